@@ -75,6 +75,66 @@ describe('registerDefaultProfiler', () => {
     );
   }
 
+  for (const processes of [false, true]) {
+    const kind = processes ? 'processes' : 'threads';
+    it(
+      `records the shape of each result, and the memory of its worker after it, on ${kind}`,
+      LIMIT,
+      async () => {
+        const client = await connect({ workers: 1, processes, profile: false });
+        const name = `shapes-${kind}`;
+        const log = (): void => undefined;
+        const profiler = registerDefaultProfiler(client, {
+          name,
+          addTimeSuffix: false,
+          directory: folder,
+          log,
+        });
+        const make = delayed(
+          (what: string): unknown =>
+            ({
+              typed: new Float32Array(5000),
+              large: new Float64Array(100_000),
+              nested: [
+                [1, 2],
+                [3, 4],
+                [5, 6],
+              ],
+              object: { shape: [10, 2], data: new Float64Array(20) },
+              none: 'text',
+            })[what],
+          { name: 'make' },
+        );
+        const kinds = ['typed', 'large', 'nested', 'object', 'none'];
+        await client.compute(kinds.map((what) => make.withOptions({ key: what })(what)));
+        await client.close();
+        const events = [...new EventProfiler(profiler.traceFile).getTraces()];
+        const shapes = events.flatMap(({ name: what, args }) =>
+          what === 'Compute' ? [[args['key'], args['shape'], args['dtype']] as const] : [],
+        );
+        assert.deepEqual(
+          new Map(shapes.map(([key, shape, dtype]) => [key, [shape, dtype]])),
+          new Map<unknown, unknown>([
+            ['typed', [[5000], 'float32']],
+            ['large', [[100_000], 'float64']],
+            ['nested', [[3, 2], 'unknown']],
+            ['object', [[10, 2], 'unknown']],
+            ['none', [[], 'unknown']],
+          ]),
+        );
+        for (const [at, event] of events.entries()) {
+          if (event.name !== 'Compute') continue;
+          const { name: next, args, timestamp } = events[at + 1]!;
+          assert.deepEqual(
+            [next, args['key'], timestamp],
+            ['Managed Memory', event.args['key'], event.timestamp],
+          );
+          assert.ok(Number(args['tasks']) >= 1);
+        }
+      },
+    );
+  }
+
   it('adds the time to the name, and accepts a pipeline with a client', LIMIT, async () => {
     await using client = await connect({ workers: 1 });
     const lines: string[] = [];

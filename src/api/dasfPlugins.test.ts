@@ -84,6 +84,8 @@ function runs(computation: Computation, ids: number[], started: number[], stoppe
     started: Float64Array.from(started),
     stopped: Float64Array.from(stopped),
     acknowledged: 0,
+    dimensions: new Uint8Array(ids.length).fill(2),
+    shapes: Float64Array.from(ids.flatMap((id) => [500, 2000 + id, 0, 0])),
   };
 }
 
@@ -120,9 +122,13 @@ describe('the plugins of DASF', () => {
 
   it('write tasks as DASF does', () => {
     const events = [...new EventProfiler(files[0]!).getTraces()];
-    assert.equal(events.length, 5, 'four results and one sample of the memory; a failure is no event');
+    assert.equal(
+      events.length,
+      9,
+      'two events per result, and one sample of the memory; a failure is no event',
+    );
     assert.deepEqual(
-      { ...events[1] },
+      { ...events[2] },
       {
         name: 'Compute',
         timestamp: 1001,
@@ -135,7 +141,7 @@ describe('the plugins of DASF', () => {
           name: 'load',
           state: 'memory',
           size: 8e6,
-          shape: [],
+          shape: [500, 2001],
           dtype: 'float64',
           type: 'Float64Array',
           dependencies: [],
@@ -143,10 +149,26 @@ describe('the plugins of DASF', () => {
         },
       },
     );
-    assert.deepEqual(events[2]?.args, { key: "('load-1f', 1)", state: 'memory', size: 16e6, tasks: 2 });
-    const [inner, outer] = events.slice(3).map(({ args: { dependencies } }) => dependencies);
+    assert.deepEqual(events[4]?.args, { key: "('load-1f', 1)", state: 'memory', size: 16e6, tasks: 2 });
+    const [inner, outer] = [5, 7].map((at) => events[at]?.args['dependencies']);
     assert.deepEqual(inner, ["('load-1f', 0)", "('load-1f', 1)"]);
     assert.deepEqual(outer, ["('load-1f', 0)"], 'a key of an earlier computation');
+  });
+
+  it('write the memory of the worker after each task, from its last sample on', () => {
+    const events = [...new EventProfiler(files[0]!).getTraces()].filter(
+      ({ name }) => name === 'Managed Memory',
+    );
+    assert.deepEqual(
+      events.map(({ timestamp, args: { key, size, tasks: count } }) => [timestamp, key, size, count]),
+      [
+        [1000.5, "('load-1f', 0)", 8e6, 1],
+        [1001, "('load-1f', 1)", 16e6, 2],
+        [1001, "('load-1f', 1)", 16e6, 2],
+        [1003, 'sum-2a', 24e6, 3],
+        [1003.25, 'sum-3b', 32e6, 4],
+      ],
+    );
   });
 
   it('write resources as DASF does; unknown figures are null', () => {

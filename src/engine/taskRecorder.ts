@@ -9,7 +9,7 @@ import {
   TASK_MEMORY,
   type TaskRuns,
 } from '../protocol/clusterObserver.js';
-import type { CompletionColumns } from '../protocol/completionLog.js';
+import { type CompletionColumns, MAX_DIMENSIONS } from '../protocol/completionLog.js';
 import { isScalar, KIND_ERROR, KIND_NUMBER, KIND_SKIPPED, RESULT_TYPES } from '../protocol/resultKinds.js';
 
 /** A computation whose runs are recorded. */
@@ -33,6 +33,8 @@ interface Columns {
   started: Float64Array;
   stopped: Float64Array;
   coreWaits: Float64Array;
+  dimensions: Uint8Array;
+  shapes: Float64Array;
 }
 
 function columns(capacity: number): Columns {
@@ -48,6 +50,8 @@ function columns(capacity: number): Columns {
     started: new Float64Array(capacity),
     stopped: new Float64Array(capacity),
     coreWaits: new Float64Array(capacity),
+    dimensions: new Uint8Array(capacity),
+    shapes: new Float64Array(MAX_DIMENSIONS * capacity),
   };
 }
 
@@ -101,6 +105,10 @@ export class TaskRecorder {
       into.started[rows] = started;
       into.stopped[rows] = between(reported.stops[index]!, started, now);
       into.coreWaits[rows] = reported.coreWaits[index]!;
+      const dimensions = reported.dimensions[index]!;
+      into.dimensions[rows] = dimensions;
+      for (let i = 0; i < dimensions; i++)
+        into.shapes[MAX_DIMENSIONS * rows + i] = reported.shapes[MAX_DIMENSIONS * index + i]!;
       rows++;
     }
     return rows === 0 ? undefined : this.#send(computation, worker, rows, now);
@@ -128,6 +136,7 @@ export class TaskRecorder {
     into.started[0] = Number.NaN;
     into.stopped[0] = Number.NaN;
     into.coreWaits[0] = Number.NaN;
+    into.dimensions[0] = 0;
     this.#send(computation, worker, 1, now);
   }
 

@@ -8,8 +8,17 @@ import type {
   WorkerInfo,
 } from '../protocol/clusterObserver.js';
 import { TASK_MEMORY } from '../protocol/clusterObserver.js';
+import { MAX_DIMENSIONS } from '../protocol/completionLog.js';
 import type { EventFields } from '../trace/formats/dasf/dasfEvents.js';
 import type { EventProfiler } from './eventProfiler.js';
+
+/** Results that a worker holds: those of its last memory sample, and those of the tasks that ended later. */
+interface Held {
+  /** Time of the sample. */
+  since: number;
+  size: number;
+  tasks: number;
+}
 
 /** A computation with the data that its events need: keys of other computations, and reversed edges. */
 interface Known {
@@ -26,8 +35,9 @@ export function dasfWorkerName(worker: WorkerInfo): string {
 }
 
 /**
- * Records tasks like DASF's `WorkerTaskPlugin`, with two differences: the time of a Compute event is the exact end of
- * the task, and `name` is the whole prefix of its key.
+ * Records tasks like DASF's `WorkerTaskPlugin`: a Compute and a Managed Memory event per task. Differences: the time of
+ * a Compute event is the exact end of the task, and `name` is the whole prefix of its key. Between two samples of a
+ * worker's memory, released results still count. Each sample is a further Managed Memory event.
  */
 export class WorkerTaskPlugin implements ClusterObserver {
   readonly #profiler: EventProfiler;
@@ -36,6 +46,7 @@ export class WorkerTaskPlugin implements ClusterObserver {
   readonly #workers = new Map<number, EventFields>();
   /** The key that a worker finished last. */
   readonly #lastKey = new Map<number, string>();
+  readonly #held = new Map<number, Held>();
 
   constructor(profiler: EventProfiler) {
     this.#profiler = profiler;
@@ -48,6 +59,7 @@ export class WorkerTaskPlugin implements ClusterObserver {
   workerRemoved(worker: WorkerInfo): void {
     this.#workers.delete(worker.index);
     this.#lastKey.delete(worker.index);
+    this.#held.delete(worker.index);
   }
 
   computationAdded(computation: Computation): void {
@@ -73,13 +85,29 @@ export class WorkerTaskPlugin implements ClusterObserver {
   }
 
   memory(sample: MemorySample): void {
-    const origin = this.#workers.get(sample.worker);
+    const { time, worker, managed, tasks } = sample;
+    const origin = this.#workers.get(worker);
     if (origin === undefined) return;
-    const key = this.#lastKey.get(sample.worker) ?? null;
-    this.#profiler.recordInstantEvent('Managed Memory', sample.time, {
+    this.#held.set(worker, { since: time, size: managed, tasks });
+    this.#recordHeld(time, worker, this.#lastKey.get(worker) ?? null, origin);
+  }
+
+  /** Records the results that a worker holds. */
+  #recordHeld(time: number, worker: number, key: string | null, origin: EventFields): void {
+    const { size, tasks } = this.#held.get(worker) ?? { size: 0, tasks: 0 };
+    this.#profiler.recordInstantEvent('Managed Memory', time, {
       ...origin,
-      args: { key, state: 'memory', size: sample.managed, tasks: sample.tasks },
+      args: { key, state: 'memory', size, tasks },
     });
+  }
+
+  /** Adds a result, unless the worker's last sample was taken after its task and contains it. */
+  #hold(worker: number, nbytes: number, stopped: number): void {
+    const held = this.#held.get(worker) ?? { since: Number.NEGATIVE_INFINITY, size: 0, tasks: 0 };
+    this.#held.set(worker, held);
+    if (stopped <= held.since) return;
+    held.size += nbytes || 0;
+    held.tasks++;
   }
 
   #record(runs: TaskRuns, row: number, known: Known, origin: EventFields): void {
@@ -96,13 +124,15 @@ export class WorkerTaskPlugin implements ClusterObserver {
         name: computation.prefixes[computation.prefixOf[id]!] ?? key,
         state: 'memory',
         size: runs.nbytes[row]!,
-        shape: [],
+        shape: shapeAt(runs, row),
         dtype: DTYPES.get(type) ?? 'unknown',
         type,
         dependencies: dependenciesOf(known, id),
         dependents: dependentKeys(known, id),
       },
     });
+    this.#hold(runs.worker, runs.nbytes[row]!, stopped);
+    this.#recordHeld(stopped, runs.worker, key, origin);
   }
 
   /** Returns the key of a task in an earlier computation, which is kept while other tasks need its results. */
@@ -129,6 +159,12 @@ const DTYPES: ReadonlyMap<string, string> = new Map([
   ['Uint8Array', 'uint8'],
   ['Uint8ClampedArray', 'uint8'],
 ]);
+
+/** Returns the shape of a result; empty if it has none, as in DASF. */
+function shapeAt({ dimensions, shapes }: TaskRuns, row: number): number[] {
+  const from = MAX_DIMENSIONS * row;
+  return Array.from(shapes?.subarray(from, from + (dimensions?.[row] ?? 0)) ?? []);
+}
 
 function dependenciesOf({ computation, externalKeys }: Known, id: number): string[] {
   const { dependencies, dependencyOffsets, keys, size } = computation;

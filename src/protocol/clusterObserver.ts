@@ -90,6 +90,10 @@ export interface TaskRuns {
    * unknown.
    */
   readonly coreWaits?: Float64Array;
+  /** Number of dimensions of each result; 0 for a result without a shape. Absent: shapes are unknown. */
+  readonly dimensions?: Uint8Array;
+  /** Lengths of the dimensions, MAX_DIMENSIONS per run, of which `dimensions` are valid. */
+  readonly shapes?: Float64Array;
   readonly acknowledged: number;
 }
 

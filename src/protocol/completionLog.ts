@@ -10,8 +10,15 @@ const CANCELLED = 2;
 const HEADER_WORDS = 6;
 const SINCE_BYTES = 16;
 
-/** Bytes per entry: id 4, kind 1, type 1 (padded to 4), number 8, received 8, start 8, stop 8, wait for a core 8. */
-const ENTRY_BYTES = 48;
+const NO_SHAPE: readonly number[] = [];
+/** Largest number of dimensions of a result's shape. */
+export const MAX_DIMENSIONS = 4;
+
+/**
+ * Bytes per entry: id 4, kind 1, type 1, dimensions 1 (padded to 4), number 8, received 8, start 8, stop 8, wait for a
+ * core 8, shape 32.
+ */
+const ENTRY_BYTES = 48 + 8 * MAX_DIMENSIONS;
 
 /** Columns of completions, copied out of the ring. `count` entries are valid. */
 export interface CompletionColumns {
@@ -30,6 +37,10 @@ export interface CompletionColumns {
   readonly stops: Float64Array;
   /** Seconds between start and stop in which the thread was ready to run but had no core; NaN if unknown. */
   readonly coreWaits: Float64Array;
+  /** Number of dimensions of the result's shape; 0 for a result without a shape. */
+  readonly dimensions: Uint8Array;
+  /** MAX_DIMENSIONS lengths per entry, of which `dimensions` are valid. Empty if no entry has a shape. */
+  readonly shapes: Float64Array;
 }
 
 export function completionColumns(capacity: number): CompletionColumns {
@@ -43,6 +54,8 @@ export function completionColumns(capacity: number): CompletionColumns {
     starts: new Float64Array(capacity),
     stops: new Float64Array(capacity),
     coreWaits: new Float64Array(capacity),
+    dimensions: new Uint8Array(capacity),
+    shapes: new Float64Array(MAX_DIMENSIONS * capacity),
   };
 }
 
@@ -59,6 +72,8 @@ export class CompletionLog {
   readonly #starts: Float64Array;
   readonly #stops: Float64Array;
   readonly #coreWaits: Float64Array;
+  readonly #dimensions: Uint8Array;
+  readonly #shapes: Float64Array;
   /** Next entry to write, or to read: each side holds its own object over the same buffer. */
   #position = 0;
 
@@ -87,11 +102,15 @@ export class CompletionLog {
     offset += 8 * capacity;
     this.#coreWaits = new Float64Array(this.buffer, offset, capacity);
     offset += 8 * capacity;
+    this.#shapes = new Float64Array(this.buffer, offset, MAX_DIMENSIONS * capacity);
+    offset += 8 * MAX_DIMENSIONS * capacity;
     this.#ids = new Int32Array(this.buffer, offset, capacity);
     offset += 4 * capacity;
     this.#kinds = new Uint8Array(this.buffer, offset, capacity);
     offset += capacity;
     this.#types = new Uint8Array(this.buffer, offset, capacity);
+    offset += capacity;
+    this.#dimensions = new Uint8Array(this.buffer, offset, capacity);
   }
 
   /**
@@ -107,6 +126,7 @@ export class CompletionLog {
     start: number,
     stop: number,
     coreWait: number,
+    shape: readonly number[] = NO_SHAPE,
   ): void {
     const at = this.#position++ & (this.capacity - 1);
     this.#ids[at] = id;
@@ -117,6 +137,8 @@ export class CompletionLog {
     this.#starts[at] = start;
     this.#stops[at] = stop;
     this.#coreWaits[at] = coreWait;
+    this.#dimensions[at] = shape.length;
+    for (let i = 0; i < shape.length; i++) this.#shapes[MAX_DIMENSIONS * at + i] = shape[i]!;
     Atomics.store(this.#header, RUNNING, 0);
     Atomics.store(this.#header, HEAD, this.#position | 0);
   }
@@ -146,6 +168,10 @@ export class CompletionLog {
       into.starts[read] = this.#starts[at]!;
       into.stops[read] = this.#stops[at]!;
       into.coreWaits[read] = this.#coreWaits[at]!;
+      const dimensions = this.#dimensions[at]!;
+      into.dimensions[read] = dimensions;
+      for (let i = 0; i < dimensions; i++)
+        into.shapes[MAX_DIMENSIONS * read + i] = this.#shapes[MAX_DIMENSIONS * at + i]!;
     }
     this.#position = (this.#position + read) | 0;
     into.count = read;

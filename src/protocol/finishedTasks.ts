@@ -1,5 +1,5 @@
 // Finished tasks as a message from a process to its parent: the columns of the log, with values and errors.
-import type { CompletionColumns } from './completionLog.js';
+import { type CompletionColumns, MAX_DIMENSIONS } from './completionLog.js';
 import { type ErrorInfo, isErrorInfo, toErrorInfo } from './errorInfo.js';
 import type { Values } from './isolateMessages.js';
 import { KIND_ERROR, KIND_VALUE } from './resultKinds.js';
@@ -38,6 +38,7 @@ export function packFinished(
     if (correct !== undefined) for (let index = 0; index < count; index++) own[index] = correct(own[index]!);
     return own;
   };
+  const dimensions = columns.dimensions.slice(0, count);
   return {
     type: 'finished',
     run,
@@ -49,6 +50,8 @@ export function packFinished(
     starts: times(columns.starts),
     stops: times(columns.stops),
     coreWaits: columns.coreWaits.slice(0, count),
+    dimensions,
+    shapes: columns.shapes.slice(0, dimensions.some((number) => number > 0) ? MAX_DIMENSIONS * count : 0),
     values: { ids: Int32Array.from(valueIds), values },
     errors,
   };
@@ -59,12 +62,12 @@ export function unpackFinished(message: FinishedTasks): {
   readonly columns: CompletionColumns;
   readonly arrived: ReadonlyMap<number, unknown>;
 } {
-  const { ids, kinds, types, numbers, received, starts, stops, coreWaits, values, errors } = message;
+  const { type: _type, run: _run, values, errors, ...columns } = message;
   const arrived = new Map<number, unknown>();
   for (const [index, id] of values.ids.entries()) arrived.set(id, values.values[index]);
   for (const { id, error } of errors) arrived.set(id, error);
   return {
-    columns: { count: ids.length, ids, kinds, types, numbers, received, starts, stops, coreWaits },
+    columns: { count: columns.ids.length, ...columns },
     arrived,
   };
 }

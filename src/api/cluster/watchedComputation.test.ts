@@ -23,12 +23,21 @@ test('succeeded() keeps the rows of tasks with a result in every column', () => 
     started: floats,
     stopped: floats,
     coreWaits: floats,
+    dimensions: Uint8Array.of(1, 2, 3),
   };
-  const made = succeeded({ ...first, ...columns, states: Uint8Array.from(states), count: 3 });
+  const shapes = Float64Array.of(10, 0, 0, 0, 20, 21, 0, 0, 30, 31, 32, 0);
+  const made = succeeded({
+    ...first,
+    ...columns,
+    shapes,
+    states: Uint8Array.from(states),
+    count: 3,
+  });
+  assert.deepEqual([...(made.shapes ?? [])], [10, 0, 0, 0, 30, 31, 32, 0]);
   assert.equal(made.count, 2);
   assert.deepEqual([...made.states], [TASK_MEMORY, TASK_MEMORY]);
   const arrays = Object.entries(made).filter(
-    ([name, column]) => ArrayBuffer.isView(column) && name !== 'states',
+    ([name, column]) => ArrayBuffer.isView(column) && name !== 'states' && name !== 'shapes',
   );
   assert.deepEqual(
     arrays.map(([name, column]) => [name, [...column]]).sort(),

@@ -9,6 +9,7 @@ import {
   type TaskRuns,
   type WorkerInfo,
 } from '../../protocol/clusterObserver.js';
+import { MAX_DIMENSIONS } from '../../protocol/completionLog.js';
 import type { Graph } from '../../protocol/graph.js';
 import type { RunWatcher, WatchedRun } from '../../protocol/runObserver.js';
 import { planGraph } from '../planGraph.js';
@@ -119,7 +120,7 @@ class Watch implements ClusterObserver, WatchedRun {
 
 /** Returns the rows of runs with a result. Watchers do not receive runs that failed, were cancelled or lost. */
 export function succeeded(runs: TaskRuns): TaskRuns {
-  const { count, states, threads, coreWaits } = runs;
+  const { count, states, threads, coreWaits, dimensions, shapes } = runs;
   const rows: number[] = [];
   for (let row = 0; row < count; row++) if (states[row] === TASK_MEMORY) rows.push(row);
   if (rows.length === count) return runs;
@@ -140,5 +141,13 @@ export function succeeded(runs: TaskRuns): TaskRuns {
     stopped: floats(runs.stopped),
     ...(threads === undefined ? {} : { threads: Int32Array.from(rows, (row) => threads[row]!) }),
     ...(coreWaits === undefined ? {} : { coreWaits: floats(coreWaits) }),
+    ...(dimensions === undefined || shapes === undefined
+      ? {}
+      : {
+          dimensions: bytes(dimensions),
+          shapes: Float64Array.from(
+            rows.flatMap((row) => [...shapes.subarray(MAX_DIMENSIONS * row, MAX_DIMENSIONS * (row + 1))]),
+          ),
+        }),
   };
 }

@@ -22,6 +22,7 @@ import { markTasks } from './nvtx.js';
 import { ownResult } from './ownResult.js';
 import { packFrames, unpackFrames } from './packFrames.js';
 import { argumentsOf, withPlainObjectHint } from './plainObjectHint.js';
+import { shapeOf } from './shapeOf.js';
 import { shareBuffers } from './shareBuffers.js';
 import { weighShared } from './sharedWeight.js';
 
@@ -208,15 +209,17 @@ export class IsolateRun {
       return;
     }
     const { kind, kept, bytes } = publication;
-    this.#completed(kind, kept, bytes, ran);
+    // Local schedulers have no plugin that records shapes.
+    const isLocal = this.#inlineBytes === Number.POSITIVE_INFINITY;
+    this.#completed(kind, kept, bytes, ran, isLocal ? undefined : shapeOf(value));
   }
 
   /** Logs a completion. `number` is the value of a number, and the bytes of any other result. */
-  #completed(kind: number, value: unknown, number: number, ran: TaskRun): void {
+  #completed(kind: number, value: unknown, number: number, ran: TaskRun, shape?: readonly number[]): void {
     const { id, received, start, stop, coreWait } = ran;
     this.#keep(id, value);
     this.#learn(id, stop - start);
-    this.log.write(id, kind, typeOf(value), number, received, start, stop, coreWait);
+    this.log.write(id, kind, typeOf(value), number, received, start, stop, coreWait, shape);
     this.#countUses(id);
   }
 
