@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { WorkInterval } from '../../protocol/clusterObserver.js';
 import { framesBytes } from '../../protocol/frames.js';
 import { WorkerDigests } from '../metrics/workerDigests.js';
 import { noise, setup } from '../store/store.test.support.js';
@@ -7,6 +8,13 @@ import { packFrames } from '../worker/packFrames.js';
 import { gatherInputs } from './gatherInputs.js';
 
 const CAUSE = { prefix: 'sum', span: ['Alice', 'load'] };
+/** Task 4 needs no input, task 5 needs the inputs 1 and 3. */
+const RUN = {
+  firstId: 100,
+  program: { dependencyOffsets: Int32Array.of(0, 0, 0, 0, 0, 0, 2), dependencies: Int32Array.of(1, 3) },
+  kinds: { kinds: [CAUSE], kindOf: new Int32Array(6) },
+};
+const IDS = Int32Array.of(4, 5);
 
 test('reading the inputs of a task counts for its function and span, and spilling for none', async () => {
   const digests = new WorkerDigests();
@@ -29,10 +37,10 @@ test('reading the inputs of a task counts for its function and span, and spillin
   }));
   const peers = { fetch: async () => assert.fail('no input is on another worker') };
   const { frames, missing } = await gatherInputs(
-    { store, peers, digests },
-    { event: () => undefined },
-    inputs,
-    CAUSE,
+    { store, peers, digests, index: 0 },
+    { event: () => undefined, interval: () => assert.fail('no input was transferred') },
+    RUN,
+    { ids: IDS, gather: inputs },
   );
   assert.deepEqual([frames.size, missing], [2, []]);
   // A client reads this result.
@@ -47,5 +55,40 @@ test('reading the inputs of a task counts for its function and span, and spillin
   assert.deepEqual(of('compress'), ['memory-monitor,compress,bytes']);
   const read = digests.ledger.get(['gather-dep', 'Alice/load', 'sum', 'memory-read', 'bytes']);
   assert.equal(read, framesBytes(zeros) + framesBytes(inMemory));
+  await store.close();
+});
+
+test('each transfer is an interval of the first task that needs one of its inputs', async () => {
+  const { store } = setup();
+  const [first, second] = [1, 3].map((result) => ({
+    id: result,
+    result,
+    key: `key ${result}`,
+    nbytes: 8,
+    from: result,
+    address: '',
+  }));
+  const gathered = [
+    { inputs: [first!], nbytes: 8, start: 10, stop: 11 },
+    { inputs: [second!], nbytes: 9, start: 10.5, stop: 12 },
+  ];
+  const found: WorkInterval[] = [];
+  const frames = new Map([1, 3].map((result) => [result, packFrames(result)]));
+  await gatherInputs(
+    {
+      store,
+      peers: { fetch: async () => ({ frames, missing: [], gathered }) },
+      digests: new WorkerDigests(),
+      index: 7,
+    },
+    { event: () => undefined, interval: (interval) => found.push(interval) },
+    RUN,
+    { ids: IDS, gather: [first!, second!] },
+  );
+  const same = { worker: 7, thread: 0, action: 'transfer', task: 105 } as const;
+  assert.deepEqual(found, [
+    { ...same, start: 10, stop: 11, nbytes: 8 },
+    { ...same, start: 10.5, stop: 12, nbytes: 9 },
+  ]);
   await store.close();
 });

@@ -7,6 +7,11 @@ import type { GatherInput, HostBatch, HostEvents, HostRun } from './hostTypes.js
 import type { Gathered } from './peers.js';
 import type { ThreadHostOptions } from './threadHostOptions.js';
 
+/** The data of a run that relate inputs to the tasks that need them. */
+interface GatheringRun extends Pick<HostRun, 'firstId' | 'kinds'> {
+  readonly program: Pick<HostRun['program'], 'dependencyOffsets' | 'dependencies'>;
+}
+
 /**
  * Returns the found and the missing inputs. The work of the store counts for the kind of the first task. Results that
  * cannot be read back from disk are reported to `events`, and transfers from other workers as intervals.
@@ -14,7 +19,7 @@ import type { ThreadHostOptions } from './threadHostOptions.js';
 export async function gatherInputs(
   { store, peers, digests, index }: Pick<ThreadHostOptions, 'store' | 'peers' | 'digests' | 'index'>,
   events: Pick<HostEvents, 'event' | 'interval'>,
-  run: Pick<HostRun, 'firstId' | 'program' | 'kinds'>,
+  run: GatheringRun,
   batch: Pick<HostBatch, 'ids' | 'gather'>,
 ): Promise<GatherOutcome> {
   const { kinds, kindOf } = run.kinds;
@@ -76,7 +81,7 @@ function transferInterval(worker: number, { start, stop, nbytes }: Gathered, tas
  * assigned to one of them.
  */
 function firstDependent(
-  { firstId, program }: Pick<HostRun, 'firstId' | 'program'>,
+  { firstId, program }: GatheringRun,
   { ids }: Pick<HostBatch, 'ids'>,
   inputs: readonly GatherInput[],
 ): number {
