@@ -67,7 +67,7 @@ const OTHERS = { name: '(others)', filename: '', lineNumber: 0 };
  * per sample and stack frame.
  *
  * @returns a tree with numbers of samples; a sample stands for `samplingInterval(trace)` seconds
- * @source seed 000, Dask's `Client.profile`
+ * @source Dask's `Client.profile`
  */
 export function profileTree(trace: Trace, options: ProfileTreeOptions = {}): CallTree {
   checkArgument('profileTree(): trace', trace, TRACE);

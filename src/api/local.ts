@@ -26,7 +26,7 @@ export type { CallbacksOption, GetOptions } from './runPlan.js';
  * @throws TaskError if a task throws, with the thrown value as `cause`; ERR_LONGPOLE_ASYNC_IN_SYNC if a task returns a
  *   promise; ERR_LONGPOLE_UNKNOWN_KEY, ERR_LONGPOLE_CYCLE, ERR_LONGPOLE_INVALID_GRAPH, ERR_LONGPOLE_INVALID_ARGUMENT;
  *   ERR_LONGPOLE_ABORTED if the signal is aborted, which is checked between tasks; the errors of callbacks
- * @source seed 002; Dask's `dask.get`
+ * @source Dask's `dask.get`
  */
 export function getSync<R = unknown>(graph: Graph, keys: Keys, options?: GetOptions): R;
 export function getSync(graph: Graph, keys: Keys, options: GetOptions = {}): unknown {
@@ -45,7 +45,7 @@ export function getSync(graph: Graph, keys: Keys, options: GetOptions = {}): unk
  * @throws (rejects) the errors of getSync except ERR_LONGPOLE_ASYNC_IN_SYNC; ERR_LONGPOLE_FREE_VARIABLE,
  *   ERR_LONGPOLE_NOT_SHIPPABLE, ERR_LONGPOLE_NOT_CLONEABLE, ERR_LONGPOLE_MODULE_TASK, ERR_LONGPOLE_WORKER_START;
  *   KilledWorkerError if a task repeatedly ends its worker
- * @source seed 002; Dask's `dask.threaded.get`
+ * @source Dask's `dask.threaded.get`
  */
 export function getThreaded<R = unknown>(graph: Graph, keys: Keys, options?: GetOptions): Promise<R>;
 export async function getThreaded(graph: Graph, keys: Keys, options: GetOptions = {}): Promise<unknown> {
@@ -62,7 +62,7 @@ export async function getThreaded(graph: Graph, keys: Keys, options: GetOptions 
  * @param keys one key, or arrays of keys nested to any depth
  * @returns (resolves) the results in the shape of `keys`
  * @throws (rejects) the errors of getThreaded
- * @source seed 002; Dask's `dask.multiprocessing.get`
+ * @source Dask's `dask.multiprocessing.get`
  */
 export function getMultiprocessing<R = unknown>(graph: Graph, keys: Keys, options?: GetOptions): Promise<R>;
 export async function getMultiprocessing(

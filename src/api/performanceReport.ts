@@ -93,7 +93,7 @@ export class PerformanceReport {
  * @returns a PerformanceReport for `await using`; with a function, a promise of its result
  * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT without a client; (rejects) ERR_LONGPOLE_PAGE_FILE if the page
  *   cannot be written
- * @source seed 000, Dask's `distributed.performance_report`
+ * @source Dask's `distributed.performance_report`
  */
 export function performanceReport(options?: PerformanceReportOptions | string): PerformanceReport;
 export function performanceReport<T>(fn: () => T): Promise<Awaited<T>>;

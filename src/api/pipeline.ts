@@ -76,7 +76,7 @@ async function computeOnThreads(delayeds: readonly Delayed<unknown>[]): Promise<
  * The pipeline calls `kMeans.fitPredict` without `kMeans` as `this`. Declare such a function as a property
  * (`fitPredict = () => …`), not as a method.
  *
- * @source seed 004, DASF's `Pipeline`
+ * @source DASF's `Pipeline`
  */
 export class Pipeline {
   readonly name: string;

@@ -62,7 +62,7 @@ export interface DefaultProfiler {
  * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for a pipeline without a client, or a name that is empty or has a
  *   slash; ERR_LONGPOLE_TRACE_FILE if the directory cannot be created; ERR_LONGPOLE_WORKER_START if the system refuses
  *   a thread
- * @source seed 004, DASF's `register_default_profiler`
+ * @source DASF's `register_default_profiler`
  */
 export function registerDefaultProfiler(
   target: Pipeline | Client,

@@ -200,9 +200,10 @@ class StackBuilder {
     return frame !== undefined && this.#reading.runsTasks(frame.url, frame.functionName);
   }
 
-  /** Returns the stack of the function of a task. */
+  /** Returns the stack of the function of a task; STACK_RUNTIME if no sample has shown where the function is. */
   taskFrame(name: string): number {
-    const position = this.#reading.taskPositions.get(name) ?? NO_POSITION;
+    const position = this.#reading.taskPositions.get(name);
+    if (position === undefined) return STACK_RUNTIME;
     return getOrMake(this.#named, name, () => this.#push(-1, name, position));
   }
 
