@@ -29,7 +29,7 @@ export const ERROR_CODES = {
   ERR_LONGPOLE_INTERNAL: 'Longpole broke one of its own invariants. Please report it.',
   ERR_LONGPOLE_INVALID_ARGUMENT: 'An argument or option has the wrong type or value.',
   ERR_LONGPOLE_INVALID_GRAPH: 'The graph is not a plain object or a Map of keys.',
-  ERR_LONGPOLE_KILLED_WORKER: 'A task ended its worker more often than allowed.',
+  ERR_LONGPOLE_KILLED_WORKER: 'A task ended its workers as often as allowedFailures permits.',
   ERR_LONGPOLE_LOCAL_DIRECTORY: 'The directory for the files of workers cannot be created.',
   ERR_LONGPOLE_LOCK_TIMEOUT: 'Another process kept writing to the same file.',
   ERR_LONGPOLE_MEMORY_LIMIT: 'Results do not fit into memory.',

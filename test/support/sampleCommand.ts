@@ -1,8 +1,8 @@
 // Commands that shell samples find in their PATH instead of those of the machine. `npm` checks that a script exists. `node`
-// checks the options of the programs in dist/examples; test/examples.test.ts runs them. `jq` checks that its input is JSON. `view`
-// is `longpole view` until it prints its link.
+// checks the options of the programs in dist/examples; test/examples.test.ts runs them. `jq` checks that its input is JSON. `npx`
+// checks that the file of its last argument exists. `view` is `longpole view` until it prints its link.
 import { spawn, spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { repositoryPath } from './repository.js';
 
 const [name, ...args] = process.argv.slice(2);
@@ -40,4 +40,5 @@ function view(options: readonly string[]): void {
 if (name === 'npm') process.exitCode = npm(args);
 else if (name === 'node') process.exitCode = example(args);
 else if (name === 'jq') JSON.parse(readFileSync(0, 'utf8'));
+else if (name === 'npx') process.exitCode = existsSync(args.at(-1) ?? '') ? 0 : 1;
 else view(args);
