@@ -17,7 +17,8 @@ export function individualOf({ protocol, pathname }: Location): IndividualPlot |
 /** Opens a page of the whole dashboard in a new tab. A key selects a task there. */
 export function openDashboard(page: PageName, key: string): void {
   const task = key === '' ? '' : `?${new URLSearchParams({ task: key })}`;
-  open(`./#${page}${task}`, '_blank', 'noopener');
+  // The token, if there is one, is part of the URL of a plot in a frame.
+  open(`./${location.search}#${page}${task}`, '_blank', 'noopener');
 }
 
 /** Returns the plots of a page that are shown. */

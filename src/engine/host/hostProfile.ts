@@ -95,7 +95,7 @@ export class HostProfile {
     if (this.#idlePolls === 0) this.#profiler.busy();
     else if (this.#idlePolls === IDLE_POLLS) this.#profiler.idle();
     const spec = task === undefined ? undefined : specOf(task.run);
-    if (spec !== undefined) this.#recent.set(spec.run, spec);
+    if (spec !== undefined) this.#noteRun(spec);
     if (task?.id === this.#running?.id && task?.run === this.#running?.run) return;
     this.#running = task;
     this.#current =
@@ -107,7 +107,7 @@ export class HostProfile {
   finished(spec: HostRun, { count, ids, starts, stops }: CompletionColumns): void {
     if (this.#profiler === undefined) return;
     const { run, firstId, kinds } = spec;
-    this.#recent.set(run, spec);
+    this.#noteRun(spec);
     for (let index = 0; index < count; index++) {
       const id = ids[index]!;
       if (firstId + id === this.#current?.task) this.#current = undefined;
@@ -132,6 +132,11 @@ export class HostProfile {
     this.#earlier = this.#recent;
     this.#recent = new Map();
     return intervals;
+  }
+
+  /** Keeps a run for the names of its tasks, until the report after the next one. Without samples there is no report. */
+  #noteRun(spec: HostRun): void {
+    if (this.#profiler?.isSampling === true) this.#recent.set(spec.run, spec);
   }
 
   #taskName(task: number): string | undefined {

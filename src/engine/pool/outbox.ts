@@ -6,6 +6,7 @@ import type { Several } from '../../protocol/several.js';
 export class Outbox<M> {
   readonly #send: (message: M | Several<M>) => void;
   readonly #later: M[] = [];
+  #isScheduled = false;
 
   constructor(send: (message: M | Several<M>) => void) {
     this.#send = send;
@@ -25,8 +26,10 @@ export class Outbox<M> {
   /** Postpones a message until the next one, or until the end of this turn of the event loop. */
   postLater(message: M): void {
     this.#later.push(message);
-    if (this.#later.length > 1) return;
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
     setImmediate(() => {
+      this.#isScheduled = false;
       const last = this.#later.pop();
       if (last !== undefined) this.post(last);
     });

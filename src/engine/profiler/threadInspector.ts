@@ -211,14 +211,19 @@ function connect(): void {
     // Deferred, because a watcher's message may end a thread while the inspector walks through its threads.
     queueMicrotask(() => notifyWatchers(name, thread));
   });
-  opened.on('NodeWorker.receivedMessageFromWorker', ({ params: { sessionId, message } }) =>
-    byId.get(sessionId)?.received(message),
-  );
+  // Events of threads interrupt any JavaScript, also Node's own loop over the queue of `process.nextTick`. If a handler
+  // called `nextTick` (as `process.send` does) at the end of that loop, Node (20.20 at least) would never run the queue
+  // again: the process would receive no message of its parent or children. So handlers run in a turn of the event loop.
+  opened.on('NodeWorker.receivedMessageFromWorker', ({ params: { sessionId, message } }) => {
+    setImmediate(() => byId.get(sessionId)?.received(message));
+  });
   opened.on('NodeWorker.detachedFromWorker', ({ params: { sessionId } }) => {
-    const thread = byId.get(sessionId);
-    byId.delete(sessionId);
-    for (const [name, each] of threads) if (each === thread) threads.delete(name);
-    thread?.gone();
+    setImmediate(() => {
+      const thread = byId.get(sessionId);
+      byId.delete(sessionId);
+      for (const [name, each] of threads) if (each === thread) threads.delete(name);
+      thread?.gone();
+    });
   });
   opened.post('NodeWorker.enable', { waitForDebuggerOnStart: false });
 }

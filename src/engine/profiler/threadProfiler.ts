@@ -104,6 +104,11 @@ export class ThreadProfiler {
     };
   }
 
+  /** Whether V8 takes samples now. */
+  get isSampling(): boolean {
+    return this.#title !== undefined;
+  }
+
   /** Records that the thread has work; profiling starts soon. Call it at every poll in which the thread runs a task. */
   busy(): void {
     clearTimeout(this.#idleTimer);

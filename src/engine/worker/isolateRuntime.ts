@@ -77,6 +77,8 @@ export class IsolateRuntime {
   #inTask = false;
   /** True from the start of a batch to its end, also while one of its tasks awaits. */
   #inBatch = false;
+  /** Time up to which imports were counted: runs that wait for the same modules share it. */
+  #importedUpTo = 0;
 
   constructor(host: HostPort, birth: IsolateBirth) {
     this.#host = host;
@@ -172,8 +174,10 @@ export class IsolateRuntime {
 
   /** The modules of a run's functions were imported. While a batch runs, its tasks have the time. */
   #imported(run: IsolateRun, since: number): void {
+    const now = this.#clock();
     if (run.metered !== undefined && !this.#inBatch)
-      run.metered.importSeconds = this.#clock() - Math.max(since, this.#reported);
+      run.metered.importSeconds = Math.max(0, now - Math.max(since, this.#reported, this.#importedUpTo));
+    this.#importedUpTo = now;
   }
 
   /** Runs queued batches until there are none, or one has to wait. Continues after the wait. */

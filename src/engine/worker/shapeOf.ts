@@ -4,7 +4,7 @@ import { MAX_DIMENSIONS } from '../../protocol/completionLog.js';
 
 const NO_SHAPE: readonly number[] = [];
 /** Number of arrays in a result that are compared. In a larger result, only the outer length is known. */
-const MAX_ARRAYS = 100_000;
+const MAX_ARRAYS = 10_000;
 
 /**
  * Returns the lengths of the dimensions of a result; empty for a value without dimensions, or with more than
@@ -51,7 +51,8 @@ function viewShape(view: ArrayBufferView): readonly number[] {
 
 function ownShape(value: object): readonly number[] {
   try {
-    const shape: unknown = Reflect.get(value, 'shape');
+    // A getter could be slow, or change the result.
+    const shape: unknown = Object.getOwnPropertyDescriptor(value, 'shape')?.value;
     if (typeof shape !== 'object' || shape === null || !isIterable(shape)) return NO_SHAPE;
     const lengths: number[] = [];
     for (const length of shape) {

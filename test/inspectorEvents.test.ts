@@ -1,0 +1,36 @@
+// Events of the inspector interrupt any JavaScript of the main thread.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { repositoryPath } from './support/repository.js';
+import { runCommand } from './support/runCommand.js';
+
+/**
+ * Answers of a thread call `process.nextTick`, while the main thread does nothing but turns and ticks. The program ends
+ * with 1 if the ticks of former turns did not run.
+ */
+const PROGRAM = `
+  import { Worker } from 'node:worker_threads';
+  import { announceThread, inspectThread } from ${JSON.stringify(repositoryPath('dist/engine/profiler/threadInspector.js'))};
+  announceThread('thread', () => false);
+  new Worker('setInterval(() => {}, 1000)', { eval: true, name: 'thread' });
+  let [answers, ticked, missed] = [0, 0, 0];
+  inspectThread('thread', (channel) => {
+    const ask = () => channel.send('Runtime.evaluate', { expression: '1' }, () => {
+      process.nextTick(() => {});
+      if (++answers === 5000) process.reallyExit(0);
+      ask();
+    });
+    for (let i = 0; i < 4; i++) ask();
+  });
+  const turn = (number) => {
+    if (ticked < number - 1 && ++missed > 1000) process.reallyExit(1);
+    process.nextTick(() => (ticked = number));
+    setImmediate(turn, number + 1);
+  };
+  turn(1);
+`;
+
+test('answers of a thread that call nextTick do not stop the queue of ticks', async () => {
+  const { code, stderr } = await runCommand(process.execPath, ['--input-type=module', '-e', PROGRAM]);
+  assert.equal(code, 0, stderr);
+});
