@@ -30,5 +30,12 @@ export const PICTURES = [
   { name: 'system', pages: ['docs/resources.md'], of: 'report', address: '#system' },
   { name: 'diff', pages: ['docs/compare-runs.md'], of: 'diff' },
   { name: 'memory-sampler', pages: ['docs/sample-memory.md'], of: 'memory', height: 480 },
-  { name: 'pipeline', pages: ['docs/profile-a-pipeline.md'], of: 'pipeline', width: 600, height: 420 },
+  {
+    name: 'pipeline',
+    pages: ['docs/profile-a-pipeline.md'],
+    of: 'pipeline',
+    width: 600,
+    height: 420,
+    ready: 'svg',
+  },
 ];

@@ -51,8 +51,7 @@ function viewShape(view: ArrayBufferView): readonly number[] {
 
 function ownShape(value: object): readonly number[] {
   try {
-    // A getter could be slow, or change the result.
-    const shape: unknown = Object.getOwnPropertyDescriptor(value, 'shape')?.value;
+    const shape: unknown = Reflect.get(value, 'shape');
     if (typeof shape !== 'object' || shape === null || !isIterable(shape)) return NO_SHAPE;
     const lengths: number[] = [];
     for (const length of shape) {
