@@ -41,10 +41,7 @@ export interface ThreadProfilerOptions {
 const START_AFTER_MS = 50;
 /** Multiple of the starting cost for which an idle thread is still profiled, so that another start costs 1 % at most. */
 const IDLE_FACTOR = 100;
-/**
- * Least time between two discards of a thread's optimised code, in milliseconds. Recompiling takes 60 to 180 ms of its
- * time.
- */
+/** Least milliseconds between two discards of a thread's optimised code. Recompiling takes 60 to 180 ms of its time. */
 const FORGETTING_MS = 12_000;
 /** Milliseconds that `flush` waits for a thread in a native call. */
 const FLUSH_PATIENCE_MS = 2000;
@@ -382,11 +379,9 @@ function isRuntimeFile(url: string): boolean {
 }
 
 /** Returns whether a script calls the functions of tasks. */
-function callsTasks(url: string): boolean {
-  return CALLERS.has(url);
-}
+const callsTasks = (url: string): boolean => CALLERS.has(url);
 
-/** Returns whether a function of a script runs tasks: V8 inlines a short task into it, with all that is between them. */
+/** Returns whether a function of a script runs tasks. V8 may inline a short task into it, with the functions between. */
 function runsTasks(url: string, functionName: string): boolean {
   return callsTasks(url) || RUNNERS.get(url) === functionName;
 }
