@@ -19,12 +19,26 @@ export const MAX_BYTES = 150_000;
 
 /** @type {readonly Picture[]} */
 export const PICTURES = [
-  { name: 'profile', pages: ['README.md', 'docs/get-started.md', 'docs/diagnose-a-slow-run.md'], of: 'demo' },
-  { name: 'dashboard', pages: ['README.md', 'docs/dashboard.md'], of: 'live', address: '#status' },
+  {
+    name: 'profile',
+    pages: ['README.md', 'docs/get-started.md', 'docs/diagnose-a-slow-run.md', 'docs/diagnostics.md'],
+    of: 'demo',
+  },
+  {
+    name: 'dashboard',
+    pages: ['README.md', 'docs/dashboard.md', 'docs/dask.md'],
+    of: 'live',
+    address: '#status',
+  },
   { name: 'summary', pages: ['docs/performance-report.md'], of: 'report', address: '#summary' },
   { name: 'task-stream', pages: ['docs/name-the-long-pole.md'], of: 'report', address: '#stream' },
   { name: 'dashboard-profile', pages: ['docs/profile-a-task.md'], of: 'report', address: '#profile' },
-  { name: 'metrics', pages: ['docs/label-time.md'], of: 'report', address: '#metrics' },
+  {
+    name: 'metrics',
+    pages: ['docs/label-time.md', 'docs/metrics-reference.md'],
+    of: 'report',
+    address: '#metrics',
+  },
   { name: 'bandwidth', pages: ['docs/inspect-transfers.md'], of: 'report', address: '#bandwidth' },
   { name: 'memory', pages: ['docs/limit-memory.md'], of: 'report', address: '#memory' },
   { name: 'system', pages: ['docs/resources.md'], of: 'report', address: '#system' },
