@@ -1,7 +1,7 @@
-// Commands that shell samples find in their PATH instead of those of the machine. `npm` checks that a script exists. `node`
-// checks the options of the programs in dist/examples; test/examples.test.ts runs them. `jq` checks that its input is JSON. `npx`
-// checks that the file of its last argument exists. `view` is `longpole view` until it prints its link.
-import { spawn, spawnSync } from 'node:child_process';
+// Commands that shell samples find in their PATH instead of those of the machine. `npm` checks that a script exists. `jq`
+// checks that its input is JSON. `npx` checks that the file of its last argument exists. `view` is `longpole view` until it prints
+// its link.
+import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { repositoryPath } from './repository.js';
 
@@ -15,13 +15,6 @@ function npm([command, script]: readonly string[]): number {
   if (command === 'ci') return 0;
   if (command === 'test' || command === 'run') return (script ?? command) in manifest.scripts ? 0 : 1;
   return command === 'install' && script === manifest.name ? 0 : 1;
-}
-
-/** Returns 0 if the program has the options. */
-function example([file = '', ...words]: readonly string[]): number {
-  const { stdout } = spawnSync(process.execPath, [file, '--help'], { encoding: 'utf8' });
-  const options = words.filter((word) => word.startsWith('-'));
-  return stdout !== '' && options.every((option) => stdout.includes(`${option} `)) ? 0 : 1;
 }
 
 function view(options: readonly string[]): void {
@@ -38,7 +31,6 @@ function view(options: readonly string[]): void {
 }
 
 if (name === 'npm') process.exitCode = npm(args);
-else if (name === 'node') process.exitCode = example(args);
 else if (name === 'jq') JSON.parse(readFileSync(0, 'utf8'));
 else if (name === 'npx') process.exitCode = existsSync(args.at(-1) ?? '') ? 0 : 1;
 else view(args);

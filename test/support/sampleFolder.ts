@@ -44,8 +44,6 @@ export class SampleRoot {
       `[ "$1" != view ] || ${command} "$@"\nexec '${process.execPath}' '${CLI}' "$@"`,
     );
     for (const name of ['npm', 'npx', 'jq']) this.#program(name, `${command} ${name} "$@"`);
-    const examples = `case "$1" in dist/examples/*) ${command} node "$@";; esac`;
-    this.#program('node', `${examples}\nexec '${process.execPath}' "$@"`);
   }
 
   #program(name: string, script: string): void {
