@@ -3,7 +3,8 @@ import type { Client } from 'longpole';
 import { isAlive } from '../test/support/programs.js';
 import type { Random } from './random.js';
 
-const KILL_EVERY_MS = 200;
+/** Default time between two kills, in seconds. */
+const KILL_EVERY = 0.2;
 
 /**
  * Kills random running workers at a fixed interval: a process by SIGKILL, a thread by process.exit(). Never kills the
@@ -20,13 +21,19 @@ export class Killer {
   readonly #timer: NodeJS.Timeout;
   #stopped = false;
 
-  constructor(client: Client, processes: boolean, random: Random, killed: () => void) {
+  constructor(
+    client: Client,
+    processes: boolean,
+    random: Random,
+    killed: () => void,
+    every: number = KILL_EVERY,
+  ) {
     this.#client = client;
     this.#processes = processes;
     this.#random = random;
     this.#killed = killed;
     for (const name of Object.keys(client.schedulerInfo().workers)) this.#up.add(name);
-    this.#timer = setInterval(() => this.#kill(), KILL_EVERY_MS);
+    this.#timer = setInterval(() => this.#kill(), every * 1000);
   }
 
   stop(): void {

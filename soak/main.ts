@@ -8,7 +8,7 @@ import type { RoundResult } from './launch.js';
 import type { Round } from './round.js';
 import { ROUNDS } from './rounds/index.js';
 import { passed, soak } from './soak.js';
-import { formatFailures, formatTable } from './table.js';
+import { formatFailures, formatOperations, formatTable } from './table.js';
 
 const USAGE = `Usage: npm run soak -- [options]
 
@@ -87,6 +87,11 @@ function page(settings: Settings, results: readonly RoundResult[]): string {
 - ${stressed(results)} of ${results.length} rounds with stopped processes and starved threads
 
 ${formatTable(results)}
+
+The durations of each kind of operation, in the rounds whose processes were not stopped. Sizes of graphs are random, so the slowest of a
+kind is also its largest. Workers of \`chaos\` die every 0.2 s, workers of \`steady\` every 20 s.
+
+${formatOperations(results)}
 ${failures === '' ? '' : `\n\`\`\`\n${failures}\n\`\`\`\n`}`;
 }
 
@@ -123,7 +128,7 @@ const results = await soak({
   for (const burner of burners) burner.kill('SIGKILL');
 });
 const failed = results.filter((result) => !passed(result));
-console.log(`\n${formatTable(results)}\n`);
+console.log(`\n${formatTable(results)}\n\n${formatOperations(results)}\n`);
 if (failed.length > 0) console.log(formatFailures(results));
 console.log(
   `${results.length - failed.length} rounds passed, ${failed.length} failed (seed ${settings.seed})`,

@@ -29,7 +29,7 @@ export interface Round {
   readonly name: string;
   /** Sentence that is true if the round passes. */
   readonly checks: string;
-  /** Time limit after the first `doing`, in seconds, after which the round is killed. Default 180. */
+  /** Time limit after the first `doing`, in seconds, after which the round is killed. Default 600. */
   readonly limit?: number;
   /** Whether the round runs only if `--only` names it. Default false. */
   readonly onlyByName?: boolean;

@@ -250,9 +250,7 @@ class RandomGraph {
   async #check({ source, expected }: Node): Promise<void> {
     let value: unknown;
     try {
-      value = await this.#context.timed('result', () =>
-        'result' in source ? source.result() : this.#client.compute(source, this.#options()),
-      );
+      value = await ('result' in source ? source.result() : this.#client.compute(source, this.#options()));
     } catch (error) {
       const isExpected =
         error instanceof LongpoleError &&
@@ -313,7 +311,7 @@ async function run(context: RoundContext): Promise<void> {
     const both = [index, index + 1].map(
       (one) => new RandomGraph(context, cluster, client, purpose, `graph-${one}`),
     );
-    await Promise.all(both.map((graph) => graph.run()));
+    await Promise.all(both.map((graph) => context.timed('graph', () => graph.run())));
   }
   context.doing('closes');
 }

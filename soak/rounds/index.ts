@@ -14,11 +14,13 @@ import { readers } from './readers.js';
 import { schedulers } from './schedulers.js';
 import { signals } from './signals.js';
 import { spill } from './spill.js';
+import { steady } from './steady.js';
 import { sums } from './sums.js';
 import { viewers, viewersOfProcesses } from './viewers.js';
 
 export const ROUNDS: readonly Round[] = [
   chaos,
+  steady,
   graphs,
   schedulers,
   readers,

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { type Client, connect, LocalCluster, LongpoleError } from 'longpole';
 import { t } from '../../test/cluster/clusterTasks.js';
-import { peakOf } from '../processes.js';
+import { watchPeaks } from '../peaks.js';
 import type { Random } from '../random.js';
 import type { Round, RoundContext } from '../round.js';
 import { v } from '../valueTasks.js';
@@ -24,22 +24,6 @@ async function small(client: Client, random: Random): Promise<void> {
     await client.gather(totals),
     values.map((value) => 1000 * value),
   );
-}
-
-/** Measures the peak memory of the largest worker process. Returns 0 for workers that are threads. */
-function watchPeaks(client: Client): { stop(): number } {
-  let peak = 0;
-  const look = (): void => {
-    for (const { pid } of Object.values(client.schedulerInfo().workers))
-      if (pid !== process.pid) peak = Math.max(peak, peakOf(pid));
-  };
-  const timer = setInterval(look, 5);
-  return {
-    stop: () => {
-      clearInterval(timer);
-      return peak;
-    },
-  };
 }
 
 async function large(context: RoundContext, client: Client, random: Random, key: string): Promise<void> {

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { RoundResult } from '../../soak/launch.js';
 import { Random, seedOf } from '../../soak/random.js';
 import { passed, soak } from '../../soak/soak.js';
-import { formatFailures, formatTable } from '../../soak/table.js';
+import { formatFailures, formatOperations, formatTable } from '../../soak/table.js';
 import { ROUNDS } from './fakeRounds.js';
 
 const module = new URL('fakeRounds.js', import.meta.url).href;
@@ -66,9 +66,12 @@ test('a failed round does not stop the soak, and the table and the report list i
   assert.deepEqual(results.map(passed), [false, true]);
   assert.match(results[0]!.failures.join('\n'), /step two: AssertionError.*as it should/);
   const table = formatTable(results).split('\n');
-  assert.match(table[2]!, /^\| fails \| 1 \| 1 \| 0 \| 0 \| 3 \| 0 \|/);
-  assert.match(table[3]!, /^\| passes \| 1 \| 0 \| 1 \| 0 \| 4 \| 1 \|/);
-  assert.match(table[4]!, /^\| all \| 2 \| 1 \| 1 \| 0 \| 7 \| 1 \|/);
+  assert.match(table[2]!, /^\| fails \| 1 \| 1 \| 0 \| 0 \| 3 \| \d+ MB \|/);
+  assert.match(table[3]!, /^\| passes \| 1 \| 0 \| 1 \| 0 \| 4 \| \d+ MB \|/);
+  assert.match(table[4]!, /^\| all \| 2 \| 1 \| 1 \| 0 \| 7 \| \d+ MB \|/);
+  assert.match(formatOperations(results), /^\| passes \| nothing \| 1 \| .* \| 1\.0 \|$/m);
+  const stopped = results.map((result) => ({ ...result, stressed: true }));
+  assert.doesNotMatch(formatOperations(stopped), /passes/);
   const failures = formatFailures(results);
   assert.match(failures, /^FAILED fails \(seed 7\): step two/);
   assert.match(failures, /npm run soak -- --only fails --seed 7 --rounds 1$/);
