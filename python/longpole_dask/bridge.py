@@ -77,7 +77,7 @@ class Bridge:
             versions = await asyncio.wait_for(self.client.scheduler.versions(packages=[]), self.timeout)
             there = dict(versions["host"])["python"] if "host" in versions else versions["packages"]["python"]
         except (OSError, KeyError, TypeError, TimeoutError, asyncio.TimeoutError) as error:
-            raise Refused("connect", f"the scheduler did not report its versions: {error!r}") from error
+            raise Refused("connect", f"the scheduler did not report its versions ({error!r}): try again when it is idle") from error
         here = ".".join(str(part) for part in sys.version_info[:2])
         if there.split(".")[:2] != here.split("."):
             raise Refused("versions", f"the scheduler runs Python {there}, this is Python {here} ({sys.executable})")
@@ -94,14 +94,14 @@ class Bridge:
         try:
             await asyncio.wait_for(self.client.register_plugin(plugin, name=self.scheduler_plugin), self.timeout)
         except Exception as error:
-            raise Refused("plugin", f"the plugin could not be registered on the scheduler: {error!r}") from error
+            raise Refused("plugin", f"the scheduler refused the plugin ({error!r}): allow plugins with distributed.scheduler.pickle") from error
         workers = worker_tap.WorkerTap(self.worker_plugin, self.client.id)
         try:
             await asyncio.wait_for(self.client.register_plugin(workers, name=self.worker_plugin), self.timeout)
         except (TimeoutError, asyncio.TimeoutError):
             self.out.rows([["warning", f"Some workers did not load the plugin within {self.timeout:g} s."]])
         except Exception as error:
-            raise Refused("plugin", f"the plugin could not be registered on the workers: {error!r}") from error
+            raise Refused("plugin", f"the workers refused the plugin ({error!r}): read the log of the workers") from error
 
     async def follow(self, stop):
         stopped = asyncio.ensure_future(stop.wait())

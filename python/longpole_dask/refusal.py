@@ -21,7 +21,7 @@ async def why_not(error, address, timeout):
     if "ssl_context" in text:
         return "TLS needs certificates: pass them with --ca, --cert and --key, or in Dask's configuration"
     if any(isinstance(cause, socket.gaierror) for cause in causes):
-        return "there is no machine with this name"
+        return "there is no machine with this name: check the address"
     if "cannot convert to SSL" in text:
         return NO_TLS
     failed = [cause for cause in causes if isinstance(cause, ssl.SSLError)]
@@ -35,9 +35,9 @@ async def why_not(error, address, timeout):
     if address.startswith("tcp:") and any(isinstance(cause, ConnectionResetError) for cause in causes):
         return f"the server there closed the connection: if the cluster uses TLS, {TLS_HELP}"
     if listener == "nothing" or "Connection refused" in text:
-        return f"nothing listened there for {timeout:g} s"
+        return f"nothing listened there for {timeout:g} s: pass the address that the scheduler prints"
     if isinstance(error, (TimeoutError, asyncio.TimeoutError)) or "Timed out" in text:
-        return f"there was no answer within {timeout:g} s"
+        return f"there was no answer within {timeout:g} s: try again when the scheduler is idle, or with a longer timeout"
     return str(error) or repr(error)
 
 

@@ -165,7 +165,7 @@ class RunBridge(Bridge):
                     n_workers=workers, threads_per_worker=threads, dashboard_address=":0", asynchronous=True
                 )
             except Exception as error:
-                raise Refused("connect", f"no local cluster could be started: {error!r}") from error
+                raise Refused("connect", f"no local cluster could be started ({error!r}): check the memory and the limits of this machine") from error
             self.address = self.cluster.scheduler_address
         await super().connect()
 
@@ -175,7 +175,7 @@ class RunBridge(Bridge):
         try:
             facts = await self.join(await self.client.nthreads())
         except (TimeoutError, asyncio.TimeoutError) as error:
-            raise Refused("connect", f"its workers did not load the plugin within {INSTALL_SECONDS:g} s") from error
+            raise Refused("connect", f"its workers did not load the plugin within {INSTALL_SECONDS:g} s: try again when they are idle") from error
         for worker in facts:
             if "missing" in worker:
                 raise Refused("node", f"worker {worker['address']} has no Node ({worker['missing']})")

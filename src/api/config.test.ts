@@ -76,7 +76,7 @@ test('an error names the setting and the file or the variable', () => {
   );
   assert.throws(interval(inFile('profileInterval: 1')), refused(/Did you mean 'profile-interval'\?/));
   assert.throws(interval(inFile('- 1')), refused(/must be a map/));
-  assert.throws(interval(inFile('a: [')), refused(/is no YAML/));
+  assert.throws(interval(inFile('a: [')), refused(/is not valid YAML/));
   assert.throws(interval(inFile('colour: red')), refused(/The settings are profile, /));
   const both = folderWith({ 'longpole.config.yaml': '', 'longpole.config.json': '{}' });
   assert.throws(

@@ -3,7 +3,8 @@
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { CALLABLE, checkOptions, FLAG, invalid, kind, type OptionKinds, TEXT } from '../base/arguments.js';
-import { invalidArgument, LongpoleError } from '../base/errors.js';
+import { invalidArgument } from '../base/errors.js';
+import { notWrittenError } from '../base/writeErrors.js';
 import { openNvtx } from '../engine/worker/nvtx.js';
 import { EventProfiler } from '../files/eventProfiler.js';
 import { makeFolders } from '../files/makeFolders.js';
@@ -99,11 +100,7 @@ function makeDirectory(directory: string): void {
   try {
     makeFolders(directory);
   } catch (cause) {
-    throw new LongpoleError(
-      'ERR_LONGPOLE_TRACE_FILE',
-      `The directory ${directory} cannot be created: ${String(cause)}.`,
-      { cause },
-    );
+    throw notWrittenError(directory, cause);
   }
 }
 

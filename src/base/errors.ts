@@ -74,9 +74,21 @@ export function invalidArgument(message: string, options?: { cause?: unknown }):
   return new LongpoleError('ERR_LONGPOLE_INVALID_ARGUMENT', message, options);
 }
 
+/** Returns the error for a broken invariant of Longpole itself. `what` is a whole sentence. */
+export function internalError(what: string, options?: { cause?: unknown }): LongpoleError {
+  const message = `${what} This is a bug in Longpole; please report it with this message.`;
+  return new LongpoleError('ERR_LONGPOLE_INTERNAL', message, options);
+}
+
 /** Returns the message of a thrown value, which need not be an error. */
 export function messageOf(thrown: unknown): string {
   return isError(thrown) ? thrown.message : String(thrown);
+}
+
+/** Returns the message of a thrown value with a full stop. Messages of Node and V8 end with or without one. */
+export function sentenceOf(thrown: unknown): string {
+  const message = messageOf(thrown).trimEnd();
+  return /[.!?]$/.test(message) ? message : `${message}.`;
 }
 
 /** Most causes to follow. An error may be its own cause. */

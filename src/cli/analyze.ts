@@ -5,9 +5,9 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { nothingFoundIn, QUESTIONS, type Question, type Table, TraceAnalyser } from '../api/analysis.js';
 import { writePieces } from '../api/folders.js';
 import type { OpenedTrace, Trace } from '../api/trace.js';
-import { isError } from '../base/isError.js';
 import { visibleName } from '../base/visibleText.js';
 import { countText } from '../base/words.js';
+import { notWrittenText } from '../base/writeErrors.js';
 import { type Answer, ended, inPieces, jsonAnswers, jsonRows } from './answerText.js';
 import { type InputOptions, maxUnpackedOption, openInput } from './openInput.js';
 import { Progress, requested } from './progress.js';
@@ -245,6 +245,6 @@ function writing(file: string, action: () => void): void {
   try {
     action();
   } catch (error) {
-    throw new CommandError(`${file} cannot be written: ${isError(error) ? error.message : error}`, FAILED);
+    throw new CommandError(notWrittenText(file, error), FAILED);
   }
 }

@@ -13,6 +13,7 @@ import {
 import { MAX_TIMER_SECONDS } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
 import { countText } from '../base/words.js';
+import { notWrittenText } from '../base/writeErrors.js';
 import { openBrowser } from './openBrowser.js';
 import { summarise } from './run/summary.js';
 import { summaryText } from './run/summaryText.js';
@@ -121,7 +122,7 @@ async function report(address: string, { output, seconds: limit, ...options }: W
   try {
     makeFolders(dirname(resolve(output)));
   } catch (error) {
-    throw new CommandError(`${output} cannot be written: ${String(error)}`, WRONG_USAGE);
+    throw new CommandError(notWrittenText(output, error), WRONG_USAGE);
   }
   const dask = await attached(address, ctrlC, options);
   await watch(dask, ctrlC, limit);

@@ -20,6 +20,7 @@ import { openTrace, type Trace, TraceWriter } from '../api/traceFiles.js';
 import { LongpoleError } from '../base/errors.js';
 import { readSetting, type SettingName } from '../base/settings.js';
 import { secondsText } from '../base/words.js';
+import { notWrittenText } from '../base/writeErrors.js';
 import { ownVersion } from './ownVersion.js';
 import { VARIABLE } from './run/settings.js';
 import { type Summary, summarise } from './run/summary.js';
@@ -134,7 +135,7 @@ async function run(script: string, args: readonly string[], options: RunOptions)
   if (basename(script).startsWith('-') && !existsSync(script))
     throw new CommandError(`unknown option '${basename(script)}'; see longpole run --help.`, WRONG_USAGE);
   if (!existsSync(script) || !statSync(script).isFile())
-    throw new CommandError(`${script}: there is no such file.`, WRONG_USAGE);
+    throw new CommandError(`${script}: there is no such file. Pass the path of a program.`, WRONG_USAGE);
   const other = otherCommandLine(script);
   if (other !== undefined) {
     process.exitCode = (await runScript(other, process.argv.slice(2))).code;
@@ -169,7 +170,7 @@ function checkFolder(file: string): void {
   try {
     makeFolders(dirname(resolve(file)));
   } catch (error) {
-    throw new CommandError(`${file} cannot be written: ${String(error)}`, WRONG_USAGE);
+    throw new CommandError(notWrittenText(file, error), WRONG_USAGE);
   }
 }
 
@@ -241,10 +242,7 @@ async function writeJson(file: string, ended: Ended, summary: Summary, trace?: s
   try {
     writeFileSync(file, `${JSON.stringify(result, null, 1)}\n`);
   } catch (error) {
-    throw new CommandError(
-      `${file} cannot be written: ${String(error)}`,
-      ended.code === 0 ? FAILED : ended.code,
-    );
+    throw new CommandError(notWrittenText(file, error), ended.code === 0 ? FAILED : ended.code);
   }
 }
 

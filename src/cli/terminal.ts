@@ -1,5 +1,5 @@
 // Functions that all commands share: output with its width and style, errors, and exit codes.
-import { LongpoleError } from '../base/errors.js';
+import { LongpoleError, sentenceOf } from '../base/errors.js';
 import { isError } from '../base/isError.js';
 import { visibleText } from '../base/visibleText.js';
 
@@ -48,8 +48,10 @@ export async function print(text: string): Promise<void> {
     });
   } catch (error) {
     if (isError(error) && 'code' in error && error.code === 'EPIPE') process.exit(DONE);
-    const what = isError(error) ? error.message : String(error);
-    throw new CommandError(`the output cannot be written: ${what}`, FAILED);
+    throw new CommandError(
+      `the output cannot be written: ${sentenceOf(error)} Check where standard output goes.`,
+      FAILED,
+    );
   }
 }
 

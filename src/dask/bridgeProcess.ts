@@ -2,8 +2,9 @@
 // input, and therefore with this process. The cluster removes the plugins of the bridge when its connection closes.
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
-import { LongpoleError } from '../base/errors.js';
+import { LongpoleError, sentenceOf } from '../base/errors.js';
 import type { DaskRow, RefusedRow } from '../protocol/daskRows.js';
+import { bridgeEndedError, noPythonError, notReadyError, REPORT, versionsError } from './bridgeErrors.js';
 import { FrameReader } from './frameReader.js';
 import { bridgeEnvironment, pythonCandidates } from './pythonPrograms.js';
 import { type DaskSecurity, securityEnvironment } from './schedulerAddress.js';
@@ -59,11 +60,7 @@ export class DaskBridge {
       if (outcome instanceof LongpoleError) throw outcome;
       tried.push(`${python}: ${outcome}`);
     }
-    throw new LongpoleError(
-      'ERR_LONGPOLE_PYTHON',
-      `No Python with distributed was found (${tried.join('; ')}). Pass the Python of your cluster with --python or ` +
-        'LONGPOLE_PYTHON, or install distributed: python3 -m pip install distributed.',
-    );
+    throw noPythonError(tried);
   }
 
   /** Removes the plugins from the cluster and ends the process. Resolves when it has ended, at most 25 s later. */
@@ -132,10 +129,7 @@ class Attempt {
   }
 
   #late(seconds: number): void {
-    this.#error = new LongpoleError(
-      'ERR_LONGPOLE_DASK_CONNECT',
-      `The bridge to ${this.#options.address} was not attached within ${seconds} s. Try again when the scheduler is idle.`,
-    );
+    this.#error = notReadyError(this.#options.address, seconds);
     this.#child.kill('SIGKILL');
   }
 
@@ -149,7 +143,7 @@ class Attempt {
           ? error
           : new LongpoleError(
               'ERR_LONGPOLE_DASK_BRIDGE',
-              'The output of the bridge to Dask could not be processed.',
+              `The output of the bridge to ${this.#options.address} could not be processed: ${sentenceOf(error)} ${REPORT}`,
               { cause: error },
             );
       // The bridge then removes its plugins.
@@ -188,11 +182,7 @@ class Attempt {
     const { address } = this.#options;
     const refused = this.#refused;
     if (refused?.code === 'versions') {
-      return new LongpoleError(
-        'ERR_LONGPOLE_DASK_VERSION',
-        `The cluster at ${address} and the bridge have different versions of Python: ${refused.text}. Pass a Python of the ` +
-          'same version with --python or LONGPOLE_PYTHON.',
-      );
+      return versionsError(address, refused.text);
     }
     if (refused !== undefined) {
       return new LongpoleError(
@@ -204,11 +194,6 @@ class Attempt {
   }
 
   #unexplained(code: number | null): LongpoleError {
-    const last = this.#stderr.trim().split('\n').at(-1) ?? '';
-    const how = code === null ? 'was killed' : `ended with code ${code}`;
-    return new LongpoleError(
-      'ERR_LONGPOLE_DASK_BRIDGE',
-      `The bridge to ${this.#options.address} ${how}${last === '' ? '' : `; its last line was: ${last}`}.`,
-    );
+    return bridgeEndedError(this.#options.address, code, this.#stderr);
   }
 }

@@ -5,6 +5,7 @@ import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { LongpoleError } from '../base/errors.js';
 import type { RemoteProcess, RemoteProcessEvents } from '../protocol/remoteProcess.js';
+import { bridgeEndedError, lastLine, noPythonError, notReadyError, versionsError } from './bridgeErrors.js';
 import { bridgeEnvironment, pythonCandidates } from './pythonPrograms.js';
 import {
   BridgeFrames,
@@ -81,11 +82,7 @@ export class RunBridge {
         tried.push(`${python}: ${error.message}`);
       }
     }
-    throw new LongpoleError(
-      'ERR_LONGPOLE_PYTHON',
-      `No Python with distributed was found (${tried.join('; ')}). Pass the Python of your cluster with the option ` +
-        'python or LONGPOLE_PYTHON, or install distributed: python3 -m pip install distributed.',
-    );
+    throw noPythonError(tried);
   }
 
   private constructor(python: string, options: RunBridgeOptions) {
@@ -201,7 +198,8 @@ export class RunBridge {
     if (event.type === 'closed' && !this.#isClosing)
       this.#reason = new LongpoleError(
         'ERR_LONGPOLE_DASK_CONNECT',
-        `The connection to the cluster at ${address} was lost: ${event.reason}.`,
+        `The connection to the cluster at ${address} was lost: ${event.reason}. ` +
+          'Check that the scheduler runs, connect again, and submit the unfinished tasks again.',
       );
     if (event.type === 'hello') {
       this.#isStarted = true;
@@ -226,10 +224,7 @@ export class RunBridge {
   }
 
   #late(seconds: number): void {
-    this.#reason = new LongpoleError(
-      'ERR_LONGPOLE_DASK_CONNECT',
-      `The bridge to ${this.#options.address} was not ready within ${seconds} s. Try again when the scheduler is idle.`,
-    );
+    this.#reason = notReadyError(this.#options.address, seconds);
     this.#child.kill('SIGKILL');
   }
 
@@ -237,31 +232,15 @@ export class RunBridge {
     clearTimeout(this.#timer);
     if (code === NO_DISTRIBUTED || this.#stderr.includes('No module named longpole_dask'))
       this.#fail(new UnsuitedPython(lastLine(this.#stderr)));
-    const how = code === null ? 'was killed' : `ended with code ${code}`;
-    const last = lastLine(this.#stderr);
-    const error =
-      this.#reason ??
-      new LongpoleError(
-        'ERR_LONGPOLE_DASK_BRIDGE',
-        `The bridge to ${this.#options.address} ${how}${last === '' ? '' : `; its last line was: ${last}`}.`,
-      );
+    const error = this.#reason ?? bridgeEndedError(this.#options.address, code, this.#stderr);
     this.#fail(error);
     if (this.#isStarted && !this.#isClosing) this.#options.onLost(error);
     for (const process of [...this.#processes.keys()]) this.#processEnded(process, error);
   }
 }
 
-function lastLine(text: string): string {
-  return text.trim().split('\n').at(-1) ?? '';
-}
-
 function refusal(address: string, code: string, text: string): LongpoleError {
-  if (code === 'versions')
-    return new LongpoleError(
-      'ERR_LONGPOLE_DASK_VERSION',
-      `The cluster at ${address} and the bridge have different versions of Python: ${text}. Pass a Python of the same ` +
-        'version with the option python or LONGPOLE_PYTHON.',
-    );
+  if (code === 'versions') return versionsError(address, text);
   if (code === 'node')
     return new LongpoleError(
       'ERR_LONGPOLE_DASK_NODE',

@@ -1,6 +1,7 @@
 // Frames between the program and the bridge that runs TypeScript: length, kind, number of the process, and bytes of
 // that length. python/longpole_dask/node_tap.py has the same definitions.
 import { LongpoleError } from '../base/errors.js';
+import { REPORT } from './bridgeErrors.js';
 
 /** Kinds of frames. Frames of the kind `data` are sent in both directions. */
 export const KIND = {
@@ -64,7 +65,10 @@ export function frameHead(kind: number, process: number, length: number): Uint8A
 export function readEvent(payload: Uint8Array): RunBridgeEvent {
   const event: unknown = JSON.parse(Buffer.from(payload).toString());
   if (isEvent(event)) return event;
-  throw new LongpoleError('ERR_LONGPOLE_DASK_BRIDGE', 'The bridge to Dask sent an event without a type.');
+  throw new LongpoleError(
+    'ERR_LONGPOLE_DASK_BRIDGE',
+    `The bridge to Dask sent an event without a type. ${REPORT}`,
+  );
 }
 
 function isEvent(value: unknown): value is RunBridgeEvent {

@@ -27,6 +27,8 @@ export function fillTemplate(name: PageTemplate, title: string, data: string): s
   return [head, escapeHtml(visibleName(title)), body, data, tail];
 }
 
+const INSTALL = 'Install longpole again, or build it with `npm run build`.';
+
 /**
  * Writes a page and returns its absolute path. Replaces an existing file.
  *
@@ -42,7 +44,7 @@ function readTemplate(url: URL): string {
   } catch (cause) {
     throw new LongpoleError(
       'ERR_LONGPOLE_PAGE_FILE',
-      `The template ${url.href} cannot be read (${messageOf(cause)}). Install longpole again, or build it with \`npm run build\`.`,
+      `The template ${url.href} cannot be read (${messageOf(cause)}). ${INSTALL}`,
       { cause },
     );
   }
@@ -51,6 +53,9 @@ function readTemplate(url: URL): string {
 function cut(url: URL, text: string, placeholder: string): [string, string] {
   const at = text.indexOf(placeholder);
   if (at < 0)
-    throw new LongpoleError('ERR_LONGPOLE_PAGE_FILE', `The template ${url.href} has no ${placeholder}.`);
+    throw new LongpoleError(
+      'ERR_LONGPOLE_PAGE_FILE',
+      `The template ${url.href} has no ${placeholder}. ${INSTALL}`,
+    );
   return [text.slice(0, at), text.slice(at + placeholder.length)];
 }

@@ -1,6 +1,13 @@
 // The errors of runs, made from reports of isolates.
 
-import { ERROR_CODES, type ErrorCode, KilledWorkerError, LongpoleError, TaskError } from '../base/errors.js';
+import {
+  ERROR_CODES,
+  type ErrorCode,
+  KilledWorkerError,
+  LongpoleError,
+  sentenceOf,
+  TaskError,
+} from '../base/errors.js';
 import { isError } from '../base/isError.js';
 import { type TaskNames, taskFunctionName } from './runView.js';
 
@@ -30,7 +37,7 @@ export function killedWorkerError(
   const where = { key: tasks.keys[id]!, function: taskFunctionName(tasks, id), worker };
   const message =
     `Task '${where.key}' (function ${where.function}) was running ${attempts} times when its worker died; it is not tried again. ` +
-    `The last worker was ${worker}: ${sentence(cause.message)} Look for process.exit(), exhausted memory or a crash in native code.`;
+    `The last worker was ${worker}: ${sentenceOf(cause)} Look for process.exit(), exhausted memory or a crash in native code.`;
   return new KilledWorkerError(where, attempts, message, { cause });
 }
 
@@ -49,11 +56,17 @@ export function taskTimeoutError(
   return new TaskError(where, message, { code: 'ERR_LONGPOLE_TASK_TIMEOUT' });
 }
 
+/** Returns why a worker could not be started, and what to do. */
+export function startAdvice(cause: Error): string {
+  if (cause instanceof LongpoleError) return cause.message;
+  return `${sentenceOf(cause)} Use fewer workers, or raise the limits on processes and memory.`;
+}
+
 /** Returns the error of a worker that ended before it was up. */
 export function workerStartError(name: string, cause: Error): LongpoleError {
   return new LongpoleError(
     'ERR_LONGPOLE_WORKER_START',
-    `Worker ${name} could not be started: ${cause.message}`,
+    `Worker ${name} could not be started: ${startAdvice(cause)}`,
     { cause },
   );
 }
@@ -65,7 +78,7 @@ export function idleDeathsError(worker: string, cause: Error): LongpoleError {
   if (cause instanceof LongpoleError) return cause;
   return new LongpoleError(
     'ERR_LONGPOLE_WORKER_START',
-    `Workers end again and again without running a task; the last was ${worker}: ${sentence(cause.message)} ` +
+    `Workers end again and again without running a task; the last was ${worker}: ${sentenceOf(cause)} ` +
       'Check what the modules of the tasks do when they are imported.',
     { cause },
   );
@@ -81,11 +94,6 @@ export function abortedError(reason: unknown, finished: number, size: number): L
   // Node's functions report a cancellation under this name, so one check handles all.
   error.name = 'AbortError';
   return error;
-}
-
-/** Adds a missing full stop. Messages of Node and V8 end with or without one. */
-function sentence(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 function describe(value: unknown): string {

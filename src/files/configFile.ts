@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LongpoleError, messageOf } from '../base/errors.js';
+import { LongpoleError, messageOf, sentenceOf } from '../base/errors.js';
 import { isError } from '../base/isError.js';
 import { loadPackage } from '../base/packages.js';
 import { isSettingName, readSetting, type Settings, unknownSetting } from '../base/settings.js';
@@ -42,7 +42,10 @@ function readText(path: string, mustExist: boolean): string | undefined {
   } catch (cause) {
     const missing = isError(cause) && 'code' in cause && cause.code === 'ENOENT';
     if (missing && !mustExist) return undefined;
-    throw failure(`The configuration file ${path} cannot be read: ${messageOf(cause)}.`, cause);
+    throw failure(
+      `The configuration file ${path} cannot be read: ${sentenceOf(cause)} Make it readable, or name another file in LONGPOLE_CONFIG.`,
+      cause,
+    );
   }
 }
 
@@ -53,7 +56,7 @@ function read(path: string, text: string): ConfigFile {
     // YAML includes JSON.
     content = parse(text, { logLevel: 'error' });
   } catch (cause) {
-    throw failure(`The configuration file ${path} is no YAML: ${messageOf(cause)}`, cause);
+    throw failure(`The configuration file ${path} is not valid YAML. Correct it: ${messageOf(cause)}`, cause);
   }
   const settings: Partial<Settings> = {};
   if (content === null || content === undefined) return { path, settings };

@@ -21,6 +21,7 @@ import {
 } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
 import { INSPECT } from '../base/printed.js';
+import { notWrittenText } from '../base/writeErrors.js';
 import type { EventDatabase } from '../trace/eventDatabase.js';
 import { addEvent } from '../trace/formats/dasf/dasfEventRows.js';
 import type { DasfEvent } from '../trace/formats/dasf/dasfEvents.js';
@@ -173,9 +174,11 @@ function appendBytes(file: string, bytes: Uint8Array, lockTimeout: number, flush
     });
   } catch (cause) {
     if (cause instanceof LongpoleError) throw cause;
-    throw new LongpoleError('ERR_LONGPOLE_TRACE_FILE', `${file} cannot be written: ${String(cause)}.`, {
-      cause,
-    });
+    throw new LongpoleError(
+      'ERR_LONGPOLE_TRACE_FILE',
+      `${notWrittenText(file, cause)} The events are kept; commit() tries again.`,
+      { cause },
+    );
   } finally {
     if (fd !== undefined) closeSync(fd);
   }

@@ -1,7 +1,7 @@
 // Reads files in chunks, for readers that keep only what they need.
 
 import { closeSync, openSync, readSync } from 'node:fs';
-import { LongpoleError } from '../base/errors.js';
+import { LongpoleError, sentenceOf } from '../base/errors.js';
 import { isError } from '../base/isError.js';
 import { resizedUint8 } from '../base/resized.js';
 import type { ByteReader } from '../trace/formats/dasf/dasfReader.js';
@@ -60,8 +60,12 @@ function readSome(file: string, fd: number, buffer: Uint8Array, held: number): n
 export function fileError(file: string, cause: unknown): LongpoleError {
   const code = isError(cause) && 'code' in cause ? cause.code : undefined;
   const what =
-    code === 'ENOENT' ? 'there is no such file' : code === 'EISDIR' ? 'it is a folder' : String(cause);
-  return new LongpoleError('ERR_LONGPOLE_TRACE_FILE', `${file} cannot be read: ${what}.`, { cause });
+    code === 'ENOENT' ? 'there is no such file.' : code === 'EISDIR' ? 'it is a folder.' : sentenceOf(cause);
+  return new LongpoleError(
+    'ERR_LONGPOLE_TRACE_FILE',
+    `${file} cannot be read: ${what} Pass a trace that exists and that you may read.`,
+    { cause },
+  );
 }
 
 /** Number of bytes that show the format of a file. */

@@ -62,5 +62,8 @@ function isTooLarge(error: unknown): boolean {
 }
 
 function notAReport(name: string, what: string): never {
-  throw new LongpoleError('ERR_LONGPOLE_TRACE_FORMAT', `${name} cannot be read as a trace: ${what}.`);
+  throw new LongpoleError(
+    'ERR_LONGPOLE_TRACE_FORMAT',
+    `${name} cannot be read as a trace: ${what}. Pass a complete report of Longpole.`,
+  );
 }

@@ -57,7 +57,7 @@ function readMeta(directory: string): TraceMeta {
     if (!(isError(error) && 'code' in error && error.code === 'ENOENT')) throw fileError(file, error);
     throw new LongpoleError(
       'ERR_LONGPOLE_TRACE_FORMAT',
-      `${directory} is a folder without ${META_FILE}, so it is no trace that Longpole recorded.`,
+      `${directory} is a folder without ${META_FILE}, so it is no trace that Longpole recorded. Pass the folder that contains ${META_FILE}.`,
     );
   }
   return parseMeta(file, text);

@@ -24,7 +24,7 @@ import {
   TEXT,
 } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
-import { isError } from '../base/isError.js';
+import { notWrittenError } from '../base/writeErrors.js';
 import { RECORDED_TABLES, type RecordedTable } from '../protocol/traceSchema.js';
 import { TraceEncoder } from '../trace/recording/traceEncoder.js';
 import { CLOCK, FORMAT_NAME, META_FILE, metaText, type TraceEnding } from '../trace/recording/traceMeta.js';
@@ -195,7 +195,7 @@ class TraceFiles {
       }
     } catch (error) {
       this.#closeHandles();
-      throw writeError(directory, error);
+      throw notWrittenError(directory, error);
     }
   }
 
@@ -211,7 +211,7 @@ class TraceFiles {
       if (!this.#provisional) handle.size += bytes.length;
       handle.dirty = true;
     } catch (error) {
-      this.#fail(writeError(handle.file, error));
+      this.#fail(notWrittenError(handle.file, error));
       try {
         ftruncateSync(handle.fd, handle.size);
       } catch {
@@ -238,7 +238,7 @@ class TraceFiles {
       fsync(handle.fd, (error) => {
         this.#syncing--;
         // If the file was closed before this call ended, `close` has forced it to the disk.
-        if (error !== null && !this.#closed) this.#fail(writeError(handle.file, error));
+        if (error !== null && !this.#closed) this.#fail(notWrittenError(handle.file, error));
       });
     }
   }
@@ -249,7 +249,7 @@ class TraceFiles {
     try {
       for (const { fd } of this.#handles.values()) fsyncSync(fd);
     } catch (error) {
-      this.#fail(writeError(this.directory, error));
+      this.#fail(notWrittenError(this.directory, error));
     }
     this.#closeHandles();
     this.#writeEnding();
@@ -259,7 +259,7 @@ class TraceFiles {
     try {
       this.#writeMeta(this.failure === undefined ? 'closed' : 'failed');
     } catch (error) {
-      this.#fail(writeError(join(this.directory, META_FILE), error));
+      this.#fail(notWrittenError(join(this.directory, META_FILE), error));
     }
   }
 
@@ -298,15 +298,4 @@ class TraceFiles {
     }
     renameSync(`${file}.new`, file);
   }
-}
-
-function writeError(file: string, cause: unknown): LongpoleError {
-  const code = isError(cause) && 'code' in cause ? cause.code : undefined;
-  const what =
-    code === 'ENOSPC'
-      ? 'the disk is full'
-      : code === 'EACCES' || code === 'EPERM'
-        ? 'it is not allowed'
-        : String(cause);
-  return new LongpoleError('ERR_LONGPOLE_TRACE_FILE', `${file} cannot be written: ${what}.`, { cause });
 }

@@ -11,7 +11,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { Gzip } from 'fflate';
-import { LongpoleError, messageOf } from '../base/errors.js';
+import { notWrittenError } from '../base/writeErrors.js';
 import { makeFolders } from './makeFolders.js';
 
 /**
@@ -82,7 +82,6 @@ function attempt<T>(file: string, action: () => T): T {
   try {
     return action();
   } catch (cause) {
-    const what = messageOf(cause);
-    throw new LongpoleError('ERR_LONGPOLE_TRACE_FILE', `${file} cannot be written: ${what}.`, { cause });
+    throw notWrittenError(file, cause);
   }
 }

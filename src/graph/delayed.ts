@@ -1,7 +1,7 @@
 // A Delayed is a task of a graph under construction: a key, a function and arguments, which may contain other
 // Delayed. Nothing here runs a task. A chain may have a million links, so nothing recurses along dependencies.
 
-import { invalidArgument, LongpoleError } from '../base/errors.js';
+import { internalError, invalidArgument, LongpoleError } from '../base/errors.js';
 import { INSPECT } from '../base/printed.js';
 import type { Graph } from '../protocol/graph.js';
 import { rememberAnnotations } from './annotationContext.js';
@@ -53,9 +53,9 @@ export class Delayed<T> {
   compute(options?: ComputeOptions): Promise<T>;
   compute(options: ComputeOptions = {}): Promise<unknown> {
     if (runner === undefined) {
-      const message =
-        'compute() was called before an engine was set up. Import Delayed from the package itself.';
-      return Promise.reject(new LongpoleError('ERR_LONGPOLE_INTERNAL', message));
+      return Promise.reject(
+        internalError(`compute() of '${this.key}' was called before an engine was set up.`),
+      );
     }
     return runner(this, options);
   }

@@ -204,7 +204,7 @@ export class StepGraph {
     const { name } = step.operator;
     return new LongpoleError(
       'ERR_LONGPOLE_CYCLE',
-      `In the pipeline '${this.name}' the step '${step.label ?? name}' needs its own result, directly or through others.`,
+      `In the pipeline '${this.name}' the step '${step.label ?? name}' needs its own result, directly or through others. Remove one of these inputs.`,
     );
   }
 

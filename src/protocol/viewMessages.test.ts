@@ -88,7 +88,7 @@ describe('view messages', () => {
     );
     const begin = { type: 'begin', version: VIEW_VERSION + 1, source: 'live', title: '', epoch: '' };
     const newer = JSON.stringify({ ...begin, resumed: false, facts: {} });
-    assert.throws(() => decodeViewMessage(newer), { ...code, message: /load it again/ });
+    assert.throws(() => decodeViewMessage(newer), { ...code, message: /Load the page again/ });
     assert.throws(() => decodeViewMessage('{"type":"totals"}'), code);
     assert.throws(() => decodeViewMessage('{"type":"constructor"}'), code);
     assert.throws(() => decodeViewMessage(Uint8Array.of(9, 0)), code);

@@ -281,7 +281,7 @@ function decodeText(text: string): ViewMessage {
   const value = parsed(text);
   if (!isTextMessage(value)) return refuse('it is not a JSON message of the dashboard');
   if (value.type === 'begin' && value.version !== VIEW_VERSION)
-    refuse(`the server speaks version ${value.version} and this page version ${VIEW_VERSION}; load it again`);
+    refuse(`the server speaks version ${value.version} and this page version ${VIEW_VERSION}`);
   return value;
 }
 
@@ -340,6 +340,6 @@ function parsed(text: string): unknown {
 function refuse(what: string): never {
   throw new LongpoleError(
     'ERR_LONGPOLE_PAGE_DATA',
-    `A message of the dashboard's server cannot be read: ${what}.`,
+    `A message of the dashboard's server cannot be read: ${what}. Load the page again.`,
   );
 }

@@ -1,6 +1,6 @@
 // Rows of any table in memory: built row by row, joined from pieces, or made column by column. The schema defines the
 // columns.
-import { LongpoleError } from '../base/errors.js';
+import { internalError } from '../base/errors.js';
 import { type ColumnKind, MEMORY_TYPES, type MemoryKind } from '../protocol/schemaTypes.js';
 import {
   type Column,
@@ -41,7 +41,7 @@ export function arrayOf(rows: object, name: string): ColumnArray {
   const values: unknown = Reflect.get(rows, name);
   if (values instanceof Float64Array || values instanceof Int32Array || values instanceof Uint8Array)
     return values;
-  throw new LongpoleError('ERR_LONGPOLE_INTERNAL', `There is no column ${name}.`);
+  throw internalError(`There is no column ${name}.`);
 }
 
 /** Returns an array of `length` absent values. */

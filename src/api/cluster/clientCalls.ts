@@ -214,7 +214,10 @@ export class ClientCalls extends ClientBase {
   restart(): Promise<void> {
     return this.call(async () => {
       this.cluster.engine.cancelEverything(
-        new LongpoleError('ERR_LONGPOLE_FUTURE', 'Client.restart has cancelled the future. Submit it again.'),
+        new LongpoleError(
+          'ERR_LONGPOLE_FUTURE',
+          'Client.restart() has cancelled all futures, also this one. Submit the task again.',
+        ),
       );
       await this.cluster.restartWorkers(namedWorkers(this.cluster, undefined));
     });

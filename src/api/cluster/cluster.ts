@@ -177,7 +177,10 @@ export abstract class Cluster {
   async #close(): Promise<void> {
     this.#stalls.close();
     this.engine.failEverything(
-      new LongpoleError('ERR_LONGPOLE_FUTURE', 'The cluster was closed before the result was available.'),
+      new LongpoleError(
+        'ERR_LONGPOLE_FUTURE',
+        'The cluster was closed before the result was available. Await results before you close the cluster.',
+      ),
     );
     const step = (name: string, work: Promise<void> | void): Promise<void> =>
       this.engine.waits.during(`${this.kind}.close`, name, Promise.resolve(work));

@@ -2,7 +2,7 @@
 // docs/decisions/typescript-on-dask.md.
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { LongpoleError } from '../../base/errors.js';
+import { internalError, LongpoleError } from '../../base/errors.js';
 import { type NodeModules, WORKER_ENTRY, workerFiles } from '../../dask/moduleBundle.js';
 import { type DaskWorkerFacts, RunBridge, type RunBridgeEvent } from '../../dask/runBridge.js';
 import { schedulerAddress } from '../../dask/schedulerAddress.js';
@@ -124,8 +124,7 @@ class Sites {
     const modules = new ShippedModules((name, bytes) => bridge.file(name, bytes), this.#nodeModules);
     const of = ({ info }: { readonly info: { readonly address: string } }): ProcessPlace => {
       const facts = [...this.#byAddress.values()].find(({ site }) => site.address === info.address)?.facts;
-      if (facts === undefined)
-        throw new LongpoleError('ERR_LONGPOLE_INTERNAL', `There is no Dask worker ${info.address}.`);
+      if (facts === undefined) throw internalError(`There is no Dask worker ${info.address}.`);
       return {
         open: remoteChannel({
           start: (events) => bridge.process(facts.address, WORKER_ENTRY, ALLOCATOR, events),

@@ -1,6 +1,6 @@
 // `Future`: a handle for a present or future result on the workers of a cluster.
 import { checkNoMore, invalid } from '../../base/arguments.js';
-import { LongpoleError, releaseFrames } from '../../base/errors.js';
+import { internalError, LongpoleError, releaseFrames } from '../../base/errors.js';
 import { INSPECT } from '../../base/printed.js';
 import type { ResultHandle, ResultStatus } from '../../engine/cluster/computationState.js';
 import { External } from '../../graph/external.js';
@@ -189,10 +189,12 @@ export class Future<T> extends External implements PromiseLike<T> {
   live(): ResultHandle {
     const { handle } = this;
     if (this.#held.released)
-      throw new LongpoleError('ERR_LONGPOLE_FUTURE', `The future '${this.key}' was released.`);
+      throw new LongpoleError(
+        'ERR_LONGPOLE_FUTURE',
+        `The future '${this.key}' was released. Keep a future until its last use, or submit its task again.`,
+      );
     if (this.#held.failure !== undefined) throw this.#held.failure.error;
-    if (handle === undefined)
-      throw new LongpoleError('ERR_LONGPOLE_INTERNAL', `The future '${this.key}' was never submitted.`);
+    if (handle === undefined) throw internalError(`The future '${this.key}' was never submitted.`);
     return handle;
   }
 }

@@ -1,8 +1,7 @@
 // Implements `Client.scatter`: copies values of the program to the workers as results.
 import { serialize } from 'node:v8';
 import { FLAG, NAMES, type OptionKinds } from '../../base/arguments.js';
-import { LongpoleError } from '../../base/errors.js';
-import { isError } from '../../base/isError.js';
+import { LongpoleError, sentenceOf } from '../../base/errors.js';
 import type { ResultHandle } from '../../engine/cluster/computationState.js';
 import { dataPlan } from '../../engine/cluster/dataPlan.js';
 import { type EngineWorker, isCalled } from '../../engine/cluster/engineWorker.js';
@@ -89,10 +88,9 @@ function inlineCopy(value: unknown, threads: boolean): unknown {
 }
 
 function notCloneableValue(index: number, reason: unknown): LongpoleError {
-  const why = isError(reason) ? reason.message : String(reason);
   return new LongpoleError(
     'ERR_LONGPOLE_NOT_CLONEABLE',
-    `Value ${index} cannot be copied to the workers: ${why} Scatter plain data.`,
+    `Value ${index} cannot be copied to the workers: ${sentenceOf(reason)} Scatter plain data.`,
     { cause: reason },
   );
 }
@@ -131,7 +129,8 @@ async function bring(
   if (left.length === 0) return taken;
   throw new LongpoleError(
     'ERR_LONGPOLE_WORKER_LOST',
-    `The data '${left[0]!.key}' could not be scattered: ${MAX_ATTEMPTS} workers in a row died while they received it.`,
+    `The data '${left[0]!.key}' could not be scattered: ${MAX_ATTEMPTS} workers in a row died while they received it. ` +
+      'If memory is the cause, scatter smaller values, or raise memoryLimit.',
   );
 }
 

@@ -1,6 +1,6 @@
 // Sends the modules of tasks to the workers of a Dask cluster, as one bundle with all modules that have registered
 // tasks so far. A task of a module that registers later causes another bundle.
-import { LongpoleError } from '../../base/errors.js';
+import { LongpoleError, sentenceOf } from '../../base/errors.js';
 import { bundleModules, isOwnModule, type NodeModules } from '../../dask/moduleBundle.js';
 import { registeredUrls } from '../../graph/taskRegistry.js';
 import type { FunctionRef, UnavailableFunctionRef } from '../../protocol/functionRef.js';
@@ -63,7 +63,14 @@ export class ShippedModules {
         return;
       }
       const cause =
-        error instanceof LongpoleError ? error : new LongpoleError('ERR_LONGPOLE_BUNDLE', String(error));
+        error instanceof LongpoleError
+          ? error
+          : new LongpoleError(
+              'ERR_LONGPOLE_BUNDLE',
+              `The module ${wanted} could not be bundled for the workers: ${sentenceOf(error)} ` +
+                'Check that the module and its imports can be read.',
+              { cause: error },
+            );
       this.#shipped.set(wanted, cause);
     }
   }

@@ -2,7 +2,7 @@
 // scheduler's instructions become messages. The engine runs no task and never blocks, so it stays responsive.
 
 import { hostname } from 'node:os';
-import { LongpoleError, releaseFrames } from '../../base/errors.js';
+import { internalError, releaseFrames } from '../../base/errors.js';
 import { isError } from '../../base/isError.js';
 import type { ClusterObserver, Computation } from '../../protocol/clusterObserver.js';
 import type { ResultId } from '../../protocol/frames.js';
@@ -197,8 +197,7 @@ export class ClusterEngine {
     );
     this.#noWorker.check(policy);
     // A graph without tasks has already been forgotten here.
-    if (added === undefined)
-      throw new LongpoleError('ERR_LONGPOLE_INTERNAL', 'A graph was added, but has no segment.');
+    if (added === undefined) throw internalError('A graph was added, but has no segment.');
     return added;
   }
 

@@ -179,7 +179,7 @@ export class ResultHandle extends External {
     if (this.status === 'cancelled' && this.#error === undefined) {
       this.#error = new LongpoleError(
         'ERR_LONGPOLE_FUTURE',
-        `The future '${this.key}' was released or cancelled.`,
+        `The future '${this.key}' was released or cancelled. Keep a future until its last use, or submit its task again.`,
       );
       releaseFrames(this.#error);
     }

@@ -1,8 +1,7 @@
 // Carries out the scheduler's instructions as calls of workers' hosts. Translates the scheduler's ids of tasks to the
 // local ids of their computation.
 
-import { LongpoleError } from '../../base/errors.js';
-import { isError } from '../../base/isError.js';
+import { internalError, LongpoleError, sentenceOf } from '../../base/errors.js';
 import { batchConstants } from '../batchValues.js';
 import type { GatherInput } from '../host/hostTypes.js';
 import { DEFAULT_LIMITS } from '../scheduler/batching.js';
@@ -222,11 +221,10 @@ export class InstructionRunner {
     if (found !== undefined) return found;
     const segment = this.#engine.scheduler.state.graph.segmentOf(id);
     const key = this.#engine.computationOf(segment)?.info.keys[id - segment.base] ?? '';
+    if (!lost) return internalError(`Task '${key}' failed without an error.`);
     return new LongpoleError(
-      lost ? 'ERR_LONGPOLE_DATA_LOST' : 'ERR_LONGPOLE_INTERNAL',
-      lost
-        ? `The data '${key}' was scattered to a worker that has died, and cannot be computed again. Scatter it again, with broadcast: true to keep a copy on every worker.`
-        : `Task '${key}' failed without an error. This is a bug in Longpole; please report it.`,
+      'ERR_LONGPOLE_DATA_LOST',
+      `The data '${key}' was scattered to a worker that has died, and cannot be computed again. Scatter it again, with broadcast: true to keep a copy on every worker.`,
     );
   }
 
@@ -272,12 +270,9 @@ export class InstructionRunner {
 }
 
 function notSentError(worker: string, reason: unknown): LongpoleError {
-  const why = isError(reason) ? reason.message : String(reason);
   return new LongpoleError(
     'ERR_LONGPOLE_NOT_CLONEABLE',
-    `Its batch could not be sent to worker ${worker}: ${why}`,
-    {
-      cause: reason,
-    },
+    `Its batch could not be sent to worker ${worker}: ${sentenceOf(reason)} Pass plain data as arguments.`,
+    { cause: reason },
   );
 }

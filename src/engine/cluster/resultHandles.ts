@@ -51,10 +51,7 @@ export class ResultHandles {
         'ERR_LONGPOLE_FUTURE',
         `The future '${key}' belongs to another cluster, or was released or cancelled. Use futures of the same client, and keep them until the call has returned.`,
       );
-    if (handle.status === 'cancelled')
-      throw new LongpoleError('ERR_LONGPOLE_FUTURE', `The future '${key}' was cancelled.`, {
-        cause: handle.error,
-      });
+    if (handle.status === 'cancelled') throw cancelledError(key, handle.error);
     return handle;
   }
 
@@ -110,8 +107,7 @@ export class ResultHandles {
     const byComputation = new Map<ComputationState, number[]>();
     for (const handle of handles) {
       if (handle.status === 'cancelled') continue;
-      const why =
-        error ?? new LongpoleError('ERR_LONGPOLE_FUTURE', `The future '${handle.key}' was cancelled.`);
+      const why = error ?? cancelledError(handle.key);
       if (handle.status !== 'error') handle.set('cancelled', why);
       const locals = byComputation.get(handle.computation);
       if (locals === undefined) byComputation.set(handle.computation, [handle.local]);
@@ -145,4 +141,9 @@ export class ResultHandles {
     handle.computation.handles.delete(handle.local);
     if (this.byKey.get(handle.key) === handle) this.byKey.delete(handle.key);
   }
+}
+
+function cancelledError(key: string, cause?: unknown): LongpoleError {
+  const message = `The future '${key}' was cancelled. Submit its task again if you need the result.`;
+  return new LongpoleError('ERR_LONGPOLE_FUTURE', message, { cause });
 }

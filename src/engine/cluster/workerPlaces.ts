@@ -4,6 +4,7 @@ import { LongpoleError } from '../../base/errors.js';
 import type { ProfileSettings } from '../../protocol/profileCycle.js';
 import type { HostEvents, WorkerHost } from '../host/hostTypes.js';
 import type { MemoryThresholds } from '../store/memoryMonitor.js';
+import { startAdvice } from '../taskFailure.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import { ClusterWorker, type WorkerKeeper } from './clusterWorker.js';
 import { moveResults } from './moveResults.js';
@@ -234,7 +235,7 @@ export class WorkerPlaces implements WorkerKeeper {
   #giveUp(place: Place, cause: Error): void {
     const error = new LongpoleError(
       'ERR_LONGPOLE_WORKER_START',
-      `Worker ${place.name} could not be started ${MAX_FAILED_STARTS} times: ${cause.message}`,
+      `Worker ${place.name} failed to start ${MAX_FAILED_STARTS} times and is not tried again. ${startAdvice(cause)}`,
       { cause },
     );
     this.#engine.event('worker-given-up', error.message);

@@ -1,7 +1,7 @@
 // Calls to a worker that wait for their answers. Each call is settled once: with its answer, or with an error if the
 // worker ends or does not take the call. A taken call has no time limit, because it may run a function of the user.
 import { inspect } from 'node:util';
-import { LongpoleError, messageOf } from '../../base/errors.js';
+import { LongpoleError, sentenceOf } from '../../base/errors.js';
 import { type ErrorInfo, thrownOf } from '../../protocol/errorInfo.js';
 
 interface PendingCall {
@@ -130,10 +130,9 @@ export class PendingCalls {
 }
 
 function notSentError(worker: string, reason: unknown): LongpoleError {
-  const why = messageOf(reason);
   return new LongpoleError(
     'ERR_LONGPOLE_NOT_CLONEABLE',
-    `The argument of a call cannot be copied to worker ${worker}: ${why} Pass plain data.`,
+    `The argument of a call cannot be copied to worker ${worker}: ${sentenceOf(reason)} Pass plain data.`,
     { cause: reason },
   );
 }
@@ -142,7 +141,8 @@ function notTakenError(worker: string, { what, since }: PendingCall, standing: u
   const seconds = Math.round((performance.now() - since) / 1000);
   return new LongpoleError(
     'ERR_LONGPOLE_STALLED',
-    `Worker ${worker} did not take '${what}' within ${seconds} s, although its event loop was running. The cause is a dump of the worker.`,
+    `Worker ${worker} did not take '${what}' within ${seconds} s, although its event loop was running. ` +
+      'Search the modules of your tasks for uses of parentPort. If there are none, please report this error with its cause, a dump of the worker.',
     { cause: new Error(inspect(standing, { depth: 8 })) },
   );
 }
@@ -150,14 +150,14 @@ function notTakenError(worker: string, { what, since }: PendingCall, standing: u
 function noAnswerError(worker: string, what: string, limitMs: number): LongpoleError {
   return new LongpoleError(
     'ERR_LONGPOLE_STALLED',
-    `Worker ${worker} did not answer '${what}' within ${limitMs / 1000} s.`,
+    `Worker ${worker} did not answer '${what}' within ${limitMs / 1000} s. It may be busy or stopped; try again later.`,
   );
 }
 
 function lostError(worker: string, cause: Error): LongpoleError {
   return new LongpoleError(
     'ERR_LONGPOLE_WORKER_LOST',
-    `Worker ${worker} ended before it answered: ${cause.message}`,
+    `Worker ${worker} ended before it answered: ${sentenceOf(cause)} Repeat the call; a new worker replaces the old one.`,
     { cause },
   );
 }

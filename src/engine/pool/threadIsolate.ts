@@ -1,6 +1,6 @@
 // An isolate that is a thread of this process.
 
-import { LongpoleError } from '../../base/errors.js';
+import { internalError } from '../../base/errors.js';
 import { isError } from '../../base/isError.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
 import {
@@ -294,8 +294,7 @@ export class ThreadIsolate implements Isolate {
 
   #channel(run: number): RunChannel {
     const state = this.#runs.get(run);
-    if (state === undefined)
-      throw new LongpoleError('ERR_LONGPOLE_INTERNAL', `Run ${run} is not open at ${this.name}.`);
+    if (state === undefined) throw internalError(`Run ${run} is not open at worker ${this.name}.`);
     return state.channel;
   }
 

@@ -1,6 +1,6 @@
 // The scheduler's tables: columns by task id, and an object per worker. The counters are redundant on purpose: they
 // make each decision O(1). rebuild() derives them anew, and validate() compares them.
-import { LongpoleError } from '../../base/errors.js';
+import { internalError } from '../../base/errors.js';
 import { choosePlace } from './placement.js';
 import { PriorityQueue } from './priorityQueue.js';
 import { CALLER, SchedulerColumns, STORED } from './schedulerColumns.js';
@@ -64,9 +64,8 @@ export class SchedulerState extends SchedulerColumns {
   transition(id: number, to: number): void {
     const from = this.state[id]!;
     if (!isAllowed(from, to)) {
-      throw new LongpoleError(
-        'ERR_LONGPOLE_INTERNAL',
-        `Task ${id} may not go from ${STATE_NAMES[from]} to ${STATE_NAMES[to]}. Its story: ${JSON.stringify(this.log.story(id))}`,
+      throw internalError(
+        `Task ${id} may not go from ${STATE_NAMES[from]} to ${STATE_NAMES[to]}. Its story: ${JSON.stringify(this.log.story(id))}.`,
       );
     }
     this.state[id] = to;

@@ -1,5 +1,5 @@
 // Derives every counter anew from the states and compares, like Dask's validate_state.
-import { LongpoleError } from '../../base/errors.js';
+import { internalError, type LongpoleError } from '../../base/errors.js';
 import { countNeeds } from './recovery.js';
 import { type SchedulerState, SEVERAL } from './schedulerState.js';
 import {
@@ -132,10 +132,7 @@ function countDependencies(state: SchedulerState, id: number): EdgeCounts {
 }
 
 function broken(state: SchedulerState, id: number, what: string): LongpoleError {
-  const story = id < 0 ? '' : ` Its story: ${JSON.stringify(state.log.story(id))}`;
+  const story = id < 0 ? '' : ` Its story: ${JSON.stringify(state.log.story(id))}.`;
   const where = id < 0 ? '' : `Task ${id} (${STATE_NAMES[state.state[id]!]}) `;
-  return new LongpoleError(
-    'ERR_LONGPOLE_INTERNAL',
-    `The scheduler's state is inconsistent: ${where}${what}.${story}`,
-  );
+  return internalError(`The scheduler's state is inconsistent: ${where}${what}.${story}`);
 }

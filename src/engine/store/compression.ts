@@ -137,5 +137,9 @@ function lengthOf(bytes: Frame): number {
 }
 
 function damaged(what: string, cause?: unknown): LongpoleError {
-  return new LongpoleError('ERR_LONGPOLE_FRAMES', `The bytes of a result are damaged: ${what}.`, { cause });
+  return new LongpoleError(
+    'ERR_LONGPOLE_FRAMES',
+    `The bytes of a result are damaged: ${what}. Run one version of Node on all workers. If they already do, please report this error.`,
+    { cause },
+  );
 }

@@ -1,7 +1,7 @@
 // A file with spilled results: written once, read result by result, and removed when none of them is needed any more.
 // Small results share a file, because creating one costs more than writing a few kilobytes.
 import { open, statfs, unlink } from 'node:fs/promises';
-import { LongpoleError, messageOf } from '../../base/errors.js';
+import { LongpoleError, sentenceOf } from '../../base/errors.js';
 import type { WorkInterval } from '../../protocol/clusterObserver.js';
 import type { Frame, Frames, ResultId } from '../../protocol/frames.js';
 import { emptyFrame } from '../worker/shareBuffers.js';
@@ -186,7 +186,7 @@ export async function readSpillFile(
     throw new LongpoleError(
       'ERR_LONGPOLE_SPILL_FILE',
       `A result that had been spilled cannot be read back from ${path}: ` +
-        `${messageOf(cause)}. It has to be computed again.`,
+        `${sentenceOf(cause)} It is computed again. Keep other programs away from this folder, and check its disk.`,
       { cause },
     );
   }

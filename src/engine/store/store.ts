@@ -1,7 +1,7 @@
 // The results of one worker: in memory while there is room, then on disk, the least recently used ones first. The
 // store does not decide when to spill; the memory monitor calls `spill`. The store owns its spill files.
 import { dirname } from 'node:path';
-import { LongpoleError } from '../../base/errors.js';
+import { internalError, LongpoleError } from '../../base/errors.js';
 import { type Frames, framesBytes, type ResultId } from '../../protocol/frames.js';
 import type { TaskKind } from '../../protocol/taskKinds.js';
 import { weigh } from '../worker/sharedWeight.js';
@@ -307,8 +307,7 @@ export class Store {
 
   async #readBack(entry: Entry, cause: TaskKind | undefined): Promise<Frames> {
     const { copy, id } = entry;
-    if (copy === undefined)
-      throw new LongpoleError('ERR_LONGPOLE_INTERNAL', `Result ${id} is neither in memory nor on disk.`);
+    if (copy === undefined) throw internalError(`Result ${id} is neither in memory nor on disk.`);
     copy.file.users += 1;
     try {
       const frames = await readSpillFile(copy.file.path, id, copy.place, this.#context(cause));

@@ -145,6 +145,6 @@ function joined(pieces: readonly Fetched[]): Fetched {
 function closed(address: string): LongpoleError {
   return new LongpoleError(
     'ERR_LONGPOLE_PEER',
-    `Results could not be fetched from ${address}: this worker is closing.`,
+    `Results could not be fetched from ${address}: this worker is closing. Tasks that need them run on other workers.`,
   );
 }

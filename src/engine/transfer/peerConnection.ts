@@ -1,7 +1,7 @@
 // A connection to a peer, over which results are fetched. Requests share it; when it breaks, all of them fail.
 
 import { connect, type Socket } from 'node:net';
-import { LongpoleError, messageOf } from '../../base/errors.js';
+import { LongpoleError, messageOf, sentenceOf } from '../../base/errors.js';
 import { isError } from '../../base/isError.js';
 import type { ResultId } from '../../protocol/frames.js';
 import { MessageReader, type Payload } from './messageReader.js';
@@ -163,10 +163,9 @@ export class PeerConnection {
     const { address, onClose } = this.#options;
     this.#error = new LongpoleError(
       'ERR_LONGPOLE_PEER',
-      `Results could not be fetched from ${address}: ${why}.`,
-      {
-        cause,
-      },
+      `Results could not be fetched from ${address}: ${sentenceOf(why)} If that worker has died, its results are computed again. ` +
+        'If it is only slow, use fewer workers.',
+      { cause },
     );
     this.#socket.destroy();
     onClose();

@@ -124,7 +124,10 @@ export function decodeResult(body: Uint8Array, maxBytes: number): ResultHead {
 }
 
 export function malformed(what: string): LongpoleError {
-  return new LongpoleError('ERR_LONGPOLE_PEER', `A peer sent an invalid message: ${what}.`);
+  return new LongpoleError(
+    'ERR_LONGPOLE_PEER',
+    `A peer sent an invalid message: ${what}. Run one version of Longpole on all workers.`,
+  );
 }
 
 function message(type: number, length: number): { bytes: Uint8Array<ArrayBuffer>; view: DataView } {

@@ -1,6 +1,6 @@
 // `contextMeter`, with which a task divides its time between activities and counts metrics. Outside a task it counts
 // nothing and does not fail, as in Dask, so that the same code runs in a test.
-import { invalidArgument, LongpoleError } from '../../base/errors.js';
+import { internalError, invalidArgument } from '../../base/errors.js';
 import { isThenable } from './evaluator.js';
 import { type MeterFrame, meterContext } from './meterContext.js';
 
@@ -73,7 +73,7 @@ function makeMeter(label: string): Meter {
   };
   const made: object = Object.defineProperty(decorate, Symbol.dispose, { get: () => start(label) });
   if (isMeter(made)) return made;
-  throw new LongpoleError('ERR_LONGPOLE_INTERNAL', 'The created meter cannot be disposed.');
+  throw internalError('The created meter cannot be disposed.');
 }
 
 function isMeter(value: object): value is Meter {

@@ -1,5 +1,5 @@
 // Evaluates the expressions of a program. Recursion follows the nesting of arguments only.
-import { LongpoleError } from '../../base/errors.js';
+import { internalError } from '../../base/errors.js';
 import {
   CALL_BASE,
   OP_ARRAY,
@@ -91,10 +91,7 @@ export class Evaluator {
       case OP_SET:
         return new Set(this.#list(operand));
       default:
-        throw new LongpoleError(
-          'ERR_LONGPOLE_INTERNAL',
-          `Unknown operation ${this.#operations[at]} in a program.`,
-        );
+        throw internalError(`A program contains the unknown operation ${this.#operations[at]}.`);
     }
   }
 
@@ -131,8 +128,7 @@ export class Evaluator {
   #object(names: number): Record<string, unknown> {
     const object: Record<string, unknown> = {};
     const keys = this.#constant(names);
-    if (!Array.isArray(keys))
-      throw new LongpoleError('ERR_LONGPOLE_INTERNAL', `Constant ${names} is not a list of names.`);
+    if (!Array.isArray(keys)) throw internalError(`Constant ${names} is not a list of names.`);
     for (const key of keys) {
       // defineProperty, because a property called __proto__ must stay an own property.
       Object.defineProperty(object, key, {

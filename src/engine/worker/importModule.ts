@@ -2,7 +2,7 @@
 import * as nodeModule from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { LongpoleError } from '../../base/errors.js';
+import { internalError } from '../../base/errors.js';
 import { getOrMake } from '../../base/lookUps.js';
 import { BUNDLE_FOLDER_VARIABLE } from '../../protocol/remoteProcess.js';
 
@@ -25,7 +25,7 @@ async function importBundled(url: string, bundle: string): Promise<unknown> {
     pathToFileURL(file).href
   );
   const load = modules.get(url);
-  if (load === undefined) throw new LongpoleError('ERR_LONGPOLE_INTERNAL', `${bundle} has no ${url}.`);
+  if (load === undefined) throw internalError(`The bundle ${bundle} lacks the module ${url}.`);
   return load();
 }
 

@@ -1,6 +1,6 @@
 // Finds or rebuilds, inside an isolate, the functions of a message. Rebuilt functions are kept between runs, together
 // with V8's optimised code for them.
-import { LongpoleError, messageOf } from '../../base/errors.js';
+import { LongpoleError, sentenceOf } from '../../base/errors.js';
 import { registeredTasks, whenRegistered } from '../../graph/taskRegistry.js';
 import type { FunctionRef, ModuleFunctionRef } from '../../protocol/functionRef.js';
 import { isCallable, type TaskCallable } from './evaluator.js';
@@ -105,15 +105,18 @@ function timeLimit(): Promise<never> {
 
 /** Returns a function that throws. A function that cannot be loaded fails the tasks that call it, not the isolate. */
 function failing(ref: { readonly name: string; readonly url?: string }, cause: unknown): TaskCallable {
-  const where = ref.url === undefined ? '' : ` of module ${ref.url}`;
-  const reason = messageOf(cause);
+  const [where, advice] =
+    ref.url === undefined
+      ? ['', 'Define it with tasks(import.meta.url, { … }) in a module.']
+      : [
+          ` of module ${ref.url}`,
+          'A worker must be able to import the module, and to find tasks() at its top level.',
+        ];
   return () => {
     throw new LongpoleError(
       'ERR_LONGPOLE_MODULE_TASK',
-      `The worker could not load function '${ref.name}'${where}: ${reason}.`,
-      {
-        cause,
-      },
+      `The worker could not load function '${ref.name}'${where}: ${sentenceOf(cause)} ${advice}`,
+      { cause },
     );
   };
 }

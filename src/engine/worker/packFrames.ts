@@ -3,7 +3,7 @@
 // serializer writes everything else. So the result keeps what a structured clone keeps: cycles, Map, Set, Date,
 // errors, views over one buffer.
 import { DefaultDeserializer, DefaultSerializer } from 'node:v8';
-import { LongpoleError } from '../../base/errors.js';
+import { internalError, LongpoleError } from '../../base/errors.js';
 import type { Frame, Frames } from '../../protocol/frames.js';
 import { bareBuffers, SHALLOW, THOROUGH } from './bareBuffers.js';
 import { SHARE_BYTES } from './shareBuffers.js';
@@ -98,7 +98,7 @@ function pack(value: unknown, bare: ReadonlySet<ArrayBuffer>): Frames {
     const frames = new FramesWriter(bare, FIRST_SHARED + attempt * SHARED_STEP).write(value);
     if (frames !== undefined) return frames;
   }
-  throw new LongpoleError('ERR_LONGPOLE_INTERNAL', 'No number was free for a shared buffer in a result.');
+  throw internalError('No number was free for a shared buffer in a result.');
 }
 
 class FramesWriter extends DefaultSerializer {
@@ -353,7 +353,8 @@ function mayHoldBuffer(header: Frame): boolean {
 function damaged(cause?: unknown): LongpoleError {
   return new LongpoleError(
     'ERR_LONGPOLE_FRAMES',
-    'The bytes of a result cannot be read back: they are damaged, or another version of Node wrote them.',
+    'The bytes of a result cannot be read back: they are damaged, or another version of Node wrote them. ' +
+      'Run one version of Node on all workers. If they already do, please report this error.',
     { cause },
   );
 }

@@ -1,6 +1,6 @@
 // Entry point of a child process. Its main thread runs no tasks. It connects the channel to the isolate, so that a
 // steal, a fetch or a poll of completions is answered while a task computes.
-import { LongpoleError } from '../../base/errors.js';
+import { internalError } from '../../base/errors.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import { type ErrorInfo, toErrorInfo } from '../../protocol/errorInfo.js';
 import { packFinished } from '../../protocol/finishedTasks.js';
@@ -87,8 +87,7 @@ const relays = new Map<number, Relay>();
 let poll: NodeJS.Timeout | undefined;
 
 function theIsolate(): ThreadIsolate {
-  if (isolate === undefined)
-    throw new LongpoleError('ERR_LONGPOLE_INTERNAL', 'The first message must be the birth.');
+  if (isolate === undefined) throw internalError('The first message to an isolate was not its birth.');
   return isolate;
 }
 

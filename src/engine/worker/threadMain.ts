@@ -1,6 +1,6 @@
 // Entry point of a worker thread.
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import { LongpoleError } from '../../base/errors.js';
+import { internalError, sentenceOf } from '../../base/errors.js';
 import {
   type IsolateBirth,
   NATIVE_CELL,
@@ -13,8 +13,7 @@ import { setInterruptHook } from './interruptHook.js';
 import { IsolateRuntime } from './isolateRuntime.js';
 import { printUncaughtErrors, watchOutput } from './taskOutput.js';
 
-if (parentPort === null)
-  throw new LongpoleError('ERR_LONGPOLE_INTERNAL', 'threadMain runs in worker threads only.');
+if (parentPort === null) throw internalError('threadMain was not imported by a worker thread.');
 const port = parentPort;
 const birth: IsolateBirth = workerData;
 setNativeGuard({ cells: birth.mailbox, index: NATIVE_CELL });
@@ -36,12 +35,6 @@ setDumpHook(() => runtime.standing());
 port.on('message', (message: ToIsolate) => runtime.handle(message));
 // The message is lost, and its sender would wait for ever. So the thread ends, and its tasks run elsewhere.
 port.on('messageerror', (error) => {
-  throw new LongpoleError(
-    'ERR_LONGPOLE_INTERNAL',
-    `A message to the worker could not be read: ${error.message}`,
-    {
-      cause: error,
-    },
-  );
+  throw internalError(`A message to the worker could not be read: ${sentenceOf(error)}`, { cause: error });
 });
 port.postMessage({ type: 'ready' });

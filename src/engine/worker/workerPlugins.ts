@@ -1,6 +1,6 @@
 // Plugins inside an isolate: imports a user's module there, and calls its hooks around every task.
 
-import { invalidArgument, LongpoleError } from '../../base/errors.js';
+import { internalError, invalidArgument } from '../../base/errors.js';
 import { isError } from '../../base/isError.js';
 import { registerTasks } from '../../graph/taskRegistry.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
@@ -148,7 +148,7 @@ function checked(context: unknown): { worker: { readonly name: string }; plugin:
     const { worker, plugin } = context;
     if (isNamed(worker) && isSpec(plugin)) return { worker, plugin };
   }
-  throw new LongpoleError('ERR_LONGPOLE_INTERNAL', 'The message for a worker plugin names no plugin.');
+  throw internalError('The message for a worker plugin names no plugin.');
 }
 
 function isNamed(value: unknown): value is { readonly name: string } {

@@ -10,6 +10,6 @@ export function damaged(what: string): never {
 }
 
 /** Throws ERR_LONGPOLE_TRACE_FORMAT for a trace that cannot be opened. `what` is a clause without a full stop. */
-export function unusableTrace(what: string): never {
-  throw new LongpoleError('ERR_LONGPOLE_TRACE_FORMAT', `The trace cannot be read: ${what}.`);
+export function unusableTrace(what: string, advice = 'Copy the trace again, or record it again.'): never {
+  throw new LongpoleError('ERR_LONGPOLE_TRACE_FORMAT', `The trace cannot be read: ${what}. ${advice}`);
 }

@@ -190,5 +190,8 @@ function tableEntry(value: unknown): TableEntry {
 }
 
 function damagedReport(what: string): never {
-  throw new LongpoleError('ERR_LONGPOLE_TRACE_FORMAT', `The report cannot be read: ${what}.`);
+  throw new LongpoleError(
+    'ERR_LONGPOLE_TRACE_FORMAT',
+    `The report cannot be read: ${what}. Copy the whole file again, or write it again.`,
+  );
 }

@@ -49,7 +49,7 @@ export function parseMeta(name: string, text: string): TraceMeta {
   if (entries.get('format') !== FORMAT_NAME || typeof version !== 'number' || !(version >= 1)) {
     throw new LongpoleError(
       'ERR_LONGPOLE_TRACE_FORMAT',
-      `${name} is not the metadata of a Longpole trace: it must be JSON with "format": "${FORMAT_NAME}" and a version.`,
+      `${name} is not the metadata of a Longpole trace: it must be JSON with "format": "${FORMAT_NAME}" and a version. Copy the trace again, or record it again.`,
     );
   }
   if (version > FORMAT_VERSION) {

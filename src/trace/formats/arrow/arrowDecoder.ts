@@ -62,7 +62,8 @@ export class ArrowStream {
     });
     this.length = firstRow;
     this.damage = scan.damage;
-    if (firstRow >= 2 ** 31) unusableTrace(`${name} has more rows than Longpole can open`);
+    if (firstRow >= 2 ** 31)
+      unusableTrace(`${name} has more rows than Longpole can open`, 'Record a part of the run.');
   }
 
   /** Returns the unpacked size of all columns in bytes. Reads from the source. */
@@ -238,7 +239,10 @@ export class ArrowStream {
       return read();
     } catch (error) {
       if (!(error instanceof DamagedBytes)) throw error;
-      throw new LongpoleError('ERR_LONGPOLE_TRACE_FORMAT', `${this.#name} is damaged: ${error.message}.`);
+      throw new LongpoleError(
+        'ERR_LONGPOLE_TRACE_FORMAT',
+        `${this.#name} is damaged: ${error.message}. Copy the trace again, or record it again.`,
+      );
     }
   }
 

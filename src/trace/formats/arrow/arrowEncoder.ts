@@ -1,5 +1,5 @@
 // Writes tables as Arrow IPC streams. A dictionary that grew is written again in full, because polars rejects deltas.
-import { LongpoleError } from '../../../base/errors.js';
+import { internalError } from '../../../base/errors.js';
 import { type BatchParts, describeBatch, describeDictionary, describeSchema } from './arrowDescriptions.js';
 import { type ArrowCodec, type ArrowField, type ArrowValues, CONTINUATION } from './arrowTypes.js';
 
@@ -44,10 +44,7 @@ export class ArrowEncoder {
     for (const [id, { name, type }] of this.#fields.entries()) {
       const column = columns[id];
       if (column?.type !== type) {
-        throw new LongpoleError(
-          'ERR_LONGPOLE_INTERNAL',
-          `The column ${name} does not have the type ${type}.`,
-        );
+        throw internalError(`The column ${name} does not have the type ${type}.`);
       }
       if (column.type === 'dictionary') parts.push(...this.#dictionary(name, id, column));
       body.add(rows, column);

@@ -1,0 +1,44 @@
+// The errors of both bridges to Dask: the one that watches a cluster and the one that runs tasks on it.
+import { LongpoleError } from '../base/errors.js';
+
+/** Advice for failures whose cause is in the bridge. */
+export const REPORT = 'Connect again. If this happens again, please report it with this message.';
+
+/** `tried` has one text per Python: its path, and why it is not suitable. */
+export function noPythonError(tried: readonly string[]): LongpoleError {
+  return new LongpoleError(
+    'ERR_LONGPOLE_PYTHON',
+    `No Python with distributed was found (${tried.join('; ')}). Pass the Python of your cluster as the option python, as ` +
+      '--python, or as LONGPOLE_PYTHON. Or install distributed: python3 -m pip install distributed.',
+  );
+}
+
+/** @param what states both versions, as a clause */
+export function versionsError(address: string, what: string): LongpoleError {
+  return new LongpoleError(
+    'ERR_LONGPOLE_DASK_VERSION',
+    `The cluster at ${address} and the bridge have different versions of Python: ${what}. Pass a Python of the same ` +
+      'version as the option python, as --python, or as LONGPOLE_PYTHON.',
+  );
+}
+
+export function notReadyError(address: string, seconds: number): LongpoleError {
+  return new LongpoleError(
+    'ERR_LONGPOLE_DASK_CONNECT',
+    `The bridge to ${address} was not ready within ${seconds} s. Try again when the scheduler is idle.`,
+  );
+}
+
+/** @param code exit code of the process; null: a signal killed it */
+export function bridgeEndedError(address: string, code: number | null, stderr: string): LongpoleError {
+  const how = code === null ? 'was killed' : `ended with code ${code}`;
+  const last = lastLine(stderr);
+  return new LongpoleError(
+    'ERR_LONGPOLE_DASK_BRIDGE',
+    `The bridge to ${address} ${how}${last === '' ? '' : `; its last line was: ${last}`}. ${REPORT}`,
+  );
+}
+
+export function lastLine(text: string): string {
+  return text.trim().split('\n').at(-1) ?? '';
+}
