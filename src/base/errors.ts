@@ -34,6 +34,7 @@ export const ERROR_CODES = {
   ERR_LONGPOLE_LOCK_TIMEOUT: 'Another process kept writing to the same file.',
   ERR_LONGPOLE_MEMORY_LIMIT: 'Results do not fit into memory.',
   ERR_LONGPOLE_MODULE_TASK: 'A worker could not find a task function in its module.',
+  ERR_LONGPOLE_NO_CLIENT: 'No client is connected, and the code does not run in a task of a cluster.',
   ERR_LONGPOLE_NOT_CLONEABLE: 'An argument or result cannot be copied between isolates.',
   ERR_LONGPOLE_NOT_SHIPPABLE: 'A function has no source text that could be sent to another isolate.',
   ERR_LONGPOLE_PAGE_DATA: 'The data of an HTML page is damaged, incomplete or of another version.',

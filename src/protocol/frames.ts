@@ -12,6 +12,10 @@ export interface Frames {
   readonly buffers: readonly Frame[];
 }
 
+export function isFrames(value: unknown): value is Frames {
+  return typeof value === 'object' && value !== null && 'header' in value && 'buffers' in value;
+}
+
 /** Returns the bytes of a result: header and buffers. */
 export function framesBytes(frames: Frames): number {
   return frames.buffers.reduce((sum, buffer) => sum + buffer.byteLength, frames.header.byteLength);

@@ -6,6 +6,7 @@ import type { Frames } from './frames.js';
 import type { FunctionRef } from './functionRef.js';
 import type { MetricChanges } from './metrics.js';
 import type { Program } from './program.js';
+import type { TaskAnswer, TaskAnswerError, TaskQuestion } from './questions.js';
 import type { Several } from './several.js';
 import type { TaskKinds } from './taskKinds.js';
 
@@ -107,6 +108,12 @@ export interface CloseRun {
   readonly run: number;
 }
 
+/** The answer to a question of a task. */
+export interface AnswerTask {
+  readonly type: 'answer';
+  readonly answer: TaskAnswer | TaskAnswerError;
+}
+
 export type ToIsolate =
   | Several<ToIsolate>
   | OpenRunMessage
@@ -116,6 +123,7 @@ export type ToIsolate =
   | FetchResults
   | CallFunction
   | CollectGarbage
+  | AnswerTask
   | CloseRun;
 
 /** The isolate has started. */
@@ -206,7 +214,13 @@ export interface Called {
   readonly error: ErrorInfo | undefined;
 }
 
-export type FromIsolate = IsolateReady | Report | Measured | Fetched | Called | Closed | CallTaken;
+/** A task asks the scheduler's process. */
+export interface TaskAsks {
+  readonly type: 'ask';
+  readonly question: TaskQuestion;
+}
+
+export type FromIsolate = IsolateReady | Report | Measured | Fetched | Called | Closed | CallTaken | TaskAsks;
 
 /** Data that a new isolate receives at its start. */
 export interface IsolateBirth {
@@ -222,6 +236,8 @@ export interface IsolateBirth {
   readonly name: string;
   /** True if tasks will be measured, so that the isolate loads the code for it at once. */
   readonly metered: boolean;
+  /** True if tasks may ask a scheduler's process. Tasks of local schedulers may not. */
+  readonly asks: boolean;
 }
 
 /** Bytes of the JavaScript heap. */

@@ -9,6 +9,7 @@ import type { UncloneableValue, Values } from './isolateMessages.js';
 import type { MetricChanges } from './metrics.js';
 import type { ProfileCycle, ProfileSettings } from './profileCycle.js';
 import type { Program } from './program.js';
+import type { TaskAnswer, TaskAnswerError, TaskQuestion } from './questions.js';
 import type { Several } from './several.js';
 import type { TaskKinds } from './taskKinds.js';
 
@@ -105,6 +106,8 @@ export type ToWorker =
       readonly facts: unknown;
       readonly context: Readonly<Record<string, unknown>> | undefined;
     }
+  /** The answer to a question of a task in the isolate with this number. */
+  | { readonly type: 'answer'; readonly answer: TaskAnswer | TaskAnswerError; readonly isolate: number }
   /** The answer to a heartbeat: the heartbeat's time, and the scheduler's. */
   | { readonly type: 'clock'; readonly sent: number; readonly remote: number }
   /** A peer is gone: transfers from it fail. */
@@ -149,6 +152,8 @@ export type FromWorker =
   | { readonly type: 'restarted'; readonly running: WorkerTask | undefined; readonly error: ErrorInfo }
   /** `since` is the start of the task on the scheduler's clock. */
   | { readonly type: 'running'; readonly task: WorkerTask | undefined; readonly since: number }
+  /** A question of a task, and the number of its isolate. */
+  | { readonly type: 'ask'; readonly question: TaskQuestion; readonly isolate: number }
   | { readonly type: 'paused'; readonly paused: boolean }
   /** See HostEvents.full. */
   | { readonly type: 'full'; readonly why: ErrorInfo | undefined; readonly still: boolean }

@@ -62,6 +62,10 @@ export abstract class Cluster {
         'new LocalCluster() does not start workers. Write `await LocalCluster.start({ workers: 4 })`.',
       );
     this.engine = parts.engine;
+    this.engine.questions.handle('cluster', () => ({
+      text: this.toString(),
+      threads: this.engine.options.threads,
+    }));
     this.live = parts.live;
     this.plugins = parts.plugins;
     this.places = parts.places;
@@ -182,6 +186,7 @@ export abstract class Cluster {
         'The cluster was closed before the result was available. Await results before you close the cluster.',
       ),
     );
+    this.engine.questions.close(new LongpoleError('ERR_LONGPOLE_CLOSED', 'The cluster was closed.'));
     const step = (name: string, work: Promise<void> | void): Promise<void> =>
       this.engine.waits.during(`${this.kind}.close`, name, Promise.resolve(work));
     await step('flush of measures', this.flushProfiles(LAST_FLUSH_MS));

@@ -13,14 +13,14 @@ import { OpenWaits } from '../openWaits.js';
 import { PrefixTable } from '../prefixTable.js';
 import type { Instruction, SchedulerEvent } from '../scheduler/events.js';
 import { Scheduler } from '../scheduler/scheduler.js';
-import type { Segment, SegmentPolicy } from '../scheduler/taskGraph.js';
+import type { Segment } from '../scheduler/taskGraph.js';
 import { schedulerGraph } from '../schedulerGraph.js';
 import { failureText } from '../taskFailure.js';
 import { TaskRecorder } from '../taskRecorder.js';
 import { epochOffsetMs, isolateClock } from '../worker/isolateClock.js';
 import type { ComputationRequest } from './computationRequest.js';
 import { ComputationState, handleOf, type ResultHandle } from './computationState.js';
-import { type EngineWorker, isCalled } from './engineWorker.js';
+import { type EngineWorker, namesIn } from './engineWorker.js';
 import { FullWorkers } from './fullWorkers.js';
 import { Installations } from './installations.js';
 import { InstructionRunner } from './instructionRunner.js';
@@ -29,6 +29,7 @@ import { NoWorkerWarning } from './noWorkerWarning.js';
 import { ResultHandles } from './resultHandles.js';
 import { SentArguments } from './sentArguments.js';
 import { StoredResults } from './storedResults.js';
+import { TaskQuestions } from './taskQuestions.js';
 
 export interface ClusterEngineOptions {
   readonly threads: boolean;
@@ -58,6 +59,8 @@ export class ClusterEngine {
   readonly kinds = new TaskKindIndex();
   /** Plugins of workers. An isolate installs them before it receives its first task. */
   readonly installed = new Installations(this);
+  /** Questions of running tasks. */
+  readonly questions = new TaskQuestions(this);
   /** Called after an event and all its instructions have been carried out. */
   afterEvent: (() => void) | undefined;
   /** Whether workers mark tasks as NVTX ranges. Applies to computations that are opened on a worker afterwards. */
@@ -161,7 +164,7 @@ export class ClusterEngine {
     };
     const policy = {
       ...request.policy,
-      workers: this.#named(request.policy),
+      workers: namesIn(request.policy?.workers, this.workers.values()),
       data: request.data !== undefined,
     };
     const submitted = this.clock();
@@ -199,18 +202,6 @@ export class ClusterEngine {
     // A graph without tasks has already been forgotten here.
     if (added === undefined) throw internalError('A graph was added, but has no segment.');
     return added;
-  }
-
-  /**
-   * Returns the workers of a policy by name. An address must be that of a present worker; a name may be that of a later
-   * one.
-   */
-  #named({ workers }: SegmentPolicy = {}): ReadonlySet<string> | null {
-    if (!workers) return null;
-    const all = [...this.workers.values()];
-    return new Set(
-      Array.from(workers, (one) => all.find((worker) => isCalled(worker, one))?.info.name ?? one),
-    );
   }
 
   get computations(): Iterable<ComputationState> {

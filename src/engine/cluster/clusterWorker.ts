@@ -5,6 +5,7 @@ import { type ErrorInfo, isErrorInfo, thrownOf } from '../../protocol/errorInfo.
 import type { Values } from '../../protocol/isolateMessages.js';
 import type { MetricChanges } from '../../protocol/metrics.js';
 import type { ProfileCycle } from '../../protocol/profileCycle.js';
+import type { TaskQuestion } from '../../protocol/questions.js';
 import {
   isScalar,
   KIND_ERROR,
@@ -26,6 +27,7 @@ import { killedWorkerError, taskError, taskTimeoutError } from '../taskFailure.j
 import type { ClusterEngine } from './clusterEngine.js';
 import type { ComputationState } from './computationState.js';
 import type { EngineWorker } from './engineWorker.js';
+import { metricSamples } from './metricSamples.js';
 import { type RunTasks, Stealing, type TakenBack } from './stealing.js';
 
 /** The owner of the workers, see workerPlaces. */
@@ -79,6 +81,7 @@ export class ClusterWorker implements HostEvents, EngineWorker {
 
   leave(): void {
     this.#gone = true;
+    this.#engine.questions.lost(this.info.index, 'The worker has left.');
     this.#start();
   }
 
@@ -104,6 +107,8 @@ export class ClusterWorker implements HostEvents, EngineWorker {
     const { current } = this;
     if (current?.run === run && columns.ids.subarray(0, columns.count).includes(current.id))
       this.current = undefined;
+    const { questions } = this.#engine;
+    if (questions.isInUse) questions.finished(this.info.index, run, columns.ids.subarray(0, columns.count));
     const failures = this.#take(computation, columns, values);
     const { state } = this.#engine.scheduler;
     if (this.#engine.hasObservers) {
@@ -200,6 +205,7 @@ export class ClusterWorker implements HostEvents, EngineWorker {
     this.current = undefined;
     this.#engine.event('worker-restarted', cause.message, this.info.index);
     this.#engine.installed.begin(this);
+    this.#engine.questions.lost(this.info.index, cause.message);
     this.#engine.handleEvent({
       type: 'worker-removed',
       worker: this.info.index,
@@ -212,6 +218,10 @@ export class ClusterWorker implements HostEvents, EngineWorker {
   running(task: RunTask | undefined, since: number): void {
     this.current = task;
     this.currentSince = since;
+  }
+
+  asked(question: TaskQuestion, isolate: number): void {
+    if (!this.#gone) this.#engine.questions.asked(this, question, isolate);
   }
 
   paused(paused: boolean): void {
@@ -249,17 +259,10 @@ export class ClusterWorker implements HostEvents, EngineWorker {
     this.#engine.notify((observer) => observer.memory?.(sample));
   }
 
-  metrics({ keys, values }: MetricChanges): void {
+  metrics(changes: MetricChanges): void {
     if (!this.#engine.hasObservers) return;
-    const time = this.#engine.clock();
-    for (const [index, key] of keys.entries()) {
-      const [context = '', ...rest] = key;
-      const [span = '', prefix = ''] = rest.length > 2 ? rest : [];
-      const [activity = '', unit = ''] = rest.slice(-2);
-      const value = values[index]!;
-      const sample = { worker: this.info.index, time, context, span, prefix, activity, unit, value };
+    for (const sample of metricSamples(changes, this.info.index, this.#engine.clock()))
       this.#engine.notify((observer) => observer.metric?.(sample));
-    }
   }
 
   profile(cycle: ProfileCycle): void {
@@ -278,6 +281,7 @@ export class ClusterWorker implements HostEvents, EngineWorker {
     this.#failStart(cause);
     this.#engine.event('worker-lost', cause.message, this.info.index);
     const blame = this.#blame(this.current);
+    this.#engine.questions.lost(this.info.index, cause.message);
     this.#engine.stored.forgetWorker(this.info.index);
     this.#engine.handleEvent({
       type: 'worker-removed',

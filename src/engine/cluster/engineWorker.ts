@@ -40,3 +40,16 @@ export function onDask(address: string): string {
 export function isCalled({ info, address }: EngineWorker, name: string): boolean {
   return [name, onDask(name)].includes(info.address) || info.name === name || address === name;
 }
+
+/**
+ * Returns the workers of a policy by name; null: all. An address must be that of a present worker; a name may be that of
+ * a later one.
+ */
+export function namesIn(
+  workers: ReadonlySet<string> | null | undefined,
+  present: Iterable<EngineWorker>,
+): ReadonlySet<string> | null {
+  if (!workers) return null;
+  const all = [...present];
+  return new Set(Array.from(workers, (one) => all.find((worker) => isCalled(worker, one))?.info.name ?? one));
+}

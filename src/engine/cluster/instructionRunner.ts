@@ -16,6 +16,7 @@ import type { SentArguments } from './sentArguments.js';
 import { dropSpentArguments } from './spentTasks.js';
 import type { RunTasks } from './stealing.js';
 import type { StoredResults } from './storedResults.js';
+import type { TaskQuestions } from './taskQuestions.js';
 
 /** The parts of the cluster that the runner uses. */
 export interface RunnerContext {
@@ -24,6 +25,7 @@ export interface RunnerContext {
   readonly stored: StoredResults;
   readonly options: { readonly inlineBytes: number };
   readonly installed: { readonly size: number };
+  readonly questions: Pick<TaskQuestions, 'cancelled'>;
   readonly marksTasks: boolean;
   readonly hasObservers: boolean;
   readonly sent: SentArguments;
@@ -80,9 +82,10 @@ export class InstructionRunner {
         );
         break;
       case 'cancel':
-        this.#byComputation(instruction.ids, (computation, ids) =>
-          this.#engine.workers.get(instruction.worker)?.host.cancel(computation.info.number, ids),
-        );
+        this.#byComputation(instruction.ids, ({ info: { number } }, ids) => {
+          this.#engine.questions.cancelled(instruction.worker, number, ids);
+          this.#engine.workers.get(instruction.worker)?.host.cancel(number, ids);
+        });
         break;
       case 'erred':
         this.#erred(instruction);

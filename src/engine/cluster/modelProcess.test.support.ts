@@ -3,6 +3,7 @@
 import { EventEmitter } from 'node:events';
 import type { Frames } from '../../protocol/frames.js';
 import type { FromIsolate, IsolateBirth, ToIsolate } from '../../protocol/isolateMessages.js';
+import type { TaskAnswer, TaskAnswerError } from '../../protocol/questions.js';
 import type { FromWorker, ToWorker } from '../../protocol/workerMessages.js';
 import type { HostBatch, HostRun, ProcessDump, WorkerHost } from '../host/hostTypes.js';
 import { ThreadHost } from '../host/threadHost.js';
@@ -166,6 +167,7 @@ export class ModelProcess implements WorkerHost {
     else if (message?.type === 'steal') host.steal(message.run, message.ids);
     else if (message?.type === 'cancel') host.cancel(message.run, message.ids);
     else if (message?.type === 'close') host.close(message.run);
+    else if (message?.type === 'answer') host.answer(message.answer, message.isolate);
   }
 
   /** Kills the process. Its sent messages arrive before its exit. */
@@ -193,6 +195,10 @@ export class ModelProcess implements WorkerHost {
 
   async call(): Promise<unknown> {
     return undefined;
+  }
+
+  answer(answer: TaskAnswer | TaskAnswerError, isolate: number): void {
+    this.#post({ type: 'answer', answer, isolate });
   }
 
   async dump(): Promise<ProcessDump> {

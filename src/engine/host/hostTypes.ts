@@ -8,6 +8,7 @@ import type { FunctionRef } from '../../protocol/functionRef.js';
 import type { UncloneableValue, Values } from '../../protocol/isolateMessages.js';
 import type { MetricChanges } from '../../protocol/metrics.js';
 import type { ProfileCycle } from '../../protocol/profileCycle.js';
+import type { TaskAnswer, TaskAnswerError, TaskQuestion } from '../../protocol/questions.js';
 import type { WorkerLink, WorkerRun } from '../../protocol/workerMessages.js';
 import type { IsolateDump } from '../pool/isolateDump.js';
 import type { MessageCount } from '../pool/messageLog.js';
@@ -93,6 +94,8 @@ export interface WorkerHost {
    * plugins, which Installations repeats for each isolate.
    */
   call(fn: FunctionRef, context?: Readonly<Record<string, unknown>>): Promise<unknown>;
+  /** Answers a question of a task. Ignored if the isolate with this number has ended. */
+  answer(answer: TaskAnswer | TaskAnswerError, isolate: number): void;
   /** Returns the state of the worker for a dump. Never rejects. */
   dump(): Promise<HostDump | ProcessDump>;
   terminate(): Promise<void>;
@@ -179,6 +182,8 @@ export interface HostEvents {
   restarted(running: RunTask | undefined, cause: Error): void;
   /** Reports the task that a poll has found running, and its start on the isolate's clock; undefined: none. */
   running(task: RunTask | undefined, since: number): void;
+  /** Reports a question of a task, and the number of its isolate, for the answer. */
+  asked(question: TaskQuestion, isolate: number): void;
   /** Reports that the memory crossed the pause threshold. A paused worker receives no new tasks. */
   paused(paused: boolean): void;
   /**

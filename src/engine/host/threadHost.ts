@@ -4,10 +4,10 @@
 import { isError } from '../../base/isError.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
-import type { Frames, ResultId } from '../../protocol/frames.js';
-import { framesBytes } from '../../protocol/frames.js';
+import { type Frames, framesBytes, isFrames, type ResultId } from '../../protocol/frames.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
 import type { PackedValues, Values } from '../../protocol/isolateMessages.js';
+import type { TaskAnswer, TaskAnswerError } from '../../protocol/questions.js';
 import { KIND_STORED } from '../../protocol/resultKinds.js';
 import { CLOSE_GRACE_MS, type Isolate, type RunHandler } from '../pool/isolate.js';
 import { startThreadWithin } from '../pool/isolateThread.js';
@@ -171,6 +171,10 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
       if (!isUntaken || context !== undefined || this.#isolate === isolate) throw error;
       return this.call(fn);
     }
+  }
+
+  answer(answer: TaskAnswer | TaskAnswerError, isolate: number): void {
+    if (isolate === this.#generation) this.#isolate.answer(answer);
   }
 
   async dump(): Promise<HostDump> {
@@ -350,13 +354,13 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     // The inspector finds threads by name, so names are unique.
     const name = this.#generation === 0 ? facts.name : `${facts.name}-${this.#generation}`;
     this.#profile.follow(name);
-    return new ThreadIsolate(
-      name,
-      epochOffsetMs,
-      () => this.#isolateGone(),
-      (measures) => this.#measures.take(measures, (run) => this.#runs.get(run)?.spec.firstId),
-      this.#options.startThread ?? (this.#heap === undefined ? undefined : startThreadWithin(this.#heap)),
-    );
+    const limited = this.#heap === undefined ? undefined : startThreadWithin(this.#heap);
+    return new ThreadIsolate(name, epochOffsetMs, {
+      gone: () => this.#isolateGone(),
+      measured: (measures) => this.#measures.take(measures, (run) => this.#runs.get(run)?.spec.firstId),
+      asked: (question) => this.#events.asked(question, this.#generation),
+      start: this.#options.startThread ?? limited,
+    });
   }
 
   /**
@@ -389,8 +393,4 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     for (const open of this.#runs.values()) open.gate.clear();
     this.#events.restarted(running, cause);
   }
-}
-
-function isFrames(value: unknown): value is Frames {
-  return typeof value === 'object' && value !== null && 'header' in value && 'buffers' in value;
 }

@@ -1,6 +1,12 @@
 // The thread of an isolate, as used by its host.
 import { Worker, type WorkerOptions } from 'node:worker_threads';
-import type { FromIsolate, IsolateBirth, ToIsolate } from '../../protocol/isolateMessages.js';
+import type {
+  FromIsolate,
+  IsolateBirth,
+  IsolateMeasures,
+  ToIsolate,
+} from '../../protocol/isolateMessages.js';
+import type { TaskQuestion } from '../../protocol/questions.js';
 import type { Several } from '../../protocol/several.js';
 
 const ENTRY = new URL('../worker/threadMain.js', import.meta.url);
@@ -17,6 +23,16 @@ export interface IsolateThread extends Pick<Worker, 'ref' | 'unref'> {
 }
 
 export type StartThread = (birth: IsolateBirth) => IsolateThread;
+
+export interface ThreadIsolateOptions {
+  /** Called once, when the thread has ended or is given up. */
+  readonly gone?: (() => void) | undefined;
+  /** Receives the isolate's measurements of its tasks. Default: nothing is measured. */
+  readonly measured?: ((measures: IsolateMeasures) => void) | undefined;
+  /** Receives the questions of tasks. Default: tasks cannot ask. */
+  readonly asked?: ((question: TaskQuestion) => void) | undefined;
+  readonly start?: StartThread | undefined;
+}
 
 /** Starts the thread of an isolate in this process. */
 export const startThread: StartThread = (birth) => new Worker(ENTRY, optionsOf(birth));

@@ -45,18 +45,15 @@ class FakeThread extends EventEmitter implements IsolateThread {
 function started(): { isolate: ThreadIsolate; thread: FakeThread; ended: () => boolean } {
   let fake: FakeThread | undefined;
   let hasEnded = false;
-  const isolate = new ThreadIsolate(
-    'worker-0',
-    0,
-    () => {
+  const isolate = new ThreadIsolate('worker-0', 0, {
+    gone: () => {
       hasEnded = true;
     },
-    undefined,
-    (birth) => {
+    start: (birth) => {
       fake = new FakeThread(birth);
       return fake;
     },
-  );
+  });
   assert.ok(fake !== undefined);
   return { isolate, thread: fake, ended: () => hasEnded };
 }

@@ -14,6 +14,7 @@ import {
   type Report,
   type ToIsolate,
 } from '../../protocol/isolateMessages.js';
+import type { TaskAnswer, TaskAnswerError } from '../../protocol/questions.js';
 import { KIND_ERROR, KIND_STORED, KIND_VALUE } from '../../protocol/resultKinds.js';
 import { guardThread, isEnding } from '../../resources/nativeGuard.js';
 import { makeVitals } from '../../resources/vitals.js';
@@ -25,7 +26,7 @@ import { ClosingRuns } from './closingRuns.js';
 import { GracePeriod, threadUse } from './gracePeriod.js';
 import type { DispatchedBatch, Isolate, RunChannel } from './isolate.js';
 import { dumpThread, type IsolateDump, secondsSinceTurn } from './isolateDump.js';
-import { type IsolateThread, startThread } from './isolateThread.js';
+import { type IsolateThread, startThread, type ThreadIsolateOptions } from './isolateThread.js';
 import { IsolateWatch } from './isolateWatch.js';
 import { MessageLog } from './messageLog.js';
 import { Outbox } from './outbox.js';
@@ -70,28 +71,22 @@ export class ThreadIsolate implements Isolate {
   #cause: Error | undefined;
   readonly #watch: IsolateWatch;
   readonly #gone: () => void;
-  readonly #measured: ((measures: IsolateMeasures) => void) | undefined;
+  readonly #measured: ThreadIsolateOptions['measured'];
+  readonly #asked: ThreadIsolateOptions['asked'];
 
-  /**
-   * @param gone called once, when the thread has ended or is given up
-   * @param measured receives the isolate's measurements of its tasks. Default: nothing is measured
-   */
-  constructor(
-    name: string,
-    epochOffsetMs: number,
-    gone: () => void = () => undefined,
-    measured?: (measures: IsolateMeasures) => void,
-    start = startThread,
-  ) {
+  constructor(name: string, epochOffsetMs: number, options: ThreadIsolateOptions = {}) {
+    const { gone = () => undefined, measured, asked, start = startThread } = options;
     this.name = name;
     this.#gone = gone;
     this.#measured = measured;
+    this.#asked = asked;
     const birth: IsolateBirth = {
       mailbox: this.#mailbox,
       vitals: this.vitals,
       epochOffsetMs,
       name,
       metered: measured !== undefined,
+      asks: asked !== undefined,
     };
     announceThread(name, () => isEnding({ cells: this.#mailbox, index: NATIVE_CELL }));
     this.#worker = start(birth);
@@ -199,6 +194,12 @@ export class ThreadIsolate implements Isolate {
     if (this.#alive) this.#watch.watch();
     this.#worker.ref();
     return answer.finally(() => this.#unrefIfIdle());
+  }
+
+  /** Answers a question of a task, also between two other tasks. */
+  answer(answer: TaskAnswer | TaskAnswerError): void {
+    this.#outbox.post({ type: 'answer', answer });
+    Atomics.store(this.#mailbox, 0, 1);
   }
 
   fetch(run: number, ids: Int32Array): void {
@@ -315,6 +316,9 @@ export class ThreadIsolate implements Isolate {
         break;
       case 'measured':
         this.#take(message.measures);
+        break;
+      case 'ask':
+        if (this.#alive) this.#asked?.(message.question);
         break;
       default:
         this.#ofRun(message);

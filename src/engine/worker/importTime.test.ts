@@ -66,6 +66,7 @@ async function sumsOf(url: string, later: number): Promise<Record<string, number
       resolve();
     };
     const birth = {
+      asks: false,
       mailbox: new Int32Array(2),
       vitals: makeVitals(),
       epochOffsetMs: 0,

@@ -16,6 +16,7 @@ import {
 } from '../../protocol/isolateMessages.js';
 import { Vitals } from '../../resources/vitals.js';
 import { answerCall } from './answerCall.js';
+import { connectScheduler, SchedulerLink } from './askScheduler.js';
 import { collectGarbage } from './collectGarbage.js';
 import { CoreWaits } from './coreWaits.js';
 import type { IsolateStanding } from './dumpHook.js';
@@ -79,6 +80,7 @@ export class IsolateRuntime {
   #inBatch = false;
   /** Time up to which imports were counted: runs that wait for the same modules share it. */
   #importedUpTo = 0;
+  readonly #link: SchedulerLink;
 
   constructor(host: HostPort, birth: IsolateBirth) {
     this.#host = host;
@@ -92,6 +94,8 @@ export class IsolateRuntime {
         (cpuClock) => this.#vitals.useCpuClock(cpuClock),
       );
     taskContext.worker = birth.name;
+    this.#link = new SchedulerLink((message) => host.post(message));
+    if (birth.asks) connectScheduler(this.#link);
   }
 
   handle(message: ToIsolate): void {
@@ -121,6 +125,9 @@ export class IsolateRuntime {
         break;
       case 'call':
         void answerCall(message, (answer) => this.#host.post(answer));
+        break;
+      case 'answer':
+        this.#link.answered(message.answer);
         break;
       case 'close':
         this.#runs.delete(message.run);

@@ -3,8 +3,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { OpenMeter } from './taskMeter.js';
 
-/** The members of a task that contextMeter needs. */
+/** The members of a task that contextMeter and askScheduler need. */
 export interface MeteredTask {
+  /** Number of the computation, and local id of the task; -1 if unknown. */
+  readonly run: number;
+  readonly id: number;
+  readonly hasEnded: boolean;
   open(label: string, parent: OpenMeter | undefined): OpenMeter;
   close(meter: OpenMeter): void;
   digest(label: string, value: number, unit: string, inside: OpenMeter | undefined): void;

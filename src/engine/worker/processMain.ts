@@ -114,7 +114,7 @@ function close(run: number): void {
 process.on('message', (message: ToProcess) => {
   switch (message.type) {
     case 'birth':
-      isolate = new ThreadIsolate(message.name, message.epochOffsetMs, end);
+      isolate = new ThreadIsolate(message.name, message.epochOffsetMs, { gone: end });
       send({ type: 'ready' });
       break;
     case 'open':

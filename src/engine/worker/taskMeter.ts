@@ -91,6 +91,10 @@ export class TaskMeter {
     this.#add(label, value, unit);
   }
 
+  get hasEnded(): boolean {
+    return this.#ended;
+  }
+
   /** Ends the task and closes open meters. Returns the measurements. */
   end(): Iterable<Digest> {
     this.#ended = true;

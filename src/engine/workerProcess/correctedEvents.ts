@@ -6,6 +6,7 @@ import { packFinished } from '../../protocol/finishedTasks.js';
 import type { Values } from '../../protocol/isolateMessages.js';
 import type { MetricChanges } from '../../protocol/metrics.js';
 import type { ProfileCycle } from '../../protocol/profileCycle.js';
+import type { TaskQuestion } from '../../protocol/questions.js';
 import type { FromWorker } from '../../protocol/workerMessages.js';
 import type { HostEvents, MissingInput, RunTask, StoredResult } from '../host/hostTypes.js';
 import { sendFinished, sendValues } from '../worker/sendValues.js';
@@ -58,6 +59,10 @@ export class CorrectedEvents implements HostEvents {
 
   running(task: RunTask | undefined, since: number): void {
     this.#send({ type: 'running', task, since: this.#correct(since) });
+  }
+
+  asked(question: TaskQuestion, isolate: number): void {
+    this.#send({ type: 'ask', question, isolate });
   }
 
   paused(paused: boolean): void {

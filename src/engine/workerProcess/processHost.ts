@@ -7,6 +7,7 @@ import { fromErrorInfo } from '../../protocol/errorInfo.js';
 import { type FinishedTasks, unpackFinished } from '../../protocol/finishedTasks.js';
 import type { Frames, ResultId } from '../../protocol/frames.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
+import type { TaskAnswer, TaskAnswerError } from '../../protocol/questions.js';
 import type { Several } from '../../protocol/several.js';
 import type { FromWorker, ToWorker, WorkerLink } from '../../protocol/workerMessages.js';
 import { threadStates } from '../../resources/threadStates.js';
@@ -194,6 +195,10 @@ export class ProcessHost implements WorkerHost {
     });
   }
 
+  answer(answer: TaskAnswer | TaskAnswerError, isolate: number): void {
+    this.#outbox.post({ type: 'answer', answer, isolate });
+  }
+
   async dump(): Promise<ProcessDump> {
     const { connected } = this.#channel;
     const calls = this.#calls.dump();
@@ -286,6 +291,9 @@ export class ProcessHost implements WorkerHost {
       case 'running':
         this.#executing = message.task && { ...message.task, since: message.since };
         events.running(message.task, message.since);
+        break;
+      case 'ask':
+        events.asked(message.question, message.isolate);
         break;
       case 'call-taken':
         this.#calls.taken(message.call);

@@ -165,6 +165,9 @@ class WorkerProcess {
       case 'call':
         this.#call(message);
         break;
+      case 'answer':
+        this.#host.answer(message.answer, message.isolate);
+        break;
       case 'clock':
         this.#offset.add({ sent: message.sent, remote: message.remote, received: this.#clock() });
         // The first heartbeats follow one another, because simultaneous ones would share one delay.

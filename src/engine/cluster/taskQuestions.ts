@@ -1,0 +1,194 @@
+// Answers the questions of running tasks: see protocol/questions.ts. Owns the handlers, one per kind, and the tasks
+// that have asked. A task that ends, is cancelled, or dies with its worker has no use for an answer, so its waiting
+// questions end, and handlers are notified through `Asker.ended`.
+import { LongpoleError } from '../../base/errors.js';
+import { toErrorInfo } from '../../protocol/errorInfo.js';
+import type {
+  AnswerOf,
+  QuestionKind,
+  QuestionOf,
+  TaskAnswer,
+  TaskAnswerError,
+  TaskQuestion,
+} from '../../protocol/questions.js';
+import { PROCESSING } from '../scheduler/taskStates.js';
+import type { ClusterEngine } from './clusterEngine.js';
+import type { EngineWorker } from './engineWorker.js';
+
+/** The task that asks. All questions of one run of a task have the same Asker. */
+export interface Asker {
+  readonly worker: EngineWorker;
+  /** Number of the computation, and local id of the task. */
+  readonly run: number;
+  readonly id: number;
+  readonly key: string;
+  /**
+   * Aborts when the task has ended, was cancelled or died with its worker, or the cluster closes. The reason is an
+   * `AskerEnd`. May already be aborted when the question arrives.
+   */
+  readonly ended: AbortSignal;
+}
+
+/** Why a task asks no more. */
+export interface AskerEnd {
+  /** `finished`: the task's code has returned or thrown. Otherwise it was stopped before. */
+  readonly how: 'finished' | 'cancelled' | 'lost' | 'closed';
+  /** The error for questions that still wait. */
+  readonly error: LongpoleError;
+}
+
+export type QuestionHandler<K extends QuestionKind> = (
+  question: QuestionOf<K>,
+  asker: Asker,
+) => AnswerOf<K> | Promise<AnswerOf<K>>;
+
+interface AskingTask {
+  readonly asker: Asker;
+  readonly abort: AbortController;
+  /** Rejects the questions that wait. */
+  readonly waiting: Set<(end: AskerEnd) => void>;
+  end: AskerEnd | undefined;
+}
+
+export class TaskQuestions {
+  readonly #engine: ClusterEngine;
+  readonly #handlers = new Map<QuestionKind, (message: TaskQuestion, asker: Asker) => Promise<TaskAnswer>>();
+  /** Tasks that have asked and not ended, by worker, run and id. */
+  readonly #tasks = new Map<string, AskingTask>();
+  #closed: AskerEnd | undefined;
+
+  constructor(engine: ClusterEngine) {
+    this.#engine = engine;
+  }
+
+  /** Registers the handler of a kind. It may throw or reject; the asking task receives the error with its code. */
+  handle<K extends QuestionKind>(kind: K, handler: QuestionHandler<K>): void {
+    this.#handlers.set(kind, async (message, asker) => {
+      if (!isOfKind(kind, message)) throw unansweredError(message, asker);
+      return { kind, number: message.number, answer: await handler(message.question, asker) };
+    });
+  }
+
+  /** Whether some task has asked and not ended. */
+  get isInUse(): boolean {
+    return this.#tasks.size > 0;
+  }
+
+  /** Handles a question of a task in the isolate `isolate` of the worker. */
+  asked(worker: EngineWorker, question: TaskQuestion, isolate: number): void {
+    const { number } = question;
+    const task = this.#taskOf(worker, question);
+    const reply = (answer: TaskAnswer | TaskAnswerError): void => {
+      // A worker that has died or left receives no answer.
+      if (task.end?.how !== 'lost') worker.host.answer(answer, isolate);
+    };
+    const fail = (error: unknown): void => reply({ number, error: toErrorInfo(error) });
+    void this.#answer(task, question).then(reply).catch(fail);
+  }
+
+  /** Some tasks of a computation have ended on the worker. */
+  finished(worker: number, run: number, ids: Int32Array): void {
+    for (const id of ids) this.#end(keyOf(worker, run, id), finishedEnd);
+  }
+
+  /** Some tasks need not run any more. */
+  cancelled(worker: number, run: number, ids: Int32Array): void {
+    for (const id of ids) this.#end(keyOf(worker, run, id), cancelledEnd);
+  }
+
+  /** The worker or its isolate has ended, with all its tasks. */
+  lost(worker: number, why: string): void {
+    for (const [key, { asker }] of this.#tasks)
+      if (asker.worker.info.index === worker) this.#end(key, () => lostEnd(why));
+  }
+
+  /** Ends all questions with an error. Later questions receive it too. */
+  close(error: LongpoleError): void {
+    this.#closed = { how: 'closed', error };
+    for (const key of this.#tasks.keys()) this.#end(key, () => ({ how: 'closed', error }));
+  }
+
+  async #answer(task: AskingTask, message: TaskQuestion): Promise<TaskAnswer> {
+    const { asker, end } = task;
+    const handler = this.#handlers.get(message.kind);
+    if (handler === undefined) throw unansweredError(message, asker);
+    // A question that has crossed the end of its task is handled, e.g. a submission that the task did not await.
+    if (end !== undefined && end.how !== 'finished') throw end.error;
+    const answered = handler(message, asker);
+    return end === undefined ? untilEnd(task, answered) : answered;
+  }
+
+  /**
+   * Returns the asking task. A question may arrive after the end of its task, because completions travel through
+   * shared memory. Such a task is not kept.
+   */
+  #taskOf(worker: EngineWorker, { run, id }: TaskQuestion): AskingTask {
+    const key = keyOf(worker.info.index, run, id);
+    const known = this.#tasks.get(key);
+    if (known !== undefined) return known;
+    const computation = this.#engine.computation(run);
+    const abort = new AbortController();
+    const name = computation?.info.keys[id] ?? '';
+    const asker: Asker = { worker, run, id, key: name, ended: abort.signal };
+    const task: AskingTask = { asker, abort, waiting: new Set(), end: this.#closed };
+    const { state, location } = this.#engine.scheduler.state;
+    const global = (computation?.segment.base ?? 0) + id;
+    const isRunning =
+      computation !== undefined && state[global] === PROCESSING && location[global] === worker.info.index;
+    if (isRunning && this.#closed === undefined) this.#tasks.set(key, task);
+    else endTask(task, this.#closed ?? (computation === undefined ? cancelledEnd(name) : finishedEnd(name)));
+    return task;
+  }
+
+  #end(key: string, endOf: (name: string) => AskerEnd): void {
+    const task = this.#tasks.get(key);
+    if (task === undefined) return;
+    this.#tasks.delete(key);
+    endTask(task, endOf(task.asker.key));
+  }
+}
+
+function endTask(task: AskingTask, end: AskerEnd): void {
+  task.end = end;
+  task.abort.abort(end);
+  for (const reject of task.waiting) reject(end);
+  task.waiting.clear();
+}
+
+/** Returns the outcome of a handler, or the error of the task's end. */
+function untilEnd<R>({ waiting }: AskingTask, answered: Promise<R>): Promise<R> {
+  return new Promise((resolve, reject) => {
+    const ended = (end: AskerEnd): void => reject(end.error);
+    waiting.add(ended);
+    answered.then(resolve, reject).finally(() => waiting.delete(ended));
+  });
+}
+
+function isOfKind<K extends QuestionKind>(kind: K, message: TaskQuestion): message is TaskQuestion<K> {
+  return message.kind === kind;
+}
+
+function unansweredError({ kind }: TaskQuestion, { key }: Asker): LongpoleError {
+  return new LongpoleError(
+    'ERR_LONGPOLE_INTERNAL',
+    `The cluster cannot answer the question '${kind}' of task '${key}'.`,
+  );
+}
+
+function keyOf(worker: number, run: number, id: number): string {
+  return `${worker} ${run} ${id}`;
+}
+
+function finishedEnd(name: string): AskerEnd {
+  const message = `Task '${name}' has ended and does not wait for this answer any more.`;
+  return { how: 'finished', error: new LongpoleError('ERR_LONGPOLE_CLOSED', message) };
+}
+
+function cancelledEnd(name: string): AskerEnd {
+  const message = `Task '${name}' was cancelled, and with it its waiting calls.`;
+  return { how: 'cancelled', error: new LongpoleError('ERR_LONGPOLE_FUTURE', message) };
+}
+
+function lostEnd(why: string): AskerEnd {
+  return { how: 'lost', error: new LongpoleError('ERR_LONGPOLE_WORKER_LOST', why) };
+}

@@ -1,0 +1,105 @@
+// The isolate's side of the questions that tasks ask the scheduler's process: see protocol/questions.ts.
+import { LongpoleError } from '../../base/errors.js';
+import { thrownOf } from '../../protocol/errorInfo.js';
+import type { TaskAsks } from '../../protocol/isolateMessages.js';
+import type {
+  AnswerOf,
+  QuestionKind,
+  QuestionOf,
+  TaskAnswer,
+  TaskAnswerError,
+  TaskQuestion,
+} from '../../protocol/questions.js';
+import { type MeteredTask, meterContext } from './meterContext.js';
+
+interface WaitingQuestion {
+  readonly resolve: (answer: TaskAnswer) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Connects the tasks of an isolate with the scheduler's process. */
+export class SchedulerLink {
+  readonly #post: (message: TaskAsks) => void;
+  readonly #waiting = new Map<number, WaitingQuestion>();
+  #next = 1;
+
+  constructor(post: (message: TaskAsks) => void) {
+    this.#post = post;
+  }
+
+  /** @throws (rejects) the error of the answer */
+  async ask<K extends QuestionKind>(
+    kind: K,
+    { run, id }: MeteredTask,
+    question: QuestionOf<K>,
+  ): Promise<AnswerOf<K>> {
+    const number = this.#next++;
+    const message: TaskQuestion<K> = { kind, number, run, id, question };
+    const answer = await new Promise<TaskAnswer>((resolve, reject) => {
+      this.#waiting.set(number, { resolve, reject });
+      this.#post({ type: 'ask', question: message });
+    });
+    if (isAnswerTo(kind, answer)) return answer.answer;
+    throw new LongpoleError(
+      'ERR_LONGPOLE_INTERNAL',
+      `The question '${kind}' received an answer to '${answer.kind}'.`,
+    );
+  }
+
+  answered(answer: TaskAnswer | TaskAnswerError): void {
+    const waiting = this.#waiting.get(answer.number);
+    this.#waiting.delete(answer.number);
+    if (answer.error === undefined) waiting?.resolve(answer);
+    else waiting?.reject(thrownOf(answer.error));
+  }
+}
+
+const LINK: unique symbol = Symbol.for('longpole.schedulerLink');
+
+/** A property of the global object, because the user's module may load another copy of the package. */
+const holder: typeof globalThis & { [LINK]?: SchedulerLink } = globalThis;
+
+/** Called once at the start of an isolate whose tasks may ask. */
+export function connectScheduler(link: SchedulerLink): void {
+  holder[LINK] = link;
+}
+
+/** Returns the task of the running code, also after an `await`, if it runs on a cluster and has not ended. */
+export function askingTask(): MeteredTask | undefined {
+  const task = holder[LINK] === undefined ? undefined : meterContext.getStore()?.task;
+  return task === undefined || task.hasEnded ? undefined : task;
+}
+
+/**
+ * Asks the scheduler's process on behalf of the running task, and waits for the answer. The wait does not make room for
+ * other tasks on this thread.
+ *
+ * @throws (rejects) the error of the handler, with its code; ERR_LONGPOLE_NO_CLIENT outside a task of a cluster;
+ *   ERR_LONGPOLE_CLOSED if the task has ended or the cluster closes; ERR_LONGPOLE_FUTURE if the task is cancelled
+ */
+export async function askScheduler<K extends QuestionKind>(
+  kind: K,
+  question: QuestionOf<K>,
+): Promise<AnswerOf<K>> {
+  const task = meterContext.getStore()?.task;
+  const link = holder[LINK];
+  if (link === undefined || task === undefined) throw noClusterError();
+  if (task.hasEnded)
+    throw new LongpoleError(
+      'ERR_LONGPOLE_CLOSED',
+      'The task has ended, and its code still asks the scheduler. Await every call before the task returns.',
+    );
+  return link.ask(kind, task, question);
+}
+
+/** Returns the error for code that runs in no task of a cluster. */
+export function noClusterError(): LongpoleError {
+  return new LongpoleError(
+    'ERR_LONGPOLE_NO_CLIENT',
+    'This code does not run in a task of a cluster. Run it with client.submit(), client.map() or client.compute().',
+  );
+}
+
+function isAnswerTo<K extends QuestionKind>(kind: K, answer: TaskAnswer): answer is TaskAnswer<K> {
+  return answer.kind === kind;
+}

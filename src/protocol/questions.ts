@@ -1,0 +1,57 @@
+// The questions of running tasks to the scheduler's process, and its answers.
+//
+// Path: engine/worker/askScheduler.ts posts a question from the isolate of a task. The host passes it to the process of
+// the scheduler, where engine/cluster/taskQuestions.ts calls the handler of its kind and returns the answer. With worker
+// processes, both messages also cross the process border.
+//
+// To add a kind, declare it in QuestionKinds, register its handler with `engine.questions.handle(kind, handler)`, and
+// call `askScheduler(kind, question)` inside a task. Questions and answers are plain data. A value of the user travels
+// as Frames, from packValue in the asking isolate to unpackFrames where the value is needed. A handler need not unpack
+// it.
+//
+// Every question ends: with the answer of the handler, with an error that it throws, which keeps its code, or with an
+// error when the task is cancelled or the cluster closes. A dead isolate receives no answer.
+
+import type { ErrorInfo } from './errorInfo.js';
+
+/** The kinds of questions, with the types of question and answer. */
+export interface QuestionKinds {
+  /** Describes the cluster that runs the task. */
+  readonly cluster: {
+    readonly question: null;
+    readonly answer: { readonly text: string; readonly threads: boolean };
+  };
+}
+
+export type QuestionKind = keyof QuestionKinds;
+export type QuestionOf<K extends QuestionKind> = QuestionKinds[K]['question'];
+export type AnswerOf<K extends QuestionKind> = QuestionKinds[K]['answer'];
+
+/** A question of a task. */
+export type TaskQuestion<K extends QuestionKind = QuestionKind> = {
+  readonly [P in K]: {
+    readonly kind: P;
+    /** Number of the question in its isolate. */
+    readonly number: number;
+    /** The asking task. */
+    readonly run: number;
+    readonly id: number;
+    readonly question: QuestionOf<P>;
+  };
+}[K];
+
+/** The answer to a question of this kind and number, or an error. */
+export type TaskAnswer<K extends QuestionKind = QuestionKind> = {
+  readonly [P in K]: {
+    readonly kind: P;
+    readonly number: number;
+    readonly answer: AnswerOf<P>;
+    readonly error?: undefined;
+  };
+}[K];
+
+/** The error in place of an answer. */
+export interface TaskAnswerError {
+  readonly number: number;
+  readonly error: ErrorInfo;
+}
