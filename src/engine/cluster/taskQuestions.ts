@@ -11,8 +11,9 @@ import type {
   TaskAnswerError,
   TaskQuestion,
 } from '../../protocol/questions.js';
+import type { Scheduler } from '../scheduler/scheduler.js';
 import { PROCESSING } from '../scheduler/taskStates.js';
-import type { ClusterEngine } from './clusterEngine.js';
+import type { ComputationState } from './computationState.js';
 import type { EngineWorker } from './engineWorker.js';
 
 /** The task that asks. All questions of one run of a task have the same Asker. */
@@ -50,14 +51,20 @@ interface AskingTask {
   end: AskerEnd | undefined;
 }
 
+/** The parts of the cluster that know the tasks. */
+interface Tasks {
+  readonly scheduler: Scheduler;
+  computation(number: number): ComputationState | undefined;
+}
+
 export class TaskQuestions {
-  readonly #engine: ClusterEngine;
+  readonly #engine: Tasks;
   readonly #handlers = new Map<QuestionKind, (message: TaskQuestion, asker: Asker) => Promise<TaskAnswer>>();
   /** Tasks that have asked and not ended, by worker, run and id. */
   readonly #tasks = new Map<string, AskingTask>();
   #closed: AskerEnd | undefined;
 
-  constructor(engine: ClusterEngine) {
+  constructor(engine: Tasks) {
     this.#engine = engine;
   }
 
