@@ -31,10 +31,18 @@ export interface Fence {
   readonly line: number;
 }
 
+export interface MarkdownTable {
+  /** Text of the first row. */
+  readonly titles: readonly string[];
+  /** Cells of the other rows, with their markup. */
+  readonly rows: readonly (readonly string[])[];
+}
+
 export interface MarkdownPage {
   readonly headings: readonly Heading[];
   readonly links: readonly Link[];
   readonly fences: readonly Fence[];
+  readonly tables: readonly MarkdownTable[];
 }
 
 const FENCE = /^( *)(`{3,})[ \t]*(\S*)[ \t]*(.*)\n([\s\S]*?)^ *\2[ \t]*$/gm;
@@ -50,7 +58,12 @@ export function readMarkdown(text: string): MarkdownPage {
     line: lineOf(text, match.index),
   }));
   const prose = text.replace(FENCE, blank).replace(/<!--[\s\S]*?-->/g, blank);
-  return { headings: headingsOf(prose), links: [...linksOf(prose.replace(CODE_SPAN, blank))], fences };
+  return {
+    headings: headingsOf(prose),
+    links: [...linksOf(prose.replace(CODE_SPAN, blank))],
+    fences,
+    tables: tablesOf(prose),
+  };
 }
 
 /** Returns the fragment of a link to a heading, before duplicates are numbered. GitHub's rule. */
@@ -80,6 +93,18 @@ function* linksOf(prose: string): Generator<Link> {
     // A picture may be the text of a link.
     for (const inner of linksOf(match[2]!)) yield { ...inner, line };
   }
+}
+
+function tablesOf(prose: string): MarkdownTable[] {
+  return Array.from(prose.matchAll(/^(?:\|.*\|\n)+/gm), ([text]) => {
+    const [titles = [], , ...rows] = text.trimEnd().split('\n').map(cellsOf);
+    return { titles, rows };
+  });
+}
+
+function cellsOf(line: string): string[] {
+  const cells = line.slice(1, -1).split(/(?<!\\)\|/);
+  return cells.map((cell) => cell.trim().replaceAll('\\|', '|'));
 }
 
 function aboveOf(before: string): string {

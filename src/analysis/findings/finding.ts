@@ -10,29 +10,32 @@ import type { ReplayConditions } from '../simulation/replayTypes.js';
 import { TimeBins } from '../timeBins.js';
 import { firstStart } from '../workerStarts.js';
 
-/** Identifies the rule that made a finding. */
-export type FindingCode =
-  | 'tasks-too-small'
-  | 'serial-tail'
-  | 'serial-stretch'
-  | 'stragglers'
-  | 'worker-skew'
-  | 'transfer-bound'
-  | 'serialization-bound'
-  | 'spill-bound'
-  | 'garbage-collection'
-  | 'oversized-arguments'
-  | 'gathered-results'
-  | 'synchronous-io'
-  | 'asynchronous-wait'
-  | 'event-loop-starvation'
-  | 'scheduler-bound'
-  | 'lack-of-parallelism'
-  | 'cpu-oversubscription'
-  | 'client-bound'
-  | 'memory-bound'
-  | 'worker-bound'
-  | 'lost-work';
+/** Identifies the rule that made a finding. docs/findings.md explains each, and a test compares both. */
+export const FINDING_CODES = [
+  'tasks-too-small',
+  'serial-tail',
+  'serial-stretch',
+  'stragglers',
+  'worker-skew',
+  'transfer-bound',
+  'serialization-bound',
+  'spill-bound',
+  'garbage-collection',
+  'oversized-arguments',
+  'gathered-results',
+  'synchronous-io',
+  'asynchronous-wait',
+  'event-loop-starvation',
+  'scheduler-bound',
+  'lack-of-parallelism',
+  'cpu-oversubscription',
+  'client-bound',
+  'memory-bound',
+  'worker-bound',
+  'lost-work',
+] as const;
+
+export type FindingCode = (typeof FINDING_CODES)[number];
 
 /** `high`: measured directly. `medium`: inferred, other causes would look similar. `low`: a hint. */
 export type Confidence = 'high' | 'medium' | 'low';

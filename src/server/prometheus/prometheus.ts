@@ -9,7 +9,7 @@ import { OWN_FAMILIES } from './ownFamilies.js';
 import { SCHEDULER_FAMILIES } from './schedulerFamilies.js';
 import { WORKER_FAMILIES } from './workerFamilies.js';
 
-const FAMILIES: readonly Family[] = [...SCHEDULER_FAMILIES, ...WORKER_FAMILIES, ...OWN_FAMILIES];
+export const FAMILIES: readonly Family[] = [...SCHEDULER_FAMILIES, ...WORKER_FAMILIES, ...OWN_FAMILIES];
 
 /** Makes the text of each scrape from figures that are read once per scrape. */
 export class PrometheusMetrics {

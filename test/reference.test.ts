@@ -1,0 +1,63 @@
+// Reference pages name everything that the source declares, and nothing else. src/base/errors.test.ts compares
+// docs/errors.md, and scripts/lib/traceTables.test.mjs docs/trace-format.md.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { it } from 'node:test';
+import { FINDING_CODES } from '#internal/analysis/findings/finding.js';
+import { QUESTIONS } from '#internal/analysis/questions.js';
+import { EXPORTERS } from '#internal/api/exporters.js';
+import { defaultSetting, readSetting, SETTING_NAMES } from '#internal/base/settings.js';
+import { DURATIONS } from '#internal/server/prometheus/histograms.js';
+import { FAMILIES } from '#internal/server/prometheus/prometheus.js';
+import { readMarkdown } from './support/markdown.js';
+import { repositoryPath } from './support/repository.js';
+
+interface Reference {
+  readonly page: string;
+  /** Title of the column that holds the names. Several tables of a page may have it. */
+  readonly column: string;
+  readonly names: readonly string[];
+  /** Whether the rows have the order of the source. */
+  readonly ordered?: boolean;
+}
+
+const REFERENCES: readonly Reference[] = [
+  { page: 'docs/settings.md', column: 'setting', names: SETTING_NAMES },
+  { page: 'docs/findings.md', column: 'code', names: FINDING_CODES },
+  { page: 'docs/questions.md', column: 'name', names: QUESTIONS.map(({ name }) => name), ordered: true },
+  { page: 'docs/export.md', column: '`--to`', names: EXPORTERS.map(({ name }) => name) },
+  {
+    page: 'docs/metrics-reference.md',
+    column: 'name',
+    names: [...FAMILIES.map(({ name }) => name), DURATIONS.name],
+  },
+];
+
+/** Returns the rows of all tables whose first title is `column`. */
+function rowsOf(page: string, column: string): (readonly string[])[] {
+  const { tables } = readMarkdown(readFileSync(repositoryPath(page), 'utf8'));
+  return tables.filter(({ titles }) => titles[0] === column).flatMap(({ rows }) => rows);
+}
+
+/** Returns the texts in backquotes. */
+function namesIn(cell = ''): string[] {
+  return Array.from(cell.matchAll(/`([^`]+)`/g), (match) => match[1]!);
+}
+
+for (const { page, column, names, ordered = false } of REFERENCES) {
+  it(`${page} has every ${column} of the source, and no other`, () => {
+    const documented = rowsOf(page, column).flatMap(([first]) => namesIn(first));
+    const [actual, expected] = ordered ? [documented, [...names]] : [documented.sort(), [...names].sort()];
+    assert.deepEqual(actual, expected);
+  });
+}
+
+it('docs/settings.md has the default of every setting, in words if the program derives it', () => {
+  for (const [first, text = ''] of rowsOf('docs/settings.md', 'setting')) {
+    const name = SETTING_NAMES.find((one) => one === namesIn(first)[0]);
+    assert.ok(name !== undefined, first);
+    const expected = defaultSetting(name);
+    if (expected === undefined) assert.match(text, /[a-z]/, name);
+    else assert.equal(readSetting(name, text, name), expected, name);
+  }
+});
