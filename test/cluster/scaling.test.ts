@@ -1,5 +1,7 @@
 // Workers that leave because the cluster shrinks or their lifetime is over, and the workers that replace them.
 import assert from 'node:assert/strict';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type Client, type Future, LongpoleError } from 'longpole';
 import { t } from './clusterTasks.js';
@@ -133,6 +135,29 @@ clusterTest(
     assert.equal(await client.submit(t.total, kept).result(), LARGE);
   },
   { workers: 1, lifetime: 2 },
+);
+
+clusterTest(
+  'no task waits for a worker process whose isolate has not started',
+  async ({ client, folder, processes }) => {
+    // A worker that is a thread has no process that could be there before its isolate.
+    if (!processes) return;
+    const gate = join(folder, 'gate');
+    const preload = ['--import', new URL('../support/isolateGate.js', import.meta.url).href];
+    process.env['LONGPOLE_TEST_GATE'] = gate;
+    process.execArgv.push(...preload);
+    process.kill(client.schedulerInfo().workers['worker-1']!.pid, 'SIGKILL');
+    try {
+      await until('the isolate of its replacement is held back', () => existsSync(`${gate}.waiting`));
+      const numbers = Array.from({ length: 100 }, (_, i) => i);
+      const next = await client.gather(client.map(t.inc, numbers));
+      assert.deepEqual(next.slice(0, 3), [1, 2, 3]);
+    } finally {
+      writeFileSync(gate, '');
+      process.execArgv.splice(-preload.length);
+    }
+    assert.equal(await client.submit(t.inc, 1, { workers: 'worker-1' }).result(), 2);
+  },
 );
 
 clusterTest(

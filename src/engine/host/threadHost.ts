@@ -268,6 +268,10 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     return this.#generation;
   }
 
+  get started(): Promise<void> {
+    return this.#isolate.started;
+  }
+
   get isolate(): Isolate {
     return this.#isolate;
   }

@@ -54,6 +54,9 @@ export class ThreadIsolate implements Isolate {
   readonly grace = new GracePeriod(() => threadUse(this.vitals));
   /** Whether the thread's program runs. */
   hasStarted = false;
+  /** Resolves when the thread's program runs, or the thread has ended. */
+  readonly started: Promise<void>;
+  #start: () => void = () => undefined;
   readonly #calls = new PendingCalls(MAX_TURNS);
   readonly #runs = new Map<number, ThreadRun>();
   readonly #sent = new MessageLog();
@@ -88,6 +91,9 @@ export class ThreadIsolate implements Isolate {
       metered: measured !== undefined,
       asks: asked !== undefined,
     };
+    this.started = new Promise((resolve) => {
+      this.#start = resolve;
+    });
     announceThread(name, () => isEnding({ cells: this.#mailbox, index: NATIVE_CELL }));
     this.#worker = start(birth);
     this.#worker.on('message', (message: FromIsolate) => this.#receive(message));
@@ -304,6 +310,7 @@ export class ThreadIsolate implements Isolate {
     switch (message.type) {
       case 'ready':
         this.hasStarted = true;
+        this.#start();
         break;
       case 'closed':
         this.#closing.closed(message.run);
@@ -379,6 +386,7 @@ export class ThreadIsolate implements Isolate {
     if (!this.#alive) return;
     this.#last = this.executing;
     this.#alive = false;
+    this.#start();
     this.#watch.close();
     this.#closing.clear();
     this.#calls.abandon(this.name, cause);

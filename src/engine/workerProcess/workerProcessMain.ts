@@ -198,6 +198,8 @@ class WorkerProcess {
 
   async #begin(): Promise<void> {
     const address = await this.#server.listen();
+    // Tasks would wait for the isolate while other workers could run them.
+    await this.#host.started;
     send({ type: 'ready', address, pid: process.pid });
     this.#beat();
     setInterval(() => this.#beat(), HEARTBEAT_MS).unref();
