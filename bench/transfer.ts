@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PeerClient } from '#internal/engine/transfer/peerClient.js';
-import { unpackFrames } from '#internal/engine/worker/packFrames.js';
+import { unpackResult } from '#internal/engine/worker/packResult.js';
 import { median } from './median.js';
 
 const REPEAT = 9;
@@ -25,8 +25,8 @@ const client = new PeerClient({
 const times: number[] = [];
 for (let i = 0; i < REPEAT; i++) {
   const start = performance.now();
-  const { frames } = await client.fetch(String(address), [1]);
-  const value = unpackFrames(frames.get(1)!);
+  const { results } = await client.fetch(String(address), [1]);
+  const value = unpackResult(results.get(1)!);
   times.push((performance.now() - start) / 1000);
   if (!(value instanceof Float64Array && value.byteLength === bytes))
     throw new Error('The received value is not the array that was sent.');

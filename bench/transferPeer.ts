@@ -1,10 +1,10 @@
 // The serving process of bench/transfer.ts. It sends its address and serves result 1.
 import { PeerServer } from '#internal/engine/transfer/peerServer.js';
-import { packFrames } from '#internal/engine/worker/packFrames.js';
+import { packResult } from '#internal/engine/worker/packResult.js';
 
-const frames = packFrames(Float64Array.from({ length: Number(process.argv[3]) / 8 }, Math.random));
+const packed = packResult(Float64Array.from({ length: Number(process.argv[3]) / 8 }, Math.random));
 const server = new PeerServer({
-  source: { get: () => frames },
+  source: { get: () => packed },
   file: (name) => `${process.argv[2]}/${name}`,
   name: 'bench',
   token: 'bench',

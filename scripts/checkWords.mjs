@@ -1,15 +1,18 @@
-// Refuses everyday words where the field has a term, in comments, strings, identifiers and documents. The words, the
-// exceptions and the paths that are not clean yet are the data below.
+// Refuses everyday words where the field has a term, in comments, strings, identifiers and documents. The words and the
+// exceptions are the data below.
 //
 //   node scripts/checkWords.mjs [ROOT]
 //
-// Prints one line per finding and exits with 1 if there is any. An exception or a path that matches nothing is a finding
-// too, so that both lists only shrink.
+// Prints one line per finding and exits with 1 if there is any. An exception that matches nothing is a finding
+// too, so that the list only shrinks.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-/** Each pattern matches words in lower case: `letGo` and `let go` are the same. */
+/**
+ * Each pattern matches words in lower case: `letGo` and `let go` are the same. `within` limits a word with several
+ * meanings to the paths in which one of them has another term.
+ */
 export const WORDS = [
   { pattern: /\b(un)?told\b|\btells?\b|\btelling\b/, instead: 'notified, reports, names' },
   { pattern: /\bhears?\b|\bheard\b|\bunheard\b/, instead: 'receives' },
@@ -27,18 +30,22 @@ export const WORDS = [
   { pattern: /\b(a|few|some|many|\d+|in|per) looks\b/, instead: 'polls' },
   { pattern: /(?<!\bas )\bso long\b/, instead: 'as long as, until then' },
   { pattern: /\ba word of\b|\bways to\b/, instead: 'a message, paths, links, or a verb' },
+  {
+    pattern: /(?<!stack |call )\bframes?\b(?! ancestors)/,
+    within:
+      /^(src\/(engine|api\/cluster)\/|src\/protocol\/packedResult|docs\/decisions\/results-|bench\/|soak\/)/,
+    instead: 'packed result, buffers, messages, stack frames',
+  },
+  { pattern: /\brests?\b/, within: /^src\/dashboard\//, instead: 'throttle (a limiter), remaining' },
 ];
 
 /** Lines in which a word of the table is correct. `path` is a file or a folder, `text` a part of the line. */
 export const EXCEPTIONS = [
   { path: 'scripts/checkWords', text: '' },
-  { path: 'docs/decisions/results-as-frames.md', text: 'wrong answer that nobody notices' },
+  { path: 'docs/decisions/results-as-bytes.md', text: 'wrong answer that nobody notices' },
   // A name in reports of earlier versions.
   { path: 'src/trace/recording/reportBytes', text: 'letGo' },
 ];
-
-/** Files and folders whose text has not been revised yet. */
-export const NOT_YET = [];
 
 const ROOTS = /^(src|scripts|test|docs|examples|bench|soak|python)\/|^[A-Z]+\.md$/;
 const TEXT = /\.(ts|tsx|mjs|js|css|html|py|sh|md)$/;
@@ -47,24 +54,19 @@ const FOREIGN = /(^|\/)(node_modules|dist|dist-test|__pycache__|fixtures|\.[^/]+
 
 /**
  * @param {string} root folder of the repository
- * @param {{ exceptions?: typeof EXCEPTIONS, notYet?: string[] }} [lists]
+ * @param {typeof EXCEPTIONS} [exceptions]
  * @returns {{ problems: string[], files: number }}
  */
-export function checkWords(root, { exceptions = EXCEPTIONS, notYet = NOT_YET } = {}) {
+export function checkWords(root, exceptions = EXCEPTIONS) {
   const problems = [];
   const used = new Set();
   const files = textFiles(root);
   for (const file of files) {
-    const unrevised = notYet.find((path) => file.startsWith(path));
-    for (const { line, text, word, instead } of findings(readFileSync(join(root, file), 'utf8'))) {
+    for (const { line, text, word, instead } of findings(file, readFileSync(join(root, file), 'utf8'))) {
       const exception = exceptions.find((one) => file.startsWith(one.path) && text.includes(one.text));
-      used.add(exception ?? unrevised);
-      if (exception !== undefined || unrevised !== undefined) continue;
-      problems.push(`${file}:${line}: '${word}' (${instead}): ${text.trim()}`);
+      if (exception === undefined) problems.push(`${file}:${line}: '${word}' (${instead}): ${text.trim()}`);
+      else used.add(exception);
     }
-  }
-  for (const path of notYet) {
-    if (!used.has(path)) problems.push(`${path} is clean: remove it from NOT_YET in scripts/checkWords.mjs`);
   }
   for (const one of exceptions) {
     if (!used.has(one)) problems.push(`The exception '${one.text}' for ${one.path} matches nothing`);
@@ -72,10 +74,11 @@ export function checkWords(root, { exceptions = EXCEPTIONS, notYet = NOT_YET } =
   return { problems, files: files.length };
 }
 
-function* findings(content) {
+function* findings(file, content) {
+  const refused = WORDS.filter(({ within }) => within?.test(file) ?? true);
   for (const [index, text] of content.split('\n').entries()) {
     const words = text.replace(/([a-z\d])([A-Z])/g, '$1 $2').toLowerCase();
-    for (const { pattern, instead } of WORDS) {
+    for (const { pattern, instead } of refused) {
       const word = pattern.exec(words)?.[0];
       if (word !== undefined) yield { line: index + 1, text, word, instead };
     }

@@ -22,7 +22,6 @@ export const ERROR_CODES = {
   ERR_LONGPOLE_DASK_VERSION: 'A Dask cluster runs another version of Python.',
   ERR_LONGPOLE_DATA_LOST: 'Scattered data was lost with its worker and cannot be computed again.',
   ERR_LONGPOLE_DISK_FULL: 'Results do not fit into memory, and the disk for the rest is full.',
-  ERR_LONGPOLE_FRAMES: 'The bytes of a result are damaged.',
   ERR_LONGPOLE_FREE_VARIABLE: 'A function without a module uses a variable from outside itself.',
   ERR_LONGPOLE_FUTURE: 'A future was cancelled or released, or belongs to another cluster.',
   ERR_LONGPOLE_INSTALLATION: 'A package that Longpole needs cannot be found.',
@@ -42,6 +41,7 @@ export const ERROR_CODES = {
   ERR_LONGPOLE_PEER: 'A result could not be fetched from another worker.',
   ERR_LONGPOLE_PIPELINE_STEP: 'A step of a pipeline failed.',
   ERR_LONGPOLE_PYTHON: 'No Python with distributed was found.',
+  ERR_LONGPOLE_RESULT_BYTES: 'The bytes of a result are damaged.',
   ERR_LONGPOLE_SPILL_FILE: 'A result that had been spilled to disk cannot be read back.',
   ERR_LONGPOLE_SPILL_WRITE: 'Results cannot be spilled to disk.',
   ERR_LONGPOLE_STALLED: 'Workers are connected but do not do what the scheduler requested.',
@@ -100,7 +100,7 @@ const MAX_CAUSES = 8;
  * function of the stack and the object of each call. An error made by `future.cancel()` would otherwise keep its
  * Future from the garbage collector, because the handle of the result keeps the error.
  */
-export function releaseFrames(error: unknown): void {
+export function releaseStack(error: unknown): void {
   let cause = error;
   try {
     for (let depth = 0; isError(cause) && depth < MAX_CAUSES; depth++) {

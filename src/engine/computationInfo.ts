@@ -2,7 +2,7 @@
 import type { Plan } from '../graph/compile.js';
 import { functionName } from '../graph/functionName.js';
 import type { Computation } from '../protocol/clusterObserver.js';
-import type { ResultId } from '../protocol/frames.js';
+import type { ResultId } from '../protocol/packedResult.js';
 import type { ComputationPrefixes } from './prefixTable.js';
 
 export interface ComputationOrigin {

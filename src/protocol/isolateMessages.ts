@@ -2,9 +2,9 @@
 // one. In the second case the messages cross the process border first (see processMessages.ts).
 
 import type { ErrorInfo } from './errorInfo.js';
-import type { Frames } from './frames.js';
 import type { FunctionRef } from './functionRef.js';
 import type { MetricChanges } from './metrics.js';
+import type { PackedResult } from './packedResult.js';
 import type { Program } from './program.js';
 import type { TaskAnswer, TaskAnswerError, TaskQuestion } from './questions.js';
 import type { Several } from './several.js';
@@ -22,7 +22,7 @@ export interface OpenRunMessage {
   readonly wanted: Uint8Array;
   /** See CompletionLog. */
   readonly log: SharedArrayBuffer;
-  /** Requested results larger than this many bytes are packed as frames; Infinity for never. */
+  /** Requested results larger than this many bytes are packed; Infinity for never. */
   readonly inlineBytes: number;
   /** Kinds under which its tasks are counted; without them the tasks are not measured. */
   readonly kinds?: TaskKinds;
@@ -41,7 +41,7 @@ export interface Values {
 /** Packed values by task id. */
 export interface PackedValues {
   readonly ids: Int32Array;
-  readonly frames: readonly Frames[];
+  readonly results: readonly PackedResult[];
 }
 
 export interface RunBatch {
@@ -51,7 +51,7 @@ export interface RunBatch {
   readonly ids: Int32Array;
   /** Results of other isolates that the batch needs. */
   readonly inputs: Values;
-  /** Results of other isolates that are stored as frames. */
+  /** Results of other isolates that are stored as bytes. */
   readonly packed: PackedValues;
   /** Results that could not be fetched: tasks that need them are skipped. */
   readonly lacking: Int32Array;
@@ -260,7 +260,7 @@ export const VITALS_LENGTH = 8;
 export const VITALS_INTERVAL = 0.1;
 
 export const NO_IDS = new Int32Array(0);
-export const NO_PACKED: PackedValues = { ids: new Int32Array(0), frames: [] };
+export const NO_PACKED: PackedValues = { ids: new Int32Array(0), results: [] };
 export const NO_VALUES: Values = { ids: new Int32Array(0), values: [] };
 
 export const NOTHING_MEASURED: IsolateMeasures = {

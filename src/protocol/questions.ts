@@ -6,7 +6,7 @@
 //
 // To add a kind, declare it in QuestionKinds, register its handler with `engine.questions.handle(kind, handler)`, and
 // call `askScheduler(kind, question)` inside a task. Questions and answers are plain data. A value of the user travels
-// as Frames, from packValue in the asking isolate to unpackFrames where the value is needed. A handler need not unpack
+// as packed results, from packValue in the asking isolate to unpackResult where the value is needed. A handler need not unpack
 // it.
 //
 // Every question ends: with the answer of the handler, with an error that it throws, which keeps its code, or with an

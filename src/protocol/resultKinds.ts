@@ -14,7 +14,7 @@ export const KIND_PRIVATE = 6;
 /** The task threw. The error comes in a separate message. */
 export const KIND_ERROR = 7;
 
-/** The value goes to the store beside the isolate, as frames in a separate message. The number is its bytes. */
+/** The value goes to the store beside the isolate, packed, in a separate message. The number is its bytes. */
 export const KIND_STORED = 8;
 /** The task did not run, because one of its dependencies had failed here. */
 export const KIND_SKIPPED = 9;

@@ -1,6 +1,6 @@
 // `Future`: a handle for a present or future result on the workers of a cluster.
 import { checkNoMore, invalid } from '../../base/arguments.js';
-import { internalError, LongpoleError, releaseFrames } from '../../base/errors.js';
+import { internalError, LongpoleError, releaseStack } from '../../base/errors.js';
 import { INSPECT } from '../../base/printed.js';
 import type { ResultHandle, ResultStatus } from '../../engine/cluster/computationState.js';
 import { External } from '../../graph/external.js';
@@ -68,7 +68,7 @@ export class Future<T> extends External implements PromiseLike<T> {
   /** @internal */
   fail(error: unknown): void {
     // The stack of the error may hold this future, and the finalizer holds the error.
-    releaseFrames(error);
+    releaseStack(error);
     this.#held.failure = { error };
   }
 

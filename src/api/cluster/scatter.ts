@@ -7,10 +7,10 @@ import { dataPlan } from '../../engine/cluster/dataPlan.js';
 import { type EngineWorker, isCalled } from '../../engine/cluster/engineWorker.js';
 import type { GatherInput } from '../../engine/host/hostTypes.js';
 import { ownResult } from '../../engine/worker/ownResult.js';
-import { packFrames } from '../../engine/worker/packFrames.js';
+import { packResult } from '../../engine/worker/packResult.js';
 import { sizeOf } from '../../graph/sizeOf.js';
 import { uniqueToken } from '../../graph/uniqueToken.js';
-import { type Frames, framesBytes, type ResultId } from '../../protocol/frames.js';
+import { type PackedResult, packedBytes, type ResultId } from '../../protocol/packedResult.js';
 import { RESULT_TYPES, typeOf } from '../../protocol/resultKinds.js';
 import type { Cluster } from './cluster.js';
 import { namedWorkers } from './namedWorkers.js';
@@ -43,23 +43,23 @@ export async function scatterValues(
   const keys = values.map((value) => `${RESULT_TYPES[typeOf(value)]!}-${uniqueToken()}`);
   const results: unknown[] = new Array(size);
   const nbytes = new Float64Array(size);
-  const offers = new Map<ResultId, Frames>();
+  const offers = new Map<ResultId, PackedResult>();
   const inputs: GatherInput[] = [];
   for (const [local, value] of values.entries()) {
-    let frames: Frames | undefined;
+    let packed: PackedResult | undefined;
     try {
       const own = ownResult(value);
       const { inlineBytes } = engine.options;
       nbytes[local] = sizeOf(own, inlineBytes);
       if (nbytes[local] <= inlineBytes) results[local] = inlineCopy(own, engine.options.threads);
-      else frames = packFrames(own);
+      else packed = packResult(own);
     } catch (error) {
       throw notCloneableValue(local, error);
     }
-    if (frames === undefined) continue;
-    nbytes[local] = framesBytes(frames);
+    if (packed === undefined) continue;
+    nbytes[local] = packedBytes(packed);
     const result = firstId + local;
-    offers.set(result, frames);
+    offers.set(result, packed);
     inputs.push({ id: local, result, key: keys[local]!, nbytes: nbytes[local], from: CALLER, address: '' });
   }
   const address = inputs.length === 0 ? '' : await stores.offer(offers);

@@ -28,7 +28,7 @@ export interface PlotBox {
 
 /**
  * Divides the height among the plots. `lanes` has the number of lanes of each task stream, and 0 for each chart.
- * Streams get up to 60 % for their lanes, charts the rest. If the minimum heights do not fit, the page scrolls.
+ * Streams get up to 60 % for their lanes, and charts the remaining height. If the minimum heights do not fit, the page scrolls.
  */
 export function layoutPlots(lanes: readonly number[], height: number): { boxes: PlotBox[]; total: number } {
   const free = Math.max(0, height - lanes.length * (HEADING + GAP));
@@ -38,8 +38,8 @@ export function layoutPlots(lanes: readonly number[], height: number): { boxes: 
   const wanted =
     laneSum === 0 ? 0 : Math.min(charts === 0 ? MAX_LANE_ALONE : MAX_LANE, (free - chartShare) / laneSum);
   const lane = Math.max(MIN_LANE, wanted);
-  const rest = free - lane * laneSum;
-  const chart = Math.min(MAX_CHART, Math.max(MIN_CHART, charts === 0 ? 0 : rest / charts));
+  const remaining = free - lane * laneSum;
+  const chart = Math.min(MAX_CHART, Math.max(MIN_CHART, charts === 0 ? 0 : remaining / charts));
   let top = 0;
   const boxes = lanes.map((count) => {
     // An empty stream has room for its message.

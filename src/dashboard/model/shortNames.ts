@@ -20,8 +20,8 @@ export function shortNames(names: readonly string[]): readonly string[] {
   const from = prefix.length >= MIN_CUT ? prefix.length : 0;
   const cut = suffix.length >= MIN_CUT ? suffix.length : 0;
   return names.map((name) => {
-    const rest = name.slice(from, name.length - cut);
-    return `${from > 0 ? '…' : ''}${rest}${cut > 0 ? '…' : ''}`;
+    const middle = name.slice(from, name.length - cut);
+    return `${from > 0 ? '…' : ''}${middle}${cut > 0 ? '…' : ''}`;
   });
 }
 

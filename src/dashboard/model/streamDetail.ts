@@ -104,12 +104,12 @@ function sumNarrow(
   // Only the last run can extend beyond the column, by at most two columns because it is narrow.
   const over: number[] = [];
   let columnEnd = grid.start + (column + 1) * grid.perColumn;
-  let rest = Math.max(0, lanes.stop[to - 1]! - columnEnd);
-  seconds -= rest;
-  while (rest > 0 && column + over.length + 1 < grid.columns) {
-    const part = Math.min(rest, grid.perColumn);
+  let beyond = Math.max(0, lanes.stop[to - 1]! - columnEnd);
+  seconds -= beyond;
+  while (beyond > 0 && column + over.length + 1 < grid.columns) {
+    const part = Math.min(beyond, grid.perColumn);
     over.push(part);
-    rest -= part;
+    beyond -= part;
     columnEnd += grid.perColumn;
   }
   sink.density(column, Math.max(0, seconds), to - from);

@@ -99,9 +99,9 @@ function unlabelled(layout: NodeLayers, edges: readonly Edge[], available: numbe
 
 function labelled(labels: readonly string[], edges: readonly Edge[], available: number): Drawing {
   const widths = labels.map(({ length }) => length * LETTER);
-  const { x, y, routes, segment, ...rest } = routedLayout(widths, edges, available);
+  const { x, y, routes, segment, ...layout } = routedLayout(widths, edges, available);
   return {
-    ...rest,
+    ...layout,
     x: (node) => x[node]!,
     y: (node) => y[node]!,
     radius: RADIUS,

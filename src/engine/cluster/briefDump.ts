@@ -77,7 +77,7 @@ function standingText(inside: IsolateDump['inside']): string {
   if (typeof inside === 'string') return inside;
   const { busy, inTask, queue, runs, stack } = inside;
   const loading = runs.filter(({ loaded }) => !loaded).length;
-  const at = stack.slice(0, MAX_STACK_FRAMES).map((frame) => frame.replace(/\(?\S*\/([^/)]+)\)?$/, '$1'));
+  const at = stack.slice(0, MAX_STACK_FRAMES).map((line) => line.replace(/\(?\S*\/([^/)]+)\)?$/, '$1'));
   return [
     inTask ? 'in a task' : busy ? 'busy' : 'idle',
     `${queue.length} batches`,

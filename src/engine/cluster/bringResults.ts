@@ -1,6 +1,6 @@
 // Brings results to the client. Inline results are already in this process; stored ones are requested from their
 // workers. A result that its worker lacks is computed again and requested again.
-import type { Frames, ResultId } from '../../protocol/frames.js';
+import type { PackedResult, ResultId } from '../../protocol/packedResult.js';
 import type { GatherInput } from '../host/hostTypes.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import type { ComputationState } from './computationState.js';
@@ -45,9 +45,9 @@ export async function bringResults(
     const brought = await Promise.allSettled(
       Array.from(stored, async ([worker, { inputs, indices }]) => {
         const start = engine.clock();
-        const frames = await ask(engine, worker, inputs);
+        const results = await ask(engine, worker, inputs);
         for (const [at, index] of indices.entries()) {
-          const found = frames.get(inputs[at]!.result);
+          const found = results.get(inputs[at]!.result);
           if (found !== undefined) values[index] = room.unpack(inputs[at]!.key, found);
           else {
             engine.resultMissing(worker, inputs[at]!.result);
@@ -78,7 +78,7 @@ async function ask(
   engine: ClusterEngine,
   worker: number,
   inputs: readonly GatherInput[],
-): Promise<ReadonlyMap<ResultId, Frames>> {
+): Promise<ReadonlyMap<ResultId, PackedResult>> {
   const found = engine.workers.get(worker);
   if (found === undefined) return new Map();
   const given = found.host.give(inputs);

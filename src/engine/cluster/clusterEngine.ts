@@ -2,10 +2,10 @@
 // scheduler's instructions become messages. The engine runs no task and never blocks, so it stays responsive.
 
 import { hostname } from 'node:os';
-import { internalError, releaseFrames } from '../../base/errors.js';
+import { internalError, releaseStack } from '../../base/errors.js';
 import { isError } from '../../base/isError.js';
 import type { ClusterObserver, Computation } from '../../protocol/clusterObserver.js';
-import type { ResultId } from '../../protocol/frames.js';
+import type { ResultId } from '../../protocol/packedResult.js';
 import { computationInfo } from '../computationInfo.js';
 import type { GatherInput } from '../host/hostTypes.js';
 import { TaskKindIndex } from '../metrics/taskKindIndex.js';
@@ -294,7 +294,7 @@ export class ClusterEngine {
 
   /** Records why a run of a task failed. Clients get this error if the scheduler does not retry the task. */
   explain(computation: ComputationState, local: number, error: unknown): void {
-    releaseFrames(error);
+    releaseStack(error);
     computation.reasons.set(local, error);
     if (this.hasObservers) this.event('task-erred', failureText(error));
   }

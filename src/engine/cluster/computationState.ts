@@ -2,12 +2,12 @@
 // inline results, and the clients' handles and waiting calls. Nothing here refers to a Future or to a function of the
 // caller. Otherwise the garbage collector could free neither the futures of a computation nor the values in such a
 // closure.
-import { LongpoleError, releaseFrames } from '../../base/errors.js';
+import { LongpoleError, releaseStack } from '../../base/errors.js';
 import type { Plan } from '../../graph/compile.js';
 import { External } from '../../graph/external.js';
 import type { Computation } from '../../protocol/clusterObserver.js';
-import type { ResultId } from '../../protocol/frames.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
+import type { ResultId } from '../../protocol/packedResult.js';
 import type { Program } from '../../protocol/program.js';
 import { type TaskKinds, taskKinds } from '../../protocol/taskKinds.js';
 import type { Segment } from '../scheduler/taskGraph.js';
@@ -181,7 +181,7 @@ export class ResultHandle extends External {
         'ERR_LONGPOLE_FUTURE',
         `The future '${this.key}' was released or cancelled. Keep a future until its last use, or submit its task again.`,
       );
-      releaseFrames(this.#error);
+      releaseStack(this.#error);
     }
     return this.#error;
   }
@@ -203,7 +203,7 @@ export class ResultHandle extends External {
     if (this.status === 'cancelled' || this.status === 'error') return;
     this.status = status;
     this.#error = error;
-    releaseFrames(error);
+    releaseStack(error);
     const waiting = this.#waiting;
     if (!this.isSettled || waiting === undefined) return;
     this.#waiting = undefined;

@@ -1,11 +1,11 @@
 // Checks that gathered results fit into the client's process. Otherwise V8 would abort on a full heap, or the system
 // would kill the process when memory runs out.
 import { getHeapStatistics } from 'node:v8';
-import { LongpoleError, releaseFrames } from '../../base/errors.js';
+import { LongpoleError, releaseStack } from '../../base/errors.js';
 import { megabytes } from '../../base/words.js';
-import type { Frames } from '../../protocol/frames.js';
+import type { PackedResult } from '../../protocol/packedResult.js';
 import { collectGarbage } from '../worker/collectGarbage.js';
-import { unpackFrames } from '../worker/packFrames.js';
+import { unpackResult } from '../worker/packResult.js';
 
 /** Share of the system's free memory and of the heap that results may fill. */
 const MOST = 0.9;
@@ -57,12 +57,12 @@ export class GatherRoom {
    *
    * @throws LongpoleError ERR_LONGPOLE_MEMORY_LIMIT if the heap has no room for it
    */
-  unpack(key: string, frames: Frames): unknown {
+  unpack(key: string, packed: PackedResult): unknown {
     if (this.#refusal !== undefined) throw this.#refusal;
-    const nbytes = frames.header.byteLength;
+    const nbytes = packed.header.byteLength;
     if (this.#unpacked + nbytes - this.#seen >= CHECK_BYTES) this.#checkHeap(key, nbytes);
     this.#unpacked += nbytes;
-    return unpackFrames(frames);
+    return unpackResult(packed);
   }
 
   #checkHeap(key: string, nbytes: number): void {
@@ -79,7 +79,7 @@ export class GatherRoom {
         'Raise the limit with node --max-old-space-size.',
     );
     // The stack of the error would keep the values alive.
-    releaseFrames(this.#refusal);
+    releaseStack(this.#refusal);
     throw this.#refusal;
   }
 

@@ -1,8 +1,8 @@
 // A worker process of the model: the real host and the real program of an isolate. The model decides when a channel
 // delivers a message. Messages are not copied, because neither side changes a sent message.
 import { EventEmitter } from 'node:events';
-import type { Frames } from '../../protocol/frames.js';
 import type { FromIsolate, IsolateBirth, ToIsolate } from '../../protocol/isolateMessages.js';
+import type { PackedResult } from '../../protocol/packedResult.js';
 import type { TaskAnswer, TaskAnswerError } from '../../protocol/questions.js';
 import type { FromWorker, ToWorker } from '../../protocol/workerMessages.js';
 import type { HostBatch, HostRun, ProcessDump, WorkerHost } from '../host/hostTypes.js';
@@ -100,7 +100,7 @@ export class ModelProcess implements WorkerHost {
         index,
         epochOffsetMs: 0,
         store: new Store({ file: (file) => file, name, now: () => 0 }),
-        peers: { fetch: async (inputs) => ({ frames: new Map(), missing: [...inputs], gathered: [] }) },
+        peers: { fetch: async (inputs) => ({ results: new Map(), missing: [...inputs], gathered: [] }) },
         view: {
           snapshot: () => {
             throw new Error('Nothing in the model calls a function on a worker.');
@@ -187,7 +187,7 @@ export class ModelProcess implements WorkerHost {
     return [];
   }
 
-  async give(): Promise<ReadonlyMap<number, Frames>> {
+  async give(): Promise<ReadonlyMap<number, PackedResult>> {
     return new Map();
   }
 

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Transfer } from '../../protocol/clusterObserver.js';
-import type { Frames, ResultId } from '../../protocol/frames.js';
+import type { PackedResult, ResultId } from '../../protocol/packedResult.js';
 import type { HostEvents, WorkerHost } from '../host/hostTypes.js';
 import { SpillDirectory } from '../store/spillDirectory.js';
 import { Store } from '../store/store.js';
@@ -113,8 +113,8 @@ export class ProcessCluster implements ClusterStores {
     return host;
   }
 
-  async offer(results: ReadonlyMap<ResultId, Frames>): Promise<string> {
-    for (const [result, frames] of results) this.#clientStore.put(result, frames);
+  async offer(results: ReadonlyMap<ResultId, PackedResult>): Promise<string> {
+    for (const [result, packed] of results) this.#clientStore.put(result, packed);
     this.#offers++;
     this.#server ??= this.#listen();
     return this.#server.listening;

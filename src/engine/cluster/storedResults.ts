@@ -1,5 +1,5 @@
 // The workers that hold each stored result, so that all copies are dropped with the result.
-import type { ResultId } from '../../protocol/frames.js';
+import type { ResultId } from '../../protocol/packedResult.js';
 
 export class StoredResults {
   readonly #holders = new Map<ResultId, Set<number>>();

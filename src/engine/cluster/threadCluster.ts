@@ -1,7 +1,7 @@
 // Workers that are threads of this process. Their stores share memory, so a transfer copies nothing and is only
 // recorded.
 import type { Transfer } from '../../protocol/clusterObserver.js';
-import type { Frames, ResultId } from '../../protocol/frames.js';
+import type { PackedResult, ResultId } from '../../protocol/packedResult.js';
 import type { HostEvents, HostFacts, WorkerHost } from '../host/hostTypes.js';
 import { ThreadHost } from '../host/threadHost.js';
 import { ThreadPeers } from '../host/threadPeers.js';
@@ -99,8 +99,8 @@ export class ThreadCluster implements ClusterStores {
     return host;
   }
 
-  async offer(results: ReadonlyMap<ResultId, Frames>): Promise<string> {
-    for (const [result, frames] of results) this.#clientStore.put(result, frames);
+  async offer(results: ReadonlyMap<ResultId, PackedResult>): Promise<string> {
+    for (const [result, packed] of results) this.#clientStore.put(result, packed);
     return CLIENT_ADDRESS;
   }
 

@@ -1,12 +1,12 @@
 // Holds a batch back until its inputs have been gathered. Other batches may overtake it, unless they need a result that
 // the waiting batch computes or contains.
-import type { Frames } from '../../protocol/frames.js';
+import type { PackedResult } from '../../protocol/packedResult.js';
 import type { Program } from '../../protocol/program.js';
 import type { GatherInput, HostBatch } from './hostTypes.js';
 
 /** Results of a gather, by local id. */
 export interface GatherOutcome {
-  readonly frames: ReadonlyMap<number, Frames>;
+  readonly results: ReadonlyMap<number, PackedResult>;
   readonly missing: readonly GatherInput[];
 }
 
@@ -25,7 +25,7 @@ interface Waiting {
   readonly done: Promise<void>;
 }
 
-const NOTHING_GATHERED: GatherOutcome = { frames: new Map(), missing: [] };
+const NOTHING_GATHERED: GatherOutcome = { results: new Map(), missing: [] };
 
 export class BatchGate {
   readonly #program: Program;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { WorkInterval } from '../../protocol/clusterObserver.js';
-import { framesBytes } from '../../protocol/frames.js';
+import { packedBytes } from '../../protocol/packedResult.js';
 import { WorkerDigests } from '../metrics/workerDigests.js';
 import { noise, setup } from '../store/store.test.support.js';
-import { packFrames } from '../worker/packFrames.js';
+import { packResult } from '../worker/packResult.js';
 import { gatherInputs } from './gatherInputs.js';
 
 const CAUSE = { prefix: 'sum', span: ['Alice', 'load'] };
@@ -21,11 +21,11 @@ test('reading the inputs of a task counts for its function and span, and spillin
   const { store } = setup({
     onInterval: (interval, cause) => digests.interval({ ...interval, worker: 0, thread: 0 }, cause),
   });
-  const zeros = packFrames(new Float64Array(3_000_000));
+  const zeros = packResult(new Float64Array(3_000_000));
   store.put(1, zeros);
-  store.put(2, packFrames(noise(50_000)));
+  store.put(2, packResult(noise(50_000)));
   await store.spill(0);
-  const inMemory = packFrames(noise(100));
+  const inMemory = packResult(noise(100));
   store.put(3, inMemory);
   const inputs = [1, 3].map((result) => ({
     id: result,
@@ -36,13 +36,13 @@ test('reading the inputs of a task counts for its function and span, and spillin
     address: '',
   }));
   const peers = { fetch: async () => assert.fail('no input is on another worker') };
-  const { frames, missing } = await gatherInputs(
+  const { results, missing } = await gatherInputs(
     { store, peers, digests, index: 0 },
     { event: () => undefined, interval: () => assert.fail('no input was transferred') },
     RUN,
     { ids: IDS, gather: inputs },
   );
-  assert.deepEqual([frames.size, missing], [2, []]);
+  assert.deepEqual([results.size, missing], [2, []]);
   // A client reads this result.
   await store.get(2);
   const keys = [...digests.ledger].map(([key]) => key.join());
@@ -54,7 +54,7 @@ test('reading the inputs of a task counts for its function and span, and spillin
   assert.deepEqual(of('disk-write'), ['memory-monitor,disk-write,bytes']);
   assert.deepEqual(of('compress'), ['memory-monitor,compress,bytes']);
   const read = digests.ledger.get(['gather-dep', 'Alice/load', 'sum', 'memory-read', 'bytes']);
-  assert.equal(read, framesBytes(zeros) + framesBytes(inMemory));
+  assert.equal(read, packedBytes(zeros) + packedBytes(inMemory));
   await store.close();
 });
 
@@ -73,11 +73,11 @@ test('each transfer is an interval of the first task that needs one of its input
     { inputs: [second!], nbytes: 9, start: 10.5, stop: 12 },
   ];
   const found: WorkInterval[] = [];
-  const frames = new Map([1, 3].map((result) => [result, packFrames(result)]));
+  const results = new Map([1, 3].map((result) => [result, packResult(result)]));
   await gatherInputs(
     {
       store,
-      peers: { fetch: async () => ({ frames, missing: [], gathered }) },
+      peers: { fetch: async () => ({ results, missing: [], gathered }) },
       digests: new WorkerDigests(),
       index: 7,
     },

@@ -1,7 +1,7 @@
 // Gathers the inputs of a batch that its isolate lacks, from the worker's store or from other workers.
 import { isError } from '../../base/isError.js';
 import type { Transfer, WorkInterval } from '../../protocol/clusterObserver.js';
-import { type Frames, framesBytes, type ResultId } from '../../protocol/frames.js';
+import { type PackedResult, packedBytes, type ResultId } from '../../protocol/packedResult.js';
 import type { GatherOutcome } from './batchGate.js';
 import type { GatherInput, HostBatch, HostEvents, HostRun } from './hostTypes.js';
 import type { Gathered } from './peers.js';
@@ -24,7 +24,7 @@ export async function gatherInputs(
 ): Promise<GatherOutcome> {
   const { kinds, kindOf } = run.kinds;
   const cause = kinds[kindOf[batch.ids[0] ?? 0]!];
-  const frames = new Map<number, Frames>();
+  const results = new Map<number, PackedResult>();
   const remote: GatherInput[] = [];
   for (const input of batch.gather) {
     if (!store.has(input.result)) {
@@ -35,8 +35,8 @@ export async function gatherInputs(
       const own = await store.get(input.result, cause);
       if (own === undefined) remote.push(input);
       else {
-        frames.set(input.id, own);
-        digests.memoryRead(1, framesBytes(own), cause);
+        results.set(input.id, own);
+        digests.memoryRead(1, packedBytes(own), cause);
       }
     } catch (error) {
       events.event('store', isError(error) ? error.message : String(error));
@@ -51,11 +51,11 @@ export async function gatherInputs(
     for (const one of answer.gathered)
       events.interval(transferInterval(index, one, firstDependent(run, batch, one.inputs)));
     for (const { id, result } of remote) {
-      const one = answer.frames.get(result);
-      if (one !== undefined) frames.set(id, one);
+      const one = answer.results.get(result);
+      if (one !== undefined) results.set(id, one);
     }
   }
-  return { frames, missing };
+  return { results, missing };
 }
 
 /** Copies results of other workers into the store. Returns the missing results. */
@@ -65,9 +65,9 @@ export async function takeResults(
   wanted: readonly GatherInput[],
   what: Transfer['what'],
 ): Promise<ResultId[]> {
-  const { frames, missing, gathered } = await peers.fetch(wanted, what);
+  const { results, missing, gathered } = await peers.fetch(wanted, what);
   if (what === 'gather-dep') for (const one of gathered) events.interval(transferInterval(index, one, -1));
-  for (const [result, one] of frames) store.put(result, one);
+  for (const [result, one] of results) store.put(result, one);
   return missing.map(({ result }) => result);
 }
 

@@ -3,10 +3,10 @@
 import type { MemorySample, Transfer, WorkInterval } from '../../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import type { ErrorInfo } from '../../protocol/errorInfo.js';
-import type { Frames, ResultId } from '../../protocol/frames.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
 import type { UncloneableValue, Values } from '../../protocol/isolateMessages.js';
 import type { MetricChanges } from '../../protocol/metrics.js';
+import type { PackedResult, ResultId } from '../../protocol/packedResult.js';
 import type { ProfileCycle } from '../../protocol/profileCycle.js';
 import type { TaskAnswer, TaskAnswerError, TaskQuestion } from '../../protocol/questions.js';
 import type { WorkerLink, WorkerRun } from '../../protocol/workerMessages.js';
@@ -83,7 +83,7 @@ export interface WorkerHost {
    */
   take(gather: readonly GatherInput[], what: Transfer['what']): Promise<ResultId[]>;
   /** Returns stored results to a client, without the missing ones. */
-  give(results: readonly GatherInput[]): Promise<ReadonlyMap<ResultId, Frames>>;
+  give(results: readonly GatherInput[]): Promise<ReadonlyMap<ResultId, PackedResult>>;
   /**
    * Sends the measurements so far. Resolves after that, or when a long native call keeps the isolate from answering.
    */

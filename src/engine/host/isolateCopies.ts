@@ -1,6 +1,6 @@
 // The stored results of which an isolate has copies, by run and local id. The isolate evicts its copies when the
 // results are spilled, and receives them again when a batch needs them.
-import type { ResultId } from '../../protocol/frames.js';
+import type { ResultId } from '../../protocol/packedResult.js';
 import type { GatherInput, HostBatch, HostRun } from './hostTypes.js';
 
 export class IsolateCopies {

@@ -79,11 +79,11 @@ export class OpenRun implements RunHandler {
   }
 
   #pass(batch: HostBatch, outcome: GatherOutcome): void {
-    const { frames, missing } = outcome;
+    const { results, missing } = outcome;
     // The loss is reported first. Otherwise the scheduler would resend the skipped tasks before it has the report.
     if (missing.length > 0) this.#host.events.gatherFailed(this.spec.run, missing);
     if (!this.isOpen) this.#generation = this.#host.openInIsolate(this.spec, this, this.#shared);
-    const packed = { ids: Int32Array.from(frames.keys()), frames: [...frames.values()] };
+    const packed = { ids: Int32Array.from(results.keys()), results: [...results.values()] };
     const lacking = Int32Array.from(missing, ({ id }) => id);
     const { gather: _gathered, ...rest } = batch;
     sendBatch(

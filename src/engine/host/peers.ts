@@ -1,10 +1,10 @@
 // Access of a worker to the stores of other workers.
 import type { Transfer } from '../../protocol/clusterObserver.js';
-import type { Frames, ResultId } from '../../protocol/frames.js';
+import type { PackedResult, ResultId } from '../../protocol/packedResult.js';
 import type { GatherInput } from './hostTypes.js';
 
 export interface PeerAnswer {
-  readonly frames: ReadonlyMap<ResultId, Frames>;
+  readonly results: ReadonlyMap<ResultId, PackedResult>;
   /** Results that the peers lack, or whose peer could not be reached. */
   readonly missing: readonly GatherInput[];
   readonly gathered: readonly Gathered[];

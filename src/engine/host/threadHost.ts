@@ -4,9 +4,9 @@
 import { isError } from '../../base/isError.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
-import { type Frames, framesBytes, isFrames, type ResultId } from '../../protocol/frames.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
 import type { PackedValues, Values } from '../../protocol/isolateMessages.js';
+import { isPacked, type PackedResult, packedBytes, type ResultId } from '../../protocol/packedResult.js';
 import type { TaskAnswer, TaskAnswerError } from '../../protocol/questions.js';
 import { KIND_STORED } from '../../protocol/resultKinds.js';
 import { CLOSE_GRACE_MS, type Isolate, type RunHandler } from '../pool/isolate.js';
@@ -145,14 +145,14 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     return takeResults(this.#options, this.#events, gather, what);
   }
 
-  async give(results: readonly GatherInput[]): Promise<ReadonlyMap<ResultId, Frames>> {
-    const given = new Map<ResultId, Frames>();
+  async give(results: readonly GatherInput[]): Promise<ReadonlyMap<ResultId, PackedResult>> {
+    const given = new Map<ResultId, PackedResult>();
     const { store } = this.#options;
     for (const { result } of results) {
       if (!store.has(result)) continue;
       try {
-        const frames = await store.get(result);
-        if (frames !== undefined) given.set(result, frames);
+        const packed = await store.get(result);
+        if (packed !== undefined) given.set(result, packed);
       } catch (error) {
         this.#events.event('store', isError(error) ? error.message : String(error));
       }
@@ -220,9 +220,9 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     }
   }
 
-  passed({ spec }: OpenRun, batch: HostBatch, { frames }: GatherOutcome): void {
+  passed({ spec }: OpenRun, batch: HostBatch, { results }: GatherOutcome): void {
     const { store, index } = this.#options;
-    const gathered = this.#gathers(spec, batch).filter(({ id }) => frames.has(id));
+    const gathered = this.#gathers(spec, batch).filter(({ id }) => results.has(id));
     for (const { id, result } of gathered) this.#copies.add(result, spec.run, id);
     // Some results may have been spilled while the batch was waiting.
     this.spilled(gathered.flatMap(({ result }) => (store.isSpilled(result) ? [result] : [])));
@@ -286,8 +286,8 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     this.#idleDeaths = 0;
     for (let index = 0; index < count; index++) {
       if (kinds[index] !== KIND_STORED) continue;
-      const frames = values.get(ids[index]!);
-      if (isFrames(frames)) this.#keep(spec, ids[index]!, frames);
+      const packed = values.get(ids[index]!);
+      if (isPacked(packed)) this.#keep(spec, ids[index]!, packed);
     }
     this.#measures.time.ended(spec.run, columns);
     this.#running.finished(spec.run, ids, count);
@@ -297,9 +297,9 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
 
   fetched(spec: HostRun, values: Values, missing: Int32Array, packed: PackedValues): void {
     const stored = Array.from(packed.ids, (id, index) => {
-      const frames = packed.frames[index]!;
-      this.#keep(spec, id, frames);
-      return { id, nbytes: framesBytes(frames) };
+      const result = packed.results[index]!;
+      this.#keep(spec, id, result);
+      return { id, nbytes: packedBytes(result) };
     });
     this.#events.fetched(spec.run, values, stored, missing);
   }
@@ -310,11 +310,11 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     this.#died = { running: task ?? this.#died?.running, cause: this.#died?.cause ?? why };
   }
 
-  #keep(spec: HostRun, id: number, frames: Frames): void {
+  #keep(spec: HostRun, id: number, packed: PackedResult): void {
     const result = spec.firstId + id;
-    this.#options.store.put(result, frames);
+    this.#options.store.put(result, packed);
     this.#copies.add(result, spec.run, id);
-    this.#memory.noteResult(framesBytes(frames));
+    this.#memory.noteResult(packedBytes(packed));
   }
 
   #pollIsolate(): void {

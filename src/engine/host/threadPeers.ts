@@ -1,8 +1,8 @@
 // Access to the stores of workers that are threads of one process. The results lie in shared memory, so a transfer
 // copies nothing and is only recorded.
 import type { Transfer } from '../../protocol/clusterObserver.js';
-import type { Frames, ResultId } from '../../protocol/frames.js';
-import { framesBytes } from '../../protocol/frames.js';
+import type { PackedResult, ResultId } from '../../protocol/packedResult.js';
+import { packedBytes } from '../../protocol/packedResult.js';
 import type { Store } from '../store/store.js';
 import type { GatherInput } from './hostTypes.js';
 import type { Gathered, PeerAnswer, Peers } from './peers.js';
@@ -41,7 +41,7 @@ export class ThreadPeers {
     inputs: readonly GatherInput[],
     what: Transfer['what'],
   ): Promise<PeerAnswer> {
-    const frames = new Map<ResultId, Frames>();
+    const results = new Map<ResultId, PackedResult>();
     const missing: GatherInput[] = [];
     const gathered: Gathered[] = [];
     const byPeer = new Map<number, GatherInput[]>();
@@ -57,9 +57,9 @@ export class ThreadPeers {
           missing.push(input);
           continue;
         }
-        frames.set(input.result, found);
+        results.set(input.result, found);
         moved.push(input);
-        nbytes += framesBytes(found);
+        nbytes += packedBytes(found);
       }
       if (moved.length === 0) continue;
       const keys = moved.map(({ key }) => key);
@@ -70,11 +70,11 @@ export class ThreadPeers {
       if (peer !== CLIENT)
         this.#notify({ worker: peer, peer: worker, direction: 'outgoing', what: 'get-data', ...common });
     }
-    return { frames, missing, gathered };
+    return { results, missing, gathered };
   }
 }
 
-async function readResult(store: Store | undefined, result: ResultId): Promise<Frames | undefined> {
+async function readResult(store: Store | undefined, result: ResultId): Promise<PackedResult | undefined> {
   if (store === undefined || !store.has(result)) return undefined;
   try {
     return await store.get(result);

@@ -31,7 +31,7 @@ export interface RunChannel {
 /** Reports of an isolate to a run. They may be called from within calls of Isolate. */
 export interface RunHandler {
   /**
-   * Reports finished tasks, in this order. `values` holds the results of kind VALUE, the Frames of kind STORED and the
+   * Reports finished tasks, in this order. `values` holds the results of kind VALUE, the packed results of kind STORED and the
    * ErrorInfo of kind ERROR. Both arguments are reused, so copy the parts that you keep.
    */
   finished(isolate: Isolate, columns: CompletionColumns, values: ReadonlyMap<number, unknown>): void;

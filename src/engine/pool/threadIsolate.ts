@@ -355,7 +355,7 @@ export class ThreadIsolate implements Isolate {
   #reported(state: ThreadRun, { values: { ids, values }, packed, errors }: Report): void {
     for (let index = 0; index < ids.length; index++) state.arrived.set(ids[index]!, values[index]);
     for (let index = 0; index < packed.ids.length; index++)
-      state.arrived.set(packed.ids[index]!, packed.frames[index]);
+      state.arrived.set(packed.ids[index]!, packed.results[index]);
     for (const { id, error } of errors) {
       state.arrived.set(id, error);
       state.failed.add(id);

@@ -386,7 +386,7 @@ function runsTasks(url: string, functionName: string): boolean {
   return callsTasks(url) || RUNNERS.get(url) === functionName;
 }
 
-/** Returns whether a script belongs to Node. On the scheduler's thread, only Node's own frames are removed. */
+/** Returns whether a script belongs to Node. On the scheduler's thread, only Node's own stack frames are removed. */
 function isNodeFile(url: string): boolean {
   return url.startsWith('node:');
 }

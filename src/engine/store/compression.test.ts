@@ -2,18 +2,18 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { LongpoleError } from '../../base/errors.js';
 import fc from '../../base/properties.test.support.js';
-import type { Frame } from '../../protocol/frames.js';
+import type { Bytes } from '../../protocol/packedResult.js';
 import { compressParts, decompress, decompressParts, PART_BYTES, pays } from './compression.js';
 
 function random(length: number): Float64Array<ArrayBuffer> {
   return Float64Array.from({ length }, Math.random);
 }
 
-function bytesOf(array: Float64Array<ArrayBuffer>): Frame {
+function bytesOf(array: Float64Array<ArrayBuffer>): Bytes {
   return new Uint8Array(array.buffer);
 }
 
-const rounded = (length: number): Frame => bytesOf(random(length).map((x) => Math.round(x * 10)));
+const rounded = (length: number): Bytes => bytesOf(random(length).map((x) => Math.round(x * 10)));
 
 describe('pays', () => {
   it('distinguishes bytes that shrink from bytes that do not', () => {
@@ -68,7 +68,10 @@ describe('decompress', () => {
         try {
           await decompress({ bytes, nbytes: part.nbytes }, new Uint8Array(part.nbytes));
         } catch (error) {
-          assert.ok(error instanceof LongpoleError && error.code === 'ERR_LONGPOLE_FRAMES', String(error));
+          assert.ok(
+            error instanceof LongpoleError && error.code === 'ERR_LONGPOLE_RESULT_BYTES',
+            String(error),
+          );
         }
       }),
       { numRuns: 300 },

@@ -4,7 +4,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { LongpoleError } from '../../base/errors.js';
 import { loadPackage } from '../../base/packages.js';
-import type { Frame } from '../../protocol/frames.js';
+import type { Bytes } from '../../protocol/packedResult.js';
 
 /** Bytes below which nothing is compressed. */
 const MIN_COMPRESS_BYTES = 10_000;
@@ -21,9 +21,9 @@ const PARTS_AT_ONCE = 2;
 /** lz4-napi writes the length of the original in front of a block. */
 const LENGTH_BYTES = 4;
 
-/** A part of a frame in stored form; compressed if `bytes` is shorter than `nbytes`. */
+/** A part of a buffer in stored form; compressed if `bytes` is shorter than `nbytes`. */
 export interface PackedPart {
-  readonly bytes: Frame;
+  readonly bytes: Bytes;
   /** Length of the original in bytes. */
   readonly nbytes: number;
 }
@@ -34,7 +34,7 @@ export interface PackedPart {
  *
  * @source the role of Dask's `maybe_compress`
  */
-export function pays(bytes: Frame): boolean {
+export function pays(bytes: Bytes): boolean {
   if (bytes.byteLength < MIN_COMPRESS_BYTES || !hasLz4()) return false;
   const count = Math.min(SAMPLES, Math.floor(bytes.byteLength / SAMPLE_BYTES));
   const sample = Buffer.allocUnsafe(count * SAMPLE_BYTES);
@@ -55,7 +55,7 @@ function hasLz4(): boolean {
 }
 
 /** Returns the bytes in compressed parts. A part that does not shrink is not changed. */
-export async function compressParts(bytes: Frame): Promise<PackedPart[]> {
+export async function compressParts(bytes: Bytes): Promise<PackedPart[]> {
   const pieces = cut(bytes);
   const parts: PackedPart[] = new Array(pieces.length);
   await inLanes(pieces.length, async (index) => {
@@ -65,7 +65,7 @@ export async function compressParts(bytes: Frame): Promise<PackedPart[]> {
 }
 
 /** Splits the bytes into pieces of at most PART_BYTES. */
-export function cut(bytes: Frame): Frame[] {
+export function cut(bytes: Bytes): Bytes[] {
   const count = Math.ceil(bytes.byteLength / PART_BYTES);
   return Array.from({ length: count }, (_, i) => bytes.subarray(i * PART_BYTES, (i + 1) * PART_BYTES));
 }
@@ -79,19 +79,19 @@ export async function inLanes(count: number, work: (index: number) => Promise<vo
   await Promise.all(Array.from({ length: PARTS_AT_ONCE }, lane));
 }
 
-async function compressPart(original: Frame): Promise<PackedPart> {
+async function compressPart(original: Bytes): Promise<PackedPart> {
   const { byteLength: nbytes } = original;
   const small = await loadPackage('lz4-napi').compress(original);
   const shrinks = small.byteLength <= nbytes * MAX_RATIO;
-  return { bytes: shrinks ? frameOf(small) : original, nbytes };
+  return { bytes: shrinks ? bytesOf(small) : original, nbytes };
 }
 
 /**
  * Decompresses a part into `target`, which has the length of the original.
  *
- * @throws LongpoleError ERR_LONGPOLE_FRAMES if the bytes are no such part
+ * @throws LongpoleError ERR_LONGPOLE_RESULT_BYTES if the bytes are no such part
  */
-export async function decompress(part: PackedPart, target: Frame): Promise<void> {
+export async function decompress(part: PackedPart, target: Bytes): Promise<void> {
   const { bytes, nbytes } = part;
   if (target.byteLength !== nbytes) throw damaged('a part has another length than its place');
   if (bytes.byteLength === nbytes) {
@@ -116,7 +116,7 @@ export async function decompress(part: PackedPart, target: Frame): Promise<void>
 }
 
 /** Decompresses all parts one after the other into `target`. Throws the errors of `decompress`. */
-export async function decompressParts(parts: readonly PackedPart[], target: Frame): Promise<void> {
+export async function decompressParts(parts: readonly PackedPart[], target: Bytes): Promise<void> {
   const starts = [0];
   for (const part of parts) starts.push(starts.at(-1)! + part.nbytes);
   if (starts.pop() !== target.byteLength) throw damaged('parts are missing');
@@ -126,19 +126,19 @@ export async function decompressParts(parts: readonly PackedPart[], target: Fram
   });
 }
 
-function frameOf({ buffer, byteOffset, byteLength }: Uint8Array): Frame {
+function bytesOf({ buffer, byteOffset, byteLength }: Uint8Array): Bytes {
   return buffer instanceof ArrayBuffer
     ? new Uint8Array(buffer, byteOffset, byteLength)
     : new Uint8Array(buffer, byteOffset, byteLength);
 }
 
-function lengthOf(bytes: Frame): number {
+function lengthOf(bytes: Bytes): number {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getUint32(0, true);
 }
 
 function damaged(what: string, cause?: unknown): LongpoleError {
   return new LongpoleError(
-    'ERR_LONGPOLE_FRAMES',
+    'ERR_LONGPOLE_RESULT_BYTES',
     `The bytes of a result are damaged: ${what}. Run one version of Node on all workers. If they already do, please report this error.`,
     { cause },
   );

@@ -3,10 +3,16 @@
 import { open, statfs, unlink } from 'node:fs/promises';
 import { LongpoleError, sentenceOf } from '../../base/errors.js';
 import type { WorkInterval } from '../../protocol/clusterObserver.js';
-import type { Frame, Frames, ResultId } from '../../protocol/frames.js';
-import { emptyFrame } from '../worker/shareBuffers.js';
+import type { Bytes, PackedResult, ResultId } from '../../protocol/packedResult.js';
+import { emptyBuffer } from '../worker/shareBuffers.js';
 import { compressParts, cut, decompressParts, PART_BYTES, type PackedPart, pays } from './compression.js';
-import { checksum, decodeTable, encodeSpillTable, type StoredFrame, type StoredPart } from './spillRecord.js';
+import {
+  checksum,
+  decodeTable,
+  encodeSpillTable,
+  type StoredBuffer,
+  type StoredPart,
+} from './spillRecord.js';
 
 /** The functions of a file system that a store needs; `node:fs/promises` has them. */
 export interface SpillHandle {
@@ -50,14 +56,14 @@ const FILE_MODE = 0o600;
 /** Writes results into a new file, in order. Rejects with the system's error, and leaves no file then. */
 export async function writeSpillFile(
   path: string,
-  results: readonly { readonly id: ResultId; readonly frames: Frames }[],
+  results: readonly { readonly id: ResultId; readonly packed: PackedResult }[],
   context: SpillContext,
 ): Promise<SpillPlace[]> {
   const handle = await context.files.open(path, 'wx', FILE_MODE);
   try {
     const writer = new SpillWriter(handle, context, results.length === 1 ? results[0]!.id : -1);
     const places: SpillPlace[] = [];
-    for (const { id, frames } of results) places.push(await writer.result(id, frames));
+    for (const { id, packed } of results) places.push(await writer.result(id, packed));
     await writer.flush();
     await handle.close();
     return places;
@@ -84,17 +90,17 @@ class SpillWriter {
     this.#task = task;
   }
 
-  async result(id: ResultId, frames: Frames): Promise<SpillPlace> {
+  async result(id: ResultId, { header, buffers }: PackedResult): Promise<SpillPlace> {
     const offset = this.#length;
-    const stored: StoredFrame[] = [];
-    for (const bytes of [frames.header, ...frames.buffers]) stored.push(await this.#frame(bytes));
+    const stored: StoredBuffer[] = [];
+    for (const bytes of [header, ...buffers]) stored.push(await this.#buffer(bytes));
     const partBytes = this.#length - offset;
     const table = encodeSpillTable(id, stored);
     await this.#append([table]);
     return { offset, partBytes, tableBytes: table.byteLength };
   }
 
-  async #frame(bytes: Frame): Promise<StoredFrame> {
+  async #buffer(bytes: Bytes): Promise<StoredBuffer> {
     const compressed = pays(bytes);
     const parts: StoredPart[] = [];
     for (let at = 0; at < bytes.byteLength; at += GROUP_BYTES) {
@@ -112,14 +118,14 @@ class SpillWriter {
     return { nbytes: bytes.byteLength, parts };
   }
 
-  async #compress(group: Frame): Promise<PackedPart[]> {
+  async #compress(group: Bytes): Promise<PackedPart[]> {
     const start = this.#context.now();
     const parts = await compressParts(group);
     this.#report('compress', start, group.byteLength);
     return parts;
   }
 
-  async #append(pieces: readonly Frame[]): Promise<void> {
+  async #append(pieces: readonly Bytes[]): Promise<void> {
     const start = this.#context.now();
     const before = this.#written;
     for (const bytes of pieces) {
@@ -160,12 +166,12 @@ class SpillWriter {
   }
 }
 
-function plainParts(bytes: Frame): PackedPart[] {
+function plainParts(bytes: Bytes): PackedPart[] {
   return cut(bytes).map((piece) => ({ bytes: piece, nbytes: piece.byteLength }));
 }
 
 /**
- * Reads a result, large frames into shared memory.
+ * Reads a result, large buffers into shared memory.
  *
  * @throws LongpoleError ERR_LONGPOLE_SPILL_FILE if the file is missing, truncated or damaged
  */
@@ -174,7 +180,7 @@ export async function readSpillFile(
   id: ResultId,
   place: SpillPlace,
   context: SpillContext,
-): Promise<Frames> {
+): Promise<PackedResult> {
   try {
     const handle = await context.files.open(path, 'r', FILE_MODE);
     try {
@@ -207,7 +213,7 @@ class SpillReader {
     this.#id = id;
   }
 
-  async result({ offset, partBytes, tableBytes }: SpillPlace): Promise<Frames> {
+  async result({ offset, partBytes, tableBytes }: SpillPlace): Promise<PackedResult> {
     if (partBytes + tableBytes <= STAGE_BYTES) await this.#readWhole(offset, partBytes + tableBytes);
     this.#position = offset + partBytes;
     const table = new Uint8Array(tableBytes);
@@ -215,15 +221,15 @@ class SpillReader {
     const stored = decodeTable(table, this.#id, partBytes);
     if (stored === undefined) throw new Error('its table is damaged');
     this.#position = offset;
-    const frames: Frame[] = [];
-    for (const frame of stored) frames.push(await this.#frame(frame));
-    const [header, ...buffers] = frames;
+    const read: Bytes[] = [];
+    for (const one of stored) read.push(await this.#buffer(one));
+    const [header, ...buffers] = read;
     if (header === undefined) throw new Error('it has no header');
     return { header, buffers };
   }
 
-  async #frame({ nbytes, parts }: StoredFrame): Promise<Frame> {
-    const whole = emptyFrame(nbytes);
+  async #buffer({ nbytes, parts }: StoredBuffer): Promise<Bytes> {
+    const whole = emptyBuffer(nbytes);
     let at = 0;
     for (let first = 0; first < parts.length; ) {
       const group: StoredPart[] = [];
@@ -240,7 +246,7 @@ class SpillReader {
   }
 
   /** Reads parts that were not compressed into their places. */
-  async #group(parts: readonly StoredPart[], target: Frame): Promise<void> {
+  async #group(parts: readonly StoredPart[], target: Bytes): Promise<void> {
     const packed: PackedPart[] = [];
     const start = this.#context.now();
     const from = this.#position;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import type { LongpoleError } from '../../base/errors.js';
-import { packFrames, unpackFrames } from '../worker/packFrames.js';
+import { packResult, unpackResult } from '../worker/packResult.js';
 import { nodeFiles, type SpillFiles, type StoreInterval } from './spillFile.js';
 import { Store, type StoreOptions } from './store.js';
 
@@ -78,11 +78,11 @@ export function gate(): { promise: Promise<void>; open: () => void } {
 
 /** Puts the values under their indices as ids. */
 export function putAll(store: Store, values: readonly unknown[]): void {
-  for (const [id, value] of values.entries()) store.put(id, packFrames(value));
+  for (const [id, value] of values.entries()) store.put(id, packResult(value));
 }
 
 export async function valueIn(store: Store, id: number): Promise<unknown> {
-  const frames = await store.get(id);
-  assert.ok(frames !== undefined, `result ${id} is not there`);
-  return unpackFrames(frames);
+  const packed = await store.get(id);
+  assert.ok(packed !== undefined, `result ${id} is not there`);
+  return unpackResult(packed);
 }

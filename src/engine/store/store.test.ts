@@ -3,21 +3,21 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import fc from '../../base/properties.test.support.js';
-import { framesBytes } from '../../protocol/frames.js';
-import { packFrames, unpackFrames } from '../worker/packFrames.js';
+import { packedBytes } from '../../protocol/packedResult.js';
+import { packResult, unpackResult } from '../worker/packResult.js';
 import { gate, gated, noise, putAll, setup, valueIn } from './store.test.support.js';
 
 describe('Store', () => {
   it('keeps results in memory, and forgets them', async () => {
     const { store, directory } = setup();
-    const frames = packFrames({ a: noise(10_000) });
-    store.put(7, frames);
+    const packed = packResult({ a: noise(10_000) });
+    store.put(7, packed);
     assert.ok(store.has(7) && !store.has(8));
-    assert.equal(store.get(7), frames);
+    assert.equal(store.get(7), packed);
     assert.equal(store.get(8), undefined);
-    assert.equal(store.managedBytes, framesBytes(frames));
-    assert.equal(store.nbytes(7), framesBytes(frames));
-    store.put(7, packFrames(1));
+    assert.equal(store.managedBytes, packedBytes(packed));
+    assert.equal(store.nbytes(7), packedBytes(packed));
+    store.put(7, packResult(1));
     assert.ok(store.managedBytes < 100);
     store.delete(7);
     store.delete(7);
@@ -40,7 +40,7 @@ describe('Store', () => {
     assert.equal(store.get(1), store.get(1));
     const back = await store.get(1);
     assert.ok(back?.buffers[0]?.buffer instanceof SharedArrayBuffer);
-    assert.deepEqual(unpackFrames(back), values[1]);
+    assert.deepEqual(unpackResult(back), values[1]);
     assert.deepEqual(await valueIn(store, 2), values[2]);
     assert.deepEqual([store.managedBytes, store.spilledBytes], [5 * one, 0]);
     const actions = intervals.map(({ action }) => action);
@@ -53,7 +53,7 @@ describe('Store', () => {
 
   it('writes a result once, however often it is spilled', async () => {
     const { store, intervals } = setup();
-    store.put(1, packFrames(noise(50_000)));
+    store.put(1, packResult(noise(50_000)));
     for (let round = 0; round < 3; round++) {
       await store.spill(0);
       assert.equal(store.managedBytes, 0);
@@ -71,7 +71,7 @@ describe('Store', () => {
       noise: noise(20_000),
       text: 'again and '.repeat(50_000),
     };
-    store.put(3, packFrames(value));
+    store.put(3, packResult(value));
     await store.spill(0);
     const size = readdirSync(directory).reduce(
       (sum, name) => sum + readFileSync(join(directory, name)).length,
@@ -90,7 +90,7 @@ describe('Store', () => {
   it('puts small results into one file, and removes it after the last of them', async () => {
     const { store, directory } = setup();
     const value = (id: number): unknown => ({ id, name: `result ${id}`, list: [id, id] });
-    for (let id = 0; id < 1000; id++) store.put(id, packFrames(value(id)));
+    for (let id = 0; id < 1000; id++) store.put(id, packResult(value(id)));
     await store.spill(0);
     assert.equal(readdirSync(directory).length, 1);
     assert.equal(store.spilledCount, 1000);
@@ -119,8 +119,8 @@ describe('Store', () => {
     // During the write one result is used, one deleted and one replaced.
     assert.ok(!(store.get(0) instanceof Promise));
     store.delete(1);
-    store.put(2, packFrames('new'));
-    const lower = store.spill(framesBytes(packFrames('new')));
+    store.put(2, packResult('new'));
+    const lower = store.spill(packedBytes(packResult('new')));
     writing.open();
     await Promise.all([spilling, lower]);
     assert.equal(store.has(1), false);
@@ -135,15 +135,15 @@ describe('Store', () => {
       files: gated((action) => (action === 'read' ? reading.promise : undefined)),
     });
     const value = noise(60_000);
-    store.put(1, packFrames(value));
+    store.put(1, packResult(value));
     await store.spill(0);
     const before = store.get(1);
     store.delete(1);
     assert.equal(store.get(1), undefined);
     reading.open();
-    const frames = await before;
-    assert.ok(frames !== undefined);
-    assert.deepEqual(unpackFrames(frames), value);
+    const packed = await before;
+    assert.ok(packed !== undefined);
+    assert.deepEqual(unpackResult(packed), value);
     assert.deepEqual([store.has(1), store.managedBytes, store.spilledBytes], [false, 0, 0]);
     await store.close();
     assert.deepEqual(readdirSync(directory), []);
@@ -151,14 +151,14 @@ describe('Store', () => {
 
   it('closes during reads and writes', async () => {
     const { store, directory } = setup();
-    for (let id = 0; id < 20; id++) store.put(id, packFrames(noise(20_000)));
-    await store.spill(framesBytes(packFrames(noise(20_000))) * 10);
+    for (let id = 0; id < 20; id++) store.put(id, packResult(noise(20_000)));
+    await store.spill(packedBytes(packResult(noise(20_000))) * 10);
     const read = store.get(0);
     const spilling = store.spill(0);
     await store.close();
     await Promise.allSettled([read, spilling]);
     assert.deepEqual(readdirSync(directory), []);
-    store.put(1, packFrames(1));
+    store.put(1, packResult(1));
     assert.equal(store.has(1), false);
   });
 
@@ -184,7 +184,7 @@ describe('Store', () => {
           if (step.do === 'put') {
             const value = new Float64Array(step.value.size).fill(Math.random());
             model.set(step.id, value);
-            store.put(step.id, packFrames(value));
+            store.put(step.id, packResult(value));
           } else if (step.do === 'get') {
             const expected = model.get(step.id);
             assert.equal(store.has(step.id), expected !== undefined);
@@ -204,7 +204,7 @@ describe('Store', () => {
         await Promise.all(open);
         assert.equal(store.memoryCount + store.spilledCount, model.size);
         for (const [key, value] of model) assert.deepEqual(await valueIn(store, key), value);
-        const bytes = [...model.values()].map((value) => framesBytes(packFrames(value)));
+        const bytes = [...model.values()].map((value) => packedBytes(packResult(value)));
         assert.equal(
           store.managedBytes,
           bytes.reduce((sum, nbytes) => sum + nbytes, 0),

@@ -2,7 +2,7 @@
 // store does not decide when to spill; the memory monitor calls `spill`. The store owns its spill files.
 import { dirname } from 'node:path';
 import { internalError, LongpoleError } from '../../base/errors.js';
-import { type Frames, framesBytes, type ResultId } from '../../protocol/frames.js';
+import { type PackedResult, packedBytes, type ResultId } from '../../protocol/packedResult.js';
 import type { TaskKind } from '../../protocol/taskKinds.js';
 import { weigh } from '../worker/sharedWeight.js';
 import { spillError } from './spillError.js';
@@ -52,10 +52,10 @@ interface Entry {
   /** Bytes of the result in memory. */
   readonly nbytes: number;
   /** Undefined while the result is only on disk. */
-  frames: Frames | undefined;
+  packed: PackedResult | undefined;
   /** Copy on disk. Results do not change, so a copy stays valid after the result is read back. */
   copy: Copy | undefined;
-  reading: Promise<Frames> | undefined;
+  reading: Promise<PackedResult> | undefined;
   /** Number of uses. */
   used: number;
 }
@@ -134,14 +134,14 @@ export class Store {
   }
 
   /** Keeps a result, and replaces one with the same id. */
-  put(id: ResultId, frames: Frames): void {
+  put(id: ResultId, packed: PackedResult): void {
     this.delete(id);
     if (this.#closed) return;
-    for (const { buffer } of frames.buffers) if (buffer instanceof SharedArrayBuffer) weigh(buffer);
+    for (const { buffer } of packed.buffers) if (buffer instanceof SharedArrayBuffer) weigh(buffer);
     const entry: Entry = {
       id,
-      nbytes: framesBytes(frames),
-      frames,
+      nbytes: packedBytes(packed),
+      packed,
       copy: undefined,
       reading: undefined,
       used: ++this.#uses,
@@ -165,19 +165,19 @@ export class Store {
   }
 
   /**
-   * Returns the frames of a result; a promise if they must be read from disk, undefined if the result is not here.
+   * Returns a packed result; a promise if they must be read from disk, undefined if the result is not here.
    * `cause` is the kind of the task that needs the result.
    *
    * @throws LongpoleError ERR_LONGPOLE_SPILL_FILE (rejects) if the file is missing or damaged; the result is lost
    * then
    */
-  get(id: ResultId, cause?: TaskKind): Frames | Promise<Frames> | undefined {
+  get(id: ResultId, cause?: TaskKind): PackedResult | Promise<PackedResult> | undefined {
     const entry = this.#inMemory.get(id);
-    if (entry?.frames !== undefined) {
+    if (entry?.packed !== undefined) {
       entry.used = ++this.#uses;
       this.#inMemory.delete(id);
       this.#inMemory.set(id, entry);
-      return entry.frames;
+      return entry.packed;
     }
     const spilled = this.#onDisk.get(id);
     if (spilled === undefined) return undefined;
@@ -262,7 +262,7 @@ export class Store {
     const batch = entries.filter((entry) => this.#inMemory.get(entry.id) === entry);
     if (batch.length === 0) return undefined;
     const path = this.#options.file(`${this.#options.name}-${++this.#fileCount}.spill`);
-    const results = batch.flatMap(({ id, frames }) => (frames === undefined ? [] : [{ id, frames }]));
+    const results = batch.flatMap(({ id, packed }) => (packed === undefined ? [] : [{ id, packed }]));
     const uses = batch.map((entry) => entry.used);
     let places: readonly SpillPlace[];
     try {
@@ -297,7 +297,7 @@ export class Store {
 
   /** Evicts a result from memory; its copy stays on disk. */
   #evict(entry: Entry): void {
-    entry.frames = undefined;
+    entry.packed = undefined;
     this.#inMemory.delete(entry.id);
     this.#onDisk.set(entry.id, entry);
     this.#managed -= entry.nbytes;
@@ -305,21 +305,21 @@ export class Store {
     this.#options.onSpilled?.(entry.id);
   }
 
-  async #readBack(entry: Entry, cause: TaskKind | undefined): Promise<Frames> {
+  async #readBack(entry: Entry, cause: TaskKind | undefined): Promise<PackedResult> {
     const { copy, id } = entry;
     if (copy === undefined) throw internalError(`Result ${id} is neither in memory nor on disk.`);
     copy.file.users += 1;
     try {
-      const frames = await readSpillFile(copy.file.path, id, copy.place, this.#context(cause));
+      const packed = await readSpillFile(copy.file.path, id, copy.place, this.#context(cause));
       if (this.#onDisk.get(id) === entry) {
         this.#onDisk.delete(id);
         this.#spilled -= diskBytes(entry);
-        entry.frames = frames;
+        entry.packed = packed;
         entry.used = ++this.#uses;
         this.#inMemory.set(id, entry);
         this.#managed += entry.nbytes;
       }
-      return frames;
+      return packed;
     } catch (error) {
       if (this.#onDisk.get(id) === entry) this.delete(id);
       if (error instanceof LongpoleError) this.#options.onError?.(error);

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { LongpoleError } from '../../base/errors.js';
 import fc from '../../base/properties.test.support.js';
-import { framesBytes } from '../../protocol/frames.js';
-import { packFrames } from '../worker/packFrames.js';
+import { packedBytes } from '../../protocol/packedResult.js';
+import { packResult } from '../worker/packResult.js';
 import { gated, noise, parent, putAll, setup, valueIn } from './store.test.support.js';
 
 describe('Store on a disk that fails', () => {
@@ -20,7 +20,7 @@ describe('Store on a disk that fails', () => {
     });
     const own = setup({ files, retryAfter: 5 });
     const value = noise(50_000);
-    own.store.put(1, packFrames(value));
+    own.store.put(1, packResult(value));
     assert.equal(await own.store.spill(0), false);
     assert.equal(await own.store.spill(0), false);
     assert.deepEqual(
@@ -50,7 +50,7 @@ describe('Store on a disk that fails', () => {
         : undefined,
     );
     const own = setup({ files });
-    own.store.put(1, packFrames(noise(50_000)));
+    own.store.put(1, packResult(noise(50_000)));
     assert.equal(await own.store.spill(0), false);
     assert.equal(own.store.spillFailure?.code, 'ERR_LONGPOLE_SPILL_WRITE');
     assert.match(own.store.spillFailure.message, /EROFS/);
@@ -63,7 +63,7 @@ describe('Store on a disk that fails', () => {
       action === 'write' && full ? Promise.reject(new Error('ENOSPC')) : undefined,
     );
     const own = setup({ files, retryAfter: 1 });
-    own.store.put(1, packFrames(noise(50_000)));
+    own.store.put(1, packResult(noise(50_000)));
     for (const failures of [1, 2]) {
       assert.equal(await own.store.spill(0), false);
       assert.equal(own.store.spillFailures, failures);
@@ -100,13 +100,13 @@ describe('Store on a disk that fails', () => {
     );
     const { store, directory } = setup({ files });
     const value = noise(20_000);
-    store.put(1, packFrames(value));
+    store.put(1, packResult(value));
     await store.spill(0);
     await store.get(1);
-    store.put(2, packFrames(noise(20_000)));
+    store.put(2, packResult(noise(20_000)));
     full = true;
     store.get(1);
-    assert.equal(await store.spill(framesBytes(packFrames(value))), false);
+    assert.equal(await store.spill(packedBytes(packResult(value))), false);
     assert.deepEqual(await valueIn(store, 1), value);
     await store.close();
     assert.deepEqual(readdirSync(directory), []);
@@ -154,7 +154,7 @@ describe('Store on a disk that fails', () => {
     };
     for (const [name, harm] of Object.entries(damage)) {
       const { store, directory, errors } = setup();
-      store.put(1, packFrames(noise(50_000)));
+      store.put(1, packResult(noise(50_000)));
       await store.spill(0);
       const path = join(directory, readdirSync(directory)[0]!);
       harm(path);

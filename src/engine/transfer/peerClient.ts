@@ -1,7 +1,7 @@
 // Fetches results from peers, over a few connections to each, so that a small result need not wait behind a large one.
 import { LongpoleError } from '../../base/errors.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
-import type { ResultId } from '../../protocol/frames.js';
+import type { ResultId } from '../../protocol/packedResult.js';
 import { abortedError, PeerConnection } from './peerConnection.js';
 import type { Fetched } from './pendingFetch.js';
 import { MAX_IDS } from './transferMessages.js';
@@ -51,7 +51,7 @@ export class PeerClient {
   }
 
   /**
-   * Returns the frames of results, large ones in shared memory, and the ids of results that the peer lacks.
+   * Returns packed results, large buffers in shared memory, and the ids of results that the peer lacks.
    *
    * @throws LongpoleError (rejects) ERR_LONGPOLE_PEER if the peer cannot be reached, breaks off, or is silent for too long;
    *   ERR_LONGPOLE_ABORTED through `signal`. Results that have arrived are discarded.
@@ -72,10 +72,10 @@ export class PeerClient {
     }
     const fetched = joined(await Promise.all(pieces));
     const stop = this.#options.now();
-    if (fetched.frames.size > 0) {
+    if (fetched.results.size > 0) {
       const { worker, keyOf, onTransfer } = this.#options;
       const { nbytes } = fetched;
-      const keys = [...fetched.frames.keys()].map(keyOf);
+      const keys = [...fetched.results.keys()].map(keyOf);
       onTransfer?.({
         worker,
         peer,
@@ -136,7 +136,7 @@ function joined(pieces: readonly Fetched[]): Fetched {
   const [only] = pieces;
   if (only !== undefined && pieces.length === 1) return only;
   return {
-    frames: new Map(pieces.flatMap(({ frames }) => [...frames])),
+    results: new Map(pieces.flatMap(({ results }) => [...results])),
     missing: pieces.flatMap(({ missing }) => missing),
     nbytes: pieces.reduce((sum, { nbytes }) => sum + nbytes, 0),
   };

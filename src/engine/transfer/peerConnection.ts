@@ -3,7 +3,7 @@
 import { connect, type Socket } from 'node:net';
 import { LongpoleError, messageOf, sentenceOf } from '../../base/errors.js';
 import { isError } from '../../base/isError.js';
-import type { ResultId } from '../../protocol/frames.js';
+import type { ResultId } from '../../protocol/packedResult.js';
 import { MessageReader, type Payload } from './messageReader.js';
 import { connectionTo } from './peerAddress.js';
 import { dropped, type Fetched, PendingFetch } from './pendingFetch.js';

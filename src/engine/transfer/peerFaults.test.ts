@@ -7,8 +7,8 @@ import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { LongpoleError } from '../../base/errors.js';
-import type { Frames } from '../../protocol/frames.js';
-import { packFrames } from '../worker/packFrames.js';
+import type { PackedResult } from '../../protocol/packedResult.js';
+import { packResult } from '../worker/packResult.js';
 import { clientOf, folder, peers } from './peers.test.support.js';
 import { DONE, encodeHello, encodeIds, encodeResult, REQUEST } from './transferMessages.js';
 
@@ -101,7 +101,7 @@ describe('a peer that fails', () => {
   it('is named when it is killed during a transfer', async (test) => {
     const { child, address } = await otherProcess(test, 'killed');
     const { client, incoming } = clientOf();
-    assert.equal((await client.fetch(address, [1])).frames.size, 1);
+    assert.equal((await client.fetch(address, [1])).results.size, 1);
     const begun = asked(child, 2);
     const fetches = [client.fetch(address, [1, 2, 3]), client.fetch(address, [3])];
     const rejected = fetches.map((fetching) => assert.rejects(fetching, isPeerError(address)));
@@ -168,7 +168,7 @@ describe('a peer that fails', () => {
 
   it('is named when it sends invalid messages', async (test) => {
     const result = (id: number, length = 5): Buffer =>
-      Buffer.concat([encodeResult({ request: 1, id, frames: [length] }), new Uint8Array(length)]);
+      Buffer.concat([encodeResult({ request: 1, id, lengths: [length] }), new Uint8Array(length)]);
     const end = (...ids: number[]): Uint8Array => encodeIds(DONE, { request: 1, ids });
     const nonsense: Record<string, Uint8Array> = {
       http: Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n'),
@@ -177,7 +177,7 @@ describe('a peer that fails', () => {
       'a result left out': end(),
       'another missing': end(8),
       'another request': encodeIds(DONE, { request: 9, ids: [7] }),
-      'too large': encodeResult({ request: 1, id: 7, frames: [2 ** 50] }),
+      'too large': encodeResult({ request: 1, id: 7, lengths: [2 ** 50] }),
     };
     const { client } = clientOf();
     for (const [name, bytes] of Object.entries(nonsense)) {
@@ -189,7 +189,7 @@ describe('a peer that fails', () => {
 
   it('is named when it closes the connection during a transfer', async (test) => {
     const { client, address, server } = await peers(test, {
-      get: () => new Promise<Frames>(() => undefined),
+      get: () => new Promise<PackedResult>(() => undefined),
     });
     const fetching = client.fetch(address, [1]);
     const rejected = assert.rejects(fetching, isPeerError(address));
@@ -203,7 +203,7 @@ describe('a peer that fails', () => {
       seen = resolve;
     });
     const source = {
-      get(): Promise<Frames> {
+      get(): Promise<PackedResult> {
         seen();
         return new Promise(() => undefined);
       },
@@ -227,14 +227,14 @@ describe('a fetch that is cancelled', () => {
     const reached = new Promise<void>((resolve) => {
       seen = resolve;
     });
-    let release = (_: Frames): void => undefined;
-    const late = new Promise<Frames>((resolve) => {
+    let release = (_: PackedResult): void => undefined;
+    const late = new Promise<PackedResult>((resolve) => {
       release = resolve;
     });
     const source = {
-      get(id: number): Frames | Promise<Frames> {
+      get(id: number): PackedResult | Promise<PackedResult> {
         asking.push(id);
-        if (id !== 1) return packFrames(id);
+        if (id !== 1) return packResult(id);
         seen();
         return late;
       },
@@ -248,10 +248,10 @@ describe('a fetch that is cancelled', () => {
     await assert.rejects(cancelled, isAborted('enough'));
     // The server has read the cancellation when it answers a later request.
     await client.fetch(address, [4]);
-    release(packFrames('late'));
-    assert.deepEqual([...(await other).frames.keys()], [1, 3]);
+    release(packResult('late'));
+    assert.deepEqual([...(await other).results.keys()], [1, 3]);
     assert.ok(!asking.includes(2));
-    assert.equal((await client.fetch(address, [5])).frames.size, 1);
+    assert.equal((await client.fetch(address, [5])).results.size, 1);
     await assert.rejects(client.fetch(address, [1], { signal: abort.signal }), isAborted('enough'));
   });
 
@@ -264,7 +264,7 @@ describe('a fetch that is cancelled', () => {
     await begun;
     abort.abort('enough');
     await assert.rejects(fetching, isAborted('enough'));
-    assert.equal((await client.fetch(address, [1])).frames.size, 1);
+    assert.equal((await client.fetch(address, [1])).results.size, 1);
     client.close();
   });
 });

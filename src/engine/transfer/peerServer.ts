@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { LongpoleError, messageOf } from '../../base/errors.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
-import type { ResultId } from '../../protocol/frames.js';
+import type { ResultId } from '../../protocol/packedResult.js';
 import { OpenTransfers } from './openTransfers.js';
 import { type Endpoint, makeEndpoint } from './peerAddress.js';
 import { type ResultSource, type Sent, ServedPeer } from './servedPeer.js';

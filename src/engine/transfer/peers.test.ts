@@ -3,23 +3,23 @@ import { existsSync, mkdirSync, readdirSync, truncateSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import type { Frames } from '../../protocol/frames.js';
+import type { PackedResult } from '../../protocol/packedResult.js';
 import { Store } from '../store/store.js';
-import { packFrames, unpackFrames } from '../worker/packFrames.js';
+import { packResult, unpackResult } from '../worker/packResult.js';
 import { folder, peers } from './peers.test.support.js';
 
-function results(values: Record<number, unknown>): Map<number, Frames> {
-  return new Map(Object.entries(values).map(([id, value]) => [Number(id), packFrames(value)]));
+function results(values: Record<number, unknown>): Map<number, PackedResult> {
+  return new Map(Object.entries(values).map(([id, value]) => [Number(id), packResult(value)]));
 }
 
 function noise(length: number): Float64Array {
   return Float64Array.from({ length }, Math.random);
 }
 
-function valueIn(frames: ReadonlyMap<number, Frames>, id: number): unknown {
-  const found = frames.get(id);
+function valueIn(results: ReadonlyMap<number, PackedResult>, id: number): unknown {
+  const found = results.get(id);
   assert.ok(found !== undefined, `result ${id} has not come`);
-  return unpackFrames(found);
+  return unpackResult(found);
 }
 
 describe('PeerClient and PeerServer', () => {
@@ -36,11 +36,12 @@ describe('PeerClient and PeerServer', () => {
       };
       const { client, address } = await peers(test, results(values), { server: { listen } });
       assert.match(address, listen === undefined ? /^(unix|pipe):/ : /^tcp:\/\/127\.0\.0\.1:\d+$/);
-      const { frames, missing } = await client.fetch(address, [1, 2, 9, 3, 4, 8, 3]);
-      assert.deepEqual(missing, [9, 8]);
-      for (const [id, value] of Object.entries(values)) assert.deepEqual(valueIn(frames, Number(id)), value);
-      assert.ok(frames.get(3)?.buffers[0]?.buffer instanceof SharedArrayBuffer);
-      assert.equal((await client.fetch(address, [])).frames.size, 0);
+      const fetched = await client.fetch(address, [1, 2, 9, 3, 4, 8, 3]);
+      assert.deepEqual(fetched.missing, [9, 8]);
+      for (const [id, value] of Object.entries(values))
+        assert.deepEqual(valueIn(fetched.results, Number(id)), value);
+      assert.ok(fetched.results.get(3)?.buffers[0]?.buffer instanceof SharedArrayBuffer);
+      assert.equal((await client.fetch(address, [])).results.size, 0);
     });
 
   it('report every transfer from both sides', async (test) => {
@@ -86,13 +87,13 @@ describe('PeerClient and PeerServer', () => {
   });
 
   it('bring many small results at once', async (test) => {
-    const source = { get: (id: number) => packFrames({ id, text: `result ${id}` }) };
+    const source = { get: (id: number) => packResult({ id, text: `result ${id}` }) };
     const { client, address } = await peers(test, source);
     const ids = Array.from({ length: 70_000 }, (_, id) => id);
-    const { frames } = await client.fetch(address, ids);
-    assert.equal(frames.size, ids.length);
+    const { results } = await client.fetch(address, ids);
+    assert.equal(results.size, ids.length);
     for (const id of [0, 1, 40_000, 69_999])
-      assert.deepEqual(valueIn(frames, id), { id, text: `result ${id}` });
+      assert.deepEqual(valueIn(results, id), { id, text: `result ${id}` });
   });
 
   it('serve many requests at once, over few connections', async (test) => {
@@ -102,20 +103,20 @@ describe('PeerClient and PeerServer', () => {
     const { client, address } = await peers(test, source, { client: { connections: 2 } });
     const fetches = Array.from({ length: 100 }, (_, i) => [i % 40, (i * 7) % 40, 100 + i]);
     const all = await Promise.all(fetches.map((ids) => client.fetch(address, ids)));
-    all.forEach(({ frames, missing }, i) => {
+    all.forEach(({ results, missing }, i) => {
       assert.deepEqual(missing, [100 + i]);
-      for (const id of [i % 40, (i * 7) % 40]) assert.deepEqual(frames.get(id), source.get(id));
+      for (const id of [i % 40, (i * 7) % 40]) assert.deepEqual(results.get(id), source.get(id));
     });
   });
 
   it('serve spilled results; results that cannot be read back are missing', async (test) => {
     const store = new Store({ file: (name) => join(folder, name), name: 'spilled', now: () => 0 });
     const value = noise(100_000);
-    store.put(1, packFrames(value));
-    store.put(2, packFrames(noise(10)));
+    store.put(1, packResult(value));
+    store.put(2, packResult(noise(10)));
     await store.spill(0);
     const { client, address } = await peers(test, store);
-    assert.deepEqual(valueIn((await client.fetch(address, [1])).frames, 1), value);
+    assert.deepEqual(valueIn((await client.fetch(address, [1])).results, 1), value);
     for (const name of readdirSync(folder)) if (name.endsWith('.spill')) truncateSync(join(folder, name), 10);
     const { missing } = await client.fetch(address, [1, 2]);
     assert.deepEqual(missing, [2]);
@@ -123,18 +124,18 @@ describe('PeerClient and PeerServer', () => {
   });
 
   it('a result that is read back from disk does not delay a later request', async (test) => {
-    let release = (_: Frames): void => undefined;
-    const late = new Promise<Frames>((resolve) => {
+    let release = (_: PackedResult): void => undefined;
+    const late = new Promise<PackedResult>((resolve) => {
       release = resolve;
     });
-    const source = { get: (id: number) => (id === 1 ? late : packFrames(id)) };
+    const source = { get: (id: number) => (id === 1 ? late : packResult(id)) };
     const { client, address } = await peers(test, source, { client: { connections: 1 } });
     const waiting = client.fetch(address, [2, 1, 3]);
-    assert.equal(valueIn((await client.fetch(address, [4])).frames, 4), 4);
-    release(packFrames('late'));
-    const { frames } = await waiting;
-    assert.deepEqual([...frames.keys()], [2, 1, 3]);
-    assert.equal(valueIn(frames, 1), 'late');
+    assert.equal(valueIn((await client.fetch(address, [4])).results, 4), 4);
+    release(packResult('late'));
+    const { results } = await waiting;
+    assert.deepEqual([...results.keys()], [2, 1, 3]);
+    assert.equal(valueIn(results, 1), 'late');
   });
 
   it('listen at a short path if the path of the directory is long', async (test) => {
@@ -144,7 +145,7 @@ describe('PeerClient and PeerServer', () => {
       server: { file: (name) => join(long, name) },
     });
     assert.ok(process.platform === 'win32' || address.length < 115);
-    assert.equal((await client.fetch(address, [1])).frames.size, 1);
+    assert.equal((await client.fetch(address, [1])).results.size, 1);
     await server.close();
     assert.ok(!existsSync(address.replace('unix://', '')));
   });

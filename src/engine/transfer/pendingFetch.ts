@@ -1,11 +1,11 @@
 // A request for results that was sent to a peer: the arrived and the missing results.
-import { type Frames, framesBytes, type ResultId } from '../../protocol/frames.js';
-import { emptyFrame } from '../worker/shareBuffers.js';
+import { type PackedResult, packedBytes, type ResultId } from '../../protocol/packedResult.js';
+import { emptyBuffer } from '../worker/shareBuffers.js';
 import type { Payload } from './messageReader.js';
 import { malformed, type ResultHead } from './transferMessages.js';
 
 export interface Fetched {
-  readonly frames: ReadonlyMap<ResultId, Frames>;
+  readonly results: ReadonlyMap<ResultId, PackedResult>;
   /** Results that the peer does not have. */
   readonly missing: readonly ResultId[];
   /** Bytes of the results. */
@@ -14,7 +14,7 @@ export interface Fetched {
 
 export class PendingFetch {
   readonly #awaited: Set<ResultId>;
-  readonly #frames = new Map<ResultId, Frames>();
+  readonly #results = new Map<ResultId, PackedResult>();
   readonly #settle: (result: Fetched | Error) => void;
   #nbytes = 0;
 
@@ -25,16 +25,16 @@ export class PendingFetch {
   }
 
   /** Makes room for a result. Throws ERR_LONGPOLE_PEER if it was not requested. */
-  expect({ id, frames }: ResultHead): Payload {
+  expect({ id, lengths }: ResultHead): Payload {
     if (!this.#awaited.delete(id)) throw malformed(`result ${id} was not requested`);
-    const targets = frames.map(emptyFrame);
+    const targets = lengths.map(emptyBuffer);
     const done = (): void => {
       const [header, ...buffers] = targets;
-      // decodeResult refuses a result without frames.
-      if (header === undefined) throw malformed('a result has no frames');
+      // decodeResult refuses a result without buffers.
+      if (header === undefined) throw malformed('a result has no buffers');
       const result = { header, buffers };
-      this.#frames.set(id, result);
-      this.#nbytes += framesBytes(result);
+      this.#results.set(id, result);
+      this.#nbytes += packedBytes(result);
     };
     return { targets, done };
   }
@@ -46,7 +46,7 @@ export class PendingFetch {
         throw malformed(`result ${id} is reported as missing, and was sent before or not requested`);
     }
     if (this.#awaited.size > 0) throw malformed(`${this.#awaited.size} results are neither sent nor missing`);
-    this.#settle({ frames: this.#frames, missing, nbytes: this.#nbytes });
+    this.#settle({ results: this.#results, missing, nbytes: this.#nbytes });
   }
 
   fail(error: Error): void {
@@ -55,6 +55,6 @@ export class PendingFetch {
 }
 
 /** Returns a payload that drops the bytes of a result that is not needed any more. */
-export function dropped({ frames }: ResultHead): Payload {
-  return { targets: frames, done: () => undefined };
+export function dropped({ lengths }: ResultHead): Payload {
+  return { targets: lengths, done: () => undefined };
 }

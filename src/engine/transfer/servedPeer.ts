@@ -3,7 +3,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Transfer } from '../../protocol/clusterObserver.js';
-import { type Frames, framesBytes, type ResultId } from '../../protocol/frames.js';
+import { type PackedResult, packedBytes, type ResultId } from '../../protocol/packedResult.js';
 import { MessageReader } from './messageReader.js';
 import type { OpenTransfers } from './openTransfers.js';
 import { OutputStage } from './outputStage.js';
@@ -23,7 +23,7 @@ import {
 
 /** Source of results, e.g. a Store. */
 export interface ResultSource {
-  get(id: ResultId): Frames | Promise<Frames> | undefined;
+  get(id: ResultId): PackedResult | Promise<PackedResult> | undefined;
 }
 
 export interface Serving {
@@ -100,14 +100,14 @@ export class ServedPeer {
     let nbytes = 0;
     for (const id of ids) {
       if (answer.cancelled || this.#socket.destroyed) break;
-      const frames = await this.#framesOf(id);
-      if (frames === undefined) {
+      const packed = await this.#packedOf(id);
+      if (packed === undefined) {
         missing.push(id);
         continue;
       }
-      open.add(framesBytes(frames));
-      await this.#send(request, id, frames);
-      nbytes += framesBytes(frames);
+      open.add(packedBytes(packed));
+      await this.#send(request, id, packed);
+      nbytes += packedBytes(packed);
       sent.push(id);
     }
     this.#answers.delete(request);
@@ -118,20 +118,20 @@ export class ServedPeer {
     this.#serving.sent({ peer, ids: sent, nbytes, start, stop: this.#serving.now() });
   }
 
-  async #framesOf(id: ResultId): Promise<Frames | undefined> {
-    const frames = this.#serving.source.get(id);
-    if (!(frames instanceof Promise)) return frames;
+  async #packedOf(id: ResultId): Promise<PackedResult | undefined> {
+    const packed = this.#serving.source.get(id);
+    if (!(packed instanceof Promise)) return packed;
     this.#out.flush();
     // The owner of the results handles the error.
-    return await frames.catch(() => undefined);
+    return await packed.catch(() => undefined);
   }
 
-  async #send(request: number, id: ResultId, { header, buffers }: Frames): Promise<void> {
-    const frames = [header, ...buffers];
+  async #send(request: number, id: ResultId, { header, buffers }: PackedResult): Promise<void> {
+    const parts = [header, ...buffers];
     await this.#out.ready();
-    // No wait from here to the last byte, so that no other answer gets between the frames of a result.
-    this.#out.append(encodeResult({ request, id, frames: frames.map(({ byteLength }) => byteLength) }));
-    for (const bytes of frames) this.#out.append(bytes);
+    // No wait from here to the last byte, so that no other answer gets between the buffers of a result.
+    this.#out.append(encodeResult({ request, id, lengths: parts.map(({ byteLength }) => byteLength) }));
+    for (const bytes of parts) this.#out.append(bytes);
   }
 }
 

@@ -1,16 +1,16 @@
 // A process that serves results to a test: 1 is small, 2 has 64 MB, 3 is never served. It sends its parent its address,
 // and the id of each requested result before it serves the result.
 import { join } from 'node:path';
-import type { Frames } from '../../protocol/frames.js';
-import { packFrames } from '../worker/packFrames.js';
+import type { PackedResult } from '../../protocol/packedResult.js';
+import { packResult } from '../worker/packResult.js';
 import { PeerServer } from './peerServer.js';
 
 const [folder = '', name = ''] = process.argv.slice(2);
-const large = packFrames(new Float64Array(8_000_000));
+const large = packResult(new Float64Array(8_000_000));
 
-function get(id: number): Frames | Promise<Frames> {
+function get(id: number): PackedResult | Promise<PackedResult> {
   process.send?.(id);
-  if (id === 1) return packFrames('small');
+  if (id === 1) return packResult('small');
   return id === 2 ? large : new Promise(() => undefined);
 }
 

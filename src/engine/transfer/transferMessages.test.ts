@@ -23,7 +23,7 @@ import {
 const isPeerError = (error: unknown): boolean =>
   error instanceof LongpoleError && error.code === 'ERR_LONGPOLE_PEER';
 
-const FRAMES = [Uint8Array.of(1, 2, 3), new Uint8Array(), Uint8Array.of(9, 9, 5, 6)];
+const BUFFERS = [Uint8Array.of(1, 2, 3), new Uint8Array(), Uint8Array.of(9, 9, 5, 6)];
 
 /** Returns the messages that a reader decodes from a stream in pieces that end at `cuts`. */
 function read(stream: Uint8Array, cuts: readonly number[]): unknown[] {
@@ -34,7 +34,7 @@ function read(stream: Uint8Array, cuts: readonly number[]): unknown[] {
     else if (type === CANCEL) seen.push(decodeCancel(body));
     else if (type === RESULT) {
       const head = decodeResult(body, 1e6);
-      const targets = head.frames.map((nbytes) => new Uint8Array(nbytes));
+      const targets = head.lengths.map((nbytes) => new Uint8Array(nbytes));
       return { targets, done: () => void seen.push([head, targets]) };
     }
     return undefined;
@@ -52,10 +52,10 @@ function everything(): Uint8Array {
   return Buffer.concat([
     encodeHello({ worker: -1, token: 'gehéim' }),
     encodeIds(REQUEST, { request: 2 ** 32 - 1, ids: [0, 2 ** 52, 7] }),
-    encodeResult({ request: 3, id: 2 ** 40, frames: FRAMES.map(({ byteLength }) => byteLength) }),
-    ...FRAMES,
+    encodeResult({ request: 3, id: 2 ** 40, lengths: BUFFERS.map(({ byteLength }) => byteLength) }),
+    ...BUFFERS,
     encodeCancel(5),
-    encodeResult({ request: 4, id: 1, frames: [0] }),
+    encodeResult({ request: 4, id: 1, lengths: [0] }),
     encodeIds(DONE, { request: 3, ids: [] }),
   ]);
 }
@@ -67,9 +67,9 @@ describe('messages between peers', () => {
     assert.deepEqual(whole, [
       { worker: -1, token: 'gehéim' },
       [REQUEST, { request: 2 ** 32 - 1, ids: [0, 2 ** 52, 7] }],
-      [{ request: 3, id: 2 ** 40, frames: [3, 0, 4] }, FRAMES],
+      [{ request: 3, id: 2 ** 40, lengths: [3, 0, 4] }, BUFFERS],
       5,
-      [{ request: 4, id: 1, frames: [0] }, [new Uint8Array()]],
+      [{ request: 4, id: 1, lengths: [0] }, [new Uint8Array()]],
       [DONE, { request: 3, ids: [] }],
     ]);
     const bytewise = Array.from({ length: stream.byteLength }, (_, i) => i);
@@ -125,9 +125,9 @@ describe('messages between peers', () => {
         ),
       isPeerError,
     );
-    const large = encodeResult({ request: 1, id: 1, frames: [2e6] });
+    const large = encodeResult({ request: 1, id: 1, lengths: [2e6] });
     assert.throws(() => decodeResult(large.subarray(HEAD_BYTES), 1e6), /2000000 bytes/);
-    const cut = encodeResult({ request: 1, id: 1, frames: [1, 2] }).subarray(HEAD_BYTES, -1);
+    const cut = encodeResult({ request: 1, id: 1, lengths: [1, 2] }).subarray(HEAD_BYTES, -1);
     assert.throws(() => decodeResult(cut, 1e6), isPeerError);
   });
 });

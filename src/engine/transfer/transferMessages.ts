@@ -1,15 +1,15 @@
 // Messages between peers, as bytes. Each message has a head (type, version, length of the body) and a body. The body
-// of a result is followed by the bytes of its frames; the body has their lengths. All numbers are little endian.
+// of a result is followed by the bytes of its buffers; the body has their lengths. All numbers are little endian.
 // Received bytes are checked before memory is allocated for them.
 import { LongpoleError } from '../../base/errors.js';
-import type { ResultId } from '../../protocol/frames.js';
+import type { ResultId } from '../../protocol/packedResult.js';
 
 export const VERSION = 2;
 /** Type u8, version u8, two bytes of zero, length of the body u32. */
 export const HEAD_BYTES = 8;
 /** Ids in one request; the client splits longer ones. */
 export const MAX_IDS = 32_768;
-/** Bytes of a body: a request, or the lengths of a million frames. */
+/** Bytes of a body: a request, or the lengths of a million buffers. */
 export const MAX_BODY_BYTES = 8 * 2 ** 20;
 
 /** Client → server, first message: worker i32 (-1: no worker), token in UTF-8. */
@@ -18,7 +18,7 @@ export const HELLO = 1;
 export const REQUEST = 2;
 /** Client → server: cancels a request. Number u32. */
 export const CANCEL = 3;
-/** Server → client: number u32, id f64, frames u32; per frame: bytes f64. */
+/** Server → client: number u32, id f64, buffers u32; per buffer: bytes f64. */
 export const RESULT = 4;
 /** Server → client: end of a request. Number u32, ids f64 of the results that are not here. */
 export const DONE = 5;
@@ -26,7 +26,7 @@ export const DONE = 5;
 const NUMBER_BYTES = 4;
 const ID_BYTES = 8;
 const RESULT_BYTES = 16;
-const FRAME_BYTES = 8;
+const BUFFER_BYTES = 8;
 
 export interface Hello {
   readonly worker: number;
@@ -42,8 +42,8 @@ export interface IdList {
 export interface ResultHead {
   readonly request: number;
   readonly id: ResultId;
-  /** Bytes of each frame that follows. */
-  readonly frames: readonly number[];
+  /** Bytes of each buffer that follows. */
+  readonly lengths: readonly number[];
 }
 
 export function encodeHello({ worker, token }: Hello): Uint8Array<ArrayBuffer> {
@@ -92,14 +92,14 @@ export function decodeCancel(body: Uint8Array): number {
   return viewOf(body).getUint32(0, true);
 }
 
-/** Encodes the head of a result; the bytes of its frames have to follow. */
-export function encodeResult({ request, id, frames }: ResultHead): Uint8Array<ArrayBuffer> {
-  const { bytes, view } = message(RESULT, RESULT_BYTES + frames.length * FRAME_BYTES);
+/** Encodes the head of a result; the bytes of its buffers have to follow. */
+export function encodeResult({ request, id, lengths }: ResultHead): Uint8Array<ArrayBuffer> {
+  const { bytes, view } = message(RESULT, RESULT_BYTES + lengths.length * BUFFER_BYTES);
   view.setUint32(HEAD_BYTES, request, true);
   view.setFloat64(HEAD_BYTES + 4, id, true);
-  view.setUint32(HEAD_BYTES + 12, frames.length, true);
-  frames.forEach((nbytes, index) => {
-    view.setFloat64(HEAD_BYTES + RESULT_BYTES + index * FRAME_BYTES, nbytes, true);
+  view.setUint32(HEAD_BYTES + 12, lengths.length, true);
+  lengths.forEach((nbytes, index) => {
+    view.setFloat64(HEAD_BYTES + RESULT_BYTES + index * BUFFER_BYTES, nbytes, true);
   });
   return bytes;
 }
@@ -109,18 +109,18 @@ export function decodeResult(body: Uint8Array, maxBytes: number): ResultHead {
   const view = viewOf(body);
   if (body.byteLength < RESULT_BYTES) throw malformed('a result is too short');
   const count = view.getUint32(12, true);
-  if (count === 0) throw malformed('a result has no frames');
-  if (body.byteLength !== RESULT_BYTES + count * FRAME_BYTES)
+  if (count === 0) throw malformed('a result has no buffers');
+  if (body.byteLength !== RESULT_BYTES + count * BUFFER_BYTES)
     throw malformed('a result differs from its stated length');
   let total = 0;
-  const frames = Array.from({ length: count }, (_, index) => {
-    const nbytes = view.getFloat64(RESULT_BYTES + index * FRAME_BYTES, true);
-    if (!Number.isSafeInteger(nbytes) || nbytes < 0) throw malformed('a frame has an invalid length');
+  const lengths = Array.from({ length: count }, (_, index) => {
+    const nbytes = view.getFloat64(RESULT_BYTES + index * BUFFER_BYTES, true);
+    if (!Number.isSafeInteger(nbytes) || nbytes < 0) throw malformed('a buffer has an invalid length');
     total += nbytes;
     return nbytes;
   });
   if (!(total <= maxBytes)) throw malformed(`a result has a stated length of ${total} bytes`);
-  return { request: view.getUint32(0, true), id: view.getFloat64(4, true), frames };
+  return { request: view.getUint32(0, true), id: view.getFloat64(4, true), lengths };
 }
 
 export function malformed(what: string): LongpoleError {

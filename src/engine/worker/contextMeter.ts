@@ -2,7 +2,7 @@
 // nothing and does not fail, as in Dask, so that the same code runs in a test.
 import { internalError, invalidArgument } from '../../base/errors.js';
 import { isThenable } from './evaluator.js';
-import { type MeterFrame, meterContext } from './meterContext.js';
+import { type MeterScope, meterContext } from './meterContext.js';
 
 type AnyFunction = (...args: never[]) => unknown;
 
@@ -60,8 +60,8 @@ function digestMetric(label: string, value: number, unit: string): void {
   checkText('unit', unit);
   if (typeof value !== 'number' || !Number.isFinite(value))
     throw invalidArgument(`The value of the metric '${label}' is a finite number, not ${String(value)}.`);
-  const frame = meterContext.getStore();
-  frame?.task.digest(label, value, unit, frame.meter);
+  const scope = meterContext.getStore();
+  scope?.task.digest(label, value, unit, scope.meter);
 }
 
 export const contextMeter: ContextMeter = { meter, digestMetric };
@@ -86,12 +86,12 @@ function start(label: string): () => void {
   if (before === undefined) return () => undefined;
   const { task, meter: parent } = before;
   const opened = task.open(label, parent);
-  const frame: MeterFrame = { task, meter: opened };
-  meterContext.enterWith(frame);
+  const scope: MeterScope = { task, meter: opened };
+  meterContext.enterWith(scope);
   return () => {
     task.close(opened);
     // After an await the context is still that of the block; elsewhere it may belong to other code.
-    if (meterContext.getStore() === frame) meterContext.enterWith(before);
+    if (meterContext.getStore() === scope) meterContext.enterWith(before);
   };
 }
 
@@ -99,10 +99,10 @@ function start(label: string): () => void {
 function wrap<F extends AnyFunction>(label: string, fn: F): F {
   return new Proxy(fn, {
     apply(target, self, args) {
-      const frame = meterContext.getStore();
-      if (frame === undefined) return Reflect.apply(target, self, args);
-      const { task } = frame;
-      const opened = task.open(label, frame.meter);
+      const scope = meterContext.getStore();
+      if (scope === undefined) return Reflect.apply(target, self, args);
+      const { task } = scope;
+      const opened = task.open(label, scope.meter);
       const call = (): unknown => Reflect.apply(target, self, args);
       let value: unknown;
       try {

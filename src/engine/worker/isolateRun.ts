@@ -3,8 +3,8 @@ import { LongpoleError, messageOf } from '../../base/errors.js';
 import { sizeOf } from '../../graph/sizeOf.js';
 import { CompletionLog } from '../../protocol/completionLog.js';
 import { type ErrorInfo, fromErrorInfo, toErrorInfo } from '../../protocol/errorInfo.js';
-import { type Frames, framesBytes } from '../../protocol/frames.js';
 import type { OpenRunMessage, PackedValues, RunBatch, Values } from '../../protocol/isolateMessages.js';
+import { type PackedResult, packedBytes } from '../../protocol/packedResult.js';
 import { functionOf, type Program } from '../../protocol/program.js';
 import {
   KIND_ERROR,
@@ -20,7 +20,7 @@ import { Evaluator, type TaskCallable, Uncloneable } from './evaluator.js';
 import type { MeteredRun } from './isolateMetrics.js';
 import { markTasks } from './nvtx.js';
 import { ownResult } from './ownResult.js';
-import { packFrames, unpackFrames } from './packFrames.js';
+import { packResult, unpackResult } from './packResult.js';
 import { argumentsOf, withPlainObjectHint } from './plainObjectHint.js';
 import { shapeOf } from './shapeOf.js';
 import { shareBuffers } from './shareBuffers.js';
@@ -86,7 +86,7 @@ export class IsolateRun {
   #ids: number[] = [];
   #values: unknown[] = [];
   #packedIds: number[] = [];
-  #packed: Frames[] = [];
+  #packed: PackedResult[] = [];
   #errors: { id: number; error: ErrorInfo }[] = [];
 
   constructor(message: OpenRunMessage, metered?: MeteredRun) {
@@ -132,12 +132,12 @@ export class IsolateRun {
   /** Unpacks inputs. The time counts for the first task, because the message does not relate inputs to tasks. */
   #unpack({ ids: [first = 0], packed }: RunBatch): void {
     for (const [index, id] of packed.ids.entries()) {
-      const frames = packed.frames[index]!;
-      const unpack = (): unknown => unpackFrames(frames);
+      const result = packed.results[index]!;
+      const unpack = (): unknown => unpackResult(result);
       const value =
         this.metered === undefined
           ? unpack()
-          : this.metered.beside(first, 'deserialize', unpack, () => framesBytes(frames));
+          : this.metered.beside(first, 'deserialize', unpack, () => packedBytes(result));
       this.#receive(id, value);
     }
   }
@@ -236,14 +236,14 @@ export class IsolateRun {
       this.#values.push(kept);
       return { kind: KIND_VALUE, kept, bytes };
     }
-    const pack = (): Frames => packFrames(value);
-    const frames =
-      this.metered === undefined ? pack() : this.metered.beside(id, 'serialize', pack, framesBytes);
+    const pack = (): PackedResult => packResult(value);
+    const packed =
+      this.metered === undefined ? pack() : this.metered.beside(id, 'serialize', pack, packedBytes);
     this.#packedIds.push(id);
-    this.#packed.push(frames);
+    this.#packed.push(packed);
     // Shares the memory of the store instead of keeping a second copy.
-    const kept = needed && frames.buffers.length > 0 ? unpackFrames(frames) : value;
-    return { kind: KIND_STORED, kept, bytes: framesBytes(frames) };
+    const kept = needed && packed.buffers.length > 0 ? unpackResult(packed) : value;
+    return { kind: KIND_STORED, kept, bytes: packedBytes(packed) };
   }
 
   fail(thrown: unknown, { id, received, start, stop, coreWait }: TaskRun): void {
@@ -271,7 +271,7 @@ export class IsolateRun {
   takeUnsent(): Unsent {
     const unsent = {
       values: { ids: Int32Array.from(this.#ids), values: this.#values },
-      packed: { ids: Int32Array.from(this.#packedIds), frames: this.#packed },
+      packed: { ids: Int32Array.from(this.#packedIds), results: this.#packed },
       errors: this.#errors,
     };
     this.#ids = [];
@@ -315,7 +315,7 @@ export class IsolateRun {
     const valueIds: number[] = [];
     const values: unknown[] = [];
     const packedIds: number[] = [];
-    const frames: Frames[] = [];
+    const results: PackedResult[] = [];
     const errors: { id: number; error: ErrorInfo }[] = [];
     for (const id of ids) {
       const value = this.#results[id];
@@ -327,7 +327,7 @@ export class IsolateRun {
         values.push(shared);
       } else {
         try {
-          frames.push(packFrames(value));
+          results.push(packResult(value));
           packedIds.push(id);
         } catch (error) {
           errors.push({ id, error: toErrorInfo(notCloneable(error)) });
@@ -336,7 +336,7 @@ export class IsolateRun {
     }
     return {
       values: { ids: Int32Array.from(valueIds), values },
-      packed: { ids: Int32Array.from(packedIds), frames },
+      packed: { ids: Int32Array.from(packedIds), results },
       errors,
       missing: Int32Array.from(missing),
     };

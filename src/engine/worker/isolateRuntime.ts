@@ -2,7 +2,6 @@
 // Nothing can be sent or received while a task runs. Therefore completions go to shared memory at once, and values
 // are sent before any task that is not known to be short. Between two tasks the isolate checks the mailbox word.
 
-import { framesBytes } from '../../protocol/frames.js';
 import {
   type FromIsolate,
   type IsolateBirth,
@@ -14,6 +13,7 @@ import {
   type RunBatch,
   type ToIsolate,
 } from '../../protocol/isolateMessages.js';
+import { packedBytes } from '../../protocol/packedResult.js';
 import { Vitals } from '../../resources/vitals.js';
 import { answerCall } from './answerCall.js';
 import { connectScheduler, SchedulerLink } from './askScheduler.js';
@@ -344,10 +344,10 @@ export class IsolateRuntime {
   }
 
   /** Returns the measurement of results that go to the host's thread. */
-  #handed({ packed: { frames } }: Unsent): IsolateMeasures['handed'] {
-    if (this.#metrics === undefined || frames.length === 0) return undefined;
-    const nbytes = frames.reduce((sum, one) => sum + framesBytes(one), 0);
-    return { time: this.#clock(), count: frames.length, nbytes };
+  #handed({ packed: { results } }: Unsent): IsolateMeasures['handed'] {
+    if (this.#metrics === undefined || results.length === 0) return undefined;
+    const nbytes = results.reduce((sum, one) => sum + packedBytes(one), 0);
+    return { time: this.#clock(), count: results.length, nbytes };
   }
 
   /** Sends measurements that arrive while no task runs, e.g. a garbage collection after the last task. */

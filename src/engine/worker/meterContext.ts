@@ -14,7 +14,7 @@ export interface MeteredTask {
   digest(label: string, value: number, unit: string, inside: OpenMeter | undefined): void;
 }
 
-export interface MeterFrame {
+export interface MeterScope {
   readonly task: MeteredTask;
   /** The innermost open meter. */
   readonly meter: OpenMeter | undefined;
@@ -22,8 +22,8 @@ export interface MeterFrame {
 
 const STORAGE: unique symbol = Symbol.for('longpole.meterContext');
 
-function storage(): AsyncLocalStorage<MeterFrame | undefined> {
-  const holder: typeof globalThis & { [STORAGE]?: AsyncLocalStorage<MeterFrame | undefined> } = globalThis;
+function storage(): AsyncLocalStorage<MeterScope | undefined> {
+  const holder: typeof globalThis & { [STORAGE]?: AsyncLocalStorage<MeterScope | undefined> } = globalThis;
   holder[STORAGE] ??= new AsyncLocalStorage();
   return holder[STORAGE];
 }

@@ -1,18 +1,18 @@
 // Moves large typed arrays into shared memory when other isolates need them: one copy in the isolate that made them,
 // none on the way. Below the threshold, a structured clone is cheaper than a new shared buffer.
 
-import type { Frame } from '../../protocol/frames.js';
+import type { Bytes } from '../../protocol/packedResult.js';
 import { MAX_DEPTH, MAX_PARTS, weigh } from './sharedWeight.js';
 
 /** Arrays of at least this many bytes are shared. */
 export const SHARE_BYTES = 64 * 1024;
 
 /** Returns memory for received bytes: shared, unless copying is cheaper than a new shared buffer. */
-export function emptyFrame(nbytes: number): Frame {
+export function emptyBuffer(nbytes: number): Bytes {
   if (nbytes < SHARE_BYTES) return new Uint8Array(nbytes);
-  const frame = new Uint8Array(new SharedArrayBuffer(nbytes));
-  weigh(frame.buffer);
-  return frame;
+  const bytes = new Uint8Array(new SharedArrayBuffer(nbytes));
+  weigh(bytes.buffer);
+  return bytes;
 }
 
 /**

@@ -1,8 +1,8 @@
 // The channel from a worker process to the cluster. A child of the program uses Node's channel. A process that another
-// program has started reads frames from its standard input and writes them to the descriptor in CHANNEL_VARIABLE.
+// program has started reads messages from its standard input and writes them to the descriptor in CHANNEL_VARIABLE.
 import { Socket } from 'node:net';
 import type { FromWorker, ToWorker } from '../../protocol/workerMessages.js';
-import { encodeMessage, MessageDecoder } from './frameCodec.js';
+import { encodeMessage, MessageDecoder } from './messageCodec.js';
 
 export interface ParentChannel {
   readonly connected: boolean;
@@ -14,7 +14,7 @@ export interface ParentChannel {
   receive(onMessage: (message: ToWorker) => void, onEnd: () => void): void;
 }
 
-/** Descriptor for frames to the cluster. Without it Node's own channel is used. */
+/** Descriptor for messages to the cluster. Without it Node's own channel is used. */
 export const CHANNEL_VARIABLE = 'LONGPOLE_CHANNEL';
 
 const ipcChannel: ParentChannel = {
@@ -33,7 +33,7 @@ function isToWorker(value: unknown): value is ToWorker {
   return typeof value === 'object' && value !== null && 'type' in value;
 }
 
-function frameChannel(descriptor: number): ParentChannel {
+function streamChannel(descriptor: number): ParentChannel {
   const output = new Socket({ fd: descriptor, readable: false, writable: true });
   let connected = true;
   return {
@@ -61,5 +61,5 @@ export function openParentChannel(): ParentChannel {
   const descriptor = process.env[CHANNEL_VARIABLE];
   // Processes that a task starts must not use this channel.
   delete process.env[CHANNEL_VARIABLE];
-  return descriptor === undefined ? ipcChannel : frameChannel(Number(descriptor));
+  return descriptor === undefined ? ipcChannel : streamChannel(Number(descriptor));
 }

@@ -5,8 +5,8 @@ import { isError } from '../../base/isError.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import { fromErrorInfo } from '../../protocol/errorInfo.js';
 import { type FinishedTasks, unpackFinished } from '../../protocol/finishedTasks.js';
-import type { Frames, ResultId } from '../../protocol/frames.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
+import type { PackedResult, ResultId } from '../../protocol/packedResult.js';
 import type { TaskAnswer, TaskAnswerError } from '../../protocol/questions.js';
 import type { Several } from '../../protocol/several.js';
 import type { FromWorker, ToWorker, WorkerLink } from '../../protocol/workerMessages.js';
@@ -169,12 +169,12 @@ export class ProcessHost implements WorkerHost {
     }
   }
 
-  async give(results: readonly GatherInput[]): Promise<ReadonlyMap<ResultId, Frames>> {
+  async give(inputs: readonly GatherInput[]): Promise<ReadonlyMap<ResultId, PackedResult>> {
     try {
-      const ids = results.map(({ result }) => result);
+      const ids = inputs.map(({ result }) => result);
       const peer = this.#options.birth.index;
-      const { frames } = await this.#options.client.fetch(this.#address, ids, { peer, what: 'gather' });
-      return frames;
+      const { results } = await this.#options.client.fetch(this.#address, ids, { peer, what: 'gather' });
+      return results;
     } catch (error) {
       this.#events.event('peer', isError(error) ? error.message : String(error));
       return new Map();

@@ -1,7 +1,7 @@
 // Access to the stores of other worker processes, over sockets.
 import { isError } from '../../base/isError.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
-import type { Frames, ResultId } from '../../protocol/frames.js';
+import type { PackedResult, ResultId } from '../../protocol/packedResult.js';
 import type { GatherInput } from '../host/hostTypes.js';
 import type { Gathered, PeerAnswer, Peers } from '../host/peers.js';
 import { OpenTransfers } from '../transfer/openTransfers.js';
@@ -20,7 +20,7 @@ export class ProcessPeers implements Peers {
   }
 
   async fetch(inputs: readonly GatherInput[], what: Transfer['what']): Promise<PeerAnswer> {
-    const frames = new Map<ResultId, Frames>();
+    const results = new Map<ResultId, PackedResult>();
     const missing: GatherInput[] = [];
     const gathered: Gathered[] = [];
     const byAddress = new Map<string, GatherInput[]>();
@@ -36,9 +36,9 @@ export class ProcessPeers implements Peers {
         try {
           const ids = wanted.map(({ result }) => result);
           const fetched = await this.#client.fetch(address, ids, { peer, what });
-          for (const [result, one] of fetched.frames) frames.set(result, one);
-          const inputs = wanted.filter(({ result }) => fetched.frames.has(result));
-          for (const input of wanted) if (!fetched.frames.has(input.result)) missing.push(input);
+          for (const [result, one] of fetched.results) results.set(result, one);
+          const inputs = wanted.filter(({ result }) => fetched.results.has(result));
+          for (const input of wanted) if (!fetched.results.has(input.result)) missing.push(input);
           const { nbytes, start, stop } = fetched;
           if (inputs.length > 0) gathered.push({ inputs, nbytes, start, stop });
         } catch (error) {
@@ -49,6 +49,6 @@ export class ProcessPeers implements Peers {
         }
       }),
     );
-    return { frames, missing, gathered };
+    return { results, missing, gathered };
   }
 }

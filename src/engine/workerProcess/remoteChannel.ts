@@ -6,7 +6,7 @@ import type { FunctionRef } from '../../protocol/functionRef.js';
 import type { RemoteProcess, RemoteProcessEvents } from '../../protocol/remoteProcess.js';
 import type { Several } from '../../protocol/several.js';
 import type { FromWorker, ToWorker } from '../../protocol/workerMessages.js';
-import { encodeMessage, MessageDecoder } from './frameCodec.js';
+import { encodeMessage, MessageDecoder } from './messageCodec.js';
 import type { ChannelEvents, OpenChannel, WorkerChannel } from './workerChannel.js';
 
 type Message = ToWorker | Several<ToWorker>;

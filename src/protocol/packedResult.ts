@@ -1,24 +1,24 @@
 // A result outside its isolate: bytes that can be kept, spilled or sent without being understood. The isolate that
 // computed the result packs it, and the isolate that needs it unpacks it. All parts of the engine between them move
-// frames.
+// packed results.
 
 /** Bytes over private or shared memory. */
-export type Frame = Uint8Array<ArrayBuffer> | Uint8Array<SharedArrayBuffer>;
+export type Bytes = Uint8Array<ArrayBuffer> | Uint8Array<SharedArrayBuffer>;
 
-export interface Frames {
+export interface PackedResult {
   /** The serialized value, with a placeholder for each large buffer. */
-  readonly header: Frame;
+  readonly header: Bytes;
   /** The large buffers, as they are in memory. */
-  readonly buffers: readonly Frame[];
+  readonly buffers: readonly Bytes[];
 }
 
-export function isFrames(value: unknown): value is Frames {
+export function isPacked(value: unknown): value is PackedResult {
   return typeof value === 'object' && value !== null && 'header' in value && 'buffers' in value;
 }
 
 /** Returns the bytes of a result: header and buffers. */
-export function framesBytes(frames: Frames): number {
-  return frames.buffers.reduce((sum, buffer) => sum + buffer.byteLength, frames.header.byteLength);
+export function packedBytes({ header, buffers }: PackedResult): number {
+  return buffers.reduce((sum, buffer) => sum + buffer.byteLength, header.byteLength);
 }
 
 /**

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { encodeMessage, MessageDecoder } from './frameCodec.js';
+import { encodeMessage, MessageDecoder } from './messageCodec.js';
 
-describe('messages as frames', () => {
+describe('messages in a byte stream', () => {
   const messages = [
     { type: 'end' },
     { ids: Int32Array.of(1, 2, 3), text: 'ä' },

@@ -1,10 +1,10 @@
-// Packs a result into frames, and unpacks it. Large typed arrays become windows on shared memory. That needs one copy
+// Packs a result into bytes, and unpacks it. Large typed arrays become windows on shared memory. That needs one copy
 // in the isolate that made them, none if they are shared already, and none between the threads of a process. V8's
 // serializer writes everything else. So the result keeps what a structured clone keeps: cycles, Map, Set, Date,
 // errors, views over one buffer.
 import { DefaultDeserializer, DefaultSerializer } from 'node:v8';
 import { internalError, LongpoleError } from '../../base/errors.js';
-import type { Frame, Frames } from '../../protocol/frames.js';
+import type { Bytes, PackedResult } from '../../protocol/packedResult.js';
 import { bareBuffers, SHALLOW, THOROUGH } from './bareBuffers.js';
 import { SHARE_BYTES } from './shareBuffers.js';
 import { weigh } from './sharedWeight.js';
@@ -47,7 +47,7 @@ const TAG_ARRAY_BUFFER = 0x42;
 const ALIGNMENT = 8;
 /** Bytes per memory at the end of a header: first byte of the window, and its length if it is in the header itself. */
 const MEMORY_BYTES = 16;
-/** Values instead of that length: the next buffer of the frames, as windows, or as the content of an ArrayBuffer. */
+/** Values instead of that length: the next buffer of the packed result, as windows, or as the content of an ArrayBuffer. */
 const IN_BUFFERS = -1;
 const AS_ARRAY_BUFFER = -2;
 /** Bytes for the number of memories. */
@@ -60,48 +60,48 @@ interface Memory {
 }
 
 /**
- * Returns the frames of a value. Shared memory is not copied: its frames are windows.
+ * Packs a value. Shared memory is not copied: its buffers are windows.
  *
  * Of a large buffer, only the range that views in the value cover is kept. Class instances become plain objects and a
  * Buffer a Uint8Array, as in a structured clone.
  *
  * @throws DOMException DataCloneError if the value contains something that cannot be copied, e.g. a function
  */
-export function packFrames(value: unknown): Frames {
+export function packResult(value: unknown): PackedResult {
   const shallow = bareBuffers(value, SHALLOW);
-  const frames = pack(value, shallow);
+  const packed = pack(value, shallow);
   // Bytes of buffers that the shallow search has missed would be copied again by the reader.
-  if (!mayHoldBuffer(frames.header)) return frames;
+  if (!mayHoldBuffer(packed.header)) return packed;
   const all = bareBuffers(value, THOROUGH);
-  return all.size === shallow.size ? frames : pack(value, all);
+  return all.size === shallow.size ? packed : pack(value, all);
 }
 
 /**
- * Returns the value of frames. Its typed arrays are windows on the memory of the frames, which the value keeps alive.
+ * Unpacks a value. Its typed arrays are windows on the memory of the packed result, which the value keeps alive.
  *
- * @throws LongpoleError ERR_LONGPOLE_FRAMES if the bytes are damaged
+ * @throws LongpoleError ERR_LONGPOLE_RESULT_BYTES if the bytes are damaged
  */
-export function unpackFrames(frames: Frames): unknown {
-  for (const { buffer } of [frames.header, ...frames.buffers]) {
+export function unpackResult(packed: PackedResult): unknown {
+  for (const { buffer } of [packed.header, ...packed.buffers]) {
     if (buffer instanceof SharedArrayBuffer) weigh(buffer);
   }
   try {
-    return new FramesReader(frames).read();
+    return new ResultReader(packed).read();
   } catch (error) {
     if (error instanceof LongpoleError) throw error;
     throw damaged(error);
   }
 }
 
-function pack(value: unknown, bare: ReadonlySet<ArrayBuffer>): Frames {
+function pack(value: unknown, bare: ReadonlySet<ArrayBuffer>): PackedResult {
   for (let attempt = 0; attempt < SHARED_TRIES; attempt++) {
-    const frames = new FramesWriter(bare, FIRST_SHARED + attempt * SHARED_STEP).write(value);
-    if (frames !== undefined) return frames;
+    const packed = new ResultWriter(bare, FIRST_SHARED + attempt * SHARED_STEP).write(value);
+    if (packed !== undefined) return packed;
   }
   throw internalError('No number was free for a shared buffer in a result.');
 }
 
-class FramesWriter extends DefaultSerializer {
+class ResultWriter extends DefaultSerializer {
   readonly #memories: Memory[] = [];
   readonly #numbers = new Map<ArrayBuffer | SharedArrayBuffer, number>();
   readonly #bare: ReadonlySet<ArrayBuffer>;
@@ -118,8 +118,8 @@ class FramesWriter extends DefaultSerializer {
     }
   }
 
-  /** Returns the frames; undefined if the bytes contain the mark of a shared buffer by chance. */
-  write(value: unknown): Frames | undefined {
+  /** Returns the packed value; undefined if the bytes contain the mark of a shared buffer by chance. */
+  write(value: unknown): PackedResult | undefined {
     this.writeHeader();
     this.writeValue(value);
     const buffers = this.#writeMemories();
@@ -178,8 +178,8 @@ class FramesWriter extends DefaultSerializer {
     return known;
   }
 
-  #writeMemories(): Frame[] {
-    const buffers: Frame[] = [];
+  #writeMemories(): Bytes[] {
+    const buffers: Bytes[] = [];
     const table = new DataView(new ArrayBuffer(this.#memories.length * MEMORY_BYTES + COUNT_BYTES));
     this.#memories.forEach(({ buffer, start, end }, index) => {
       const first = start - (start % ALIGNMENT);
@@ -203,13 +203,13 @@ class FramesWriter extends DefaultSerializer {
   }
 }
 
-class FramesReader extends DefaultDeserializer {
-  readonly #frames: Frames;
-  readonly #memories: { readonly bytes: Frame; readonly first: number }[] = [];
+class ResultReader extends DefaultDeserializer {
+  readonly #packed: PackedResult;
+  readonly #memories: { readonly bytes: Bytes; readonly first: number }[] = [];
 
-  constructor(frames: Frames) {
-    super(frames.header);
-    this.#frames = frames;
+  constructor(packed: PackedResult) {
+    super(packed.header);
+    this.#packed = packed;
   }
 
   read(): unknown {
@@ -234,7 +234,7 @@ class FramesReader extends DefaultDeserializer {
     throw damaged();
   }
 
-  /** Returns a shared buffer that is a value itself. Copies it only if the frame is a part of its memory. */
+  /** Returns a shared buffer that is a value itself. Copies it only if the buffer is a part of its memory. */
   #standing(number: number): SharedArrayBuffer {
     const { bytes } = this.#memoryAt(number);
     if (bytes.buffer instanceof SharedArrayBuffer && bytes.byteLength === bytes.buffer.byteLength)
@@ -242,14 +242,14 @@ class FramesReader extends DefaultDeserializer {
     return sharedCopy(bytes).buffer;
   }
 
-  #memoryAt(number: number): { readonly bytes: Frame; readonly first: number } {
+  #memoryAt(number: number): { readonly bytes: Bytes; readonly first: number } {
     const memory = this.#memories[number];
     if (memory === undefined) throw damaged();
     return memory;
   }
 
   #readMemories(): void {
-    const { header, buffers } = this.#frames;
+    const { header, buffers } = this.#packed;
     const table = new DataView(header.buffer, header.byteOffset, header.byteLength);
     const count = table.getUint32(table.byteLength - COUNT_BYTES, true);
     const start = table.byteLength - COUNT_BYTES - count * MEMORY_BYTES;
@@ -302,21 +302,21 @@ function makeView(
   return view;
 }
 
-function sharedCopy(bytes: Frame): Uint8Array<SharedArrayBuffer> {
+function sharedCopy(bytes: Bytes): Uint8Array<SharedArrayBuffer> {
   const copy = new Uint8Array(new SharedArrayBuffer(bytes.byteLength));
   weigh(copy.buffer);
   copy.set(bytes);
   return copy;
 }
 
-function ownCopy(bytes: Frame): Uint8Array<ArrayBuffer> {
+function ownCopy(bytes: Bytes): Uint8Array<ArrayBuffer> {
   const copy = new Uint8Array(bytes.byteLength);
   copy.set(bytes);
   return copy;
 }
 
-/** Returns an aligned frame. Frames that were cut from other memory may be unaligned. */
-function aligned(bytes: Frame): Frame {
+/** Returns aligned bytes. Bytes that were cut from other memory may be unaligned. */
+function aligned(bytes: Bytes): Bytes {
   return bytes.byteOffset % ALIGNMENT === 0 ? bytes : sharedCopy(bytes);
 }
 
@@ -335,7 +335,7 @@ function markOf(bytes: Buffer, number: number): number {
  * Returns whether V8 may have written a large ArrayBuffer into the header: its tag and a fitting length. Cost: a
  * search for one byte; a search through the value would take longer than writing it did.
  */
-function mayHoldBuffer(header: Frame): boolean {
+function mayHoldBuffer(header: Bytes): boolean {
   const { byteLength } = header;
   if (byteLength < SHARE_BYTES) return false;
   for (let at = header.indexOf(TAG_ARRAY_BUFFER); at >= 0; at = header.indexOf(TAG_ARRAY_BUFFER, at + 1)) {
@@ -352,7 +352,7 @@ function mayHoldBuffer(header: Frame): boolean {
 
 function damaged(cause?: unknown): LongpoleError {
   return new LongpoleError(
-    'ERR_LONGPOLE_FRAMES',
+    'ERR_LONGPOLE_RESULT_BYTES',
     'The bytes of a result cannot be read back: they are damaged, or another version of Node wrote them. ' +
       'Run one version of Node on all workers. If they already do, please report this error.',
     { cause },

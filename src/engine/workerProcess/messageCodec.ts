@@ -1,4 +1,4 @@
-// Encodes messages as frames for byte streams: four bytes of length, big-endian, and a structured clone.
+// Encodes messages for byte streams: four bytes of length, big-endian, and a structured clone.
 import { deserialize, serialize } from 'node:v8';
 
 const LENGTH_BYTES = 4;
@@ -6,10 +6,10 @@ const LENGTH_BYTES = 4;
 /** Encodes a message. Throws if the message cannot be cloned. */
 export function encodeMessage(message: unknown): Uint8Array {
   const body = serialize(message);
-  const frame = Buffer.allocUnsafe(LENGTH_BYTES + body.byteLength);
-  frame.writeUInt32BE(body.byteLength);
-  frame.set(body, LENGTH_BYTES);
-  return frame;
+  const bytes = Buffer.allocUnsafe(LENGTH_BYTES + body.byteLength);
+  bytes.writeUInt32BE(body.byteLength);
+  bytes.set(body, LENGTH_BYTES);
+  return bytes;
 }
 
 /**

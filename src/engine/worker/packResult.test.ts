@@ -4,15 +4,15 @@ import { serialize } from 'node:v8';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { LongpoleError } from '../../base/errors.js';
 import fc from '../../base/properties.test.support.js';
-import { type Frames, framesBytes } from '../../protocol/frames.js';
-import { packFrames, unpackFrames } from './packFrames.js';
+import { type PackedResult, packedBytes } from '../../protocol/packedResult.js';
+import { packResult, unpackResult } from './packResult.js';
 import { SHARE_BYTES } from './shareBuffers.js';
 
 const LARGE = SHARE_BYTES / 8;
-const back = (value: unknown): unknown => unpackFrames(packFrames(value));
+const back = (value: unknown): unknown => unpackResult(packResult(value));
 
-/** Returns frames as another process receives them, without shared memory. */
-function carried({ header, buffers }: Frames): Frames {
+/** Returns a packed result as another process receives it, without shared memory. */
+function carried({ header, buffers }: PackedResult): PackedResult {
   const copy = (bytes: Uint8Array): Uint8Array<SharedArrayBuffer> => {
     const shared = new Uint8Array(new SharedArrayBuffer(bytes.byteLength));
     shared.set(bytes);
@@ -46,7 +46,7 @@ function floats(value: unknown): Float64Array {
   return value;
 }
 
-describe('packFrames', () => {
+describe('packResult', () => {
   it('keeps everything that a structured clone keeps', () => {
     const cyclic: { self?: unknown; [name: string]: unknown } = {
       name: 'ü日本',
@@ -66,9 +66,9 @@ describe('packFrames', () => {
       bytes: new Uint8Array([1, 2]),
       buffer: new ArrayBuffer(3),
     };
-    for (const frames of [packFrames(value), carried(packFrames(value))]) {
-      assert.equal(frames.buffers.length, 0);
-      assert.deepEqual(unpackFrames(frames), structuredClone(value));
+    for (const packed of [packResult(value), carried(packResult(value))]) {
+      assert.equal(packed.buffers.length, 0);
+      assert.deepEqual(unpackResult(packed), structuredClone(value));
     }
   });
 
@@ -85,7 +85,7 @@ describe('packFrames', () => {
       fc.property(anything, (value) => {
         // Compares bytes, because assert treats two invalid dates as different.
         assert.deepEqual(
-          serialize(unpackFrames(carried(packFrames(value)))),
+          serialize(unpackResult(carried(packResult(value)))),
           serialize(structuredClone(value)),
         );
       }),
@@ -113,20 +113,20 @@ describe('packFrames', () => {
       new DataView(buffer),
     ];
     for (const view of views) {
-      const frames = packFrames([view]);
-      assert.ok(frames.header.byteLength < 200);
-      assert.equal(framesBytes(frames), frames.header.byteLength + buffer.byteLength);
-      assert.deepEqual(frames.buffers[0], new Uint8Array(frames.buffers[0]!.buffer));
-      for (const some of [frames, carried(frames)]) assert.deepEqual(unpackFrames(some), [view]);
+      const packed = packResult([view]);
+      assert.ok(packed.header.byteLength < 200);
+      assert.equal(packedBytes(packed), packed.header.byteLength + buffer.byteLength);
+      assert.deepEqual(packed.buffers[0], new Uint8Array(packed.buffers[0]!.buffer));
+      for (const some of [packed, carried(packed)]) assert.deepEqual(unpackResult(some), [view]);
     }
   });
 
   it('copies nothing that is shared already', () => {
     const own = new Float64Array(new SharedArrayBuffer(1 << 20));
-    const frames = packFrames({ whole: own, part: own.subarray(1000, 2000) });
-    assert.equal(frames.buffers.length, 1);
-    assert.equal(frames.buffers[0]!.buffer, own.buffer);
-    const [whole, part] = members(unpackFrames(frames));
+    const packed = packResult({ whole: own, part: own.subarray(1000, 2000) });
+    assert.equal(packed.buffers.length, 1);
+    assert.equal(packed.buffers[0]!.buffer, own.buffer);
+    const [whole, part] = members(unpackResult(packed));
     assert.equal(floats(whole).buffer, own.buffer);
     floats(part)[0] = 7;
     assert.equal(own[1000], 7);
@@ -136,9 +136,9 @@ describe('packFrames', () => {
     const whole = Float64Array.from({ length: 10 * LARGE }, (_, i) => i);
     const first = whole.subarray(LARGE + 1, 2 * LARGE + 1);
     const second = new Uint8Array(whole.buffer, 8 * (LARGE + 10), 3);
-    const frames = packFrames({ first, second });
-    assert.equal(framesBytes({ ...frames, header: new Uint8Array() }), 8 * LARGE);
-    const [one, two] = members(unpackFrames(carried(frames)));
+    const packed = packResult({ first, second });
+    assert.equal(packedBytes({ ...packed, header: new Uint8Array() }), 8 * LARGE);
+    const [one, two] = members(unpackResult(carried(packed)));
     assert.deepEqual([one, two], [first, second]);
     bytes(two).fill(255);
     assert.notEqual(floats(one)[9], first[9]);
@@ -148,23 +148,23 @@ describe('packFrames', () => {
     const shared = Float64Array.from({ length: 100 }, (_, i) => i);
     const memory = new Float64Array(new SharedArrayBuffer(800));
     memory.set(shared);
-    const frames = packFrames(memory.subarray(3, 5));
-    assert.equal(frames.buffers[0]!.byteLength, 16);
-    assert.deepEqual(unpackFrames(carried(frames)), Float64Array.of(3, 4));
-    const odd = packFrames(new Uint8Array(memory.buffer, 9, 3));
-    assert.deepEqual(unpackFrames(carried(odd)), new Uint8Array(memory.buffer, 9, 3));
+    const packed = packResult(memory.subarray(3, 5));
+    assert.equal(packed.buffers[0]!.byteLength, 16);
+    assert.deepEqual(unpackResult(carried(packed)), Float64Array.of(3, 4));
+    const odd = packResult(new Uint8Array(memory.buffer, 9, 3));
+    assert.deepEqual(unpackResult(carried(odd)), new Uint8Array(memory.buffer, 9, 3));
     const askew = new Uint8Array(new SharedArrayBuffer(17)).subarray(1);
-    askew.set(frames.buffers[0]!);
-    assert.deepEqual(unpackFrames({ ...frames, buffers: [askew] }), Float64Array.of(3, 4));
+    askew.set(packed.buffers[0]!);
+    assert.deepEqual(unpackResult({ ...packed, buffers: [askew] }), Float64Array.of(3, 4));
   });
 
   it('small windows on a large buffer take only their own bytes', () => {
     const window = new Float64Array(100 * LARGE).fill(1).subarray(5, 7);
-    const frames = packFrames(window);
-    assert.equal(frames.buffers.length, 0);
-    assert.ok(frames.header.byteLength < 200);
-    assert.deepEqual(unpackFrames(frames), window);
-    assert.ok(packFrames({ text: Buffer.from('a few bytes of a pool') }).header.byteLength < 200);
+    const packed = packResult(window);
+    assert.equal(packed.buffers.length, 0);
+    assert.ok(packed.header.byteLength < 200);
+    assert.deepEqual(unpackResult(packed), window);
+    assert.ok(packResult({ text: Buffer.from('a few bytes of a pool') }).header.byteLength < 200);
   });
 
   it('an ArrayBuffer stays an ArrayBuffer, and keeps its views', () => {
@@ -172,10 +172,10 @@ describe('packFrames', () => {
     const deep = { a: { b: { c: { d: { e: [buffer] } } } }, view: new Int32Array(buffer, 4, 2) };
     for (const value of [{ e: buffer, view: new Int32Array(buffer, 4, 2) }, deep]) {
       new Int32Array(buffer)[1] = 42;
-      const frames = packFrames(value);
-      assert.equal(frames.buffers.length, 1);
-      assert.ok(frames.header.byteLength < 300);
-      const view = ints(members(unpackFrames(carried(frames)))[1]);
+      const packed = packResult(value);
+      assert.equal(packed.buffers.length, 1);
+      assert.ok(packed.header.byteLength < 300);
+      const view = ints(members(unpackResult(carried(packed)))[1]);
       assert.ok(view.buffer instanceof ArrayBuffer);
       assert.equal(view[0], 42);
       assert.equal(view.byteOffset, 4);
@@ -192,7 +192,7 @@ describe('packFrames', () => {
     new Int32Array(memory)[1] = 5;
     assert.equal(ints(view)[0], 5);
     assert.equal(new Int32Array(shared(first))[1], 5);
-    const apart = members(unpackFrames(carried(packFrames([memory, new Int32Array(memory)]))));
+    const apart = members(unpackResult(carried(packResult([memory, new Int32Array(memory)]))));
     assert.equal(shared(apart[0]).byteLength, 16);
     assert.equal(ints(apart[1])[1], 5);
   });
@@ -205,10 +205,10 @@ describe('packFrames', () => {
 
   it('large headers are shared too', () => {
     const text = 'x'.repeat(SHARE_BYTES);
-    const { header } = packFrames(text);
+    const { header } = packResult(text);
     assert.ok(header.buffer instanceof SharedArrayBuffer);
-    assert.equal(unpackFrames({ header, buffers: [] }), text);
-    const small = packFrames('x').header;
+    assert.equal(unpackResult({ header, buffers: [] }), text);
+    const small = packResult('x').header;
     assert.equal(small.buffer.byteLength, small.byteLength);
   });
 
@@ -216,7 +216,7 @@ describe('packFrames', () => {
     const { port1 } = new MessageChannel();
     for (const value of [() => 1, { symbol: Symbol('s') }, Promise.resolve(), [port1]]) {
       assert.throws(
-        () => packFrames(value),
+        () => packResult(value),
         (error) => error instanceof DOMException && error.name === 'DataCloneError',
       );
     }
@@ -225,41 +225,41 @@ describe('packFrames', () => {
 
   it('crosses into a thread without a copy', async () => {
     const array = new Float64Array(LARGE).fill(2);
-    const frames = packFrames({ array });
-    const url = new URL('./packFrames.js', import.meta.url).href;
+    const packed = packResult({ array });
+    const url = new URL('./packResult.js', import.meta.url).href;
     const code = `
       const { parentPort, workerData } = require('node:worker_threads');
-      import(${JSON.stringify(url)}).then(({ unpackFrames }) => {
-        const { array } = unpackFrames(workerData);
+      import(${JSON.stringify(url)}).then(({ unpackResult }) => {
+        const { array } = unpackResult(workerData);
         array[3] = 9;
         parentPort.postMessage(array.length);
       });`;
-    const worker = new Worker(code, { eval: true, workerData: frames });
+    const worker = new Worker(code, { eval: true, workerData: packed });
     const length = await new Promise((resolve, reject) =>
       worker.once('message', resolve).once('error', reject),
     );
     assert.equal(length, LARGE);
-    assert.equal(floats(members(unpackFrames(frames))[0])[3], 9);
+    assert.equal(floats(members(unpackResult(packed))[0])[3], 9);
   });
 });
 
-describe('unpackFrames', () => {
+describe('unpackResult', () => {
   it('reports damaged bytes', () => {
-    const whole = packFrames({
+    const whole = packResult({
       list: [1, 2],
       array: new Float64Array(LARGE),
       small: new Uint8Array(4),
       at: new Date(),
     });
     const isOurs = (error: unknown): boolean =>
-      error instanceof LongpoleError && error.code === 'ERR_LONGPOLE_FRAMES';
-    assert.throws(() => unpackFrames({ ...whole, buffers: [] }), isOurs);
+      error instanceof LongpoleError && error.code === 'ERR_LONGPOLE_RESULT_BYTES';
+    assert.throws(() => unpackResult({ ...whole, buffers: [] }), isOurs);
     fc.assert(
       fc.property(fc.nat(whole.header.byteLength - 1), fc.nat(255), fc.nat(3), (at, byte, cut) => {
         const header = Uint8Array.from(whole.header);
         header[at] = byte;
         try {
-          unpackFrames({ header: header.subarray(0, header.length - cut), buffers: whole.buffers });
+          unpackResult({ header: header.subarray(0, header.length - cut), buffers: whole.buffers });
         } catch (error) {
           assert.ok(isOurs(error), String(error));
         }
