@@ -5,86 +5,15 @@ import { runInNewContext } from 'node:vm';
 import fc from '../../base/properties.test.support.js';
 import { MetricLedger } from '../metrics/metricLedger.js';
 import { contextMeter } from './contextMeter.js';
+import { bench, clock, near, pass, total, useFakeClock } from './contextMeter.test.support.js';
 import { meterContext } from './meterContext.js';
-import { type Outcome, type TaskKind, TaskMetering } from './taskMetering.js';
+import { TaskMetering } from './taskMetering.js';
 
 /** Time limit of tests that wait for a performance entry of Node. */
 const LIMIT = { timeout: 60_000 };
 
-/** Time of the fake clock, in milliseconds. */
-let nowMs = 0;
-beforeEach(() => {
-  mock.method(performance, 'now', () => nowMs);
-});
+beforeEach(useFakeClock);
 afterEach(() => mock.restoreAll());
-const clock = (): number => performance.now() / 1000;
-/** The thread has its core for half of the time. */
-const cpuSeconds = (): number => clock() / 2;
-
-function pass(seconds: number): void {
-  nowMs += seconds * 1000;
-}
-
-interface Bench {
-  readonly ledger: MetricLedger;
-  readonly metering: TaskMetering;
-  /** Wall seconds of all tasks. */
-  wall: number;
-  run<T>(kind: TaskKind, body: () => T): T;
-  runAsync<T>(kind: TaskKind, body: () => Promise<T>): Promise<T>;
-  /** Returns the sums of the prefix in this unit, by activity. */
-  sums(prefix: string, unit?: string): Record<string, number>;
-}
-
-function bench(cpuClock: (() => number) | undefined = cpuSeconds): Bench {
-  const ledger = new MetricLedger();
-  const metering = new TaskMetering(ledger, clock, cpuClock);
-  metering.close();
-  const self: Bench = {
-    ledger,
-    metering,
-    wall: 0,
-    run: (kind, body) => {
-      const start = clock();
-      const task = metering.begin(kind, start);
-      let outcome: Outcome = 'failed';
-      try {
-        const value = body();
-        outcome = 'done';
-        return value;
-      } finally {
-        const stop = clock();
-        metering.end(task, kind, start, stop, outcome);
-        self.wall += stop - start;
-        meterContext.enterWith(undefined);
-      }
-    },
-    runAsync: (kind, body) =>
-      meterContext.run(undefined, async () => {
-        const start = clock();
-        const task = metering.begin(kind, start);
-        const value = await body();
-        const stop = clock();
-        metering.end(task, kind, start, stop);
-        self.wall += stop - start;
-        return value;
-      }),
-    sums: (prefix, unit = 'seconds') => {
-      metering.flush();
-      return Object.fromEntries(
-        [...ledger]
-          .filter(([key]) => key[2] === prefix && key[4] === unit)
-          .map(([key, value]) => [key[3], value]),
-      );
-    },
-  };
-  return self;
-}
-
-const total = (sums: Record<string, number>): number =>
-  Object.values(sums).reduce((sum, each) => sum + each, 0);
-const near = (actual: number, expected: number): void =>
-  assert.ok(Math.abs(actual - expected) < 1e-9, `${actual} is not ${expected}`);
 
 interface Step {
   readonly label: string;

@@ -2,7 +2,7 @@
 // nothing and does not fail, as in Dask, so that the same code runs in a test.
 import { internalError, invalidArgument } from '../../base/errors.js';
 import { isThenable } from './evaluator.js';
-import { type MeterScope, meterContext } from './meterContext.js';
+import { meterContext } from './meterContext.js';
 
 type AnyFunction = (...args: never[]) => unknown;
 
@@ -21,8 +21,9 @@ export interface ContextMeter {
    *
    *     using m = contextMeter.meter('I/O');
    *
-   * Time in a meter inside another counts for the inner one only. Of meters that are open side by side, in promises
-   * that one task awaits together, each gets its part: no second counts twice. Costs ~2 µs.
+   * Time in a meter inside another counts for the inner one only. Meters that are open side by side, in promises that
+   * one task awaits together, get equal parts: no second counts twice. A block is beside another one if the function
+   * of the other one was already waiting. A block without an await has its time alone. Costs ~2 µs.
    *
    * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if the label is not a non-empty string
    * @source Dask's `context_meter.meter`
@@ -61,7 +62,7 @@ function digestMetric(label: string, value: number, unit: string): void {
   if (typeof value !== 'number' || !Number.isFinite(value))
     throw invalidArgument(`The value of the metric '${label}' is a finite number, not ${String(value)}.`);
   const scope = meterContext.getStore();
-  scope?.task.digest(label, value, unit, scope.meter);
+  scope?.task.digest(label, value, unit, scope);
 }
 
 export const contextMeter: ContextMeter = { meter, digestMetric };
@@ -84,14 +85,14 @@ function isMeter(value: object): value is Meter {
 function start(label: string): () => void {
   const before = meterContext.getStore();
   if (before === undefined) return () => undefined;
-  const { task, meter: parent } = before;
-  const opened = task.open(label, parent);
-  const scope: MeterScope = { task, meter: opened };
-  meterContext.enterWith(scope);
+  const { task } = before;
+  const inside = task.open(label, before, true);
+  meterContext.enterWith(inside);
   return () => {
-    task.close(opened);
     // After an await the context is still that of the block; elsewhere it may belong to other code.
-    if (meterContext.getStore() === scope) meterContext.enterWith(before);
+    const context = meterContext.getStore();
+    const after = task.close(inside, context);
+    if (after !== context) meterContext.enterWith(after);
   };
 }
 
@@ -102,20 +103,23 @@ function wrap<F extends AnyFunction>(label: string, fn: F): F {
       const scope = meterContext.getStore();
       if (scope === undefined) return Reflect.apply(target, self, args);
       const { task } = scope;
-      const opened = task.open(label, scope.meter);
+      const inside = task.open(label, scope, false);
+      const close = (): unknown => task.close(inside, undefined);
       const call = (): unknown => Reflect.apply(target, self, args);
       let value: unknown;
       try {
-        value = meterContext.run({ task, meter: opened }, call);
+        value = meterContext.run(inside, call);
       } catch (error) {
-        task.close(opened);
+        close();
         throw error;
       }
       if (!isThenable(value)) {
-        task.close(opened);
+        close();
         return value;
       }
-      return Promise.resolve(value).finally(() => task.close(opened));
+      // The caller's block is known by this mark when it ends: the call was made there.
+      if (inside.meter?.isDisputed) meterContext.enterWith({ ...inside, isInside: false, before: scope });
+      return Promise.resolve(value).finally(close);
     },
   });
 }

@@ -1,7 +1,6 @@
-// The task of the running code, also after an await. contextMeter reads it. It is a property of the global object,
-// because the user's module may load another copy of the package.
+// The task and the meters of the running code, also after an await. contextMeter reads them. The storage is a property
+// of the global object, because the user's module may load another copy of the package.
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { OpenMeter } from './taskMeter.js';
 
 /** The members of a task that contextMeter and askScheduler need. */
 export interface MeteredTask {
@@ -9,15 +8,45 @@ export interface MeteredTask {
   readonly run: number;
   readonly id: number;
   readonly hasEnded: boolean;
-  open(label: string, parent: OpenMeter | undefined): OpenMeter;
-  close(meter: OpenMeter): void;
-  digest(label: string, value: number, unit: string, inside: OpenMeter | undefined): void;
+  /**
+   * Opens a meter in code with this context. Returns the context of the code inside the meter.
+   *
+   * @param isBlock true for the form with `using`, whose context also reaches the caller of an async function
+   */
+  open(label: string, context: MeterScope, isBlock: boolean): MeterScope;
+  /** Closes the meter of `inside`. Returns the context in which the closing code, whose context is given, continues. */
+  close(inside: MeterScope, context: MeterScope | undefined): MeterScope | undefined;
+  digest(label: string, value: number, unit: string, context: MeterScope): void;
 }
 
+/** A meter of a task. */
+export interface TaskBlock {
+  readonly label: string;
+  readonly isBlock: boolean;
+  /** The run of synchronous code that opened the meter. */
+  readonly turn: number;
+  parent: TaskBlock | undefined;
+  open: boolean;
+  /** Meters that are inside this one or beside it. */
+  disputed: TaskBlock[] | undefined;
+  isDisputed: boolean;
+  /** True while the meter counts in the division of time. */
+  counts: boolean;
+  /** The meter inside which it counts. */
+  countedIn: TaskBlock | undefined;
+  /** Number of counting meters inside this one. */
+  inner: number;
+}
+
+/** The context of code: an immutable list of the meters that it has entered. */
 export interface MeterScope {
   readonly task: MeteredTask;
-  /** The innermost open meter. */
-  readonly meter: OpenMeter | undefined;
+  /** The meter that was opened last; undefined outside meters. */
+  readonly meter: TaskBlock | undefined;
+  /** False in code that only called the function of `meter`: its time does not belong to the meter. */
+  readonly isInside: boolean;
+  /** The context in which the meter was opened. */
+  readonly before: MeterScope | undefined;
 }
 
 const STORAGE: unique symbol = Symbol.for('longpole.meterContext');

@@ -142,7 +142,7 @@ export class TaskMetering {
     this.#running++;
     const late = (digest: Digest): void => kind.entry(digest.label, digest.unit).add(digest.value);
     const task = new TaskMeter(this.#cpuClock, late);
-    meterContext.enterWith({ task, meter: undefined });
+    meterContext.enterWith({ task, meter: undefined, isInside: true, before: undefined });
     return task;
   }
 
