@@ -6,6 +6,7 @@ plugin removes itself when the bridge is gone. A frame has a length, a kind, the
 """
 
 import asyncio
+import functools
 import json
 import os
 import shutil
@@ -15,6 +16,7 @@ import threading
 
 from distributed import WorkerPlugin, get_worker
 
+from .python_calls import PythonCalls
 from .tap import boot_id
 
 #: Format of a head: a format can be pickled, a struct cannot.
@@ -22,6 +24,8 @@ HEAD = ">IBI"
 HEAD_BYTES = 9
 #: Kinds of frames to a worker.
 START, DATA, KILL, FILE, LEASE, RELEASE = range(6)
+#: Kind of frames from the bridge to a worker: a call of Python that Dask did not run. The number is that of the call.
+CALL_FAILED = 6
 #: Kinds of frames from a worker, in addition to DATA.
 EVENT, ENDED, LEASED, LEASE_OVER = 0, 2, 4, 5
 #: Ticks of a second without a call of the bridge after which it counts as gone. Ticks do not advance while a task holds
@@ -71,6 +75,8 @@ class NodeTap(WorkerPlugin):
         self.has_some = asyncio.Event()
         self.has_room = asyncio.Event()
         self.has_room.set()
+        over = functools.partial(self.send, LEASE_OVER)
+        self.python = PythonCalls(worker, self.loop, self.folder, self.called, over)
         self.silence = 0
         self.watch = self.loop.create_task(self.watch_bridge())
 
@@ -80,6 +86,7 @@ class NodeTap(WorkerPlugin):
             event.set()
         for process in list(self.processes.values()):
             kill(process)
+        self.python.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     async def watch_bridge(self):
@@ -95,6 +102,13 @@ class NodeTap(WorkerPlugin):
         if self.waiting > MAX_WAITING:
             self.has_room.clear()
 
+    def called(self, process):
+        """Passes on a call of Python. It needs the thread that the process holds."""
+        self.has_some.set()
+        event = self.leases.get(process)
+        if event is not None:
+            event.set()
+
     async def take(self, data):
         self.silence = 0
         for kind, number, payload in frames(data):
@@ -106,6 +120,8 @@ class NodeTap(WorkerPlugin):
                 event = self.leases.get(number)
                 if event is not None:
                     event.set()
+            elif kind == CALL_FAILED:
+                self.python.fail(number, bytes(payload).decode())
             elif number in self.processes:
                 if kind == DATA:
                     self.processes[number].stdin.write(payload)
@@ -122,7 +138,13 @@ class NodeTap(WorkerPlugin):
 
     async def start(self, number, options):
         reader, writer = os.pipe()
-        environment = {**options["env"], **os.environ, "LONGPOLE_CHANNEL": str(writer), "LONGPOLE_FOLDER": self.folder}
+        environment = {
+            **options["env"],
+            **os.environ,
+            "LONGPOLE_CHANNEL": str(writer),
+            "LONGPOLE_FOLDER": self.folder,
+            "LONGPOLE_PYTHON_SOCKET": f"{number}:{self.python.path}",
+        }
         try:
             process = await asyncio.create_subprocess_exec(
                 self.node,
@@ -166,8 +188,9 @@ class NodeTap(WorkerPlugin):
             await self.has_room.wait()
 
     async def give(self, seconds):
+        """Returns frames, and the calls of Python that the bridge has to submit."""
         self.silence = 0
-        if not self.up:
+        if not self.up and not self.python.new:
             self.has_some.clear()
             try:
                 await asyncio.wait_for(self.has_some.wait(), seconds)
@@ -183,7 +206,7 @@ class NodeTap(WorkerPlugin):
             self.waiting = 0
             self.has_room.set()
         self.silence = 0
-        return data
+        return data, self.python.take()
 
 
 def kill(process):
@@ -248,9 +271,11 @@ def make_lease():
         over = threading.Event()
         tap.leases[number] = over
         tap.loop.call_soon_threadsafe(tap.send, LEASED, number)
-        over.wait(LEASE_SECONDS)
+        # A call of Python needs this thread.
+        if not tap.python.calling.get(number):
+            over.wait(LEASE_SECONDS)
         if tap.leases.get(number) is over:
             del tap.leases[number]
-        tap.loop.call_soon_threadsafe(tap.send, LEASE_OVER, number)
+        tap.loop.call_soon_threadsafe(tap.python.lease_ended, number)
 
     return longpole

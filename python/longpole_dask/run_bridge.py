@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 
 import cloudpickle
 
-from . import node_tap, tap
+from . import node_tap, python_calls, python_values, tap
 from .bridge import LAST_WORDS, Bridge, Refused, quietly
-from .node_tap import EVENT, FILE, HEAD, HEAD_BYTES, LEASE, MAX_WAITING, RELEASE, START, frame
+from .node_tap import CALL_FAILED, EVENT, FILE, HEAD, HEAD_BYTES, LEASE, MAX_WAITING, RELEASE, START, frame
 
 #: Seconds between two polls of the list of workers.
 INTERVAL = 0.5
@@ -26,6 +26,7 @@ INSTALL_SECONDS = 60.0
 #: Seconds that a call waits for frames.
 POLL_SECONDS = 1.0
 LEASE_TASK = node_tap.make_lease()
+PYTHON_TASK = python_calls.make_task()
 
 
 class FrameOutput:
@@ -84,6 +85,8 @@ class WorkerLink:
         self.wake = asyncio.Event()
         self.tasks = [asyncio.ensure_future(self.push()), asyncio.ensure_future(self.poll())]
         self.leases = {}
+        #: Tasks that wait for calls of Python.
+        self.calls = set()
 
     def post(self, data):
         self.out.append(data)
@@ -130,14 +133,33 @@ class WorkerLink:
                     # An empty call, so that the worker does not consider the bridge gone.
                     await self.run(node_tap.push, b"")
                     await asyncio.sleep(POLL_SECONDS)
-                data = await self.run(node_tap.poll, POLL_SECONDS)
+                data, calls = await self.run(node_tap.poll, POLL_SECONDS)
             except Exception as error:
                 return self.bridge.failed(self, error)
             if data:
                 self.bridge.out.write(data)
+            for _, call, key in calls:
+                task = asyncio.ensure_future(self.call(call, key))
+                self.calls.add(task)
+                task.add_done_callback(self.calls.discard)
+
+    async def call(self, call, key):
+        """Submits a call of Python as a task of Dask, whose key begins with the key of the task in TypeScript."""
+        try:
+            await self.bridge.client.submit(
+                PYTHON_TASK,
+                self.bridge.name,
+                call,
+                workers=[self.address],
+                pure=False,
+                key=f"{key}-{uuid.uuid4().hex}",
+            )
+        except (Exception, asyncio.CancelledError) as error:
+            # Dask also raises CancelledError if another client cancels the task. After `close`, nothing is posted.
+            self.post(frame(CALL_FAILED, call, repr(error).encode()))
 
     def close(self):
-        for task in self.tasks:
+        for task in [*self.tasks, *self.calls]:
             if task is not asyncio.current_task():
                 task.cancel()
         self.leases.clear()
@@ -170,7 +192,7 @@ class RunBridge(Bridge):
         await super().connect()
 
     async def register(self):
-        for module in (tap, node_tap):
+        for module in (tap, python_values, python_calls, node_tap):
             cloudpickle.register_pickle_by_value(module)
         try:
             facts = await self.join(await self.client.nthreads())

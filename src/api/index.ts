@@ -24,6 +24,8 @@ export type { ContextMeter, Meter } from '../engine/worker/contextMeter.js';
 export { contextMeter } from '../engine/worker/contextMeter.js';
 export type { WorkerPlugin, WorkerPluginSpec, WorkerTaskState } from '../engine/worker/workerPlugins.js';
 export type { Annotations } from '../graph/annotationContext.js';
+export type { ArrowTable } from '../graph/arrowTable.js';
+export { arrowTable } from '../graph/arrowTable.js';
 export type {
   AbortSignalLike,
   ClusterTaskOptions,
@@ -34,6 +36,8 @@ export type {
 export type { Input } from '../graph/input.js';
 export { key, keySplit } from '../graph/key.js';
 export { literal } from '../graph/literal.js';
+export type { PythonFunction } from '../graph/pythonFunction.js';
+export { python } from '../graph/pythonFunction.js';
 export type { TaskFunction, TaskOptions } from '../graph/taskFunction.js';
 export { delayed } from '../graph/taskFunction.js';
 export { tasks } from '../graph/tasks.js';

@@ -9,7 +9,7 @@ import type { PoolKind } from '../engine/pool/pool.js';
 import { taskContext } from '../engine/worker/taskContext.js';
 import type { Plan } from '../graph/compile.js';
 import type { LocalOptions } from '../graph/computeOptions.js';
-import { functionRef } from '../graph/shipFunction.js';
+import { functionRefs } from '../graph/shipFunction.js';
 import type { Graph } from '../protocol/graph.js';
 import { config } from './config.js';
 
@@ -51,7 +51,7 @@ export async function runPlanOnPool(
   const run = {
     poolSize,
     workers: options.numWorkers ?? poolSize,
-    functions: plan.functions.map((fn) => functionRef(fn)),
+    functions: functionRefs(plan.functions, false),
     observers: observersOf(callbacksForRun(options.callbacks)),
     ...(signal ? { signal } : {}),
     ...(allowedFailures === undefined ? {} : { allowedFailures }),

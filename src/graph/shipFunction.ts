@@ -6,6 +6,7 @@ import { type AnyFunction, isFunction, resolveFunction } from './callable.js';
 import { type OutsideUse, outsideUses } from './freeVariables.js';
 import { functionName } from './functionName.js';
 import { functionSource } from './functionSource.js';
+import { notDask, pythonName } from './pythonName.js';
 import { registeredTasks, taskDefinition } from './taskRegistry.js';
 
 /** Function → its reference or its error, so that every function is parsed once. */
@@ -22,11 +23,27 @@ const sourceRefs = new WeakMap<AnyFunction, FunctionRef | LongpoleError>();
  */
 export function functionRef(fn: AnyFunction): FunctionRef {
   const target = resolveFunction(fn);
+  const python = pythonName(target);
+  if (python !== undefined) return { type: 'python', target: python, name: functionName(target) };
   const moduleRef = findModuleRef(target);
   if (moduleRef !== undefined) return moduleRef;
   const ref = getOrMake(sourceRefs, target, () => findGlobalRef(target) ?? makeSourceRef(target));
   if (ref instanceof LongpoleError) throw new LongpoleError(ref.code, ref.message);
   return ref;
+}
+
+/**
+ * Returns the references of a plan's functions.
+ *
+ * @param runsPython whether the workers can run Python
+ * @throws LongpoleError ERR_LONGPOLE_NOT_DASK for a function of Python that the workers cannot run; see functionRef
+ */
+export function functionRefs(functions: readonly AnyFunction[], runsPython: boolean): FunctionRef[] {
+  return functions.map((fn) => {
+    const ref = functionRef(fn);
+    if (ref.type === 'python' && !runsPython) throw notDask(ref.target);
+    return ref;
+  });
 }
 
 function findModuleRef(fn: AnyFunction): FunctionRef | undefined {

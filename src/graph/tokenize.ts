@@ -131,6 +131,8 @@ function shippedToken(fn: AnyFunction): string | undefined {
         return tokenize('source', ref.expression);
       case 'global':
         return tokenize('global', ref.path);
+      case 'python':
+        return tokenize('python', ref.target);
       case 'unavailable':
         return undefined;
     }

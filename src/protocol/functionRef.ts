@@ -27,6 +27,14 @@ export interface GlobalFunctionRef {
   readonly name: string;
 }
 
+/** A function of a Python module, which a Dask worker runs. */
+export interface PythonFunctionRef {
+  readonly type: 'python';
+  /** `package.module:function`. */
+  readonly target: string;
+  readonly name: string;
+}
+
 /** A function that is unavailable on the worker: its tasks fail with this error. */
 export interface UnavailableFunctionRef {
   readonly type: 'unavailable';
@@ -35,4 +43,9 @@ export interface UnavailableFunctionRef {
   readonly message: string;
 }
 
-export type FunctionRef = ModuleFunctionRef | SourceFunctionRef | GlobalFunctionRef | UnavailableFunctionRef;
+export type FunctionRef =
+  | ModuleFunctionRef
+  | SourceFunctionRef
+  | GlobalFunctionRef
+  | PythonFunctionRef
+  | UnavailableFunctionRef;

@@ -4,6 +4,12 @@
 /** Environment variable of the process: the folder with the bundles of the program. */
 export const BUNDLE_FOLDER_VARIABLE = 'LONGPOLE_FOLDER';
 
+/**
+ * Environment variable of a process on a Dask worker: the number of the process and the path of a socket, `7:/tmp/…`. The
+ * worker runs functions of Python for connections to the socket, see python/longpole_dask/python_calls.py.
+ */
+export const PYTHON_SOCKET_VARIABLE = 'LONGPOLE_PYTHON_SOCKET';
+
 export interface RemoteProcess {
   /** Sends bytes to the standard input of the process. */
   send(bytes: Uint8Array): void;

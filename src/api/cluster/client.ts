@@ -17,7 +17,7 @@ import { Delayed } from '../../graph/delayed.js';
 import { functionName } from '../../graph/functionName.js';
 import type { Inputs } from '../../graph/input.js';
 import { flattenKeys, shapeLike } from '../../graph/nestedKeys.js';
-import { functionRef } from '../../graph/shipFunction.js';
+import { functionRefs } from '../../graph/shipFunction.js';
 import type { TaskFunction } from '../../graph/taskFunction.js';
 import { tokenize } from '../../graph/tokenize.js';
 import { uniqueToken } from '../../graph/uniqueToken.js';
@@ -381,7 +381,7 @@ export class Client extends ClientCalls implements AsyncDisposable {
     this.#submissions.flush();
     return this.#engine.add({
       plan,
-      functions: plan.functions.map((fn) => functionRef(fn)),
+      functions: functionRefs(plan.functions, this.#engine.options.runsPython === true),
       client: this.name,
       policy,
       timeout,

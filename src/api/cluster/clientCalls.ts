@@ -58,6 +58,12 @@ export class ClientCalls extends ClientBase {
       checkNoMore('Client.run', more, 'The function receives { worker } and nothing else.');
       const { workers: names } = options;
       const ref = functionRef(resolveFunction(fn));
+      if (ref.type === 'python')
+        throw invalid(
+          'Client.run: fn',
+          fn,
+          `a function of JavaScript; submit python('${ref.target}') as a task`,
+        );
       const workers = namedWorkers(this.cluster, names);
       const results = Promise.all(
         workers.map(async ({ info, host }): Promise<[string, unknown]> => [info.name, await host.call(ref)]),

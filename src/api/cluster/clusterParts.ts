@@ -47,7 +47,8 @@ export function makeClusterParts(options: PartsOptions): ClusterParts {
   // Spilling and transfers need this package later. An installation that lacks it fails here, at the start.
   loadPackage('lz4-napi');
   const { threads, allowedFailures, settings, localDirectory, record, remote } = options;
-  const engine = new ClusterEngine({ threads, allowedFailures, inlineBytes: INLINE_BYTES });
+  const runsPython = remote !== undefined;
+  const engine = new ClusterEngine({ threads, allowedFailures, inlineBytes: INLINE_BYTES, runsPython });
   const live = record ? new LiveTrace() : undefined;
   if (live !== undefined) engine.observe(live);
   watchCluster(engine);

@@ -5,7 +5,7 @@ import type { ComputationRequest } from '../../engine/cluster/computationRequest
 import type { ComputationState, ResultHandle } from '../../engine/cluster/computationState.js';
 import { compileDelayed, type Plan } from '../../graph/compile.js';
 import type { Delayed } from '../../graph/delayed.js';
-import { functionRef } from '../../graph/shipFunction.js';
+import { functionRefs } from '../../graph/shipFunction.js';
 import type { SubmitOptions, SubmitPolicy } from './clientOptions.js';
 import { submitPolicy } from './clientOptions.js';
 import type { Future } from './future.js';
@@ -75,7 +75,7 @@ export class PendingSubmissions {
       const computation = this.#engine.add({
         plan,
         ...this.#origin(plan, this.#code),
-        functions: plan.functions.map((fn) => functionRef(fn)),
+        functions: functionRefs(plan.functions, this.#engine.options.runsPython === true),
         client: this.#client,
         policy,
         timeout,

@@ -36,6 +36,8 @@ export interface ClusterEngineOptions {
   readonly allowedFailures: number;
   /** Largest result, in bytes, that travels inside the message that reports its task as finished. */
   readonly inlineBytes: number;
+  /** Whether workers can run tasks in Python. Default false. */
+  readonly runsPython?: boolean;
 }
 
 const MAX_FORGOTTEN = 1000;

@@ -2,6 +2,7 @@
 // local ids of their computation.
 
 import { internalError, LongpoleError, sentenceOf } from '../../base/errors.js';
+import type { FunctionRef } from '../../protocol/functionRef.js';
 import { batchConstants } from '../batchValues.js';
 import type { GatherInput } from '../host/hostTypes.js';
 import { DEFAULT_LIMITS } from '../scheduler/batching.js';
@@ -179,9 +180,15 @@ export class InstructionRunner {
       shared,
       maxOutstanding: Math.min(info.size, DEFAULT_LIMITS.maxTasks * DEFAULT_LIMITS.maxBatches),
       inlineBytes: this.#engine.options.inlineBytes,
-      keys: this.#engine.installed.size > 0 || this.#engine.marksTasks ? info.keys : null,
+      keys: this.#needsKeys(functions) ? info.keys : null,
       marks: this.#engine.marksTasks,
     });
+  }
+
+  /** Returns whether isolates need the keys of tasks: for plugins, NVTX ranges and tasks in Python. */
+  #needsKeys(functions: readonly FunctionRef[]): boolean {
+    const { installed, marksTasks } = this.#engine;
+    return installed.size > 0 || marksTasks || functions.some(({ type }) => type === 'python');
   }
 
   #release({ ids, workers }: Release): void {

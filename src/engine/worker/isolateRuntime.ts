@@ -25,6 +25,7 @@ import { isolateClock } from './isolateClock.js';
 import { IsolateMetrics } from './isolateMetrics.js';
 import { IsolateRun, notCloneable, type TaskRun, type Unsent } from './isolateRun.js';
 import { loadFunctions } from './loadFunctions.js';
+import { PythonCall } from './pythonCall.js';
 import { splitValues } from './splitValues.js';
 import { taskContext } from './taskContext.js';
 import { taskHook } from './taskHook.js';
@@ -57,6 +58,12 @@ interface BatchProgress {
 /** Returns the seconds in which this isolate's event loop was idle. A reading costs 0.4 µs. */
 function idleSeconds(): number {
   return performance.eventLoopUtilization().idle / 1000;
+}
+
+/** Returns the start of a task. A call of Python may have waited for a thread of Dask before. */
+function startOf(call: PythonCall | undefined, start: number, stop: number): number {
+  const seconds = call?.secondsSinceStart ?? Number.NaN;
+  return Number.isNaN(seconds) ? start : Math.max(start, stop - seconds);
 }
 
 export class IsolateRuntime {
@@ -277,16 +284,19 @@ export class IsolateRuntime {
     // Tasks elsewhere may need the finished results while this promise is pending.
     this.#reportBetween(progress, id, start);
     const [begun, idle, cpu] = [this.#clock(), idleSeconds(), run.metered?.cpuSeconds() ?? 0];
+    const call = promise instanceof PythonCall ? promise : undefined;
     try {
+      call?.begin(run.labelOf(id));
       const value = await promise;
       const stop = this.#clock();
-      run.metered?.awaited(id, begun, stop, idleSeconds() - idle, run.metered.cpuSeconds() - cpu);
+      if (call === undefined)
+        run.metered?.awaited(id, begun, stop, idleSeconds() - idle, run.metered.cpuSeconds() - cpu);
       taskHook.current?.after(false);
-      run.complete(value, this.#ended(progress, id, meter, start, stop, 'done'));
+      run.complete(value, this.#ended(progress, id, meter, startOf(call, start, stop), stop, 'done'));
     } catch (error) {
       const stop = this.#clock();
       taskHook.current?.after(true);
-      run.fail(error, this.#ended(progress, id, meter, start, stop, 'failed'));
+      run.fail(error, this.#ended(progress, id, meter, startOf(call, start, stop), stop, 'failed'));
     }
     taskContext.running = false;
     progress.next++;

@@ -6,6 +6,7 @@ import type { FunctionRef, ModuleFunctionRef } from '../../protocol/functionRef.
 import { isCallable, type TaskCallable } from './evaluator.js';
 import { forbidExitDuring } from './forbidExit.js';
 import { importModule } from './importModule.js';
+import { pythonCallable } from './pythonCall.js';
 
 /** Most functions rebuilt from source that are kept. Beyond it all are discarded and rebuilt on demand. */
 const MAX_REBUILT = 10_000;
@@ -32,6 +33,8 @@ function loadNow(ref: FunctionRef): TaskCallable | undefined {
       return rebuild(ref.expression, ref.name);
     case 'global':
       return lookUp(ref.path);
+    case 'python':
+      return pythonCallable(ref.target);
     case 'unavailable':
       return () => {
         throw new LongpoleError(ref.code, ref.message);

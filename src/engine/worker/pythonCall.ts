@@ -1,0 +1,190 @@
+// Calls of Python functions on the Dask worker that started this process. The call is a task of Dask: it waits for a
+// thread of the worker there, and the isolate waits for its answer here.
+import type { Socket } from 'node:net';
+import { LongpoleError } from '../../base/errors.js';
+import { notDask } from '../../graph/pythonName.js';
+import { PYTHON_SOCKET_VARIABLE } from '../../protocol/remoteProcess.js';
+import { contextMeter } from './contextMeter.js';
+import type { TaskCallable } from './evaluator.js';
+import { decodeValue, type Encoded, encodeValues } from './pythonValues.js';
+
+/** Error of Python. `kind` is its cause: the function raised, the import failed, or the result has no counterpart. */
+interface PythonFailure {
+  readonly kind: 'raised' | 'import' | 'value';
+  readonly name: string;
+  readonly message: string;
+  readonly traceback: string;
+}
+
+/** First part of an answer. Times are seconds. */
+interface AnswerHead {
+  readonly buffers: readonly number[];
+  readonly value?: unknown;
+  readonly error?: PythonFailure;
+  /** Time since Dask has started the task. */
+  readonly since: number;
+  readonly cpu: number;
+  readonly deserialize: number;
+  readonly serialize: number;
+}
+
+const LENGTH_BYTES = 4;
+
+/** Returns a function that starts a call of a Python function. */
+export function pythonCallable(target: string): TaskCallable {
+  return (...args) => new PythonCall(target, args);
+}
+
+/** A call, which `begin` starts. Without `begin` it starts when it is awaited, and has no key. */
+export class PythonCall implements PromiseLike<unknown> {
+  readonly #target: string;
+  readonly #args: readonly unknown[];
+  #result: Promise<unknown> | undefined;
+  /** Milliseconds on `performance.now()` at which Dask started the task. */
+  #started = Number.NaN;
+
+  constructor(target: string, args: readonly unknown[]) {
+    this.#target = target;
+    this.#args = args;
+  }
+
+  begin(key: string): void {
+    this.#result ??= this.#call(key);
+    // The caller may attach its handler later.
+    this.#result.catch(() => undefined);
+  }
+
+  // biome-ignore lint/suspicious/noThenProperty: tasks may await the call
+  then<R = unknown, E = never>(
+    onFulfilled?: ((value: unknown) => R | PromiseLike<R>) | null,
+    onRejected?: ((reason: unknown) => E | PromiseLike<E>) | null,
+  ): Promise<R | E> {
+    this.begin(this.#target);
+    return Promise.resolve(this.#result).then(onFulfilled, onRejected);
+  }
+
+  /** Returns the time before now at which Dask started the task, in seconds; NaN if Dask did not start the task. */
+  get secondsSinceStart(): number {
+    return (performance.now() - this.#started) / 1000;
+  }
+
+  async #call(key: string): Promise<unknown> {
+    const [process = '', path] = splitOnce(globalThis.process.env[PYTHON_SOCKET_VARIABLE] ?? '');
+    if (path === undefined) throw notDask(this.#target);
+    const encoded = encodeValues(this.#args, (index) => `Argument ${index + 1} of ${this.#target}`);
+    const { connect } = await import('node:net');
+    const socket = connect(path);
+    try {
+      send(socket, { process: Number(process), key }, { tree: null, buffers: [] });
+      send(socket, { target: this.#target }, encoded);
+      return await this.#answer(socket);
+    } finally {
+      socket.destroy();
+    }
+  }
+
+  async #answer(socket: Socket): Promise<unknown> {
+    const reader = new AnswerReader((head) => {
+      this.#started = performance.now() - head.since * 1000;
+    });
+    try {
+      for await (const chunk of socket) if (reader.push(chunk)) break;
+    } catch (error) {
+      throw this.#lost(error);
+    }
+    const { head, buffers } = reader;
+    if (head === undefined || !reader.isComplete) throw this.#lost(undefined);
+    contextMeter.digestMetric('thread-cpu', head.cpu, 'seconds');
+    contextMeter.digestMetric('deserialize', head.deserialize, 'seconds');
+    contextMeter.digestMetric('serialize', head.serialize, 'seconds');
+    if (head.error !== undefined) throw errorOf(head.error);
+    return decodeValue(head.value, buffers);
+  }
+
+  #lost(cause: unknown): LongpoleError {
+    return new LongpoleError(
+      'ERR_LONGPOLE_DASK_BRIDGE',
+      `The Dask worker closed the connection during ${this.#target}. Look into the log of the worker.`,
+      { cause },
+    );
+  }
+}
+
+/** Sends a message: the length of its JSON, the JSON, and the buffers. */
+function send(socket: Socket, head: object, { tree, buffers }: Encoded): void {
+  const json = Buffer.from(
+    JSON.stringify({ ...head, value: tree, buffers: buffers.map(({ byteLength }) => byteLength) }),
+  );
+  const length = Buffer.alloc(LENGTH_BYTES);
+  length.writeUInt32BE(json.byteLength);
+  socket.cork();
+  for (const part of [length, json, ...buffers]) socket.write(part);
+  socket.uncork();
+}
+
+/** Reads an answer from chunks. */
+class AnswerReader {
+  readonly buffers: ArrayBuffer[] = [];
+  head: AnswerHead | undefined;
+  isComplete = false;
+  readonly #onHead: (head: AnswerHead) => void;
+  #part = new Uint8Array(LENGTH_BYTES);
+  #filled = 0;
+  #isLength = true;
+
+  constructor(onHead: (head: AnswerHead) => void) {
+    this.#onHead = onHead;
+  }
+
+  /** Returns whether the answer is complete. */
+  push(chunk: Uint8Array): boolean {
+    let at = 0;
+    while (!this.isComplete) {
+      const size = Math.min(chunk.byteLength - at, this.#part.byteLength - this.#filled);
+      this.#part.set(chunk.subarray(at, at + size), this.#filled);
+      at += size;
+      this.#filled += size;
+      if (this.#filled < this.#part.byteLength) return false;
+      this.#ended();
+    }
+    return true;
+  }
+
+  /** Starts the next part. */
+  #ended(): void {
+    const { buffer } = this.#part;
+    this.#filled = 0;
+    if (this.#isLength) {
+      this.#isLength = false;
+      this.#part = new Uint8Array(new DataView(buffer).getUint32(0));
+      return;
+    }
+    if (this.head === undefined) {
+      const head: AnswerHead = JSON.parse(Buffer.from(buffer).toString());
+      this.head = head;
+      this.#onHead(head);
+    } else this.buffers.push(buffer);
+    const length = this.head.buffers[this.buffers.length];
+    if (length === undefined) this.isComplete = true;
+    else this.#part = new Uint8Array(length);
+  }
+}
+
+function errorOf({ kind, name, message, traceback }: PythonFailure): Error {
+  const raised = new Error(message);
+  Object.defineProperty(raised, 'name', { value: name, configurable: true, writable: true });
+  // The traceback is to Python what the stack is here.
+  Object.defineProperty(raised, 'stack', {
+    value: `${name}: ${message}\n${traceback}`,
+    configurable: true,
+    writable: true,
+  });
+  if (kind === 'raised') return raised;
+  const code = kind === 'import' ? 'ERR_LONGPOLE_PYTHON_IMPORT' : 'ERR_LONGPOLE_PYTHON_VALUE';
+  return new LongpoleError(code, message, traceback === '' ? {} : { cause: raised });
+}
+
+function splitOnce(text: string): readonly [string, string | undefined] {
+  const at = text.indexOf(':');
+  return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
+}
