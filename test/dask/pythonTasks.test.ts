@@ -273,6 +273,19 @@ describe('tasks in Python', { skip: python === undefined && NO_PYTHON, timeout: 
     assert.equal(await client.submit(square, 8, { workers: 'dask-1', pure: false }).result(), 64);
   });
 
+  it('fail if Dask cancels them before they run', async () => {
+    const gates = [join(folder, 'occupied'), join(folder, 'occupied-gate')] as const;
+    await client.submit(named('occupy'), ...gates, { workers: 'dask-1' }).result();
+    await until(() => existsSync(gates[0]));
+    const waiting = client.submit(echo, 1, { key: 'waiting', workers: 'dask-0' });
+    await client.submit(named('cancel'), 'waiting-', { workers: 'dask-1' }).result();
+    const failed = await failureOf(waiting.result());
+    assert.equal(failed.code, 'ERR_LONGPOLE_DASK_BRIDGE');
+    assert.match(failed.message, /python_functions:echo.*log of the worker/);
+    writeFileSync(gates[1], '');
+    assert.equal(await client.submit(echo, 2, { workers: 'dask-0' }).result(), 2);
+  });
+
   it('run again if their worker dies', async () => {
     assert.equal(await client.submit(named('dies_once'), join(folder, 'died')).result(), 'alive');
   });

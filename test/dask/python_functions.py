@@ -6,7 +6,7 @@ import threading
 import time
 
 import numpy
-from distributed import get_worker
+from distributed import Future, fire_and_forget, get_client, get_worker
 
 both = threading.Barrier(2, timeout=60)
 
@@ -92,6 +92,23 @@ def hold(begun, gate):
     while not os.path.exists(gate):
         time.sleep(0.01)
     return time.perf_counter() - since
+
+
+def occupy(begun, gate):
+    """Makes another client's task hold the thread of the other worker."""
+    client = get_client()
+    others = [address for address in client.scheduler_info()["workers"] if address != get_worker().address]
+    fire_and_forget(client.submit(hold, begun, gate, workers=others, pure=False))
+
+
+def cancel(start):
+    """Cancels the task of Dask whose key begins with this text, as soon as Dask has the task."""
+    client = get_client()
+    keys = []
+    while not keys:
+        time.sleep(0.02)
+        keys = client.run_on_scheduler(lambda dask_scheduler: [key for key in dask_scheduler.tasks if key.startswith(start)])
+    client.cancel([Future(key, client) for key in keys], force=True)
 
 
 def meet():

@@ -1,6 +1,6 @@
 // Values as messages to Python and back: a tree of JSON, and buffers for the content of typed arrays. Values that JSON
 // lacks are objects with the one property `$`. python/longpole_dask/python_values.py has the counterpart.
-import { LongpoleError } from '../../base/errors.js';
+import { internalError, LongpoleError } from '../../base/errors.js';
 import { arrowBytes } from '../../graph/arrowTable.js';
 import { isPlainObject } from '../../graph/nesting.js';
 
@@ -152,7 +152,7 @@ function decodeTag(parts: readonly unknown[], buffers: readonly ArrayBuffer[]): 
   const buffer = (index: unknown): ArrayBuffer => {
     const found = buffers[Number(index)];
     if (found !== undefined) return found;
-    throw new LongpoleError('ERR_LONGPOLE_INTERNAL', 'A message from Python lacks a buffer.');
+    throw internalError('A message from Python lacks a buffer.');
   };
   switch (tag) {
     case 'f':
