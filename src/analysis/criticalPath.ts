@@ -174,6 +174,12 @@ export class CriticalPath {
     ]);
   }
 
+  /** Returns the fields of the path as plain values, for JSON. */
+  toJSON(): Pick<CriticalPath, 'start' | 'stop' | 'makespan' | 'floor' | 'byKind' | 'byPrefix' | 'parts'> {
+    const { start, stop, makespan, floor, byKind, byPrefix, parts } = this;
+    return { start, stop, makespan, floor, byKind, byPrefix, parts };
+  }
+
   toString(): string {
     return this.summary().toString();
   }

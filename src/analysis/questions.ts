@@ -24,6 +24,26 @@ export interface Question {
   readonly title: string;
   /** Returns the answer, a pure function of the trace; a table without rows if the trace lacks the needed data. */
   run(trace: Trace): Table;
+  /** Returns the table with the values that it shows, if they say more to a program than its rows. */
+  runWithResult?(trace: Trace): { readonly table: Table; readonly result: object };
+}
+
+/** Returns a question whose table shows a result that other functions of `longpole/analysis` return. */
+function resultQuestion<R extends object>(
+  name: string,
+  title: string,
+  resultOf: (trace: Trace) => R,
+  tableOf: (result: R) => Table,
+): Question {
+  return {
+    name,
+    title,
+    run: (trace) => tableOf(resultOf(trace)),
+    runWithResult: (trace) => {
+      const result = resultOf(trace);
+      return { table: tableOf(result), result };
+    },
+  };
 }
 
 /** All questions, in the order in which they are answered by default. */
@@ -43,16 +63,13 @@ export const QUESTIONS: readonly Question[] = [
     title: 'Results in the memory of each worker, second by second',
     run: fittingTaskBalance,
   },
-  {
-    name: 'findings',
-    title: 'Problems by their cost, with advice',
-    run: (trace) => findingsTable(findings(trace)),
-  },
-  {
-    name: 'critical-path',
-    title: 'The critical path by kind and prefix',
-    run: (trace) => criticalPath(trace).summary(),
-  },
+  resultQuestion('findings', 'Problems by their cost, with advice', findings, findingsTable),
+  resultQuestion(
+    'critical-path',
+    'The critical path by kind and prefix',
+    (trace) => criticalPath(trace),
+    (path) => path.summary(),
+  ),
   { name: 'time-by-prefix', title: 'Prefixes by the seconds of their tasks', run: timeByPrefix },
   { name: 'time-by-action', title: 'The time of workers by action', run: timeByAction },
   { name: 'queueing', title: 'Waits of tasks, median seconds by prefix', run: queueing },

@@ -113,7 +113,10 @@ async function analyze(files: readonly string[], options: AnalyzeOptions): Promi
   }
   if (format === 'json') {
     // Answers every trace before printing, so that an unreadable one leaves no partial output.
-    const answered = traces.map((trace) => ({ opened: trace, answers: [...answersOf(trace, options)] }));
+    const answered = traces.map((trace) => ({
+      opened: trace,
+      answers: [...answersOf(trace, options, true)],
+    }));
     await printPieces(jsonAnswers(answered, options.head));
     return;
   }
@@ -127,31 +130,39 @@ async function analyze(files: readonly string[], options: AnalyzeOptions): Promi
 function* answersOf(
   { trace }: OpenedTrace,
   { analyses, compat, progress: shown }: AnalyzeOptions,
+  withResult = false,
 ): Generator<Answer> {
   const after = trace.eventCount >= LARGE ? { after: 0 } : {};
   const progress = new Progress('analysing', { ...after, ...requested(shown) });
   for (const [i, question] of analyses.entries()) {
     progress.part(i / analyses.length);
-    let table: Table | undefined;
+    let answer: Answer | undefined;
     try {
-      table = answerOf(question, trace, compat);
+      answer = answerOf(question, trace, compat, withResult);
     } finally {
       progress.end();
     }
-    if (table !== undefined) yield { question, table };
+    if (answer !== undefined) yield answer;
   }
 }
 
 /**
  * Runs an analysis. If the trace has no answer, e.g. because of damaged times, prints the error and returns undefined.
  */
-function answerOf(question: Question, trace: Trace, compat: 'dasf' | undefined): Table | undefined {
+function answerOf(
+  question: Question,
+  trace: Trace,
+  compat: 'dasf' | undefined,
+  withResult: boolean,
+): Answer | undefined {
   const ofDasf = compat && DASF_TABLES.get(question.name);
   try {
-    return failingWith(
-      FAILED,
-      () => ofDasf?.(new TraceAnalyser(trace, { compat: 'dasf' })) ?? question.run(trace),
-    );
+    return failingWith(FAILED, () => {
+      if (ofDasf !== undefined)
+        return { question, table: ofDasf(new TraceAnalyser(trace, { compat: 'dasf' })) };
+      const answer = withResult ? question.runWithResult?.(trace) : undefined;
+      return { question, ...(answer ?? { table: question.run(trace) }) };
+    });
   } catch (error) {
     if (!(error instanceof CommandError && error.exitCode === FAILED)) throw error;
     note(`longpole: ${question.name} has no answer: ${error.message}`);

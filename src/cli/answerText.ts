@@ -8,6 +8,8 @@ const PIECE = 1 << 16;
 export interface Answer {
   readonly question: Question;
   readonly table: Table;
+  /** The values that the table shows, see `Question.runWithResult`. */
+  readonly result?: object;
 }
 
 export interface AnsweredTrace {
@@ -42,11 +44,15 @@ export function* jsonAnswers(
   for (const [i, { opened, answers }] of traces.entries()) {
     yield `${i === 0 ? '[' : ','}\n {\n  "trace": ${JSON.stringify(opened.name)},`;
     yield `\n  "damage": ${json(opened.trace.damage ?? null, '  ')},\n  "analyses": {`;
-    for (const [j, { question, table }] of answers.entries()) {
+    for (const [j, { question, table, result }] of answers.entries()) {
       yield `${j === 0 ? '' : ','}\n   ${JSON.stringify(question.name)}: {`;
       yield `\n    "title": ${JSON.stringify(question.title)},`;
       yield `\n    "columns": ${json(table.columns, '    ')},\n    "length": ${table.length},\n    "rows": `;
-      yield* rowsText(table.head(head), '    ');
+      yield* itemsText(table.head(head).eachRow(), '    ');
+      if (result !== undefined) {
+        yield ',\n    "result": ';
+        yield* resultText(result, '    ');
+      }
       yield '\n   }';
     }
     yield answers.length === 0 ? '}\n }' : '\n  }\n }';
@@ -56,21 +62,33 @@ export function* jsonAnswers(
 
 /** Yields the rows of a table as a JSON file. */
 export function* jsonRows(table: Table): Generator<string> {
-  yield* rowsText(table, '');
+  yield* itemsText(table.eachRow(), '');
   yield '\n';
 }
 
-function* rowsText(table: Table, indent: string): Generator<string> {
-  if (table.length === 0) {
-    yield '[]';
-    return;
+/** Yields an array, or an object, whose arrays may be longer than the longest string. */
+function* resultText(result: object, indent: string): Generator<string> {
+  const plain: unknown = 'toJSON' in result && typeof result.toJSON === 'function' ? result.toJSON() : result;
+  if (Array.isArray(plain)) yield* itemsText(plain, indent);
+  else {
+    let before = '{';
+    for (const [name, value] of Object.entries(Object(plain))) {
+      yield `${before}\n${indent} ${JSON.stringify(name)}: `;
+      if (Array.isArray(value)) yield* itemsText(value, `${indent} `);
+      else yield json(value, `${indent} `);
+      before = ',';
+    }
+    yield `\n${indent}}`;
   }
+}
+
+function* itemsText(items: Iterable<unknown>, indent: string): Generator<string> {
   let before = '[';
-  for (const row of table.eachRow()) {
-    yield `${before}\n${indent} ${json(row, `${indent} `)}`;
+  for (const item of items) {
+    yield `${before}\n${indent} ${json(item, `${indent} `)}`;
     before = ',';
   }
-  yield `\n${indent}]`;
+  yield before === '[' ? '[]' : `\n${indent}]`;
 }
 
 function json(value: unknown, indent: string): string {

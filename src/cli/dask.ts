@@ -22,6 +22,7 @@ import {
   FAILED,
   failingLater,
   failingWith,
+  inputEnds,
   interrupted,
   note,
   print,
@@ -35,6 +36,7 @@ const INTERRUPTED = 130;
 interface Options extends DaskSecurity {
   readonly python?: string | undefined;
   readonly timeout: number;
+  readonly untilInput?: boolean;
 }
 
 interface WatchOptions extends Options {
@@ -92,7 +94,8 @@ function subcommand(dask: Command, name: string, description: string): Command {
     )
     .option('--cert <file>', 'certificate of this client')
     .option('--key <file>', 'private key of the certificate')
-    .option('--timeout <seconds>', "time to wait for the scheduler's answer", seconds, 10);
+    .option('--timeout <seconds>', "time to wait for the scheduler's answer", seconds, 10)
+    .option('--until-input', 'also end, as at Ctrl-C, when the standard input receives a line or ends');
 }
 
 function seconds(text: string): number {
@@ -105,27 +108,27 @@ async function record(
   address: string,
   { output, seconds: limit, overwrite = false, ...options }: WatchOptions,
 ): Promise<void> {
-  const ctrlC = interrupted();
+  const ended = requestedEnd(options);
   let writer: TraceWriter | undefined;
-  const dask = await attached(address, ctrlC, options, () => {
+  const dask = await attached(address, ended, options, () => {
     writer = TraceWriter.create(output, { onSignals: false, overwrite });
     return [writer];
   });
-  await watch(dask, ctrlC, limit);
+  await watch(dask, ended, limit);
   failingWith(FAILED, () => writer?.close());
   summary(failingWith(FAILED, () => openTrace(output)));
   await print(`${output}\n`);
 }
 
 async function report(address: string, { output, seconds: limit, ...options }: WatchOptions): Promise<void> {
-  const ctrlC = interrupted();
+  const ended = requestedEnd(options);
   try {
     makeFolders(dirname(resolve(output)));
   } catch (error) {
     throw new CommandError(notWrittenText(output, error), WRONG_USAGE);
   }
-  const dask = await attached(address, ctrlC, options);
-  await watch(dask, ctrlC, limit);
+  const dask = await attached(address, ended, options);
+  await watch(dask, ended, limit);
   const path = failingWith(FAILED, () => dask.report(output));
   summary(dask.trace);
   await print(`${path}\n`);
@@ -133,10 +136,10 @@ async function report(address: string, { output, seconds: limit, ...options }: W
 
 async function attach(
   address: string,
-  { open, python, timeout, ca, cert, key, ...where }: AttachOptions,
+  { open, python, timeout, ca, cert, key, untilInput = false, ...where }: AttachOptions,
 ): Promise<void> {
-  const ctrlC = interrupted();
-  const dask = await attached(address, ctrlC, { python, timeout, ca, cert, key });
+  const ended = requestedEnd({ untilInput });
+  const dask = await attached(address, ended, { python, timeout, ca, cert, key });
   const gone = dask.closed.then(
     (reason) => {
       if (reason !== 'asked') note(`longpole: ${reason}. The dashboard is available until Ctrl-C.`);
@@ -147,22 +150,27 @@ async function attach(
     const link = await failingLater(WRONG_USAGE, dask.dashboard(where));
     await print(`${link}\n`);
     if (open && process.stdout.isTTY) openBrowser(link);
-    await ctrlC;
+    await ended;
   } finally {
     await dask.close().catch(() => {});
     await gone;
   }
 }
 
+/** Resolves when the user, or the program that started this process, ends the observation. */
+function requestedEnd({ untilInput = false }: Pick<Options, 'untilInput'>): Promise<void> {
+  return untilInput ? Promise.race([interrupted(), inputEnds()]) : interrupted();
+}
+
 async function attached(
   address: string,
-  ctrlC: Promise<void>,
+  ended: Promise<void>,
   options: Options,
   observers: () => readonly TraceWriter[] = () => [],
 ): Promise<DaskObservation> {
   const { python, timeout, ca, cert, key } = options;
   const watching = observeDask(address, { python, timeout, security: { ca, cert, key }, observers });
-  const dask = await Promise.race([failingLater(WRONG_USAGE, watching), ctrlC]);
+  const dask = await Promise.race([failingLater(WRONG_USAGE, watching), ended]);
   // The bridge ends with this process.
   if (dask === undefined) process.exit(INTERRUPTED);
   note(`longpole: observing ${address}, ${countText(dask.workers, 'worker')}; press Ctrl-C to end`);
@@ -170,10 +178,10 @@ async function attached(
 }
 
 /**
- * Waits for Ctrl-C, the time limit, or the end of the cluster, and ends the observation. If the cluster or the bridge
+ * Waits for the requested end, the time limit, or the end of the cluster, and ends the observation. If the cluster or the bridge
  * ends first, the command fails, because the recording is incomplete.
  */
-async function watch(dask: DaskObservation, ctrlC: Promise<void>, limit?: number): Promise<void> {
+async function watch(dask: DaskObservation, ended: Promise<void>, limit?: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const time = new Promise<void>((done) => {
     if (limit !== undefined) timer = setTimeout(done, Math.min(limit, MAX_TIMER_SECONDS) * 1000);
@@ -184,7 +192,7 @@ async function watch(dask: DaskObservation, ctrlC: Promise<void>, limit?: number
     (error: unknown) => messageOf(error),
   );
   const isEarly = await Promise.race([
-    ctrlC.then(() => false),
+    ended.then(() => false),
     time.then(() => false),
     gone.then(() => true),
   ]);

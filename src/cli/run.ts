@@ -174,13 +174,24 @@ function checkFolder(file: string): void {
   }
 }
 
+function typeScriptLoader(): string {
+  try {
+    return import.meta.resolve('tsx');
+  } catch {
+    throw new CommandError(
+      'This installation has no compiler of TypeScript. Install the npm package: npm install longpole, then npx longpole run.',
+      WRONG_USAGE,
+    );
+  }
+}
+
 async function runRecorded(
   script: string,
   args: readonly string[],
   directory: string,
   { dask, node, cluster, workers, processes, memoryLimit, dashboard, port }: RunOptions,
 ): Promise<Ended> {
-  const loaders = /\.[cm]?tsx?$/.test(script) ? [import.meta.resolve('tsx')] : [];
+  const loaders = /\.[cm]?tsx?$/.test(script) ? [typeScriptLoader()] : [];
   const modules = [...loaders, new URL('run/preload.js', import.meta.url).href];
   const environment = {
     ...(cluster === true || dask !== undefined ? { LONGPOLE_SCHEDULER: 'cluster' } : {}),

@@ -103,6 +103,17 @@ export function interrupted(): Promise<void> {
   });
 }
 
+/** Resolves when the standard input receives anything or ends. The open input does not keep this process alive. */
+export function inputEnds(): Promise<void> {
+  const { stdin } = process;
+  return new Promise((resolve) => {
+    const end = (): void => resolve();
+    stdin.once('data', end).once('end', end).once('error', end);
+    // A file as input is no socket.
+    if ('unref' in stdin) stdin.unref();
+  });
+}
+
 /** Runs a command. Prints a CommandError, and sets its exit code. */
 export async function runCommand(action: () => Promise<void>): Promise<void> {
   // A write to a closed pipe also emits an event. `print` handles the error.

@@ -1,0 +1,122 @@
+"""Longpole's program, which needs Node: where both are, and how a command of the program gives an answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from ._errors import LongpoleError, reported_error
+
+#: Oldest version of Node that the program supports.
+OLDEST_NODE = (20, 19)
+#: Seconds in which Node must print its version.
+_VERSION_SECONDS = 60
+#: Seconds in which a command must answer. All tables of ten million tasks take ten seconds.
+_ANSWER_SECONDS = 3600
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command printed."""
+
+    stdout: bytes
+    stderr: tuple[str, ...]
+    exit_code: int
+
+    def json(self) -> Any:
+        """Returns the printed JSON. Raises LongpoleError if the command printed none."""
+        if not self.stdout.strip():
+            raise self.error()
+        return json.loads(self.stdout)
+
+    def error(self) -> LongpoleError:
+        return reported_error(self.stderr, self.exit_code)
+
+
+def answer(arguments: Iterable[str], exit_codes: Iterable[int] = (0,)) -> Answer:
+    """Runs a command to its end.
+
+    Raises LongpoleError with the code and the sentence of the command if its exit code is another one, and
+    ``ERR_LONGPOLE_INSTALLATION`` if Node or the program is missing.
+    """
+    arguments = list(arguments)
+    try:
+        done = subprocess.run(
+            command(arguments), stdin=subprocess.DEVNULL, capture_output=True, timeout=_ANSWER_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        text = f"longpole {arguments[0]} did not end within {_ANSWER_SECONDS} s and was killed."
+        raise LongpoleError("ERR_LONGPOLE_INTERNAL", text) from None
+    stderr = tuple(done.stderr.decode("utf-8", "replace").splitlines())
+    result = Answer(done.stdout, stderr, done.returncode)
+    if result.exit_code not in exit_codes:
+        raise result.error()
+    return result
+
+
+def command(arguments: Iterable[str]) -> list[str]:
+    """Returns the command line that runs the program. Raises LongpoleError ``ERR_LONGPOLE_INSTALLATION``."""
+    return [node(), str(root() / "dist" / "cli" / "main.js"), *arguments]
+
+
+def root() -> Path:
+    """Returns the folder of the program: that of the wheel, or that of a checkout or npm package around this file."""
+    here = Path(__file__).resolve().parent
+    for folder in (here / "_node", here.parent.parent):
+        if (folder / "dist" / "cli" / "main.js").is_file():
+            return folder
+    raise LongpoleError(
+        "ERR_LONGPOLE_INSTALLATION",
+        f"The program of Longpole is not beside {here}. Install the wheel again. In a checkout, run: npm ci && npm run build.",
+    )
+
+
+def version() -> str:
+    """Returns the version of the program."""
+    with open(root() / "package.json", encoding="utf-8") as file:
+        return str(json.load(file)["version"])
+
+
+def node() -> str:
+    """Returns Node: ``LONGPOLE_NODE``, else ``node`` on the PATH, else ``node`` beside this Python, as conda installs it.
+
+    Raises LongpoleError ``ERR_LONGPOLE_INSTALLATION`` if there is none, or if it is too old.
+    """
+    return _checked_node(os.environ.get("LONGPOLE_NODE") or None, os.environ.get("PATH"))
+
+
+@lru_cache(maxsize=8)
+def _checked_node(named: str | None, path: str | None) -> str:
+    wanted = "Install Node %d.%d or newer, or set LONGPOLE_NODE to its file." % OLDEST_NODE
+    file = shutil.which(named or "node", path=path)
+    if file is None and named is None:
+        file = shutil.which("node", path=os.path.dirname(sys.executable))
+    if file is None:
+        where = f"LONGPOLE_NODE={named} is no program" if named else "No program node is on the PATH"
+        raise LongpoleError("ERR_LONGPOLE_INSTALLATION", f"{where}, and Longpole needs Node. {wanted}")
+    printed = _printed_version(file)
+    found = re.match(r"v(\d+)\.(\d+)\.", printed)
+    if found is None:
+        raise LongpoleError("ERR_LONGPOLE_INSTALLATION", f"{file} is not Node: {printed[:200]}. {wanted}")
+    if (int(found[1]), int(found[2])) < OLDEST_NODE:
+        raise LongpoleError("ERR_LONGPOLE_INSTALLATION", f"{file} is Node {printed}, which is too old. {wanted}")
+    return file
+
+
+def _printed_version(file: str) -> str:
+    try:
+        done = subprocess.run(
+            [file, "--version"], stdin=subprocess.DEVNULL, capture_output=True, timeout=_VERSION_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return (done.stdout or done.stderr).decode("utf-8", "replace").strip()
