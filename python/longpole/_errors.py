@@ -10,6 +10,9 @@ _REPORTED = re.compile(r"^longpole: (?P<text>.*?)(?: \((?P<code>ERR_LONGPOLE_\w+
 #: A line in which the program reports a wrong option.
 _USAGE = re.compile(r"^error: (?P<text>.*)$")
 
+#: Beginnings of lines that report no error.
+_NO_ERRORS = ("longpole: warning: ", "longpole: observing ")
+
 #: Exit code of the program for wrong usage or unreadable input.
 WRONG_USAGE = 2
 #: Exit code of the program if a check failed or an output could not be written.
@@ -44,9 +47,9 @@ def invalid_argument(message: str) -> LongpoleError:
 def reported_error(stderr: Iterable[str], exit_code: int) -> LongpoleError:
     """Returns the error that the lines of the program report last. The exit code classifies an error without a code."""
     lines = [line.rstrip() for line in stderr if line.strip()]
-    for line in reversed(lines):
+    for line in reversed(lines) if exit_code > 0 else ():
         found = _REPORTED.match(line) or _USAGE.match(line)
-        if found is not None and not line.startswith("longpole: warning: "):
+        if found is not None and not line.startswith(_NO_ERRORS):
             code = found.groupdict().get("code") or _code_of(exit_code)
             return LongpoleError(code, found["text"])
     how = f"was killed by signal {-exit_code}" if exit_code < 0 else f"ended with exit code {exit_code}"

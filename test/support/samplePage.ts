@@ -130,7 +130,8 @@ export class SamplePage {
 
   async #runPython(text: string): Promise<string> {
     this.#python += `${text}\n`;
-    return runOrThrow(python ?? '', ['-c', this.#python], { cwd: this.#folder.path });
+    const env = { ...process.env, LONGPOLE_NODE: process.execPath, PYTHONPATH: repositoryPath('python') };
+    return runOrThrow(python ?? '', ['-c', this.#python], { cwd: this.#folder.path, env });
   }
 
   /** Runs commands that the page shows behind `$ `, and compares what each prints. */
