@@ -19,7 +19,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { parquetReadObjects } from 'hyparquet';
-import { TraceAnalyser } from 'longpole/analysis';
+import { findings, TraceAnalyser } from 'longpole/analysis';
 import { EXPORTERS, exportTrace, openTrace } from 'longpole/trace';
 import { syntheticTrace } from '#internal/trace/syntheticTrace.test.support.js';
 import { unpackFixture } from './support/dasfSmall.js';
@@ -61,7 +61,7 @@ describe('longpole analyze', () => {
     for (const line of stdout.split('\n')) assert.ok(line.length <= 72, line);
   });
 
-  it('prints findings as sentences, and as rows with --json', async () => {
+  it('prints findings as sentences, and with --json as rows and as findings() returns them', async () => {
     const { stdout, stderr } = await longpole(['analyze', '-a', 'findings', tasks], { COLUMNS: '80' });
     assert.match(
       stdout,
@@ -70,9 +70,9 @@ describe('longpole analyze', () => {
     );
     assert.match(stdout, /\n {3}Join about \d+ tasks into one/);
     for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line);
-    const [answer]: { analyses: { findings: { rows: Record<string, unknown>[] } } }[] = JSON.parse(
-      await succeed('analyze', '-a', 'findings', '--json', tasks),
-    );
+    const [answer]: { analyses: { findings: { rows: Record<string, unknown>[]; result: unknown } } }[] =
+      JSON.parse(await succeed('analyze', '-a', 'findings', '--json', tasks));
+    assert.deepEqual(answer?.analyses.findings.result, findings(openTrace(tasks)));
     const [first] = answer?.analyses.findings.rows ?? [];
     assert.ok(Number(first?.['Costs (s)']) > 1);
     assert.equal(first?.['Confidence'], 'high');

@@ -91,7 +91,7 @@ class Child:
         try:
             code = self._process.wait(seconds)
         except subprocess.TimeoutExpired:
-            text = f"The observation did not end within {seconds:g} s and was killed. Its file may be incomplete."
+            text = f"The observation did not end within {seconds:g} s and was killed. Its file may be incomplete; record again."
             raise LongpoleError("ERR_LONGPOLE_INTERNAL", text) from None
         for reader in self._readers:
             reader.join(_CLOSING_SECONDS)

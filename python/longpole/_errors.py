@@ -54,7 +54,7 @@ def reported_error(stderr: Iterable[str], exit_code: int) -> LongpoleError:
             return LongpoleError(code, found["text"])
     how = f"was killed by signal {-exit_code}" if exit_code < 0 else f"ended with exit code {exit_code}"
     last = f"; its last line was: {lines[-1]}" if lines else ""
-    return LongpoleError("ERR_LONGPOLE_INTERNAL", f"The program longpole {how}{last}.")
+    return LongpoleError("ERR_LONGPOLE_INTERNAL", f"The program longpole {how}{last}. Try again. If it ends again, report it.")
 
 
 def _code_of(exit_code: int) -> str:

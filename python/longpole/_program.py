@@ -54,7 +54,7 @@ def answer(arguments: Iterable[str], exit_codes: Iterable[int] = (0,)) -> Answer
             command(arguments), stdin=subprocess.DEVNULL, capture_output=True, timeout=_ANSWER_SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
-        text = f"longpole {arguments[0]} did not end within {_ANSWER_SECONDS} s and was killed."
+        text = f"longpole {arguments[0]} did not end within {_ANSWER_SECONDS} s and was killed. Try a smaller trace, or run the command in a terminal."
         raise LongpoleError("ERR_LONGPOLE_INTERNAL", text) from None
     stderr = tuple(done.stderr.decode("utf-8", "replace").splitlines())
     result = Answer(done.stdout, stderr, done.returncode)
