@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sampleModule } from './support/sampleModule.js';
-import { firstMissing, isShown, labelsOf } from './support/sampleOutput.js';
+import { firstMissing, isShown } from './support/sampleOutput.js';
+import { differentCounts, missingLabels } from './support/sampleSummary.js';
 import { samplesOf } from './support/samples.js';
 
 const module = (text: string, names: readonly string[] = [], later = '') =>
@@ -39,7 +40,31 @@ test('values of comments have to be printed in their order', () => {
 
 test('the labels of a summary are the words before its columns', () => {
   const summary = 'longpole: main.js took 4.7 s\ntasks      83 done\n           more\nlong pole   33 %\n';
-  assert.deepEqual(labelsOf(summary), ['longpole', 'tasks', 'long pole']);
+  assert.deepEqual(missingLabels(summary, 'tasks   1 done\n'), ['longpole', 'long pole']);
+});
+
+test('the counts of a summary are those of the run and agree with each other', () => {
+  const counts = {
+    tasks: { memory: 3, erred: 0 },
+    computations: 1,
+    workers: [{ name: 'threads-0', tasks: 3 }],
+    prefixes: [
+      { prefix: 'add', tasks: 1 },
+      { prefix: 'load', tasks: 2 },
+    ],
+  };
+  const page = (...lines: readonly string[]): string => `${lines.join('\n')}\n`;
+  const tasks = 'tasks      3 done in 1 computation; 5 s of work in 4 s';
+  const workers =
+    'workers    threads-0  80 % busy  3.1 s  2 tasks\n           threads-1  60 % busy  2.3 s   1 task';
+  const prefixes = 'prefixes   load  2.9 s  52 %  2 tasks  longest 1 s\n           and 1 more';
+  assert.deepEqual(differentCounts(page(tasks, workers, prefixes), counts), []);
+  assert.deepEqual(differentCounts(page(tasks, workers), undefined), []);
+  assert.equal(differentCounts(page(tasks.replace('3', '4'), prefixes), counts).length, 1);
+  assert.equal(differentCounts(page(tasks, workers.replace('2 tasks', '3 tasks')), undefined).length, 1);
+  assert.equal(differentCounts(page(workers.replace('threads-0', 'threads-7')), counts).length, 1);
+  assert.equal(differentCounts(page(prefixes.replace('2 tasks', '3 tasks')), counts).length, 1);
+  assert.equal(differentCounts(page(prefixes.replace('1 more', '2 more')), counts).length, 1);
 });
 
 test('a sample imports the names that it lacks, exports its own, and prints what its comments show', async () => {

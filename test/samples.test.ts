@@ -13,15 +13,16 @@ import { SamplePage } from './support/samplePage.js';
 const temporary = mkdtempSync(join(tmpdir(), 'longpole-samples-'));
 after(() => rmSync(temporary, { recursive: true, force: true }));
 const root = new SampleRoot(temporary);
-const pages = [
-  'README.md',
-  'CONTRIBUTING.md',
-  'bench/README.md',
-  ...readdirSync(repositoryPath('docs'), { recursive: true, encoding: 'utf8' })
+
+function pagesIn(folder: string): string[] {
+  const paths = readdirSync(repositoryPath(folder), { recursive: true, encoding: 'utf8' });
+  return paths
     .filter((path) => path.endsWith('.md'))
-    .map((path) => `docs/${path}`)
-    .sort(),
-]
+    .map((path) => `${folder}/${path}`)
+    .sort();
+}
+
+const pages = ['README.md', 'CONTRIBUTING.md', 'bench/README.md', ...pagesIn('examples'), ...pagesIn('docs')]
   .map((path) => new SamplePage(root, path))
   .filter(({ hasCode }) => hasCode);
 

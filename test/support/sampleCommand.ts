@@ -1,7 +1,8 @@
 // Commands that shell samples find in their PATH instead of those of the machine. `npm` checks that a script exists. `jq`
-// checks that its input is JSON. `npx` checks that the file of its last argument exists. `view` is `longpole view` until it prints
+// checks that its input is JSON. `npx longpole` is `longpole`; for another
+// program, `npx` checks that the file of its last argument exists. `view` is `longpole view` until it prints
 // its link.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { repositoryPath } from './repository.js';
 
@@ -15,6 +16,11 @@ function npm([command, script]: readonly string[]): number {
   if (command === 'ci') return 0;
   if (command === 'test' || command === 'run') return (script ?? command) in manifest.scripts ? 0 : 1;
   return command === 'install' && script === manifest.name ? 0 : 1;
+}
+
+function npx([program, ...options]: readonly string[]): number {
+  if (program !== 'longpole') return existsSync(options.at(-1) ?? '') ? 0 : 1;
+  return spawnSync(process.execPath, [CLI, ...options], { stdio: 'inherit' }).status ?? 1;
 }
 
 function view(options: readonly string[]): void {
@@ -32,5 +38,5 @@ function view(options: readonly string[]): void {
 
 if (name === 'npm') process.exitCode = npm(args);
 else if (name === 'jq') JSON.parse(readFileSync(0, 'utf8'));
-else if (name === 'npx') process.exitCode = existsSync(args.at(-1) ?? '') ? 0 : 1;
+else if (name === 'npx') process.exitCode = npx(args);
 else view(args);

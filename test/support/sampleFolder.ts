@@ -14,22 +14,26 @@ import { gunzipSync } from 'node:zlib';
 import { repositoryPath } from './repository.js';
 import { runCommand } from './runCommand.js';
 import { javascriptOf, type Names } from './sampleModule.js';
+import type { SummaryCounts } from './sampleSummary.js';
 
 const CLI = repositoryPath('dist/cli/main.js');
 /** Files of every page; test/samples/NAME/ has those of one page. */
-const SHARED_FILES = repositoryPath('test/samples/any');
+const SHARED = 'test/samples/any';
 
 /** A run that stands for every run of which a page shows the trace or the summary. */
 export interface RecordedRun {
   /** Path of the trace. */
   readonly trace: string;
+  /** What `longpole run` prints at the end. */
   readonly summary: string;
+  /** What `longpole run --json` writes. */
+  readonly counts: SummaryCounts;
 }
 
 /** The folder above those of the pages: what a user's package and machine have. */
 export class SampleRoot {
   readonly path: string;
-  #recorded: Promise<RecordedRun> | undefined;
+  readonly #recorded = new Map<string, Promise<RecordedRun>>();
 
   constructor(path: string) {
     this.path = path;
@@ -52,18 +56,26 @@ export class SampleRoot {
     chmodSync(path, 0o755);
   }
 
-  /** Records a trace. Later calls return the same. */
-  recorded(): Promise<RecordedRun> {
-    this.#recorded ??= this.#record();
-    return this.#recorded;
+  /**
+   * Records a run. Later calls for the same program return the same run.
+   *
+   * @param program path below the repository, and arguments
+   */
+  recorded(program = `${SHARED}/program.mjs`): Promise<RecordedRun> {
+    const recorded = this.#recorded.get(program) ?? this.#record(program, `recorded-${this.#recorded.size}`);
+    this.#recorded.set(program, recorded);
+    return recorded;
   }
 
-  async #record(): Promise<RecordedRun> {
-    const trace = join(this.path, 'recorded.trace');
-    const args = [CLI, 'run', '--no-dashboard', '--trace', trace, join(SHARED_FILES, 'program.mjs')];
-    const { code, stderr } = await runCommand(process.execPath, args, { cwd: this.path });
+  async #record(program: string, name: string): Promise<RecordedRun> {
+    const [script = '', ...words] = program.split(' ');
+    const trace = join(this.path, `${name}.trace`);
+    const json = join(this.path, `${name}.json`);
+    const args = [CLI, 'run', '--no-dashboard', '--trace', trace, '--json', json, repositoryPath(script)];
+    const { code, stderr } = await runCommand(process.execPath, [...args, ...words], { cwd: this.path });
     if (code !== 0) throw new Error(`longpole ${args.join(' ')} ended with ${code}:\n${stderr}`);
-    return { trace, summary: stderr };
+    const counts: SummaryCounts = JSON.parse(readFileSync(json, 'utf8'));
+    return { trace, summary: stderr, counts };
   }
 }
 
@@ -78,7 +90,7 @@ export class SampleFolder {
     this.path = join(root.path, name);
     mkdirSync(join(this.path, 'modules'), { recursive: true });
     symlinkSync(repositoryPath('dist'), join(this.path, 'dist'));
-    for (const folder of [SHARED_FILES, repositoryPath(`test/samples/${name}`)]) {
+    for (const folder of [repositoryPath(SHARED), repositoryPath(`test/samples/${name}`)]) {
       if (existsSync(folder)) cpSync(folder, this.path, { recursive: true });
     }
   }

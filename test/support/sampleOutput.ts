@@ -53,8 +53,3 @@ export function firstMissing(printed: string, shown: readonly string[]): string 
   }
   return undefined;
 }
-
-/** Returns the words at the beginnings of lines before a column of values, such as `tasks` and `long pole`. */
-export function labelsOf(text: string): string[] {
-  return [...text.matchAll(/^([a-z]+(?: [a-z]+)?)(?=:? {2,}|: )/gm)].map((match) => match[1]!);
-}

@@ -7,9 +7,10 @@
 // - `yaml`, `json`: parsed.
 // - `text` behind one of these in the same section: what it prints. Other `text` is a drawing.
 //
-// The info string may add `not run: REASON` to a sample that needs more than this machine, and `layout` to the summary of a
-// run, of which only the labels at the beginnings of the lines are compared. A summary without a command is compared with that
-// of test/samples/any/program.mjs.
+// The info string may add `not run: REASON` to a sample that needs more than this machine. A summary of `longpole run` has
+// `summary of PROGRAM ARGUMENTS`: the test runs that program, often with smaller inputs, and compares labels and counts
+// (sampleSummary.ts). A summary that no program here can print has `layout`: only its labels are compared, with those of
+// test/samples/any/program.mjs.
 import { type Fence, readMarkdown } from './markdown.js';
 
 export interface Sample {
@@ -18,6 +19,8 @@ export interface Sample {
   readonly output?: Fence;
   /** Name of the file, if the page gives one: in a comment in the first line, or above the sample as `name`: */
   readonly file?: string;
+  /** The program and the arguments whose summary this is. */
+  readonly summaryOf?: string;
   /** Why this sample is not run. */
   readonly notRun?: string;
 }
@@ -31,13 +34,15 @@ export function samplesOf(page: string): Sample[] {
   const samples: Sample[] = [];
   for (const fence of fences) {
     const notRun = /^not run: (.+)$/.exec(fence.info)?.[1];
-    if (fence.info !== '' && fence.info !== 'layout' && notRun === undefined)
+    const summaryOf = /^summary of (\S.*)$/.exec(fence.info)?.[1];
+    if (![notRun, summaryOf].some((one) => one !== undefined) && !['', 'layout'].includes(fence.info))
       throw new Error(`Line ${fence.line}: the info string '${fence.info}' has no meaning`);
     if (fence.language === 'text') {
       const last = samples.at(-1);
       const isAlone =
         last === undefined || headings.some(({ line }) => line > last.fence.line && line < fence.line);
-      if (/^\$ /m.test(fence.text)) samples.push({ fence });
+      if (summaryOf !== undefined) samples.push({ fence, summaryOf });
+      else if (/^\$ /m.test(fence.text)) samples.push({ fence });
       else if (!isAlone && last.output === undefined && last.notRun === undefined)
         samples[samples.length - 1] = { ...last, output: fence };
       else if (fence.info === 'layout') samples.push({ fence });
