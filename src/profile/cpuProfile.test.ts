@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { type ProfileCycle, STACK_IDLE, STACK_RUNTIME } from '../protocol/profileCycle.js';
 import { type ProfileReading, readCpuProfile } from './cpuProfile.js';
 import { cpuProfileOf } from './samples.test.support.js';
+import { TaskPlaces } from './taskPlaces.js';
 
 const READING: ProfileReading = {
   thread: 'threads-0',
@@ -11,7 +12,7 @@ const READING: ProfileReading = {
   isRuntime: (url) => url.startsWith('node:') || url.startsWith('longpole/'),
   callsTasks: (url) => url === 'longpole/evaluator.js',
   runsTasks: (url) => url === 'longpole/evaluator.js',
-  taskPositions: new Map(),
+  taskPlaces: new TaskPlaces(),
   functionPosition: (url, line) => ({ file: `/${url}`, line: line + 1 }),
   runningLine: (_url, line) => line,
   tasks: () => ({ starts: [1000], stops: [Number.POSITIVE_INFINITY], tasks: [42] }),
@@ -34,6 +35,7 @@ function read(frames: readonly string[], changes: Partial<ProfileReading> = {}):
 }
 
 const ENGINE = ['emit@node:events', 'work@longpole/runtime.js', 'call@longpole/evaluator.js'];
+const INC = { id: 'module user.ts inc', name: 'inc' };
 const NO_TASKS = { tasks: () => ({ starts: [], stops: [], tasks: [] }) };
 
 test('frames of Longpole and Node that lead to a task are removed, and those inside a task are kept', () => {
@@ -49,14 +51,16 @@ test('a task that continues after an await, and a task that is a function of the
 });
 
 test('a sample of a function that V8 inlined into the runner belongs to the function of the task', () => {
-  const named = { taskName: () => 'inc', taskPositions: new Map([['inc', { file: '/user.ts', line: 7 }]]) };
+  const taskPlaces = new TaskPlaces();
+  taskPlaces.add(INC, { file: '/user.ts', line: 7 });
+  const named = { taskFunction: () => INC, taskPlaces };
   assert.equal(read(ENGINE, named), 'inc');
   assert.equal(read([...ENGINE, 'clock@longpole/clock.js'], named), 'runtime');
   assert.equal(read(ENGINE, { ...named, ...NO_TASKS }), 'runtime');
 });
 
 test('a function that V8 inlined is where other samples have shown it, and not another function of that name', () => {
-  const named = { ...READING, taskName: () => 'inc', taskPositions: new Map() };
+  const named = { ...READING, taskFunction: () => INC, taskPlaces: new TaskPlaces() };
   assert.deepEqual(stacksOf(readCpuProfile(cpuProfileOf([ENGINE]), named)), ['runtime']);
   const both = readCpuProfile(cpuProfileOf([ENGINE, [...ENGINE, 'inc@user.ts']]), named);
   assert.deepEqual(stacksOf(both), ['inc', 'inc']);
@@ -64,8 +68,44 @@ test('a function that V8 inlined is where other samples have shown it, and not a
   assert.deepEqual(readCpuProfile(cpuProfileOf([ENGINE]), named).files, ['/user.ts']);
 });
 
+test('two functions of one name that V8 inlined are each at their own place', () => {
+  const tasks = [0, 1, 2, 3];
+  const reading = {
+    ...READING,
+    taskPlaces: new TaskPlaces(),
+    // The samples are at 10, 20, 30 and 40 ms: two tasks of each function, by turns.
+    tasks: () => ({
+      starts: tasks.map((index) => 1000.005 + index / 100),
+      stops: tasks.map((index) => 1000.014 + index / 100),
+      tasks,
+    }),
+    taskFunction: (task: number) => ({ id: `module ${task % 2 === 0 ? 'a.ts' : 'b.ts'} inc`, name: 'inc' }),
+  };
+  const profile = cpuProfileOf([ENGINE, ENGINE, [...ENGINE, 'inc@a.ts'], [...ENGINE, 'inc@b.ts']]);
+  const cycle = readCpuProfile(profile, reading);
+  const files = Array.from(cycle.stacks, (stack) => cycle.files[stack]);
+  assert.deepEqual(files, ['/a.ts', '/b.ts', '/a.ts', '/b.ts']);
+  const later = readCpuProfile(cpuProfileOf([ENGINE, ENGINE]), reading);
+  assert.deepEqual(
+    Array.from(later.stacks, (stack) => later.files[stack]),
+    ['/a.ts', '/b.ts'],
+  );
+});
+
+test('a function is where most samples have shown it, and a sample of the next task does not change that', () => {
+  const taskPlaces = new TaskPlaces();
+  const border = cpuProfileOf([
+    [...ENGINE, 'inc@other.ts'],
+    [...ENGINE, 'inc@user.ts'],
+    [...ENGINE, 'inc@user.ts'],
+    ENGINE,
+  ]);
+  const cycle = readCpuProfile(border, { ...READING, taskFunction: () => INC, taskPlaces });
+  assert.equal(cycle.files[cycle.stacks[3]!], '/user.ts');
+});
+
 test('a task without a name of its own has the name of its key', () => {
-  const named = { taskName: () => 'inc', taskPositions: new Map() };
+  const named = { taskFunction: () => INC, taskPlaces: new TaskPlaces() };
   assert.equal(read([...ENGINE, '@user.ts', '@user.ts'], named), 'inc>(anonymous)');
   assert.equal(read(['@user.ts'], named), '(anonymous)');
 });

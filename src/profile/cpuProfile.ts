@@ -7,6 +7,7 @@ import {
   STACK_RUNTIME,
   type TaskIntervals,
 } from '../protocol/profileCycle.js';
+import type { SourcePosition, TaskFunction, TaskPlaces } from './taskPlaces.js';
 
 /** The part of V8's CPU profile (Chrome DevTools protocol, `Profiler.Profile`) that this file reads. */
 export interface CpuProfile {
@@ -34,13 +35,6 @@ export interface CpuProfileNode {
   readonly positionTicks?: readonly { readonly line: number; readonly ticks: number }[];
 }
 
-/** A position in the user's own file. */
-export interface SourcePosition {
-  readonly file: string;
-  /** Line from 1; 0 if unknown. */
-  readonly line: number;
-}
-
 /** Functions and times for reading a profile. */
 export interface ProfileReading {
   readonly thread: string;
@@ -54,10 +48,10 @@ export interface ProfileReading {
   readonly callsTasks: (url: string) => boolean;
   /** Returns whether a function of Longpole runs tasks, so that V8 may inline the function of a task into it. */
   readonly runsTasks: (url: string, functionName: string) => boolean;
-  /** Returns the name of the function of a task, for functions that V8 inlined or that have no name. Default: unknown. */
-  readonly taskName?: (task: number) => string | undefined;
-  /** Positions of the functions of tasks by name, for later cycles. */
-  readonly taskPositions: Map<string, SourcePosition>;
+  /** Returns the function of a task, for functions that V8 inlined or that have no name. Default: unknown. */
+  readonly taskFunction?: (task: number) => TaskFunction | undefined;
+  /** Places of the functions of tasks, which later cycles use too. */
+  readonly taskPlaces: TaskPlaces;
   /** Returns the start of a function in the user's file. Line and column count from 0. */
   readonly functionPosition: (url: string, line: number, column: number) => SourcePosition;
   /** Returns the user's line for an executed line, which counts from 1; 0 if unknown. */
@@ -90,23 +84,23 @@ export function readCpuProfile(profile: CpuProfile, reading: ProfileReading): Pr
   const kept: number[] = [];
   const stacks: number[] = [];
   const sampleLines: number[] = [];
-  /** Samples of inlined functions, by their place in `stacks` → the name of the function. */
-  const inlined = new Map<number, string>();
+  /** Samples of inlined functions: index in `stacks` → function. */
+  const inlined = new Map<number, TaskFunction>();
   for (const [index, sample] of order.entries()) {
     const node = profile.samples[sample]!;
     const task = tasks[index]!;
-    const name = task === NO_TASK ? undefined : reading.taskName?.(task);
-    const stack = builder.stackOf(node, task !== NO_TASK, name);
+    const fn = task === NO_TASK ? undefined : reading.taskFunction?.(task);
+    const stack = builder.stackOf(node, task !== NO_TASK, fn);
     const line = builder.nextLine(node);
     if (stack === DROPPED || times[index]! <= reading.after) continue;
-    if (stack === STACK_RUNTIME && name !== undefined && builder.runsTasks(node))
-      inlined.set(stacks.length, name);
+    if (stack === STACK_RUNTIME && fn !== undefined && builder.runsTasks(node))
+      inlined.set(stacks.length, fn);
     kept.push(index);
     stacks.push(stack);
     sampleLines.push(stack < 0 ? 0 : line);
   }
   // The other samples have shown where the functions are.
-  for (const [at, name] of inlined) stacks[at] = builder.taskFrame(name);
+  for (const [at, fn] of inlined) stacks[at] = builder.taskFrame(fn);
   return {
     thread: reading.thread,
     start,
@@ -154,8 +148,10 @@ class StackBuilder {
     files: [] as string[],
     lines: [] as number[],
   };
-  /** Frames without a caller: name → stack node. */
-  readonly #named = new Map<string, number>();
+  /** Frames without a caller: name and position → stack node. */
+  readonly #outermost = new Map<string, number>();
+  /** V8's node → the function that the runner called, if that is known. */
+  readonly #called = new Map<number, { readonly functionName: string; readonly position: SourcePosition }>();
 
   constructor(profile: CpuProfile, reading: ProfileReading) {
     this.#reading = reading;
@@ -165,10 +161,14 @@ class StackBuilder {
     }
   }
 
-  /** `taskName` is the name of the function of the task that ran. */
-  stackOf(id: number, inTask: boolean, taskName?: string): number {
-    const stack = getOrMake(this.#stacks, id, () => this.#build(id, taskName));
-    if (stack === OUTSIDE_JAVASCRIPT) return inTask ? this.#namedFrame(PROGRAM) : STACK_IDLE;
+  /** `fn` is the function of the task that ran. The sample shows where that function is. */
+  stackOf(id: number, inTask: boolean, fn?: TaskFunction): number {
+    const stack = getOrMake(this.#stacks, id, () => this.#build(id, fn?.name));
+    const called = this.#called.get(id);
+    if (fn !== undefined && called !== undefined)
+      if (called.functionName === '' || called.functionName === fn.name)
+        this.#reading.taskPlaces.add(fn, called.position);
+    if (stack === OUTSIDE_JAVASCRIPT) return inTask ? this.#outermostFrame(PROGRAM, NO_POSITION) : STACK_IDLE;
     return stack;
   }
 
@@ -201,10 +201,9 @@ class StackBuilder {
   }
 
   /** Returns the stack of the function of a task; STACK_RUNTIME if no sample has shown where the function is. */
-  taskFrame(name: string): number {
-    const position = this.#reading.taskPositions.get(name);
-    if (position === undefined) return STACK_RUNTIME;
-    return getOrMake(this.#named, name, () => this.#push(-1, name, position));
+  taskFrame(fn: TaskFunction): number {
+    const position = this.#reading.taskPlaces.of(fn);
+    return position === undefined ? STACK_RUNTIME : this.#outermostFrame(fn.name, position);
   }
 
   #build(id: number, taskName: string | undefined): number {
@@ -213,13 +212,19 @@ class StackBuilder {
     if (path.length === 0 || name === IDLE) return STACK_IDLE;
     if (path.some(({ callFrame }) => callFrame.url === PROFILER_SCRIPT)) return DROPPED;
     if (path.length === 1 && name === PROGRAM) return OUTSIDE_JAVASCRIPT;
-    if (path.length === 1 && name === GARBAGE_COLLECTOR) return this.#namedFrame(GARBAGE_COLLECTOR);
+    if (path.length === 1 && name === GARBAGE_COLLECTOR)
+      return this.#outermostFrame(GARBAGE_COLLECTOR, NO_POSITION);
     const first = this.#firstOfTask(path);
     if (first === path.length) return STACK_RUNTIME;
     let parent = -1;
     const caller = path[first - 1]?.callFrame;
     const isTask = caller !== undefined && this.#reading.runsTasks(caller.url, caller.functionName);
     for (const node of path.slice(first)) parent = this.#frame(node, parent, isTask ? taskName : undefined);
+    const called = path[first]?.callFrame;
+    if (isTask && called !== undefined) {
+      const { functionName } = called;
+      this.#called.set(id, { functionName, position: this.#positionOf(called) });
+    }
     return parent;
   }
 
@@ -254,25 +259,24 @@ class StackBuilder {
   #frame(node: CpuProfileNode, parent: number, taskName: string | undefined): number {
     const known = this.#stacks.get(-node.id - 1);
     if (known !== undefined) return known;
-    const { functionName, url, lineNumber, columnNumber } = node.callFrame;
-    const position =
-      url === '' || lineNumber < 0
-        ? { file: url, line: 0 }
-        : this.#reading.functionPosition(url, lineNumber, columnNumber);
+    const { functionName } = node.callFrame;
+    const position = this.#positionOf(node.callFrame);
     const ofTask = parent < 0 ? taskName : undefined;
     const name = functionName === '' ? (ofTask ?? '(anonymous)') : functionName;
-    const stack = this.#push(parent, name, position);
-    if (name === ofTask && !this.#named.has(name)) {
-      this.#named.set(name, stack);
-      this.#reading.taskPositions.set(name, position);
-    }
+    const stack = parent < 0 ? this.#outermostFrame(name, position) : this.#push(parent, name, position);
     // Negative keys stand for a node inside a task. Only the frames below a node decide which frames are removed.
     this.#stacks.set(-node.id - 1, stack);
     return stack;
   }
 
-  #namedFrame(name: string): number {
-    return getOrMake(this.#named, name, () => this.#push(-1, name, NO_POSITION));
+  #positionOf({ url, lineNumber, columnNumber }: CpuProfileNode['callFrame']): SourcePosition {
+    if (url === '' || lineNumber < 0) return { file: url, line: 0 };
+    return this.#reading.functionPosition(url, lineNumber, columnNumber);
+  }
+
+  #outermostFrame(name: string, position: SourcePosition): number {
+    const key = `${name}\u0000${position.file}\u0000${position.line}`;
+    return getOrMake(this.#outermost, key, () => this.#push(-1, name, position));
   }
 
   #push(parent: number, name: string, { file, line }: SourcePosition): number {

@@ -1,6 +1,8 @@
 // The statistical profiler of a host's isolate. Follows the isolate when it is replaced, assigns samples to tasks, and
 // pauses while the isolate is idle.
+import type { TaskFunction } from '../../profile/taskPlaces.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
+import { functionId } from '../../protocol/functionRef.js';
 import type { ProfileSettings, TaskIntervals } from '../../protocol/profileCycle.js';
 import { functionOf } from '../../protocol/program.js';
 import { TaskIntervalLog } from '../profiler/taskIntervalLog.js';
@@ -63,7 +65,7 @@ export class HostProfile {
       ...profile,
       epochOffsetMs,
       tasks: (start, stop) => this.#tasks(start, stop),
-      taskName: (task) => this.#taskName(task),
+      taskFunction: (task) => this.#taskFunction(task),
       onCycle: (cycle) => this.#events.profile({ ...cycle, thread: facts.name }),
       onStarted: (start, stop) => this.#started(start, stop),
     });
@@ -139,11 +141,12 @@ export class HostProfile {
     if (this.#profiler?.isSampling === true) this.#recent.set(spec.run, spec);
   }
 
-  #taskName(task: number): string | undefined {
+  #taskFunction(task: number): TaskFunction | undefined {
     for (const { firstId, program, functions } of [...this.#earlier.values(), ...this.#recent.values()]) {
       if (task < firstId || task >= firstId + program.size) continue;
-      const name = functions[functionOf(program, task - firstId)]?.name;
-      return name === 'lambda' ? '(anonymous)' : name;
+      const ref = functions[functionOf(program, task - firstId)];
+      if (ref === undefined) return undefined;
+      return { id: functionId(ref), name: ref.name === 'lambda' ? '(anonymous)' : ref.name };
     }
     return undefined;
   }

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import type { SourcePosition } from '../../profile/cpuProfile.js';
+import type { SourcePosition } from '../../profile/taskPlaces.js';
 
 /** Most maps that are kept. Beyond it all are discarded and read again on demand. */
 const MAX_MAPS = 2000;

@@ -11,6 +11,7 @@ import {
   type ProfileReading,
   readCpuProfile,
 } from '../../profile/cpuProfile.js';
+import { type TaskFunction, TaskPlaces } from '../../profile/taskPlaces.js';
 import type { ProfileCycle, TaskIntervals } from '../../protocol/profileCycle.js';
 import { mapExpression, SourcePositions } from './sourcePositions.js';
 import { forgetThread, type InspectorChannel, inspectThisThread, inspectThread } from './threadInspector.js';
@@ -26,8 +27,8 @@ export interface ThreadProfilerOptions {
   readonly epochOffsetMs: number;
   /** Returns the tasks that the thread ran between two times; called once per cycle. Default: none. */
   readonly tasks?: (start: number, stop: number) => TaskIntervals;
-  /** Returns the name of the function of a task. Default: unknown. */
-  readonly taskName?: (task: number) => string | undefined;
+  /** Returns the function of a task. Default: unknown. */
+  readonly taskFunction?: (task: number) => TaskFunction | undefined;
   /** Called with each cycle, in order. */
   readonly onCycle: (cycle: ProfileCycle) => void;
   /** Called when profiling has started, which blocked the thread from `start` to `stop`, seconds since the epoch. */
@@ -85,7 +86,7 @@ export class ThreadProfiler {
   /** Starts profiling once the thread is busy. */
   constructor(options: ThreadProfilerOptions) {
     this.#options = options;
-    const { interval = 0.01, epochOffsetMs, tasks = () => NO_INTERVALS, taskName, thread } = options;
+    const { interval = 0.01, epochOffsetMs, tasks = () => NO_INTERVALS, taskFunction, thread } = options;
     this.#reading = {
       thread: thread ?? 'scheduler',
       interval,
@@ -93,8 +94,8 @@ export class ThreadProfiler {
       isRuntime: thread === undefined ? isNodeFile : isRuntimeFile,
       callsTasks,
       runsTasks,
-      ...(taskName === undefined ? {} : { taskName }),
-      taskPositions: new Map(),
+      ...(taskFunction === undefined ? {} : { taskFunction }),
+      taskPlaces: new TaskPlaces(),
       functionPosition: (url, line, column) => this.#positions.functionPosition(url, line, column),
       runningLine: (url, line) => this.#positions.runningLine(url, line),
       tasks,
