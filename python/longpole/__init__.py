@@ -26,8 +26,7 @@ from ._answers import (
 from ._diff import Diff, diff
 from ._errors import LongpoleError
 from ._observe import Recording, Watch, record, report, watch
-from ._run import Run
-from ._run import open_run as open
+from ._run import Run, open
 
 __all__ = [
     "CriticalPath",
@@ -49,6 +48,9 @@ __all__ = [
     "report",
     "watch",
 ]
+
+# Tracebacks name the class as a program catches it.
+LongpoleError.__module__ = __name__
 
 
 def __getattr__(name: str) -> str:

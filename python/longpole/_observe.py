@@ -126,9 +126,9 @@ class Recording(Observation["Recording"]):
 
     def open(self) -> Run:
         """Opens the recording after the end of the block; see ``longpole.open``."""
-        from ._run import open_run
+        from . import _run
 
-        return open_run(self.path)
+        return _run.open(self.path)
 
     def _entered(self, line: str) -> Recording:
         return self

@@ -44,7 +44,7 @@ class Run:
             raise invalid_argument("The files are several traces. Open them one by one.")
         for line in result.stderr:
             if line.startswith(_WARNING):
-                warnings.warn(line[len(_WARNING) :], RuntimeWarning, stacklevel=4)
+                warnings.warn(line[len(_WARNING) :], RuntimeWarning, stacklevel=3)
         self.name = os.path.basename(files[0]) if len(files) == 1 else runs[0]["trace"]
         self.damage = runs[0]["damage"]
         self._answers: dict[str, Any] = runs[0]["analyses"]
@@ -162,7 +162,7 @@ class Run:
         return f"<p>{escape(repr(self)[1:-1])}</p>{table}"
 
 
-def open_run(path: Path | Iterable[Path]) -> Run:
+def open(path: Path | Iterable[Path]) -> Run:
     """Opens a recorded run.
 
     Parameters

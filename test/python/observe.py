@@ -1,11 +1,15 @@
 """Observes clusters with the context managers of `longpole`. Prints a JSON object with the outcome of each part.
 
-The arguments are the address of a cluster and a folder for the files.
+The arguments are the address of a cluster, a folder for the files, and a PEM file. With the argument `killed` instead of
+the file, the program prints the id of the process that records, and kills itself.
 """
 
 import asyncio
 import json
+import os
+import signal
 import sys
+import time
 import urllib.error
 import urllib.request
 import warnings
@@ -41,10 +45,16 @@ def tasks_of(run, name):
 
 
 def reported(folder):
-    """The current Client is used."""
+    """The current Client is used. A forked process keeps the pipe to the command open."""
     with longpole.report(f"{folder}/new/run.html") as recording:
         before = recording.summary
+        forked = os.fork()
+        if forked == 0:
+            while True:
+                time.sleep(3600)
         work(Client.current(), "reported")
+    os.kill(forked, signal.SIGKILL)
+    os.waitpid(forked, 0)
     run = recording.open()
     return {"path": recording.path, "before": before, "summary": recording.summary, "tasks": tasks_of(run, "reported")}
 
@@ -140,8 +150,18 @@ async def ended_early(folder, pem):
     }
 
 
+def killed(client, folder):
+    with longpole.record(f"{folder}/killed.trace", client=client) as recording:
+        work(client, "killed")
+        print(recording._child._process.pid, flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
 def main():
     address, folder, pem = sys.argv[1:]
+    if pem == "killed":
+        with Client(address) as client:
+            killed(client, folder)
     without = raised(lambda: longpole.report(f"{folder}/none.html").__enter__())
     with Client(address) as client:
         outcome = {

@@ -5,9 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { openTrace } from 'longpole/trace';
+import { until } from '../cluster/support.js';
 import { NO_PYTHON, nothingLeft, python, Workload } from '../dask/realCluster.js';
+import { isAlive } from '../support/programs.js';
 import { repositoryPath } from '../support/repository.js';
-import { runOrThrow } from '../support/runCommand.js';
+import { runCommand, runOrThrow } from '../support/runCommand.js';
 import { ENVIRONMENT } from './environment.js';
 
 const PEM = repositoryPath('test/fixtures/dask/localhost.pem');
@@ -32,11 +34,16 @@ interface Outcome {
   readonly early: { wrong: Raised; address: string; warnings: string[]; damage: object | null };
 }
 
-/** Runs observe.py once for all tests, on a cluster with two processes. Afterwards the cluster has nothing of Longpole. */
+/** Runs observe.py for all tests, on a cluster with two processes. Afterwards the cluster has nothing of Longpole. */
 async function observe(name: string): Promise<Outcome> {
   await using cluster = await new Workload(name, 1).start();
-  const args = [repositoryPath('test/python/observe.py'), cluster.address, folder, PEM];
-  const outcome: Outcome = JSON.parse(await runOrThrow(name, args, { cwd: folder, env: ENVIRONMENT }));
+  const args = [repositoryPath('test/python/observe.py'), cluster.address, folder];
+  const outcome: Outcome = JSON.parse(
+    await runOrThrow(name, [...args, PEM], { cwd: folder, env: ENVIRONMENT }),
+  );
+  const { code, stdout } = await runCommand(name, [...args, 'killed'], { cwd: folder, env: ENVIRONMENT });
+  assert.equal(code, null);
+  await until('the recording process has ended', () => !isAlive(Number(stdout)));
   await nothingLeft(cluster);
   return outcome;
 }
@@ -68,6 +75,14 @@ describe('longpole for Python, on a Dask cluster', { skip: python === undefined 
       assert.equal(failing.error.class, 'KeyError');
       assert.equal(failing.tasks, TASKS);
       assert.equal(openTrace(join(folder, 'failing.trace')).damage, undefined);
+    }),
+  );
+
+  it(
+    'completes the trace of a program that is killed',
+    withOutcome(() => {
+      const { damage, tasks } = openTrace(join(folder, 'killed.trace'));
+      assert.deepEqual([damage, tasks.length], [undefined, TASKS]);
     }),
   );
 

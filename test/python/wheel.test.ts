@@ -162,7 +162,7 @@ run.table("tasks")`);
       const missing = { LONGPOLE_NODE: join(folder, 'missing/node') };
       assert.match(
         await failure(open, missing),
-        /^longpole\._errors\.LongpoleError: LONGPOLE_NODE=\S+ is no program.*Node 20\.19 or newer.*\(ERR_LONGPOLE_INSTALLATION\)$/,
+        /^longpole\.LongpoleError: LONGPOLE_NODE=\S+ is no program.*Node 20\.19 or newer.*\(ERR_LONGPOLE_INSTALLATION\)$/,
       );
       const old = writeProgram('old', '#!/bin/sh\necho v18.20.4\n');
       assert.match(
