@@ -171,6 +171,28 @@ describe('the plugins of DASF', () => {
     );
   });
 
+  it('count the result of each task, also if a later sample of the memory is without it', () => {
+    const profiler = new EventProfiler(join(folder, 'left.msgpack'));
+    const plugin = new WorkerTaskPlugin(profiler);
+    plugin.workerAdded(worker);
+    plugin.computationAdded(first);
+    const sample = { worker: 4, process: 0, unmanaged: 0, spilled: 0 };
+    plugin.memory({ ...sample, time: 1002, managed: 0, tasks: 0 });
+    plugin.tasksEnded(runs(first, [0], [1000], [1001]));
+    plugin.memory({ ...sample, time: 1003, managed: 0, tasks: 0 });
+    profiler.close();
+    assert.deepEqual(
+      [...profiler.getTraces()].flatMap(({ name, timestamp, args: { size, tasks } }) =>
+        name === 'Managed Memory' ? [[timestamp, size, tasks]] : [],
+      ),
+      [
+        [1002, 0, 0],
+        [1001, 8e6, 1],
+        [1003, 0, 0],
+      ],
+    );
+  });
+
   it('write resources as DASF does; unknown figures are null', () => {
     const events = [...new EventProfiler(files[1]!).getTraces()];
     assert.equal(events.length, 3, 'an unknown worker is left out');

@@ -92,9 +92,18 @@ export class WorkerTaskPlugin implements ClusterObserver {
     this.#recordHeld(time, worker, this.#lastKey.get(worker) ?? null, origin);
   }
 
-  /** Records the results that a worker holds. */
-  #recordHeld(time: number, worker: number, key: string | null, origin: EventFields): void {
-    const { size, tasks } = this.#held.get(worker) ?? { size: 0, tasks: 0 };
+  /** Records the results that a worker holds: those that are known of, and at least `nbytes` in `results` results. */
+  #recordHeld(
+    time: number,
+    worker: number,
+    key: string | null,
+    origin: EventFields,
+    nbytes = 0,
+    results = 0,
+  ): void {
+    const held = this.#held.get(worker) ?? { size: 0, tasks: 0 };
+    const size = Math.max(held.size, nbytes);
+    const tasks = Math.max(held.tasks, results);
     this.#profiler.recordInstantEvent('Managed Memory', time, {
       ...origin,
       args: { key, state: 'memory', size, tasks },
@@ -106,7 +115,7 @@ export class WorkerTaskPlugin implements ClusterObserver {
     const held = this.#held.get(worker) ?? { since: Number.NEGATIVE_INFINITY, size: 0, tasks: 0 };
     this.#held.set(worker, held);
     if (stopped <= held.since) return;
-    held.size += nbytes || 0;
+    held.size += nbytes;
     held.tasks++;
   }
 
@@ -131,8 +140,10 @@ export class WorkerTaskPlugin implements ClusterObserver {
         dependents: dependentKeys(known, id),
       },
     });
-    this.#hold(runs.worker, runs.nbytes[row]!, stopped);
-    this.#recordHeld(stopped, runs.worker, key, origin);
+    const nbytes = runs.nbytes[row]! || 0;
+    this.#hold(runs.worker, nbytes, stopped);
+    // The result was there when the task ended, also if it had left the worker before a sample that is known already.
+    this.#recordHeld(stopped, runs.worker, key, origin, nbytes, 1);
   }
 
   /** Returns the key of a task in an earlier computation, which is kept while other tasks need its results. */

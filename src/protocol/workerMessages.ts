@@ -172,10 +172,14 @@ export type FromWorker =
       readonly text: string;
       readonly task?: { readonly run: number; readonly id: number } | undefined;
     }
-  /** `occupied`: see WorkerHost.isOccupied of the engine. */
+  /**
+   * `occupied`: see WorkerHost.isOccupied of the engine. `answers`: number of heartbeats whose answers have arrived. It
+   * stands still if the process receives nothing.
+   */
   | {
       readonly type: 'heartbeat';
       readonly sent: number;
+      readonly answers: number;
       readonly link: WorkerLink;
       readonly occupied: boolean;
     }

@@ -1,7 +1,7 @@
 // Workers that die while they compute, transfer results or spill: the results are right, and the cluster replaces the
 // workers. A task that kills its workers fails; other tasks of these workers run again.
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Client, KilledWorkerError, LongpoleError, TaskError } from 'longpole';
 import { t } from './clusterTasks.js';
@@ -69,11 +69,37 @@ clusterTest(
     const { events } = client.trace;
     const texts = Array.from(events.text, (id) => client.trace.strings.get(id));
     assert.ok(
-      texts.some((text) => text.includes('its process sent nothing for 5 s')),
+      texts.some((text) => text.includes('its process sent or received nothing for 5 s')),
       texts.join('; '),
     );
   },
   // On a busy machine other workers may be silent for this time, too.
+  { workerTtl: '5s', allowedFailures: 20 },
+);
+
+clusterTest(
+  'a worker process that receives no messages is replaced, although it sends heartbeats',
+  async (setting) => {
+    const { client, folder, processes } = setting;
+    if (!processes) return;
+    const deaf = join(folder, 'deaf');
+    const preload = ['--import', new URL('../support/deafProcess.js', import.meta.url).href];
+    const pidOf = (name: string): number => client.schedulerInfo().workers[name]?.pid ?? -1;
+    const before = pidOf('worker-1');
+    process.env['LONGPOLE_TEST_DEAF'] = deaf;
+    process.execArgv.push(...preload);
+    try {
+      process.kill(before, 'SIGKILL');
+      await until('the worker is replaced', () => ![-1, before].includes(pidOf('worker-1')));
+    } finally {
+      process.execArgv.splice(-preload.length);
+      delete process.env['LONGPOLE_TEST_DEAF'];
+    }
+    writeFileSync(deaf, String(pidOf('worker-1')));
+    assert.equal(await client.submit(t.inc, 1, { workers: 'worker-1' }).result(), 2);
+    assert.notEqual(String(pidOf('worker-1')), readFileSync(deaf, 'utf8'));
+    await assertHealthy(setting);
+  },
   { workerTtl: '5s', allowedFailures: 20 },
 );
 

@@ -138,7 +138,7 @@ clusterTest(
 );
 
 clusterTest(
-  'no task waits for a worker process whose isolate has not started',
+  'a worker process whose isolate has not started receives neither tasks nor scattered data',
   async ({ client, folder, processes }) => {
     // A worker that is a thread has no process that could be there before its isolate.
     if (!processes) return;
@@ -152,6 +152,9 @@ clusterTest(
       const numbers = Array.from({ length: 100 }, (_, i) => i);
       const next = await client.gather(client.map(t.inc, numbers));
       assert.deepEqual(next.slice(0, 3), [1, 2, 3]);
+      const arrays = [0, 1, 2, 3].map((i) => new Float64Array(100_000).fill(i));
+      const totals = client.map(t.total, await client.scatter(arrays));
+      assert.deepEqual(await client.gather(totals), [0, 1e5, 2e5, 3e5]);
     } finally {
       writeFileSync(gate, '');
       process.execArgv.splice(-preload.length);

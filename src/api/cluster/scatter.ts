@@ -105,7 +105,7 @@ async function bring(
   const taken = new Map<ResultId, number[]>();
   let left = inputs;
   for (let attempt = 0; attempt < MAX_ATTEMPTS && left.length > 0; attempt++) {
-    const workers = present(cluster, names);
+    const workers = await running(present(cluster, names), broadcast);
     const plans = workers.map((worker, at) => ({
       worker,
       inputs: broadcast ? left : left.filter(({ id }) => (id + attempt) % workers.length === at),
@@ -132,6 +132,16 @@ async function bring(
     `The data '${left[0]!.key}' could not be scattered: ${MAX_ATTEMPTS} workers in a row died while they received it. ` +
       'If memory is the cause, scatter smaller values, or raise memoryLimit.',
   );
+}
+
+/**
+ * Returns those workers that run. Results count only on workers that run, because the scheduler does not know the others
+ * yet. Waits for the start of all for `broadcast`, or if none runs yet.
+ */
+async function running(workers: readonly EngineWorker[], broadcast: boolean): Promise<EngineWorker[]> {
+  const isUp = ({ facts }: EngineWorker): boolean => facts !== undefined;
+  if (broadcast || !workers.some(isUp)) await Promise.allSettled(workers.map(({ started }) => started));
+  return workers.filter(isUp);
 }
 
 /** Returns the named workers that are still present. */

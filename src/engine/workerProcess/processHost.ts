@@ -51,7 +51,7 @@ export interface ProcessHostOptions {
   readonly client: PeerClient;
   /** Returns facts for functions of `client.run` that the process lacks. */
   readonly facts: () => unknown;
-  /** Seconds without a message after which the process is killed; false: never. */
+  /** Seconds after which a process that sends or receives nothing is killed; false: never. */
   readonly ttl: number | false;
   /** Called when the process has ended. */
   readonly ended: () => void;
@@ -79,6 +79,8 @@ export class ProcessHost implements WorkerHost {
   #hasEnded = false;
   #address = '';
   #started = false;
+  /** Number of answered heartbeats, as the last heartbeat states it. */
+  #answers = -1;
   /** Value of the last heartbeat. */
   #isOccupied = true;
   #cause: Error | undefined;
@@ -244,17 +246,16 @@ export class ProcessHost implements WorkerHost {
     this.#sent.note(message);
   }
 
-  /** Kills a silent process, which may be stopped and unable to handle a message. */
+  /** Kills a process that sends or receives nothing. It may be stopped and unable to handle a message. */
   #silent(): void {
     const ttl = Number(this.#options.ttl);
     const seconds = this.#started ? ttl : Math.max(ttl, START_SECONDS);
     const why = seconds === ttl ? ' (the setting worker-ttl)' : '';
-    this.#cause ??= new Error(`its process sent nothing for ${seconds} s${why}`);
+    this.#cause ??= new Error(`its process sent or received nothing for ${seconds} s${why}`);
     this.#channel.kill();
   }
 
   #receive(message: FromWorker): void {
-    this.#silence.received();
     this.#received.note(message);
     const events = this.#events;
     switch (message.type) {
@@ -262,6 +263,9 @@ export class ProcessHost implements WorkerHost {
         this.#ready(message.address);
         break;
       case 'heartbeat':
+        // A process that receives nothing does no work, although it sends heartbeats.
+        if (message.answers > this.#answers) this.#silence.received();
+        this.#answers = message.answers;
         this.link = message.link;
         this.#isOccupied = message.occupied;
         this.#calls.occasion(this.name, () => this.dump());
@@ -364,6 +368,7 @@ export class ProcessHost implements WorkerHost {
     const { name, memoryLimit, directory } = this.#options.birth;
     this.#address = address;
     this.#started = true;
+    this.#silence.received();
     this.#events.ready({ name, address, pid: this.pid, memoryLimit, localDirectory: directory, nthreads: 1 });
     this.#unrefIfIdle();
   }

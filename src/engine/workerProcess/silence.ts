@@ -1,5 +1,5 @@
-// Detects a worker process that sends nothing. A process that is stopped or has no memory neither ends nor answers, so
-// callers would wait for ever.
+// Detects a worker process that sends or receives nothing. A process that is stopped or has no memory neither ends nor
+// answers, so callers would wait for ever.
 
 /** Polls within the time limit. */
 const POLLS = 4;
@@ -33,6 +33,7 @@ export class SilenceWatch {
     this.#timer.unref();
   }
 
+  /** The process has sent a message that proves that it receives messages, too. */
   received(): void {
     this.#left = POLLS;
     if (this.#onlyFirst) this.close();

@@ -215,7 +215,8 @@ class WorkerProcess {
       outgoingBytes: outgoing.nbytes,
       outgoingCount: outgoing.count,
     };
-    send({ type: 'heartbeat', sent: this.#clock(), link, occupied: this.#host.isOccupied });
+    const answers = this.#answers;
+    send({ type: 'heartbeat', sent: this.#clock(), answers, link, occupied: this.#host.isOccupied });
   }
 
   /**
