@@ -17,8 +17,8 @@ import { withSourceLines } from './lib/sourceLines.mjs';
 import { runTestFiles } from './lib/testFile.mjs';
 import { inBatches, longestFirst, testFiles } from './lib/testFiles.mjs';
 
-/** Time limit of a process in seconds. The slowest file of a healthy run needs a quarter of it. */
-const DEFAULT_TIMEOUT = 240;
+/** Time limit of a process in seconds. It ends a hang, and nothing else: a loaded machine may need ten times as long. */
+const DEFAULT_TIMEOUT = 480;
 /** Starts the Chromium that browser tests share. Without this file each test starts its own. */
 const SHARED_BROWSER = 'dist-test/test/support/sharedBrowser.js';
 /** Number of files that the last lines name. */

@@ -15,7 +15,7 @@ import {
   registerDefaultProfiler,
 } from 'longpole/trace';
 
-const LIMIT = { timeout: 120_000 };
+const LIMIT = { timeout: 300_000 };
 const folder = mkdtempSync(join(tmpdir(), 'longpole-profiler-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 

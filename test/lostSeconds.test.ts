@@ -28,7 +28,7 @@ async function seconds(client: Client, name: string, prefix: string): Promise<Ma
 }
 
 /** Time limit in milliseconds for reports of workers, also on a busy machine. */
-const PATIENCE = 60_000;
+const PATIENCE = 200_000;
 
 /** Waits until an activity, or the sum of all activities, has at least `least` seconds. Returns all activities. */
 async function untilSeconds(

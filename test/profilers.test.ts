@@ -150,7 +150,7 @@ describe('ResourceProfiler', () => {
   /** Tick of the system's CPU times, in seconds. Up to one tick per process is missing. */
   const TICK = 0.01;
 
-  it('counts the CPU time of every thread', { timeout: 120_000 }, async () => {
+  it('counts the CPU time of every thread', { timeout: 300_000 }, async () => {
     await getThreaded({ a: [add, 1, 2] }, 'a', { numWorkers: 2 });
     // The CPU time is read before the first sample and after the last one.
     const before = process.cpuUsage();
@@ -163,7 +163,7 @@ describe('ResourceProfiler', () => {
     assert.ok(seen >= 0.4 - TICK && seen <= (user + system) / 1e6 + TICK, `${seen} s`);
   });
 
-  it('counts the CPU time and memory of every child process', { timeout: 120_000 }, async () => {
+  it('counts the CPU time and memory of every child process', { timeout: 300_000 }, async () => {
     await getMultiprocessing({ a: [add, 1, 2] }, 'a', { numWorkers: 2 });
     const rprof = new ResourceProfiler({ dt: NEVER });
     const alone = process.memoryUsage.rss() / 1e6;
@@ -179,7 +179,7 @@ describe('ResourceProfiler', () => {
     assert.ok(all > own, `${all} MB with two more processes, ${own} MB alone`);
   });
 
-  it('samples while getSync blocks the thread', { timeout: 120_000 }, () => {
+  it('samples while getSync blocks the thread', { timeout: 300_000 }, () => {
     using rprof = new ResourceProfiler({ dt: 0.02 });
     const pause = new Int32Array(new SharedArrayBuffer(4));
     const untilSampled = (): void => {

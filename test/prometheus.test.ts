@@ -40,7 +40,7 @@ async function scrape(client: Client): Promise<Page> {
 }
 
 /** Time limit in milliseconds for an expected number. */
-const PATIENCE = 100_000;
+const PATIENCE = 200_000;
 
 /** Scrapes until a condition holds. Workers report measurements after their results. */
 async function scrapeUntil(client: Client, isSo: (page: Page) => boolean): Promise<Page> {

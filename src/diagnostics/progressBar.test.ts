@@ -239,7 +239,7 @@ describe('a broken output', () => {
 });
 
 describe('while the main thread is blocked', () => {
-  it('another thread redraws a terminal', { timeout: 30_000 }, () => {
+  it('another thread redraws a terminal', { timeout: 300_000 }, () => {
     const folder = mkdtempSync(join(tmpdir(), 'longpole-progress-'));
     const file = join(folder, 'terminal');
     const fd = openSync(file, 'a');

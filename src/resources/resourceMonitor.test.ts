@@ -14,7 +14,7 @@ import { ResourceMonitor } from './resourceMonitor.js';
 import { HOST, type MonitorTarget } from './usageSampler.js';
 import { makeVitals, Vitals } from './vitals.js';
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 /** Seconds by which the clocks of two threads may differ if the system's clock was set between their starts. */
 const CLOCKS = 1;
 const linux = process.platform === 'linux';

@@ -8,7 +8,7 @@ import { tasks } from 'longpole';
 const pause = new Int32Array(new SharedArrayBuffer(4));
 
 /** Time limit of a closed gate in seconds. A test that never opens its gate fails instead of hanging. */
-const GATE_SECONDS = 60;
+const GATE_SECONDS = 200;
 
 /** Blocks the thread until the file exists. */
 function waitForFile(path: string): void {

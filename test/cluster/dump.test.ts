@@ -71,7 +71,7 @@ clusterTest('a dump shows the current step of close()', async ({ client, cluster
   await closed;
 });
 
-test('a waiting program prints a dump of its cluster on the dump signal', { timeout: 120_000 }, async () => {
+test('a waiting program prints a dump of its cluster on the dump signal', { timeout: 300_000 }, async () => {
   await withFolder(async (folder) => {
     const file = join(folder, 'program.mjs');
     writeFileSync(

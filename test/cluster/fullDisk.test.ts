@@ -9,7 +9,7 @@ import { test } from 'node:test';
 import { packageUrl, withFolder } from '../support/programs.js';
 import { KINDS } from './support.js';
 
-const TIMEOUT_MS = 200_000;
+const TIMEOUT_MS = 300_000;
 
 interface Report {
   readonly warnings: readonly { readonly code: string; readonly message: string }[];

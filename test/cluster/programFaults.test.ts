@@ -52,7 +52,7 @@ for (const processes of [false, true]) {
   });
 
   test(`${kind}: an exhausted heap fails the task, and the cluster remains usable`, {
-    timeout: 120_000,
+    timeout: 300_000,
   }, async () => {
     await withFolder(async (folder) => {
       const source = `

@@ -24,7 +24,7 @@ interface Setting {
 }
 
 function stallTest(name: string, body: (setting: Setting) => Promise<void>): void {
-  test(name, { timeout: 60_000 }, () =>
+  test(name, { timeout: 300_000 }, () =>
     withFolder(async (folder) => {
       mock.timers.enable({ apis: ['setInterval'] });
       try {

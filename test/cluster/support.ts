@@ -5,8 +5,8 @@ import { after, type TestContext, test } from 'node:test';
 import { type Client, connect, LocalCluster, type LocalClusterOptions } from 'longpole';
 import { withFolder } from '../support/programs.js';
 
-/** Time limit of a test in milliseconds. With a free core every test takes less than a tenth of it. */
-const TIMEOUT_MS = 120_000;
+/** Time limit of a test in milliseconds. With a free core every test takes less than a twentieth of it. */
+const TIMEOUT_MS = 300_000;
 
 export interface Setting {
   readonly client: Client;

@@ -44,7 +44,7 @@ async function failureOf(result: Promise<unknown>): Promise<TaskError> {
   return error;
 }
 
-describe('tasks in Python', { skip: python === undefined && NO_PYTHON, timeout: 240_000 }, () => {
+describe('tasks in Python', { skip: python === undefined && NO_PYTHON, timeout: 450_000 }, () => {
   let cluster: NodeCluster;
   let client: Client;
 
@@ -296,7 +296,7 @@ describe('tasks in Python', { skip: python === undefined && NO_PYTHON, timeout: 
   });
 });
 
-describe('two tasks in Python', { skip: python === undefined && NO_PYTHON, timeout: 240_000 }, () => {
+describe('two tasks in Python', { skip: python === undefined && NO_PYTHON, timeout: 450_000 }, () => {
   it('run at the same time on a Dask worker with two threads', async () => {
     const { PYTHONPATH } = process.env;
     process.env['PYTHONPATH'] = repositoryPath('test/dask');

@@ -14,7 +14,7 @@ export const python = pythonWith('distributed');
 export const NO_PYTHON = 'no Python with distributed (set LONGPOLE_PYTHON to one that has it)';
 
 /** Time limit in milliseconds until nothing is left on a cluster. */
-const PATIENCE = 60_000;
+const PATIENCE = 200_000;
 
 export interface Left {
   readonly names: readonly string[];

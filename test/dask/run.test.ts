@@ -38,7 +38,7 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 50));
 }
 
-describe('a program on a Dask cluster', { skip: python === undefined && NO_PYTHON, timeout: 240_000 }, () => {
+describe('a program on a Dask cluster', { skip: python === undefined && NO_PYTHON, timeout: 450_000 }, () => {
   let cluster: NodeCluster;
   let client: Client;
 
@@ -179,7 +179,7 @@ describe('a program on a Dask cluster', { skip: python === undefined && NO_PYTHO
 
 describe('a Dask cluster that a program starts', {
   skip: python === undefined && NO_PYTHON,
-  timeout: 240_000,
+  timeout: 450_000,
 }, () => {
   it('fails the running tasks and is closed when its bridge is killed', async () => {
     const client = await connect('dask', { python: python ?? '', workers: 1, threads: 1 });

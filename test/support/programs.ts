@@ -40,7 +40,7 @@ export interface Ended {
 export interface ProgramOptions {
   readonly nodeArguments?: readonly string[];
   readonly arguments?: readonly string[];
-  /** Seconds after which the program is killed and the test fails. Default 60. */
+  /** Seconds after which the program is killed and the test fails. Default 200. */
   readonly seconds?: number;
   readonly extension?: string;
 }
@@ -52,7 +52,7 @@ export function runProgram(folder: string, source: string, options: ProgramOptio
   return runNode([...(options.nodeArguments ?? []), file, ...(options.arguments ?? [])], options.seconds);
 }
 
-export function runNode(args: readonly string[], seconds = 60): Promise<Ended> {
+export function runNode(args: readonly string[], seconds = 200): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const program = startNode(args);
     const { child, output } = program;

@@ -3,7 +3,7 @@
 import { chromium, type LaunchOptions } from 'playwright-core';
 
 /** Time limit of an action in a page, in milliseconds. An action that takes longer hangs. */
-export const PATIENCE = 60_000;
+export const PATIENCE = 200_000;
 
 /** Environment variable with the address of the shared browser. */
 export const SHARED_BROWSER = 'LONGPOLE_TEST_BROWSER';

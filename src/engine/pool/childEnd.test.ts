@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { DRAIN_MS, sendOrEnd, whenEnded } from './childEnd.js';
 
 const MESSAGES = 40;
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 300_000 };
 
 /** A process that waits for a file, sends many messages, and is killed when all have been handed to the system. */
 const TALKER = `

@@ -83,7 +83,7 @@ test('threads that end while the inspector is being opened do not crash the proc
     });
   `;
   const runs = Array.from({ length: 3 }, () =>
-    promisify(execFile)(process.execPath, ['--eval', program], { timeout: 60_000 }),
+    promisify(execFile)(process.execPath, ['--eval', program], { timeout: 300_000 }),
   );
   for (const { stdout } of await Promise.all(runs)) assert.equal(stdout.trim(), '6 ended');
 });
