@@ -77,7 +77,6 @@ for (const { name, get } of PARALLEL) {
       `;
       const { stdout, code } = await runProgram(folder, source, {
         nodeArguments: ['--max-old-space-size=64'],
-        seconds: 120,
       });
       assert.equal(stdout, 'KilledWorkerError b 3\n2\n');
       assert.equal(code, 0);

@@ -43,7 +43,7 @@ for (const kind of KINDS) {
         await client.close();
       `;
       const nodeArguments = ['--max-old-space-size=128'];
-      const { code, stdout, stderr } = await runProgram(folder, source, { nodeArguments, seconds: 100 });
+      const { code, stdout, stderr } = await runProgram(folder, source, { nodeArguments });
       assert.equal(code, 0, stderr);
       const report = JSON.parse(stdout);
       assert.equal(report.code, 'ERR_LONGPOLE_MEMORY_LIMIT');

@@ -68,7 +68,6 @@ for (const processes of [false, true]) {
       // Worker processes inherit the limit from the arguments of the main program.
       const { stdout, code } = await runProgram(folder, source, {
         nodeArguments: ['--max-old-space-size=64'],
-        seconds: 100,
       });
       assert.equal(stdout, 'KilledWorkerError 2\n[ 2, 3, 4 ]\n2\n');
       assert.equal(code, 0);
