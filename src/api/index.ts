@@ -20,6 +20,7 @@ export type { TaskDump, WorkerDump } from '../engine/cluster/dumpTypes.js';
 export type { SchedulerPlugin, TransitionInfo } from '../engine/cluster/schedulerPlugins.js';
 export type { WorkerSnapshot } from '../engine/host/workerView.js';
 export type { SpanSummary } from '../engine/metrics/spans.js';
+export { secede } from '../engine/worker/askScheduler.js';
 export type { ContextMeter, Meter } from '../engine/worker/contextMeter.js';
 export { contextMeter } from '../engine/worker/contextMeter.js';
 export type { WorkerPlugin, WorkerPluginSpec, WorkerTaskState } from '../engine/worker/workerPlugins.js';

@@ -6,6 +6,7 @@ import { type CallbackLike, callbacksForRun, observersOf } from '../diagnostics/
 import { suspended } from '../diagnostics/registry.js';
 import { runInline } from '../engine/inlineRun.js';
 import type { PoolKind } from '../engine/pool/pool.js';
+import { askingTask } from '../engine/worker/askScheduler.js';
 import { taskContext } from '../engine/worker/taskContext.js';
 import type { Plan } from '../graph/compile.js';
 import type { LocalOptions } from '../graph/computeOptions.js';
@@ -68,5 +69,5 @@ export async function runPlanOnPool(
  * start again there. It waits forever instead, and with it the rest of the script.
  */
 export function isImportedByWorker(): boolean {
-  return taskContext.worker !== undefined && !taskContext.running;
+  return taskContext.worker !== undefined && !taskContext.running && askingTask() === undefined;
 }

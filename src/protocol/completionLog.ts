@@ -6,6 +6,7 @@
 const HEAD = 0;
 const RUNNING = 1;
 const CANCELLED = 2;
+const TAIL = 3;
 /** The last two words are a float64: the start time of the running task. */
 const HEADER_WORDS = 6;
 const SINCE_BYTES = 16;
@@ -139,7 +140,7 @@ export class CompletionLog {
     this.#coreWaits[at] = coreWait;
     this.#dimensions[at] = shape.length;
     for (let i = 0; i < shape.length; i++) this.#shapes[MAX_DIMENSIONS * at + i] = shape[i]!;
-    Atomics.store(this.#header, RUNNING, 0);
+    this.leave(id);
     Atomics.store(this.#header, HEAD, this.#position | 0);
   }
 
@@ -174,6 +175,7 @@ export class CompletionLog {
         into.shapes[MAX_DIMENSIONS * read + i] = this.#shapes[MAX_DIMENSIONS * at + i]!;
     }
     this.#position = (this.#position + read) | 0;
+    Atomics.store(this.#header, TAIL, this.#position);
     into.count = read;
   }
 
@@ -191,6 +193,16 @@ export class CompletionLog {
   begin(id: number, start: number): void {
     this.#since[0] = start;
     Atomics.store(this.#header, RUNNING, id + 1);
+  }
+
+  /** Writer: number of entries that the reader has not read. */
+  get unread(): number {
+    return (this.#position - Atomics.load(this.#header, TAIL)) | 0;
+  }
+
+  /** Writer: records that this task does not run any more, unless another task has started meanwhile. */
+  leave(id: number): void {
+    if (Atomics.load(this.#header, RUNNING) === id + 1) Atomics.store(this.#header, RUNNING, 0);
   }
 
   /** True once the host has asked the isolate to start no more tasks of this run. */

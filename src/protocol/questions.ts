@@ -21,6 +21,14 @@ export interface QuestionKinds {
     readonly question: null;
     readonly answer: { readonly text: string; readonly threads: boolean };
   };
+  /** The task leaves its slot, so that other tasks run there while it waits. */
+  readonly secede: {
+    readonly question: {
+      /** The batch of this run of the task. */
+      readonly batch: number;
+    };
+    readonly answer: null;
+  };
 }
 
 export type QuestionKind = keyof QuestionKinds;
@@ -28,27 +36,23 @@ export type QuestionOf<K extends QuestionKind> = QuestionKinds[K]['question'];
 export type AnswerOf<K extends QuestionKind> = QuestionKinds[K]['answer'];
 
 /** A question of a task. */
-export type TaskQuestion<K extends QuestionKind = QuestionKind> = {
-  readonly [P in K]: {
-    readonly kind: P;
-    /** Number of the question in its isolate. */
-    readonly number: number;
-    /** The asking task. */
-    readonly run: number;
-    readonly id: number;
-    readonly question: QuestionOf<P>;
-  };
-}[K];
+export interface TaskQuestion<K extends QuestionKind = QuestionKind> {
+  readonly kind: K;
+  /** Number of the question in its isolate. */
+  readonly number: number;
+  /** The asking task. */
+  readonly run: number;
+  readonly id: number;
+  readonly question: QuestionOf<K>;
+}
 
 /** The answer to a question of this kind and number, or an error. */
-export type TaskAnswer<K extends QuestionKind = QuestionKind> = {
-  readonly [P in K]: {
-    readonly kind: P;
-    readonly number: number;
-    readonly answer: AnswerOf<P>;
-    readonly error?: undefined;
-  };
-}[K];
+export interface TaskAnswer<K extends QuestionKind = QuestionKind> {
+  readonly kind: K;
+  readonly number: number;
+  readonly answer: AnswerOf<K>;
+  readonly error?: undefined;
+}
 
 /** The error in place of an answer. */
 export interface TaskAnswerError {

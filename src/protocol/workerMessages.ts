@@ -149,7 +149,12 @@ export type FromWorker =
       readonly missing: readonly { readonly id: number; readonly from: number; readonly result: number }[];
     }
   | { readonly type: 'timed-out'; readonly task: WorkerTask; readonly seconds: number }
-  | { readonly type: 'restarted'; readonly running: WorkerTask | undefined; readonly error: ErrorInfo }
+  | {
+      readonly type: 'restarted';
+      readonly running: WorkerTask | undefined;
+      readonly error: ErrorInfo;
+      readonly isWanted: boolean;
+    }
   /** `since` is the start of the task on the scheduler's clock. */
   | { readonly type: 'running'; readonly task: WorkerTask | undefined; readonly since: number }
   /** A question of a task, and the number of its isolate. */

@@ -89,6 +89,12 @@ export class ClusterEngine {
 
   constructor(options: ClusterEngineOptions) {
     this.options = options;
+    this.questions.handle('secede', ({ batch }, { worker, run, id }) => {
+      const base = this.computation(run)?.segment.base;
+      const { index } = worker.info;
+      if (base !== undefined) this.handleEvent({ type: 'task-seceded', worker: index, id: base + id, batch });
+      return null;
+    });
     this.clock = isolateClock(this.epochOffsetMs);
     this.scheduler = new Scheduler(null, { allowedFailures: options.allowedFailures });
     this.recorder = new TaskRecorder((call) => this.notify(call));

@@ -200,17 +200,18 @@ export class ClusterWorker implements HostEvents, EngineWorker {
     });
   }
 
-  restarted(running: RunTask | undefined, cause: Error): void {
+  restarted(running: RunTask | undefined, cause: Error, isWanted: boolean): void {
     this.#lastCause = cause;
     this.current = undefined;
     this.#engine.event('worker-restarted', cause.message, this.info.index);
     this.#engine.installed.begin(this);
     this.#engine.questions.lost(this.info.index, cause.message);
+    const blame = this.#blame(running);
     this.#engine.handleEvent({
       type: 'worker-removed',
       worker: this.info.index,
       restarted: true,
-      blame: this.#blame(running),
+      blame: blame === 'none' && !isWanted ? 'seceded' : blame,
     });
     this.#reportPaused();
   }

@@ -39,6 +39,9 @@ export interface RunnerContext {
   handleEvent(event: SchedulerEvent): void;
 }
 
+/** Tasks in batches, and as many ends of seceded tasks that the worker's host has not read. */
+const MOST_OUTSTANDING = 2 * DEFAULT_LIMITS.maxTasks * DEFAULT_LIMITS.maxBatches;
+
 export class InstructionRunner {
   readonly #engine: RunnerContext;
 
@@ -178,7 +181,7 @@ export class InstructionRunner {
       timeout,
       kinds,
       shared,
-      maxOutstanding: Math.min(info.size, DEFAULT_LIMITS.maxTasks * DEFAULT_LIMITS.maxBatches),
+      maxOutstanding: Math.min(info.size, MOST_OUTSTANDING),
       inlineBytes: this.#engine.options.inlineBytes,
       keys: this.#needsKeys(functions) ? info.keys : null,
       marks: this.#engine.marksTasks,

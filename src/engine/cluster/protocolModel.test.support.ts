@@ -250,7 +250,7 @@ export class ProtocolModel {
         worker.gatherFailed(message.run, message.missing);
         break;
       case 'restarted':
-        worker.restarted(message.running, fromErrorInfo(message.error));
+        worker.restarted(message.running, fromErrorInfo(message.error), message.isWanted);
         break;
       case 'running':
         worker.running(message.task, message.since);

@@ -66,6 +66,9 @@ export class StallWatch {
   /** Whether every worker is up, accepts tasks and is idle. Otherwise the tasks may wait for a worker's activity. */
   #isIdle(): boolean {
     const workers = [...this.#engine.workers.values()];
+    const { workers: known } = this.#engine.scheduler.state;
+    // A seceded task may wait for anything.
+    for (const { seceded } of known.values()) if (seceded.size > 0) return false;
     return (
       workers.length > 0 &&
       workers.every(

@@ -3,6 +3,7 @@
 import { LongpoleError } from '../../base/errors.js';
 import type { ProfileSettings } from '../../protocol/profileCycle.js';
 import type { HostEvents, WorkerHost } from '../host/hostTypes.js';
+import type { WorkerState } from '../scheduler/workerState.js';
 import type { MemoryThresholds } from '../store/memoryMonitor.js';
 import { startAdvice } from '../taskFailure.js';
 import type { ClusterEngine } from './clusterEngine.js';
@@ -215,7 +216,7 @@ export class WorkerPlaces implements WorkerKeeper {
     const until = this.#engine.clock() + RETIRE_SECONDS;
     const { workers } = this.#engine.scheduler.state;
     // The scheduler replaces its record of the worker when the isolate is replaced, so look it up in each poll.
-    while ((workers.get(index)?.outstanding ?? 0) > 0 && this.#engine.clock() < until) {
+    while (unfinished(workers.get(index)) > 0 && this.#engine.clock() < until) {
       await new Promise((resolve) => setTimeout(resolve, 10));
       if (!this.#isThere(worker)) return;
     }
@@ -249,4 +250,9 @@ export class WorkerPlaces implements WorkerKeeper {
     if (this.#places.length === 0) this.#engine.failEverything(error);
     this.onGivenUp(error);
   }
+}
+
+/** Number of tasks that the worker has and that have not ended. */
+function unfinished(worker: WorkerState | undefined): number {
+  return worker === undefined ? 0 : worker.outstanding + worker.seceded.size;
 }

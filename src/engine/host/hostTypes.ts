@@ -177,9 +177,9 @@ export interface HostEvents {
   timedOut(task: RunTask, seconds: number): void;
   /**
    * Reports that a new isolate has replaced one that ended. Stored results remain. `running`: the task that ran, if
-   * any.
+   * any. `isWanted`: the host has ended the isolate because of a cancelled task or a time limit.
    */
-  restarted(running: RunTask | undefined, cause: Error): void;
+  restarted(running: RunTask | undefined, cause: Error, isWanted: boolean): void;
   /** Reports the task that a poll has found running, and its start on the isolate's clock; undefined: none. */
   running(task: RunTask | undefined, since: number): void;
   /** Reports a question of a task, and the number of its isolate, for the answer. */

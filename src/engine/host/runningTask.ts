@@ -1,5 +1,6 @@
 // The task that an isolate runs, as its host sees it in polls. Enforces the time limit and ends the isolate of a
 // cancelled task.
+import type { TaskQuestion } from '../../protocol/questions.js';
 import type { GracePeriod, GraceStart } from '../pool/gracePeriod.js';
 import type { ThreadIsolate } from '../pool/threadIsolate.js';
 import type { HostEvents, HostRun, RunTask } from './hostTypes.js';
@@ -12,6 +13,8 @@ export class RunningTask {
   #since = 0;
   /** Cancelled tasks that have begun, perhaps unseen: run → id → start of the grace period. */
   readonly #cancelled = new Map<number, Map<number, GraceStart>>();
+  /** Seceded tasks with a time limit, and the time of their secession: run → id → limit. */
+  readonly #seceded = new Map<number, Map<number, { readonly since: number; readonly timeout: number }>>();
   #timedOut = false;
 
   /** @param end ends the isolate, also while a task runs */
@@ -30,6 +33,7 @@ export class RunningTask {
     isolate: Pick<ThreadIsolate, 'running' | 'runningSince' | 'grace'>,
   ): void {
     const now = performance.now();
+    if (this.#seceded.size > 0 && this.#endOverdue(now)) return;
     let found: { readonly spec: Pick<HostRun, 'run' | 'timeout'>; readonly id: number } | undefined;
     for (const { spec } of runs) {
       const id = isolate.running(spec.run);
@@ -53,6 +57,28 @@ export class RunningTask {
     this.#endCancelled(isolate.grace);
   }
 
+  /** A task that leaves its slot asks the scheduler's process. Its time limit, in seconds, continues; 0: none. */
+  asked({ kind, run, id }: TaskQuestion, timeout = 0): void {
+    if (kind !== 'secede' || timeout === 0) return;
+    const since = this.#task?.run === run && this.#task.id === id ? this.#since : performance.now();
+    const ids = this.#seceded.get(run) ?? new Map();
+    this.#seceded.set(run, ids.set(id, { since, timeout }));
+  }
+
+  /** Ends the isolate if a seceded task has exceeded its time limit. */
+  #endOverdue(now: number): boolean {
+    for (const [run, ids] of this.#seceded)
+      for (const [id, { since, timeout }] of ids) {
+        const seconds = (now - since) / 1000;
+        if (seconds <= timeout || this.#timedOut) continue;
+        this.#timedOut = true;
+        this.#events.timedOut({ run, id }, seconds);
+        this.#end();
+        return true;
+      }
+    return false;
+  }
+
   /** Whether the task was cancelled. Such a task may cause the end of its isolate. */
   isCancelled({ run, id }: RunTask): boolean {
     return this.#cancelled.get(run)?.has(id) === true;
@@ -66,6 +92,8 @@ export class RunningTask {
   /** Starts the grace period of cancelled tasks that have begun. */
   cancel(run: number, begun: readonly number[], grace: GracePeriod): void {
     if (begun.length === 0) return;
+    const seceded = this.#seceded.get(run);
+    if (seceded !== undefined) for (const id of begun) seceded.delete(id);
     const ids = this.#cancelled.get(run) ?? new Map<number, GraceStart>();
     this.#cancelled.set(run, ids);
     const since = grace.begin();
@@ -78,6 +106,8 @@ export class RunningTask {
   }
 
   finished(run: number, ids: Int32Array, count: number): void {
+    const seceded = this.#seceded.get(run);
+    if (seceded !== undefined) for (let index = 0; index < count; index++) seceded.delete(ids[index]!);
     this.#forgetCancelled(run, ids, count);
     if (this.#task?.run !== run) return;
     if (ids.subarray(0, count).includes(this.#task.id)) this.#task = undefined;
@@ -85,11 +115,13 @@ export class RunningTask {
 
   closed(run: number): void {
     this.#cancelled.delete(run);
+    this.#seceded.delete(run);
   }
 
   clear(): void {
     this.#task = undefined;
     this.#cancelled.clear();
+    this.#seceded.clear();
     this.#timedOut = false;
   }
 

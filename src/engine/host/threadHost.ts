@@ -362,7 +362,10 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     return new ThreadIsolate(name, epochOffsetMs, {
       gone: () => this.#isolateGone(),
       measured: (measures) => this.#measures.take(measures, (run) => this.#runs.get(run)?.spec.firstId),
-      asked: (question) => this.#events.asked(question, this.#generation),
+      asked: (question) => {
+        this.#running.asked(question, this.#runs.get(question.run)?.spec.timeout);
+        this.#events.asked(question, this.#generation);
+      },
       start: this.#options.startThread ?? limited,
     });
   }
@@ -386,6 +389,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     this.#generation++;
     this.#copies.clear();
     const isCancelled = executing !== undefined && this.#isCancelled(executing);
+    const isWanted = isCancelled || this.#running.isTimedOut;
     this.#measures.died(executing, isCancelled ? 'cancelled' : 'failed');
     this.#running.clear();
     if (running === undefined && executing === undefined && ++this.#idleDeaths >= MAX_IDLE_DEATHS) {
@@ -395,6 +399,6 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     }
     this.#isolate = this.#startIsolate();
     for (const open of this.#runs.values()) open.gate.clear();
-    this.#events.restarted(running, cause);
+    this.#events.restarted(running, cause, isWanted);
   }
 }

@@ -29,6 +29,9 @@ export function compactState(state: SchedulerState, least = MIN_DEAD): boolean {
     worker.replicas = new Set(rename(worker.replicas));
     worker.storeCopies = new Set(rename(worker.storeCopies));
     worker.unusedCopies = new Set(rename(worker.unusedCopies));
+    const seceded = rename(worker.seceded);
+    worker.seceded.clear();
+    for (const id of seceded) worker.seceded.add(id);
     for (const batch of worker.batches) batch.ids = batch.ids.map((id) => moved(id));
   }
   state.parked = new Set(rename(state.parked));

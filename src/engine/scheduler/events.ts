@@ -43,14 +43,15 @@ export interface ResultsUnwanted {
 /**
  * A worker is gone, with the results that only this worker held. `blame` is the id of the task that was running. It
  * is 'none' if the worker was ended on purpose or while idle. 'unknown' blames every task that had been sent to the
- * worker.
+ * worker, and 'seceded' none of those in slots. Seceded tasks share the blame in each of these cases except 'none', because
+ * a task that they have submitted, and submit again, may be the cause.
  */
 export interface WorkerRemoved {
   readonly type: 'worker-removed';
   readonly worker: number;
   /** Only the isolate is gone and was replaced: results in the worker's store are still there. Default false. */
   readonly restarted?: boolean;
-  readonly blame: number | 'none' | 'unknown';
+  readonly blame: number | 'none' | 'seceded' | 'unknown';
 }
 
 /**
@@ -75,6 +76,15 @@ export interface TaskErred {
   readonly id: number;
   /** The task is not tried again, even if its segment allows retries. Default false. */
   readonly final?: boolean;
+}
+
+/** A task has left its slot. Other tasks run there while the task waits, and the task may end in any order. */
+export interface TaskSeceded {
+  readonly type: 'task-seceded';
+  readonly worker: number;
+  readonly id: number;
+  /** The batch of this run of the task. */
+  readonly batch: number;
 }
 
 /** The answer to a steal: tasks that the worker had not started and has given back. Empty if it had started all of them. */
@@ -147,6 +157,7 @@ export type SchedulerEvent =
   | WorkerRemoved
   | TasksFinished
   | TaskErred
+  | TaskSeceded
   | TasksStolen
   | ResultsFetched
   | IdleCheck;

@@ -1,6 +1,6 @@
 // Applies a worker's reports about its tasks to the state: finished, skipped, given back.
 import { isScalar, KIND_PRIVATE, KIND_SKIPPED, KIND_STORED } from '../../protocol/resultKinds.js';
-import type { TasksFinished } from './events.js';
+import type { TaskSeceded, TasksFinished } from './events.js';
 import { awaitPrivateResults, isPrivateTo } from './privacy.js';
 import { noteCopy } from './releases.js';
 import { CALLER } from './schedulerColumns.js';
@@ -10,6 +10,22 @@ import { PROCESSING } from './taskStates.js';
 /** Returns whether the worker has the task and has not finished it. */
 export function isAt({ state, location, held }: SchedulerState, worker: number, id: number): boolean {
   return state[id] === PROCESSING && location[id] === worker && !(held.size > 0 && held.has(id));
+}
+
+/**
+ * Moves a task out of its batch, because other tasks run in its slot. The task stays PROCESSING. Dependents no longer
+ * follow it, because it does not end in the order of the batches.
+ */
+export function secedeTask(state: SchedulerState, { worker: index, id, batch }: TaskSeceded): void {
+  const worker = state.workers.get(index);
+  // The report may arrive after the end of the task, when the task runs again in another batch.
+  if (worker === undefined || !isAt(state, index, id) || state.batchOf[id] !== batch) return;
+  state.eraseFromBatch(id);
+  state.batchOf[id] = NO_BATCH;
+  worker.seceded.add(id);
+  const { dependentOffsets, dependents } = state.graph;
+  for (let edge = dependentOffsets[id]!; edge < dependentOffsets[id + 1]!; edge++)
+    worker.followers.delete(dependents[edge]!);
 }
 
 /** Takes a task back that its worker has not run. Returns results to fetch for it. */
@@ -22,6 +38,8 @@ export function takeBack(state: SchedulerState, worker: number, id: number): rea
 }
 
 const NO_IDS: readonly number[] = [];
+/** Batches count from 1. */
+const NO_BATCH = 0;
 
 /** Marks tasks as finished. Returns results to fetch. */
 export function finishTasks(state: SchedulerState, event: TasksFinished): readonly number[] {

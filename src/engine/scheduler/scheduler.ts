@@ -26,7 +26,7 @@ import { pauseWorker, stuckTasks } from './pausing.js';
 import { takeOver } from './placement.js';
 import { forgetResults, forgetWorker, type Losses, rebuild } from './recovery.js';
 import { evictResults, noteCopy, takeReleases } from './releases.js';
-import { finishTasks, isAt, takeBack } from './reports.js';
+import { finishTasks, isAt, secedeTask, takeBack } from './reports.js';
 import { CALLER, NO_WORKER } from './schedulerColumns.js';
 import { SchedulerState } from './schedulerState.js';
 import { type SchedulerGraph, type Segment, TaskGraph } from './taskGraph.js';
@@ -128,6 +128,9 @@ export class Scheduler {
         break;
       case 'task-erred':
         this.#taskErred(event);
+        break;
+      case 'task-seceded':
+        secedeTask(this.state, event);
         break;
       case 'tasks-stolen':
         this.#takeBack(event.worker, event.ids);
@@ -322,7 +325,8 @@ export class Scheduler {
     const unfinished = worker.batches.flatMap((batch) =>
       Array.from(batch.ids).filter((id) => this.#has(worker, batch, id)),
     );
-    return blame === 'unknown' ? unfinished : unfinished.filter((id) => id === blame);
+    const inSlots = blame === 'unknown' ? unfinished : unfinished.filter((id) => id === blame);
+    return [...worker.seceded, ...inSlots];
   }
 
   #has(worker: WorkerState, batch: Batch, id: number): boolean {

@@ -146,9 +146,12 @@ export class SchedulerState extends SchedulerColumns {
     }
   }
 
-  /** Adds the task to a worker's followers, unless it may not run there or needs a result that is not fetched yet. */
+  /**
+   * Adds the task to a worker's followers, unless it may not run there, or needs a result that is not fetched yet or that
+   * a seceded task makes. Seceded tasks do not end in the order of the batches.
+   */
   follow(id: number, worker: WorkerState): void {
-    if (!this.mayRun(id, worker) || this.#awaits(id)) return;
+    if (!this.mayRun(id, worker) || this.#awaits(id) || this.#needsSeceded(id, worker)) return;
     worker.followers.add(id, this.priorityOf(id));
   }
 
@@ -157,6 +160,14 @@ export class SchedulerState extends SchedulerColumns {
     const { dependencyOffsets, dependencies } = this.graph;
     for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++)
       if (this.awaited.get(dependencies[edge]!)?.includes(id)) return true;
+    return false;
+  }
+
+  #needsSeceded(id: number, { seceded }: WorkerState): boolean {
+    if (seceded.size === 0) return false;
+    const { dependencyOffsets, dependencies } = this.graph;
+    for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++)
+      if (seceded.has(dependencies[edge]!)) return true;
     return false;
   }
 
@@ -355,10 +366,10 @@ export class SchedulerState extends SchedulerColumns {
   /** Called with a task that its worker has and need not run any more. */
   onTakenOut: ((id: number, worker: number) => void) | undefined;
 
-  /** Removes the task from its worker's batch. */
+  /** Removes the task from its worker's batch, or from the worker's seceded tasks. */
   eraseFromBatch(id: number): void {
     const worker = this.workers.get(this.location[id]!);
-    if (worker === undefined) return;
+    if (worker === undefined || (worker.seceded.size > 0 && worker.seceded.delete(id))) return;
     const number = this.batchOf[id]!;
     const { batches } = worker;
     let at = 0;

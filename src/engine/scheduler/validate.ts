@@ -34,6 +34,9 @@ export function validateState(state: SchedulerState): void {
     );
   }
   for (const worker of state.workers.values()) {
+    for (const id of worker.seceded)
+      if (state.state[id] !== PROCESSING || state.location[id] !== worker.index || state.held.has(id))
+        throw broken(state, id, `has seceded at worker ${worker.index} and is not there`);
     const left = worker.batches.reduce((sum, batch) => sum + batch.left, 0);
     if (left !== worker.outstanding)
       throw broken(state, -1, `worker ${worker.index} has ${left} tasks, not ${worker.outstanding}`);

@@ -18,6 +18,8 @@ export interface WorkerState {
   batches: Batch[];
   /** Number of unfinished tasks in `batches`. */
   outstanding: number;
+  /** Tasks that have left their slot and run beside the batches. They count in no load, and are not stolen. */
+  readonly seceded: Set<number>;
   /** The tasks in `placed`, by function. */
   readonly placedWork: Workload;
   /** Tasks whose unfinished dependencies are all at this worker. They may follow in its next batch. */
@@ -110,6 +112,7 @@ export function newWorker(
     resources,
     batches: [],
     outstanding: 0,
+    seceded: new Set(),
     placedWork: new Workload(durations),
     followers: new PriorityQueue(size),
     placed: new PriorityQueue(size),

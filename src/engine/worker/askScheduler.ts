@@ -20,11 +20,14 @@ interface WaitingQuestion {
 /** Connects the tasks of an isolate with the scheduler's process. */
 export class SchedulerLink {
   readonly #post: (message: TaskAsks) => void;
+  /** Makes a task leave its slot. */
+  readonly secede: (task: MeteredTask) => void;
   readonly #waiting = new Map<number, WaitingQuestion>();
   #next = 1;
 
-  constructor(post: (message: TaskAsks) => void) {
+  constructor(post: (message: TaskAsks) => void, secede: (task: MeteredTask) => void) {
     this.#post = post;
+    this.secede = secede;
   }
 
   /** @throws (rejects) the error of the answer */
@@ -81,15 +84,34 @@ export async function askScheduler<K extends QuestionKind>(
   kind: K,
   question: QuestionOf<K>,
 ): Promise<AnswerOf<K>> {
+  const { task, link } = connected();
+  return link.ask(kind, task, question);
+}
+
+/** @throws LongpoleError ERR_LONGPOLE_NO_CLIENT, ERR_LONGPOLE_CLOSED */
+function connected(): { readonly task: MeteredTask; readonly link: SchedulerLink } {
   const task = meterContext.getStore()?.task;
   const link = holder[LINK];
   if (link === undefined || task === undefined) throw noClusterError();
-  if (task.hasEnded)
-    throw new LongpoleError(
-      'ERR_LONGPOLE_CLOSED',
-      'The task has ended, and its code still asks the scheduler. Await every call before the task returns.',
-    );
-  return link.ask(kind, task, question);
+  if (!task.hasEnded) return { task, link };
+  throw new LongpoleError(
+    'ERR_LONGPOLE_CLOSED',
+    'The task has ended, and its code still asks the scheduler. Await every call before the task returns.',
+  );
+}
+
+/**
+ * Makes the running task leave the slot of its thread. While the task waits for a promise, the worker runs other tasks,
+ * and the scheduler does not count the task as load of the worker. The task stays outside until its end; a further
+ * call has no effect. A function that returns no promise ends as usual.
+ *
+ * @throws (rejects) LongpoleError ERR_LONGPOLE_NO_CLIENT outside a task of a cluster, ERR_LONGPOLE_CLOSED after the end
+ *   of the task
+ * @source Dask, `distributed.secede`
+ */
+export async function secede(): Promise<void> {
+  const { task, link } = connected();
+  link.secede(task);
 }
 
 /** Returns the error for code that runs in no task of a cluster. */

@@ -79,7 +79,16 @@ export class MeteredRun {
   }
 
   end(task: TaskMeter | undefined, id: number, start: number, stop: number, outcome: Outcome): void {
-    if (task !== undefined) this.#metering.end(task, this.#kindAt(id), start, stop, outcome);
+    if (task === undefined) return;
+    if (task.counted > 0) {
+      this.#metering.endSeceded(task, this.#kindAt(id), start, stop, outcome);
+      this.#metering.waited({ run: this.#run, id }, start + task.counted, stop);
+    } else this.#metering.end(task, this.#kindAt(id), start, stop, outcome);
+  }
+
+  /** The task leaves its slot at `now`. */
+  secede(task: TaskMeter | undefined, id: number, start: number, now: number): void {
+    if (task !== undefined) this.#metering.secede(task, this.#kindAt(id), start, now);
   }
 
   /** Counts work for the task `id`, see TaskMetering. */

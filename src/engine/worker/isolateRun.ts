@@ -77,7 +77,7 @@ export class IsolateRun {
   readonly #keys: readonly string[] | null;
   readonly #inlineBytes: number;
   readonly #names: readonly string[];
-  /** Tasks that failed here, were skipped, or could not be fetched, and have no result since. */
+  /** Tasks that failed or seceded here, were skipped, or could not be fetched, and have no result since. */
   readonly #failed = new Set<number>();
   /** Inputs that could not be copied to this isolate → the error. */
   readonly #uncloneable = new Map<number, Error>();
@@ -150,13 +150,24 @@ export class IsolateRun {
     if (this.#uncloneable.size > 0) this.#uncloneable.delete(id);
   }
 
-  /** Returns whether a dependency of the task failed here, so that it cannot run. */
+  /** Returns whether a dependency of the task failed here, or has not ended, so that it cannot run. */
   isBlocked(id: number): boolean {
     if (this.#failed.size === 0) return false;
     const { dependencyOffsets, dependencies } = this.#program;
     for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++)
       if (this.#failed.has(dependencies[edge]!)) return true;
     return false;
+  }
+
+  /** The task leaves its slot. Later tasks may need its result before it ends, and are skipped. */
+  secede(id: number): void {
+    this.#failed.add(id);
+    this.log.leave(id);
+  }
+
+  /** Whether the log has room for a completion beyond the limit of outstanding tasks, which needs half of a full log. */
+  get hasRoom(): boolean {
+    return this.log.capacity >= this.#program.size || 2 * this.log.unread < this.log.capacity;
   }
 
   /** Reports a task that cannot run: see isBlocked. */

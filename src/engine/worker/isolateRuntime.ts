@@ -5,31 +5,27 @@
 import {
   type FromIsolate,
   type IsolateBirth,
-  type IsolateMeasures,
   NO_IDS,
-  NO_PACKED,
-  NO_VALUES,
-  NOTHING_MEASURED,
   type RunBatch,
   type ToIsolate,
 } from '../../protocol/isolateMessages.js';
-import { packedBytes } from '../../protocol/packedResult.js';
 import { Vitals } from '../../resources/vitals.js';
 import { answerCall } from './answerCall.js';
 import { connectScheduler, SchedulerLink } from './askScheduler.js';
+import { AsyncTask } from './asyncTask.js';
 import { collectGarbage } from './collectGarbage.js';
 import { CoreWaits } from './coreWaits.js';
 import type { IsolateStanding } from './dumpHook.js';
 import { isThenable } from './evaluator.js';
 import { isolateClock } from './isolateClock.js';
 import { IsolateMetrics } from './isolateMetrics.js';
-import { IsolateRun, notCloneable, type TaskRun, type Unsent } from './isolateRun.js';
+import { IsolateReports } from './isolateReports.js';
+import { IsolateRun, type TaskRun } from './isolateRun.js';
 import { loadFunctions } from './loadFunctions.js';
-import { PythonCall } from './pythonCall.js';
-import { splitValues } from './splitValues.js';
+import type { MeteredTask } from './meterContext.js';
 import { taskContext } from './taskContext.js';
 import { taskHook } from './taskHook.js';
-import type { TaskMeter } from './taskMeter.js';
+import { TaskMeter } from './taskMeter.js';
 import type { Outcome } from './taskMetering.js';
 
 /** Seconds between reports to the host, unless a single task takes longer. */
@@ -55,17 +51,6 @@ interface BatchProgress {
   queued: number;
 }
 
-/** Returns the seconds in which this isolate's event loop was idle. A reading costs 0.4 µs. */
-function idleSeconds(): number {
-  return performance.eventLoopUtilization().idle / 1000;
-}
-
-/** Returns the start of a task. A call of Python may have waited for a thread of Dask before. */
-function startOf(call: PythonCall | undefined, start: number, stop: number): number {
-  const seconds = call?.secondsSinceStart ?? Number.NaN;
-  return Number.isNaN(seconds) ? start : Math.max(start, stop - seconds);
-}
-
 export class IsolateRuntime {
   readonly #host: HostPort;
   readonly #mailbox: Int32Array;
@@ -77,7 +62,7 @@ export class IsolateRuntime {
   readonly #runs = new Map<number, IsolateRun>();
   readonly #queue: RunBatch[] = [];
   #busy = false;
-  #reported = 0;
+  readonly #reports: IsolateReports;
   #current: BatchProgress | undefined;
   /** The record of the last task. It is reused, so that none is allocated per task. */
   readonly #lastRun: TaskRun = { id: 0, received: 0, start: 0, stop: 0, coreWait: Number.NaN };
@@ -88,6 +73,10 @@ export class IsolateRuntime {
   /** Time up to which imports were counted: runs that wait for the same modules share it. */
   #importedUpTo = 0;
   readonly #link: SchedulerLink;
+  /** The asynchronous task in the slot. */
+  #inSlot: AsyncTask | undefined;
+  /** Number of tasks that have left the slot and not ended. */
+  #seceded = 0;
 
   constructor(host: HostPort, birth: IsolateBirth) {
     this.#host = host;
@@ -100,8 +89,17 @@ export class IsolateRuntime {
         () => this.#sendMetrics(),
         (cpuClock) => this.#vitals.useCpuClock(cpuClock),
       );
+    this.#reports = new IsolateReports({
+      post: (message) => host.post(message),
+      clock: this.#clock,
+      vitals: this.#vitals,
+      metrics: this.#metrics,
+    });
     taskContext.worker = birth.name;
-    this.#link = new SchedulerLink((message) => host.post(message));
+    this.#link = new SchedulerLink(
+      (message) => host.post(message),
+      (task) => this.#secede(task),
+    );
     if (birth.asks) connectScheduler(this.#link);
   }
 
@@ -151,7 +149,7 @@ export class IsolateRuntime {
     this.#vitals.refresh(Number.POSITIVE_INFINITY);
     if (!this.#inTask || this.#current === undefined) return;
     const { batch, run } = this.#current;
-    if (run.hasUnsent) this.#report(batch.run, run);
+    if (run.hasUnsent) this.#reports.report(batch.run, run);
     this.#readMail();
   }
 
@@ -190,7 +188,7 @@ export class IsolateRuntime {
   #imported(run: IsolateRun, since: number): void {
     const now = this.#clock();
     if (run.metered !== undefined && !this.#inBatch)
-      run.metered.importSeconds = Math.max(0, now - Math.max(since, this.#reported, this.#importedUpTo));
+      run.metered.importSeconds = Math.max(0, now - Math.max(since, this.#reports.last, this.#importedUpTo));
     this.#importedUpTo = now;
   }
 
@@ -202,7 +200,12 @@ export class IsolateRuntime {
       if (run === undefined) continue;
       const pending =
         run.ready ?? this.#runBatch({ batch, run, next: 0, received: this.#clock(), queued: Number.NaN });
-      if (pending === undefined) continue;
+      if (pending === undefined) {
+        if (this.#seceded === 0 || this.#queue.length === 0) continue;
+        // The code of seceded tasks continues between two batches.
+        setImmediate(() => this.#work());
+        return;
+      }
       if (run.ready !== undefined) this.#queue.unshift(batch);
       // Neither promise rejects: a task's failure is data, and a function that cannot be loaded throws when it is
       // called.
@@ -228,7 +231,7 @@ export class IsolateRuntime {
         this.#readMail();
         start = this.#clock();
       }
-      if (run.hasUnsent && (start - this.#reported > REPORT_SECONDS || !run.isShort(id, SHORT_SECONDS))) {
+      if (run.hasUnsent && (start - this.#reports.last > REPORT_SECONDS || !run.isShort(id, SHORT_SECONDS))) {
         this.#reportBetween(progress, id, start);
         start = this.#clock();
       }
@@ -248,7 +251,7 @@ export class IsolateRuntime {
         value = run.evaluate(id);
         this.#inTask = false;
         if (isThenable(value)) {
-          return this.#await(progress, id, value, start, meter);
+          return this.#await(progress, id, start, meter, value);
         }
         taskHook.current?.after(false);
       } catch (error) {
@@ -264,44 +267,76 @@ export class IsolateRuntime {
       run.complete(value, this.#ended(progress, id, meter, start, stop, 'done'));
       // The time for packing a value must not count for the next task.
       start = run.hasUnsent ? this.#clock() : stop;
-      if (stop - this.#reported > REPORT_SECONDS) this.#reportBetween(progress, id, start);
+      if (stop - this.#reports.last > REPORT_SECONDS) this.#reportBetween(progress, id, start);
     }
     run.metered?.leaveBatch(ids[0] ?? 0, this.#clock());
-    this.#report(batch.run, run, this.#queue.length === 0);
+    this.#reports.report(batch.run, run, this.#queue.length === 0);
     this.#inBatch = false;
     if (run.isLeaving) this.#evict(batch.run, NO_IDS);
     return undefined;
   }
 
+  /** Continues with the batch when the asynchronous task has ended or seceded. */
   async #await(
     progress: BatchProgress,
     id: number,
-    promise: PromiseLike<unknown>,
     start: number,
     meter: TaskMeter | undefined,
+    promise: PromiseLike<unknown>,
   ): Promise<void> {
-    const { run } = progress;
+    const { batch, run, received } = progress;
     // Tasks elsewhere may need the finished results while this promise is pending.
     this.#reportBetween(progress, id, start);
-    const [begun, idle, cpu] = [this.#clock(), idleSeconds(), run.metered?.cpuSeconds() ?? 0];
-    const call = promise instanceof PythonCall ? promise : undefined;
-    try {
-      call?.begin(run.labelOf(id));
-      const value = await promise;
-      const stop = this.#clock();
-      if (call === undefined)
-        run.metered?.awaited(id, begun, stop, idleSeconds() - idle, run.metered.cpuSeconds() - cpu);
-      taskHook.current?.after(false);
-      run.complete(value, this.#ended(progress, id, meter, startOf(call, start, stop), stop, 'done'));
-    } catch (error) {
-      const stop = this.#clock();
-      taskHook.current?.after(true);
-      run.fail(error, this.#ended(progress, id, meter, startOf(call, start, stop), stop, 'failed'));
-    }
+    const task = new AsyncTask({ batch, run, id, received, start, meter, promise }, this.#clock());
+    this.#inSlot = task;
+    const ended = this.#finish(task, progress);
+    if (meter?.hasSeceded) this.#leave(task);
+    await Promise.race([ended, task.left]);
+    this.#inSlot = undefined;
     taskContext.running = false;
     progress.next++;
     const pending = this.#runBatch(progress);
     if (pending !== undefined) await pending;
+  }
+
+  /** Waits for the end of an asynchronous task, and records it. Never rejects. */
+  async #finish(task: AsyncTask, progress: BatchProgress): Promise<void> {
+    const { promise, run, id, meter, batch } = task.parts;
+    let value: unknown;
+    let thrown: { readonly error: unknown } | undefined;
+    try {
+      value = await promise;
+    } catch (error) {
+      thrown = { error };
+    }
+    const stop = this.#clock();
+    const start = task.settled(stop, thrown !== undefined);
+    const isOver = (): boolean => task.isOutdated || this.#runs.get(batch.run) !== run;
+    if (task.hasLeft) await task.untilRoom(isOver);
+    const slot = task.hasLeft ? { ...progress, queued: Number.NaN } : progress;
+    const ran = this.#ended(slot, id, meter, start, stop, thrown === undefined ? 'done' : 'failed');
+    if (task.hasLeft) this.#seceded--;
+    if (task.hasLeft && isOver()) return;
+    if (thrown === undefined) run.complete(value, ran);
+    else run.fail(thrown.error, ran);
+    if (task.hasLeft) this.#reports.report(batch.run, run, !this.#busy);
+  }
+
+  /** The code of a task asks to leave the slot. While it has not awaited anything, the slot has no other use. */
+  #secede(task: MeteredTask): void {
+    if (!(task instanceof TaskMeter)) return;
+    task.hasSeceded = true;
+    if (this.#inSlot?.meter === task) this.#leave(this.#inSlot);
+  }
+
+  #leave(task: AsyncTask): void {
+    const { meter, batch } = task.parts;
+    if (meter === undefined || task.hasLeft) return;
+    task.leave(this.#clock());
+    this.#seceded++;
+    this.#inSlot = undefined;
+    // The scheduler's process ends the question with the task, so the answer may be an error.
+    void this.#link.ask('secede', meter, { batch: batch.batch }).catch(() => undefined);
   }
 
   /** Ends the task: fills the record of its run, which is valid until the next task ends. */
@@ -326,45 +361,12 @@ export class IsolateRuntime {
   /** Reports in the middle of a batch. Work up to `now` belongs to its task `id`. */
   #reportBetween({ batch, run }: BatchProgress, id: number, now: number): void {
     run.metered?.leaveBatch(id, now);
-    this.#report(batch.run, run);
+    this.#reports.report(batch.run, run);
   }
 
-  /** Sends a report. `idle` if no task waits. */
-  #report(number: number, run: IsolateRun, idle = false): void {
-    this.#reported = this.#clock();
-    this.#vitals.refresh(this.#reported);
-    const measures = this.#metrics?.take(this.#reported, idle);
-    const measured = measures === undefined ? undefined : { measures };
-    if (!run.hasUnsent) {
-      this.#host.post({
-        type: 'report',
-        run: number,
-        values: NO_VALUES,
-        packed: NO_PACKED,
-        errors: [],
-        ...measured,
-      });
-      return;
-    }
-    const unsent = run.takeUnsent();
-    const handed = this.#handed(unsent);
-    const more =
-      handed === undefined ? measured : { measures: { ...(measures ?? NOTHING_MEASURED), handed } };
-    this.#send(unsent, (sendable) => ({ type: 'report', run: number, ...sendable, ...more }));
-  }
-
-  /** Returns the measurement of results that go to the host's thread. */
-  #handed({ packed: { results } }: Unsent): IsolateMeasures['handed'] {
-    if (this.#metrics === undefined || results.length === 0) return undefined;
-    const nbytes = results.reduce((sum, one) => sum + packedBytes(one), 0);
-    return { time: this.#clock(), count: results.length, nbytes };
-  }
-
-  /** Sends measurements that arrive while no task runs, e.g. a garbage collection after the last task. */
+  /** Sends measurements of an isolate that is not in a batch. */
   #sendMetrics(): void {
-    if (this.#busy) return;
-    const measures = this.#metrics?.take(this.#clock(), true);
-    if (measures !== undefined) this.#host.post({ type: 'measured', measures });
+    if (!this.#busy) this.#reports.sendMetrics();
   }
 
   #evict(number: number, ids: Int32Array): void {
@@ -377,20 +379,7 @@ export class IsolateRuntime {
 
   #fetch(number: number, ids: Int32Array): void {
     const run = this.#runs.get(number);
-    if (run === undefined) return;
-    const { missing, ...unsent } = run.fetch(ids);
-    this.#send(unsent, (sendable) => ({ type: 'fetched', run: number, missing, ...sendable }));
-  }
-
-  /** Posts values. If they cannot be cloned, finds the culprits and posts errors in their place. */
-  #send(unsent: Unsent, message: (sendable: Unsent) => FromIsolate): void {
-    try {
-      this.#host.post(message(unsent));
-    } catch {
-      const { values, packed, errors } = unsent;
-      const { good, bad } = splitValues(values, structuredClone, notCloneable);
-      this.#host.post(message({ values: good, packed, errors: [...errors, ...bad] }));
-    }
+    if (run !== undefined) this.#reports.fetch(number, run, ids);
   }
 
   /** Reads waiting messages between two tasks. Batches go to the queue as usual. */

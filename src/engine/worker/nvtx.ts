@@ -37,7 +37,9 @@ export function markTasks(): void {
   if (marking) return;
   marking = true;
   const nvtx = openNvtx();
-  if (nvtx !== undefined) addTaskHook({ before: (key) => nvtx.push(key), after: () => nvtx.pop() });
+  if (nvtx === undefined) return;
+  const pop = (): void => nvtx.pop();
+  addTaskHook({ before: (key) => nvtx.push(key), after: pop, seceded: pop });
 }
 
 function environmentLibrary(): string | undefined {

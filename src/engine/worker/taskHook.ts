@@ -5,6 +5,10 @@ export interface TaskHook {
   before(label: string): void;
   /** Called when the function has returned or thrown (`failed`); for an asynchronous task, when its promise has settled. */
   after(failed: boolean): void;
+  /** Called instead of `after` when the task leaves its slot. Other tasks run until its end. */
+  seceded?(): void;
+  /** Called when the promise of a seceded task has settled. */
+  secededEnded?(label: string, failed: boolean): void;
 }
 
 /** The hook of this isolate; undefined for none. */
@@ -35,6 +39,12 @@ function join(): void {
     },
     after: (failed) => {
       for (let index = all.length - 1; index >= 0; index--) all[index]!.after(failed);
+    },
+    seceded: () => {
+      for (let index = all.length - 1; index >= 0; index--) all[index]!.seceded?.();
+    },
+    secededEnded: (label, failed) => {
+      for (const hook of all) hook.secededEnded?.(label, failed);
     },
   };
 }

@@ -26,6 +26,12 @@ export class TaskMeter implements MeteredTask {
   run = -1;
   id = -1;
   prefix = '';
+  /** Whether the task has asked to leave its slot. */
+  hasSeceded = false;
+  /** Seconds in the slot that were counted when the task left it. */
+  counted = 0;
+  /** Value of `metered` at that time. */
+  meteredInSlot = 0;
   /** Seconds inside meters, and the CPU seconds among them. */
   metered = 0;
   meteredCpu = 0;

@@ -146,13 +146,32 @@ export class TaskMetering {
     return task;
   }
 
+  /** The task leaves its slot at `now`, where other tasks follow. Counts its time so far. */
+  secede(task: TaskMeter, kind: Kind, start: number, now: number): void {
+    task.counted = now - start;
+    task.meteredInSlot = task.metered;
+    this.#countSlot(task, kind, start, now, 'done');
+  }
+
+  /** Ends a seceded task. Its time since it left its slot is a wait, because other tasks have used the thread. */
+  endSeceded(task: TaskMeter, kind: Kind, start: number, stop: number, outcome: Outcome = 'done'): void {
+    for (const digest of task.end()) this.#count(kind, digest, outcome);
+    const since = stop - start - task.counted;
+    const waited = outcome === 'done' ? since - (task.metered - task.meteredInSlot) : since;
+    this.#settle(kind, Math.max(0, waited), 0, outcome);
+  }
+
   /** Ends the task. `start` and `stop` are its reported times. */
   end(task: TaskMeter, kind: Kind, start: number, stop: number, outcome: Outcome = 'done'): void {
-    const digests = task.end();
+    for (const digest of task.end()) this.#count(kind, digest, outcome);
+    this.#countSlot(task, kind, start, stop, outcome);
+  }
+
+  /** Counts the time of a task in its slot. */
+  #countSlot(task: TaskMeter, kind: Kind, start: number, stop: number, outcome: Outcome): void {
     this.#running--;
     const wall = stop - start;
     this.#accounted += wall;
-    for (const digest of digests) this.#count(kind, digest, outcome);
     this.#meteredCpu += task.meteredCpu;
     const at = this.#windowKinds.push(kind) - 1;
     this.#windowSeconds[at] = outcome === 'done' ? Math.max(0, wall - task.metered) : wall;
@@ -194,9 +213,12 @@ export class TaskMetering {
    * seconds, and the thread used `cpu` CPU seconds.
    */
   awaited(task: TaskNumber, start: number, stop: number, idle: number, cpu: number): void {
-    const seconds = idleTime(stop - start, idle, cpu);
-    if (seconds >= SEEN_AWAIT_SECONDS)
-      this.#note({ action: 'await', start, stop: Math.min(stop, start + seconds), ...task, nbytes: 0 });
+    this.waited(task, start, Math.min(stop, start + idleTime(stop - start, idle, cpu)));
+  }
+
+  /** Records that a task waited from `start` to `stop`. */
+  waited(task: TaskNumber, start: number, stop: number): void {
+    if (stop - start >= SEEN_AWAIT_SECONDS) this.#note({ action: 'await', start, stop, ...task, nbytes: 0 });
   }
 
   /** Counts the import of modules before a batch. */

@@ -136,6 +136,13 @@ function listen(): void {
       notify('ready', 'executing');
     },
     after: (failed) => notify('executing', failed ? 'error' : 'memory'),
+    seceded: () => notify('executing', 'long-running'),
+    secededEnded: (label, failed) => {
+      const current = key;
+      key = label;
+      notify('long-running', failed ? 'error' : 'memory');
+      key = current;
+    },
   });
 }
 

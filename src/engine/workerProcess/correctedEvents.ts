@@ -53,8 +53,8 @@ export class CorrectedEvents implements HostEvents {
     this.#send({ type: 'timed-out', task, seconds });
   }
 
-  restarted(running: RunTask | undefined, cause: Error): void {
-    this.#send({ type: 'restarted', running, error: toErrorInfo(cause) });
+  restarted(running: RunTask | undefined, cause: Error, isWanted: boolean): void {
+    this.#send({ type: 'restarted', running, error: toErrorInfo(cause), isWanted });
   }
 
   running(task: RunTask | undefined, since: number): void {

@@ -290,7 +290,7 @@ export class ProcessHost implements WorkerHost {
         events.timedOut(message.task, message.seconds);
         break;
       case 'restarted':
-        events.restarted(message.running, fromErrorInfo(message.error));
+        events.restarted(message.running, fromErrorInfo(message.error), message.isWanted);
         break;
       case 'running':
         this.#executing = message.task && { ...message.task, since: message.since };

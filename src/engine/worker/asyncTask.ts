@@ -1,0 +1,102 @@
+// An asynchronous task of an isolate, from its first `await` to its end. It holds the slot of its thread, or has seceded:
+// then other tasks run while it waits, and it ends in any order.
+import type { RunBatch } from '../../protocol/isolateMessages.js';
+import type { IsolateRun } from './isolateRun.js';
+import { PythonCall } from './pythonCall.js';
+import { taskHook } from './taskHook.js';
+import type { TaskMeter } from './taskMeter.js';
+
+/** Milliseconds between two attempts to report the end of a seceded task while the log is full. */
+const FULL_MS = 1;
+
+/** Returns the seconds in which this isolate's event loop was idle. A reading costs 0.4 µs. */
+function idleSeconds(): number {
+  return performance.eventLoopUtilization().idle / 1000;
+}
+
+export interface AsyncTaskParts {
+  readonly batch: RunBatch;
+  readonly run: IsolateRun;
+  readonly id: number;
+  /** Time at which the isolate received the batch, in seconds since the epoch. */
+  readonly received: number;
+  readonly start: number;
+  readonly meter: TaskMeter | undefined;
+  readonly promise: PromiseLike<unknown>;
+}
+
+export class AsyncTask {
+  readonly parts: AsyncTaskParts;
+  readonly meter: TaskMeter | undefined;
+  /** The task if it is a call of Python. */
+  readonly #call: PythonCall | undefined;
+  readonly #begun: number;
+  readonly #idle = idleSeconds();
+  readonly #cpu: number;
+  /** Resolves when the task leaves its slot. */
+  readonly left: Promise<void>;
+  #leave: () => void = () => undefined;
+  hasLeft = false;
+
+  constructor(parts: AsyncTaskParts, now: number) {
+    const { meter, promise, run, id } = parts;
+    this.parts = parts;
+    this.meter = meter;
+    this.#begun = now;
+    this.#cpu = run.metered?.cpuSeconds() ?? 0;
+    this.#call = promise instanceof PythonCall ? promise : undefined;
+    this.#call?.begin(run.labelOf(id));
+    this.left = new Promise((resolve) => {
+      this.#leave = resolve;
+    });
+  }
+
+  /** Leaves the slot at the time `now`. The dependents of the task are skipped here until its end. */
+  leave(now: number): void {
+    const { run, id, start, meter } = this.parts;
+    this.hasLeft = true;
+    this.#awaited(now);
+    run.metered?.secede(meter, id, start, now);
+    run.secede(id);
+    taskHook.current?.seceded?.();
+    this.#leave();
+  }
+
+  /** Records that the promise has settled at the time `stop`. Returns the start of the task. */
+  settled(stop: number, failed: boolean): number {
+    const { run, id, start } = this.parts;
+    const hook = taskHook.current;
+    if (this.hasLeft) hook?.secededEnded?.(run.labelOf(id), failed);
+    else {
+      if (!failed && this.#call === undefined) this.#awaited(stop);
+      hook?.after(failed);
+    }
+    // A call of Python may have waited for a thread of Dask before.
+    const seconds = this.#call?.secondsSinceStart ?? Number.NaN;
+    return Number.isNaN(seconds) ? start : Math.max(start, stop - seconds);
+  }
+
+  /**
+   * Resolves when the log has room for the end of a seceded task, which the scheduler's limit on outstanding tasks does
+   * not count. Returns at once if `isOver` says that the end is not reported.
+   */
+  async untilRoom(isOver: () => boolean): Promise<void> {
+    while (!isOver() && !this.parts.run.hasRoom)
+      await new Promise((resolve) => {
+        setTimeout(resolve, FULL_MS);
+      });
+  }
+
+  /** Whether this run of the task is not the last one: a later batch offers the task again or has started it. */
+  get isOutdated(): boolean {
+    const { run, id, batch } = this.parts;
+    const claim = Atomics.load(run.claims, id);
+    return claim !== 0 && claim !== -batch.batch;
+  }
+
+  #awaited(now: number): void {
+    const { run, id } = this.parts;
+    const { metered } = run;
+    metered?.awaited(id, this.#begun, now, idleSeconds() - this.#idle, metered.cpuSeconds() - this.#cpu);
+  }
+}

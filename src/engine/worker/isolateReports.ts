@@ -1,0 +1,87 @@
+// The reports of an isolate to its host: values, errors and measurements.
+import {
+  type FromIsolate,
+  type IsolateMeasures,
+  NO_PACKED,
+  NO_VALUES,
+  NOTHING_MEASURED,
+} from '../../protocol/isolateMessages.js';
+import { packedBytes } from '../../protocol/packedResult.js';
+import type { Vitals } from '../../resources/vitals.js';
+import type { IsolateMetrics } from './isolateMetrics.js';
+import { type IsolateRun, notCloneable, type Unsent } from './isolateRun.js';
+import { splitValues } from './splitValues.js';
+
+export interface ReportParts {
+  post(message: FromIsolate): void;
+  readonly clock: () => number;
+  readonly vitals: Vitals;
+  /** Undefined if nothing is measured here. */
+  readonly metrics: IsolateMetrics | undefined;
+}
+
+export class IsolateReports {
+  readonly #parts: ReportParts;
+  /** Time of the last report, in seconds since the epoch. */
+  last = 0;
+
+  constructor(parts: ReportParts) {
+    this.#parts = parts;
+  }
+
+  /** Sends a report. `idle` if no task waits. */
+  report(number: number, run: IsolateRun, idle = false): void {
+    const { clock, vitals, metrics } = this.#parts;
+    this.last = clock();
+    vitals.refresh(this.last);
+    const measures = metrics?.take(this.last, idle);
+    const measured = measures === undefined ? undefined : { measures };
+    if (!run.hasUnsent) {
+      this.#parts.post({
+        type: 'report',
+        run: number,
+        values: NO_VALUES,
+        packed: NO_PACKED,
+        errors: [],
+        ...measured,
+      });
+      return;
+    }
+    const unsent = run.takeUnsent();
+    const handed = this.#handed(unsent);
+    const more =
+      handed === undefined ? measured : { measures: { ...(measures ?? NOTHING_MEASURED), handed } };
+    this.#send(unsent, (sendable) => ({ type: 'report', run: number, ...sendable, ...more }));
+  }
+
+  /** Sends measurements that arrive while no task runs, e.g. a garbage collection after the last task. */
+  sendMetrics(): void {
+    const { clock, metrics, post } = this.#parts;
+    const measures = metrics?.take(clock(), true);
+    if (measures !== undefined) post({ type: 'measured', measures });
+  }
+
+  /** Sends results that the host has requested. */
+  fetch(number: number, run: IsolateRun, ids: Int32Array): void {
+    const { missing, ...unsent } = run.fetch(ids);
+    this.#send(unsent, (sendable) => ({ type: 'fetched', run: number, missing, ...sendable }));
+  }
+
+  /** Returns the measurement of results that go to the host's thread. */
+  #handed({ packed: { results } }: Unsent): IsolateMeasures['handed'] {
+    if (this.#parts.metrics === undefined || results.length === 0) return undefined;
+    const nbytes = results.reduce((sum, one) => sum + packedBytes(one), 0);
+    return { time: this.#parts.clock(), count: results.length, nbytes };
+  }
+
+  /** Posts values. If they cannot be cloned, finds the culprits and posts errors in their place. */
+  #send(unsent: Unsent, message: (sendable: Unsent) => FromIsolate): void {
+    try {
+      this.#parts.post(message(unsent));
+    } catch {
+      const { values, packed, errors } = unsent;
+      const { good, bad } = splitValues(values, structuredClone, notCloneable);
+      this.#parts.post(message({ values: good, packed, errors: [...errors, ...bad] }));
+    }
+  }
+}
