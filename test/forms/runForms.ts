@@ -180,6 +180,7 @@ export const CLIENT: readonly Form[] = [
   ['getEvents(5)', (client) => on(client, 'getEvents', 5), /Client\.getEvents: topic/],
   ['subscribeTopic("x")', (client) => on(client, 'subscribeTopic', 'x'), /Client\.subscribeTopic: handler/],
   ['restartWorkers()', (client) => on(client, 'restartWorkers'), /Client\.restartWorkers: workers/],
+  ['secede(5)', () => loose(longpole.secede, 5), /secede.*5/],
   ['asCompleted(5)', () => loose(longpole.asCompleted, 5), /asCompleted|AsCompleted/],
   ['asCompleted([], true)', () => loose(longpole.asCompleted, [], true), /asCompleted\(\): options/],
   [

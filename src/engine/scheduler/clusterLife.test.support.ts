@@ -33,9 +33,10 @@ export interface Trouble {
   readonly throws: boolean;
   readonly losses: boolean;
   readonly cancels: boolean;
+  readonly secedes: boolean;
 }
 
-export const CALM: Trouble = { throws: false, losses: false, cancels: false };
+export const CALM: Trouble = { throws: false, losses: false, cancels: false, secedes: false };
 /** Number of failed attempts of a task that never succeeds. */
 const ALWAYS = 1e9;
 const WORKERS = ['a', 'b', 'c', 'd'];
@@ -48,6 +49,7 @@ function taskOfSpec(kind: number, dependencies: readonly number[], trouble: Trou
     size: trouble.throws && luck === 4 ? 'bound' : SIZES[kind % 5]!,
     throws: trouble.throws && luck < 3 ? [1, 2, ALWAYS][luck]! : 0,
     kills: trouble.throws && trouble.losses && luck === 3,
+    secedes: trouble.secedes && Math.floor(kind / 200) === 1,
   };
 }
 
@@ -79,7 +81,8 @@ export class Life {
     const worker = workers[choice % workers.length]!;
     const detail = Math.floor(choice / 8) % 64;
     const move = Math.floor(choice / 512) % 32;
-    if (move < 10) cluster.run(worker);
+    if (move < 2 && this.#trouble.secedes) worker.endSeceded(detail);
+    else if (move < 10) cluster.run(worker);
     else if (move < 16) cluster.receive(worker, 1 + (detail % 4));
     else if (move < 18) worker.answerFetch();
     else if (move < 21) this.#addGraph();
@@ -152,7 +155,9 @@ export class Life {
       );
       assert.deepEqual(bulky, [], 'an isolate keeps results');
       assert.deepEqual(worker.queue, []);
+      assert.deepEqual(worker.seceded, []);
       const known = state.workers.get(worker.index)!;
+      assert.equal(known.seceded.size, 0);
       assert.equal(known.outstanding + known.batches.length + known.placed.size + known.followers.size, 0);
       assert.equal(known.storeCopies.size + known.unusedCopies.size + known.replicas.size, 0);
     }
@@ -199,7 +204,8 @@ export class Life {
     }
     const running = worker.queue[0];
     const runningId = running === undefined ? -1 : cluster.idOf(running.name);
-    const blames = ['none', 'unknown', runningId < 0 ? 'none' : runningId] as const;
+    const idle = this.#trouble.secedes ? 'seceded' : 'none';
+    const blames = [idle, 'unknown', runningId < 0 ? 'none' : runningId] as const;
     cluster.remove(worker, blames[detail % 3]!, Math.floor(detail / 8) % 2 === 0);
   }
 
@@ -208,6 +214,7 @@ export class Life {
     for (const worker of [...cluster.workers.values()]) {
       cluster.run(worker);
       if (cluster.workers.get(worker.index) !== worker) continue;
+      worker.endSeceded(0);
       while (worker.fetches.length > 0) worker.answerFetch();
       while (worker.outbox.length > 0) cluster.receive(worker, 100);
     }

@@ -236,6 +236,36 @@ test('a private result whose dependents are cancelled is dropped by a message', 
   );
 });
 
+test('a seceded task frees its slot, is not stolen, and its dependents wait for its end', () => {
+  addWorkers('a');
+  const limit = add([[], [], [], [0]]).segment;
+  const batch = scheduler.state.batchOf[limit.base]!;
+  const seceded = handle({ type: 'task-seceded', worker: 0, id: limit.base, batch });
+  assert.deepEqual(sent(seceded), [[0, limit.base + 2]]);
+  assert.deepEqual(handle({ type: 'task-seceded', worker: 0, id: limit.base, batch }), []);
+  for (const local of [1, 2]) assert.deepEqual(sent(finish(0, limit.base + local)), []);
+  handle({ type: 'worker-added', worker: 1, name: 'b' });
+  assert.deepEqual(handle({ type: 'idle-check' }), []);
+  // A loss elsewhere queues all tasks anew.
+  assert.deepEqual(sent(handle({ type: 'worker-removed', worker: 1, blame: 'none' })), []);
+  assert.deepEqual(sent(finish(0, limit.base)), [[0, limit.base + 3]]);
+});
+
+test('seceded tasks share the blame for the death of their worker', () => {
+  for (const [blame, deaths] of [
+    ['none', 0],
+    ['seceded', 1],
+    ['unknown', 1],
+  ] as const) {
+    newScheduler();
+    addWorkers('a', 'b');
+    const { base } = add([[]]).segment;
+    handle({ type: 'task-seceded', worker: 0, id: base, batch: scheduler.state.batchOf[base]! });
+    assert.deepEqual(sent(handle({ type: 'worker-removed', worker: 0, blame })), [[1, base]]);
+    assert.equal(scheduler.state.deaths[base], deaths);
+  }
+});
+
 test('compaction renames tasks in progress', () => {
   newScheduler({});
   addWorkers('a', 'b');

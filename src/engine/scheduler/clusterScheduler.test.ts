@@ -46,7 +46,8 @@ const TROUBLES: readonly [string, Trouble, number][] = [
   ['with tasks that fail', { ...CALM, throws: true }, 120],
   ['with results that are not needed any more', { ...CALM, cancels: true }, 120],
   ['with workers and results that are lost', { ...CALM, losses: true }, 200],
-  ['with all of it', { throws: true, losses: true, cancels: true }, 440],
+  ['with tasks that secede', { ...CALM, secedes: true }, 120],
+  ['with all of it', { throws: true, losses: true, cancels: true, secedes: true }, 440],
 ];
 
 for (const [name, trouble, numRuns] of TROUBLES) {

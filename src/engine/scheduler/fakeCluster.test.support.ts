@@ -107,7 +107,9 @@ export class FakeCluster implements FakeWorld {
   /** Adds data without code, each on a worker or with the shell (CALLER). */
   scatter(holders: readonly number[]): void {
     const base = this.graphs.length * GRAPH_NAMES;
-    const tasks = holders.map((): FakeTask => ({ dependencies: [], throws: 0, kills: false, size: 'large' }));
+    const tasks = holders.map(
+      (): FakeTask => ({ dependencies: [], throws: 0, kills: false, secedes: false, size: 'large' }),
+    );
     this.graphs.push({ tasks, imports: new Map(), dependentCounts: holders.map(() => 0) });
     const requested = holders.map((_holder, local) => local);
     for (const [local, holder] of holders.entries()) {
@@ -151,7 +153,7 @@ export class FakeCluster implements FakeWorld {
     if (killed !== undefined) this.remove(worker, this.idOf(killed), false);
   }
 
-  remove(worker: FakeWorker, blame: number | 'none' | 'unknown', restarted: boolean): void {
+  remove(worker: FakeWorker, blame: number | 'none' | 'seceded' | 'unknown', restarted: boolean): void {
     this.hasLosses = true;
     if (restarted) worker.restart();
     else this.workers.delete(worker.index);
@@ -202,7 +204,10 @@ export class FakeCluster implements FakeWorld {
     const message = worker.outbox.shift();
     if (message === undefined || message.type === 'finished') return;
     const { index } = worker;
-    if (message.type === 'threw') {
+    if (message.type === 'seceded') {
+      const id = this.idOf(message.name);
+      if (id >= 0) this.handle({ type: 'task-seceded', worker: index, id, batch: message.batch });
+    } else if (message.type === 'threw') {
       const id = this.idOf(message.name);
       if (id >= 0) this.handle({ type: 'task-erred', worker: index, id, final: message.final });
     } else if (message.type === 'stolen') {
@@ -286,12 +291,13 @@ export class FakeCluster implements FakeWorld {
     return new Set(Array.from(ids, (id) => this.nameOf(id)));
   }
 
-  #dispatch(worker: FakeWorker, { ids, publish, keep, inputs }: Dispatch): void {
+  #dispatch(worker: FakeWorker, { ids, batch, publish, keep, inputs }: Dispatch): void {
     const { graph } = this.scheduler.state;
     if (this.workers.size === 1) this.#checkPriority(ids[0]!);
     for (const id of inputs) this.#give(worker, id);
     const kept = this.#namesOf(keep);
-    for (const entry of worker.queue) if (kept.has(entry.name)) entry.publish = false;
+    for (const entry of [...worker.queue, ...worker.seceded.map((one) => one.entry)])
+      if (kept.has(entry.name)) entry.publish = false;
     for (const [at, id] of ids.entries()) {
       const name = this.nameOf(id);
       const { workers, resources } = graph.segmentOf(id);
@@ -300,7 +306,8 @@ export class FakeCluster implements FakeWorld {
         assert.ok((worker.resources.get(resource) ?? 0) >= amount, `worker ${worker.name} lacks ${resource}`);
       for (const other of this.workers.values())
         assert.ok(!other.queue.some((entry) => entry.name === name), `task ${name} waits on two workers`);
-      worker.queue.push({ name, publish: publish[at] === 1 });
+      worker.queue.push({ name, batch, publish: publish[at] === 1 });
+      worker.claims.set(name, batch);
       if (!this.hasLosses) this.#checkInputs(worker, name);
     }
   }

@@ -21,6 +21,8 @@ export interface FakeTask {
   readonly throws: number;
   /** True if the worker dies whenever it starts the task. */
   readonly kills: boolean;
+  /** True if the task leaves its slot, and ends in any order. */
+  readonly secedes: boolean;
   /**
    * Kind of the result. Scalars are always sent. Requested small results are sent inline, and requested large ones go
    * to the store. Bound results cannot leave their isolate.
@@ -45,6 +47,7 @@ export interface Finished {
 /** Messages of the worker, in this order. */
 export type SentMessage =
   | Finished
+  | { readonly type: 'seceded'; readonly name: Name; readonly batch: number }
   | { readonly type: 'threw'; readonly name: Name; readonly final: boolean }
   | { readonly type: 'missing'; readonly holder: number; readonly name: Name }
   | { readonly type: 'stolen'; readonly names: readonly Name[] }
@@ -59,6 +62,12 @@ export type SentMessage =
 export interface Gather {
   readonly holder: number;
   readonly origin: Name;
+}
+
+interface Entry {
+  readonly name: Name;
+  readonly batch: number;
+  publish: boolean;
 }
 
 export interface FakeWorld {
@@ -89,7 +98,11 @@ export class FakeWorker {
   /** Tasks that failed or were skipped here, or whose result could not be gathered. */
   readonly failed = new Set<Name>();
   readonly gathers = new Map<Name, Gather>();
-  readonly queue: { readonly name: Name; publish: boolean }[] = [];
+  readonly queue: Entry[] = [];
+  /** Seceded tasks, with their inputs. */
+  readonly seceded: { readonly entry: Entry; readonly inputs: readonly number[] }[] = [];
+  /** The batch in which a task was sent last; 0 if it was taken back or cancelled. */
+  readonly claims = new Map<Name, number>();
   readonly store = new Map<Name, number>();
   readonly outbox: SentMessage[] = [];
   readonly fetches: Name[][] = [];
@@ -109,7 +122,7 @@ export class FakeWorker {
       if (message.type === 'fetched') for (const name of message.stored) this.store.delete(name);
     }
     for (const part of [this.results, this.uses, this.failed, this.gathers]) part.clear();
-    for (const list of [this.queue, this.outbox, this.fetches]) list.splice(0);
+    for (const list of [this.queue, this.seceded, this.outbox, this.fetches]) list.splice(0);
   }
 
   receive(name: Name, value: number): void {
@@ -131,6 +144,7 @@ export class FakeWorker {
   }
 
   cancel(names: ReadonlySet<Name>): void {
+    for (const name of names) this.claims.set(name, 0);
     const kept = this.queue.filter((entry) => !names.has(entry.name));
     this.queue.splice(0, this.queue.length, ...kept);
   }
@@ -171,16 +185,34 @@ export class FakeWorker {
       return value!;
     });
     if (task.kills) return name;
+    if (task.secedes) {
+      this.failed.add(name);
+      this.seceded.push({ entry, inputs });
+      this.outbox.push({ type: 'seceded', name, batch: entry.batch });
+    } else this.#end(entry, inputs);
+    return undefined;
+  }
+
+  /** Ends one of the seceded tasks. Its end is not reported if the task was sent again. */
+  endSeceded(choice: number): void {
+    const [ending] = this.seceded.splice(choice % Math.max(1, this.seceded.length), 1);
+    if (ending === undefined) return;
+    const { entry, inputs } = ending;
+    const claim = this.claims.get(entry.name);
+    if (claim === 0 || claim === entry.batch) this.#end(entry, inputs);
+  }
+
+  #end({ name, publish }: Entry, inputs: readonly number[]): void {
+    const task = taskOf(this.#world, name);
     const runs = (this.#world.runs.get(name) ?? 0) + 1;
     this.#world.runs.set(name, runs);
-    if (runs <= task.throws || (task.size === 'bound' && entry.publish)) {
+    if (runs <= task.throws || (task.size === 'bound' && publish)) {
       this.failed.add(name);
       this.outbox.push({ type: 'threw', name, final: false });
     } else {
-      this.#complete(name, task, resultOf(name, inputs), entry.publish);
-      for (const dependency of dependencies) this.#countUse(dependency);
+      this.#complete(name, task, resultOf(name, inputs), publish);
+      for (const dependency of dependenciesOf(this.#world, name)) this.#countUse(dependency);
     }
-    return undefined;
   }
 
   answerFetch(): void {

@@ -1,4 +1,5 @@
 // The isolate's side of the questions that tasks ask the scheduler's process: see protocol/questions.ts.
+import { checkNoMore } from '../../base/arguments.js';
 import { LongpoleError } from '../../base/errors.js';
 import { thrownOf } from '../../protocol/errorInfo.js';
 import type { TaskAsks } from '../../protocol/isolateMessages.js';
@@ -109,7 +110,9 @@ function connected(): { readonly task: MeteredTask; readonly link: SchedulerLink
  *   of the task
  * @source Dask, `distributed.secede`
  */
-export async function secede(): Promise<void> {
+export function secede(): Promise<void>;
+export async function secede(...more: readonly unknown[]): Promise<void> {
+  checkNoMore('secede', more, 'The running task secedes.');
   const { task, link } = connected();
   link.secede(task);
 }

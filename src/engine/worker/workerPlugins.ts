@@ -19,7 +19,10 @@ export interface WorkerPlugin {
   setup?(context: { readonly worker: WorkerSnapshot }): Promise<void> | void;
   /** Called when the plugin is removed, or the worker leaves. */
   teardown?(context: { readonly worker: WorkerSnapshot }): Promise<void> | void;
-  /** Called around every task: from `ready` to `executing`, and from there to `memory` or `error`. */
+  /**
+   * Called around every task: from `ready` to `executing`, and from there to `memory` or `error`. A task that calls `secede()`
+   * goes from `executing` to `long-running`, and from there to `memory` or `error`.
+   */
   transition?(
     key: string,
     start: WorkerTaskState,
@@ -28,7 +31,7 @@ export interface WorkerPlugin {
   ): void;
 }
 
-export type WorkerTaskState = 'ready' | 'executing' | 'memory' | 'error';
+export type WorkerTaskState = 'ready' | 'executing' | 'long-running' | 'memory' | 'error';
 
 /**
  * Location of a WorkerPlugin: `export` of the module `url` is a plugin, or a class or function that creates one from
