@@ -33,9 +33,8 @@ export class AsyncTask {
   readonly #begun: number;
   readonly #idle = idleSeconds();
   readonly #cpu: number;
-  /** Resolves when the task leaves its slot. */
-  readonly left: Promise<void>;
-  #leave: () => void = () => undefined;
+  /** Called when the task leaves its slot. */
+  onLeft: () => void = () => undefined;
   hasLeft = false;
 
   constructor(parts: AsyncTaskParts, now: number) {
@@ -46,9 +45,6 @@ export class AsyncTask {
     this.#cpu = run.metered?.cpuSeconds() ?? 0;
     this.#call = promise instanceof PythonCall ? promise : undefined;
     this.#call?.begin(run.labelOf(id));
-    this.left = new Promise((resolve) => {
-      this.#leave = resolve;
-    });
   }
 
   /** Leaves the slot at the time `now`. The dependents of the task are skipped here until its end. */
@@ -59,7 +55,7 @@ export class AsyncTask {
     run.metered?.secede(meter, id, start, now);
     run.secede(id);
     taskHook.current?.seceded?.();
-    this.#leave();
+    this.onLeft();
   }
 
   /** Records that the promise has settled at the time `stop`. Returns the start of the task. */

@@ -289,9 +289,11 @@ export class IsolateRuntime {
     this.#reportBetween(progress, id, start);
     const task = new AsyncTask({ batch, run, id, received, start, meter, promise }, this.#clock());
     this.#inSlot = task;
-    const ended = this.#finish(task, progress);
-    if (meter?.hasSeceded) this.#leave(task);
-    await Promise.race([ended, task.left]);
+    await new Promise<void>((resume) => {
+      task.onLeft = resume;
+      void this.#finish(task, progress).then(resume);
+      if (meter?.hasSeceded) this.#leave(task);
+    });
     this.#inSlot = undefined;
     taskContext.running = false;
     progress.next++;
