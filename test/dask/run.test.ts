@@ -12,7 +12,7 @@ import { repositoryPath } from '../support/repository.js';
 import { runCommand } from '../support/runCommand.js';
 import { loaded } from './nativeTask.js';
 import { NO_PYTHON, NodeCluster, python } from './nodeCluster.js';
-import { dieOnce, fail, hold, ones, square, sum, where } from './runTasks.js';
+import { dieOnce, fail, failOnce, hold, ones, square, sum, where } from './runTasks.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'longpole-dask-run-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -102,6 +102,14 @@ describe('a program on a Dask cluster', { skip: python === undefined && NO_PYTHO
       assert.match(error.cause.stack ?? '', /runTasks\.[jt]s:\d+/);
       return true;
     });
+  });
+
+  it('runs a failed task again, and the tasks that depend on it', async () => {
+    const bad = client.submit(failOnce, join(folder, 'failed'));
+    const behind = client.submit(square, bad);
+    await assert.rejects(behind.result(), /the first call/);
+    await client.retry(behind);
+    assert.deepEqual(await client.gather([bad, behind]), [6, 36]);
   });
 
   it('runs tasks on named workers, and functions of client.run() on all workers', async () => {

@@ -2,13 +2,19 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { tasks } from 'longpole';
 
-export const { square, sum, ones, where, fail, dieOnce, hold } = tasks(import.meta.url, {
+export const { square, sum, ones, where, fail, failOnce, dieOnce, hold } = tasks(import.meta.url, {
   square: (value: number) => value * value,
   sum: (values: Float64Array) => values.reduce((total, value) => total + value, 0),
   ones: (length: number) => new Float64Array(length).fill(1),
   where: (_index: number) => process.pid,
   fail: (): number => {
     throw new RangeError('out of range');
+  },
+  /** Throws in the first call. */
+  failOnce: (file: string): number => {
+    if (existsSync(file)) return 6;
+    writeFileSync(file, '');
+    throw new Error('the first call');
   },
   /** Kills its process in the first call. */
   dieOnce: (file: string): string => {

@@ -13,6 +13,7 @@ import {
 } from '../../base/arguments.js';
 import { LongpoleError } from '../../base/errors.js';
 import type { EngineWorker } from '../../engine/cluster/engineWorker.js';
+import { retryResults } from '../../engine/cluster/retryResults.js';
 import type { WorkerSnapshot } from '../../engine/host/workerView.js';
 import { isFunction, resolveFunction } from '../../graph/callable.js';
 import { functionRef } from '../../graph/shipFunction.js';
@@ -194,6 +195,25 @@ export class ClientCalls extends ClientBase {
     const end = this.cluster.events.subscribe(topic, handler);
     this.onClose(end);
     return end;
+  }
+
+  /**
+   * Runs failed tasks again, together with the failed tasks that they depend on. Their futures become pending, also the
+   * futures of failed tasks that depend on them, and get the outcome of the new run. Released inputs are computed again.
+   * Futures that have not failed stay as they are. The option `retries` and `allowedFailures` count anew.
+   *
+   * A failed task that also depends on another failed task, which is not retried, keeps its error.
+   *
+   * @throws (rejects) LongpoleError ERR_LONGPOLE_FUTURE for a future that was released or cancelled,
+   *   ERR_LONGPOLE_DATA_LOST if a task needs scattered data that no longer exists; no task runs again then. The error of
+   *   the submission for a future that could not be submitted
+   * @source Dask, `Client.retry`
+   */
+  retry(futures: Future<unknown> | Iterable<Future<unknown>>): Promise<void> {
+    return this.call(async () => {
+      const handles = futureList('Client.retry', futures).map((future) => future.live());
+      retryResults(this.cluster.engine, handles);
+    });
   }
 
   /**

@@ -34,7 +34,7 @@ export async function collectResults(
   const settled = async (): Promise<void> => {
     await computation.done();
     for (const handle of imports) {
-      await handle.settled();
+      while (!handle.isSettled) await handle.settled();
       if (handle.status !== 'finished') throw handle.error;
     }
   };
@@ -62,7 +62,8 @@ export async function fetchResults(
   for (const handle of handles) engine.results.checkOwner(handle);
   const settled = async (): Promise<void> => {
     for (const handle of handles) {
-      if (!handle.isSettled) await handle.settled();
+      // Another caller may retry a failed task before this call continues.
+      while (!handle.isSettled) await handle.settled();
       if (handle.status !== 'finished') throw handle.error;
     }
   };

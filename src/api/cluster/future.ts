@@ -145,7 +145,7 @@ export class Future<T> extends External implements PromiseLike<T> {
   async exception(): Promise<unknown> {
     if (this.handle === undefined && this.#held.failure !== undefined) return this.#held.failure.error;
     const handle = this.live();
-    await this.#owner.awaiting('Future.exception', this, handle.settled());
+    while (!handle.isSettled) await this.#owner.awaiting('Future.exception', this, handle.settled());
     return handle.status === 'error' || handle.status === 'cancelled' ? handle.error : undefined;
   }
 

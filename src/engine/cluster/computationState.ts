@@ -117,6 +117,14 @@ export class ComputationState {
     this.#end();
   }
 
+  /** Makes a failed result pending again, because its task runs again. */
+  retry(local: number): void {
+    this.reasons.delete(local);
+    if (!this.#failures.delete(local)) return;
+    this.handles.get(local)?.retry();
+    if (this.#failures.size === 0) this.#error = this.#cancelled;
+  }
+
   /** Cancels all handles and rejects the calls that wait. */
   cancel(error: unknown): void {
     this.#cancelled ??= { error };
@@ -197,6 +205,13 @@ export class ResultHandle extends External {
       this.#waiting ??= [];
       this.#waiting.push(resolve);
     });
+  }
+
+  /** Makes a failed result pending again. */
+  retry(): void {
+    if (this.status !== 'error') return;
+    this.status = 'pending';
+    this.#error = undefined;
   }
 
   set(status: ResultStatus, error?: unknown): void {

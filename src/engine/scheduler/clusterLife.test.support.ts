@@ -34,9 +34,11 @@ export interface Trouble {
   readonly losses: boolean;
   readonly cancels: boolean;
   readonly secedes: boolean;
+  /** Whether clients retry failed tasks. */
+  readonly again: boolean;
 }
 
-export const CALM: Trouble = { throws: false, losses: false, cancels: false, secedes: false };
+export const CALM: Trouble = { throws: false, losses: false, cancels: false, secedes: false, again: false };
 /** Number of failed attempts of a task that never succeeds. */
 const ALWAYS = 1e9;
 const WORKERS = ['a', 'b', 'c', 'd'];
@@ -92,6 +94,7 @@ export class Life {
     else if (move === 24)
       cluster.handle({ type: 'worker-paused', worker: worker.index, paused: detail % 2 === 0 });
     else if (move === 25) cluster.close(detail);
+    else if (move === 26 && this.#trouble.again) this.#retry(detail);
     else if (move < 28 && this.#trouble.cancels) this.#unwant(detail);
     else if (move >= 28 && this.#trouble.losses) this.#lose(worker, detail);
   }
@@ -194,6 +197,16 @@ export class Life {
     if (wanted.length > 0) this.cluster.unwant(wanted[detail % wanted.length]!);
   }
 
+  /** Retries a failed result. Only without reports on their way: a late report of the first run may cause a third run. */
+  #retry(detail: number): void {
+    const { cluster } = this;
+    for (const worker of [...cluster.workers.values()])
+      for (let left = worker.outbox.length; left > 0; left--) cluster.receive(worker, 1);
+    if ([...cluster.workers.values()].some(({ outbox }) => outbox.length > 0)) return;
+    const erred = [...cluster.wanted].filter((name) => cluster.erred.has(name));
+    if (erred.length > 0) cluster.retry(erred[detail % erred.length]!);
+  }
+
   #lose(worker: FakeWorker, detail: number): void {
     const { cluster } = this;
     if (detail % 2 === 0) {
@@ -260,7 +273,7 @@ export class Life {
     const task = taskOf(cluster, name);
     const inputs = dependenciesOf(cluster, name).map((dependency) => this.#fate(dependency));
     // The report of a failure may be lost with its worker; the task has one more attempt then.
-    const allowed = cluster.hasLosses ? ALWAYS - 1 : retries;
+    const allowed = cluster.hasLosses || cluster.hasRetried ? ALWAYS - 1 : retries;
     const mustFail = task.kills || task.throws > allowed || inputs.some((input) => input.mustFail);
     const mayFail =
       mustFail ||

@@ -47,7 +47,8 @@ const TROUBLES: readonly [string, Trouble, number][] = [
   ['with results that are not needed any more', { ...CALM, cancels: true }, 120],
   ['with workers and results that are lost', { ...CALM, losses: true }, 200],
   ['with tasks that secede', { ...CALM, secedes: true }, 120],
-  ['with all of it', { throws: true, losses: true, cancels: true, secedes: true }, 440],
+  ['with tasks that fail and are retried', { ...CALM, throws: true, again: true }, 200],
+  ['with all of it', { throws: true, losses: true, cancels: true, secedes: true, again: true }, 440],
 ];
 
 for (const [name, trouble, numRuns] of TROUBLES) {

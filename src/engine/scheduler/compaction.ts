@@ -36,6 +36,7 @@ export function compactState(state: SchedulerState, least = MIN_DEAD): boolean {
   }
   state.parked = new Set(rename(state.parked));
   state.held = new Set(rename(state.held));
+  state.failed = new Set(rename(state.failed));
   state.awaited = new Map(
     Array.from(state.awaited, ([id, waiters]): [number, number[]] => [moved(id), rename(waiters)]),
   );

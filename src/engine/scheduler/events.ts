@@ -34,6 +34,12 @@ export interface TasksCancelled {
   readonly ids: readonly number[];
 }
 
+/** A client retries failed tasks; see `planRetry`. */
+export interface TasksRetried {
+  readonly type: 'tasks-retried';
+  readonly ids: ReadonlySet<number>;
+}
+
 /** No client needs these results any more. */
 export interface ResultsUnwanted {
   readonly type: 'results-unwanted';
@@ -148,6 +154,7 @@ export interface IdleCheck {
 export type SchedulerEvent =
   | GraphAdded
   | TasksCancelled
+  | TasksRetried
   | ResultsUnwanted
   | ResultsMissing
   | ResultsEvicted

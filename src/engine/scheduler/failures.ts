@@ -1,7 +1,9 @@
 // Handles a failed task and its dependents. Releases dependencies that only they needed.
-import type { Erred } from './events.js';
+import type { Erred, WorkerRemoved } from './events.js';
+import { isAt } from './reports.js';
 import type { SchedulerState } from './schedulerState.js';
 import { ERRED, FORGOTTEN, isSettled, MEMORY, PROCESSING } from './taskStates.js';
+import type { WorkerState } from './workerState.js';
 
 /** Marks the task and all its dependents without a result as erred. Returns them, the task first. */
 export function failTask(state: SchedulerState, first: number): Int32Array {
@@ -49,6 +51,20 @@ export function giveUp(state: SchedulerState, id: number): boolean {
   if (isSettled(at)) return false;
   if (at === PROCESSING && !state.held.has(id)) state.onTakenOut?.(id, state.location[id]!);
   return true;
+}
+
+/** Returns the tasks that may have ended their worker. */
+export function suspectsOf(
+  state: SchedulerState,
+  worker: WorkerState,
+  blame: WorkerRemoved['blame'],
+): number[] {
+  if (blame === 'none') return [];
+  const unfinished = worker.batches.flatMap(({ ids, number }) =>
+    Array.from(ids).filter((id) => isAt(state, worker.index, id) && state.batchOf[id] === number),
+  );
+  const inSlots = blame === 'unknown' ? unfinished : unfinished.filter((id) => id === blame);
+  return [...worker.seceded, ...inSlots];
 }
 
 function unneedInputs(state: SchedulerState, id: number): void {

@@ -14,6 +14,7 @@ import {
   GRAPH_NAMES,
   type Name,
 } from './fakeWorker.test.support.js';
+import { planRetry } from './retries.js';
 import { Scheduler } from './scheduler.js';
 import { CALLER } from './schedulerColumns.js';
 import { requestedOf, toGraph } from './schedulerGraphs.test.support.js';
@@ -45,6 +46,8 @@ export class FakeCluster implements FakeWorld {
   readonly killed = new Set<Name>();
   /** True if results were lost, so that data may be gone for good. */
   hasLosses = false;
+  /** True if failed tasks were retried. */
+  hasRetried = false;
   /** Number of messages in both directions. */
   messages = 0;
   readonly keepsStoreCopies: boolean;
@@ -141,6 +144,18 @@ export class FakeCluster implements FakeWorld {
     this.erred.delete(name);
     const id = this.idOf(name);
     if (id >= 0) this.handle({ type: 'results-unwanted', ids: [id] });
+  }
+
+  /** Runs a failed task again, unless scattered data that it needs is gone. */
+  retry(failed: Name): void {
+    const { ids, gone } = planRetry(this.scheduler.state, [this.idOf(failed)], (id) =>
+      this.wanted.has(this.nameOf(id)),
+    );
+    if (gone.length > 0) return;
+    this.hasRetried = true;
+    assert.ok(ids.has(this.idOf(failed)), `task ${failed} is not retried`);
+    for (const id of ids) this.erred.delete(this.nameOf(id));
+    this.handle({ type: 'tasks-retried', ids });
   }
 
   compact(): void {

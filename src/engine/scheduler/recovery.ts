@@ -101,7 +101,8 @@ function lose(state: SchedulerState, id: number, lost: number[]): void {
   lost.push(id);
 }
 
-function startOver(state: SchedulerState, id: number): void {
+/** Returns a task to the beginning, without its result. `rebuild` has to follow. */
+export function startOver(state: SchedulerState, id: number): void {
   if (state.arrivals !== null && state.graph.requested[id] === 1 && state.state[id] === MEMORY)
     state.arrivals.push({ id, there: false });
   state.unstore(id);

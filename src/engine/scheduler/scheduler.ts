@@ -20,19 +20,20 @@ import type {
   WorkerAdded,
   WorkerRemoved,
 } from './events.js';
-import { cancelTask, failTask, giveUp } from './failures.js';
+import { cancelTask, failTask, giveUp, suspectsOf } from './failures.js';
 import { addGraph } from './graphAddition.js';
 import { pauseWorker, stuckTasks } from './pausing.js';
 import { takeOver } from './placement.js';
 import { forgetResults, forgetWorker, type Losses, rebuild } from './recovery.js';
 import { evictResults, noteCopy, takeReleases } from './releases.js';
 import { finishTasks, isAt, secedeTask, takeBack } from './reports.js';
+import { restartTasks } from './retries.js';
 import { CALLER, NO_WORKER } from './schedulerColumns.js';
 import { SchedulerState } from './schedulerState.js';
 import { type SchedulerGraph, type Segment, TaskGraph } from './taskGraph.js';
 import { ERRED, FORGOTTEN, STATE_NAMES, type Transition } from './taskStates.js';
 import { validateState } from './validate.js';
-import { type Batch, newWorker, type WorkerState } from './workerState.js';
+import { newWorker, type WorkerState } from './workerState.js';
 
 export interface SchedulerOptions {
   /** Worker deaths during a task after which the task fails. Default 3, minimum 1. */
@@ -104,6 +105,10 @@ export class Scheduler {
         break;
       case 'tasks-cancelled':
         this.#cancel(event.ids);
+        break;
+      case 'tasks-retried':
+        restartTasks(this.state, event.ids);
+        this.#rebuild();
         break;
       case 'results-unwanted':
         this.#unwant(event.ids);
@@ -251,7 +256,7 @@ export class Scheduler {
     const { state } = this;
     const worker = state.workers.get(index);
     if (worker === undefined) return;
-    const suspects = this.#suspects(worker, blame);
+    const suspects = suspectsOf(state, worker, blame);
     const losses = forgetWorker(state, index, restarted);
     if (restarted) {
       const { name, resources, paused, full, storeCopies, unusedCopies } = worker;
@@ -300,6 +305,7 @@ export class Scheduler {
   #fail(id: number, lost: boolean, because = id): void {
     const at = this.state.state[id]!;
     if (at === ERRED || at === FORGOTTEN) return;
+    if (because === id) this.state.failed.add(id);
     this.#instructions.push({ type: 'erred', ids: failTask(this.state, id), lost, because });
   }
 
@@ -318,19 +324,6 @@ export class Scheduler {
 
   #rebuild(): void {
     this.#fetch(rebuild(this.state));
-  }
-
-  #suspects(worker: WorkerState, blame: WorkerRemoved['blame']): number[] {
-    if (blame === 'none') return [];
-    const unfinished = worker.batches.flatMap((batch) =>
-      Array.from(batch.ids).filter((id) => this.#has(worker, batch, id)),
-    );
-    const inSlots = blame === 'unknown' ? unfinished : unfinished.filter((id) => id === blame);
-    return [...worker.seceded, ...inSlots];
-  }
-
-  #has(worker: WorkerState, batch: Batch, id: number): boolean {
-    return isAt(this.state, worker.index, id) && this.state.batchOf[id] === batch.number;
   }
 
   #takeBack(index: number, ids: readonly number[]): void {

@@ -36,6 +36,8 @@ export class SchedulerState extends SchedulerColumns {
   readonly queued: PriorityQueue;
   /** Tasks that could run, but not on any connected worker. */
   parked = new Set<number>();
+  /** Tasks that have failed themselves, without their dependents. They may be discarded. */
+  failed = new Set<number>();
   readonly workers = new Map<number, WorkerState>();
   /** Number of tasks in each state, without imports. */
   readonly counts = new Int32Array(STATE_NAMES.length);

@@ -26,7 +26,7 @@ export type StateName = (typeof STATE_NAMES)[number];
 
 /**
  * State → bit set of the possible next states. The loss of a worker moves tasks back from processing, memory and
- * forgotten. An import enters memory together with its original. A task that is not needed any more becomes forgotten
+ * forgotten, and a retry from erred and forgotten. An import enters memory together with its original. A task that is not needed any more becomes forgotten
  * from any state.
  */
 export const TRANSITIONS: readonly number[] = [

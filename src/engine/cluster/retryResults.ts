@@ -1,0 +1,66 @@
+// Runs failed tasks again for `Client.retry`. The handles of their results become pending again, so every future of
+// these results gets the new outcome.
+import { LongpoleError } from '../../base/errors.js';
+import { planRetry } from '../scheduler/retries.js';
+import type { ClusterEngine } from './clusterEngine.js';
+import type { ResultHandle } from './computationState.js';
+
+/**
+ * Runs the tasks of failed results again, with the failed tasks that they depend on and that depend on them. Results
+ * that have not failed stay as they are.
+ *
+ * @throws LongpoleError ERR_LONGPOLE_FUTURE for a result that was cancelled, released or of another cluster,
+ *   ERR_LONGPOLE_DATA_LOST if an input cannot be computed again. No task runs again then
+ */
+export function retryResults(engine: ClusterEngine, handles: readonly ResultHandle[]): void {
+  // Released inputs may be gone, which the scheduler learns here.
+  engine.results.flush();
+  for (const handle of handles) checkRetry(engine, handle);
+  const failed = handles.filter(({ status }) => status === 'error');
+  if (failed.length === 0) return;
+  const { state } = engine.scheduler;
+  const { ids, gone } = planRetry(
+    state,
+    failed.map(({ computation, local }) => computation.segment.base + local),
+    (id) => {
+      const found = engine.locate(id);
+      return found?.computation.handles.get(found.local)?.status === 'error';
+    },
+  );
+  if (gone.length > 0) throw goneError(engine, failed[0]!, gone[0]!);
+  const found = Array.from(ids, (id) => engine.locate(id));
+  engine.event(
+    'tasks-retried',
+    `Tasks of ${failed.length} failed results run again, e.g. '${failed[0]!.key}'.`,
+  );
+  for (const task of found) task?.computation.retry(task.local);
+  engine.handleEvent({ type: 'tasks-retried', ids });
+}
+
+function checkRetry(engine: ClusterEngine, handle: ResultHandle): void {
+  const { computation, key, local, status } = handle;
+  if (status === 'cancelled') throw handle.error;
+  engine.results.checkOwner(handle);
+  if (status !== 'error') return;
+  // The lineage of a failed result is kept until its future is cancelled.
+  const isKept = computation.handles.get(local) === handle;
+  if (isKept && engine.computation(computation.info.number) === computation) return;
+  throw new LongpoleError(
+    'ERR_LONGPOLE_FUTURE',
+    `The task '${key}' cannot run again, because its future was cancelled or belongs to another cluster. Submit the task again.`,
+  );
+}
+
+function goneError(engine: ClusterEngine, { key }: ResultHandle, gone: number): LongpoleError {
+  const data = engine.locate(gone);
+  const name = data?.computation.info.keys[data.local] ?? '';
+  if (name === key)
+    return new LongpoleError(
+      'ERR_LONGPOLE_DATA_LOST',
+      `The data '${key}' was scattered to a worker that has died, and cannot be computed again. Scatter it again.`,
+    );
+  return new LongpoleError(
+    'ERR_LONGPOLE_DATA_LOST',
+    `The task '${key}' cannot run again, because it needs the scattered data '${name}', which no longer exists. Scatter the data again, and submit the task again.`,
+  );
+}
