@@ -47,6 +47,8 @@ class Bridge:
         self.scheduler_plugin = f"longpole-scheduler-{unique}"
         self.worker_plugin = f"longpole-worker-{unique}"
         self.polls = {}
+        #: Address of a worker -> its last poll
+        self.takes = {}
         self.client = None
 
     async def run(self, stop):
@@ -151,13 +153,16 @@ class Bridge:
         """Starts one polling task per worker, so that a worker without an answer does not delay the others."""
         for address in set(self.polls) - set(addresses):
             self.polls.pop(address).cancel()
+            self.takes.pop(address, None)
         for address in addresses:
             if address not in self.polls:
                 self.polls[address] = asyncio.ensure_future(self.poll_worker(address))
 
     async def poll_worker(self, address):
         while True:
-            await self.take_worker(address)
+            self.takes[address] = asyncio.ensure_future(self.take_worker(address))
+            # The worker gives each row once, so a cancelled call would lose rows.
+            await asyncio.shield(self.takes[address])
             await asyncio.sleep(WORKER_INTERVAL)
 
     async def take_worker(self, address):
@@ -177,6 +182,7 @@ class Bridge:
         for poll in self.polls.values():
             poll.cancel()
         if self.client.status == "running":
+            await quietly(asyncio.gather(*self.takes.values()))
             await quietly(asyncio.gather(*(self.take_worker(address) for address in self.polls)))
             await quietly(self.take(asyncio.get_running_loop().create_future()))
             for poll in self.polls.values():

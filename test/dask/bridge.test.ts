@@ -7,7 +7,8 @@ import { after, describe, it } from 'node:test';
 import { observeDask } from 'longpole/trace';
 import { packValue } from '#internal/trace/formats/dasf/msgpack.js';
 import { repositoryPath } from '../support/repository.js';
-import { runCommand } from '../support/runCommand.js';
+import { runCommand, runOrThrow } from '../support/runCommand.js';
+import { NO_PYTHON, python } from './realCluster.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'longpole-bridge-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -121,4 +122,55 @@ describe('a bridge to Dask', () => {
     assert.equal(code, 2);
     assert.match(stderr, /^longpole: tcp:\/\/127\.0\.0\.1:1 cannot be observed: no scheduler there/);
   });
+
+  it('writes the rows of a poll that is under way when it ends', {
+    skip: python === undefined && NO_PYTHON,
+  }, async () => {
+    const stdout = await runOrThrow(python!, ['-c', DETACHED], {
+      env: { ...process.env, PYTHONPATH: repositoryPath('python') },
+    });
+    assert.equal(stdout.trim(), "[b'polled', b'last']");
+  });
 });
+
+/** Ends a bridge after a worker has received a poll and before it answers. */
+const DETACHED = `
+import asyncio
+from longpole_dask.bridge import Bridge
+
+class Client:
+    status = "running"
+    answers = [b"last", b"polled"]
+
+    def __init__(self):
+        self.asked = asyncio.Event()
+        self.gate = asyncio.Event()
+
+    async def run(self, *_args, **_options):
+        answer = self.answers.pop()
+        self.asked.set()
+        await self.gate.wait()
+        return {"worker": answer}
+
+    async def close(self, timeout):
+        pass
+
+    async def unregister_worker_plugin(self, name):
+        pass
+
+class Output(list):
+    frame = list.append
+
+async def main():
+    bridge = Bridge("address", Output(), 1, 1)
+    bridge.client = client = Client()
+    bridge.poll(["worker"])
+    await client.asked.wait()
+    end = asyncio.ensure_future(bridge.detach())
+    await asyncio.sleep(0)
+    client.gate.set()
+    await end
+    print(list(bridge.out))
+
+asyncio.run(main())
+`;
