@@ -10,12 +10,14 @@
 // it.
 //
 // Every question ends: with the answer of the handler, with an error that it throws, which keeps its code, or with an
-// error when the task is cancelled or the cluster closes. A dead isolate receives no answer.
+// error when the task is cancelled or the cluster closes. A dead isolate receives no answer. After its last question, an
+// asking task reports the end of its code with a question of the kind `ended`, which has no answer.
 
+import type { CoordinationKinds } from './coordination.js';
 import type { ErrorInfo } from './errorInfo.js';
 
 /** The kinds of questions, with the types of question and answer. */
-export interface QuestionKinds {
+export interface QuestionKinds extends CoordinationKinds {
   /** Describes the cluster that runs the task. */
   readonly cluster: {
     readonly question: null;
@@ -29,6 +31,8 @@ export interface QuestionKinds {
     };
     readonly answer: null;
   };
+  /** Reports that the code of an asking task has returned or thrown, also if the task was cancelled before. */
+  readonly ended: { readonly question: null; readonly answer: null };
 }
 
 export type QuestionKind = keyof QuestionKinds;

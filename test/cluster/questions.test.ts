@@ -1,12 +1,11 @@
 // Questions of running tasks to the scheduler's process.
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type LocalCluster, TaskError } from 'longpole';
 import { getThreaded } from 'longpole/local';
 import { askCluster, leaveQuestion, noteEnd } from './questionTasks.js';
-import { clusterTest, kill, rejection, until } from './support.js';
+import { clusterTest, kill, rejection, textOf, until } from './support.js';
 
 clusterTest('a task asks the scheduler and receives the answer', async ({ client, cluster, processes }) => {
   const futures = client.map(askCluster, [1, 2, 3, 4]);
@@ -30,8 +29,7 @@ clusterTest('a question ends when its task is cancelled', async ({ client, clust
   await until('the task asks', () => signals.length === 1);
   assert.equal(signals[0]!.aborted, false);
   future.cancel();
-  await until('the question ends', () => existsSync(file));
-  assert.equal(readFileSync(file, 'utf8'), 'ERR_LONGPOLE_FUTURE');
+  assert.equal(await textOf(file), 'ERR_LONGPOLE_FUTURE');
   assert.equal(signals[0]!.reason.how, 'cancelled');
 });
 
@@ -50,8 +48,7 @@ clusterTest('a question ends with its worker, and the task asks again', async (s
 clusterTest('code that asks after the end of its task receives an error', async ({ client, folder }) => {
   const file = join(folder, 'code');
   await client.submit(leaveQuestion, file);
-  await until('the question ends', () => existsSync(file));
-  assert.equal(readFileSync(file, 'utf8'), 'ERR_LONGPOLE_CLOSED');
+  assert.equal(await textOf(file), 'ERR_LONGPOLE_CLOSED');
 });
 
 test('a task of a local scheduler cannot ask', async () => {

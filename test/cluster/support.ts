@@ -1,5 +1,5 @@
 // One conformance suite for both kinds of workers: each test runs with threads and with processes.
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
 import { type Client, connect, LocalCluster, type LocalClusterOptions } from 'longpole';
@@ -83,6 +83,12 @@ export function started(folder: string, name: string): Promise<void> {
 /** Opens the gate of a task made with `hold`, before or while the task runs. */
 export function open(folder: string, name: string): void {
   writeFileSync(join(folder, `${name}.open`), '');
+}
+
+/** Waits until a file has text. Returns the text. */
+export async function textOf(file: string): Promise<string> {
+  await until(`${file} has text`, () => existsSync(file) && statSync(file).size > 0);
+  return readFileSync(file, 'utf8');
 }
 
 /** Returns the reason with which a promise rejects. */

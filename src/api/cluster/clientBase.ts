@@ -3,6 +3,7 @@ import { checkArgument, checkNoMore, checkOptions, invalid, kind } from '../../b
 import { LongpoleError } from '../../base/errors.js';
 import type { ClusterMemory } from '../../diagnostics/memorySampler.js';
 import type { ClusterDump } from '../../engine/cluster/clusterDump.js';
+import type { ClientCaller } from '../../engine/cluster/coordination/coordination.js';
 import { untilClosed } from '../../engine/cluster/endedByClosing.js';
 import type { SchedulerPlugin } from '../../engine/cluster/schedulerPlugins.js';
 import {
@@ -13,6 +14,8 @@ import {
 import type { TraceWriterOptions } from '../../files/traceWriter.js';
 import type { CallTree } from '../../profile/callTree.js';
 import type { ClusterObserver } from '../../protocol/clusterObserver.js';
+import type { CoordinationKind } from '../../protocol/coordination.js';
+import type { AnswerOf, QuestionOf } from '../../protocol/questions.js';
 import type { Trace } from '../../trace/trace.js';
 import { clusterProfile, PROFILE_OPTIONS, type ProfileOptions } from './clientMeasures.js';
 import type { Cluster } from './cluster.js';
@@ -34,11 +37,24 @@ export class ClientBase {
   /** @internal */
   readonly cluster: Cluster;
   readonly #closing: (() => Promise<void> | void)[] = [];
+  /** Identifies the client as a caller of shared objects. */
+  #caller: ClientCaller | undefined;
   #closed = false;
 
   /** @internal */
   constructor(cluster: Cluster) {
     this.cluster = cluster;
+  }
+
+  /** @internal Calls a shared object. */
+  coordinate<K extends CoordinationKind>(kind: K, question: QuestionOf<K>): Promise<AnswerOf<K>> {
+    const { coordination } = this.cluster.engine;
+    return this.call(() => {
+      const caller = this.#caller ?? coordination.addClient();
+      if (this.#caller === undefined) this.onClose(() => coordination.removeClient(caller, clientClosed()));
+      this.#caller = caller;
+      return coordination.call(kind, question, caller);
+    });
   }
 
   /**
@@ -221,8 +237,7 @@ export class ClientBase {
 
   /** @internal @throws LongpoleError ERR_LONGPOLE_CLOSED */
   protected check(): void {
-    if (this.#closed)
-      throw new LongpoleError('ERR_LONGPOLE_CLOSED', 'The client is closed. Connect a new one.');
+    if (this.#closed) throw clientClosed();
     this.cluster.checkOpen();
   }
 
@@ -244,4 +259,8 @@ export class ClientBase {
     for (const close of this.#closing.splice(0))
       await waits.during('Client.close', '', Promise.resolve(close()));
   }
+}
+
+function clientClosed(): LongpoleError {
+  return new LongpoleError('ERR_LONGPOLE_CLOSED', 'The client is closed. Connect a new one.');
 }

@@ -186,7 +186,9 @@ export abstract class Cluster {
         'The cluster was closed before the result was available. Await results before you close the cluster.',
       ),
     );
-    this.engine.questions.close(new LongpoleError('ERR_LONGPOLE_CLOSED', 'The cluster was closed.'));
+    const closed = new LongpoleError('ERR_LONGPOLE_CLOSED', 'The cluster was closed.');
+    this.engine.questions.close(closed);
+    this.engine.coordination.close(closed);
     const step = (name: string, work: Promise<void> | void): Promise<void> =>
       this.engine.waits.during(`${this.kind}.close`, name, Promise.resolve(work));
     await step('flush of measures', this.flushProfiles(LAST_FLUSH_MS));

@@ -20,6 +20,7 @@ import { TaskRecorder } from '../taskRecorder.js';
 import { epochOffsetMs, isolateClock } from '../worker/isolateClock.js';
 import type { ComputationRequest } from './computationRequest.js';
 import { ComputationState, handleOf, type ResultHandle } from './computationState.js';
+import { Coordination } from './coordination/coordination.js';
 import { type EngineWorker, namesIn } from './engineWorker.js';
 import { FullWorkers } from './fullWorkers.js';
 import { Installations } from './installations.js';
@@ -63,6 +64,8 @@ export class ClusterEngine {
   readonly installed = new Installations(this);
   /** Questions of running tasks. */
   readonly questions = new TaskQuestions(this);
+  /** Objects that tasks and clients share by name. */
+  readonly coordination = new Coordination(this.waits, this.questions);
   /** Called after an event and all its instructions have been carried out. */
   afterEvent: (() => void) | undefined;
   /** Whether workers mark tasks as NVTX ranges. Applies to computations that are opened on a worker afterwards. */

@@ -107,8 +107,6 @@ export class ClusterWorker implements HostEvents, EngineWorker {
     const { current } = this;
     if (current?.run === run && columns.ids.subarray(0, columns.count).includes(current.id))
       this.current = undefined;
-    const { questions } = this.#engine;
-    if (questions.isInUse) questions.finished(this.info.index, run, columns.ids.subarray(0, columns.count));
     const failures = this.#take(computation, columns, values);
     const { state } = this.#engine.scheduler;
     if (this.#engine.hasObservers) {

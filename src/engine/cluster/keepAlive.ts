@@ -1,4 +1,4 @@
-// Keeps the program alive while tasks of a cluster run or could run. A busy worker does this by itself. A task may also
+// Keeps the program alive, e.g. while tasks of a cluster run or could run. A busy worker does this by itself. A task may also
 // wait for an idle worker: until its death is reported, its isolate is replaced, or its memory has room.
 
 /** The longest delay of a timer. */

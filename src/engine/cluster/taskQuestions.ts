@@ -1,6 +1,8 @@
 // Answers the questions of running tasks: see protocol/questions.ts. Owns the handlers, one per kind, and the tasks
 // that have asked. A task that ends, is cancelled, or dies with its worker has no use for an answer, so its waiting
-// questions end, and handlers are notified through `Asker.ended`.
+// questions end, and handlers are notified through `Asker.ended`. The code of a cancelled task runs on until it returns,
+// or until its isolate is terminated; see `Asker.stopped`.
+import { setMaxListeners } from 'node:events';
 import { LongpoleError } from '../../base/errors.js';
 import { toErrorInfo } from '../../protocol/errorInfo.js';
 import type {
@@ -15,6 +17,7 @@ import type { Scheduler } from '../scheduler/scheduler.js';
 import { PROCESSING } from '../scheduler/taskStates.js';
 import type { ComputationState } from './computationState.js';
 import type { EngineWorker } from './engineWorker.js';
+import { KeepAlive } from './keepAlive.js';
 
 /** The task that asks. All questions of one run of a task have the same Asker. */
 export interface Asker {
@@ -28,6 +31,8 @@ export interface Asker {
    * `AskerEnd`. May already be aborted when the question arrives.
    */
   readonly ended: AbortSignal;
+  /** Aborts when no code of the task runs any more; for a cancelled task later than `ended`. */
+  readonly stopped: AbortSignal;
 }
 
 /** Why a task asks no more. */
@@ -45,7 +50,8 @@ export type QuestionHandler<K extends QuestionKind> = (
 
 interface AskingTask {
   readonly asker: Asker;
-  readonly abort: AbortController;
+  readonly ended: AbortController;
+  readonly stopped: AbortController;
   /** Rejects the questions that wait. */
   readonly waiting: Set<(end: AskerEnd) => void>;
   end: AskerEnd | undefined;
@@ -60,8 +66,10 @@ interface Tasks {
 export class TaskQuestions {
   readonly #engine: Tasks;
   readonly #handlers = new Map<QuestionKind, (message: TaskQuestion, asker: Asker) => Promise<TaskAnswer>>();
-  /** Tasks that have asked and not ended, by worker, run and id. */
+  /** Tasks that have asked and whose code may run, by worker, run and id. */
   readonly #tasks = new Map<string, AskingTask>();
+  /** A call of the program may wait for the end of one of these tasks, also of a cancelled one. */
+  readonly #keepAlive = new KeepAlive();
   #closed: AskerEnd | undefined;
 
   constructor(engine: Tasks) {
@@ -76,14 +84,13 @@ export class TaskQuestions {
     });
   }
 
-  /** Whether some task has asked and not ended. */
-  get isInUse(): boolean {
-    return this.#tasks.size > 0;
-  }
-
   /** Handles a question of a task in the isolate `isolate` of the worker. */
   asked(worker: EngineWorker, question: TaskQuestion, isolate: number): void {
-    const { number } = question;
+    const { kind, number, run, id } = question;
+    if (kind === 'ended') {
+      this.#stop(keyOf(worker.info.index, run, id), finishedEnd);
+      return;
+    }
     const task = this.#taskOf(worker, question);
     const reply = (answer: TaskAnswer | TaskAnswerError): void => {
       // A worker that has died or left receives no answer.
@@ -93,26 +100,25 @@ export class TaskQuestions {
     void this.#answer(task, question).then(reply).catch(fail);
   }
 
-  /** Some tasks of a computation have ended on the worker. */
-  finished(worker: number, run: number, ids: Int32Array): void {
-    for (const id of ids) this.#end(keyOf(worker, run, id), finishedEnd);
-  }
-
   /** Some tasks need not run any more. */
   cancelled(worker: number, run: number, ids: Int32Array): void {
-    for (const id of ids) this.#end(keyOf(worker, run, id), cancelledEnd);
+    for (const id of ids) {
+      const task = this.#tasks.get(keyOf(worker, run, id));
+      if (task !== undefined) endTask(task, cancelledEnd(task.asker.key));
+    }
   }
 
   /** The worker or its isolate has ended, with all its tasks. */
   lost(worker: number, why: string): void {
     for (const [key, { asker }] of this.#tasks)
-      if (asker.worker.info.index === worker) this.#end(key, () => lostEnd(why));
+      if (asker.worker.info.index === worker) this.#stop(key, () => lostEnd(why));
   }
 
   /** Ends all questions with an error. Later questions receive it too. */
   close(error: LongpoleError): void {
     this.#closed = { how: 'closed', error };
-    for (const key of this.#tasks.keys()) this.#end(key, () => ({ how: 'closed', error }));
+    for (const key of this.#tasks.keys()) this.#stop(key, () => ({ how: 'closed', error }));
+    this.#keepAlive.close();
   }
 
   async #answer(task: AskingTask, message: TaskQuestion): Promise<TaskAnswer> {
@@ -134,32 +140,45 @@ export class TaskQuestions {
     const known = this.#tasks.get(key);
     if (known !== undefined) return known;
     const computation = this.#engine.computation(run);
-    const abort = new AbortController();
+    const [ended, stopped] = [new AbortController(), new AbortController()];
+    // A task may wait for many answers at the same time.
+    setMaxListeners(0, ended.signal, stopped.signal);
     const name = computation?.info.keys[id] ?? '';
-    const asker: Asker = { worker, run, id, key: name, ended: abort.signal };
-    const task: AskingTask = { asker, abort, waiting: new Set(), end: this.#closed };
+    const asker: Asker = { worker, run, id, key: name, ended: ended.signal, stopped: stopped.signal };
+    const task: AskingTask = { asker, ended, stopped, waiting: new Set(), end: undefined };
     const { state, location } = this.#engine.scheduler.state;
     const global = (computation?.segment.base ?? 0) + id;
     const isRunning =
       computation !== undefined && state[global] === PROCESSING && location[global] === worker.info.index;
-    if (isRunning && this.#closed === undefined) this.#tasks.set(key, task);
-    else endTask(task, this.#closed ?? (computation === undefined ? cancelledEnd(name) : finishedEnd(name)));
+    if (isRunning && this.#closed === undefined) {
+      this.#tasks.set(key, task);
+      this.#keepAlive.hold(true);
+    } else
+      stopTask(task, this.#closed ?? (computation === undefined ? cancelledEnd(name) : finishedEnd(name)));
     return task;
   }
 
-  #end(key: string, endOf: (name: string) => AskerEnd): void {
+  #stop(key: string, endOf: (name: string) => AskerEnd): void {
     const task = this.#tasks.get(key);
     if (task === undefined) return;
     this.#tasks.delete(key);
-    endTask(task, endOf(task.asker.key));
+    this.#keepAlive.hold(this.#tasks.size > 0);
+    stopTask(task, endOf(task.asker.key));
   }
 }
 
+/** Ends the questions of a task, unless an earlier end has. */
 function endTask(task: AskingTask, end: AskerEnd): void {
+  if (task.end !== undefined) return;
   task.end = end;
-  task.abort.abort(end);
+  task.ended.abort(end);
   for (const reject of task.waiting) reject(end);
   task.waiting.clear();
+}
+
+function stopTask(task: AskingTask, end: AskerEnd): void {
+  endTask(task, end);
+  task.stopped.abort(end);
 }
 
 /** Returns the outcome of a handler, or the error of the task's end. */

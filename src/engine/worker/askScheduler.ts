@@ -24,6 +24,7 @@ export class SchedulerLink {
   /** Makes a task leave its slot. */
   readonly secede: (task: MeteredTask) => void;
   readonly #waiting = new Map<number, WaitingQuestion>();
+  readonly #asking = new WeakSet<MeteredTask>();
   #next = 1;
 
   constructor(post: (message: TaskAsks) => void, secede: (task: MeteredTask) => void) {
@@ -34,9 +35,11 @@ export class SchedulerLink {
   /** @throws (rejects) the error of the answer */
   async ask<K extends QuestionKind>(
     kind: K,
-    { run, id }: MeteredTask,
+    task: MeteredTask,
     question: QuestionOf<K>,
   ): Promise<AnswerOf<K>> {
+    this.#reportEnd(task);
+    const { run, id } = task;
     const number = this.#next++;
     const message: TaskQuestion<K> = { kind, number, run, id, question };
     const answer = await new Promise<TaskAnswer>((resolve, reject) => {
@@ -47,6 +50,16 @@ export class SchedulerLink {
     throw new LongpoleError(
       'ERR_LONGPOLE_INTERNAL',
       `The question '${kind}' received an answer to '${answer.kind}'.`,
+    );
+  }
+
+  /** Makes a task report the end of its code. */
+  #reportEnd(task: MeteredTask): void {
+    if (this.#asking.has(task)) return;
+    this.#asking.add(task);
+    const { run, id } = task;
+    task.atEnd(() =>
+      this.#post({ type: 'ask', question: { kind: 'ended', number: 0, run, id, question: null } }),
     );
   }
 
@@ -72,6 +85,11 @@ export function connectScheduler(link: SchedulerLink): void {
 export function askingTask(): MeteredTask | undefined {
   const task = holder[LINK] === undefined ? undefined : meterContext.getStore()?.task;
   return task === undefined || task.hasEnded ? undefined : task;
+}
+
+/** Returns whether the running code belongs to a task of a cluster, also if the task has ended. */
+export function isInTask(): boolean {
+  return holder[LINK] !== undefined && meterContext.getStore()?.task !== undefined;
 }
 
 /**
@@ -121,7 +139,8 @@ export async function secede(...more: readonly unknown[]): Promise<void> {
 export function noClusterError(): LongpoleError {
   return new LongpoleError(
     'ERR_LONGPOLE_NO_CLIENT',
-    'This code does not run in a task of a cluster. Run it with client.submit(), client.map() or client.compute().',
+    'No client is connected, and this code does not run in a task of a cluster. ' +
+      'Call `await connect()`, or run the code with client.submit(), client.map() or client.compute().',
   );
 }
 

@@ -8,6 +8,8 @@ export interface MeteredTask {
   readonly run: number;
   readonly id: number;
   readonly hasEnded: boolean;
+  /** Calls a function at the end of the task. */
+  atEnd(call: () => void): void;
   /**
    * Opens a meter in code with this context. Returns the context of the code inside the meter.
    *

@@ -20,6 +20,7 @@ export class TaskMeter implements MeteredTask {
   readonly #cpuClock: ThreadCpuClock | undefined;
   #cpuSince = 0;
   #ended = false;
+  #atEnd: (() => void)[] | undefined;
   /** Receives metrics after the end of the task, e.g. from a promise that the task did not await. */
   readonly #late: ((digest: Digest) => void) | undefined;
   /** Run of the task, for its printed lines; -1 if unknown. */
@@ -77,9 +78,15 @@ export class TaskMeter implements MeteredTask {
     return this.#ended;
   }
 
+  atEnd(call: () => void): void {
+    this.#atEnd ??= [];
+    this.#atEnd.push(call);
+  }
+
   /** Ends the task and closes open meters. Returns the measurements. */
   end(): Iterable<Digest> {
     this.#ended = true;
+    if (this.#atEnd !== undefined) for (const call of this.#atEnd) call();
     if (this.#meters !== undefined) {
       this.#meters.end();
       if (this.#meters.openMeters > 0) this.#closeCpu();

@@ -1,0 +1,87 @@
+// The common part of Lock, Semaphore, Event, Variable and Queue: a name, and the way to the scheduler's process. Inside a
+// task, calls are questions of the task. In the main program, the scheduler is in the same process.
+import { checkArgument, checkOptions, kind, type OptionKinds, SECONDS, TEXT } from '../../base/arguments.js';
+import { LongpoleError } from '../../base/errors.js';
+import { askScheduler, isInTask, secede } from '../../engine/worker/askScheduler.js';
+import type { CoordinationKind } from '../../protocol/coordination.js';
+import type { AnswerOf, QuestionOf } from '../../protocol/questions.js';
+import { Client } from '../cluster/client.js';
+import { defaultClient } from '../cluster/defaultClient.js';
+
+export interface SharedOptions {
+  /**
+   * Client of the cluster. Default: inside a task the cluster of the task, elsewhere the most recently connected client
+   * at the time of each call.
+   */
+  readonly client?: Client;
+}
+
+export const SHARED_OPTIONS: OptionKinds<SharedOptions> = {
+  client: kind('a client, e.g. that of connect()', (value) => value instanceof Client),
+};
+
+/** Options of a call that may wait. */
+export interface TimeoutOptions {
+  /** Time limit in seconds. Default: no limit, as with Infinity. With 0 the call does not wait. */
+  readonly timeout?: number;
+}
+
+export const TIMEOUT_OPTIONS: OptionKinds<TimeoutOptions> = { timeout: SECONDS };
+
+/** Base of the objects that tasks and the main program share by name. */
+export abstract class SharedObject {
+  /** Name of the object. Objects of one class and name are the same object in the whole cluster. */
+  readonly name: string;
+  readonly #client: Client | undefined;
+
+  /** @internal */
+  protected constructor(
+    what: string,
+    name: string,
+    options: SharedOptions,
+    kinds: OptionKinds<SharedOptions>,
+  ) {
+    const where = `new ${what}()`;
+    checkArgument(`${where}: name`, name, TEXT);
+    checkOptions(where, options, kinds);
+    this.name = name;
+    this.#client = options.client;
+  }
+
+  /** @internal */
+  protected call<K extends CoordinationKind>(kind: K, question: QuestionOf<K>): Promise<AnswerOf<K>> {
+    const client = this.#clientOfCall();
+    return client === undefined ? askScheduler(kind, question) : client.coordinate(kind, question);
+  }
+
+  /**
+   * @internal Makes a call that may wait. A task that has to wait leaves its slot, because the task that ends the wait may
+   *   be behind it on the same worker.
+   * @param isLate whether an answer is that of the time limit
+   */
+  protected async wait<K extends CoordinationKind>(
+    kind: K,
+    question: (timeout: number | undefined) => QuestionOf<K>,
+    timeout: number | undefined,
+    isLate: (answer: AnswerOf<K>) => boolean,
+  ): Promise<AnswerOf<K>> {
+    if (this.#clientOfCall() !== undefined || timeout === 0) return this.call(kind, question(timeout));
+    const atOnce = await askScheduler(kind, question(0));
+    if (!isLate(atOnce)) return atOnce;
+    await secede();
+    return askScheduler(kind, question(timeout));
+  }
+
+  /** Returns the client for a call; undefined if the call is that of a task. */
+  #clientOfCall(): Client | undefined {
+    return this.#client ?? (isInTask() ? undefined : defaultClient());
+  }
+}
+
+/** Returns the error of a call at its time limit. `what` says what did not happen. */
+export function timeoutError(what: string, { timeout }: TimeoutOptions): LongpoleError {
+  return new LongpoleError(
+    'ERR_LONGPOLE_TIMEOUT',
+    `${what} within ${timeout} s. Pass a longer timeout, or handle this error.`,
+  );
+}

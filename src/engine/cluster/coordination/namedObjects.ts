@@ -1,0 +1,39 @@
+// The shared objects of one class, by name. An object exists from its first use until it has no state.
+import type { Leave } from './waitFor.js';
+
+export class NamedObjects<O extends { readonly isUnused: boolean }> {
+  readonly #byName = new Map<string, O>();
+
+  get size(): number {
+    return this.#byName.size;
+  }
+
+  get(name: string): O | undefined {
+    return this.#byName.get(name);
+  }
+
+  /** Calls `use` with the object of this name, or with a new one. Afterwards removes an object without state. */
+  use<R>(name: string, make: () => O, use: (object: O) => R): R {
+    const object = this.#byName.get(name) ?? make();
+    this.#byName.set(name, object);
+    try {
+      return use(object);
+    } finally {
+      this.removeUnused(name);
+    }
+  }
+
+  /** Does the same for the begin of a wait, also after the wait was left. */
+  begin(name: string, make: () => O, begin: (object: O) => Leave | undefined): Leave | undefined {
+    const leave = this.use(name, make, begin);
+    if (leave === undefined) return undefined;
+    return () => {
+      leave();
+      this.removeUnused(name);
+    };
+  }
+
+  removeUnused(name: string): void {
+    if (this.#byName.get(name)?.isUnused) this.#byName.delete(name);
+  }
+}

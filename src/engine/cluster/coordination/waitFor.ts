@@ -1,0 +1,62 @@
+// Lets a caller wait for a state machine. Every wait has an end: the answer, the time limit, or the end of the caller.
+import { MAX_TIMER_SECONDS } from '../../../base/arguments.js';
+import type { AskerEnd } from '../taskQuestions.js';
+
+/** A task or client that uses shared objects. */
+export interface Caller {
+  /** Aborts when the caller does not wait any more. The reason is an `AskerEnd`. */
+  readonly ended: AbortSignal;
+  /** Aborts when the caller's code does not run any more, so that its leases are free. */
+  readonly stopped: AbortSignal;
+}
+
+/** Ends a wait before its answer. */
+export type Leave = () => void;
+
+/** Begins a wait: either calls `answer` at once and returns undefined, or later, unless `Leave` is called before. */
+export type Begin<A> = (answer: (answer: A) => void) => Leave | undefined;
+
+/**
+ * @param timeout seconds; undefined: no limit; 0: only an answer at once counts
+ * @param late returns the answer at the time limit, or throws
+ * @throws (rejects) the error of the caller's end, or of `late`
+ */
+export async function waitFor<A>(
+  { ended }: Caller,
+  timeout: number | undefined,
+  begin: Begin<A>,
+  late: () => A,
+): Promise<A> {
+  if (ended.aborted) throw endOf(ended).error;
+  let end: (() => void) | undefined;
+  const outcome = await new Promise<{ readonly answer: A } | 'ended' | 'late'>((resolve) => {
+    const leave = begin((answer) => resolve({ answer }));
+    if (leave === undefined) return;
+    if (timeout === 0) {
+      leave();
+      resolve('late');
+      return;
+    }
+    const stop = (why: 'ended' | 'late') => (): void => {
+      leave();
+      resolve(why);
+    };
+    const ending = stop('ended');
+    ended.addEventListener('abort', ending);
+    const timer =
+      timeout === undefined || timeout === Number.POSITIVE_INFINITY
+        ? undefined
+        : setTimeout(stop('late'), Math.min(timeout, MAX_TIMER_SECONDS) * 1000);
+    end = (): void => {
+      ended.removeEventListener('abort', ending);
+      clearTimeout(timer);
+    };
+  });
+  end?.();
+  if (outcome === 'ended') throw endOf(ended).error;
+  return outcome === 'late' ? late() : outcome.answer;
+}
+
+function endOf(signal: AbortSignal): AskerEnd {
+  return signal.reason;
+}

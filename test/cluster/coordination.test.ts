@@ -1,0 +1,217 @@
+// Locks and semaphores that the main program and tasks share.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { connect, type LocalCluster, Lock, LongpoleError, Semaphore, TaskError } from 'longpole';
+import { t } from './clusterTasks.js';
+import { c } from './coordinationTasks.js';
+import { clusterTest, kill, rejection, sharedClusterTest, textOf, until } from './support.js';
+
+/** Waits until a number of calls of one kind wait, e.g. of `Lock.acquire`. */
+function waiting(cluster: LocalCluster, what: string, count = 1): Promise<void> {
+  return until(`${count} calls of ${what} wait`, () =>
+    cluster.engine.waits.dump().some((wait) => wait.what === what && wait.count === count),
+  );
+}
+
+/** Waits until no shared object has state. */
+function unused({ engine }: LocalCluster): Promise<void> {
+  return until('no shared object has state', () => engine.coordination.size === 0);
+}
+
+function codeOf(error: unknown): unknown {
+  if (error instanceof TaskError) return codeOf(error.cause);
+  return error instanceof LongpoleError ? error.code : error;
+}
+
+sharedClusterTest('a lock has one holder at a time', async ({ client, cluster, folder }) => {
+  const file = join(folder, 'lines');
+  const names = Array.from({ length: 8 }, (_, index) => `task ${index}`);
+  await client.gather(names.map((name) => client.submit(c.twoLines, file, name)));
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+  const inside = lines.filter((_, index) => index % 2 === 0).map((line) => line.replace(' in', ''));
+  assert.deepEqual(
+    lines,
+    inside.flatMap((name) => [`${name} in`, `${name} out`]),
+  );
+  assert.deepEqual([...inside].sort(), names);
+  await unused(cluster);
+});
+
+sharedClusterTest('the main program and a task share a lock', async ({ client }) => {
+  const lock = new Lock('lock', { client });
+  assert.equal(await lock.acquire(), true);
+  assert.deepEqual(await client.submit(c.tryLock).result(), { acquired: false, locked: true });
+  await lock.release();
+  assert.equal(await lock.locked(), false);
+  assert.deepEqual(await client.submit(c.tryLock).result(), { acquired: true, locked: true });
+});
+
+sharedClusterTest('waiting calls get a lock in their order', async ({ client }) => {
+  const order: number[] = [];
+  const lock = new Lock('ordered', { client });
+  await lock.acquire();
+  const calls = Array.from({ length: 20 }, (_, index) => lock.withLock(() => order.push(index)));
+  await lock.release();
+  await Promise.all(calls);
+  assert.deepEqual(order, [...calls.keys()]);
+});
+
+for (const how of ['return', 'throw'] as const)
+  sharedClusterTest(`a lock is free after its task has ended: ${how}`, async ({ client, cluster }) => {
+    await client.submit(c.leaveLocked, how).wait();
+    const lock = new Lock('lock', { client });
+    assert.equal(await lock.acquire(), true);
+    await lock.release();
+    await unused(cluster);
+  });
+
+clusterTest(
+  'a task gets the lock that the task before it on its thread has left',
+  async ({ client }) => {
+    const [left, inside] = [client.submit(c.leaveLocked, 'return'), client.submit(c.leaveLocked, 'return')];
+    assert.deepEqual(await client.gather([left, inside]), ['return', 'return']);
+  },
+  { workers: 1 },
+);
+
+clusterTest(
+  'a task that waits for a lock leaves its slot to the task that releases it',
+  async ({ client, cluster }) => {
+    const event = new Lock('event', { client });
+    await event.acquire();
+    const first = client.submit(c.waitForEvent);
+    await waiting(cluster, 'Lock.acquire');
+    assert.equal(await client.submit(t.inc, 1).result(), 2);
+    await event.release();
+    assert.equal(await first.result(), true);
+  },
+  { workers: 1 },
+);
+
+clusterTest('a lock is free after the death of its worker', async (setting) => {
+  const { client } = setting;
+  const lock = new Lock('lock', { client });
+  const future = client.submit(c.keepLock, { workers: 'worker-0' });
+  await until('the task has the lock', () => lock.locked());
+  const acquired = lock.acquire();
+  await kill(setting, 'worker-0');
+  assert.equal(await acquired, true);
+  future.cancel();
+});
+
+clusterTest('a cancelled task keeps its lock until its code has ended', async ({ client, cluster }) => {
+  const lock = new Lock('lock', { client });
+  const future = client.submit(c.keepLock);
+  await until('the task has the lock', () => lock.locked());
+  future.cancel();
+  assert.equal(await lock.locked(), true);
+  assert.equal(await lock.acquire(), true);
+  await lock.release();
+  await unused(cluster);
+});
+
+clusterTest('a cancelled task waits no longer', async ({ client, cluster, folder }) => {
+  const file = join(folder, 'code');
+  const lock = new Lock('lock', { client });
+  await lock.acquire();
+  const future = client.submit(c.waitForLock, file);
+  await waiting(cluster, 'Lock.acquire');
+  future.cancel();
+  assert.equal(await textOf(file), 'ERR_LONGPOLE_FUTURE');
+  await lock.release();
+  await unused(cluster);
+});
+
+clusterTest('a dead task waits no longer', async (setting) => {
+  const { client, cluster, folder } = setting;
+  const lock = new Lock('lock', { client });
+  await lock.acquire();
+  const file = join(folder, 'code');
+  const future = client.submit(c.waitForLock, file, { workers: 'worker-0' });
+  await waiting(cluster, 'Lock.acquire');
+  await kill(setting, 'worker-0');
+  await until('the task runs again', () => readFileSync(`${file}.begun`, 'utf8') === 'xx');
+  await waiting(cluster, 'Lock.acquire');
+  future.cancel();
+  await lock.release();
+  await unused(cluster);
+});
+
+sharedClusterTest('a call ends at its time limit', async ({ client, cluster }) => {
+  const lock = new Lock('limited', { client });
+  await lock.acquire();
+  assert.equal(await lock.acquire({ timeout: 0.01 }), false);
+  assert.equal(await lock.acquire({ timeout: 0 }), false);
+  const error = await rejection(lock.withLock(() => 1, { timeout: 0.01 }));
+  assert.equal(codeOf(error), 'ERR_LONGPOLE_TIMEOUT');
+  assert.match(String(error), /Lock 'limited' was not free within 0\.01 s/);
+  await lock.release();
+  assert.equal(await lock.withLock(() => 1, { timeout: 0.01 }), 1);
+  await unused(cluster);
+});
+
+sharedClusterTest('only the holder of a lease can release it', async ({ client }) => {
+  const lock = new Lock('lock', { client });
+  await lock.acquire();
+  assert.equal(codeOf(await rejection(client.submit(c.releaseLock).result())), 'ERR_LONGPOLE_NOT_ACQUIRED');
+  assert.equal(await lock.locked(), true);
+  await lock.release();
+  assert.equal(codeOf(await rejection(lock.release())), 'ERR_LONGPOLE_NOT_ACQUIRED');
+});
+
+sharedClusterTest('a semaphore has at most max leases', async ({ client, cluster }) => {
+  const pool = new Semaphore('pool', { client, max: 2 });
+  const counts = await client.gather(Array.from({ length: 12 }, () => client.submit(c.usePool)));
+  for (const count of counts) assert.ok(count === 1 || count === 2, `${count} leases in use`);
+  assert.equal(await pool.acquire(), true);
+  assert.equal(await pool.acquire(), true);
+  assert.equal(await pool.getValue(), 2);
+  assert.equal(await pool.acquire({ timeout: 0 }), false);
+  const error = await rejection(client.submit(c.poolOf, 3).result());
+  assert.equal(codeOf(error), 'ERR_LONGPOLE_INVALID_ARGUMENT');
+  assert.match(String(error), /Semaphore 'pool' is in use with max: 2, and this call expects max: 3/);
+  await pool.release();
+  await pool.release();
+  assert.equal(await client.submit(c.poolOf, 3).result(), true);
+  await unused(cluster);
+});
+
+sharedClusterTest(
+  'a client that closes releases its locks and ends its waits',
+  async ({ client, cluster }) => {
+    const other = await connect(cluster, { setAsDefault: false });
+    const [mine, its] = [new Lock('closed', { client }), new Lock('closed', { client: other })];
+    await its.acquire();
+    const acquired = mine.acquire();
+    const pending = rejection(its.acquire());
+    await other.close();
+    assert.equal(await acquired, true);
+    assert.equal(codeOf(await pending), 'ERR_LONGPOLE_CLOSED');
+    assert.equal(codeOf(await rejection(its.release())), 'ERR_LONGPOLE_CLOSED');
+    await mine.release();
+    await unused(cluster);
+  },
+);
+
+clusterTest('a cluster that closes ends all waits', async ({ client, cluster, folder }) => {
+  const file = join(folder, 'code');
+  const lock = new Lock('lock', { client });
+  await lock.acquire();
+  const future = client.submit(c.waitForLock, file);
+  const ended = rejection(future.result());
+  const pending = rejection(lock.acquire());
+  await waiting(cluster, 'Lock.acquire', 2);
+  await cluster.close();
+  assert.equal(codeOf(await pending), 'ERR_LONGPOLE_CLOSED');
+  await ended;
+});
+
+test('a shared object uses the most recently connected client, and needs one', async () => {
+  const lock = new Lock('x');
+  assert.equal(codeOf(await rejection(lock.acquire())), 'ERR_LONGPOLE_NO_CLIENT');
+  await using client = await connect({ workers: 1 });
+  assert.equal(await lock.acquire(), true);
+  assert.equal(await new Lock('x', { client }).locked(), true);
+});
