@@ -111,7 +111,7 @@ async function record(name: string): Promise<Recording | string> {
   const program = path('dist-test/bench/findingsProgram.js');
   const run = ['run', '--no-dashboard', '--trace', directory, program, name];
   try {
-    const { stdout } = await promisify(execFile)(process.execPath, [path('dist/cli/main.js'), ...run]);
+    const { stdout } = await promisify(execFile)(process.execPath, [path('dist/bundle/main.js'), ...run]);
     return { trace: openTrace(directory), reported: Number(stdout.trim() || Number.NaN) };
   } catch (error) {
     console.log(error instanceof Error ? error.message : String(error));

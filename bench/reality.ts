@@ -140,7 +140,7 @@ async function record({ program }: Pair, { workers, args }: Variant): Promise<Re
   rmSync(directory, { recursive: true, force: true });
   const run = ['run', '--no-dashboard', '--workers', String(workers), '--trace', directory, path(program)];
   const start = Date.now() / 1000;
-  await promisify(execFile)(process.execPath, [path('dist/cli/main.js'), ...run, ...args], {
+  await promisify(execFile)(process.execPath, [path('dist/bundle/main.js'), ...run, ...args], {
     maxBuffer: 1 << 26,
   });
   return { trace: openTrace(directory), start, stop: Date.now() / 1000 };

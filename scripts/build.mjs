@@ -1,7 +1,7 @@
-// Builds everything that is shipped and tested: the TypeScript projects (one per environment), then the browser
-// pages, each bundled to one HTML file. There is no `--watch`, because an incremental build takes about a second.
+// Builds everything that is shipped and tested: the TypeScript projects (one per environment), the bundle of the package,
+// then the browser pages, each bundled to one HTML file. There is no `--watch`, because an incremental build takes about a second.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync } from 'node:fs';
+import { chmodSync } from 'node:fs';
 
 const root = new URL('..', import.meta.url);
 const run = (script, args, environment = {}) =>
@@ -12,8 +12,8 @@ const run = (script, args, environment = {}) =>
   });
 
 run('node_modules/typescript/bin/tsc', ['-b']);
-const cli = new URL('dist/cli/main.js', root);
-if (existsSync(cli)) chmodSync(cli, 0o755);
+run('scripts/bundle.mjs', []);
+chmodSync(new URL('dist/bundle/main.js', root), 0o755);
 for (const page of ['dashboard', 'diff']) {
   run(
     'node_modules/vite/bin/vite.js',

@@ -7,8 +7,8 @@
 // smaller trace.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { TraceAnalyser } from '../dist/api/analysis.js';
-import { EventProfiler, MultiEventDatabase } from '../dist/api/trace.js';
+import { TraceAnalyser } from '../dist/bundle/analysis.js';
+import { EventProfiler, MultiEventDatabase } from '../dist/bundle/trace.js';
 
 const folder = process.argv[2];
 if (folder === undefined || !existsSync(folder)) {

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const file = new URL('../docs/command-line.md', import.meta.url);
-const cli = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
+const cli = fileURLToPath(new URL('../dist/bundle/main.js', import.meta.url));
 const FENCE = /^```text\n\$ longpole (.*)\n[\s\S]*?^```$/gm;
 
 function helpOf(words) {

@@ -34,7 +34,7 @@ const tasks = unpackFixture('TracePlugin-c096.msgpack', path('tasks.msgpack'));
 const chrome = repositoryPath('test/fixtures/chrome/catapult.json');
 
 const longpole = (args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<CommandResult> =>
-  runCommand(process.execPath, [repositoryPath('dist/cli/main.js'), ...args], {
+  runCommand(process.execPath, [repositoryPath('dist/bundle/main.js'), ...args], {
     cwd: folder,
     env: { ...process.env, ...env },
   });
@@ -212,7 +212,7 @@ describe('longpole analyze', () => {
     const output = openSync(chrome, 'r');
     const { status, stderr } = spawnSync(
       process.execPath,
-      [repositoryPath('dist/cli/main.js'), 'analyze', '-a', 'queueing', chrome],
+      [repositoryPath('dist/bundle/main.js'), 'analyze', '-a', 'queueing', chrome],
       { stdio: ['ignore', output, 'pipe'], encoding: 'utf8' },
     );
     closeSync(output);

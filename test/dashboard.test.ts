@@ -17,7 +17,7 @@ import { runCommand } from './support/runCommand.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'longpole-dashboard-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-const CLI = repositoryPath('dist/cli/main.js');
+const CLI = repositoryPath('dist/bundle/main.js');
 const built = existsSync(repositoryPath('dist/dashboard/dashboard.html'));
 const skip = built ? false : 'the pages are not built: npm run build makes them';
 
@@ -146,7 +146,7 @@ describe('the dashboard of a cluster', { skip }, () => {
 
   it('does not keep a program alive', async () => {
     const script = join(folder, 'ends.mjs');
-    const from = JSON.stringify(repositoryPath('dist/api/index.js'));
+    const from = JSON.stringify(repositoryPath('dist/bundle/index.js'));
     writeFileSync(
       script,
       `import { LocalCluster } from ${from};
@@ -174,7 +174,7 @@ describe('longpole run', { skip }, () => {
   it('serves the dashboard of local schedulers with the running task while the program computes', async () => {
     const script = join(folder, 'local.mjs');
     const open = join(folder, 'open');
-    const from = JSON.stringify(repositoryPath('dist/api/index.js'));
+    const from = JSON.stringify(repositoryPath('dist/bundle/index.js'));
     writeFileSync(
       script,
       `import { delayed } from ${from};

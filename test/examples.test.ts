@@ -12,7 +12,7 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 
 const run = (program: string, args: readonly string[]): Promise<CommandResult> =>
   runCommand(process.execPath, [repositoryPath(program), ...args], { cwd: folder });
-const longpole = (...args: string[]): Promise<CommandResult> => run('dist/cli/main.js', args);
+const longpole = (...args: string[]): Promise<CommandResult> => run('dist/bundle/main.js', args);
 
 function assertPage(name: string): void {
   const html = readFileSync(join(folder, name), 'utf8');

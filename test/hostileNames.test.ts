@@ -39,7 +39,7 @@ const hostile = traceOf('hostile.json', [HOSTILE, 'plain', HOSTILE, HOSTILE]);
 const long = traceOf('long.json', [LONG, LONG, 'plain']);
 
 const longpole = (...args: string[]): Promise<CommandResult> =>
-  runCommand(process.execPath, [repositoryPath('dist/cli/main.js'), ...args], { cwd: folder });
+  runCommand(process.execPath, [repositoryPath('dist/bundle/main.js'), ...args], { cwd: folder });
 
 describe('a name with control characters', () => {
   for (const args of [

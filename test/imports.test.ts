@@ -44,9 +44,11 @@ function packagesOf(loaded: readonly string[]): string[] {
 
 describe("import 'longpole'", () => {
   it('loads no other package', async () => {
-    const loaded = await loadedBy('dist/api/index.js');
-    assert.ok(loaded.some((path) => path.endsWith('/dist/api/index.js')));
+    const loaded = await loadedBy('dist/bundle/index.js');
+    assert.ok(loaded.some((path) => path.endsWith('/dist/bundle/index.js')));
     assert.deepEqual(packagesOf(loaded), []);
+    const outside = loaded.filter((path) => path.startsWith('file:') && !path.includes('/dist/bundle/'));
+    assert.deepEqual(outside, []);
   });
 
   it('loads the modules that define tasks, and none of clusters, servers, pools and traces', async () => {

@@ -149,7 +149,7 @@ describe('client.profile writes', () => {
 
 describe('longpole export of a recorded run', () => {
   const exported = async (to: string, name: string): Promise<void> => {
-    const cli = repositoryPath('dist/cli/main.js');
+    const cli = repositoryPath('dist/bundle/main.js');
     await run(process.execPath, [cli, 'export', path('run.trace'), '--to', to, '-o', path(name)]);
   };
 

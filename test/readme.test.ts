@@ -23,7 +23,7 @@ function blocks(language: string): string[] {
 function writeProgram(name: string, source: string): string {
   const text = source.replaceAll(/'longpole(\/\w+)?'/g, (_, path: string | undefined) => {
     const file = path === undefined ? 'index' : path.slice(1);
-    return JSON.stringify(repositoryPath(`dist/api/${file}.js`));
+    return JSON.stringify(repositoryPath(`dist/bundle/${file}.js`));
   });
   writeFileSync(join(folder, name), text);
   return join(folder, name);

@@ -13,7 +13,7 @@ import { type CommandResult, runCommand } from './support/runCommand.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'longpole-run-test-'));
 after(() => rmSync(folder, { recursive: true }));
-const COMMAND = repositoryPath('dist/cli/main.js');
+const COMMAND = repositoryPath('dist/bundle/main.js');
 
 const run = (...args: string[]): Promise<CommandResult> =>
   runCommand(process.execPath, [COMMAND, 'run', ...args], { cwd: folder });

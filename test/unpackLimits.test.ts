@@ -84,7 +84,7 @@ describe('a compressed file that unpacks to far more bytes than a trace', () => 
 
   it('is read up to the limit of `longpole analyze --max-unpacked`', async () => {
     const analyze = (...args: string[]) =>
-      runCommand(process.execPath, [repositoryPath('dist/cli/main.js'), 'analyze', ...args]);
+      runCommand(process.execPath, [repositoryPath('dist/bundle/main.js'), 'analyze', ...args]);
     const stopped = await analyze('--max-unpacked', '50B', small);
     assert.equal(stopped.code, 2);
     assert.match(stopped.stderr, /small\.json\.gz was not read further/);

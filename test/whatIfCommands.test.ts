@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), 'longpole-what-if-'));
 
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
-const CLI = repositoryPath('dist/cli/main.js');
+const CLI = repositoryPath('dist/bundle/main.js');
 const longpole = (...args: string[]) =>
   runCommand(process.execPath, [CLI, ...args], { cwd: folder, env: { ...process.env, COLUMNS: '80' } });
 

@@ -95,7 +95,7 @@ def python_files():
 
 def program_files():
     """Returns the files of the program by their path in the wheel."""
-    if not (ROOT / "dist" / "cli" / "main.js").is_file():
+    if not (ROOT / "dist" / "bundle" / "main.js").is_file():
         raise SystemExit(f"{ROOT} is not built. Run there: npm ci && npm run build")
     files = [ROOT / "package.json", *sorted((PYTHON / "longpole_dask").glob("*.py"))]
     files += [file for file in walk(ROOT / "dist") if is_shipped(file.relative_to(ROOT / "dist").as_posix())]
@@ -105,8 +105,8 @@ def program_files():
 
 
 def is_shipped(path):
-    """Returns whether Node needs a file of `dist`. The pages are bundled; their modules are not needed."""
-    is_module = path.endswith(".js") and not path.startswith("dashboard/")
+    """Returns whether Node needs a file of `dist`: the bundle, the pages and the examples."""
+    is_module = path.endswith(".js") and path.startswith(("bundle/", "examples/"))
     return (is_module or path.endswith(".html")) and ".test." not in path
 
 

@@ -65,14 +65,14 @@ def answer(arguments: Iterable[str], exit_codes: Iterable[int] = (0,)) -> Answer
 
 def command(arguments: Iterable[str]) -> list[str]:
     """Returns the command line that runs the program. Raises LongpoleError ``ERR_LONGPOLE_INSTALLATION``."""
-    return [node(), str(root() / "dist" / "cli" / "main.js"), *arguments]
+    return [node(), str(root() / "dist" / "bundle" / "main.js"), *arguments]
 
 
 def root() -> Path:
     """Returns the folder of the program: that of the wheel, or that of a checkout or npm package around this file."""
     here = Path(__file__).resolve().parent
     for folder in (here / "_node", here.parent.parent):
-        if (folder / "dist" / "cli" / "main.js").is_file():
+        if (folder / "dist" / "bundle" / "main.js").is_file():
             return folder
     raise LongpoleError(
         "ERR_LONGPOLE_INSTALLATION",

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const REPORTER = new URL('testEvents.mjs', import.meta.url).href;
@@ -53,8 +53,22 @@ export async function runTestFiles(files, { cwd, timeout, env, signal }) {
   }
 }
 
+/**
+ * Whether a compiled test, or a file that it imports, imports single modules of the package. It must not import the bundle
+ * as well, which has copies of them.
+ */
+function importsModules(file, seen = new Set()) {
+  if (seen.has(file) || !existsSync(file)) return false;
+  seen.add(file);
+  const text = readFileSync(file, 'utf8');
+  if (file.split(sep).includes('dist') || text.includes("'#internal/")) return true;
+  const imported = Array.from(text.matchAll(/ from '(\.[^']+)'/g), ([, path]) => resolve(dirname(file), path));
+  return imported.some((path) => importsModules(path, seen));
+}
+
 function runProcess(files, { cwd, timeout, signal, env }) {
   const args = [
+    ...(files.some((file) => importsModules(file)) ? ['--conditions=longpole-modules'] : []),
     `--test-reporter=${REPORTER}`,
     '--test-reporter-destination=stdout',
     ...(files.length === 1 ? files : [BATCH, ...files]),

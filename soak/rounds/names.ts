@@ -53,7 +53,7 @@ function checkText(what: string, text: string): void {
 }
 
 async function checkCommand(context: RoundContext, args: readonly string[]): Promise<void> {
-  const cli = repositoryPath('dist/cli/main.js');
+  const cli = repositoryPath('dist/bundle/main.js');
   await context.timed(`${args[0]}`, async () => {
     const { code, stdout, stderr } = await runCommand(process.execPath, [cli, ...args]);
     assert.ok(code === 0 || code === 1, `${args.join(' ')} ended with ${code}: ${stderr}`);

@@ -9,7 +9,7 @@ const DEPTH = 10;
 const MAX_FILES = 50;
 const MAX_LINE = 200;
 /** Folders of the package through which calls of a program pass. The examples beside them are programs. */
-const PARTS = ['api', 'graph', 'diagnostics', 'engine'].flatMap((part) => {
+const PARTS = ['api', 'bundle', 'graph', 'diagnostics', 'engine'].flatMap((part) => {
   const { href } = new URL(`../${part}/`, import.meta.url);
   return [href, fileURLToPath(href)];
 });

@@ -116,7 +116,7 @@ describe('a bridge to Dask', () => {
     const python = fakePython('alone', frame(['refused', 'connect', 'no scheduler there']), 1);
     const { code, stderr } = await runCommand(
       process.execPath,
-      [repositoryPath('dist/cli/main.js'), 'dask', 'record', 'tcp://127.0.0.1:1', '--python', python],
+      [repositoryPath('dist/bundle/main.js'), 'dask', 'record', 'tcp://127.0.0.1:1', '--python', python],
       { cwd: folder },
     );
     assert.equal(code, 2);

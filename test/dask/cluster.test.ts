@@ -35,7 +35,7 @@ const withSharedCluster =
 function longpoleDask(command: string, args: readonly string[], name: string): ChildProcess {
   return spawn(
     process.execPath,
-    [repositoryPath('dist/cli/main.js'), 'dask', command, ...args, '--python', name],
+    [repositoryPath('dist/bundle/main.js'), 'dask', command, ...args, '--python', name],
     {
       cwd: folder,
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -131,7 +131,7 @@ describe('a program on a Dask cluster', { skip: python === undefined && NO_PYTHO
     const program = repositoryPath('dist-test/test/dask/localProgram.js');
     const { code, stdout, stderr } = await runCommand(
       process.execPath,
-      [repositoryPath('dist/cli/main.js'), 'run', '--no-dashboard', '--dask', cluster.address, program],
+      [repositoryPath('dist/bundle/main.js'), 'run', '--no-dashboard', '--dask', cluster.address, program],
       { env: { ...process.env, LONGPOLE_PYTHON: python ?? '' } },
     );
     assert.equal(code, 0, stderr);

@@ -13,7 +13,7 @@ import { repositoryPath } from '../support/repository.js';
 import { runOrThrow } from '../support/runCommand.js';
 import { ENVIRONMENT } from './environment.js';
 
-const CLI = repositoryPath('dist/cli/main.js');
+const CLI = repositoryPath('dist/bundle/main.js');
 const EPOCH = 1_700_000_000;
 const PLUGINS = ['TracePlugin', 'ResourceMonitor'];
 const python = pythonWith('pandas, polars, pyarrow');

@@ -126,7 +126,7 @@ run.table("tasks")`);
         venv,
         'lib',
         readdirSync(join(venv, 'lib'))[0] ?? '',
-        'site-packages/longpole/_node/dist/api/index.js',
+        'site-packages/longpole/_node/dist/bundle/index.js',
       );
       const program = writeProgram(
         'program.mjs',

@@ -17,7 +17,7 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** Returns the URL of a built entry point. A program in a temporary folder cannot import the package by its name. */
 export function packageUrl(subpath: 'index' | 'local' | 'diagnostics' | 'trace' | 'analysis'): string {
-  return new URL(`../../../dist/api/${subpath}.js`, import.meta.url).href;
+  return new URL(`../../../dist/bundle/${subpath}.js`, import.meta.url).href;
 }
 
 /** Passes a new folder to the body, and removes the folder at the end. */

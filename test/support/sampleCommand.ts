@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { repositoryPath } from './repository.js';
 
 const [name, ...args] = process.argv.slice(2);
-const CLI = repositoryPath('dist/cli/main.js');
+const CLI = repositoryPath('dist/bundle/main.js');
 
 function npm([command, script]: readonly string[]): number {
   const manifest: { name: string; scripts: Record<string, string> } = JSON.parse(

@@ -16,7 +16,7 @@ import { runCommand } from './runCommand.js';
 import { javascriptOf, type Names } from './sampleModule.js';
 import type { SummaryCounts } from './sampleSummary.js';
 
-const CLI = repositoryPath('dist/cli/main.js');
+const CLI = repositoryPath('dist/bundle/main.js');
 /** Files of every page; test/samples/NAME/ has those of one page. */
 const SHARED = 'test/samples/any';
 

@@ -165,7 +165,7 @@ export class SamplePage {
     await this.#folder.bash(text, ['-n']);
     for (const [, words = ''] of text.matchAll(/^longpole ([^#\n]+)/gm)) {
       const command = words.split(' ').slice(0, words.startsWith('dask') ? 2 : 1);
-      const cli = repositoryPath('dist/cli/main.js');
+      const cli = repositoryPath('dist/bundle/main.js');
       const { stdout } = await runCommand(process.execPath, [cli, ...command, '--help']);
       for (const [option] of words.matchAll(/(?<=\s)--?[a-z][\w-]*/g))
         assert.match(stdout, new RegExp(`${option}\\b`), `longpole ${command.join(' ')} has no ${option}`);

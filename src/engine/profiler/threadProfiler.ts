@@ -364,12 +364,15 @@ function hasShape(
 // Decides which scripts belong to the runtime: Node's own, and this package where it runs tasks.
 
 const PACKAGE = new URL('../../', import.meta.url).href;
-const WORKER = new URL('../worker/', import.meta.url).href;
-const CALLERS = new Set(['evaluator.js', 'loadFunctions.js'].map((name) => WORKER + name));
+// The bundle keeps these scripts apart, see scripts/bundle.mjs.
+const CALLERS: ReadonlySet<string> = new Set([
+  new URL('../worker/evaluator.js', import.meta.url).href,
+  new URL('../worker/loadFunctions.js', import.meta.url).href,
+]);
 /** Script → its function that runs tasks by way of the callers. */
-const RUNNERS = new Map([
-  [`${WORKER}isolateRun.js`, 'evaluate'],
-  [`${WORKER}isolateRuntime.js`, '#runBatch'],
+const RUNNERS: ReadonlyMap<string, string> = new Map([
+  [new URL('../worker/isolateRun.js', import.meta.url).href, 'evaluate'],
+  [new URL('../worker/isolateRuntime.js', import.meta.url).href, '#runBatch'],
 ]);
 /** Programs of this package, which a user may want to see. */
 const PROGRAMS = ['examples/', 'cli/'].map((folder) => PACKAGE + folder);
