@@ -104,6 +104,8 @@ export async function bundleModules(urls: readonly string[], nodeModules: NodeMo
     },
     outfile: '/bundle.mjs',
     keepNames: true,
+    // The modules of this package one by one: `packages` replaces one of them.
+    conditions: ['longpole-modules'],
     ...(nodeModules === 'installed' ? { packages: 'external' } : { external: EXTERNAL }),
     sourcemap: 'inline',
     sourcesContent: false,
