@@ -1,5 +1,6 @@
-// Builds everything that is shipped and tested: the TypeScript projects (one per environment), the bundle of the package,
-// then the browser pages, each bundled to one HTML file. There is no `--watch`, because an incremental build takes about a second.
+// Builds everything that is shipped and tested: the TypeScript projects (one per environment), the bundle of the
+// package, then the browser pages, each bundled to one HTML file. There is no `--watch`, because an incremental build
+// takes about a second.
 import { execFileSync } from 'node:child_process';
 import { chmodSync } from 'node:fs';
 

@@ -26,7 +26,10 @@ const wants = (of) => wanted.filter((picture) => picture.of === of);
 
 const imported = (file) => import(pathToFileURL(join(root, 'dist/bundle', file)).href);
 const longpole = (...args) =>
-  execFileSync(process.execPath, [join(root, 'dist/bundle/main.js'), ...args], { cwd: root, stdio: 'inherit' });
+  execFileSync(process.execPath, [join(root, 'dist/bundle/main.js'), ...args], {
+    cwd: root,
+    stdio: 'inherit',
+  });
 
 async function photograph(tab, { name }) {
   // Waits two animation frames: the first one lays the page out, the second one draws it.

@@ -62,7 +62,9 @@ function importsModules(file, seen = new Set()) {
   seen.add(file);
   const text = readFileSync(file, 'utf8');
   if (file.split(sep).includes('dist') || text.includes("'#internal/")) return true;
-  const imported = Array.from(text.matchAll(/ from '(\.[^']+)'/g), ([, path]) => resolve(dirname(file), path));
+  const imported = Array.from(text.matchAll(/ from '(\.[^']+)'/g), ([, path]) =>
+    resolve(dirname(file), path),
+  );
   return imported.some((path) => importsModules(path, seen));
 }
 
