@@ -1,9 +1,12 @@
 // Tasks that use shared objects.
 import { appendFileSync } from 'node:fs';
-import { Lock, Semaphore, tasks } from 'longpole';
+import { Event, Lock, Queue, Semaphore, tasks, Variable } from 'longpole';
 
 /** Used by all tasks of an isolate. */
 const lock = new Lock('lock');
+const event = new Event('event');
+const value = new Variable('value');
+const queue = new Queue<number>('queue', { maxSize: 2 });
 const pool = new Semaphore('pool', { max: 2 });
 
 /** Returns after other tasks of this process had a turn. */
@@ -29,7 +32,8 @@ export const c = tasks(import.meta.url, {
     if (how === 'throw') throw new Error('held the lock');
     return how;
   },
-  waitForEvent: () => new Lock('event').acquire(),
+  waitForEvent: (timeout?: number) => event.wait(timeout === undefined ? {} : { timeout }),
+  setEvent: () => event.set(),
   /** Acquires the lock and never ends. */
   async keepLock() {
     await lock.acquire();
@@ -52,5 +56,19 @@ export const c = tasks(import.meta.url, {
     await turns(5);
     return pool.getValue();
   },
+  setValue: (given: unknown) => value.set(given),
+  getValue: () => value.get(),
+  setNothing: () => value.set(() => 1),
+  /** Puts the numbers below `count`. */
+  async produce(count: number) {
+    for (let number = 0; number < count; number++) await queue.put(number);
+  },
+  /** Takes a number of items. */
+  async consume(count: number) {
+    const items: number[] = [];
+    while (items.length < count) items.push(await queue.get());
+    return items;
+  },
+  takeBatch: (batch: number) => queue.get({ batch }),
   poolOf: (max: number) => new Semaphore('pool', { max }).acquire({ timeout: 0 }),
 });

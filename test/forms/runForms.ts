@@ -222,6 +222,44 @@ export const CLIENT: readonly Form[] = [
   ['new Semaphore("x", { maxLeases })', () => make(longpole.Semaphore, 'x', { maxLeases: 5 }), /'max'/],
   ['new Semaphore("x", { max: 0 })', () => new longpole.Semaphore('x', { max: 0 }), /max: expected/],
   ['semaphore.withLease(fn)', () => new longpole.Semaphore('x').withLease(async () => 5), 5],
+  ['event.wait({ timeout })', () => new longpole.Event('x').wait({ timeout: 0 }), false],
+  ['event.wait(1)', () => on(new longpole.Event('x'), 'wait', 1), /Event\.wait: options/],
+  [
+    'new Event("x", { timeout })',
+    () => make(longpole.Event, 'x', { timeout: 1 }),
+    /'timeout' is not an option/,
+  ],
+  [
+    'variable.set(5), get()',
+    async (client) => {
+      const variable = new longpole.Variable('x', { client });
+      await variable.set(5);
+      return variable.get();
+    },
+    5,
+  ],
+  ['variable.get(1)', () => on(new longpole.Variable('x'), 'get', 1), /Variable\.get: options/],
+  ['new Variable()', () => make(longpole.Variable), /new Variable\(\): name/],
+  [
+    'queue.put(5), get({ batch: 1 })',
+    async (client) => {
+      const queue = new longpole.Queue('x', { client, maxSize: 1 });
+      await queue.put(5);
+      return queue.get({ batch: 1 });
+    },
+    [5],
+  ],
+  ['new Queue("x", { maxsize })', () => make(longpole.Queue, 'x', { maxsize: 1 }), /Did you mean 'maxSize'/],
+  ['new Queue("x", { maxSize: -1 })', () => new longpole.Queue('x', { maxSize: -1 }), /maxSize: expected/],
+  ['queue.get({ batch: 0 })', () => on(new longpole.Queue('x'), 'get', { batch: 0 }), /batch: expected/],
+  [
+    'queue.get({ batch: "all" })',
+    () => on(new longpole.Queue('x'), 'get', { batch: 'all' }),
+    /batch: expected/,
+  ],
+  ['queue.get(5)', () => on(new longpole.Queue('x'), 'get', 5), /Queue\.get: options/],
+  ['queue.put(1, 5)', () => on(new longpole.Queue('x'), 'put', 1, 5), /Queue\.put: options/],
+  ['queue.put(1, { timeuot })', () => on(new longpole.Queue('x'), 'put', 1, { timeuot: 5 }), /'timeout'/],
   ['delayed.visualize("x.svg")', () => on(inc(1), 'visualize', 'x.svg'), /visualize: options/],
   ['future.result(5)', (client) => on(future(client), 'result', 5), /Future\.result.*5/],
 ];

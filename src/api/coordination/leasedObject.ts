@@ -87,7 +87,7 @@ export abstract class LeasedObject extends SharedObject {
   protected async tryAcquire(where: string, options: TimeoutOptions): Promise<boolean> {
     checkOptions(where, options, TIMEOUT_OPTIONS);
     const { name, max } = this;
-    return this.wait(
+    return this.callWaiting(
       'lease-acquire',
       (timeout) => ({ what: this.#what, name, max, timeout }),
       options.timeout,

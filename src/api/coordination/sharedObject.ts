@@ -59,7 +59,7 @@ export abstract class SharedObject {
    *   be behind it on the same worker.
    * @param isLate whether an answer is that of the time limit
    */
-  protected async wait<K extends CoordinationKind>(
+  protected async callWaiting<K extends CoordinationKind>(
     kind: K,
     question: (timeout: number | undefined) => QuestionOf<K>,
     timeout: number | undefined,

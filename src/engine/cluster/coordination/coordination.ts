@@ -2,17 +2,40 @@
 // calls directly.
 import { setMaxListeners } from 'node:events';
 import type { LongpoleError } from '../../../base/errors.js';
-import type { CoordinationKind, CoordinationKinds } from '../../../protocol/coordination.js';
+import type { CoordinationKind, CoordinationKinds, SharedValue } from '../../../protocol/coordination.js';
 import type { OpenWaits } from '../../openWaits.js';
 import type { AskerEnd, TaskQuestions } from '../taskQuestions.js';
+import { EventFlag } from './eventFlag.js';
+import { ItemQueue } from './itemQueue.js';
+import { NamedObjects } from './namedObjects.js';
 import { SharedLeases } from './sharedLeases.js';
-import type { Caller } from './waitFor.js';
+import { VariableCell } from './variableCell.js';
+import { type Begin, type Caller, waitFor } from './waitFor.js';
 
 type Question<K extends CoordinationKind> = CoordinationKinds[K]['question'];
 type Answer<K extends CoordinationKind> = CoordinationKinds[K]['answer'];
 type Handlers = {
   readonly [K in CoordinationKind]: (question: Question<K>, caller: Caller) => Answer<K> | Promise<Answer<K>>;
 };
+
+const KINDS = [
+  'lease-acquire',
+  'lease-release',
+  'lease-count',
+  'event-wait',
+  'event-is-set',
+  'event-change',
+  'variable-get',
+  'variable-set',
+  'variable-delete',
+  'queue-put',
+  'queue-get',
+  'queue-size',
+] as const satisfies readonly CoordinationKind[];
+
+const newEvent = (): EventFlag => new EventFlag();
+const newVariable = (): VariableCell<SharedValue> => new VariableCell();
+const newQueue = (): ItemQueue<SharedValue> => new ItemQueue();
 
 /** A client as a caller, from its first call to its end. */
 export class ClientCaller implements Caller {
@@ -47,21 +70,32 @@ export class ClientCaller implements Caller {
 export class Coordination {
   readonly #clients = new Set<ClientCaller>();
   readonly #leases = new SharedLeases();
+  readonly #events = new NamedObjects<EventFlag>();
+  readonly #variables = new NamedObjects<VariableCell<SharedValue>>();
+  readonly #queues = new NamedObjects<ItemQueue<SharedValue>>();
   readonly #waits: OpenWaits;
   readonly #handlers: Handlers = {
     'lease-acquire': (question, caller) =>
       this.#waits.during(`${question.what}.acquire`, question.name, this.#leases.acquire(question, caller)),
     'lease-release': (question, caller) => this.#leases.release(question, caller),
     'lease-count': (question) => this.#leases.count(question),
+    'event-wait': (question, caller) => this.#eventWait(question, caller),
+    'event-is-set': ({ name }) => this.#events.get(name)?.isSet ?? false,
+    'event-change': ({ name, isSet }) =>
+      this.#events.use(name, newEvent, (event): undefined => void (isSet ? event.set() : event.clear())),
+    'variable-get': (question, caller) => this.#variableGet(question, caller),
+    'variable-set': ({ name, value }) =>
+      this.#variables.use(name, newVariable, (variable): undefined => void variable.set(value)),
+    'variable-delete': ({ name }) =>
+      this.#variables.use(name, newVariable, (variable): undefined => void variable.delete()),
+    'queue-put': (question, caller) => this.#queuePut(question, caller),
+    'queue-get': (question, caller) => this.#queueGet(question, caller),
+    'queue-size': ({ name }) => this.#queues.get(name)?.size ?? 0,
   };
 
   constructor(waits: OpenWaits, questions: TaskQuestions) {
     this.#waits = waits;
-    const register = <K extends CoordinationKind>(kind: K): void =>
-      questions.handle(kind, (question, asker) => this.call(kind, question, asker));
-    register('lease-acquire');
-    register('lease-release');
-    register('lease-count');
+    for (const kind of KINDS) questions.handle(kind, (question, asker) => this.call(kind, question, asker));
   }
 
   addClient(): ClientCaller {
@@ -86,11 +120,42 @@ export class Coordination {
 
   /** Number of objects with state. */
   get size(): number {
-    return this.#leases.size;
+    return this.#leases.size + this.#events.size + this.#variables.size + this.#queues.size;
   }
 
   /** @throws (rejects) the error of the call, or of the caller's end if the call waits then */
   async call<K extends CoordinationKind>(kind: K, question: Question<K>, caller: Caller): Promise<Answer<K>> {
     return this.#handlers[kind](question, caller);
+  }
+
+  #eventWait({ name, timeout }: Question<'event-wait'>, caller: Caller): Promise<boolean> {
+    const begin: Begin<boolean> = (answer) =>
+      this.#events.begin(name, newEvent, (event) => event.wait(() => answer(true)));
+    return this.#waits.during('Event.wait', name, waitFor(caller, timeout, begin, false));
+  }
+
+  #variableGet(
+    { name, timeout }: Question<'variable-get'>,
+    caller: Caller,
+  ): Promise<SharedValue | undefined> {
+    const begin: Begin<SharedValue | undefined> = (answer) =>
+      this.#variables.begin(name, newVariable, (variable) => variable.get(answer));
+    return this.#waits.during('Variable.get', name, waitFor(caller, timeout, begin, undefined));
+  }
+
+  #queuePut({ name, timeout, value, maxSize }: Question<'queue-put'>, caller: Caller): Promise<boolean> {
+    const begin: Begin<boolean> = (answer) =>
+      this.#queues.begin(name, newQueue, (queue) => queue.put(value, maxSize, () => answer(true)));
+    return this.#waits.during('Queue.put', name, waitFor(caller, timeout, begin, false));
+  }
+
+  #queueGet(
+    { name, timeout, count }: Question<'queue-get'>,
+    caller: Caller,
+  ): readonly SharedValue[] | Promise<readonly SharedValue[] | undefined> {
+    if (count === undefined) return this.#queues.use(name, newQueue, (queue) => queue.takeAll());
+    const begin: Begin<readonly SharedValue[] | undefined> = (answer) =>
+      this.#queues.begin(name, newQueue, (queue) => queue.get(count, answer));
+    return this.#waits.during('Queue.get', name, waitFor(caller, timeout, begin, undefined));
   }
 }

@@ -41,7 +41,7 @@ export class SharedLeases {
               answer(true);
             }),
         ),
-      () => false,
+      false,
     );
   }
 

@@ -18,14 +18,14 @@ export type Begin<A> = (answer: (answer: A) => void) => Leave | undefined;
 
 /**
  * @param timeout seconds; undefined: no limit; 0: only an answer at once counts
- * @param late returns the answer at the time limit, or throws
- * @throws (rejects) the error of the caller's end, or of `late`
+ * @param late answer at the time limit
+ * @throws (rejects) the error of the caller's end
  */
 export async function waitFor<A>(
   { ended }: Caller,
   timeout: number | undefined,
   begin: Begin<A>,
-  late: () => A,
+  late: A,
 ): Promise<A> {
   if (ended.aborted) throw endOf(ended).error;
   let end: (() => void) | undefined;
@@ -54,7 +54,7 @@ export async function waitFor<A>(
   });
   end?.();
   if (outcome === 'ended') throw endOf(ended).error;
-  return outcome === 'late' ? late() : outcome.answer;
+  return outcome === 'late' ? late : outcome.answer;
 }
 
 function endOf(signal: AbortSignal): AskerEnd {

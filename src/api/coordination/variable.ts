@@ -1,0 +1,66 @@
+// `Variable`: a value that tasks and clients share.
+import { checkOptions } from '../../base/arguments.js';
+import { unpackResult } from '../../engine/worker/packResult.js';
+import { packValue } from '../../engine/worker/packValue.js';
+import {
+  SHARED_OPTIONS,
+  SharedObject,
+  type SharedOptions,
+  TIMEOUT_OPTIONS,
+  type TimeoutOptions,
+  timeoutError,
+} from './sharedObject.js';
+
+/**
+ * A value that tasks and clients of a cluster share. It is copied, like a result, and kept in the process of the scheduler.
+ *
+ *     const best = new Variable<number>('best');
+ *     await best.set(0.93);
+ *
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT
+ * @source Dask, `distributed.Variable`
+ */
+export class Variable<T = unknown> extends SharedObject {
+  constructor(name: string, options: SharedOptions = {}) {
+    super('Variable', name, options, SHARED_OPTIONS);
+  }
+
+  /**
+   * Sets the value. Calls of `get` that wait return it.
+   *
+   * @throws (rejects) LongpoleError ERR_LONGPOLE_NOT_CLONEABLE if the value cannot be copied
+   * @source Dask, `Variable.set`
+   */
+  async set(value: T): Promise<void> {
+    await this.call('variable-set', { name: this.name, value: packValue(value) });
+  }
+
+  /**
+   * Returns the value. Waits until the variable has one.
+   *
+   * @throws (rejects) LongpoleError ERR_LONGPOLE_TIMEOUT at the time limit; the errors of `Semaphore.acquire`
+   * @source Dask, `Variable.get`
+   */
+  get(options?: TimeoutOptions): Promise<T>;
+  async get(options: TimeoutOptions = {}): Promise<unknown> {
+    checkOptions('Variable.get', options, TIMEOUT_OPTIONS);
+    const { name } = this;
+    const value = await this.callWaiting(
+      'variable-get',
+      (timeout) => ({ name, timeout }),
+      options.timeout,
+      (answer) => answer === undefined,
+    );
+    if (value === undefined) throw timeoutError(`Variable '${name}' had no value`, options);
+    return unpackResult(value);
+  }
+
+  /**
+   * Removes the value. Later calls of `get` wait for the next one.
+   *
+   * @source Dask, `Variable.delete`
+   */
+  async delete(): Promise<void> {
+    await this.call('variable-delete', { name: this.name });
+  }
+}
