@@ -29,7 +29,16 @@ export function functionRef(fn: AnyFunction): FunctionRef {
   if (moduleRef !== undefined) return moduleRef;
   const ref = getOrMake(sourceRefs, target, () => findGlobalRef(target) ?? makeSourceRef(target));
   if (ref instanceof LongpoleError) throw new LongpoleError(ref.code, ref.message);
+  if (ref.type === 'source' && !originals.has(ref)) originals.set(ref, new WeakRef(target));
   return ref;
+}
+
+/** Reference → its function, which the reference does not keep alive. */
+const originals = new WeakMap<FunctionRef, WeakRef<AnyFunction>>();
+
+/** Returns the function of this isolate that was sent as source text; undefined if it was garbage-collected. */
+export function originalOf(ref: FunctionRef): AnyFunction | undefined {
+  return originals.get(ref)?.deref();
 }
 
 /**

@@ -80,6 +80,9 @@ export const t = tasks(import.meta.url, {
     if (calls <= times) throw new Error(`call ${calls}`);
     return calls;
   },
+  failWith: (values: ArrayLike<unknown>): number => {
+    throw new RangeError(`${values.length} values`);
+  },
   count: (path: string): number => countCall(path),
   countAfter: (path: string, _before: number): number => countCall(path),
   slowOnce: (path: string): number => {

@@ -21,7 +21,7 @@ import type { TaskFunction } from '../../graph/taskFunction.js';
 import { ClientBase } from './clientBase.js';
 import { RUN_OPTIONS, type RunOptions } from './clientOptions.js';
 import type { EventHandler, LoggedEvent } from './eventLog.js';
-import { type Future, futureList } from './future.js';
+import { Future, futureList } from './future.js';
 import { namedWorkers } from './namedWorkers.js';
 import { callStacks, hasWhat, nbytesOf, processing, whoHas } from './whereThingsAre.js';
 
@@ -213,6 +213,29 @@ export class ClientCalls extends ClientBase {
     return this.call(async () => {
       const handles = futureList('Client.retry', futures).map((future) => future.live());
       retryResults(this.cluster.engine, handles);
+    });
+  }
+
+  /**
+   * Runs the task of a future that has ended in this process, with the same function and the same inputs, so that a
+   * debugger (`node --inspect`) can stop in it. For a failed future, that is the task that failed, also if the future's own
+   * task only depends on it. Inputs are gathered and copied. Released inputs are computed again on the workers.
+   *
+   * @returns (resolves) what the function returns
+   * @throws (rejects) what the function throws, with its stack in this process; LongpoleError ERR_LONGPOLE_FUTURE for a
+   *   future that is pending, released or cancelled, ERR_LONGPOLE_DATA_LOST if scattered data no longer exists,
+   *   ERR_LONGPOLE_INVALID_ARGUMENT for scattered data and functions of Python, ERR_LONGPOLE_NOT_CLONEABLE if an input
+   *   cannot be copied. The error of an input that cannot be computed again
+   * @source Dask, `Client.recreate_task_locally` and `Client.recreate_error_locally`
+   */
+  recreateTaskLocally<T>(future: Future<T>): Promise<T>;
+  recreateTaskLocally(future: Future<unknown>): Promise<unknown> {
+    return this.call(async () => {
+      if (!(future instanceof Future))
+        throw invalid('Client.recreateTaskLocally: future', future, 'a Future');
+      const handle = future.live();
+      const { recreateTask } = await import('../../engine/cluster/recreateTask.js');
+      return recreateTask(this.cluster.engine, handle);
     });
   }
 

@@ -100,6 +100,13 @@ export class ComputationState {
     return handle;
   }
 
+  /** Returns a handle for a result that no client holds. `results-wanted` has to follow. */
+  want(local: number): ResultHandle {
+    if (!this.#failures.delete(local)) this.#requestedLeft++;
+    this.#settled[local] = UNSETTLED;
+    return this.addHandle(local);
+  }
+
   /** Marks a requested result as available or as lost. */
   arrived(local: number, there: boolean): void {
     if (this.#settled[local] === (there ? SETTLED : UNSETTLED)) return;

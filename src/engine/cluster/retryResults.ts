@@ -4,6 +4,7 @@ import { LongpoleError } from '../../base/errors.js';
 import { planRetry } from '../scheduler/retries.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import type { ResultHandle } from './computationState.js';
+import { checkLineage } from './lineage.js';
 
 /**
  * Runs the tasks of failed results again, with the failed tasks that they depend on and that depend on them. Results
@@ -15,7 +16,11 @@ import type { ResultHandle } from './computationState.js';
 export function retryResults(engine: ClusterEngine, handles: readonly ResultHandle[]): void {
   // Released inputs may be gone, which the scheduler learns here.
   engine.results.flush();
-  for (const handle of handles) checkRetry(engine, handle);
+  for (const handle of handles) {
+    if (handle.status === 'error') checkLineage(engine, handle);
+    else if (handle.status === 'cancelled') throw handle.error;
+    else engine.results.checkOwner(handle);
+  }
   const failed = handles.filter(({ status }) => status === 'error');
   if (failed.length === 0) return;
   const { state } = engine.scheduler;
@@ -35,20 +40,6 @@ export function retryResults(engine: ClusterEngine, handles: readonly ResultHand
   );
   for (const task of found) task?.computation.retry(task.local);
   engine.handleEvent({ type: 'tasks-retried', ids });
-}
-
-function checkRetry(engine: ClusterEngine, handle: ResultHandle): void {
-  const { computation, key, local, status } = handle;
-  if (status === 'cancelled') throw handle.error;
-  engine.results.checkOwner(handle);
-  if (status !== 'error') return;
-  // The lineage of a failed result is kept until its future is cancelled.
-  const isKept = computation.handles.get(local) === handle;
-  if (isKept && engine.computation(computation.info.number) === computation) return;
-  throw new LongpoleError(
-    'ERR_LONGPOLE_FUTURE',
-    `The task '${key}' cannot run again, because its future was cancelled or belongs to another cluster. Submit the task again.`,
-  );
 }
 
 function goneError(engine: ClusterEngine, { key }: ResultHandle, gone: number): LongpoleError {

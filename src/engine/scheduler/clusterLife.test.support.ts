@@ -34,7 +34,7 @@ export interface Trouble {
   readonly losses: boolean;
   readonly cancels: boolean;
   readonly secedes: boolean;
-  /** Whether clients retry failed tasks. */
+  /** Whether clients retry failed tasks, and request inputs of ended tasks. */
   readonly again: boolean;
 }
 
@@ -94,7 +94,8 @@ export class Life {
     else if (move === 24)
       cluster.handle({ type: 'worker-paused', worker: worker.index, paused: detail % 2 === 0 });
     else if (move === 25) cluster.close(detail);
-    else if (move === 26 && this.#trouble.again) this.#retry(detail);
+    else if (move === 26 && detail % 2 === 0 && this.#trouble.again) this.#retry(detail);
+    else if (move === 27 && detail % 2 === 0 && this.#trouble.again) this.#want(detail);
     else if (move < 28 && this.#trouble.cancels) this.#unwant(detail);
     else if (move >= 28 && this.#trouble.losses) this.#lose(worker, detail);
   }
@@ -195,6 +196,19 @@ export class Life {
   #unwant(detail: number): void {
     const wanted = [...this.cluster.wanted];
     if (wanted.length > 0) this.cluster.unwant(wanted[detail % wanted.length]!);
+  }
+
+  /** Requests an input of a task that has ended, as `recreateTaskLocally` does. */
+  #want(detail: number): void {
+    const { cluster } = this;
+    const { state, failed } = cluster.scheduler.state;
+    const ended = [...cluster.wanted].filter((name) => {
+      const id = cluster.idOf(cluster.originOf(name));
+      return state[id] === MEMORY || (state[id] === ERRED && failed.has(id));
+    });
+    const inputs = ended.flatMap((name) => dependenciesOf(cluster, cluster.originOf(name)));
+    const input = inputs.length > 0 ? cluster.originOf(inputs[detail % inputs.length]!) : undefined;
+    if (input !== undefined && !cluster.wanted.has(input)) cluster.want(input);
   }
 
   /** Retries a failed result. Only without reports on their way: a late report of the first run may cause a third run. */

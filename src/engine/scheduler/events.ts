@@ -40,6 +40,12 @@ export interface TasksRetried {
   readonly ids: ReadonlySet<number>;
 }
 
+/** A client needs these results again. Released ones are computed again. */
+export interface ResultsWanted {
+  readonly type: 'results-wanted';
+  readonly ids: readonly number[];
+}
+
 /** No client needs these results any more. */
 export interface ResultsUnwanted {
   readonly type: 'results-unwanted';
@@ -156,6 +162,7 @@ export type SchedulerEvent =
   | TasksCancelled
   | TasksRetried
   | ResultsUnwanted
+  | ResultsWanted
   | ResultsMissing
   | ResultsEvicted
   | WorkerPaused

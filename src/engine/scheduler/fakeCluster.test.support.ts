@@ -46,7 +46,7 @@ export class FakeCluster implements FakeWorld {
   readonly killed = new Set<Name>();
   /** True if results were lost, so that data may be gone for good. */
   hasLosses = false;
-  /** True if failed tasks were retried. */
+  /** True if failed or released tasks ran again. */
   hasRetried = false;
   /** Number of messages in both directions. */
   messages = 0;
@@ -144,6 +144,13 @@ export class FakeCluster implements FakeWorld {
     this.erred.delete(name);
     const id = this.idOf(name);
     if (id >= 0) this.handle({ type: 'results-unwanted', ids: [id] });
+  }
+
+  want(name: Name): void {
+    this.wanted.add(name);
+    this.erred.delete(name);
+    this.hasRetried = true;
+    this.handle({ type: 'results-wanted', ids: [this.idOf(name)] });
   }
 
   /** Runs a failed task again, unless scattered data that it needs is gone. */

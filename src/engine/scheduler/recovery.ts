@@ -14,8 +14,10 @@ export function rebuild(state: SchedulerState): number[] {
     worker.followers.clear();
     for (const id of worker.placed) state.unplace(id, worker);
   }
+  // A private result that is on its way is not requested again: its isolate may have dropped it since.
+  const requested = new Set(state.awaited.keys());
   state.awaited.clear();
-  return place(state, 0, state.graph.size);
+  return place(state, 0, state.graph.size).filter((id) => !requested.has(id));
 }
 
 /** Derives the counters of the tasks `from .. to` and queues those without a worker. Returns the results to fetch. */
@@ -91,6 +93,20 @@ export function forgetResults(state: SchedulerState, index: number, ids: readonl
     if (state.location[id] !== index) continue;
     if (state.state[id] !== MEMORY && !state.held.has(id)) continue;
     if (state.stored[id] === 0 || !moveToCopy(state, id)) lose(state, id, lost);
+  }
+  return resurrect(state, lost);
+}
+
+/**
+ * Marks results as requested by a client, and returns what is lost. Released results have to be computed again. A result
+ * that only one isolate has counts as lost, too, because isolates send only results that were requested before the run.
+ */
+export function requestResults(state: SchedulerState, ids: readonly number[]): Losses {
+  const lost: number[] = [];
+  for (const id of ids) {
+    state.graph.requested[id] = 1;
+    if (state.state[id] === FORGOTTEN || state.isPrivate(id)) lose(state, id, lost);
+    else if (state.state[id] === MEMORY) state.arrivals?.push({ id, there: true });
   }
   return resurrect(state, lost);
 }

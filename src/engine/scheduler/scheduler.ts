@@ -24,7 +24,7 @@ import { cancelTask, failTask, giveUp, suspectsOf } from './failures.js';
 import { addGraph } from './graphAddition.js';
 import { pauseWorker, stuckTasks } from './pausing.js';
 import { takeOver } from './placement.js';
-import { forgetResults, forgetWorker, type Losses, rebuild } from './recovery.js';
+import { forgetResults, forgetWorker, type Losses, rebuild, requestResults } from './recovery.js';
 import { evictResults, noteCopy, takeReleases } from './releases.js';
 import { finishTasks, isAt, secedeTask, takeBack } from './reports.js';
 import { restartTasks } from './retries.js';
@@ -112,6 +112,9 @@ export class Scheduler {
         break;
       case 'results-unwanted':
         this.#unwant(event.ids);
+        break;
+      case 'results-wanted':
+        this.#recover(requestResults(this.state, event.ids));
         break;
       case 'results-missing':
         this.#forget(event.worker, event.ids);
@@ -278,7 +281,10 @@ export class Scheduler {
   }
 
   #forget(worker: number, ids: readonly number[]): void {
-    const losses = forgetResults(this.state, worker, ids);
+    this.#recover(forgetResults(this.state, worker, ids));
+  }
+
+  #recover(losses: Losses): void {
     if (!losses.found) return;
     this.#rebuild();
     this.#failLost(losses);
