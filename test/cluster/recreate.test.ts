@@ -43,7 +43,7 @@ async function failing({ client, folder }: Setting): Promise<{ path: string; fut
 sharedClusterTest(
   'a failed task runs again in the program, and throws the error of its function',
   async (setting) => {
-    const { client } = setting;
+    const { client, processes } = setting;
     const values = client.submit(t.zeros, LARGE, 2);
     const future = client.submit(check, values, { by: 5 });
     assert.ok((await rejection(future.result())) instanceof TaskError);
@@ -57,8 +57,8 @@ sharedClusterTest(
     });
     assert.deepEqual(seen, [LARGE, 5]);
     assert.equal(future.status, 'error');
-    // The task has changed a copy of its input.
-    assert.equal(await client.submit(t.total, values).result(), 2 * LARGE);
+    // The task has changed a copy of its input. Threads share the memory of large arrays.
+    if (processes) assert.equal(await client.submit(t.total, values).result(), 2 * LARGE);
   },
 );
 

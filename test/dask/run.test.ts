@@ -108,6 +108,8 @@ describe('a program on a Dask cluster', { skip: python === undefined && NO_PYTHO
     const bad = client.submit(failOnce, join(folder, 'failed'));
     const behind = client.submit(square, bad);
     await assert.rejects(behind.result(), /the first call/);
+    rmSync(join(folder, 'failed'));
+    await assert.rejects(client.recreateTaskLocally(behind), /^Error: the first call/);
     await client.retry(behind);
     assert.deepEqual(await client.gather([bad, behind]), [6, 36]);
   });

@@ -181,6 +181,11 @@ export const CLIENT: readonly Form[] = [
   ['subscribeTopic("x")', (client) => on(client, 'subscribeTopic', 'x'), /Client\.subscribeTopic: handler/],
   ['retry("key")', (client) => on(client, 'retry', 'key'), /Client\.retry: futures/],
   ['retry(future)', (client) => client.retry(future(client)), undefined],
+  [
+    'recreateTaskLocally("key")',
+    (client) => on(client, 'recreateTaskLocally', 'key'),
+    /recreateTaskLocally: future/,
+  ],
   ['restartWorkers()', (client) => on(client, 'restartWorkers'), /Client\.restartWorkers: workers/],
   ['secede(5)', () => loose(longpole.secede, 5), /secede.*5/],
   ['asCompleted(5)', () => loose(longpole.asCompleted, 5), /asCompleted|AsCompleted/],
