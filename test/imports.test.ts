@@ -67,3 +67,73 @@ describe("import 'longpole'", () => {
       assert.ok(!loaded.includes(`/dist/${part}`), part);
   });
 });
+
+/** A module for `--import` that prints `tsx` in each isolate that loads the compiler. */
+const WATCH = `
+  import { registerHooks } from 'node:module';
+  import { writeSync } from 'node:fs';
+  let isLoaded = false;
+  registerHooks({
+    load(url, context, next) {
+      if (url.includes('/node_modules/tsx/') && !isLoaded) {
+        isLoaded = true;
+        writeSync(1, 'tsx ');
+      }
+      return next(url, context);
+    },
+  });`;
+const LIBRARY = JSON.stringify(pathToFileURL(repositoryPath('dist/bundle/index.js')).href);
+const SKIPPED =
+  'typescript' in process.features && process.features.typescript
+    ? false
+    : `Node ${process.version} does not run TypeScript itself`;
+
+/** Runs a program in TypeScript with Node alone. Returns what it and its workers print. */
+async function printedBy(files: Readonly<Record<string, string>>): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'longpole-typescript-'));
+  try {
+    for (const [name, text] of Object.entries({
+      ...files,
+      'watch.mjs': WATCH,
+      'package.json': '{ "type": "module" }',
+    }))
+      writeFileSync(join(folder, name), text);
+    const watch = pathToFileURL(join(folder, 'watch.mjs')).href;
+    return await runOrThrow(process.execPath, ['--import', watch, join(folder, 'main.ts')]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+describe('a program in TypeScript that Node runs itself', { skip: SKIPPED }, () => {
+  it('has workers without a compiler', async () => {
+    const printed = await printedBy({
+      'main.ts': `
+        import { inc } from './work.ts';
+        for (const scheduler of ['threads', 'processes'] as const)
+          console.log(await inc(1).compute({ scheduler, numWorkers: 1 }));`,
+      'work.ts': `
+        import { tasks } from ${LIBRARY};
+        export const { inc } = tasks(import.meta.url, { inc: (x: number): number => x + 1 });`,
+    });
+    assert.equal(printed, '2\n2\n');
+  });
+
+  it('has workers that compile a plugin which Node cannot run', async () => {
+    const printed = await printedBy({
+      'main.ts': `
+        import { connect } from ${LIBRARY};
+        await using client = await connect({ workers: 1 });
+        await client.registerPlugin({ url: new URL('./plugin.ts', import.meta.url).href, export: 'Plugin' });
+        console.log(await client.submit(() => (globalThis as { size?: number }).size).result());`,
+      'plugin.ts': `
+        enum Size { Large = 7 }
+        export class Plugin {
+          setup(): void {
+            (globalThis as { size?: number }).size = Size.Large;
+          }
+        }`,
+    });
+    assert.equal(printed, 'tsx 7\n');
+  });
+});
