@@ -19,6 +19,7 @@ import type { Client } from './cluster/client.js';
 import { SUBMIT_OPTIONS } from './cluster/clientOptions.js';
 import { connect } from './cluster/connect.js';
 import { defaultClient } from './cluster/defaultClient.js';
+import { taskClient } from './cluster/getClient.js';
 import type { Computed } from './computed.js';
 import { config } from './config.js';
 import { planGraph } from './planGraph.js';
@@ -40,7 +41,7 @@ const LOCAL_NAMES = ['numWorkers', 'allowedFailures'] as const;
  *     const [total, largest] = await compute(sum(parts), max(parts), { numWorkers: 4 });
  *     const totals = await compute(parts.map((part) => sum(part)));
  *
- * The default is the most recently connected client. Without a client, the setting `scheduler` decides; its default is
+ * The default is the cluster of the running task, else the most recently connected client. Without either, the setting `scheduler` decides; its default is
  * worker threads, one per core.
  *
  * @returns (resolves) an array of the results in the order of the arguments. A single array of Delayed counts as its
@@ -83,6 +84,8 @@ async function computeAll(
   if (scheduler === 'cluster') {
     const { signal, priority, retries, workers, resources, timeout } = options;
     const forTasks = { signal, priority, retries, workers, resources, timeout };
+    const inTask = taskClient();
+    if (inTask !== undefined) return inTask.compute(delayeds, forTasks);
     const watchers = watchersForRun(options.callbacks);
     return (defaultClient() ?? (await ownClient())).computeWatched(delayeds, forTasks, watchers);
   }
@@ -111,6 +114,9 @@ function schedulerOf(options: ComputeOptions, delayeds: readonly Delayed<unknown
   if (forCluster !== undefined) return 'cluster';
   // Active callbacks that do more than watch support runs in this process only.
   const needsLocal = forLocal !== undefined || watchersOf(activeCallbacks()) === undefined;
+  // Inside a task there is no program that would watch the run.
+  if (taskClient() !== undefined && !needsLocal && watchersForRun(options.callbacks).length === 0)
+    return 'cluster';
   if (defaultClient() !== undefined && !needsLocal) return 'cluster';
   const setting = config.get('scheduler');
   if (setting !== undefined && (setting !== 'cluster' || !needsLocal)) return setting;

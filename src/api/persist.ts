@@ -4,6 +4,7 @@ import { Delayed } from '../graph/delayed.js';
 import type { SubmitOptions } from './cluster/clientOptions.js';
 import { defaultClient } from './cluster/defaultClient.js';
 import type { Future } from './cluster/future.js';
+import { taskClient } from './cluster/getClient.js';
 
 import './delayedGraph.js';
 
@@ -12,7 +13,7 @@ export { Delayed };
 declare module '../graph/delayed.js' {
   interface Delayed<T> {
     /**
-     * Starts the computation on the cluster of the most recently connected client. The result stays on the workers.
+     * Starts the computation on the cluster of the running task, else of the most recently connected client. The result stays on the workers.
      *
      * @returns a future of the result. Other errors are errors of this future.
      * @throws LongpoleError ERR_LONGPOLE_CLOSED if no client is connected
@@ -23,7 +24,7 @@ declare module '../graph/delayed.js' {
 }
 
 Delayed.prototype.persist = function persist<T>(this: Delayed<T>, options?: SubmitOptions): Future<T> {
-  const client = defaultClient();
+  const client = taskClient() ?? defaultClient();
   if (client === undefined)
     throw new LongpoleError(
       'ERR_LONGPOLE_CLOSED',

@@ -13,11 +13,12 @@
 // error when the task is cancelled or the cluster closes. A dead isolate receives no answer. After its last question, an
 // asking task reports the end of its code with a question of the kind `ended`, which has no answer.
 
+import type { ClientQuestionKinds } from './clientQuestions.js';
 import type { CoordinationKinds } from './coordination.js';
 import type { ErrorInfo } from './errorInfo.js';
 
 /** The kinds of questions, with the types of question and answer. */
-export interface QuestionKinds extends CoordinationKinds {
+export interface QuestionKinds extends ClientQuestionKinds, CoordinationKinds {
   /** Describes the cluster that runs the task. */
   readonly cluster: {
     readonly question: null;

@@ -1,37 +1,30 @@
 // `Client`: the interface of a program to a cluster.
-import { checkOptions, invalid } from '../../base/arguments.js';
+import { checkOptions } from '../../base/arguments.js';
 import { invalidArgument, LongpoleError } from '../../base/errors.js';
 import { INSPECT } from '../../base/printed.js';
 import { watchersForRun } from '../../diagnostics/callbackObservers.js';
 import { callingLine } from '../../diagnostics/callingLine.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import type { ComputationRequest } from '../../engine/cluster/computationRequest.js';
-import type { ComputationState } from '../../engine/cluster/computationState.js';
+import type { ComputationState, ResultHandle } from '../../engine/cluster/computationState.js';
 import { untilClosed } from '../../engine/cluster/endedByClosing.js';
 import { abortedError } from '../../engine/taskFailure.js';
 import { annotatedStages } from '../../graph/annotatedStages.js';
-import { currentAnnotations } from '../../graph/annotationContext.js';
-import { type AnyFunction, isFunction, resolveFunction } from '../../graph/callable.js';
+import type { AnyFunction } from '../../graph/callable.js';
 import { compileGraph, type Plan } from '../../graph/compile.js';
-import { Delayed } from '../../graph/delayed.js';
-import { functionName } from '../../graph/functionName.js';
+import type { Delayed } from '../../graph/delayed.js';
 import type { Inputs } from '../../graph/input.js';
 import { flattenKeys, shapeLike } from '../../graph/nestedKeys.js';
 import { functionRefs } from '../../graph/shipFunction.js';
 import type { TaskFunction } from '../../graph/taskFunction.js';
-import { tokenize } from '../../graph/tokenize.js';
-import { uniqueToken } from '../../graph/uniqueToken.js';
 import type { Graph, Keys } from '../../protocol/graph.js';
 import type { RunWatcher } from '../../protocol/runObserver.js';
-import { arrayOf, delayedArguments, notIterable } from '../argumentChecks.js';
+import { delayedArguments } from '../argumentChecks.js';
 import type { Computed } from '../computed.js';
 import { cancelOnAbort } from './cancelOnAbort.js';
 import { ClientCalls } from './clientCalls.js';
 import {
   type Call,
-  isMapOptions,
-  optionsOfSubmit,
-  SUBMIT_OPTIONS,
   type SubmitOptions,
   type SubmitPolicy,
   submitPolicy,
@@ -39,12 +32,20 @@ import {
 } from './clientOptions.js';
 import type { Cluster } from './cluster.js';
 import { collectResults, fetchResults } from './collectResults.js';
-import { Future, type FutureOwner, futureList, notAwaitable, type ScatteredFuture } from './future.js';
+import {
+  Future,
+  type FutureOwner,
+  futureList,
+  notAwaitable,
+  resultHandle,
+  type ScatteredFuture,
+} from './future.js';
 import { GATHER_OPTIONS, type Gathered, type GatherOptions, gatherNested } from './gather.js';
 import { HeldHandles } from './heldHandles.js';
 import { compilePlan, PendingSubmissions } from './pendingSubmissions.js';
 import { persistStages } from './persistStages.js';
 import { SCATTER_OPTIONS, type ScatterOptions, scatterValues } from './scatter.js';
+import { mapCalls, type Submitter, submitCall } from './submitCall.js';
 import { watched } from './watchedComputation.js';
 
 type Callable<F extends AnyFunction> = F | TaskFunction<F>;
@@ -62,6 +63,7 @@ export class Client extends ClientCalls implements AsyncDisposable {
   readonly #ownsCluster: boolean;
   readonly #owner: FutureOwner;
   readonly #submissions: PendingSubmissions;
+  readonly #submitter: Submitter;
   readonly #held: HeldHandles;
 
   /** @internal Use `connect()`. */
@@ -74,26 +76,29 @@ export class Client extends ClientCalls implements AsyncDisposable {
     this.#held = new HeldHandles(this.#engine);
     this.#owner = {
       flush: () => this.#submissions.flush(),
-      fetch: (handles) => fetchResults(this.#engine, handles),
+      fetch: (handles) => fetchResults(this.#engine, handles.map(resultHandle)),
       awaiting: (call, future, work) => this.#engine.waits.during(call, future.key, work, future),
       untilClosed: (call) => (this.isClosed ? call : untilClosed(call, () => this.isClosed)),
-      hold: (handle) => this.#held.hold(handle),
+      hold: (handle) => this.#held.hold(resultHandle(handle)),
       release: (handle) => {
         // Pending submissions may use the result.
         this.#submissions.flush();
-        this.#held.release(handle);
+        this.#held.release(resultHandle(handle));
       },
       cancel: (handles) => {
         this.#submissions.flush();
-        this.#engine.results.cancel(handles);
+        this.#engine.results.cancel(handles.map(resultHandle));
       },
     };
     this.#submissions = new PendingSubmissions(
-      this.#engine,
-      this.name,
-      (plan, code) => this.#origin(plan, code),
-      (computation, handles, options) => cancelOnAbort(this.#engine, options.signal, computation, handles),
+      () => this.#engine.clock(),
+      (list, options, call) => this.#start(list, submitPolicy('submit()', options), call),
     );
+    this.#submitter = {
+      submissions: this.#submissions,
+      owner: this.#owner,
+      known: (key) => this.#engine.results.known(key),
+    };
   }
 
   /**
@@ -139,7 +144,9 @@ export class Client extends ClientCalls implements AsyncDisposable {
       const keys = list.map(({ key }) => key);
       return this.#collect(compilePlan(this.#engine, list), keys, policy, { called, ...call });
     }
-    const futures = persistStages(list, stages, options, (part, own) => this.#persist(part, own, call.code));
+    const futures = persistStages(list, stages, options, (part, own) =>
+      this.#persist(part, submitPolicy('Client.compute', own), call.code),
+    );
     return this.gather(futures).finally(() => {
       for (const future of futures) future.release();
     });
@@ -184,24 +191,24 @@ export class Client extends ClientCalls implements AsyncDisposable {
     const stages = annotatedStages(list);
     const futures =
       stages.length > 0
-        ? persistStages(list, stages, options, (part, policy) =>
-            this.#persist(part, policy, callingLine(this.persist)),
+        ? persistStages(list, stages, options, (part, own) =>
+            this.#persist(part, submitPolicy('Client.persist', own), callingLine(this.persist)),
           )
         : this.#persist(list, submitPolicy('Client.persist', options), callingLine(this.persist));
     return isSingle ? futures[0]! : futures;
   }
 
   #persist(list: readonly Delayed<unknown>[], policy: SubmitPolicy, code: string): Future<unknown>[] {
-    const called = this.#engine.clock();
+    const handles = this.#start(list, policy, { called: this.#engine.clock(), code });
+    return list.map(({ key }, index) => new Future<unknown>(this.#owner, key, handles[index]!));
+  }
+
+  #start(list: readonly Delayed<unknown>[], policy: SubmitPolicy, call: Call): ResultHandle[] {
     const plan = compilePlan(this.#engine, list);
-    const computation = this.#add(plan, policy, { called, code });
-    const futures = list.map(({ key }) => {
-      const handle = this.#engine.results.of(computation, plan.ids.get(key)!);
-      return new Future<unknown>(this.#owner, key, handle);
-    });
-    const handles = futures.flatMap(({ handle }) => handle ?? []);
+    const computation = this.#add(plan, policy, call);
+    const handles = list.map(({ key }) => this.#engine.results.of(computation, plan.ids.get(key)!));
     cancelOnAbort(this.#engine, policy.signal, computation, handles);
-    return futures;
+    return handles;
   }
 
   /**
@@ -221,10 +228,7 @@ export class Client extends ClientCalls implements AsyncDisposable {
   ): Future<Awaited<ReturnType<F>>>;
   submit(fn: unknown, ...args: readonly unknown[]): Future<unknown> {
     this.check();
-    const options = optionsOfSubmit(fn, args);
-    return this.#submit(fn, options === undefined ? args : args.slice(0, -1), options ?? {}, () =>
-      callingLine(this.submit),
-    );
+    return submitCall(this.#submitter, fn, args, () => callingLine(this.submit));
   }
 
   /**
@@ -254,18 +258,7 @@ export class Client extends ClientCalls implements AsyncDisposable {
   ): Future<Awaited<ReturnType<F>>>[];
   map(fn: unknown, ...args: readonly unknown[]): Future<unknown>[] {
     this.check();
-    const last = args.at(-1);
-    const hasOptions = isMapOptions(last);
-    const options: SubmitOptions = (hasOptions ? last : undefined) ?? {};
-    checkOptions('Client.map', options, SUBMIT_OPTIONS);
-    const lists = (hasOptions ? args.slice(0, -1) : args).map(arrayOf);
-    if (lists.length === 0) throw notIterable('nothing');
-    const length = Math.min(...lists.map((list) => list.length));
-    return Array.from({ length }, (_, index) => {
-      const items = lists.map((list) => list[index]);
-      const own = options.key === undefined ? options : { ...options, key: `${options.key}-${index}` };
-      return this.#submit(fn, items, own, () => callingLine(this.map));
-    });
+    return mapCalls(this.#submitter, fn, args, () => callingLine(this.map));
   }
 
   /**
@@ -280,7 +273,7 @@ export class Client extends ClientCalls implements AsyncDisposable {
       checkOptions('Client.gather', options, GATHER_OPTIONS);
       this.#submissions.flush();
       const gathered = gatherNested(futures, options.errors ?? 'raise', (handles) =>
-        fetchResults(this.#engine, handles),
+        fetchResults(this.#engine, handles.map(resultHandle)),
       );
       return this.#engine.waits.during('Client.gather', '', gathered, futures);
     });
@@ -343,24 +336,6 @@ export class Client extends ClientCalls implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
-  }
-
-  #submit(
-    fn: unknown,
-    args: readonly unknown[],
-    options: SubmitOptions,
-    code: () => string,
-  ): Future<unknown> {
-    if (!isFunction(fn)) throw invalid('submit() and map(): fn', fn, 'a function');
-    const annotated = { ...currentAnnotations(), ...options };
-    const target = resolveFunction(fn);
-    const token = options.pure ? tokenize(target, ...args) : uniqueToken();
-    const key = options.key ?? `${functionName(fn)}-${token}`;
-    const known = this.#engine.results.known(key);
-    if (known !== undefined) return new Future<unknown>(this.#owner, key, known);
-    const future = new Future<unknown>(this.#owner, key);
-    this.#submissions.add(new Delayed(key, target, args), future, annotated, code);
-    return future;
   }
 
   async #collect(

@@ -53,11 +53,13 @@ export async function collectResults(
 /**
  * Waits for the results of futures and fetches them.
  *
+ * @param packed whether to return PackedResults, for another isolate; default false
  * @throws (rejects) the error of the first future without a result; ERR_LONGPOLE_FUTURE for a future of another cluster
  */
 export async function fetchResults(
   engine: ClusterEngine,
   handles: readonly ResultHandle[],
+  packed = false,
 ): Promise<unknown[]> {
   for (const handle of handles) engine.results.checkOwner(handle);
   const settled = async (): Promise<void> => {
@@ -67,7 +69,7 @@ export async function fetchResults(
       if (handle.status !== 'finished') throw handle.error;
     }
   };
-  return bringResults(engine, handles, settled);
+  return bringResults(engine, handles, settled, packed);
 }
 
 interface AbortWatch {

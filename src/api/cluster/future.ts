@@ -2,14 +2,23 @@
 import { checkNoMore, invalid } from '../../base/arguments.js';
 import { internalError, LongpoleError, releaseStack } from '../../base/errors.js';
 import { INSPECT } from '../../base/printed.js';
-import type { ResultHandle, ResultStatus } from '../../engine/cluster/computationState.js';
+import { ResultHandle, type ResultStatus } from '../../engine/cluster/computationState.js';
 import { External } from '../../graph/external.js';
+
+/** A result as a client knows it: a ResultHandle in the process of the scheduler, a TaskHandle inside a task. @internal */
+export interface FutureHandle {
+  readonly status: ResultStatus;
+  /** The error that `result()` throws when the status is `error` or `cancelled`. */
+  readonly error: unknown;
+  readonly isSettled: boolean;
+  settled(): Promise<void>;
+}
 
 /** The interface of a client for its futures. @internal */
 export interface FutureOwner {
   /** Submits pending calls to the cluster, so that every future has a handle. */
   flush(): void;
-  fetch(handles: readonly ResultHandle[]): Promise<unknown[]>;
+  fetch(handles: readonly FutureHandle[]): Promise<unknown[]>;
   /**
    * Returns the outcome of `work`. Holds the future until then, so that it is not garbage-collected while a caller
    * waits.
@@ -18,10 +27,10 @@ export interface FutureOwner {
   /** Returns the outcome of a call of the future. A rejection because the client closes counts as handled. */
   untilClosed<R>(call: Promise<R>): Promise<R>;
   /** Adds a reference to a result. */
-  hold(handle: ResultHandle): void;
+  hold(handle: FutureHandle): void;
   /** Removes a reference to a result. */
-  release(handle: ResultHandle): void;
-  cancel(handles: readonly ResultHandle[]): void;
+  release(handle: FutureHandle): void;
+  cancel(handles: readonly FutureHandle[]): void;
 }
 
 /**
@@ -34,7 +43,7 @@ const dropped = new FinalizationRegistry<{ owner: FutureOwner; held: Held }>(({ 
 });
 
 interface Held {
-  handle: ResultHandle | undefined;
+  handle: FutureHandle | undefined;
   released: boolean;
   /** Error of the submission. */
   failure: { readonly error: unknown } | undefined;
@@ -52,17 +61,22 @@ export class Future<T> extends External implements PromiseLike<T> {
   readonly #held: Held = { handle: undefined, released: false, failure: undefined };
 
   /** @internal Use the methods of Client. */
-  constructor(owner: FutureOwner, key: string, handle?: ResultHandle) {
+  constructor(owner: FutureOwner, key: string, handle?: FutureHandle) {
     super(key);
     this.#owner = owner;
     if (handle !== undefined) this.bind(handle);
     dropped.register(this, { owner, held: this.#held }, this);
   }
 
-  /** @internal */
-  get handle(): ResultHandle | undefined {
+  get #handle(): FutureHandle | undefined {
     if (this.#held.handle === undefined && this.#held.failure === undefined) this.#owner.flush();
     return this.#held.handle;
+  }
+
+  /** @internal The handle of a client in the process of the scheduler. */
+  get handle(): ResultHandle | undefined {
+    const handle = this.#handle;
+    return handle instanceof ResultHandle ? handle : undefined;
   }
 
   /** @internal */
@@ -73,7 +87,7 @@ export class Future<T> extends External implements PromiseLike<T> {
   }
 
   /** @internal */
-  bind(handle: ResultHandle): void {
+  bind(handle: FutureHandle): void {
     this.#owner.hold(handle);
     this.#held.handle = handle;
   }
@@ -84,7 +98,7 @@ export class Future<T> extends External implements PromiseLike<T> {
    */
   get status(): ResultStatus {
     if (this.#held.released) return 'cancelled';
-    const status = this.handle?.status;
+    const status = this.#handle?.status;
     return status ?? (this.#held.failure === undefined ? 'pending' : 'error');
   }
 
@@ -108,7 +122,7 @@ export class Future<T> extends External implements PromiseLike<T> {
 
   async #result(more: readonly unknown[]): Promise<unknown> {
     checkNoMore('Future.result', more, 'Limit the time of the task with the option timeout.');
-    const [value] = await this.#owner.awaiting('Future.result', this, this.#owner.fetch([this.live()]));
+    const [value] = await this.#owner.awaiting('Future.result', this, this.#owner.fetch([this.usable()]));
     return value;
   }
 
@@ -143,21 +157,21 @@ export class Future<T> extends External implements PromiseLike<T> {
    * @source Dask, `Future.exception`
    */
   async exception(): Promise<unknown> {
-    if (this.handle === undefined && this.#held.failure !== undefined) return this.#held.failure.error;
-    const handle = this.live();
+    if (this.#handle === undefined && this.#held.failure !== undefined) return this.#held.failure.error;
+    const handle = this.usable();
     while (!handle.isSettled) await this.#owner.awaiting('Future.exception', this, handle.settled());
     return handle.status === 'error' || handle.status === 'cancelled' ? handle.error : undefined;
   }
 
   /** Resolves when the task has ended, with a result or an error, or was cancelled. */
   async wait(): Promise<void> {
-    if (this.handle !== undefined || this.#held.failure === undefined)
-      await this.#owner.awaiting('Future.wait', this, this.live().settled());
+    if (this.#handle !== undefined || this.#held.failure === undefined)
+      await this.#owner.awaiting('Future.wait', this, this.usable().settled());
   }
 
   /** Cancels the task, and discards its result, also if other futures of the same result exist. */
   cancel(): void {
-    const { handle } = this;
+    const handle = this.#handle;
     if (handle !== undefined && !this.#held.released) this.#owner.cancel([handle]);
   }
 
@@ -166,7 +180,7 @@ export class Future<T> extends External implements PromiseLike<T> {
    * result is then cancelled.
    */
   release(): void {
-    const { handle } = this;
+    const handle = this.#handle;
     if (this.#held.released) return;
     this.#held.released = true;
     dropped.unregister(this);
@@ -185,9 +199,14 @@ export class Future<T> extends External implements PromiseLike<T> {
     return this.toString();
   }
 
-  /** @internal */
+  /** @internal Returns the handle of a client in the process of the scheduler. */
   live(): ResultHandle {
-    const { handle } = this;
+    return resultHandle(this.usable());
+  }
+
+  /** @internal */
+  usable(): FutureHandle {
+    const handle = this.#handle;
     if (this.#held.released)
       throw new LongpoleError(
         'ERR_LONGPOLE_FUTURE',
@@ -197,6 +216,15 @@ export class Future<T> extends External implements PromiseLike<T> {
     if (handle === undefined) throw internalError(`The future '${this.key}' was never submitted.`);
     return handle;
   }
+}
+
+/** @throws LongpoleError ERR_LONGPOLE_FUTURE for a future of a task. @internal */
+export function resultHandle(handle: FutureHandle): ResultHandle {
+  if (handle instanceof ResultHandle) return handle;
+  throw new LongpoleError(
+    'ERR_LONGPOLE_FUTURE',
+    'A future of getClient() cannot be used with another client. Use it in the task that made it.',
+  );
 }
 
 /**

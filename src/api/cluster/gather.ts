@@ -1,8 +1,7 @@
 // Implements `Client.gather`: replaces futures in nested arrays and plain objects by their results.
 import { invalid, type OptionKinds, oneOf } from '../../base/arguments.js';
-import type { ResultHandle } from '../../engine/cluster/computationState.js';
 import { checkNesting, forEachPart, isPlainObject } from '../../graph/nesting.js';
-import { Future } from './future.js';
+import { Future, type FutureHandle } from './future.js';
 
 /** Return type of `gather` for a `T`: each future is replaced by its result. */
 export type Gathered<T> =
@@ -29,15 +28,15 @@ export const GATHER_OPTIONS: OptionKinds<GatherOptions> = { errors: oneOf(['rais
 export async function gatherNested(
   given: unknown,
   errors: 'raise' | 'skip',
-  fetch: (handles: readonly ResultHandle[]) => Promise<unknown[]>,
+  fetch: (handles: readonly FutureHandle[]) => Promise<unknown[]>,
 ): Promise<unknown> {
   const value = checked(given);
   const found: Found = { futures: new Set(), promises: new Map() };
   await collect(value, found, 0);
-  const present: { readonly future: Future<unknown>; readonly handle: ResultHandle }[] = [];
+  const present: { readonly future: Future<unknown>; readonly handle: FutureHandle }[] = [];
   for (const future of found.futures) {
     if (errors === 'skip' && !(await hasResult(future))) continue;
-    present.push({ future, handle: future.live() });
+    present.push({ future, handle: future.usable() });
   }
   const values = await fetch(present.map(({ handle }) => handle));
   const results = new Map(present.map(({ future }, index) => [future, values[index]]));

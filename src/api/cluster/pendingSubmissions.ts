@@ -1,17 +1,17 @@
 // Collects the submissions of a client until the end of the current turn of the event loop, and submits them as one
 // computation. A loop of a thousand submits then costs one message.
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
-import type { ComputationRequest } from '../../engine/cluster/computationRequest.js';
-import type { ComputationState, ResultHandle } from '../../engine/cluster/computationState.js';
 import { compileDelayed, type Plan } from '../../graph/compile.js';
 import type { Delayed } from '../../graph/delayed.js';
-import { functionRefs } from '../../graph/shipFunction.js';
-import type { SubmitOptions, SubmitPolicy } from './clientOptions.js';
-import { submitPolicy } from './clientOptions.js';
-import type { Future } from './future.js';
+import { type Call, type SubmitOptions, submitPolicy } from './clientOptions.js';
+import type { Future, FutureHandle } from './future.js';
 
-/** Returns the spans of a plan, and the lines of the program that submitted it. */
-export type PlanOrigin = (plan: Plan, code: string) => Pick<ComputationRequest, 'spans' | 'code'>;
+/** Submits some Delayed as one computation. Returns the handles of their results. */
+export type Start = (
+  delayeds: readonly Delayed<unknown>[],
+  options: SubmitOptions,
+  call: Call,
+) => readonly FutureHandle[];
 
 interface Waiting {
   readonly delayed: Delayed<unknown>;
@@ -19,41 +19,26 @@ interface Waiting {
 }
 
 export class PendingSubmissions {
-  readonly #engine: ClusterEngine;
-  readonly #client: string;
-  readonly #origin: PlanOrigin;
-  readonly #watch: (
-    computation: ComputationState,
-    handles: readonly ResultHandle[],
-    options: SubmitOptions,
-  ) => void;
+  readonly #clock: () => number;
+  readonly #start: Start;
   #waiting: Waiting[] = [];
-  #options: SubmitOptions | undefined;
-  #policy: SubmitPolicy | undefined;
+  #options: SubmitOptions = {};
   #code = '';
   /** Time of the first pending submission. */
   #called = Number.NaN;
 
-  /** @param watch receives each new computation with its options */
-  constructor(
-    engine: ClusterEngine,
-    client: string,
-    origin: PlanOrigin,
-    watch: (computation: ComputationState, handles: readonly ResultHandle[], options: SubmitOptions) => void,
-  ) {
-    this.#engine = engine;
-    this.#client = client;
-    this.#origin = origin;
-    this.#watch = watch;
+  constructor(clock: () => number, start: Start) {
+    this.#clock = clock;
+    this.#start = start;
   }
 
   /** @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for invalid options */
   add(delayed: Delayed<unknown>, future: Future<unknown>, options: SubmitOptions, code: () => string): void {
-    if (this.#waiting.length > 0 && !sameOptions(options, this.#options ?? options)) this.flush();
+    if (this.#waiting.length > 0 && !sameOptions(options, this.#options)) this.flush();
     if (this.#waiting.length === 0) {
-      this.#policy = submitPolicy('submit()', options);
+      submitPolicy('submit()', options);
       this.#options = options;
-      this.#called = this.#engine.clock();
+      this.#called = this.#clock();
       this.#code = code();
       queueMicrotask(() => this.flush());
     }
@@ -63,31 +48,13 @@ export class PendingSubmissions {
   /** Submits the pending calls as one computation. A call that cannot be compiled or shipped fails its future. */
   flush(): void {
     const waiting = this.#waiting;
-    const { policy, timeout } = this.#policy ?? submitPolicy('submit()', {});
-    const options = this.#options ?? {};
+    const options = this.#options;
     this.#waiting = [];
     if (waiting.length === 0) return;
     try {
-      const plan = compilePlan(
-        this.#engine,
-        waiting.map(({ delayed }) => delayed),
-      );
-      const computation = this.#engine.add({
-        plan,
-        ...this.#origin(plan, this.#code),
-        functions: functionRefs(plan.functions, this.#engine.options.runsPython === true),
-        client: this.#client,
-        policy,
-        timeout,
-        called: this.#called,
-      });
-      const handles: ResultHandle[] = [];
-      for (const { delayed, future } of waiting) {
-        const handle = this.#engine.results.of(computation, plan.ids.get(delayed.key)!);
-        future.bind(handle);
-        handles.push(handle);
-      }
-      this.#watch(computation, handles, options);
+      const delayeds = waiting.map(({ delayed }) => delayed);
+      const handles = this.#start(delayeds, options, { called: this.#called, code: this.#code });
+      for (const [index, { future }] of waiting.entries()) future.bind(handles[index]!);
     } catch (error) {
       if (waiting.length === 1) waiting[0]!.future.fail(error);
       // A call that cannot be submitted must not fail the others.
@@ -98,7 +65,6 @@ export class PendingSubmissions {
   #single(one: Waiting, options: SubmitOptions): void {
     this.#waiting = [one];
     this.#options = options;
-    this.#policy = submitPolicy('submit()', options);
     this.flush();
   }
 }

@@ -1,7 +1,7 @@
 // Persists a graph with annotated tasks as several computations, one per set of options.
 import type { AnnotatedStage } from '../../graph/annotatedStages.js';
 import type { Delayed } from '../../graph/delayed.js';
-import { type SubmitOptions, type SubmitPolicy, submitPolicy } from './clientOptions.js';
+import type { SubmitOptions } from './clientOptions.js';
 import type { Future } from './future.js';
 
 /**
@@ -13,12 +13,11 @@ export function persistStages(
   list: readonly Delayed<unknown>[],
   stages: readonly AnnotatedStage[],
   options: SubmitOptions,
-  persist: (part: readonly Delayed<unknown>[], policy: SubmitPolicy) => readonly Future<unknown>[],
+  persist: (part: readonly Delayed<unknown>[], options: SubmitOptions) => readonly Future<unknown>[],
 ): Future<unknown>[] {
   const futures = new Map<string, Future<unknown>>();
   for (const { annotations, delayeds } of stages) {
-    const policy = submitPolicy('Client.persist', { ...options, ...annotations });
-    for (const future of persist(delayeds, policy)) futures.set(future.key, future);
+    for (const future of persist(delayeds, { ...options, ...annotations })) futures.set(future.key, future);
   }
   const wanted = list.map(({ key }) => futures.get(key)!);
   const kept = new Set(wanted);

@@ -2,6 +2,7 @@
 // workers. A result that its worker lacks is computed again and requested again.
 import type { PackedResult, ResultId } from '../../protocol/packedResult.js';
 import type { GatherInput } from '../host/hostTypes.js';
+import { packValue } from '../worker/packValue.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import type { ComputationState } from './computationState.js';
 import { GatherRoom } from './gatherRoom.js';
@@ -12,7 +13,7 @@ export interface ResultPlace {
 }
 
 /**
- * Returns the values of results. `settled` waits until they are available, also again after a loss.
+ * Returns the values of results, or with `packed` PackedResults. `settled` waits until they are available, also again after a loss.
  *
  * @throws (rejects) what the tasks threw, or LongpoleError ERR_LONGPOLE_MEMORY_LIMIT if the results have no room here
  */
@@ -20,6 +21,7 @@ export async function bringResults(
   engine: ClusterEngine,
   places: readonly ResultPlace[],
   settled: () => Promise<void>,
+  packed = false,
 ): Promise<unknown[]> {
   const values: unknown[] = new Array(places.length);
   const room = new GatherRoom();
@@ -31,7 +33,8 @@ export async function bringResults(
       const { computation, local } = places[index]!;
       const { base } = computation.segment;
       if (engine.scheduler.state.stored[base + local] === 0) {
-        values[index] = computation.results[local];
+        const value = computation.results[local];
+        values[index] = packed ? packValue(value) : value;
         continue;
       }
       const input = engine.gatherInput(computation, local);
@@ -48,7 +51,7 @@ export async function bringResults(
         const results = await ask(engine, worker, inputs);
         for (const [at, index] of indices.entries()) {
           const found = results.get(inputs[at]!.result);
-          if (found !== undefined) values[index] = room.unpack(inputs[at]!.key, found);
+          if (found !== undefined) values[index] = packed ? found : room.unpack(inputs[at]!.key, found);
           else {
             engine.resultMissing(worker, inputs[at]!.result);
             again.push(index);

@@ -107,13 +107,43 @@ export async function askScheduler<K extends QuestionKind>(
   return link.ask(kind, task, question);
 }
 
+/** The connection of one task, which also works in code with another context. */
+export interface TaskConnection {
+  readonly task: MeteredTask;
+  /** @throws (rejects) LongpoleError as askScheduler */
+  ask<K extends QuestionKind>(kind: K, question: QuestionOf<K>): Promise<AnswerOf<K>>;
+  secede(): void;
+}
+
+/**
+ * @param atEnd called at the end of the task, before its connection ends
+ * @throws LongpoleError ERR_LONGPOLE_NO_CLIENT, ERR_LONGPOLE_CLOSED
+ */
+export function taskConnection(atEnd: () => void): TaskConnection {
+  const { task, link } = connected();
+  let isOver = false;
+  task.atEnd(() => {
+    atEnd();
+    isOver = true;
+  });
+  const ask = async <K extends QuestionKind>(kind: K, question: QuestionOf<K>): Promise<AnswerOf<K>> => {
+    if (isOver) throw endedError();
+    return link.ask(kind, task, question);
+  };
+  return { task, ask, secede: () => link.secede(task) };
+}
+
 /** @throws LongpoleError ERR_LONGPOLE_NO_CLIENT, ERR_LONGPOLE_CLOSED */
 function connected(): { readonly task: MeteredTask; readonly link: SchedulerLink } {
   const task = meterContext.getStore()?.task;
   const link = holder[LINK];
   if (link === undefined || task === undefined) throw noClusterError();
-  if (!task.hasEnded) return { task, link };
-  throw new LongpoleError(
+  if (task.hasEnded) throw endedError();
+  return { task, link };
+}
+
+function endedError(): LongpoleError {
+  return new LongpoleError(
     'ERR_LONGPOLE_CLOSED',
     'The task has ended, and its code still asks the scheduler. Await every call before the task returns.',
   );

@@ -1,0 +1,261 @@
+// The client inside a task: compiles graphs in the isolate of the task, and sends them to the process of the scheduler.
+// servedTasks.ts answers. Every call that waits makes the task secede first, so that the awaited tasks have room.
+import { checkOptions } from '../../base/arguments.js';
+import { internalError, LongpoleError } from '../../base/errors.js';
+import { INSPECT } from '../../base/printed.js';
+import { callingLine } from '../../diagnostics/callingLine.js';
+import { type TaskConnection, taskConnection } from '../../engine/worker/askScheduler.js';
+import { unpackResult } from '../../engine/worker/packResult.js';
+import { packValue } from '../../engine/worker/packValue.js';
+import { annotatedStages } from '../../graph/annotatedStages.js';
+import { compileDelayed, compileGraph, type Plan } from '../../graph/compile.js';
+import type { Delayed } from '../../graph/delayed.js';
+import type { External } from '../../graph/external.js';
+import { flattenKeys, shapeLike } from '../../graph/nestedKeys.js';
+import type { Graph, Keys } from '../../protocol/graph.js';
+import { delayedArguments } from '../argumentChecks.js';
+import type { Client } from './client.js';
+import { type SubmitOptions, submitPolicy } from './clientOptions.js';
+import { Future, type FutureHandle, type FutureOwner, futureList, notAwaitable } from './future.js';
+import { GATHER_OPTIONS, type GatherOptions, gatherNested } from './gather.js';
+import { PendingSubmissions } from './pendingSubmissions.js';
+import { persistStages } from './persistStages.js';
+import { SCATTER_OPTIONS, type ScatterOptions } from './scatter.js';
+import { shipPlan } from './shippedPlan.js';
+import { mapCalls, type Submitter, submitCall } from './submitCall.js';
+import { TaskHandle } from './taskHandle.js';
+
+/**
+ * The client of a task, returned by `getClient()`. Its calls are those of `Client`, and a call that waits makes the task
+ * secede. Its futures are released when the task ends. Submitted work runs to its end, unless the task is cancelled or its
+ * worker dies.
+ *
+ * @source Dask, `distributed.get_client`
+ */
+export interface TaskClient
+  extends Pick<
+    Client,
+    'submit' | 'map' | 'persist' | 'compute' | 'get' | 'gather' | 'scatter' | 'cancel' | 'toString'
+  > {}
+
+const none = (): undefined => undefined;
+
+/** Whether the value implements the interface. The class below has the methods without their overloads. */
+export function isTaskClient(value: unknown): value is TaskClient {
+  return value instanceof RunningTaskClient;
+}
+
+export class RunningTaskClient {
+  // The microtask that submits would run after the end of a function without `await`.
+  readonly #connection: TaskConnection = taskConnection(() => this.#submissions.flush());
+  readonly #owner: FutureOwner;
+  readonly #submissions: PendingSubmissions;
+  readonly #submitter: Submitter;
+  /** The newest result of each key that has futures here. */
+  readonly #byKey = new Map<string, TaskHandle>();
+  #next = 1;
+
+  constructor() {
+    const submissions = new PendingSubmissions(
+      () => Number.NaN,
+      (list, options, { code }) => this.#start(list, options, code),
+    );
+    this.#submissions = submissions;
+    this.#owner = {
+      flush: () => this.#submissions.flush(),
+      fetch: (handles) => this.#fetch(handles),
+      awaiting: (_call, _future, work) => this.#awaiting(work),
+      untilClosed: (call) => call,
+      hold: (handle) => {
+        taskHandle(handle).references++;
+      },
+      release: (handle) => this.#release(taskHandle(handle)),
+      cancel: (handles) => this.#cancel(handles.map(taskHandle)),
+    };
+    this.#submitter = { submissions, owner: this.#owner, known: this.#known };
+  }
+
+  submit(fn: unknown, ...args: readonly unknown[]): Future<unknown> {
+    return submitCall(this.#submitter, fn, args, () => callingLine(this.submit));
+  }
+
+  map(fn: unknown, ...args: readonly unknown[]): Future<unknown>[] {
+    return mapCalls(this.#submitter, fn, args, () => callingLine(this.map));
+  }
+
+  persist(...args: readonly unknown[]): Future<unknown> | Future<unknown>[] {
+    const { list, isSingle, options } = delayedArguments('persist()', args);
+    const futures = this.#persist(list, options, callingLine(this.persist));
+    return isSingle ? futures[0]! : futures;
+  }
+
+  async compute(...args: readonly unknown[]): Promise<unknown> {
+    const code = callingLine(this.compute);
+    const { list, isSingle, options } = delayedArguments('compute()', args);
+    const futures = this.#persist(list, options, code);
+    try {
+      const values = await this.#fetch(futures.map((future) => future.usable()));
+      return isSingle ? values[0] : values;
+    } finally {
+      for (const future of futures) future.release();
+    }
+  }
+
+  async get(graph: Graph, keys: Keys, options: SubmitOptions = {}): Promise<unknown> {
+    const code = callingLine(this.get);
+    const flat = flattenKeys(keys);
+    const plan = compileGraph(graph, flat, { known: this.#known });
+    const wanted = [...new Set(flat)].filter((key) => plan.ids.has(key));
+    const futures = this.#futures(wanted, this.#add(plan, wanted, options, code));
+    try {
+      const values = await this.#fetch(futures.map((future) => future.usable()));
+      const byKey = new Map(wanted.map((key, index) => [key, values[index]]));
+      return shapeLike(keys, (key) => (byKey.has(key) ? byKey.get(key) : plan.data.get(key)));
+    } finally {
+      for (const future of futures) future.release();
+    }
+  }
+
+  async gather(futures: unknown, options: GatherOptions = {}): Promise<unknown> {
+    checkOptions('gather()', options, GATHER_OPTIONS);
+    this.#submissions.flush();
+    return this.#awaiting(
+      gatherNested(futures, options.errors ?? 'raise', (handles) => this.#fetch(handles)),
+    );
+  }
+
+  async scatter(value: unknown, options: ScatterOptions = {}): Promise<unknown> {
+    checkOptions('scatter()', options, SCATTER_OPTIONS);
+    const values = (Array.isArray(value) ? value : [value]).map(packValue);
+    const numbers = values.map(() => this.#next++);
+    const { keys } = await this.#awaiting(
+      this.#connection.ask('scatter', { futures: numbers, values, options }),
+    );
+    const handles = keys.map((key, index) => new TaskHandle(key, numbers[index]!, this.#connection));
+    const futures = this.#futures(keys, handles);
+    return Array.isArray(value) ? futures : notAwaitable(futures[0]!);
+  }
+
+  cancel(...futures: readonly (Future<unknown> | readonly Future<unknown>[])[]): void {
+    this.#submissions.flush();
+    const list = futureList('cancel()', futures.flat());
+    this.#cancel(list.map((future) => taskHandle(future.usable())));
+  }
+
+  toString(): string {
+    return '<TaskClient>';
+  }
+
+  [INSPECT](): string {
+    return this.toString();
+  }
+
+  readonly #known = (key: string): TaskHandle | undefined => {
+    const handle = this.#byKey.get(key);
+    return handle === undefined || handle.isFailed ? undefined : handle;
+  };
+
+  #persist(list: readonly Delayed<unknown>[], options: SubmitOptions, code: string): Future<unknown>[] {
+    const persist = (part: readonly Delayed<unknown>[], own: SubmitOptions): Future<unknown>[] => {
+      this.#submissions.flush();
+      const keys = part.map(({ key }) => key);
+      return this.#futures(keys, this.#start(part, own, code));
+    };
+    const stages = annotatedStages(list);
+    return stages.length === 0 ? persist(list, options) : persistStages(list, stages, options, persist);
+  }
+
+  #start(list: readonly Delayed<unknown>[], options: SubmitOptions, code: string): TaskHandle[] {
+    const plan = compileDelayed(list, { known: this.#known });
+    return this.#add(
+      plan,
+      list.map(({ key }) => key),
+      options,
+      code,
+    );
+  }
+
+  /** Sends a plan. Returns the handles of the wanted keys. */
+  #add(plan: Plan, keys: readonly string[], options: SubmitOptions, code: string): TaskHandle[] {
+    submitPolicy('submit()', options);
+    const { signal, key: _key, pure: _pure, ...own } = options;
+    const created = new Map<number, TaskHandle>();
+    const handles = keys.map((key) => {
+      const local = plan.ids.get(key);
+      if (local === undefined) throw internalError(`The plan of a task has no task '${key}'.`);
+      const external = plan.imports.get(local);
+      if (external !== undefined) return handleOf(external);
+      const handle = created.get(local) ?? new TaskHandle(key, this.#next++, this.#connection);
+      created.set(local, handle);
+      return handle;
+    });
+    const shipped = shipPlan(plan, (external) => handleOf(external).number);
+    const futures = Array.from(created, ([local, { number }]) => ({ local, future: number }));
+    // The answer of a later question about these futures has the error of the submission.
+    this.#connection.ask('submit', { plan: shipped, futures, options: own, code }).catch(none);
+    for (const handle of created.values()) this.#byKey.set(handle.key, handle);
+    if (signal !== undefined) this.#cancelOnAbort(signal, [...created.values()]);
+    return handles;
+  }
+
+  #cancelOnAbort(signal: NonNullable<SubmitOptions['signal']>, handles: readonly TaskHandle[]): void {
+    const onAbort = (): void => this.#cancel(handles);
+    if (signal.aborted) {
+      onAbort();
+      return;
+    }
+    signal.addEventListener('abort', onAbort);
+    void Promise.all(handles.map((handle) => handle.settled())).then(() =>
+      signal.removeEventListener('abort', onAbort),
+    );
+  }
+
+  #futures(keys: readonly string[], handles: readonly TaskHandle[]): Future<unknown>[] {
+    return keys.map((key, index) => new Future<unknown>(this.#owner, key, handles[index]!));
+  }
+
+  async #fetch(handles: readonly FutureHandle[]): Promise<unknown[]> {
+    if (handles.length === 0) return [];
+    const futures = handles.map((handle) => taskHandle(handle).number);
+    const { results } = await this.#awaiting(this.#connection.ask('fetch', { futures }));
+    for (const handle of handles) taskHandle(handle).finished();
+    return results.map(unpackResult);
+  }
+
+  #awaiting<R>(work: Promise<R>): Promise<R> {
+    this.#connection.secede();
+    return work;
+  }
+
+  #cancel(handles: readonly TaskHandle[]): void {
+    for (const handle of handles) handle.cancelled();
+    this.#connection.ask('cancel', { futures: handles.map(({ number }) => number) }).catch(none);
+  }
+
+  #release(handle: TaskHandle): void {
+    if (--handle.references > 0) return;
+    // Pending submissions may use the result.
+    this.#submissions.flush();
+    if (this.#byKey.get(handle.key) === handle) this.#byKey.delete(handle.key);
+    handle.cancelled();
+    this.#connection.ask('release', { futures: [handle.number] }).catch(none);
+  }
+}
+
+function handleOf(external: External): TaskHandle {
+  if (external instanceof TaskHandle) return external;
+  if (external instanceof Future) return taskHandle(external.usable());
+  throw foreignError(external.key);
+}
+
+function taskHandle(handle: FutureHandle): TaskHandle {
+  if (handle instanceof TaskHandle) return handle;
+  throw foreignError('of another client');
+}
+
+function foreignError(key: string): LongpoleError {
+  return new LongpoleError(
+    'ERR_LONGPOLE_FUTURE',
+    `The future '${key}' does not belong to the client of this task. Use futures of getClient() in the task that made them.`,
+  );
+}

@@ -1,0 +1,93 @@
+// The questions of clients inside tasks; see questions.ts. The asking isolate numbers its futures. A question may name
+// futures of earlier questions of the same task without waiting for their answers, because questions arrive in order.
+import type { ErrorInfo } from './errorInfo.js';
+import type { FunctionRef } from './functionRef.js';
+import type { PackedResult } from './packedResult.js';
+import type { Program } from './program.js';
+
+interface Edges {
+  readonly offsets: Int32Array;
+  readonly targets: Int32Array;
+}
+
+/** A compiled graph as plain data; see Plan of graph/compile.ts. */
+export interface ShippedPlan {
+  readonly program: Program;
+  readonly keys: readonly string[];
+  readonly functionOf: Int32Array;
+  readonly functions: readonly FunctionRef[];
+  /** The packed array of constants. */
+  readonly constants: PackedResult;
+  readonly dependencies: Edges;
+  readonly dependents: Edges;
+  readonly requested: Uint8Array;
+  /** Local ids of tasks that are results of futures, with the numbers of the futures. */
+  readonly imports: readonly FutureNumber[];
+  readonly spans:
+    | {
+        readonly of: Int32Array | null;
+        readonly names: readonly (readonly string[])[];
+        readonly code: readonly (readonly string[])[];
+      }
+    | undefined;
+}
+
+/** The number of a future, and the local id of its task. */
+export interface FutureNumber {
+  readonly local: number;
+  readonly future: number;
+}
+
+/** Options of the tasks; see ClusterTaskOptions. */
+interface ShippedOptions {
+  readonly priority?: number | undefined;
+  readonly retries?: number | undefined;
+  readonly workers?: string | readonly string[] | undefined;
+  readonly resources?: Readonly<Record<string, number>> | undefined;
+  readonly timeout?: number | undefined;
+}
+
+/** How a future has ended. */
+export interface FutureEnd {
+  readonly status: 'pending' | 'finished' | 'error' | 'cancelled' | 'lost';
+  /** The error of a future without a result. */
+  readonly error?: ErrorInfo;
+}
+
+interface OfFutures {
+  readonly futures: readonly number[];
+}
+
+export interface ClientQuestionKinds {
+  /** Adds a computation. */
+  readonly submit: {
+    readonly question: {
+      readonly plan: ShippedPlan;
+      readonly futures: readonly FutureNumber[];
+      readonly options: ShippedOptions;
+      /** Line of the program that made the call. */
+      readonly code: string;
+    };
+    readonly answer: null;
+  };
+  /** Copies values to workers. */
+  readonly scatter: {
+    readonly question: OfFutures & {
+      readonly values: readonly PackedResult[];
+      readonly options: {
+        readonly broadcast?: boolean;
+        readonly workers?: string | readonly string[];
+      };
+    };
+    readonly answer: { readonly keys: readonly string[] };
+  };
+  /** Waits for results and fetches them. */
+  readonly fetch: {
+    readonly question: OfFutures;
+    readonly answer: { readonly results: readonly PackedResult[] };
+  };
+  /** Waits until futures have ended. */
+  readonly settle: { readonly question: OfFutures; readonly answer: { readonly ends: readonly FutureEnd[] } };
+  readonly cancel: { readonly question: OfFutures; readonly answer: null };
+  readonly release: { readonly question: OfFutures; readonly answer: null };
+}

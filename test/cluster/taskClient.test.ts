@@ -1,0 +1,124 @@
+// Tasks that submit tasks to their own cluster with `getClient()`.
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { getClient, TaskError } from 'longpole';
+import { getThreaded } from 'longpole/local';
+import { t } from './clusterTasks.js';
+import { clusterTest, kill, open, rejection, sharedClusterTest, started, until } from './support.js';
+import { inner, outer } from './taskClientTasks.js';
+
+clusterTest(
+  'a recursive task waits for its own tasks on a single worker',
+  async ({ client, cluster }) => {
+    assert.equal(await client.submit(outer.fib, 8), 21);
+    await until('the results of inner tasks are released', () => cluster.engine.results.byKey.size === 0);
+    const runs = client.getTaskStream().filter(({ key }) => key.startsWith('fib-'));
+    assert.equal(runs.length, 67);
+  },
+  { workers: 1 },
+);
+
+sharedClusterTest('the calls of the client of a task', async ({ client }) => {
+  assert.deepEqual(await client.submit(outer.forms), {
+    one: 1,
+    two: 2,
+    map: [2, 3, 4],
+    nested: { a: [1, { b: 2 }], c: 5 },
+    large: 20_000,
+    length: 10_000,
+    text: 'TEXT',
+    scattered: 4,
+    broadcast: 5000,
+    single: { x: 7 },
+    compute: 3,
+    several: [2, 3],
+    persist: 3,
+    get: [4, [1]],
+    status: ['finished', true, true, '<TaskClient>'],
+  });
+});
+
+sharedClusterTest('compute() inside a task runs on the cluster of the task', async ({ client }) => {
+  const before = client.trace.computations.length;
+  assert.deepEqual(await client.submit(outer.computes), [[2, 4], 3, 8]);
+  assert.equal(client.trace.computations.length - before, 4);
+});
+
+sharedClusterTest('errors of inner tasks keep their code and cause', async ({ client }) => {
+  assert.deepEqual(await client.submit(outer.errors), {
+    name: 'TaskError',
+    code: 'ERR_LONGPOLE_TASK',
+    cause: 'FAR',
+    codes: [
+      'ERR_LONGPOLE_TASK',
+      'ERR_LONGPOLE_TASK',
+      'ERR_LONGPOLE_FREE_VARIABLE',
+      'ERR_LONGPOLE_NOT_CLONEABLE',
+      'ERR_LONGPOLE_FUTURE',
+      'ERR_LONGPOLE_FUTURE',
+    ],
+    skipped: [undefined, 2],
+  });
+});
+
+sharedClusterTest('wait() and asCompleted() inside a task', async ({ client, folder }) => {
+  assert.deepEqual(await client.submit(outer.waits, folder), [
+    [1, 1, true],
+    [2, 'held'],
+  ]);
+});
+
+clusterTest('cancelling a task cancels the tasks for which it waits', async ({ client, cluster, folder }) => {
+  const future = client.submit(outer.waitFor, folder, 'inner');
+  await started(folder, 'inner');
+  assert.equal(await client.submit(t.inc, 1), 2);
+  future.cancel();
+  await until('no task is left', () => Object.values(client.processing()).every((keys) => keys.length === 0));
+  assert.equal(cluster.engine.results.byKey.size, 1);
+  assert.equal(await client.submit(t.inc, 1), 2);
+});
+
+clusterTest('a task submits again after the death of its worker', async (setting) => {
+  const { client, folder } = setting;
+  const future = client.submit(outer.waitFor, folder, 'inner', { workers: 'worker-0' });
+  await started(folder, 'inner');
+  await kill(setting, 'worker-0');
+  open(folder, 'inner');
+  assert.equal(await future, 'inner again');
+});
+
+clusterTest('work that a task leaves behind runs to its end', async ({ client, cluster, folder }) => {
+  await client.submit(outer.leaveWork, folder, 'left');
+  open(folder, 'left');
+  await until('the work ends', () => existsSync(join(folder, 'left.ended')));
+  await until('its result is released', () => cluster.engine.results.byKey.size === 0);
+});
+
+sharedClusterTest('a future cannot be a result', async ({ client }) => {
+  const error = await rejection(client.submit(outer.returnFuture).result());
+  assert.ok(error instanceof TaskError);
+  assert.match(String(error.cause), /Future.*gather/);
+  assert.equal(Reflect.get(Object(error.cause), 'code'), 'ERR_LONGPOLE_NOT_CLONEABLE');
+});
+
+sharedClusterTest('equal pure calls of several tasks run once', async ({ client, folder }) => {
+  const path = join(folder, 'calls');
+  const own = client.submit(inner.once, path, { pure: true });
+  assert.deepEqual([await own, await client.submit(outer.pureTwice, path)], [1, [1, 1]]);
+});
+
+clusterTest('a cluster closes while a task waits for its own task', async ({ client, cluster, folder }) => {
+  const future = client.submit(outer.waitFor, folder, 'inner');
+  await started(folder, 'inner');
+  const error = rejection(future.result());
+  await cluster.close();
+  assert.match(String(await error), /was closed/);
+});
+
+test('getClient() needs a cluster', async () => {
+  assert.throws(() => getClient(), { code: 'ERR_LONGPOLE_NO_CLIENT' });
+  const error = await rejection(getThreaded({ a: [outer.returnFuture] }, 'a'));
+  assert.equal(Reflect.get(Object(Reflect.get(Object(error), 'cause')), 'code'), 'ERR_LONGPOLE_NO_CLIENT');
+});
