@@ -1,10 +1,22 @@
 // A result that exists or is being computed outside the graph under construction, e.g. a Future of a cluster. A graph may
 // contain an External wherever it may contain a Delayed or a key.
 
+/** Marks externals of every copy of the package: a bundle for a remote worker has one of its own. */
+const BRAND: unique symbol = Symbol.for('longpole.external');
+
 export class External {
   readonly key: string;
 
   constructor(key: string) {
     this.key = key;
   }
+
+  get [BRAND](): true {
+    return true;
+  }
+}
+
+/** Whether the value is an external of this or another copy of the package. */
+export function isExternal(value: object): boolean {
+  return BRAND in value;
 }

@@ -1,7 +1,7 @@
 // Objects that a structured clone silently turns into empty or meaningless objects, because their content is not in their
 // properties. A task would receive a useless argument without an error.
 import { LongpoleError } from '../base/errors.js';
-import { External } from './external.js';
+import { isExternal } from './external.js';
 
 /** Global class → advice what to pass instead of an instance. */
 const LOSSY: Readonly<Record<string, string>> = {
@@ -26,7 +26,7 @@ const LOSSY: Readonly<Record<string, string>> = {
  */
 export function checkCopyable(value: object, where = ''): void {
   if (ArrayBuffer.isView(value) || value instanceof Date) return;
-  if (value instanceof External)
+  if (isExternal(value))
     throw new LongpoleError(
       'ERR_LONGPOLE_NOT_CLONEABLE',
       `${where}A Future belongs to its client. Return its value, e.g. with client.gather().`,

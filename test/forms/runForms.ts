@@ -187,6 +187,7 @@ export const CLIENT: readonly Form[] = [
     /recreateTaskLocally: future/,
   ],
   ['restartWorkers()', (client) => on(client, 'restartWorkers'), /Client\.restartWorkers: workers/],
+  ['getClient(address)', () => loose(longpole.getClient, 'tcp://x:1'), /getClient.*tcp/],
   ['secede(5)', () => loose(longpole.secede, 5), /secede.*5/],
   ['asCompleted(5)', () => loose(longpole.asCompleted, 5), /asCompleted|AsCompleted/],
   ['asCompleted([], true)', () => loose(longpole.asCompleted, [], true), /asCompleted\(\): options/],

@@ -18,7 +18,6 @@ import { ConnectedClients } from './connectedClients.js';
 import type { EventLog } from './eventLog.js';
 import type { Measures } from './measures.js';
 import type { ProcessMemory } from './processMemory.js';
-import { serveTasks } from './servedTasks.js';
 
 /** Milliseconds that workers have to send their samples and metrics. */
 const FLUSH_MS = 10_000;
@@ -67,7 +66,6 @@ export abstract class Cluster {
       text: this.toString(),
       threads: this.engine.options.threads,
     }));
-    serveTasks(this);
     this.live = parts.live;
     this.plugins = parts.plugins;
     this.places = parts.places;

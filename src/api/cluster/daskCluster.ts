@@ -17,6 +17,7 @@ import { Cluster } from './cluster.js';
 import { clusterSettings, servingOf } from './clusterOptions.js';
 import type { ClusterParts } from './clusterParts.js';
 import { checkDaskOptions, type DaskOptions, sharedOptions } from './daskOptions.js';
+import { serveTasks } from './servedTasks.js';
 import { ShippedModules } from './shippedModules.js';
 
 /** Oldest version of Node that can run a worker: major and minor. */
@@ -77,6 +78,7 @@ export class DaskCluster extends Cluster {
     const remote = sites.places(bridge, hello.host);
     const parts = await closing(bridge, () => makeClusterParts({ ...partsOptions, remote }));
     const cluster = new DaskCluster(parts, bridge, sites, hello.scheduler);
+    serveTasks(cluster);
     try {
       sites.begin(parts, () => void cluster.close());
       await cluster.serve(serving);

@@ -5,6 +5,7 @@ import { config } from '../config.js';
 import { isImportedByWorker } from '../runPlan.js';
 import { Cluster } from './cluster.js';
 import { CLUSTER_OPTIONS, clusterSettings, type LocalClusterOptions, servingOf } from './clusterOptions.js';
+import { serveTasks } from './servedTasks.js';
 
 /**
  * A cluster on this machine. It keeps the program alive only while tasks run or calls wait. `close()` ends the workers
@@ -40,6 +41,7 @@ export class LocalCluster extends Cluster {
     // Settings are read above, because the program may change them during this import.
     const { makeClusterParts } = await import('./clusterParts.js');
     const cluster = new LocalCluster(makeClusterParts(partsOptions));
+    serveTasks(cluster);
     try {
       await cluster.serve(serving);
       await cluster.engine.waits.during(
