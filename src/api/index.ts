@@ -78,7 +78,7 @@ export type { GetOptions, QueueOptions } from './coordination/queue.js';
 export { Queue } from './coordination/queue.js';
 export type { SemaphoreOptions } from './coordination/semaphore.js';
 export { Semaphore } from './coordination/semaphore.js';
-export type { SharedOptions, TimeoutOptions } from './coordination/sharedObject.js';
+export type { Received, SharedOptions, TimeoutOptions } from './coordination/sharedObject.js';
 export { Variable } from './coordination/variable.js';
 export type { GraphDrawingOptions } from './delayedGraph.js';
 export type { PerformanceReport, PerformanceReportOptions } from './performanceReport.js';

@@ -88,6 +88,11 @@ export interface ClientQuestionKinds {
   };
   /** Waits until futures have ended. */
   readonly settle: { readonly question: OfFutures; readonly answer: { readonly ends: readonly FutureEnd[] } };
+  /** Makes a future of a result that a shared object has given to the task; see coordination.ts. */
+  readonly receive: {
+    readonly question: { readonly future: number; readonly key: string };
+    readonly answer: null;
+  };
   readonly cancel: { readonly question: OfFutures; readonly answer: null };
   readonly release: { readonly question: OfFutures; readonly answer: null };
 }

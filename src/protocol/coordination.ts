@@ -17,8 +17,8 @@ interface Waiting extends Named {
 /** A lock is a semaphore with one lease. Locks and semaphores have separate names. */
 export type LeaseKind = 'Lock' | 'Semaphore';
 
-/** A value of the user. The process of the scheduler does not unpack it. */
-export type SharedValue = PackedResult;
+/** A value of the user, which the process of the scheduler does not unpack, or the key of a future. */
+export type SharedValue = PackedResult | { readonly future: string };
 
 /** Every call, with the types of question and answer. */
 export interface CoordinationKinds {

@@ -1,12 +1,14 @@
 // Tasks that use shared objects.
 import { appendFileSync } from 'node:fs';
-import { Event, Lock, Queue, Semaphore, tasks, Variable } from 'longpole';
+import { Event, type Future, getClient, Lock, Queue, Semaphore, tasks, Variable } from 'longpole';
+import { t } from './clusterTasks.js';
 
 /** Used by all tasks of an isolate. */
 const lock = new Lock('lock');
 const event = new Event('event');
 const value = new Variable('value');
 const queue = new Queue<number>('queue', { maxSize: 2 });
+const futures = new Queue<Future<Float64Array>>('futures');
 const pool = new Semaphore('pool', { max: 2 });
 
 /** Returns after other tasks of this process had a turn. */
@@ -70,5 +72,16 @@ export const c = tasks(import.meta.url, {
     return items;
   },
   takeBatch: (batch: number) => queue.get({ batch }),
+  /** Submits a task and puts its future into a queue. */
+  putFuture: () => futures.put(getClient().submit(t.zeros, 1000, 4)),
+  /** Takes a future, and returns the sum of its result. */
+  async sumOfFuture() {
+    const values = await (await futures.get()).result();
+    return values.reduce((sum, one) => sum + one, 0);
+  },
+  /** Takes a future and leaves it. */
+  async takeFuture() {
+    return (await futures.get()).key;
+  },
   poolOf: (max: number) => new Semaphore('pool', { max }).acquire({ timeout: 0 }),
 });

@@ -312,6 +312,15 @@ export class Client extends ClientCalls implements AsyncDisposable {
     this.#engine.results.cancel(handles);
   }
 
+  /** @internal Returns a future of a result that a shared object has given to this client. It has no `then`. */
+  received(key: string): Future<unknown> {
+    this.check();
+    const caller = this.caller();
+    return this.#engine.coordination.results.received(key, caller, (handle) =>
+      notAwaitable(new Future<unknown>(this.#owner, key, handle)),
+    );
+  }
+
   /** Releases all futures of this client, and closes the cluster if `connect` has started it. */
   async close(): Promise<void> {
     if (!this.beginClosing()) return;

@@ -48,13 +48,16 @@ export class ClientBase {
 
   /** @internal Calls a shared object. */
   coordinate<K extends CoordinationKind>(kind: K, question: QuestionOf<K>): Promise<AnswerOf<K>> {
+    return this.call(() => this.cluster.engine.coordination.call(kind, question, this.caller()));
+  }
+
+  /** @internal */
+  protected caller(): ClientCaller {
     const { coordination } = this.cluster.engine;
-    return this.call(() => {
-      const caller = this.#caller ?? coordination.addClient();
-      if (this.#caller === undefined) this.onClose(() => coordination.removeClient(caller, clientClosed()));
-      this.#caller = caller;
-      return coordination.call(kind, question, caller);
-    });
+    const caller = this.#caller ?? coordination.addClient();
+    if (this.#caller === undefined) this.onClose(() => coordination.removeClient(caller, clientClosed()));
+    this.#caller = caller;
+    return caller;
   }
 
   /**

@@ -36,6 +36,7 @@ export function serveTasks(cluster: Cluster): void {
   questions.handle('scatter', (question, asker) => of(asker).scatter(question));
   questions.handle('fetch', ({ futures }, asker) => of(asker).fetch(futures));
   questions.handle('settle', ({ futures }, asker) => of(asker).settle(futures));
+  questions.handle('receive', (question, asker) => of(asker).receive(question));
   questions.handle('cancel', ({ futures }, asker) => of(asker).cancel(futures));
   questions.handle('release', ({ futures }, asker) => of(asker).release(futures));
 }
@@ -86,6 +87,12 @@ class ServedTask {
 
   async settle(futures: readonly number[]): Promise<{ ends: FutureEnd[] }> {
     return { ends: await Promise.all(futures.map((future) => this.#end(future))) };
+  }
+
+  receive({ future, key }: QuestionOf<'receive'>): null {
+    const { results } = this.#cluster.engine.coordination;
+    results.received(key, this.#asker, (handle) => this.#hold(future, handle));
+    return null;
   }
 
   cancel(futures: readonly number[]): null {

@@ -136,6 +136,14 @@ export class RunningTaskClient {
     return Array.isArray(value) ? futures : notAwaitable(futures[0]!);
   }
 
+  /** @internal Returns a future of a result that a shared object has given to the task. It has no `then`. */
+  received(key: string): Future<unknown> {
+    const handle = new TaskHandle(key, this.#next++, this.#connection);
+    this.#connection.ask('receive', { future: handle.number, key }).catch(none);
+    this.#byKey.set(key, handle);
+    return notAwaitable(this.#futures([key], [handle])[0]!);
+  }
+
   cancel(...futures: readonly (Future<unknown> | readonly Future<unknown>[])[]): void {
     this.#submissions.flush();
     const list = futureList('cancel()', futures.flat());

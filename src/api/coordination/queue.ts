@@ -1,8 +1,7 @@
 // `Queue`: passes values between tasks and clients.
 import { COUNT, checkOptions, kind, type OptionKinds } from '../../base/arguments.js';
-import { unpackResult } from '../../engine/worker/packResult.js';
-import { packValue } from '../../engine/worker/packValue.js';
 import {
+  type Received,
   SHARED_OPTIONS,
   SharedObject,
   type SharedOptions,
@@ -36,7 +35,8 @@ const GET_OPTIONS: OptionKinds<GetOptions> = {
 
 /**
  * A queue between tasks and clients of a cluster. Items leave in the order in which they came, and waiting calls are
- * answered in their order. Items are copied, like results, and kept in the process of the scheduler.
+ * answered in their order. Items are copied, like results, and kept in the process of the scheduler. A future is passed on
+ * as a future. The cluster keeps its result until the item is taken.
  *
  *     const found = new Queue<string>('found');
  *     await found.put('first');
@@ -56,13 +56,14 @@ export class Queue<T = unknown> extends SharedObject {
    * Appends an item. Waits while the queue has `maxSize` items or more.
    *
    * @throws (rejects) LongpoleError ERR_LONGPOLE_TIMEOUT at the time limit, ERR_LONGPOLE_NOT_CLONEABLE if the item cannot
-   *   be copied; the errors of `Semaphore.acquire`
+   *   be copied, ERR_LONGPOLE_FUTURE for a future that was released or cancelled, or belongs to another cluster; the
+   *   errors of `Semaphore.acquire`
    * @source Dask, `Queue.put`
    */
   async put(item: T, options: TimeoutOptions = {}): Promise<void> {
     checkOptions('Queue.put', options, TIMEOUT_OPTIONS);
     const { name, maxSize } = this;
-    const value = packValue(item);
+    const value = this.packed(item);
     const isIn = await this.callWaiting(
       'queue-put',
       (timeout) => ({ name, timeout, value, maxSize }),
@@ -79,8 +80,8 @@ export class Queue<T = unknown> extends SharedObject {
    * @throws (rejects) LongpoleError ERR_LONGPOLE_TIMEOUT at the time limit; the errors of `Semaphore.acquire`
    * @source Dask, `Queue.get`, which however has no time limit for a number of items
    */
-  get(options?: TimeoutOptions & { readonly batch?: false }): Promise<T>;
-  get(options: TimeoutOptions & { readonly batch: number | true }): Promise<T[]>;
+  get(options?: TimeoutOptions & { readonly batch?: false }): Promise<Received<T>>;
+  get(options: TimeoutOptions & { readonly batch: number | true }): Promise<Received<T>[]>;
   async get(options: GetOptions = {}): Promise<unknown> {
     checkOptions('Queue.get', options, GET_OPTIONS);
     const { name } = this;
@@ -93,7 +94,7 @@ export class Queue<T = unknown> extends SharedObject {
       (answer) => answer === undefined,
     );
     if (values === undefined) throw timeoutError(`Queue '${name}' had too few items`, options);
-    const items = values.map(unpackResult);
+    const items = values.map((value) => this.received(value));
     return batch === false ? items[0] : items;
   }
 

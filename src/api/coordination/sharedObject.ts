@@ -1,12 +1,18 @@
 // The common part of Lock, Semaphore, Event, Variable and Queue: a name, and the way to the scheduler's process. Inside a
 // task, calls are questions of the task. In the main program, the scheduler is in the same process.
 import { checkArgument, checkOptions, kind, type OptionKinds, SECONDS, TEXT } from '../../base/arguments.js';
-import { LongpoleError } from '../../base/errors.js';
+import { internalError, LongpoleError } from '../../base/errors.js';
 import { askScheduler, isInTask, secede } from '../../engine/worker/askScheduler.js';
-import type { CoordinationKind } from '../../protocol/coordination.js';
+import { unpackResult } from '../../engine/worker/packResult.js';
+import { packValue } from '../../engine/worker/packValue.js';
+import type { CoordinationKind, SharedValue } from '../../protocol/coordination.js';
+import { isPacked } from '../../protocol/packedResult.js';
 import type { AnswerOf, QuestionOf } from '../../protocol/questions.js';
 import { Client } from '../cluster/client.js';
 import { defaultClient } from '../cluster/defaultClient.js';
+import { Future, type ScatteredFuture } from '../cluster/future.js';
+import { taskClient } from '../cluster/getClient.js';
+import { RunningTaskClient } from '../cluster/taskClient.js';
 
 export interface SharedOptions {
   /**
@@ -27,6 +33,9 @@ export interface TimeoutOptions {
 }
 
 export const TIMEOUT_OPTIONS: OptionKinds<TimeoutOptions> = { timeout: SECONDS };
+
+/** Type of a value that a variable or a queue returns. A future has no `then`, so that `await` returns the future. */
+export type Received<T> = T extends Future<infer R> ? ScatteredFuture<R> : T;
 
 /** Base of the objects that tasks and the main program share by name. */
 export abstract class SharedObject {
@@ -70,6 +79,22 @@ export abstract class SharedObject {
     if (!isLate(atOnce)) return atOnce;
     await secede();
     return askScheduler(kind, question(timeout));
+  }
+
+  /** @internal Returns a value as it travels. */
+  protected packed(value: unknown): SharedValue {
+    if (!(value instanceof Future)) return packValue(value);
+    // The submission of its task is sent before.
+    value.usable();
+    return { future: value.key };
+  }
+
+  /** @internal Returns a received value. A future has no `then`. */
+  protected received(value: SharedValue): unknown {
+    if (isPacked(value)) return unpackResult(value);
+    const client = this.#clientOfCall() ?? taskClient();
+    if (client instanceof Client || client instanceof RunningTaskClient) return client.received(value.future);
+    throw internalError(`No client can receive the future '${value.future}'.`);
   }
 
   /** Returns the client for a call; undefined if the call is that of a task. */

@@ -1,8 +1,7 @@
 // `Variable`: a value that tasks and clients share.
 import { checkOptions } from '../../base/arguments.js';
-import { unpackResult } from '../../engine/worker/packResult.js';
-import { packValue } from '../../engine/worker/packValue.js';
 import {
+  type Received,
   SHARED_OPTIONS,
   SharedObject,
   type SharedOptions,
@@ -13,6 +12,7 @@ import {
 
 /**
  * A value that tasks and clients of a cluster share. It is copied, like a result, and kept in the process of the scheduler.
+ * A future is passed on as a future. The cluster keeps its result until the variable has another value.
  *
  *     const best = new Variable<number>('best');
  *     await best.set(0.93);
@@ -28,11 +28,12 @@ export class Variable<T = unknown> extends SharedObject {
   /**
    * Sets the value. Calls of `get` that wait return it.
    *
-   * @throws (rejects) LongpoleError ERR_LONGPOLE_NOT_CLONEABLE if the value cannot be copied
+   * @throws (rejects) LongpoleError ERR_LONGPOLE_NOT_CLONEABLE if the value cannot be copied,
+   *   ERR_LONGPOLE_FUTURE for a future that was released or cancelled, or belongs to another cluster
    * @source Dask, `Variable.set`
    */
   async set(value: T): Promise<void> {
-    await this.call('variable-set', { name: this.name, value: packValue(value) });
+    await this.call('variable-set', { name: this.name, value: this.packed(value) });
   }
 
   /**
@@ -41,7 +42,7 @@ export class Variable<T = unknown> extends SharedObject {
    * @throws (rejects) LongpoleError ERR_LONGPOLE_TIMEOUT at the time limit; the errors of `Semaphore.acquire`
    * @source Dask, `Variable.get`
    */
-  get(options?: TimeoutOptions): Promise<T>;
+  get(options?: TimeoutOptions): Promise<Received<T>>;
   async get(options: TimeoutOptions = {}): Promise<unknown> {
     checkOptions('Variable.get', options, TIMEOUT_OPTIONS);
     const { name } = this;
@@ -52,7 +53,7 @@ export class Variable<T = unknown> extends SharedObject {
       (answer) => answer === undefined,
     );
     if (value === undefined) throw timeoutError(`Variable '${name}' had no value`, options);
-    return unpackResult(value);
+    return this.received(value);
   }
 
   /**

@@ -65,7 +65,7 @@ export class ClusterEngine {
   /** Questions of running tasks. */
   readonly questions = new TaskQuestions(this);
   /** Objects that tasks and clients share by name. */
-  readonly coordination = new Coordination(this.waits, this.questions);
+  readonly coordination = new Coordination(this.waits, this.questions, this.results);
   /** Called after an event and all its instructions have been carried out. */
   afterEvent: (() => void) | undefined;
   /** Whether workers mark tasks as NVTX ranges. Applies to computations that are opened on a worker afterwards. */

@@ -4,11 +4,13 @@ import { setMaxListeners } from 'node:events';
 import type { LongpoleError } from '../../../base/errors.js';
 import type { CoordinationKind, CoordinationKinds, SharedValue } from '../../../protocol/coordination.js';
 import type { OpenWaits } from '../../openWaits.js';
+import type { ResultHandles } from '../resultHandles.js';
 import type { AskerEnd, TaskQuestions } from '../taskQuestions.js';
 import { EventFlag } from './eventFlag.js';
 import { ItemQueue } from './itemQueue.js';
 import { NamedObjects } from './namedObjects.js';
 import { SharedLeases } from './sharedLeases.js';
+import { type KeptValue, SharedResults } from './sharedResults.js';
 import { VariableCell } from './variableCell.js';
 import { type Begin, type Caller, waitFor } from './waitFor.js';
 
@@ -34,8 +36,8 @@ const KINDS = [
 ] as const satisfies readonly CoordinationKind[];
 
 const newEvent = (): EventFlag => new EventFlag();
-const newVariable = (): VariableCell<SharedValue> => new VariableCell();
-const newQueue = (): ItemQueue<SharedValue> => new ItemQueue();
+const newVariable = (): VariableCell<KeptValue> => new VariableCell();
+const newQueue = (): ItemQueue<KeptValue> => new ItemQueue();
 
 /** A client as a caller, from its first call to its end. */
 export class ClientCaller implements Caller {
@@ -71,9 +73,11 @@ export class Coordination {
   readonly #clients = new Set<ClientCaller>();
   readonly #leases = new SharedLeases();
   readonly #events = new NamedObjects<EventFlag>();
-  readonly #variables = new NamedObjects<VariableCell<SharedValue>>();
-  readonly #queues = new NamedObjects<ItemQueue<SharedValue>>();
+  readonly #variables = new NamedObjects<VariableCell<KeptValue>>();
+  readonly #queues = new NamedObjects<ItemQueue<KeptValue>>();
   readonly #waits: OpenWaits;
+  /** Futures in variables and queues. */
+  readonly results: SharedResults;
   readonly #handlers: Handlers = {
     'lease-acquire': (question, caller) =>
       this.#waits.during(`${question.what}.acquire`, question.name, this.#leases.acquire(question, caller)),
@@ -84,17 +88,19 @@ export class Coordination {
     'event-change': ({ name, isSet }) =>
       this.#events.use(name, newEvent, (event): undefined => void (isSet ? event.set() : event.clear())),
     'variable-get': (question, caller) => this.#variableGet(question, caller),
-    'variable-set': ({ name, value }) =>
-      this.#variables.use(name, newVariable, (variable): undefined => void variable.set(value)),
-    'variable-delete': ({ name }) =>
-      this.#variables.use(name, newVariable, (variable): undefined => void variable.delete()),
+    'variable-set': ({ name, value }) => {
+      const kept = this.results.keep(value);
+      return this.#replace(name, (variable) => variable.set(kept));
+    },
+    'variable-delete': ({ name }) => this.#replace(name, (variable) => variable.delete()),
     'queue-put': (question, caller) => this.#queuePut(question, caller),
     'queue-get': (question, caller) => this.#queueGet(question, caller),
     'queue-size': ({ name }) => this.#queues.get(name)?.size ?? 0,
   };
 
-  constructor(waits: OpenWaits, questions: TaskQuestions) {
+  constructor(waits: OpenWaits, questions: TaskQuestions, results: ResultHandles) {
     this.#waits = waits;
+    this.results = new SharedResults(results);
     for (const kind of KINDS) questions.handle(kind, (question, asker) => this.call(kind, question, asker));
   }
 
@@ -139,23 +145,46 @@ export class Coordination {
     caller: Caller,
   ): Promise<SharedValue | undefined> {
     const begin: Begin<SharedValue | undefined> = (answer) =>
-      this.#variables.begin(name, newVariable, (variable) => variable.get(answer));
+      this.#variables.begin(name, newVariable, (variable) =>
+        variable.get((value) => answer(this.results.copy(value, caller))),
+      );
     return this.#waits.during('Variable.get', name, waitFor(caller, timeout, begin, undefined));
   }
 
-  #queuePut({ name, timeout, value, maxSize }: Question<'queue-put'>, caller: Caller): Promise<boolean> {
+  /** Changes a variable. The cluster need not keep its value before. */
+  #replace(
+    name: string,
+    change: (variable: VariableCell<KeptValue>) => { readonly value: KeptValue } | undefined,
+  ): undefined {
+    const before = this.#variables.use(name, newVariable, change);
+    if (before !== undefined) this.results.drop(before.value);
+  }
+
+  async #queuePut(
+    { name, timeout, value, maxSize }: Question<'queue-put'>,
+    caller: Caller,
+  ): Promise<boolean> {
+    const kept = this.results.keep(value);
     const begin: Begin<boolean> = (answer) =>
-      this.#queues.begin(name, newQueue, (queue) => queue.put(value, maxSize, () => answer(true)));
-    return this.#waits.during('Queue.put', name, waitFor(caller, timeout, begin, false));
+      this.#queues.begin(name, newQueue, (queue) => queue.put(kept, maxSize, () => answer(true)));
+    let isIn = false;
+    try {
+      isIn = await this.#waits.during('Queue.put', name, waitFor(caller, timeout, begin, false));
+    } finally {
+      if (!isIn) this.results.drop(kept);
+    }
+    return isIn;
   }
 
   #queueGet(
     { name, timeout, count }: Question<'queue-get'>,
     caller: Caller,
   ): readonly SharedValue[] | Promise<readonly SharedValue[] | undefined> {
-    if (count === undefined) return this.#queues.use(name, newQueue, (queue) => queue.takeAll());
+    const give = (values: readonly KeptValue[]): SharedValue[] =>
+      values.map((value) => this.results.give(value, caller));
+    if (count === undefined) return give(this.#queues.use(name, newQueue, (queue) => queue.takeAll()));
     const begin: Begin<readonly SharedValue[] | undefined> = (answer) =>
-      this.#queues.begin(name, newQueue, (queue) => queue.get(count, answer));
+      this.#queues.begin(name, newQueue, (queue) => queue.get(count, (values) => answer(give(values))));
     return this.#waits.during('Queue.get', name, waitFor(caller, timeout, begin, undefined));
   }
 }

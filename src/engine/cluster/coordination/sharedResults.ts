@@ -1,0 +1,70 @@
+// Results of the cluster in variables and queues. An object that keeps a future counts as one of its references. So does a
+// future on its way to a caller, until the caller has a future of its own, or has stopped.
+import { internalError } from '../../../base/errors.js';
+import type { SharedValue } from '../../../protocol/coordination.js';
+import { isPacked, type PackedResult } from '../../../protocol/packedResult.js';
+import { ResultHandle } from '../computationState.js';
+import type { ResultHandles } from '../resultHandles.js';
+import type { Caller } from './waitFor.js';
+
+/** A value inside an object. */
+export type KeptValue = PackedResult | ResultHandle;
+
+export class SharedResults {
+  readonly #results: ResultHandles;
+  /** Results on their way. */
+  readonly #given = new WeakMap<Caller, Set<{ readonly handle: ResultHandle }>>();
+
+  constructor(results: ResultHandles) {
+    this.#results = results;
+  }
+
+  /** @throws LongpoleError ERR_LONGPOLE_FUTURE */
+  keep(value: SharedValue): KeptValue {
+    if (isPacked(value)) return value;
+    const handle = this.#results.checked(this.#results.byKey.get(value.future), value.future);
+    handle.references++;
+    return handle;
+  }
+
+  drop(value: KeptValue): void {
+    if (value instanceof ResultHandle) this.#results.release(value);
+  }
+
+  /** Gives a value to a caller. The object keeps it, too. */
+  copy(value: KeptValue, caller: Caller): SharedValue {
+    if (value instanceof ResultHandle) value.references++;
+    return this.give(value, caller);
+  }
+
+  /** Gives a value to a caller, with the reference of the object. */
+  give(value: KeptValue, caller: Caller): SharedValue {
+    if (!(value instanceof ResultHandle)) return value;
+    const given = this.#given.get(caller) ?? this.#watch(caller);
+    given.add({ handle: value });
+    return { future: value.key };
+  }
+
+  /** Calls `receive` with a result that the caller was given. The function adds the caller's reference. */
+  received<R>(key: string, caller: Caller, receive: (handle: ResultHandle) => R): R {
+    const given = this.#given.get(caller);
+    for (const one of given ?? []) {
+      if (one.handle.key !== key) continue;
+      const result = receive(one.handle);
+      given?.delete(one);
+      this.drop(one.handle);
+      return result;
+    }
+    throw internalError(`The future '${key}' was not given to this caller.`);
+  }
+
+  #watch(caller: Caller): Set<{ readonly handle: ResultHandle }> {
+    const given = new Set<{ readonly handle: ResultHandle }>();
+    this.#given.set(caller, given);
+    caller.stopped.addEventListener('abort', () => {
+      for (const { handle } of given) this.drop(handle);
+      given.clear();
+    });
+    return given;
+  }
+}
