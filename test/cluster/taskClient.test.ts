@@ -90,7 +90,9 @@ clusterTest('a task submits again after the death of its worker', async (setting
 });
 
 clusterTest('work that a task leaves behind runs to its end', async ({ client, cluster, folder }) => {
-  await client.submit(outer.leaveWork, folder, 'left');
+  const future = client.submit(outer.leaveWork, folder, 'left');
+  await future;
+  future.release();
   open(folder, 'left');
   await until('the work ends', () => existsSync(join(folder, 'left.ended')));
   await until('its result is released', () => cluster.engine.results.byKey.size === 0);
