@@ -1,6 +1,6 @@
 // Tasks that ask the scheduler's process.
 import { writeFileSync } from 'node:fs';
-import { tasks } from 'longpole';
+import { secede, tasks } from 'longpole';
 
 /** Not exported by the package. */
 const MODULE = new URL('../../../dist/engine/worker/askScheduler.js', import.meta.url).href;
@@ -14,8 +14,12 @@ export const { askCluster, leaveQuestion, noteEnd } = tasks(import.meta.url, {
   askCluster() {
     return ask();
   },
-  /** Writes the code of the error with which a question ends to a file. */
+  /**
+   * Writes the code of the error with which a question ends to a file. A seceded task may do so after it was cancelled: its
+   * isolate is not ended.
+   */
   async noteEnd(file: string) {
+    await secede();
     try {
       await ask();
     } catch (error) {
