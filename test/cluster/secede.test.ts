@@ -63,14 +63,17 @@ clusterTest(
     assert.equal(error.cause.message, 'call 1');
     assert.equal(await client.submit(leaveAndFail, folder, 'open', 3, { retries: 2 }), 4);
     await client.submit(leaveLate, folder, 'open', 100);
-    await client.cluster.flushProfiles();
-    await client.runOnScheduler(({ scheduler }) => {
-      const metrics = new Map(
-        Array.from(scheduler.cumulativeWorkerMetrics, ([key, value]) => [key.join(), value]),
+    const reported = (): Promise<Map<string, number>> =>
+      client.runOnScheduler(
+        ({ scheduler }) =>
+          new Map(Array.from(scheduler.cumulativeWorkerMetrics, ([key, value]) => [key.join(), value])),
       );
-      assert.equal(metrics.get('execute,leaveLate,read,bytes'), 100);
-      assert.ok(metrics.has('execute,leaveLate,waiting,seconds'));
-    });
+    // Metrics arrive after the result.
+    await until(
+      'the metrics arrive',
+      async () => (await reported()).get('execute,leaveLate,read,bytes') === 100,
+    );
+    assert.ok((await reported()).has('execute,leaveLate,waiting,seconds'));
   },
   ONE,
 );
