@@ -12,7 +12,9 @@ import { inner, outer } from './taskClientTasks.js';
 clusterTest(
   'a recursive task waits for its own tasks on a single worker',
   async ({ client, cluster }) => {
-    assert.equal(await client.submit(outer.fib, 8), 21);
+    const future = client.submit(outer.fib, 8);
+    assert.equal(await future, 21);
+    future.release();
     await until('the results of inner tasks are released', () => cluster.engine.results.byKey.size === 0);
     const runs = client.getTaskStream().filter(({ key }) => key.startsWith('fib-'));
     assert.equal(runs.length, 67);
