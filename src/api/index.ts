@@ -47,6 +47,7 @@ export type { StartStop } from '../protocol/clusterObserver.js';
 export type { Graph, Keys } from '../protocol/graph.js';
 export type { Trace } from '../trace/trace.js';
 export { annotate } from './annotate.js';
+export type { AdaptOptions } from './cluster/adaptive.js';
 export type { AsCompletedOptions, Waited, WaitOptions } from './cluster/asCompleted.js';
 export { AsCompleted, asCompleted, wait } from './cluster/asCompleted.js';
 export { Client } from './cluster/client.js';

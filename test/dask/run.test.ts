@@ -114,6 +114,13 @@ describe('a program on a Dask cluster', { skip: python === undefined && NO_PYTHO
     assert.deepEqual(await client.gather([bad, behind]), [6, 36]);
   });
 
+  it('cannot be adapted by its client', async () => {
+    await assert.rejects(client.adapt({ maximum: 2 }), {
+      code: 'ERR_LONGPOLE_INVALID_ARGUMENT',
+      message: /Call `cluster\.adapt/,
+    });
+  });
+
   it('runs tasks on named workers, and functions of client.run() on all workers', async () => {
     const there = await client.submit(where, 0, { workers: 'dask-1', pure: false }).result();
     const all = await client.run(() => process.pid);

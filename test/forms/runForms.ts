@@ -103,6 +103,18 @@ export const CLUSTERS: readonly Form[] = [
     () => loose(longpole.LocalCluster.start, { dashboard: { prot: 1 } }),
     /'port'/,
   ],
+  ['cluster.adapt({ min })', (client) => on(client.cluster, 'adapt', { minimun: 1 }), /'minimun'.*'minimum'/],
+  ['client.adapt(4)', (client) => on(client, 'adapt', 4), /LocalCluster\.adapt: options/],
+  [
+    'client.adapt({ minimum: -1 })',
+    (client) => client.adapt({ minimum: -1 }),
+    /minimum: expected a whole number/,
+  ],
+  [
+    'client.adapt({ maximum: 1, minimum: 2 })',
+    (client) => client.adapt({ minimum: 2, maximum: 1 }),
+    /maximum/,
+  ],
   ['cluster.scale("4")', (client) => on(client.cluster, 'scale', '4'), /workers/],
 ];
 

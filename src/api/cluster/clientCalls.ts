@@ -18,6 +18,7 @@ import type { WorkerSnapshot } from '../../engine/host/workerView.js';
 import { isFunction, resolveFunction } from '../../graph/callable.js';
 import { functionRef } from '../../graph/shipFunction.js';
 import type { TaskFunction } from '../../graph/taskFunction.js';
+import type { AdaptOptions } from './adaptive.js';
 import { ClientBase } from './clientBase.js';
 import { RUN_OPTIONS, type RunOptions } from './clientOptions.js';
 import type { EventHandler, LoggedEvent } from './eventLog.js';
@@ -237,6 +238,24 @@ export class ClientCalls extends ClientBase {
       const { recreateTask } = await import('../../engine/cluster/recreateTask.js');
       return recreateTask(this.cluster.engine, handle);
     });
+  }
+
+  /**
+   * Adapts the number of workers of a LocalCluster to its load from now on, until `cluster.scale` or `cluster.close`. A
+   * further call replaces the settings.
+   *
+   * @param options.minimum smallest number of workers, at least 0; default 0. One worker stays as long as workers hold
+   *   results
+   * @param options.maximum largest number of workers; default: one per core
+   * @param options.interval seconds between two checks of the load; default 1
+   * @param options.waitCount consecutive checks that must find too many workers before some leave; default 3
+   * @param options.targetDuration seconds in which the present work should be done; default 5
+   * @returns (resolves) when the number of workers is within its limits
+   * @throws (rejects) LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT, also for a Dask cluster, ERR_LONGPOLE_WORKER_START
+   * @source Dask, `Cluster.adapt`
+   */
+  adapt(options: AdaptOptions = {}): Promise<void> {
+    return this.call(() => this.cluster.adapt(options));
   }
 
   /**

@@ -11,6 +11,7 @@ import type { StallWatch } from '../../engine/cluster/stallWatch.js';
 import type { WorkerPlaces } from '../../engine/cluster/workerPlaces.js';
 import { within } from '../../engine/within.js';
 import type { LiveTrace } from '../../trace/live/liveTrace.js';
+import type { AdaptOptions } from './adaptive.js';
 import type { ClientTools } from './clientTools.js';
 import type { Serving } from './clusterOptions.js';
 import type { ClusterParts } from './clusterParts.js';
@@ -130,6 +131,14 @@ export abstract class Cluster {
       memory > 0 ? bytesText(memory) : 'no memory limit',
       this.#dashboardLink ?? 'no dashboard',
     ].join(', ');
+  }
+
+  /** @internal Implements `Client.adapt`. */
+  abstract adapt(options: AdaptOptions): Promise<void>;
+
+  /** @internal Starts a worker if an adaptive cluster has none. Returns a function after which the last worker may leave. */
+  async holdWorker(): Promise<() => void> {
+    return () => undefined;
   }
 
   /** @internal */

@@ -92,6 +92,14 @@ export class DaskCluster extends Cluster {
     return cluster;
   }
 
+  /** @throws (rejects) LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT, because only the owner of a Dask cluster can adapt it */
+  override async adapt(): Promise<void> {
+    throw new LongpoleError(
+      'ERR_LONGPOLE_INVALID_ARGUMENT',
+      "Client.adapt cannot add workers to a Dask cluster. Call `cluster.adapt(minimum=…, maximum=…)` of Dask's cluster in Python. Workers that join or leave are noticed.",
+    );
+  }
+
   override close(): Promise<void> {
     this.#sites.end();
     return super.close().finally(() => this.#bridge.close());

@@ -1,8 +1,11 @@
 // `LocalCluster`: a scheduler in this process, and workers on this machine, as threads or processes.
 import { checkCount, checkOptions } from '../../base/arguments.js';
+import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
+import { desiredWorkers } from '../../engine/scheduler/desiredWorkers.js';
 import type { WorkerInfo } from '../../protocol/clusterObserver.js';
 import { config } from '../config.js';
 import { isImportedByWorker } from '../runPlan.js';
+import { Adaptive, type AdaptOptions, adaptSettings } from './adaptive.js';
 import { Cluster } from './cluster.js';
 import { CLUSTER_OPTIONS, clusterSettings, type LocalClusterOptions, servingOf } from './clusterOptions.js';
 import { serveTasks } from './servedTasks.js';
@@ -16,6 +19,9 @@ import { serveTasks } from './servedTasks.js';
  */
 export class LocalCluster extends Cluster {
   readonly kind = 'LocalCluster';
+  #adaptive: Adaptive | undefined;
+  /** Number of calls that need a worker. */
+  #holds = 0;
 
   /**
    * Starts a cluster.
@@ -59,15 +65,76 @@ export class LocalCluster extends Cluster {
 
   /**
    * Starts or removes workers until there are `workers`. Removed workers finish their running tasks and hand over their
-   * results.
+   * results. Ends `adapt`.
    *
    * @throws (rejects) LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT, ERR_LONGPOLE_WORKER_START, ERR_LONGPOLE_CLOSED
    * @source Dask, `LocalCluster.scale`
    */
   async scale(workers: number): Promise<void> {
     this.checkOpen();
-    const scaled = this.places.scale(checkCount('workers', workers));
+    const count = checkCount('workers', workers);
+    this.#endAdapting();
+    const scaled = this.places.scale(count);
     await this.engine.waits.during('LocalCluster.scale', `${workers} workers`, scaled);
+  }
+
+  /**
+   * Adapts the number of workers to the load from now on, until `scale` or `close`. A check every `interval` seconds
+   * starts as many workers as would do the present work in `targetDuration`. If `waitCount` checks in a row find too many
+   * workers, those with the fewest tasks finish them, hand over their results and leave. A further call replaces the
+   * settings.
+   *
+   * @returns (resolves) when the number of workers is within its limits
+   * @throws (rejects) LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT, ERR_LONGPOLE_WORKER_START, ERR_LONGPOLE_CLOSED
+   * @source Dask, `Cluster.adapt`
+   */
+  async adapt(options: AdaptOptions = {}): Promise<void> {
+    this.checkOpen();
+    const settings = adaptSettings('LocalCluster.adapt', options);
+    const { state } = this.engine.scheduler;
+    const { places, engine } = this;
+    this.#endAdapting();
+    state.addsWorkers = true;
+    this.#adaptive = new Adaptive(
+      {
+        get size() {
+          return places.size;
+        },
+        // The last worker has no other to which it could hand over its results.
+        wanted: (target) =>
+          Math.max(
+            state.storedCount > 0 || this.#holds > 0 ? 1 : 0,
+            desiredWorkers(state, { target, running: runningFor(engine) }),
+          ),
+        scale: (size) => places.scaleByLoad(size),
+        failed: (error) => engine.event('adapt-failed', String(error)),
+      },
+      settings,
+    );
+    const { minimum, maximum } = settings;
+    await engine.waits.during(
+      'LocalCluster.adapt',
+      `${minimum} to ${maximum} workers`,
+      this.#adaptive.begin(),
+    );
+  }
+
+  /** @internal */
+  override async holdWorker(): Promise<() => void> {
+    this.#holds++;
+    if (this.#adaptive !== undefined && this.size === 0) await this.places.scale(1);
+    return () => void this.#holds--;
+  }
+
+  override close(): Promise<void> {
+    this.#endAdapting();
+    return super.close();
+  }
+
+  #endAdapting(): void {
+    this.#adaptive?.end();
+    this.#adaptive = undefined;
+    this.engine.scheduler.state.addsWorkers = false;
   }
 
   #limitLifetimes(seconds: number): void {
@@ -91,4 +158,17 @@ export class LocalCluster extends Cluster {
     timer.unref();
     this.onClose(() => clearInterval(timer));
   }
+}
+
+/** Returns the seconds for which the longest running task of each function runs, by the number of the function. */
+function runningFor(engine: ClusterEngine): Map<number, number> {
+  const seconds = new Map<number, number>();
+  const now = engine.clock();
+  for (const { current, currentSince } of engine.workers.values()) {
+    const segment = current && engine.computation(current.run)?.segment;
+    if (current === undefined || segment === undefined || currentSince === 0) continue;
+    const fn = engine.scheduler.state.graph.functionOf[segment.base + current.id]!;
+    seconds.set(fn, Math.max(seconds.get(fn) ?? 0, now - currentSince));
+  }
+  return seconds;
 }

@@ -63,6 +63,7 @@ export async function scatterValues(
     inputs.push({ id: local, result, key: keys[local]!, nbytes: nbytes[local], from: CALLER, address: '' });
   }
   const address = inputs.length === 0 ? '' : await stores.offer(offers);
+  const endHold = await cluster.holdWorker();
   try {
     const offered = inputs.map((input) => ({ ...input, address }));
     const taken = await bring(cluster, offered, options);
@@ -73,6 +74,7 @@ export async function scatterValues(
     for (const [result, workers] of taken) for (const index of workers) engine.hasCopies(index, [{ result }]);
     return keys.map((_key, local) => engine.results.of(computation, local));
   } finally {
+    endHold();
     if (inputs.length > 0) await stores.withdraw(offers.keys());
   }
 }

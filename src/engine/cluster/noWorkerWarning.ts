@@ -25,6 +25,8 @@ export class NoWorkerWarning {
   check({ workers, resources }: SegmentPolicy): void {
     if (!workers && !resources) return;
     const all = [...this.#cluster.workers.values()];
+    // An adaptive cluster adds a worker.
+    if (all.length === 0) return;
     const named = all.filter(({ info }) => !workers || workers.has(info.name));
     const needs = [...(resources ?? [])];
     if (named.some(({ info }) => needs.every(([name, amount]) => this.#offer(info.index, name) >= amount)))

@@ -89,6 +89,17 @@ export class WorkerPlaces implements WorkerKeeper {
     ]);
   }
 
+  /** Scales like `scale`, but retires the workers with the fewest tasks instead of the newest. */
+  scaleByLoad(size: number): Promise<void> {
+    const { workers } = this.#engine.scheduler.state;
+    const tasksOf = ({ worker }: Place): number => {
+      const known = workers.get(worker.info.index);
+      return unfinished(known) + (known?.placed.size ?? 0);
+    };
+    this.#places.sort((a, b) => tasksOf(b) - tasksOf(a));
+    return this.scale(size);
+  }
+
   /** Adds a worker that runs elsewhere. A worker that dies there is replaced until the site is removed. */
   async add(name: string, site: WorkerSite): Promise<void> {
     const place: Place = { name, worker: this.#start(name, site), failedStarts: 0, site };

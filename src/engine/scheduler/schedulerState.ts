@@ -50,6 +50,8 @@ export class SchedulerState extends SchedulerColumns {
   arrivals: { readonly id: number; readonly there: boolean }[] | null = null;
   /** True if some segment has tasks that not every worker may run. */
   restricted = false;
+  /** True if workers are added when there is none for a task. */
+  addsWorkers = false;
   /** Number of results in stores. While it is 0, tasks need no placement. */
   storedCount = 0;
   /** The shell's clock at the event that is being handled. */
@@ -93,9 +95,10 @@ export class SchedulerState extends SchedulerColumns {
     return this.counts[MEMORY]! + this.counts[FORGOTTEN]!;
   }
 
-  /** True if a task runs or could run. Tasks that no connected worker may run do not count. */
+  /** True if a task runs or could run. Tasks that no connected worker may run do not count, unless a worker will be added. */
   get canContinue(): boolean {
-    return this.counts[PROCESSING]! > 0 || this.counts[QUEUED]! > this.parked.size;
+    const parked = this.addsWorkers && this.workers.size === 0 ? 0 : this.parked.size;
+    return this.counts[PROCESSING]! > 0 || this.counts[QUEUED]! > parked;
   }
 
   isFinished(id: number): boolean {
