@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { getClient, TaskError } from 'longpole';
+import { getClient, span, TaskError } from 'longpole';
 import { getThreaded } from 'longpole/local';
 import { t } from './clusterTasks.js';
 import { clusterTest, kill, open, rejection, sharedClusterTest, started, until } from './support.js';
@@ -12,12 +12,19 @@ import { inner, outer } from './taskClientTasks.js';
 clusterTest(
   'a recursive task waits for its own tasks on a single worker',
   async ({ client, cluster }) => {
-    const future = client.submit(outer.fib, 8);
-    assert.equal(await future, 21);
-    future.release();
+    const root = span('recursion', () => client.submit(outer.fib, 8));
+    assert.equal(await root, 21);
+    root.release();
     await until('the results of inner tasks are released', () => cluster.engine.results.byKey.size === 0);
     const runs = client.getTaskStream().filter(({ key }) => key.startsWith('fib-'));
     assert.equal(runs.length, 67);
+    // The time outside the slot is a wait, and inner tasks have the span of the task that submits them.
+    await client.cluster.flushProfiles();
+    const row = client.getTaskStream().find(({ key }) => key === root.key);
+    assert.ok(row?.startstops.some(({ action }) => action === 'await'));
+    await client.runOnScheduler(({ scheduler }) => {
+      assert.equal(scheduler.spans.get(['recursion'])?.tasks, 67);
+    });
   },
   { workers: 1 },
 );
