@@ -3,6 +3,9 @@
 import { LongpoleError } from '../base/errors.js';
 import { isExternal } from './external.js';
 
+/** Property of objects of Longpole that cannot be copied: what to do instead. */
+export const COPY_ADVICE: unique symbol = Symbol.for('longpole.copyAdvice');
+
 /** Global class → advice what to pass instead of an instance. */
 const LOSSY: Readonly<Record<string, string>> = {
   URL: 'its `href`',
@@ -31,6 +34,8 @@ export function checkCopyable(value: object, where = ''): void {
       'ERR_LONGPOLE_NOT_CLONEABLE',
       `${where}A Future belongs to its client. Return its value, e.g. with client.gather().`,
     );
+  if (COPY_ADVICE in value)
+    throw new LongpoleError('ERR_LONGPOLE_NOT_CLONEABLE', `${where}${String(value[COPY_ADVICE])}`);
   const lossy = lossyClass(value);
   if (lossy === undefined) return;
   const [name, instead] = lossy;

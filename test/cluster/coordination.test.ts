@@ -187,6 +187,12 @@ clusterTest('a cluster that closes ends all waits', async ({ client, cluster, fo
   await ended;
 });
 
+sharedClusterTest('a shared object is no argument of a task', async ({ client }) => {
+  const error = await rejection(client.submit((lock: Lock) => lock.locked(), new Lock('x')).result());
+  assert.equal(codeOf(error), 'ERR_LONGPOLE_NOT_CLONEABLE');
+  assert.match(String(error), /A Lock is not copied\. Create it in the task/);
+});
+
 test('a shared object uses the most recently connected client, and needs one', async () => {
   const lock = new Lock('x');
   assert.equal(codeOf(await rejection(lock.acquire())), 'ERR_LONGPOLE_NO_CLIENT');

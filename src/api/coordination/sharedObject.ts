@@ -5,6 +5,7 @@ import { internalError, LongpoleError } from '../../base/errors.js';
 import { askScheduler, isInTask, secede } from '../../engine/worker/askScheduler.js';
 import { unpackResult } from '../../engine/worker/packResult.js';
 import { packValue } from '../../engine/worker/packValue.js';
+import { COPY_ADVICE } from '../../graph/lossyCopies.js';
 import type { CoordinationKind, SharedValue } from '../../protocol/coordination.js';
 import { isPacked } from '../../protocol/packedResult.js';
 import type { AnswerOf, QuestionOf } from '../../protocol/questions.js';
@@ -55,6 +56,11 @@ export abstract class SharedObject {
     checkOptions(where, options, kinds);
     this.name = name;
     this.#client = options.client;
+  }
+
+  /** @internal */
+  get [COPY_ADVICE](): string {
+    return `A ${this.constructor.name} is not copied. Create it in the task, or in the module of the task, with the same name.`;
   }
 
   /** @internal */
