@@ -48,6 +48,8 @@ export interface TaskQuestion<K extends QuestionKind = QuestionKind> {
   /** The asking task. */
   readonly run: number;
   readonly id: number;
+  /** Number of this run of the task among the asking tasks of its isolate: a task may run again after it was cancelled. */
+  readonly attempt: number;
   readonly question: QuestionOf<K>;
 }
 

@@ -30,6 +30,50 @@ for (const processes of [false, true]) {
     });
   });
 
+  for (const call of ['cancel', 'release'])
+    test(`${kind}: a program ends after ${call}() of its last unfinished future`, async () => {
+      await withFolder(async (folder) => {
+        const source = `
+          import { isMainThread } from 'node:worker_threads';
+          import { tasks, connect } from ${JSON.stringify(packageUrl('index'))};
+          const { hang } = tasks(import.meta.url, { hang: (i) => (i > 0 ? i : new Promise((resolve) => setTimeout(resolve, 1e8))) });
+          const client = await connect({ workers: 2, processes: ${processes} });
+          const [last, ...others] = client.map(hang, [0, 2, 3]);
+          globalThis.held = others;
+          console.log(await others[0], await others[1]);
+          last.${call}();
+        `;
+        const { stdout, code } = await runProgram(folder, source);
+        assert.deepEqual([stdout, code], ['2 3\n', 0]);
+      });
+    });
+
+  test(`${kind}: the error of a program is not hidden by calls of shared objects that wait when its client closes`, async () => {
+    await withFolder(async (folder) => {
+      const source = `
+        import { connect, Event, Lock, Queue, Variable } from ${JSON.stringify(packageUrl('index'))};
+        const client = await connect({ workers: 1, processes: ${processes} });
+        const lock = new Lock('lock');
+        try {
+          await lock.acquire();
+          void lock.acquire();
+          void lock.hold();
+          void lock.withLock(() => 1);
+          void new Event('event').wait();
+          void new Variable('variable').get();
+          void new Queue('queue').get();
+          throw new Error('that of the program');
+        } finally {
+          await client.close();
+        }
+      `;
+      const { stderr, code } = await runProgram(folder, source);
+      assert.match(stderr, /Error: that of the program/);
+      assert.doesNotMatch(stderr, /ERR_LONGPOLE_CLOSED/);
+      assert.equal(code, 1);
+    });
+  });
+
   test(`${kind}: a module of tasks can read the arguments of the program`, async () => {
     await withFolder(async (folder) => {
       const source = `

@@ -1,6 +1,6 @@
 // Tasks that submit tasks to their own cluster with `getClient()`.
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { getClient, span, TaskError } from 'longpole';
@@ -97,6 +97,28 @@ clusterTest('a task submits again after the death of its worker', async (setting
   open(folder, 'inner');
   assert.equal(await future, 'inner again');
 });
+
+clusterTest(
+  'work that a task leaves behind runs also if the task is forgotten before the submission arrives',
+  async ({ client, cluster, folder }) => {
+    await client.submit(t.inc, 1);
+    const path = join(folder, 'calls');
+    for (let round = 1; round <= 5; round++) {
+      const done = client.compute(outer.submits(path));
+      // On threads the end of the task is read before the messages that wait.
+      const pause = new Int32Array(new SharedArrayBuffer(4));
+      await new Promise((resolve) => setImmediate(resolve));
+      Atomics.wait(pause, 0, 0, 30);
+      await done;
+      await until('the work ends', () => existsSync(path) && readFileSync(path, 'utf8').length === round);
+    }
+    await until(
+      'nothing is left',
+      () => cluster.engine.results.byKey.size === 1 && [...cluster.engine.computations].length === 1,
+    );
+  },
+  { workers: 1 },
+);
 
 clusterTest('work that a task leaves behind runs to its end', async ({ client, cluster, folder }) => {
   const future = client.submit(outer.leaveWork, folder, 'left');

@@ -1,7 +1,7 @@
 // Tasks that use the client of their cluster.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { asCompleted, compute, delayed, getClient, tasks, wait } from 'longpole';
+import { asCompleted, compute, delayed, Event, getClient, tasks, wait } from 'longpole';
 
 async function gate(folder: string, name: string): Promise<void> {
   writeFileSync(join(folder, `${name}.started`), '');
@@ -34,6 +34,11 @@ export const inner = tasks(import.meta.url, {
 });
 
 export const outer = tasks(import.meta.url, {
+  /** Leaves a submission behind, after a call that it does not await. */
+  submits(path: string) {
+    void new Event('progress').set();
+    getClient().submit(inner.once, path);
+  },
   async fib(n: number): Promise<number> {
     if (n < 2) return n;
     const client = getClient();

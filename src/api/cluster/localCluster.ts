@@ -95,7 +95,7 @@ export class LocalCluster extends Cluster {
     const { places, engine } = this;
     this.#endAdapting();
     state.addsWorkers = true;
-    this.#adaptive = new Adaptive(
+    const adaptive = new Adaptive(
       {
         get size() {
           return places.size;
@@ -111,12 +111,15 @@ export class LocalCluster extends Cluster {
       },
       settings,
     );
+    this.#adaptive = adaptive;
     const { minimum, maximum } = settings;
-    await engine.waits.during(
-      'LocalCluster.adapt',
-      `${minimum} to ${maximum} workers`,
-      this.#adaptive.begin(),
-    );
+    const what = `${minimum} to ${maximum} workers`;
+    try {
+      await engine.waits.during('LocalCluster.adapt', what, adaptive.begin());
+    } catch (error) {
+      if (this.#adaptive === adaptive) this.#endAdapting();
+      throw error;
+    }
   }
 
   /** @internal */

@@ -1,5 +1,6 @@
 // `Event`: a flag for which tasks and clients wait.
 import { checkOptions } from '../../base/arguments.js';
+import { untilClosed } from '../../engine/cluster/endedByClosing.js';
 import {
   SHARED_OPTIONS,
   SharedObject,
@@ -29,7 +30,11 @@ export class Event extends SharedObject {
    * @throws (rejects) the errors of `Semaphore.acquire`
    * @source Dask, `Event.wait`
    */
-  async wait(options: TimeoutOptions = {}): Promise<boolean> {
+  wait(options: TimeoutOptions = {}): Promise<boolean> {
+    return untilClosed(this.#wait(options));
+  }
+
+  async #wait(options: TimeoutOptions): Promise<boolean> {
     checkOptions('Event.wait', options, TIMEOUT_OPTIONS);
     const { name } = this;
     return this.callWaiting(

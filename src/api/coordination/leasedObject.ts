@@ -6,6 +6,7 @@ import {
   checkOptions,
   type OptionKinds,
 } from '../../base/arguments.js';
+import { untilClosed } from '../../engine/cluster/endedByClosing.js';
 import type { LeaseKind } from '../../protocol/coordination.js';
 import {
   SharedObject,
@@ -59,7 +60,11 @@ export abstract class LeasedObject extends SharedObject {
    * @throws (rejects) LongpoleError ERR_LONGPOLE_TIMEOUT at the time limit; the errors of `acquire`
    * @source Dask, `with lock:`
    */
-  async hold(options: TimeoutOptions = {}): Promise<Lease> {
+  hold(options: TimeoutOptions = {}): Promise<Lease> {
+    return untilClosed(this.#hold(options));
+  }
+
+  async #hold(options: TimeoutOptions): Promise<Lease> {
     const acquired = await this.tryAcquire(`${this.#what}.hold`, options);
     if (!acquired) throw timeoutError(`${this.#what} '${this.name}' was not free`, options);
     let isHeld = true;
@@ -73,7 +78,11 @@ export abstract class LeasedObject extends SharedObject {
   }
 
   /** @internal */
-  protected async during<R>(where: string, fn: () => R, options: TimeoutOptions): Promise<Awaited<R>> {
+  protected during<R>(where: string, fn: () => R, options: TimeoutOptions): Promise<Awaited<R>> {
+    return untilClosed(this.#during(where, fn, options));
+  }
+
+  async #during<R>(where: string, fn: () => R, options: TimeoutOptions): Promise<Awaited<R>> {
     checkArgument(`${where}: fn`, fn, CALLABLE);
     const lease = await this.hold(options);
     try {
@@ -84,7 +93,11 @@ export abstract class LeasedObject extends SharedObject {
   }
 
   /** @internal */
-  protected async tryAcquire(where: string, options: TimeoutOptions): Promise<boolean> {
+  protected tryAcquire(where: string, options: TimeoutOptions): Promise<boolean> {
+    return untilClosed(this.#tryAcquire(where, options));
+  }
+
+  async #tryAcquire(where: string, options: TimeoutOptions): Promise<boolean> {
     checkOptions(where, options, TIMEOUT_OPTIONS);
     const { name, max } = this;
     return this.callWaiting(

@@ -1,5 +1,6 @@
 // `Lock`: lets one task or client at a time use something.
 import { checkOptions, FLAG, invalid, type OptionKinds } from '../../base/arguments.js';
+import { untilClosed } from '../../engine/cluster/endedByClosing.js';
 import { LeasedObject } from './leasedObject.js';
 import { SHARED_OPTIONS, type SharedOptions, TIMEOUT_OPTIONS, type TimeoutOptions } from './sharedObject.js';
 
@@ -35,7 +36,11 @@ export class Lock extends LeasedObject {
    * @throws (rejects) the errors of `Semaphore.acquire`
    * @source Dask, `Lock.acquire`
    */
-  async acquire(options: AcquireOptions = {}): Promise<boolean> {
+  acquire(options: AcquireOptions = {}): Promise<boolean> {
+    return untilClosed(this.#acquire(options));
+  }
+
+  async #acquire(options: AcquireOptions): Promise<boolean> {
     checkOptions('Lock.acquire', options, ACQUIRE_OPTIONS);
     const { blocking = true, ...limit } = options;
     if (blocking) return this.tryAcquire('Lock.acquire', limit);

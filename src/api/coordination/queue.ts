@@ -1,5 +1,6 @@
 // `Queue`: passes values between tasks and clients.
 import { COUNT, checkOptions, kind, type OptionKinds } from '../../base/arguments.js';
+import { untilClosed } from '../../engine/cluster/endedByClosing.js';
 import {
   type Received,
   SHARED_OPTIONS,
@@ -60,7 +61,11 @@ export class Queue<T = unknown> extends SharedObject {
    *   errors of `Semaphore.acquire`
    * @source Dask, `Queue.put`
    */
-  async put(item: T, options: TimeoutOptions = {}): Promise<void> {
+  put(item: T, options: TimeoutOptions = {}): Promise<void> {
+    return untilClosed(this.#put(item, options));
+  }
+
+  async #put(item: T, options: TimeoutOptions): Promise<void> {
     checkOptions('Queue.put', options, TIMEOUT_OPTIONS);
     const { name, maxSize } = this;
     const value = this.packed(item);
@@ -82,7 +87,11 @@ export class Queue<T = unknown> extends SharedObject {
    */
   get(options?: TimeoutOptions & { readonly batch?: false }): Promise<Received<T>>;
   get(options: TimeoutOptions & { readonly batch: number | true }): Promise<Received<T>[]>;
-  async get(options: GetOptions = {}): Promise<unknown> {
+  get(options: GetOptions = {}): Promise<unknown> {
+    return untilClosed(this.#get(options));
+  }
+
+  async #get(options: GetOptions): Promise<unknown> {
     checkOptions('Queue.get', options, GET_OPTIONS);
     const { name } = this;
     const { batch = false } = options;

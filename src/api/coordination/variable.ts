@@ -1,5 +1,6 @@
 // `Variable`: a value that tasks and clients share.
 import { checkOptions } from '../../base/arguments.js';
+import { untilClosed } from '../../engine/cluster/endedByClosing.js';
 import {
   type Received,
   SHARED_OPTIONS,
@@ -43,7 +44,11 @@ export class Variable<T = unknown> extends SharedObject {
    * @source Dask, `Variable.get`
    */
   get(options?: TimeoutOptions): Promise<Received<T>>;
-  async get(options: TimeoutOptions = {}): Promise<unknown> {
+  get(options: TimeoutOptions = {}): Promise<unknown> {
+    return untilClosed(this.#get(options));
+  }
+
+  async #get(options: TimeoutOptions): Promise<unknown> {
     checkOptions('Variable.get', options, TIMEOUT_OPTIONS);
     const { name } = this;
     const value = await this.callWaiting(

@@ -196,6 +196,7 @@ export class InstructionRunner {
 
   #release({ ids, workers }: Release): void {
     const dead = new Set<ComputationState>();
+    const alive = new Set<ComputationState>();
     this.#byComputation(ids, (computation, locals) => {
       for (const local of locals) {
         computation.results[local] = undefined;
@@ -205,12 +206,17 @@ export class InstructionRunner {
           this.#engine.workers.get(holder)?.host.drop([result]);
       }
       if (computation.segment.dead) dead.add(computation);
-      else dropSpentArguments(computation, locals, this.#engine.scheduler.state);
+      else {
+        dropSpentArguments(computation, locals, this.#engine.scheduler.state);
+        alive.add(computation);
+      }
     });
     for (const { worker, ids: copies } of workers)
       this.#byComputation(copies, (computation, locals) =>
         this.#engine.workers.get(worker)?.host.release(computation.info.number, locals),
       );
+    // The last unfinished task may have been one that nobody wants any more.
+    for (const computation of alive) this.#engine.closeIfSettled(computation);
     for (const computation of dead) this.#engine.forget(computation.segment);
   }
 

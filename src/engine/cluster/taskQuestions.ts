@@ -61,12 +61,14 @@ interface AskingTask {
 interface Tasks {
   readonly scheduler: Scheduler;
   computation(number: number): ComputationState | undefined;
+  /** Also for a computation that was forgotten recently. */
+  firstIdOf(number: number): number | undefined;
 }
 
 export class TaskQuestions {
   readonly #engine: Tasks;
   readonly #handlers = new Map<QuestionKind, (message: TaskQuestion, asker: Asker) => Promise<TaskAnswer>>();
-  /** Tasks that have asked and whose code may run, by worker, run and id. */
+  /** Tasks that have asked and whose code may run, by worker, run, id and attempt. */
   readonly #tasks = new Map<string, AskingTask>();
   /** A call of the program may wait for the end of one of these tasks, also of a cancelled one. */
   readonly #keepAlive = new KeepAlive();
@@ -86,9 +88,9 @@ export class TaskQuestions {
 
   /** Handles a question of a task in the isolate `isolate` of the worker. */
   asked(worker: EngineWorker, question: TaskQuestion, isolate: number): void {
-    const { kind, number, run, id } = question;
+    const { kind, number } = question;
     if (kind === 'ended') {
-      this.#stop(keyOf(worker.info.index, run, id), finishedEnd);
+      this.#stop(keyOf(worker, question), finishedEnd);
       return;
     }
     const task = this.#taskOf(worker, question);
@@ -102,9 +104,12 @@ export class TaskQuestions {
 
   /** Some tasks need not run any more. */
   cancelled(worker: number, run: number, ids: Int32Array): void {
-    for (const id of ids) {
-      const task = this.#tasks.get(keyOf(worker, run, id));
-      if (task !== undefined) endTask(task, cancelledEnd(task.asker.key));
+    if (this.#tasks.size === 0) return;
+    const those = new Set(ids);
+    for (const task of this.#tasks.values()) {
+      const { asker } = task;
+      if (asker.worker.info.index === worker && asker.run === run && those.has(asker.id))
+        endTask(task, cancelledEnd(asker.key));
     }
   }
 
@@ -135,8 +140,9 @@ export class TaskQuestions {
    * Returns the asking task. A question may arrive after the end of its task, because completions travel through
    * shared memory. Such a task is not kept.
    */
-  #taskOf(worker: EngineWorker, { run, id }: TaskQuestion): AskingTask {
-    const key = keyOf(worker.info.index, run, id);
+  #taskOf(worker: EngineWorker, question: TaskQuestion): AskingTask {
+    const { run, id } = question;
+    const key = keyOf(worker, question);
     const known = this.#tasks.get(key);
     if (known !== undefined) return known;
     const computation = this.#engine.computation(run);
@@ -153,8 +159,11 @@ export class TaskQuestions {
     if (isRunning && this.#closed === undefined) {
       this.#tasks.set(key, task);
       this.#keepAlive.hold(true);
-    } else
-      stopTask(task, this.#closed ?? (computation === undefined ? cancelledEnd(name) : finishedEnd(name)));
+    } else {
+      // The computation of a task that has ended may be forgotten.
+      const isKnown = this.#engine.firstIdOf(run) !== undefined;
+      stopTask(task, this.#closed ?? (isKnown ? finishedEnd(name) : cancelledEnd(name)));
+    }
     return task;
   }
 
@@ -201,17 +210,22 @@ function unansweredError({ kind }: TaskQuestion, { key }: Asker): LongpoleError 
   );
 }
 
-function keyOf(worker: number, run: number, id: number): string {
-  return `${worker} ${run} ${id}`;
+function keyOf({ info }: EngineWorker, { run, id, attempt }: TaskQuestion): string {
+  return `${info.index} ${run} ${id} ${attempt}`;
+}
+
+/** Returns the beginning of a sentence. The key of a forgotten task is not known. */
+function theTask(name: string): string {
+  return name === '' ? 'The task' : `Task '${name}'`;
 }
 
 function finishedEnd(name: string): AskerEnd {
-  const message = `Task '${name}' has ended and does not wait for this answer any more.`;
+  const message = `${theTask(name)} has ended and does not wait for this answer any more.`;
   return { how: 'finished', error: new LongpoleError('ERR_LONGPOLE_CLOSED', message) };
 }
 
 function cancelledEnd(name: string): AskerEnd {
-  const message = `Task '${name}' was cancelled, and with it its waiting calls.`;
+  const message = `${theTask(name)} was cancelled, and with it its waiting calls.`;
   return { how: 'cancelled', error: new LongpoleError('ERR_LONGPOLE_FUTURE', message) };
 }
 

@@ -43,6 +43,28 @@ test('a task that was cancelled before a poll saw it running is ended after the 
   }
 });
 
+test('a task that has ended has no time limit, also if the message that it secedes arrives later', () => {
+  let now = 5000;
+  const clock = mock.method(performance, 'now', () => now);
+  try {
+    const { state, running, poll } = setup();
+    const secedes = (id: number): void =>
+      running.asked({ kind: 'secede', number: 1, run: RUN, id, attempt: 1, question: { batch: 1 } }, 2);
+    running.finished(RUN, Int32Array.of(7), 1, 2);
+    secedes(7);
+    now += 3000;
+    poll();
+    assert.equal(state.ended, 0);
+    running.dispatched(RUN, Int32Array.of(7));
+    secedes(7);
+    now += 3000;
+    poll();
+    assert.equal(state.ended, 1);
+  } finally {
+    clock.mock.restore();
+  }
+});
+
 test('a cancelled task that is sent again has no time limit', () => {
   const { running, grace } = setup();
   running.cancel(RUN, [7, 8], grace);
@@ -56,7 +78,7 @@ test('a cancelled task that is sent again has no time limit', () => {
 test('a cancelled task that ends by itself or with its run is forgotten', () => {
   const { running, grace } = setup();
   running.cancel(RUN, [7, 8], grace);
-  running.finished(RUN, Int32Array.of(7, 9), 1);
+  running.finished(RUN, Int32Array.of(7, 9), 1, 0);
   assert.deepEqual(
     [7, 8].map((id) => running.isCancelled({ run: RUN, id })),
     [false, true],

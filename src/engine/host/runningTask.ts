@@ -1,5 +1,6 @@
 // The task that an isolate runs, as its host sees it in polls. Enforces the time limit and ends the isolate of a
 // cancelled task.
+import { getOrMake } from '../../base/lookUps.js';
 import type { TaskQuestion } from '../../protocol/questions.js';
 import type { GracePeriod, GraceStart } from '../pool/gracePeriod.js';
 import type { ThreadIsolate } from '../pool/threadIsolate.js';
@@ -15,6 +16,8 @@ export class RunningTask {
   readonly #cancelled = new Map<number, Map<number, GraceStart>>();
   /** Seceded tasks with a time limit, and the time of their secession: run → id → limit. */
   readonly #seceded = new Map<number, Map<number, { readonly since: number; readonly timeout: number }>>();
+  /** Tasks with a time limit that have ended, by run. The message that such a task secedes may arrive later. */
+  readonly #ended = new Map<number, Set<number>>();
   #timedOut = false;
 
   /** @param end ends the isolate, also while a task runs */
@@ -59,7 +62,7 @@ export class RunningTask {
 
   /** A task that leaves its slot asks the scheduler's process. Its time limit, in seconds, continues; 0: none. */
   asked({ kind, run, id }: TaskQuestion, timeout = 0): void {
-    if (kind !== 'secede' || timeout === 0) return;
+    if (kind !== 'secede' || timeout === 0 || this.#ended.get(run)?.has(id) === true) return;
     const since = this.#task?.run === run && this.#task.id === id ? this.#since : performance.now();
     const ids = this.#seceded.get(run) ?? new Map();
     this.#seceded.set(run, ids.set(id, { since, timeout }));
@@ -103,9 +106,16 @@ export class RunningTask {
   /** Forgets an earlier cancellation of tasks that are sent again. */
   dispatched(run: number, ids: Int32Array): void {
     this.#forgetCancelled(run, ids, ids.length);
+    const ended = this.#ended.get(run);
+    if (ended !== undefined) for (const id of ids) ended.delete(id);
   }
 
-  finished(run: number, ids: Int32Array, count: number): void {
+  /** @param timeout time limit of the tasks in seconds; 0: none */
+  finished(run: number, ids: Int32Array, count: number, timeout: number): void {
+    if (timeout > 0) {
+      const ended = getOrMake(this.#ended, run, () => new Set<number>());
+      for (let index = 0; index < count; index++) ended.add(ids[index]!);
+    }
     const seceded = this.#seceded.get(run);
     if (seceded !== undefined) for (let index = 0; index < count; index++) seceded.delete(ids[index]!);
     this.#forgetCancelled(run, ids, count);
@@ -116,6 +126,7 @@ export class RunningTask {
   closed(run: number): void {
     this.#cancelled.delete(run);
     this.#seceded.delete(run);
+    this.#ended.delete(run);
   }
 
   clear(): void {

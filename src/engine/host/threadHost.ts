@@ -290,7 +290,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
       if (isPacked(packed)) this.#keep(spec, ids[index]!, packed);
     }
     this.#measures.time.ended(spec.run, columns);
-    this.#running.finished(spec.run, ids, count);
+    this.#running.finished(spec.run, ids, count, spec.timeout);
     this.#profile.finished(spec, columns);
     this.#events.finished(spec.run, columns, values);
   }

@@ -24,7 +24,9 @@ export class SchedulerLink {
   /** Makes a task leave its slot. */
   readonly secede: (task: MeteredTask) => void;
   readonly #waiting = new Map<number, WaitingQuestion>();
-  readonly #asking = new WeakSet<MeteredTask>();
+  /** Numbers of the tasks that have asked. */
+  readonly #attempts = new WeakMap<MeteredTask, number>();
+  #nextAttempt = 1;
   #next = 1;
 
   constructor(post: (message: TaskAsks) => void, secede: (task: MeteredTask) => void) {
@@ -38,10 +40,10 @@ export class SchedulerLink {
     task: MeteredTask,
     question: QuestionOf<K>,
   ): Promise<AnswerOf<K>> {
-    this.#reportEnd(task);
+    const attempt = this.attemptOf(task);
     const { run, id } = task;
     const number = this.#next++;
-    const message: TaskQuestion<K> = { kind, number, run, id, question };
+    const message: TaskQuestion<K> = { kind, number, run, id, attempt, question };
     const answer = await new Promise<TaskAnswer>((resolve, reject) => {
       this.#waiting.set(number, { resolve, reject });
       this.#post({ type: 'ask', question: message });
@@ -53,14 +55,17 @@ export class SchedulerLink {
     );
   }
 
-  /** Makes a task report the end of its code. */
-  #reportEnd(task: MeteredTask): void {
-    if (this.#asking.has(task)) return;
-    this.#asking.add(task);
+  /** Returns the number of a task. The first call makes the task report the end of its code. */
+  attemptOf(task: MeteredTask): number {
+    const known = this.#attempts.get(task);
+    if (known !== undefined) return known;
+    const attempt = this.#nextAttempt++;
+    this.#attempts.set(task, attempt);
     const { run, id } = task;
     task.atEnd(() =>
-      this.#post({ type: 'ask', question: { kind: 'ended', number: 0, run, id, question: null } }),
+      this.#post({ type: 'ask', question: { kind: 'ended', number: 0, run, id, attempt, question: null } }),
     );
+    return attempt;
   }
 
   answered(answer: TaskAnswer | TaskAnswerError): void {
@@ -122,6 +127,8 @@ export interface TaskConnection {
 export function taskConnection(atEnd: () => void): TaskConnection {
   const { task, link } = connected();
   let isOver = false;
+  // The first call at the end runs last, so the end is reported after all that `atEnd` sends.
+  link.attemptOf(task);
   task.atEnd(() => {
     atEnd();
     isOver = true;

@@ -78,6 +78,7 @@ export class TaskMeter implements MeteredTask {
     return this.#ended;
   }
 
+  /** Calls a function when the task ends, before those of earlier calls. */
   atEnd(call: () => void): void {
     this.#atEnd ??= [];
     this.#atEnd.push(call);
@@ -86,7 +87,7 @@ export class TaskMeter implements MeteredTask {
   /** Ends the task and closes open meters. Returns the measurements. */
   end(): Iterable<Digest> {
     this.#ended = true;
-    if (this.#atEnd !== undefined) for (const call of this.#atEnd) call();
+    if (this.#atEnd !== undefined) for (const call of this.#atEnd.reverse()) call();
     if (this.#meters !== undefined) {
       this.#meters.end();
       if (this.#meters.openMeters > 0) this.#closeCpu();

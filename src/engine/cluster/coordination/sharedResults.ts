@@ -40,6 +40,10 @@ export class SharedResults {
   /** Gives a value to a caller, with the reference of the object. */
   give(value: KeptValue, caller: Caller): SharedValue {
     if (!(value instanceof ResultHandle)) return value;
+    if (caller.stopped.aborted) {
+      this.drop(value);
+      return { future: value.key };
+    }
     const given = this.#given.get(caller) ?? this.#watch(caller);
     given.add({ handle: value });
     return { future: value.key };
