@@ -215,7 +215,7 @@ export class InstructionRunner {
       this.#byComputation(copies, (computation, locals) =>
         this.#engine.workers.get(worker)?.host.release(computation.info.number, locals),
       );
-    // The last unfinished task may have been one that nobody wants any more.
+    // The last unfinished task may have been one whose result has no use any more.
     for (const computation of alive) this.#engine.closeIfSettled(computation);
     for (const computation of dead) this.#engine.forget(computation.segment);
   }
