@@ -191,5 +191,6 @@ clusterTest('a retried task runs again if its worker dies meanwhile', async (set
   await until('the dependent runs', () => client.processing(first)[first!]!.includes(held.key));
   await kill(setting, first!);
   writeFileSync(join(folder, 'gate.open'), '');
-  assert.equal(await held.result(), 2);
+  // The second call is repeated if its end was not reported before the death.
+  assert.ok([2, 3].includes(Number(await held.result())));
 });
