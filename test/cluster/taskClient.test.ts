@@ -19,9 +19,13 @@ clusterTest(
     const runs = client.getTaskStream().filter(({ key }) => key.startsWith('fib-'));
     assert.equal(runs.length, 67);
     // The time outside the slot is a wait, and inner tasks have the span of the task that submits them.
-    await client.cluster.flushProfiles();
-    const row = client.getTaskStream().find(({ key }) => key === root.key);
-    assert.ok(row?.startstops.some(({ action }) => action === 'await'));
+    await until('the wait is reported', () =>
+      client
+        .getTaskStream()
+        .some(
+          ({ key, startstops }) => key === root.key && startstops.some(({ action }) => action === 'await'),
+        ),
+    );
     await client.runOnScheduler(({ scheduler }) => {
       assert.equal(scheduler.spans.get(['recursion'])?.tasks, 67);
     });
