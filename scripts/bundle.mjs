@@ -15,6 +15,8 @@ const ENTRIES = [
   'cli/main.js',
   'cli/run/preload.js',
   'diagnostics/progressThread.js',
+  'engine/pool/programHooks.js',
+  'engine/worker/compiledHooks.js',
   'engine/worker/lineHooks.js',
   'engine/worker/processMain.js',
   'engine/worker/threadMain.js',
@@ -27,11 +29,62 @@ const OWN_FILES = ['evaluator.js', 'loadFunctions.js', 'isolateRun.js', 'isolate
   (file) => `engine/worker/${file}`,
 );
 
+/** Modules with which programs and isolates start. Modules that the same of them load share a file. */
+const STARTS = ['api/index.js', 'api/local.js', 'engine/poolRun.js', 'engine/worker/threadMain.js'];
+
 const dist = fileURLToPath(new URL('../dist', import.meta.url));
 const nameOf = (module) => basename(module, '.js');
 const fileOf = new Map(
   [...ENTRIES, ...OWN_FILES].map((module) => [resolve(dist, module), `./${basename(module)}`]),
 );
+
+/** File with the only `import()` of the bundle. */
+const IMPORT_FILE = 'dynamicImport.js';
+const IMPORT_NAME = '__longpole_import';
+const BUILTIN = /^import (?:\* as )?(\w+|\{[^}]*\}) from "(node:[^"]+)";$/gm;
+
+/**
+ * Replaces the imports that cost most, and keeps the lines. A static import of Node's modules makes Node list their exports,
+ * which loads e.g. the streams for `node:fs`: 5 ms of CPU for the modules of an isolate. tsx rewrites files with an `import()`, also
+ * JavaScript: 200 ms for a program that imports the package. So all files share the `import()` of a small file in their folder.
+ */
+function cheapImports() {
+  return {
+    name: 'cheap-imports',
+    renderChunk(code) {
+      const edits = [];
+      visitNodes(this.parse(code), ({ type, start }) => {
+        if (type === 'ImportExpression') edits.push(start);
+        return true;
+      });
+      for (const start of edits.toReversed())
+        code = `${code.slice(0, start)}${IMPORT_NAME}${code.slice(start + 'import'.length)}`;
+      code = code.replace(
+        BUILTIN,
+        (_import, names, module) =>
+          `const ${names.replaceAll(' as ', ': ')} = process.getBuiltinModule("${module}");`,
+      );
+      if (edits.length > 0) code = withFirst(`import ${IMPORT_NAME} from "./${IMPORT_FILE}";`, code);
+      return { code, map: null };
+    },
+    generateBundle() {
+      const source = 'export default (specifier) => import(specifier);\n';
+      this.emitFile({ type: 'asset', fileName: IMPORT_FILE, source });
+    },
+  };
+}
+
+/** Puts a statement into the first line of code, or into the second one behind a `#!` line. */
+function withFirst(statement, code) {
+  const from = code.startsWith('#!') ? code.indexOf('\n') + 1 : 0;
+  return `${code.slice(0, from)}${statement} ${code.slice(from)}`;
+}
+
+/** Calls `visitor` for each node below a syntax tree, and not for the parts of those for which it returns false. */
+function visitNodes(node, visitor) {
+  if (Array.isArray(node)) for (const each of node) visitNodes(each, visitor);
+  else if (typeof node?.type === 'string' && visitor(node)) visitNodes(Object.values(node), visitor);
+}
 
 /** Reads modules with the source maps of the compiler. */
 function sourceMaps() {
@@ -55,18 +108,15 @@ function urls() {
       filter: { code: 'import.meta.url' },
       handler(code, id) {
         const edits = [];
-        const visit = (node) => {
-          if (Array.isArray(node)) return node.forEach(visit);
-          if (typeof node?.type !== 'string') return undefined;
+        visitNodes(this.parse(code), (node) => {
           const file = isUrlOf(node) ? fileOf.get(resolve(dirname(id), node.arguments[0].value)) : undefined;
           if (file !== undefined) edits.push([node, `new URL('${file}', import.meta.url)`]);
           else if (isModuleUrl(node)) {
             const own = fileOf.get(id) ?? `../${relative(dist, id).split(sep).join('/')}`;
             edits.push([node, `new URL('${own}', import.meta.url).href`]);
-          } else Object.values(node).forEach(visit);
-          return undefined;
-        };
-        visit(this.parse(code));
+          } else return true;
+          return false;
+        });
         for (const [{ start, end }, text] of edits.toReversed())
           code = code.slice(0, start) + text + code.slice(end);
         return { code, map: null };
@@ -88,13 +138,30 @@ function isUrlOf(node) {
   return typeof path?.value === 'string' && base !== undefined && isModuleUrl(base);
 }
 
+/** Returns the ids of a module and of all modules that it imports statically. */
+function reachableFrom(module, context) {
+  const reached = new Set([module]);
+  for (const id of reached)
+    for (const next of context.getModuleInfo(id)?.importedIds ?? []) reached.add(next);
+  return reached;
+}
+
+let reached;
+
+/** Returns the name of the file for modules that the same starts load. An entry stays alone, because it may run code. */
+function startFile(id, context) {
+  reached ??= STARTS.map((start) => reachableFrom(resolve(dist, start), context));
+  const starts = STARTS.filter((_start, index) => reached[index].has(id));
+  return starts.length === 0 || fileOf.has(id) ? null : `${starts.map(nameOf).join('-')}-modules`;
+}
+
 const bundle = await rolldown({
   cwd: dist,
   input: Object.fromEntries(ENTRIES.map((module) => [nameOf(module), resolve(dist, module)])),
   platform: 'node',
   preserveEntrySignatures: 'allow-extension',
   external: (id) => !id.startsWith('.') && !id.startsWith(dist),
-  plugins: [sourceMaps(), urls()],
+  plugins: [sourceMaps(), urls(), cheapImports()],
 });
 rmSync(`${dist}/bundle`, { recursive: true, force: true });
 await bundle.write({
@@ -103,7 +170,14 @@ await bundle.write({
   entryFileNames: '[name].js',
   chunkFileNames: '[name].js',
   codeSplitting: {
-    groups: OWN_FILES.map((module) => ({ name: nameOf(module), test: (id) => id === resolve(dist, module) })),
+    groups: [
+      ...OWN_FILES.map((module) => ({
+        name: nameOf(module),
+        test: (id) => id === resolve(dist, module),
+        priority: 1,
+      })),
+      { name: startFile, debugName: 'starts' },
+    ],
     includeDependenciesRecursively: false,
   },
 });

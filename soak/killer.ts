@@ -20,6 +20,7 @@ export class Killer {
   readonly #up = new Set<string>();
   readonly #timer: NodeJS.Timeout;
   #stopped = false;
+  readonly #dying = new Set<Promise<void>>();
 
   constructor(
     client: Client,
@@ -41,6 +42,11 @@ export class Killer {
     clearInterval(this.#timer);
   }
 
+  /** Resolves when all killed workers have answered again. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#dying);
+  }
+
   #kill(): void {
     if (this.#up.size < 2 || this.isPaused) return;
     const victim = this.#random.pick([...this.#up]);
@@ -51,7 +57,9 @@ export class Killer {
     this.#killed();
     if (this.#processes) process.kill(pid, 'SIGKILL');
     const last = this.#processes ? () => undefined : () => process.exit(9);
-    void this.#ask(victim, last).then(() => this.#awaitUp(victim));
+    const dying = this.#ask(victim, last).then(() => this.#awaitUp(victim));
+    this.#dying.add(dying);
+    void dying.then(() => this.#dying.delete(dying));
   }
 
   async #awaitUp(name: string): Promise<void> {

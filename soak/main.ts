@@ -89,7 +89,7 @@ function page(settings: Settings, results: readonly RoundResult[]): string {
 ${formatTable(results)}
 
 The durations of each kind of operation, in the rounds whose processes were not stopped. Sizes of graphs are random, so the slowest of a
-kind is also its largest. Workers of \`chaos\` die every 0.2 s, workers of \`steady\` every 20 s.
+kind is also its largest. Workers of \`chaos\` die every 0.2 s, of \`nested\` every 0.3 s, of \`steady\` every 20 s.
 
 ${formatOperations(results)}
 ${failures === '' ? '' : `\n\`\`\`\n${failures}\n\`\`\`\n`}`;

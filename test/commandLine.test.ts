@@ -100,6 +100,16 @@ describe('longpole analyze', () => {
     assert.match(stderr, /^analysing \[ {40}\] 0%$/m);
   });
 
+  it('shows the progress of every command that reads traces', async () => {
+    const output = path('progress.json');
+    const { code, stderr } = await longpole(['export', '--to', 'json', '-o', output, '--progress', tasks]);
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, /^reading \[#* *\] \d+%$/m);
+    assert.match(stderr, /^writing \d+\.\d MB$/m);
+    const { stderr: simulated } = await longpole(['simulate', '--progress', tasks]);
+    assert.match(simulated, /^reading \[#* *\] \d+%$/m);
+  });
+
   it("accepts DASF's names of analyses", async () => {
     const names = ['function_bottleneck', 'per_function_bottleneck', 'function-bottleneck'];
     const [first, ...others] = await Promise.all(names.map((name) => succeed('analyze', '-a', name, tasks)));

@@ -235,6 +235,22 @@ describe('longpole run, if the program does not end normally,', () => {
     assert.match(stderr, /exit code 7\ntasks {6}1 done in 1 computation/);
   });
 
+  it('says which tasks had not ended when the program closed its cluster', async () => {
+    const script = program(
+      'leaves.mjs',
+      `import { connect } from 'longpole';
+      const client = await connect({ workers: 1 });
+      client.submit(function endless() { return new Promise(() => undefined); });
+      await client.close();`,
+    );
+    const { code, stderr } = await run(script);
+    assert.equal(code, 0);
+    assert.match(
+      stderr,
+      /\ntasks {6}0 done in 1 computation\ncut off {4}1 task had not ended when the client closed: 1 endless\.\n/,
+    );
+  });
+
   it('prints that nothing was recorded if the program ran no tasks, and passes input on', async () => {
     const script = program('plain.mjs', 'process.stdin.pipe(process.stdout);');
     const child = spawn(process.execPath, [COMMAND, 'run', script], { cwd: folder });

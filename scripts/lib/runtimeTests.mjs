@@ -44,6 +44,7 @@ export const RUNTIME_TESTS = [
   'dist-test/test/progressBar.',
   'dist-test/test/runCommand.',
   'dist-test/test/schedulers.',
+  'dist-test/test/tsxPrograms.',
 ];
 
 /** Returns whether a compiled test depends on the version of Node. */

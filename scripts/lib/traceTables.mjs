@@ -36,8 +36,8 @@ function aligned(rows) {
   return [line(header), line(widths.map((width) => '-'.repeat(width))), ...others.map(line)];
 }
 
-/** Returns all tables as Markdown. `schema` is the compiled traceSchema.js, `types` its FILE_TYPES. */
-export function traceTables({ TRACE_SCHEMA, RECORDED_TABLES, fileColumns }, types) {
+/** Returns all tables as Markdown. The first argument is the compiled traceSchema.js. */
+export function traceTables({ TRACE_SCHEMA, RECORDED_TABLES }, fileColumns, types) {
   return RECORDED_TABLES.map((name) => tableText(name, TRACE_SCHEMA[name], fileColumns(name), types)).join(
     '\n',
   );

@@ -9,6 +9,7 @@ import { graphs } from './graphs.js';
 import { limits } from './limits.js';
 import { longMemory, memory } from './memory.js';
 import { names } from './names.js';
+import { nested } from './nested.js';
 import { properties } from './properties.js';
 import { readers } from './readers.js';
 import { schedulers } from './schedulers.js';
@@ -22,6 +23,7 @@ export const ROUNDS: readonly Round[] = [
   chaos,
   steady,
   graphs,
+  nested,
   schedulers,
   readers,
   properties,

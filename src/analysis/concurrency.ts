@@ -1,6 +1,6 @@
 // Computes how many tasks ran at the same time, and how many were ready.
 import type { Trace } from '../trace/trace.js';
-import { lanesOf } from './lanes.js';
+import { eachUse, lanesOf } from './lanes.js';
 import { windowOf } from './path/pathWalk.js';
 import { Table } from './table.js';
 import { TimeBins } from './timeBins.js';
@@ -13,7 +13,7 @@ const BINS = 50;
  * the trace has no times of readiness), and the percentage of busy threads.
  */
 export function concurrency(trace: Trace): Table {
-  const { length, started, stopped, ready } = trace.tasks;
+  const { length, started, ready } = trace.tasks;
   const { laneOf } = lanesOf(trace);
   const { start, stop } = windowOf(trace);
   if (!(stop > start)) return new Table([{ title: 'Time (s)', numbers: new Float64Array(0) }]);
@@ -22,7 +22,7 @@ export function concurrency(trace: Trace): Table {
   let hasReady = false;
   for (let row = 0; row < length; row++) {
     if (laneOf[row]! < 0) continue;
-    running.add(started[row]!, stopped[row]!);
+    eachUse(trace, row, (from, to, share) => running.add(from, to, share));
     if (Number.isNaN(ready[row]!)) continue;
     hasReady = true;
     waiting.add(ready[row]!, started[row]!);

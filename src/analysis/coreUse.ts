@@ -3,7 +3,7 @@
 // The estimate counts a thread without a core as asleep if that is possible.
 import { oncePer } from '../base/lookUps.js';
 import type { Trace } from '../trace/trace.js';
-import { lanesOf } from './lanes.js';
+import { eachUse, lanesOf } from './lanes.js';
 
 export interface CoreUse {
   /** Number of cores of the machine; NaN if unknown, or for several machines. */
@@ -198,7 +198,7 @@ function stretchAt(times: Float64Array, time: number): number {
 
 /** Returns the seconds in which tasks ran, and in which they waited for a core, by time span and worker. */
 function busySeconds(trace: Trace, times: Float64Array): { busy: Float64Array; waited: Float64Array } {
-  const { started, stopped, worker, length, duration, coreWait } = trace.tasks;
+  const { worker, length, duration, coreWait } = trace.tasks;
   const { laneOf } = lanesOf(trace);
   const workers = trace.workers.length;
   const busy = new Float64Array(times.length * workers);
@@ -206,7 +206,7 @@ function busySeconds(trace: Trace, times: Float64Array): { busy: Float64Array; w
   for (let row = 0; row < length; row++) {
     if (laneOf[row]! < 0 || worker[row]! < 0) continue;
     const share = Math.min(1, coreWait[row]! / duration[row]!) || 0;
-    eachStretch(times, started[row]!, stopped[row]!, (at, seconds) => {
+    eachStretch(trace, row, times, (at, seconds) => {
       busy[at * workers + worker[row]!]! += seconds;
       waited[at * workers + worker[row]!]! += seconds * share;
     });
@@ -214,19 +214,21 @@ function busySeconds(trace: Trace, times: Float64Array): { busy: Float64Array; w
   return { busy, waited };
 }
 
-/** Calls `visit` with each part of a task's time that a sample covers. */
+/** Calls `visit` with each part of a task's time on its thread that a sample covers. */
 function eachStretch(
+  trace: Trace,
+  row: number,
   times: Float64Array,
-  start: number,
-  stop: number,
   visit: (at: number, seconds: number) => void,
 ): void {
-  for (let at = Math.max(1, stretchAt(times, start)); at < times.length; at++) {
-    const from = Math.max(start, times[at - 1]!);
-    const to = Math.min(stop, times[at]!);
-    if (to > from) visit(at, to - from);
-    if (times[at]! >= stop) return;
-  }
+  eachUse(trace, row, (start, stop, share) => {
+    for (let at = Math.max(1, stretchAt(times, start)); at < times.length; at++) {
+      const from = Math.max(start, times[at - 1]!);
+      const to = Math.min(stop, times[at]!);
+      if (to > from) visit(at, share * (to - from));
+      if (times[at]! >= stop) return;
+    }
+  });
 }
 
 /** Estimates the share of the tasks' time in which they had a core or slept, by time span and worker. */
@@ -276,10 +278,10 @@ function runningAt(busy: Float64Array, workers: number, at: number): number {
 }
 
 function aloneSeconds(trace: Trace, row: number, times: Float64Array, granted: Float64Array): number {
-  const { started, stopped, worker, duration } = trace.tasks;
+  const { worker, duration } = trace.tasks;
   if (worker[row]! < 0) return duration[row]!;
   let lost = 0;
-  eachStretch(times, started[row]!, stopped[row]!, (at, seconds) => {
+  eachStretch(trace, row, times, (at, seconds) => {
     lost += seconds * (1 - granted[at * trace.workers.length + worker[row]!]!);
   });
   return Math.max(0, duration[row]! - lost);

@@ -4,7 +4,7 @@
 import { checkArgument, checkOptions, NUMBER, type OptionKinds, TRACE } from '../base/arguments.js';
 import { INSPECT } from '../base/printed.js';
 import type { Trace } from '../trace/trace.js';
-import { lanesOf } from './lanes.js';
+import { eachUse, lanesOf } from './lanes.js';
 import { handOver, longestChain } from './path/longestChain.js';
 import { PATH_KINDS, type PathColumns, type PathKind } from './path/pathParts.js';
 import { requestedWindow, type Window, walkPath } from './path/pathWalk.js';
@@ -237,12 +237,15 @@ export function criticalPath(trace: Trace, options: CriticalPathOptions = {}): C
 /** Returns the longest chain of the parts of tasks inside the window. */
 function floorOf(trace: Trace, window: Window): number {
   const { start, stop } = window;
-  const { length, started, stopped } = trace.tasks;
+  const { length } = trace.tasks;
   const { laneOf } = lanesOf(trace);
-  const seconds = new Float64Array(length);
+  const seconds = new Float64Array(length).fill(Number.NaN);
   for (let row = 0; row < length; row++) {
-    const inside = Math.min(stopped[row]!, stop) - Math.max(started[row]!, start);
-    seconds[row] = laneOf[row]! >= 0 && inside >= 0 ? inside : Number.NaN;
+    if (laneOf[row]! < 0) continue;
+    eachUse(trace, row, (from, to, share) => {
+      const inside = Math.min(to, stop) - Math.max(from, start);
+      if (inside >= 0) seconds[row] = (seconds[row]! || 0) + share * inside;
+    });
   }
   return longestChain(trace, seconds, handOver(trace, window));
 }

@@ -14,6 +14,8 @@ export interface Lanes {
   readonly thread: Int32Array;
   /** Lane by row of tasks; -1 for runs that did not begin or were lost. */
   readonly laneOf: Int32Array;
+  /** Time at which each task left its thread to others: when it seceded, or else when it stopped. */
+  readonly stop: Float64Array;
   /** Rows of lane `l` in order of start: `spans.rows[offsets[l] .. offsets[l + 1])`. */
   readonly spans: TimeSpans;
   readonly offsets: Int32Array;
@@ -37,22 +39,57 @@ export function ran(trace: Trace, row: number): boolean {
   return (way === TASK_MEMORY || way === TASK_ERRED) && stopped[row]! >= started[row]!;
 }
 
+/**
+ * Calls `visit` with each time span in which a task used its thread, and the share of the span in which it did: 1 in its
+ * slot, at most 1 after it has seceded.
+ */
+export function eachUse(
+  { tasks }: Trace,
+  row: number,
+  visit: (start: number, stop: number, share: number) => void,
+): void {
+  const { started, stopped, seceded, resumed } = tasks;
+  if (Number.isNaN(seceded[row]!)) {
+    visit(started[row]!, stopped[row]!, 1);
+    return;
+  }
+  const { between, after } = secededUse(tasks, row);
+  visit(started[row]!, seceded[row]!, 1);
+  if (between > 0) visit(seceded[row]!, resumed[row]!, between / (resumed[row]! - seceded[row]!));
+  if (after > 0) visit(resumed[row]!, stopped[row]!, after / (stopped[row]! - resumed[row]!));
+}
+
+/**
+ * Returns the seconds in which a seceded task used its thread, before and after its last wait for a result. It is not
+ * recorded when it did, so the time after the wait comes first.
+ */
+export function secededUse(
+  { stopped, seceded, resumed, waited }: Trace['tasks'],
+  row: number,
+): { readonly between: number; readonly after: number } {
+  const used = Math.max(0, stopped[row]! - seceded[row]! - waited[row]!);
+  const after = Math.min(used, stopped[row]! - resumed[row]!);
+  return { between: Math.min(used - after, resumed[row]! - seceded[row]!), after };
+}
+
 /** Returns the lanes of a trace, made once. Cost: some walks over the tasks. */
 export const lanesOf = oncePer((trace: Trace): Lanes => makeLanes(trace));
 
 function makeLanes(trace: Trace): Lanes {
-  const { length, worker, thread, started, stopped } = trace.tasks;
+  const { length, worker, thread, started, stopped, seceded } = trace.tasks;
   const pairs = new PairIndex(trace.workers.length + 1);
   const laneOf = new Int32Array(length);
   for (let row = 0; row < length; row++)
     laneOf[row] = ran(trace, row) ? pairs.of(thread[row]! + 1, worker[row]! + 1) : -1;
   const offsets = countedOffsets(laneOf, pairs.length);
+  const stop = seceded.map((time, row) => (Number.isNaN(time) ? stopped[row]! : time));
   return {
     count: pairs.length,
     worker: pairs.seconds.map((index) => index - 1),
     thread: pairs.firsts.map((index) => index - 1),
     laneOf,
-    spans: timeSpans(laneOf, offsets, started, stopped),
+    stop,
+    spans: timeSpans(laneOf, offsets, started, stop),
     offsets,
   };
 }

@@ -1,7 +1,8 @@
 // Finds when the client submitted which tasks, and the result after which it did. If none of its tasks were running,
 // the client had waited for the last result. If some were, but a result came shortly before, the client had waited for
-// that result. Otherwise the client waited for nothing.
-import { oncePer } from '../base/lookUps.js';
+// that result. Otherwise the client waited for nothing. Tasks submit, too.
+import { firstWhere, oncePer } from '../base/lookUps.js';
+import { taskOfClient } from '../protocol/taskClientName.js';
 import type { Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
 
@@ -10,7 +11,12 @@ export interface SubmissionTimes {
   readonly submissionOf: Int32Array;
   /** Time of each submission in order, seconds since the epoch. */
   readonly time: Float64Array;
-  /** Row of the task for which the client waited before each submission; -1 if it waited for none. */
+  /** Row of the task whose code submitted; -1 for the program. */
+  readonly submitter: Int32Array;
+  /**
+   * Row of the task for which the client waited before each submission; -1 if it waited for none. A task that had not
+   * waited for any result is itself the cause of its submissions.
+   */
   readonly cause: Int32Array;
 }
 
@@ -19,8 +25,81 @@ export interface SubmissionTimes {
  */
 export const submissionsOf = oncePer((trace: Trace): SubmissionTimes => {
   const times = submissionTimes(trace);
-  return { ...times, cause: causes(trace, times) };
+  const submitter = submittersOf(trace, times);
+  const cause = causes(trace, times, submitter);
+  const awaited = new AwaitedResults(trace, { ...times, submitter });
+  for (const [submission, task] of submitter.entries()) {
+    if (task < 0) continue;
+    const before = awaited.before(task, times.time[submission]!);
+    cause[submission] = before < 0 ? task : before;
+  }
+  return { ...times, submitter, cause };
 });
+
+type Submitters = Pick<SubmissionTimes, 'submissionOf' | 'submitter'>;
+
+/** The results that seceded tasks awaited: those of the tasks that they submitted. */
+export class AwaitedResults {
+  readonly #trace: Trace;
+  /** By row of the submitting task, the rows of its finished tasks by end. */
+  readonly #rows = new Map<number, number[]>();
+
+  constructor(trace: Trace, { submissionOf, submitter }: Submitters) {
+    this.#trace = trace;
+    if (!submitter.some((row) => row >= 0)) return;
+    for (const [row, submission] of submissionOf.entries()) {
+      const task = submission < 0 ? -1 : submitter[submission]!;
+      if (task < 0 || Number.isNaN(trace.tasks.seceded[task]!)) continue;
+      const rows = this.#rows.get(task) ?? [];
+      this.#rows.set(task, rows);
+      rows.push(row);
+    }
+    const { stopped } = trace.tasks;
+    for (const rows of this.#rows.values()) rows.sort((a, b) => stopped[a]! - stopped[b]!);
+  }
+
+  /**
+   * Returns the task that ended last before `time`, of those that the seceded task submitted; -1 if none had ended.
+   * When the seceded task received the result is not recorded. Cost: a binary search.
+   */
+  before(task: number, time: number): number {
+    const rows = this.#rows.get(task) ?? [];
+    const later = firstWhere(0, rows.length, (at) => this.#trace.tasks.stopped[rows[at]!]! > time);
+    return rows[later - 1] ?? -1;
+  }
+
+  /** Returns the tasks that ended before the last wait of the seceded task that submitted them. */
+  all(task: number): readonly number[] {
+    const rows = this.#rows.get(task) ?? [];
+    const last = this.before(task, this.#trace.tasks.resumed[task]!);
+    return rows.slice(0, rows.indexOf(last) + 1);
+  }
+}
+
+/** Returns, by submission, the row of the task whose code submitted it; -1 for the program. */
+function submittersOf(
+  trace: Trace,
+  { submissionOf, time }: Omit<SubmissionTimes, 'cause' | 'submitter'>,
+): Int32Array {
+  const { tasks, computations } = trace;
+  const submitter = new Int32Array(time.length).fill(-1);
+  const clients = computations.map(({ client }) => taskOfClient(client));
+  if (clients.every((key) => key === undefined)) return submitter;
+  const keys = new Set(clients);
+  const runs = new Map<string, number[]>();
+  for (let row = 0; row < tasks.length; row++) {
+    const key = tasks.keyOf(row);
+    if (keys.has(key)) runs.set(key, [...(runs.get(key) ?? []), row]);
+  }
+  for (const [row, submission] of submissionOf.entries()) {
+    const key = clients[tasks.computation[row]!];
+    if (submission < 0 || key === undefined) continue;
+    const at = time[submission]!;
+    const isOpen = (run: number): boolean => tasks.started[run]! <= at && at <= tasks.stopped[run]!;
+    submitter[submission] = runs.get(key)?.find(isOpen) ?? -1;
+  }
+  return submitter;
+}
 
 /** Returns the time at which the client, or the scheduler in its process, received a result. */
 export function knownAt({ tasks }: Trace, row: number): number {
@@ -29,19 +108,29 @@ export function knownAt({ tasks }: Trace, row: number): number {
   return Math.max(stopped[row]!, acknowledged[row]! || Number.NEGATIVE_INFINITY);
 }
 
-function causes(trace: Trace, { submissionOf, time }: Omit<SubmissionTimes, 'cause'>): Int32Array {
+/** Returns the causes of the program's submissions. */
+function causes(
+  trace: Trace,
+  { submissionOf, time }: Omit<SubmissionTimes, 'cause' | 'submitter'>,
+  submitter: Int32Array,
+): Int32Array {
   const cause = new Int32Array(time.length).fill(-1);
   if (time.length < 2) return cause;
-  const results = lastTasks(trace, submissionOf);
+  const results = lastTasks(trace, submissionOf).filter((row) => submitter[submissionOf[row]!]! < 0);
   const at = Float64Array.from(results, (row) => knownAt(trace, row));
   const ends = new Float64Array(time.length).fill(Number.NEGATIVE_INFINITY);
   for (const [i, row] of results.entries()) ends[submissionOf[row]!] = at[i]!;
   let next = 0;
   let running = Number.NEGATIVE_INFINITY;
-  for (let submission = 1; submission < time.length; submission++) {
+  let last = -1;
+  for (let submission = 0; submission < time.length; submission++) {
+    if (submitter[submission]! >= 0) continue;
+    const previous = last;
+    last = submission;
+    if (previous < 0) continue;
     const now = time[submission]!;
-    const before = time[submission - 1]!;
-    running = Math.max(running, ends[submission - 1]!);
+    const before = time[previous]!;
+    running = Math.max(running, ends[previous]!);
     while (next < results.length && at[next]! <= now) next++;
     const known = next > 0 ? at[next - 1]! : Number.NEGATIVE_INFINITY;
     if (known <= before) continue;
@@ -71,7 +160,7 @@ function lastTasks(trace: Trace, submissionOf: Int32Array): Int32Array {
 }
 
 /** Returns the distinct times of submission in order, and the submission of each row. */
-function submissionTimes(trace: Trace): Omit<SubmissionTimes, 'cause'> {
+function submissionTimes(trace: Trace): Omit<SubmissionTimes, 'cause' | 'submitter'> {
   const { length, submitted } = trace.tasks;
   const { laneOf } = lanesOf(trace);
   const numbers = new Map<number, number>();

@@ -1,7 +1,7 @@
 // Computes how evenly the work is spread: the busy and idle time of each thread of each worker.
 import { sortedOrder } from '../base/sortedOrder.js';
 import type { Trace } from '../trace/trace.js';
-import { lanesOf } from './lanes.js';
+import { lanesOf, secededUse } from './lanes.js';
 import { windowOf } from './path/pathWalk.js';
 import { Table } from './table.js';
 import { actionOf, workIntervalsOf } from './workIntervals.js';
@@ -47,15 +47,23 @@ export function workerBalance(trace: Trace): Table {
   );
 }
 
-/** Returns the seconds in which at least one of the rows ran. Rows are in order of start. */
-export function coveredSeconds({ tasks }: Trace, rows: Int32Array): number {
+/**
+ * Returns the seconds in which at least one of the rows used its thread. Rows are in order of start. The time of
+ * seceded tasks on the thread counts in addition.
+ */
+export function coveredSeconds(trace: Trace, rows: Int32Array): number {
+  const { started, seceded } = trace.tasks;
+  const { stop } = lanesOf(trace);
   let seconds = 0;
   let until = Number.NEGATIVE_INFINITY;
   for (const row of rows) {
-    const stopped = tasks.stopped[row]!;
-    if (stopped <= until) continue;
-    seconds += stopped - Math.max(until, tasks.started[row]!);
-    until = stopped;
+    if (!Number.isNaN(seceded[row]!)) {
+      const { between, after } = secededUse(trace.tasks, row);
+      seconds += between + after;
+    }
+    if (stop[row]! <= until) continue;
+    seconds += stop[row]! - Math.max(until, started[row]!);
+    until = stop[row]!;
   }
   return seconds;
 }

@@ -16,6 +16,7 @@ export type { ProgressBarOptions } from '../diagnostics/progressBar.js';
 export type { Span } from '../diagnostics/span.js';
 export { span } from '../diagnostics/span.js';
 export type { ClusterDump } from '../engine/cluster/clusterDump.js';
+export type { SharedDump } from '../engine/cluster/coordination/sharedDump.js';
 export type { TaskDump, WorkerDump } from '../engine/cluster/dumpTypes.js';
 export type { SchedulerPlugin, TransitionInfo } from '../engine/cluster/schedulerPlugins.js';
 export type { WorkerSnapshot } from '../engine/host/workerView.js';

@@ -16,7 +16,7 @@ declare module '../graph/delayed.js' {
      * Starts the computation on the cluster of the running task, else of the most recently connected client. The result stays on the workers.
      *
      * @returns a future of the result. Other errors are errors of this future.
-     * @throws LongpoleError ERR_LONGPOLE_CLOSED if no client is connected
+     * @throws LongpoleError ERR_LONGPOLE_NO_CLIENT if no client is connected
      * @source Dask, `Delayed.persist`
      */
     persist(options?: SubmitOptions): Future<T>;
@@ -27,7 +27,7 @@ Delayed.prototype.persist = function persist<T>(this: Delayed<T>, options?: Subm
   const client = taskClient() ?? defaultClient();
   if (client === undefined)
     throw new LongpoleError(
-      'ERR_LONGPOLE_CLOSED',
+      'ERR_LONGPOLE_NO_CLIENT',
       'persist() keeps results on a cluster, and no client is connected. Call `await connect()` first.',
     );
   return client.persist(this, options);

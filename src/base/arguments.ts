@@ -155,6 +155,11 @@ export function nearestName(name: string, names: readonly string[]): string | un
   return best;
 }
 
+/** Whether a name differs from a known one in at most two letters, or one if the known name is short. */
+export function isMisspelling(name: string, known: string): boolean {
+  return editDistance(letters(name), letters(known)) <= (known.length < 5 ? 1 : 2);
+}
+
 function letters(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, '');
 }

@@ -50,6 +50,7 @@ export const ERROR_CODES = {
   ERR_LONGPOLE_SPILL_WRITE: 'Results cannot be spilled to disk.',
   ERR_LONGPOLE_STALLED: 'Workers are connected but do not do what the scheduler requested.',
   ERR_LONGPOLE_TASK: 'A task threw.',
+  ERR_LONGPOLE_TASK_CLIENT: 'A task used a call of its client that only the program has.',
   ERR_LONGPOLE_TASK_TIMEOUT: 'A task ran longer than its timeout.',
   ERR_LONGPOLE_TIMEOUT: 'A call of a shared object reached its time limit.',
   ERR_LONGPOLE_TRACE_FILE: 'A trace file could not be read or written.',

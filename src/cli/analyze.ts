@@ -9,7 +9,7 @@ import { visibleName } from '../base/visibleText.js';
 import { countText } from '../base/words.js';
 import { notWrittenText } from '../base/writeErrors.js';
 import { type Answer, ended, inPieces, jsonAnswers, jsonRows } from './answerText.js';
-import { type InputOptions, maxUnpackedOption, openInput } from './openInput.js';
+import { type InputOptions, openInput, withInputOptions } from './openInput.js';
 import { Progress, requested } from './progress.js';
 import { findingText } from './run/summaryText.js';
 import { tableLines } from './tableLayout.js';
@@ -54,30 +54,32 @@ const DASF_TABLES = new Map<string, (analyser: TraceAnalyser) => Table>([
 
 export function addAnalyze(program: Command): void {
   const names = QUESTIONS.map(({ name, title }) => `  ${name.padEnd(24)}${title}`).join('\n');
-  program
-    .command('analyze')
-    .description('print analyses of recorded traces as tables')
-    .argument('<trace...>', 'trace directories, event files of DASF, Chrome Trace JSON')
-    .addOption(
-      new Option('-a, --analyses <names>', 'names of analyses, separated by commas')
-        .argParser(parseAnalyses)
-        .default(QUESTIONS, 'all'),
-    )
-    .option('-o, --output <folder>', 'write one file per table to this folder instead of printing')
-    .addOption(new Option('-f, --format <format>', 'format of the output').choices(FORMATS).default('table'))
-    .option('--json', 'the same as --format json')
-    .option(
-      '--head <rows>',
-      `rows of each table (default: ${SHOWN_ROWS} in a terminal, otherwise all)`,
-      parseRows,
-    )
-    .addOption(
-      new Option('--compat <tool>', "compute DASF's three tables as DASF does, with its errors").choices([
-        'dasf',
-      ]),
-    )
-    .option('--progress', 'show the progress on stderr, also if stderr is no terminal')
-    .addOption(maxUnpackedOption)
+  withInputOptions(
+    program
+      .command('analyze')
+      .description('print analyses of recorded traces as tables')
+      .argument('<trace...>', 'trace directories, event files of DASF, Chrome Trace JSON')
+      .addOption(
+        new Option('-a, --analyses <names>', 'names of analyses, separated by commas')
+          .argParser(parseAnalyses)
+          .default(QUESTIONS, 'all'),
+      )
+      .option('-o, --output <folder>', 'write one file per table to this folder instead of printing')
+      .addOption(
+        new Option('-f, --format <format>', 'format of the output').choices(FORMATS).default('table'),
+      )
+      .option('--json', 'the same as --format json')
+      .option(
+        '--head <rows>',
+        `rows of each table (default: ${SHOWN_ROWS} in a terminal, otherwise all)`,
+        parseRows,
+      )
+      .addOption(
+        new Option('--compat <tool>', "compute DASF's three tables as DASF does, with its errors").choices([
+          'dasf',
+        ]),
+      ),
+  )
     .addHelpText('after', `\nAnalyses:\n${names}\n\nSeveral event files of DASF are read as one trace.`)
     .action((files: readonly string[], options: AnalyzeOptions) => runCommand(() => analyze(files, options)));
 }

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { type Diff, diff, type Table } from '../api/analysis.js';
 import { writeDiffPage } from '../api/diagnostics.js';
 import { visibleText } from '../base/visibleText.js';
-import { type InputOptions, maxUnpackedOption, openOne } from './openInput.js';
+import { type InputOptions, openOne, withInputOptions } from './openInput.js';
 import { layoutTable } from './tableLayout.js';
 import {
   FAILED,
@@ -28,19 +28,20 @@ interface Options extends InputOptions {
 }
 
 export function addDiff(program: Command): void {
-  program
-    .command('diff')
-    .description('report what became slower or faster between two traces, apart from noise')
-    .argument('<before>', 'a trace, or several of the same program separated by commas')
-    .argument('<after>', 'a trace, or several separated by commas')
-    .option(
-      '--fail-over <share>',
-      'exit with code 1 if the run became slower by more than this share, e.g. 5%',
-      parseShare,
-    )
-    .option('--page <file>', 'also write a page with the table and a flame graph of the call stacks')
-    .option('--json', 'print JSON')
-    .addOption(maxUnpackedOption)
+  withInputOptions(
+    program
+      .command('diff')
+      .description('report what became slower or faster between two traces, apart from noise')
+      .argument('<before>', 'a trace, or several of the same program separated by commas')
+      .argument('<after>', 'a trace, or several separated by commas')
+      .option(
+        '--fail-over <share>',
+        'exit with code 1 if the run became slower by more than this share, e.g. 5%',
+        parseShare,
+      )
+      .option('--page <file>', 'also write a page with the table and a flame graph of the call stacks')
+      .option('--json', 'print JSON'),
+  )
     .addHelpText('after', '\nWith three or more runs on each side, smaller differences become significant.')
     .action((before: string, after: string, options: Options) =>
       runCommand(() => runDiff(before, after, options)),

@@ -3,8 +3,8 @@ import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { EXPORTERS, exportTrace } from '../api/trace.js';
-import { type InputOptions, maxUnpackedOption, openInput } from './openInput.js';
-import { Progress } from './progress.js';
+import { type InputOptions, openInput, withInputOptions } from './openInput.js';
+import { Progress, requested } from './progress.js';
 import {
   CommandError,
   FAILED,
@@ -24,24 +24,25 @@ interface ExportOptions extends InputOptions {
 
 export function addExport(program: Command): void {
   const formats = EXPORTERS.map(({ name, description }) => `  ${name.padEnd(12)}${description}`).join('\n');
-  program
-    .command('export')
-    .description('write a trace in the format of another program')
-    .argument(
-      '<trace...>',
-      'a trace directory, Chrome Trace JSON, or event files of DASF, which are read as one trace',
-    )
-    .addOption(
-      new Option('-t, --to <format>', 'format, see below')
-        .choices(EXPORTERS.map(({ name }) => name))
-        .makeOptionMandatory(),
-    )
-    .option(
-      '-o, --output <path>',
-      'path of the file (compressed if it ends in .gz) or of the folder (default: named after the trace)',
-    )
-    .option('--json', 'print the paths and sizes of the written files as JSON')
-    .addOption(maxUnpackedOption)
+  withInputOptions(
+    program
+      .command('export')
+      .description('write a trace in the format of another program')
+      .argument(
+        '<trace...>',
+        'a trace directory, Chrome Trace JSON, or event files of DASF, which are read as one trace',
+      )
+      .addOption(
+        new Option('-t, --to <format>', 'format, see below')
+          .choices(EXPORTERS.map(({ name }) => name))
+          .makeOptionMandatory(),
+      )
+      .option(
+        '-o, --output <path>',
+        'path of the file (compressed if it ends in .gz) or of the folder (default: named after the trace)',
+      )
+      .option('--json', 'print the paths and sizes of the written files as JSON'),
+  )
     .addHelpText('after', `\nFormats:\n${formats}`)
     .action((files: readonly string[], options: ExportOptions) =>
       runCommand(() => runExport(files, options)),
@@ -49,7 +50,7 @@ export function addExport(program: Command): void {
 }
 
 async function runExport(files: readonly string[], options: ExportOptions): Promise<void> {
-  const { to, output, json } = options;
+  const { to, output, json, progress: shown } = options;
   const [opened, another] = openInput(files, options);
   if (opened === undefined || another !== undefined) {
     throw new CommandError('The files are several traces. Export them one by one.', WRONG_USAGE);
@@ -58,7 +59,7 @@ async function runExport(files: readonly string[], options: ExportOptions): Prom
   if (opened.files.some((file) => realPath(file) === realPath(target))) {
     throw new CommandError(`${target} is the trace itself. Name another file with --output.`, WRONG_USAGE);
   }
-  const progress = new Progress('writing');
+  const progress = new Progress('writing', requested(shown));
   let total = 0;
   const onProgress = (bytes: number): void => {
     total = bytes;

@@ -1,5 +1,5 @@
 // Opens the traces of a command line, with a progress bar, and with a warning for damaged or empty traces.
-import { Option } from 'commander';
+import type { Command } from 'commander';
 import { type OpenedTrace, openTraces, type TraceDamage } from '../api/traceFiles.js';
 import { Progress, requested } from './progress.js';
 import { CommandError, failingWith, note, WRONG_USAGE } from './terminal.js';
@@ -13,10 +13,16 @@ export interface InputOptions {
   readonly progress?: boolean | undefined;
 }
 
-export const maxUnpackedOption = new Option(
-  '--max-unpacked <size>',
-  'maximum size of decompressed files, e.g. 4GB (default: 100 times their size, at least 128MiB)',
-).argParser(parseBytes);
+/** Adds the options of InputOptions to a command. */
+export function withInputOptions(command: Command): Command {
+  return command
+    .option('--progress', 'show the progress on stderr, also if stderr is no terminal')
+    .option(
+      '--max-unpacked <size>',
+      'maximum size of decompressed files, e.g. 4GB (default: 100 times their size, at least 128MiB)',
+      parseBytes,
+    );
+}
 
 /** Opens traces. @throws CommandError with the code of unreadable input */
 export function openInput(

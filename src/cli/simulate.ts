@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { type Scaling, type SimulateOptions, scaling } from '../api/analysis.js';
 import { crewText, secondsText } from '../base/words.js';
-import { type InputOptions, maxUnpackedOption, openOne } from './openInput.js';
+import { type InputOptions, openOne, withInputOptions } from './openInput.js';
 import { layoutTable } from './tableLayout.js';
 import { failingWith, heading, outputWidth, print, printText, runCommand, WRONG_USAGE } from './terminal.js';
 import { parseBandwidth, parseBytes, parseCounts, parseFactor, parseSeconds } from './units.js';
@@ -13,29 +13,34 @@ interface Options extends InputOptions, Omit<SimulateOptions, 'workers' | 'start
 }
 
 export function addSimulate(program: Command): void {
-  program
-    .command('simulate')
-    .description('predict the makespan of a recorded trace under other conditions')
-    .argument(
-      '<trace...>',
-      'a trace directory, Chrome Trace JSON, or event files of DASF, which are read as one trace',
-    )
-    .option(
-      '-w, --workers <counts>',
-      'numbers of workers, separated by commas (default: as long as another worker helps)',
-      parseCounts,
-    )
-    .option('--faster <prefix=k>', 'tasks of this prefix become k times faster; may be repeated', parseFactor)
-    .option('--split <prefix=k>', 'each task of this prefix becomes k tasks; may be repeated', parseFactor)
-    .option('--bandwidth <rate>', 'bandwidth between two workers, e.g. 10Gbit or 500MB/s', parseBandwidth)
-    .option('--memory-limit <size>', 'memory of each worker, e.g. 4GB; 0 for no limit', parseBytes)
-    .option(
-      '--scheduler-overhead <seconds>',
-      "the scheduler's time per task, e.g. 200us; 0 for none",
-      parseSeconds,
-    )
-    .option('--json', 'print JSON')
-    .addOption(maxUnpackedOption)
+  withInputOptions(
+    program
+      .command('simulate')
+      .description('predict the makespan of a recorded trace under other conditions')
+      .argument(
+        '<trace...>',
+        'a trace directory, Chrome Trace JSON, or event files of DASF, which are read as one trace',
+      )
+      .option(
+        '-w, --workers <counts>',
+        'numbers of workers, separated by commas (default: as long as another worker helps)',
+        parseCounts,
+      )
+      .option(
+        '--faster <prefix=k>',
+        'tasks of this prefix become k times faster; may be repeated',
+        parseFactor,
+      )
+      .option('--split <prefix=k>', 'each task of this prefix becomes k tasks; may be repeated', parseFactor)
+      .option('--bandwidth <rate>', 'bandwidth between two workers, e.g. 10Gbit or 500MB/s', parseBandwidth)
+      .option('--memory-limit <size>', 'memory of each worker, e.g. 4GB; 0 for no limit', parseBytes)
+      .option(
+        '--scheduler-overhead <seconds>',
+        "the scheduler's time per task, e.g. 200us; 0 for none",
+        parseSeconds,
+      )
+      .option('--json', 'print JSON'),
+  )
     .addHelpText(
       'after',
       '\nOmitted conditions are those of the recording. The makespan is expected between low and high.',
@@ -45,9 +50,9 @@ export function addSimulate(program: Command): void {
 
 async function runSimulate(
   files: readonly string[],
-  { json, maxUnpacked, ...options }: Options,
+  { json, maxUnpacked, progress, ...options }: Options,
 ): Promise<void> {
-  const opened = openOne(files, { maxUnpacked });
+  const opened = openOne(files, { maxUnpacked, progress });
   const { rows, usefulWorkers, recorded, toTable } = failingWith(WRONG_USAGE, () =>
     scaling(opened.trace, options),
   );

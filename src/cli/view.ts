@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { viewTrace } from '../api/trace.js';
 import { openBrowser } from './openBrowser.js';
-import { type InputOptions, maxUnpackedOption, openInput } from './openInput.js';
+import { type InputOptions, openInput, withInputOptions } from './openInput.js';
 import { CommandError, failingLater, interrupted, print, runCommand, WRONG_USAGE } from './terminal.js';
 
 interface Options extends InputOptions {
@@ -14,24 +14,28 @@ interface Options extends InputOptions {
 }
 
 export function addView(program: Command): void {
-  program
-    .command('view')
-    .description('serve the dashboard of a recorded trace')
-    .argument(
-      '<trace...>',
-      'a trace directory, a report, Chrome Trace JSON, or event files of DASF, which are read as one trace',
-    )
-    .option('-p, --port <number>', 'port of the dashboard (default: 8787, or a free port)', Number)
-    .option('--host <address>', 'address of the dashboard (default: 127.0.0.1); others require a token')
-    .option('--token <secret>', 'token that viewers need, of at least 16 letters, digits, - or _')
-    .option('--no-open', 'only print the link')
-    .addOption(maxUnpackedOption)
+  withInputOptions(
+    program
+      .command('view')
+      .description('serve the dashboard of a recorded trace')
+      .argument(
+        '<trace...>',
+        'a trace directory, a report, Chrome Trace JSON, or event files of DASF, which are read as one trace',
+      )
+      .option('-p, --port <number>', 'port of the dashboard (default: 8787, or a free port)', Number)
+      .option('--host <address>', 'address of the dashboard (default: 127.0.0.1); others require a token')
+      .option('--token <secret>', 'token that viewers need, of at least 16 letters, digits, - or _')
+      .option('--no-open', 'only print the link'),
+  )
     .addHelpText('after', '\nPress Ctrl-C to end the command.')
     .action((files: readonly string[], options: Options) => runCommand(() => runView(files, options)));
 }
 
-async function runView(files: readonly string[], { open, maxUnpacked, ...options }: Options): Promise<void> {
-  const [opened, another] = openInput(files, { maxUnpacked });
+async function runView(
+  files: readonly string[],
+  { open, maxUnpacked, progress, ...options }: Options,
+): Promise<void> {
+  const [opened, another] = openInput(files, { maxUnpacked, progress });
   if (opened === undefined || another !== undefined)
     throw new CommandError('The files are several traces. View them one by one.', WRONG_USAGE);
   const title = opened.files.map((file) => basename(file)).join(' + ');

@@ -26,6 +26,19 @@ export function taskError(tasks: TaskNames, id: number, worker: string, thrown: 
   return new TaskError(where, message, { cause: thrown, ...(isErrorCode(code) ? { code } : {}) });
 }
 
+/** Name of an error that ended a thread because no code caught it. Names of errors travel between processes. */
+const UNCAUGHT = 'UncaughtError';
+
+/** Returns the reason for the end of a thread, given the error that the thread has emitted. */
+export function threadError(emitted: unknown): Error {
+  const error = isError(emitted) ? emitted : new Error(String(emitted));
+  // Node has ended the thread, e.g. because its heap is exhausted.
+  if ('code' in error && String(error.code).startsWith('ERR_WORKER_')) return error;
+  const uncaught = new Error(`An error was not caught: ${error.name}: ${error.message}`, { cause: error });
+  uncaught.name = UNCAUGHT;
+  return uncaught;
+}
+
 /** Returns the error of a task during which `attempts` workers have died. */
 export function killedWorkerError(
   tasks: TaskNames,
@@ -35,10 +48,14 @@ export function killedWorkerError(
   cause: Error,
 ): KilledWorkerError {
   const where = { key: tasks.keys[id]!, function: taskFunctionName(tasks, id), worker };
+  const isUncaught = cause.name === UNCAUGHT;
   const message =
     `Task '${where.key}' (function ${where.function}) was running ${attempts} times when its worker died; it is not tried again. ` +
-    `The last worker was ${worker}: ${sentenceOf(cause)} Look for process.exit(), exhausted memory or a crash in native code.`;
-  return new KilledWorkerError(where, attempts, message, { cause });
+    `The last worker was ${worker}: ${sentenceOf(cause)} ` +
+    (isUncaught
+      ? 'Await every promise that the task creates, or handle its rejection. Catch errors in callbacks of timers and events.'
+      : 'Look for process.exit(), exhausted memory or a crash in native code.');
+  return new KilledWorkerError(where, attempts, message, { cause: isUncaught ? cause.cause : cause });
 }
 
 /** Returns the error of a task that exceeded its `timeout` option, so that its isolate was ended. Times in seconds. */

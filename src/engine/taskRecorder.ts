@@ -33,6 +33,9 @@ interface Columns {
   started: Float64Array;
   stopped: Float64Array;
   coreWaits: Float64Array;
+  seceded: Float64Array;
+  resumed: Float64Array;
+  waited: Float64Array;
   dimensions: Uint8Array;
   shapes: Float64Array;
 }
@@ -50,6 +53,9 @@ function columns(capacity: number): Columns {
     started: new Float64Array(capacity),
     stopped: new Float64Array(capacity),
     coreWaits: new Float64Array(capacity),
+    seceded: new Float64Array(capacity),
+    resumed: new Float64Array(capacity),
+    waited: new Float64Array(capacity),
     dimensions: new Uint8Array(capacity),
     shapes: new Float64Array(MAX_DIMENSIONS * capacity),
   };
@@ -86,6 +92,7 @@ export class TaskRecorder {
     const into = this.#columns;
     const { dispatchedAt, runs, info } = computation;
     let rows = 0;
+    let hasSeceded = false;
     for (let index = 0; index < count; index++) {
       const kind = reported.kinds[index]!;
       if (accepted?.[index] === 0 || kind === KIND_SKIPPED) continue;
@@ -103,7 +110,12 @@ export class TaskRecorder {
       into.dispatched[rows] = dispatched;
       into.received[rows] = received;
       into.started[rows] = started;
-      into.stopped[rows] = between(reported.stops[index]!, started, now);
+      const stopped = between(reported.stops[index]!, started, now);
+      into.stopped[rows] = stopped;
+      into.seceded[rows] = between(reported.seceded[index]!, started, stopped);
+      into.resumed[rows] = between(reported.resumed[index]!, started, stopped);
+      into.waited[rows] = between(reported.waited[index]!, 0, stopped - into.seceded[rows]!);
+      hasSeceded ||= !Number.isNaN(into.seceded[rows]!);
       into.coreWaits[rows] = reported.coreWaits[index]!;
       const dimensions = reported.dimensions[index]!;
       into.dimensions[rows] = dimensions;
@@ -111,7 +123,7 @@ export class TaskRecorder {
         into.shapes[MAX_DIMENSIONS * rows + i] = reported.shapes[MAX_DIMENSIONS * index + i]!;
       rows++;
     }
-    return rows === 0 ? undefined : this.#send(computation, worker, rows, now);
+    return rows === 0 ? undefined : this.#send(computation, worker, rows, now, hasSeceded);
   }
 
   /** Records a task of a worker that died or was ended. `state` is TASK_ERRED for a task that never began. */
@@ -140,14 +152,22 @@ export class TaskRecorder {
     this.#send(computation, worker, 1, now);
   }
 
-  #send(computation: RecordedComputation, worker: number, count: number, now: number): TaskRuns {
+  #send(
+    computation: RecordedComputation,
+    worker: number,
+    count: number,
+    now: number,
+    hasSeceded = false,
+  ): TaskRuns {
+    const { seceded, resumed, waited, ...columns } = this.#columns;
     const runs: TaskRuns = {
       computation: computation.info,
       worker,
       count,
       typeNames: RESULT_TYPES,
       acknowledged: now,
-      ...this.#columns,
+      ...columns,
+      ...(hasSeceded ? { seceded, resumed, waited } : {}),
     };
     this.#notify((observer) => observer.tasksEnded?.(runs));
     return runs;

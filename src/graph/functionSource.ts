@@ -61,6 +61,20 @@ function likeliest(problems: readonly unknown[]): string {
   return message.replace(/ \(\d+:\d+\)$/, '');
 }
 
+/**
+ * Returns the number of arguments that a function uses at most; undefined if its text does not show that, e.g. because it
+ * has default values, takes any number, or is built into the engine.
+ */
+export function parameterCount(fn: AnyFunction): number | undefined {
+  const source = functionSource(fn);
+  if (!('node' in source) || /\barguments\b/.test(source.expression)) return undefined;
+  const { node } = source;
+  // `length` does not count parameters from the first default value on.
+  return 'params' in node && Array.isArray(node.params) && node.params.length === fn.length
+    ? fn.length
+    : undefined;
+}
+
 function nativeReason(fn: AnyFunction): string {
   if (fn.name.startsWith('bound ')) return 'it was made by bind(), which leaves no source text';
   return 'it is built into the engine and is not a global that every isolate has';

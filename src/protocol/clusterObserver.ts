@@ -90,6 +90,13 @@ export interface TaskRuns {
    * unknown.
    */
   readonly coreWaits?: Float64Array;
+  /**
+   * Times from `started` to `stopped` at which seceded tasks left their slots, from which they waited for no result
+   * any more, and seconds in which they did not use their threads; NaN for other tasks. Absent if no task of these runs has seceded.
+   */
+  readonly seceded?: Float64Array;
+  readonly resumed?: Float64Array;
+  readonly waited?: Float64Array;
   /** Number of dimensions of each result; 0 for a result without a shape. Absent: shapes are unknown. */
   readonly dimensions?: Uint8Array;
   /** Lengths of the dimensions, MAX_DIMENSIONS per run, of which `dimensions` are valid. */

@@ -1,30 +1,35 @@
 // The completions of one run on one isolate, in memory that both sides share: a ring of columns with one writer (the
 // isolate) and one reader (its host). A busy isolate cannot send messages, but the host can read its completions here
 // at any time. The host never has more tasks outstanding than the ring holds, so the writer never waits.
+import { isSeparate } from './resultKinds.js';
+import type { TaskRun } from './taskRun.js';
 
 /** Indices of the header words. */
 const HEAD = 0;
 const RUNNING = 1;
 const CANCELLED = 2;
 const TAIL = 3;
+const RUNNING_BATCH = 4;
 /** The last two words are a float64: the start time of the running task. */
-const HEADER_WORDS = 6;
-const SINCE_BYTES = 16;
+const HEADER_WORDS = 8;
+const SINCE_BYTES = 24;
 
 const NO_SHAPE: readonly number[] = [];
 /** Largest number of dimensions of a result's shape. */
 export const MAX_DIMENSIONS = 4;
 
 /**
- * Bytes per entry: id 4, kind 1, type 1, dimensions 1 (padded to 4), number 8, received 8, start 8, stop 8, wait for a
- * core 8, shape 32.
+ * Bytes per entry: id 4, batch 4, kind 1, type 1, dimensions 1 (padded to 4), number 8, received 8, start 8, stop 8, wait
+ * for a core 8, times of secession and resumption and the wait 8 each, shape 32.
  */
-const ENTRY_BYTES = 48 + 8 * MAX_DIMENSIONS;
+const ENTRY_BYTES = 76 + 8 * MAX_DIMENSIONS;
 
 /** Columns of completions, copied out of the ring. `count` entries are valid. */
 export interface CompletionColumns {
   count: number;
   readonly ids: Int32Array;
+  /** Batches of these runs of the tasks. A task that was cancelled and sent again has a run in each batch. */
+  readonly batches: Int32Array;
   /** See results.ts. */
   readonly kinds: Uint8Array;
   /** Index into RESULT_TYPES of results.ts. */
@@ -38,6 +43,11 @@ export interface CompletionColumns {
   readonly stops: Float64Array;
   /** Seconds between start and stop in which the thread was ready to run but had no core; NaN if unknown. */
   readonly coreWaits: Float64Array;
+  /** Times at which seceded tasks left their slots, from which they waited for no result any more, and seconds in
+   * which they did not use the thread; NaN for other tasks. */
+  readonly seceded: Float64Array;
+  readonly resumed: Float64Array;
+  readonly waited: Float64Array;
   /** Number of dimensions of the result's shape; 0 for a result without a shape. */
   readonly dimensions: Uint8Array;
   /** MAX_DIMENSIONS lengths per entry, of which `dimensions` are valid. Empty if no entry has a shape. */
@@ -48,6 +58,7 @@ export function completionColumns(capacity: number): CompletionColumns {
   return {
     count: 0,
     ids: new Int32Array(capacity),
+    batches: new Int32Array(capacity),
     kinds: new Uint8Array(capacity),
     types: new Uint8Array(capacity),
     numbers: new Float64Array(capacity),
@@ -55,6 +66,9 @@ export function completionColumns(capacity: number): CompletionColumns {
     starts: new Float64Array(capacity),
     stops: new Float64Array(capacity),
     coreWaits: new Float64Array(capacity),
+    seceded: new Float64Array(capacity).fill(Number.NaN),
+    resumed: new Float64Array(capacity).fill(Number.NaN),
+    waited: new Float64Array(capacity).fill(Number.NaN),
     dimensions: new Uint8Array(capacity),
     shapes: new Float64Array(MAX_DIMENSIONS * capacity),
   };
@@ -66,6 +80,7 @@ export class CompletionLog {
   readonly #header: Int32Array;
   readonly #since: Float64Array;
   readonly #ids: Int32Array;
+  readonly #batches: Int32Array;
   readonly #kinds: Uint8Array;
   readonly #types: Uint8Array;
   readonly #numbers: Float64Array;
@@ -73,6 +88,9 @@ export class CompletionLog {
   readonly #starts: Float64Array;
   readonly #stops: Float64Array;
   readonly #coreWaits: Float64Array;
+  readonly #seceded: Float64Array;
+  readonly #resumed: Float64Array;
+  readonly #waited: Float64Array;
   readonly #dimensions: Uint8Array;
   readonly #shapes: Float64Array;
   /** Next entry to write, or to read: each side holds its own object over the same buffer. */
@@ -89,58 +107,54 @@ export class CompletionLog {
     }
     const capacity = (this.buffer.byteLength - 4 * HEADER_WORDS) / ENTRY_BYTES;
     this.capacity = capacity;
-    let offset = 0;
-    this.#header = new Int32Array(this.buffer, offset, HEADER_WORDS);
+    this.#header = new Int32Array(this.buffer, 0, HEADER_WORDS);
     this.#since = new Float64Array(this.buffer, SINCE_BYTES, 1);
-    offset += 4 * HEADER_WORDS;
-    this.#numbers = new Float64Array(this.buffer, offset, capacity);
-    offset += 8 * capacity;
-    this.#received = new Float64Array(this.buffer, offset, capacity);
-    offset += 8 * capacity;
-    this.#starts = new Float64Array(this.buffer, offset, capacity);
-    offset += 8 * capacity;
-    this.#stops = new Float64Array(this.buffer, offset, capacity);
-    offset += 8 * capacity;
-    this.#coreWaits = new Float64Array(this.buffer, offset, capacity);
-    offset += 8 * capacity;
-    this.#shapes = new Float64Array(this.buffer, offset, MAX_DIMENSIONS * capacity);
-    offset += 8 * MAX_DIMENSIONS * capacity;
-    this.#ids = new Int32Array(this.buffer, offset, capacity);
-    offset += 4 * capacity;
-    this.#kinds = new Uint8Array(this.buffer, offset, capacity);
-    offset += capacity;
-    this.#types = new Uint8Array(this.buffer, offset, capacity);
-    offset += capacity;
-    this.#dimensions = new Uint8Array(this.buffer, offset, capacity);
+    let offset = 4 * HEADER_WORDS;
+    const take = (bytes: number): number => {
+      const from = offset;
+      offset += bytes * capacity;
+      return from;
+    };
+    const floats = (): Float64Array => new Float64Array(this.buffer, take(8), capacity);
+    const integers = (): Int32Array => new Int32Array(this.buffer, take(4), capacity);
+    const bytes = (): Uint8Array => new Uint8Array(this.buffer, take(1), capacity);
+    this.#numbers = floats();
+    this.#received = floats();
+    this.#starts = floats();
+    this.#stops = floats();
+    this.#coreWaits = floats();
+    this.#seceded = floats();
+    this.#resumed = floats();
+    this.#waited = floats();
+    this.#shapes = new Float64Array(this.buffer, take(8 * MAX_DIMENSIONS), MAX_DIMENSIONS * capacity);
+    this.#ids = integers();
+    this.#batches = integers();
+    this.#kinds = bytes();
+    this.#types = bytes();
+    this.#dimensions = bytes();
   }
 
   /**
    * Writer: publishes a finished task at once, and marks that none runs. In this order, because the reader closes
    * runs whose tasks have ended, and must not find one that seems to run.
    */
-  write(
-    id: number,
-    kind: number,
-    type: number,
-    number: number,
-    received: number,
-    start: number,
-    stop: number,
-    coreWait: number,
-    shape: readonly number[] = NO_SHAPE,
-  ): void {
+  write(ran: TaskRun, kind: number, type: number, number: number, shape: readonly number[] = NO_SHAPE): void {
     const at = this.#position++ & (this.capacity - 1);
-    this.#ids[at] = id;
+    this.#ids[at] = ran.id;
+    this.#batches[at] = ran.batch;
     this.#kinds[at] = kind;
     this.#types[at] = type;
     this.#numbers[at] = number;
-    this.#received[at] = received;
-    this.#starts[at] = start;
-    this.#stops[at] = stop;
-    this.#coreWaits[at] = coreWait;
+    this.#received[at] = ran.received;
+    this.#starts[at] = ran.start;
+    this.#stops[at] = ran.stop;
+    this.#coreWaits[at] = ran.coreWait;
+    this.#seceded[at] = ran.seceded;
+    this.#resumed[at] = ran.resumed;
+    this.#waited[at] = ran.waited;
     this.#dimensions[at] = shape.length;
     for (let i = 0; i < shape.length; i++) this.#shapes[MAX_DIMENSIONS * at + i] = shape[i]!;
-    this.leave(id);
+    this.leave(ran.id);
     Atomics.store(this.#header, HEAD, this.#position | 0);
   }
 
@@ -149,19 +163,25 @@ export class CompletionLog {
     return (Atomics.load(this.#header, HEAD) - this.#position) | 0;
   }
 
+  /** Writer: number of entries so far, as a 32-bit integer. */
+  get written(): number {
+    return this.#position | 0;
+  }
+
   /**
-   * Reader: copies entries up to the size of the columns. Stops before the first entry that `accept` refuses (its
-   * value has not arrived yet).
+   * Reader: copies entries up to the size of the columns. Stops before the first entry whose value has not arrived. The
+   * values of the first `covered` entries of the log have arrived.
    */
-  read(into: CompletionColumns, accept: (id: number, kind: number) => boolean): void {
+  read(into: CompletionColumns, covered: number): void {
     const count = Math.min(this.available, into.ids.length);
+    const arrived = (covered - this.#position) | 0;
     let read = 0;
     for (; read < count; read++) {
       const at = (this.#position + read) & (this.capacity - 1);
-      const id = this.#ids[at]!;
       const kind = this.#kinds[at]!;
-      if (!accept(id, kind)) break;
-      into.ids[read] = id;
+      if (read >= arrived && isSeparate(kind)) break;
+      into.ids[read] = this.#ids[at]!;
+      into.batches[read] = this.#batches[at]!;
       into.kinds[read] = kind;
       into.types[read] = this.#types[at]!;
       into.numbers[read] = this.#numbers[at]!;
@@ -169,6 +189,9 @@ export class CompletionLog {
       into.starts[read] = this.#starts[at]!;
       into.stops[read] = this.#stops[at]!;
       into.coreWaits[read] = this.#coreWaits[at]!;
+      into.seceded[read] = this.#seceded[at]!;
+      into.resumed[read] = this.#resumed[at]!;
+      into.waited[read] = this.#waited[at]!;
       const dimensions = this.#dimensions[at]!;
       into.dimensions[read] = dimensions;
       for (let i = 0; i < dimensions; i++)
@@ -184,14 +207,20 @@ export class CompletionLog {
     return Atomics.load(this.#header, RUNNING) - 1;
   }
 
+  /** The batch of the running task; for -1, that of the last one. */
+  get runningBatch(): number {
+    return Atomics.load(this.#header, RUNNING_BATCH);
+  }
+
   /** Start of the running task in seconds since the epoch; for -1, the start of the last one. */
   get runningSince(): number {
     return this.#since[0]!;
   }
 
   /** Writer: records that this task starts. */
-  begin(id: number, start: number): void {
+  begin(id: number, batch: number, start: number): void {
     this.#since[0] = start;
+    this.#header[RUNNING_BATCH] = batch;
     Atomics.store(this.#header, RUNNING, id + 1);
   }
 

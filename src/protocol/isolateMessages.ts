@@ -1,6 +1,7 @@
 // Messages between a host and its isolate, in both directions. The isolate is a thread of this process or of another
 // one. In the second case the messages cross the process border first (see processMessages.ts).
 
+import type { RemoteCompiler } from './compiledModules.js';
 import type { ErrorInfo } from './errorInfo.js';
 import type { FunctionRef } from './functionRef.js';
 import type { MetricChanges } from './metrics.js';
@@ -14,6 +15,8 @@ import type { TaskKinds } from './taskKinds.js';
 export interface OpenRunMessage {
   readonly type: 'open';
   readonly run: number;
+  /** Unique per isolate. A run may be closed and opened again, so reports name the opening. */
+  readonly opening: number;
   readonly program: Program;
   readonly functions: readonly FunctionRef[];
   /** Task id → number of the batch in which the task is offered; 0 not offered; negative: started in that batch. */
@@ -170,6 +173,9 @@ export interface IsolateMeasures {
 export interface Report {
   readonly type: 'report';
   readonly run: number;
+  readonly opening: number;
+  /** The log's number of entries. The values of these entries have arrived with this message. */
+  readonly written: number;
   readonly values: Values;
   /** The results of STORED entries. */
   readonly packed: PackedValues;
@@ -187,6 +193,7 @@ export interface Measured {
 export interface Fetched {
   readonly type: 'fetched';
   readonly run: number;
+  readonly opening: number;
   /** Results that the isolate has dropped meanwhile, because all tasks that use them have run there. */
   readonly missing: Int32Array;
   readonly values: Values;
@@ -238,6 +245,8 @@ export interface IsolateBirth {
   readonly metered: boolean;
   /** True if tasks may ask a scheduler's process. Tasks of local schedulers may not. */
   readonly asks: boolean;
+  /** Undefined if the isolate loads modules as the program does. */
+  readonly compiler?: RemoteCompiler;
 }
 
 /** Bytes of the JavaScript heap. */

@@ -24,6 +24,11 @@ export function isScalar(kind: number): boolean {
   return kind <= KIND_NUMBER;
 }
 
+/** Returns whether the value or the error comes in a separate message. */
+export function isSeparate(kind: number): boolean {
+  return kind === KIND_VALUE || kind === KIND_ERROR || kind === KIND_STORED;
+}
+
 /** Returns the kind of a scalar, or KIND_VALUE. */
 export function kindOf(value: unknown): number {
   if (typeof value === 'number') return KIND_NUMBER;

@@ -1,6 +1,6 @@
 // Every table of a trace and every column of it, as data. Row types, builders, windows, files, exports and the tables
 // of docs/trace-format.md follow from it. To add a column, declare it here, measure it, and show it in a view.
-import type { ColumnSpec, EncodedRow, ReportedRow, RowsOf, TableSpec } from './schemaTypes.js';
+import type { EncodedRow, ReportedRow, RowsOf, TableSpec } from './schemaTypes.js';
 
 /** Outcomes of a run of a task. The columns of TaskRuns contain their indices. */
 export const TASK_STATES = ['memory', 'erred', 'cancelled', 'lost'] as const;
@@ -126,7 +126,36 @@ export const TRACE_SCHEMA = {
         absent: 'not measured',
         doc: 'Seconds from `started` to `stopped` in which the thread was ready to run but had no core.',
       },
-      duration: { kind: 'float', unit: 'seconds', derived: true, doc: 'Time from `started` to `stopped`.' },
+      seceded: {
+        optional: true,
+        since: '1.3',
+        kind: 'float',
+        unit: 'time',
+        absent: 'stayed in its slot',
+        doc: 'Time at which the task left its slot. From then on its thread ran other tasks.',
+      },
+      resumed: {
+        optional: true,
+        since: '1.3',
+        kind: 'float',
+        unit: 'time',
+        absent: 'stayed in its slot',
+        doc: 'Time at which a seceded task had the last result that it awaited; `seceded` if it awaited none.',
+      },
+      waited: {
+        optional: true,
+        since: '1.3',
+        kind: 'float',
+        unit: 'seconds',
+        absent: 'stayed in its slot',
+        doc: 'Seconds from `seceded` to `stopped` in which the task did not use its thread.',
+      },
+      duration: {
+        kind: 'float',
+        unit: 'seconds',
+        derived: true,
+        doc: 'Time from `started` to `stopped`, without `waited`.',
+      },
       nbytes: { kind: 'whole', unit: 'bytes', doc: 'Size of the result.' },
       resultType: { kind: 'name', title: 'result_type', doc: 'Type of the result, e.g. `Float64Array`.' },
       call: {
@@ -361,27 +390,3 @@ export const GROWING_TABLES = [
   'samples',
   'events',
 ] as const satisfies readonly RecordedTable[];
-
-export interface Column extends ColumnSpec {
-  /** Name in memory. */
-  readonly name: string;
-  /** Name in files and exports. */
-  readonly title: string;
-}
-
-/** Returns the columns of a table, in order. */
-export function columnsOf(table: RecordedTable): readonly Column[] {
-  const columns: TableSpec['columns'] = TRACE_SCHEMA[table].columns;
-  return Object.entries(columns).map(([name, spec]) => ({ title: name, ...spec, name }));
-}
-
-/** Returns the columns of a table in files, in order. */
-export function fileColumns(table: RecordedTable): readonly Column[] {
-  return columnsOf(table).filter(({ derived }) => derived !== true);
-}
-
-/** Returns whether traces of the first version may lack the table. */
-export function appearedLater(table: RecordedTable): boolean {
-  const { since = '1.0' }: TableSpec = TRACE_SCHEMA[table];
-  return since !== '1.0';
-}

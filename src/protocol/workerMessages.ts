@@ -114,10 +114,11 @@ export type ToWorker =
   | { readonly type: 'peer-gone'; readonly address: string }
   | { readonly type: 'end' };
 
-/** A running task. */
+/** A running task, and the batch in which it began. */
 export interface WorkerTask {
   readonly run: number;
   readonly id: number;
+  readonly batch: number;
 }
 
 /** Peer links of a worker at this moment. */

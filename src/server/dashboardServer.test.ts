@@ -1,67 +1,15 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { type IncomingHttpHeaders, request } from 'node:http';
 import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { WebSocket } from 'ws';
 import { MAX_PAGE_MESSAGE_BYTES } from '../protocol/viewMessages.js';
+import { type Answer, ask, askSocket } from './askDashboard.test.support.js';
 import { ScriptedCluster, TEST_PAGE, TestPage } from './dashboard.test.support.js';
 import { DashboardServer } from './dashboardServer.js';
 
 const TOKEN = 'a-secret-of-the-test-0001';
 const STORY = { seed: 5, sizes: [20, 40], workers: 2, batch: 7 };
-
-interface Answer {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-}
-
-/** Sends a request with any path and headers, as an attacker would. */
-function ask(
-  { port }: DashboardServer,
-  path: string,
-  { method = 'GET', headers = {} }: { method?: string; headers?: Record<string, string> } = {},
-): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const sent = request({ host: '127.0.0.1', port, path, method, headers, agent: false }, (response) => {
-      const parts: Buffer[] = [];
-      response.on('data', (part: Buffer) => parts.push(part));
-      response.on('error', reject);
-      response.on('end', () =>
-        resolve({
-          status: response.statusCode ?? 0,
-          headers: response.headers,
-          body: Buffer.concat(parts).toString('latin1'),
-        }),
-      );
-    });
-    sent.on('error', reject);
-    sent.end();
-  });
-}
-
-/** Returns 101, or the status with which the server refused a WebSocket. */
-function askSocket(
-  { port }: DashboardServer,
-  path: string,
-  headers: Record<string, string> = {},
-): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, { headers });
-    socket.on('unexpected-response', (_request, response) => {
-      resolve(response.statusCode ?? 0);
-      socket.terminate();
-    });
-    socket.on('open', () => {
-      resolve(101);
-      socket.terminate();
-    });
-    socket.on('error', (error) => {
-      if (socket.readyState !== WebSocket.CLOSING) reject(error);
-    });
-  });
-}
 
 function started(
   options: { token?: string; host?: string; names?: string[]; frameAncestors?: string[] } = {},

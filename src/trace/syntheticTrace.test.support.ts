@@ -1,6 +1,7 @@
 // Makes traces from short descriptions, for tests of analyses and views. Values that are left out default to those of a
 // run without delays.
 import { ACTIONS, type Action, TASK_STATES } from '../protocol/clusterObserver.js';
+import { taskClientName } from '../protocol/taskClientName.js';
 import type { Reported } from '../protocol/traceSchema.js';
 import { StringTable } from './stringTable.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from './trace.js';
@@ -35,6 +36,13 @@ export interface SyntheticTask {
   readonly acknowledged?: number;
   /** Seconds of waiting for a core. Default: unknown. */
   readonly coreWait?: number;
+  /** When the task left its slot, and when it had its last awaited result. Default: it stayed in its slot. */
+  readonly seceded?: number;
+  readonly resumed?: number;
+  /** Seconds after `seceded` in which it did not use its thread. Default: the time from `seceded` to `resumed`. */
+  readonly waited?: number;
+  /** Key of the task whose code submitted the computation. Default: the client. */
+  readonly submitter?: string;
   /** Number of its computation: 1, 2, …; default 1. */
   readonly computation?: number;
 }
@@ -210,6 +218,7 @@ class SyntheticBuilder {
       const start = number === 1 ? (this.#spec.called ?? first) : first;
       const stop = own.reduce((last, task) => Math.max(last, task.acknowledged ?? task.stopped), -Infinity);
       const firstId = this.#ids.size;
+      const submitter = own[0]?.submitter;
       for (const key of keys) this.#id(key);
       this.#builder.computations.push({
         number,
@@ -218,7 +227,7 @@ class SyntheticBuilder {
         start,
         stop,
         keys,
-        client: 'client',
+        client: submitter === undefined ? 'client' : taskClientName(submitter),
         code: '',
       });
     }
@@ -227,6 +236,7 @@ class SyntheticBuilder {
   #addTask(task: SyntheticTask): void {
     const builder = this.#builder;
     const { key, started, stopped, worker = 'w0', needs = [], computation = 1 } = task;
+    const { seceded = Number.NaN, resumed = Number.NaN, waited = resumed - seceded } = task;
     const submitted = task.submitted ?? this.#builder.computations[computation - 1]?.start ?? started;
     const ready =
       task.ready ??
@@ -244,7 +254,7 @@ class SyntheticBuilder {
         worker: this.#text(worker),
         device: -1,
         stop: stopped,
-        duration: stopped - started,
+        duration: stopped - started - (waited || 0),
         nbytes: task.nbytes ?? 0,
         resultType: text(task.resultType),
         dtype: -1,
@@ -257,12 +267,16 @@ class SyntheticBuilder {
         thread: task.thread ?? 0,
         state: TASK_STATES.indexOf(task.state ?? 'memory'),
         attempt: task.attempt ?? 1,
+        started,
         submitted,
         ready,
         dispatched,
         received: task.received ?? dispatched,
         acknowledged: task.acknowledged ?? stopped,
         coreWait: task.coreWait ?? Number.NaN,
+        seceded,
+        resumed,
+        waited,
         ...named('functionName', task.functionName ?? functionOf(key)),
         ...named('prefix', task.prefix ?? task.functionName ?? functionOf(key)),
         group: this.#key(task.group ?? task.prefix ?? task.functionName ?? functionOf(key)),

@@ -52,6 +52,9 @@ export class TaskColumns implements TaskRows {
   #stopped: Float64Array | undefined;
   #acknowledged: Float64Array | undefined;
   #coreWait: Float64Array | undefined;
+  #seceded: Float64Array | undefined;
+  #resumed: Float64Array | undefined;
+  #waited: Float64Array | undefined;
   #duration: Float64Array | undefined;
   #nbytes: Float64Array | undefined;
   #resultType: Int32Array | undefined;
@@ -161,8 +164,20 @@ export class TaskColumns implements TaskRows {
     this.#coreWait ??= make(this.#sources.coreWait) ?? this.#absent.numbers;
     return this.#coreWait;
   }
+  get seceded(): Float64Array {
+    this.#seceded ??= make(this.#sources.seceded) ?? this.#absent.numbers;
+    return this.#seceded;
+  }
+  get resumed(): Float64Array {
+    this.#resumed ??= make(this.#sources.resumed) ?? this.#absent.numbers;
+    return this.#resumed;
+  }
+  get waited(): Float64Array {
+    this.#waited ??= make(this.#sources.waited) ?? this.#absent.numbers;
+    return this.#waited;
+  }
   get duration(): Float64Array {
-    this.#duration ??= make(this.#sources.duration) ?? difference(this.stopped, this.started);
+    this.#duration ??= make(this.#sources.duration) ?? this.#durations();
     return this.#duration;
   }
   get nbytes(): Float64Array {
@@ -218,6 +233,13 @@ export class TaskColumns implements TaskRows {
   #idsOfDependencies(): Float64Array {
     if (this.#sources.id === undefined) return Float64Array.from(this.dependencies);
     return Float64Array.from(this.dependencyRows, (row) => (row < 0 ? -1 : this.id[row]!));
+  }
+
+  #durations(): Float64Array {
+    const { started, stopped, waited } = this;
+    const durations = difference(stopped, started);
+    for (let row = 0; row < durations.length; row++) durations[row]! -= waited[row]! || 0;
+    return durations;
   }
 
   #hosts(): Int32Array {

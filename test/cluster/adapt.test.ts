@@ -82,3 +82,27 @@ clusterTest(
     assert.equal(await client.submit(t.inc, 1, { resources: { GPU: 1 } }).result(), 2);
   },
 );
+
+clusterTest(
+  'the number of workers follows the load while a worker finishes its task and leaves',
+  async ({ client, cluster, folder }) => {
+    const names = ['a', 'b', 'c'];
+    const held = cluster.workers.map((workers, index) =>
+      client.submit(t.holdAsync, folder, names[index]!, index, { workers }),
+    );
+    for (const name of names) await started(folder, name);
+    // One worker is too many, and has a task.
+    const adapted = client.adapt({ minimum: 1, maximum: 2, ...EAGER });
+    await until('a worker leaves', () => cluster.size === 2);
+    for (const name of names.slice(0, 2)) open(folder, name);
+    assert.deepEqual(await client.gather(held.slice(0, 2)), [0, 1]);
+    await until('an idle worker leaves', () => cluster.size === 1);
+    const more = ['d', 'e'].map((name, value) => client.submit(t.holdAsync, folder, name, value));
+    for (const name of ['d', 'e']) await started(folder, name);
+    assert.equal(held[2]!.status, 'pending');
+    for (const name of ['c', 'd', 'e']) open(folder, name);
+    assert.deepEqual(await client.gather([held[2]!, ...more]), [2, 0, 1]);
+    await adapted;
+  },
+  { workers: 3 },
+);

@@ -1,7 +1,10 @@
 // Errors of a program remain visible when its client closes.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { connect, LocalCluster } from 'longpole';
 import { packageUrl, runProgram, withFolder } from '../support/programs.js';
+import { t } from './clusterTasks.js';
+import { started, until } from './support.js';
 
 /** A program with one pending call of each kind. */
 const PENDING = `
@@ -49,7 +52,7 @@ test('pending calls reject when their client closes, and their errors name the c
     const lines = stdout.trimEnd().split('\n');
     assert.equal(lines.length, 6);
     for (const line of lines)
-      assert.match(line, /^rejected ERR_LONGPOLE_FUTURE The (client|cluster) was closed/);
+      assert.match(line, /^rejected ERR_LONGPOLE_CLOSED The (client|cluster) was closed/);
     assert.equal(code, 0);
   });
 });
@@ -66,4 +69,40 @@ test('the failure of a task ends the program if the program does not handle the 
     assert.match(stderr, /boom/);
     assert.equal(code, 1);
   });
+});
+
+test('a close records the tasks that it ends before they have ended', async () => {
+  await withFolder(async (folder) => {
+    const texts: string[] = [];
+    const cluster = await LocalCluster.start({ workers: 1 });
+    cluster.engine.observe({
+      event: ({ topic, text }) => void (topic === 'tasks-cut-off' && texts.push(text)),
+    });
+    const [first, second] = [
+      await connect(cluster, { setAsDefault: false }),
+      await connect(cluster, { setAsDefault: false }),
+    ];
+    const held = first.submit(t.holdAsync, folder, 'a', 1);
+    await started(folder, 'a');
+    const next = first.map(t.inc, [held, held]);
+    const ends = Promise.allSettled([...next, held].map((future) => future.result()));
+    const shared = second.submit(t.holdAsync, folder, 'b', 1, { key: 'shared' });
+    // The submissions of a turn are sent at its end.
+    await new Promise((resolve) => setImmediate(resolve));
+    first.submit(t.holdAsync, folder, 'b', 1, { key: 'shared' });
+    await first.close();
+    // The task of the other client continues.
+    assert.deepEqual(texts, ['3 tasks had not ended when the client closed: 1 holdAsync, 2 inc.']);
+    assert.equal(shared.status, 'pending');
+    await cluster.close();
+    assert.deepEqual(texts.slice(1), ['1 task had not ended when the cluster closed: 1 shared.']);
+    await ends;
+    await second.close();
+  });
+});
+
+test('a cluster that cannot start leaves no worker process', async () => {
+  const start = LocalCluster.start({ workers: 2, processes: true, localDirectory: '/dev/null/files' });
+  await assert.rejects(start, { code: 'ERR_LONGPOLE_LOCAL_DIRECTORY' });
+  await until('the processes have ended', () => !process.getActiveResourcesInfo().includes('ProcessWrap'));
 });

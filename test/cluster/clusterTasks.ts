@@ -139,6 +139,14 @@ export const t = tasks(import.meta.url, {
     waitForFile(join(folder, `${name}.open`));
     process.exit(7);
   },
+  /** Waits for the gate like `hold`, and fails in the first call. Returns the number of calls in later calls. */
+  holdAndFail: (folder: string, name: string): number => {
+    const calls = countCall(join(folder, `${name}.calls`));
+    writeFileSync(join(folder, `${name}.started`), '');
+    waitForFile(join(folder, `${name}.open`));
+    if (calls === 1) throw new Error(`the first call of ${name}`);
+    return calls;
+  },
   /** Simulates, in the first call, a message to its thread that cannot be deserialized. */
   unreadableOnce: async (path: string): Promise<number> => {
     const calls = countCall(path);

@@ -184,7 +184,8 @@ clusterTest('a cluster that closes ends all waits', async ({ client, cluster, fo
   await waiting(cluster, 'Lock.acquire', 2);
   await cluster.close();
   assert.equal(codeOf(await pending), 'ERR_LONGPOLE_CLOSED');
-  await ended;
+  assert.equal(codeOf(await ended), 'ERR_LONGPOLE_CLOSED');
+  assert.equal(codeOf(await rejection(lock.acquire())), 'ERR_LONGPOLE_CLOSED');
 });
 
 sharedClusterTest('a shared object is no argument of a task', async ({ client }) => {

@@ -7,6 +7,7 @@ import { type Client, connect, LocalCluster, LongpoleError } from 'longpole';
 import { packageUrl, runProgram, withFolder } from '../support/programs.js';
 import { t } from './clusterTasks.js';
 import { heldBytes } from './heldBytes.js';
+import { codeOf } from './sharedObjects.js';
 import { clusterTest, open, rejection, started, until } from './support.js';
 
 const LARGE = 100_000;
@@ -172,7 +173,7 @@ clusterTest(
     await until('the result of the other client is released', async () => (await heldArrays(client)) === 1);
     assert.equal(mine.status, 'finished');
     assert.equal(await client.submit(t.total, mine).result(), LARGE);
-    assert.ok(isFutureError(await rejection(alone.result())));
+    await assert.rejects(alone.result(), { code: 'ERR_LONGPOLE_CLOSED' });
     assert.throws(() => other.submit(t.inc, 1), { code: 'ERR_LONGPOLE_CLOSED' });
     await assert.rejects(other.compute(t.inc(1)), { code: 'ERR_LONGPOLE_CLOSED' });
     await assert.rejects(other.scatter([1]), { code: 'ERR_LONGPOLE_CLOSED' });
@@ -201,9 +202,10 @@ clusterTest(
     const { localDirectory } =
       Object.values(await client.run(({ worker }) => worker).catch(() => ({})))[0] ?? {};
     await Promise.all([cluster.close(), cluster.close()]);
-    for (const error of await Promise.all(rejected)) assert.ok(isFutureError(error), String(error));
+    for (const error of await Promise.all(rejected)) assert.equal(codeOf(error), 'ERR_LONGPOLE_CLOSED');
     if (localDirectory !== undefined) assert.equal(existsSync(localDirectory), false);
     assert.equal(running.status, 'cancelled');
+    await assert.rejects(running.result(), { code: 'ERR_LONGPOLE_CLOSED' });
     await assert.rejects(client.compute(t.inc(1)), { code: 'ERR_LONGPOLE_CLOSED' });
     assert.throws(() => client.submit(t.inc, 1), { code: 'ERR_LONGPOLE_CLOSED' });
     await assert.rejects(client.scatter([1, 2]), { code: 'ERR_LONGPOLE_CLOSED' });

@@ -31,10 +31,16 @@ for (const processes of [false, true]) {
           Promise.reject(new Error('lost promise'));
           return new Promise(() => setInterval(() => undefined, 1e6));
         }, { key: 'forgets-1' });
-        await failed.wait();`,
+        const error = await failed.exception();
+        console.log('error', error.message);
+        console.log('cause', String(error.cause));`,
         ['uncaught-error'],
       );
       const { stdout, stderr } = await runProgram(folder, source);
+      assert.match(
+        stdout,
+        /^error .*worker-0: An error was not caught: Error: lost promise\. Await every promise .*\ncause Error: lost promise$/m,
+      );
       assert.match(stdout, /^event uncaught-error \[forgets-1\] Error: lost promise$/m);
       assert.match(
         stderr,

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Client, connect, delayed, type Future, KilledWorkerError, TaskError } from 'longpole';
 import { t } from './clusterTasks.js';
-import { clusterTest, kill, rejection, sharedClusterTest, until } from './support.js';
+import { clusterTest, kill, open, rejection, sharedClusterTest, started, textOf, until } from './support.js';
 
 const LARGE = 100_000;
 
@@ -193,4 +193,43 @@ clusterTest('a retried task runs again if its worker dies meanwhile', async (set
   writeFileSync(join(folder, 'gate.open'), '');
   // The second call is repeated if its end was not reported before the death.
   assert.ok([2, 3].includes(Number(await held.result())));
+});
+
+clusterTest('a task that is retried does not get the error of its cancelled run', async (setting) => {
+  const { client, folder } = setting;
+  const [here, elsewhere] = Object.keys(client.schedulerInfo().workers);
+  // With another unfinished task the computation stays open on the worker. Without one it is closed and opened again.
+  for (const name of ['alone', 'beside']) {
+    const bad = client.submit(t.holdAndFail, folder, `${name}-bad`, { workers: elsewhere! });
+    const held = client.submit(t.hold, folder, `${name}-held`, 5, { workers: elsewhere! });
+    const sum = t.add(bad, t.holdAndFail(folder, name));
+    const [future, behind] = client.persist(name === 'alone' ? [sum] : [sum, t.inc(held)], {
+      workers: here!,
+    });
+    await Promise.all([started(folder, name), started(folder, `${name}-bad`)]);
+    open(folder, `${name}-bad`);
+    await failed(future!);
+    await client.retry(future!);
+    open(folder, name);
+    open(folder, `${name}-held`);
+    assert.ok(Number(await future!.result()) >= 4);
+    await behind?.result();
+  }
+});
+
+clusterTest('a cancelled run that does not end does not hold up its retry', async (setting) => {
+  const { client, folder } = setting;
+  const [here, elsewhere] = Object.keys(client.schedulerInfo().workers);
+  const bad = client.submit(t.holdAndFail, folder, 'bad', { workers: elsewhere! });
+  const held = client.submit(t.hold, folder, 'held', 5, { workers: elsewhere! });
+  const path = join(folder, 'slow');
+  // The task behind the held one keeps the computation open on the worker.
+  const [sum, behind] = client.persist([t.add(bad, t.slowOnce(path)), t.inc(held)], { workers: here! });
+  await Promise.all([started(folder, 'bad'), textOf(path)]);
+  open(folder, 'bad');
+  await failed(sum!);
+  await client.retry(sum!);
+  open(folder, 'held');
+  assert.ok(Number(await sum!.result()) >= 4);
+  await behind!.result();
 });

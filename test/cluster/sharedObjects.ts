@@ -4,8 +4,11 @@ import { until } from './support.js';
 
 /** Waits until a number of calls of one kind wait, e.g. of `Lock.acquire`. */
 export function waiting(cluster: LocalCluster, what: string, count = 1): Promise<void> {
-  return until(`${count} calls of ${what} wait`, () =>
-    cluster.engine.waits.dump().some((wait) => wait.what === what && wait.count === count),
+  return until(
+    `${count} calls of ${what} wait`,
+    () =>
+      [...cluster.engine.coordination.calls].filter((call) => `${call.what}.${call.method}` === what)
+        .length === count,
   );
 }
 

@@ -1,11 +1,14 @@
 // A computation fails with a dump if its tasks could run and no worker runs one for a long time. A computation that waits
 // for an event does not fail. In the main process, time passes only when a test advances the mocked timers.
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { mock, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { type Client, connect, LocalCluster } from 'longpole';
+import { type Client, connect, Event, LocalCluster, Lock } from 'longpole';
 import { withFolder } from '../support/programs.js';
 import { t } from './clusterTasks.js';
+import { c } from './coordinationTasks.js';
+import { waiting } from './sharedObjects.js';
 import { open, started } from './support.js';
 
 /** Seconds of silence after which computations fail. */
@@ -111,3 +114,60 @@ stallTest('tasks that wait for a worker that does not exist do not fail', async 
   await pass(LONG);
   assert.equal(waiting.status, 'pending');
 });
+
+/** Collects the warnings of calls of shared objects. Returns a function that ends that. */
+function sharedWarnings(warnings: string[]): () => void {
+  const listener = ({ code, message }: Error & { code?: string }): void => {
+    if (code === 'LONGPOLE_SHARED_WAIT') warnings.push(message);
+  };
+  process.on('warning', listener);
+  return () => process.off('warning', listener);
+}
+
+stallTest(
+  'a warning names shared objects for which the whole cluster waits, once until a wait ends',
+  async ({ client, cluster, folder, pass, passUntil }) => {
+    const warnings: string[] = [];
+    const end = sharedWarnings(warnings);
+    const [lock, event] = [new Lock('lock', { client }), new Event('event', { client })];
+    await lock.acquire();
+    const waits = client.submit(c.waitForLock, join(folder, 'code'), { key: 'the-waiting' });
+    await waiting(cluster, 'Lock.acquire');
+    const released = event.wait();
+    await passUntil(() => warnings.length > 0);
+    assert.match(
+      warnings[0] ?? '',
+      /^For 180 s the cluster only waits .*\. Lock 'lock': held by client-\d+; waits: acquire of the-waiting for [\d.]+ s\. Event 'event': waits: wait of client-\d+ for/,
+    );
+    await pass(LONG);
+    assert.equal(warnings.length, 1);
+    await lock.release();
+    await waits;
+    await passUntil(() => warnings.length > 1);
+    assert.doesNotMatch(warnings[1] ?? '', /Lock/);
+    await event.set();
+    assert.equal(await released, true);
+    end();
+  },
+);
+
+stallTest(
+  'no warning names a shared object while a task runs that could end the wait, or a time limit does',
+  async ({ client, folder, pass }) => {
+    const warnings: string[] = [];
+    const end = sharedWarnings(warnings);
+    const event = new Event('event', { client });
+    const held = client.submit(t.holdAsync, folder, 'a', 7);
+    await started(folder, 'a');
+    const released = event.wait();
+    await pass(LONG);
+    open(folder, 'a');
+    await held;
+    const limited = event.wait({ timeout: 1e6 });
+    await pass(LONG);
+    assert.deepEqual(warnings, []);
+    await event.set();
+    await Promise.all([released, limited]);
+    end();
+  },
+);

@@ -4,10 +4,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { getClient, span, TaskError } from 'longpole';
+import { criticalPath } from 'longpole/analysis';
 import { getThreaded } from 'longpole/local';
 import { t } from './clusterTasks.js';
 import { clusterTest, kill, open, rejection, sharedClusterTest, started, until } from './support.js';
 import { inner, outer } from './taskClientTasks.js';
+
+const LIFE = ['started', 'seceded', 'resumed', 'stopped'] as const;
 
 clusterTest(
   'a recursive task waits for its own tasks on a single worker',
@@ -18,14 +21,17 @@ clusterTest(
     await until('the results of inner tasks are released', () => cluster.engine.results.byKey.size === 0);
     const runs = client.getTaskStream().filter(({ key }) => key.startsWith('fib-'));
     assert.equal(runs.length, 67);
-    // The time outside the slot is a wait, and inner tasks have the span of the task that submits them.
-    await until('the wait is reported', () =>
-      client
-        .getTaskStream()
-        .some(
-          ({ key, startstops }) => key === root.key && startstops.some(({ action }) => action === 'await'),
-        ),
-    );
+    const { trace } = client;
+    const { tasks } = trace;
+    const row = Array.from({ length: tasks.length }, (_, at) => tasks.keyOf(at)).indexOf(root.key);
+    const [started = 0, seceded = 0, resumed = 0, stopped = 0] = LIFE.map((name) => tasks[name][row]);
+    assert.ok(started <= seceded && seceded < resumed && resumed <= stopped, 'the root waits');
+    const waited = tasks.waited[row]!;
+    assert.ok(waited > 0 && waited <= stopped - seceded, `waited ${waited} s`);
+    assert.equal(tasks.duration[row], stopped - started - waited);
+    const { parts } = criticalPath(trace);
+    assert.ok(new Set(parts.map(({ task }) => task)).size > 7, 'the critical path follows the recursion');
+    // Inner tasks have the span of the task that submits them.
     await client.runOnScheduler(({ scheduler }) => {
       assert.equal(scheduler.spans.get(['recursion'])?.tasks, 67);
     });
@@ -51,6 +57,16 @@ sharedClusterTest('the calls of the client of a task', async ({ client }) => {
     get: [4, [1]],
     status: ['finished', true, true, '<TaskClient>'],
   });
+});
+
+sharedClusterTest('calls that only the program has throw in a task', async ({ client }) => {
+  const codes = await client.submit(outer.otherCalls, ['retry', 'run', 'dump', 'close', 'trace', 'adapt']);
+  assert.deepEqual(new Set(codes), new Set(['ERR_LONGPOLE_TASK_CLIENT']));
+  const error = await rejection(client.submit(outer.sharesFunctions).result());
+  assert.match(
+    String(error),
+    /A value of scatter\(\) cannot be copied: .*An argument of a submitted task cannot/s,
+  );
 });
 
 sharedClusterTest('compute() inside a task runs on the cluster of the task', async ({ client }) => {
@@ -156,6 +172,7 @@ clusterTest('a cluster closes while a task waits for its own task', async ({ cli
 
 test('getClient() needs a cluster', async () => {
   assert.throws(() => getClient(), { code: 'ERR_LONGPOLE_NO_CLIENT' });
+  assert.throws(() => inner.inc(1).persist(), { code: 'ERR_LONGPOLE_NO_CLIENT' });
   const error = await rejection(getThreaded({ a: [outer.returnFuture] }, 'a'));
   assert.equal(Reflect.get(Object(Reflect.get(Object(error), 'cause')), 'code'), 'ERR_LONGPOLE_NO_CLIENT');
 });

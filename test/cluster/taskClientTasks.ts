@@ -46,6 +46,25 @@ export const outer = tasks(import.meta.url, {
     const [a = 0, b = 0] = await client.gather(parts);
     return a + b;
   },
+  /** Returns the codes of the errors with which calls throw. */
+  otherCalls(names: readonly string[]) {
+    return names.map((name) => {
+      try {
+        const call: unknown = Reflect.get(getClient(), name);
+        return typeof call === 'function' ? Reflect.apply(call, getClient(), []) : call;
+      } catch (error) {
+        return codeOf(error);
+      }
+    });
+  },
+  /** Throws the messages of calls with values that cannot be copied. */
+  async sharesFunctions() {
+    const client = getClient();
+    const symbol: unknown = Symbol('x');
+    const calls = [client.scatter(symbol), client.submit(inner.echo, symbol).result()];
+    const ends = await Promise.allSettled(calls);
+    throw new Error(ends.map((end) => (end.status === 'rejected' ? String(end.reason) : '')).join('\n'));
+  },
   /** Each form of a call. */
   async forms() {
     const client = getClient();

@@ -104,7 +104,7 @@ export const CLUSTERS: readonly Form[] = [
     /'port'/,
   ],
   ['cluster.adapt({ min })', (client) => on(client.cluster, 'adapt', { minimun: 1 }), /'minimun'.*'minimum'/],
-  ['client.adapt(4)', (client) => on(client, 'adapt', 4), /LocalCluster\.adapt: options/],
+  ['client.adapt(4)', (client) => on(client, 'adapt', 4), /adapt\(\): options/],
   [
     'client.adapt({ minimum: -1 })',
     (client) => client.adapt({ minimum: -1 }),
@@ -134,6 +134,29 @@ export const CLIENT: readonly Form[] = [
     (client) => on(client, 'submit', Math.abs, 1, { retries: -1 }),
     /retries/,
   ],
+  [
+    'submit(fn, 1, { prioritty, key })',
+    (client) => on(client, 'submit', (x: number) => x, 1, { prioritty: 1, key: 'a' }),
+    /submit\(\): 'prioritty' is not an option\. Did you mean 'priority'\?/,
+  ],
+  ['submit(fn, { retires })', (client) => on(client, 'submit', () => 1, { retires: 1 }), /'retries'/],
+  [
+    'submit(fn, { prioritty }) with a parameter',
+    (client) => client.submit((about: object) => about, { prioritty: 1 }),
+    { prioritty: 1 },
+  ],
+  [
+    'submit(fn, 1, { worker }) with a default value',
+    (client) =>
+      on(client, 'submit', (x: number, { worker = 'none' } = {}) => `${x} ${worker}`, 1, { worker: 'a' }),
+    '1 a',
+  ],
+  [
+    'submit(fn, 1, { worker }) with any number of parameters',
+    (client) => client.submit((...all: unknown[]) => all.length, 1, { worker: 'a' }),
+    2,
+  ],
+  ['submit(fn, 1, { weight })', (client) => on(client, 'submit', (x: number) => x, 1, { weight: 5 }), 1],
   ['map(fn)', (client) => on(client, 'map', Math.abs), /map\(\)/],
   ['map(fn, 5)', (client) => on(client, 'map', Math.abs, 5), /map\(\)/],
   ['map(fn, [1], { retires })', (client) => on(client, 'map', Math.abs, [1], { retires: 1 }), /'retries'/],

@@ -103,24 +103,17 @@ describe('findings', () => {
     assert.match(own?.title ?? '', /^Tasks of 'fit' wait for promises 40 % of their time/);
   });
 
-  it('a seceded task that waits while its thread runs other tasks does not idle its thread', () => {
-    const outer = (workers: readonly string[]): SyntheticSpec => {
-      const tasks = workers.map((worker) => ({ key: `outer-${worker}`, worker, started: 0, stopped: 10 }));
-      const intervals = tasks.map(({ worker, key }) => ({
-        worker,
-        action: 'await' as const,
-        start: 0.01,
-        stop: 10,
-        task: key,
-      }));
-      return { tasks, intervals };
-    };
-    const seceded = outer(['w0', 'w1', 'w2', 'w3']);
-    const tasks = [...balanced(), ...(seceded.tasks ?? [])];
-    const metrics = cpu({ fit: [40, 0], outer: [0.1, 39.9] }) ?? [];
-    assert.deepEqual(codesOf({ ...seceded, tasks, metrics }), ['worker-bound']);
-    const alone = codesOf({ ...outer(['w0', 'w1', 'w2', 'w3']), metrics: cpu({ outer: [0.1, 39.9] }) ?? [] });
-    assert.ok(alone.includes('asynchronous-wait'), String(alone));
+  it('a seceded task that waits does not idle its thread', () => {
+    const outer = ['w0', 'w1', 'w2', 'w3'].map((worker) => ({
+      key: `outer-${worker}`,
+      worker,
+      started: 0,
+      seceded: 0.01,
+      resumed: 10,
+      stopped: 10,
+    }));
+    const metrics = cpu({ fit: [40, 0], outer: [0.04, 0] }) ?? [];
+    assert.deepEqual(codesOf({ tasks: [...balanced(), ...outer], metrics }), ['worker-bound']);
   });
 
   it('the start of a profiler does not make a task a straggler', () => {

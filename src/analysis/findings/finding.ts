@@ -2,7 +2,7 @@
 import { crewText } from '../../base/words.js';
 import type { Trace } from '../../trace/trace.js';
 import { type CriticalPath, criticalPath } from '../criticalPath.js';
-import { type Lanes, lanesOf } from '../lanes.js';
+import { eachUse, type Lanes, lanesOf } from '../lanes.js';
 import { PATH_KINDS, type PathKind } from '../path/pathParts.js';
 import { recordedConditions } from '../simulation/conditions.js';
 import { isRemote, threadsPerWorker } from '../simulation/machine.js';
@@ -145,8 +145,8 @@ export class Facts {
   get running(): Float64Array {
     if (this.#running === undefined) {
       const bins = new TimeBins(this.path.start, this.path.stop, BINS);
-      const { started, stopped } = this.trace.tasks;
-      for (const row of this.lanes.spans.rows) bins.add(started[row]!, stopped[row]!);
+      for (const row of this.lanes.spans.rows)
+        eachUse(this.trace, row, (start, stop, share) => bins.add(start, stop, share));
       this.#running = bins.means();
     }
     return this.#running;

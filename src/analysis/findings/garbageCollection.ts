@@ -53,17 +53,17 @@ function gcWhileTasksRan({ trace }: Facts): number {
  * there.
  */
 function covered(trace: Trace, lane: number, start: number, stop: number): number {
-  const { started, stopped } = trace.tasks;
-  const { spans, offsets } = lanesOf(trace);
+  const { started } = trace.tasks;
+  const { spans, offsets, stop: left } = lanesOf(trace);
   const from = offsets[lane]!;
   const to = firstFrom(spans.rows, started, stop, from, offsets[lane + 1]!);
   let first = to;
-  while (first > from && stopped[spans.latest[first - 1]!]! > start) first--;
+  while (first > from && left[spans.latest[first - 1]!]! > start) first--;
   let seconds = 0;
   let until = start;
   for (let at = first; at < to; at++) {
     const row = spans.rows[at]!;
-    const end = Math.min(stop, stopped[row]!);
+    const end = Math.min(stop, left[row]!);
     const begin = Math.max(until, started[row]!);
     if (end <= begin) continue;
     seconds += end - begin;

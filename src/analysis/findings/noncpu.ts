@@ -6,10 +6,7 @@ import { COLD_SECONDS, firstRuns } from '../stragglers.js';
 import { actionOf, workIntervalsOf } from '../workIntervals.js';
 import { metricSeconds } from './metricSeconds.js';
 
-/**
- * The time of a prefix's tasks in seconds, divided into five parts without overlap. Waits of seceded tasks are left out,
- * because their threads ran other tasks.
- */
+/** The time of a prefix's tasks in seconds, divided into five parts without overlap. */
 export interface PrefixCpu {
   readonly prefix: string;
   /** Seconds on a core. */
@@ -37,15 +34,11 @@ export function cpuByPrefix(trace: Trace): PrefixCpu[] {
   const gc = metricSeconds(trace, 'gc');
   const crowded = crowdedSeconds(trace);
   const first = firstSeconds(trace);
-  const sharesOf = awaitedShares(trace);
-  const seconds = (shares: ReadonlyMap<number, number>): Seconds =>
-    secondsOf(trace, shares, cpu.byPrefix, noncpuSeconds.byPrefix);
-  const awaiting = seconds(sharesOf.inSlot);
-  const seceded = seconds(sharesOf.seceded);
+  const awaiting = awaitedSeconds(trace, cpu.byPrefix, noncpuSeconds.byPrefix);
   const all = cpu.total + noncpuSeconds.total;
   return [...new Set([...cpu.byPrefix.keys(), ...noncpuSeconds.byPrefix.keys()])]
     .map((prefix) => {
-      const without = Math.max(0, (noncpuSeconds.byPrefix.get(prefix) ?? 0) - (seceded.get(prefix) ?? 0));
+      const without = noncpuSeconds.byPrefix.get(prefix) ?? 0;
       // Time without a core counts first as `crowded`, and only the remainder as `awaited`.
       const lost = Math.min(without, crowded.get(prefix) ?? 0);
       const awaited = Math.min(without - lost, awaiting.get(prefix) ?? 0);
@@ -70,14 +63,10 @@ export function shareOfTime({ cpu, noncpu, crowded, gc, awaited }: PrefixCpu, se
 
 type Seconds = ReadonlyMap<string, number>;
 
-function secondsOf(
-  trace: Trace,
-  shares: ReadonlyMap<number, number>,
-  cpu: Seconds,
-  noncpu: Seconds,
-): Seconds {
+/** Returns the seconds by prefix in which tasks awaited promises. */
+function awaitedSeconds(trace: Trace, cpu: Seconds, noncpu: Seconds): Seconds {
   const seconds = new Map<string, number>();
-  for (const [id, share] of shares) {
+  for (const [id, share] of awaitedShares(trace)) {
     const prefix = id < 0 ? '' : trace.strings.get(id);
     seconds.set(prefix, share * ((cpu.get(prefix) ?? 0) + (noncpu.get(prefix) ?? 0)));
   }
@@ -109,17 +98,11 @@ function crowdedSeconds(trace: Trace): Map<string, number> {
 }
 
 /**
- * By prefix (an id of the trace's strings), the shares of the time in which its tasks awaited promises, 0 to 1. Prefixes
- * without such waits are left out.
+ * Returns, by prefix (an id of the trace's strings), the share of the time in which its tasks awaited promises, 0 to 1.
+ * Prefixes without such waits are left out. In a live trace, the shares are those of the rows in its window. Cost: two
+ * walks, once per trace.
  */
-interface AwaitedShares {
-  readonly inSlot: ReadonlyMap<number, number>;
-  /** Waits of tasks during which another task started on their thread. */
-  readonly seceded: ReadonlyMap<number, number>;
-}
-
-/** In a live trace, the shares are those of the rows in its window. Cost: two walks, once per trace. */
-const awaitedShares = oncePer((trace: Trace): AwaitedShares => {
+const awaitedShares = oncePer((trace: Trace): ReadonlyMap<number, number> => {
   const awaited = new Map<number, number>();
   const work = workIntervalsOf(trace);
   for (const row of work.spans.rows) {
@@ -127,20 +110,16 @@ const awaitedShares = oncePer((trace: Trace): AwaitedShares => {
     const seconds = work.stop[row]! - work.start[row]!;
     awaited.set(work.task[row]!, (awaited.get(work.task[row]!) ?? 0) + seconds);
   }
-  const sums = new Map<number, { inSlot: number; seceded: number; all: number }>();
-  if (awaited.size === 0) return { inSlot: new Map(), seceded: new Map() };
-  const { id, prefix, duration, started, stopped } = trace.tasks;
-  const { rows } = lanesOf(trace).spans;
-  const { laneOf } = lanesOf(trace);
-  for (const [at, row] of rows.entries()) {
-    const sum = sums.get(prefix[row]!) ?? { inSlot: 0, seceded: 0, all: 0 };
+  if (awaited.size === 0) return new Map();
+  const sums = new Map<number, { awaited: number; all: number }>();
+  const { id, prefix, duration } = trace.tasks;
+  for (const row of lanesOf(trace).spans.rows) {
+    const sum = sums.get(prefix[row]!) ?? { awaited: 0, all: 0 };
     sums.set(prefix[row]!, sum);
     sum.all += duration[row]!;
-    const next = rows[at + 1];
-    const isShared = next !== undefined && laneOf[next] === laneOf[row] && started[next]! < stopped[row]!;
-    sum[isShared ? 'seceded' : 'inSlot'] += Math.min(duration[row]!, awaited.get(id[row]!) ?? 0);
+    sum.awaited += Math.min(duration[row]!, awaited.get(id[row]!) ?? 0);
   }
-  const shares = (part: 'inSlot' | 'seceded'): Map<number, number> =>
-    new Map([...sums].filter(([, sum]) => sum[part] > 0).map(([name, sum]) => [name, sum[part] / sum.all]));
-  return { inSlot: shares('inSlot'), seceded: shares('seceded') };
+  return new Map(
+    [...sums].filter(([, sum]) => sum.awaited > 0).map(([name, sum]) => [name, sum.awaited / sum.all]),
+  );
 });

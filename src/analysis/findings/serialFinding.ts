@@ -1,5 +1,7 @@
 // The finding that two rules make of a time span in which tasks ran one after the other.
+
 import { percentText, secondsText } from '../../base/words.js';
+import { eachUse } from '../lanes.js';
 import { stragglersOf } from '../stragglers.js';
 import type { Facts, Finding } from './finding.js';
 
@@ -21,9 +23,15 @@ export function serialFinding(
   stop: number,
 ): Finding | undefined {
   const { makespan, workers, path, trace } = facts;
-  const { started, stopped, prefix } = trace.tasks;
+  const { prefix } = trace.tasks;
   const seconds = stop - start;
-  const inside = (row: number): number => Math.min(stopped[row]!, stop) - Math.max(started[row]!, start);
+  const inside = (row: number): number => {
+    let sum = 0;
+    eachUse(trace, row, (from, to, share) => {
+      sum += share * Math.max(0, Math.min(to, stop) - Math.max(from, start));
+    });
+    return sum;
+  };
   const rows = Array.from(facts.lanes.spans.rows.filter((row) => inside(row) > 0)).sort(
     (a, b) => inside(b) - inside(a),
   );

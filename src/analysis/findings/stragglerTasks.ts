@@ -57,8 +57,8 @@ function adviceFor(worst: Straggler, name: string): string {
 
 /** Returns the rows that the path computed, and of stragglers for whose thread a task of the path waited. */
 function delayingRows(facts: Facts, all: readonly Straggler[]): Set<number> {
-  const { laneOf } = facts.lanes;
-  const { started, stopped } = facts.trace.tasks;
+  const { laneOf, stop: left } = facts.lanes;
+  const { started } = facts.trace.tasks;
   const held = new Set<number>();
   for (const { row } of facts.parts('compute')) held.add(row);
   // On a single thread, every task waits for all previous ones.
@@ -71,8 +71,8 @@ function delayingRows(facts: Facts, all: readonly Straggler[]): Set<number> {
   for (const { start, stop, row } of facts.parts('waiting for a worker')) {
     for (const straggler of (row < 0 ? undefined : byLane.get(laneOf[row]!)) ?? []) {
       // A task that became ready late waited for a small part of the straggler.
-      const waited = Math.min(stopped[straggler]!, stop) - Math.max(started[straggler]!, start);
-      if (waited > (stopped[straggler]! - started[straggler]!) / 2) held.add(straggler);
+      const waited = Math.min(left[straggler]!, stop) - Math.max(started[straggler]!, start);
+      if (waited > (left[straggler]! - started[straggler]!) / 2) held.add(straggler);
     }
   }
   return held;

@@ -1,4 +1,5 @@
 import { percentText, secondsText } from '../../base/words.js';
+import { eachUse } from '../lanes.js';
 import { readiness } from '../simulation/conditions.js';
 import { TimeBins } from '../timeBins.js';
 import { haveOwnThreads } from './cpuOversubscription.js';
@@ -44,7 +45,7 @@ function delaySeconds(
   { trace, path, lanes, running, workers }: Facts,
   blocked: readonly PrefixCpu[],
 ): number {
-  const { prefix, started, stopped } = trace.tasks;
+  const { prefix, started } = trace.tasks;
   const { start, stop } = path;
   const ready = new TimeBins(start, stop, BINS);
   const shares = new Map(blocked.map((row) => [row.prefix, shareOfTime(row, row.noncpu)]));
@@ -52,7 +53,8 @@ function delaySeconds(
   for (const row of lanes.spans.rows) {
     const { time } = readiness(trace, row);
     if (time < started[row]!) ready.add(time, started[row]!);
-    bins.get(prefix[row]! < 0 ? '' : trace.strings.get(prefix[row]!))?.add(started[row]!, stopped[row]!);
+    const holding = bins.get(prefix[row]! < 0 ? '' : trace.strings.get(prefix[row]!));
+    if (holding !== undefined) eachUse(trace, row, (from, to, share) => holding.add(from, to, share));
   }
   const waiting = ready.means();
   let threads = 0;

@@ -3,9 +3,9 @@
 import { invalidArgument } from '../../base/errors.js';
 import { oncePer } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
-import { type Lanes, lanesOf } from '../lanes.js';
-import { knownAt, type SubmissionTimes, submissionsOf } from '../submissionTimes.js';
-import { type PathColumns, PathParts } from './pathParts.js';
+import { type Lanes, lanesOf, secededUse } from '../lanes.js';
+import { AwaitedResults, knownAt, type SubmissionTimes, submissionsOf } from '../submissionTimes.js';
+import { type PathColumns, type PathKind, PathParts } from './pathParts.js';
 import { Stretches } from './stretches.js';
 
 const NONE = -1;
@@ -73,6 +73,7 @@ class PathWalk {
   readonly #window: Window;
   readonly #lanes: Lanes;
   readonly #submissions: SubmissionTimes;
+  readonly #awaited: AwaitedResults;
   readonly #parts: PathParts;
   readonly #stretches: Stretches;
   /** Rows that are on the path already, to stop at a cycle of a damaged file. */
@@ -83,6 +84,7 @@ class PathWalk {
     this.#window = window;
     this.#lanes = lanesOf(trace);
     this.#submissions = submissionsOf(trace);
+    this.#awaited = new AwaitedResults(trace, this.#submissions);
     this.#parts = new PathParts(window.start, window.stop, trace.tasks.prefix);
     this.#stretches = new Stretches(trace, this.#parts);
     this.#visited = new Uint8Array(trace.tasks.length);
@@ -119,11 +121,18 @@ class PathWalk {
     this.#stretches.packing(row, row);
   }
 
-  /** Adds a task and its waits. Returns the previous task on the path, or -1. */
+  /**
+   * Adds the part of a task before the cursor, and its waits. Returns the previous task on the path, or -1. A task that
+   * submits tasks and waits for them may be on the path several times, with its tasks between.
+   */
   #step(row: number): number {
-    const { started } = this.#trace.tasks;
+    const { started, seceded } = this.#trace.tasks;
+    if (this.#parts.cursor > seceded[row]!) {
+      const awaited = this.#awaitedBy(row);
+      if (awaited !== NONE) return awaited;
+    }
     this.#visited[row] = 1;
-    this.#stretches.execution(row);
+    this.#stretches.execution(row, started[row]!);
     if (this.#parts.isDone) return NONE;
     const dependency = this.#lastDependency(row);
     const arrived =
@@ -141,6 +150,39 @@ class PathWalk {
     return submission < 0 ? NONE : this.#beforeSubmission(submission);
   }
 
+  /**
+   * Adds the part of a seceded task after its last awaited result. Returns the task of this result, or -1 if the task
+   * awaited something else: then all its wait is added.
+   */
+  #awaitedBy(row: number): number {
+    const parts = this.#parts;
+    const { tasks } = this.#trace;
+    const { seceded, resumed, stopped, worker } = tasks;
+    const use = secededUse(tasks, row);
+    // Times on the thread are not recorded one by one. A stretch is computing if the task may have computed for half of it.
+    const add = (from: number, seconds: number, otherwise: PathKind): void => {
+      if (2 * seconds >= parts.cursor - from) this.#stretches.execution(row, from);
+      else parts.back(from, otherwise, row, worker[row]!);
+    };
+    const isBetween = parts.cursor < resumed[row]!;
+    if (!isBetween)
+      add(
+        resumed[row]!,
+        (use.after * (parts.cursor - resumed[row]!)) / (stopped[row]! - resumed[row]!) || 0,
+        'awaiting',
+      );
+    const task = this.#awaited.before(row, parts.cursor);
+    const known = task === NONE ? Number.NaN : Math.min(knownAt(this.#trace, task), parts.cursor);
+    // A task that waits for the results of its first submission leaves its slot before the scheduler receives it.
+    if (known > seceded[row]! && this.#visited[task] === 0) {
+      add(known, use.between, 'waiting for the scheduler');
+      this.#afterLast(task);
+      return task;
+    }
+    add(seceded[row]!, use.between, isBetween ? 'waiting for the scheduler' : 'awaiting');
+    return NONE;
+  }
+
   #lastDependency(row: number): number {
     const { dependencyOffsets, dependencyRows, stopped } = this.#trace.tasks;
     let last = NONE;
@@ -153,15 +195,17 @@ class PathWalk {
   }
 
   /**
-   * Adds the client time before a submission. Returns the task with the result for which the client had waited, or -1.
+   * Adds the client time before a submission. Returns the task with the result for which the client had waited, the task
+   * that submitted, or -1.
    */
   #beforeSubmission(submission: number): number {
-    const { cause, time } = this.#submissions;
+    const { cause, submitter } = this.#submissions;
+    if (submitter[submission] !== NONE) return submitter[submission]!;
     let first = submission;
-    while (first > 0 && cause[first] === NONE) first--;
-    const before = cause[first]!;
+    while (first >= 0 && (cause[first] === NONE || submitter[first] !== NONE)) first--;
+    const before = first < 0 ? NONE : cause[first]!;
     if (before === NONE) {
-      this.#parts.back(first === 0 ? this.#window.start : time[first]!, 'client time', NONE, NONE);
+      this.#parts.back(this.#window.start, 'client time', NONE, NONE);
       return NONE;
     }
     if (this.#visited[before] === 1) return NONE;

@@ -40,9 +40,9 @@ export class Stretches {
     this.#again = new Set(lostWorkers(trace).flatMap(({ again }) => again));
   }
 
-  /** Adds the time from the task's start to the cursor: computing, divided by the intervals inside it. */
-  execution(row: number): void {
-    this.#within(row, this.#trace.tasks.started[row]!, this.#computeKind(row), row, row);
+  /** Adds the time from `from` to the cursor, in which the task computed, divided by the intervals inside it. */
+  execution(row: number, from: number): void {
+    this.#within(row, from, this.#computeKind(row), row, row);
   }
 
   #computeKind(row: number): PathKind {
@@ -133,13 +133,14 @@ export class Stretches {
     const parts = this.#parts;
     const from = Math.max(since, parts.windowStart);
     const lane = this.#lanes.laneOf[row]!;
-    const { worker, started, stopped } = this.#trace.tasks;
+    const { worker, started } = this.#trace.tasks;
     const { start, stop } = this.#intervals;
+    const left = this.#lanes.stop;
     /** Task that the thread ran at the cursor. */
     let next = row;
     while (parts.cursor > from) {
       const task = this.#taskBefore(lane, parts.cursor);
-      const taskEnd = task === NONE ? Number.NEGATIVE_INFINITY : Math.min(stopped[task]!, parts.cursor);
+      const taskEnd = task === NONE ? Number.NEGATIVE_INFINITY : Math.min(left[task]!, parts.cursor);
       const interval = this.#intervalBefore(row, parts.cursor, Math.max(taskEnd, from));
       const intervalEnd =
         interval === NONE ? Number.NEGATIVE_INFINITY : Math.min(stop[interval]!, parts.cursor);
@@ -262,12 +263,12 @@ export class Stretches {
 
   /** Returns true if another worker had started a task before `time` and ran tasks after it. */
   #othersRan(worker: number, time: number): boolean {
-    const { count, worker: workerOf, spans, offsets } = this.#lanes;
-    const { started, stopped } = this.#trace.tasks;
+    const { count, worker: workerOf, spans, offsets, stop } = this.#lanes;
+    const { started } = this.#trace.tasks;
     for (let lane = 0; lane < count; lane++) {
       const [first, end] = [offsets[lane]!, offsets[lane + 1]!];
       if (workerOf[lane] === worker || started[spans.rows[first]!]! > time) continue;
-      if (stopped[spans.latest[end - 1]!]! > time) return true;
+      if (stop[spans.latest[end - 1]!]! > time) return true;
     }
     return false;
   }

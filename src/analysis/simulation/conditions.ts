@@ -101,14 +101,14 @@ interface Pauses {
 }
 
 function pausesOf(trace: Trace): Pauses {
-  const { started, stopped, length } = trace.tasks;
-  const { spans, offsets, count, laneOf } = lanesOf(trace);
+  const { started, length } = trace.tasks;
+  const { spans, offsets, count, laneOf, stop } = lanesOf(trace);
   const result: Pauses = { overheads: [], latencies: [], follows: [] };
   const stride = Math.max(1, Math.ceil(length / MAX_SAMPLES));
   for (let lane = 0; lane < count; lane++) {
     for (let at = offsets[lane]! + 1; at < offsets[lane + 1]!; at += stride) {
       const row = spans.rows[at]!;
-      const free = stopped[spans.latest[at - 1]!]!;
+      const free = stop[spans.latest[at - 1]!]!;
       const { time, source } = readiness(trace, row);
       if (Number.isNaN(time) || started[row]! < free) continue;
       const from = Math.max(time, free);

@@ -4,9 +4,9 @@ import { invalidArgument } from '../../base/errors.js';
 import { type Adjacency, order } from '../../graph/order.js';
 import type { Trace } from '../../trace/trace.js';
 import { coreUseOf } from '../coreUse.js';
-import { lanesOf } from '../lanes.js';
+import { lanesOf, secededUse } from '../lanes.js';
 import type { Window } from '../path/pathWalk.js';
-import { submissionsOf } from '../submissionTimes.js';
+import { AwaitedResults, submissionsOf } from '../submissionTimes.js';
 import { computing, memoryStretch } from './machine.js';
 import type { ReplayGraph, Submission } from './replayTypes.js';
 import { takeWarmUp } from './warmUp.js';
@@ -27,6 +27,8 @@ interface Nodes {
   readonly size: number;
   /** Row of tasks by node. */
   readonly row: Int32Array;
+  /** First node of each row, and the number of nodes. */
+  readonly firsts: Int32Array;
   readonly dependencies: Adjacency;
 }
 
@@ -43,16 +45,17 @@ export function replayGraphOf(trace: Trace, window: Window, changes: Changes): R
   const back = reversed(sequence.length, dependencies);
   const { prefix, nbytes } = trace.tasks;
   const alone = secondsAlone(trace);
+  const delays = submissionDelays(trace);
   const { kindOf, extra } = takeWarmUp(trace, alone, window.start);
   const seconds = new Float64Array(sequence.length);
   const bytes = new Float64Array(sequence.length);
   const rows = new Int32Array(sequence.length);
   for (const [id, node] of sequence.entries()) {
     const row = nodes.row[node]!;
-    const parts = changes.split.get(prefix[row]!) ?? 1;
+    const { time, result } = shareOf(trace, nodes, node, changes.split, delays);
     rows[id] = row;
-    seconds[id] = alone[row]! / parts / (changes.faster.get(prefix[row]!) ?? 1);
-    bytes[id] = Math.max(0, nbytes[row]! || 0) / parts;
+    seconds[id] = (alone[row]! * time) / (changes.faster.get(prefix[row]!) ?? 1);
+    bytes[id] = Math.max(0, nbytes[row]! || 0) * result;
   }
   return {
     size: sequence.length,
@@ -64,8 +67,47 @@ export function replayGraphOf(trace: Trace, window: Window, changes: Changes): R
     kindOf: rows.map((row) => kindOf[row]!),
     firstCalls: extra,
     nbytes: bytes,
-    ...handedOver(trace, rows),
+    ...handedOver(trace, rows, nodes, rank, changes.faster),
   };
+}
+
+/** Returns the shares of a node in the time and the result of its task. */
+function shareOf(
+  { tasks }: Trace,
+  { row: rows, firsts }: Nodes,
+  node: number,
+  split: ReadonlyMap<number, number>,
+  delays: ReadonlyMap<number, number>,
+): { readonly time: number; readonly result: number } {
+  const { prefix, started, seceded, duration } = tasks;
+  const row = rows[node]!;
+  if (!isSeceded(tasks, row)) {
+    const share = 1 / (split.get(prefix[row]!) ?? 1);
+    return { time: share, result: share };
+  }
+  const before = duration[row]! > 0 ? (seceded[row]! - started[row]!) / duration[row]! : 0;
+  if (node === firsts[row]) return { time: before, result: 0 };
+  const { between, after } = secededUse(tasks, row);
+  const rest = after + Math.max(0, between - (delays.get(row) ?? 0));
+  return { time: duration[row]! > 0 ? rest / duration[row]! : 0, result: 1 };
+}
+
+/** Returns, by row, the seconds between results that a task had and its next submissions. */
+function submissionDelays(trace: Trace): ReadonlyMap<number, number> {
+  const { submitter, cause, time } = submissionsOf(trace);
+  const { stopped } = trace.tasks;
+  const delays = new Map<number, number>();
+  for (const [submission, row] of submitter.entries()) {
+    const before = cause[submission]!;
+    if (row < 0 || before === row) continue;
+    delays.set(row, (delays.get(row) ?? 0) + Math.max(0, time[submission]! - stopped[before]!));
+  }
+  return delays;
+}
+
+/** A seceded task has two nodes: its code before the wait, and its code after the wait. */
+function isSeceded({ seceded }: Trace['tasks'], row: number): boolean {
+  return !Number.isNaN(seceded[row]!);
 }
 
 /** Returns, by row, the seconds that each task would take alone on the machine. */
@@ -85,29 +127,38 @@ function nodesOf(trace: Trace, window: Window, split: ReadonlyMap<number, number
   for (let row = 0; row < length; row++) {
     const inside = laneOf[row]! >= 0 && started[row]! >= window.start && started[row]! <= window.stop;
     const parts = split.size === 0 ? 1 : (split.get(prefix[row]!) ?? 1);
-    size += inside ? parts : 0;
+    size += inside ? (isSeceded(trace.tasks, row) ? 2 : parts) : 0;
     firsts[row + 1] = size;
   }
   if (split.size > 0) checkSize('tasks', size);
   if (split.size > 0) checkSize('dependencies', edgesOf(trace, firsts));
+  const awaited = new AwaitedResults(trace, submissionsOf(trace));
   const rowOf = new Int32Array(size);
   const offsets = new Int32Array(size + 1);
   const targets: number[] = [];
   /** Last node that depends on each row, plus 1, because a file may list a dependency twice. */
   const seenBy = new Int32Array(length);
+  const needs = (node: number, dependency: number): void => {
+    if (dependency < 0 || seenBy[dependency] === node + 1) return;
+    seenBy[dependency] = node + 1;
+    // The result of a seceded task is that of its last node.
+    const from = isSeceded(trace.tasks, dependency) ? firsts[dependency + 1]! - 1 : firsts[dependency]!;
+    for (let other = Math.max(firsts[dependency]!, from); other < firsts[dependency + 1]!; other++)
+      targets.push(other);
+  };
   for (let row = 0; row < length; row++) {
     for (let node = firsts[row]!; node < firsts[row + 1]!; node++) {
       rowOf[node] = row;
-      for (let edge = dependencyOffsets[row]!; edge < dependencyOffsets[row + 1]!; edge++) {
-        const dependency = dependencyRows[edge]!;
-        if (dependency < 0 || seenBy[dependency] === node + 1) continue;
-        seenBy[dependency] = node + 1;
-        for (let other = firsts[dependency]!; other < firsts[dependency + 1]!; other++) targets.push(other);
-      }
+      if (isSeceded(trace.tasks, row) && node > firsts[row]!) {
+        targets.push(node - 1);
+        for (const task of awaited.all(row)) needs(node, task);
+      } else
+        for (let edge = dependencyOffsets[row]!; edge < dependencyOffsets[row + 1]!; edge++)
+          needs(node, dependencyRows[edge]!);
       offsets[node + 1] = targets.length;
     }
   }
-  return { size, row: rowOf, dependencies: { offsets, targets: Int32Array.from(targets) } };
+  return { size, row: rowOf, firsts, dependencies: { offsets, targets: Int32Array.from(targets) } };
 }
 
 /** Counts the edges between all parts of each task and all parts of its dependencies. */
@@ -156,26 +207,39 @@ function renumbered(sequence: Int32Array, rank: Int32Array, edges: Adjacency): A
   return { offsets, targets: targets.subarray(0, length) };
 }
 
-/** Returns the submissions of the client. Tasks with an unknown submission belong to the first one. */
-function handedOver(trace: Trace, rows: Int32Array): Pick<ReplayGraph, 'submissionOf' | 'submissions'> {
-  const { submissionOf, time, cause } = submissionsOf(trace);
-  const { stopped, length } = trace.tasks;
+/**
+ * Returns the submissions of the client and of tasks. Tasks with an unknown submission belong to the first one.
+ *
+ * @param rows row by id
+ * @param rank id by node
+ */
+function handedOver(
+  trace: Trace,
+  rows: Int32Array,
+  { firsts }: Nodes,
+  rank: Int32Array,
+  faster: Changes['faster'],
+): Pick<ReplayGraph, 'submissionOf' | 'submissions'> {
+  const { submissionOf, time, cause, submitter } = submissionsOf(trace);
+  const { stopped, prefix } = trace.tasks;
+  const { stop: left } = lanesOf(trace);
   const used = new Uint8Array(time.length);
-  const idOf = new Int32Array(length).fill(-1);
-  for (const [id, row] of rows.entries()) {
-    idOf[row] = id;
-    if (submissionOf[row]! >= 0) used[submissionOf[row]!] = 1;
-  }
+  for (const row of rows) if (submissionOf[row]! >= 0) used[submissionOf[row]!] = 1;
   const submissions: Submission[] = [{ cause: -1, delay: 0 }];
   const numberOf = new Int32Array(time.length);
   let before = Number.NaN;
   for (let submission = 0; submission < time.length; submission++) {
     if (used[submission] === 0) continue;
     const row = cause[submission]!;
-    const id = row < 0 ? -1 : idOf[row]!;
-    const since = id < 0 ? before : stopped[row]!;
+    // A task submits while its first node runs, and the client after the result, which is that of the last node.
+    const isOwn = row >= 0 && submitter[submission] === row;
+    const isInside = row >= 0 && firsts[row]! < firsts[row + 1]!;
+    const id = isInside ? rank[isOwn ? firsts[row]! : firsts[row + 1]! - 1]! : -1;
+    const since = id < 0 ? before : (isOwn ? left : stopped)[row]!;
     numberOf[submission] = submissions.length;
-    submissions.push({ cause: id, delay: Math.max(0, time[submission]! - since) || 0 });
+    const task = submitter[submission]!;
+    const factor = task < 0 ? 1 : (faster.get(prefix[task]!) ?? 1);
+    submissions.push({ cause: id, delay: (Math.max(0, time[submission]! - since) || 0) / factor });
     before = time[submission]!;
   }
   return {

@@ -1,6 +1,6 @@
 // The decisions of `adapt`, check by check.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { mock, test } from 'node:test';
 import { Adaptive, type AdaptOptions, adaptSettings } from './adaptive.js';
 
 /** Returns an adapted cluster whose load the test sets, and the sizes to which it was scaled. */
@@ -72,6 +72,36 @@ test('a failed start is reported, and the next check tries again', async () => {
   fail(undefined);
   assert.equal(await check(2), 2);
   adaptive.end();
+});
+
+test('checks continue while a worker leaves', async () => {
+  const sizes: number[] = [];
+  let load = 0;
+  const workers = {
+    get size() {
+      return sizes.at(-1) ?? 3;
+    },
+    wanted: () => load,
+    // A worker that leaves may never end.
+    scale: (size: number) => {
+      const isFewer = size < workers.size;
+      sizes.push(size);
+      return isFewer ? new Promise<void>(() => undefined) : Promise.resolve();
+    },
+    failed: () => undefined,
+  };
+  mock.timers.enable({ apis: ['setInterval'] });
+  try {
+    const adaptive = new Adaptive(workers, adaptSettings('adapt', { maximum: 2, waitCount: 1 }));
+    void adaptive.begin();
+    mock.timers.tick(1000);
+    load = 2;
+    mock.timers.tick(1000);
+    adaptive.end();
+    assert.deepEqual(sizes, [2, 0, 2]);
+  } finally {
+    mock.timers.reset();
+  }
 });
 
 test('the maximum may not be below the minimum', () => {

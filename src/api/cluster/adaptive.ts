@@ -39,7 +39,7 @@ export function adaptSettings(where: string, options: AdaptOptions): Required<Ad
 
 /** The workers that are adapted. */
 export interface AdaptedWorkers {
-  /** Number of workers, including those that are starting. */
+  /** Number of workers, including those that are starting, without those that leave. */
   readonly size: number;
   /** Returns the number of workers that the present work could use. */
   wanted(targetDuration: number): number;
@@ -55,7 +55,6 @@ export class Adaptive {
   readonly #settings: Required<AdaptOptions>;
   /** Consecutive checks that found too many workers. */
   #surplus = 0;
-  #isScaling = false;
   #hasEnded = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -67,28 +66,25 @@ export class Adaptive {
   /** Brings the number of workers into its limits, and then checks the load until `end`. */
   async begin(): Promise<void> {
     const { minimum, maximum, interval } = this.#settings;
-    await this.#workers.scale(Math.min(maximum, Math.max(minimum, this.#workers.size)));
-    if (this.#hasEnded) return;
+    // A worker that leaves may take long, e.g. to finish a task. Checks do not wait for that.
     this.#timer = setInterval(() => void this.check(), interval * 1000);
     this.#timer.unref();
+    await this.#workers.scale(Math.min(maximum, Math.max(minimum, this.#workers.size)));
   }
 
   /** Starts workers at once if the load needs them. Retires workers after `waitCount` checks. Never rejects. */
   async check(): Promise<void> {
-    if (this.#isScaling || this.#hasEnded) return;
+    if (this.#hasEnded) return;
     const { minimum, maximum, waitCount, targetDuration } = this.#settings;
     const { size } = this.#workers;
     const wanted = Math.min(maximum, Math.max(minimum, this.#workers.wanted(targetDuration)));
     this.#surplus = wanted < size ? this.#surplus + 1 : 0;
     if (wanted === size || (wanted < size && this.#surplus < waitCount)) return;
     this.#surplus = 0;
-    this.#isScaling = true;
     try {
       await this.#workers.scale(wanted);
     } catch (error) {
       this.#workers.failed(error);
-    } finally {
-      this.#isScaling = false;
     }
   }
 

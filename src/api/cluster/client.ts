@@ -7,6 +7,7 @@ import { callingLine } from '../../diagnostics/callingLine.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import type { ComputationRequest } from '../../engine/cluster/computationRequest.js';
 import type { ComputationState, ResultHandle } from '../../engine/cluster/computationState.js';
+import { cuttingOff } from '../../engine/cluster/cutOffTasks.js';
 import { untilClosed } from '../../engine/cluster/endedByClosing.js';
 import { abortedError } from '../../engine/taskFailure.js';
 import { annotatedStages } from '../../graph/annotatedStages.js';
@@ -50,15 +51,12 @@ import { watched } from './watchedComputation.js';
 
 type Callable<F extends AnyFunction> = F | TaskFunction<F>;
 
-let nextClient = 1;
-
 /**
  * A connection to a cluster, returned by `connect()`. Several clients may use one cluster; each holds separate futures.
  *
  * @source Dask, `distributed.Client`
  */
 export class Client extends ClientCalls implements AsyncDisposable {
-  readonly name = `client-${nextClient++}`;
   readonly #engine: ClusterEngine;
   readonly #ownsCluster: boolean;
   readonly #owner: FutureOwner;
@@ -207,7 +205,10 @@ export class Client extends ClientCalls implements AsyncDisposable {
     const plan = compilePlan(this.#engine, list);
     const computation = this.#add(plan, policy, call);
     const handles = list.map(({ key }) => this.#engine.results.of(computation, plan.ids.get(key)!));
-    cancelOnAbort(this.#engine, policy.signal, computation, handles);
+    cancelOnAbort(policy.signal, handles, (reason) => {
+      const { size, unfinished } = computation.segment;
+      this.#engine.results.cancel(handles, abortedError(reason, size - unfinished, size));
+    });
     return handles;
   }
 
@@ -325,12 +326,11 @@ export class Client extends ClientCalls implements AsyncDisposable {
   async close(): Promise<void> {
     if (!this.beginClosing()) return;
     await this.runClosing();
-    this.#held.releaseAll(
-      new LongpoleError(
-        'ERR_LONGPOLE_FUTURE',
-        'The client was closed, which releases its futures. Wait for their results before you close it.',
-      ),
+    const closed = new LongpoleError(
+      'ERR_LONGPOLE_CLOSED',
+      'The client was closed, which releases its futures. Wait for their results before you close it.',
     );
+    cuttingOff(this.#engine, 'client', false, () => this.#held.releaseAll(closed));
     if (this.#ownsCluster) await this.cluster.close();
   }
 

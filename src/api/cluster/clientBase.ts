@@ -3,7 +3,7 @@ import { checkArgument, checkNoMore, checkOptions, invalid, kind } from '../../b
 import { LongpoleError } from '../../base/errors.js';
 import type { ClusterMemory } from '../../diagnostics/memorySampler.js';
 import type { ClusterDump } from '../../engine/cluster/clusterDump.js';
-import type { ClientCaller } from '../../engine/cluster/coordination/coordination.js';
+import type { ClientCaller } from '../../engine/cluster/coordination/clientCaller.js';
 import { untilClosed } from '../../engine/cluster/endedByClosing.js';
 import type { SchedulerPlugin } from '../../engine/cluster/schedulerPlugins.js';
 import {
@@ -33,7 +33,10 @@ const OBSERVER = kind(
   (value) => typeof value === 'object' && value !== null,
 );
 
+let nextClient = 1;
+
 export class ClientBase {
+  readonly name = `client-${nextClient++}`;
   /** @internal */
   readonly cluster: Cluster;
   readonly #closing: (() => Promise<void> | void)[] = [];
@@ -54,7 +57,7 @@ export class ClientBase {
   /** @internal */
   protected caller(): ClientCaller {
     const { coordination } = this.cluster.engine;
-    const caller = this.#caller ?? coordination.addClient();
+    const caller = this.#caller ?? coordination.addClient(this.name);
     if (this.#caller === undefined) this.onClose(() => coordination.removeClient(caller, clientClosed()));
     this.#caller = caller;
     return caller;

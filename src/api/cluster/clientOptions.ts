@@ -2,6 +2,7 @@
 import {
   checkOptions,
   FLAG,
+  isMisspelling,
   isOptionsObject,
   kind,
   NAMES,
@@ -16,6 +17,7 @@ import type { SegmentPolicy } from '../../engine/scheduler/taskGraph.js';
 import { isFunction, resolveFunction } from '../../graph/callable.js';
 import type { AbortSignalLike, ClusterTaskOptions } from '../../graph/computeOptions.js';
 import { functionName } from '../../graph/functionName.js';
+import { parameterCount } from '../../graph/functionSource.js';
 import type { RunWatcher } from '../../protocol/runObserver.js';
 
 export interface SubmitOptions extends ClusterTaskOptions {
@@ -60,11 +62,19 @@ export function isSubmitOptions(value: unknown): value is SubmitOptions {
 /**
  * Returns the options of `submit` if its last argument counts as options.
  *
- * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if it may also be an argument of the function
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if it may also be an argument of the function, or is misspelt
  */
 export function optionsOfSubmit(fn: unknown, args: readonly unknown[]): SubmitOptions | undefined {
   const last = args.at(-1);
-  if (!isSubmitOptions(last)) return undefined;
+  if (!isSubmitOptions(last)) {
+    if (
+      isFunction(fn) &&
+      looksMisspelt(last) &&
+      (parameterCount(resolveFunction(fn)) ?? Infinity) < args.length
+    )
+      checkOptions('submit()', last, SUBMIT_OPTIONS);
+    return undefined;
+  }
   const names = Object.keys(last).join(', ');
   if (isFunction(fn) && resolveFunction(fn).length >= args.length)
     throw new LongpoleError(
@@ -73,6 +83,14 @@ export function optionsOfSubmit(fn: unknown, args: readonly unknown[]): SubmitOp
         `literal({ ${names} }). Pass options after all arguments, with undefined for omitted ones.`,
     );
   return last;
+}
+
+/** Whether a value is a plain object whose names are all names of options, some of them misspelt. */
+function looksMisspelt(value: unknown): boolean {
+  if (!isOptionsObject(value)) return false;
+  const names = Object.keys(value);
+  const known = Object.keys(SUBMIT_OPTIONS);
+  return names.length > 0 && names.every((name) => known.some((option) => isMisspelling(name, option)));
 }
 
 /** Whether the last argument of `map` is its options: an object that is not iterable, while the other arguments are. */

@@ -5,6 +5,7 @@ import { bytesText } from '../../base/words.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import type { ClusterResources } from '../../engine/cluster/clusterResources.js';
 import type { ClusterStores } from '../../engine/cluster/clusterStores.js';
+import { cuttingOff } from '../../engine/cluster/cutOffTasks.js';
 import type { EngineWorker } from '../../engine/cluster/engineWorker.js';
 import type { SchedulerPlugins } from '../../engine/cluster/schedulerPlugins.js';
 import type { StallWatch } from '../../engine/cluster/stallWatch.js';
@@ -189,12 +190,11 @@ export abstract class Cluster {
 
   async #close(): Promise<void> {
     this.#stalls.close();
-    this.engine.failEverything(
-      new LongpoleError(
-        'ERR_LONGPOLE_FUTURE',
-        'The cluster was closed before the result was available. Await results before you close the cluster.',
-      ),
+    const early = new LongpoleError(
+      'ERR_LONGPOLE_CLOSED',
+      'The cluster was closed before the result was available. Await results before you close the cluster.',
     );
+    cuttingOff(this.engine, 'cluster', true, () => this.engine.failEverything(early));
     const closed = new LongpoleError('ERR_LONGPOLE_CLOSED', 'The cluster was closed.');
     this.engine.questions.close(closed);
     this.engine.coordination.close(closed);

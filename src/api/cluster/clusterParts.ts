@@ -9,6 +9,7 @@ import { SchedulerPlugins } from '../../engine/cluster/schedulerPlugins.js';
 import { StallWatch } from '../../engine/cluster/stallWatch.js';
 import { ThreadCluster } from '../../engine/cluster/threadCluster.js';
 import { WorkerPlaces, type WorkerSettings } from '../../engine/cluster/workerPlaces.js';
+import type { OpenChannel } from '../../engine/workerProcess/workerChannel.js';
 import { LiveTrace } from '../../trace/live/liveTrace.js';
 import { watchCluster } from '../observeProgram.js';
 import { type ClientTools, clientTools } from './clientTools.js';
@@ -26,6 +27,8 @@ export interface PartsOptions extends Pick<ClusterEngineOptions, 'threads' | 'al
   readonly record: boolean;
   /** Places of workers on other machines. */
   readonly remote?: RemotePlaces;
+  /** Opens the channels to worker processes on this machine. */
+  readonly open?: OpenChannel | undefined;
 }
 
 export interface ClusterParts {
@@ -46,15 +49,21 @@ export interface ClusterParts {
 export function makeClusterParts(options: PartsOptions): ClusterParts {
   // Spilling and transfers need this package later. An installation that lacks it fails here, at the start.
   loadPackage('lz4-napi');
-  const { threads, allowedFailures, settings, localDirectory, record, remote } = options;
+  const { threads, allowedFailures, settings, localDirectory, record, remote, open } = options;
   const runsPython = remote !== undefined;
-  const engine = new ClusterEngine({ threads, allowedFailures, inlineBytes: INLINE_BYTES, runsPython });
+  const engine = new ClusterEngine({
+    threads,
+    allowedFailures,
+    inlineBytes: INLINE_BYTES,
+    runsPython,
+    profileCycle: settings.profile?.cycleInterval,
+  });
   const live = record ? new LiveTrace() : undefined;
   if (live !== undefined) engine.observe(live);
   watchCluster(engine);
   const stores = threads
     ? new ThreadCluster(engine, settings, localDirectory)
-    : new ProcessCluster(engine, settings, localDirectory, remote);
+    : new ProcessCluster(engine, settings, localDirectory, remote, open);
   const places = new WorkerPlaces(engine, settings, (worker, events) => stores.makeHost(worker, events));
   const measures = new Measures(engine, settings.profile);
   engine.observe(measures);

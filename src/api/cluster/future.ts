@@ -112,7 +112,8 @@ export class Future<T> extends External implements PromiseLike<T> {
    *
    * @returns (resolves) the result
    * @throws (rejects) TaskError if the task throws, KilledWorkerError if the task repeatedly ends its worker,
-   *   LongpoleError ERR_LONGPOLE_FUTURE if the future was cancelled or released
+   *   LongpoleError ERR_LONGPOLE_FUTURE if the future was cancelled or released, ERR_LONGPOLE_CLOSED if its client or
+   *   cluster was closed
    * @source Dask, `Future.result`
    */
   result(): Promise<T>;

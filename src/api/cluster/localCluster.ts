@@ -2,6 +2,7 @@
 import { checkCount, checkOptions } from '../../base/arguments.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import { desiredWorkers } from '../../engine/scheduler/desiredWorkers.js';
+import type { BootingWorkers } from '../../engine/workerProcess/workerChannel.js';
 import type { WorkerInfo } from '../../protocol/clusterObserver.js';
 import { config } from '../config.js';
 import { isImportedByWorker } from '../runPlan.js';
@@ -44,20 +45,21 @@ export class LocalCluster extends Cluster {
       localDirectory: options.localDirectory ?? config.get('local-directory'),
       record: options.record !== false || serving.dashboard !== undefined,
     };
-    // Settings are read above, because the program may change them during this import.
-    const { makeClusterParts } = await import('./clusterParts.js');
-    const cluster = new LocalCluster(makeClusterParts(partsOptions));
-    serveTasks(cluster);
+    // Settings are read above, because the program may change them during these imports.
+    const booting = threads ? undefined : await bootWorkers(workers);
+    let cluster: LocalCluster | undefined;
     try {
+      const { makeClusterParts } = await import('./clusterParts.js');
+      cluster = new LocalCluster(makeClusterParts({ ...partsOptions, open: booting?.open }));
+      serveTasks(cluster);
       await cluster.serve(serving);
-      await cluster.engine.waits.during(
-        'LocalCluster.start',
-        `${workers} workers`,
-        cluster.places.scale(workers),
-      );
+      const scaled = cluster.places.scale(workers);
+      await cluster.engine.waits.during('LocalCluster.start', `${workers} workers`, scaled);
     } catch (error) {
-      await cluster.close();
+      await cluster?.close();
       throw error;
+    } finally {
+      booting?.end();
     }
     if (options.lifetime !== undefined) cluster.#limitLifetimes(options.lifetime);
     return cluster;
@@ -90,7 +92,7 @@ export class LocalCluster extends Cluster {
    */
   async adapt(options: AdaptOptions = {}): Promise<void> {
     this.checkOpen();
-    const settings = adaptSettings('LocalCluster.adapt', options);
+    const settings = adaptSettings('adapt()', options);
     const { state } = this.engine.scheduler;
     const { places, engine } = this;
     this.#endAdapting();
@@ -104,7 +106,7 @@ export class LocalCluster extends Cluster {
         wanted: (target) =>
           Math.max(
             state.storedCount > 0 || this.#holds > 0 ? 1 : 0,
-            desiredWorkers(state, { target, running: runningFor(engine) }),
+            desiredWorkers(state, { target, running: runningFor(engine), leaving: leavingOf(engine) }),
           ),
         scale: (size) => places.scaleByLoad(size),
         failed: (error) => engine.event('adapt-failed', String(error)),
@@ -161,6 +163,18 @@ export class LocalCluster extends Cluster {
     timer.unref();
     this.onClose(() => clearInterval(timer));
   }
+}
+
+/** Returns the indices of the workers that leave. */
+function leavingOf({ workers }: ClusterEngine): ReadonlySet<number> {
+  const leaving = [...workers.values()].filter(({ isLeaving }) => isLeaving);
+  return new Set(leaving.map(({ info }) => info.index));
+}
+
+/** Starts worker processes, which boot while this program loads the code of a cluster. */
+async function bootWorkers(count: number): Promise<BootingWorkers> {
+  const { BootingWorkers } = await import('../../engine/workerProcess/workerChannel.js');
+  return new BootingWorkers(count);
 }
 
 /** Returns the seconds for which the longest running task of each function runs, by the number of the function. */

@@ -14,6 +14,7 @@ import type {
 import { toErrorInfo } from '../../protocol/errorInfo.js';
 import { DEFAULT_SPAN } from '../../protocol/metrics.js';
 import { isPacked, type PackedResult } from '../../protocol/packedResult.js';
+import { taskClientName } from '../../protocol/taskClientName.js';
 import { submitPolicy } from './clientOptions.js';
 import type { Cluster } from './cluster.js';
 import { fetchResults } from './collectResults.js';
@@ -107,7 +108,7 @@ class ServedTask {
   }
 
   get #name(): string {
-    return `task '${this.#asker.key}'`;
+    return taskClientName(this.#asker.key);
   }
 
   #submit(

@@ -24,7 +24,7 @@ export function shipPlan(plan: Plan, numberOf: (external: External) => number): 
     functionOf,
     // The process of the scheduler knows whether the workers run Python.
     functions: functionRefs(plan.functions, true),
-    constants: packValue(plan.constants),
+    constants: packValue(plan.constants, 'An argument of a submitted task'),
     dependencies,
     dependents,
     requested,

@@ -14,7 +14,8 @@ import type { External } from '../../graph/external.js';
 import { flattenKeys, shapeLike } from '../../graph/nestedKeys.js';
 import type { Graph, Keys } from '../../protocol/graph.js';
 import { delayedArguments } from '../argumentChecks.js';
-import type { Client } from './client.js';
+import { cancelOnAbort } from './cancelOnAbort.js';
+import { Client } from './client.js';
 import { type SubmitOptions, submitPolicy } from './clientOptions.js';
 import { Future, type FutureHandle, type FutureOwner, futureList, notAwaitable } from './future.js';
 import { GATHER_OPTIONS, type GatherOptions, gatherNested } from './gather.js';
@@ -64,7 +65,7 @@ export class RunningTaskClient {
     this.#owner = {
       flush: () => this.#submissions.flush(),
       fetch: (handles) => this.#fetch(handles),
-      awaiting: (_call, _future, work) => this.#awaiting(work),
+      awaiting: (_call, _future, work) => this.#connection.awaited(work),
       untilClosed: (call) => call,
       hold: (handle) => {
         taskHandle(handle).references++;
@@ -119,16 +120,18 @@ export class RunningTaskClient {
   async gather(futures: unknown, options: GatherOptions = {}): Promise<unknown> {
     checkOptions('gather()', options, GATHER_OPTIONS);
     this.#submissions.flush();
-    return this.#awaiting(
+    return this.#connection.awaited(
       gatherNested(futures, options.errors ?? 'raise', (handles) => this.#fetch(handles)),
     );
   }
 
   async scatter(value: unknown, options: ScatterOptions = {}): Promise<unknown> {
     checkOptions('scatter()', options, SCATTER_OPTIONS);
-    const values = (Array.isArray(value) ? value : [value]).map(packValue);
+    const values = (Array.isArray(value) ? value : [value]).map((one) =>
+      packValue(one, 'A value of scatter()'),
+    );
     const numbers = values.map(() => this.#next++);
-    const { keys } = await this.#awaiting(
+    const { keys } = await this.#connection.awaited(
       this.#connection.ask('scatter', { futures: numbers, values, options }),
     );
     const handles = keys.map((key, index) => new TaskHandle(key, numbers[index]!, this.#connection));
@@ -202,20 +205,9 @@ export class RunningTaskClient {
     // The answer of a later question about these futures has the error of the submission.
     this.#connection.ask('submit', { plan: shipped, futures, options: own, code }).catch(none);
     for (const handle of created.values()) this.#byKey.set(handle.key, handle);
-    if (signal !== undefined) this.#cancelOnAbort(signal, [...created.values()]);
+    const submitted = [...created.values()];
+    cancelOnAbort(signal, submitted, () => this.#cancel(submitted));
     return handles;
-  }
-
-  #cancelOnAbort(signal: NonNullable<SubmitOptions['signal']>, handles: readonly TaskHandle[]): void {
-    const onAbort = (): void => this.#cancel(handles);
-    if (signal.aborted) {
-      onAbort();
-      return;
-    }
-    signal.addEventListener('abort', onAbort);
-    void Promise.all(handles.map((handle) => handle.settled())).then(() =>
-      signal.removeEventListener('abort', onAbort),
-    );
   }
 
   #futures(keys: readonly string[], handles: readonly TaskHandle[]): Future<unknown>[] {
@@ -225,14 +217,9 @@ export class RunningTaskClient {
   async #fetch(handles: readonly FutureHandle[]): Promise<unknown[]> {
     if (handles.length === 0) return [];
     const futures = handles.map((handle) => taskHandle(handle).number);
-    const { results } = await this.#awaiting(this.#connection.ask('fetch', { futures }));
+    const { results } = await this.#connection.awaited(this.#connection.ask('fetch', { futures }));
     for (const handle of handles) taskHandle(handle).finished();
     return results.map(unpackResult);
-  }
-
-  #awaiting<R>(work: Promise<R>): Promise<R> {
-    this.#connection.secede();
-    return work;
   }
 
   #cancel(handles: readonly TaskHandle[]): void {
@@ -248,6 +235,33 @@ export class RunningTaskClient {
     handle.cancelled();
     this.#connection.ask('release', { futures: [handle.number] }).catch(none);
   }
+}
+
+/** Makes every other call of a client throw, because a program in JavaScript may use it. */
+function refuseOtherCalls(): void {
+  for (let from: object = Client.prototype; from !== Object.prototype; from = Object.getPrototypeOf(from))
+    for (const name of Reflect.ownKeys(from)) {
+      if (name in RunningTaskClient.prototype) continue;
+      const refuse = (): never => {
+        throw otherCallError(typeof name === 'string' ? name : 'close');
+      };
+      const isMethod = Object.getOwnPropertyDescriptor(from, name)?.get === undefined;
+      Object.defineProperty(
+        RunningTaskClient.prototype,
+        name,
+        isMethod ? { value: refuse } : { get: refuse },
+      );
+    }
+}
+
+refuseOtherCalls();
+
+function otherCallError(name: string): LongpoleError {
+  return new LongpoleError(
+    'ERR_LONGPOLE_TASK_CLIENT',
+    `The client of a task has no '${name}'. Use it in the program that has called connect(). ` +
+      'A task submits work, gathers results, and scatters data.',
+  );
 }
 
 function handleOf(external: External): TaskHandle {

@@ -1,4 +1,5 @@
 // Implements `Client.getTaskStream`.
+import { eachUse } from '../../analysis/lanes.js';
 import { NUMBER, type OptionKinds, PAGE_FILE } from '../../base/arguments.js';
 import { getOrMake } from '../../base/lookUps.js';
 import { ACTIONS, type StartStop, TASK_STATES } from '../../protocol/clusterObserver.js';
@@ -91,14 +92,19 @@ export function taskStreamRows(
  * Returns the actions of each run by its row in `tasks`. An interval belongs to the last run on its worker that was
  * dispatched before it.
  */
-function actionsByRun({ tasks, intervals }: Trace): Map<number, StartStop[]> {
+function actionsByRun(trace: Trace): Map<number, StartStop[]> {
+  const { tasks, intervals } = trace;
   const { id, worker, dispatched, started, stopped } = tasks;
   const runs = new Map<number, number[]>();
   const actions = new Map<number, StartStop[]>();
   for (let row = 0; row < tasks.length; row++) {
     getOrMake(runs, id[row]!, () => []).push(row);
-    if (stopped[row]! >= started[row]!)
-      actions.set(row, [{ action: 'compute', start: started[row]!, stop: stopped[row]! }]);
+    if (!(stopped[row]! >= started[row]!)) continue;
+    const own: StartStop[] = [];
+    eachUse(trace, row, (start, stop, share) => {
+      if (share >= 0.5) own.push({ action: 'compute', start, stop });
+    });
+    actions.set(row, own);
   }
   const { action, start, stop } = intervals;
   for (let row = 0; row < intervals.length; row++) {

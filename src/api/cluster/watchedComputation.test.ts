@@ -23,6 +23,9 @@ test('succeeded() keeps the rows of tasks with a result in every column', () => 
     started: floats,
     stopped: floats,
     coreWaits: floats,
+    seceded: floats,
+    resumed: floats,
+    waited: floats,
     dimensions: Uint8Array.of(1, 2, 3),
   };
   const shapes = Float64Array.of(10, 0, 0, 0, 20, 21, 0, 0, 30, 31, 32, 0);

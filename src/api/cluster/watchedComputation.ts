@@ -120,7 +120,7 @@ class Watch implements ClusterObserver, WatchedRun {
 
 /** Returns the rows of runs with a result. Watchers do not receive runs that failed, were cancelled or lost. */
 export function succeeded(runs: TaskRuns): TaskRuns {
-  const { count, states, threads, coreWaits, dimensions, shapes } = runs;
+  const { count, states, threads, coreWaits, seceded, resumed, waited, dimensions, shapes } = runs;
   const rows: number[] = [];
   for (let row = 0; row < count; row++) if (states[row] === TASK_MEMORY) rows.push(row);
   if (rows.length === count) return runs;
@@ -141,6 +141,9 @@ export function succeeded(runs: TaskRuns): TaskRuns {
     stopped: floats(runs.stopped),
     ...(threads === undefined ? {} : { threads: Int32Array.from(rows, (row) => threads[row]!) }),
     ...(coreWaits === undefined ? {} : { coreWaits: floats(coreWaits) }),
+    ...(seceded === undefined ? {} : { seceded: floats(seceded) }),
+    ...(resumed === undefined ? {} : { resumed: floats(resumed) }),
+    ...(waited === undefined ? {} : { waited: floats(waited) }),
     ...(dimensions === undefined || shapes === undefined
       ? {}
       : {

@@ -68,7 +68,7 @@ export class Queue<T = unknown> extends SharedObject {
   async #put(item: T, options: TimeoutOptions): Promise<void> {
     checkOptions('Queue.put', options, TIMEOUT_OPTIONS);
     const { name, maxSize } = this;
-    const value = this.packed(item);
+    const value = this.packed('Queue.put', item);
     const isIn = await this.callWaiting(
       'queue-put',
       (timeout) => ({ name, timeout, value, maxSize }),

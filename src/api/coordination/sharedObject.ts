@@ -87,9 +87,9 @@ export abstract class SharedObject {
     return askScheduler(kind, question(timeout));
   }
 
-  /** @internal Returns a value as it travels. */
-  protected packed(value: unknown): SharedValue {
-    if (!(value instanceof Future)) return packValue(value);
+  /** @internal Returns a value as it travels. `call` is the name of the call, for errors. */
+  protected packed(call: string, value: unknown): SharedValue {
+    if (!(value instanceof Future)) return packValue(value, `${call}() of '${this.name}': the value`);
     // The submission of its task is sent before.
     value.usable();
     return { future: value.key };

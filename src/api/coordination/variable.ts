@@ -34,7 +34,7 @@ export class Variable<T = unknown> extends SharedObject {
    * @source Dask, `Variable.set`
    */
   async set(value: T): Promise<void> {
-    await this.call('variable-set', { name: this.name, value: this.packed(value) });
+    await this.call('variable-set', { name: this.name, value: this.packed('Variable.set', value) });
   }
 
   /**

@@ -23,6 +23,8 @@ export interface Summary {
     /** Runs in `erred` after which the task ran again. */
     retried: number;
   };
+  /** Sentences about tasks that had not ended when a client or cluster closed. */
+  readonly cutOff: readonly string[];
   readonly computations: number;
   /** Seconds from the first submission to the last result; null if no task ran. */
   readonly makespan: number | null;
@@ -100,6 +102,7 @@ export function summarise(trace: Trace): Summary {
   const [memory = 0, erred = 0, cancelled = 0, lost = 0] = states;
   return {
     tasks: { memory, erred, cancelled, lost, retried: erred === 0 ? 0 : retriedRuns(trace) },
+    cutOff: cutOffTexts(trace),
     computations: computationCount(trace),
     makespan: ran ? path.makespan : null,
     computed: [...prefixes.values()].reduce((sum, { seconds }) => sum + seconds, 0),
@@ -128,6 +131,12 @@ function shuffledBytes({ totals }: Trace): number {
     .filter(({ context, unit }) => context === 'p2p' && unit === 'bytes')
     .filter(({ activity }) => activity === 'background-comms, process')
     .reduce((sum, { value }) => sum + value, 0);
+}
+
+function cutOffTexts({ events, strings }: Trace): string[] {
+  return Array.from(events.text, (text) => strings.get(text)).filter(
+    (_text, row) => strings.get(events.topic[row]!) === 'tasks-cut-off',
+  );
 }
 
 /** Returns the number of failed runs that another run of the same task followed. */

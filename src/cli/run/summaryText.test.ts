@@ -6,6 +6,7 @@ import { summaryText } from './summaryText.js';
 
 const SUMMARY: Summary = {
   tasks: { memory: 1240, erred: 2, cancelled: 0, lost: 1, retried: 0 },
+  cutOff: ['2 tasks had not ended when the client closed: 1 add, 1 countPrimes.'],
   computations: 3,
   makespan: 2.31,
   computed: 4.21,
@@ -42,6 +43,7 @@ test('the summary has one section per label', () => {
     `
 tasks      1,240 done, 2 failed, 1 lost with their worker in 3 computations;
            4.2 s of work in 2.3 s
+cut off    2 tasks had not ended when the client closed: 1 add, 1 countPrimes.
 workers    worker-0  95 % busy  2.2 s  700 tasks
            worker-1  87 % busy    2 s  543 tasks
 prefixes   countPrimes   4.2 s   100 %  1,240 tasks  longest 130 ms

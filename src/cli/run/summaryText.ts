@@ -18,6 +18,7 @@ const MAX_NAME = 24;
 export function summaryText(summary: Summary): string {
   const lines = [
     ...labelled('tasks', [tasksText(summary)]),
+    ...labelled('cut off', summary.cutOff),
     ...labelled('workers', workerLines(summary.workers)),
     ...labelled('prefixes', prefixLines(summary)),
     ...labelled('moved', summary.moved === null ? [] : [movedText(summary.moved)]),

@@ -3,7 +3,17 @@ import type { Trace } from '../../trace/trace.js';
 import { formatBytes, formatDuration } from './format.js';
 import type { RunFact } from './profileModel.js';
 
-const STEPS = ['submitted', 'ready', 'dispatched', 'received', 'started', 'stopped', 'acknowledged'] as const;
+const STEPS = [
+  'submitted',
+  'ready',
+  'dispatched',
+  'received',
+  'started',
+  'seceded',
+  'resumed',
+  'stopped',
+  'acknowledged',
+] as const;
 
 export interface LifecycleStep {
   readonly name: (typeof STEPS)[number];

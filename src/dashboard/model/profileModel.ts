@@ -249,7 +249,8 @@ function countPrefixes(page: SectionPage, { slots: fixed, isActivity }: ModelOpt
     if (section.type !== 'tasks') continue;
     for (let i = 0; i < section.task.length; i++) {
       const prefix = page.tasks.prefix[section.task[i]!]!;
-      count[prefix] = count[prefix]! + 1;
+      // A seceded task has two entries, before and after its wait.
+      if (i === 0 || section.task[i] !== section.task[i - 1]) count[prefix] = count[prefix]! + 1;
       seconds[prefix] = seconds[prefix]! + section.stop[i]! - section.start[i]!;
       if (isActivity?.(i) === true) activities[prefix] = 1;
     }

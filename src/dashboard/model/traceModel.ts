@@ -1,5 +1,6 @@
 // The model of a trace's task stream: a row per thread of a worker, runs coloured by prefix, and activities between
 // them in the colours of Dask's task stream.
+import { eachUse } from '../../analysis/lanes.js';
 import { getOrMake } from '../../base/lookUps.js';
 import { ACTIONS, TASK_ERRED } from '../../protocol/clusterObserver.js';
 import type { RunningRow } from '../../protocol/viewRows.js';
@@ -71,8 +72,9 @@ class ModelBuilder {
     this.#options = options;
     this.#slotOf = prefixSlots(trace);
     this.#rows = trace.tasks.length;
-    const most =
-      trace.tasks.length + trace.intervals.length + trace.transfers.length + (options.running?.length ?? 0);
+    const { tasks, intervals, transfers } = trace;
+    const twice = 2 * tasks.seceded.reduce((count, time) => (Number.isNaN(time) ? count : count + 1), 0);
+    const most = tasks.length + twice + intervals.length + transfers.length + (options.running?.length ?? 0);
     this.#task = new Uint32Array(most);
     this.#worker = new Uint32Array(most);
     this.#start = new Float64Array(most);
@@ -226,7 +228,11 @@ class ModelBuilder {
         lastThread = thread[row]!;
         at = this.#threadOf(lastWorker, lastThread);
       }
-      this.#add(row, state[row] === TASK_ERRED ? erred() : index, at, started[row]!, stopped[row]!);
+      const shown = state[row] === TASK_ERRED ? erred() : index;
+      eachUse(this.#trace, row, (start, stop, share) => {
+        // Of a seceded task, only the parts in which it mostly used its thread are drawn.
+        if (share >= 0.5) this.#add(row, shown, at, start, stop);
+      });
     }
   }
 

@@ -66,7 +66,7 @@ function runningAt(trace: Trace, time: number): Map<number, number> {
     );
     let count = 0;
     for (let at = end - 1; at >= Math.max(first, end - LOOK_BACK); at--) {
-      if (tasks.stopped[lanes.spans.rows[at]!]! > time) count++;
+      if (lanes.stop[lanes.spans.rows[at]!]! > time) count++;
     }
     if (count > 0) running.set(lanes.worker[lane]!, (running.get(lanes.worker[lane]!) ?? 0) + count);
   }

@@ -1,20 +1,22 @@
-// The dump of a cluster in at most 40 lines for short logs: the first tasks, the first waiting calls, and a line per
-// worker.
+// The dump of a cluster in at most 40 lines for short logs: the first tasks, the first waiting calls, shared objects,
+// and a line per worker.
 import type { HostDump, ProcessDump } from '../host/hostTypes.js';
 import type { WaitDump } from '../openWaits.js';
 import type { IsolateDump } from '../pool/isolateDump.js';
 import type { MessageCount } from '../pool/messageLog.js';
 import type { CallDump } from '../pool/pendingCalls.js';
+import { sharedLine } from './coordination/sharedDump.js';
 import type { DumpFields, TaskDump, WorkerDump } from './dumpTypes.js';
 
 const MAX_TASKS = 5;
 const MAX_WAITS = 8;
+const MAX_SHARED = 4;
 const MAX_WORKERS = 16;
 /** Types of messages that are shown for each direction, the newest first. */
 const MAX_TYPES = 6;
 const MAX_STACK_FRAMES = 3;
 
-export function briefDump({ counts, tasks, more, workers, waits }: DumpFields): string {
+export function briefDump({ counts, tasks, more, workers, waits, shared }: DumpFields): string {
   const unfinished = tasks.length + more;
   const states = Object.entries(counts).map(([state, count]) => `${state} ${count}`);
   return [
@@ -22,6 +24,7 @@ export function briefDump({ counts, tasks, more, workers, waits }: DumpFields): 
     ...firstOf(tasks.map(taskLine), MAX_TASKS, unfinished),
     waits.length === 0 ? 'no call of a client waits' : 'calls of clients that wait:',
     ...firstOf(waits.map(waitLine), MAX_WAITS),
+    ...(shared.length === 0 ? [] : ['shared objects:', ...firstOf(shared.map(sharedLine), MAX_SHARED)]),
     'workers:',
     ...firstOf(workers.map(workerLine), MAX_WORKERS),
   ].join('\n');

@@ -2,10 +2,12 @@
 // messages, calls and stack of each worker. Costs nothing until it is requested.
 import { inspect } from 'node:util';
 import type { WaitDump } from '../openWaits.js';
-import { ERRED, FORGOTTEN, MEMORY, STATE_NAMES, type StateName } from '../scheduler/taskStates.js';
+import { FORGOTTEN, MEMORY, STATE_NAMES, type StateName } from '../scheduler/taskStates.js';
 import { briefDump } from './briefDump.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import type { ComputationState } from './computationState.js';
+import type { SharedDump } from './coordination/sharedDump.js';
+import { unfinishedTasks } from './cutOffTasks.js';
 import type { DumpFields, TaskDump, WorkerDump } from './dumpTypes.js';
 import type { EngineWorker } from './engineWorker.js';
 
@@ -26,6 +28,8 @@ export class ClusterDump implements DumpFields {
   readonly workers: readonly WorkerDump[];
   /** Calls of clients that wait, the oldest first. */
   readonly waits: readonly WaitDump[];
+  /** Shared objects with holders, items or waiting calls; first those with calls, by the oldest one. */
+  readonly shared: readonly SharedDump[];
 
   constructor(fields: DumpFields) {
     this.time = fields.time;
@@ -34,9 +38,10 @@ export class ClusterDump implements DumpFields {
     this.more = fields.more;
     this.workers = fields.workers;
     this.waits = fields.waits;
+    this.shared = fields.shared;
   }
 
-  /** The dump in at most 40 lines: a line per worker, five tasks, and the calls that wait. */
+  /** The dump in at most 40 lines: a line per worker, five tasks, the calls that wait, and four shared objects. */
   brief(): string {
     return briefDump(this);
   }
@@ -59,6 +64,7 @@ export async function dumpCluster(engine: ClusterEngine): Promise<ClusterDump> {
     tasks: shown.slice(0, MAX_TASKS).map((task) => taskDump(engine, task)),
     more: Math.max(0, all.length - MAX_TASKS),
     waits: engine.waits.dump(),
+    shared: engine.coordination.dump(),
   };
   const workers = await Promise.all(Array.from(engine.workers.values(), (one) => workerDump(engine, one)));
   return new ClusterDump({ ...fields, workers });
@@ -71,16 +77,12 @@ interface UnfinishedTask {
 }
 
 function unfinishedOf(engine: ClusterEngine, computation: ComputationState): UnfinishedTask[] {
-  const { state, location } = engine.scheduler.state;
-  const { base, size, unfinished } = computation.segment;
-  const found: UnfinishedTask[] = [];
-  for (let local = 0; unfinished > found.length && local < size; local++) {
-    const at = state[base + local]!;
-    if (at === MEMORY || at === ERRED || at === FORGOTTEN) continue;
+  const { location } = engine.scheduler.state;
+  const { base } = computation.segment;
+  return Array.from(unfinishedTasks(engine, computation), (local) => {
     const worker = engine.workers.get(location[base + local]!)?.info.name;
-    found.push({ computation, local, worker });
-  }
-  return found;
+    return { computation, local, worker };
+  });
 }
 
 function taskDump({ scheduler }: ClusterEngine, { computation, local, worker }: UnfinishedTask): TaskDump {

@@ -39,6 +39,8 @@ export interface ClusterEngineOptions {
   readonly inlineBytes: number;
   /** Whether workers can run tasks in Python. Default false. */
   readonly runsPython?: boolean;
+  /** Seconds between two reports of the profiler. Default: workers are not profiled. */
+  readonly profileCycle?: number | undefined;
 }
 
 const MAX_FORGOTTEN = 1000;
@@ -59,13 +61,13 @@ export class ClusterEngine {
   readonly waits = new OpenWaits();
   readonly sent: SentArguments;
   /** Prefix and span of each task, to which the profiler assigns its samples. */
-  readonly kinds = new TaskKindIndex();
+  readonly kinds: TaskKindIndex;
   /** Plugins of workers. An isolate installs them before it receives its first task. */
   readonly installed = new Installations(this);
   /** Questions of running tasks. */
   readonly questions = new TaskQuestions(this);
   /** Objects that tasks and clients share by name. */
-  readonly coordination = new Coordination(this.waits, this.questions, this.results);
+  readonly coordination = new Coordination(this.questions, this.results);
   /** Called after an event and all its instructions have been carried out. */
   afterEvent: (() => void) | undefined;
   /** Whether workers mark tasks as NVTX ranges. Applies to computations that are opened on a worker afterwards. */
@@ -92,13 +94,8 @@ export class ClusterEngine {
 
   constructor(options: ClusterEngineOptions) {
     this.options = options;
-    this.questions.handle('secede', ({ batch }, { worker, run, id }) => {
-      const base = this.computation(run)?.segment.base;
-      const { index } = worker.info;
-      if (base !== undefined) this.handleEvent({ type: 'task-seceded', worker: index, id: base + id, batch });
-      return null;
-    });
     this.clock = isolateClock(this.epochOffsetMs);
+    this.kinds = new TaskKindIndex(this.clock, options.profileCycle);
     this.scheduler = new Scheduler(null, { allowedFailures: options.allowedFailures });
     this.recorder = new TaskRecorder((call) => this.notify(call));
     this.sent = new SentArguments(options.threads, (transfer) =>
@@ -204,7 +201,7 @@ export class ClusterEngine {
         this.#computations.set(number, computation);
         this.#bySegment.set(segment, computation);
         if (request.data !== undefined) this.#addData(computation, request.data);
-        this.kinds.added(info);
+        this.kinds.added(info, computation.kinds);
         this.#announce();
         this.#unannounced = info;
       },

@@ -22,13 +22,15 @@ import type {
   StoredResult,
   WorkerHost,
 } from '../host/hostTypes.js';
-import { PROCESSING } from '../scheduler/taskStates.js';
+import type { TaskErred } from '../scheduler/events.js';
+import { isAt } from '../scheduler/reports.js';
 import { killedWorkerError, taskError, taskTimeoutError } from '../taskFailure.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import type { ComputationState } from './computationState.js';
 import type { EngineWorker } from './engineWorker.js';
 import { metricSamples } from './metricSamples.js';
 import { type RunTasks, Stealing, type TakenBack } from './stealing.js';
+import { dropForgotten, dropUnwanted } from './unwantedResults.js';
 
 /** The owner of the workers, see workerPlaces. */
 export interface WorkerKeeper {
@@ -100,7 +102,7 @@ export class ClusterWorker implements HostEvents, EngineWorker {
   finished(run: number, columns: CompletionColumns, values: ReadonlyMap<number, unknown>): void {
     const computation = this.#computation(run);
     if (computation === undefined) {
-      this.#dropAll(run, columns);
+      if (!this.#gone) dropForgotten(this.#engine, this.host, run, columns);
       return;
     }
     // The worker may already have reported its next task as running.
@@ -120,7 +122,8 @@ export class ClusterWorker implements HostEvents, EngineWorker {
     let from = 0;
     for (const index of failures) {
       this.#finish(computation, columns, from, index);
-      this.#fail(computation, columns.ids[index]!, values.get(columns.ids[index]!));
+      const id = columns.ids[index]!;
+      this.#fail(computation, id, values.get(id), { batch: columns.batches[index]! });
       from = index + 1;
     }
     this.#finish(computation, columns, from, columns.count);
@@ -148,7 +151,7 @@ export class ClusterWorker implements HostEvents, EngineWorker {
   fetchFailed(run: number, id: number, error: ErrorInfo): void {
     const computation = this.#computation(run);
     if (computation === undefined) return;
-    this.#fail(computation, id, error, true);
+    this.#fail(computation, id, error, { final: true });
     this.#engine.closeIfSettled(computation);
   }
 
@@ -179,10 +182,11 @@ export class ClusterWorker implements HostEvents, EngineWorker {
     this.#engine.handleEvent({ type: 'results-missing', worker: this.info.index, ids });
   }
 
-  timedOut({ run, id }: RunTask, seconds: number): void {
+  timedOut(task: RunTask, seconds: number): void {
+    const { run, id, batch } = task;
     const computation = this.#computation(run);
     if (computation === undefined) return;
-    this.#recordLost({ run, id });
+    this.#recordLost(computation, task);
     const { timeout } = computation;
     this.#engine.explain(
       computation,
@@ -195,12 +199,14 @@ export class ClusterWorker implements HostEvents, EngineWorker {
       type: 'task-erred',
       worker: this.info.index,
       id: computation.segment.base + id,
+      batch,
     });
   }
 
   restarted(running: RunTask | undefined, cause: Error, isWanted: boolean): void {
     this.#lastCause = cause;
     this.current = undefined;
+    this.#stealing.restarted();
     this.#engine.event('worker-restarted', cause.message, this.info.index);
     this.#engine.installed.begin(this);
     this.#engine.questions.lost(this.info.index, cause.message);
@@ -268,7 +274,7 @@ export class ClusterWorker implements HostEvents, EngineWorker {
     this.#engine.notify((observer) => observer.profile?.(this.info.index, cycle, this.#engine.kinds.kindOf));
   }
 
-  event(topic: string, text: string, task?: RunTask): void {
+  event(topic: string, text: string, task?: Omit<RunTask, 'batch'>): void {
     const key = task && this.#computation(task.run)?.info.keys[task.id];
     this.#engine.event(topic, key === undefined ? text : `[${key}] ${text}`, this.info.index);
   }
@@ -305,18 +311,10 @@ export class ClusterWorker implements HostEvents, EngineWorker {
     return this.#gone ? undefined : this.#engine.computation(run);
   }
 
-  /** Drops the stored results of a computation that was forgotten, because no later message would drop them. */
-  #dropAll(run: number, { ids, kinds, count }: CompletionColumns): void {
-    const firstId = this.#gone ? undefined : this.#engine.firstIdOf(run);
-    if (firstId === undefined) return;
-    for (let index = 0; index < count; index++)
-      if (kinds[index] === KIND_STORED) this.host.drop([firstId + ids[index]!]);
-  }
-
   /** Keeps inline results and drops those of tasks that the scheduler has reassigned. Returns the rows that failed. */
   #take(
     computation: ComputationState,
-    { ids, kinds, numbers, starts, stops, count }: CompletionColumns,
+    { ids, batches, kinds, numbers, starts, stops, count }: CompletionColumns,
     values: ReadonlyMap<number, unknown>,
   ): number[] {
     this.#reserve(count);
@@ -328,11 +326,11 @@ export class ClusterWorker implements HostEvents, EngineWorker {
       const id = ids[index]!;
       const global = segment.base + id;
       const kind = kinds[index]!;
-      const accepted = state.state[global] === PROCESSING && state.location[global] === worker;
+      const accepted = isAt(state, worker, global, batches[index]!);
       this.#accepted[index] = accepted ? 1 : 0;
       this.#seconds[index] = stops[index]! - starts[index]!;
       if (!accepted) {
-        if (kind === KIND_STORED) this.host.drop([computation.resultId(id)]);
+        if (kind === KIND_STORED) dropUnwanted(this.#engine, this, computation, id);
       } else if (kind === KIND_VALUE) results[id] = values.get(id);
       else if (kind === KIND_STORED)
         this.#engine.stored.add(computation.resultId(id), numbers[index]!, worker);
@@ -354,39 +352,40 @@ export class ClusterWorker implements HostEvents, EngineWorker {
       from,
       to,
       kinds: columns.kinds,
+      batches: columns.batches,
       seconds: this.#seconds,
       nbytes: columns.numbers,
     });
   }
 
-  #fail(computation: ComputationState, id: number, thrown: unknown, final = false): void {
+  #fail(
+    computation: ComputationState,
+    id: number,
+    thrown: unknown,
+    run: Pick<TaskErred, 'batch' | 'final'>,
+  ): void {
     const global = computation.segment.base + id;
     const cause = isErrorInfo(thrown) ? thrownOf(thrown) : thrown;
     this.#engine.explain(computation, id, taskError(computation.info, id, this.info.name, cause));
-    this.#engine.handleEvent({ type: 'task-erred', worker: this.info.index, id: global, final });
+    this.#engine.handleEvent({ type: 'task-erred', worker: this.info.index, id: global, ...run });
   }
 
-  #blame(running: RunTask | undefined): number | 'none' {
+  #blame(running: RunTask | undefined): number | 'none' | 'seceded' {
     if (running === undefined) return 'none';
     const computation = this.#engine.computation(running.run);
     if (computation === undefined) return 'none';
-    this.#recordLost(running);
-    return computation.segment.base + running.id;
+    return this.#recordLost(computation, running) ? computation.segment.base + running.id : 'seceded';
   }
 
-  #recordLost({ run, id }: RunTask): void {
-    const computation = this.#engine.computation(run);
-    if (computation === undefined || !this.#engine.hasObservers) return;
+  /** Records a run that ended with its isolate. Returns false if the task was cancelled, also if it was sent again. */
+  #recordLost(computation: ComputationState, { id, batch }: RunTask): boolean {
     const { state } = this.#engine.scheduler;
     const global = computation.segment.base + id;
-    if (state.state[global] !== PROCESSING || state.location[global] !== this.info.index) return;
-    this.#engine.recorder.lost(
-      computation,
-      this.info.index,
-      id,
-      state.readyAt[global]!,
-      this.#engine.clock(),
-    );
+    if (!isAt(state, this.info.index, global, batch)) return false;
+    if (!this.#engine.hasObservers) return true;
+    const now = this.#engine.clock();
+    this.#engine.recorder.lost(computation, this.info.index, id, state.readyAt[global]!, now);
+    return true;
   }
 
   #reserve(count: number): void {

@@ -2,6 +2,7 @@
 import type { HostDump, ProcessDump } from '../host/hostTypes.js';
 import type { WaitDump } from '../openWaits.js';
 import type { StateName } from '../scheduler/taskStates.js';
+import type { SharedDump } from './coordination/sharedDump.js';
 
 export interface TaskDump {
   readonly key: string;
@@ -48,4 +49,6 @@ export interface DumpFields {
   readonly workers: readonly WorkerDump[];
   /** Calls of clients that wait, the oldest first. */
   readonly waits: readonly WaitDump[];
+  /** Shared objects with holders, items or waiting calls; first those with calls, by the oldest one. */
+  readonly shared: readonly SharedDump[];
 }

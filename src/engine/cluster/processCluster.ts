@@ -49,14 +49,18 @@ export class ProcessCluster implements ClusterStores {
 
   readonly #remote: RemotePlaces | undefined;
 
-  /** Without `remote`, workers are children of this process. */
+  readonly #open: OpenChannel;
+
+  /** Without `remote`, workers are children of this process, and `open` opens the channels to them. */
   constructor(
     engine: ClusterEngine,
     settings: WorkerSettings,
     localDirectory: string | undefined,
     remote?: RemotePlaces,
+    open = forkWorker,
   ) {
     this.#engine = engine;
+    this.#open = open;
     this.#remote = remote;
     this.#settings = settings;
     this.#directory = SpillDirectory.create(localDirectory);
@@ -79,7 +83,7 @@ export class ProcessCluster implements ClusterStores {
     const outgoing = new TransferLog();
     worker.onTransfer = (transfer) => this.#named(transfer, { incoming, outgoing });
     const place = this.#remote?.of(worker) ?? {
-      open: forkWorker,
+      open: this.#open,
       directory: this.#directory.path,
       listen: undefined,
     };

@@ -2,6 +2,7 @@
 // is real: engine, scheduler, hosts and the isolates' programs. Only channels and threads are replaced, so that a
 // message arrives when the test decides. The clock is stopped.
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { compileGraph } from '../../graph/compile.js';
 import { fromErrorInfo } from '../../protocol/errorInfo.js';
 import { unpackFinished } from '../../protocol/finishedTasks.js';
@@ -10,12 +11,16 @@ import { ClusterEngine } from './clusterEngine.js';
 import { ClusterWorker } from './clusterWorker.js';
 import type { ComputationState, ResultHandle } from './computationState.js';
 import { ModelProcess, type ModelThread } from './modelProcess.test.support.js';
+import { retryResults } from './retryResults.js';
 
 /** Key → the keys that the task uses. The result of every task is requested. */
 export type ModelGraph = Readonly<Record<string, readonly string[]>>;
 
-/** A failure that may occur once, at any moment. */
-export type Trouble = 'none' | 'isolate dies' | 'process dies' | 'cancel';
+/**
+ * A failure that may occur once, at any moment. With 'retry' the first run of the first task fails, the client retries
+ * the failed results, and only results that no other task uses are requested. There is one worker.
+ */
+export type Trouble = 'none' | 'isolate dies' | 'process dies' | 'cancel' | 'retry';
 
 /** A possible next step. */
 export interface Move {
@@ -47,6 +52,8 @@ export class ProtocolModel {
   /** Called while a task runs, to make other moves. */
   readonly #meanwhile: () => void;
   #trouble: Trouble;
+  /** Key of the task whose first run fails. */
+  readonly #failing: string | undefined;
   #busy: ModelProcess | undefined;
   #nextIndex = 0;
 
@@ -55,23 +62,27 @@ export class ProtocolModel {
     this.#graph = graph;
     this.#trouble = trouble;
     this.#meanwhile = meanwhile;
-    for (const name of ['a', 'b']) this.#start(name);
+    for (const name of trouble === 'retry' ? ['a'] : ['a', 'b']) this.#start(name);
     // The second worker may come up at any later moment, and tasks are then stolen from the first one for it.
     const [first] = this.#workers;
     this.#receive(first!.worker, first!.process);
     const task = (key: string, ...inputs: unknown[]): unknown => this.#task(key, inputs, objects);
     Object.assign(globalThis, { [TASK]: task });
     const keys = Object.keys(graph);
+    this.#failing = trouble === 'retry' ? keys[0] : undefined;
+    const used = trouble === 'retry' ? Object.values(graph).flat() : [];
+    const requested = keys.filter((key) => !used.includes(key));
     // A key as an argument stands for its result. A key with '!' is the name of the task.
     const tasks = new Map(keys.map((key) => [key, [task, `${key}!`, ...graph[key]!]]));
-    const plan = compileGraph(tasks, keys);
+    const plan = compileGraph(tasks, requested);
     this.computation = this.engine.add({
       plan,
       functions: [{ type: 'global', path: TASK, name: TASK }],
       client: 'model',
     });
-    this.handles = keys.map((key) => this.engine.results.of(this.computation, plan.ids.get(key)!));
+    this.handles = requested.map((key) => this.engine.results.of(this.computation, plan.ids.get(key)!));
     for (const handle of this.handles) handle.references++;
+    if (trouble === 'retry') this.#settle(first!.process);
   }
 
   /** Returns the moves that are possible now, also while a task runs. */
@@ -87,6 +98,18 @@ export class ProtocolModel {
       );
     }
     return moves;
+  }
+
+  /** Starts the isolate, which has all its messages then. */
+  #settle(process: ModelProcess): void {
+    while (process.inbox.length > 0) process.receive();
+    mock.timers.tick(0);
+    process.thread?.start();
+    process.thread?.deliver();
+  }
+
+  get #failed(): ResultHandle[] {
+    return this.handles.filter(({ status }) => status === 'error');
   }
 
   #movesOf({ worker, process }: ModelWorker, moves: Move[]): void {
@@ -151,7 +174,8 @@ export class ProtocolModel {
     for (const handle of this.handles) {
       assert.ok(handle.isSettled, `${handle.key} is ${handle.status}, and nothing can happen any more`);
       if (!isCancelled) assert.equal(handle.status, 'finished', handle.key);
-      if (trouble === 'none') assert.equal(this.runs.get(handle.key), 1, `runs of ${handle.key}`);
+      if (trouble === 'none' || trouble === 'retry')
+        assert.equal(this.runs.get(handle.key), 1, `runs of ${handle.key}`);
     }
     if (!isCancelled)
       for (const { local, key } of this.handles)
@@ -195,8 +219,13 @@ export class ProtocolModel {
     this.runs.set(key, (this.runs.get(key) ?? 0) + 1);
     const { name: worker } = process;
     this.#note([`${worker} isolate`, `${worker} claim ${key}`], `begins ${key}`);
+    const before = this.#trouble;
     this.#meanwhile();
-    this.#note([`${worker} isolate`, `${worker} log`], `ends ${key}`);
+    // The run of a cancelled task fails, too, as if the task had noticed its cancellation.
+    const fails =
+      this.#failing === key ? this.runs.get(key) === 1 : before === 'retry' && this.#trouble !== before;
+    this.#note([`${worker} isolate`, `${worker} log`], `${fails ? 'fails' : 'ends'} ${key}`);
+    if (fails) throw new Error(`The task ${key} fails.`);
     const value = inputs.reduce<number>((sum, input) => sum + numberOf(input), 1);
     return objects ? { value } : value;
   }
@@ -235,6 +264,8 @@ export class ProtocolModel {
       case 'finished': {
         const { columns, arrived } = unpackFinished(message);
         worker.finished(message.run, columns, arrived);
+        if (this.#trouble === 'retry' && this.#failed.length > 0)
+          this.#once(() => retryResults(this.engine, this.#failed));
         break;
       }
       case 'fetched':

@@ -105,18 +105,21 @@ interface Case {
 const ONE = { a: [] };
 const TWO = { a: [], b: [] };
 const SUM = { a: [], b: [], sum: ['a', 'b'] };
+const BESIDE = { ...SUM, c: [] };
 const CHAIN = { a: [], b: ['a'], c: ['b'] };
-/** Cases with at most about a thousand states, which take seconds. */
+/** Cases with some thousand states at most, which take seconds. */
 const CASES: readonly Case[] = [
   { name: 'two tasks', graph: TWO, trouble: 'none', objects: false },
   { name: 'a task', graph: ONE, trouble: 'cancel', objects: false },
   { name: 'a task', graph: ONE, trouble: 'process dies', objects: false },
+  { name: 'a sum of objects', graph: SUM, trouble: 'retry', objects: true },
 ];
 /**
  * Cases with many thousands of states, which take minutes. `LONGPOLE_MODEL=all npm test -- protocolModel` includes
  * them.
  */
 const LARGE_CASES: readonly Case[] = [
+  { name: 'a sum beside a task', graph: BESIDE, trouble: 'retry', objects: false },
   { name: 'a task', graph: ONE, trouble: 'isolate dies', objects: false },
   { name: 'two tasks', graph: TWO, trouble: 'cancel', objects: false },
   { name: 'a chain of objects', graph: CHAIN, trouble: 'none', objects: true },

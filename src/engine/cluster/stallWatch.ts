@@ -1,10 +1,11 @@
 // Fails computations that could proceed and do not. Their tasks are on workers or could be sent there, no worker runs
 // one, and for a long time workers have sent only heartbeats. The cause is a lost message or a state without an exit,
-// so waiting does not help. A timer reads counters every few seconds; there is no other cost.
+// so waiting does not help. Warns of calls of shared objects that nothing seems to end. A timer reads counters every few seconds; there is no other cost.
 import { LongpoleError } from '../../base/errors.js';
 import { PROCESSING, QUEUED } from '../scheduler/taskStates.js';
 import { type ClusterDump, dumpCluster } from './clusterDump.js';
 import type { ClusterEngine } from './clusterEngine.js';
+import { type SharedDump, sharedLine } from './coordination/sharedDump.js';
 
 /** Time between two polls, in seconds. */
 const POLL_SECONDS = 5;
@@ -22,6 +23,8 @@ const OWN_EVENTS: ReadonlySet<string> = new Set([
 ]);
 /** Tasks that the error names. */
 const MAX_TASKS = 5;
+/** Shared objects that the warning names. */
+const MAX_OBJECTS = 5;
 
 export class StallWatch {
   readonly #engine: ClusterEngine;
@@ -29,11 +32,16 @@ export class StallWatch {
   readonly #timer: NodeJS.Timeout | undefined;
   /** Consecutive polls without progress. */
   #polls = 0;
+  /** Consecutive polls in which only calls of shared objects waited. */
+  #sharedPolls = 0;
+  /** Number of calls of shared objects. */
+  #calls = 0;
   /** Number of events that workers' messages have caused. */
   #events = 0;
 
   /**
-   * @param ttl seconds without a message after which computations fail, at least 180; false: never
+   * @param ttl seconds without a message after which computations fail, at least 180; false: never. Calls of shared
+   *   objects get a warning after the same time
    * @source no equivalent in Dask; the limit is that of `distributed.scheduler.worker-ttl`
    */
   constructor(engine: ClusterEngine, ttl: number | false) {
@@ -49,12 +57,30 @@ export class StallWatch {
 
   #poll(): void {
     const events = this.#countEvents();
-    if (events !== this.#events || !this.#engine.scheduler.state.canContinue) this.#polls = 0;
-    else if (this.#isIdle()) this.#polls++;
+    const isQuiet = events === this.#events;
     this.#events = events;
+    this.#pollShared(isQuiet);
+    if (!isQuiet || !this.#engine.scheduler.state.canContinue) this.#polls = 0;
+    else if (this.#isIdle()) this.#polls++;
     if (this.#polls < this.#maxPolls) return;
     this.#polls = 0;
     void this.#fail(events);
+  }
+
+  /** Warns of calls of shared objects that wait while only such calls wait. The program may still end the waits. */
+  #pollShared(isQuiet: boolean): void {
+    const { coordination, scheduler, workers } = this.#engine;
+    const { calls } = coordination;
+    const { counts, canBegin } = scheduler.state;
+    const isStuck = calls.isEndless && !canBegin && counts[PROCESSING]! <= calls.waitingTasks;
+    if (!isQuiet || calls.begun !== this.#calls || !isStuck) this.#sharedPolls = 0;
+    else if (![...workers.values()].some(({ host }) => host.isOccupied)) this.#sharedPolls++;
+    this.#calls = calls.begun;
+    if (this.#sharedPolls !== this.#maxPolls) return;
+    const objects = coordination.dump().filter(({ waits }) => waits.length > 0);
+    const text = sharedText(objects, this.#maxPolls * POLL_SECONDS);
+    this.#engine.event('shared-wait', text);
+    process.emitWarning(text, { type: 'LongpoleWarning', code: 'LONGPOLE_SHARED_WAIT' });
   }
 
   #countEvents(): number {
@@ -98,6 +124,15 @@ export class StallWatch {
     const { state, parked } = this.#engine.scheduler.state;
     return state[id] === PROCESSING || (state[id] === QUEUED && !parked.has(id));
   }
+}
+
+function sharedText(objects: readonly SharedDump[], seconds: number): string {
+  const more = objects.length - MAX_OBJECTS;
+  return (
+    `For ${seconds} s the cluster only waits for shared objects. ${objects.slice(0, MAX_OBJECTS).map(sharedLine).join('. ')}` +
+    `${more > 0 ? `. And ${more} more` : ''}. The calls wait until the program or a task ends the wait, e.g. with release() or put(). ` +
+    'Pass a timeout to limit a wait.'
+  );
 }
 
 function stalledError(dump: ClusterDump, seconds: number): LongpoleError {

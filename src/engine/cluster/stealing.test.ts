@@ -38,6 +38,14 @@ test('a host that answers synchronously causes one report', () => {
   assert.equal(reports[0]?.length, 2);
 });
 
+test('tasks that a replaced isolate gave back are not reported, because they are sent again', () => {
+  const { stealing, reports } = requested([7, 8]);
+  stealing.answered(7, [2]);
+  stealing.restarted();
+  stealing.answered(8, []);
+  assert.deepEqual(reports, [[{ run: 8, ids: [] }]]);
+});
+
 test('a request without tasks is reported as empty', () => {
   assert.deepEqual(requested([]).reports, [[]]);
 });

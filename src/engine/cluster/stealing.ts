@@ -37,6 +37,11 @@ export class Stealing {
     this.#reportIfComplete();
   }
 
+  /** The isolate was replaced, so the scheduler sends its tasks again. Forgets those that it gave back before. */
+  restarted(): void {
+    this.#taken = [];
+  }
+
   #reportIfComplete(): void {
     if (this.#open > 0) return;
     const taken = this.#taken;

@@ -13,6 +13,7 @@ import type {
   TaskAnswerError,
   TaskQuestion,
 } from '../../protocol/questions.js';
+import type { SchedulerEvent } from '../scheduler/events.js';
 import type { Scheduler } from '../scheduler/scheduler.js';
 import { PROCESSING } from '../scheduler/taskStates.js';
 import type { ComputationState } from './computationState.js';
@@ -63,6 +64,7 @@ interface Tasks {
   computation(number: number): ComputationState | undefined;
   /** Also for a computation that was forgotten recently. */
   firstIdOf(number: number): number | undefined;
+  handleEvent(event: SchedulerEvent): void;
 }
 
 export class TaskQuestions {
@@ -76,6 +78,13 @@ export class TaskQuestions {
 
   constructor(engine: Tasks) {
     this.#engine = engine;
+    this.handle('secede', ({ batch }, { worker, run, id }) => {
+      const base = engine.computation(run)?.segment.base;
+      const { index } = worker.info;
+      if (base !== undefined)
+        engine.handleEvent({ type: 'task-seceded', worker: index, id: base + id, batch });
+      return null;
+    });
   }
 
   /** Registers the handler of a kind. It may throw or reject; the asking task receives the error with its code. */

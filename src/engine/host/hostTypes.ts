@@ -144,10 +144,11 @@ export interface ProcessDump {
   readonly inside: HostDump | string;
 }
 
-/** A task of a run. */
+/** A task of a run, and the batch in which it began. */
 export interface RunTask {
   readonly run: number;
   readonly id: number;
+  readonly batch: number;
 }
 
 /** An input of a batch that could not be gathered; see GatherInput. */
@@ -201,7 +202,7 @@ export interface HostEvents {
   /** Reports a cycle of the statistical profiler. Tasks are given as ResultIds. */
   profile(cycle: ProfileCycle): void;
   /** @param task the task to which the event belongs. Default: none */
-  event(topic: string, text: string, task?: RunTask): void;
+  event(topic: string, text: string, task?: Omit<RunTask, 'batch'>): void;
   /** Reports that the worker has ended and its results are lost. */
   lost(cause: Error): void;
 }

@@ -9,7 +9,7 @@ const RUN = 3;
 
 /** Returns the running task of a fake isolate, and the number of times that it was ended. */
 function setup() {
-  const state = { id: -1, ended: 0 };
+  const state = { id: -1, batch: 1, ended: 0 };
   const grace = new GracePeriod(() => undefined);
   const events: Pick<HostEvents, 'running' | 'timedOut'> = {
     running: () => undefined,
@@ -19,8 +19,18 @@ function setup() {
     state.ended++;
   });
   const runs: { readonly spec: Pick<HostRun, 'run' | 'timeout'> }[] = [{ spec: { run: RUN, timeout: 0 } }];
-  const isolate = { running: () => state.id, runningSince: () => 0, grace };
+  const isolate = {
+    get executing() {
+      return state.id < 0 ? undefined : { run: RUN, id: state.id, batch: state.batch, since: 0 };
+    },
+    grace,
+  };
   return { state, running, grace, poll: () => running.poll(runs, isolate) };
+}
+
+/** Returns the completion of a task in batch 1. */
+function ended(id: number) {
+  return { ids: Int32Array.of(id), batches: Int32Array.of(1), count: 1 };
 }
 
 test('a task that was cancelled before a poll saw it running is ended after the grace period', () => {
@@ -28,8 +38,8 @@ test('a task that was cancelled before a poll saw it running is ended after the 
   const clock = mock.method(performance, 'now', () => now);
   try {
     const { state, running, grace, poll } = setup();
-    running.cancel(RUN, [7], grace);
-    assert.ok(running.isCancelled({ run: RUN, id: 7 }));
+    running.cancel(RUN, [{ id: 7, batch: 1 }], grace);
+    assert.ok(running.isCancelled({ run: RUN, id: 7, batch: 1 }));
     state.id = 7;
     poll();
     now += CLOSE_GRACE_MS / 2;
@@ -48,15 +58,14 @@ test('a task that has ended has no time limit, also if the message that it seced
   const clock = mock.method(performance, 'now', () => now);
   try {
     const { state, running, poll } = setup();
-    const secedes = (id: number): void =>
-      running.asked({ kind: 'secede', number: 1, run: RUN, id, attempt: 1, question: { batch: 1 } }, 2);
-    running.finished(RUN, Int32Array.of(7), 1, 2);
-    secedes(7);
+    const secedes = (batch: number): void =>
+      running.asked({ kind: 'secede', number: 1, run: RUN, id: 7, attempt: 1, question: { batch } }, 2);
+    running.finished(RUN, ended(7), 2);
+    secedes(1);
     now += 3000;
     poll();
     assert.equal(state.ended, 0);
-    running.dispatched(RUN, Int32Array.of(7));
-    secedes(7);
+    secedes(2);
     now += 3000;
     poll();
     assert.equal(state.ended, 1);
@@ -65,24 +74,36 @@ test('a task that has ended has no time limit, also if the message that it seced
   }
 });
 
-test('a cancelled task that is sent again has no time limit', () => {
-  const { running, grace } = setup();
-  running.cancel(RUN, [7, 8], grace);
-  running.dispatched(RUN, Int32Array.of(8));
-  assert.deepEqual(
-    [7, 8].map((id) => running.isCancelled({ run: RUN, id })),
-    [true, false],
-  );
+test('a cancelled run is ended after the grace period, also if its task is sent again', () => {
+  let now = 5000;
+  const clock = mock.method(performance, 'now', () => now);
+  try {
+    const { state, running, grace, poll } = setup();
+    running.cancel(RUN, [{ id: 7, batch: 1 }], grace);
+    state.id = 7;
+    state.batch = 2;
+    poll();
+    now += 2 * CLOSE_GRACE_MS;
+    poll();
+    assert.equal(state.ended, 0);
+    state.batch = 1;
+    poll();
+    assert.equal(state.ended, 1);
+  } finally {
+    clock.mock.restore();
+  }
 });
 
 test('a cancelled task that ends by itself or with its run is forgotten', () => {
   const { running, grace } = setup();
-  running.cancel(RUN, [7, 8], grace);
-  running.finished(RUN, Int32Array.of(7, 9), 1, 0);
-  assert.deepEqual(
-    [7, 8].map((id) => running.isCancelled({ run: RUN, id })),
-    [false, true],
+  const isCancelled = (id: number): boolean => running.isCancelled({ run: RUN, id, batch: 1 });
+  running.cancel(
+    RUN,
+    [7, 8].map((id) => ({ id, batch: 1 })),
+    grace,
   );
+  running.finished(RUN, ended(7), 0);
+  assert.deepEqual([7, 8].map(isCancelled), [false, true]);
   running.closed(RUN);
-  assert.equal(running.isCancelled({ run: RUN, id: 8 }), false);
+  assert.equal(isCancelled(8), false);
 });

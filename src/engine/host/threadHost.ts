@@ -87,7 +87,6 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
   dispatch(run: number, batch: HostBatch): void {
     const open = this.#runs.get(run);
     if (open === undefined) return;
-    this.#running.dispatched(run, batch.ids);
     const gather = this.#gathers(open.spec, batch);
     const gatherAll = () => gatherInputs(this.#options, this.#events, open.spec, { ...batch, gather });
     this.#poll ??= setInterval(() => this.#pollIsolate(), POLL_MS);
@@ -290,7 +289,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
       if (isPacked(packed)) this.#keep(spec, ids[index]!, packed);
     }
     this.#measures.time.ended(spec.run, columns);
-    this.#running.finished(spec.run, ids, count, spec.timeout);
+    this.#running.finished(spec.run, columns, spec.timeout);
     this.#profile.finished(spec, columns);
     this.#events.finished(spec.run, columns, values);
   }
@@ -305,7 +304,8 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
   }
 
   isolateLost(run: number, running: number | undefined, cause: Error): void {
-    const task = running === undefined || running < 0 ? undefined : { run, id: running };
+    const { batch = 0 } = this.#isolate.executing ?? {};
+    const task = running === undefined || running < 0 ? undefined : { run, id: running, batch };
     const why = endOfIsolate(cause, this.#options.facts, this.#heap);
     this.#died = { running: task ?? this.#died?.running, cause: this.#died?.cause ?? why };
   }
@@ -370,14 +370,6 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     });
   }
 
-  /**
-   * Whether the isolate ended because its task was cancelled or its run was closed, and not because of a time limit.
-   */
-  #isCancelled(task: RunTask): boolean {
-    if (this.#running.isTimedOut) return false;
-    return !this.#runs.has(task.run) || this.#running.isCancelled(task);
-  }
-
   #isolateGone(): void {
     if (this.#ended) return;
     const { executing } = this.#isolate;
@@ -388,9 +380,11 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     this.#died = undefined;
     this.#generation++;
     this.#copies.clear();
-    const isCancelled = executing !== undefined && this.#isCancelled(executing);
-    const isWanted = isCancelled || this.#running.isTimedOut;
-    this.#measures.died(executing, isCancelled ? 'cancelled' : 'failed');
+    const { isTimedOut } = this.#running;
+    // A task that was cancelled, or whose run was closed.
+    const isDropped =
+      executing !== undefined && (!this.#runs.has(executing.run) || this.#running.isCancelled(executing));
+    this.#measures.died(executing, isDropped && !isTimedOut ? 'cancelled' : 'failed');
     this.#running.clear();
     if (running === undefined && executing === undefined && ++this.#idleDeaths >= MAX_IDLE_DEATHS) {
       void this.terminate();
@@ -399,6 +393,6 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     }
     this.#isolate = this.#startIsolate();
     for (const open of this.#runs.values()) open.gate.clear();
-    this.#events.restarted(running, cause, isWanted);
+    this.#events.restarted(running, cause, isDropped || isTimedOut);
   }
 }

@@ -1,9 +1,9 @@
 // Runs that the host has closed and the thread has not, because it may be running one of their tasks. If the task does
 // not end within the grace period, the thread is terminated.
 import type { CompletionLog } from '../../protocol/completionLog.js';
-import type { Executing } from '../metrics/unmeasuredTime.js';
 import type { GracePeriod, GraceStart } from './gracePeriod.js';
 import { CLOSE_GRACE_MS } from './isolate.js';
+import { type ExecutingTask, executingOf } from './threadRun.js';
 
 interface ClosingRun {
   readonly log: CompletionLog;
@@ -38,10 +38,8 @@ export class ClosingRuns {
   }
 
   /** The running task of a closed run. */
-  get executing(): Executing | undefined {
-    for (const [run, { log }] of this.#runs)
-      if (log.running >= 0) return { run, id: log.running, since: log.runningSince };
-    return undefined;
+  get executing(): ExecutingTask | undefined {
+    return executingOf(this.#runs);
   }
 
   clear(): void {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { CompletionLog } from '../../protocol/completionLog.js';
+import { STAYED } from '../../protocol/taskRun.js';
 import { ClosingRuns } from './closingRuns.js';
 import { GracePeriod, type ThreadUse } from './gracePeriod.js';
 import { CLOSE_GRACE_MS } from './isolate.js';
@@ -54,7 +55,7 @@ test('a thread that waits for a core while it closes a run is not ended, and a t
     set.state.now += 2 * CLOSE_GRACE_MS;
     t.mock.timers.tick(2 * CLOSE_GRACE_MS);
   };
-  log.begin(1, 0);
+  log.begin(1, 1, 0);
   closing.add(RUN, log);
   for (let i = 0; i < 5; i++) pass();
   assert.equal(ended, 0);
@@ -65,8 +66,8 @@ test('a thread that waits for a core while it closes a run is not ended, and a t
 
 test('a task with a readable completion does not count as running', () => {
   const log = new CompletionLog(4);
-  log.begin(1, 0);
+  log.begin(1, 1, 0);
   assert.equal(log.running, 1);
-  log.write(1, 0, 0, 0, 0, 0, 0, 0);
+  log.write({ id: 1, batch: 1, received: 0, start: 0, stop: 0, coreWait: 0, ...STAYED }, 0, 0, 0);
   assert.equal(log.running, -1);
 });

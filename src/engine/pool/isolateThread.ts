@@ -8,6 +8,7 @@ import type {
 } from '../../protocol/isolateMessages.js';
 import type { TaskQuestion } from '../../protocol/questions.js';
 import type { Several } from '../../protocol/several.js';
+import { openCompiler } from './moduleCompiler.js';
 
 const ENTRY = new URL('../worker/threadMain.js', import.meta.url);
 
@@ -48,5 +49,8 @@ export function startThreadWithin(heap: number): StartThread {
  * thread's entry, so that the program's check for the main module fails in the thread.
  */
 function optionsOf(birth: IsolateBirth): WorkerOptions {
-  return { workerData: birth, name: birth.name, argv: process.argv.slice(2) };
+  const options = { name: birth.name, argv: process.argv.slice(2) };
+  const compiler = openCompiler(birth.metered);
+  if (compiler === undefined) return { ...options, workerData: birth };
+  return { ...options, workerData: { ...birth, compiler }, transferList: [compiler.port], execArgv: [] };
 }

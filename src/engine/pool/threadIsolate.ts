@@ -1,7 +1,6 @@
 // An isolate that is a thread of this process.
 
 import { internalError } from '../../base/errors.js';
-import { isError } from '../../base/isError.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
 import {
   type Fetched,
@@ -15,12 +14,11 @@ import {
   type ToIsolate,
 } from '../../protocol/isolateMessages.js';
 import type { TaskAnswer, TaskAnswerError } from '../../protocol/questions.js';
-import { KIND_ERROR, KIND_STORED, KIND_VALUE } from '../../protocol/resultKinds.js';
+import { isSeparate, KIND_ERROR } from '../../protocol/resultKinds.js';
 import { guardThread, isEnding } from '../../resources/nativeGuard.js';
 import { makeVitals } from '../../resources/vitals.js';
-import type { Executing } from '../metrics/unmeasuredTime.js';
 import { announceThread } from '../profiler/threadInspector.js';
-import { workerStartError } from '../taskFailure.js';
+import { threadError, workerStartError } from '../taskFailure.js';
 import { weighShared } from '../worker/sharedWeight.js';
 import { ClosingRuns } from './closingRuns.js';
 import { GracePeriod, threadUse } from './gracePeriod.js';
@@ -32,7 +30,14 @@ import { MessageLog } from './messageLog.js';
 import { Outbox } from './outbox.js';
 import { PendingCalls } from './pendingCalls.js';
 import { interruptThread, stopThread } from './threadControl.js';
-import { isOverdue, newThreadRun, type ThreadRun } from './threadRun.js';
+import {
+  type BegunTask,
+  type ExecutingTask,
+  executingOf,
+  isOverdue,
+  newThreadRun,
+  type ThreadRun,
+} from './threadRun.js';
 
 /** Polls with a turn of the event loop after which an untaken call is rejected; about a minute. */
 const MAX_TURNS = 60;
@@ -68,28 +73,25 @@ export class ThreadIsolate implements Isolate {
   /** Runs that are closed here and not yet in the isolate, or that still have a running asynchronous task. */
   readonly #closing = new ClosingRuns(this.grace, () => this.terminate());
   #alive = true;
+  #openings = 0;
   /** The task that ran when the isolate ended. */
-  #last: Executing | undefined;
+  #last: ExecutingTask | undefined;
   #exitedThread = false;
   #cause: Error | undefined;
   readonly #watch: IsolateWatch;
-  readonly #gone: () => void;
-  readonly #measured: ThreadIsolateOptions['measured'];
-  readonly #asked: ThreadIsolateOptions['asked'];
+  readonly #options: ThreadIsolateOptions;
 
   constructor(name: string, epochOffsetMs: number, options: ThreadIsolateOptions = {}) {
-    const { gone = () => undefined, measured, asked, start = startThread } = options;
+    const { start = startThread } = options;
     this.name = name;
-    this.#gone = gone;
-    this.#measured = measured;
-    this.#asked = asked;
+    this.#options = options;
     const birth: IsolateBirth = {
       mailbox: this.#mailbox,
       vitals: this.vitals,
       epochOffsetMs,
       name,
-      metered: measured !== undefined,
-      asks: asked !== undefined,
+      metered: options.measured !== undefined,
+      asks: options.asked !== undefined,
     };
     this.started = new Promise((resolve) => {
       this.#start = resolve;
@@ -98,7 +100,7 @@ export class ThreadIsolate implements Isolate {
     this.#worker = start(birth);
     this.#worker.on('message', (message: FromIsolate) => this.#receive(message));
     this.#worker.on('error', (error: unknown) => {
-      this.#cause = isError(error) ? error : new Error(String(error));
+      this.#cause = threadError(error);
     });
     this.#worker.on('messageerror', (error: unknown) => {
       this.terminate(
@@ -130,7 +132,8 @@ export class ThreadIsolate implements Isolate {
   }
 
   open(channel: RunChannel): void {
-    const state = newThreadRun(channel);
+    const opening = ++this.#openings;
+    const state = newThreadRun(channel, opening);
     this.#runs.set(channel.run, state);
     this.#worker.ref();
     const { run, program, functions, claims, wanted, keys = null, marks = false } = channel;
@@ -138,13 +141,14 @@ export class ThreadIsolate implements Isolate {
     this.#outbox.postLater({
       type: 'open',
       run,
+      opening,
       program,
       functions,
       claims,
       wanted,
       log: state.log.buffer,
       inlineBytes,
-      ...(kinds === undefined || this.#measured === undefined ? {} : { kinds }),
+      ...(kinds === undefined || this.#options.measured === undefined ? {} : { kinds }),
       keys,
       marks,
     });
@@ -237,11 +241,8 @@ export class ThreadIsolate implements Isolate {
   }
 
   /** The task that runs, or that ran when the isolate ended, also if its run was closed meanwhile; undefined: none. */
-  get executing(): Executing | undefined {
-    if (!this.#alive) return this.#last;
-    for (const [run, { log }] of this.#runs)
-      if (log.running >= 0) return { run, id: log.running, since: log.runningSince };
-    return this.#closing.executing;
+  get executing(): ExecutingTask | undefined {
+    return this.#alive ? (executingOf(this.#runs) ?? this.#closing.executing) : this.#last;
   }
 
   /** Returns the state of the isolate with the stack of its thread. Takes a second if the thread does not answer. */
@@ -260,15 +261,11 @@ export class ThreadIsolate implements Isolate {
     return dumpThread({ thread: this.name, state, runs, ...messages }, this.vitals, this.#mailbox);
   }
 
-  /** Cancels the tasks that have not begun. Returns the others, some of which may have ended. */
-  cancel(run: number, ids: Int32Array): number[] {
+  /** Cancels the tasks that have not begun. Returns the others with their batches; some of them may have ended. */
+  cancel(run: number, ids: Int32Array): BegunTask[] {
     const { claims } = this.#channel(run);
-    return Array.from(ids).filter((id) => Atomics.exchange(claims, id, 0) < 0);
-  }
-
-  /** Returns the start of the running task, in seconds since the epoch on the isolate's clock. */
-  runningSince(run: number): number {
-    return this.#runs.get(run)?.log.runningSince ?? 0;
+    const claimed = Array.from(ids, (id) => ({ id, batch: -Atomics.exchange(claims, id, 0) }));
+    return claimed.filter(({ batch }) => batch > 0);
   }
 
   close(run: number): void {
@@ -325,7 +322,7 @@ export class ThreadIsolate implements Isolate {
         this.#take(message.measures);
         break;
       case 'ask':
-        if (this.#alive) this.#asked?.(message.question);
+        if (this.#alive) this.#options.asked?.(message.question);
         break;
       default:
         this.#ofRun(message);
@@ -335,7 +332,7 @@ export class ThreadIsolate implements Isolate {
   #ofRun(message: Report | Fetched): void {
     if (message.type === 'report' && message.measures !== undefined) this.#take(message.measures);
     const state = this.#runs.get(message.run);
-    if (state === undefined) return;
+    if (state?.opening !== message.opening) return;
     for (const value of message.values.values) weighShared(value);
     if (message.type === 'fetched') this.#fetched(state, message);
     else this.#reported(state, message);
@@ -343,7 +340,7 @@ export class ThreadIsolate implements Isolate {
 
   /** Reports measurements. Those that arrive after the end of the isolate were already counted at its end. */
   #take(measures: IsolateMeasures): void {
-    if (this.#alive) this.#measured?.(measures);
+    if (this.#alive) this.#options.measured?.(measures);
   }
 
   #fetched(state: ThreadRun, { values, missing, packed, errors }: Fetched): void {
@@ -352,7 +349,8 @@ export class ThreadIsolate implements Isolate {
     for (const { id, error } of errors) state.channel.handler.fetchFailed(this, id, error);
   }
 
-  #reported(state: ThreadRun, { values: { ids, values }, packed, errors }: Report): void {
+  #reported(state: ThreadRun, { written, values: { ids, values }, packed, errors }: Report): void {
+    state.covered = written;
     for (let index = 0; index < ids.length; index++) state.arrived.set(ids[index]!, values[index]);
     for (let index = 0; index < packed.ids.length; index++)
       state.arrived.set(packed.ids[index]!, packed.results[index]);
@@ -365,12 +363,11 @@ export class ThreadIsolate implements Isolate {
 
   #drain(state: ThreadRun): void {
     const { log, columns, arrived, failed, channel } = state;
-    const accept = (id: number, kind: number): boolean =>
-      (kind !== KIND_VALUE && kind !== KIND_STORED && kind !== KIND_ERROR) || arrived.has(id);
-    for (log.read(columns, accept); columns.count > 0; log.read(columns, accept)) {
+    for (log.read(columns, state.covered); columns.count > 0; log.read(columns, state.covered)) {
       const { kinds, ids, count } = columns;
       if (failed.size > 0)
-        for (let index = 0; index < count; index++) if (failed.delete(ids[index]!)) kinds[index] = KIND_ERROR;
+        for (let index = 0; index < count; index++)
+          if (isSeparate(kinds[index]!) && failed.delete(ids[index]!)) kinds[index] = KIND_ERROR;
       channel.handler.finished(this, columns, arrived);
       if (arrived.size > 0) for (let index = 0; index < count; index++) arrived.delete(ids[index]!);
       if (!this.#runs.has(channel.run)) return;
@@ -396,6 +393,6 @@ export class ThreadIsolate implements Isolate {
       this.#runs.delete(state.channel.run);
       state.channel.handler.lost(this, running, this.hasStarted ? cause : workerStartError(this.name, cause));
     }
-    this.#gone();
+    this.#options.gone?.();
   }
 }

@@ -1,13 +1,40 @@
 // State of a run on the host's side of an isolate.
 import { type CompletionColumns, CompletionLog, completionColumns } from '../../protocol/completionLog.js';
+import type { Executing } from '../metrics/unmeasuredTime.js';
 import type { RunChannel } from './isolate.js';
+
+/** A running task and its batch, which distinguishes the run of a retried task from its cancelled run. */
+export interface ExecutingTask extends Executing {
+  readonly batch: number;
+}
+
+/** A run of a task in this batch. */
+export interface BegunTask {
+  readonly id: number;
+  readonly batch: number;
+}
+
+/** Returns the running task of the first run that has one. */
+export function executingOf(
+  runs: Iterable<readonly [number, { readonly log: CompletionLog }]>,
+): ExecutingTask | undefined {
+  for (const [run, { log }] of runs) {
+    const id = log.running;
+    if (id >= 0) return { run, id, batch: log.runningBatch, since: log.runningSince };
+  }
+  return undefined;
+}
 
 export interface ThreadRun {
   readonly channel: RunChannel;
+  /** See OpenRunMessage.opening. */
+  readonly opening: number;
   readonly log: CompletionLog;
   readonly columns: CompletionColumns;
-  /** Values and errors that have arrived before their entries in the log. */
+  /** Values and errors that have arrived, until their entries in the log are read. */
   readonly arrived: Map<number, unknown>;
+  /** Number of entries in the log whose values have arrived. */
+  covered: number;
   readonly failed: Set<number>;
   /** Time since which a busy isolate withholds results or calls; undefined: it withholds nothing. */
   withholdingSince: number | undefined;
@@ -17,13 +44,15 @@ export interface ThreadRun {
 /** Time for which an isolate may withhold results or calls before it is interrupted, in milliseconds. */
 const WITHHOLDING_MS = 8;
 
-export function newThreadRun(channel: RunChannel): ThreadRun {
+export function newThreadRun(channel: RunChannel, opening: number): ThreadRun {
   const log = new CompletionLog(channel.maxOutstanding);
   return {
     channel,
+    opening,
     log,
     columns: completionColumns(log.capacity),
     arrived: new Map(),
+    covered: 0,
     failed: new Set(),
     withholdingSince: undefined,
     fetching: false,

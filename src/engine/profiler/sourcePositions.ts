@@ -1,7 +1,7 @@
 // Converts positions in a running script to positions in the user's file. A script that was compiled to disk names its
 // source map. A script that a loader such as tsx compiled has its map only in the isolate that loaded it, which
 // receives one request for it.
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { SourcePosition } from '../../profile/taskPlaces.js';
@@ -12,6 +12,12 @@ const MAX_MAPS = 2000;
 const MAX_MAP_BYTES = 32 * 1024 * 1024;
 
 type SourceMapPayload = ConstructorParameters<typeof SourceMap>[0];
+
+/**
+ * Script on disk → its map and the state of its file. The threads of a process run the same scripts, and a parsed map
+ * takes about ten times the memory of its text, so their profilers share it.
+ */
+const shared = new Map<string, { readonly stamp: string; readonly map: WeakRef<SourceMap> }>();
 
 /** Returns an expression that evaluates to the map of a script inside an isolate, as JSON, or to null. */
 export function mapExpression(url: string): string {
@@ -65,7 +71,7 @@ export class SourcePositions {
   #map(url: string): SourceMap | null {
     let map = this.#maps.get(url);
     if (map === undefined) {
-      map = this.#compiledByLoader.test(withoutQuery(url)) ? null : readMap(url);
+      map = this.#compiledByLoader.test(withoutQuery(url)) ? null : mapOnDisk(url);
       this.#keep(url, map);
     }
     return map;
@@ -91,23 +97,37 @@ function filePath(source: string, script: string): string {
   }
 }
 
-/** Reads the map that a script on disk names in its last line: a file beside it, or the map itself. */
-function readMap(url: string): SourceMap | null {
+/** Returns the map of a script. Another profiler may have it already. */
+function mapOnDisk(url: string): SourceMap | null {
   if (!url.startsWith('file:')) return null;
   try {
-    const text = readFileSync(fileURLToPath(withoutQuery(url)), 'utf8');
-    const reference = /\/\/[#@] sourceMappingURL=(\S+)\s*$/.exec(text)?.[1];
-    if (reference === undefined) return null;
-    const inline = /^data:application\/json[^,]*?(;base64)?,(.*)$/s.exec(reference);
-    if (inline === null) return parseMap(readFileSync(fileURLToPath(new URL(reference, url)), 'utf8'));
-    const [, base64, data = ''] = inline;
-    return parseMap(
-      base64 === undefined ? decodeURIComponent(data) : Buffer.from(data, 'base64').toString('utf8'),
-    );
+    const path = fileURLToPath(withoutQuery(url));
+    const { mtimeMs, size } = statSync(path);
+    const stamp = `${mtimeMs} ${size}`;
+    const known = shared.get(url);
+    const map = known?.stamp === stamp ? known.map.deref() : undefined;
+    if (map !== undefined) return map;
+    const read = readMap(url, path);
+    if (shared.size >= MAX_MAPS) shared.clear();
+    if (read !== null) shared.set(url, { stamp, map: new WeakRef(read) });
+    return read;
   } catch {
     // A script without a readable map keeps its own positions.
     return null;
   }
+}
+
+/** Reads the map that a script on disk names in its last line: a file beside it, or the map itself. */
+function readMap(url: string, path: string): SourceMap | null {
+  const text = readFileSync(path, 'utf8');
+  const reference = /\/\/[#@] sourceMappingURL=(\S+)\s*$/.exec(text)?.[1];
+  if (reference === undefined) return null;
+  const inline = /^data:application\/json[^,]*?(;base64)?,(.*)$/s.exec(reference);
+  if (inline === null) return parseMap(readFileSync(fileURLToPath(new URL(reference, url)), 'utf8'));
+  const [, base64, data = ''] = inline;
+  return parseMap(
+    base64 === undefined ? decodeURIComponent(data) : Buffer.from(data, 'base64').toString('utf8'),
+  );
 }
 
 function parseMap(json: string): SourceMap | null {

@@ -211,12 +211,9 @@ export class Life {
     if (input !== undefined && !cluster.wanted.has(input)) cluster.want(input);
   }
 
-  /** Retries a failed result. Only without reports on their way: a late report of the first run may cause a third run. */
+  /** Retries a failed result, also while reports of its cancelled tasks are on their way. */
   #retry(detail: number): void {
     const { cluster } = this;
-    for (const worker of [...cluster.workers.values()])
-      for (let left = worker.outbox.length; left > 0; left--) cluster.receive(worker, 1);
-    if ([...cluster.workers.values()].some(({ outbox }) => outbox.length > 0)) return;
     const erred = [...cluster.wanted].filter((name) => cluster.erred.has(name));
     if (erred.length > 0) cluster.retry(erred[detail % erred.length]!);
   }

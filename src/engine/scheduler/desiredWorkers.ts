@@ -14,6 +14,8 @@ export interface DesireOptions {
   readonly target?: number;
   /** Number of a function → seconds for which a task of it runs already, so that others may take as long. */
   readonly running?: ReadonlyMap<number, number>;
+  /** Workers that finish their tasks and leave, which do not count. */
+  readonly leaving?: ReadonlySet<number>;
 }
 
 /**
@@ -24,7 +26,7 @@ export interface DesireOptions {
  */
 export function desiredWorkers(
   state: SchedulerState,
-  { target = TARGET_SECONDS, running }: DesireOptions = {},
+  { target = TARGET_SECONDS, running, leaving }: DesireOptions = {},
 ): number {
   const secondsOf = (id: number): number =>
     Math.max(state.expectedSeconds(id) || UNKNOWN_SECONDS, running?.get(state.graph.functionOf[id]!) ?? 0);
@@ -32,7 +34,8 @@ export function desiredWorkers(
   seconds += sampledSum(state.parked, state.parked.size, secondsOf);
   let tasks = state.queued.size + state.parked.size;
   let busy = 0;
-  for (const worker of state.workers.values()) {
+  for (const [index, worker] of state.workers) {
+    if (leaving?.has(index)) continue;
     const own = worker.outstanding + worker.seceded.size + worker.placed.size;
     seconds += sampledSum(unfinishedTasks(worker), own, secondsOf);
     tasks += own;

@@ -77,6 +77,8 @@ export interface TasksFinished {
   readonly from: number;
   readonly to: number;
   readonly kinds: Uint8Array | null;
+  /** Batches of these runs. Runs of earlier batches do not count. Default: those of the present batches. */
+  readonly batches?: Int32Array;
   readonly seconds: Float64Array | null;
   /** Bytes of the results; null if unknown. */
   readonly nbytes?: Float64Array | null;
@@ -86,6 +88,8 @@ export interface TaskErred {
   readonly type: 'task-erred';
   readonly worker: number;
   readonly id: number;
+  /** The batch of the run that failed. Default: the present one. */
+  readonly batch?: number;
   /** The task is not tried again, even if its segment allows retries. Default false. */
   readonly final?: boolean;
 }

@@ -231,7 +231,8 @@ export class FakeCluster implements FakeWorld {
       if (id >= 0) this.handle({ type: 'task-seceded', worker: index, id, batch: message.batch });
     } else if (message.type === 'threw') {
       const id = this.idOf(message.name);
-      if (id >= 0) this.handle({ type: 'task-erred', worker: index, id, final: message.final });
+      const run = message.batch === undefined ? { final: true } : { batch: message.batch };
+      if (id >= 0) this.handle({ type: 'task-erred', worker: index, id, ...run });
     } else if (message.type === 'stolen') {
       this.handle({ type: 'tasks-stolen', worker: index, ids: this.#idsOf(message.names) });
     } else if (message.type === 'missing') {
@@ -263,6 +264,7 @@ export class FakeCluster implements FakeWorld {
       from: 0,
       to: finished.length,
       kinds: Uint8Array.from(finished, ({ kind }) => kind),
+      batches: Int32Array.from(finished, ({ batch }) => batch),
       seconds: Float64Array.from(finished, ({ name }) => (name % 5) * 1e-4),
       nbytes: Float64Array.from(finished, ({ name }) => 10 ** (name % 10)),
     });

@@ -40,6 +40,7 @@ export interface FakeGraph {
 export interface Finished {
   readonly type: 'finished';
   readonly name: Name;
+  readonly batch: number;
   readonly kind: number;
   readonly value: number;
 }
@@ -48,7 +49,8 @@ export interface Finished {
 export type SentMessage =
   | Finished
   | { readonly type: 'seceded'; readonly name: Name; readonly batch: number }
-  | { readonly type: 'threw'; readonly name: Name; readonly final: boolean }
+  /** `batch` is undefined if a finished result cannot be sent. */
+  | { readonly type: 'threw'; readonly name: Name; readonly batch: number | undefined }
   | { readonly type: 'missing'; readonly holder: number; readonly name: Name }
   | { readonly type: 'stolen'; readonly names: readonly Name[] }
   | {
@@ -170,13 +172,13 @@ export class FakeWorker {
   runNext(): Name | undefined {
     const entry = this.queue.shift();
     if (entry === undefined) return undefined;
-    const { name } = entry;
+    const { name, batch } = entry;
     const task = taskOf(this.#world, name);
     const dependencies = dependenciesOf(this.#world, name);
     for (const dependency of dependencies) this.gather(dependency);
     if (dependencies.some((dependency) => this.failed.has(dependency))) {
       this.failed.add(name);
-      this.outbox.push({ type: 'finished', name, kind: KIND_SKIPPED, value: 0 });
+      this.outbox.push({ type: 'finished', name, batch, kind: KIND_SKIPPED, value: 0 });
       return undefined;
     }
     const inputs = dependencies.map((dependency) => {
@@ -188,7 +190,7 @@ export class FakeWorker {
     if (task.secedes) {
       this.failed.add(name);
       this.seceded.push({ entry, inputs });
-      this.outbox.push({ type: 'seceded', name, batch: entry.batch });
+      this.outbox.push({ type: 'seceded', name, batch });
     } else this.#end(entry, inputs);
     return undefined;
   }
@@ -202,15 +204,16 @@ export class FakeWorker {
     if (claim === 0 || claim === entry.batch) this.#end(entry, inputs);
   }
 
-  #end({ name, publish }: Entry, inputs: readonly number[]): void {
+  #end(entry: Entry, inputs: readonly number[]): void {
+    const { name, batch, publish } = entry;
     const task = taskOf(this.#world, name);
     const runs = (this.#world.runs.get(name) ?? 0) + 1;
     this.#world.runs.set(name, runs);
     if (runs <= task.throws || (task.size === 'bound' && publish)) {
       this.failed.add(name);
-      this.outbox.push({ type: 'threw', name, final: false });
+      this.outbox.push({ type: 'threw', name, batch });
     } else {
-      this.#complete(name, task, resultOf(name, inputs), publish);
+      this.#complete(entry, task, resultOf(name, inputs));
       for (const dependency of dependenciesOf(this.#world, name)) this.#countUse(dependency);
     }
   }
@@ -225,7 +228,7 @@ export class FakeWorker {
       const value = this.results.get(name);
       if (value === undefined) missing.push(name);
       else if (taskOf(this.#world, name).size === 'bound')
-        this.outbox.push({ type: 'threw', name, final: true });
+        this.outbox.push({ type: 'threw', name, batch: undefined });
       else if (taskOf(this.#world, name).size === 'large') {
         this.store.set(name, value);
         stored.push(name);
@@ -234,7 +237,7 @@ export class FakeWorker {
     this.outbox.push({ type: 'fetched', inline, stored, missing });
   }
 
-  #complete(name: Name, task: FakeTask, value: number, publish: boolean): void {
+  #complete({ name, batch, publish }: Entry, task: FakeTask, value: number): void {
     const graph = this.#world.graphs[Math.floor(name / GRAPH_NAMES)]!;
     const uses = graph.dependentCounts[name % GRAPH_NAMES]!;
     this.failed.delete(name);
@@ -246,7 +249,7 @@ export class FakeWorker {
     if (task.size !== 'scalar')
       kind = publish ? (task.size === 'large' ? KIND_STORED : KIND_VALUE) : KIND_PRIVATE;
     if (kind === KIND_STORED) this.store.set(name, value);
-    this.outbox.push({ type: 'finished', name, kind, value });
+    this.outbox.push({ type: 'finished', name, batch, kind, value });
   }
 
   #countUse(name: Name): void {

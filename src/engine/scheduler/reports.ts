@@ -7,9 +7,21 @@ import { CALLER } from './schedulerColumns.js';
 import type { SchedulerState } from './schedulerState.js';
 import { PROCESSING } from './taskStates.js';
 
-/** Returns whether the worker has the task and has not finished it. */
-export function isAt({ state, location, held }: SchedulerState, worker: number, id: number): boolean {
-  return state[id] === PROCESSING && location[id] === worker && !(held.size > 0 && held.has(id));
+/**
+ * Returns whether the worker has the task and has not finished it.
+ *
+ * @param batch the batch of the run in question. After a retry, a report of the cancelled run may still be on its way.
+ *   Default: any batch
+ */
+export function isAt(
+  { state, location, batchOf, held }: SchedulerState,
+  worker: number,
+  id: number,
+  batch?: number,
+): boolean {
+  if (state[id] !== PROCESSING || location[id] !== worker) return false;
+  if (batch !== undefined && batchOf[id] !== batch && batchOf[id] !== -batch) return false;
+  return !(held.size > 0 && held.has(id));
 }
 
 /**
@@ -18,10 +30,9 @@ export function isAt({ state, location, held }: SchedulerState, worker: number, 
  */
 export function secedeTask(state: SchedulerState, { worker: index, id, batch }: TaskSeceded): void {
   const worker = state.workers.get(index);
-  // The report may arrive after the end of the task, when the task runs again in another batch.
-  if (worker === undefined || !isAt(state, index, id) || state.batchOf[id] !== batch) return;
+  if (worker === undefined || !isAt(state, index, id, batch)) return;
   state.eraseFromBatch(id);
-  state.batchOf[id] = NO_BATCH;
+  state.batchOf[id] = -batch;
   worker.seceded.add(id);
   const { dependentOffsets, dependents } = state.graph;
   for (let edge = dependentOffsets[id]!; edge < dependentOffsets[id + 1]!; edge++)
@@ -29,8 +40,13 @@ export function secedeTask(state: SchedulerState, { worker: index, id, batch }: 
 }
 
 /** Takes a task back that its worker has not run. Returns results to fetch for it. */
-export function takeBack(state: SchedulerState, worker: number, id: number): readonly number[] {
-  if (!isAt(state, worker, id)) return NO_IDS;
+export function takeBack(
+  state: SchedulerState,
+  worker: number,
+  id: number,
+  batch?: number,
+): readonly number[] {
+  if (!isAt(state, worker, id, batch)) return NO_IDS;
   state.eraseFromBatch(id);
   const fetches = awaitPrivateResults(state, id);
   state.unassign(id);
@@ -38,8 +54,6 @@ export function takeBack(state: SchedulerState, worker: number, id: number): rea
 }
 
 const NO_IDS: readonly number[] = [];
-/** Batches count from 1. */
-const NO_BATCH = 0;
 
 /** Marks tasks as finished. Returns results to fetch. */
 export function finishTasks(state: SchedulerState, event: TasksFinished): readonly number[] {
@@ -50,9 +64,10 @@ export function finishTasks(state: SchedulerState, event: TasksFinished): readon
   for (let index = event.from; index < event.to; index++) {
     const id = event.ids[index]!;
     const kind = event.kinds === null ? 0 : event.kinds[index]!;
+    const batch = event.batches?.[index];
     if (kind === KIND_SKIPPED) {
-      for (const result of takeBack(state, event.worker, id)) fetches.push(result);
-    } else if (!isAt(state, event.worker, id)) noteCopy(state, event.worker, id, !isScalar(kind));
+      for (const result of takeBack(state, event.worker, id, batch)) fetches.push(result);
+    } else if (!isAt(state, event.worker, id, batch)) noteCopy(state, event.worker, id, !isScalar(kind));
     else {
       if (event.seconds !== null) state.learn(id, event.seconds[index]!);
       if (event.nbytes && !isScalar(kind)) state.nbytes[id] = event.nbytes[index]!;

@@ -295,10 +295,11 @@ export class Scheduler {
     for (const { id, because } of doomed) this.#fail(id, false, because);
   }
 
-  #taskErred({ worker, id, final = false }: TaskErred): void {
+  #taskErred({ worker, id, batch, final = false }: TaskErred): void {
     const { state } = this;
-    const isFinished = state.location[id] === worker && (state.held.has(id) || state.isPrivate(id));
-    if (!isFinished && !isAt(state, worker, id)) return;
+    const isFinished =
+      batch === undefined && state.location[id] === worker && (state.held.has(id) || state.isPrivate(id));
+    if (!isFinished && !isAt(state, worker, id, batch)) return;
     // A result that its isolate cannot send is an error, and a retry would give the same error.
     if (isFinished || final || state.retried[id]! >= Math.min(MAX_COUNT, state.graph.segmentOf(id).retries)) {
       this.#fail(id, false);

@@ -26,6 +26,7 @@ export class SchedulerColumns {
   producer = new Int32Array(0);
   /** Worker that has all unfinished dependencies, SEVERAL, or NO_WORKER. */
   affinity = new Int32Array(0);
+  /** Batch in which the task was sent last, negative once the task has seceded. */
   batchOf = new Int32Array(0);
   /** Number of times that the task may have killed its worker, at most 255. */
   deaths = new Uint8Array(0);

@@ -97,8 +97,13 @@ export class SchedulerState extends SchedulerColumns {
 
   /** True if a task runs or could run. Tasks that no connected worker may run do not count, unless a worker will be added. */
   get canContinue(): boolean {
+    return this.counts[PROCESSING]! > 0 || this.canBegin;
+  }
+
+  /** True if a task that is not on a worker could run. */
+  get canBegin(): boolean {
     const parked = this.addsWorkers && this.workers.size === 0 ? 0 : this.parked.size;
-    return this.counts[PROCESSING]! > 0 || this.counts[QUEUED]! > parked;
+    return this.counts[QUEUED]! > parked;
   }
 
   isFinished(id: number): boolean {

@@ -109,7 +109,7 @@ export async function askScheduler<K extends QuestionKind>(
   question: QuestionOf<K>,
 ): Promise<AnswerOf<K>> {
   const { task, link } = connected();
-  return link.ask(kind, task, question);
+  return task.awaited(link.ask(kind, task, question));
 }
 
 /** The connection of one task, which also works in code with another context. */
@@ -117,7 +117,8 @@ export interface TaskConnection {
   readonly task: MeteredTask;
   /** @throws (rejects) LongpoleError as askScheduler */
   ask<K extends QuestionKind>(kind: K, question: QuestionOf<K>): Promise<AnswerOf<K>>;
-  secede(): void;
+  /** Makes the task leave its slot until `work` has settled. Returns its outcome. */
+  awaited<R>(work: Promise<R>): Promise<R>;
 }
 
 /**
@@ -137,7 +138,11 @@ export function taskConnection(atEnd: () => void): TaskConnection {
     if (isOver) throw endedError();
     return link.ask(kind, task, question);
   };
-  return { task, ask, secede: () => link.secede(task) };
+  const awaited = <R>(work: Promise<R>): Promise<R> => {
+    link.secede(task);
+    return task.awaited(work);
+  };
+  return { task, ask, awaited };
 }
 
 /** @throws LongpoleError ERR_LONGPOLE_NO_CLIENT, ERR_LONGPOLE_CLOSED */

@@ -1,18 +1,15 @@
 // An asynchronous task of an isolate, from its first `await` to its end. It holds the slot of its thread, or has seceded:
 // then other tasks run while it waits, and it ends in any order.
 import type { RunBatch } from '../../protocol/isolateMessages.js';
+import { STAYED, type TaskAway } from '../../protocol/taskRun.js';
 import type { IsolateRun } from './isolateRun.js';
 import { PythonCall } from './pythonCall.js';
+import { idleSeconds } from './secededTime.js';
 import { taskHook } from './taskHook.js';
 import type { TaskMeter } from './taskMeter.js';
 
 /** Milliseconds between two attempts to report the end of a seceded task while the log is full. */
 const FULL_MS = 1;
-
-/** Returns the seconds in which this isolate's event loop was idle. A reading costs 0.4 µs. */
-function idleSeconds(): number {
-  return performance.eventLoopUtilization().idle / 1000;
-}
 
 export interface AsyncTaskParts {
   readonly batch: RunBatch;
@@ -56,6 +53,11 @@ export class AsyncTask {
     run.secede(id);
     taskHook.current?.seceded?.();
     this.onLeft();
+  }
+
+  /** Returns the times of a task that ended at `stop`, if it has left its slot. */
+  away(stop: number): TaskAway {
+    return this.meter?.away?.end(stop) ?? STAYED;
   }
 
   /** Records that the promise has settled at the time `stop`. Returns the start of the task. */

@@ -1,5 +1,6 @@
 // The request of an inspector to an isolate for the dump of a cluster. V8 runs the request between two instructions,
 // so a computing task shows its own stack.
+import type { RunBatch } from '../../protocol/isolateMessages.js';
 
 /** Name of the registered symbol for the hook, a property of the global object. */
 const DUMP = 'longpole.dump';
@@ -23,6 +24,11 @@ export interface IsolateStanding {
 /** The state, and the stack frames, innermost first. */
 export interface IsolateAnswer extends IsolateStanding {
   readonly stack: readonly string[];
+}
+
+/** Returns a batch without its values. */
+export function briefBatch({ run, batch, ids }: RunBatch): object {
+  return { run, batch, tasks: ids.length };
 }
 
 export function setDumpHook(standing: () => IsolateStanding): void {

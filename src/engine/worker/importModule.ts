@@ -1,11 +1,12 @@
 // Imports a user's modules inside an isolate, each once, also modules in TypeScript.
-import * as nodeModule from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { internalError } from '../../base/errors.js';
 import { isError } from '../../base/isError.js';
 import { getOrMake } from '../../base/lookUps.js';
+import type { CompiledModules, RemoteCompiler } from '../../protocol/compiledModules.js';
 import { BUNDLE_FOLDER_VARIABLE } from '../../protocol/remoteProcess.js';
+import { registerHooks } from './loaderHooks.js';
 
 const imports = new Map<string, Promise<unknown>>();
 
@@ -13,6 +14,7 @@ const imports = new Map<string, Promise<unknown>>();
 export function importModule(url: string, bundle?: string): Promise<unknown> {
   return getOrMake(imports, url, () => {
     if (bundle !== undefined) return importBundled(url, bundle);
+    if (compile !== undefined && url.startsWith('file:')) return importCompiled(url, compile);
     return /\.[cm]?tsx?($|\?)/.test(url) ? importTypeScript(url) : import(url);
   });
 }
@@ -44,9 +46,14 @@ async function importTypeScript(url: string): Promise<unknown> {
       if (!isOfNode(error)) throw error;
     }
   }
-  typeScript ??= registerTypeScript();
-  await typeScript;
+  await withTypeScript();
   return import(url);
+}
+
+/** Resolves when tsx is registered. */
+function withTypeScript(): Promise<void> {
+  typeScript ??= registerTypeScript();
+  return typeScript;
 }
 
 /** Whether Node could not load a module, or its code failed with an error of Node. */
@@ -69,10 +76,36 @@ async function registerTypeScript(): Promise<void> {
   const { register } = await import('tsx/esm/api');
   register();
   // The hook for lines is registered last, so it is called first, and receives the output of tsx.
-  if ('registerHooks' in nodeModule && typeof nodeModule.registerHooks === 'function') {
-    const { loadHere } = await import('./lineHooks.js');
-    nodeModule.registerHooks({ load: loadHere });
-  } else {
-    nodeModule.register(new URL('./lineHooks.js', import.meta.url));
+  await registerHooks(new URL('./lineHooks.js', import.meta.url));
+}
+
+let compile: ((url: string) => Promise<CompiledModules | undefined>) | undefined;
+
+/** Imports modules of the program as its compiler loads them, see engine/pool/moduleCompiler.ts. */
+export function useCompiler({ port, execArgv }: RemoteCompiler): void {
+  // Processes that tasks start have the compiler, as without this.
+  process.execArgv.push(...execArgv);
+  const requests = new Map<string, (modules: CompiledModules | undefined) => void>();
+  port.on('message', ({ url, modules }) => requests.get(url)?.(modules));
+  compile = (url) =>
+    new Promise((resolve) => {
+      requests.set(url, resolve);
+      port.postMessage(url);
+    });
+}
+
+async function importCompiled(url: string, ask: NonNullable<typeof compile>): Promise<unknown> {
+  const modules = await ask(url);
+  if (modules === undefined) await withTypeScript();
+  else if (modules.size > 0) {
+    // Stacks name the lines of the program.
+    process.setSourceMapsEnabled(true);
+    await registerHooks(new URL('./compiledHooks.js', import.meta.url), modules);
   }
+  return import(url);
+}
+
+/** Returns a promise if the text of a function imports modules, and the program's compiler must be loaded for them. */
+export function compilerFor(expression: string): Promise<void> | undefined {
+  return compile !== undefined && /\bimport\s*\(/.test(expression) ? withTypeScript() : undefined;
 }

@@ -36,6 +36,7 @@ async function sumsOf(url: string, later: number): Promise<Record<string, number
   const open: OpenRunMessage = {
     type: 'open',
     run: 1,
+    opening: 1,
     program,
     functions: [{ type: 'module', url, name: 'made' }],
     claims: Int32Array.of(1),

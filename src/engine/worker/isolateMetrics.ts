@@ -2,6 +2,7 @@
 // run, so that unmeasured runs do not pay for it.
 import type { IsolateMeasures } from '../../protocol/isolateMessages.js';
 import type { TaskKinds } from '../../protocol/taskKinds.js';
+import type { TaskRun } from '../../protocol/taskRun.js';
 import { MetricLedger } from '../metrics/metricLedger.js';
 import { within } from '../within.js';
 import type { TaskMeter } from './taskMeter.js';
@@ -78,12 +79,11 @@ export class MeteredRun {
     return task;
   }
 
-  end(task: TaskMeter | undefined, id: number, start: number, stop: number, outcome: Outcome): void {
+  end(task: TaskMeter | undefined, { id, start, stop }: TaskRun, outcome: Outcome): void {
     if (task === undefined) return;
-    if (task.counted > 0) {
-      this.#metering.endSeceded(task, this.#kindAt(id), start, stop, outcome);
-      this.#metering.waited({ run: this.#run, id }, start + task.counted, stop);
-    } else this.#metering.end(task, this.#kindAt(id), start, stop, outcome);
+    const kind = this.#kindAt(id);
+    if (task.away === undefined) this.#metering.end(task, kind, start, stop, outcome);
+    else this.#metering.endSeceded(task, task.away, kind, outcome);
   }
 
   /** The task leaves its slot at `now`. */

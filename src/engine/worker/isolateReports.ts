@@ -36,10 +36,14 @@ export class IsolateReports {
     vitals.refresh(this.last);
     const measures = metrics?.take(this.last, idle);
     const measured = measures === undefined ? undefined : { measures };
+    const { opening } = run;
+    const { written } = run.log;
     if (!run.hasUnsent) {
       this.#parts.post({
         type: 'report',
         run: number,
+        opening,
+        written,
         values: NO_VALUES,
         packed: NO_PACKED,
         errors: [],
@@ -51,7 +55,14 @@ export class IsolateReports {
     const handed = this.#handed(unsent);
     const more =
       handed === undefined ? measured : { measures: { ...(measures ?? NOTHING_MEASURED), handed } };
-    this.#send(unsent, (sendable) => ({ type: 'report', run: number, ...sendable, ...more }));
+    this.#send(unsent, (sendable) => ({
+      type: 'report',
+      run: number,
+      opening,
+      written,
+      ...sendable,
+      ...more,
+    }));
   }
 
   /** Sends measurements that arrive while no task runs, e.g. a garbage collection after the last task. */
@@ -63,8 +74,9 @@ export class IsolateReports {
 
   /** Sends results that the host has requested. */
   fetch(number: number, run: IsolateRun, ids: Int32Array): void {
+    const { opening } = run;
     const { missing, ...unsent } = run.fetch(ids);
-    this.#send(unsent, (sendable) => ({ type: 'fetched', run: number, missing, ...sendable }));
+    this.#send(unsent, (sendable) => ({ type: 'fetched', run: number, opening, missing, ...sendable }));
   }
 
   /** Returns the measurement of results that go to the host's thread. */

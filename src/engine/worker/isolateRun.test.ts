@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { compileGraph } from '../../graph/compile.js';
 import { CompletionLog } from '../../protocol/completionLog.js';
 import { NO_IDS, NO_PACKED, NO_VALUES, type RunBatch } from '../../protocol/isolateMessages.js';
+import { STAYED } from '../../protocol/taskRun.js';
 import { toCallables } from './evaluator.js';
 import { IsolateRun } from './isolateRun.js';
 
@@ -19,6 +20,7 @@ function openRun() {
   const run = new IsolateRun({
     type: 'open',
     run: 1,
+    opening: 1,
     program,
     functions: [],
     claims: new Int32Array(program.size),
@@ -45,7 +47,7 @@ function openRun() {
 
 function complete(run: IsolateRun, id: number): unknown {
   const value = run.evaluate(id);
-  run.complete(value, { id, received: 0, start: 0, stop: 0, coreWait: 0 });
+  run.complete(value, { id, batch: 1, received: 0, start: 0, stop: 0, coreWait: 0, ...STAYED });
   return value;
 }
 

@@ -16,6 +16,7 @@ import {
   kindOf,
   typeOf,
 } from '../../protocol/resultKinds.js';
+import { STAYED, type TaskRun } from '../../protocol/taskRun.js';
 import { Evaluator, type TaskCallable, Uncloneable } from './evaluator.js';
 import type { MeteredRun } from './isolateMetrics.js';
 import { markTasks } from './nvtx.js';
@@ -39,17 +40,6 @@ export interface Unsent {
   readonly errors: readonly { readonly id: number; readonly error: ErrorInfo }[];
 }
 
-/** Measurements of a run of a task; times are seconds since the epoch. */
-export interface TaskRun {
-  id: number;
-  /** Time at which the isolate received its batch. */
-  received: number;
-  start: number;
-  stop: number;
-  /** Seconds in which the task waited for a core; NaN if unknown. */
-  coreWait: number;
-}
-
 /** Form in which a result leaves its isolate, or stays. */
 interface Publication {
   readonly kind: number;
@@ -58,6 +48,8 @@ interface Publication {
 }
 
 export class IsolateRun {
+  /** See OpenRunMessage.opening. */
+  readonly opening: number;
   readonly log: CompletionLog;
   readonly claims: Int32Array;
   readonly #wanted: Uint8Array;
@@ -92,6 +84,7 @@ export class IsolateRun {
   constructor(message: OpenRunMessage, metered?: MeteredRun) {
     const { program } = message;
     this.metered = metered;
+    this.opening = message.opening;
     this.log = new CompletionLog(message.log);
     this.claims = message.claims;
     this.#wanted = message.wanted;
@@ -171,9 +164,10 @@ export class IsolateRun {
   }
 
   /** Reports a task that cannot run: see isBlocked. */
-  skip(id: number, received: number, now: number): void {
+  skip(id: number, batch: number, received: number, now: number): void {
     this.#failed.add(id);
-    this.log.write(id, KIND_SKIPPED, UNDEFINED_TYPE, 0, received, now, now, 0);
+    const ran = { id, batch, received, start: now, stop: now, coreWait: 0, ...STAYED };
+    this.log.write(ran, KIND_SKIPPED, UNDEFINED_TYPE, 0);
   }
 
   /** Returns whether this run of the task, started in `batch`, is not needed any more. */
@@ -227,10 +221,10 @@ export class IsolateRun {
 
   /** Logs a completion. `number` is the value of a number, and the bytes of any other result. */
   #completed(kind: number, value: unknown, number: number, ran: TaskRun, shape?: readonly number[]): void {
-    const { id, received, start, stop, coreWait } = ran;
+    const { id, start, stop } = ran;
     this.#keep(id, value);
     this.#learn(id, stop - start);
-    this.log.write(id, kind, typeOf(value), number, received, start, stop, coreWait, shape);
+    this.log.write(ran, kind, typeOf(value), number, shape);
     this.#countUses(id);
   }
 
@@ -257,11 +251,12 @@ export class IsolateRun {
     return { kind: KIND_STORED, kept, bytes: packedBytes(packed) };
   }
 
-  fail(thrown: unknown, { id, received, start, stop, coreWait }: TaskRun): void {
+  fail(thrown: unknown, ran: TaskRun): void {
+    const { id } = ran;
     this.#failed.add(id);
     const values = (): unknown[] => argumentsOf(this.#program, id, this.#results, this.#constants);
     this.#errors.push({ id, error: toErrorInfo(withPlainObjectHint(thrown, values)) });
-    this.log.write(id, KIND_ERROR, UNDEFINED_TYPE, 0, received, start, stop, coreWait);
+    this.log.write(ran, KIND_ERROR, UNDEFINED_TYPE, 0);
   }
 
   /** True if values or errors wait to be sent. */

@@ -2,25 +2,21 @@
 // Nothing can be sent or received while a task runs. Therefore completions go to shared memory at once, and values
 // are sent before any task that is not known to be short. Between two tasks the isolate checks the mailbox word.
 
-import {
-  type FromIsolate,
-  type IsolateBirth,
-  NO_IDS,
-  type RunBatch,
-  type ToIsolate,
-} from '../../protocol/isolateMessages.js';
+import { type IsolateBirth, NO_IDS, type RunBatch, type ToIsolate } from '../../protocol/isolateMessages.js';
+import { STAYED, type TaskAway, type TaskRun } from '../../protocol/taskRun.js';
 import { Vitals } from '../../resources/vitals.js';
 import { answerCall } from './answerCall.js';
 import { connectScheduler, SchedulerLink } from './askScheduler.js';
 import { AsyncTask } from './asyncTask.js';
 import { collectGarbage } from './collectGarbage.js';
 import { CoreWaits } from './coreWaits.js';
-import type { IsolateStanding } from './dumpHook.js';
+import { briefBatch, type IsolateStanding } from './dumpHook.js';
 import { isThenable } from './evaluator.js';
+import type { HostPort } from './hostPort.js';
 import { isolateClock } from './isolateClock.js';
 import { IsolateMetrics } from './isolateMetrics.js';
 import { IsolateReports } from './isolateReports.js';
-import { IsolateRun, type TaskRun } from './isolateRun.js';
+import { IsolateRun } from './isolateRun.js';
 import { loadFunctions } from './loadFunctions.js';
 import type { MeteredTask } from './meterContext.js';
 import { taskContext } from './taskContext.js';
@@ -32,13 +28,6 @@ import type { Outcome } from './taskMetering.js';
 const REPORT_SECONDS = 5e-3;
 /** If all recent calls of a function were shorter than this, it may run before the values of earlier tasks are sent. */
 const SHORT_SECONDS = 1e-3;
-
-/** The isolate's connection to its host. */
-export interface HostPort {
-  post(message: FromIsolate): void;
-  /** Returns the next waiting message without a turn of the event loop. */
-  receive(): ToIsolate | undefined;
-}
 
 /** Progress of a batch, which asynchronous tasks interrupt. */
 interface BatchProgress {
@@ -65,7 +54,15 @@ export class IsolateRuntime {
   readonly #reports: IsolateReports;
   #current: BatchProgress | undefined;
   /** The record of the last task. It is reused, so that none is allocated per task. */
-  readonly #lastRun: TaskRun = { id: 0, received: 0, start: 0, stop: 0, coreWait: Number.NaN };
+  readonly #lastRun: TaskRun = {
+    id: 0,
+    batch: 0,
+    received: 0,
+    start: 0,
+    stop: 0,
+    coreWait: Number.NaN,
+    ...STAYED,
+  };
   /** True while a task's own code runs, and no method of this class. */
   #inTask = false;
   /** True from the start of a batch to its end, also while one of its tasks awaits. */
@@ -156,12 +153,11 @@ export class IsolateRuntime {
   /** Returns the state of the isolate for the dump of a cluster. */
   standing(): IsolateStanding {
     const { batch, next = 0 } = this.#current ?? {};
-    const brief = ({ run, batch, ids }: RunBatch): object => ({ run, batch, tasks: ids.length });
     return {
       busy: this.#busy,
       inTask: this.#inTask,
-      current: this.#busy && batch !== undefined ? { ...brief(batch), next } : null,
-      queue: this.#queue.map(brief),
+      current: this.#busy && batch !== undefined ? { ...briefBatch(batch), next } : null,
+      queue: this.#queue.map(briefBatch),
       runs: Array.from(this.#runs, ([run, { ready }]) => ({ run, loaded: ready === undefined })),
     };
   }
@@ -237,10 +233,10 @@ export class IsolateRuntime {
       }
       if (Atomics.compareExchange(run.claims, id, batch.batch, -batch.batch) !== batch.batch) continue;
       if (run.isBlocked(id)) {
-        run.skip(id, progress.received, start);
+        run.skip(id, batch.batch, progress.received, start);
         continue;
       }
-      run.log.begin(id, start);
+      run.log.begin(id, batch.batch, start);
       taskContext.running = true;
       let value: unknown;
       const meter = run.metered?.begin(id, start);
@@ -316,7 +312,8 @@ export class IsolateRuntime {
     const isOver = (): boolean => task.isOutdated || this.#runs.get(batch.run) !== run;
     if (task.hasLeft) await task.untilRoom(isOver);
     const slot = task.hasLeft ? { ...progress, queued: Number.NaN } : progress;
-    const ran = this.#ended(slot, id, meter, start, stop, thrown === undefined ? 'done' : 'failed');
+    const outcome = thrown === undefined ? 'done' : 'failed';
+    const ran = this.#ended(slot, id, meter, start, stop, outcome, task.away(stop));
     if (task.hasLeft) this.#seceded--;
     if (task.hasLeft && isOver()) return;
     if (thrown === undefined) run.complete(value, ran);
@@ -349,14 +346,19 @@ export class IsolateRuntime {
     start: number,
     stop: number,
     outcome: Outcome,
+    { seceded, resumed, waited }: TaskAway = STAYED,
   ): TaskRun {
     const ended = this.#lastRun;
     ended.id = id;
+    ended.batch = batch.batch;
     ended.received = received;
     ended.start = start;
     ended.stop = stop;
     ended.coreWait = this.#coreWaits.until(queued, start, stop);
-    run.metered?.end(meter, id, start, stop, run.isUnwanted(id, batch.batch) ? 'cancelled' : outcome);
+    ended.seceded = seceded;
+    ended.resumed = resumed;
+    ended.waited = waited;
+    run.metered?.end(meter, ended, run.isUnwanted(id, batch.batch) ? 'cancelled' : outcome);
     return ended;
   }
 

@@ -1,35 +1,12 @@
-// A hook of Node's module loader behind tsx, which restores the lines of compiled modules, see relined.ts. Like tsx,
-// it prefers `module.registerHooks` if Node has it.
+// A hook of Node's module loader behind tsx, which restores the lines of compiled modules, see relined.ts.
+import { after, type Loaded, type Next, textOf } from './loaderHooks.js';
 import { relined } from './relined.js';
-
-interface Loaded {
-  readonly format: string;
-  readonly source?: string | ArrayBuffer | NodeJS.TypedArray | undefined;
-}
 
 const TYPESCRIPT = /\.[cm]?tsx?($|\?)/;
 
-/** Hook for `module.register`, on the loader thread of older versions of Node. */
-export async function load(
-  url: string,
-  context: unknown,
-  nextLoad: (url: string, context: unknown) => Promise<Loaded>,
-): Promise<Loaded> {
-  return withLines(url, await nextLoad(url, context));
-}
-
-/** Hook for `module.registerHooks`, on the importing thread. */
-export function loadHere(
-  url: string,
-  context: unknown,
-  nextLoad: (url: string, context: unknown) => Loaded,
-): Loaded {
-  return withLines(url, nextLoad(url, context));
-}
-
-function withLines(url: string, loaded: Loaded): Loaded {
-  const { source, format } = loaded;
-  if (source === undefined || source === null || format !== 'module' || !TYPESCRIPT.test(url)) return loaded;
-  const text = typeof source === 'string' ? source : new TextDecoder().decode(source);
-  return { ...loaded, source: relined(text) };
+export function load(url: string, context: unknown, next: Next<Loaded>): Loaded | Promise<Loaded> {
+  return after(next(url, context), (loaded) => {
+    const text = loaded.format === 'module' && TYPESCRIPT.test(url) ? textOf(loaded) : undefined;
+    return text === undefined ? loaded : { ...loaded, source: relined(text) };
+  });
 }

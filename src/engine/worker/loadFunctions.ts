@@ -5,7 +5,7 @@ import { registeredTasks, whenRegistered } from '../../graph/taskRegistry.js';
 import type { FunctionRef, ModuleFunctionRef } from '../../protocol/functionRef.js';
 import { isCallable, type TaskCallable } from './evaluator.js';
 import { forbidExitDuring } from './forbidExit.js';
-import { importModule } from './importModule.js';
+import { compilerFor, importModule } from './importModule.js';
 import { pythonCallable } from './pythonCall.js';
 
 /** Most functions rebuilt from source that are kept. Beyond it all are discarded and rebuilt on demand. */
@@ -16,11 +16,14 @@ const rebuilt = new Map<string, TaskCallable>();
 /** Returns the functions in the same order; a promise only if modules have to be imported. Never throws: see failing(). */
 export function loadFunctions(refs: readonly FunctionRef[]): TaskCallable[] | Promise<TaskCallable[]> {
   const loaded = refs.map(loadNow);
-  if (loaded.every((fn) => fn !== undefined)) return loaded;
-  return Promise.all(
-    refs.map(
-      (ref, index) =>
-        loaded[index] ?? (ref.type === 'module' ? loadFromModule(ref) : failing(ref, undefined)),
+  const compilers = refs.flatMap((ref) => (ref.type === 'source' ? (compilerFor(ref.expression) ?? []) : []));
+  if (compilers.length === 0 && loaded.every((fn) => fn !== undefined)) return loaded;
+  return Promise.all(compilers).then(() =>
+    Promise.all(
+      refs.map(
+        (ref, index) =>
+          loaded[index] ?? (ref.type === 'module' ? loadFromModule(ref) : failing(ref, undefined)),
+      ),
     ),
   );
 }

@@ -10,6 +10,8 @@ export interface MeteredTask {
   readonly hasEnded: boolean;
   /** Calls a function at the end of the task. */
   atEnd(call: () => void): void;
+  /** Returns the outcome of `work`, for which the code of the task waits. */
+  awaited<R>(work: Promise<R>): Promise<R>;
   /**
    * Opens a meter in code with this context. Returns the context of the code inside the meter.
    *

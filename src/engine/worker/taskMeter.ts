@@ -2,6 +2,7 @@
 // the seconds of a task add up to its wall time.
 import type { MeteredTask, MeterScope } from './meterContext.js';
 import { innermost, MeterTree } from './meterTree.js';
+import { type SecededShares, SecededTime } from './secededTime.js';
 import type { ThreadCpuClock } from './threadCpuClock.js';
 
 /** A metric of a task, before the task is known. */
@@ -29,10 +30,12 @@ export class TaskMeter implements MeteredTask {
   prefix = '';
   /** Whether the task has asked to leave its slot. */
   hasSeceded = false;
-  /** Seconds in the slot that were counted when the task left it. */
-  counted = 0;
-  /** Value of `metered` at that time. */
+  /** Value of `metered` when the task left its slot. */
   meteredInSlot = 0;
+  /** Number of results that the task awaits from the scheduler's process, after it has asked to leave its slot. */
+  #waits = 0;
+  /** Set when the task has left its slot. */
+  away: SecededTime | undefined;
   /** Seconds inside meters, and the CPU seconds among them. */
   metered = 0;
   meteredCpu = 0;
@@ -72,6 +75,23 @@ export class TaskMeter implements MeteredTask {
       else this.metered += value;
     }
     this.#add(label, value, unit);
+  }
+
+  async awaited<R>(work: Promise<R>): Promise<R> {
+    // A task in its slot occupies its thread also while it waits.
+    if (!this.hasSeceded) return work;
+    if (this.#waits++ === 0) this.away?.pause();
+    try {
+      return await work;
+    } finally {
+      if (--this.#waits === 0) this.away?.resume();
+    }
+  }
+
+  /** The task has left its slot at the time `now`. */
+  left(now: number, shares: SecededShares): void {
+    this.meteredInSlot = this.metered;
+    this.away = new SecededTime(shares, now, this.#waits > 0);
   }
 
   get hasEnded(): boolean {

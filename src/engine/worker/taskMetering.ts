@@ -9,6 +9,7 @@ import type { MetricEntry, MetricLedger } from '../metrics/metricLedger.js';
 import { TaskIntervalLog } from '../profiler/taskIntervalLog.js';
 import { leadMs } from './isolateClock.js';
 import { meterContext } from './meterContext.js';
+import { SecededShares, type SecededTime, type ThreadTimes } from './secededTime.js';
 import { type Digest, TaskMeter } from './taskMeter.js';
 import type { ThreadCpuClock } from './threadCpuClock.js';
 
@@ -61,7 +62,9 @@ class Kind {
 /** Most kinds that are kept. Beyond it all are discarded and created again on demand. */
 const MAX_KINDS = 20_000;
 
-export class TaskMetering {
+export class TaskMetering implements ThreadTimes {
+  slotSeconds = 0;
+  readonly #shares = new SecededShares(this);
   readonly #ledger: MetricLedger;
   readonly #clock: () => number;
   #cpuClock: ThreadCpuClock | undefined;
@@ -148,17 +151,20 @@ export class TaskMetering {
 
   /** The task leaves its slot at `now`, where other tasks follow. Counts its time so far. */
   secede(task: TaskMeter, kind: Kind, start: number, now: number): void {
-    task.counted = now - start;
-    task.meteredInSlot = task.metered;
     this.#countSlot(task, kind, start, now, 'done');
+    task.left(now, this.#shares);
   }
 
-  /** Ends a seceded task. Its time since it left its slot is a wait, because other tasks have used the thread. */
-  endSeceded(task: TaskMeter, kind: Kind, start: number, stop: number, outcome: Outcome = 'done'): void {
+  /** Ends a seceded task. Counts the time in which it used the thread after it had left its slot. */
+  endSeceded(task: TaskMeter, { used, usedCpu }: SecededTime, kind: Kind, outcome: Outcome = 'done'): void {
     for (const digest of task.end()) this.#count(kind, digest, outcome);
-    const since = stop - start - task.counted;
-    const waited = outcome === 'done' ? since - (task.metered - task.meteredInSlot) : since;
-    this.#settle(kind, Math.max(0, waited), 0, outcome);
+    const inMeters = outcome === 'done' ? task.metered - task.meteredInSlot : 0;
+    const seconds = Math.max(0, used - inMeters);
+    const cpu = Math.min(seconds, usedCpu);
+    // The CPU time does not belong to the task in the slot.
+    if (this.#windowOpen) this.#meteredCpu += cpu;
+    this.#accounted += seconds;
+    this.#settle(kind, seconds, seconds === 0 ? 0 : cpu / seconds, outcome);
   }
 
   /** Ends the task. `start` and `stop` are its reported times. */
@@ -172,6 +178,7 @@ export class TaskMetering {
     this.#running--;
     const wall = stop - start;
     this.#accounted += wall;
+    this.slotSeconds += wall;
     this.#meteredCpu += task.meteredCpu;
     const at = this.#windowKinds.push(kind) - 1;
     this.#windowSeconds[at] = outcome === 'done' ? Math.max(0, wall - task.metered) : wall;
@@ -203,6 +210,10 @@ export class TaskMetering {
     return value;
   }
 
+  now(): number {
+    return this.#clock();
+  }
+
   /** Returns the CPU seconds of this thread; NaN if they cannot be read. */
   cpuSeconds(): number {
     return this.#cpuClock?.() ?? Number.NaN;
@@ -213,12 +224,9 @@ export class TaskMetering {
    * seconds, and the thread used `cpu` CPU seconds.
    */
   awaited(task: TaskNumber, start: number, stop: number, idle: number, cpu: number): void {
-    this.waited(task, start, Math.min(stop, start + idleTime(stop - start, idle, cpu)));
-  }
-
-  /** Records that a task waited from `start` to `stop`. */
-  waited(task: TaskNumber, start: number, stop: number): void {
-    if (stop - start >= SEEN_AWAIT_SECONDS) this.#note({ action: 'await', start, stop, ...task, nbytes: 0 });
+    const end = Math.min(stop, start + idleTime(stop - start, idle, cpu));
+    if (end - start >= SEEN_AWAIT_SECONDS)
+      this.#note({ action: 'await', start, stop: end, ...task, nbytes: 0 });
   }
 
   /** Counts the import of modules before a batch. */

@@ -9,6 +9,7 @@ import {
 } from '../../protocol/isolateMessages.js';
 import { sayEnding, setNativeGuard } from '../../resources/nativeGuard.js';
 import { setDumpHook } from './dumpHook.js';
+import { useCompiler } from './importModule.js';
 import { setInterruptHook } from './interruptHook.js';
 import { IsolateRuntime } from './isolateRuntime.js';
 import { printUncaughtErrors, watchOutput } from './taskOutput.js';
@@ -18,6 +19,7 @@ const port = parentPort;
 const birth: IsolateBirth = workerData;
 setNativeGuard({ cells: birth.mailbox, index: NATIVE_CELL });
 process.on('exit', sayEnding);
+if (birth.compiler !== undefined) useCompiler(birth.compiler);
 const runtime = new IsolateRuntime(
   {
     post: (message) => port.postMessage(message),

@@ -106,7 +106,7 @@ export class CorrectedEvents implements HostEvents {
     });
   }
 
-  event(topic: string, text: string, task?: RunTask): void {
+  event(topic: string, text: string, task?: Omit<RunTask, 'batch'>): void {
     this.#send({ type: 'event', topic, text, task });
   }
 

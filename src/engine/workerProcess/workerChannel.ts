@@ -1,5 +1,5 @@
 // The channel to a worker process that is a child of this process. remoteChannel.ts has the channel to other machines.
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Several } from '../../protocol/several.js';
 import type { FromWorker, ToWorker } from '../../protocol/workerMessages.js';
@@ -36,15 +36,45 @@ const ENTRY = fileURLToPath(new URL('./workerProcessMain.js', import.meta.url));
  */
 export const ALLOCATOR = { MALLOC_MMAP_THRESHOLD_: '1048576', MALLOC_TRIM_THRESHOLD_: '65536' };
 
-/** Starts a child of this process, with Node's channel. */
-export const forkWorker: OpenChannel = (events) => {
+interface StartedChild {
+  readonly child: ChildProcess;
+  /** Resolves with the cause when the process has ended. */
+  readonly ended: Promise<Error>;
+}
+
+/** Starts a child of this process, with Node's channel. It sends no message before it receives one. */
+function startChild(): StartedChild {
   const child = fork(ENTRY, process.argv.slice(2), {
     env: { ...ALLOCATOR, ...process.env },
     serialization: 'advanced',
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
+  const ended = new Promise<Error>((resolve) => whenEnded(child, resolve));
+  return { child, ended };
+}
+
+/** Processes that boot while the program loads the code of the cluster. */
+export class BootingWorkers {
+  readonly #started: StartedChild[];
+
+  constructor(count: number) {
+    this.#started = Array.from({ length: count }, startChild);
+  }
+
+  /** Opens the channel to one of the processes, or to a new one if there is none left. */
+  readonly open: OpenChannel = (events) => channelTo(this.#started.shift() ?? startChild(), events);
+
+  /** Kills the processes that no worker uses. */
+  end(): void {
+    for (const { child } of this.#started.splice(0)) child.kill('SIGKILL');
+  }
+}
+
+export const forkWorker: OpenChannel = (events) => channelTo(startChild(), events);
+
+function channelTo({ child, ended }: StartedChild, events: ChannelEvents): WorkerChannel {
   child.on('message', (message: FromWorker) => events.message(message));
-  whenEnded(child, events.ended);
+  void ended.then(events.ended);
   return {
     get pid() {
       return child.pid ?? -1;
@@ -63,4 +93,4 @@ export const forkWorker: OpenChannel = (events) => {
       child.channel?.unref();
     },
   };
-};
+}

@@ -193,6 +193,9 @@ class Script {
       started: numbers(),
       stopped: numbers(),
       coreWaits: numbers(),
+      seceded: numbers(),
+      resumed: numbers(),
+      waited: numbers(),
       acknowledged: 0,
     };
     const [ready, dispatched, received] = [this.#tick(), this.#tick(), this.#tick()];
@@ -201,6 +204,10 @@ class Script {
       runs.dispatched[i] = dispatched;
       runs.received[i] = received;
       runs.started[i] = this.#tick();
+      const secedes = this.#random(4) === 0;
+      runs.seceded[i] = secedes ? this.#tick() : Number.NaN;
+      runs.resumed[i] = secedes ? this.#tick() : Number.NaN;
+      runs.waited[i] = secedes ? runs.resumed[i]! - runs.seceded[i]! : Number.NaN;
       runs.stopped[i] = this.#tick();
       runs.coreWaits[i] = this.#random(2) === 0 ? Number.NaN : this.#random(100) / 1000;
       const luck = again === undefined ? 0 : this.#random(20);
@@ -213,6 +220,9 @@ class Script {
       if (state !== TASK_LOST) continue;
       runs.started[i] = Number.NaN;
       runs.stopped[i] = Number.NaN;
+      runs.seceded[i] = Number.NaN;
+      runs.resumed[i] = Number.NaN;
+      runs.waited[i] = Number.NaN;
       again?.push(id);
     }
     return { ...runs, acknowledged: this.#tick() };
@@ -234,7 +244,7 @@ class Script {
       received,
       started,
       stopped,
-      ...(runs.coreWaits === undefined ? [] : [runs.coreWaits]),
+      ...[runs.coreWaits, runs.seceded, runs.resumed, runs.waited].filter((array) => array !== undefined),
     ]) {
       array.fill(77);
     }
@@ -341,5 +351,8 @@ export function copyOf(runs: TaskRuns): TaskRuns {
     started: started.slice(),
     stopped: stopped.slice(),
     ...(runs.coreWaits === undefined ? {} : { coreWaits: runs.coreWaits.slice() }),
+    ...(runs.seceded === undefined ? {} : { seceded: runs.seceded.slice() }),
+    ...(runs.resumed === undefined ? {} : { resumed: runs.resumed.slice() }),
+    ...(runs.waited === undefined ? {} : { waited: runs.waited.slice() }),
   };
 }

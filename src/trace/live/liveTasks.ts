@@ -72,6 +72,7 @@ export class LiveTaskColumns {
 
   #makeRows(): TaskColumns {
     const joined = this.#joined;
+    const absent = ({ ids }: TaskChunk): Float64Array => new Float64Array(ids.length).fill(Number.NaN);
     const sources = {
       id: () => this.#numbers((chunk, i, computation) => computation.firstId + chunk.ids[i]!),
       key: () => this.#keyTable().key,
@@ -91,8 +92,10 @@ export class LiveTaskColumns {
       started: () => joined.numbers((chunk) => chunk.started),
       stopped: () => joined.numbers((chunk) => chunk.stopped),
       acknowledged: () => this.#acknowledgedColumn(),
-      coreWait: () =>
-        joined.numbers(({ coreWaits, ids }) => coreWaits ?? new Float64Array(ids.length).fill(Number.NaN)),
+      coreWait: () => joined.numbers((chunk) => chunk.coreWaits ?? absent(chunk)),
+      seceded: () => joined.numbers((chunk) => chunk.seceded ?? absent(chunk)),
+      resumed: () => joined.numbers((chunk) => chunk.resumed ?? absent(chunk)),
+      waited: () => joined.numbers((chunk) => chunk.waited ?? absent(chunk)),
       nbytes: () => joined.numbers((chunk) => chunk.nbytes),
       resultType: () => this.#typeColumn(),
       dependencyOffsets: () => this.#idEdges().offsets,

@@ -344,13 +344,13 @@ class TypeNames {
 
 /** Adds completed runs to the totals, task by task. */
 function addRuns(totals: TotalSums, { sums, open, ended }: KnownComputation, runs: TaskRuns): void {
-  const { count, ids, states, nbytes, started, stopped } = runs;
+  const { count, ids, states, nbytes, started, stopped, waited } = runs;
   const { prefixOf } = runs.computation;
   let [busy, bytes] = [0, 0];
   for (let i = 0; i < count; i++) {
     const id = ids[i]!;
     const state = states[i]!;
-    const seconds = stopped[i]! - started[i]!;
+    const seconds = stopped[i]! - started[i]! - (waited?.[i] || 0);
     const prefix = prefixOf[id]!;
     const of = sums[prefix];
     if (of !== undefined) {

@@ -1,6 +1,7 @@
 // The expected rows of a played script and the rows of a trace, as plain objects with texts instead of ids.
 import { TASK_MEMORY, TASK_STATES } from '../../protocol/clusterObserver.js';
-import { type Column, columnsOf, fileColumns, GROWING_TABLES } from '../../protocol/traceSchema.js';
+import { type Column, columnsOf, fileColumns } from '../../protocol/schemaColumns.js';
+import { GROWING_TABLES } from '../../protocol/traceSchema.js';
 import { keyGroup } from '../keyGroup.js';
 import type { Texts } from '../texts.js';
 import type { TableName, Trace } from '../trace.js';
@@ -52,6 +53,9 @@ export function expectedTasks(played: PlayedScript): PlainTask[] {
         started: runs.started[i],
         stopped: runs.stopped[i],
         coreWait: runs.coreWaits?.[i] ?? Number.NaN,
+        seceded: runs.seceded?.[i] ?? Number.NaN,
+        resumed: runs.resumed?.[i] ?? Number.NaN,
+        waited: runs.waited?.[i] ?? Number.NaN,
         acknowledged: runs.acknowledged,
         needs: needs.map((local) => keyOf.get(local < size ? firstId + local : externals[local - size]!)),
       };

@@ -1,5 +1,5 @@
-// The rows of tasks in a live trace. Whole chunks are evicted, the oldest first. A row uses 56 bytes, or 64 if the
-// engine measures waits for cores. Values that are the same for a batch (computation, worker, time of acknowledgement)
+// The rows of tasks in a live trace. Whole chunks are evicted, the oldest first. A row uses 56 bytes, 8 more if the
+// engine measures waits for cores, and 16 more if tasks secede. Values that are the same for a batch (computation, worker, time of acknowledgement)
 // are stored once per batch.
 import type { TaskRuns } from '../../protocol/clusterObserver.js';
 import { Float64Column, Int32Column } from '../columns.js';
@@ -36,6 +36,10 @@ export class TaskChunk {
   threads: Int32Array | undefined;
   /** Present if the engine measures waits for cores. */
   coreWaits: Float64Array | undefined;
+  /** Present if tasks have seceded. */
+  seceded: Float64Array | undefined;
+  resumed: Float64Array | undefined;
+  waited: Float64Array | undefined;
   readonly #segmentStarts = new Int32Column();
   readonly #segmentWorkers = new Int32Column();
   readonly #acknowledged = new Float64Column();
@@ -69,10 +73,16 @@ export class TaskChunk {
       this.threads ??= new Int32Array(this.ids.length);
       this.threads.set(runs.threads.subarray(from, to), at);
     }
-    if (runs.coreWaits !== undefined) {
-      this.coreWaits ??= new Float64Array(this.ids.length).fill(Number.NaN);
-      this.coreWaits.set(runs.coreWaits.subarray(from, to), at);
-    }
+    const added = (column: Float64Array | undefined, known: Float64Array | undefined) => {
+      if (known === undefined) return column;
+      const all = column ?? new Float64Array(this.ids.length).fill(Number.NaN);
+      all.set(known.subarray(from, to), at);
+      return all;
+    };
+    this.coreWaits = added(this.coreWaits, runs.coreWaits);
+    this.seceded = added(this.seceded, runs.seceded);
+    this.resumed = added(this.resumed, runs.resumed);
+    this.waited = added(this.waited, runs.waited);
     if (to - from < FEW) this.#copyFew(runs, from, to);
     else this.#copyMany(runs, from, to);
     this.length = at + to - from;

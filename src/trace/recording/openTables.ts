@@ -1,6 +1,7 @@
 // Opens the tables of a trace from bytes. Trace directories, reports and dashboards use it.
 import { unpackedSizeError, unpackLimit } from '../../base/unpackLimit.js';
-import { appearedLater, type RecordedTable } from '../../protocol/traceSchema.js';
+import { appearedLater } from '../../protocol/schemaColumns.js';
+import type { RecordedTable } from '../../protocol/traceSchema.js';
 import { ArrowStream } from '../formats/arrow/arrowDecoder.js';
 import { type ByteSource, MemorySource } from '../formats/arrow/arrowMessages.js';
 import type { ArrowCodec } from '../formats/arrow/arrowTypes.js';

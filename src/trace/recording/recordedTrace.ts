@@ -1,6 +1,7 @@
 // Presents opened streams as a Trace. Tables are read on first use.
 
-import { columnsOf, RECORDED_TABLES } from '../../protocol/traceSchema.js';
+import { columnsOf } from '../../protocol/schemaColumns.js';
+import { RECORDED_TABLES } from '../../protocol/traceSchema.js';
 import type { ArrowStream } from '../formats/arrow/arrowDecoder.js';
 import { once } from '../once.js';
 import { printable } from '../printedTrace.js';

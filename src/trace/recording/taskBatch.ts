@@ -32,6 +32,9 @@ export class TaskBatch {
   readonly #stopped: Float64Array;
   readonly #acknowledged: Float64Array;
   readonly #coreWait: Float64Array;
+  readonly #seceded: Float64Array;
+  readonly #resumed: Float64Array;
+  readonly #waited: Float64Array;
   /** Engines do not report the call of a task. */
   readonly #noCalls: readonly null[];
   readonly #texts = {
@@ -73,6 +76,9 @@ export class TaskBatch {
     this.#stopped = new Float64Array(rows);
     this.#acknowledged = new Float64Array(rows);
     this.#coreWait = new Float64Array(rows);
+    this.#seceded = new Float64Array(rows);
+    this.#resumed = new Float64Array(rows);
+    this.#waited = new Float64Array(rows);
     this.#noCalls = new Array<null>(rows).fill(null);
   }
 
@@ -96,8 +102,14 @@ export class TaskBatch {
     this.#worker.fill(runs.worker, at, end);
     this.#submitted.fill(computation.submitted, at, end);
     this.#acknowledged.fill(runs.acknowledged, at, end);
-    if (runs.coreWaits === undefined) this.#coreWait.fill(Number.NaN, at, end);
-    else this.#coreWait.set(runs.coreWaits.subarray(from, to), at);
+    const setKnown = (column: Float64Array, known: Float64Array | undefined): void => {
+      if (known === undefined) column.fill(Number.NaN, at, end);
+      else column.set(known.subarray(from, to), at);
+    };
+    setKnown(this.#coreWait, runs.coreWaits);
+    setKnown(this.#seceded, runs.seceded);
+    setKnown(this.#resumed, runs.resumed);
+    setKnown(this.#waited, runs.waited);
     this.#addTexts(runs, from, to);
     this.length = end;
     return to;
@@ -171,6 +183,9 @@ export class TaskBatch {
       numbers(this.#stopped),
       numbers(this.#acknowledged),
       numbers(this.#coreWait),
+      numbers(this.#seceded),
+      numbers(this.#resumed),
+      numbers(this.#waited),
       numbers(this.#nbytes),
       coded(this.#type, type),
       { type: 'utf8', values: this.#noCalls },

@@ -15,8 +15,9 @@ import type {
   WorkInterval,
 } from '../../protocol/clusterObserver.js';
 import type { ProfileCycle } from '../../protocol/profileCycle.js';
+import { fileColumns } from '../../protocol/schemaColumns.js';
 import type { KindOf } from '../../protocol/taskKinds.js';
-import { fileColumns, RECORDED_TABLES, type RecordedTable } from '../../protocol/traceSchema.js';
+import { RECORDED_TABLES, type RecordedTable } from '../../protocol/traceSchema.js';
 import { figuresOf } from '../figures.js';
 import { ArrowEncoder } from '../formats/arrow/arrowEncoder.js';
 import type { ArrowCodec, ArrowValues } from '../formats/arrow/arrowTypes.js';

@@ -1,14 +1,15 @@
 // Carries out the calls of shared objects: see protocol/coordination.ts. Tasks call through questions, the main program
 // calls directly.
-import { setMaxListeners } from 'node:events';
 import type { LongpoleError } from '../../../base/errors.js';
 import type { CoordinationKind, CoordinationKinds, SharedValue } from '../../../protocol/coordination.js';
-import type { OpenWaits } from '../../openWaits.js';
 import type { ResultHandles } from '../resultHandles.js';
-import type { AskerEnd, TaskQuestions } from '../taskQuestions.js';
+import type { TaskQuestions } from '../taskQuestions.js';
+import { ClientCaller } from './clientCaller.js';
 import { EventFlag } from './eventFlag.js';
 import { ItemQueue } from './itemQueue.js';
 import { NamedObjects } from './namedObjects.js';
+import { SharedCalls, type SharedKind } from './sharedCalls.js';
+import type { SharedDump } from './sharedDump.js';
 import { SharedLeases } from './sharedLeases.js';
 import { type KeptValue, SharedResults } from './sharedResults.js';
 import { VariableCell } from './variableCell.js';
@@ -39,48 +40,19 @@ const newEvent = (): EventFlag => new EventFlag();
 const newVariable = (): VariableCell<KeptValue> => new VariableCell();
 const newQueue = (): ItemQueue<KeptValue> => new ItemQueue();
 
-/** A client as a caller, from its first call to its end. */
-export class ClientCaller implements Caller {
-  readonly #ended = new AbortController();
-  readonly #stopped = new AbortController();
-
-  constructor() {
-    // A program may wait for many objects at the same time.
-    setMaxListeners(0, this.ended, this.stopped);
-  }
-
-  get ended(): AbortSignal {
-    return this.#ended.signal;
-  }
-
-  get stopped(): AbortSignal {
-    return this.#stopped.signal;
-  }
-
-  /** Ends the waits of the client with this error. */
-  end(error: LongpoleError): void {
-    const reason: AskerEnd = { how: 'closed', error };
-    this.#ended.abort(reason);
-  }
-
-  /** Releases the leases of the client. */
-  stop(): void {
-    this.#stopped.abort();
-  }
-}
-
 export class Coordination {
   readonly #clients = new Set<ClientCaller>();
   readonly #leases = new SharedLeases();
   readonly #events = new NamedObjects<EventFlag>();
   readonly #variables = new NamedObjects<VariableCell<KeptValue>>();
   readonly #queues = new NamedObjects<ItemQueue<KeptValue>>();
-  readonly #waits: OpenWaits;
+  /** Calls that wait. */
+  readonly calls = new SharedCalls();
   /** Futures in variables and queues. */
   readonly results: SharedResults;
   readonly #handlers: Handlers = {
     'lease-acquire': (question, caller) =>
-      this.#waits.during(`${question.what}.acquire`, question.name, this.#leases.acquire(question, caller)),
+      this.#during(question.what, 'acquire', question, caller, this.#leases.acquire(question, caller)),
     'lease-release': (question, caller) => this.#leases.release(question, caller),
     'lease-count': (question) => this.#leases.count(question),
     'event-wait': (question, caller) => this.#eventWait(question, caller),
@@ -98,14 +70,14 @@ export class Coordination {
     'queue-size': ({ name }) => this.#queues.get(name)?.size ?? 0,
   };
 
-  constructor(waits: OpenWaits, questions: TaskQuestions, results: ResultHandles) {
-    this.#waits = waits;
+  constructor(questions: TaskQuestions, results: ResultHandles) {
     this.results = new SharedResults(results);
     for (const kind of KINDS) questions.handle(kind, (question, asker) => this.call(kind, question, asker));
   }
 
-  addClient(): ClientCaller {
-    const client = new ClientCaller();
+  /** @param name name of the client, for dumps */
+  addClient(name: string): ClientCaller {
+    const client = new ClientCaller(name);
     this.#clients.add(client);
     return client;
   }
@@ -122,6 +94,7 @@ export class Coordination {
     // No client is to get what another one releases.
     for (const client of this.#clients) client.end(error);
     for (const client of this.#clients) this.removeClient(client, error);
+    this.calls.close();
   }
 
   /** Number of objects with state. */
@@ -134,21 +107,52 @@ export class Coordination {
     return this.#handlers[kind](question, caller);
   }
 
-  #eventWait({ name, timeout }: Question<'event-wait'>, caller: Caller): Promise<boolean> {
-    const begin: Begin<boolean> = (answer) =>
-      this.#events.begin(name, newEvent, (event) => event.wait(() => answer(true)));
-    return this.#waits.during('Event.wait', name, waitFor(caller, timeout, begin, false));
+  /** Returns the objects with holders, items or waiting calls; first those with calls, by the oldest one. */
+  dump(): SharedDump[] {
+    const objects = new Map<string, SharedDump & { readonly waits: SharedDump['waits'][number][] }>();
+    const dumpOf = (what: SharedKind, name: string) => {
+      const id = `${what} ${name}`;
+      const known = objects.get(id) ?? {
+        what,
+        name,
+        holders: what === 'Lock' || what === 'Semaphore' ? this.#leases.holders({ what, name }) : [],
+        items: what === 'Queue' ? (this.#queues.get(name)?.size ?? 0) : 0,
+        waits: [],
+      };
+      objects.set(id, known);
+      return known;
+    };
+    for (const { what, name, method, caller, age } of this.calls)
+      dumpOf(what, name).waits.push({ method, caller: caller.key, age });
+    for (const { what, name } of this.#leases.held) dumpOf(what, name);
+    for (const name of this.#queues.names) dumpOf('Queue', name);
+    return [...objects.values()];
   }
 
-  #variableGet(
-    { name, timeout }: Question<'variable-get'>,
+  #during<A>(
+    what: SharedKind,
+    method: string,
+    { name, timeout }: Pick<Question<'event-wait'>, 'name' | 'timeout'>,
     caller: Caller,
-  ): Promise<SharedValue | undefined> {
+    work: Promise<A>,
+  ): Promise<A> {
+    return this.calls.during({ what, name, method, caller, timeout }, work);
+  }
+
+  #eventWait(question: Question<'event-wait'>, caller: Caller): Promise<boolean> {
+    const { name, timeout } = question;
+    const begin: Begin<boolean> = (answer) =>
+      this.#events.begin(name, newEvent, (event) => event.wait(() => answer(true)));
+    return this.#during('Event', 'wait', question, caller, waitFor(caller, timeout, begin, false));
+  }
+
+  #variableGet(question: Question<'variable-get'>, caller: Caller): Promise<SharedValue | undefined> {
+    const { name, timeout } = question;
     const begin: Begin<SharedValue | undefined> = (answer) =>
       this.#variables.begin(name, newVariable, (variable) =>
         variable.get((value) => answer(this.results.copy(value, caller))),
       );
-    return this.#waits.during('Variable.get', name, waitFor(caller, timeout, begin, undefined));
+    return this.#during('Variable', 'get', question, caller, waitFor(caller, timeout, begin, undefined));
   }
 
   /** Changes a variable. The cluster need not keep its value before. */
@@ -160,16 +164,14 @@ export class Coordination {
     if (before !== undefined) this.results.drop(before.value);
   }
 
-  async #queuePut(
-    { name, timeout, value, maxSize }: Question<'queue-put'>,
-    caller: Caller,
-  ): Promise<boolean> {
+  async #queuePut(question: Question<'queue-put'>, caller: Caller): Promise<boolean> {
+    const { name, timeout, value, maxSize } = question;
     const kept = this.results.keep(value);
     const begin: Begin<boolean> = (answer) =>
       this.#queues.begin(name, newQueue, (queue) => queue.put(kept, maxSize, () => answer(true)));
     let isIn = false;
     try {
-      isIn = await this.#waits.during('Queue.put', name, waitFor(caller, timeout, begin, false));
+      isIn = await this.#during('Queue', 'put', question, caller, waitFor(caller, timeout, begin, false));
     } finally {
       if (!isIn) this.results.drop(kept);
     }
@@ -177,14 +179,15 @@ export class Coordination {
   }
 
   #queueGet(
-    { name, timeout, count }: Question<'queue-get'>,
+    question: Question<'queue-get'>,
     caller: Caller,
   ): readonly SharedValue[] | Promise<readonly SharedValue[] | undefined> {
+    const { name, timeout, count } = question;
     const give = (values: readonly KeptValue[]): SharedValue[] =>
       values.map((value) => this.results.give(value, caller));
     if (count === undefined) return give(this.#queues.use(name, newQueue, (queue) => queue.takeAll()));
     const begin: Begin<readonly SharedValue[] | undefined> = (answer) =>
       this.#queues.begin(name, newQueue, (queue) => queue.get(count, (values) => answer(give(values))));
-    return this.#waits.during('Queue.get', name, waitFor(caller, timeout, begin, undefined));
+    return this.#during('Queue', 'get', question, caller, waitFor(caller, timeout, begin, undefined));
   }
 }

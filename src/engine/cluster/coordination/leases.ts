@@ -28,6 +28,10 @@ export class Leases<O> {
     return this.#count === 0 && this.#waiting.size === 0;
   }
 
+  get holders(): Iterable<O> {
+    return this.#held.keys();
+  }
+
   /** Whether the owner has a lease. */
   has(owner: O): boolean {
     return this.#held.has(owner);

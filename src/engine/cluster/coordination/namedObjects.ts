@@ -8,6 +8,10 @@ export class NamedObjects<O extends { readonly isUnused: boolean }> {
     return this.#byName.size;
   }
 
+  get names(): Iterable<string> {
+    return this.#byName.keys();
+  }
+
   get(name: string): O | undefined {
     return this.#byName.get(name);
   }

@@ -24,6 +24,17 @@ export class SharedLeases {
     return this.#objects[what].get(name)?.count ?? 0;
   }
 
+  /** The objects with holders or waiting calls. */
+  get held(): LeaseName[] {
+    const namesOf = (what: LeaseKind) => Array.from(this.#objects[what].names, (name) => ({ what, name }));
+    return [...namesOf('Lock'), ...namesOf('Semaphore')];
+  }
+
+  /** Returns the keys of the tasks and the names of the clients that hold leases. */
+  holders({ what, name }: LeaseName): string[] {
+    return Array.from(this.#objects[what].get(name)?.holders ?? [], ({ key }) => key);
+  }
+
   acquire({ what, name, max, timeout }: Acquire, caller: Caller): Promise<boolean> {
     const objects = this.#objects[what];
     const known = objects.get(name);

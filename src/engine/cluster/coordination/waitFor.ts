@@ -4,6 +4,8 @@ import type { AskerEnd } from '../taskQuestions.js';
 
 /** A task or client that uses shared objects. */
 export interface Caller {
+  /** Key of the task, or name of the client. */
+  readonly key: string;
   /** Aborts when the caller does not wait any more. The reason is an `AskerEnd`. */
   readonly ended: AbortSignal;
   /** Aborts when the caller's code does not run any more, so that its leases are free. */

@@ -9,7 +9,15 @@ import { layOut, type Tracks, taskTracks, trackName } from './tracks.js';
 
 /** Sort index of tracks below the threads of a worker. */
 const BELOW = 1000;
-const LIFECYCLE = ['submitted', 'ready', 'dispatched', 'received', 'acknowledged'] as const;
+const LIFECYCLE = [
+  'submitted',
+  'ready',
+  'dispatched',
+  'received',
+  'seceded',
+  'resumed',
+  'acknowledged',
+] as const;
 
 /** Counters from the table `memory`: series by name of the counter. A series is a column of the table. */
 const MEMORY_COUNTERS = {
@@ -131,7 +139,7 @@ class ChromeWriter {
 
   *#taskEvents(): Generator<string> {
     const { tasks } = this.#trace;
-    const { started, stopped, duration, worker, functionName } = tasks;
+    const { started, stopped, duration, seceded, worker, functionName } = tasks;
     for (let row = 0; row < tasks.length; row++) {
       const args = this.#taskArgs(row);
       const place = `"pid":${this.#pid(worker[row]!)},"tid":${this.#tid(this.#tasks, row)}`;
@@ -141,7 +149,9 @@ class ChromeWriter {
         yield `${head},"ph":"i","s":"t","ts":${this.#clock.micros(this.#lastKnown(row))},${place},"args":${args}}`;
         continue;
       }
-      const times = this.#clock.slice(started[row]!, stopped[row]!, duration[row]!);
+      // The slice of a seceded task contains its wait.
+      const seconds = Number.isNaN(seceded[row]!) ? duration[row]! : stopped[row]! - started[row]!;
+      const times = this.#clock.slice(started[row]!, stopped[row]!, seconds);
       yield `${head},"ph":"X",${times},${place},"args":${args}}`;
       yield* this.#flowEvents(row);
     }

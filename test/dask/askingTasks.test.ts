@@ -1,8 +1,9 @@
-// Objects that the main program and tasks on a real Dask cluster share.
+// Tasks on a real Dask cluster that ask their scheduler: they submit tasks, and share objects.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Client, connect, Lock, Queue, Variable } from 'longpole';
 import { c } from '../cluster/coordinationTasks.js';
+import { outer } from '../cluster/taskClientTasks.js';
 import { NO_PYTHON, NodeCluster, python } from './nodeCluster.js';
 
 describe('tasks on a Dask cluster', { skip: python === undefined && NO_PYTHON, timeout: 450_000 }, () => {
@@ -16,6 +17,18 @@ describe('tasks on a Dask cluster', { skip: python === undefined && NO_PYTHON, t
   after(async () => {
     await client.close();
     await cluster.close();
+  });
+
+  it('submit tasks to their own cluster and wait for them', async () => {
+    assert.equal(await client.submit(outer.fib, 6), 8);
+  });
+
+  it('compute graphs on their own cluster', async () => {
+    assert.deepEqual(await client.submit(outer.computes), [[2, 4], 3, 8]);
+  });
+
+  it('cannot return futures', async () => {
+    await assert.rejects(client.submit(outer.returnFuture).result(), /Future.*gather/);
   });
 
   it('share a lock, which is free after its task has ended', async () => {

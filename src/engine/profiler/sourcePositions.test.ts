@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { SourcePositions } from './sourcePositions.js';
+
+/** A script of one line whose map names a source, in a folder that is deleted afterwards. */
+function withScript(
+  body: (url: string, compile: (source: string, seconds: number) => void, remove: () => void) => void,
+): void {
+  const folder = mkdtempSync(join(tmpdir(), 'longpole-positions-'));
+  const script = join(folder, 'script.js');
+  const compile = (source: string, seconds: number): void => {
+    writeFileSync(script, 'const f = 1;\n//# sourceMappingURL=script.js.map');
+    utimesSync(script, seconds, seconds);
+    const map = { version: 3, file: 'script.js', sources: [source], names: [], mappings: 'AAAA' };
+    writeFileSync(`${script}.map`, JSON.stringify(map));
+  };
+  try {
+    body(pathToFileURL(script).href, compile, () => rmSync(`${script}.map`));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function sourceOf(positions: SourcePositions, url: string): string {
+  return positions.functionPosition(url, 0, 0).file.replace(/.*[/]/, '');
+}
+
+test('profilers of several threads share the map of a script', () =>
+  withScript((url, compile, remove) => {
+    compile('source.ts', 1000);
+    const [first, second] = [new SourcePositions(), new SourcePositions()];
+    assert.equal(sourceOf(first, url), 'source.ts');
+    remove();
+    assert.equal(sourceOf(second, url), 'source.ts');
+    assert.equal(sourceOf(first, url), 'source.ts');
+  }));
+
+test('a profiler of a new thread reads the map of a script that was compiled again', () =>
+  withScript((url, compile) => {
+    compile('before.ts', 1000);
+    const first = new SourcePositions();
+    assert.equal(sourceOf(first, url), 'before.ts');
+    compile('after.ts', 2000);
+    assert.equal(sourceOf(new SourcePositions(), url), 'after.ts');
+    assert.equal(sourceOf(first, url), 'before.ts');
+  }));
