@@ -28,12 +28,13 @@ clusterTest(
       busy?.scheduler?.batches.map(({ left }) => left),
       [2],
     );
-    for (const message of ['open', 'batch', 'ready'])
-      assert.match(String(dump), new RegExp(`type: '${message}'`));
-    // A thread without a core does not answer in time, so the test requests dumps until one has the stack.
-    await until('the thread shows its stack', async () =>
-      /inTask: true.*at hold \([^)]*clusterTasks/s.test(String(await client.dump())),
-    );
+    for (const message of ['open', 'batch']) assert.match(String(dump), new RegExp(`type: '${message}'`));
+    // A thread without a core does not answer in time, and the file of a task can exist before the main program has
+    // read the messages of the thread. So the test requests dumps until one has both.
+    await until('the thread shows its stack and its message', async () => {
+      const later = String(await client.dump());
+      return /inTask: true.*at hold \([^)]*clusterTasks/s.test(later) && /type: 'ready'/.test(later);
+    });
     open(folder, 'a');
     assert.equal(await next.result(), 2);
     assert.deepEqual((await client.dump()).tasks, []);
