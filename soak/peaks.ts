@@ -12,6 +12,8 @@ export function watchPeaks(client: Client): { stop(): number } {
       if (pid !== process.pid) peak = Math.max(peak, peakOf(pid));
   };
   const timer = setInterval(look, LOOK_EVERY_MS);
+  // The process of a round that fails must end.
+  timer.unref();
   return {
     stop: () => {
       clearInterval(timer);

@@ -97,6 +97,8 @@ export interface CallFunction {
   readonly call: number;
   readonly fn: FunctionRef;
   readonly argument: unknown;
+  /** Whether batches that arrive later wait for the answer. */
+  readonly tasksWait: boolean;
 }
 
 /** Requests these results, between two tasks if necessary. */

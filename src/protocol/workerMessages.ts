@@ -43,6 +43,9 @@ export interface WorkerGather {
   readonly address: string;
 }
 
+/** Entries that a function called in an isolate receives with `worker`. */
+export type CallContext = Readonly<Record<string, unknown>>;
+
 /** See MemoryThresholds of the engine. */
 export interface WorkerThresholds {
   readonly target?: number | false;
@@ -104,7 +107,8 @@ export type ToWorker =
       readonly call: number;
       readonly fn: FunctionRef;
       readonly facts: unknown;
-      readonly context: Readonly<Record<string, unknown>> | undefined;
+      readonly context: CallContext | undefined;
+      readonly tasksWait: boolean;
     }
   /** The answer to a question of a task in the isolate with this number. */
   | { readonly type: 'answer'; readonly answer: TaskAnswer | TaskAnswerError; readonly isolate: number }

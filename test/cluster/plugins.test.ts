@@ -1,7 +1,7 @@
 // Plugins of the scheduler and of the workers, with Dask's hooks, from their registration to their removal.
 import assert from 'node:assert/strict';
 import { createSecretKey } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { LongpoleError, type SchedulerPlugin, type TransitionInfo } from 'longpole';
@@ -174,6 +174,33 @@ clusterTest(
     const [first] = notes(path).filter(([key]) => key === 'after');
     assert.deepEqual(first, ['after', 'ready', 'executing', 'worker-1']);
   },
+);
+
+clusterTest(
+  'the tasks of a replaced isolate wait for the setup of its worker plugins',
+  async ({ client, folder }) => {
+    const [path, gate] = [join(folder, 'notes'), join(folder, 'gate')];
+    const on = { workers: 'worker-1' };
+    const begun = (): number =>
+      notes(path).filter(([what, worker]) => what === 'begins' && worker === 'worker-1').length;
+    writeFileSync(gate, '');
+    await client.registerPlugin({ url, export: 'Gated', options: { path, gate } });
+    rmSync(gate);
+    await rejection(client.submit(t.exit, 1, on).result());
+    const after = client.submit(t.inc, 1, { key: 'after', ...on });
+    await until('the setup begins again', () => begun() > 1);
+    // The worker receives the task before this call.
+    await client.run(() => 1, { workers: ['worker-1'] });
+    assert.deepEqual(
+      notes(path).filter(([what]) => what === 'after'),
+      [],
+    );
+    writeFileSync(gate, '');
+    assert.equal(await after.result(), 2);
+    const seen = notes(path).map(([what]) => what);
+    assert.ok(seen.indexOf('after') > seen.lastIndexOf('setup'), String(seen));
+  },
+  { allowedFailures: 1 },
 );
 
 clusterTest('a plugin whose options cannot be sent is not registered', async ({ client, processes }) => {

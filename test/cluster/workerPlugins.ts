@@ -1,5 +1,6 @@
 // Worker plugins that append their calls to a file.
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, existsSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkerPlugin } from 'longpole';
 
 export class Noting implements WorkerPlugin {
@@ -9,20 +10,36 @@ export class Noting implements WorkerPlugin {
     this.#path = path;
   }
 
-  setup({ worker }: { worker: { name: string } }): void {
-    this.#note(['setup', worker.name]);
+  setup({ worker }: { worker: { name: string } }): Promise<void> | void {
+    this.note(['setup', worker.name]);
   }
 
   teardown({ worker }: { worker: { name: string } }): void {
-    this.#note(['teardown', worker.name]);
+    this.note(['teardown', worker.name]);
   }
 
   transition(key: string, start: string, finish: string, { worker }: { worker: { name: string } }): void {
-    this.#note([key, start, finish, worker.name]);
+    this.note([key, start, finish, worker.name]);
   }
 
-  #note(what: readonly string[]): void {
+  protected note(what: readonly string[]): void {
     appendFileSync(this.#path, `${JSON.stringify(what)}\n`);
+  }
+}
+
+/** A plugin whose setup ends when the file at `gate` exists. */
+export class Gated extends Noting {
+  readonly #gate: string;
+
+  constructor(options: { path: string; gate: string }) {
+    super(options);
+    this.#gate = options.gate;
+  }
+
+  override async setup(context: { worker: { name: string } }): Promise<void> {
+    this.note(['begins', context.worker.name]);
+    while (!existsSync(this.#gate)) await delay(1);
+    await super.setup(context);
   }
 }
 

@@ -41,7 +41,7 @@ export class Installations {
     const failures = new Map<EngineWorker, unknown>();
     await Promise.all(
       Array.from(this.#owner.workers.values(), (worker) =>
-        call(worker, installation.fn, installation).catch((error: unknown) => failures.set(worker, error)),
+        setUp(worker, installation).catch((error: unknown) => failures.set(worker, error)),
       ),
     );
     if (failures.size === 0) return;
@@ -61,10 +61,10 @@ export class Installations {
     );
   }
 
-  /** Calls every setup on a new isolate. Messages that are sent later wait behind these calls. */
+  /** Calls every setup on a new isolate. Tasks that are sent later wait for the end of these calls. */
   begin(worker: EngineWorker): void {
     for (const installation of this.#byName.values())
-      call(worker, installation.fn, installation).catch((error: unknown) => this.#complain(worker, error));
+      setUp(worker, installation).catch((error: unknown) => this.#complain(worker, error));
   }
 
   /** Calls every teardown on a leaving worker. Resolves after at most three seconds. */
@@ -75,7 +75,7 @@ export class Installations {
   async #end(worker: EngineWorker, installations: readonly Installation[]): Promise<void> {
     if (installations.length === 0 || worker.facts === undefined) return;
     const calls = installations.map((installation) =>
-      call(worker, installation.end, installation).catch((error: unknown) => this.#complain(worker, error)),
+      tearDown(worker, installation).catch((error: unknown) => this.#complain(worker, error)),
     );
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
@@ -99,6 +99,11 @@ export class Installations {
 }
 
 /** Rejects instead of throwing. */
-async function call({ host }: EngineWorker, fn: FunctionRef, { context }: Installation): Promise<unknown> {
-  return host.call(fn, context);
+async function setUp({ host }: EngineWorker, { fn, context }: Installation): Promise<unknown> {
+  return host.call(fn, context, true);
+}
+
+/** Tasks do not wait for it: a teardown that does not end must not stop a worker that stays. Rejects instead of throwing. */
+async function tearDown({ host }: EngineWorker, { end, context }: Installation): Promise<unknown> {
+  return host.call(end, context);
 }

@@ -6,6 +6,7 @@ import type { PackedResult } from '../../protocol/packedResult.js';
 import type { TaskAnswer, TaskAnswerError } from '../../protocol/questions.js';
 import type { FromWorker, ToWorker } from '../../protocol/workerMessages.js';
 import type { HostBatch, HostRun, ProcessDump, WorkerHost } from '../host/hostTypes.js';
+import type { Peers } from '../host/peers.js';
 import { ThreadHost } from '../host/threadHost.js';
 import { WorkerDigests } from '../metrics/workerDigests.js';
 import type { IsolateThread } from '../pool/isolateThread.js';
@@ -77,6 +78,10 @@ export class ModelThread extends EventEmitter implements IsolateThread {
   unref(): void {}
 }
 
+const NO_PEERS: Peers = {
+  fetch: async (inputs) => ({ results: new Map(), missing: [...inputs], gathered: [] }),
+};
+
 /** A worker process and its two channels. Mirrors processHost and workerProcessMain, message by message. */
 export class ModelProcess implements WorkerHost {
   readonly name: string;
@@ -88,7 +93,7 @@ export class ModelProcess implements WorkerHost {
   thread: ModelThread | undefined;
   isOver = false;
 
-  constructor(index: number, name: string) {
+  constructor(index: number, name: string, peers: Peers = NO_PEERS) {
     this.name = name;
     const facts = { name, address: name, pid: 1, memoryLimit: 0, localDirectory: '', nthreads: 1 };
     const send = (message: FromWorker): void => {
@@ -100,7 +105,7 @@ export class ModelProcess implements WorkerHost {
         index,
         epochOffsetMs: 0,
         store: new Store({ file: (file) => file, name, now: () => 0 }),
-        peers: { fetch: async (inputs) => ({ results: new Map(), missing: [...inputs], gathered: [] }) },
+        peers,
         view: {
           snapshot: () => {
             throw new Error('Nothing in the model calls a function on a worker.');

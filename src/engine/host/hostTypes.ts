@@ -9,7 +9,7 @@ import type { MetricChanges } from '../../protocol/metrics.js';
 import type { PackedResult, ResultId } from '../../protocol/packedResult.js';
 import type { ProfileCycle } from '../../protocol/profileCycle.js';
 import type { TaskAnswer, TaskAnswerError, TaskQuestion } from '../../protocol/questions.js';
-import type { WorkerLink, WorkerRun } from '../../protocol/workerMessages.js';
+import type { CallContext, WorkerLink, WorkerRun } from '../../protocol/workerMessages.js';
 import type { IsolateDump } from '../pool/isolateDump.js';
 import type { MessageCount } from '../pool/messageLog.js';
 import type { CallDump } from '../pool/pendingCalls.js';
@@ -92,8 +92,10 @@ export interface WorkerHost {
    * Calls a function in the worker's isolate with `{ worker }` and the entries of `context`. If the isolate ends before
    * it has received a call without a context, the call goes to the next isolate. Calls with a context are setups of
    * plugins, which Installations repeats for each isolate.
+   *
+   * @param tasksWait whether tasks that are sent later wait for the end of the call. Default false
    */
-  call(fn: FunctionRef, context?: Readonly<Record<string, unknown>>): Promise<unknown>;
+  call(fn: FunctionRef, context?: CallContext, tasksWait?: boolean): Promise<unknown>;
   /** Answers a question of a task. Ignored if the isolate with this number has ended. */
   answer(answer: TaskAnswer | TaskAnswerError, isolate: number): void;
   /** Returns the state of the worker for a dump. Never rejects. */

@@ -9,6 +9,7 @@ import type { PackedValues, Values } from '../../protocol/isolateMessages.js';
 import { isPacked, type PackedResult, packedBytes, type ResultId } from '../../protocol/packedResult.js';
 import type { TaskAnswer, TaskAnswerError } from '../../protocol/questions.js';
 import { KIND_STORED } from '../../protocol/resultKinds.js';
+import type { CallContext } from '../../protocol/workerMessages.js';
 import { CLOSE_GRACE_MS, type Isolate, type RunHandler } from '../pool/isolate.js';
 import { startThreadWithin } from '../pool/isolateThread.js';
 import { UntakenError } from '../pool/pendingCalls.js';
@@ -159,12 +160,12 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     return given;
   }
 
-  async call(fn: FunctionRef, context?: Readonly<Record<string, unknown>>): Promise<unknown> {
+  async call(fn: FunctionRef, context?: CallContext, tasksWait = false): Promise<unknown> {
     const isolate = this.#isolate;
     const digestsTotal = new Map(this.#options.digests.ledger);
     const worker = { ...this.#options.view.snapshot(), digestsTotal };
     try {
-      return await isolate.call(fn, { ...context, worker });
+      return await isolate.call(fn, { ...context, worker }, tasksWait);
     } catch (error) {
       const isUntaken = isError(error) && error.cause instanceof UntakenError;
       if (!isUntaken || context !== undefined || this.#isolate === isolate) throw error;
@@ -211,12 +212,14 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
 
   /** Evicts the isolate's copies of spilled results, to free their memory. */
   spilled(results: readonly ResultId[]): void {
-    for (const [run, ids] of this.#copies.evict(results)) {
-      const gate = this.#runs.get(run)?.gate;
-      // Copies that a waiting batch needs are evicted after the batch was sent.
-      const free = ids.filter((id) => gate?.holds(id) !== true);
-      if (free.length > 0) this.#isolate.evict(run, Int32Array.from(free));
-    }
+    for (const [run, ids] of this.#copies.evict(results)) this.#evictFrom(run, ids);
+  }
+
+  /** Copies that a waiting batch needs are evicted after that batch was sent: it does not gather them. */
+  #evictFrom(run: number, ids: readonly number[]): void {
+    const gate = this.#runs.get(run)?.gate;
+    const free = ids.filter((id) => gate?.holds(id) !== true);
+    if (free.length > 0) this.#isolate.evict(run, Int32Array.from(free));
   }
 
   passed({ spec }: OpenRun, batch: HostBatch, { results }: GatherOutcome): void {
@@ -226,7 +229,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     // Some results may have been spilled while the batch was waiting.
     this.spilled(gathered.flatMap(({ result }) => (store.isSpilled(result) ? [result] : [])));
     const late = this.#copies.evictedInputs(spec, batch, index).map(({ id }) => id);
-    if (late.length > 0) this.#isolate.evict(spec.run, Int32Array.from(late));
+    this.#evictFrom(spec.run, late);
   }
 
   /** Opens the run in the isolate. Called with the first batch, and again after the isolate was replaced. */

@@ -191,13 +191,14 @@ export class ThreadIsolate implements Isolate {
   /**
    * Calls a function in the isolate, at once, between two tasks, or during a long task.
    *
+   * @param tasksWait whether batches that are sent later wait for the end of the call
    * @returns (resolves) the return value
    * @throws (rejects) the error of the function, ERR_LONGPOLE_NOT_CLONEABLE if the argument cannot be copied, or
    *   ERR_LONGPOLE_WORKER_LOST if the isolate ends before it answers
    */
-  call(fn: FunctionRef, argument: unknown): Promise<unknown> {
+  call(fn: FunctionRef, argument: unknown, tasksWait = false): Promise<unknown> {
     const answer = this.#calls.ask(this.name, `call ${fn.name}`, (call) => {
-      this.#outbox.post({ type: 'call', call, fn, argument });
+      this.#outbox.post({ type: 'call', call, fn, argument, tasksWait });
       Atomics.store(this.#mailbox, 0, 1);
       this.interrupt();
     });

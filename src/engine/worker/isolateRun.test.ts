@@ -65,3 +65,19 @@ test('a task runs if its input was computed here during the gather', () => {
   assert.ok(!run.isBlocked(used));
   assert.equal(complete(run, used), 3);
 });
+
+test('a task whose input is not here fails, instead of running with undefined', () => {
+  const { run, batch, made, used } = openRun();
+  run.accept(batch([]));
+  const absent = { code: 'ERR_LONGPOLE_INTERNAL', message: /^The input '.*' of '.*' is not on its worker\./ };
+  assert.throws(() => run.evaluate(used), absent);
+  complete(run, made);
+  run.release(Int32Array.of(made));
+  assert.throws(() => run.evaluate(used), absent);
+});
+
+test('an input whose value is undefined is here', () => {
+  const { run, batch, made, used } = openRun();
+  run.accept({ ...batch([]), inputs: { ids: Int32Array.of(made), values: [undefined] } });
+  assert.throws(() => run.evaluate(used), TypeError);
+});

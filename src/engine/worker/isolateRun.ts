@@ -1,5 +1,5 @@
 // One run inside an isolate: its program, the results kept here, and unsent reports.
-import { LongpoleError, messageOf } from '../../base/errors.js';
+import { internalError, LongpoleError, messageOf } from '../../base/errors.js';
 import { sizeOf } from '../../graph/sizeOf.js';
 import { CompletionLog } from '../../protocol/completionLog.js';
 import { type ErrorInfo, fromErrorInfo, toErrorInfo } from '../../protocol/errorInfo.js';
@@ -59,7 +59,7 @@ export class IsolateRun {
   readonly metered: MeteredRun | undefined;
   readonly #program: Program;
   readonly #results: unknown[];
-  /** Number of dependents that have not run here. At 0 the result is dropped. */
+  /** Number of dependents that have not run here. At 0 the result is dropped, or has not arrived. */
   readonly #uses: Int32Array;
   readonly #constants: unknown[] = [];
   readonly #functions: TaskCallable[] = [];
@@ -113,13 +113,15 @@ export class IsolateRun {
     }
     this.#unpack(batch);
     // No peer had these inputs. This isolate may have computed one of them in another batch meanwhile.
-    for (const id of batch.lacking) if (this.#results[id] === undefined) this.#failed.add(id);
+    for (const id of batch.lacking) if (this.#uses[id] === 0) this.#failed.add(id);
     for (let index = 0; index < batch.constants.ids.length; index++)
       this.#constants[batch.constants.ids[index]!] = batch.constants.values[index];
     for (const { id, error } of batch.uncloneable ?? [])
       this.#constants[id] = new Uncloneable(fromErrorInfo(error));
-    for (const { id, error } of batch.uncloneableInputs ?? [])
+    for (const { id, error } of batch.uncloneableInputs ?? []) {
+      this.#drop(id);
       this.#uncloneable.set(id, fromErrorInfo(error));
+    }
   }
 
   /** Unpacks inputs. The time counts for the first task, because the message does not relate inputs to tasks. */
@@ -180,18 +182,27 @@ export class IsolateRun {
     return this.#keys?.[id] ?? this.#names[functionOf(this.#program, id)] ?? 'alias';
   }
 
-  /** Calls the task's function. Throws its exception, or the error of an input that could not be copied. */
+  /**
+   * Calls the task's function. Throws its exception, or an error if an input could not be copied, or is not here. Without
+   * this check the function would receive `undefined` and might return a wrong result.
+   */
   evaluate(id: number): unknown {
-    if (this.#uncloneable.size > 0) this.#checkInputs(id);
+    const { dependencyOffsets, dependencies } = this.#program;
+    const end = dependencyOffsets[id + 1]!;
+    for (let edge = dependencyOffsets[id]!; edge < end; edge++)
+      if (this.#uses[dependencies[edge]!] === 0) throw this.#absent(dependencies[edge]!, id);
     return this.#evaluator.run(id);
   }
 
-  #checkInputs(id: number): void {
-    const { dependencyOffsets, dependencies } = this.#program;
-    for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++) {
-      const error = this.#uncloneable.get(dependencies[edge]!);
-      if (error !== undefined) throw error;
-    }
+  #absent(input: number, id: number): Error {
+    const known = this.#uncloneable.get(input);
+    if (known !== undefined) return known;
+    return internalError(`The input '${this.labelOf(input)}' of '${this.labelOf(id)}' is not on its worker.`);
+  }
+
+  #drop(id: number): void {
+    this.#results[id] = undefined;
+    this.#uses[id] = 0;
   }
 
   /** Keeps the result, prepares it for sending if requested, and logs the completion. */
@@ -289,7 +300,7 @@ export class IsolateRun {
   }
 
   release(ids: Int32Array): void {
-    for (const id of ids) this.#results[id] = undefined;
+    for (const id of ids) this.#drop(id);
   }
 
   get isLeaving(): boolean {
@@ -311,7 +322,7 @@ export class IsolateRun {
     this.#leaving.clear();
     for (const id of leaving) {
       if (needed.has(id)) this.#leaving.add(id);
-      else this.#results[id] = undefined;
+      else this.#drop(id);
     }
   }
 
@@ -325,7 +336,7 @@ export class IsolateRun {
     const errors: { id: number; error: ErrorInfo }[] = [];
     for (const id of ids) {
       const value = this.#results[id];
-      if (value === undefined) missing.push(id);
+      if (this.#uses[id] === 0) missing.push(id);
       else if (sizeOf(value, this.#inlineBytes) <= this.#inlineBytes) {
         const shared = this.#inlineBytes === Number.POSITIVE_INFINITY ? shareBuffers(value) : value;
         this.#results[id] = shared;
@@ -362,7 +373,8 @@ export class IsolateRun {
     const end = dependencyOffsets[id + 1]!;
     for (let edge = dependencyOffsets[id]!; edge < end; edge++) {
       const dependency = dependencies[edge]!;
-      if (--this.#uses[dependency]! === 0) this.#results[dependency] = undefined;
+      // The result may have been dropped while this task was waiting outside its slot.
+      if (this.#uses[dependency]! > 0 && --this.#uses[dependency]! === 0) this.#drop(dependency);
     }
   }
 

@@ -5,13 +5,13 @@
 import { type IsolateBirth, NO_IDS, type RunBatch, type ToIsolate } from '../../protocol/isolateMessages.js';
 import { STAYED, type TaskAway, type TaskRun } from '../../protocol/taskRun.js';
 import { Vitals } from '../../resources/vitals.js';
-import { answerCall } from './answerCall.js';
 import { connectScheduler, SchedulerLink } from './askScheduler.js';
 import { AsyncTask } from './asyncTask.js';
 import { collectGarbage } from './collectGarbage.js';
 import { CoreWaits } from './coreWaits.js';
 import { briefBatch, type IsolateStanding } from './dumpHook.js';
 import { isThenable } from './evaluator.js';
+import { HostCalls } from './hostCalls.js';
 import type { HostPort } from './hostPort.js';
 import { isolateClock } from './isolateClock.js';
 import { IsolateMetrics } from './isolateMetrics.js';
@@ -51,6 +51,7 @@ export class IsolateRuntime {
   readonly #runs = new Map<number, IsolateRun>();
   readonly #queue: RunBatch[] = [];
   #busy = false;
+  readonly #calls: HostCalls;
   readonly #reports: IsolateReports;
   #current: BatchProgress | undefined;
   /** The record of the last task. It is reused, so that none is allocated per task. */
@@ -93,6 +94,7 @@ export class IsolateRuntime {
       metrics: this.#metrics,
     });
     taskContext.worker = birth.name;
+    this.#calls = new HostCalls((message) => host.post(message));
     this.#link = new SchedulerLink(
       (message) => host.post(message),
       (task) => this.#secede(task),
@@ -126,7 +128,7 @@ export class IsolateRuntime {
         this.#vitals.refresh(Number.POSITIVE_INFINITY);
         break;
       case 'call':
-        void answerCall(message, (answer) => this.#host.post(answer));
+        this.#calls.take(message);
         break;
       case 'answer':
         this.#link.answered(message.answer);
@@ -194,15 +196,16 @@ export class IsolateRuntime {
     for (let batch = this.#queue.shift(); batch !== undefined; batch = this.#queue.shift()) {
       const run = this.#runs.get(batch.run);
       if (run === undefined) continue;
+      const unready = this.#calls.settingUp ?? run.ready;
+      if (unready !== undefined) this.#queue.unshift(batch);
       const pending =
-        run.ready ?? this.#runBatch({ batch, run, next: 0, received: this.#clock(), queued: Number.NaN });
+        unready ?? this.#runBatch({ batch, run, next: 0, received: this.#clock(), queued: Number.NaN });
       if (pending === undefined) {
         if (this.#seceded === 0 || this.#queue.length === 0) continue;
         // The code of seceded tasks continues between two batches.
         setImmediate(() => this.#work());
         return;
       }
-      if (run.ready !== undefined) this.#queue.unshift(batch);
       // Neither promise rejects: a task's failure is data, and a function that cannot be loaded throws when it is
       // called.
       void pending.then(() => this.#work());

@@ -9,7 +9,7 @@ import type { FunctionRef } from '../../protocol/functionRef.js';
 import type { PackedResult, ResultId } from '../../protocol/packedResult.js';
 import type { TaskAnswer, TaskAnswerError } from '../../protocol/questions.js';
 import type { Several } from '../../protocol/several.js';
-import type { FromWorker, ToWorker, WorkerLink } from '../../protocol/workerMessages.js';
+import type { CallContext, FromWorker, ToWorker, WorkerLink } from '../../protocol/workerMessages.js';
 import { threadStates } from '../../resources/threadStates.js';
 import {
   type GatherInput,
@@ -188,12 +188,12 @@ export class ProcessHost implements WorkerHost {
     await this.#ask('flush', (call) => ({ type: 'flush', call }), FLUSH_MS).catch(() => undefined);
   }
 
-  call(fn: FunctionRef, context?: Readonly<Record<string, unknown>>): Promise<unknown> {
+  call(fn: FunctionRef, context?: CallContext, tasksWait = false): Promise<unknown> {
     const facts = this.#options.facts();
     return this.#ask(`call ${fn.name}`, (call) => {
       // The channel silently turns a Blob into an empty object, so check first.
       serialize(context);
-      return { type: 'call', call, fn, facts, context };
+      return { type: 'call', call, fn, facts, context, tasksWait };
     });
   }
 

@@ -181,11 +181,11 @@ class WorkerProcess {
     }
   }
 
-  #call({ call, fn, facts, context }: Extract<ToWorker, { type: 'call' }>): void {
+  #call({ call, fn, facts, context, tasksWait }: Extract<ToWorker, { type: 'call' }>): void {
     this.#hostFacts = facts;
     const fail = (error: unknown): void =>
       send({ type: 'called', call, value: undefined, error: toErrorInfo(error) });
-    this.#host.call(fn, context).then((value) => {
+    this.#host.call(fn, context, tasksWait).then((value) => {
       try {
         // The channel silently turns a Blob into an empty object, so check first.
         serialize(value);
