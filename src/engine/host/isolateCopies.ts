@@ -71,22 +71,25 @@ export class IsolateCopies {
     return idsByRun;
   }
 
-  /** Returns the evicted results that the batch needs. They are in the store of this worker, `self`. */
+  /** Returns the evicted results that the batch needs, as inputs from the store of this worker, `self`. */
   evictedInputs(spec: HostRun, batch: HostBatch, self: number): GatherInput[] {
-    const evicted = this.#evicted.get(spec.run);
-    if (evicted === undefined || evicted.size === 0) return [];
-    const { dependencyOffsets, dependencies } = spec.program;
-    const given = new Set(batch.gather.map(({ id }) => id));
-    const inputs: GatherInput[] = [];
-    for (const id of batch.ids) {
+    const input = { key: '', nbytes: 0, from: self, address: '' };
+    return Array.from(this.evictedIn(spec, batch), ([id, result]) => ({ id, result, ...input }));
+  }
+
+  /** Returns the evicted results that the batch needs and does not gather, by local id. */
+  evictedIn({ run, program }: HostRun, { ids, gather }: HostBatch): ReadonlyMap<number, ResultId> {
+    const needed = new Map<number, ResultId>();
+    const evicted = this.#evicted.get(run);
+    if (evicted === undefined || evicted.size === 0) return needed;
+    const { dependencyOffsets, dependencies } = program;
+    for (const id of ids) {
       for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++) {
-        const dependency = dependencies[edge]!;
-        const result = evicted.get(dependency);
-        if (result === undefined || given.has(dependency)) continue;
-        given.add(dependency);
-        inputs.push({ id: dependency, result, key: '', nbytes: 0, from: self, address: '' });
+        const result = evicted.get(dependencies[edge]!);
+        if (result !== undefined) needed.set(dependencies[edge]!, result);
       }
     }
-    return inputs;
+    for (const { id } of gather) needed.delete(id);
+    return needed;
   }
 }

@@ -223,13 +223,12 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
   }
 
   passed({ spec }: OpenRun, batch: HostBatch, { results }: GatherOutcome): void {
-    const { store, index } = this.#options;
+    const { store } = this.#options;
     const gathered = this.#gathers(spec, batch).filter(({ id }) => results.has(id));
     for (const { id, result } of gathered) this.#copies.add(result, spec.run, id);
     // Some results may have been spilled while the batch was waiting.
     this.spilled(gathered.flatMap(({ result }) => (store.isSpilled(result) ? [result] : [])));
-    const late = this.#copies.evictedInputs(spec, batch, index).map(({ id }) => id);
-    this.#evictFrom(spec.run, late);
+    this.#evictFrom(spec.run, [...this.#copies.evictedIn(spec, batch).keys()]);
   }
 
   /** Opens the run in the isolate. Called with the first batch, and again after the isolate was replaced. */
