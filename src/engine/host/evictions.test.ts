@@ -1,124 +1,100 @@
 // Tests that an isolate has the inputs of each task, although copies of results are evicted while batches wait.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { compileGraph } from '../../graph/compile.js';
-import { registerTasks } from '../../graph/taskRegistry.js';
-import { NO_IDS, NO_VALUES } from '../../protocol/isolateMessages.js';
-import type { PackedResult, ResultId } from '../../protocol/packedResult.js';
-import { ModelProcess } from '../cluster/modelProcess.test.support.js';
-import { packResult } from '../worker/packResult.js';
-import type { GatherInput } from './hostTypes.js';
+import { afterEach, beforeEach, mock, test } from 'node:test';
+import fc from '../../base/properties.test.support.js';
+import { DrivenWorker, type WorkerGraph } from './drivenWorker.test.support.js';
 
-const BIG = [1, 2, 3];
-const URL = 'model:evictions';
+// The host polls its isolate only when a message arrives, so that a list of choices always leads to the same state.
+beforeEach(() => mock.timers.enable({ apis: ['setInterval'] }));
+afterEach(() => mock.timers.reset());
 
-/** A worker with a peer that answers when the test says so. */
-function openWorker(): {
-  readonly worker: ModelProcess;
-  idOf(key: string): number;
-  readonly seen: readonly unknown[];
-  dispatch(key: string, ...gathered: readonly string[]): void;
-  answer(key: string): void;
-  run(): Promise<void>;
-} {
-  const seen: unknown[] = [];
-  const big = (): number[] => BIG;
-  const use = (first: unknown, second: unknown): number => seen.push([first, second]);
-  registerTasks(
-    URL,
-    new Map<string, (...args: never[]) => unknown>([
-      ['big', big],
-      ['use', use],
-    ]),
-  );
-  const graph = {
-    big: [big],
-    far: [big],
-    alsoFar: [big],
-    first: [use, 'big', 'far'],
-    second: [use, 'big', 'alsoFar'],
-  };
-  const { program, functions, ids } = compileGraph(graph, ['first', 'second']);
-  const idOf = (key: string): number => ids.get(key) ?? -1;
-  const asked = new Map<ResultId, () => void>();
-  const worker = new ModelProcess(0, 'worker-0', {
-    fetch: async (inputs) => {
-      await Promise.all(
-        inputs.map(({ result }) => new Promise<void>((resolve) => asked.set(result, resolve))),
-      );
-      const results = new Map<ResultId, PackedResult>(
-        inputs.map(({ result, key }) => [result, packResult(key)]),
-      );
-      return { results, missing: [], gathered: [] };
-    },
+test('a copy that is evicted while two batches need it and wait for other inputs is there for both', async () => {
+  const worker = new DrivenWorker({
+    near: [],
+    far: 'far',
+    alsoFar: 'far',
+    first: ['near', 'far'],
+    second: ['near', 'alsoFar'],
   });
-  worker.host.open({
-    run: 1,
-    firstId: 0,
-    program,
-    functions: functions.map((fn) => ({ type: 'module', url: URL, name: fn === big ? 'big' : 'use' })),
-    maxOutstanding: program.size,
-    inlineBytes: 0,
-    keys: null,
-    timeout: 0,
-    marks: false,
-    kinds: { kindOf: new Int32Array(program.size), kinds: [{ prefix: 'x', span: ['default'] }] },
-    shared: undefined,
+  try {
+    worker.send(['near']);
+    await worker.finish();
+    worker.send(['first']);
+    worker.send(['second']);
+    worker.spill(['near']);
+    await worker.settle();
+    worker.answer();
+    await worker.settle();
+    worker.receive();
+    worker.receive();
+    await worker.finish();
+    assert.deepEqual(worker.seen.slice(1), [
+      { key: 'first', inputs: ['near', 'far'] },
+      { key: 'second', inputs: ['near', 'alsoFar'] },
+    ]);
+  } finally {
+    await worker.close();
+  }
+});
+
+/** Tasks that use earlier ones, by their distance in the list, and some of them a result of the peer. */
+const graphs = fc
+  .array(fc.record({ near: fc.array(fc.nat(4), { maxLength: 3 }), usesFar: fc.boolean() }), {
+    minLength: 3,
+    maxLength: 10,
+  })
+  .map((nodes): WorkerGraph => {
+    const inputsOf = (index: number): string[] => {
+      const { near, usesFar } = nodes[index]!;
+      const earlier = near.flatMap((distance) => (distance < index ? [`task${index - 1 - distance}`] : []));
+      return [...new Set(earlier), ...(usesFar ? [`far${index}`] : [])];
+    };
+    return Object.fromEntries([
+      ...nodes.map((_node, index): [string, string[]] => [`task${index}`, inputsOf(index)]),
+      ...nodes.map((_node, index): [string, 'far'] => [`far${index}`, 'far']),
+    ]);
   });
-  let batch = 0;
-  return {
-    worker,
-    idOf,
-    seen,
-    dispatch(key, ...gathered) {
-      worker.host.dispatch(1, {
-        batch: ++batch,
-        ids: Int32Array.of(idOf(key)),
-        publish: Uint8Array.of(1),
-        keep: NO_IDS,
-        inputs: NO_VALUES,
-        constants: NO_VALUES,
-        gather: gathered.map(
-          (name): GatherInput => ({
-            id: idOf(name),
-            result: idOf(name),
-            key: name,
-            nbytes: 8,
-            from: 1,
-            address: '',
-          }),
-        ),
-      });
-    },
-    answer: (key) => asked.get(idOf(key))?.(),
-    async run() {
-      for (let turn = 0; turn < 5; turn++) {
-        await new Promise((resolve) => setImmediate(resolve));
-        const { thread } = worker;
-        assert.ok(thread);
-        if (!thread.isStarted) thread.start();
-        while (thread.inbox.length > 0) thread.receive();
-        while (thread.outbox.length > 0) thread.deliver();
-      }
-    },
+
+/** Makes one of the possible moves. `choice` selects the move and its tasks. */
+function step(worker: DrivenWorker, choice: number): void {
+  const pick = <T>(list: readonly T[]): T[] => {
+    const from = (choice >> 8) % list.length;
+    return list.slice(from, from + 1 + ((choice >> 12) % 3));
   };
+  const { ready, stored, stealable } = worker;
+  const moves = [
+    ...(ready.length > 0 ? [() => worker.send(pick(ready))] : []),
+    ...(worker.canAnswer ? [() => worker.answer(choice >> 8)] : []),
+    ...(worker.canReceive ? [() => worker.receive(), () => worker.receive()] : []),
+    ...(worker.canDeliver ? [() => worker.deliver(), () => worker.deliver()] : []),
+    ...(stored.length > 0 ? [() => worker.spill(pick(stored))] : []),
+    ...(stealable.length > 0 && (choice & 128) === 0 ? [() => worker.steal(pick(stealable))] : []),
+  ];
+  moves[(choice & 127) % moves.length]?.();
 }
 
-test('a copy that is evicted while two batches need it and wait for other inputs is there for both', async (context) => {
-  const { worker, idOf, seen, dispatch, answer, run } = openWorker();
-  context.after(() => worker.host.terminate());
-  dispatch('big');
-  await run();
-  dispatch('first', 'far');
-  dispatch('second', 'alsoFar');
-  await run();
-  worker.host.spilled([idOf('big')]);
-  answer('far');
-  await run();
-  answer('alsoFar');
-  await run();
-  assert.deepEqual(seen, [
-    [BIG, 'far'],
-    [BIG, 'alsoFar'],
-  ]);
+test('every task sees its inputs, whatever is evicted, stolen and gathered meanwhile', async () => {
+  const choices = fc.array(fc.nat(2 ** 16), { minLength: 20, maxLength: 120 });
+  await fc.assert(
+    fc.asyncProperty(graphs, choices, async (graph, list) => {
+      const worker = new DrivenWorker(graph);
+      try {
+        for (const choice of list) {
+          step(worker, choice);
+          await worker.settle();
+        }
+        for (let left = worker.ready; left.length > 0; left = worker.ready) {
+          worker.send(left.slice(0, 1));
+          await worker.finish();
+        }
+        await worker.finish();
+        for (const { key, inputs } of worker.seen) assert.deepEqual(inputs, graph[key], key);
+        const tasks = Object.keys(graph).filter((key) => graph[key] !== 'far');
+        assert.deepEqual(worker.seen.map(({ key }) => key).sort(), tasks.sort());
+      } finally {
+        await worker.close();
+      }
+    }),
+    { numRuns: 300 },
+  );
 });
