@@ -16,7 +16,7 @@ const PAIRS = 7;
 /** Rounds for about half a second of work. */
 const ROUNDS = 150_000;
 const WARM_UPS = 4;
-/** Runs after which the starting cost is over. */
+/** Minimum number of runs after the start of the profiler. Their additional CPU time is the cost of the start. */
 const STARTING_RUNS = 3;
 const TASKS = 1_000_000;
 const IDLE_MS = 2000;

@@ -1,4 +1,5 @@
-// Creates values of every kind that structured clone copies, from a seed, and texts for comparing two values.
+// Creates values from a seed. The values have every kind that structured clone copies. Also returns a text for each
+// value, so that two values can be compared.
 import { createHash } from 'node:crypto';
 import { Random } from './random.js';
 

@@ -93,7 +93,7 @@ describe('longpole analyze', () => {
     assert.ok(rows.slice(1).some((row) => Number(row[5]) > 0));
   });
 
-  it('shows the progress with --progress, also if stderr is no terminal', async () => {
+  it('shows the progress with --progress, even if stderr is not a terminal', async () => {
     const { code, stderr } = await longpole(['analyze', '-a', 'task-balance', '--progress', tasks]);
     assert.equal(code, 0, stderr);
     assert.match(stderr, /^reading \[#* *\] \d+%$/m);
@@ -218,7 +218,8 @@ describe('longpole analyze', () => {
   });
 
   it('ends with 1 and one message if its output cannot be written', () => {
-    // Node throws at once if the output is a file. A file that is opened for reading rejects writes like a full disk.
+    // If standard output is a file, `process.stdout.write` throws when a write fails. A file that is open only for reading
+    // makes every write fail, as a full disk does.
     const output = openSync(chrome, 'r');
     const { status, stderr } = spawnSync(
       process.execPath,

@@ -8,6 +8,7 @@ import { after, describe, it } from 'node:test';
 import { LongpoleError } from 'longpole';
 import { criticalPath } from 'longpole/analysis';
 import { openTrace } from 'longpole/trace';
+import { DUMP_SIGNAL, packageUrl, runProgram } from './support/programs.js';
 import { repositoryPath } from './support/repository.js';
 import { type CommandResult, runCommand } from './support/runCommand.js';
 import { UNSAFE } from './support/unsafeText.js';
@@ -83,6 +84,58 @@ describe('a name with control characters', () => {
     const { message } = new LongpoleError('ERR_LONGPOLE_TASK', `Task '${HOSTILE}' failed.\nSecond line.`);
     assert.doesNotMatch(message, UNSAFE);
     assert.match(message, /failed\.\nSecond line\.$/);
+  });
+});
+
+/** Prints each kind of text that Longpole itself writes to the output of a program. */
+const PROGRAM = `
+import { connect, delayed } from '${packageUrl('index')}';
+const hostile = ${JSON.stringify(HOSTILE)};
+process.env.LONGPOLE_DUMP_SIGNAL = '${DUMP_SIGNAL}';
+const client = await connect({ workers: 1, allowedFailures: 1, dashboard: false });
+const waiting = client.submit((x) => x, 1, { key: hostile + '-1', workers: [hostile] });
+waiting.catch(() => {});
+const alive = setInterval(() => {}, 1e6);
+console.log(waiting, String(waiting), delayed((x) => x).withOptions({ key: hostile })(1));
+// The warning of the unknown worker.
+const [warning] = await new Promise((resolve) => process.once('warning', (...args) => resolve(args)));
+console.log(warning.code);
+const dumped = new Promise((resolve) => {
+  const { write } = process.stderr;
+  process.stderr.write = (text, ...more) => {
+    if (String(text).includes('end of the dump')) resolve();
+    return write.call(process.stderr, text, ...more);
+  };
+});
+process.kill(process.pid, '${DUMP_SIGNAL}');
+await dumped;
+const throws = client.submit(
+  (text) => new Promise(() => setImmediate(() => { throw new Error(text); })), hostile, { key: hostile + '-2' },
+);
+console.log((await throws.result().catch((error) => error)).code);
+waiting.cancel();
+await client.close();
+clearInterval(alive);
+`;
+
+describe('a key with control characters', () => {
+  it('has visible symbols in futures, warnings, dumps and the uncaught errors of tasks', async () => {
+    const { code, stdout, stderr } = await runProgram(folder, PROGRAM);
+    assert.equal(code, 0, stdout + stderr);
+    assert.match(stdout, /^LONGPOLE_NO_WORKER$/m);
+    assert.match(stdout, /^ERR_LONGPOLE_KILLED_WORKER$/m);
+    assert.match(stdout, /^<Future pending ␛\]0;T␇␛\[2J/m);
+    assert.match(stdout, /Delayed\('␛\]0;T␇␛\[2J/);
+    for (const line of ['Tasks may only run on ␛', 'longpole:   ␛', "caused by a task of '␛"])
+      assert.ok(stderr.includes(line), `${line}:\n${stderr}`);
+    assert.doesNotMatch(stdout + stderr, UNSAFE);
+  });
+
+  it('has visible symbols in errors of the command line', async () => {
+    const { code, stderr } = await longpole('analyze', `--${TITLE}`);
+    assert.equal(code, 2);
+    assert.match(stderr, /unknown option '--␛\]0;T␇␛\[2J'/);
+    assert.doesNotMatch(stderr, UNSAFE);
   });
 });
 

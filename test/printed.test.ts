@@ -9,6 +9,7 @@ import { Callback } from 'longpole/diagnostics';
 import { getSync } from 'longpole/local';
 import { CompleteEvent, EventProfiler, FileDatabase, MultiEventDatabase, openTrace } from 'longpole/trace';
 import { withFolder } from './support/programs.js';
+import { UNSAFE } from './support/unsafeText.js';
 
 /** Checks the texts of `console.log` and of `String`. */
 function assertPrinted(value: object, expected: RegExp): void {
@@ -54,6 +55,20 @@ test('a Delayed, events and databases print their contents', async () => {
     assertPrinted(new EventProfiler(file), /x\.msgpack/);
     assertPrinted(new MultiEventDatabase([]), /^MultiEventDatabase with 0 databases$/);
   });
+});
+
+test('a Delayed, events and databases print control characters as visible symbols', () => {
+  const hostile = '\u001b[2J\u007f\u009b31m\u202e\rname\ud800';
+  const printed = [
+    delayed((x: number) => x).withOptions({ key: hostile })(1),
+    new CompleteEvent(hostile, 12.5, 0.25),
+    new FileDatabase(`/none/${hostile}.msgpack`),
+    new EventProfiler(`/none/${hostile}.msgpack`),
+  ];
+  for (const value of printed) {
+    assert.doesNotMatch(String(value), UNSAFE);
+    assert.match(String(value), /\[2J␡<U\+009B>31m<U\+202E>/);
+  }
 });
 
 test('the state in callbacks prints as maps and sets', () => {

@@ -1,4 +1,5 @@
-// The rules by which test/samples.test.ts checks the documentation: they find what differs from the page.
+// Tests of the rules by which test/samples.test.ts compares what a code sample prints with its page. Some differences must
+// be found, e.g. another number of tasks. Others must be accepted, e.g. another duration.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sampleModule } from './support/sampleModule.js';

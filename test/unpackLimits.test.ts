@@ -1,12 +1,17 @@
 // Compressed files that would unpack to gigabytes: reading stops with an error code before the memory is allocated.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { deflateSync, gzipSync } from 'node:zlib';
 import { LongpoleError } from 'longpole';
 import { openTrace, openTraces } from 'longpole/trace';
+import { lz4Codec } from '#internal/files/lz4Codec.js';
+import { MemorySource } from '#internal/trace/formats/arrow/arrowMessages.js';
+import type { ArrowCodec } from '#internal/trace/formats/arrow/arrowTypes.js';
+import { openTables } from '#internal/trace/recording/openTables.js';
+import { BLOCK_BYTES, lz4Zeros, tableWith } from './support/lz4Bomb.js';
 import { repositoryPath } from './support/repository.js';
 import { runCommand } from './support/runCommand.js';
 
@@ -34,6 +39,20 @@ const gzip = fileOf(
   gzipSync(Buffer.concat([Buffer.from(`[${text},`), BOMB, Buffer.from(`${text}]`)])),
 );
 const small = fileOf('small.json.gz', gzipSync(JSON.stringify([slice, slice])));
+
+const RECORDED = repositoryPath('test/fixtures/version-1/recorded');
+
+/** Returns a trace directory with another table of tasks. */
+function directoryOf(name: string, tasks: readonly Uint8Array[]): string {
+  const path = join(folder, name);
+  cpSync(RECORDED, path, { recursive: true });
+  writeFileSync(join(path, 'tasks.arrows'), Buffer.concat(tasks));
+  return path;
+}
+
+/** Some 540 kB of LZ4 that unpack to 138 MB. */
+const BLOCKS = 33;
+const zeros = lz4Zeros(BLOCKS);
 
 const withCode = (code: string) => (error: unknown) => error instanceof LongpoleError && error.code === code;
 
@@ -69,12 +88,59 @@ describe('a compressed file that unpacks to far more bytes than a trace', () => 
   });
 
   it('counts together with the other tables of a trace directory', () => {
-    const directory = repositoryPath('test/fixtures/version-1/recorded');
-    assert.equal(openTrace(directory, { maxUnpackedBytes: 1e6 }).tasks.length, 127);
+    assert.equal(openTrace(RECORDED, { maxUnpackedBytes: 1e6 }).tasks.length, 127);
     assert.throws(
-      () => openTrace(directory, { maxUnpackedBytes: 2000 }),
+      () => openTrace(RECORDED, { maxUnpackedBytes: 2000 }),
       withCode('ERR_LONGPOLE_UNPACKED_SIZE'),
     );
+  });
+
+  it('is refused as a table of a trace directory before anything is unpacked', () => {
+    const directory = directoryOf('bomb', tableWith(zeros, BLOCKS * BLOCK_BYTES));
+    const unpacked: number[] = [];
+    const { compress, decompress } = lz4Codec();
+    const codec: ArrowCodec = {
+      compress,
+      decompress: (bytes, target) => {
+        unpacked.push(target.length);
+        decompress(bytes, target);
+      },
+    };
+    const open = (checked: boolean, maxUnpackedBytes?: number) =>
+      openTables(
+        { ended: 'closed' },
+        (table) => {
+          const name = join(directory, `${table}.arrows`);
+          return { name, bytes: new MemorySource(readFileSync(name)) };
+        },
+        { codec, checked, maxUnpackedBytes },
+      );
+    for (const checked of [true, false]) {
+      assert.throws(() => open(checked), withCode('ERR_LONGPOLE_UNPACKED_SIZE'));
+      assert.deepEqual(unpacked, []);
+    }
+    assert.throws(
+      () => openTrace(directory),
+      /The trace directory was not read further: [\d,]+ bytes .* 134,217,728 bytes/,
+    );
+    // With a higher limit, the bytes unpack to what they state.
+    const trace = open(true, 150 * MIB);
+    assert.ok(unpacked.includes(BLOCKS * BLOCK_BYTES));
+    assert.equal(trace.damage, undefined);
+    assert.equal(openTrace(directory, { maxUnpackedBytes: 150 * MIB }).tasks.length, trace.tasks.length);
+  });
+
+  it('is refused as a table of a directory that is read on first use', () => {
+    const directory = directoryOf('large', tableWith(zeros, BLOCKS * BLOCK_BYTES));
+    // Holes, which take no room on the disk. Zeros are no message, so the table has no rows.
+    writeFileSync(join(directory, 'events.arrows'), '');
+    truncateSync(join(directory, 'events.arrows'), 65 * MIB);
+    assert.throws(
+      () => openTrace(directory, { maxUnpackedBytes: 130 * MIB }),
+      /The trace directory was not read further: 68,\d{3},\d{3} bytes .* 136,314,880 bytes/,
+    );
+    // The table is below 100 times the size of the directory.
+    assert.ok(openTrace(directory).tasks.length > 0);
   });
 
   it('is refused with an invalid `maxUnpackedBytes`', () => {

@@ -15,8 +15,11 @@ def main():
     parser.add_argument("--timeout", type=float, default=10.0, help="seconds to connect and to register each plugin")
     parser.add_argument("--interval", type=float, default=0.25, help="seconds between two polls of the scheduler")
     options = parser.parse_args()
-    # The parent process handles Ctrl-C: it closes the input, and then the bridge removes its plugins.
+    # The parent process handles Ctrl-C and the end of the terminal: it closes the input, and then the bridge removes its
+    # plugins.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
     # Prints of other code go to stderr, so that they do not damage the frames.
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

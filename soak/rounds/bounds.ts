@@ -1,7 +1,7 @@
 // Checks large runs and large files against bounds on memory and CPU time. Each bound lies between the figure of a
 // correct run and that of a known defect.
 import assert from 'node:assert/strict';
-import { createWriteStream, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, createWriteStream, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createDeflate, createGzip } from 'node:zlib';
@@ -10,6 +10,8 @@ import { openTrace } from 'longpole/trace';
 import { windowOf } from '#internal/analysis/path/pathWalk.js';
 import { replayGraphOf } from '#internal/analysis/simulation/replayGraph.js';
 import { syntheticTrace } from '#internal/trace/syntheticTrace.test.support.js';
+import { BLOCK_BYTES, lz4Zeros, tableWith } from '../../test/support/lz4Bomb.js';
+import { repositoryPath } from '../../test/support/repository.js';
 import type { Round, RoundContext } from '../round.js';
 
 const WORKERS = { numWorkers: 2 };
@@ -124,7 +126,8 @@ const largeText: Round = {
 
 const packed: Round = {
   name: 'packed-bombs',
-  checks: 'A gzip file and a report of some MB that unpack to 2 GB are refused, and take less than 700 MB.',
+  checks:
+    'A gzip file, a report and a trace directory of some MB that unpack to 2 GB and more are refused, and take less than 700 MB.',
   async run({ folder }: RoundContext) {
     const piece = Buffer.alloc(2 ** 24, ' ');
     const gzip = join(folder, 'bomb.json.gz');
@@ -134,7 +137,14 @@ const packed: Round = {
     await pipeline(repeated('', piece), createDeflate(), createWriteStream(report));
     const data = readFileSync(report).toString('base64');
     writeFileSync(report, `<!doctype html><script id="longpole-trace">${data}</script>`);
-    for (const file of [gzip, report])
+    const blocks = 1000;
+    const directory = join(folder, 'bomb.trace');
+    cpSync(repositoryPath('test/fixtures/version-1/recorded'), directory, { recursive: true });
+    writeFileSync(
+      join(directory, 'tasks.arrows'),
+      Buffer.concat(tableWith(lz4Zeros(blocks), blocks * BLOCK_BYTES)),
+    );
+    for (const file of [gzip, report, directory])
       assert.throws(() => openTrace(file), { code: 'ERR_LONGPOLE_UNPACKED_SIZE' });
     assertPeakBelow(700e6);
   },

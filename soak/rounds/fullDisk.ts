@@ -10,7 +10,7 @@ import { v } from '../valueTasks.js';
 
 const PASSES = 3;
 const RESULTS = 120;
-/** Least length of a large result. All results together are at least twice the memory of the workers. */
+/** Smallest length of a large result. All results together are at least twice the memory of the workers. */
 const NUMBERS = 750_000;
 /** Memory limits in bytes. A worker process takes about 140 MB without results. */
 const LIMITS = { processes: 262e6, threads: 150e6 };

@@ -11,7 +11,7 @@ const WORKERS = 2;
 /** Permitted relative deviation of the measured seconds. */
 const TOLERANCE = 0.03;
 /**
- * Attempts, of which one must succeed. If the program loses its core before the first or after the last task, the wall
+ * Attempts, of which one must succeed. If the program is preempted before the first or after the last task, the wall
  * time exceeds the measured run. That is unlikely in all attempts, while a wrong measurement fails each of them.
  */
 const TRIES = 5;

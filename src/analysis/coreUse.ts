@@ -28,9 +28,9 @@ export interface CoreUse {
 
 /** Share of busy cores from which threads may wait for a core. */
 const SATURATED = 0.9;
-/** Least probability of finding all cores busy for which waits are estimated. */
+/** Smallest probability of finding all cores busy for which waits are estimated. */
 const MIN_CROWDED = 0.05;
-/** Least busy share of a worker in a sample's time span for which waits are estimated. */
+/** Smallest busy share of a worker in a sample's time span for which waits are estimated. */
 const MIN_BUSY = 0.2;
 /** Lower limit of the estimated share of time with a core, because samples are inexact. */
 const MIN_GRANTED = 0.2;

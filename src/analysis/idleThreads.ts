@@ -3,7 +3,7 @@ import type { Trace } from '../trace/trace.js';
 
 /**
  * Returns the `idle` seconds of Dask's fine performance metrics: thread time without activity, except time in which no
- * task was unfinished. Exact also if rows were evicted. NaN if the trace has no metrics of tasks or lacks the sum.
+ * task was unfinished. Exact even if rows were evicted. NaN if the trace has no metrics of tasks or lacks the sum.
  *
  * @source Dask's page Fine Performance Metrics
  */

@@ -12,7 +12,7 @@ const BINS = 50;
 const MAX_PREFIXES = 8;
 
 /**
- * Least share of results that are no longer needed for a separate column. A result is released shortly after its last
+ * Smallest share of results that are no longer needed for a separate column. A result is released shortly after its last
  * use.
  */
 const KEPT_SHARE = 0.1;

@@ -293,7 +293,7 @@ export interface Scaling {
   toString(): string;
 }
 
-/** Least speedup by an additional worker that makes it useful. */
+/** Smallest speedup by an additional worker that makes it useful. */
 const WORTH = 0.1;
 /** Largest number of workers of a sweep by default. */
 const MOST_WORKERS = 4096;

@@ -38,18 +38,18 @@ export interface Straggler {
   readonly why: string;
 }
 
-/** Least distance of a straggler from the median, in deviations. */
+/** Smallest distance of a straggler from the median, in deviations. */
 const SPREADS = 6;
-/** Least ratio of a straggler to the median. */
+/** Smallest ratio of a straggler to the median. */
 const TIMES = 2;
-/** Least number of tasks of a prefix for a meaningful median. */
+/** Minimum number of tasks of a prefix for a meaningful median. */
 const MIN_TASKS = 5;
 /**
  * Seconds by which the first call of a function on a worker may take longer, because the worker loads and compiles
  * code.
  */
 export const COLD_SECONDS = 0.1;
-/** Least seconds above the median. The system may take away a core for a few time slices in any task. */
+/** Minimum number of seconds above the median. The system may take away a core for a few time slices in any task. */
 const MIN_EXCESS = 10e-3;
 
 /** Returns the stragglers of a trace, those that lost most time first. Cost: a walk, and two medians per prefix. */

@@ -21,7 +21,8 @@ export interface SubmissionTimes {
 }
 
 /**
- * Returns the submissions of a trace, found once. Cost: some walks over tasks and edges, and a sort of the last tasks.
+ * Returns the submissions of a trace, computed once per trace. Cost: several passes over the tasks and their edges. The
+ * tasks without dependents in their submission are also sorted.
  */
 export const submissionsOf = oncePer((trace: Trace): SubmissionTimes => {
   const times = submissionTimes(trace);

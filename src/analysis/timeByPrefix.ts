@@ -7,7 +7,7 @@ import { Table } from './table.js';
 import { valuesColumn } from './valuesColumn.js';
 
 /**
- * Returns prefixes by the seconds of their tasks, longest first. Exact for the whole run, also if rows were evicted.
+ * Returns prefixes by the seconds of their tasks, longest first. Exact for the whole run, even if rows were evicted.
  */
 export function timeByPrefix(trace: Trace): Table {
   const isMeasured = recordsTransfers(trace);

@@ -171,7 +171,7 @@ describe('the plugins of DASF', () => {
     );
   });
 
-  it('count the result of each task, also if a later sample of the memory is without it', () => {
+  it('count the result of each task, even if a later sample of the memory is without it', () => {
     const profiler = new EventProfiler(join(folder, 'left.msgpack'));
     const plugin = new WorkerTaskPlugin(profiler);
     plugin.workerAdded(worker);

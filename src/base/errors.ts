@@ -50,7 +50,7 @@ export const ERROR_CODES = {
   ERR_LONGPOLE_SPILL_WRITE: 'Results cannot be spilled to disk.',
   ERR_LONGPOLE_STALLED: 'Workers are connected but do not do what the scheduler requested.',
   ERR_LONGPOLE_TASK: 'A task threw.',
-  ERR_LONGPOLE_TASK_CLIENT: 'A task used a call of its client that only the program has.',
+  ERR_LONGPOLE_TASK_CLIENT: 'A task called a method of the client that only the client of the program has.',
   ERR_LONGPOLE_TASK_TIMEOUT: 'A task ran longer than its timeout.',
   ERR_LONGPOLE_TIMEOUT: 'A call of a shared object reached its time limit.',
   ERR_LONGPOLE_TRACE_FILE: 'A trace file could not be read or written.',
@@ -64,7 +64,11 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** Base of all deliberate errors. `code` is stable; `message` is for people and may change. */
+/**
+ * Base class of the errors that Longpole throws on purpose. `code` names the kind of error and does not change between
+ * versions; docs/errors.md explains each code. `message` is for people and may change. A message of more than 10,000
+ * characters is shortened in the middle.
+ */
 export class LongpoleError extends Error {
   readonly code: ErrorCode;
 
@@ -118,12 +122,20 @@ export function releaseStack(error: unknown): void {
   }
 }
 
-/** Reports that a task threw. `cause` is the thrown value, with the stack of the isolate that ran the task. */
+/**
+ * Reports that a task failed. `code` is the code of the thrown error if it is one of Longpole's, otherwise
+ * ERR_LONGPOLE_TASK. Failures without a thrown value have other codes, e.g. ERR_LONGPOLE_TASK_TIMEOUT (the task exceeded
+ * its `timeout`) or ERR_LONGPOLE_NOT_CLONEABLE (an argument cannot be copied).
+ *
+ * `cause` is the thrown value, with the stack of the isolate that ran the task. For other failures it is the underlying
+ * error, if there is one.
+ */
 export class TaskError extends LongpoleError {
+  /** Key of the task. */
   readonly key: string;
   /** Name of the task's function. */
   readonly function: string;
-  /** Name of the worker that ran the task, e.g. `threads-0`. */
+  /** Name of the worker that ran the task, e.g. `threads-0`; `main` if an argument could not be copied. */
   readonly worker: string;
 
   constructor(

@@ -11,7 +11,7 @@ import { notWrittenText } from '../base/writeErrors.js';
 import { type Answer, ended, inPieces, jsonAnswers, jsonRows } from './answerText.js';
 import { type InputOptions, openInput, withInputOptions } from './openInput.js';
 import { Progress, requested } from './progress.js';
-import { findingText } from './run/summaryText.js';
+import { findingText, LONGEST_SENTENCE } from './run/summaryText.js';
 import { tableLines } from './tableLayout.js';
 import {
   CommandError,
@@ -200,9 +200,6 @@ async function printAnswers(
 async function printPieces(texts: Iterable<string>): Promise<void> {
   for (const piece of inPieces(texts)) await print(piece);
 }
-
-/** Maximum number of characters in a part of a finding, which may have a key of any length. */
-const LONGEST_SENTENCE = 2000;
 
 /** Returns the findings as sentences instead of cells. */
 function findingLines(trace: Trace, table: Table, width: number, rows: number): readonly string[] {

@@ -26,6 +26,7 @@ import {
   interrupted,
   note,
   print,
+  printText,
   runCommand,
   WRONG_USAGE,
 } from './terminal.js';
@@ -117,7 +118,7 @@ async function record(
   await watch(dask, ended, limit);
   failingWith(FAILED, () => writer?.close());
   summary(failingWith(FAILED, () => openTrace(output)));
-  await print(`${output}\n`);
+  await printText(`${output}\n`);
 }
 
 async function report(address: string, { output, seconds: limit, ...options }: WatchOptions): Promise<void> {
@@ -131,7 +132,7 @@ async function report(address: string, { output, seconds: limit, ...options }: W
   await watch(dask, ended, limit);
   const path = failingWith(FAILED, () => dask.report(output));
   summary(dask.trace);
-  await print(`${path}\n`);
+  await printText(`${path}\n`);
 }
 
 async function attach(

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The `longpole` command. Only the module of the named command is loaded, because all together load most of Longpole.
 import { Command } from 'commander';
+import { visibleText } from '../base/visibleText.js';
 import { ownVersion } from './ownVersion.js';
 import { WRONG_USAGE } from './terminal.js';
 
@@ -22,6 +23,7 @@ const program = new Command('longpole')
   .description('Runs task graphs on every core and finds what a parallel computation waits for.')
   .version(ownVersion(), '-v, --version', 'print the version')
   .helpOption('-h, --help', 'print this text')
+  .configureOutput({ outputError: (text, write) => write(visibleText(text)) })
   .enablePositionalOptions()
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : WRONG_USAGE));
 

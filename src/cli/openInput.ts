@@ -16,7 +16,7 @@ export interface InputOptions {
 /** Adds the options of InputOptions to a command. */
 export function withInputOptions(command: Command): Command {
   return command
-    .option('--progress', 'show the progress on stderr, also if stderr is no terminal')
+    .option('--progress', 'show the progress on stderr, even if stderr is not a terminal')
     .option(
       '--max-unpacked <size>',
       'maximum size of decompressed files, e.g. 4GB (default: 100 times their size, at least 128MiB)',

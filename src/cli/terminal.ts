@@ -95,11 +95,10 @@ export async function failingLater<T>(exitCode: number, action: Promise<T>): Pro
   }
 }
 
-/** Resolves at SIGINT (Ctrl-C) or SIGTERM. */
+/** Resolves at SIGINT (Ctrl-C), SIGTERM or SIGHUP (the terminal closes). */
 export function interrupted(): Promise<void> {
   return new Promise((resolve) => {
-    process.once('SIGINT', () => resolve());
-    process.once('SIGTERM', () => resolve());
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());
   });
 }
 
@@ -118,6 +117,8 @@ export function inputEnds(): Promise<void> {
 export async function runCommand(action: () => Promise<void>): Promise<void> {
   // A write to a closed pipe also emits an event. `print` handles the error.
   process.stdout.on('error', () => {});
+  // The terminal may close before the command ends. The command must still complete its files.
+  process.stderr.on('error', () => {});
   try {
     await action();
   } catch (error) {

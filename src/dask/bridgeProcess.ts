@@ -146,7 +146,7 @@ class Attempt {
               `The output of the bridge to ${this.#options.address} could not be processed: ${sentenceOf(error)} ${REPORT}`,
               { cause: error },
             );
-      // The bridge then removes its plugins.
+      // Closes the input of the bridge. The bridge then removes its plugins from the Dask cluster and ends.
       this.stop();
     }
   }

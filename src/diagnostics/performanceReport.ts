@@ -49,7 +49,7 @@ export function renderReport(trace: Trace, options: ReportOptions = {}): string[
 }
 
 /**
- * Writes a performance report of a live or opened trace. Replaces an existing file. Totals are exact, also if a live
+ * Writes a performance report of a live or opened trace. Replaces an existing file. Totals are exact, even if a live
  * trace has evicted rows.
  *
  * @returns the absolute path of the file

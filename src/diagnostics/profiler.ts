@@ -55,7 +55,8 @@ export class Profiler<R = unknown> extends Callback implements PageSource {
   #fresh = false;
 
   /**
-   * @param get scheduler for the method `get`; without one, activate the profiler like any callback
+   * @param get scheduler that the method `get` runs, e.g. `getThreaded`. Without it, the method `get` throws; activate
+   *   such a profiler with `using`, `register()` or the option `callbacks`.
    * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if `get` is not a function
    */
   constructor(get?: GetFunction<R>) {

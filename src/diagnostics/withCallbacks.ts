@@ -18,7 +18,7 @@ function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
 /**
  * Runs `fn` while `callbacks` are active, activated in the given order. If `fn` returns a promise, the callbacks stay
  * active until the promise settles. Meanwhile they also receive runs that other code of this isolate starts. They are
- * deactivated in reverse order, also if `fn` throws.
+ * deactivated in reverse order, even if `fn` throws.
  *
  *     await withCallbacks([new ProgressBar(), profiler], () => getThreaded(graph, 'x'));
  *

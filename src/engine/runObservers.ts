@@ -99,7 +99,7 @@ export class RunObservers {
     for (const observer of this.#observers) observer.progress?.(this.#run);
   }
 
-  /** Notifies every observer, also if one throws. Returns the run's error, or else the first error of an observer. */
+  /** Notifies every observer, even if one throws. Returns the run's error, or else the first error of an observer. */
   runFinished(error: unknown): unknown {
     let first = error;
     for (const observer of this.#started.splice(0)) {

@@ -21,6 +21,7 @@ import {
 } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
 import { INSPECT } from '../base/printed.js';
+import { visibleText } from '../base/visibleText.js';
 import { notWrittenText } from '../base/writeErrors.js';
 import type { EventDatabase } from '../trace/eventDatabase.js';
 import { addEvent } from '../trace/formats/dasf/dasfEventRows.js';
@@ -140,7 +141,7 @@ export class FileDatabase implements EventDatabase {
   }
 
   toString(): string {
-    return `FileDatabase at ${this.file}`;
+    return visibleText(`FileDatabase at ${this.file}`);
   }
 
   [INSPECT](): string {
@@ -151,7 +152,9 @@ export class FileDatabase implements EventDatabase {
     try {
       this.commit();
     } catch (error) {
-      process.emitWarning(`${this.#queue.length} events of ${this.file} are lost: ${String(error)}`);
+      process.emitWarning(
+        visibleText(`${this.#queue.length} events of ${this.file} are lost: ${String(error)}`),
+      );
     }
   }
 }

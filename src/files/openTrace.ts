@@ -13,8 +13,8 @@ export interface OpenTraceOptions {
   /** Called from time to time with the number of bytes read. */
   readonly onProgress?: (bytes: number) => void;
   /**
-   * Bytes to which the data of a trace directory of up to 64 MiB, of a report or of a gzip file may unpack. Infinity
-   * for no limit. Default: 100 times the packed bytes, and at least 128 MiB.
+   * Bytes to which the data of a trace directory, of a report or of a gzip file may unpack. Infinity for no limit. Default: 100
+   * times the packed bytes, and at least 128 MiB.
    */
   readonly maxUnpackedBytes?: number;
 }

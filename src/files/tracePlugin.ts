@@ -92,7 +92,10 @@ export class WorkerTaskPlugin implements ClusterObserver {
     this.#recordHeld(time, worker, this.#lastKey.get(worker) ?? null, origin);
   }
 
-  /** Records the results that a worker holds: those that are known of, and at least `nbytes` in `results` results. */
+  /**
+   * Records the bytes and the number of results that a worker holds, as far as they are known. The recorded values are
+   * never less than `nbytes` and `results`, which describe a result that the known values may lack.
+   */
   #recordHeld(
     time: number,
     worker: number,
@@ -142,7 +145,7 @@ export class WorkerTaskPlugin implements ClusterObserver {
     });
     const nbytes = runs.nbytes[row]! || 0;
     this.#hold(runs.worker, nbytes, stopped);
-    // The result was there when the task ended, also if it had left the worker before a sample that is known already.
+    // The result was there when the task ended, even if it had left the worker before a sample that is known already.
     this.#recordHeld(stopped, runs.worker, key, origin, nbytes, 1);
   }
 

@@ -24,6 +24,7 @@ import {
   TEXT,
 } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
+import { visibleText } from '../base/visibleText.js';
 import { notWrittenError } from '../base/writeErrors.js';
 import { RECORDED_TABLES, type RecordedTable } from '../protocol/traceSchema.js';
 import { TraceEncoder } from '../trace/recording/traceEncoder.js';
@@ -149,7 +150,10 @@ export class TraceWriter extends TraceEncoder {
     try {
       this.close();
     } catch (error) {
-      process.emitWarning(`${this.directory} is not complete: ${String(error)}`, 'LongpoleWarning');
+      process.emitWarning(
+        visibleText(`${this.directory} is not complete: ${String(error)}`),
+        'LongpoleWarning',
+      );
     }
   }
 }

@@ -3,6 +3,7 @@
 
 import { internalError, invalidArgument, LongpoleError } from '../base/errors.js';
 import { INSPECT } from '../base/printed.js';
+import { visibleName } from '../base/visibleText.js';
 import type { Graph } from '../protocol/graph.js';
 import { rememberAnnotations } from './annotationContext.js';
 import type { AnyFunction } from './callable.js';
@@ -61,7 +62,7 @@ export class Delayed<T> {
   }
 
   toString(): string {
-    return `Delayed('${this.key}')`;
+    return `Delayed('${visibleName(this.key)}')`;
   }
 
   [INSPECT](): string {

@@ -13,11 +13,14 @@ export function key(...parts: readonly KeyPart[]): string {
 }
 
 /**
- * Returns the prefix of a key, which tasks of one kind share. `"inc-2f6c…"` → `"inc"`, `"('x-123…', 0)"` → `"x"`, a
- * bare 32-digit hexadecimal token → `"data"`, a value that is no key → `"Other"`. Byte keys (UTF-8) and arrays (by
- * their first element) are accepted, like bytes and tuples in Dask.
+ * Returns the prefix of a key, which is the same for all tasks of one kind.
  *
- * @source `key_split` of Dask
+ * - `"inc-2f6c…"` has the prefix `"inc"`, and `"('x-123…', 0)"` has the prefix `"x"`.
+ * - A key that is only a token of 32 hexadecimal digits has the prefix `"data"`.
+ * - The bytes of a key (UTF-8) have the prefix of its text. An array has the prefix of its first element.
+ * - Any other value has the prefix `"Other"`.
+ *
+ * @source Dask, `key_split`
  */
 export function keySplit(key: unknown): string {
   if (typeof key === 'string') return intern(splitString(key));

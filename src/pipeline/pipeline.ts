@@ -1,6 +1,8 @@
 // A pipeline: named steps and the steps whose results they need. Each step runs as soon as its inputs exist. At the end,
 // the Delayed values that the last steps returned are computed.
+
 import { invalidArgument, LongpoleError, messageOf } from '../base/errors.js';
+import { visibleText } from '../base/visibleText.js';
 import { isFunction } from '../graph/callable.js';
 import { Delayed } from '../graph/delayed.js';
 import { External } from '../graph/external.js';
@@ -223,9 +225,9 @@ export class StepGraph {
   }
 }
 
-/** Writes a line to stderr. */
+/** Writes a line to stderr. Makes control characters visible. */
 export function toStderr(line: string): void {
-  process.stderr.write(`${line}\n`);
+  process.stderr.write(`${visibleText(line)}\n`);
 }
 
 /** Returns e.g. `2026-01-31 11:55:50-0300`. */

@@ -32,7 +32,7 @@ export interface QuestionKinds extends ClientQuestionKinds, CoordinationKinds {
     };
     readonly answer: null;
   };
-  /** Reports that the code of an asking task has returned or thrown, also if the task was cancelled before. */
+  /** Reports that the code of an asking task has returned or thrown, even if the task was cancelled before. */
   readonly ended: { readonly question: null; readonly answer: null };
 }
 

@@ -161,7 +161,7 @@ export class UsageSampler {
 
   /** Returns the rate per second since the previous sample; NaN for a counter that decreased or is new. */
   /**
-   * Returns the change per second since the last sample, at most `most`. A sampler that loses its core between the
+   * Returns the change per second since the last sample, at most `most`. A sampler that is preempted between the
    * clock and a counter reads too much. The excess counts for the next sample, so that sums over time stay exact.
    */
   #rate(name: string, time: number, value: number, most = Number.POSITIVE_INFINITY): number {

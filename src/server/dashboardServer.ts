@@ -96,11 +96,13 @@ export class DashboardServer {
       cookie: `longpole-${port}`,
       frames,
     };
-    const stream = streamOf(source, { ...DEFAULT_LIMITS, ...options.limits });
-    return new DashboardServer({ server, host, port, rules, stream, source, page });
+    const limits = { ...DEFAULT_LIMITS, ...options.limits };
+    const stream = streamOf(source, limits);
+    const routes = new Routes(rules, source, stream, page, limits.stuckMs);
+    return new DashboardServer({ server, host, port, rules, stream, routes });
   }
 
-  private constructor({ server, host, port, rules, stream, source, page }: Listening) {
+  private constructor({ server, host, port, rules, stream, routes }: Listening) {
     this.#server = server;
     this.#stream = stream;
     this.port = port;
@@ -112,7 +114,6 @@ export class DashboardServer {
       perMessageDeflate: false,
       clientTracking: false,
     });
-    const routes = new Routes(rules, source, stream, page);
     server.on('connection', (socket) => {
       socket.unref();
       this.#open.add(socket);
@@ -184,8 +185,7 @@ interface Listening {
   readonly port: number;
   readonly rules: AccessRules;
   readonly stream: Stream;
-  readonly source: DashboardSource;
-  readonly page: PageFile;
+  readonly routes: Routes;
 }
 
 /** Returns the status and text with which to refuse a request; undefined if the request is allowed. */

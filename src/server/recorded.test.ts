@@ -1,11 +1,18 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, get } from 'node:http';
 import { describe, it } from 'node:test';
 import type { TaskDetails } from '../protocol/taskDetails.js';
 import { VIEW_TABLES } from '../protocol/viewMessages.js';
 import { expectedTasks, restOf, tasksOf } from '../trace/live/plainRows.test.support.js';
 import { TableBytes } from '../trace/recording/tableBytes.test.support.js';
+import { frameRule } from './access.js';
 import { ScriptedCluster, TEST_PAGE, TestPage } from './dashboard.test.support.js';
 import { DashboardServer } from './dashboardServer.js';
+import { DEFAULT_LIMITS } from './limits.js';
+import { Routes } from './routes.js';
+import type { RecordedSource } from './source.js';
+import { streamOf } from './stream.js';
 
 const STORY = { seed: 11, sizes: [30, 700, 5, 90], workers: 3, batch: 7 };
 
@@ -88,5 +95,38 @@ describe('a recorded trace', () => {
     const movedTask = played.find(({ key }) => key === moved);
     assert.ok((await ofTask(movedTask?.['id'])).transfers.length > 0);
     await server.close();
+  });
+});
+
+/** Returns a trace with more bytes than the buffers of the system can hold. */
+function largeSource(): RecordedSource {
+  const cluster = new ScriptedCluster(STORY);
+  const text = 'x'.repeat(2 ** 17);
+  for (let time = 1; time <= 300; time++)
+    cluster.trace.event({ time, worker: -1, topic: 'log', text: `${time} ${text}` });
+  return { kind: 'recorded', title: 'a trace', facts: {}, trace: cluster.trace.snapshot() };
+}
+
+describe('a viewer of a recorded trace that reads nothing', () => {
+  it('is disconnected from the answer with a table', async () => {
+    const rules = { names: new Set<string>(), token: undefined, cookie: '', frames: frameRule() };
+    const source = largeSource();
+    const routes = new Routes(rules, source, streamOf(source, DEFAULT_LIMITS), TEST_PAGE, 50);
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    assert.ok(address !== null && typeof address === 'object');
+    const path = '/api/trace/events.arrow';
+    const client = get({ host: '127.0.0.1', port: address.port, path }, (answer) => void answer.pause());
+    client.on('error', () => undefined);
+    const ended = new Promise<boolean>((resolve) => {
+      server.once('request', (request, response) => {
+        response.once('close', () => resolve(response.writableFinished));
+        routes.answer(request, response, new URL(path, 'http://127.0.0.1'));
+      });
+    });
+    assert.equal(await ended, false);
+    client.destroy();
+    server.close();
   });
 });

@@ -30,12 +30,15 @@ export class Routes {
   readonly #stream: Stream;
   readonly #page: PageFile;
   readonly #metrics: PrometheusMetrics | undefined;
+  readonly #stuckMs: number;
 
-  constructor(rules: AccessRules, source: DashboardSource, stream: Stream, page: PageFile) {
+  /** @param stuckMs milliseconds after which a client that reads nothing of its answer is disconnected */
+  constructor(rules: AccessRules, source: DashboardSource, stream: Stream, page: PageFile, stuckMs: number) {
     this.#rules = rules;
     this.#source = source;
     this.#stream = stream;
     this.#page = page;
+    this.#stuckMs = stuckMs;
     this.#metrics = source.kind === 'live' ? new PrometheusMetrics(() => source.figures()) : undefined;
   }
 
@@ -192,6 +195,7 @@ export class Routes {
     for (const [name, value] of Object.entries(headers))
       if (value !== undefined) response.setHeader(name, value);
     response.writeHead(status);
+    response.setTimeout(this.#stuckMs, () => response.destroy());
   }
 }
 

@@ -41,7 +41,7 @@ export interface TraceComputation {
   /** Id of the first task; the ids of a computation are consecutive. */
   readonly firstId: number;
   readonly size: number;
-  /** Time of the program's call. Tasks are submitted later, when their graph is compiled. */
+  /** Time of the program's call, in seconds since the epoch. Tasks are submitted later, when their graph is compiled. */
   readonly start: number;
   /** Time at which the latest completion of a run was reported; NaN before the first one. */
   readonly stop: number;

@@ -1,5 +1,6 @@
 // Errors of a program remain visible when its client closes.
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { connect, LocalCluster } from 'longpole';
 import { packageUrl, runProgram, withFolder } from '../support/programs.js';
@@ -105,4 +106,29 @@ test('a cluster that cannot start leaves no worker process', async () => {
   const start = LocalCluster.start({ workers: 2, processes: true, localDirectory: '/dev/null/files' });
   await assert.rejects(start, { code: 'ERR_LONGPOLE_LOCAL_DIRECTORY' });
   await until('the processes have ended', () => !process.getActiveResourcesInfo().includes('ProcessWrap'));
+});
+
+test('a TMPDIR that cannot be used is an error with a code and advice, with threads and with processes', async () => {
+  await withFolder(async (folder) => {
+    // A socket cannot have a path in this folder, so that its directory is in TMPDIR.
+    const long = join(folder, 'x'.repeat(120));
+    const { stdout, stderr } = await runProgram(
+      folder,
+      `import { connect } from ${JSON.stringify(packageUrl('index'))};
+      process.env.TMPDIR = ${JSON.stringify(join(folder, 'program.mjs'))};
+      for (const localDirectory of [undefined, ${JSON.stringify(long)}])
+        for (const processes of [false, true]) {
+          const started = connect({ workers: 1, processes, localDirectory, dashboard: false });
+          console.log(await started.then((client) => client.close().then(() => 'started'), ({ code }) => code));
+        }`,
+    );
+    const local = 'ERR_LONGPOLE_LOCAL_DIRECTORY';
+    assert.equal(stdout, `${local}\n${local}\nstarted\nERR_LONGPOLE_WORKER_START\n`, stderr);
+    assert.match(
+      stderr,
+      /^LongpoleError: .* too long for a socket, .* Pass a shorter localDirectory, or set TMPDIR /m,
+    );
+    assert.match(stderr, new RegExp(`code: '${local}'`));
+    assert.doesNotMatch(stderr, /^Error: /m);
+  });
 });

@@ -226,9 +226,11 @@ clusterTest(
     abort();
     await unblock(client, folder, gate);
     assert.deepEqual(
-      [...names, 'slow'].map((name) => calls(folder, name)),
-      [0, 1, 1],
+      names.map((name) => calls(folder, name)),
+      [0, 1],
     );
+    // The time limit may pass before the task has counted its call.
+    assert.ok(calls(folder, 'slow') <= 1);
   },
   ONE_WORKER,
 );

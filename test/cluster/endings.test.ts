@@ -1,6 +1,7 @@
 // Tasks, computations and clusters that end while tasks wait for inputs do not disturb other work.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as passed, setImmediate as turn } from 'node:timers/promises';
 import { type Client, connect, LocalCluster } from 'longpole';
 import { isAlive, withFolder } from '../support/programs.js';
 import { t } from './clusterTasks.js';
@@ -86,10 +87,15 @@ test('threads: an asynchronous task that ends after its cancellation leaves no t
     await started(folder, 'held-0');
     for (const future of futures) future.cancel();
     open(folder, 'held-0');
-    await client.submit(t.inc, 2).result();
+    // The thread has answered everything before it runs this task.
+    const last = client.submit(t.hold, folder, 'last', 1);
+    await started(folder, 'last');
+    await turn();
     const timers = context.mock.method(globalThis, 'setTimeout');
     // This is ten times the grace period of a cancelled task.
-    await client.submit(t.busy, 1000, 1).result();
+    await passed(1000);
+    open(folder, 'last');
+    await last.result();
     const graces = timers.mock.calls.filter(({ arguments: [, delay] }) => delay === 100);
     assert.ok(graces.length <= futures.length, `${graces.length} timers`);
   });

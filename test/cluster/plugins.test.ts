@@ -3,12 +3,22 @@ import assert from 'node:assert/strict';
 import { createSecretKey } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { LongpoleError, type SchedulerPlugin, type TransitionInfo } from 'longpole';
 import { t } from './clusterTasks.js';
 import { clusterTest, rejection, until } from './support.js';
 
 const url = new URL('./workerPlugins.js', import.meta.url).href;
+
+/** Extends the time limit of teardowns, so that a worker without a core does not end before its teardown. */
+function waitForTeardowns(context: TestContext): void {
+  const { setTimeout } = globalThis;
+  context.mock.method(globalThis, 'setTimeout', (call: () => void, delay: number) =>
+    setTimeout(call, delay === 3000 ? 200_000 : delay),
+  );
+}
 
 function notes(path: string): string[][] {
   if (!existsSync(path)) return [];
@@ -104,7 +114,8 @@ clusterTest(
 clusterTest(
   'a worker plugin is set up, receives transitions, and is torn down when its worker leaves',
   async (setting) => {
-    const { client, cluster, folder } = setting;
+    const { client, cluster, context, folder } = setting;
+    waitForTeardowns(context);
     const path = join(folder, 'notes');
     await client.registerPlugin({ url, export: 'Noting', options: { path } });
     assert.deepEqual(notes(path).sort(), [
@@ -135,7 +146,8 @@ clusterTest(
 );
 
 clusterTest('a removed worker plugin is torn down and receives no more transitions', async (setting) => {
-  const { client, folder } = setting;
+  const { client, context, folder } = setting;
+  waitForTeardowns(context);
   const path = join(folder, 'notes');
   const remove = await client.registerPlugin({ url, export: 'makesOne', options: { path } });
   await remove();
@@ -203,6 +215,37 @@ clusterTest(
   { allowedFailures: 1 },
 );
 
+clusterTest(
+  'a plugin that is removed while a new isolate imports it stays removed',
+  async (setting) => {
+    const { client, folder } = setting;
+    const [path, gate, file] = ['notes', 'gate', 'plugin.mjs'].map((name) => join(folder, name));
+    assert.ok(path !== undefined && gate !== undefined && file !== undefined);
+    writeFileSync(
+      file,
+      `import { appendFileSync, existsSync } from 'node:fs';
+    const note = (what) => appendFileSync(${JSON.stringify(path)}, JSON.stringify([what]) + '\\n');
+    note('imports');
+    while (!existsSync(${JSON.stringify(gate)})) await new Promise((resolve) => setTimeout(resolve, 2));
+    export default { transition: note };`,
+    );
+    writeFileSync(gate, '');
+    const remove = await client.registerPlugin({ url: pathToFileURL(file).href });
+    rmSync(gate);
+    const on = { workers: 'worker-1' };
+    await rejection(client.submit(t.exit, 1, on).result());
+    await until(
+      'the new isolate imports',
+      () => notes(path).filter(([what]) => what === 'imports').length > 2,
+    );
+    await remove();
+    writeFileSync(gate, '');
+    assert.equal(await client.submit(t.inc, 1, on).result(), 2);
+    assert.ok(!notes(path).some(([what]) => what === 'inc'), JSON.stringify(notes(path)));
+  },
+  { allowedFailures: 1 },
+);
+
 clusterTest('a plugin whose options cannot be sent is not registered', async ({ client, processes }) => {
   const topics: string[] = [];
   client.observe({ event: ({ topic }) => topics.push(topic) });
@@ -224,7 +267,8 @@ clusterTest('a plugin whose options cannot be sent is not registered', async ({ 
 });
 
 clusterTest('a plugin that one worker cannot set up is removed from all workers', async (setting) => {
-  const { client, cluster, folder } = setting;
+  const { client, cluster, context, folder } = setting;
+  waitForTeardowns(context);
   const path = join(folder, 'notes');
   await assert.rejects(client.registerPlugin({ url, export: 'Failing', options: { path } }), /not here/);
   const there = [

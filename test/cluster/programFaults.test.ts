@@ -90,7 +90,8 @@ for (const processes of [false, true]) {
         await client.close();
       `;
       const { stdout, stderr } = await runProgram(folder, source, { arguments: ['21'] });
-      // Workers have another main module, so that a program that compares its URL with the main module does not start.
+      // In workers, `process.argv[1]` is a file of Longpole. So if a program checks whether it is the main module, the
+      // check is false there, and a worker that imports the program does not run it again.
       assert.equal(stdout, "[ 42, 'threadMain.js' ] [ 42, 'threadMain.js' ]\n", stderr);
     });
   });

@@ -119,7 +119,6 @@ clusterTest(
   async ({ client, cluster, processes }) => {
     // A thread starts too fast to be killed while it starts.
     if (!processes) return;
-    const kept = await client.scatter(new Float64Array(LARGE).fill(1));
     const removed = removals(client);
     const added: number[] = [];
     client.observe({
@@ -128,6 +127,7 @@ clusterTest(
         if (index === 1) process.kill(pid, 'SIGKILL');
       },
     });
+    const kept = await client.scatter(new Float64Array(LARGE).fill(1));
     await until('the old worker has left', () => removed.includes(0));
     assert.deepEqual(removed.slice(0, 2), [1, 0]);
     assert.ok(added.includes(2));

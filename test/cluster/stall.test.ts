@@ -9,7 +9,7 @@ import { withFolder } from '../support/programs.js';
 import { t } from './clusterTasks.js';
 import { c } from './coordinationTasks.js';
 import { waiting } from './sharedObjects.js';
-import { open, started } from './support.js';
+import { open, started, until } from './support.js';
 
 /** Seconds of silence after which computations fail. */
 const LIMIT = 180;
@@ -133,6 +133,8 @@ stallTest(
     await lock.acquire();
     const waits = client.submit(c.waitForLock, join(folder, 'code'), { key: 'the-waiting' });
     await waiting(cluster, 'Lock.acquire');
+    const { workers } = cluster.engine.scheduler.state;
+    await until('the task has seceded', () => [...workers.values()].some(({ seceded }) => seceded.size > 0));
     const released = event.wait();
     await passUntil(() => warnings.length > 0);
     assert.match(

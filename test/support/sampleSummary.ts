@@ -26,10 +26,10 @@ interface Row {
 }
 
 /**
- * Returns how the counts on a page differ from those of the run, and from each other. A worker may have no task in a
- * small run, so the page may list more workers.
+ * Compares the counts in a summary on a page with each other and with the counts of a run. Returns one text per
+ * difference. The page may list workers that ran no task in this run.
  *
- * @param run undefined if no program here can make the run
+ * @param run counts of the same program in this test; undefined if the test does not run the program
  */
 export function differentCounts(shown: string, run: SummaryCounts | undefined): string[] {
   const total = /^tasks +([\d,]+) done(?:, ([\d,]+) failed)? in ([\d,]+) computation/m.exec(shown);

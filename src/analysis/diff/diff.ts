@@ -31,14 +31,14 @@ const OPTIONS: OptionKinds<DiffOptions> = {
 
 /** Largest p-value at which the gate fails a run. One-sided, because only slower runs count. */
 const GATE = 0.05;
-/** Least number of runs on each side for a test over runs. Three runs on each side can reach p = 0.05. */
+/** Minimum number of runs on each side for a test over runs. Three runs on each side can reach p = 0.05. */
 const MIN_RUNS = 3;
 /**
  * Share by which all tasks of a run may be slower than those of another run because of the machine. Measured: 23 %.
  * Below it, a test over pairs of tasks has no meaning.
  */
 const SINGLE_RUN_DRIFT = 0.25;
-/** Least number of samples of a run for a test. */
+/** Minimum number of samples of a run for a test. */
 const MIN_SAMPLES = 5;
 
 /**

@@ -56,7 +56,7 @@ export function functionText(name: string, filename: string): string {
   return `${name === '' ? '(anonymous)' : name}${file === '' ? '' : ` (${file})`}`;
 }
 
-/** Least change that is shown, as a share of all seconds before or after. */
+/** Smallest change that is shown, as a share of all seconds before or after. */
 const MIN_CHANGE = 0.01;
 
 /** Returns a table of functions with a changed time, callers before callees, which are indented. */

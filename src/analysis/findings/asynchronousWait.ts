@@ -2,7 +2,7 @@ import { countText, percentText, secondsText } from '../../base/words.js';
 import type { Rule } from './finding.js';
 import { cpuByPrefix, type PrefixCpu, shareOfTime } from './noncpu.js';
 
-/** Least share of the time of a prefix's tasks, without waits for a core, in which they await promises. */
+/** Smallest share of the time of a prefix's tasks, without waits for a core, in which they await promises. */
 const MIN_SHARE = 0.6;
 /** Largest factor by which the advice multiplies the number of workers: workers cost memory. */
 const MAX_TIMES = 16;
@@ -32,7 +32,7 @@ export const asynchronousWait: Rule = (facts) => {
       tasks: facts.keys(rows),
       question: 'critical-path',
     },
-    advice: `Await many promises in one call of '${worst.prefix}' (Promise.all), or use more workers than cores: about ${times * workers} workers compute as much as ${workers} that never wait.`,
+    advice: `Await many promises in one task of '${worst.prefix}' (Promise.all). Or use more workers than cores, e.g. ${times * workers} instead of ${workers}: other workers compute while the tasks of some workers wait.`,
   };
 };
 

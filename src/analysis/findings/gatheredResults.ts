@@ -2,7 +2,7 @@ import { bytesText, countText, secondsText } from '../../base/words.js';
 import { clientTransfers } from './clientTransfers.js';
 import type { Facts, Rule } from './finding.js';
 
-/** Least bytes in total. Small results travel inside the message that their task has finished. */
+/** Minimum number of bytes in total. Small results travel inside the message that their task has finished. */
 const MIN_BYTES = 1e6;
 /** Ratio of sent to fetched bytes, from which the sent data counts as the fetched data. */
 const SENT_BACK = 0.5;

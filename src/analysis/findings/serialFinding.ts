@@ -7,9 +7,9 @@ import type { Facts, Finding } from './finding.js';
 
 /** Mean number of running tasks up to which a time span is serial. */
 export const SERIAL = 1.05;
-/** Least share of the makespan of a serial span. */
+/** Smallest share of the makespan that a serial span must take to be reported as a finding. */
 export const MIN_SHARE = 0.1;
-/** Least share of busy threads outside the span; below it, the whole run is serial. */
+/** Smallest share of busy threads outside the span; below it, the whole run is serial. */
 export const MIN_BUSY = 0.5;
 
 /** Share of the span above which the title names a single prefix. */

@@ -5,7 +5,7 @@ import type { Facts, Rule } from './finding.js';
 
 /** Share of idle threads, while the path waits for a busy one, from which the wait counts as skew. */
 const MIN_IDLE = 0.2;
-/** Least ratio of the busiest worker's seconds per thread to the mean. */
+/** Smallest ratio of the busiest worker's seconds per thread to the mean. */
 const MIN_SKEW = 1.25;
 /** Seconds after its creation in which a worker may still be starting when its first task is sent. */
 const STARTING = 0.1;

@@ -17,11 +17,11 @@ import type { ReplayConditions } from './replayTypes.js';
 export const MEMORY_TARGET = 0.6;
 /** Bytes per second of a disk if the trace has no disk access. */
 const DISK_BANDWIDTH = 500e6;
-/** Largest seconds per task of a scheduler in this process. */
+/** Upper limit of the estimated seconds per task for a scheduler in this process. */
 const LOCAL_SCHEDULER = 1.5e-6;
-/** Largest seconds per task of a scheduler behind a network. */
+/** Upper limit of the estimated seconds per task for a scheduler behind a network. */
 const REMOTE_SCHEDULER = 200e-6;
-/** Least number of samples for the latency of idle threads or of small transfers. */
+/** Minimum number of samples for the latency of idle threads or of small transfers. */
 const MIN_LATENCIES = 5;
 /** Bytes per second between workers if the trace has no transfers, as between two processes of one machine. */
 const PEER_BANDWIDTH = 400e6;
@@ -31,7 +31,7 @@ const PEER_LATENCY = 70e-6;
 const PEER_WAKE = 0.5e-3;
 /** Share of the largest samples that is left out of means, because they are stalls. */
 const TRIM = 0.01;
-/** The same for few samples, among which one stall is a large share. */
+/** Share that is left out if there are few samples, because one stall is then a large share of them. */
 const MAX_TRIM = 0.25;
 const MAX_SAMPLES = 100_000;
 /** Number of consecutive starts from which the speed of the scheduler is measured. */
@@ -96,7 +96,7 @@ interface Pauses {
   readonly overheads: number[];
   /** Seconds from the readiness of a task until an idle thread started it. */
   readonly latencies: number[];
-  /** The same for a thread that had computed the task's last input. */
+  /** Seconds from the readiness of a task until the thread that had computed its last input started it. */
   readonly follows: number[];
 }
 

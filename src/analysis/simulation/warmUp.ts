@@ -15,9 +15,9 @@ const STEPS = [
   { from: 4, to: 16, most: 0.01 },
   { from: 16, to: FIRST_CALLS, most: 0.003 },
 ] as const;
-/** Least ratio of first to later calls. */
+/** Smallest ratio of first to later calls. */
 const LONGER = 1.5;
-/** Least number of calls on a worker from which the duration of later calls is estimated. */
+/** Minimum number of calls on a worker from which the duration of later calls is estimated. */
 const MIN_CALLS = 16;
 /** Largest number of prefixes, because each takes a byte per simulated worker. */
 const MAX_KINDS = 16;

@@ -302,7 +302,7 @@ export class Client extends ClientCalls implements AsyncDisposable {
   }
 
   /**
-   * Cancels the tasks of futures, and discards their results, also if other futures of the same results exist.
+   * Cancels the tasks of futures, and discards their results, even if other futures of the same results exist.
    * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT, ERR_LONGPOLE_FUTURE for a future of another cluster
    * @source Dask, `Client.cancel`
    */

@@ -219,7 +219,7 @@ export class ClientCalls extends ClientBase {
 
   /**
    * Runs the task of a future that has ended in this process, with the same function and the same inputs, so that a
-   * debugger (`node --inspect`) can stop in it. For a failed future, that is the task that failed, also if the future's own
+   * debugger (`node --inspect`) can stop in it. For a failed future, that is the task that failed, even if the future's own
    * task only depends on it. Inputs are gathered and copied. Released inputs are computed again on the workers.
    *
    * @returns (resolves) what the function returns

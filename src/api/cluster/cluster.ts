@@ -23,7 +23,7 @@ import type { ProcessMemory } from './processMemory.js';
 
 /** Milliseconds that workers have to send their samples and metrics. */
 const FLUSH_MS = 10_000;
-/** The same when the cluster closes. */
+/** Milliseconds that workers have to send their samples and metrics while the cluster closes. */
 const LAST_FLUSH_MS = 3000;
 
 /** A LocalCluster or a DaskCluster. */
@@ -154,8 +154,7 @@ export abstract class Cluster {
 
   /**
    * @internal Resolves when observers have received the samples and metrics so far, or after `patienceMs`, because a
-   *   worker may
-   * be in a native call or stopped.
+   *   worker may be in a native call or stopped.
    */
   async flushProfiles(patienceMs = FLUSH_MS): Promise<void> {
     const { waits } = this.engine;

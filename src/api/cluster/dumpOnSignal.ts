@@ -1,5 +1,6 @@
 // Prints a dump of the cluster when the program receives the signal of the setting `dump-signal`, e.g. because it
 // hangs. The event loop of the program must still turn.
+import { visibleText } from '../../base/visibleText.js';
 import { dumpCluster } from '../../engine/cluster/clusterDump.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 
@@ -13,7 +14,9 @@ export function dumpOnSignal(engine: ClusterEngine, signal: NodeJS.Signals): () 
     const handles = process.getActiveResourcesInfo().join(', ');
     const brief = `process ${process.pid}, kept alive by ${handles}\n${dump.brief()}\nend of the dump`;
     process.stderr.write(
-      `Longpole: state of the cluster of process ${process.pid} (${signal}):\n${dump}\n${brief.replace(/^/gm, BRIEF)}\n`,
+      visibleText(
+        `Longpole: state of the cluster of process ${process.pid} (${signal}):\n${dump}\n${brief.replace(/^/gm, BRIEF)}\n`,
+      ),
     );
   };
   const onSignal = (): void => void print();

@@ -1,7 +1,9 @@
 // `Future`: a handle for a present or future result on the workers of a cluster.
+
 import { checkNoMore, invalid } from '../../base/arguments.js';
 import { internalError, LongpoleError, releaseStack } from '../../base/errors.js';
 import { INSPECT } from '../../base/printed.js';
+import { visibleName } from '../../base/visibleText.js';
 import { ResultHandle, type ResultStatus } from '../../engine/cluster/computationState.js';
 import { External } from '../../graph/external.js';
 
@@ -170,7 +172,7 @@ export class Future<T> extends External implements PromiseLike<T> {
       await this.#owner.awaiting('Future.wait', this, this.usable().settled());
   }
 
-  /** Cancels the task, and discards its result, also if other futures of the same result exist. */
+  /** Cancels the task, and discards its result, even if other futures of the same result exist. */
   cancel(): void {
     const handle = this.#handle;
     if (handle !== undefined && !this.#held.released) this.#owner.cancel([handle]);
@@ -193,7 +195,7 @@ export class Future<T> extends External implements PromiseLike<T> {
   }
 
   override toString(): string {
-    return `<Future ${this.status} ${this.key}>`;
+    return `<Future ${this.status} ${visibleName(this.key)}>`;
   }
 
   [INSPECT](): string {

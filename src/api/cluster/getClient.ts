@@ -9,17 +9,21 @@ const clients = new WeakMap<MeteredTask, TaskClient>();
 
 /**
  * Returns the client of the running task, which submits tasks to the cluster that runs the task. A call that waits for
- * results makes the task secede, so that the worker runs other tasks meanwhile; see `secede`. Outside a task, returns
- * the most recently connected client.
+ * results makes the task secede, so that the worker runs other tasks meanwhile; see `secede`. Methods of `Client` that
+ * `TaskClient` lacks throw ERR_LONGPOLE_TASK_CLIENT. Outside a task, and after the end of the task, returns the most
+ * recently connected open client, except those with `setAsDefault: false`.
  *
- *     async fib(n: number): Promise<number> {
- *       if (n < 2) return n;
- *       const client = getClient();
- *       const [a, b] = await client.gather([client.submit(fib, n - 1), client.submit(fib, n - 2)]);
- *       return a + b;
- *     }
+ *     export const work = tasks(import.meta.url, {
+ *       async fib(n: number): Promise<number> {
+ *         if (n < 2) return n;
+ *         const client = getClient();
+ *         const [a, b] = await client.gather([client.submit(work.fib, n - 1), client.submit(work.fib, n - 2)]);
+ *         return a + b;
+ *       },
+ *     });
  *
- * @throws LongpoleError ERR_LONGPOLE_NO_CLIENT outside a task of a cluster, and after its end, if no client is connected
+ * @throws LongpoleError ERR_LONGPOLE_NO_CLIENT if no task of a cluster runs this code and no such client is open;
+ *   ERR_LONGPOLE_INVALID_ARGUMENT if an argument is passed
  * @source Dask, `distributed.get_client`
  */
 export function getClient(): TaskClient;

@@ -46,7 +46,7 @@ export class Event extends SharedObject {
   }
 
   /**
-   * Sets the event. All calls of `wait` return, also later ones.
+   * Sets the event. Waiting calls of `wait` resolve to true, and so do later ones until `clear()`.
    *
    * @source Dask, `Event.set`
    */

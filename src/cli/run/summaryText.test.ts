@@ -80,6 +80,27 @@ test('many workers are summed up', () => {
   assert.ok(lines.some((line) => line.includes('and 57 more, 37 % to 93 % busy')));
 });
 
+test('a finding with a long name of several words is shortened and cleaned', () => {
+  const name = `${'two words '.repeat(1000)}\n\u001b[2J\u202eend`;
+  const text = summaryText({
+    ...SUMMARY,
+    findings: [
+      {
+        code: 'stragglers',
+        title: name,
+        seconds: 1,
+        confidence: 'high',
+        evidence: { text: name, numbers: {}, tasks: [], question: 'stragglers' },
+        advice: name,
+      },
+    ],
+  });
+  assert.ok(text.length < 10_000, `${text.length} characters`);
+  assert.match(text, /\([\d,]+ characters\)/);
+  assert.match(text, /␛\[2J<U\+202E>end/);
+  for (const line of text.split('\n')) assert.ok(line.length <= 80, line);
+});
+
 test('no line is wider than 80 columns for any names', () => {
   const name = fc.string({ maxLength: 200 });
   fc.assert(

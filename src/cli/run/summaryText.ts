@@ -1,5 +1,5 @@
 // Formats the summary of a run as text with 80 columns.
-import { visibleText } from '../../base/visibleText.js';
+import { visibleName, visibleText } from '../../base/visibleText.js';
 import { bytesText, countText, percentText, secondsText } from '../../base/words.js';
 import { wrapped } from '../wrapText.js';
 import type { LongPole, PrefixSummary, Summary, WorkerSummary } from './summary.js';
@@ -13,6 +13,8 @@ const MAX_PARTS = 5;
 /** Findings with evidence and advice. */
 const FULL_FINDINGS = 3;
 const MAX_NAME = 24;
+/** Characters of the longest sentence. A finding names prefixes, spans and functions, which may have any length. */
+export const LONGEST_SENTENCE = 2000;
 
 /** Returns lines of at most 80 characters with line ends. */
 export function summaryText(summary: Summary): string {
@@ -145,9 +147,9 @@ export function findingText(
   ];
 }
 
-/** Returns wrapped lines after a label. */
+/** Returns wrapped lines after a label. Cleans them before, because visible symbols are wider. */
 function labelled(label: string, texts: readonly string[]): string[] {
-  const lines = texts.flatMap((text) => wrapped(text, WIDTH - MARGIN));
+  const lines = texts.flatMap((text) => wrapped(visibleName(text, LONGEST_SENTENCE), WIDTH - MARGIN));
   return lines.map((line, i) => `${(i === 0 ? label : '').padEnd(MARGIN)}${line}`.trimEnd());
 }
 
@@ -169,6 +171,6 @@ function shareText(share: number): string {
 }
 
 function shorten(name: string): string {
-  const plain = name.replaceAll(/\s+/g, ' ');
+  const plain = visibleText(name.replaceAll(/\s+/g, ' '));
   return plain.length <= MAX_NAME ? plain : `${plain.slice(0, MAX_NAME - 1)}…`;
 }

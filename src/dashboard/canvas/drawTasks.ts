@@ -156,7 +156,8 @@ class LanePainter {
       const base = Math.min(this.#filled[column]!, 1 - least);
       const top = Math.min(1, base + share);
       this.#filled[column] = top;
-      // Rounding to device pixels makes neighbours equal.
+      // Adjacent columns of almost the same height get the same edges when rounded to device pixels, so that one
+      // rectangle covers them.
       const newLow = Math.round((base * this.#height) / pixel) * pixel;
       const newHigh = top > 0.98 ? this.#height : Math.round((top * this.#height) / pixel) * pixel;
       if (column === to && newLow === low && newHigh === high) {

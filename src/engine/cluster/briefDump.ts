@@ -1,5 +1,6 @@
 // The dump of a cluster in at most 40 lines for short logs: the first tasks, the first waiting calls, shared objects,
 // and a line per worker.
+import { visibleName } from '../../base/visibleText.js';
 import type { HostDump, ProcessDump } from '../host/hostTypes.js';
 import type { WaitDump } from '../openWaits.js';
 import type { IsolateDump } from '../pool/isolateDump.js';
@@ -15,6 +16,8 @@ const MAX_WORKERS = 16;
 /** Types of messages that are shown for each direction, the newest first. */
 const MAX_TYPES = 6;
 const MAX_STACK_FRAMES = 3;
+/** Most characters of a line, which may name several keys. */
+const LONGEST_LINE = 2000;
 
 export function briefDump({ counts, tasks, more, workers, waits, shared }: DumpFields): string {
   const unfinished = tasks.length + more;
@@ -31,7 +34,7 @@ export function briefDump({ counts, tasks, more, workers, waits, shared }: DumpF
 }
 
 function firstOf(lines: readonly string[], max: number, all = lines.length): string[] {
-  const shown = lines.slice(0, max).map((line) => `  ${line}`);
+  const shown = lines.slice(0, max).map((line) => `  ${visibleName(line, LONGEST_LINE)}`);
   return all > shown.length ? [...shown, `  and ${all - shown.length} more`] : shown;
 }
 

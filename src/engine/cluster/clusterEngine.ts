@@ -231,7 +231,7 @@ export class ClusterEngine {
     return computation && { computation, local: global - segment.base };
   }
 
-  /** Returns `firstId` of a computation, also if the computation was forgotten recently. */
+  /** Returns `firstId` of a computation, even if the computation was forgotten recently. */
   firstIdOf(run: number): number | undefined {
     return this.#computations.get(run)?.info.firstId ?? this.#forgotten.get(run);
   }

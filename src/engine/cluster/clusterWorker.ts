@@ -377,7 +377,7 @@ export class ClusterWorker implements HostEvents, EngineWorker {
     return this.#recordLost(computation, running) ? computation.segment.base + running.id : 'seceded';
   }
 
-  /** Records a run that ended with its isolate. Returns false if the task was cancelled, also if it was sent again. */
+  /** Records a run that ended with its isolate. Returns false if the task was cancelled, even if it was sent again. */
   #recordLost(computation: ComputationState, { id, batch }: RunTask): boolean {
     const { state } = this.#engine.scheduler;
     const global = computation.segment.base + id;

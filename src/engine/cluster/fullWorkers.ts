@@ -1,6 +1,8 @@
 // Workers with a memory full of results that cannot be spilled. They wait, because a client may release results or a
 // disk may get free space. When every worker waits and no task runs, the tasks that cannot run fail with the reason.
+
 import { LongpoleError, TaskError } from '../../base/errors.js';
+import { visibleText } from '../../base/visibleText.js';
 import { taskFunctionName } from '../runView.js';
 import type { SchedulerEvent } from '../scheduler/events.js';
 import type { Scheduler } from '../scheduler/scheduler.js';
@@ -18,7 +20,7 @@ interface Cluster {
   handleEvent(event: SchedulerEvent): void;
 }
 
-/** Least time between two warnings on one topic, in seconds: all workers notice a full disk at about the same time. */
+/** Minimum time between two warnings on one topic, in seconds: all workers notice a full disk at about the same time. */
 const WARN_EVERY = 60;
 
 export class FullWorkers {
@@ -36,7 +38,7 @@ export class FullWorkers {
     const now = this.#cluster.clock();
     if (now - (this.#warned.get(topic) ?? Number.NEGATIVE_INFINITY) < WARN_EVERY) return;
     this.#warned.set(topic, now);
-    process.emitWarning(text, { type: 'LongpoleWarning', code: 'LONGPOLE_SPILL_FAILED' });
+    process.emitWarning(visibleText(text), { type: 'LongpoleWarning', code: 'LONGPOLE_SPILL_FAILED' });
   }
 
   /** Fails the tasks that no worker can run, if every worker has been full for a while. */

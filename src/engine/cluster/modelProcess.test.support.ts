@@ -82,6 +82,10 @@ const NO_PEERS: Peers = {
   fetch: async (inputs) => ({ results: new Map(), missing: [...inputs], gathered: [] }),
 };
 
+function newStore(name: string): Store {
+  return new Store({ file: (file) => file, name, now: () => 0 });
+}
+
 /** A worker process and its two channels. Mirrors processHost and workerProcessMain, message by message. */
 export class ModelProcess implements WorkerHost {
   readonly name: string;
@@ -93,7 +97,7 @@ export class ModelProcess implements WorkerHost {
   thread: ModelThread | undefined;
   isOver = false;
 
-  constructor(index: number, name: string, peers: Peers = NO_PEERS) {
+  constructor(index: number, name: string, peers: Peers = NO_PEERS, store: Store = newStore(name)) {
     this.name = name;
     const facts = { name, address: name, pid: 1, memoryLimit: 0, localDirectory: '', nthreads: 1 };
     const send = (message: FromWorker): void => {
@@ -104,7 +108,7 @@ export class ModelProcess implements WorkerHost {
         facts,
         index,
         epochOffsetMs: 0,
-        store: new Store({ file: (file) => file, name, now: () => 0 }),
+        store,
         peers,
         view: {
           snapshot: () => {

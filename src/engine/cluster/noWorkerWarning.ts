@@ -1,5 +1,6 @@
 // Warns about tasks that no present worker may run. They wait for a suitable worker, as in Dask's state `no-worker`.
 // The usual cause is a misspelled name, so the warning comes at once, and once per text.
+import { shortened, visibleText } from '../../base/visibleText.js';
 import type { Scheduler } from '../scheduler/scheduler.js';
 import type { SegmentPolicy } from '../scheduler/taskGraph.js';
 import type { EngineWorker } from './engineWorker.js';
@@ -10,6 +11,8 @@ interface Cluster {
   event(topic: string, text: string): void;
 }
 
+/** Most characters of a printed warning. */
+const LONGEST_WARNING = 10_000;
 /** Warnings that are remembered. Beyond this number all may be repeated. */
 const MAX_WARNED = 1000;
 
@@ -40,7 +43,10 @@ export class NoWorkerWarning {
     if (this.#warned.size >= MAX_WARNED) this.#warned.clear();
     this.#warned.add(text);
     this.#cluster.event('no-worker', text);
-    process.emitWarning(text, { type: 'LongpoleWarning', code: 'LONGPOLE_NO_WORKER' });
+    process.emitWarning(visibleText(shortened(text, LONGEST_WARNING)), {
+      type: 'LongpoleWarning',
+      code: 'LONGPOLE_NO_WORKER',
+    });
   }
 
   #offer(index: number, resource: string): number {

@@ -5,7 +5,7 @@ import type { TaskRuns, Transfer } from '../../protocol/clusterObserver.js';
 import { batchConstants } from '../batchValues.js';
 import type { ComputationState } from './computationState.js';
 
-/** Least size of a batch's arguments that are reported, in bytes. */
+/** Smallest size of a batch's arguments that are reported, in bytes. */
 const LARGE = 1e6;
 
 interface Sent {

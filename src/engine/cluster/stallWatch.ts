@@ -1,7 +1,9 @@
 // Fails computations that could proceed and do not. Their tasks are on workers or could be sent there, no worker runs
 // one, and for a long time workers have sent only heartbeats. The cause is a lost message or a state without an exit,
 // so waiting does not help. Warns of calls of shared objects that nothing seems to end. A timer reads counters every few seconds; there is no other cost.
+
 import { LongpoleError } from '../../base/errors.js';
+import { visibleText } from '../../base/visibleText.js';
 import { PROCESSING, QUEUED } from '../scheduler/taskStates.js';
 import { type ClusterDump, dumpCluster } from './clusterDump.js';
 import type { ClusterEngine } from './clusterEngine.js';
@@ -10,7 +12,7 @@ import { type SharedDump, sharedLine } from './coordination/sharedDump.js';
 /** Time between two polls, in seconds. */
 const POLL_SECONDS = 5;
 /**
- * Least time without a message, in seconds. Without a message, an isolate may start for 60 s and import a module for 60
+ * Minimum time without a message, in seconds. Without a message, an isolate may start for 60 s and import a module for 60
  * s, and a gather may wait 30 s for an answer.
  */
 const LEAST_SECONDS = 180;
@@ -80,7 +82,7 @@ export class StallWatch {
     const objects = coordination.dump().filter(({ waits }) => waits.length > 0);
     const text = sharedText(objects, this.#maxPolls * POLL_SECONDS);
     this.#engine.event('shared-wait', text);
-    process.emitWarning(text, { type: 'LongpoleWarning', code: 'LONGPOLE_SHARED_WAIT' });
+    process.emitWarning(visibleText(text), { type: 'LongpoleWarning', code: 'LONGPOLE_SHARED_WAIT' });
   }
 
   #countEvents(): number {

@@ -18,7 +18,7 @@ export class Stealing {
   #open = 0;
   #taken: TakenBack[] = [];
 
-  /** @param notify called once per request, after the last answer, also if no task was taken back */
+  /** @param notify called once per request, after the last answer, even if no task was taken back */
   constructor(notify: (taken: readonly TakenBack[]) => void) {
     this.#notify = notify;
   }

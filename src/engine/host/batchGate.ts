@@ -11,8 +11,11 @@ export interface GatherOutcome {
 }
 
 export interface GateExits {
-  /** Called when the batch can run. Tasks that need a missing result are skipped. */
-  pass(batch: HostBatch, outcome: GatherOutcome): void;
+  /**
+   * Called when the batch can run. Tasks that need a missing result are skipped. `admitted` is the batch with the tasks that
+   * were taken back meanwhile.
+   */
+  pass(batch: HostBatch, outcome: GatherOutcome, admitted: HostBatch): void;
   /** Called when a waiting batch could not be sent. */
   failed(error: unknown): void;
 }
@@ -41,7 +44,7 @@ export class BatchGate {
   admit(batch: HostBatch, gather: (() => Promise<GatherOutcome>) | undefined): void {
     const behind = this.#waiting.filter((waiting) => this.#needs(batch, waiting));
     if (gather === undefined && behind.length === 0) {
-      this.#exits.pass(batch, NOTHING_GATHERED);
+      this.#exits.pass(batch, NOTHING_GATHERED, batch);
       return;
     }
     const taken = new Set<number>();
@@ -92,7 +95,7 @@ export class BatchGate {
     const { batch, taken } = entry;
     const left = batch.ids.filter((id) => !taken.has(id));
     const publish = batch.publish.filter((_flag, index) => !taken.has(batch.ids[index]!));
-    this.#exits.pass({ ...batch, ids: left, publish }, outcome ?? NOTHING_GATHERED);
+    this.#exits.pass({ ...batch, ids: left, publish }, outcome ?? NOTHING_GATHERED, batch);
   }
 
   #isNeeded(batch: HostBatch, dependency: number): boolean {

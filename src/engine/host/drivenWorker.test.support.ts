@@ -8,8 +8,10 @@ import { unpackFinished } from '../../protocol/finishedTasks.js';
 import { NO_IDS, NO_VALUES } from '../../protocol/isolateMessages.js';
 import type { PackedResult, ResultId } from '../../protocol/packedResult.js';
 import { ModelProcess, type ModelThread } from '../cluster/modelProcess.test.support.js';
+import { Store } from '../store/store.js';
 import { packResult } from '../worker/packResult.js';
 import type { GatherInput } from './hostTypes.js';
+import type { Peers } from './peers.js';
 
 /** Key → the keys that the task uses; 'far' if a peer has the result. */
 export type WorkerGraph = Readonly<Record<string, readonly string[] | 'far'>>;
@@ -18,6 +20,24 @@ export type WorkerGraph = Readonly<Record<string, readonly string[] | 'far'>>;
 interface SeenRun {
   readonly key: string;
   readonly inputs: readonly unknown[];
+}
+
+/** A store whose results are on disk when the test says so, until they are read. */
+class SpillingStore extends Store {
+  readonly spilled = new Set<ResultId>();
+
+  constructor() {
+    super({ file: (file) => file, name: 'worker-0', now: () => 0 });
+  }
+
+  override isSpilled(id: ResultId): boolean {
+    return this.spilled.has(id);
+  }
+
+  override get(id: ResultId): PackedResult | Promise<PackedResult> | undefined {
+    this.spilled.delete(id);
+    return super.get(id);
+  }
 }
 
 let workers = 0;
@@ -35,6 +55,8 @@ export class DrivenWorker {
   /** Results that the isolate has, as the scheduler believes. */
   readonly #there = new Set<string>();
   readonly #released = new Set<string>();
+  readonly #store = new SpillingStore();
+  #missing: readonly string[] = [];
   readonly #asked: (() => void)[] = [];
   #batch = 0;
 
@@ -54,7 +76,7 @@ export class DrivenWorker {
     this.#ids = ids;
     this.#constants = constants;
     this.#keys = keys.toSorted((a, b) => this.#idOf(a) - this.#idOf(b));
-    this.#process = new ModelProcess(0, 'worker-0', {
+    const peers: Peers = {
       fetch: async (inputs) => {
         await new Promise<void>((resolve) => this.#asked.push(resolve));
         const results = inputs.map(({ result, key }): [ResultId, PackedResult] => [
@@ -63,7 +85,8 @@ export class DrivenWorker {
         ]);
         return { results: new Map(results), missing: [], gathered: [] };
       },
-    });
+    };
+    this.#process = new ModelProcess(0, 'worker-0', peers, this.#store);
     this.#process.host.open({
       run: 1,
       firstId: 0,
@@ -162,7 +185,20 @@ export class DrivenWorker {
 
   /** Notifies the host that results are only on disk. */
   spill(keys: readonly string[]): void {
-    this.#process.host.spilled(keys.map((key) => this.#idOf(key)));
+    const ids = keys.map((key) => this.#idOf(key));
+    for (const id of ids) this.#store.spilled.add(id);
+    this.#process.host.spilled(ids);
+  }
+
+  /** Returns the spilled results of which the isolate still has a copy. Nothing may be under way. */
+  async kept(): Promise<string[]> {
+    const spilled = this.stored.filter((key) => this.#store.isSpilled(this.#idOf(key)));
+    this.#process.host.fetch(
+      1,
+      Int32Array.from(spilled, (key) => this.#idOf(key)),
+    );
+    await this.finish();
+    return spilled.filter((key) => !this.#missing.includes(key));
   }
 
   /** The peer answers one of its requests, the oldest one by default. */
@@ -192,6 +228,8 @@ export class DrivenWorker {
           this.sent.delete(this.#keys[id] ?? '');
           this.#there.delete(this.#keys[id] ?? '');
         }
+      } else if (message.type === 'fetched') {
+        this.#missing = Array.from(message.missing, (id) => this.#keys[id] ?? '');
       } else assert.ok(message.type === 'ready' || message.type === 'running', message.type);
     }
     this.#release();

@@ -37,6 +37,38 @@ test('a copy that is evicted while two batches need it and wait for other inputs
   }
 });
 
+test('a copy that is evicted while a batch waits leaves the isolate, even if the batch is taken back', async () => {
+  const worker = new DrivenWorker({ near: [], far: 'far', first: ['near', 'far'] });
+  try {
+    worker.send(['near']);
+    await worker.finish();
+    worker.send(['first']);
+    worker.spill(['near']);
+    worker.steal(['first']);
+    await worker.finish();
+    assert.deepEqual(await worker.kept(), []);
+  } finally {
+    await worker.close();
+  }
+});
+
+test('a copy that is evicted while its batch is in the queue of the isolate leaves the isolate', async () => {
+  const worker = new DrivenWorker({ near: [], first: ['near'], last: ['near'] });
+  try {
+    worker.send(['near']);
+    await worker.finish();
+    worker.spill(['near']);
+    await worker.finish();
+    worker.send(['first']);
+    await worker.settle();
+    worker.spill(['near']);
+    await worker.finish();
+    assert.deepEqual(await worker.kept(), []);
+  } finally {
+    await worker.close();
+  }
+});
+
 /** Tasks that use earlier ones, by their distance in the list, and some of them a result of the peer. */
 const graphs = fc
   .array(fc.record({ near: fc.array(fc.nat(4), { maxLength: 3 }), usesFar: fc.boolean() }), {
@@ -83,6 +115,8 @@ test('every task sees its inputs, whatever is evicted, stolen and gathered meanw
           step(worker, choice);
           await worker.settle();
         }
+        await worker.finish();
+        assert.deepEqual(await worker.kept(), []);
         for (let left = worker.ready; left.length > 0; left = worker.ready) {
           worker.send(left.slice(0, 1));
           await worker.finish();

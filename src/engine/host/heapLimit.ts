@@ -3,7 +3,7 @@
 import { getHeapStatistics } from 'node:v8';
 import { megabytes } from '../../base/words.js';
 
-/** Least heap for the modules of tasks, in bytes. */
+/** Smallest heap for the modules of tasks, in bytes. */
 const LEAST_HEAP = 64 * 2 ** 20;
 
 /** Memory limit of a worker in bytes; 0: none. */

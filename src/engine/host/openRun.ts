@@ -48,7 +48,7 @@ export class OpenRun implements RunHandler {
       wanted: new Uint8Array(new SharedArrayBuffer(size)),
     };
     this.gate = new BatchGate(spec.program, {
-      pass: (batch, outcome) => this.#pass(batch, outcome),
+      pass: (batch, outcome, admitted) => this.#pass(batch, outcome, admitted),
       failed: (error) => host.restart(isError(error) ? error : new Error(String(error))),
     });
   }
@@ -78,7 +78,7 @@ export class OpenRun implements RunHandler {
     this.#stolenBefore = [];
   }
 
-  #pass(batch: HostBatch, outcome: GatherOutcome): void {
+  #pass(batch: HostBatch, outcome: GatherOutcome, admitted: HostBatch): void {
     const { results, missing } = outcome;
     // The loss is reported first. Otherwise the scheduler would resend the skipped tasks before it has the report.
     if (missing.length > 0) this.#host.events.gatherFailed(this.spec.run, missing);
@@ -91,7 +91,7 @@ export class OpenRun implements RunHandler {
       (cloneable) => this.#host.isolate.dispatch(this.spec.run, cloneable),
       structuredClone,
     );
-    this.#host.passed(this, batch, outcome);
+    this.#host.passed(this, admitted, outcome);
   }
 
   finished(_isolate: Isolate, columns: CompletionColumns, values: ReadonlyMap<number, unknown>): void {

@@ -53,7 +53,7 @@ test('a task that was cancelled before a poll saw it running is ended after the 
   }
 });
 
-test('a task that has ended has no time limit, also if the message that it secedes arrives later', () => {
+test('a task that has ended has no time limit, even if the message that it secedes arrives later', () => {
   let now = 5000;
   const clock = mock.method(performance, 'now', () => now);
   try {
@@ -74,7 +74,7 @@ test('a task that has ended has no time limit, also if the message that it seced
   }
 });
 
-test('a cancelled run is ended after the grace period, also if its task is sent again', () => {
+test('a cancelled run is ended after the grace period, even if its task is sent again', () => {
   let now = 5000;
   const clock = mock.method(performance, 'now', () => now);
   try {

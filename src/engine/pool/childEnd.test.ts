@@ -73,7 +73,7 @@ test('messages of a killed process are received before its end is reported', LIM
 });
 
 test(
-  'the messages are received also if this thread is blocked after the process has ended',
+  'the messages are received even if this thread is blocked after the process has ended',
   LIMIT,
   async () => {
     const cell = new Int32Array(new SharedArrayBuffer(4));

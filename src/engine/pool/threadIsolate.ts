@@ -241,7 +241,7 @@ export class ThreadIsolate implements Isolate {
     return this.#runs.get(run)?.log.running ?? -1;
   }
 
-  /** The task that runs, or that ran when the isolate ended, also if its run was closed meanwhile; undefined: none. */
+  /** The task that runs, or that ran when the isolate ended, even if its run was closed meanwhile; undefined: none. */
   get executing(): ExecutingTask | undefined {
     return this.#alive ? (executingOf(this.#runs) ?? this.#closing.executing) : this.#last;
   }

@@ -27,7 +27,10 @@ export function mapExpression(url: string): string {
 export class SourcePositions {
   /** Script → its map; null if it has none. */
   readonly #maps = new Map<string, SourceMap | null>();
-  /** Matches scripts whose map only their isolate has. For other scripts, the file on disk names the map. */
+  /**
+   * Matches scripts that a loader such as tsx compiles. Only the isolate that loaded such a script has its source map. Any
+   * other script on disk has a comment with its source map or with the path of it.
+   */
   readonly #compiledByLoader = /\.[cm]?tsx?$|\.jsx$/;
 
   /** Returns the scripts whose map only an isolate can provide. */

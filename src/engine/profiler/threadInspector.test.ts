@@ -16,7 +16,7 @@ async function spinning(name: string): Promise<Worker> {
   return worker;
 }
 
-test('a thread ends also if it is terminated during a request of the inspector', async () => {
+test('a thread ends even if it is terminated during a request of the inspector', async () => {
   for (let round = 0; round < 10; round++) {
     const name = `asked-${round}`;
     const worker = await spinning(name);

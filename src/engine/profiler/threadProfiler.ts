@@ -42,7 +42,7 @@ export interface ThreadProfilerOptions {
 const START_AFTER_MS = 50;
 /** Multiple of the starting cost for which an idle thread is still profiled, so that another start costs 1 % at most. */
 const IDLE_FACTOR = 100;
-/** Least milliseconds between two discards of a thread's optimised code. Recompiling takes 60 to 180 ms of its time. */
+/** Minimum milliseconds between two discards of a thread's optimised code. Recompiling takes 60 to 180 ms of its time. */
 const FORGETTING_MS = 12_000;
 /** Milliseconds that `flush` waits for a thread in a native call. */
 const FLUSH_PATIENCE_MS = 2000;
@@ -369,7 +369,7 @@ const CALLERS: ReadonlySet<string> = new Set([
   new URL('../worker/evaluator.js', import.meta.url).href,
   new URL('../worker/loadFunctions.js', import.meta.url).href,
 ]);
-/** Script → its function that runs tasks by way of the callers. */
+/** Script → its function that calls a script of CALLERS. V8 may inline the function of a task and the caller into it. */
 const RUNNERS: ReadonlyMap<string, string> = new Map([
   [new URL('../worker/isolateRun.js', import.meta.url).href, 'evaluate'],
   [new URL('../worker/isolateRuntime.js', import.meta.url).href, '#runBatch'],

@@ -47,9 +47,10 @@ export function buildBatch(
   if (worker.quarantined || worker.full || worker.batches.length >= limits.maxBatches) return null;
   // Until the worker has answered a steal, it is unknown which of its tasks remain. No batch may rely on them.
   if (worker.stealState === 'requested') return null;
-  const ids = worker.paused ? chooseWhilePaused(state, worker) : chooseTasks(state, worker, limits);
+  const ids = worker.paused
+    ? chooseWhilePaused(state, worker, number)
+    : chooseTasks(state, worker, limits, number);
   if (ids.length === 0) return null;
-  for (const id of ids) state.batchOf[id] = number;
   const batch: Batch = { number, ids: new Int32Array(ids), left: ids.length };
   worker.batches.push(batch);
   worker.outstanding += ids.length;
@@ -63,7 +64,12 @@ interface Candidates {
   readonly placed: number;
 }
 
-function chooseTasks(state: SchedulerState, worker: WorkerState, limits: BatchLimits): number[] {
+function chooseTasks(
+  state: SchedulerState,
+  worker: WorkerState,
+  limits: BatchLimits,
+  number: number,
+): number[] {
   const { queued } = state;
   const ids: number[] = [];
   // Leaves the other workers their share of the tasks that could start now.
@@ -82,7 +88,7 @@ function chooseTasks(state: SchedulerState, worker: WorkerState, limits: BatchLi
     if (id === candidates.root && share-- <= 0 && seconds >= limits.minimumSeconds) break;
     const suspect = state.deaths[id]! > 0;
     if (suspect && (ids.length > 0 || worker.batches.length > 0)) break;
-    take(state, worker, id, candidates);
+    take(state, worker, id, candidates, number);
     ids.push(id);
     // A task that was at a worker when it died runs alone. If the next worker dies too, there is only one suspect.
     if (suspect) {
@@ -104,7 +110,7 @@ function chooseTasks(state: SchedulerState, worker: WorkerState, limits: BatchLi
  * Chooses one task for an idle paused worker, if only paused workers may run it. Waiting alone would not free memory,
  * and the task must not hang.
  */
-function chooseWhilePaused(state: SchedulerState, worker: WorkerState): number[] {
+function chooseWhilePaused(state: SchedulerState, worker: WorkerState, number: number): number[] {
   if (worker.batches.length > 0) return [];
   const others = [...state.workers.values()].filter((other) => !other.paused);
   const candidates = {
@@ -114,7 +120,7 @@ function chooseWhilePaused(state: SchedulerState, worker: WorkerState): number[]
   };
   const id = choose(state, candidates, false);
   if (id < 0 || others.some((other) => state.mayRun(id, other))) return [];
-  take(state, worker, id, candidates);
+  take(state, worker, id, candidates, number);
   worker.quarantined = state.deaths[id]! > 0;
   return [id];
 }
@@ -131,10 +137,17 @@ function choose(state: SchedulerState, { root, follower, placed }: Candidates, f
   return id;
 }
 
-function take(state: SchedulerState, worker: WorkerState, id: number, from: Candidates): void {
+function take(
+  state: SchedulerState,
+  worker: WorkerState,
+  id: number,
+  from: Candidates,
+  number: number,
+): void {
   if (id === from.root) state.queued.delete(id);
   else if (id === from.follower) worker.followers.delete(id);
   else state.unplace(id, worker);
+  state.batchOf[id] = number;
   state.assign(id, worker);
 }
 

@@ -251,7 +251,7 @@ test('a seceded task frees its slot, is not stolen, and its dependents wait for 
   assert.deepEqual(sent(finish(0, limit.base)), [[0, limit.base + 3]]);
 });
 
-test('seceded tasks share the blame for the death of their worker', () => {
+test('the death of a worker also counts against its seceded tasks', () => {
   for (const [blame, deaths] of [
     ['none', 0],
     ['seceded', 1],

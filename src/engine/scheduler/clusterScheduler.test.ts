@@ -41,14 +41,18 @@ const choicesArbitrary = fc.array(fc.nat({ max: 1 << 20 }), { maxLength: 400, si
 const specsArbitrary = fc.array(specArbitrary, { minLength: 1, maxLength: 8, size: 'max' });
 const workersArbitrary = fc.integer({ min: 1, max: 4 });
 
+const LOSSES: Trouble = { ...CALM, losses: true };
+const RETRIES: Trouble = { ...CALM, throws: true, again: true };
+const ALL: Trouble = { throws: true, losses: true, cancels: true, secedes: true, again: true };
+
 const TROUBLES: readonly [string, Trouble, number][] = [
   ['in peace', CALM, 120],
   ['with tasks that fail', { ...CALM, throws: true }, 120],
   ['with results that are not needed any more', { ...CALM, cancels: true }, 120],
-  ['with workers and results that are lost', { ...CALM, losses: true }, 200],
+  ['with workers and results that are lost', LOSSES, 200],
   ['with tasks that secede', { ...CALM, secedes: true }, 120],
-  ['with tasks that fail and are retried', { ...CALM, throws: true, again: true }, 200],
-  ['with all of it', { throws: true, losses: true, cancels: true, secedes: true, again: true }, 440],
+  ['with tasks that fail and are retried', RETRIES, 200],
+  ['with all of it', ALL, 440],
 ];
 
 for (const [name, trouble, numRuns] of TROUBLES) {
@@ -71,17 +75,29 @@ for (const [name, trouble, numRuns] of TROUBLES) {
   });
 }
 
-test('a task runs where its input was computed while it was sought elsewhere', () => {
-  // A life in which both happened to one result; the scheduler then sent the task there for ever.
-  fc.assert(
-    fc.property(
-      optionsArbitrary,
-      specsArbitrary,
-      workersArbitrary,
-      choicesArbitrary,
-      (options, specs, workers, choices) =>
-        live(new Life(options, specs, workers, { ...CALM, losses: true }), choices),
-    ),
-    { seed: 3121505759, path: '60' },
-  );
-});
+/** Lives in which a worker once lacked the input of a task. */
+const LACKING: readonly [string, Trouble, number, string][] = [
+  ['a task runs where its input was computed while it was sought elsewhere', LOSSES, 3121505759, '60'],
+  [
+    'a retried task that ran before its cancellation leaves its inputs to other tasks',
+    RETRIES,
+    -1449174748,
+    '181',
+  ],
+  ['an input that is sent again and was lost meanwhile stays for other tasks', ALL, 136540131, '112'],
+];
+
+for (const [name, trouble, seed, path] of LACKING) {
+  test(name, () => {
+    fc.assert(
+      fc.property(
+        optionsArbitrary,
+        specsArbitrary,
+        workersArbitrary,
+        choicesArbitrary,
+        (options, specs, workers, choices) => live(new Life(options, specs, workers, trouble), choices),
+      ),
+      { seed, path },
+    );
+  });
+}

@@ -55,8 +55,8 @@ export interface ResultsUnwanted {
 /**
  * A worker is gone, with the results that only this worker held. `blame` is the id of the task that was running. It
  * is 'none' if the worker was ended on purpose or while idle. 'unknown' blames every task that had been sent to the
- * worker, and 'seceded' none of those in slots. Seceded tasks share the blame in each of these cases except 'none', because
- * a task that they have submitted, and submit again, may be the cause.
+ * worker, and 'seceded' none of those in slots. The death also counts against seceded tasks in each of these cases except
+ * 'none', because a task that they have submitted, and submit again, may be the cause.
  */
 export interface WorkerRemoved {
   readonly type: 'worker-removed';
@@ -184,7 +184,7 @@ export type SchedulerEvent =
 export interface Dispatch {
   readonly type: 'dispatch';
   readonly worker: number;
-  /** Positive id, unique in the run. The claim array has it for each of the tasks. */
+  /** Positive id, unique in the run. `OpenRunMessage.claims` has this id for each task that the batch offers. */
   readonly batch: number;
   readonly ids: Int32Array;
   /** 1 if another worker or the caller needs the result, so that it is sent with the completion. */

@@ -270,7 +270,8 @@ export class FakeWorker {
       if (this.#world.keepsStoreCopies) this.store.set(origin, value);
       return;
     }
-    if (!this.results.has(name)) this.failed.add(name);
+    if (this.results.has(name)) this.uses.set(name, NEVER_COUNTED);
+    else this.failed.add(name);
     this.outbox.push(
       { type: 'missing', holder, name: origin },
       { type: 'missing', holder: this.index, name },

@@ -156,28 +156,27 @@ export class SchedulerState extends SchedulerColumns {
     }
   }
 
-  /**
-   * Adds the task to a worker's followers, unless it may not run there, or needs a result that is not fetched yet or that
-   * a seceded task makes. Seceded tasks do not end in the order of the batches.
-   */
+  /** Adds the task to a worker's followers, unless it may not run there or must wait for the end of a dependency. */
   follow(id: number, worker: WorkerState): void {
-    if (!this.mayRun(id, worker) || this.#awaits(id) || this.#needsSeceded(id, worker)) return;
+    if (!this.mayRun(id, worker) || this.#awaitsEnd(id, worker)) return;
     worker.followers.add(id, this.priorityOf(id));
   }
 
-  #awaits(id: number): boolean {
-    if (this.awaited.size === 0) return false;
+  /**
+   * Returns whether the task needs a result that is not fetched yet, or one of a seceded task, which does not end in the
+   * order of the batches, or a result that its isolate may have dropped: an earlier run of the task, which was cancelled,
+   * counted as a use.
+   */
+  #awaitsEnd(id: number, { seceded }: WorkerState): boolean {
+    const isAgain = this.rerun[id] === 1;
+    if (this.awaited.size === 0 && seceded.size === 0 && !isAgain) return false;
     const { dependencyOffsets, dependencies } = this.graph;
-    for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++)
-      if (this.awaited.get(dependencies[edge]!)?.includes(id)) return true;
-    return false;
-  }
-
-  #needsSeceded(id: number, { seceded }: WorkerState): boolean {
-    if (seceded.size === 0) return false;
-    const { dependencyOffsets, dependencies } = this.graph;
-    for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++)
-      if (seceded.has(dependencies[edge]!)) return true;
+    for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++) {
+      const dependency = dependencies[edge]!;
+      if (seceded.has(dependency) || this.awaited.get(dependency)?.includes(id)) return true;
+      const isRunning = this.state[dependency] === PROCESSING;
+      if (isAgain && isRunning && Math.abs(this.batchOf[id]!) >= this.batchOf[dependency]!) return true;
+    }
     return false;
   }
 

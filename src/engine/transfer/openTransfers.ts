@@ -5,7 +5,7 @@ export class OpenTransfers {
   nbytes = 0;
   count = 0;
 
-  /** Adds a transfer. Call its `end` once, also if the transfer fails. */
+  /** Adds a transfer. Call its `end` once, even if the transfer fails. */
   begin(nbytes: number): OpenTransfer {
     this.count++;
     const transfer = new OpenTransfer(this);

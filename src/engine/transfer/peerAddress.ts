@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, isIPv6, type ListenOptions } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { invalidArgument } from '../../base/errors.js';
+import { invalidArgument, LongpoleError, messageOf } from '../../base/errors.js';
 
 const TCP = 'tcp://';
 const UNIX = 'unix://';
@@ -45,13 +45,27 @@ export function makeEndpoint(file: (name: string) => string, name: string, liste
       remove: () => rmSync(path, { force: true }),
     };
   }
-  const folder = mkdtempSync(join(tmpdir(), 'lp-'));
+  const folder = shortFolder(path);
   const short = join(folder, 's');
   return {
     options: { path: short },
     address: () => UNIX + short,
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
+}
+
+/** @throws LongpoleError ERR_LONGPOLE_LOCAL_DIRECTORY if the folder for temporary files cannot be written */
+function shortFolder(path: string): string {
+  try {
+    return mkdtempSync(join(tmpdir(), 'lp-'));
+  } catch (cause) {
+    throw new LongpoleError(
+      'ERR_LONGPOLE_LOCAL_DIRECTORY',
+      `A worker cannot create its socket: the path ${path} is too long for a socket, and the folder for temporary files ` +
+        `cannot be used: ${messageOf(cause)}. Pass a shorter localDirectory, or set TMPDIR to a folder that can be written.`,
+      { cause },
+    );
+  }
 }
 
 /** The system chooses the port. */

@@ -92,7 +92,7 @@ export function askingTask(): MeteredTask | undefined {
   return task === undefined || task.hasEnded ? undefined : task;
 }
 
-/** Returns whether the running code belongs to a task of a cluster, also if the task has ended. */
+/** Returns whether the running code belongs to a task of a cluster, even if the task has ended. */
 export function isInTask(): boolean {
   return holder[LINK] !== undefined && meterContext.getStore()?.task !== undefined;
 }
@@ -162,12 +162,13 @@ function endedError(): LongpoleError {
 }
 
 /**
- * Makes the running task leave the slot of its thread. While the task waits for a promise, the worker runs other tasks,
- * and the scheduler does not count the task as load of the worker. The task stays outside until its end; a further
- * call has no effect. A function that returns no promise ends as usual.
+ * Makes the running task leave the slot of its worker thread. While the task waits for a promise, the worker runs other
+ * tasks, and the scheduler does not count the task as load of the worker. The task stays outside the slot until it
+ * ends; a further call has no effect. A call in a synchronous function has no effect.
  *
+ * @returns a promise that resolves at once
  * @throws (rejects) LongpoleError ERR_LONGPOLE_NO_CLIENT outside a task of a cluster, ERR_LONGPOLE_CLOSED after the end
- *   of the task
+ *   of the task, ERR_LONGPOLE_INVALID_ARGUMENT if an argument is passed
  * @source Dask, `distributed.secede`
  */
 export function secede(): Promise<void>;

@@ -259,7 +259,7 @@ test('a garbage collection inside a task moves from its time to gc', LIMIT, asyn
 });
 
 test(
-  'a garbage collection counts for its task even if the thread loses its core when Node reports it',
+  'a garbage collection counts for its task even if the thread is preempted when Node reports it',
   LIMIT,
   async () => {
     mock.restoreAll();

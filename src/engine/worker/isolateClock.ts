@@ -10,7 +10,7 @@ export function monotonicMs(): number {
 const READINGS = 8;
 
 /**
- * Returns how far a clock is ahead of `performance.now()`, both in milliseconds. A thread may lose its core between
+ * Returns how far a clock is ahead of `performance.now()`, both in milliseconds. A thread may be preempted between
  * two readings, for milliseconds, so the closest pair is used.
  */
 export function leadMs(clock: () => number): number {

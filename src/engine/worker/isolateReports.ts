@@ -9,7 +9,8 @@ import {
 import { packedBytes } from '../../protocol/packedResult.js';
 import type { Vitals } from '../../resources/vitals.js';
 import type { IsolateMetrics } from './isolateMetrics.js';
-import { type IsolateRun, notCloneable, type Unsent } from './isolateRun.js';
+import type { IsolateRun, Unsent } from './isolateRun.js';
+import { notCloneable } from './notCloneable.js';
 import { splitValues } from './splitValues.js';
 
 export interface ReportParts {

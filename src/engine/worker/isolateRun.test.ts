@@ -7,6 +7,7 @@ import { NO_IDS, NO_PACKED, NO_VALUES, type RunBatch } from '../../protocol/isol
 import { STAYED } from '../../protocol/taskRun.js';
 import { toCallables } from './evaluator.js';
 import { IsolateRun } from './isolateRun.js';
+import { packResult } from './packResult.js';
 
 const numbers = (): number[] => [1, 2, 3];
 const count = (list: readonly unknown[]): number => list.length;
@@ -17,13 +18,14 @@ function openRun() {
     'used',
   ]);
   const log = new CompletionLog(program.size);
+  const claims = new Int32Array(program.size);
   const run = new IsolateRun({
     type: 'open',
     run: 1,
     opening: 1,
     program,
     functions: [],
-    claims: new Int32Array(program.size),
+    claims,
     wanted: new Uint8Array(program.size),
     log: log.buffer,
     inlineBytes: 1e6,
@@ -42,7 +44,13 @@ function openRun() {
     constants: { ids: Int32Array.from(constants.keys()), values: constants },
   });
   const [made = -1, used = -1] = ['made', 'used'].map((key) => ids.get(key));
-  return { run, batch, made, used };
+  /** A batch with `ids`, and a copy of `made` if it was gathered. */
+  const sent = (ids: readonly number[], gathered = false): RunBatch => ({
+    ...batch([]),
+    ids: Int32Array.from(ids),
+    packed: gathered ? { ids: Int32Array.of(made), results: [packResult([1, 2, 3])] } : NO_PACKED,
+  });
+  return { run, batch, sent, claims, made, used };
 }
 
 function complete(run: IsolateRun, id: number): unknown {
@@ -80,4 +88,50 @@ test('an input whose value is undefined is here', () => {
   const { run, batch, made, used } = openRun();
   run.accept({ ...batch([]), inputs: { ids: Int32Array.of(made), values: [undefined] } });
   assert.throws(() => run.evaluate(used), TypeError);
+});
+
+test('a copy is dropped after its last task if it was evicted while the batch with it was waiting here', () => {
+  const { run, sent, claims, made, used } = openRun();
+  const batch = sent([used], true);
+  claims[used] = 1;
+  run.arrived(batch);
+  run.evict(Int32Array.of(made), [batch]);
+  run.accept(batch);
+  assert.equal(complete(run, used), 3);
+  run.evict(NO_IDS, []);
+  assert.deepEqual(run.fetch(Int32Array.of(made)).missing, Int32Array.of(made));
+});
+
+test('a copy that arrives after its eviction stays', () => {
+  const { run, sent, claims, made, used } = openRun();
+  run.accept(sent([]));
+  complete(run, made);
+  claims[used] = 1;
+  run.evict(Int32Array.of(made), [sent([used])]);
+  const batch = sent([used], true);
+  run.arrived(batch);
+  run.evict(NO_IDS, [batch]);
+  run.accept(batch);
+  run.evict(NO_IDS, []);
+  assert.equal(complete(run, used), 3);
+});
+
+test('a result that is computed again while its old copy leaves stays', () => {
+  const { run, sent, claims, made, used } = openRun();
+  run.accept(sent([]));
+  complete(run, made);
+  claims[used] = 1;
+  run.evict(Int32Array.of(made), [sent([used])]);
+  complete(run, made);
+  run.evict(NO_IDS, []);
+  assert.equal(complete(run, used), 3);
+});
+
+test('an input that was sent for a task that runs again stays for other tasks, if no peer has it', () => {
+  const { run, batch, made, used } = openRun();
+  run.accept(batch([]));
+  complete(run, made);
+  run.accept(batch([made]));
+  complete(run, used);
+  assert.equal(complete(run, used), 3);
 });

@@ -1,5 +1,5 @@
 // One run inside an isolate: its program, the results kept here, and unsent reports.
-import { internalError, LongpoleError, messageOf } from '../../base/errors.js';
+import { internalError } from '../../base/errors.js';
 import { sizeOf } from '../../graph/sizeOf.js';
 import { CompletionLog } from '../../protocol/completionLog.js';
 import { type ErrorInfo, fromErrorInfo, toErrorInfo } from '../../protocol/errorInfo.js';
@@ -19,6 +19,7 @@ import {
 import { STAYED, type TaskRun } from '../../protocol/taskRun.js';
 import { Evaluator, type TaskCallable, Uncloneable } from './evaluator.js';
 import type { MeteredRun } from './isolateMetrics.js';
+import { notCloneable } from './notCloneable.js';
 import { markTasks } from './nvtx.js';
 import { ownResult } from './ownResult.js';
 import { packResult, unpackResult } from './packResult.js';
@@ -112,8 +113,12 @@ export class IsolateRun {
       this.#receive(id, value);
     }
     this.#unpack(batch);
-    // No peer had these inputs. This isolate may have computed one of them in another batch meanwhile.
-    for (const id of batch.lacking) if (this.#uses[id] === 0) this.#failed.add(id);
+    // No peer had these inputs. This isolate may have computed one of them in another batch. A task that runs again then
+    // counts its use again, and must not drop the input before other tasks have used it.
+    for (const id of batch.lacking) {
+      if (this.#uses[id] === 0) this.#failed.add(id);
+      else this.#uses[id] = KEEP;
+    }
     for (let index = 0; index < batch.constants.ids.length; index++)
       this.#constants[batch.constants.ids[index]!] = batch.constants.values[index];
     for (const { id, error } of batch.uncloneable ?? [])
@@ -141,17 +146,18 @@ export class IsolateRun {
     this.#results[id] = value;
     this.#uses[id] = KEEP;
     if (this.#failed.size > 0) this.#failed.delete(id);
-    if (this.#leaving.size > 0) this.#leaving.delete(id);
     if (this.#uncloneable.size > 0) this.#uncloneable.delete(id);
   }
 
   /** Returns whether a dependency of the task failed here, or has not ended, so that it cannot run. */
   isBlocked(id: number): boolean {
     if (this.#failed.size === 0) return false;
+    return this.#dependenciesOf(id).some((dependency) => this.#failed.has(dependency));
+  }
+
+  #dependenciesOf(id: number): Int32Array {
     const { dependencyOffsets, dependencies } = this.#program;
-    for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++)
-      if (this.#failed.has(dependencies[edge]!)) return true;
-    return false;
+    return dependencies.subarray(dependencyOffsets[id]!, dependencyOffsets[id + 1]!);
   }
 
   /** The task leaves its slot. Later tasks may need its result before it ends, and are skipped. */
@@ -307,16 +313,18 @@ export class IsolateRun {
     return this.#leaving.size > 0;
   }
 
-  /** Drops results that have another holder. Results that tasks in `batches` will use are dropped by a later call. */
-  evict(ids: Int32Array, batches: readonly RunBatch[]): void {
-    const needed = new Set<number>();
-    const { dependencyOffsets, dependencies } = this.#program;
-    for (const batch of batches) {
-      for (const id of batch.ids) {
-        if (this.claims[id] !== batch.batch) continue;
-        for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++)
-          needed.add(dependencies[edge]!);
-      }
+  /** A batch has arrived with results, of which the host evicts the copies again when it must. */
+  arrived({ packed, inputs }: RunBatch): void {
+    if (this.#leaving.size === 0) return;
+    for (const id of [...packed.ids, ...inputs.ids]) this.#leaving.delete(id);
+  }
+
+  /** Drops results that have another holder. Results that these batches will use are dropped by a later call. */
+  evict(ids: Int32Array, queued: readonly RunBatch[], current?: RunBatch): void {
+    const needed = new Set(queued.flatMap(({ packed }) => [...packed.ids]));
+    for (const batch of current === undefined ? queued : [...queued, current]) {
+      const left = batch.ids.filter((id) => this.claims[id] === batch.batch);
+      for (const id of left) for (const dependency of this.#dependenciesOf(id)) needed.add(dependency);
     }
     const leaving = [...ids, ...this.#leaving];
     this.#leaving.clear();
@@ -326,7 +334,10 @@ export class IsolateRun {
     }
   }
 
-  /** Returns private results, packed or shared now if they are large, and the ids of those dropped meanwhile. */
+  /**
+   * Returns results that are needed outside this isolate, and the ids of those that are gone. On a cluster, large results
+   * are packed. On a local scheduler, large typed arrays are moved to shared memory.
+   */
   fetch(ids: Int32Array): Unsent & { missing: Int32Array } {
     const missing: number[] = [];
     const valueIds: number[] = [];
@@ -361,6 +372,7 @@ export class IsolateRun {
 
   #keep(id: number, value: unknown): void {
     if (this.#failed.size > 0) this.#failed.delete(id);
+    if (this.#leaving.size > 0) this.#leaving.delete(id);
     const uses = this.#program.dependentCounts[id]!;
     if (uses === 0) return;
     this.#uses[id] = uses;
@@ -385,14 +397,4 @@ export class IsolateRun {
     // The maximum decays by 2 % a call, so that early calls, which V8 had not optimised yet, lose their weight.
     this.#slowest[fn] = slowest > seconds ? slowest + (seconds - slowest) * 0.02 : seconds;
   }
-}
-
-/** Returns the error for a result that cannot be copied, with the given reason. */
-export function notCloneable(reason: unknown): LongpoleError {
-  const why = messageOf(reason);
-  return new LongpoleError(
-    'ERR_LONGPOLE_NOT_CLONEABLE',
-    `The result cannot leave its isolate: ${why} Return plain data, and create other objects from it in the next task.`,
-    { cause: reason },
-  );
 }

@@ -112,6 +112,7 @@ export class IsolateRuntime {
         break;
       case 'batch':
         this.#queue.push(message);
+        this.#runs.get(message.run)?.arrived(message);
         if (!this.#busy) this.#work();
         break;
       case 'release':
@@ -379,9 +380,8 @@ export class IsolateRuntime {
   #evict(number: number, ids: Int32Array): void {
     const run = this.#runs.get(number);
     if (run === undefined) return;
-    const batches = this.#queue.filter((batch) => batch.run === number);
-    if (this.#current?.run === run) batches.push(this.#current.batch);
-    run.evict(ids, batches);
+    const queued = this.#queue.filter((batch) => batch.run === number);
+    run.evict(ids, queued, this.#current?.run === run ? this.#current.batch : undefined);
   }
 
   #fetch(number: number, ids: Int32Array): void {

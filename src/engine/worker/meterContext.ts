@@ -27,7 +27,7 @@ export interface MeteredTask {
 export interface TaskBlock {
   readonly label: string;
   readonly isBlock: boolean;
-  /** The run of synchronous code that opened the meter. */
+  /** Number of the synchronous turn that opened the meter. Code without an `await` in between has the same number. */
   readonly turn: number;
   parent: TaskBlock | undefined;
   open: boolean;

@@ -81,6 +81,11 @@ export class MeterTree {
     return passed === undefined || meter.isDisputed ? context : inside.before;
   }
 
+  /** Divides the time until now, unless a meter is disputed. */
+  settle(): void {
+    if (this.#disputed.size === 0) this.#divide(performance.now());
+  }
+
   /** Ends the task: meters that are open end with it. A disputed meter whose outer one is open is beside that. */
   end(): void {
     for (const meter of this.#disputed) meter.parent = meter.parent?.parent;

@@ -3,7 +3,7 @@
 
 import { LongpoleError, sentenceOf } from '../../base/errors.js';
 import type { PackedResult } from '../../protocol/packedResult.js';
-import { notCloneable } from './isolateRun.js';
+import { notCloneable } from './notCloneable.js';
 import { ownResult } from './ownResult.js';
 import { packResult } from './packResult.js';
 

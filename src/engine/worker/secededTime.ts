@@ -1,6 +1,7 @@
 // Measures how long seceded tasks use their thread. The thread also runs the tasks in its slot, and seceded tasks await
 // results. The rest of the time belongs to them, unless the thread is idle.
 import type { TaskAway } from '../../protocol/taskRun.js';
+import { idleTime } from '../../resources/idleTime.js';
 
 /** Readings of a thread. */
 export interface ThreadTimes {
@@ -8,6 +9,8 @@ export interface ThreadTimes {
   now(): number;
   /** CPU seconds of the thread; NaN if they cannot be read. */
   cpuSeconds(): number;
+  /** Seconds in which its event loop was idle. */
+  idleSeconds(): number;
   /** Seconds in which tasks were in the slot. */
   readonly slotSeconds: number;
 }
@@ -36,16 +39,20 @@ export class SecededShares {
     this.#thread = thread;
   }
 
-  /** A task begins (1) or ceases (-1) to run its own code. Returns the time. */
-  change(by: 1 | -1): number {
+  /** Divides the time until now. A task begins (1) or ceases (-1) to run its own code. Returns the time. */
+  change(by: 1 | 0 | -1): number {
     const now = this.#thread.now();
-    const idle = idleSeconds();
+    const idle = this.#thread.idleSeconds();
     const slots = this.#thread.slotSeconds;
     const cpu = this.#thread.cpuSeconds();
     if (this.#open > 0) {
-      const busy = Math.max(0, now - this.#now - (idle - this.#idle) - (slots - this.#slots));
+      // How much CPU time the tasks in the slot used is not known: all of their time is assumed.
+      const inSlot = slots - this.#slots;
+      const outside = Math.max(0, now - this.#now - inSlot);
+      const used = Math.min(outside, Math.max(0, cpu - this.#cpu - inSlot));
+      const busy = Math.max(0, outside - idleTime(outside, idle - this.#idle, used));
       this.seconds += busy / this.#open;
-      this.cpuSeconds += (Math.min(busy, Math.max(0, cpu - this.#cpu)) || 0) / this.#open;
+      this.cpuSeconds += (Math.min(busy, used) || 0) / this.#open;
     }
     this.#open += by;
     this.#now = now;
@@ -56,21 +63,33 @@ export class SecededShares {
   }
 }
 
+/** Seconds in which a task used its thread, and CPU seconds among them. */
+interface UsedTime {
+  seconds: number;
+  cpuSeconds: number;
+}
+
 /** The time of one seceded task. */
 export class SecededTime {
   readonly #shares: SecededShares;
   readonly #left: number;
   #resumed: number;
-  /** Values of the shares at the time from which the task awaits no result. */
-  #since: { readonly seconds: number; readonly cpuSeconds: number } | undefined;
-  /** Seconds in which the task used the thread, and CPU seconds among them. */
-  used = 0;
-  usedCpu = 0;
+  /** Values of the shares up to which the time of the task has been added; undefined while it awaits a result. */
+  #since: Readonly<UsedTime> | undefined;
+  #inMeters: boolean;
+  /** Time outside meters that the task opened, and inside. */
+  readonly outside: UsedTime = { seconds: 0, cpuSeconds: 0 };
+  readonly inside: UsedTime = { seconds: 0, cpuSeconds: 0 };
 
-  /** @param left time at which the task left its slot */
-  constructor(shares: SecededShares, left: number, waits: boolean) {
+  /**
+   * @param left time at which the task left its slot
+   * @param waits whether the task awaits a result
+   * @param inMeters whether a meter of the task is open
+   */
+  constructor(shares: SecededShares, left: number, waits: boolean, inMeters: boolean) {
     this.#shares = shares;
     this.#left = left;
+    this.#inMeters = inMeters;
     if (!waits) this.resume();
     this.#resumed = left;
   }
@@ -79,16 +98,24 @@ export class SecededTime {
   pause(): void {
     if (this.#since === undefined) return;
     this.#shares.change(-1);
-    this.used += this.#shares.seconds - this.#since.seconds;
-    this.usedCpu += this.#shares.cpuSeconds - this.#since.cpuSeconds;
+    this.#add(this.#since);
     this.#since = undefined;
   }
 
   /** The task has the last of the awaited results. */
   resume(): void {
     this.#resumed = this.#shares.change(1);
-    const { seconds, cpuSeconds } = this.#shares;
-    this.#since = { seconds, cpuSeconds };
+    this.#since = this.#soFar();
+  }
+
+  /** The first meter of the task has opened, or the last one has closed. */
+  meter(isOpen: boolean): void {
+    if (this.#since !== undefined) {
+      this.#shares.change(0);
+      this.#add(this.#since);
+      this.#since = this.#soFar();
+    }
+    this.#inMeters = isOpen;
   }
 
   /** The task ended at `stop`. */
@@ -96,6 +123,17 @@ export class SecededTime {
     const isWaiting = this.#since === undefined;
     this.pause();
     const resumed = isWaiting ? stop : Math.min(this.#resumed, stop);
-    return { seceded: this.#left, resumed, waited: Math.max(0, stop - this.#left - this.used) };
+    const used = this.outside.seconds + this.inside.seconds;
+    return { seceded: this.#left, resumed, waited: Math.max(0, stop - this.#left - used) };
+  }
+
+  #soFar(): UsedTime {
+    return { seconds: this.#shares.seconds, cpuSeconds: this.#shares.cpuSeconds };
+  }
+
+  #add(since: Readonly<UsedTime>): void {
+    const sum = this.#inMeters ? this.inside : this.outside;
+    sum.seconds += this.#shares.seconds - since.seconds;
+    sum.cpuSeconds += this.#shares.cpuSeconds - since.cpuSeconds;
   }
 }

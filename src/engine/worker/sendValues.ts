@@ -4,7 +4,7 @@ import { deserialize, serialize } from 'node:v8';
 import type { FinishedTasks } from '../../protocol/finishedTasks.js';
 import type { Values } from '../../protocol/isolateMessages.js';
 import { KIND_ERROR } from '../../protocol/resultKinds.js';
-import { notCloneable } from './isolateRun.js';
+import { notCloneable } from './notCloneable.js';
 import { type SplitValues, splitValues } from './splitValues.js';
 
 /** Calls `send` with all values. If that throws, calls it again with the sendable values and errors for the others. */

@@ -30,13 +30,13 @@ export class TaskMeter implements MeteredTask {
   prefix = '';
   /** Whether the task has asked to leave its slot. */
   hasSeceded = false;
-  /** Value of `metered` when the task left its slot. */
-  meteredInSlot = 0;
   /** Number of results that the task awaits from the scheduler's process, after it has asked to leave its slot. */
   #waits = 0;
   /** Set when the task has left its slot. */
   away: SecededTime | undefined;
-  /** Seconds inside meters, and the CPU seconds among them. */
+  /** Seconds that the task measured itself, outside meters; since it left its slot, if it has. */
+  digested = 0;
+  /** Seconds inside meters or in `digested`, and the CPU seconds inside meters. */
   metered = 0;
   meteredCpu = 0;
 
@@ -51,14 +51,20 @@ export class TaskMeter implements MeteredTask {
       this.metered += seconds;
       this.#add(each, seconds, 'seconds');
     });
-    if (this.#meters.openMeters === 0) this.#cpuSince = this.#cpuClock?.() ?? 0;
+    if (this.#meters.openMeters === 0) {
+      this.#cpuSince = this.#cpuClock?.() ?? 0;
+      this.away?.meter(true);
+    }
     return this.#meters.open(label, context, isBlock);
   }
 
   close(inside: MeterScope, context: MeterScope | undefined): MeterScope | undefined {
     if (this.#ended || this.#meters === undefined || !inside.meter?.open) return context;
     const after = this.#meters.close(inside, context);
-    if (this.#meters.openMeters === 0) this.#closeCpu();
+    if (this.#meters.openMeters === 0) {
+      this.#closeCpu();
+      this.away?.meter(false);
+    }
     return after;
   }
 
@@ -72,7 +78,10 @@ export class TaskMeter implements MeteredTask {
     if (unit === 'seconds') {
       const inside = innermost(context);
       if (inside !== undefined) this.#add(inside.label, -value, unit);
-      else this.metered += value;
+      else {
+        this.metered += value;
+        this.digested += value;
+      }
     }
     this.#add(label, value, unit);
   }
@@ -84,14 +93,22 @@ export class TaskMeter implements MeteredTask {
     try {
       return await work;
     } finally {
-      if (--this.#waits === 0) this.away?.resume();
+      if (--this.#waits === 0 && !this.#ended) this.away?.resume();
     }
+  }
+
+  /** Adds the time so far of open meters to `metered` and `meteredCpu`. */
+  settle(): void {
+    if (this.#meters === undefined || this.#meters.openMeters === 0) return;
+    this.#meters.settle();
+    this.#closeCpu();
+    this.#cpuSince = this.#cpuClock?.() ?? 0;
   }
 
   /** The task has left its slot at the time `now`. */
   left(now: number, shares: SecededShares): void {
-    this.meteredInSlot = this.metered;
-    this.away = new SecededTime(shares, now, this.#waits > 0);
+    this.digested = 0;
+    this.away = new SecededTime(shares, now, this.#waits > 0, (this.#meters?.openMeters ?? 0) > 0);
   }
 
   get hasEnded(): boolean {

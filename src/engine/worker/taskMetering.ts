@@ -9,7 +9,7 @@ import type { MetricEntry, MetricLedger } from '../metrics/metricLedger.js';
 import { TaskIntervalLog } from '../profiler/taskIntervalLog.js';
 import { leadMs } from './isolateClock.js';
 import { meterContext } from './meterContext.js';
-import { SecededShares, type SecededTime, type ThreadTimes } from './secededTime.js';
+import { idleSeconds, SecededShares, type SecededTime, type ThreadTimes } from './secededTime.js';
 import { type Digest, TaskMeter } from './taskMeter.js';
 import type { ThreadCpuClock } from './threadCpuClock.js';
 
@@ -151,19 +151,21 @@ export class TaskMetering implements ThreadTimes {
 
   /** The task leaves its slot at `now`, where other tasks follow. Counts its time so far. */
   secede(task: TaskMeter, kind: Kind, start: number, now: number): void {
+    task.settle();
     this.#countSlot(task, kind, start, now, 'done');
     task.left(now, this.#shares);
   }
 
   /** Ends a seceded task. Counts the time in which it used the thread after it had left its slot. */
-  endSeceded(task: TaskMeter, { used, usedCpu }: SecededTime, kind: Kind, outcome: Outcome = 'done'): void {
+  endSeceded(task: TaskMeter, away: SecededTime, kind: Kind, outcome: Outcome = 'done'): void {
     for (const digest of task.end()) this.#count(kind, digest, outcome);
-    const inMeters = outcome === 'done' ? task.metered - task.meteredInSlot : 0;
-    const seconds = Math.max(0, used - inMeters);
-    const cpu = Math.min(seconds, usedCpu);
+    const { outside, inside } = away;
+    const used = outside.seconds + inside.seconds;
     // The CPU time does not belong to the task in the slot.
-    if (this.#windowOpen) this.#meteredCpu += cpu;
-    this.#accounted += seconds;
+    if (this.#windowOpen) this.#meteredCpu += outside.cpuSeconds + inside.cpuSeconds;
+    this.#accounted += used;
+    const seconds = outcome === 'done' ? Math.max(0, outside.seconds - task.digested) : used;
+    const cpu = Math.min(seconds, outside.cpuSeconds);
     this.#settle(kind, seconds, seconds === 0 ? 0 : cpu / seconds, outcome);
   }
 
@@ -212,6 +214,10 @@ export class TaskMetering implements ThreadTimes {
 
   now(): number {
     return this.#clock();
+  }
+
+  idleSeconds(): number {
+    return idleSeconds();
   }
 
   /** Returns the CPU seconds of this thread; NaN if they cannot be read. */

@@ -1,7 +1,9 @@
 // Output of tasks beside their results: printed lines, for the log of the trace, and uncaught errors. An uncaught
 // error ends the isolate. The asynchronous context identifies the task that caused it, even after the task has ended.
+
 import { writeSync } from 'node:fs';
 import { inspect } from 'node:util';
+import { visibleName, visibleText } from '../../base/visibleText.js';
 import type { IsolateOutput } from '../../protocol/isolateMessages.js';
 import { meterContext } from './meterContext.js';
 import { TaskMeter } from './taskMeter.js';
@@ -35,9 +37,9 @@ export function printUncaughtErrors(worker: string): void {
   process.on('uncaughtExceptionMonitor', (error, origin) => {
     const what = origin === 'unhandledRejection' ? 'unhandled rejection' : 'uncaught error';
     const { prefix = '' } = currentTask() ?? {};
-    const where = prefix === '' ? '' : `, caused by a task of '${prefix}'`;
+    const where = prefix === '' ? '' : `, caused by a task of '${visibleName(prefix)}'`;
     try {
-      writeSync(STDERR, `longpole: ${what} in ${worker}${where}:\n${inspect(error)}\n`);
+      writeSync(STDERR, visibleText(`longpole: ${what} in ${worker}${where}:\n${inspect(error)}\n`));
     } catch {
       // A program that closed its error output does not read the text.
     }

@@ -57,6 +57,8 @@ interface Installed {
 }
 
 const installed = new Map<string, Installed>();
+/** Name → the last call that installs it. A plugin can be removed or replaced while its module is imported. */
+const installing = new Map<string, unknown>();
 /** Removes the hook that notifies plugins of tasks; undefined if no plugin needs it. */
 let removeHook: (() => void) | undefined;
 
@@ -64,8 +66,10 @@ let removeHook: (() => void) | undefined;
 async function install(context: unknown): Promise<string> {
   const { worker, plugin } = checked(context);
   const name = plugin.name ?? `${plugin.url}#${plugin.export ?? 'default'}`;
+  installing.set(name, context);
   await remove(name, worker);
   const module = await importModule(plugin.url);
+  if (installing.get(name) !== context) return name;
   const made: unknown =
     typeof module === 'object' && module !== null
       ? Reflect.get(module, plugin.export ?? 'default')
@@ -105,7 +109,9 @@ function makePlugin(made: unknown, { url, export: name = 'default', options }: W
 
 async function uninstall(context: unknown): Promise<void> {
   const { worker, plugin } = checked(context);
-  await remove(plugin.name ?? `${plugin.url}#${plugin.export ?? 'default'}`, worker);
+  const name = plugin.name ?? `${plugin.url}#${plugin.export ?? 'default'}`;
+  installing.delete(name);
+  await remove(name, worker);
 }
 
 async function remove(name: string, worker: unknown): Promise<void> {

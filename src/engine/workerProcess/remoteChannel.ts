@@ -1,6 +1,6 @@
-// The channel to a worker process on another machine. A batch waits for a lease of one of the cluster's threads. The
-// process holds the lease from its first batch until it is idle. So the cluster accounts for its work, and can use the
-// thread otherwise in between.
+// The channel to a worker process that another program started, possibly on another machine. A batch waits for a lease of
+// one of the cluster's threads, up to a time limit. The channel requests leases from the first batch until the process is
+// idle. During a lease, the cluster counts the thread as busy. Between leases, other tasks can use the thread.
 import { serialize } from 'node:v8';
 import type { FunctionRef } from '../../protocol/functionRef.js';
 import type { RemoteProcess, RemoteProcessEvents } from '../../protocol/remoteProcess.js';

@@ -13,7 +13,7 @@ import { Store } from '../store/store.js';
 import { PeerClient } from '../transfer/peerClient.js';
 import { PeerServer } from '../transfer/peerServer.js';
 import { isolateClock } from '../worker/isolateClock.js';
-import { notCloneable } from '../worker/isolateRun.js';
+import { notCloneable } from '../worker/notCloneable.js';
 import { CorrectedEvents } from './correctedEvents.js';
 import { openParentChannel } from './parentChannel.js';
 import { ProcessPeers } from './processPeers.js';

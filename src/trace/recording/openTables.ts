@@ -1,9 +1,11 @@
 // Opens the tables of a trace from bytes. Trace directories, reports and dashboards use it.
+import { recordOf } from '../../base/recordOf.js';
 import { unpackedSizeError, unpackLimit } from '../../base/unpackLimit.js';
 import { appearedLater } from '../../protocol/schemaColumns.js';
-import type { RecordedTable } from '../../protocol/traceSchema.js';
+import { RECORDED_TABLES, type RecordedTable } from '../../protocol/traceSchema.js';
 import { ArrowStream } from '../formats/arrow/arrowDecoder.js';
 import { type ByteSource, MemorySource } from '../formats/arrow/arrowMessages.js';
+import { type Scan, scanStream, unpackedBytes } from '../formats/arrow/arrowScan.js';
 import type { ArrowCodec } from '../formats/arrow/arrowTypes.js';
 import type { Trace, TraceDamage } from '../trace.js';
 import { streamsOf } from './recordedTasks.js';
@@ -28,40 +30,62 @@ export interface OpenTablesOptions {
   readonly checked: boolean;
   /** Known totals. Default: the totals of the rows in the streams. */
   readonly known?: KnownTotals;
-  /** Limit for the unpacked size of tables in memory. Default: in proportion to their packed size. */
+  /** Limit for the unpacked size of all tables. Default: in proportion to their packed size. */
   readonly maxUnpackedBytes?: number | undefined;
+}
+
+interface ScannedTable {
+  readonly name: string;
+  /** Empty if the table is missing. */
+  readonly source: ByteSource;
+  readonly missing: boolean;
+  readonly scan: Scan;
 }
 
 /**
  * Opens the tables of a trace. `meta.ended` decides how `trace.damage` describes streams without an end. Throws
- * ERR_LONGPOLE_UNPACKED_SIZE if tables in memory exceed the limit. Columns of tables in files are unpacked on first
- * use, to at most 255 times their size.
+ * ERR_LONGPOLE_UNPACKED_SIZE, before anything is unpacked, if the tables exceed the limit.
  */
 export function openTables(
   meta: Pick<TraceMeta, 'ended' | 'reason'>,
   tableOf: (table: RecordedTable) => TableSource,
   { codec, checked, known, maxUnpackedBytes }: OpenTablesOptions,
 ): Trace {
+  const scanned = recordOf(RECORDED_TABLES, (table) => scannedTable(tableOf(table)));
+  checkUnpackedSize(Object.values(scanned), maxUnpackedBytes);
   const damage = new DamageList(meta);
-  const sizes = { packed: 0, unpacked: 0 };
   const stream = (table: RecordedTable): ArrowStream => {
-    const { name, bytes } = tableOf(table);
+    const { name, source, missing, scan } = scanned[table];
     const short = name.slice(name.lastIndexOf('/') + 1);
-    if (bytes === undefined && !appearedLater(table)) damage.add(short, 0, 0, 'it is missing');
-    const opened = new ArrowStream(name, bytes ?? new MemorySource(new Uint8Array(0)), codec, checked);
-    if (bytes !== undefined) {
+    if (missing && !appearedLater(table)) damage.add(short, 0, 0, 'it is missing');
+    const opened = new ArrowStream(name, source, codec, checked, scan);
+    if (!missing) {
       for (const { offset, bytes: lost, reason } of opened.damage) damage.add(short, offset, lost, reason);
-    }
-    if (bytes instanceof MemorySource) {
-      sizes.packed += bytes.length;
-      sizes.unpacked += opened.unpackedSize();
     }
     return opened;
   };
-  const streams = streamsOf(stream);
-  const limit = maxUnpackedBytes ?? unpackLimit(sizes.packed);
-  if (sizes.unpacked > limit) throw unpackedSizeError('The trace directory', sizes.packed, limit);
-  return recordedTrace(streams, damage.summary(), known);
+  return recordedTrace(streamsOf(stream), damage.summary(), known);
+}
+
+/** Reads the descriptions of a table's batches, but no column. */
+function scannedTable({ name, bytes }: TableSource): ScannedTable {
+  const source = bytes ?? new MemorySource(new Uint8Array(0));
+  return { name, source, missing: bytes === undefined, scan: scanStream(source) };
+}
+
+/**
+ * Compares the stated unpacked sizes with the limit. They bind, because a buffer is unpacked into an array of its
+ * stated size. All tables count, also those whose columns are read on first use: a column that is read is in memory
+ * as a whole, and an analysis reads most columns.
+ */
+function checkUnpackedSize(tables: readonly ScannedTable[], maxUnpackedBytes: number | undefined): void {
+  const packed = tables.reduce((sum, { source }) => sum + source.length, 0);
+  const limit = maxUnpackedBytes ?? unpackLimit(packed);
+  let unpacked = 0;
+  for (const { source, scan } of tables) {
+    unpacked += unpackedBytes(source, scan);
+    if (unpacked > limit) throw unpackedSizeError('The trace directory', packed, limit);
+  }
 }
 
 /** Collects the damage of a trace's tables. */

@@ -1,5 +1,6 @@
-// Collects runs of tasks for a batch. Every task of a recorded program passes here, so arrays are copied whole and
-// texts become codes once per computation.
+// Collects ended runs of tasks as columns, until a batch of rows for the trace file is full. Every task of a recorded
+// program passes through this class. To keep the cost per task low, the class copies whole arrays, and looks up the
+// dictionary codes of prefixes, functions and spans once per computation.
 import { type Computation, TASK_MEMORY, TASK_STATES, type TaskRuns } from '../../protocol/clusterObserver.js';
 import type { ArrowValues } from '../formats/arrow/arrowTypes.js';
 import { inGroup, keyGroup } from '../keyGroup.js';

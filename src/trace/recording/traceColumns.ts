@@ -154,7 +154,7 @@ function columnSource(trace: Trace, rows: Rows, column: Column, options: SourceO
   }
 }
 
-/** Returns numbers as the file's type. An absent whole number is -1. */
+/** Returns a source of numbers in the file's type. In an `int32` column, a negative number or NaN becomes -1. */
 function numbers(type: 'float64' | 'int64' | 'int32' | 'uint8', values: ArrayLike<number>): ColumnSource {
   switch (type) {
     case 'float64':

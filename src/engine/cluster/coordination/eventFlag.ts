@@ -27,7 +27,7 @@ export class EventFlag {
 
   /** @returns undefined if the flag is set */
   wait(answer: () => void): Leave | undefined {
-    // Each call is a function of its own, also if the program passes the same one twice.
+    // Each call is a function of its own, even if the program passes the same one twice.
     const call = (): void => answer();
     if (this.#isSet) {
       call();

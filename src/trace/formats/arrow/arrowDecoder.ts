@@ -12,9 +12,9 @@ import {
   checkLengths,
   type Field,
   readBuffer,
+  type Scan,
   type StreamDamage,
   scanStream,
-  unpackedBytes,
   WIDTH,
 } from './arrowScan.js';
 import type { ArrowCodec, ArrowType } from './arrowTypes.js';
@@ -39,13 +39,18 @@ export class ArrowStream {
   /**
    * `checked` unpacks all bytes once and skips damaged batches. Otherwise only the last two batches are checked, which
    * a crash of the system may have truncated, and reading a damaged column throws ERR_LONGPOLE_TRACE_FORMAT. `name`
-   * names the source in errors.
+   * names the source in errors. `scan` is the scan of the source, whose damage this completes. Default: it is scanned.
    */
-  constructor(name: string, source: ByteSource, codec: ArrowCodec, checked: boolean) {
+  constructor(
+    name: string,
+    source: ByteSource,
+    codec: ArrowCodec,
+    checked: boolean,
+    scan: Scan = scanStream(source),
+  ) {
     this.#name = name;
     this.#source = source;
     this.#codec = codec;
-    const scan = scanStream(source);
     this.#fields = scan.fields;
     const batches = scan.batches.filter((batch, i) => {
       const whole = checked || i >= scan.batches.length - 2;
@@ -64,11 +69,6 @@ export class ArrowStream {
     this.damage = scan.damage;
     if (firstRow >= 2 ** 31)
       unusableTrace(`${name} has more rows than Longpole can open`, 'Record a part of the run.');
-  }
-
-  /** Returns the unpacked size of all columns in bytes. Reads from the source. */
-  unpackedSize(): number {
-    return unpackedBytes(this.#source, this.#batches);
   }
 
   has(name: string): boolean {

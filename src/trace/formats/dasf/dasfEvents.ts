@@ -1,5 +1,6 @@
 // DASF's events: those of the Chrome Trace Event Format with times in seconds. In files the fields are named process_id
 // and thread_id and have the order of DASF's dataclasses.
+import { visibleText } from '../../../base/visibleText.js';
 
 /** Phases of DASF. Events of four phases have a class of their own; the others are `PhaseEvent`s. */
 export const EventPhases = {
@@ -66,7 +67,7 @@ export class PhaseEvent {
     const written = (value: unknown): string =>
       JSON.stringify(value, (_name, part: unknown) => (typeof part === 'bigint' ? Number(part) : part));
     const fields = Object.entries(this).map(([name, value]) => `${name}: ${written(value)}`);
-    return `${this.constructor.name}(${fields.join(', ')})`;
+    return visibleText(`${this.constructor.name}(${fields.join(', ')})`);
   }
 }
 
