@@ -1,7 +1,7 @@
 // registerDefaultProfiler on real clusters: the event files and their analysis.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -149,6 +149,33 @@ describe('registerDefaultProfiler', () => {
     profiler.close();
     const names = Array.from(new EventProfiler(profiler.traceFile).getTraces(), ({ name }) => name);
     assert.ok(names.includes('Compute'));
+  });
+
+  it('leaves two files without events if it is closed at once', LIMIT, async () => {
+    await using client = await connect({ workers: 1, profile: false });
+    const options = { name: 'short', addTimeSuffix: false, directory: folder, log: () => undefined };
+    const profiler = registerDefaultProfiler(client, options);
+    profiler.close();
+    const databases = [profiler.resourceFile, profiler.traceFile].map((file) => new EventProfiler(file));
+    const analyser = new TraceAnalyser(new MultiEventDatabase(databases));
+    assert.deepEqual(
+      databases.map((database) => [...database.getTraces()].length),
+      [0, 0],
+    );
+    assert.equal(analyser.perFunctionBottleneck().rows.length, 0);
+  });
+
+  it('refuses at once a file that it cannot write', LIMIT, async () => {
+    await using client = await connect({ workers: 1, profile: false });
+    const taken = join(folder, `taken-ResourceMonitor-${hostname()}.msgpack`);
+    mkdirSync(taken);
+    assert.throws(
+      () => registerDefaultProfiler(client, { name: 'taken', addTimeSuffix: false, directory: folder }),
+      (error: unknown) =>
+        error instanceof LongpoleError &&
+        error.code === 'ERR_LONGPOLE_TRACE_FILE' &&
+        error.message.includes(taken),
+    );
   });
 
   it('refuses a pipeline without a client, and names that are paths', LIMIT, async () => {

@@ -1,5 +1,6 @@
 // `registerDefaultProfiler`: records a client's cluster with DASF's two plugins, each into a separate file.
 
+import { closeSync, openSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { CALLABLE, checkOptions, FLAG, invalid, kind, type OptionKinds, TEXT } from '../base/arguments.js';
@@ -52,7 +53,8 @@ export interface DefaultProfiler {
  * - NAME-TracePlugin-HOST.msgpack: every task that ends, and the memory of the results of each worker
  * - NAME-ResourceMonitor-HOST.msgpack: resource usage of the host and of each worker, ten times a second
  *
- * The files are complete when the profiler is closed, the cluster is closed, or the process ends.
+ * The files exist from the call on. They are complete when the profiler is closed, the cluster is closed, or the process
+ * ends. A run that ends before the first sample leaves a ResourceMonitor file without events.
  *
  *     using profiler = registerDefaultProfiler(pipeline, { name: 'Tutorial_5_Profile', addTimeSuffix: false });
  *
@@ -61,8 +63,8 @@ export interface DefaultProfiler {
  *
  * @returns the paths of the files, and `close()`
  * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for a pipeline without a client, or a name that is empty or has a
- *   slash; ERR_LONGPOLE_TRACE_FILE if the directory cannot be created; ERR_LONGPOLE_WORKER_START if the system refuses
- *   a thread
+ *   slash; ERR_LONGPOLE_TRACE_FILE if the directory or a file cannot be created; ERR_LONGPOLE_WORKER_START if the
+ *   system refuses a thread
  * @source DASF's `register_default_profiler`
  */
 export function registerDefaultProfiler(
@@ -85,10 +87,11 @@ export function registerDefaultProfiler(
     );
   }
   const full = addTimeSuffix ? `${name}-${Math.floor(Date.now() / 1000)}` : name;
-  makeDirectory(directory);
   const host = hostname();
   const file = (plugin: string): string => resolve(directory, `${full}-${plugin}-${host}.msgpack`);
-  const profiler = new PluginFiles(client, file('TracePlugin'), file('ResourceMonitor'), host);
+  const [traceFile, resourceFile] = [file('TracePlugin'), file('ResourceMonitor')];
+  createFiles(directory, [traceFile, resourceFile]);
+  const profiler = new PluginFiles(client, traceFile, resourceFile, host);
   if (enableNvtx) markTasks(client);
   const log = options.log ?? (target instanceof Pipeline ? target.log : toStderr);
   log(`Registered worker plugin: ${full}-TracePlugin`);
@@ -96,11 +99,14 @@ export function registerDefaultProfiler(
   return profiler;
 }
 
-function makeDirectory(directory: string): void {
+/** Creates the folder and the files that are missing, so that a short run also leaves files that can be analysed. */
+function createFiles(directory: string, files: readonly string[]): void {
+  let path = directory;
   try {
     makeFolders(directory);
+    for (path of files) closeSync(openSync(path, 'a'));
   } catch (cause) {
-    throw notWrittenError(directory, cause);
+    throw notWrittenError(path, cause);
   }
 }
 
