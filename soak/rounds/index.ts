@@ -10,6 +10,7 @@ import { limits } from './limits.js';
 import { longMemory, memory } from './memory.js';
 import { names } from './names.js';
 import { nested } from './nested.js';
+import { programs } from './programs.js';
 import { properties } from './properties.js';
 import { readers } from './readers.js';
 import { schedulers } from './schedulers.js';
@@ -36,6 +37,7 @@ export const ROUNDS: readonly Round[] = [
   gathers,
   clusters,
   fourClusters,
+  programs,
   signals,
   viewers,
   viewersOfProcesses,
