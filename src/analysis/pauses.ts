@@ -1,4 +1,5 @@
 // Finds the time spans in which workers were paused, i.e. started no task, because their memory was short.
+import { oncePer } from '../base/lookUps.js';
 import type { Trace } from '../trace/trace.js';
 
 export interface Pause {
@@ -12,17 +13,8 @@ const TOPICS: ReadonlyMap<string, string> = new Map([
   ['worker-full', 'worker-has-room'],
 ]);
 
-const known = new WeakMap<Trace, ReadonlyMap<number, readonly Pause[]>>();
-
 /** Returns the pauses by row of workers, in order and without overlaps. Computed once per trace. */
-export function pausesOf(trace: Trace): ReadonlyMap<number, readonly Pause[]> {
-  let pauses = known.get(trace);
-  if (pauses === undefined) {
-    pauses = findPauses(trace);
-    known.set(trace, pauses);
-  }
-  return pauses;
-}
+export const pausesOf = oncePer((trace: Trace): ReadonlyMap<number, readonly Pause[]> => findPauses(trace));
 
 function findPauses(trace: Trace): Map<number, Pause[]> {
   const { events, strings, workers } = trace;

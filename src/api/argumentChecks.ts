@@ -3,22 +3,6 @@ import { invalid, isOptionsObject, textOf } from '../base/arguments.js';
 import { invalidArgument, type LongpoleError } from '../base/errors.js';
 import { Delayed } from '../graph/delayed.js';
 
-/**
- * Returns a value, or an array of values, as an array.
- *
- * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if `isOne` refuses a value
- */
-export function oneOrMany<T>(
-  name: string,
-  given: T | readonly T[],
-  isOne: (value: unknown) => value is T,
-  expected: string,
-): readonly T[] {
-  const list: readonly unknown[] = Array.isArray(given) ? given : [given];
-  for (const value of list) if (!isOne(value)) throw invalid(name, value, `${expected}, or an array of them`);
-  return list.filter(isOne);
-}
-
 /** Arguments of `compute` and `persist`. */
 export interface DelayedArguments {
   readonly list: readonly Delayed<unknown>[];

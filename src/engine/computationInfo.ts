@@ -9,8 +9,9 @@ export interface ComputationOrigin {
   readonly plan: Plan;
   readonly client: string;
   readonly spans?: { readonly of: Int32Array | null; readonly names: readonly (readonly string[])[] };
+  /** Source lines of the call. */
   readonly code?: string;
-  /** Time of the call. */
+  /** Time of the call, in seconds on the engine's clock. */
   readonly called?: number;
   /** Defined for scattered data, which has results and no tasks. */
   readonly data?: object;

@@ -21,24 +21,9 @@ export interface RecordedComputation {
   readonly runs: Uint8Array;
 }
 
-interface Columns {
-  ids: Int32Array;
-  states: Uint8Array;
-  types: Uint16Array;
-  nbytes: Float64Array;
-  attempts: Uint8Array;
-  ready: Float64Array;
-  dispatched: Float64Array;
-  received: Float64Array;
-  started: Float64Array;
-  stopped: Float64Array;
-  coreWaits: Float64Array;
-  seceded: Float64Array;
-  resumed: Float64Array;
-  waited: Float64Array;
-  dimensions: Uint8Array;
-  shapes: Float64Array;
-}
+type Columns = Required<
+  Omit<TaskRuns, 'computation' | 'worker' | 'count' | 'threads' | 'typeNames' | 'acknowledged'>
+>;
 
 function columns(capacity: number): Columns {
   return {

@@ -63,23 +63,6 @@ export function addLine(node: MutableCallTree, line: number, count: number): voi
   node.lines[line] = (node.lines[line] ?? 0) + count;
 }
 
-/**
- * Returns the sum of trees with the same root, like Dask's `profile.merge`. Merging is associative and commutative, and
- * keeps the total number of samples. Without trees it returns an empty tree. Cost: one visit per node, without
- * recursion.
- */
-export function mergeTrees(...trees: readonly CallTree[]): CallTree {
-  const root = emptyTree();
-  const work: [MutableCallTree, CallTree][] = trees.map((tree) => [root, tree]);
-  for (let next = work.pop(); next !== undefined; next = work.pop()) {
-    const [into, from] = next;
-    into.count += from.count;
-    for (const [line, count] of Object.entries(from.lines ?? {})) addLine(into, Number(line), count);
-    for (const child of Object.values(from.children)) work.push([childOf(into, child.description), child]);
-  }
-  return root;
-}
-
 /** Returns the samples of a node's own code, without its callees. */
 export function selfCount(tree: CallTree): number {
   let called = 0;

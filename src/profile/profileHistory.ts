@@ -236,11 +236,7 @@ function sumUp(first: Block, second: Block): Block {
   for (const { stacks, labels, counts } of [first, second]) {
     for (const [index, stack] of stacks.entries()) {
       const label = labels[index]!;
-      let ofLabel = sums.get(label);
-      if (ofLabel === undefined) {
-        ofLabel = new Map();
-        sums.set(label, ofLabel);
-      }
+      const ofLabel = getOrMake(sums, label, () => new Map());
       const before = ofLabel.get(stack);
       if (before === undefined) size++;
       ofLabel.set(stack, (before ?? 0) + (counts?.[index] ?? 1));

@@ -47,17 +47,12 @@ export interface PackedValues {
   readonly results: readonly PackedResult[];
 }
 
-export interface RunBatch {
-  readonly type: 'batch';
-  readonly run: number;
+/** A batch of tasks with the values that it needs. */
+export interface Batch {
   readonly batch: number;
   readonly ids: Int32Array;
   /** Results of other isolates that the batch needs. */
   readonly inputs: Values;
-  /** Results of other isolates that are stored as bytes. */
-  readonly packed: PackedValues;
-  /** Results that could not be fetched: tasks that need them are skipped. */
-  readonly lacking: Int32Array;
   /** The program's constants that the batch needs. */
   readonly constants: Values;
   /** Constants that could not be copied. Default: none. */
@@ -66,18 +61,38 @@ export interface RunBatch {
   readonly uncloneableInputs?: readonly UncloneableValue[] | undefined;
 }
 
+/** A batch on its way to the host of an isolate. */
+export interface OfferedBatch extends Batch {
+  /** By task, 1 if the result is needed outside the isolate. */
+  readonly publish: Uint8Array;
+  /** Earlier tasks of the isolate with results that are no longer needed outside. */
+  readonly keep: Int32Array;
+}
+
+export interface RunBatch extends Batch {
+  readonly type: 'batch';
+  readonly run: number;
+  /** Results of other isolates that are stored as bytes. */
+  readonly packed: PackedValues;
+  /** Results that could not be fetched: tasks that need them are skipped. */
+  readonly lacking: Int32Array;
+}
+
 /** A value that could not be copied: tasks that use it fail with this error. */
 export interface UncloneableValue {
   readonly id: number;
   readonly error: ErrorInfo;
 }
 
-/** Results that are not needed any more. */
-export interface ReleaseResults {
-  readonly type: 'release';
+/** A message about tasks of a run. */
+export interface OfTasks<T extends string> {
+  readonly type: T;
   readonly run: number;
   readonly ids: Int32Array;
 }
+
+/** Results that are not needed any more. */
+export type ReleaseResults = OfTasks<'release'>;
 
 /** Collect garbage now. */
 export interface CollectGarbage {
@@ -85,11 +100,7 @@ export interface CollectGarbage {
 }
 
 /** Results that have another holder now: they are sent again with the next batch that needs them. */
-export interface EvictResults {
-  readonly type: 'evict';
-  readonly run: number;
-  readonly ids: Int32Array;
-}
+export type EvictResults = OfTasks<'evict'>;
 
 /** Calls a function with `argument`, between two tasks or, if a task takes long, in the middle of it. */
 export interface CallFunction {
@@ -102,11 +113,7 @@ export interface CallFunction {
 }
 
 /** Requests these results, between two tasks if necessary. */
-export interface FetchResults {
-  readonly type: 'fetch';
-  readonly run: number;
-  readonly ids: Int32Array;
-}
+export type FetchResults = OfTasks<'fetch'>;
 
 export interface CloseRun {
   readonly type: 'close';

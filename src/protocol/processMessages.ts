@@ -2,9 +2,17 @@
 // typed arrays as bytes, so large data travels in columns.
 import type { ErrorInfo } from './errorInfo.js';
 import type { FinishedTasks } from './finishedTasks.js';
-import type { FunctionRef } from './functionRef.js';
-import type { FetchResults, ReleaseResults, RunBatch, Values } from './isolateMessages.js';
-import type { Program } from './program.js';
+import type {
+  CloseRun,
+  Fetched,
+  FetchResults,
+  IsolateReady,
+  OfferedBatch,
+  OfTasks,
+  OpenRunMessage,
+  ReleaseResults,
+  RunBatch,
+} from './isolateMessages.js';
 
 export interface ProcessBirth {
   readonly type: 'birth';
@@ -12,30 +20,12 @@ export interface ProcessBirth {
   readonly epochOffsetMs: number;
 }
 
-export interface OpenRunInProcess {
-  readonly type: 'open';
-  readonly run: number;
-  readonly program: Program;
-  readonly functions: readonly FunctionRef[];
+export interface OpenRunInProcess extends Pick<OpenRunMessage, 'type' | 'run' | 'program' | 'functions'> {
   readonly maxOutstanding: number;
 }
 
 /** A batch, with the data that the process's main thread puts into the memory that it shares with the isolate. */
-export interface RunBatchInProcess extends RunBatch {
-  readonly publish: Uint8Array;
-  readonly keep: Int32Array;
-}
-
-export interface StealTasks {
-  readonly type: 'steal';
-  readonly run: number;
-  readonly ids: Int32Array;
-}
-
-export interface CloseRunInProcess {
-  readonly type: 'close';
-  readonly run: number;
-}
+export type RunBatchInProcess = RunBatch & OfferedBatch;
 
 export type ToProcess =
   | ProcessBirth
@@ -43,12 +33,8 @@ export type ToProcess =
   | RunBatchInProcess
   | ReleaseResults
   | FetchResults
-  | StealTasks
-  | CloseRunInProcess;
-
-export interface ProcessReady {
-  readonly type: 'ready';
-}
+  | OfTasks<'steal'>
+  | CloseRun;
 
 /** The running task, or -1; sent when a poll of the isolate finds a change. */
 export interface RunningInProcess {
@@ -57,20 +43,7 @@ export interface RunningInProcess {
   readonly id: number;
 }
 
-export interface FetchedFromProcess {
-  readonly type: 'fetched';
-  readonly run: number;
-  /** Results that the isolate has dropped meanwhile, because all tasks that use them have run there. */
-  readonly missing: Int32Array;
-  readonly values: Values;
-  readonly errors: readonly { readonly id: number; readonly error: ErrorInfo }[];
-}
-
-export interface StolenFromProcess {
-  readonly type: 'stolen';
-  readonly run: number;
-  readonly ids: Int32Array;
-}
+export type FetchedFromProcess = Omit<Fetched, 'opening' | 'packed'>;
 
 /** The isolate in the process died; the process is about to end. */
 export interface IsolateLost {
@@ -81,9 +54,9 @@ export interface IsolateLost {
 }
 
 export type FromProcess =
-  | ProcessReady
+  | IsolateReady
   | FinishedTasks
   | RunningInProcess
   | FetchedFromProcess
-  | StolenFromProcess
+  | OfTasks<'stolen'>
   | IsolateLost;

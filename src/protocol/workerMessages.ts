@@ -5,53 +5,61 @@ import type { MemorySample, Transfer, WorkInterval } from './clusterObserver.js'
 import type { ErrorInfo } from './errorInfo.js';
 import type { FinishedTasks } from './finishedTasks.js';
 import type { FunctionRef } from './functionRef.js';
-import type { UncloneableValue, Values } from './isolateMessages.js';
+import type { OfferedBatch, OfTasks, OpenRunMessage, Values } from './isolateMessages.js';
 import type { MetricChanges } from './metrics.js';
+import type { ResultId } from './packedResult.js';
 import type { ProfileCycle, ProfileSettings } from './profileCycle.js';
-import type { Program } from './program.js';
 import type { TaskAnswer, TaskAnswerError, TaskQuestion } from './questions.js';
 import type { Several } from './several.js';
 import type { TaskKinds } from './taskKinds.js';
 
 /** A computation in the form that a worker needs. */
-export interface WorkerRun {
-  /** Number of the computation. */
-  readonly run: number;
+export interface WorkerRun
+  extends Pick<OpenRunMessage, 'run' | 'program' | 'functions' | 'inlineBytes' | 'keys' | 'marks'> {
   /** Local id + firstId is the ResultId. */
   readonly firstId: number;
-  readonly program: Program;
-  readonly functions: readonly FunctionRef[];
   readonly maxOutstanding: number;
-  readonly inlineBytes: number;
-  /** See OpenRunMessage.keys. */
-  readonly keys: readonly string[] | null;
   /** Time limit of a task in seconds; 0 for none. */
   readonly timeout: number;
-  /** See OpenRunMessage.marks. */
-  readonly marks: boolean;
   /** Prefix and span of each task, under which its metrics are counted. */
   readonly kinds: TaskKinds;
 }
 
-/** See GatherInput of the engine. */
-export interface WorkerGather {
+/** A stored result that a batch needs, and its location. */
+export interface GatherInput {
+  /** Local id in the run. */
   readonly id: number;
-  readonly result: number;
+  readonly result: ResultId;
   readonly key: string;
   readonly nbytes: number;
+  /** Index of the worker that holds the result. */
   readonly from: number;
   readonly address: string;
+}
+
+export interface HostBatch extends OfferedBatch {
+  readonly gather: readonly GatherInput[];
 }
 
 /** Entries that a function called in an isolate receives with `worker`. */
 export type CallContext = Readonly<Record<string, unknown>>;
 
-/** See MemoryThresholds of the engine. */
-export interface WorkerThresholds {
-  readonly target?: number | false;
-  readonly spill?: number | false;
-  readonly pause?: number | false;
-  readonly terminate?: number | false;
+/** Shares of the memory limit; false for never. */
+export interface MemoryThresholds {
+  /**
+   * Share of results in memory beyond which results are spilled. Spilling because of `spill` also ends here. Default
+   * 0.6.
+   */
+  readonly target: number | false;
+  /** Share of the process's memory beyond which results are spilled until `target` is reached. Default 0.7. */
+  readonly spill: number | false;
+  /** Share of the process's memory beyond which no task is started. Default 0.8. */
+  readonly pause: number | false;
+  /**
+   * Share of the process's memory beyond which the worker is terminated and replaced, if spilling and garbage
+   * collection free no memory. Default 0.95.
+   */
+  readonly terminate: number | false;
 }
 
 export type ToWorker =
@@ -63,7 +71,7 @@ export type ToWorker =
       /** See isolateClock. A worker whose clock differs starts with a corrected offset. */
       readonly epochOffsetMs: number;
       readonly memoryLimit: number;
-      readonly thresholds: WorkerThresholds;
+      readonly thresholds: Partial<MemoryThresholds>;
       readonly profile: ProfileSettings | undefined;
       /** Directory for spilled results and the socket. */
       readonly directory: string;
@@ -73,29 +81,14 @@ export type ToWorker =
       readonly listen: string | undefined;
     }
   | { readonly type: 'open'; readonly run: WorkerRun }
-  | {
-      readonly type: 'batch';
-      readonly uncloneable?: readonly UncloneableValue[];
-      readonly uncloneableInputs?: readonly UncloneableValue[];
-      readonly run: number;
-      readonly batch: number;
-      readonly ids: Int32Array;
-      readonly publish: Uint8Array;
-      readonly keep: Int32Array;
-      readonly inputs: Values;
-      readonly gather: readonly WorkerGather[];
-      readonly constants: Values;
-    }
-  | { readonly type: 'release'; readonly run: number; readonly ids: Int32Array }
+  | ({ readonly type: 'batch'; readonly run: number } & HostBatch)
+  | OfTasks<'release' | 'fetch' | 'steal' | 'cancel'>
   | { readonly type: 'drop'; readonly results: readonly number[] }
-  | { readonly type: 'fetch'; readonly run: number; readonly ids: Int32Array }
-  | { readonly type: 'steal'; readonly run: number; readonly ids: Int32Array }
-  | { readonly type: 'cancel'; readonly run: number; readonly ids: Int32Array }
   | { readonly type: 'close'; readonly run: number }
   | {
       readonly type: 'take';
       readonly call: number;
-      readonly gather: readonly WorkerGather[];
+      readonly gather: readonly GatherInput[];
       readonly what: Transfer['what'];
     }
   /** Requests all measurements so far; answered by `taken`. */
@@ -119,7 +112,7 @@ export type ToWorker =
   | { readonly type: 'end' };
 
 /** A running task, and the batch in which it began. */
-export interface WorkerTask {
+export interface RunTask {
   readonly run: number;
   readonly id: number;
   readonly batch: number;
@@ -153,15 +146,15 @@ export type FromWorker =
       readonly run: number;
       readonly missing: readonly { readonly id: number; readonly from: number; readonly result: number }[];
     }
-  | { readonly type: 'timed-out'; readonly task: WorkerTask; readonly seconds: number }
+  | { readonly type: 'timed-out'; readonly task: RunTask; readonly seconds: number }
   | {
       readonly type: 'restarted';
-      readonly running: WorkerTask | undefined;
+      readonly running: RunTask | undefined;
       readonly error: ErrorInfo;
       readonly isWanted: boolean;
     }
   /** `since` is the start of the task on the scheduler's clock. */
-  | { readonly type: 'running'; readonly task: WorkerTask | undefined; readonly since: number }
+  | { readonly type: 'running'; readonly task: RunTask | undefined; readonly since: number }
   /** A question of a task, and the number of its isolate. */
   | { readonly type: 'ask'; readonly question: TaskQuestion; readonly isolate: number }
   | { readonly type: 'paused'; readonly paused: boolean }

@@ -173,13 +173,10 @@ class Source implements ClusterObserver {
 
   /** Returns a unique name: `threads-0`, and `threads-0 (2)` for the second source with a worker of this name. */
   #nameOf(name: string): string {
-    let joined = this.#names.get(name);
-    if (joined === undefined) {
+    return getOrMake(this.#names, name, () => {
       const count = (this.#joined.names.get(name) ?? 0) + 1;
       this.#joined.names.set(name, count);
-      joined = count === 1 ? name : `${name} (${count})`;
-      this.#names.set(name, joined);
-    }
-    return joined;
+      return count === 1 ? name : `${name} (${count})`;
+    });
   }
 }

@@ -1,5 +1,6 @@
 // Builders of two special tables. Workers are found by name and described later; the figures of resource samples have
 // arbitrary names.
+import { getOrMake } from '../base/lookUps.js';
 import type { Encoded } from '../protocol/traceSchema.js';
 import { Float64Column } from './columns.js';
 import { arrayOf, rowsFrom, TableBuilder } from './tableRows.js';
@@ -31,16 +32,8 @@ export class WorkerBuilder {
     const last = this.#last;
     if (host === last.host && name === last.name) return last.row;
     if (name < 0) return -1;
-    let names = this.#byHost.get(host);
-    if (names === undefined) {
-      names = new Map();
-      this.#byHost.set(host, names);
-    }
-    let row = names.get(name);
-    if (row === undefined) {
-      row = this.add({ name, host });
-      names.set(name, row);
-    }
+    const names = getOrMake(this.#byHost, host, () => new Map<number, number>());
+    const row = getOrMake(names, name, () => this.add({ name, host }));
     last.host = host;
     last.name = name;
     last.row = row;

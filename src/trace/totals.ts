@@ -1,5 +1,6 @@
 // Sums over a whole run. A live trace keeps them exact while it evicts rows; `rowTotals.ts` computes them from rows.
 
+import { getOrMake } from '../base/lookUps.js';
 import { resizedFloat64 } from '../base/resized.js';
 import {
   ACTIONS,
@@ -11,7 +12,7 @@ import {
   TASK_STATES,
 } from '../protocol/clusterObserver.js';
 import { OTHERS } from '../protocol/metrics.js';
-import type { MetricSum, PairSum } from '../protocol/viewRows.js';
+import type { ActionSum, MetricSum, PairSum } from '../protocol/viewRows.js';
 import { OfferedTime } from './offeredTime.js';
 
 /** Sums over the runs of one prefix. Durations include all runs that started, whether or not they gave a result. */
@@ -31,11 +32,8 @@ export interface PrefixTotals {
   readonly durations: Float64Array;
 }
 
-export interface ActionTotals {
+export interface ActionTotals extends ActionSum {
   readonly action: Action;
-  readonly count: number;
-  readonly seconds: number;
-  readonly nbytes: number;
 }
 
 /** Transfers between two workers, which are rows of `trace.workers`. A transfer that both sides report counts once. */
@@ -261,11 +259,14 @@ export class TotalSums implements LiveTotals {
     if (!incoming && peer >= 0) return;
     const [from, to] = incoming ? [peer, worker] : [worker, peer];
     const name = `${from} ${to}`;
-    let pair = this.#pairs.get(name);
-    if (pair === undefined) {
-      pair = { from, to, count: 0, nbytes: 0, compressed: 0, seconds: 0 };
-      this.#pairs.set(name, pair);
-    }
+    const pair = getOrMake(this.#pairs, name, () => ({
+      from,
+      to,
+      count: 0,
+      nbytes: 0,
+      compressed: 0,
+      seconds: 0,
+    }));
     pair.count++;
     pair.nbytes += nbytes;
     pair.compressed += compressed;
@@ -275,9 +276,8 @@ export class TotalSums implements LiveTotals {
   addMetric(metric: MetricTotals): void {
     const { context, span, prefix, activity, unit, value } = metric;
     const name = `${context}\0${span}\0${prefix}\0${activity}\0${unit}`;
-    const sums = this.#metrics.get(name);
-    if (sums === undefined) this.#metrics.set(name, { context, span, prefix, activity, unit, value });
-    else sums.value += value;
+    getOrMake(this.#metrics, name, () => ({ context, span, prefix, activity, unit, value: 0 })).value +=
+      value;
   }
 
   /** Returns a copy that later additions do not change. */

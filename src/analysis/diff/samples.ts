@@ -1,5 +1,6 @@
 // Computes the values by which runs are compared: seconds of groups of tasks, and samples of their variation inside a
 // run.
+import { getOrMake } from '../../base/lookUps.js';
 import { sortedOrder } from '../../base/sortedOrder.js';
 import type { Trace } from '../../trace/trace.js';
 import { lanesOf } from '../lanes.js';
@@ -41,9 +42,7 @@ export function groupSamples(
   for (let row = 0; row < tasks.length; row++) {
     const group = counted(row);
     if (Number.isNaN(group)) continue;
-    const own = sums.get(group);
-    if (own === undefined) sums.set(group, new Stretches());
-    sums.get(group)!.count += 1;
+    getOrMake(sums, group, () => new Stretches()).count += 1;
   }
   for (const row of order) {
     const group = counted(row);

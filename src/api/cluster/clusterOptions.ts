@@ -15,8 +15,8 @@ import {
 } from '../../base/arguments.js';
 import { readBytes, readSetting, type Settings } from '../../base/settings.js';
 import type { WorkerSettings } from '../../engine/cluster/workerPlaces.js';
-import type { MemoryThresholds } from '../../engine/store/memoryMonitor.js';
 import type { ProfileSettings } from '../../protocol/profileCycle.js';
+import type { MemoryThresholds } from '../../protocol/workerMessages.js';
 import type { DashboardServerOptions } from '../../server/dashboardServer.js';
 import { config } from '../config.js';
 

@@ -1,11 +1,11 @@
 // A cluster as the source of a dashboard: the present state of its workers, its live trace, its figures for Prometheus.
 import type { EngineWorker } from '../../engine/cluster/engineWorker.js';
-import type { RunTask } from '../../engine/host/hostTypes.js';
 import { SchedulerLoad } from '../../engine/metrics/schedulerLoad.js';
 import { occupancyOf } from '../../engine/scheduler/placement.js';
 import { PROCESSING, STATE_NAMES } from '../../engine/scheduler/taskStates.js';
 import { type ThreadCpuClock, threadCpuClock } from '../../engine/worker/threadCpuClock.js';
 import type { RunningRow, WorkerRow } from '../../protocol/viewRows.js';
+import type { RunTask } from '../../protocol/workerMessages.js';
 import type { ClusterStatus, LiveSource } from '../../server/source.js';
 import { progressRows } from '../../server/sums.js';
 import type { LiveTrace } from '../../trace/live/liveTrace.js';

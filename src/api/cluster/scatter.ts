@@ -5,13 +5,13 @@ import { LongpoleError, sentenceOf } from '../../base/errors.js';
 import type { ResultHandle } from '../../engine/cluster/computationState.js';
 import { dataPlan } from '../../engine/cluster/dataPlan.js';
 import { type EngineWorker, isCalled } from '../../engine/cluster/engineWorker.js';
-import type { GatherInput } from '../../engine/host/hostTypes.js';
 import { ownResult } from '../../engine/worker/ownResult.js';
 import { packResult } from '../../engine/worker/packResult.js';
 import { sizeOf } from '../../graph/sizeOf.js';
 import { uniqueToken } from '../../graph/uniqueToken.js';
 import { type PackedResult, packedBytes, type ResultId } from '../../protocol/packedResult.js';
 import { RESULT_TYPES, typeOf } from '../../protocol/resultKinds.js';
+import type { GatherInput } from '../../protocol/workerMessages.js';
 import type { Cluster } from './cluster.js';
 import { namedWorkers } from './namedWorkers.js';
 

@@ -14,14 +14,8 @@ import {
   KIND_VALUE,
   scalarOf,
 } from '../../protocol/resultKinds.js';
-import type {
-  HostEvents,
-  HostFacts,
-  MissingInput,
-  RunTask,
-  StoredResult,
-  WorkerHost,
-} from '../host/hostTypes.js';
+import type { RunTask } from '../../protocol/workerMessages.js';
+import type { HostEvents, HostFacts, MissingInput, StoredResult, WorkerHost } from '../host/hostTypes.js';
 import type { TaskErred } from '../scheduler/events.js';
 import { isAt } from '../scheduler/reports.js';
 import { killedWorkerError, taskError, taskTimeoutError } from '../taskFailure.js';

@@ -1,20 +1,13 @@
 // A client's request to a cluster: a graph, its functions, and the policy for its tasks.
-import type { Plan } from '../../graph/compile.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
+import type { ComputationOrigin } from '../computationInfo.js';
 import type { SegmentPolicy } from '../scheduler/taskGraph.js';
 
-export interface ComputationRequest {
-  readonly plan: Plan;
+export interface ComputationRequest extends ComputationOrigin {
   readonly functions: readonly FunctionRef[];
-  readonly client: string;
   readonly policy?: SegmentPolicy;
   /** Limit on the run time of a task, in seconds; 0 or undefined: none. */
   readonly timeout?: number;
-  readonly spans?: { readonly of: Int32Array | null; readonly names: readonly (readonly string[])[] };
-  /** Source lines of the call. */
-  readonly code?: string;
-  /** Time of the call, in seconds on the engine's clock. */
-  readonly called?: number;
   /** Scattered data: values by local id if they are inline, otherwise the workers that hold them. */
   readonly data?: {
     readonly results: unknown[];

@@ -1,6 +1,7 @@
 // The interface of a worker towards the engine.
 import type { MemorySample, WorkerInfo } from '../../protocol/clusterObserver.js';
-import type { HostFacts, RunTask, WorkerHost } from '../host/hostTypes.js';
+import type { RunTask } from '../../protocol/workerMessages.js';
+import type { HostFacts, WorkerHost } from '../host/hostTypes.js';
 import type { RunTasks } from './stealing.js';
 
 export interface EngineWorker {

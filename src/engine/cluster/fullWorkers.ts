@@ -2,6 +2,7 @@
 // disk may get free space. When every worker waits and no task runs, the tasks that cannot run fail with the reason.
 
 import { LongpoleError, TaskError } from '../../base/errors.js';
+import { pushTo } from '../../base/lookUps.js';
 import { visibleText } from '../../base/visibleText.js';
 import { taskFunctionName } from '../runView.js';
 import type { SchedulerEvent } from '../scheduler/events.js';
@@ -58,10 +59,7 @@ export class FullWorkers {
     const found = new Map<ComputationState, number[]>();
     for (const id of ids) {
       const place = this.#cluster.locate(id);
-      if (place === undefined) continue;
-      const locals = found.get(place.computation);
-      if (locals === undefined) found.set(place.computation, [place.local]);
-      else locals.push(place.local);
+      if (place !== undefined) pushTo(found, place.computation, place.local);
     }
     return found;
   }

@@ -3,8 +3,8 @@
 
 import { internalError, LongpoleError, sentenceOf } from '../../base/errors.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
+import type { GatherInput } from '../../protocol/workerMessages.js';
 import { batchConstants } from '../batchValues.js';
-import type { GatherInput } from '../host/hostTypes.js';
 import { DEFAULT_LIMITS } from '../scheduler/batching.js';
 import type { Dispatch, Erred, Instruction, Release, SchedulerEvent, Steal } from '../scheduler/events.js';
 import type { Scheduler } from '../scheduler/scheduler.js';

@@ -1,6 +1,6 @@
 // Moves the stored results of a leaving worker to other workers. Scattered data could not be computed again.
 
-import type { GatherInput } from '../host/hostTypes.js';
+import type { GatherInput } from '../../protocol/workerMessages.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import type { ComputationState } from './computationState.js';
 import type { EngineWorker } from './engineWorker.js';

@@ -1,6 +1,8 @@
 // The clients' handles of results, one per result. When the last reference is released, the scheduler is notified that
 // the result is not wanted any more.
+
 import { LongpoleError } from '../../base/errors.js';
+import { pushTo } from '../../base/lookUps.js';
 import type { SchedulerEvent } from '../scheduler/events.js';
 import type { ComputationState, ResultHandle } from './computationState.js';
 
@@ -87,9 +89,7 @@ export class ResultHandles {
     }
     // Many results are released in one turn. One event covers all of them.
     if (this.#released.size === 0) queueMicrotask(() => this.flush());
-    const locals = this.#released.get(handle.computation);
-    if (locals === undefined) this.#released.set(handle.computation, [handle.local]);
-    else locals.push(handle.local);
+    pushTo(this.#released, handle.computation, handle.local);
   }
 
   /** Notifies the scheduler of all released results. */
@@ -109,9 +109,7 @@ export class ResultHandles {
       if (handle.status === 'cancelled') continue;
       const why = error ?? cancelledError(handle.key);
       if (handle.status !== 'error') handle.set('cancelled', why);
-      const locals = byComputation.get(handle.computation);
-      if (locals === undefined) byComputation.set(handle.computation, [handle.local]);
-      else locals.push(handle.local);
+      pushTo(byComputation, handle.computation, handle.local);
     }
     if (error === undefined)
       for (const [of, locals] of byComputation) this.#send('tasks-cancelled', of, locals);

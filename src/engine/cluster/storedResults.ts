@@ -1,4 +1,5 @@
 // The workers that hold each stored result, so that all copies are dropped with the result.
+import { getOrMake } from '../../base/lookUps.js';
 import type { ResultId } from '../../protocol/packedResult.js';
 
 export class StoredResults {
@@ -16,9 +17,7 @@ export class StoredResults {
 
   /** Records that a worker was asked to take a copy. */
   copied(result: ResultId, worker: number): void {
-    const known = this.#holders.get(result);
-    if (known === undefined) this.#holders.set(result, new Set([worker]));
-    else known.add(worker);
+    getOrMake(this.#holders, result, () => new Set()).add(worker);
   }
 
   holders(result: ResultId): ReadonlySet<number> {

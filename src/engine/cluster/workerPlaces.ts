@@ -2,9 +2,9 @@
 // and removes places.
 import { LongpoleError } from '../../base/errors.js';
 import type { ProfileSettings } from '../../protocol/profileCycle.js';
+import type { MemoryThresholds } from '../../protocol/workerMessages.js';
 import type { HostEvents, WorkerHost } from '../host/hostTypes.js';
 import type { WorkerState } from '../scheduler/workerState.js';
-import type { MemoryThresholds } from '../store/memoryMonitor.js';
 import { startAdvice } from '../taskFailure.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import { ClusterWorker, type WorkerKeeper } from './clusterWorker.js';

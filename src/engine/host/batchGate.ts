@@ -2,7 +2,7 @@
 // the waiting batch computes or contains.
 import type { PackedResult } from '../../protocol/packedResult.js';
 import type { Program } from '../../protocol/program.js';
-import type { GatherInput, HostBatch } from './hostTypes.js';
+import type { GatherInput, HostBatch } from '../../protocol/workerMessages.js';
 
 /** Results of a gather, by local id. */
 export interface GatherOutcome {

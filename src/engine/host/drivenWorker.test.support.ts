@@ -7,10 +7,10 @@ import { registerTasks } from '../../graph/taskRegistry.js';
 import { unpackFinished } from '../../protocol/finishedTasks.js';
 import { NO_IDS, NO_VALUES } from '../../protocol/isolateMessages.js';
 import type { PackedResult, ResultId } from '../../protocol/packedResult.js';
+import type { GatherInput } from '../../protocol/workerMessages.js';
 import { ModelProcess, type ModelThread } from '../cluster/modelProcess.test.support.js';
 import { Store } from '../store/store.js';
 import { packResult } from '../worker/packResult.js';
-import type { GatherInput } from './hostTypes.js';
 import type { Peers } from './peers.js';
 
 /** Key → the keys that the task uses; 'far' if a peer has the result. */

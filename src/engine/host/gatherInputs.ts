@@ -2,8 +2,9 @@
 import { isError } from '../../base/isError.js';
 import type { Transfer, WorkInterval } from '../../protocol/clusterObserver.js';
 import { type PackedResult, packedBytes, type ResultId } from '../../protocol/packedResult.js';
+import type { GatherInput, HostBatch } from '../../protocol/workerMessages.js';
 import type { GatherOutcome } from './batchGate.js';
-import type { GatherInput, HostBatch, HostEvents, HostRun } from './hostTypes.js';
+import type { HostEvents, HostRun } from './hostTypes.js';
 import type { Gathered } from './peers.js';
 import type { ThreadHostOptions } from './threadHostOptions.js';
 

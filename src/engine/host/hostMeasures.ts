@@ -4,17 +4,11 @@ import type { IsolateMeasures } from '../../protocol/isolateMessages.js';
 import type { MetricChanges } from '../../protocol/metrics.js';
 import type { MetricLedger } from '../metrics/metricLedger.js';
 import { type Executing, UnmeasuredTime } from '../metrics/unmeasuredTime.js';
-import type { WorkerDigests } from '../metrics/workerDigests.js';
 import { isolateClock } from '../worker/isolateClock.js';
 import type { HostEvents } from './hostTypes.js';
+import type { ThreadHostOptions } from './threadHostOptions.js';
 
-export interface HostMeasuresOptions {
-  /** Index of the worker. */
-  readonly index: number;
-  readonly epochOffsetMs: number;
-  readonly clock: () => number;
-  readonly digests: WorkerDigests;
-}
+export type HostMeasuresOptions = Pick<ThreadHostOptions, 'index' | 'epochOffsetMs' | 'clock' | 'digests'>;
 
 export class HostMeasures {
   readonly #options: HostMeasuresOptions;

@@ -3,21 +3,18 @@
 import type { TaskFunction } from '../../profile/taskPlaces.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import { functionId } from '../../protocol/functionRef.js';
-import type { ProfileSettings, TaskIntervals } from '../../protocol/profileCycle.js';
+import type { TaskIntervals } from '../../protocol/profileCycle.js';
 import { functionOf } from '../../protocol/program.js';
+import type { RunTask } from '../../protocol/workerMessages.js';
 import { TaskIntervalLog } from '../profiler/taskIntervalLog.js';
 import { ThreadProfiler } from '../profiler/threadProfiler.js';
 import { isolateClock } from '../worker/isolateClock.js';
-import type { HostEvents, HostRun, RunTask } from './hostTypes.js';
+import type { HostEvents, HostRun } from './hostTypes.js';
+import type { ThreadHostOptions } from './threadHostOptions.js';
 
-export interface HostProfileOptions {
+export interface HostProfileOptions
+  extends Pick<ThreadHostOptions, 'index' | 'epochOffsetMs' | 'clock' | 'profile'> {
   readonly facts: { readonly name: string };
-  /** Index of the worker. */
-  readonly index: number;
-  readonly epochOffsetMs: number;
-  /** The cluster's clock, which a worker process estimates from heartbeats. */
-  readonly clock: () => number;
-  readonly profile: ProfileSettings | undefined;
 }
 
 /** Numbers of kinds of tasks that are reserved per run, so that kinds of different runs differ. */

@@ -4,12 +4,19 @@ import type { MemorySample, Transfer, WorkInterval } from '../../protocol/cluste
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import type { ErrorInfo } from '../../protocol/errorInfo.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
-import type { UncloneableValue, Values } from '../../protocol/isolateMessages.js';
+import type { Values } from '../../protocol/isolateMessages.js';
 import type { MetricChanges } from '../../protocol/metrics.js';
 import type { PackedResult, ResultId } from '../../protocol/packedResult.js';
 import type { ProfileCycle } from '../../protocol/profileCycle.js';
 import type { TaskAnswer, TaskAnswerError, TaskQuestion } from '../../protocol/questions.js';
-import type { CallContext, WorkerLink, WorkerRun } from '../../protocol/workerMessages.js';
+import type {
+  CallContext,
+  GatherInput,
+  HostBatch,
+  RunTask,
+  WorkerLink,
+  WorkerRun,
+} from '../../protocol/workerMessages.js';
 import type { IsolateDump } from '../pool/isolateDump.js';
 import type { MessageCount } from '../pool/messageLog.js';
 import type { CallDump } from '../pool/pendingCalls.js';
@@ -18,31 +25,6 @@ import type { CallDump } from '../pool/pendingCalls.js';
 export interface HostRun extends WorkerRun {
   /** Memory that all threads of this process share. A worker process creates its own. */
   readonly shared: { readonly claims: Int32Array; readonly wanted: Uint8Array } | undefined;
-}
-
-/** A stored result that a batch needs, and its location. */
-export interface GatherInput {
-  /** Local id in the run. */
-  readonly id: number;
-  readonly result: ResultId;
-  readonly key: string;
-  readonly nbytes: number;
-  /** Index of the worker that holds the result. */
-  readonly from: number;
-  readonly address: string;
-}
-
-export interface HostBatch {
-  readonly batch: number;
-  readonly ids: Int32Array;
-  readonly publish: Uint8Array;
-  readonly keep: Int32Array;
-  readonly inputs: Values;
-  readonly gather: readonly GatherInput[];
-  readonly constants: Values;
-  /** Constants and inputs that could not be copied to the worker's process. */
-  readonly uncloneable?: readonly UncloneableValue[];
-  readonly uncloneableInputs?: readonly UncloneableValue[];
 }
 
 /** Facts about a worker that functions on the worker receive. */
@@ -144,13 +126,6 @@ export interface ProcessDump {
   readonly threads: readonly string[];
   /** The answer of the process, or why there is none. */
   readonly inside: HostDump | string;
-}
-
-/** A task of a run, and the batch in which it began. */
-export interface RunTask {
-  readonly run: number;
-  readonly id: number;
-  readonly batch: number;
 }
 
 /** An input of a batch that could not be gathered; see GatherInput. */

@@ -1,7 +1,9 @@
 // The stored results of which an isolate has copies, by run and local id. The isolate evicts its copies when the
 // results are spilled, and receives them again when a batch needs them.
+import { getOrMake, pushTo } from '../../base/lookUps.js';
 import type { ResultId } from '../../protocol/packedResult.js';
-import type { GatherInput, HostBatch, HostRun } from './hostTypes.js';
+import type { GatherInput, HostBatch } from '../../protocol/workerMessages.js';
+import type { HostRun } from './hostTypes.js';
 
 export class IsolateCopies {
   readonly #copies = new Map<ResultId, { readonly run: number; readonly id: number }[]>();
@@ -20,12 +22,9 @@ export class IsolateCopies {
 
   add(result: ResultId, run: number, id: number): void {
     this.#evicted.get(run)?.delete(id);
-    const results = this.#results.get(run);
-    if (results === undefined) this.#results.set(run, new Set([result]));
-    else results.add(result);
-    const known = this.#copies.get(result);
-    if (known === undefined) this.#copies.set(result, [{ run, id }]);
-    else if (!known.some((copy) => copy.run === run && copy.id === id)) known.push({ run, id });
+    getOrMake(this.#results, run, () => new Set()).add(result);
+    const known = getOrMake(this.#copies, result, () => []);
+    if (!known.some((copy) => copy.run === run && copy.id === id)) known.push({ run, id });
   }
 
   forget(result: ResultId): void {
@@ -62,9 +61,7 @@ export class IsolateCopies {
       for (const { run, id } of this.#copies.get(result) ?? []) {
         const evicted = this.#evicted.get(run) ?? new Map<number, ResultId>();
         this.#evicted.set(run, evicted.set(id, result));
-        const ids = idsByRun.get(run);
-        if (ids === undefined) idsByRun.set(run, [id]);
-        else ids.push(id);
+        pushTo(idsByRun, run, id);
       }
       this.forget(result);
     }

@@ -4,9 +4,10 @@ import { isError } from '../../base/isError.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import type { ErrorInfo } from '../../protocol/errorInfo.js';
 import type { PackedValues, Values } from '../../protocol/isolateMessages.js';
+import type { HostBatch } from '../../protocol/workerMessages.js';
 import type { Isolate, RunHandler } from '../pool/isolate.js';
 import { BatchGate, type GatherOutcome } from './batchGate.js';
-import type { HostBatch, HostEvents, HostRun, RunDump } from './hostTypes.js';
+import type { HostEvents, HostRun, RunDump } from './hostTypes.js';
 import { sendBatch } from './sendBatch.js';
 
 /** The parts of the worker that a run uses. */

@@ -3,10 +3,11 @@
 import { getOrMake } from '../../base/lookUps.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import type { TaskQuestion } from '../../protocol/questions.js';
+import type { RunTask } from '../../protocol/workerMessages.js';
 import type { GracePeriod, GraceStart } from '../pool/gracePeriod.js';
 import type { ThreadIsolate } from '../pool/threadIsolate.js';
 import type { BegunTask } from '../pool/threadRun.js';
-import type { HostEvents, HostRun, RunTask } from './hostTypes.js';
+import type { HostEvents, HostRun } from './hostTypes.js';
 
 /** Time limit of a seceded task, in seconds since `since` in milliseconds. */
 interface SecededLimit {

@@ -3,15 +3,8 @@
 
 import { LongpoleError } from '../../base/errors.js';
 import { isError } from '../../base/isError.js';
-import type { UncloneableValue, Values } from '../../protocol/isolateMessages.js';
+import type { Batch } from '../../protocol/isolateMessages.js';
 import { splitValues } from '../worker/splitValues.js';
-
-interface Batch {
-  readonly inputs: Values;
-  readonly constants: Values;
-  readonly uncloneable?: readonly UncloneableValue[];
-  readonly uncloneableInputs?: readonly UncloneableValue[];
-}
 
 type Copy = (value: unknown) => unknown;
 

@@ -9,7 +9,7 @@ import type { PackedValues, Values } from '../../protocol/isolateMessages.js';
 import { isPacked, type PackedResult, packedBytes, type ResultId } from '../../protocol/packedResult.js';
 import type { TaskAnswer, TaskAnswerError } from '../../protocol/questions.js';
 import { KIND_STORED } from '../../protocol/resultKinds.js';
-import type { CallContext } from '../../protocol/workerMessages.js';
+import type { CallContext, GatherInput, HostBatch, RunTask } from '../../protocol/workerMessages.js';
 import { CLOSE_GRACE_MS, type Isolate, type RunHandler } from '../pool/isolate.js';
 import { startThreadWithin } from '../pool/isolateThread.js';
 import { UntakenError } from '../pool/pendingCalls.js';
@@ -20,15 +20,7 @@ import { gatherInputs, takeResults } from './gatherInputs.js';
 import { endOfIsolate, heapLimit } from './heapLimit.js';
 import { HostMeasures } from './hostMeasures.js';
 import { HostProfile } from './hostProfile.js';
-import type {
-  GatherInput,
-  HostBatch,
-  HostDump,
-  HostEvents,
-  HostRun,
-  RunTask,
-  WorkerHost,
-} from './hostTypes.js';
+import type { HostDump, HostEvents, HostRun, WorkerHost } from './hostTypes.js';
 import { IsolateCopies } from './isolateCopies.js';
 import { OpenRun, type RunHost } from './openRun.js';
 import { RunningTask } from './runningTask.js';

@@ -1,8 +1,8 @@
 // Options of a ThreadHost.
 import type { ProfileSettings } from '../../protocol/profileCycle.js';
+import type { MemoryThresholds } from '../../protocol/workerMessages.js';
 import type { WorkerDigests } from '../metrics/workerDigests.js';
 import type { StartThread } from '../pool/isolateThread.js';
-import type { MemoryThresholds } from '../store/memoryMonitor.js';
 import type { Store } from '../store/store.js';
 import type { HostFacts } from './hostTypes.js';
 import type { Peers } from './peers.js';
@@ -16,6 +16,7 @@ export interface ThreadHostOptions {
   readonly view: WorkerView;
   /** Index of the worker in samples. */
   readonly index: number;
+  /** The cluster's clock, which a worker process estimates from heartbeats. */
   readonly clock: () => number;
   readonly thresholds: Partial<MemoryThresholds>;
   readonly digests: WorkerDigests;

@@ -3,8 +3,8 @@
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import type { PackedResult, ResultId } from '../../protocol/packedResult.js';
 import { packedBytes } from '../../protocol/packedResult.js';
+import type { GatherInput } from '../../protocol/workerMessages.js';
 import type { Store } from '../store/store.js';
-import type { GatherInput } from './hostTypes.js';
 import type { Gathered, PeerAnswer, Peers } from './peers.js';
 
 /** The index of the client in transfers. */

@@ -2,9 +2,9 @@
 import { LongpoleError } from '../../base/errors.js';
 import { megabytes } from '../../base/words.js';
 import { VITALS_EXTERNAL, VITALS_HEAP } from '../../protocol/isolateMessages.js';
-import { MemoryMonitor, type MemoryThresholds } from '../store/memoryMonitor.js';
-import type { Store } from '../store/store.js';
-import type { HostEvents, HostFacts } from './hostTypes.js';
+import { MemoryMonitor } from '../store/memoryMonitor.js';
+import type { HostEvents } from './hostTypes.js';
+import type { ThreadHostOptions } from './threadHostOptions.js';
 
 /** Growth of results or of the process, as a share of the limit, that triggers a measurement. */
 const GROWTH_SHARE = 0.05;
@@ -13,15 +13,10 @@ const AFTER_SPILL_MS = 15;
 /** Time between two reports that a worker is still full, in seconds. */
 const STILL_FULL_SECONDS = 2;
 
-export interface WorkerMemoryOptions {
-  readonly facts: HostFacts;
-  readonly index: number;
-  readonly clock: () => number;
-  readonly store: Store;
-  readonly thresholds: Partial<MemoryThresholds>;
-  readonly processBytes: (() => number) | undefined;
-  readonly giveUp: (why: string) => void;
-}
+export type WorkerMemoryOptions = Pick<
+  ThreadHostOptions,
+  'facts' | 'index' | 'clock' | 'store' | 'thresholds' | 'processBytes' | 'giveUp'
+>;
 
 /** Access to the isolate's memory. */
 export interface MemoryHost {

@@ -1,13 +1,8 @@
 // The view of a worker that functions of `client.run` receive: a copy of its facts and logs at that moment.
 import type { TransferLogEntry } from '../transfer/transferLog.js';
+import type { HostFacts } from './hostTypes.js';
 
-export interface WorkerSnapshot {
-  readonly name: string;
-  readonly address: string;
-  readonly pid: number;
-  readonly memoryLimit: number;
-  readonly localDirectory: string;
-  readonly nthreads: number;
+export interface WorkerSnapshot extends HostFacts {
   /** Transfers to other workers and clients, oldest first. */
   readonly outgoingTransferLog: readonly TransferLogEntry[];
   /** Transfers from other workers and clients, oldest first. */

@@ -1,6 +1,8 @@
 // Measures how busy the scheduler was, per kind of stimulus, and how late its thread was. The figures show whether
 // the scheduler was the bottleneck.
+
 import { type IntervalHistogram, monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
+import { getOrMake } from '../../base/lookUps.js';
 
 /** Milliseconds between two polls of the event loop. */
 const RESOLUTION_MS = 10;
@@ -56,12 +58,9 @@ export class SchedulerLoad {
   }
 
   add(stimulus: string, seconds: number): void {
-    const load = this.#load.get(stimulus);
-    if (load === undefined) this.#load.set(stimulus, { count: 1, seconds });
-    else {
-      load.count++;
-      load.seconds += seconds;
-    }
+    const load = getOrMake(this.#load, stimulus, () => ({ count: 0, seconds: 0 }));
+    load.count++;
+    load.seconds += seconds;
   }
 
   /** Stimulus → number of calls, and seconds in all. */

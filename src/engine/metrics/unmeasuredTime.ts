@@ -1,6 +1,7 @@
 // The time of tasks whose measurements have not arrived. An isolate sends measurements twice a second, and its death
 // loses the unsent ones. The receiver of completions keeps the tasks' time here until the measurements arrive, so
 // that no second is lost.
+import { getOrMake } from '../../base/lookUps.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import { type MetricChanges, type MetricKey, spanId } from '../../protocol/metrics.js';
 import type { TaskKind, TaskKinds } from '../../protocol/taskKinds.js';
@@ -83,9 +84,7 @@ export class UnmeasuredTime {
     const sums = new Map<string, { key: MetricKey; seconds: number }>();
     const add = (kind: TaskKind, doing: string, seconds: number): void => {
       const key = ['execute', spanId(kind.span), kind.prefix, doing, 'seconds'];
-      const known = sums.get(key.join('\u0000'));
-      if (known === undefined) sums.set(key.join('\u0000'), { key, seconds });
-      else known.seconds += seconds;
+      getOrMake(sums, key.join('\u0000'), () => ({ key, seconds: 0 })).seconds += seconds;
     };
     // An isolate reports a task as running until the next one starts, even after it has ended.
     const runs = executing !== undefined && executing.since >= this.#lastStop ? executing : undefined;

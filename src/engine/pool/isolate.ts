@@ -1,20 +1,12 @@
 // The host's side of an isolate, common to threads and processes.
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import type { ErrorInfo } from '../../protocol/errorInfo.js';
-import type { FunctionRef } from '../../protocol/functionRef.js';
-import type { PackedValues, UncloneableValue, Values } from '../../protocol/isolateMessages.js';
-import type { Program } from '../../protocol/program.js';
+import type { OfferedBatch, OpenRunMessage, PackedValues, Values } from '../../protocol/isolateMessages.js';
 import type { TaskKinds } from '../../protocol/taskKinds.js';
 
 /** The parts of a run that an isolate needs. */
-export interface RunChannel {
-  readonly run: number;
-  readonly program: Program;
-  readonly functions: readonly FunctionRef[];
-  /** Claims shared by all threads of the run; see OpenRunMessage.claims. */
-  readonly claims: Int32Array;
-  /** Flags shared by all threads of the run; see OpenRunMessage.wanted. */
-  readonly wanted: Uint8Array;
+export interface RunChannel
+  extends Pick<OpenRunMessage, 'run' | 'program' | 'functions' | 'claims' | 'wanted'> {
   /** Largest number of outstanding tasks at this isolate. */
   readonly maxOutstanding: number;
   /** See OpenRunMessage.inlineBytes. Default Infinity. */
@@ -44,22 +36,11 @@ export interface RunHandler {
   lost(isolate: Isolate, running: number | undefined, cause: Error): void;
 }
 
-export interface DispatchedBatch {
-  readonly batch: number;
-  readonly ids: Int32Array;
-  /** By task, 1 if the result is needed outside the isolate. */
-  readonly publish: Uint8Array;
-  /** Earlier tasks of the isolate with results that are no longer needed outside. */
-  readonly keep: Int32Array;
-  readonly inputs: Values;
+export interface DispatchedBatch extends OfferedBatch {
   /** Inputs from stores. Default: none. */
   readonly packed?: PackedValues;
   /** Inputs that are missing. Default: none. */
   readonly lacking?: Int32Array;
-  readonly constants: Values;
-  /** Constants that could not be copied. Default: none. */
-  readonly uncloneable?: readonly UncloneableValue[] | undefined;
-  readonly uncloneableInputs?: readonly UncloneableValue[] | undefined;
 }
 
 export interface Isolate {

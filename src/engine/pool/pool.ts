@@ -1,6 +1,7 @@
 // Isolates that are kept between runs, because starting a thread costs ~40 ms and starting a process ~100 ms. Several
 // runs may use a pool at once. Each starts in free places and gets further places as they become free. A dead isolate
 // is replaced on demand.
+import { getOrMake } from '../../base/lookUps.js';
 import { epochOffsetMs } from '../worker/isolateClock.js';
 import type { Isolate } from './isolate.js';
 import { ProcessIsolate } from './processIsolate.js';
@@ -63,12 +64,7 @@ const shared = new Map<PoolKind, Pool>();
 
 /** Returns the pool of this kind, which all runs share. */
 export function sharedPool(kind: PoolKind): Pool {
-  let pool = shared.get(kind);
-  if (pool === undefined) {
-    pool = new Pool(kind);
-    shared.set(kind, pool);
-  }
-  return pool;
+  return getOrMake(shared, kind, () => new Pool(kind));
 }
 
 /** Terminates the isolates of all shared pools. Runs in progress continue with new ones. */

@@ -1,6 +1,7 @@
 // The scheduler, a pure state machine: events in, instructions out; no clock, no timers, no messages. The same
 // scheduler serves getSync, getThreaded, getMultiprocessing and the cluster. They differ in the shell that executes
 // its instructions.
+import { pushTo } from '../../base/lookUps.js';
 import {
   type BatchLimits,
   bareDispatch,
@@ -70,11 +71,7 @@ export class Scheduler {
     this.#bare = options.bare ?? false;
     if (this.#lasting) this.state.arrivals = [];
     if (options.expected !== undefined) this.state.expected.set(options.expected);
-    this.state.onTakenOut = (id, worker) => {
-      const ids = this.#cancelled.get(worker);
-      if (ids === undefined) this.#cancelled.set(worker, [id]);
-      else ids.push(id);
-    };
+    this.state.onTakenOut = (id, worker) => pushTo(this.#cancelled, worker, id);
     rebuild(this.state);
   }
 
@@ -347,12 +344,7 @@ export class Scheduler {
   #fetch(ids: readonly number[]): void {
     if (ids.length === 0) return;
     const byHolder = new Map<number, number[]>();
-    for (const id of ids) {
-      const holder = this.state.location[id]!;
-      const known = byHolder.get(holder);
-      if (known === undefined) byHolder.set(holder, [id]);
-      else known.push(id);
-    }
+    for (const id of ids) pushTo(byHolder, this.state.location[id]!, id);
     for (const [worker, fetched] of byHolder)
       this.#instructions.push({ type: 'fetch', worker, ids: new Int32Array(fetched) });
   }

@@ -2,6 +2,7 @@
 // consecutive ids. If a graph needs a task of another segment, it has an import: a task without code, whose one
 // dependency is the original task. All other edges stay within a segment, so a segment whose tasks are all forgotten
 // can be removed.
+import { pushTo } from '../../base/lookUps.js';
 import { resizedInt32, resizedUint8 } from '../../base/resized.js';
 
 /** A graph in the form that the scheduler uses. Ids are ranks: a smaller id runs earlier. */
@@ -31,7 +32,7 @@ export interface SegmentPolicy {
   readonly data?: boolean;
 }
 
-export interface Segment {
+export interface Segment extends Required<SegmentPolicy> {
   readonly number: number;
   /** First id of the segment; changes when earlier segments are removed. */
   base: number;
@@ -47,11 +48,6 @@ export interface Segment {
   /** Number of tasks that are neither in memory nor forgotten nor erred. */
   unfinished: number;
   readonly importsFrom: ReadonlySet<Segment>;
-  readonly priority: number;
-  readonly workers: ReadonlySet<string> | null;
-  readonly resources: ReadonlyMap<string, number> | null;
-  readonly retries: number;
-  readonly data: boolean;
 }
 
 /** Ids of a segment before and after a compaction. */
@@ -310,9 +306,7 @@ export class TaskGraph implements SchedulerGraph {
   }
 
   #addImporter(origin: number, id: number): void {
-    const known = this.importers.get(origin);
-    if (known === undefined) this.importers.set(origin, [id]);
-    else known.push(id);
+    pushTo(this.importers, origin, id);
   }
 
   /** Renames the originals of living imports, which are in segments that stay. */

@@ -2,14 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { LongpoleError } from '../../base/errors.js';
 import fc from '../../base/properties.test.support.js';
-import {
-  CALM,
-  DEFAULT_THRESHOLDS,
-  decideMemory,
-  type MemoryAction,
-  MemoryMonitor,
-  type MemoryThresholds,
-} from './memoryMonitor.js';
+import type { MemoryThresholds } from '../../protocol/workerMessages.js';
+import { CALM, DEFAULT_THRESHOLDS, decideMemory, type MemoryAction, MemoryMonitor } from './memoryMonitor.js';
 
 const LIMIT = 1000;
 const NEVER: MemoryThresholds = { target: false, spill: false, pause: false, terminate: false };

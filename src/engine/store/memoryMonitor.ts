@@ -1,24 +1,8 @@
 // Decides what a worker does about its memory, like Dask's workers: spill, pause, terminate. Other files measure,
 // spill and pause. The time is that of the readings.
-import { invalidArgument } from '../../base/errors.js';
 
-/** Shares of the memory limit; false for never. */
-export interface MemoryThresholds {
-  /**
-   * Share of results in memory beyond which results are spilled. Spilling because of `spill` also ends here. Default
-   * 0.6.
-   */
-  readonly target: number | false;
-  /** Share of the process's memory beyond which results are spilled until `target` is reached. Default 0.7. */
-  readonly spill: number | false;
-  /** Share of the process's memory beyond which no task is started. Default 0.8. */
-  readonly pause: number | false;
-  /**
-   * Share of the process's memory beyond which the worker is terminated and replaced, if spilling and garbage
-   * collection free no memory. Default 0.95.
-   */
-  readonly terminate: number | false;
-}
+import { invalidArgument } from '../../base/errors.js';
+import type { MemoryThresholds } from '../../protocol/workerMessages.js';
 
 export const DEFAULT_THRESHOLDS: MemoryThresholds = { target: 0.6, spill: 0.7, pause: 0.8, terminate: 0.95 };
 

@@ -1,5 +1,6 @@
 // Measurements that a task makes of itself. Every moment of a task belongs to the innermost open meters or to none, so
 // the seconds of a task add up to its wall time.
+import { getOrMake } from '../../base/lookUps.js';
 import type { MeteredTask, MeterScope } from './meterContext.js';
 import { innermost, MeterTree } from './meterTree.js';
 import { type SecededShares, SecededTime } from './secededTime.js';
@@ -139,8 +140,6 @@ export class TaskMeter implements MeteredTask {
   #add(label: string, value: number, unit: string): void {
     const key = `${unit}\u0000${label}`;
     this.#digests ??= new Map();
-    const known = this.#digests.get(key);
-    if (known === undefined) this.#digests.set(key, { label, value, unit });
-    else known.value += value;
+    getOrMake(this.#digests, key, () => ({ label, value: 0, unit })).value += value;
   }
 }

@@ -7,8 +7,8 @@ import type { Values } from '../../protocol/isolateMessages.js';
 import type { MetricChanges } from '../../protocol/metrics.js';
 import type { ProfileCycle } from '../../protocol/profileCycle.js';
 import type { TaskQuestion } from '../../protocol/questions.js';
-import type { FromWorker } from '../../protocol/workerMessages.js';
-import type { HostEvents, MissingInput, RunTask, StoredResult } from '../host/hostTypes.js';
+import type { FromWorker, RunTask } from '../../protocol/workerMessages.js';
+import type { HostEvents, MissingInput, StoredResult } from '../host/hostTypes.js';
 import { sendFinished, sendValues } from '../worker/sendValues.js';
 
 export class CorrectedEvents implements HostEvents {

@@ -9,11 +9,16 @@ import type { FunctionRef } from '../../protocol/functionRef.js';
 import type { PackedResult, ResultId } from '../../protocol/packedResult.js';
 import type { TaskAnswer, TaskAnswerError } from '../../protocol/questions.js';
 import type { Several } from '../../protocol/several.js';
-import type { CallContext, FromWorker, ToWorker, WorkerLink } from '../../protocol/workerMessages.js';
+import type {
+  CallContext,
+  FromWorker,
+  GatherInput,
+  HostBatch,
+  ToWorker,
+  WorkerLink,
+} from '../../protocol/workerMessages.js';
 import { threadStates } from '../../resources/threadStates.js';
 import {
-  type GatherInput,
-  type HostBatch,
   type HostEvents,
   type HostRun,
   isHostDump,

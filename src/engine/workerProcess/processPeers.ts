@@ -1,8 +1,10 @@
 // Access to the stores of other worker processes, over sockets.
+
 import { isError } from '../../base/isError.js';
+import { pushTo } from '../../base/lookUps.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import type { PackedResult, ResultId } from '../../protocol/packedResult.js';
-import type { GatherInput } from '../host/hostTypes.js';
+import type { GatherInput } from '../../protocol/workerMessages.js';
 import type { Gathered, PeerAnswer, Peers } from '../host/peers.js';
 import { OpenTransfers } from '../transfer/openTransfers.js';
 import type { PeerClient } from '../transfer/peerClient.js';
@@ -24,11 +26,7 @@ export class ProcessPeers implements Peers {
     const missing: GatherInput[] = [];
     const gathered: Gathered[] = [];
     const byAddress = new Map<string, GatherInput[]>();
-    for (const input of inputs) {
-      const list = byAddress.get(input.address);
-      if (list === undefined) byAddress.set(input.address, [input]);
-      else list.push(input);
-    }
+    for (const input of inputs) pushTo(byAddress, input.address, input);
     await Promise.all(
       Array.from(byAddress, async ([address, wanted]) => {
         const peer = wanted[0]!.from;

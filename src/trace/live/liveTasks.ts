@@ -1,5 +1,6 @@
 // The columns of tasks in a snapshot of a live trace. Each column is made on first use, mostly in one pass over the
 // batches of its rows.
+import { getOrMake } from '../../base/lookUps.js';
 import { Float64Column } from '../columns.js';
 import { DenseIds, dependencyRowsOf, type IdEdges } from '../idEdges.js';
 import { inGroup, keyGroup } from '../keyGroup.js';
@@ -188,12 +189,7 @@ export class LiveTaskColumns {
           const name = prefix < 0 ? '' : strings.get(prefix);
           const found = keyGroup(text, name);
           if (found === name) {
-            let id = prefixGroups.get(prefix);
-            if (id === undefined) {
-              id = keys.internString(name);
-              prefixGroups.set(prefix, id);
-            }
-            group[row + i - from] = id;
+            group[row + i - from] = getOrMake(prefixGroups, prefix, () => keys.internString(name));
             continue;
           }
           [lastGroup, lastId] = [found, keys.internString(found)];

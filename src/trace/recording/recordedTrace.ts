@@ -1,5 +1,6 @@
 // Presents opened streams as a Trace. Tables are read on first use.
 
+import { getOrMake } from '../../base/lookUps.js';
 import { columnsOf } from '../../protocol/schemaColumns.js';
 import { RECORDED_TABLES } from '../../protocol/traceSchema.js';
 import type { ArrowStream } from '../formats/arrow/arrowDecoder.js';
@@ -140,12 +141,7 @@ function addOthers(stream: ArrowStream, figures: Map<string, Float64Array>): voi
   const parsed = new Map<number, Map<string, number>>();
   for (const [row, id] of ids.entries()) {
     if (id < 0) continue;
-    let values = parsed.get(id);
-    if (values === undefined) {
-      values = numbersOf(table.get(id));
-      parsed.set(id, values);
-    }
-    for (const [name, value] of values) {
+    for (const [name, value] of getOrMake(parsed, id, () => numbersOf(table.get(id)))) {
       let column = figures.get(name);
       if (column === undefined) {
         if (figures.size >= MAX_OTHER_FIGURES) continue;

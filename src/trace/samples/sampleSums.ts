@@ -1,5 +1,6 @@
 // Sums of older samples: the number of samples per stack in blocks of time. When there are too many rows, the blocks
 // double in length. If that is not enough, the rows lose details. The total number of samples stays exact.
+import { getOrMake } from '../../base/lookUps.js';
 import { OTHERS } from '../../protocol/metrics.js';
 import type { SampleFacts } from './sampleRows.js';
 
@@ -66,13 +67,14 @@ export class SampleSums {
     const { worker, thread, prefix, span, frame, line, interval, count } = row;
     const name = `${block} ${worker} ${thread} ${frame} ${line} ${interval} ${JSON.stringify([prefix, span])}`;
     const seconds = (row.time - block * this.#blockSeconds) * count;
-    const known = this.#sums.get(name);
-    if (known === undefined) {
-      this.#sums.set(name, { row: { ...row, task: -1 }, count, seconds, block });
-    } else {
-      known.count += count;
-      known.seconds += seconds;
-    }
+    const sums = getOrMake(this.#sums, name, () => ({
+      row: { ...row, task: -1 },
+      count: 0,
+      seconds: 0,
+      block,
+    }));
+    sums.count += count;
+    sums.seconds += seconds;
   }
 
   /** Merges blocks or removes a detail. Returns false if neither is possible. */
