@@ -1,6 +1,8 @@
 // The common behaviour of the schedulers that run tasks on threads and on processes: asynchronous tasks, functions and values
 // that move between isolates, and several runs at once.
 import assert from 'node:assert/strict';
+import { Blob, File } from 'node:buffer';
+import { createSecretKey } from 'node:crypto';
 import { test } from 'node:test';
 import { delayed, literal, type TaskError } from 'longpole';
 import { getThreaded } from 'longpole/local';
@@ -84,7 +86,19 @@ for (const { name, get } of PARALLEL) {
       const { Readable } = await import('node:stream');
       return Readable.from(['a']);
     };
+    const makeBlob = (): unknown => [new Map([['file', [new Blob(['a'])]]])];
+    const makeKey = async (): Promise<unknown> => {
+      const { createSecretKey } = await import('node:crypto');
+      return { list: new Array(900).fill(0), key: createSecretKey(Buffer.alloc(16)) };
+    };
+    const makeBlockList = async (): Promise<unknown> => {
+      const { BlockList } = await import('node:net');
+      return new BlockList();
+    };
     for (const [fn, message] of [
+      [makeBlob, /a Blob would arrive .* `await blob\.arrayBuffer\(\)`/],
+      [makeKey, /a SecretKeyObject would arrive .* `key\.export\(\)`/],
+      [makeBlockList, /a BlockList would arrive/],
       [makeUrl, /a URL would arrive .* `href`/],
       [makeStream, /a Readable \(an event emitter\) would arrive/],
     ] as const)
@@ -93,10 +107,17 @@ for (const { name, get } of PARALLEL) {
         key: 'result',
         message,
       });
-    for (const argument of [new URL('http://example.org/'), new Headers(), [{ nested: new EventTarget() }]])
+    for (const argument of [
+      new URL('http://example.org/'),
+      new Headers(),
+      [{ nested: new EventTarget() }],
+      [new Map([['file', new File(['a'], 'a.txt')]])],
+      { key: createSecretKey(Buffer.alloc(16)) },
+    ])
       await assert.rejects(get({ user: [identity, argument] }, 'user'), {
         code: 'ERR_LONGPOLE_NOT_CLONEABLE',
-        message: /argument of task 'user' cannot be copied to a worker: a (URL|Headers|EventTarget) would/,
+        message:
+          /argument of task 'user' cannot be copied to a worker: a (URL|Headers|EventTarget|File|SecretKeyObject) would/,
       });
   });
 

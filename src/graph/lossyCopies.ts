@@ -19,7 +19,13 @@ const LOSSY: Readonly<Record<string, string>> = {
   EventTarget: 'plain data',
   TextDecoder: 'the name of the encoding',
   TextEncoder: 'nothing: make one in the task',
+  Blob: 'its bytes, `await blob.arrayBuffer()`',
+  File: 'its bytes, `await file.arrayBuffer()`, and its name',
+  CryptoKey: 'its bytes, `await crypto.subtle.exportKey(…)`',
+  DOMException: 'its name and message',
 };
+/** Description of a symbol with which Node marks its classes that only `structuredClone` between threads can copy. */
+const CLONE_SYMBOL = 'messaging_clone_symbol';
 
 /**
  * Checks an object that is neither plain nor a container.
@@ -49,6 +55,8 @@ function lossyClass(value: object): readonly [name: string, instead: string] | u
   // Streams, sockets, servers and child processes have handles that stay in this isolate.
   if (isEmitter(value))
     return [`a ${value.constructor.name} (an event emitter)`, 'a path, an address or the data itself'];
+  if (Object.prototype.toString.call(value) === '[object KeyObject]')
+    return [`a ${value.constructor.name}`, 'its bytes, `key.export()`'];
   for (
     let prototype: unknown = Object.getPrototypeOf(value);
     typeof prototype === 'object' && prototype !== null && prototype !== Object.prototype;
@@ -58,6 +66,8 @@ function lossyClass(value: object): readonly [name: string, instead: string] | u
     const instead = LOSSY[made?.name];
     if (instead !== undefined && Reflect.get(globalThis, made.name) === made)
       return [`a ${made.name}`, instead];
+    if (Object.getOwnPropertySymbols(prototype).some(({ description }) => description === CLONE_SYMBOL))
+      return [`a ${made?.name}`, 'plain data'];
   }
   return undefined;
 }

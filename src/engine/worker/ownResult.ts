@@ -4,8 +4,8 @@
 
 import { checkCopyable } from '../../graph/lossyCopies.js';
 
-/** Containers with more parts are not searched. */
-const MOST_PARTS = 20;
+/** Parts of a result that are searched. A search through every result would cost more than its copy. */
+const MOST_PARTS = 1000;
 const KEPT_PROTOTYPES: ReadonlySet<unknown> = new Set<unknown>([
   null,
   Object.prototype,
@@ -52,15 +52,29 @@ export function ownResult(value: unknown): unknown {
   // A small Buffer is a window on memory that it shares with others, so only the window is copied.
   if (Buffer.isBuffer(value)) return Uint8Array.from(value);
   checkCopyable(value);
+  checkParts(value);
   return structuredClone(value);
 }
 
-/** Checks one level of small containers. A search through every result would cost more than its copy. */
+/** Checks the first parts of a value, in the order of their depth. */
 function checkParts(value: object): void {
-  if (ArrayBuffer.isView(value)) return;
-  const parts: unknown[] = Array.isArray(value) ? value : Object.values(value);
-  if (parts.length > MOST_PARTS) return;
-  for (const part of parts)
-    if (typeof part === 'object' && part !== null && !KEPT_PROTOTYPES.has(Object.getPrototypeOf(part)))
-      checkCopyable(part);
+  const values = [value];
+  let left = MOST_PARTS;
+  for (let next = 0; next < values.length && left > 0; next++)
+    for (const part of firstParts(values[next]!, left)) {
+      left--;
+      if (typeof part !== 'object' || part === null) continue;
+      if (!KEPT_PROTOTYPES.has(Object.getPrototypeOf(part))) checkCopyable(part);
+      values.push(part);
+    }
+}
+
+function firstParts(value: object, count: number): readonly unknown[] {
+  if (ArrayBuffer.isView(value)) return [];
+  if (Array.isArray(value)) return value.length > count ? value.slice(0, count) : value;
+  if (value instanceof Set || value instanceof Map) {
+    if (value.size > count) return [];
+    return value instanceof Set ? [...value] : [...value].flat();
+  }
+  return Object.values(value);
 }
