@@ -4,7 +4,7 @@
 //
 // Needs Chromium: /usr/bin/chromium, or the path in CHROMIUM.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -60,6 +60,28 @@ async function pictureOfDemo(tab) {
   const page = join(folder, 'demo.html');
   longpole('demo', '--page', page);
   await picturesOf(tab, 'demo', page);
+}
+
+/** Takes the picture of the page that the program of docs/get-started.md writes. */
+async function pictureOfProgram(tab) {
+  const [, program] = /```js\n(.*?)```/s.exec(readFileSync(join(root, 'docs/get-started.md'), 'utf8'));
+  // Below dist/, the program finds this package by its name.
+  const inPackage = mkdtempSync(join(root, 'dist/picture-'));
+  try {
+    writeFileSync(join(inPackage, 'primes.mjs'), program);
+    execFileSync(process.execPath, ['primes.mjs'], { cwd: inPackage, stdio: 'inherit' });
+    await picturesOf(tab, 'program', join(inPackage, 'profile.html'));
+  } finally {
+    rmSync(inPackage, { recursive: true, force: true });
+  }
+}
+
+/** Takes the pictures of the program whose summary docs/name-the-long-pole.md shows. */
+async function picturesOfExample(tab) {
+  const file = join(folder, 'example.html');
+  const program = ['dist/examples/tsqr/main.js', '--rows', '2000', '--columns', '100'];
+  longpole('run', '--no-dashboard', '--report', file, ...program);
+  await picturesOf(tab, 'example', file);
 }
 
 async function withCluster(action) {
@@ -143,6 +165,8 @@ async function pictureOfPipeline(tab) {
 
 const SCENES = {
   demo: pictureOfDemo,
+  program: pictureOfProgram,
+  example: picturesOfExample,
   live: pictureOfDashboard,
   report: picturesOfReport,
   diff: pictureOfDiff,

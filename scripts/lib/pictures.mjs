@@ -5,7 +5,7 @@
  * @typedef {object} Picture
  * @property {string} name of the file docs/images/NAME.png
  * @property {string[]} pages that show it
- * @property {'demo' | 'live' | 'report' | 'diff' | 'memory' | 'pipeline'} of page that scripts/picture.mjs opens
+ * @property {'demo' | 'program' | 'example' | 'live' | 'report' | 'diff' | 'memory' | 'pipeline'} of page that scripts/picture.mjs opens
  * @property {string} [address] fragment of that page: which part it shows
  * @property {number} [width] px
  * @property {number} [height] px
@@ -21,9 +21,10 @@ export const MAX_BYTES = 150_000;
 export const PICTURES = [
   {
     name: 'profile',
-    pages: ['README.md', 'docs/get-started.md', 'docs/diagnose-a-slow-run.md', 'docs/diagnostics.md'],
+    pages: ['README.md', 'docs/diagnose-a-slow-run.md', 'docs/diagnostics.md'],
     of: 'demo',
   },
+  { name: 'first-program', pages: ['docs/get-started.md'], of: 'program' },
   {
     name: 'dashboard',
     pages: ['README.md', 'docs/dashboard.md', 'docs/dask.md'],
@@ -31,7 +32,7 @@ export const PICTURES = [
     address: '#status',
   },
   { name: 'summary', pages: ['docs/performance-report.md'], of: 'report', address: '#summary' },
-  { name: 'task-stream', pages: ['docs/name-the-long-pole.md'], of: 'report', address: '#stream' },
+  { name: 'task-stream', pages: ['docs/name-the-long-pole.md'], of: 'example', address: '#stream' },
   { name: 'dashboard-profile', pages: ['docs/profile-a-task.md'], of: 'report', address: '#profile' },
   {
     name: 'metrics',
