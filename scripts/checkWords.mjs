@@ -36,6 +36,11 @@ export const WORDS = [
       /^(src\/(engine|api\/cluster)\/|src\/protocol\/packedResult|docs\/decisions\/results-|bench\/|soak\/)/,
     instead: 'packed result, buffers, messages, stack frames',
   },
+  {
+    pattern: /(?<!animation |stack |lz4 )\bframes?\b/,
+    within: /^src\/dashboard\//,
+    instead: 'animation frames, stack frames, iframes',
+  },
   { pattern: /\brests?\b/, within: /^src\/dashboard\//, instead: 'throttle (a limiter), remaining' },
 ];
 
@@ -43,6 +48,9 @@ export const WORDS = [
 export const EXCEPTIONS = [
   { path: 'scripts/checkWords', text: '' },
   { path: 'docs/decisions/results-as-bytes.md', text: 'wrong answer that nobody notices' },
+  // The table of the trace.
+  { path: 'src/dashboard/model/workerLog', text: 'frame' },
+  { path: 'src/dashboard/source/liveTables', text: 'frames' },
   // A name in reports of earlier versions.
   { path: 'src/trace/recording/reportBytes', text: 'letGo' },
 ];

@@ -52,6 +52,8 @@ test('files of other programs and binary files are not read', () => {
 test('a word with several meanings is refused only where one of them has another term', () => {
   const text = 'const frames = [];';
   assert.equal(check({ 'src/engine/a.ts': text }).length, 1);
+  assert.equal(check({ 'src/dashboard/a.ts': text }).length, 1);
+  assert.deepEqual(check({ 'src/dashboard/a.ts': '// In the next animation frame.' }), []);
   assert.deepEqual(check({ 'src/profile/a.ts': text, 'src/engine/b.ts': '// The stack frames.' }), []);
 });
 

@@ -5,7 +5,7 @@ import { PATIENCE } from './browser.js';
 
 interface Hooks {
   idle(): Promise<void>;
-  frameTimes(): number[];
+  animationFrameTimes(): number[];
   rectangles(): number;
   view(): { readonly start: number; readonly stop: number; readonly left: number; readonly columns: number };
   show(start: number, stop: number): void;

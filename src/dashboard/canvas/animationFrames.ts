@@ -3,7 +3,7 @@
 
 /**
  * Repaints after which the page is idle. Effects run after a repaint and can change the page: a new canvas requests
- * its first frame, then an analysis finishes, and then its result is drawn.
+ * its first animation frame, then an analysis finishes, and then its result is drawn.
  */
 const TURNS = 3;
 

@@ -150,7 +150,7 @@ function drawSeries(
   renderer.line(points, style.color, style.width);
 }
 
-/** Draws a dense line as one rectangle per column, because a stroke with thousands of turns takes a whole frame. */
+/** Draws a dense line as one rectangle per column, because a stroke with thousands of turns takes a whole animation frame. */
 function drawRanges(
   renderer: Renderer,
   { low, high }: ReturnType<typeof columnRanges>,

@@ -8,9 +8,9 @@ import type { PageState } from './pageState.js';
 interface Props {
   readonly state: PageState;
   readonly searchBox: RefObject<HTMLInputElement | null>;
-  /** Default: counts and times of the model. */
+  /** Texts behind the title. Default: counts and times of the model. */
   readonly facts?: readonly string[] | undefined;
-  /** Objects of the search. Default: `keys`. */
+  /** What the search box searches, as a plural. Default: `keys`. */
   readonly searches?: string;
 }
 

@@ -8,7 +8,7 @@ import type { PageName } from '../pages/pageNames.js';
 /** The plot that is shown alone; undefined if the whole dashboard is shown. */
 export const IndividualContext = createContext<IndividualPlot | undefined>(undefined);
 
-/** Returns the plot that the URL of a tab or frame names; undefined for the whole dashboard. */
+/** Returns the plot that the URL of a tab or an iframe names; undefined for the whole dashboard. */
 export function individualOf({ protocol, pathname }: Location): IndividualPlot | undefined {
   const name = protocol === 'file:' ? undefined : individualPlotAt(pathname);
   return name === undefined ? undefined : INDIVIDUAL_PLOT_CONTENT[name];
@@ -17,7 +17,7 @@ export function individualOf({ protocol, pathname }: Location): IndividualPlot |
 /** Opens a page of the whole dashboard in a new tab. A key selects a task there. */
 export function openDashboard(page: PageName, key: string): void {
   const task = key === '' ? '' : `?${new URLSearchParams({ task: key })}`;
-  // The token, if there is one, is part of the URL of a plot in a frame.
+  // The token, if there is one, is part of the URL of a plot in an iframe.
   open(`./${location.search}#${page}${task}`, '_blank', 'noopener');
 }
 

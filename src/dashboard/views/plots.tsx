@@ -76,7 +76,7 @@ export function Plots({ state, stage, animationFrames, streamNote }: Props) {
                   aria-label={plotSummary(state, plot).description}
                 />
                 <EmptyPlot text={plotSummary(state, plot).empty} />
-                <Outline state={state} plot={index} />
+                <Outlines state={state} plot={index} />
               </div>
             </section>
           );
@@ -155,20 +155,20 @@ function hoverAt(state: PageState, surface: HTMLElement, x: number, y: number): 
 }
 
 /** Outlines of the hovered and the selected run. */
-function Outline({ state, plot }: { readonly state: PageState; readonly plot: number }) {
+function Outlines({ state, plot }: { readonly state: PageState; readonly plot: number }) {
   const hover = state.hover.value;
   const pinned = state.pinned.value;
   return (
     <>
-      {pinned?.plot === plot ? <Frame state={state} pinned={pinned} kind="pinned" /> : null}
+      {pinned?.plot === plot ? <Outline state={state} pinned={pinned} kind="pinned" /> : null}
       {hover?.plot === plot && hover.hit !== undefined ? (
-        <Frame state={state} pinned={{ plot, hit: hover.hit }} kind="hovered" />
+        <Outline state={state} pinned={{ plot, hit: hover.hit }} kind="hovered" />
       ) : null}
     </>
   );
 }
 
-function Frame({
+function Outline({
   state,
   pinned,
   kind,

@@ -24,7 +24,7 @@ export interface ShellHooks {
   /** Resolves when all effects have run and no animation frame is scheduled. */
   idle(): Promise<void>;
   /** Returns the drawing times of the animation frames since the last call in milliseconds, at most 240. */
-  frameTimes(): number[];
+  animationFrameTimes(): number[];
   /** Returns the number of rectangles in the task streams of the last animation frame. */
   rectangles(): number;
   /** Returns the visible window in seconds since the first event, and the pixels of its drawing. */
@@ -45,7 +45,7 @@ export function Shell({ state, register }: Props) {
   const main = useRef<HTMLElement>(null);
   const stage = useMemo(() => new Stage(() => view.model), [view]);
   const animationFrames = useMemo(
-    () => new AnimationFrames((time) => drawFrame(state, stage, time)),
+    () => new AnimationFrames((time) => drawAnimationFrame(state, stage, time)),
     [state, stage],
   );
   useEffect(() => followScheme(view), [view]);
@@ -54,7 +54,7 @@ export function Shell({ state, register }: Props) {
   useEffect(() => {
     register({
       idle: () => animationFrames.idle(),
-      frameTimes: () => animationFrames.takeTimes(),
+      animationFrameTimes: () => animationFrames.takeTimes(),
       rectangles: () => stage.rectangles,
       view: () => ({ ...view.window.value, left: LEFT_GUTTER, columns: columnsOf(view.width.value) }),
       show: (start, stop) => view.moveTo({ start, stop }, false),
@@ -115,7 +115,7 @@ function Bar({ state, searchBox, main }: BarProps) {
   );
 }
 
-function drawFrame({ view }: ShellState, stage: Stage, time: number): boolean {
+function drawAnimationFrame({ view }: ShellState, stage: Stage, time: number): boolean {
   const moving = view.step(time);
   const scene = sceneOf(view);
   if (scene !== undefined) stage.draw(scene);
