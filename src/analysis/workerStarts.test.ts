@@ -41,7 +41,7 @@ describe('threadsTogether', () => {
 });
 
 describe('firstStarts', () => {
-  it('is the same for workers that were created together', () => {
+  it('returns the same time for all workers that were created together', () => {
     const trace = syntheticTrace({
       tasks: [
         { key: 'a-1', started: 1, stopped: 2, worker: 'w0' },

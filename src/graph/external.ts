@@ -1,7 +1,7 @@
 // A result that exists or is being computed outside the graph under construction, e.g. a Future of a cluster. A graph may
 // contain an External wherever it may contain a Delayed or a key.
 
-/** Marks externals of every copy of the package: a bundle for a remote worker has one of its own. */
+/** Marks externals of every copy of the package, because a bundle for a remote worker contains another copy. */
 const BRAND: unique symbol = Symbol.for('longpole.external');
 
 export class External {

@@ -92,7 +92,7 @@ test('two functions of one name that V8 inlined are each at their own place', ()
   );
 });
 
-test('a function is where most samples have shown it, and a sample of the next task does not change that', () => {
+test('the file of a task function is that of most samples, even if one sample shows the function of the next task', () => {
   const taskPlaces = new TaskPlaces();
   const border = cpuProfileOf([
     [...ENGINE, 'inc@other.ts'],

@@ -179,7 +179,10 @@ export interface ClusterObserver {
   memory?(sample: MemorySample): void;
   resources?(sample: ResourceSample): void;
   metric?(sample: MetricSample): void;
-  /** Receives samples of a worker's thread, or of the scheduler's, whose worker is -1. Tasks are `firstId + id`. */
+  /**
+   * Receives samples of a worker's thread, or of the scheduler's thread if `worker` is -1. A task in the samples is the
+   * `firstId` of its computation plus its id.
+   */
   profile?(worker: number, cycle: ProfileCycle, kindOf: KindOf): void;
   event?(event: ClusterEvent): void;
 }

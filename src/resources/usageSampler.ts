@@ -23,7 +23,10 @@ export interface MonitorTarget {
   readonly pid: number;
   /** True if the worker is a thread of a process that it shares with others. */
   readonly thread: boolean;
-  /** Vitals of its isolate: those of `makeVitals`, or a file with a copy of them; null for none. */
+  /**
+   * Measurements of its isolate (`makeVitals`): the shared array, or the path of a file with a copy of the array. Null if
+   * the target has no isolate.
+   */
   readonly vitals: Float64Array | string | null;
 }
 

@@ -32,7 +32,7 @@ export async function dropped(make: () => readonly object[]): Promise<void> {
   for (let round = 0; round < MAX_ROUNDS; round++) {
     await collectGarbage();
     if (references.every((reference) => reference.deref() === undefined)) {
-      // The last collection may have scheduled their finalizers.
+      // The last collection may have scheduled finalizers of the objects, which run during the next one.
       await collectGarbage();
       return;
     }

@@ -169,7 +169,7 @@ export class TaskQuestions {
       this.#tasks.set(key, task);
       this.#keepAlive.hold(true);
     } else {
-      // The computation of a task that has ended may be forgotten.
+      // A forgotten computation does not show how its task ended, so the call ends as if the task was cancelled.
       const isKnown = this.#engine.firstIdOf(run) !== undefined;
       stopTask(task, this.#closed ?? (isKnown ? finishedEnd(name) : cancelledEnd(name)));
     }

@@ -133,7 +133,10 @@ export class HostProfile {
     return intervals;
   }
 
-  /** Keeps a run for the names of its tasks, until the report after the next one. Without samples there is no report. */
+  /**
+   * Keeps a run until the report after the next one, because reports name its tasks. Keeps nothing while no samples are
+   * taken, because there is no report then.
+   */
   #noteRun(spec: HostRun): void {
     if (this.#profiler?.isSampling === true) this.#recent.set(spec.run, spec);
   }

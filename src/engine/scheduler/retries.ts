@@ -63,7 +63,10 @@ function lineageOf(state: SchedulerState, first: number, known: ReadonlySet<numb
   return [...found];
 }
 
-/** Returns the failed tasks with an error for a client that depend on `roots`. Tasks between them were discarded. */
+/**
+ * Returns the tasks in the state `erred` that depend on `roots`, directly or through failed tasks that the scheduler has
+ * forgotten.
+ */
 function dependentsOf(state: SchedulerState, roots: readonly number[]): number[] {
   const { graph } = state;
   const seen = new Set<number>();

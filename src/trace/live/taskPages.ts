@@ -39,7 +39,7 @@ export interface NameIds {
   readonly spans: Int32Array;
 }
 
-/** Tasks of one computation, which is referenced. Slots are local ids. */
+/** The tasks of one large computation, which the page refers to without a copy. A slot is the id of a task in it. */
 export class SharedPage implements TaskPage {
   readonly #computation: Computation;
   readonly #names: NameIds;

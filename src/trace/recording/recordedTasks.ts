@@ -23,7 +23,10 @@ export function streamsOf(open: (table: RecordedTable) => ArrowStream): Streams 
   return recordOf(RECORDED_TABLES, open);
 }
 
-/** Limit for task ids without a row or an edge. Arrays have an entry per id, so a larger number is damage. */
+/**
+ * Limit for the number of task ids without a row or an edge. Arrays have an entry per id, and only a damaged file has
+ * more unused ids than this.
+ */
 const SPARE_IDS = 2e7;
 
 export class RecordedTasks {
