@@ -51,7 +51,7 @@ export class SpillDirectory {
     } catch (cause) {
       throw new LongpoleError(
         'ERR_LONGPOLE_LOCAL_DIRECTORY',
-        `Workers cannot keep files in ${parent}: ${messageOf(cause)}. ` + 'Pass another localDirectory.',
+        `Workers cannot keep files in ${parent}: ${messageOf(cause)}. Pass another localDirectory.`,
         { cause },
       );
     }
