@@ -28,15 +28,6 @@ export interface ProfileQuery {
   readonly all?: boolean;
 }
 
-/** Samples of tasks over time, for the timeline of the profile's page. */
-export interface ProfileTimeline {
-  /** Starts and lengths of the blocks in seconds. */
-  readonly starts: Float64Array;
-  readonly durations: Float64Array;
-  /** Samples of tasks in each block. */
-  readonly counts: Float64Array;
-}
-
 /** Samples of one thread, either single or summed up. Columns of the same length. */
 interface Block {
   readonly thread: string;
@@ -117,22 +108,6 @@ export class ProfileHistory {
     const totals = new Map<number, number>();
     this.#forEach(query, (stack, count) => totals.set(stack, (totals.get(stack) ?? 0) + count));
     return this.#stacks.tree(totals);
-  }
-
-  /** Returns samples of tasks over time, one row per block of any thread, sorted by start. */
-  timeline({ key, span, threads }: Omit<ProfileQuery, 'start' | 'stop' | 'all'> = {}): ProfileTimeline {
-    const wanted = this.#wantedLabels({ ...(key === undefined ? {} : { key }), ...(span ? { span } : {}) });
-    const blocks = this.#selected(threads).sort((a, b) => a.start - b.start);
-    return {
-      starts: Float64Array.from(blocks, ({ start }) => start),
-      durations: Float64Array.from(blocks, ({ start, stop }) => stop - start),
-      counts: Float64Array.from(blocks, (block) => {
-        let sum = 0;
-        for (const [index, label] of block.labels.entries())
-          if (wanted[label] === 1 && !this.#isOutside(block, index)) sum += block.counts?.[index] ?? 1;
-        return sum;
-      }),
-    };
   }
 
   /** Prefixes that have samples, sorted. */

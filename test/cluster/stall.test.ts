@@ -1,10 +1,12 @@
 // A computation fails with a dump if its tasks could run and no worker runs one for a long time. A computation that waits
 // for an event does not fail. In the main process, time passes only when a test advances the mocked timers.
+
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { mock, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { type Client, connect, Event, LocalCluster, Lock } from 'longpole';
+import { validateState } from '#internal/engine/scheduler/validate.test.support.js';
 import { withFolder } from '../support/programs.js';
 import { t } from './clusterTasks.js';
 import { c } from './coordinationTasks.js';
@@ -70,7 +72,7 @@ stallTest('tasks that their worker never begins fail with a dump of the cluster'
   await passUntil(() => lost.done && next.done);
   await Promise.all(ends);
   assert.deepEqual([lost.status, next.status], ['error', 'error']);
-  cluster.engine.scheduler.validate();
+  validateState(cluster.engine.scheduler.state);
   const { counts } = await client.dump();
   assert.equal(counts['processing'], undefined);
 });

@@ -7,6 +7,7 @@ import { compileGraph } from '../../graph/compile.js';
 import { fromErrorInfo } from '../../protocol/errorInfo.js';
 import { unpackFinished } from '../../protocol/finishedTasks.js';
 import type { ToWorker } from '../../protocol/workerMessages.js';
+import { validateState } from '../scheduler/validate.test.support.js';
 import { ClusterEngine } from './clusterEngine.js';
 import { ClusterWorker } from './clusterWorker.js';
 import type { ComputationState, ResultHandle } from './computationState.js';
@@ -169,7 +170,7 @@ export class ProtocolModel {
 
   /** Throws unless every task has run and every result is available. Called when no move is left. */
   check(trouble: Trouble): void {
-    this.engine.scheduler.validate();
+    validateState(this.engine.scheduler.state);
     const isCancelled = trouble === 'cancel' && this.#trouble === 'none';
     for (const handle of this.handles) {
       assert.ok(handle.isSettled, `${handle.key} is ${handle.status}, and nothing can happen any more`);
@@ -290,7 +291,7 @@ export class ProtocolModel {
         worker.lost(new Error('The process was killed.'));
         break;
     }
-    this.engine.scheduler.validate();
+    validateState(this.engine.scheduler.state);
   }
 }
 

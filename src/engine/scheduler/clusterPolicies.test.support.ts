@@ -1,10 +1,12 @@
 // A new cluster scheduler for each test of policies, and helpers for it.
+
 import { beforeEach } from 'node:test';
 import { KIND_NUMBER } from '../../protocol/resultKinds.js';
 import type { GraphAdded, Instruction, SchedulerEvent } from './events.js';
 import { Scheduler, type SchedulerOptions } from './scheduler.js';
 import { type Edges, requestedOf, toGraph } from './schedulerGraphs.test.support.js';
 import type { Segment, SegmentPolicy } from './taskGraph.js';
+import { validateState } from './validate.test.support.js';
 
 export let scheduler: Scheduler;
 
@@ -17,7 +19,7 @@ beforeEach(() => newScheduler());
 
 export function handle(event: SchedulerEvent): Instruction[] {
   const instructions = scheduler.handle(event);
-  scheduler.validate();
+  validateState(scheduler.state);
   return instructions;
 }
 

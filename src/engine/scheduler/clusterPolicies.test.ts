@@ -1,5 +1,6 @@
 // Decisions of the scheduler of a cluster, one policy at a time: placement, order, stealing, failures, losses, and
 // the memory of forgotten graphs.
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KIND_NUMBER, KIND_PRIVATE, KIND_STORED, KIND_VALUE } from '../../protocol/resultKinds.js';
@@ -18,6 +19,7 @@ import {
 import type { Instruction } from './events.js';
 import { CALLER } from './schedulerColumns.js';
 import { toGraph } from './schedulerGraphs.test.support.js';
+import { validateState } from './validate.test.support.js';
 
 test('a task runs where its bytes are, although another worker is idle', () => {
   addWorkers('a', 'b');
@@ -276,7 +278,7 @@ test('compaction renames tasks in progress', () => {
   finish(0, kept.base, KIND_VALUE);
   assert.equal(scheduler.compact(), false, 'too little to be worth it');
   assert.equal(scheduler.compact(50), true);
-  scheduler.validate();
+  validateState(scheduler.state);
   assert.ok(old.dead);
   assert.deepEqual([kept.base, user.base, scheduler.state.graph.size], [0, 4, 6]);
   for (const id of [1, 2, 3, 5]) finish(scheduler.state.location[id]!, id);
@@ -294,7 +296,7 @@ test('the memory of a cluster depends on its current work, not on its past', () 
     assert.equal(instruction?.type, 'cancel');
     scheduler.compact();
   }
-  scheduler.validate();
+  validateState(scheduler.state);
   const { state } = scheduler;
   assert.ok(state.graph.segments.length <= 4096);
   assert.ok(state.state.length <= 16 * 1024, `room for ${state.state.length} tasks`);

@@ -1,6 +1,7 @@
 // A simulated cluster: the scheduler, workers (see fakeWorker.test.support.ts) and the shell between them. The shell
 // keeps inline results and identifies tasks by stable names. Every event is followed by validate(), and every dispatch
 // is checked.
+
 import assert from 'node:assert/strict';
 import { KIND_NUMBER, KIND_VALUE } from '../../protocol/resultKinds.js';
 import type { Dispatch, Instruction, SchedulerEvent } from './events.js';
@@ -20,6 +21,7 @@ import { CALLER } from './schedulerColumns.js';
 import { requestedOf, toGraph } from './schedulerGraphs.test.support.js';
 import type { Segment, SegmentPolicy } from './taskGraph.js';
 import { MEMORY } from './taskStates.js';
+import { validateState } from './validate.test.support.js';
 
 export interface FakeClusterOptions {
   readonly maxTasks: number;
@@ -135,7 +137,7 @@ export class FakeCluster implements FakeWorld {
   #handleAdding(event: SchedulerEvent): void {
     const instructions = this.scheduler.handle(event);
     this.segments.push(this.scheduler.lastSegment!);
-    this.scheduler.validate();
+    validateState(this.scheduler.state);
     this.#execute(instructions);
   }
 
@@ -167,7 +169,7 @@ export class FakeCluster implements FakeWorld {
 
   compact(): void {
     this.scheduler.compact(1);
-    this.scheduler.validate();
+    validateState(this.scheduler.state);
   }
 
   run(worker: FakeWorker): void {
@@ -190,7 +192,7 @@ export class FakeCluster implements FakeWorld {
     if (segment === undefined) return;
     for (const worker of this.workers.values()) worker.forget(segment.number);
     this.scheduler.forgetCopies(segment);
-    this.scheduler.validate();
+    validateState(this.scheduler.state);
   }
 
   /** Drops results from the isolate that have another holder and that no task of the worker needs. */
@@ -250,7 +252,7 @@ export class FakeCluster implements FakeWorld {
   handle(event: SchedulerEvent): void {
     this.messages++;
     const instructions = this.scheduler.handle(event);
-    this.scheduler.validate();
+    validateState(this.scheduler.state);
     this.#execute(instructions);
   }
 

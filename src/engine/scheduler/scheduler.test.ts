@@ -1,6 +1,7 @@
 // Tests the state machine against simulated workers: random graphs, and workers that run, report late, lose tasks to
 // a thief, and die at any moment. Every step is validated. The results must equal those of a plain recursive
 // evaluation.
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../base/properties.test.support.js';
@@ -8,6 +9,7 @@ import { KIND_NUMBER, KIND_PRIVATE, KIND_VALUE } from '../../protocol/resultKind
 import type { Dispatch, Instruction, SchedulerEvent } from './events.js';
 import { Scheduler } from './scheduler.js';
 import { type Edges, requestedOf, resultOf, toGraph } from './schedulerGraphs.test.support.js';
+import { validateState } from './validate.test.support.js';
 
 const edgesArbitrary: fc.Arbitrary<Edges> = fc
   .array(fc.array(fc.nat(), { maxLength: 4 }), { minLength: 1, maxLength: 60 })
@@ -92,7 +94,7 @@ class Simulation {
 
   #handle(event: SchedulerEvent): void {
     const instructions = this.scheduler.handle(event);
-    this.scheduler.validate();
+    validateState(this.scheduler.state);
     for (const instruction of instructions) this.#carryOut(instruction);
   }
 
@@ -288,7 +290,7 @@ test('a result that its worker dropped before it could be fetched is computed ag
   const scheduler = new Scheduler(toGraph([[], [0], [0]], [1, 2]));
   const handle = (event: SchedulerEvent): Instruction[] => {
     const instructions = scheduler.handle(event);
-    scheduler.validate();
+    validateState(scheduler.state);
     return instructions;
   };
   const finish = (worker: number, id: number, kind: number): Instruction[] =>

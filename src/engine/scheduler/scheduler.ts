@@ -33,7 +33,6 @@ import { CALLER, NO_WORKER } from './schedulerColumns.js';
 import { SchedulerState } from './schedulerState.js';
 import { type SchedulerGraph, type Segment, TaskGraph } from './taskGraph.js';
 import { ERRED, FORGOTTEN, STATE_NAMES, type Transition } from './taskStates.js';
-import { validateState } from './validate.js';
 import { newWorker, type WorkerState } from './workerState.js';
 
 export interface SchedulerOptions {
@@ -199,11 +198,6 @@ export class Scheduler {
 
   stateName(id: number): (typeof STATE_NAMES)[number] {
     return STATE_NAMES[this.state.state[id]!]!;
-  }
-
-  /** Derives every counter anew and throws ERR_LONGPOLE_INTERNAL with the task's story if one is wrong. For tests. */
-  validate(): void {
-    validateState(this.state);
   }
 
   #take(): Instruction[] {

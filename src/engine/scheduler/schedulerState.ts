@@ -1,5 +1,5 @@
 // The scheduler's tables: columns by task id, and an object per worker. The counters are redundant on purpose: they
-// make each decision O(1). rebuild() derives them anew, and validate() compares them.
+// make each decision O(1). rebuild() derives them anew, and validateState() compares them.
 import { internalError } from '../../base/errors.js';
 import { choosePlace } from './placement.js';
 import { PriorityQueue } from './priorityQueue.js';
