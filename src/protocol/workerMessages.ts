@@ -5,7 +5,7 @@ import type { MemorySample, Transfer, WorkInterval } from './clusterObserver.js'
 import type { ErrorInfo } from './errorInfo.js';
 import type { FinishedTasks } from './finishedTasks.js';
 import type { FunctionRef } from './functionRef.js';
-import type { OfferedBatch, OfTasks, OpenRunMessage, Values } from './isolateMessages.js';
+import type { OfferedBatch, OpenRunMessage, Values } from './isolateMessages.js';
 import type { MetricChanges } from './metrics.js';
 import type { ResultId } from './packedResult.js';
 import type { ProfileCycle, ProfileSettings } from './profileCycle.js';
@@ -62,6 +62,38 @@ export interface MemoryThresholds {
   readonly terminate: number | false;
 }
 
+/** Methods with these parameters. */
+export type Methods<A extends Record<keyof A, unknown[]>> = {
+  readonly [K in keyof A]: (...args: A[K]) => void;
+};
+
+/** A call of one of these methods, as a message. */
+export type MessageOf<A, M extends keyof A = keyof A> = {
+  [K in M]: { readonly type: K; readonly args: A[K] };
+}[M];
+
+/** Makes the call that a message stands for. */
+export function deliver<A extends Record<keyof A, unknown[]>, M extends keyof A>(
+  target: Methods<A>,
+  { type, args }: MessageOf<A, M>,
+): void {
+  target[type](...args);
+}
+
+/** Calls of a worker without an answer, with their parameters. */
+export interface WorkerOrders {
+  release: [run: number, ids: Int32Array];
+  /** Deletes stored results. */
+  drop: [results: readonly ResultId[]];
+  fetch: [run: number, ids: Int32Array];
+  steal: [run: number, ids: Int32Array];
+  /** Cancels tasks. A running task that does not end within the grace period causes a restart of its isolate. */
+  cancel: [run: number, ids: Int32Array];
+  close: [run: number];
+  /** Answers a question of a task. Ignored if the isolate with this number has ended. */
+  answer: [answer: TaskAnswer | TaskAnswerError, isolate: number];
+}
+
 export type ToWorker =
   | Several<ToWorker>
   | {
@@ -82,19 +114,15 @@ export type ToWorker =
     }
   | { readonly type: 'open'; readonly run: WorkerRun }
   | ({ readonly type: 'batch'; readonly run: number } & HostBatch)
-  | OfTasks<'release' | 'fetch' | 'steal' | 'cancel'>
-  | { readonly type: 'drop'; readonly results: readonly number[] }
-  | { readonly type: 'close'; readonly run: number }
+  | MessageOf<WorkerOrders>
   | {
       readonly type: 'take';
       readonly call: number;
       readonly gather: readonly GatherInput[];
       readonly what: Transfer['what'];
     }
-  /** Requests all measurements so far; answered by `taken`. */
-  | { readonly type: 'flush'; readonly call: number }
-  /** Requests the state of the worker; answered by `called`. */
-  | { readonly type: 'dump'; readonly call: number }
+  /** Requests all measurements so far, or the state of the worker. */
+  | { readonly type: 'flush' | 'dump'; readonly call: number }
   | {
       readonly type: 'call';
       readonly call: number;
@@ -103,8 +131,6 @@ export type ToWorker =
       readonly context: CallContext | undefined;
       readonly tasksWait: boolean;
     }
-  /** The answer to a question of a task in the isolate with this number. */
-  | { readonly type: 'answer'; readonly answer: TaskAnswer | TaskAnswerError; readonly isolate: number }
   /** The answer to a heartbeat: the heartbeat's time, and the scheduler's. */
   | { readonly type: 'clock'; readonly sent: number; readonly remote: number }
   /** A peer is gone: transfers from it fail. */
@@ -129,52 +155,55 @@ export interface WorkerLink {
   readonly outgoingCount: number;
 }
 
+/** An input of a batch that could not be gathered; see GatherInput. */
+export type MissingInput = Pick<GatherInput, 'id' | 'from' | 'result'>;
+
+export interface StoredResult {
+  readonly id: number;
+  readonly nbytes: number;
+}
+
+/** Reports of a worker, with their parameters. */
+export interface WorkerReports {
+  fetched: [run: number, values: Values, stored: readonly StoredResult[], missing: Int32Array];
+  fetchFailed: [run: number, id: number, error: ErrorInfo];
+  stolen: [run: number, ids: readonly number[]];
+  /** Reports inputs that could not be gathered. The worker skips the tasks that need them. */
+  gatherFailed: [run: number, missing: readonly MissingInput[]];
+  /** Reports a task that exceeded its time limit. `restarted` follows. */
+  timedOut: [task: RunTask, seconds: number];
+  /** Reports the task that a poll has found running, and its start on the isolate's clock; undefined: none. */
+  running: [task: RunTask | undefined, since: number];
+  /** Reports a question of a task, and the number of its isolate, for the answer. */
+  asked: [question: TaskQuestion, isolate: number];
+  /** Reports that the memory crossed the pause threshold. A paused worker receives no new tasks. */
+  paused: [paused: boolean];
+  /** Reports an event that also becomes a warning of the process. */
+  warning: [topic: string, text: string];
+  /** Reports a transfer. In a message, its keys are ResultIds as text, because only the scheduler knows the names. */
+  transfer: [transfer: Transfer];
+  interval: [interval: WorkInterval];
+  memory: [sample: MemorySample];
+  /** Reports changed metrics. They include all tasks that ended before `upTo` on the isolate's clock. */
+  metrics: [changes: MetricChanges, upTo: number];
+  /** Reports a cycle of the statistical profiler. Tasks are given as ResultIds. */
+  profile: [cycle: ProfileCycle];
+  /** Reports an event of the worker, or of a task. */
+  event: [topic: string, text: string, task?: Omit<RunTask, 'batch'>];
+}
+
+/** Messages with reports have times on the scheduler's clock. */
 export type FromWorker =
+  | MessageOf<WorkerReports>
   | { readonly type: 'ready'; readonly address: string; readonly pid: number }
   | FinishedTasks
-  | {
-      readonly type: 'fetched';
-      readonly run: number;
-      readonly values: Values;
-      readonly stored: readonly { readonly id: number; readonly nbytes: number }[];
-      readonly missing: Int32Array;
-    }
-  | { readonly type: 'fetch-failed'; readonly run: number; readonly id: number; readonly error: ErrorInfo }
-  | { readonly type: 'stolen'; readonly run: number; readonly ids: readonly number[] }
-  | {
-      readonly type: 'gather-failed';
-      readonly run: number;
-      readonly missing: readonly { readonly id: number; readonly from: number; readonly result: number }[];
-    }
-  | { readonly type: 'timed-out'; readonly task: RunTask; readonly seconds: number }
   | {
       readonly type: 'restarted';
       readonly running: RunTask | undefined;
       readonly error: ErrorInfo;
       readonly isWanted: boolean;
     }
-  /** `since` is the start of the task on the scheduler's clock. */
-  | { readonly type: 'running'; readonly task: RunTask | undefined; readonly since: number }
-  /** A question of a task, and the number of its isolate. */
-  | { readonly type: 'ask'; readonly question: TaskQuestion; readonly isolate: number }
-  | { readonly type: 'paused'; readonly paused: boolean }
-  /** See HostEvents.full. */
   | { readonly type: 'full'; readonly why: ErrorInfo | undefined; readonly still: boolean }
-  | { readonly type: 'warning'; readonly topic: string; readonly text: string }
-  /** Keys are ResultIds as text, because only the scheduler knows the names. */
-  | { readonly type: 'transfer'; readonly transfer: Transfer }
-  | { readonly type: 'interval'; readonly interval: WorkInterval }
-  | { readonly type: 'memory'; readonly sample: MemorySample }
-  /** `upTo`: all tasks that ended before are included. */
-  | { readonly type: 'metrics'; readonly changes: MetricChanges; readonly upTo: number }
-  | { readonly type: 'profile'; readonly cycle: ProfileCycle }
-  /** `task` is the local id of the task that the event concerns. */
-  | {
-      readonly type: 'event';
-      readonly topic: string;
-      readonly text: string;
-      readonly task?: { readonly run: number; readonly id: number } | undefined;
-    }
   /**
    * `occupied`: see WorkerHost.isOccupied of the engine. `answers`: number of heartbeats whose answers have arrived. It
    * stands still if the process receives nothing.
@@ -186,8 +215,7 @@ export type FromWorker =
       readonly link: WorkerLink;
       readonly occupied: boolean;
     }
-  | { readonly type: 'taken'; readonly call: number; readonly value: readonly number[] }
-  /** A call of any type has arrived; `taken` or `called` follows. */
+  /** A call of any type has arrived; `called` follows. */
   | { readonly type: 'call-taken'; readonly call: number }
   | {
       readonly type: 'called';

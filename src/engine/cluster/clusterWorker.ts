@@ -14,8 +14,8 @@ import {
   KIND_VALUE,
   scalarOf,
 } from '../../protocol/resultKinds.js';
-import type { RunTask } from '../../protocol/workerMessages.js';
-import type { HostEvents, HostFacts, MissingInput, StoredResult, WorkerHost } from '../host/hostTypes.js';
+import type { MissingInput, RunTask, StoredResult } from '../../protocol/workerMessages.js';
+import type { HostEvents, HostFacts, WorkerHost } from '../host/hostTypes.js';
 import type { TaskErred } from '../scheduler/events.js';
 import { isAt } from '../scheduler/reports.js';
 import { killedWorkerError, taskError, taskTimeoutError } from '../taskFailure.js';

@@ -3,8 +3,13 @@
 import { EventEmitter } from 'node:events';
 import type { FromIsolate, IsolateBirth, ToIsolate } from '../../protocol/isolateMessages.js';
 import type { PackedResult } from '../../protocol/packedResult.js';
-import type { TaskAnswer, TaskAnswerError } from '../../protocol/questions.js';
-import type { FromWorker, HostBatch, ToWorker } from '../../protocol/workerMessages.js';
+import {
+  deliver,
+  type FromWorker,
+  type HostBatch,
+  type ToWorker,
+  type WorkerOrders,
+} from '../../protocol/workerMessages.js';
 import type { HostRun, ProcessDump, WorkerHost } from '../host/hostTypes.js';
 import type { Peers } from '../host/peers.js';
 import { ThreadHost } from '../host/threadHost.js';
@@ -15,7 +20,7 @@ import { IsolateRuntime } from '../worker/isolateRuntime.js';
 import { CorrectedEvents } from '../workerProcess/correctedEvents.js';
 
 const ENDED = { type: 'ended' } as const;
-type FromProcess = FromWorker | typeof ENDED;
+export type FromProcess = FromWorker | typeof ENDED;
 /** Types of messages that do not affect the order of the others. */
 const UNORDERED: ReadonlySet<string> = new Set(['memory', 'metrics', 'interval', 'profile', 'event']);
 
@@ -143,40 +148,23 @@ export class ModelProcess implements WorkerHost {
     this.#post({ type: 'batch', run, ...batch });
   }
 
-  release(run: number, ids: Int32Array): void {
-    this.#post({ type: 'release', run, ids });
-  }
+  readonly release = (...args: WorkerOrders['release']) => this.#post({ type: 'release', args });
+  readonly fetch = (...args: WorkerOrders['fetch']) => this.#post({ type: 'fetch', args });
+  readonly steal = (...args: WorkerOrders['steal']) => this.#post({ type: 'steal', args });
+  readonly cancel = (...args: WorkerOrders['cancel']) => this.#post({ type: 'cancel', args });
+  readonly close = (...args: WorkerOrders['close']) => this.#post({ type: 'close', args });
+  readonly answer = (...args: WorkerOrders['answer']) => this.#post({ type: 'answer', args });
 
   drop(): void {}
-
-  fetch(run: number, ids: Int32Array): void {
-    this.#post({ type: 'fetch', run, ids });
-  }
-
-  steal(run: number, ids: Int32Array): void {
-    this.#post({ type: 'steal', run, ids });
-  }
-
-  cancel(run: number, ids: Int32Array): void {
-    this.#post({ type: 'cancel', run, ids });
-  }
-
-  close(run: number): void {
-    this.#post({ type: 'close', run });
-  }
 
   /** Passes the next message to the host, as a worker process does. */
   receive(): void {
     const { host } = this;
     const message = this.inbox.shift();
-    if (message?.type === 'open') host.open({ ...message.run, shared: undefined });
-    else if (message?.type === 'batch') host.dispatch(message.run, message);
-    else if (message?.type === 'release') host.release(message.run, message.ids);
-    else if (message?.type === 'fetch') host.fetch(message.run, message.ids);
-    else if (message?.type === 'steal') host.steal(message.run, message.ids);
-    else if (message?.type === 'cancel') host.cancel(message.run, message.ids);
-    else if (message?.type === 'close') host.close(message.run);
-    else if (message?.type === 'answer') host.answer(message.answer, message.isolate);
+    if (message === undefined) return;
+    if ('args' in message) deliver<WorkerOrders, keyof WorkerOrders>(host, message);
+    else if (message.type === 'open') host.open({ ...message.run, shared: undefined });
+    else if (message.type === 'batch') host.dispatch(message.run, message);
   }
 
   /** Kills the process. Its sent messages arrive before its exit. */
@@ -204,10 +192,6 @@ export class ModelProcess implements WorkerHost {
 
   async call(): Promise<unknown> {
     return undefined;
-  }
-
-  answer(answer: TaskAnswer | TaskAnswerError, isolate: number): void {
-    this.#post({ type: 'answer', answer, isolate });
   }
 
   async dump(): Promise<ProcessDump> {

@@ -1,17 +1,18 @@
 // A model of a cluster of processes in one thread, for tests that try every order of messages. The code of both sides
 // is real: engine, scheduler, hosts and the isolates' programs. Only channels and threads are replaced, so that a
 // message arrives when the test decides. The clock is stopped.
+
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { compileGraph } from '../../graph/compile.js';
 import { fromErrorInfo } from '../../protocol/errorInfo.js';
 import { unpackFinished } from '../../protocol/finishedTasks.js';
-import type { ToWorker } from '../../protocol/workerMessages.js';
+import { deliver, type MessageOf, type ToWorker, type WorkerReports } from '../../protocol/workerMessages.js';
 import { validateState } from '../scheduler/validate.test.support.js';
 import { ClusterEngine } from './clusterEngine.js';
 import { ClusterWorker } from './clusterWorker.js';
 import type { ComputationState, ResultHandle } from './computationState.js';
-import { ModelProcess, type ModelThread } from './modelProcess.test.support.js';
+import { type FromProcess, ModelProcess, type ModelThread } from './modelProcess.test.support.js';
 import { retryResults } from './retryResults.js';
 
 /** Key → the keys that the task uses. The result of every task is requested. */
@@ -154,7 +155,8 @@ export class ProtocolModel {
   /** Returns the claims that the host changes when it receives this message. */
   #claimsOf(name: string, message: ToWorker): string[] {
     if (message.type !== 'batch' && message.type !== 'steal' && message.type !== 'cancel') return [];
-    return Array.from(message.ids, (id) => `${name} claim ${this.computation.info.keys[id]}`);
+    const ids = message.type === 'batch' ? message.ids : message.args[1];
+    return Array.from(ids, (id) => `${name} claim ${this.computation.info.keys[id]}`);
   }
 
   /** Text that is equal for two models with the same possible continuations. */
@@ -255,6 +257,13 @@ export class ProtocolModel {
   /** The cluster receives the next message of a worker, as processHost does. */
   #receive(worker: ClusterWorker, process: ModelProcess): void {
     const message = process.outbox.shift();
+    if (message !== undefined && 'args' in message)
+      deliver<WorkerReports, keyof WorkerReports>(worker, message);
+    else this.#handle(worker, message);
+    validateState(this.engine.scheduler.state);
+  }
+
+  #handle(worker: ClusterWorker, message: Exclude<FromProcess, MessageOf<WorkerReports>> | undefined): void {
     switch (message?.type) {
       case 'ready': {
         const { index, name } = worker.info;
@@ -269,29 +278,13 @@ export class ProtocolModel {
           this.#once(() => retryResults(this.engine, this.#failed));
         break;
       }
-      case 'fetched':
-        worker.fetched(message.run, message.values, message.stored, message.missing);
-        break;
-      case 'fetch-failed':
-        worker.fetchFailed(message.run, message.id, message.error);
-        break;
-      case 'stolen':
-        worker.stolen(message.run, message.ids);
-        break;
-      case 'gather-failed':
-        worker.gatherFailed(message.run, message.missing);
-        break;
       case 'restarted':
         worker.restarted(message.running, fromErrorInfo(message.error), message.isWanted);
-        break;
-      case 'running':
-        worker.running(message.task, message.since);
         break;
       case 'ended':
         worker.lost(new Error('The process was killed.'));
         break;
     }
-    validateState(this.engine.scheduler.state);
   }
 }
 

@@ -224,12 +224,12 @@ export class DrivenWorker {
         const { columns } = unpackFinished(message);
         for (const id of columns.ids.subarray(0, columns.count)) this.finished.add(this.#keys[id] ?? '');
       } else if (message.type === 'stolen') {
-        for (const id of message.ids) {
+        for (const id of message.args[1]) {
           this.sent.delete(this.#keys[id] ?? '');
           this.#there.delete(this.#keys[id] ?? '');
         }
       } else if (message.type === 'fetched') {
-        this.#missing = Array.from(message.missing, (id) => this.#keys[id] ?? '');
+        this.#missing = Array.from(message.args[3], (id) => this.#keys[id] ?? '');
       } else assert.ok(message.type === 'ready' || message.type === 'running', message.type);
     }
     this.#release();

@@ -1,14 +1,10 @@
 // The reports of a worker process as messages to the cluster, with times on the scheduler's clock.
-import type { MemorySample, Transfer, WorkInterval } from '../../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
-import { type ErrorInfo, toErrorInfo } from '../../protocol/errorInfo.js';
+import { toErrorInfo } from '../../protocol/errorInfo.js';
 import { packFinished } from '../../protocol/finishedTasks.js';
-import type { Values } from '../../protocol/isolateMessages.js';
-import type { MetricChanges } from '../../protocol/metrics.js';
 import type { ProfileCycle } from '../../protocol/profileCycle.js';
-import type { TaskQuestion } from '../../protocol/questions.js';
-import type { FromWorker, RunTask } from '../../protocol/workerMessages.js';
-import type { HostEvents, MissingInput, StoredResult } from '../host/hostTypes.js';
+import type { FromWorker, WorkerReports as Reports, RunTask } from '../../protocol/workerMessages.js';
+import type { HostEvents } from '../host/hostTypes.js';
 import { sendFinished, sendValues } from '../worker/sendValues.js';
 
 export class CorrectedEvents implements HostEvents {
@@ -21,6 +17,17 @@ export class CorrectedEvents implements HostEvents {
     this.#correct = correct;
   }
 
+  readonly fetchFailed = (...args: Reports['fetchFailed']) => this.#send({ type: 'fetchFailed', args });
+  readonly stolen = (...args: Reports['stolen']) => this.#send({ type: 'stolen', args });
+  readonly timedOut = (...args: Reports['timedOut']) => this.#send({ type: 'timedOut', args });
+  readonly asked = (...args: Reports['asked']) => this.#send({ type: 'asked', args });
+  readonly paused = (...args: Reports['paused']) => this.#send({ type: 'paused', args });
+  readonly warning = (...args: Reports['warning']) => this.#send({ type: 'warning', args });
+  readonly transfer = (...args: Reports['transfer']) => this.#send({ type: 'transfer', args });
+  readonly interval = (...args: Reports['interval']) => this.#send({ type: 'interval', args });
+  readonly memory = (...args: Reports['memory']) => this.#send({ type: 'memory', args });
+  readonly event = (...args: Reports['event']) => this.#send({ type: 'event', args });
+
   ready(): void {
     // The process sends this message itself when its server listens.
   }
@@ -29,85 +36,37 @@ export class CorrectedEvents implements HostEvents {
     sendFinished(packFinished(run, columns, arrived, this.#correct), this.#send);
   }
 
-  fetched(run: number, values: Values, stored: readonly StoredResult[], missing: Int32Array): void {
+  fetched(...[run, values, stored, missing]: Reports['fetched']): void {
     sendValues(values, (sendable, errors) => {
-      this.#send({ type: 'fetched', run, values: sendable, stored, missing });
+      this.#send({ type: 'fetched', args: [run, sendable, stored, missing] });
       for (const { id, error } of errors) this.fetchFailed(run, id, error);
     });
   }
 
-  fetchFailed(run: number, id: number, error: ErrorInfo): void {
-    this.#send({ type: 'fetch-failed', run, id, error });
-  }
-
-  stolen(run: number, ids: readonly number[]): void {
-    this.#send({ type: 'stolen', run, ids });
-  }
-
-  gatherFailed(run: number, missing: readonly MissingInput[]): void {
+  gatherFailed(...[run, missing]: Reports['gatherFailed']): void {
     const inputs = missing.map(({ id, from, result }) => ({ id, from, result }));
-    this.#send({ type: 'gather-failed', run, missing: inputs });
-  }
-
-  timedOut(task: RunTask, seconds: number): void {
-    this.#send({ type: 'timed-out', task, seconds });
+    this.#send({ type: 'gatherFailed', args: [run, inputs] });
   }
 
   restarted(running: RunTask | undefined, cause: Error, isWanted: boolean): void {
     this.#send({ type: 'restarted', running, error: toErrorInfo(cause), isWanted });
   }
 
-  running(task: RunTask | undefined, since: number): void {
-    this.#send({ type: 'running', task, since: this.#correct(since) });
-  }
-
-  asked(question: TaskQuestion, isolate: number): void {
-    this.#send({ type: 'ask', question, isolate });
-  }
-
-  paused(paused: boolean): void {
-    this.#send({ type: 'paused', paused });
+  running(...[task, since]: Reports['running']): void {
+    this.#send({ type: 'running', args: [task, this.#correct(since)] });
   }
 
   noteFull(why: Error | undefined, still: boolean): void {
     this.#send({ type: 'full', why: why && toErrorInfo(why), still });
   }
 
-  warning(topic: string, text: string): void {
-    this.#send({ type: 'warning', topic, text });
-  }
-
-  transfer(transfer: Transfer): void {
-    this.#send({ type: 'transfer', transfer });
-  }
-
-  interval(interval: WorkInterval): void {
-    this.#send({ type: 'interval', interval });
-  }
-
-  memory(sample: MemorySample): void {
-    this.#send({ type: 'memory', sample });
-  }
-
-  metrics(changes: MetricChanges, upTo: number): void {
-    this.#send({ type: 'metrics', changes, upTo: this.#correct(upTo) });
+  metrics(...[changes, upTo]: Reports['metrics']): void {
+    this.#send({ type: 'metrics', args: [changes, this.#correct(upTo)] });
   }
 
   profile(cycle: ProfileCycle): void {
-    const { start, stop, times } = cycle;
-    this.#send({
-      type: 'profile',
-      cycle: {
-        ...cycle,
-        start: this.#correct(start),
-        stop: this.#correct(stop),
-        times: times.map(this.#correct),
-      },
-    });
-  }
-
-  event(topic: string, text: string, task?: Omit<RunTask, 'batch'>): void {
-    this.#send({ type: 'event', topic, text, task });
+    const [start, stop] = [this.#correct(cycle.start), this.#correct(cycle.stop)];
+    this.#send({ type: 'profile', args: [{ ...cycle, start, stop, times: cycle.times.map(this.#correct) }] });
   }
 
   lost(cause: Error): void {

@@ -7,15 +7,18 @@ import { fromErrorInfo } from '../../protocol/errorInfo.js';
 import { type FinishedTasks, unpackFinished } from '../../protocol/finishedTasks.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
 import type { PackedResult, ResultId } from '../../protocol/packedResult.js';
-import type { TaskAnswer, TaskAnswerError } from '../../protocol/questions.js';
 import type { Several } from '../../protocol/several.js';
-import type {
-  CallContext,
-  FromWorker,
-  GatherInput,
-  HostBatch,
-  ToWorker,
-  WorkerLink,
+import {
+  type CallContext,
+  deliver,
+  type FromWorker,
+  type GatherInput,
+  type HostBatch,
+  type MessageOf,
+  type ToWorker,
+  type WorkerLink,
+  type WorkerOrders,
+  type WorkerReports,
 } from '../../protocol/workerMessages.js';
 import { threadStates } from '../../resources/threadStates.js';
 import {
@@ -90,6 +93,13 @@ export class ProcessHost implements WorkerHost {
   #isOccupied = true;
   #cause: Error | undefined;
 
+  readonly release = (...args: WorkerOrders['release']) => this.#outbox.post({ type: 'release', args });
+  readonly drop = (...args: WorkerOrders['drop']) => this.#outbox.post({ type: 'drop', args });
+  readonly fetch = (...args: WorkerOrders['fetch']) => this.#outbox.post({ type: 'fetch', args });
+  readonly steal = (...args: WorkerOrders['steal']) => this.#outbox.post({ type: 'steal', args });
+  readonly cancel = (...args: WorkerOrders['cancel']) => this.#outbox.post({ type: 'cancel', args });
+  readonly answer = (...args: WorkerOrders['answer']) => this.#outbox.post({ type: 'answer', args });
+
   constructor(options: ProcessHostOptions, events: HostEvents) {
     this.name = options.birth.name;
     this.vitals = vitalsFile(options.birth);
@@ -134,30 +144,10 @@ export class ProcessHost implements WorkerHost {
     );
   }
 
-  release(run: number, ids: Int32Array): void {
-    this.#outbox.post({ type: 'release', run, ids });
-  }
-
-  drop(results: readonly ResultId[]): void {
-    this.#outbox.post({ type: 'drop', results });
-  }
-
-  fetch(run: number, ids: Int32Array): void {
-    this.#outbox.post({ type: 'fetch', run, ids });
-  }
-
-  steal(run: number, ids: Int32Array): void {
-    this.#outbox.post({ type: 'steal', run, ids });
-  }
-
-  cancel(run: number, ids: Int32Array): void {
-    this.#outbox.post({ type: 'cancel', run, ids });
-  }
-
   close(run: number): void {
     this.#open.delete(run);
     this.#time.closed(run, this.#executing?.run === run);
-    this.#outbox.postLater({ type: 'close', run });
+    this.#outbox.postLater({ type: 'close', args: [run] });
     this.#unrefIfIdle();
   }
 
@@ -200,10 +190,6 @@ export class ProcessHost implements WorkerHost {
       serialize(context);
       return { type: 'call', call, fn, facts, context, tasksWait };
     });
-  }
-
-  answer(answer: TaskAnswer | TaskAnswerError, isolate: number): void {
-    this.#outbox.post({ type: 'answer', answer, isolate });
   }
 
   async dump(): Promise<ProcessDump> {
@@ -262,7 +248,10 @@ export class ProcessHost implements WorkerHost {
 
   #receive(message: FromWorker): void {
     this.#received.note(message);
-    const events = this.#events;
+    if ('args' in message) {
+      this.#reported(message);
+      return;
+    }
     switch (message.type) {
       case 'ready':
         this.#ready(message.address);
@@ -279,36 +268,14 @@ export class ProcessHost implements WorkerHost {
       case 'finished':
         this.#finished(message);
         break;
-      case 'fetched':
-        events.fetched(message.run, message.values, message.stored, message.missing);
-        break;
-      case 'fetch-failed':
-        events.fetchFailed(message.run, message.id, message.error);
-        break;
-      case 'stolen':
-        events.stolen(message.run, message.ids);
-        break;
-      case 'gather-failed':
-        events.gatherFailed(message.run, message.missing);
-        break;
-      case 'timed-out':
-        events.timedOut(message.task, message.seconds);
-        break;
       case 'restarted':
-        events.restarted(message.running, fromErrorInfo(message.error), message.isWanted);
+        this.#events.restarted(message.running, fromErrorInfo(message.error), message.isWanted);
         break;
-      case 'running':
-        this.#executing = message.task && { ...message.task, since: message.since };
-        events.running(message.task, message.since);
-        break;
-      case 'ask':
-        events.asked(message.question, message.isolate);
+      case 'full':
+        this.#events.noteFull(message.why && fromErrorInfo(message.why), message.still);
         break;
       case 'call-taken':
         this.#calls.taken(message.call);
-        break;
-      case 'taken':
-        this.#calls.answer({ call: message.call, value: message.value, error: undefined });
         break;
       case 'called':
         this.#calls.answer(message);
@@ -316,57 +283,16 @@ export class ProcessHost implements WorkerHost {
       case 'giving-up':
         this.#cause = new Error(message.why);
         break;
-      default:
-        this.#observed(message);
     }
   }
 
-  #observed(
-    message: Extract<
-      FromWorker,
-      {
-        type:
-          | 'paused'
-          | 'full'
-          | 'warning'
-          | 'transfer'
-          | 'interval'
-          | 'memory'
-          | 'metrics'
-          | 'profile'
-          | 'event';
-      }
-    >,
-  ): void {
-    switch (message.type) {
-      case 'paused':
-        this.#events.paused(message.paused);
-        break;
-      case 'full':
-        this.#events.noteFull(message.why && fromErrorInfo(message.why), message.still);
-        break;
-      case 'warning':
-        this.#events.warning(message.topic, message.text);
-        break;
-      case 'transfer':
-        this.#events.transfer(message.transfer);
-        break;
-      case 'interval':
-        this.#events.interval(message.interval);
-        break;
-      case 'memory':
-        this.#events.memory(message.sample);
-        break;
-      case 'metrics':
-        this.#time.measured(message.upTo);
-        this.#events.metrics(message.changes, message.upTo);
-        break;
-      case 'profile':
-        this.#events.profile(message.cycle);
-        break;
-      case 'event':
-        this.#events.event(message.topic, message.text, message.task);
+  #reported(report: MessageOf<WorkerReports>): void {
+    if (report.type === 'running') {
+      const [task, since] = report.args;
+      this.#executing = task && { ...task, since };
     }
+    if (report.type === 'metrics') this.#time.measured(report.args[1]);
+    deliver<WorkerReports, keyof WorkerReports>(this.#events, report);
   }
 
   #ready(address: string): void {

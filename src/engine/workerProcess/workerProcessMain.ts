@@ -3,8 +3,9 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { serialize } from 'node:v8';
+import type { Transfer } from '../../protocol/clusterObserver.js';
 import { toErrorInfo } from '../../protocol/errorInfo.js';
-import type { FromWorker, ToWorker } from '../../protocol/workerMessages.js';
+import { deliver, type FromWorker, type ToWorker, type WorkerOrders } from '../../protocol/workerMessages.js';
 import { ClockOffset } from '../clockOffset.js';
 import type { HostFacts } from '../host/hostTypes.js';
 import { ThreadHost } from '../host/threadHost.js';
@@ -70,16 +71,16 @@ class WorkerProcess {
       onInterval: (interval, cause) => {
         const known = { ...interval, worker: index, thread: 0 };
         this.#digests.interval(known, cause);
-        send({ type: 'interval', interval: known });
+        send({ type: 'interval', args: [known] });
       },
       onError: (error) => events.event('store', error.message),
       onSpillFailed: (error) => events.warning('spill-failed', error.message),
       onSpilled: (result) => this.#host.spilled([result]),
     });
     const common = { token, worker: index, now, keyOf: String } as const;
-    const onTransfer = (transfer: Extract<FromWorker, { type: 'transfer' }>['transfer']): void => {
+    const onTransfer = (transfer: Transfer): void => {
       this.#digests.transfer(transfer);
-      send({ type: 'transfer', transfer });
+      send({ type: 'transfer', args: [transfer] });
     };
     this.#server = new PeerServer({ ...common, source: this.#store, file, name: unique, listen, onTransfer });
     const server = this.#server;
@@ -95,7 +96,7 @@ class WorkerProcess {
       localDirectory: directory,
       nthreads: 1,
     };
-    this.#peers = new ProcessPeers(this.#client, (topic, text) => send({ type: 'event', topic, text }));
+    this.#peers = new ProcessPeers(this.#client, (...args) => send({ type: 'event', args }));
     this.#host = new ThreadHost(
       {
         facts: this.#facts,
@@ -119,6 +120,10 @@ class WorkerProcess {
 
   handle(message: ToWorker): void {
     if ('call' in message) send({ type: 'call-taken', call: message.call });
+    if ('args' in message) {
+      deliver<WorkerOrders, keyof WorkerOrders>(this.#host, message);
+      return;
+    }
     switch (message.type) {
       case 'several':
         for (const each of message.messages) this.handle(each);
@@ -131,42 +136,17 @@ class WorkerProcess {
       case 'batch':
         this.#host.dispatch(message.run, message);
         break;
-      case 'release':
-        this.#host.release(message.run, message.ids);
-        break;
-      case 'drop':
-        this.#host.drop(message.results);
-        break;
-      case 'fetch':
-        this.#host.fetch(message.run, message.ids);
-        break;
-      case 'steal':
-        this.#host.steal(message.run, message.ids);
-        break;
-      case 'cancel':
-        this.#host.cancel(message.run, message.ids);
-        break;
-      case 'close':
-        this.#host.close(message.run);
-        break;
       case 'take':
-        void this.#host
-          .take(message.gather, message.what)
-          .then((value) => send({ type: 'taken', call: message.call, value }));
+        void this.#answer(message.call, this.#host.take(message.gather, message.what));
         break;
       case 'flush':
-        void this.#host.flush().then(() => send({ type: 'taken', call: message.call, value: [] }));
+        void this.#answer(message.call, this.#host.flush());
         break;
       case 'dump':
-        void this.#host
-          .dump()
-          .then((value) => send({ type: 'called', call: message.call, value, error: undefined }));
+        void this.#answer(message.call, this.#host.dump());
         break;
       case 'call':
         this.#call(message);
-        break;
-      case 'answer':
-        this.#host.answer(message.answer, message.isolate);
         break;
       case 'clock':
         this.#offset.add({ sent: message.sent, remote: message.remote, received: this.#clock() });
@@ -179,6 +159,10 @@ class WorkerProcess {
       case 'end':
         process.exit(0);
     }
+  }
+
+  async #answer(call: number, answer: Promise<unknown>): Promise<void> {
+    send({ type: 'called', call, value: await answer, error: undefined });
   }
 
   #call({ call, fn, facts, context, tasksWait }: Extract<ToWorker, { type: 'call' }>): void {
