@@ -1,17 +1,10 @@
 // Figures of a Dask cluster for Prometheus, as far as an observation measures them. Sums begin with the observation.
 import type { ClusterMirror } from '../dask/clusterMirror.js';
 import type { MirrorWorker } from '../dask/mirrorWorkers.js';
-import type { ClusterFigures, WorkerFigures } from '../server/prometheus/figures.js';
+import type { ClusterFigures } from '../server/prometheus/figures.js';
 import type { LiveTrace } from '../trace/live/liveTrace.js';
-import { DURATION_BOUNDS } from '../trace/totals.js';
 import type { ClusterCounters } from './cluster/clusterCounters.js';
-import {
-  bytesMoved,
-  durationFigures,
-  NOTHING_MOVED,
-  prefixFigures,
-  transferFigures,
-} from './cluster/clusterFigures.js';
+import { type OwnFigures, observedFigures } from './cluster/clusterFigures.js';
 
 /** A figure that an observation does not measure. */
 const UNKNOWN = Number.NaN;
@@ -27,38 +20,22 @@ export function daskFigures(
   { totals }: LiveTrace,
   counters: ClusterCounters,
 ): ClusterFigures {
-  const moved = bytesMoved(totals.pairs);
   return {
+    ...observedFigures(totals, counters, mirror.workers.all, workerFigures),
     clients: UNKNOWN,
     clientsAdded: UNKNOWN,
     clientsRemoved: UNKNOWN,
     desiredWorkers: UNKNOWN,
-    workersAdded: counters.workersAddedTotal,
-    workersRemoved: counters.workersRemovedTotal,
     tasks: mirror.status?.states ?? new Map(),
     tasksForgotten: UNKNOWN,
-    workers: Array.from(mirror.workers.all, (worker) => ({
-      ...workerFigures(worker),
-      ...(moved.get(worker.info.index) ?? NOTHING_MOVED),
-      spill: Array.from(
-        counters.store(worker.info.index),
-        ({ activity, unit, value }) => [activity, unit, value] as const,
-      ),
-    })),
-    prefixes: prefixFigures(totals, counters),
     metrics: totals.metrics.map(({ context, prefix, activity, unit, value }) => [
       context === 'execute' ? [context, prefix, activity, unit] : [context, activity, unit],
       value,
     ]),
     stimuli: new Map(),
     thread: { eventLoopDelay: UNKNOWN, longestTick: UNKNOWN, ticks: UNKNOWN, gcSeconds: UNKNOWN },
-    transfers: transferFigures(totals.pairs, counters),
-    durations: durationFigures(totals),
-    durationBounds: DURATION_BOUNDS,
   };
 }
-
-type OwnFigures = Omit<WorkerFigures, keyof typeof NOTHING_MOVED | 'spill'>;
 
 function workerFigures({ info, status, memory, running, eventLoopDelay }: MirrorWorker): OwnFigures {
   const processing = status?.processing ?? 0;

@@ -7,6 +7,7 @@ import { progressRows } from '../server/sums.js';
 import type { LiveTrace } from '../trace/live/liveTrace.js';
 import type { ClusterCounters } from './cluster/clusterCounters.js';
 import { daskFigures } from './daskFigures.js';
+import { workerRow } from './statusRows.js';
 
 export function daskSource(
   address: string,
@@ -32,31 +33,20 @@ function clusterStatus(mirror: ClusterMirror, { totals }: LiveTrace): ClusterSta
   return {
     time: mirror.clock(),
     states: Object.fromEntries(mirror.status?.states ?? []),
-    workers: Array.from(mirror.workers.all, workerRow),
+    workers: Array.from(mirror.workers.all, statusOf),
     running: Array.from(mirror.workers.all, (worker) => runningRows(mirror, worker)).flat(),
     progress: progressRows(totals, mirror.tasks.processingByPrefix()),
   };
 }
 
-function workerRow({ info, status, memory }: MirrorWorker): WorkerRow {
-  const { process = 0, managed = 0, unmanaged = 0, spilled = 0 } = memory ?? {};
-  return {
-    index: info.index,
-    name: info.name,
-    address: info.address,
-    host: info.host,
-    pid: info.pid,
-    threads: info.threads,
+function statusOf({ info, status, memory }: MirrorWorker): WorkerRow {
+  const { process, managed, unmanaged, spilled } = memory ?? {};
+  return workerRow(info, {
     status: status?.status === 'paused' ? 'paused' : 'running',
-    processing: status?.processing ?? 0,
-    occupancy: status?.occupancy ?? 0,
-    memoryLimit: info.memoryLimit,
-    process,
-    managed,
-    unmanaged,
-    spilled,
-    started: info.startTime,
-  };
+    processing: status?.processing,
+    occupancy: status?.occupancy,
+    ...{ process, managed, unmanaged, spilled },
+  });
 }
 
 /** Returns the running tasks from the last report of a worker, without those that have ended since. */

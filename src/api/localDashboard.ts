@@ -3,13 +3,14 @@ import { hostname } from 'node:os';
 import { threadCpuClock } from '../engine/worker/threadCpuClock.js';
 import type { ClusterEvent } from '../protocol/clusterObserver.js';
 import type { RunInfo, RunObserver, RunWorker } from '../protocol/runObserver.js';
-import type { RunningRow, WorkerRow } from '../protocol/viewRows.js';
+import type { RunningRow } from '../protocol/viewRows.js';
 import { epochSeconds } from '../resources/clock.js';
 import type { ClusterFigures } from '../server/prometheus/figures.js';
 import type { ClusterStatus, LiveSource } from '../server/source.js';
 import { LiveTrace } from '../trace/live/liveTrace.js';
 import { startAtFreePort } from './cluster/dashboard.js';
 import { config } from './config.js';
+import { prefixOf, RunningTasks, workerRow } from './statusRows.js';
 
 const NO_SUMS = new Map<string, never>();
 const NO_FIGURES: ClusterFigures = {
@@ -47,7 +48,7 @@ class LocalDashboard implements RunObserver {
   readonly #event: (event: ClusterEvent) => void;
   readonly #runs = new Set<RunInfo>();
   readonly #workers = new Map<number, RunWorker>();
-  readonly #running = new RunningSince();
+  readonly #running = new RunningTasks(epochSeconds);
   #cpu: (() => number) | undefined;
   #started = false;
 
@@ -110,20 +111,10 @@ class LocalDashboard implements RunObserver {
       for (const [name, count] of Object.entries(standing.states)) states[name] = (states[name] ?? 0) + count;
       for (const [worker, count] of standing.processing)
         processing.set(worker, (processing.get(worker) ?? 0) + count);
-      for (const [worker, id] of standing.running) {
-        const started = this.#running.since(worker, computation.firstId + id);
-        const prefix = computation.prefixes[computation.prefixOf[id]!] ?? '';
-        running.push({
-          id: computation.firstId + id,
-          key: computation.keys[id] ?? '',
-          prefix,
-          worker,
-          started,
-        });
-      }
+      for (const [worker, id] of standing.running) running.push(this.#running.row(worker, computation, id));
     }
     const workers = Array.from(this.#workers.values(), (worker) =>
-      workerRow(worker, processing.get(worker.index) ?? 0),
+      workerRow(worker, { processing: processing.get(worker.index) }),
     );
     return { time: epochSeconds(), states, workers, running };
   }
@@ -133,45 +124,9 @@ class LocalDashboard implements RunObserver {
     const counts = new Map<string, number>();
     for (const { standing, computation } of this.#runs)
       for (const id of standing.running.values()) {
-        const prefix = computation.prefixes[computation.prefixOf[id]!] ?? '';
+        const prefix = prefixOf(computation, id);
         counts.set(prefix, (counts.get(prefix) ?? 0) + 1);
       }
     return counts;
   }
-}
-
-/** Times, in seconds since the epoch, at which a status first contained a running task. */
-class RunningSince {
-  readonly #seen = new Map<number, { readonly id: number; readonly since: number }>();
-
-  since(worker: number, id: number): number {
-    const before = this.#seen.get(worker);
-    if (before?.id === id) return before.since;
-    const since = epochSeconds();
-    this.#seen.set(worker, { id, since });
-    return since;
-  }
-}
-
-function workerRow(
-  { index, name, address, host, pid, threads, startTime }: RunWorker,
-  processing: number,
-): WorkerRow {
-  return {
-    index,
-    name,
-    address,
-    host,
-    pid,
-    threads,
-    status: 'running',
-    processing,
-    occupancy: 0,
-    memoryLimit: 0,
-    process: 0,
-    managed: 0,
-    unmanaged: 0,
-    spilled: 0,
-    started: startTime,
-  };
 }

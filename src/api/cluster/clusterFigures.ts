@@ -3,6 +3,7 @@ import type { EngineWorker } from '../../engine/cluster/engineWorker.js';
 import type { SchedulerLoad } from '../../engine/metrics/schedulerLoad.js';
 import { desiredWorkers } from '../../engine/scheduler/desiredWorkers.js';
 import { FORGOTTEN, STATE_NAMES } from '../../engine/scheduler/taskStates.js';
+import type { WorkerInfo } from '../../protocol/clusterObserver.js';
 import { VITALS_DELAY, VITALS_GC, VITALS_INTERVAL, VITALS_TURNED } from '../../protocol/isolateMessages.js';
 import { readVitals } from '../../resources/vitals.js';
 import type {
@@ -10,7 +11,6 @@ import type {
   DurationFigures,
   OpenTransfers,
   PrefixFigures,
-  TransferFigures,
   WorkerFigures,
 } from '../../server/prometheus/figures.js';
 import { progressRows } from '../../server/sums.js';
@@ -33,20 +33,38 @@ export function clusterFigures(
 ): ClusterFigures {
   const { engine, measures, clients } = cluster;
   const { state } = engine.scheduler;
-  const moved = bytesMoved(totals.pairs);
   const { max, longest } = load.takeEventLoopDelay();
   const tasks = STATE_NAMES.map((name, index): [string, number] => [name, state.counts[index]!]);
   return {
+    ...observedFigures(totals, counters, engine.workers.values(), (worker) => workerFigures(cluster, worker)),
     clients: clients.size,
     clientsAdded: clients.added,
     clientsRemoved: clients.removed,
     desiredWorkers: desiredWorkers(state),
-    workersAdded: counters.workersAddedTotal,
-    workersRemoved: counters.workersRemovedTotal,
     tasks: new Map(tasks.filter((_, index) => index !== FORGOTTEN)),
     tasksForgotten: state.counts[FORGOTTEN]! + state.swept,
-    workers: Array.from(engine.workers.values(), (worker) => ({
-      ...workerFigures(cluster, worker),
+    metrics: measures.cumulativeWorkerMetrics,
+    stimuli: engine.stimuli,
+    thread: { eventLoopDelay: max, longestTick: longest, ticks: load.ticks, gcSeconds: load.gcSeconds },
+  };
+}
+
+/** Returns the figures that an observer of any cluster can measure. `figuresOf` returns the state of a worker. */
+export function observedFigures<W extends { readonly info: WorkerInfo }>(
+  totals: LiveTotals,
+  counters: ClusterCounters,
+  workers: Iterable<W>,
+  figuresOf: (worker: W) => OwnFigures,
+): Pick<
+  ClusterFigures,
+  'workersAdded' | 'workersRemoved' | 'workers' | 'prefixes' | 'transfers' | 'durations' | 'durationBounds'
+> {
+  const moved = bytesMoved(totals.pairs);
+  return {
+    workersAdded: counters.workersAddedTotal,
+    workersRemoved: counters.workersRemovedTotal,
+    workers: Array.from(workers, (worker) => ({
+      ...figuresOf(worker),
       ...(moved.get(worker.info.index) ?? NOTHING_MOVED),
       spill: Array.from(
         counters.store(worker.info.index),
@@ -54,32 +72,25 @@ export function clusterFigures(
       ),
     })),
     prefixes: prefixFigures(totals, counters),
-    metrics: measures.cumulativeWorkerMetrics,
-    stimuli: engine.stimuli,
-    thread: { eventLoopDelay: max, longestTick: longest, ticks: load.ticks, gcSeconds: load.gcSeconds },
-    transfers: transferFigures(totals.pairs, counters),
+    transfers: totals.pairs.map(({ from, to, nbytes, seconds }) => ({
+      from: counters.nameOf(from),
+      to: counters.nameOf(to),
+      nbytes,
+      seconds,
+    })),
     durations: durationFigures(totals),
     durationBounds: DURATION_BOUNDS,
   };
 }
 
-export function transferFigures(pairs: readonly PairTotals[], counters: ClusterCounters): TransferFigures[] {
-  return pairs.map(({ from, to, nbytes, seconds }) => ({
-    from: counters.nameOf(from),
-    to: counters.nameOf(to),
-    nbytes,
-    seconds,
-  }));
-}
-
-export function durationFigures({ prefixes }: LiveTotals): DurationFigures[] {
+function durationFigures({ prefixes }: LiveTotals): DurationFigures[] {
   return Array.from(prefixes.values(), ({ prefix, seconds, durations }) => {
     const buckets = durationHistogram(durations);
     return { prefix, count: buckets.reduce((sum, runs) => sum + runs, 0), sum: seconds, buckets };
   }).filter(({ count }) => count > 0);
 }
 
-export function prefixFigures(totals: LiveTotals, { transferSeconds }: ClusterCounters): PrefixFigures[] {
+function prefixFigures(totals: LiveTotals, { transferSeconds }: ClusterCounters): PrefixFigures[] {
   return progressRows(totals, new Map()).map(
     ({ prefix, finished, erred, cancelled, lost, seconds, nbytes }) => ({
       prefix,
@@ -97,7 +108,9 @@ export function prefixFigures(totals: LiveTotals, { transferSeconds }: ClusterCo
 }
 
 type Moved = Pick<WorkerFigures, 'incomingBytes' | 'incomingCount' | 'outgoingBytes' | 'outgoingCount'>;
-export const NOTHING_MOVED: Moved = {
+/** State of a worker, without the sums that observers measure. */
+export type OwnFigures = Omit<WorkerFigures, keyof Moved | 'spill'>;
+const NOTHING_MOVED: Moved = {
   incomingBytes: 0,
   incomingCount: 0,
   outgoingBytes: 0,
@@ -105,7 +118,7 @@ export const NOTHING_MOVED: Moved = {
 };
 
 /** Returns the transferred bytes by index of the worker. */
-export function bytesMoved(pairs: readonly PairTotals[]): Map<number, Moved> {
+function bytesMoved(pairs: readonly PairTotals[]): Map<number, Moved> {
   const moved = new Map<number, Moved>();
   for (const { from, to, nbytes, count } of pairs) {
     const into = moved.get(to) ?? NOTHING_MOVED;
@@ -130,7 +143,7 @@ const NOTHING_OPEN: OpenTransfers = NOTHING_MOVED;
 function workerFigures(
   { engine }: ObservedCluster,
   { info, isPaused, memorySample, current, host }: EngineWorker,
-): Omit<WorkerFigures, keyof Moved | 'spill'> {
+): OwnFigures {
   const outstanding = engine.scheduler.state.workers.get(info.index)?.outstanding ?? 0;
   const executing = current === undefined ? 0 : 1;
   const { managed = 0, unmanaged = 0, spilled = 0, tasks = 0 } = memorySample ?? {};

@@ -5,10 +5,10 @@ import { occupancyOf } from '../../engine/scheduler/placement.js';
 import { PROCESSING, STATE_NAMES } from '../../engine/scheduler/taskStates.js';
 import { type ThreadCpuClock, threadCpuClock } from '../../engine/worker/threadCpuClock.js';
 import type { RunningRow, WorkerRow } from '../../protocol/viewRows.js';
-import type { RunTask } from '../../protocol/workerMessages.js';
 import type { ClusterStatus, LiveSource } from '../../server/source.js';
 import { progressRows } from '../../server/sums.js';
 import type { LiveTrace } from '../../trace/live/liveTrace.js';
+import { prefixOf, RunningTasks, workerRow } from '../statusRows.js';
 import { ClusterCounters } from './clusterCounters.js';
 import { clusterFigures } from './clusterFigures.js';
 import type { ObservedCluster } from './observedCluster.js';
@@ -19,7 +19,7 @@ export function dashboardSource(
   trace: LiveTrace,
 ): { readonly source: LiveSource; readonly close: () => void } {
   const { engine } = cluster;
-  const running = new RunningTasks(cluster);
+  const running = new RunningTasks(engine.clock);
   const counters = new ClusterCounters();
   const stop = engine.observe(counters);
   const load = new SchedulerLoad();
@@ -77,35 +77,35 @@ function clusterStatus(
   return {
     time: engine.clock(),
     states: Object.fromEntries(STATE_NAMES.map((name, index) => [name, counts[index]!])),
-    workers: Array.from(engine.workers.values(), (worker) => workerRow(cluster, worker)),
-    running: running.rows(),
+    workers: Array.from(engine.workers.values(), (worker) => statusOf(cluster, worker)),
+    running: [...runningRows(cluster, running)],
     progress: progressRows(totals, processingByPrefix(cluster)),
   };
 }
 
-function workerRow(
+function statusOf(
   { engine }: ObservedCluster,
   { info, address, isPaused, memorySample }: EngineWorker,
 ): WorkerRow {
   const known = engine.scheduler.state.workers.get(info.index);
-  const { process = 0, managed = 0, unmanaged = 0, spilled = 0 } = memorySample ?? {};
-  return {
-    index: info.index,
-    name: info.name,
-    address,
-    host: info.host,
-    pid: info.pid,
-    threads: info.threads,
-    status: isPaused ? 'paused' : 'running',
-    processing: known?.outstanding ?? 0,
-    occupancy: known === undefined ? 0 : occupancyOf(engine.scheduler.state, known),
-    memoryLimit: info.memoryLimit,
-    process,
-    managed,
-    unmanaged,
-    spilled,
-    started: info.startTime,
-  };
+  const { process, managed, unmanaged, spilled } = memorySample ?? {};
+  return workerRow(
+    { ...info, address },
+    {
+      status: isPaused ? 'paused' : 'running',
+      processing: known?.outstanding,
+      occupancy: known && occupancyOf(engine.scheduler.state, known),
+      ...{ process, managed, unmanaged, spilled },
+    },
+  );
+}
+
+function* runningRows({ engine }: ObservedCluster, running: RunningTasks): Generator<RunningRow> {
+  for (const { current, currentSince, info } of engine.workers.values()) {
+    if (current === undefined) continue;
+    const computation = engine.computation(current.run)?.info;
+    if (computation !== undefined) yield running.row(info.index, computation, current.id, currentSince);
+  }
 }
 
 /** Returns the number of unfinished tasks on workers by prefix. Costs about 50 ns per task, and a worker has few. */
@@ -118,53 +118,10 @@ function processingByPrefix({ engine }: ObservedCluster): Map<string, number> {
         if (state.state[id] !== PROCESSING) continue;
         const found = engine.locate(id);
         if (found === undefined) continue;
-        const { prefixes, prefixOf } = found.computation.info;
-        const prefix = prefixes[prefixOf[found.local]!] ?? '';
+        const prefix = prefixOf(found.computation.info, found.local);
         counts.set(prefix, (counts.get(prefix) ?? 0) + 1);
       }
     }
   }
   return counts;
-}
-
-interface SeenTask {
-  readonly task: RunTask;
-  readonly since: number;
-}
-
-/**
- * Running tasks with the times of their starts. If a start is unknown, the time of the first status with the task
- * counts.
- */
-class RunningTasks {
-  readonly #cluster: ObservedCluster;
-  #seen: ReadonlyMap<EngineWorker, SeenTask> = new Map();
-
-  constructor(cluster: ObservedCluster) {
-    this.#cluster = cluster;
-  }
-
-  rows(): RunningRow[] {
-    const { engine } = this.#cluster;
-    const seen = new Map<EngineWorker, SeenTask>();
-    const rows: RunningRow[] = [];
-    for (const worker of engine.workers.values()) {
-      const { current: task, currentSince, info } = worker;
-      const computation = task === undefined ? undefined : engine.computation(task.run)?.info;
-      if (task === undefined || computation === undefined) continue;
-      const before = this.#seen.get(worker);
-      const since =
-        before?.task.run === task.run && before.task.id === task.id ? before.since : engine.clock();
-      seen.set(worker, { task, since });
-      rows.push({
-        id: computation.firstId + task.id,
-        key: computation.keys[task.id] ?? '',
-        prefix: computation.prefixes[computation.prefixOf[task.id]!] ?? '',
-        worker: info.index,
-        started: currentSince > 0 ? currentSince : since,
-      });
-    }
-    this.#seen = seen;
-    return rows;
-  }
 }

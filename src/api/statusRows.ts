@@ -1,0 +1,40 @@
+// Rows of a dashboard's status, for clusters, local schedulers and watched Dask clusters.
+import type { Computation, WorkerInfo } from '../protocol/clusterObserver.js';
+import type { RunningRow, WorkerRow } from '../protocol/viewRows.js';
+
+/** Facts about a worker that change. Bytes and numbers are 0 by default. */
+type WorkerState = {
+  readonly [K in Exclude<keyof WorkerRow, keyof WorkerInfo | 'started'>]?: WorkerRow[K] | undefined;
+};
+
+export function workerRow(info: WorkerInfo, state: WorkerState): WorkerRow {
+  const { startTime: started, index, name, address, host, pid, threads, memoryLimit } = info;
+  const { status = 'running', processing = 0, occupancy = 0 } = state;
+  const { process = 0, managed = 0, unmanaged = 0, spilled = 0 } = state;
+  const known = { index, name, address, host, pid, threads, memoryLimit, started };
+  return { ...known, status, processing, occupancy, process, managed, unmanaged, spilled };
+}
+
+export function prefixOf({ prefixes, prefixOf }: Computation, id: number): string {
+  return prefixes[prefixOf[id]!] ?? '';
+}
+
+/** Running tasks with the times at which a status first contained them, by worker. */
+export class RunningTasks {
+  readonly #clock: () => number;
+  readonly #seen = new Map<number, { readonly id: number; readonly since: number }>();
+
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  /** Returns the row of a worker's task. `started` is 0 if the start is unknown; the first status counts then. */
+  row(worker: number, computation: Computation, local: number, started = 0): RunningRow {
+    const id = computation.firstId + local;
+    let seen = this.#seen.get(worker);
+    if (seen?.id !== id) seen = { id, since: this.#clock() };
+    this.#seen.set(worker, seen);
+    const key = computation.keys[local] ?? '';
+    return { id, key, prefix: prefixOf(computation, local), worker, started: started || seen.since };
+  }
+}
