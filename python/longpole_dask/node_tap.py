@@ -30,13 +30,17 @@ CALL_FAILED = 6
 EVENT, ENDED, LEASED, LEASE_OVER = 0, 2, 4, 5
 #: Ticks of a second without a call of the bridge after which it counts as gone. Ticks do not advance while a task holds
 #: the interpreter.
-MAX_SILENCE = 20
+MAX_SILENCE = 60
 #: Bytes waiting for the bridge above which the output of the processes is not read.
 MAX_WAITING = 64 * 2**20
 #: Maximum number of bytes in one answer to the bridge.
 MAX_ANSWER = 32 * 2**20
 #: Seconds to read the remaining output of a process that has ended.
 DRAIN_SECONDS = 1.0
+#: Seconds for which a closing worker waits until its results have been moved, and ticks without a call of the bridge after
+#: which it does not wait.
+LEAVE_SECONDS = 10.0
+LEAVE_SILENCE = 3
 #: Seconds for which a task of Node keeps a thread of Dask, before other tasks of Dask may run.
 LEASE_SECONDS = 2.0
 
@@ -77,10 +81,27 @@ class NodeTap(WorkerPlugin):
         self.has_room.set()
         over = functools.partial(self.send, LEASE_OVER)
         self.python = PythonCalls(worker, self.loop, self.folder, self.called, over)
+        #: The last answer of `give`, which is given again if it was lost with its connection.
+        self.answer = (0, b"", [])
+        #: Number of the last bytes that were taken.
+        self.taken = 0
+        self.taking = asyncio.Lock()
+        #: False when the plugin is removed on request, so that nothing has to be moved.
+        self.wanted = True
+        self.leaving = False
         self.silence = 0
         self.watch = self.loop.create_task(self.watch_bridge())
 
-    def teardown(self, worker):
+    async def teardown(self, worker):
+        if self.wanted and self.processes:
+            # Dask has removed the plugin, but the bridge calls it until the program has moved the results of the processes.
+            worker.plugins[self.name] = self
+            self.leaving = True
+            self.has_some.set()
+            end = self.loop.time() + LEAVE_SECONDS
+            while self.readers and self.silence < LEAVE_SILENCE and self.loop.time() < end:
+                await asyncio.wait(self.readers.values(), timeout=1)
+            worker.plugins.pop(self.name, None)
         self.watch.cancel()
         for event in list(self.leases.values()):
             event.set()
@@ -93,7 +114,7 @@ class NodeTap(WorkerPlugin):
         while self.silence < MAX_SILENCE:
             self.silence += 1
             await asyncio.sleep(1)
-        await self.worker.plugin_remove(name=self.name)
+        await remove(self.name, self.worker)
 
     def send(self, kind, process, payload=b""):
         self.up.append(frame(kind, process, payload))
@@ -109,8 +130,15 @@ class NodeTap(WorkerPlugin):
         if event is not None:
             event.set()
 
-    async def take(self, data):
+    async def take(self, number, data):
+        """Takes bytes of the bridge, unless these have been taken before."""
         self.silence = 0
+        async with self.taking:
+            if number > self.taken:
+                self.taken = number
+                await self.take_frames(data)
+
+    async def take_frames(self, data):
         for kind, number, payload in frames(data):
             if kind == FILE:
                 self.write_file(payload)
@@ -187,15 +215,30 @@ class NodeTap(WorkerPlugin):
             self.send(DATA, number, data)
             await self.has_room.wait()
 
-    async def give(self, seconds):
-        """Returns frames, and the calls of Python that the bridge has to submit."""
+    async def give(self, received, seconds):
+        """Returns a number, frames, the calls of Python that the bridge has to submit, and whether the worker closes.
+
+        `received` is the number of the last answer that the bridge has received.
+        """
         self.silence = 0
-        if not self.up and not self.python.new:
+        self.acknowledge(received)
+        if self.answer[0] <= received and not self.up and not self.python.new:
             self.has_some.clear()
             try:
                 await asyncio.wait_for(self.has_some.wait(), seconds)
             except asyncio.TimeoutError:
                 pass
+            self.silence = 0
+        # Another call, whose connection was lost, may have made an answer meanwhile.
+        if self.answer[0] <= received and (self.up or self.python.new):
+            self.answer = (received + 1, self.take_up(), self.python.take())
+        return *self.answer, self.leaving
+
+    def acknowledge(self, received):
+        if received >= self.answer[0]:
+            self.answer = (received, b"", [])
+
+    def take_up(self):
         count = size = 0
         while count < len(self.up) and size < MAX_ANSWER:
             size += len(self.up[count])
@@ -205,8 +248,7 @@ class NodeTap(WorkerPlugin):
         if not self.up:
             self.waiting = 0
             self.has_room.set()
-        self.silence = 0
-        return data, self.python.take()
+        return data
 
 
 def kill(process):
@@ -226,6 +268,7 @@ async def install(name, node, dask_worker):
         return {"address": dask_worker.address, "missing": f"{node}: {error or 'no answer within 30 s'}"}
     version = output.decode(errors="replace").strip()
     # Replaces a plugin that is left from a failed call, and ends its processes.
+    await remove(name, dask_worker)
     await dask_worker.plugin_add(plugin=NodeTap(name, node), name=name, catch_errors=False)
     resources = getattr(dask_worker.state, "total_resources", None) or {}
     return {
@@ -241,22 +284,25 @@ async def install(name, node, dask_worker):
     }
 
 
-async def push(name, data, dask_worker):
+async def push(name, number, data, dask_worker):
+    """Returns True, or None if the plugin has been removed."""
     tap = dask_worker.plugins.get(name)
     if tap is None:
-        raise OSError("the worker has removed the plugin")
-    await tap.take(data)
+        return None
+    await tap.take(number, data)
+    return True
 
 
-async def poll(name, seconds, dask_worker):
+async def poll(name, received, seconds, dask_worker):
+    """Returns what `give` returns, or None if the plugin has been removed."""
     tap = dask_worker.plugins.get(name)
-    if tap is None:
-        raise OSError("the worker has removed the plugin")
-    return await tap.give(seconds)
+    return None if tap is None else await tap.give(received, seconds)
 
 
 async def remove(name, dask_worker):
-    if name in dask_worker.plugins:
+    tap = dask_worker.plugins.get(name)
+    if tap is not None:
+        tap.wanted = False
         await dask_worker.plugin_remove(name=name)
 
 

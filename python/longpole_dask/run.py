@@ -32,7 +32,8 @@ def main():
 
 async def run(options, output):
     from .bridge import Refused
-    from .run_bridge import FrameOutput, RunBridge, read_frames
+    from .frame_output import FrameOutput
+    from .run_bridge import RunBridge, read_frames
 
     out = FrameOutput(output)
     stop = asyncio.Event()

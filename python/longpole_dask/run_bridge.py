@@ -6,18 +6,17 @@ each Dask worker, one call sends frames, and another call waits for frames. Even
 
 import asyncio
 import json
-import queue
 import socket
 import struct
-import threading
+import time
 import uuid
 from urllib.parse import urlsplit
 
 import cloudpickle
 
 from . import node_tap, python_calls, python_values, tap
-from .bridge import LAST_WORDS, Bridge, Refused, quietly
-from .node_tap import CALL_FAILED, EVENT, FILE, HEAD, HEAD_BYTES, LEASE, MAX_WAITING, RELEASE, START, frame
+from .bridge import LAST_WORDS, MAX_SILENCE, Bridge, Refused, quietly
+from .node_tap import CALL_FAILED, FILE, HEAD, HEAD_BYTES, LEASE, RELEASE, START, frame
 
 #: Seconds between two polls of the list of workers.
 INTERVAL = 0.5
@@ -25,57 +24,26 @@ INTERVAL = 0.5
 INSTALL_SECONDS = 60.0
 #: Seconds that a call waits for frames.
 POLL_SECONDS = 1.0
+#: Seconds between two attempts of a failed call of a worker, and for which the call is repeated. The scheduler removes a
+#: worker that is gone from its list, so the limit is for workers that the scheduler cannot reach.
+RETRY_SECONDS = 0.1
+MAX_RETRY_SECONDS = 60.0
+#: Seconds in which a closing worker must answer.
+LEAVING_SECONDS = 3.0
 LEASE_TASK = node_tap.make_lease()
 PYTHON_TASK = python_calls.make_task()
 
 
-class FrameOutput:
-    """The output. A thread writes, so that the bridge can call workers while the program is busy and does not read."""
-
-    def __init__(self, file):
-        self.file = file
-        self.queue = queue.SimpleQueue()
-        self.waiting = 0
-        self.lock = threading.Lock()
-        self.thread = threading.Thread(target=self.pass_on, daemon=True)
-        self.thread.start()
-
-    @property
-    def is_full(self):
-        return self.waiting > MAX_WAITING
-
-    def write(self, data):
-        with self.lock:
-            self.waiting += len(data)
-        self.queue.put(data)
-
-    def pass_on(self):
-        for data in iter(self.queue.get, None):
-            try:
-                self.file.write(data)
-                self.file.flush()
-            except (OSError, ValueError):
-                # The program has ended. The end of the input will end the bridge.
-                pass
-            with self.lock:
-                self.waiting -= len(data)
-
-    def close(self):
-        """Waits until all frames are written, at most LAST_WORDS seconds."""
-        self.queue.put(None)
-        self.thread.join(LAST_WORDS)
-
-    def event(self, **event):
-        self.write(frame(EVENT, 0, json.dumps(event).encode()))
-
-    def rows(self, rows):
-        """Writes rows of the base class, which are warnings, as events."""
-        for kind, text in rows:
-            self.event(type=kind, text=text)
+class Gone(Exception):
+    """The worker has removed the plugin."""
 
 
 class WorkerLink:
-    """The connection to a Dask worker: one call sends frames, and another one waits for frames."""
+    """The connection to a Dask worker: one call sends frames, and another one waits for frames.
+
+    The connection of a call may break although the worker and its processes continue. So failed calls are repeated. Numbers
+    prevent that frames are lost or processed twice.
+    """
 
     def __init__(self, bridge, address):
         self.bridge = bridge
@@ -84,9 +52,14 @@ class WorkerLink:
         self.out = []
         self.wake = asyncio.Event()
         self.tasks = [asyncio.ensure_future(self.push()), asyncio.ensure_future(self.poll())]
+        #: Process -> task that waits for the end of its lease.
         self.leases = {}
         #: Tasks that wait for calls of Python.
         self.calls = set()
+        #: Whether the worker closes, and waits until its results have been moved.
+        self.leaving = False
+        #: Polls of the list of workers, in a row, that did not contain this worker.
+        self.missing = 0
 
     def post(self, data):
         self.out.append(data)
@@ -103,39 +76,78 @@ class WorkerLink:
             self.post(data)
 
     def lease(self, number):
-        submit = self.bridge.client.submit
-        key = f"longpole-{number}-{uuid.uuid4().hex}"
-        self.leases[number] = submit(LEASE_TASK, self.bridge.name, number, workers=[self.address], pure=False, key=key)
+        self.leases[number] = asyncio.ensure_future(self.hold(number))
+
+    async def hold(self, number):
+        """Holds a thread of Dask. Asks again if another client cancels the task, or if it is lost with the connection."""
+        while number in self.leases:
+            key = f"longpole-{number}-{uuid.uuid4().hex}"
+            try:
+                await self.bridge.client.submit(
+                    LEASE_TASK, self.bridge.name, number, workers=[self.address], pure=False, key=key
+                )
+                return
+            except (Exception, asyncio.CancelledError):
+                # `release` and `close` remove the number.
+                if number in self.leases:
+                    await asyncio.sleep(INTERVAL)
 
     def release(self, number, data):
-        if self.leases.pop(number, None) is not None:
+        task = self.leases.pop(number, None)
+        if task is not None:
+            task.cancel()
             self.post(data)
 
     async def run(self, function, *args):
         answers = await self.bridge.client.run(function, self.bridge.name, *args, workers=[self.address])
         return answers[self.address]
 
+    async def repeat(self, function, *args):
+        """Calls a function until it answers. Raises an exception if the worker is gone."""
+        until = time.monotonic() + MAX_RETRY_SECONDS
+        while True:
+            try:
+                running = self.run(function, *args)
+                answer = await (asyncio.wait_for(running, LEAVING_SECONDS) if self.leaving else running)
+            except Exception:
+                if self.leaving or time.monotonic() > until:
+                    raise
+                await asyncio.sleep(RETRY_SECONDS)
+                continue
+            if answer is None:
+                raise Gone("it has removed the plugin")
+            return answer
+
     async def push(self):
+        number = 0
         while True:
             await self.wake.wait()
             self.wake.clear()
             data = b"".join(self.out)
             self.out.clear()
+            number += 1
             try:
-                await self.run(node_tap.push, data)
+                await self.repeat(node_tap.push, number, data)
             except Exception as error:
                 return self.bridge.failed(self, error)
 
     async def poll(self):
+        received = 0
         while True:
             try:
                 while self.bridge.out.is_full:
-                    # An empty call, so that the worker does not consider the bridge gone.
-                    await self.run(node_tap.push, b"")
+                    # A call without frames, so that the worker does not consider the bridge gone.
+                    await self.repeat(node_tap.push, 0, b"")
                     await asyncio.sleep(POLL_SECONDS)
-                data, calls = await self.run(node_tap.poll, POLL_SECONDS)
+                number, data, calls, leaving = await self.repeat(node_tap.poll, received, POLL_SECONDS)
             except Exception as error:
                 return self.bridge.failed(self, error)
+            if leaving and not self.leaving:
+                self.leaving = True
+                self.bridge.out.event(type="leaving", address=self.address)
+            if number == received:
+                continue
+            received = number
             if data:
                 self.bridge.out.write(data)
             for _, call, key in calls:
@@ -159,10 +171,11 @@ class WorkerLink:
             self.post(frame(CALL_FAILED, call, repr(error).encode()))
 
     def close(self):
-        for task in [*self.tasks, *self.calls]:
+        leases = list(self.leases.values())
+        self.leases.clear()
+        for task in [*self.tasks, *self.calls, *leases]:
             if task is not asyncio.current_task():
                 task.cancel()
-        self.leases.clear()
 
 
 class RunBridge(Bridge):
@@ -223,19 +236,23 @@ class RunBridge(Bridge):
 
     async def follow(self, stop):
         stopped = asyncio.ensure_future(stop.wait())
+        answered = time.monotonic()
         while not stopped.done():
             await asyncio.wait({stopped}, timeout=INTERVAL)
-            if self.client.status != "running":
+            # A client without a connection tries to connect again, and closes if that fails.
+            if self.client.status == "closed":
                 return "the scheduler closed the connection"
             try:
-                addresses = await asyncio.wait_for(self.client.nthreads(), 300)
-            except (OSError, TimeoutError, asyncio.TimeoutError):
-                return "the scheduler does not answer"
-            for address in set(self.links) - set(addresses):
-                self.left(address, "it left the Dask cluster")
+                addresses = await asyncio.wait_for(self.client.nthreads(), MAX_SILENCE)
+            except (OSError, RuntimeError, TimeoutError, asyncio.TimeoutError):
+                if time.monotonic() - answered > MAX_SILENCE:
+                    return "the scheduler does not answer"
+                continue
+            answered = time.monotonic()
+            self.missed(addresses)
             try:
                 joined = await self.join(addresses)
-            except (TimeoutError, asyncio.TimeoutError):
+            except (OSError, TimeoutError, asyncio.TimeoutError):
                 # These workers are tried again.
                 self.out.event(type="warning", text=f"New workers did not load the plugin within {INSTALL_SECONDS:g} s.")
                 continue
@@ -245,6 +262,13 @@ class RunBridge(Bridge):
                 else:
                     self.out.event(type="joined", worker=facts)
         return "asked"
+
+    def missed(self, addresses):
+        """Removes the workers that two lists in a row lack. A worker that closes reports this after it has left the list."""
+        for address, link in list(self.links.items()):
+            link.missing = 0 if address in addresses or link.leaving else link.missing + 1
+            if link.missing > 1:
+                self.left(address, "it left the Dask cluster")
 
     def left(self, address, why):
         link = self.links.pop(address, None)

@@ -2,7 +2,8 @@
 // imports.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { isBuiltin } from 'node:module';
+import { dirname, isAbsolute } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { BuildFailure, BuildOptions, Loader, OutputFile, Plugin } from 'esbuild';
 import { LongpoleError } from '../base/errors.js';
@@ -106,12 +107,12 @@ export async function bundleModules(urls: readonly string[], nodeModules: NodeMo
     keepNames: true,
     // The modules of this package one by one: `packages` replaces one of them.
     conditions: ['longpole-modules'],
-    ...(nodeModules === 'installed' ? { packages: 'external' } : { external: EXTERNAL }),
+    external: EXTERNAL,
     sourcemap: 'inline',
     sourcesContent: false,
     sourceRoot: '/',
     define: { 'import.meta.url': URL_NAME },
-    plugins: [packages(), ownUrls()],
+    plugins: [packages(), ownUrls(), ...(nodeModules === 'installed' ? [installedPackages()] : [])],
   });
   const bytes = outputFiles[0]?.contents ?? new Uint8Array(0);
   const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
@@ -144,6 +145,20 @@ function ownUrls(): Plugin {
           resolveDir: dirname(path),
         };
       });
+    },
+  };
+}
+
+/** Leaves the program's packages out. Workers need not have Longpole and its packages. */
+function installedPackages(): Plugin {
+  return {
+    name: 'longpole-installed',
+    setup: (build) => {
+      build.onResolve({ filter: /^[^./#]/ }, ({ path, importer }) =>
+        /^longpole(\/|$)/.test(path) || importer.startsWith(DIST) || isBuiltin(path) || isAbsolute(path)
+          ? undefined
+          : { path, external: true },
+      );
     },
   };
 }

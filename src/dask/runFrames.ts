@@ -44,6 +44,8 @@ export type RunBridgeEvent =
       readonly workers: readonly DaskWorkerFacts[];
     }
   | { readonly type: 'joined'; readonly worker: DaskWorkerFacts }
+  /** The worker closes when its processes have ended, or after a few seconds. */
+  | { readonly type: 'leaving'; readonly address: string }
   | { readonly type: 'left'; readonly address: string; readonly why: string }
   | { readonly type: 'warning'; readonly text: string }
   | { readonly type: 'refused'; readonly code: string; readonly text: string }

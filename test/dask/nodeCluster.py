@@ -1,18 +1,49 @@
-"""A Dask cluster for tests that run TypeScript on it. Reads commands from stdin and prints answers as lines of JSON."""
+"""A Dask cluster for tests that run TypeScript on it. Reads commands from stdin and prints answers as lines of JSON.
 
+The argument is a JSON object with `workers`, `threads`, and for LocalCluster `memory`, `resources`, `env` of the workers, and
+`pem`, a file with a certificate and its key for TLS.
+"""
+
+import asyncio
 import json
 import os
 import sys
 
+import dask
 from distributed import Client, LocalCluster
+from workload import secured
 
 
 def left(dask_worker):
     return [name for name in dask_worker.plugins if name.startswith("longpole")]
 
 
+def nanny_pid(dask_worker):
+    return os.getppid()
+
+
+async def pause(fraction, dask_worker):
+    """Sets the fraction of memory at which the worker pauses. Returns when the worker has changed its state."""
+    manager = dask_worker.memory_manager
+    manager.memory_pause_fraction = fraction
+    wanted = "paused" if fraction < 0.01 else "running"
+    while dask_worker.status.name != wanted:
+        await asyncio.sleep(0.05)
+
+
 def main():
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster) as client:
+    options = json.loads(sys.argv[1])
+    # `resources` becomes an option of each worker, `env` one of its nanny.
+    more = {name: options[name] for name in ("env", "resources") if name in options}
+    if "pem" in options:
+        more |= {"security": secured(options["pem"]), "protocol": "tls"}
+    with dask.config.set(options.get("config", {})), LocalCluster(
+        n_workers=options["workers"],
+        threads_per_worker=options["threads"],
+        memory_limit=options.get("memory", "auto"),
+        dashboard_address=":0",
+        **more,
+    ) as cluster, Client(cluster) as client:
         answer({"address": cluster.scheduler_address})
         for line in sys.stdin:
             command, *arguments = line.split()
@@ -21,10 +52,25 @@ def main():
                 answer(None)
             elif command == "pids":
                 answer(client.run(os.getpid))
+            elif command == "nannies":
+                answer(client.run(nanny_pid))
+            elif command == "retire":
+                # Also removes the worker from the LocalCluster, which otherwise starts another one.
+                answer(cluster.sync(retire, cluster, arguments[0]))
+            elif command == "pause":
+                client.run(pause, float(arguments[0]), workers=[arguments[1]])
+                answer(None)
+            elif command == "restart":
+                client.restart()
+                answer(None)
             elif command == "left":
                 plugins = sum(client.run(left).values(), [])
                 keys = client.run_on_scheduler(lambda dask_scheduler: [str(key) for key in dask_scheduler.tasks])
                 answer({"plugins": plugins, "keys": keys})
+
+
+async def retire(cluster, address):
+    return list(await cluster.scheduler.retire_workers(workers=[address]))
 
 
 def answer(value):

@@ -1,4 +1,4 @@
-// A real Dask cluster for tests, with two workers of one thread.
+// A real Dask cluster for tests.
 import assert from 'node:assert/strict';
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,20 +10,36 @@ import { repositoryPath } from '../support/repository.js';
 export const python = pythonWith('distributed');
 export const NO_PYTHON = 'no Python with distributed (set LONGPOLE_PYTHON to one that has it)';
 
+export interface NodeClusterOptions {
+  readonly workers?: number;
+  readonly threads?: number;
+  /** Memory limit of each worker. */
+  readonly memory?: string;
+  readonly resources?: Readonly<Record<string, number>>;
+  /** Environment of the workers. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Configuration of Dask. */
+  readonly config?: Readonly<Record<string, string>>;
+  /** File with a certificate and its key. The cluster then uses TLS. */
+  readonly pem?: string;
+}
+
+/** A cluster of two workers with one thread each, unless the options say otherwise. */
 export class NodeCluster {
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
   readonly #lines: AsyncIterator<string>;
   address = '';
 
-  constructor(name: string) {
-    this.#child = spawn(name, [repositoryPath('test/dask/nodeCluster.py')], {
+  constructor(name: string, options: NodeClusterOptions) {
+    const all = JSON.stringify({ workers: 2, threads: 1, ...options });
+    this.#child = spawn(name, [repositoryPath('test/dask/nodeCluster.py'), all], {
       stdio: ['pipe', 'pipe', 'ignore'],
     });
     this.#lines = createInterface(this.#child.stdout)[Symbol.asyncIterator]();
   }
 
-  static async start(name: string): Promise<NodeCluster> {
-    const cluster = new NodeCluster(name);
+  static async start(name: string, options: NodeClusterOptions = {}): Promise<NodeCluster> {
+    const cluster = new NodeCluster(name, options);
     const { address }: { address: string } = await cluster.#answer();
     cluster.address = address;
     return cluster;
@@ -36,6 +52,26 @@ export class NodeCluster {
   /** Address of a Dask worker → its process. */
   pids(): Promise<Record<string, number>> {
     return this.#ask('pids');
+  }
+
+  /** Address of a Dask worker → the process of its nanny. */
+  nannies(): Promise<Record<string, number>> {
+    return this.#ask('nannies');
+  }
+
+  /** Returns the retired workers when they have left. */
+  retire(address: string): Promise<string[]> {
+    return this.#ask(`retire ${address}`);
+  }
+
+  /** Makes a worker pause at this fraction of its memory. Resolves when it has paused or resumed. */
+  async pauseAt(address: string, fraction: number): Promise<void> {
+    await this.#ask(`pause ${fraction} ${address}`);
+  }
+
+  /** Restarts all workers. */
+  async restart(): Promise<void> {
+    await this.#ask('restart');
   }
 
   left(): Promise<{ plugins: string[]; keys: string[] }> {

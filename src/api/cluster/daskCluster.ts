@@ -164,7 +164,9 @@ class Sites {
     const names = Array.from({ length: facts.threads }, (_, thread) =>
       facts.threads === 1 ? name : `${name}-${thread}`,
     );
-    await Promise.all(names.map((one) => places.add(one, site)));
+    // A worker runs one task at a time, so only tasks of one worker may use the resources of the Dask worker.
+    const others = { ...site, resources: new Map() };
+    await Promise.all(names.map((one, thread) => places.add(one, thread === 0 ? site : others)));
   }
 
   /** Handles the events that arrived while the first workers joined. */
@@ -184,11 +186,14 @@ class Sites {
     if (event.type === 'joined')
       this.join(event.worker).catch((error: unknown) => parts.engine.event('dask-worker', String(error)));
     if (event.type === 'warning') parts.engine.event('dask', event.text);
-    if (event.type !== 'left') return;
-    const found = this.#byAddress.get(event.address);
-    this.#byAddress.delete(event.address);
-    if (found !== undefined)
-      parts.places.remove(found.site, `The Dask worker ${event.address} has left: ${event.why}.`);
+    if (event.type !== 'left' && event.type !== 'leaving') return;
+    const { address } = event;
+    const found = this.#byAddress.get(address);
+    if (found === undefined) return;
+    this.#byAddress.delete(address);
+    if (event.type === 'left')
+      parts.places.remove(found.site, `The Dask worker ${address} has left: ${event.why}.`);
+    else parts.places.retire(found.site, `The Dask worker ${address} is closing.`);
   }
 
   onLost(error: LongpoleError): void {

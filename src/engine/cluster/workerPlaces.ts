@@ -37,6 +37,8 @@ export type HostFactory = (worker: ClusterWorker, events: HostEvents) => WorkerH
 const MAX_FAILED_STARTS = 10;
 /** Time limit for the remaining tasks of a leaving worker, in seconds. */
 const RETIRE_SECONDS = 30;
+/** The same for a site that ends. Dask kills a worker that has not closed after four seconds. */
+const SITE_SECONDS = 2;
 
 interface Place {
   readonly name: string;
@@ -109,10 +111,23 @@ export class WorkerPlaces implements WorkerKeeper {
 
   /** Removes the workers of a site without replacing them. */
   remove(site: WorkerSite, why: string): void {
-    for (const place of this.#places.filter((one) => one.site === site)) {
+    for (const place of this.#at(site)) {
       this.#places.splice(this.#places.indexOf(place), 1);
       place.worker.lost(new Error(why));
     }
+  }
+
+  /** Retires the workers of a site, which ends soon. Results that cannot be moved in time are lost. */
+  retire(site: WorkerSite, why: string): void {
+    for (const place of this.#at(site)) {
+      this.#places.splice(this.#places.indexOf(place), 1);
+      for (const worker of [place.worker, place.before])
+        if (worker !== undefined) void this.#retire(worker, why, SITE_SECONDS);
+    }
+  }
+
+  #at({ address }: WorkerSite): Place[] {
+    return this.#places.filter(({ site }) => site?.address === address);
   }
 
   /**
@@ -221,10 +236,14 @@ export class WorkerPlaces implements WorkerKeeper {
   }
 
   /** Stops sending tasks to a worker, waits until it is idle, moves its results to other workers, and ends it. */
-  async #retire(worker: ClusterWorker, why = 'The cluster was scaled down.'): Promise<void> {
+  async #retire(
+    worker: ClusterWorker,
+    why = 'The cluster was scaled down.',
+    seconds = RETIRE_SECONDS,
+  ): Promise<void> {
     const { index } = worker.info;
     worker.beginToLeave();
-    const until = this.#engine.clock() + RETIRE_SECONDS;
+    const until = this.#engine.clock() + seconds;
     const { workers } = this.#engine.scheduler.state;
     // The scheduler replaces its record of the worker when the isolate is replaced, so look it up in each poll.
     while (unfinished(workers.get(index)) > 0 && this.#engine.clock() < until) {

@@ -1,0 +1,78 @@
+// A Dask cluster for tests whose scheduler and workers are started by Dask's commands, each in processes of its own.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+interface SchedulerFile {
+  readonly address: string;
+}
+
+export class CommandCluster {
+  readonly #python: string;
+  readonly #folder: string;
+  readonly #tls: readonly string[];
+  readonly #children = new Map<string, ChildProcess>();
+
+  /**
+   * @param folder for the files of the cluster
+   * @param pem file with a certificate and its key
+   */
+  constructor(python: string, folder: string, pem: string) {
+    this.#python = python;
+    this.#folder = folder;
+    this.#tls = ['--tls-ca-file', pem, '--tls-cert', pem, '--tls-key', pem];
+  }
+
+  /** Starts a scheduler. Resolves with its address. @param port default: the system chooses one */
+  async scheduler(port = '0'): Promise<string> {
+    const file = join(this.#folder, `scheduler-${this.#children.size}.json`);
+    const args = [
+      '--host',
+      'tls://127.0.0.1',
+      '--port',
+      port,
+      '--dashboard-address',
+      ':0',
+      '--scheduler-file',
+      file,
+    ];
+    this.#start('scheduler', ['scheduler', ...args]);
+    for (;;) {
+      try {
+        const { address }: SchedulerFile = JSON.parse(readFileSync(file, 'utf8'));
+        return address;
+      } catch {
+        // Dask has not written the file.
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    }
+  }
+
+  /** Starts a nanny with a worker. */
+  worker(name: string, address: string, args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): void {
+    const own = ['--name', name, '--no-dashboard', '--local-directory', join(this.#folder, name)];
+    this.#start(name, ['worker', address, ...own, ...args], env);
+  }
+
+  /** Kills the scheduler or a nanny. */
+  async kill(name: string): Promise<void> {
+    const child = this.#children.get(name);
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#children.keys()].map((name) => this.kill(name)));
+  }
+
+  #start(name: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): void {
+    const child = spawn(this.#python, ['-m', 'dask', ...args, ...this.#tls], {
+      stdio: 'ignore',
+      cwd: this.#folder,
+      env: { ...process.env, ...env },
+    });
+    this.#children.set(name, child);
+  }
+}

@@ -1,0 +1,102 @@
+// Programs on a Dask cluster that Dask's commands started, with TLS, several threads, resources and installed packages.
+// Its nannies and its scheduler are killed.
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { annotate, type Client, compute, connect, delayed } from 'longpole';
+import { repositoryPath } from '../support/repository.js';
+import { CommandCluster } from './commandCluster.js';
+import { NO_PYTHON, python } from './nodeCluster.js';
+import { failOnce, ones, square, sum, where } from './runTasks.js';
+import { imported, meet } from './setupTasks.js';
+
+const PEM = repositoryPath('test/fixtures/dask/localhost.pem');
+const security = { ca: PEM, cert: PEM, key: PEM };
+
+const folder = mkdtempSync(join(tmpdir(), 'longpole-dask-setups-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Polls until a condition holds that another process makes true. The test runner limits the time. */
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 50));
+}
+
+describe('a program on a Dask cluster with TLS', {
+  skip: python === undefined && NO_PYTHON,
+  timeout: 450_000,
+}, () => {
+  const cluster = new CommandCluster(python ?? '', folder, PEM);
+  let address: string;
+  let client: Client;
+
+  before(async () => {
+    const packages = join(folder, 'packages');
+    mkdirSync(join(packages, 'only-on-workers'), { recursive: true });
+    writeFileSync(join(packages, 'only-on-workers/index.js'), 'exports.answer = 42;');
+    address = await cluster.scheduler();
+    cluster.worker('a', address, ['--nthreads', '2', '--resources', 'GPU=1'], {
+      LONGPOLE_NODE_MODULES: packages,
+    });
+    // The time limit is also that of a new connection after the scheduler has ended.
+    const options = { python: python ?? '', security, timeout: 300, nodeModules: 'installed' } as const;
+    client = await connect(address, options);
+    cluster.worker('b', address, ['--nthreads', '1']);
+    await until(() => client.cluster.workers.length === 3);
+  });
+  after(async () => {
+    await client.close();
+    await cluster.close();
+  });
+
+  it('has a worker for each thread, and they run tasks at the same time', async () => {
+    assert.match(address, /^tls:/);
+    assert.deepEqual([...client.cluster.workers].sort(), ['dask-a-0', 'dask-a-1', 'dask-b']);
+    const parents = await client.gather([
+      client.submit(meet, folder, 'one', 'two', { workers: 'dask-a-0' }),
+      client.submit(meet, folder, 'two', 'one', { workers: 'dask-a-1' }),
+    ]);
+    assert.equal(parents[0], parents[1]);
+  });
+
+  it('imports packages that are installed on the workers', async () => {
+    assert.equal(await client.submit(imported, { workers: 'dask-a-0' }).result(), 42);
+  });
+
+  it('runs tasks with resources, annotations and retries where Dask would run them', async () => {
+    const pids = await client.gather(client.map(where, [1, 2, 3], { resources: { GPU: 1 }, pure: false }));
+    const first = await client.submit(where, 0, { workers: 'dask-a-0', pure: false }).result();
+    assert.deepEqual(new Set(pids), new Set([first]));
+    const annotated = await annotate({ resources: { GPU: 1 }, retries: 1, priority: 5 }, () => {
+      const again = delayed(failOnce)(join(folder, 'failed'));
+      return compute(again, delayed(where)(4));
+    });
+    assert.deepEqual(annotated, [6, first]);
+  });
+
+  it('computes results again that were lost with the killed nanny of a worker', async () => {
+    const made = client.submit(ones, 4000, { workers: ['dask-b', 'dask-a-1'] });
+    const onB = client.submit(ones, 5000, { workers: 'dask-b' });
+    const node = await client.submit(where, 5, { workers: 'dask-b' }).result();
+    await client.gather([client.submit(sum, made), client.submit(sum, onB)]);
+    await cluster.kill('b');
+    await until(() => !existsSync(`/proc/${node}`));
+    await until(() => client.cluster.workers.length === 2);
+    assert.equal(await client.submit(sum, made, { pure: false }).result(), 4000);
+    const again = client.submit(sum, onB, { pure: false });
+    cluster.worker('b', address, ['--nthreads', '1']);
+    assert.equal(await again.result(), 5000);
+  });
+
+  it('continues on the workers of a restarted scheduler', async () => {
+    const made = client.map(ones, [6000, 7000], { pure: false });
+    await Promise.all(made.map((future) => future.wait()));
+    await cluster.kill('scheduler');
+    const total = client.map(sum, made, { pure: false });
+    assert.equal(await cluster.scheduler(new URL(address.replace('tls:', 'http:')).port), address);
+    cluster.worker('c', address, ['--nthreads', '1']);
+    assert.deepEqual(await client.gather(total), [6000, 7000]);
+    assert.equal(await client.submit(square, 12, { workers: 'dask-c' }).result(), 144);
+  });
+});
