@@ -3,7 +3,7 @@ import type { ClusterMirror } from '../dask/clusterMirror.js';
 import type { MirrorWorker } from '../dask/mirrorWorkers.js';
 import type { RunningRow, WorkerRow } from '../protocol/viewRows.js';
 import type { ClusterStatus, LiveSource } from '../server/source.js';
-import { progressRows } from '../server/sums.js';
+import { progressOf } from '../server/sums.js';
 import type { LiveTrace } from '../trace/live/liveTrace.js';
 import type { ClusterCounters } from './cluster/clusterCounters.js';
 import { daskFigures } from './daskFigures.js';
@@ -35,7 +35,7 @@ function clusterStatus(mirror: ClusterMirror, { totals }: LiveTrace): ClusterSta
     states: Object.fromEntries(mirror.status?.states ?? []),
     workers: Array.from(mirror.workers.all, statusOf),
     running: Array.from(mirror.workers.all, (worker) => runningRows(mirror, worker)).flat(),
-    progress: progressRows(totals, mirror.tasks.processingByPrefix()),
+    ...progressOf(totals, mirror.tasks.processingByPrefix()),
   };
 }
 

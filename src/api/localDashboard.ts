@@ -73,7 +73,7 @@ class LocalDashboard implements RunObserver {
   }
 
   async #start(): Promise<void> {
-    const [{ DashboardServer }, { progressRows }] = await Promise.all([
+    const [{ DashboardServer }, { progressOf }] = await Promise.all([
       import('../server/dashboardServer.js'),
       import('../server/sums.js'),
     ]);
@@ -89,7 +89,7 @@ class LocalDashboard implements RunObserver {
       trace: this.#trace,
       clock: epochSeconds,
       cpuClock: () => this.#cpu,
-      status: () => ({ ...this.#status(), progress: progressRows(this.#trace.totals, this.#byPrefix()) }),
+      status: () => ({ ...this.#status(), ...progressOf(this.#trace.totals, this.#byPrefix()) }),
       isComputing: () => this.#runs.size > 0,
       figures: () => NO_FIGURES,
     };
@@ -102,7 +102,7 @@ class LocalDashboard implements RunObserver {
     this.#cpu = await threadCpuClock().catch(() => undefined);
   }
 
-  #status(): Omit<ClusterStatus, 'progress'> {
+  #status(): Omit<ClusterStatus, 'progress' | 'graphStart'> {
     const states: Record<string, number> = {};
     const processing = new Map<number, number>();
     const running: RunningRow[] = [];

@@ -92,6 +92,8 @@ export interface TotalsMessage {
   readonly time: number;
   /** Dask's state (`waiting`, `queued`, `processing`, `memory`, `erred`, …) → tasks that the scheduler knows. */
   readonly states: Readonly<Record<string, number>>;
+  /** Submission of the current graph in seconds since the epoch; 0 before the first. */
+  readonly graphStart: number;
   /** Rows by prefix, most seconds first; beyond 500 the rest is one row, `(others)`. */
   readonly progress: readonly ProgressRow[];
   readonly workers: readonly WorkerRow[];
@@ -260,7 +262,14 @@ const SHAPES: {
   },
   cursor: { cursor: 'cursor' },
   truncated: { missed: 'cursor' },
-  totals: { time: 'number', states: 'object', progress: 'list', workers: 'list', running: 'list' },
+  totals: {
+    time: 'number',
+    states: 'object',
+    graphStart: 'number',
+    progress: 'list',
+    workers: 'list',
+    running: 'list',
+  },
   sums: {
     time: 'number',
     runs: 'object',

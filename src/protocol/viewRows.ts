@@ -23,6 +23,8 @@ export interface ProgressRow {
   readonly longest: number | null;
   /** Bytes of results. */
   readonly nbytes: number;
+  /** Numbers of tasks of the current graph, see `LiveTotals.graphStart`. */
+  readonly current: Readonly<Record<'total' | 'finished' | 'erred' | 'cancelled', number>>;
 }
 
 export interface WorkerRow extends Omit<WorkerInfo, 'startTime'> {

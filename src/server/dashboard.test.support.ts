@@ -77,6 +77,7 @@ export class ScriptedCluster {
         workers: [],
         running: [],
         progress: [],
+        graphStart: 0,
       }),
       figures: () => ({
         clients: 1,

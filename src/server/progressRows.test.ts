@@ -123,3 +123,27 @@ test('beyond 500 prefixes, one row sums up all others, also beyond 10,000', () =
     2,
   );
 });
+
+test('a new current graph begins with the first task after all others have ended', () => {
+  const progress = new LiveTrace();
+  const currentOf = () =>
+    Object.fromEntries([...rowsOf(progress)].map(([name, { current }]) => [name, current]));
+  const counts = (total: number, finished: number, erred = 0) => ({ total, finished, erred, cancelled: 0 });
+  const first = computation(1, [0, 0, 1]);
+  progress.computationAdded(first);
+  ended(progress, first, [0, 1], [TASK_MEMORY, TASK_ERRED]);
+  const second = { ...computation(2, [0]), submitted: 3 };
+  progress.computationAdded(second);
+  assert.deepEqual(currentOf(), { load: counts(3, 1, 1), fit: counts(1, 0) });
+  assert.equal(progress.totals.graphStart, 1);
+  ended(progress, first, [2], [TASK_MEMORY]);
+  progress.computationForgotten(second);
+  const third = { ...computation(3, [1, 1]), submitted: 5 };
+  progress.computationAdded(third);
+  ended(progress, third, [0], [TASK_MEMORY]);
+  assert.deepEqual(currentOf(), { load: counts(0, 0), fit: counts(2, 1) });
+  assert.equal(progress.totals.graphStart, 5);
+  // A retry of a task of an earlier graph changes its state.
+  ended(progress, first, [1], [TASK_MEMORY]);
+  assert.equal(currentOf()['load']?.erred, 0);
+});

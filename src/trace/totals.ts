@@ -104,6 +104,17 @@ export class TaskCounts {
     this.#count(state, 1);
   }
 
+  /** Returns a copy of these counts without earlier ones. A retried task may have left an earlier count. */
+  without(earlier: TaskCounts): TaskCounts {
+    const left = new TaskCounts();
+    left.total = Math.max(0, this.total - earlier.total);
+    left.finished = Math.max(0, this.finished - earlier.finished);
+    left.erred = Math.max(0, this.erred - earlier.erred);
+    left.cancelled = Math.max(0, this.cancelled - earlier.cancelled);
+    left.lost = Math.max(0, this.lost - earlier.lost);
+    return left;
+  }
+
   include({ total, finished, erred, cancelled, lost }: TaskCounts): void {
     this.total += total;
     this.finished += finished;
@@ -143,6 +154,8 @@ export function durationHistogram(durations: Float64Array): Float64Array {
 export class PrefixSums implements PrefixTotals {
   readonly prefix: string;
   readonly tasks = new TaskCounts();
+  /** The part of `tasks` that belongs to earlier graphs than the current one. */
+  earlier = new TaskCounts();
   count = 0;
   erred = 0;
   seconds = 0;
@@ -168,7 +181,7 @@ export class PrefixSums implements PrefixTotals {
   }
 
   /** Adds the sums of another prefix, except the durations. */
-  include({ count, erred, seconds, nbytes, shortest, longest, tasks }: PrefixSums): void {
+  include({ count, erred, seconds, nbytes, shortest, longest, tasks, earlier }: PrefixSums): void {
     this.count += count;
     this.erred += erred;
     this.seconds += seconds;
@@ -176,12 +189,18 @@ export class PrefixSums implements PrefixTotals {
     if (!(this.shortest <= shortest) && !Number.isNaN(shortest)) this.shortest = shortest;
     if (!(this.longest >= longest) && !Number.isNaN(longest)) this.longest = longest;
     this.tasks.include(tasks);
+    this.earlier.include(earlier);
   }
 }
 
 /** Totals of a run in progress. */
 export interface LiveTotals extends TraceTotals {
   readonly prefixes: ReadonlyMap<string, PrefixSums>;
+  /**
+   * Submission of the current graph in seconds since the epoch; NaN before the first. The current graph has all tasks that
+   * were submitted since every earlier task has ended.
+   */
+  readonly graphStart: number;
 }
 
 /** Growing totals, for the recorder of a live trace and for the rows of other traces. */
@@ -191,6 +210,9 @@ export class TotalSums implements LiveTotals {
   busy = new Float64Array(16);
   spilled = 0;
   start = Number.NaN;
+  graphStart = Number.NaN;
+  /** Tasks that have not ended. */
+  unfinished = 0;
   readonly offeredTime = new OfferedTime();
   readonly #actions = ACTIONS.map((action) => ({ action, count: 0, seconds: 0, nbytes: 0 }));
   readonly #pairs = new Map<string, { -readonly [K in keyof PairTotals]: PairTotals[K] }>();
@@ -220,6 +242,13 @@ export class TotalSums implements LiveTotals {
       this.prefixes.set(name, sums);
     }
     return sums;
+  }
+
+  /** Call before the tasks of a computation are counted. If no other task is unfinished, a new current graph begins. */
+  addGraph(submitted: number): void {
+    if (this.unfinished > 0) return;
+    this.graphStart = submitted;
+    for (const sums of this.prefixes.values()) sums.earlier = sums.tasks.without(new TaskCounts());
   }
 
   addStart(time: number): void {
@@ -287,7 +316,10 @@ export class TotalSums implements LiveTotals {
       prefixes: new Map(
         Array.from(this.prefixes)
           .filter(([, { count }]) => count > 0)
-          .map(([name, { tasks: _, ...sums }]) => [name, { ...sums, durations: sums.durations.slice() }]),
+          .map(([name, { tasks: _, earlier: __, ...sums }]) => [
+            name,
+            { ...sums, durations: sums.durations.slice() },
+          ]),
       ),
       actions: this.actions.map((sums) => ({ ...sums })),
       busy: Float64Array.from({ length: workers }, (_, worker) => this.busy[worker] ?? 0),

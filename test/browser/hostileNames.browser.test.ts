@@ -47,6 +47,7 @@ const PROGRESS: ProgressRow = {
   shortest: 1,
   longest: 1,
   nbytes: 100,
+  current: { total: 9, finished: 3, erred: 1, cancelled: 0 },
 };
 
 const HOSTILE = '\u001b]0;T\u0007\u001b[2J\u202e\u009b31m\u2066\0name\u200b';
@@ -214,6 +215,7 @@ describe('hostile names', () => {
         workers: [{ ...WORKER, name: HOSTILE, address: HOSTILE, host: HOSTILE, started: time - 9 }],
         running: [{ id: 1, key: HOSTILE, prefix: HOSTILE, worker: 0, started: time - 5 }],
         progress: [{ ...PROGRESS, prefix: HOSTILE }],
+        graphStart: time - 9,
       }),
     };
     const server = await DashboardServer.start({ source, port: 0 });

@@ -106,13 +106,14 @@ test('live pages, a report, a server and chosen files show the same numbers of a
   await performanceReport({ filename: file, client }, async () => {
     const squares = Array.from({ length: 200 }, (_, i) => square(i));
     assert.equal(await client.compute(add(squares)), 2_646_700);
+    await untilText(page, panel('Progress'), '200 / 200');
     // The profiler of an isolate begins when the isolate is busy.
     for (let ms = 200; (await client.profile({ key: 'spin' })).count < 20; ms++)
       await client.compute(spin(ms));
     await assert.rejects(client.submit(explode, { retries: 1 }).result());
   });
   await stop();
-  await untilText(page, panel('Progress'), '200 / 200');
+  await untilText(page, panel('Progress'), '0 / 1, 1 erred');
   const names = await everyPage(page);
   await sameNumbers(page, () => client.trace);
   assert.deepEqual(complaints, []);
@@ -178,7 +179,7 @@ test('a page shows that its connection is lost, and receives the missing rows wh
   await client.compute(Array.from({ length: 15 }, (_, i) => square(100 + i)));
   comeBack();
   await page.locator('main.page[data-status="live"]').waitFor();
-  await untilText(page, panel('Progress'), '25 / 25');
+  await untilText(page, panel('Progress'), '15 / 15');
   await go(page, 'compute');
   await untilText(page, panel('By prefix'), '100 %25');
   await comes(

@@ -6,7 +6,7 @@ import { PROCESSING, STATE_NAMES } from '../../engine/scheduler/taskStates.js';
 import { type ThreadCpuClock, threadCpuClock } from '../../engine/worker/threadCpuClock.js';
 import type { RunningRow, WorkerRow } from '../../protocol/viewRows.js';
 import type { ClusterStatus, LiveSource } from '../../server/source.js';
-import { progressRows } from '../../server/sums.js';
+import { progressOf } from '../../server/sums.js';
 import type { LiveTrace } from '../../trace/live/liveTrace.js';
 import { prefixOf, RunningTasks, workerRow } from '../statusRows.js';
 import { ClusterCounters } from './clusterCounters.js';
@@ -79,7 +79,7 @@ function clusterStatus(
     states: Object.fromEntries(STATE_NAMES.map((name, index) => [name, counts[index]!])),
     workers: Array.from(engine.workers.values(), (worker) => statusOf(cluster, worker)),
     running: [...runningRows(cluster, running)],
-    progress: progressRows(totals, processingByPrefix(cluster)),
+    ...progressOf(totals, processingByPrefix(cluster)),
   };
 }
 

@@ -71,3 +71,8 @@ export function formatDate(epochSeconds: number): string {
 function trimZeros(text: string): string {
   return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
 }
+
+/** Formats a time with the digits that a pixel of the window needs. */
+export function shortNumber(value: number, span: number): string {
+  return value.toFixed(Math.min(9, Math.max(0, 4 - Math.floor(Math.log10(span > 0 ? span : 1)))));
+}

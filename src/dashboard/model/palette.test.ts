@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../base/properties.test.support.js';
-import { assignColors, COLOR_COUNT, colorSlot, mix, type Scheme, slotColor, textOn } from './palette.js';
+import {
+  assignColors,
+  COLOR_COUNT,
+  colorSlot,
+  lineSlot,
+  mix,
+  type Scheme,
+  slotColor,
+  textOn,
+} from './palette.js';
 
 type Triple = [number, number, number];
 
@@ -72,6 +81,17 @@ for (const scheme of ['light', 'dark'] satisfies Scheme[]) {
         }
       }
     }
+  });
+
+  test(`the lines of the scheduler and of three workers have clearly different colours (${scheme})`, () => {
+    for (const matrix of Object.values(VISIONS)) {
+      const seen = [-1, 0, 1, 2].map((index) =>
+        oklab(see(linear(slotColor(lineSlot(index), scheme)), matrix)),
+      );
+      for (const [i, a] of seen.entries())
+        for (const b of seen.slice(i + 1)) assert.ok(distance(a, b) > 0.12, String(distance(a, b)));
+    }
+    assert.equal(new Set(slots.map((slot) => lineSlot(slot - 1))).size, COLOR_COUNT);
   });
 
   test(`lines are visible on the page (${scheme})`, () => {

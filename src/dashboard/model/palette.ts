@@ -51,6 +51,14 @@ export function colorSlot(prefix: string): number {
   return ((hash ^ (hash >>> 13)) >>> 0) % COLOR_COUNT;
 }
 
+/** Slots in an order in which the first ones differ the most, for lines that cross each other. */
+const LINE_SLOTS = [12, 2, 1, 4, 6, 7, 3, 14, 10, 11, 9, 8, 0, 5, 15, 13] as const;
+
+/** Returns the slot of a line by the index of what it shows, e.g. a worker; -1 for the scheduler or the host. */
+export function lineSlot(index: number): number {
+  return LINE_SLOTS[(index + 1) % LINE_SLOTS.length]!;
+}
+
 /** Slots of activities and of failed tasks, in the colours of Dask's task stream. */
 export const ACTIVITY_SLOTS = { gather: 16, disk: 17, serialize: 18, gc: 19, erred: 20 } as const;
 const LIGHT_ACTIVITIES = ['#d7191c', '#f28e00', '#9aa1ab', '#c9ced6', '#11151b'] as const;

@@ -82,6 +82,8 @@ export interface ProfileModel {
   readonly run: TimeWindow;
   /** The duration with a margin, as far as the page can be zoomed out. */
   readonly limits: TimeWindow;
+  /** Window that a page follows until the user moves it. Default: `limits`. */
+  readonly followed?: TimeWindow | undefined;
   readonly plots: readonly Plot[];
   /** Plots in which a search finds tasks if the page has no task stream. Default: `plots`. */
   readonly searched?: readonly Plot[];
@@ -139,7 +141,9 @@ export function buildModel(page: SectionPage, options: ModelOptions = {}): Profi
   );
   const legend = prefixes.filter((prefix) => prefix.count > 0);
   legend.sort((a, b) => b.seconds - a.seconds || b.count - a.count || (a.name < b.name ? -1 : 1));
-  const margin = found.duration * 0.006;
+  // Before the run there are only activities of idle workers.
+  const start = Math.max(first, (options.run?.start ?? Number.NEGATIVE_INFINITY) - origin);
+  const margin = (duration - start) * 0.006;
   return {
     page,
     origin,
@@ -148,7 +152,7 @@ export function buildModel(page: SectionPage, options: ModelOptions = {}): Profi
       options.run === undefined
         ? { start: ran.origin - origin, stop: ran.origin - origin + ran.duration }
         : { start: options.run.start - origin, stop: options.run.stop - origin },
-    limits: { start: first - margin, stop: duration + margin },
+    limits: { start: start - margin, stop: duration + margin },
     plots,
     prefixes,
     legend,

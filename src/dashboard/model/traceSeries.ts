@@ -5,7 +5,7 @@ import { pushTo } from '../../base/lookUps.js';
 import { sampledLevels } from '../../trace/localMetrics.js';
 import { workerName } from '../../trace/names.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../../trace/trace.js';
-import { assignColors } from './palette.js';
+import { assignColors, lineSlot } from './palette.js';
 import type { LinesPlot, PlotLine, ResourcePlot } from './profileModel.js';
 import { largestOf, lineSeries, type Series } from './series.js';
 import { sortBy } from './taskLanes.js';
@@ -129,13 +129,12 @@ export function figurePlot(
     if (worker < 0) return of === 'all' ? 'scheduler' : 'host';
     return workerName(trace, worker);
   });
-  const slots = assignColors(names);
-  const lines = shown.map(([, list], i): PlotLine => {
+  const lines = shown.map(([worker, list], i): PlotLine => {
     const rows = Uint32Array.from(list);
     sortBy(rows, resources.time);
     const time = Float64Array.from(rows, (row) => resources.time[row]! - origin);
     const value = Float64Array.from(rows, (row) => values?.[row] ?? Number.NaN);
-    return { name: names[i]!, slot: slots[i]!, series: seriesOf(time, value, false) };
+    return { name: names[i]!, slot: lineSlot(worker), series: seriesOf(time, value, false) };
   });
   return linesPlot(title, unit, lines.slice(0, MAX_LINES), `The trace has no samples for “${title}”.`);
 }

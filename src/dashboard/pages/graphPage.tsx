@@ -1,6 +1,7 @@
 // The graph of tasks. Up to 5,000 tasks are drawn as a whole. A larger graph starts with its groups, or with its
 // prefixes if there are too many groups. A click shows the tasks around the last task of a group, and then around the
 // clicked task.
+import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { TASK_ERRED } from '../../protocol/clusterObserver.js';
 import { textOf } from '../../trace/names.js';
@@ -24,7 +25,7 @@ const WINDOW = 400;
 
 export function GraphPage(props: PageProps) {
   const { view } = props.state;
-  const { node = '' } = props.state.choices.value;
+  const { node = '', all = '' } = props.state.choices.value;
   const chosen = node === '' ? undefined : node;
   const setChosen = (key: string | undefined) => props.state.choose('node', key ?? '');
   const { tasks } = props.update.trace;
@@ -43,12 +44,43 @@ export function GraphPage(props: PageProps) {
       </section>
     );
   }
-  if (tasks.length > WHOLE && chosen === undefined && query === '')
-    return <ByGroup {...props} onTask={(row) => setChosen(tasks.keyOf(row))} />;
-  return <TaskGraph {...props} chosen={chosen} onChosen={setChosen} />;
+  const isOpen = chosen === undefined && query === '';
+  const since = all === 'yes' || !isOpen ? 0 : (props.update.live?.graphStart ?? 0);
+  const rows = Array.from({ length: tasks.length }, (_, row) => row).filter(
+    (row) => since === 0 || tasks.submitted[row]! >= since,
+  );
+  const filter = <CurrentGraph {...props} isPart={rows.length < tasks.length} />;
+  if (rows.length === 0) return filter;
+  if (rows.length > WHOLE && isOpen)
+    return <ByGroup {...props} filter={filter} onTask={(row) => setChosen(tasks.keyOf(row))} />;
+  return <TaskGraph {...props} filter={filter} graph={rows} chosen={chosen} onChosen={setChosen} />;
 }
 
-function ByGroup({ state, update, onTask }: PageProps & { readonly onTask: (row: number) => void }) {
+/** A switch between the tasks of the current graph of a live run and all tasks. */
+function CurrentGraph({ state, update: { live }, isPart }: PageProps & { readonly isPart: boolean }) {
+  const showsAll = state.choices.value['all'] === 'yes';
+  if (live === undefined || !(isPart || showsAll)) return null;
+  return (
+    <div class="filters">
+      <label>
+        <input
+          type="checkbox"
+          checked={!showsAll}
+          onChange={(event) => state.choose('all', event.currentTarget.checked ? '' : 'yes')}
+        />{' '}
+        Only the current graph
+      </label>
+      <span class="muted">the tasks that were submitted since all earlier tasks ended</span>
+    </div>
+  );
+}
+
+interface ByGroupProps extends PageProps {
+  readonly filter: ComponentChildren;
+  readonly onTask: (row: number) => void;
+}
+
+function ByGroup({ state, update, filter, onTask }: ByGroupProps) {
   const { trace } = update;
   const groups = useAnalysis(trace, GROUPS);
   const prefixes = useAnalysis(trace, PREFIX_GRAPH);
@@ -56,6 +88,7 @@ function ByGroup({ state, update, onTask }: PageProps & { readonly onTask: (row:
   const byPrefix = groups.nodes.length > MAX_DRAWN;
   return (
     <>
+      {filter}
       <div class="filters">
         <span class="muted">
           {formatCount(trace.tasks.length)} tasks, by {byPrefix ? 'prefix' : 'group'}. Click a node to see the
@@ -76,15 +109,18 @@ function ByGroup({ state, update, onTask }: PageProps & { readonly onTask: (row:
 }
 
 interface TaskGraphProps extends PageProps {
+  readonly filter: ComponentChildren;
+  /** Rows of the tasks that are shown, or among which those around the chosen task are shown. */
+  readonly graph: readonly number[];
   readonly chosen: string | undefined;
   readonly onChosen: (key: string | undefined) => void;
 }
 
-function TaskGraph({ state, update: { trace }, chosen, onChosen }: TaskGraphProps) {
+function TaskGraph({ state, update: { trace }, filter, graph, chosen, onChosen }: TaskGraphProps) {
   const { tasks } = trace;
   const centre = centreOf(trace, chosen, state.view.query.value);
-  const whole = tasks.length <= WHOLE;
-  const rows = neighbourhood(trace, centre, whole ? WHOLE : WINDOW);
+  const whole = graph.length <= WHOLE;
+  const rows = whole ? graph : neighbourhood(trace, centre, WINDOW);
   const path = useAnalysis(trace, CRITICAL_PATH);
   const onPath = useMemo(() => new Set(path === undefined ? [] : computingRows(path)), [path]);
   const colors = prefixColors(trace, state.view.scheme.value);
@@ -95,6 +131,7 @@ function TaskGraph({ state, update: { trace }, chosen, onChosen }: TaskGraphProp
     isErred(row) ? slotColor(ACTIVITY_SLOTS.erred, state.view.scheme.value) : colors(text(row));
   return (
     <>
+      {filter}
       <div class="filters">
         <span class="muted">
           {whole
@@ -194,7 +231,6 @@ function centreOf({ tasks }: Trace, chosen: string | undefined, query: string): 
 /** Returns the rows of at most `most` tasks around a task: its dependencies and dependents, breadth first. */
 function neighbourhood(trace: Trace, centre: number, most: number): number[] {
   const { tasks } = trace;
-  if (tasks.length <= most) return Array.from({ length: tasks.length }, (_, row) => row);
   const { offsets, rows } = dependents(trace);
   const found = new Set([centre]);
   for (const row of found) {

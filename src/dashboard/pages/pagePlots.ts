@@ -4,6 +4,7 @@ import { windowOf } from '../../analysis/path/pathWalk.js';
 import { type ProfileTreeOptions, profileTimeline, samplingInterval } from '../../analysis/profile.js';
 import { getOrMake } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
+import { currentActivity } from '../model/currentActivity.js';
 import { gpuPlot } from '../model/gpuSeries.js';
 import { assignColors } from '../model/palette.js';
 import { emptyCache, type LinesPlot, type Plot, type ProfileModel } from '../model/profileModel.js';
@@ -18,6 +19,7 @@ import {
   sampledPlot,
   stackedPlot,
 } from '../model/traceSeries.js';
+import type { TraceUpdate } from '../source/traceSource.js';
 import type { PageName } from './pageNames.js';
 import { chosenSamples, type ProfileChoice } from './profileQuery.js';
 
@@ -29,6 +31,22 @@ export interface PlotContext {
   readonly profile: ProfileChoice;
   /** Names of the plots of the page `run`, in order. Undefined for all plots of which the trace has rows. */
   readonly shown: readonly string[] | undefined;
+}
+
+/** Pages that show the current activity of a live run. */
+const FOLLOWING: readonly PageName[] = ['status', 'stream'];
+
+/** Returns the window that a page follows, with a margin, in seconds since the origin; undefined for the whole run. */
+export function followedWindow(
+  page: PageName,
+  update: TraceUpdate | undefined,
+  origin: number,
+): TimeWindow | undefined {
+  if (update?.live === undefined || !FOLLOWING.includes(page)) return undefined;
+  const found = currentActivity(update.trace.tasks, update.live.running, update.live.time);
+  if (found === undefined) return undefined;
+  const margin = (found.stop - found.start) * 0.006;
+  return { start: found.start - origin - margin, stop: found.stop - origin + margin };
 }
 
 export function plotsOfPage(page: PageName, context: PlotContext): readonly Plot[] {

@@ -88,7 +88,7 @@ function progressNote({ trace, live }: PageProps['update']): string {
   if (live === undefined)
     return `${formatCount(trace.totals.states.reduce((sum, count) => sum + count, 0))} runs ended`;
   return Object.entries(live.states)
-    .filter(([, count]) => count > 0)
+    .filter(([name, count]) => count > 0 && name !== 'forgotten')
     .map(([name, count]) => `${formatCount(count)} ${name}`)
     .join(', ');
 }
@@ -115,7 +115,7 @@ function Progress({ trace, live, scheme }: ProgressProps) {
           processing: 0,
           seconds,
         }))
-      : live.progress;
+      : live.progress.flatMap(({ current, ...row }) => (current.total > 0 ? [{ ...row, ...current }] : []));
   const sorted = [...rows].sort((a, b) => b.seconds - a.seconds || b.total - a.total).slice(0, MAX_PREFIXES);
   if (sorted.length === 0) return <Empty>No task was submitted yet.</Empty>;
   return (

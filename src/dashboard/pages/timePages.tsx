@@ -6,6 +6,7 @@ import { getOrMake } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDuration, formatPercent } from '../model/format.js';
 import { kindColor } from '../model/kindColors.js';
+import { layoutPlots, OVERVIEW_HEIGHT, RULER_HEIGHT } from '../model/pageLayout.js';
 import { mix, type Scheme } from '../model/palette.js';
 import { shortNames } from '../model/shortNames.js';
 import { Bars, ColorKey, Empty, Panel, Panels } from '../views/parts.js';
@@ -136,8 +137,14 @@ export function TimePage({
 }: PageProps & { readonly children: ComponentChildren }) {
   const plots = <Plots state={state.view} stage={stage} animationFrames={animationFrames} />;
   if (children === null) return plots;
+  // The charts have their least heights, and the page scrolls as a whole.
+  const { total } = layoutPlots(
+    state.view.model.plots.map(() => 0),
+    0,
+  );
+  const least = OVERVIEW_HEIGHT + RULER_HEIGHT + total;
   return (
-    <div class="split">
+    <div class="split charts" style={{ gridTemplateRows: `minmax(${least}px, 1fr) auto` }}>
       {plots}
       <Panels>{children}</Panels>
     </div>

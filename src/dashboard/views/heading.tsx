@@ -130,6 +130,16 @@ function Buttons({ state }: { readonly state: PageState }) {
       >
         Fit
       </button>
+      {state.model.followed === undefined ? null : (
+        <button
+          type="button"
+          title="Follow the current tasks"
+          aria-pressed={state.follows.value}
+          onClick={() => state.follow(true)}
+        >
+          Now
+        </button>
+      )}
       <button
         type="button"
         aria-label="Keyboard and pointer help"

@@ -68,6 +68,8 @@ export class PageState {
     return this.locked.value.size > 0 ? this.locked.value : undefined;
   });
 
+  /** Whether the window follows the model, because the user has not moved it. */
+  readonly follows = signal(true);
   #target: TimeWindow;
   /** Time of the last animation frame of a motion; undefined without a motion. */
   #lastStep: number | undefined;
@@ -89,7 +91,7 @@ export class PageState {
     this.path.value = undefined;
     this.flows.value = undefined;
     this.setQuery('');
-    this.moveTo(model.limits, false);
+    this.follow(false);
   }
 
   get model(): ProfileModel {
@@ -97,8 +99,8 @@ export class PageState {
   }
 
   /**
-   * Shows another model of the same run, with more rows or other plots. A window that showed the whole run, or its
-   * end, continues to do so.
+   * Shows another model of the same run, with more rows or other plots. A window that the user has not moved follows the
+   * model. A window that showed the whole run, or its end, continues to do so.
    */
   setModel(model: ProfileModel): void {
     const before = this.#model.peek();
@@ -107,9 +109,16 @@ export class PageState {
     const end = showsEnd(before.limits, this.#target);
     this.#model.value = model;
     this.hover.value = undefined;
-    if (all) this.moveTo(model.limits, false);
-    else if (end) this.moveTo({ start: start + model.limits.stop - stop, stop: model.limits.stop }, false);
-    else this.moveTo(this.#target, false);
+    if (this.follows.value) this.follow(false);
+    else if (all) this.#move(model.limits, false);
+    else if (end) this.#move({ start: start + model.limits.stop - stop, stop: model.limits.stop }, false);
+    else this.#move(this.#target, false);
+  }
+
+  /** Shows the window that the model follows, now and after each change of the model. */
+  follow(smooth: boolean): void {
+    this.follows.value = true;
+    this.#move(this.model.followed ?? this.model.limits, smooth);
   }
 
   /** Window at the end of the current motion, from which the next zoom starts. */
@@ -118,9 +127,15 @@ export class PageState {
   }
 
   /**
-   * Moves the window. The motion is smooth if `smooth` is set and the user's system does not request reduced motion.
+   * Moves the window, which then does not follow the model any more. The motion is smooth if `smooth` is set and the user's
+   * system does not request reduced motion.
    */
   moveTo(window: TimeWindow, smooth: boolean): void {
+    this.follows.value = false;
+    this.#move(window, smooth);
+  }
+
+  #move(window: TimeWindow, smooth: boolean): void {
     this.#target = within(this.model.limits, window);
     const still = globalThis.matchMedia('(prefers-reduced-motion: reduce)').matches;
     // Signals compare by identity, so a new object is needed for the page to be drawn.
@@ -136,7 +151,7 @@ export class PageState {
     const limits = { start: before.limits.start + seconds, stop: before.limits.stop + seconds };
     this.#model.value = { ...before, limits };
     const { start, stop } = this.#target;
-    this.moveTo({ start: start + seconds, stop: stop + seconds }, false);
+    this.#move({ start: start + seconds, stop: stop + seconds }, false);
   }
 
   /** Moves the window for one animation frame. Returns whether the motion continues. */

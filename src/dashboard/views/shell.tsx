@@ -124,8 +124,13 @@ function drawAnimationFrame({ view }: ShellState, stage: Stage, time: number): b
 
 function Navigation({ state }: { readonly state: ShellState }) {
   const shown = state.page.value;
+  const list = useRef<HTMLElement>(null);
+  // In a narrow window the pages are one line, which scrolls.
+  useEffect(() => {
+    list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [shown]);
   return (
-    <nav class="pages" aria-label="Pages">
+    <nav ref={list} class="pages" aria-label="Pages">
       {PAGES.map(({ name, title, group }, i) => (
         <>
           {group !== '' && group !== PAGES[i - 1]?.group ? <h2 key={`group ${group}`}>{group}</h2> : null}

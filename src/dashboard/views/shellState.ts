@@ -3,11 +3,12 @@
 import { effect, signal } from '@preact/signals';
 import { visibleName } from '../../base/visibleText.js';
 import type { Trace } from '../../trace/trace.js';
+import { shortNumber } from '../model/format.js';
 import { buildModel, type ProfileModel } from '../model/profileModel.js';
 import { clip, showsAll, type TimeWindow } from '../model/timeView.js';
 import { traceModel } from '../model/traceModel.js';
 import { PAGES, type PageName } from '../pages/pageNames.js';
-import { extentOfPlots, plotsOfPage } from '../pages/pagePlots.js';
+import { extentOfPlots, followedWindow, plotsOfPage } from '../pages/pagePlots.js';
 import type { ProfileChoice } from '../pages/profileQuery.js';
 import type { SourceStatus, TraceSource, TraceUpdate } from '../source/traceSource.js';
 import { individualOf, openDashboard, shownPlots } from './individual.js';
@@ -24,7 +25,7 @@ const CHOICES: Partial<Record<PageName, readonly string[]>> = {
   metrics: ['unit', 'in-span', 'functions'],
   events: ['topic'],
   logs: ['from-worker', 'problems'],
-  graph: ['node'],
+  graph: ['node', 'all'],
   run: ['plots'],
 };
 /** Milliseconds after the last change before the address is updated. */
@@ -109,6 +110,9 @@ export class ShellState {
     source.start({
       update: (update) => this.#onUpdate(update),
       status: (status, detail = '') => {
+        // As in Dask, a live cluster opens on its status.
+        const isFirst = this.update.value === undefined && this.individual === undefined;
+        if (status === 'live' && isFirst && location.hash === '') this.page.value = 'status';
         this.status.value = status;
         this.detail.value = detail;
       },
@@ -250,7 +254,8 @@ export class ShellState {
       this.view.pinned.value = stream < 0 ? undefined : { ...pinned, plot: stream };
     // The search of the profile page finds functions.
     const searched = stream >= 0 || this.page.value === 'profile' ? {} : { searched: this.#stream.plots };
-    const model = { ...this.#stream, plots, ...searched };
+    const followed = followedWindow(this.page.value, this.update.value, this.#stream.origin);
+    const model = { ...this.#stream, plots, followed, ...searched };
     this.view.setModel(shown === undefined ? model : profilerPage(model));
   }
 
@@ -364,7 +369,7 @@ export class ShellState {
     if (how === 'replace' && location.hash !== this.#address) return;
     const query = new URLSearchParams();
     const { start, stop } = this.view.target;
-    if (!showsAll(this.view.model.limits, this.view.target)) {
+    if (!this.view.follows.value && !showsAll(this.view.model.limits, this.view.target)) {
       query.set('from', shortNumber(start, stop - start));
       query.set('to', shortNumber(stop, stop - start));
     }
@@ -385,11 +390,6 @@ export class ShellState {
 /** Returns the model of a page of profilers: it shows all recorded time, and the default message of an empty stream. */
 function profilerPage({ emptyStream: _, ...model }: ProfileModel): ProfileModel {
   return { ...model, limits: extentOfPlots(model.plots, model.limits) };
-}
-
-/** Formats a time with the digits that a pixel of the window needs. */
-function shortNumber(value: number, span: number): string {
-  return value.toFixed(Math.min(9, Math.max(0, 4 - Math.floor(Math.log10(span > 0 ? span : 1)))));
 }
 
 /** Returns the row of the last run of a task. */

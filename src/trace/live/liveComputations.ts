@@ -108,6 +108,7 @@ export class LiveComputations {
   }
 
   #add(computation: Computation): KnownComputation {
+    this.#totals.addGraph(computation.submitted);
     const sums = computation.prefixes.map((prefix) => this.#totals.prefix(prefix));
     const names = this.#nameIds(computation, sums);
     let live: LiveComputation;
@@ -123,7 +124,10 @@ export class LiveComputations {
       open: openTasks(computation),
       ended: new Uint8Array(computation.size),
     };
-    for (const [prefix, count] of known.open.entries()) known.sums[prefix]!.tasks.total += count;
+    for (const [prefix, count] of known.open.entries()) {
+      known.sums[prefix]!.tasks.total += count;
+      this.#totals.unfinished += count;
+    }
     this.#known.set(computation, known);
     this.#insert(live);
     return known;
@@ -143,8 +147,10 @@ export class LiveComputations {
     if (known === undefined) return;
     known.live.forgotten = true;
     // Tasks that have not ended will never run.
-    for (const [prefix, open] of known.open.entries())
+    for (const [prefix, open] of known.open.entries()) {
       known.sums[prefix]!.tasks.cancelled += Math.max(0, open);
+      this.#totals.unfinished -= open;
+    }
     this.#known.delete(computation);
   }
 

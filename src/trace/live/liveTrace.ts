@@ -359,7 +359,10 @@ function addRuns(totals: TotalSums, { sums, open, ended }: KnownComputation, run
       of.tasks.ended(state, state === TASK_LOST || before === 0 ? undefined : before - 1);
       // A task counts once, by its latest run: lost results are computed again, and failed tasks are retried.
       if (state !== TASK_LOST) {
-        if (before === 0) open[prefix]!--;
+        if (before === 0) {
+          open[prefix]!--;
+          totals.unfinished--;
+        }
         ended[id] = state + 1;
       }
     }
