@@ -82,7 +82,7 @@ export class Compiler {
     } else {
       throw new LongpoleError(
         'ERR_LONGPOLE_INVALID_GRAPH',
-        `A graph is a plain object or a Map of keys, not ${describe(graph)}.`,
+        `A graph is a plain object or a Map of keys, not ${describe(graph)}. Pass e.g. { total: [add, 1, 2] }.`,
       );
     }
   }

@@ -41,13 +41,19 @@ function checkUrl(url: unknown): string {
 
 function checkFunctions(functions: unknown): Map<string, AnyFunction> {
   if (typeof functions !== 'object' || functions === null || Object.keys(functions).length === 0)
-    throw invalidArgument('The second argument of tasks() is an object with at least one function.');
+    throw invalidArgument(
+      'The second argument of tasks() is an object with at least one function, e.g. { add: (a, b) => a + b }.',
+    );
   const checked = new Map<string, AnyFunction>();
   for (const [name, value] of Object.entries(functions)) {
     if (name === '')
-      throw invalidArgument('A task of tasks() has an empty name, but keys begin with the name.');
+      throw invalidArgument(
+        'A function in tasks() has an empty name. Give it a name, because the keys of its tasks begin with the name.',
+      );
     if (!isFunction(value))
-      throw invalidArgument(`'${name}' in tasks() is not a function but ${describe(value)}.`);
+      throw invalidArgument(
+        `'${name}' in tasks() is not a function but ${describe(value)}. Pass values as arguments of the tasks.`,
+      );
     if (isClass(value))
       throw invalidArgument(`'${name}' in tasks() is a class, which needs \`new\`; wrap it in a function.`);
     checked.set(name, resolveFunction(value));

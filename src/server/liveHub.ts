@@ -3,7 +3,7 @@
 // so that they cost only a small share of its time. Sums are always current.
 
 import { randomUUID } from 'node:crypto';
-import { messageOf } from '../base/errors.js';
+import { sentenceOf } from '../base/errors.js';
 import {
   type BeginMessage,
   encodeViewMessage,
@@ -222,7 +222,7 @@ export class LiveHub {
       this.#tick();
     } catch (error) {
       this.#sleep();
-      const reason = `The dashboard has failed: ${messageOf(error)}`;
+      const reason = `The dashboard has failed, and the program continues: ${sentenceOf(error)} Please report this message.`;
       const closed = encodeViewMessage({ type: 'closed', reason, complete: false });
       for (const { outlet } of this.#viewers) outlet.send(closed);
       this.#viewers.clear();

@@ -194,7 +194,10 @@ export abstract class Cluster {
       'The cluster was closed before the result was available. Await results before you close the cluster.',
     );
     cuttingOff(this.engine, 'cluster', true, () => this.engine.failEverything(early));
-    const closed = new LongpoleError('ERR_LONGPOLE_CLOSED', 'The cluster was closed.');
+    const closed = new LongpoleError(
+      'ERR_LONGPOLE_CLOSED',
+      'The cluster was closed while this call waited. Await every call before you close the cluster.',
+    );
     this.engine.questions.close(closed);
     this.engine.coordination.close(closed);
     const step = (name: string, work: Promise<void> | void): Promise<void> =>

@@ -56,11 +56,11 @@ export function StatusPage({ state, update, stage, animationFrames }: PageProps)
         </Panel>
         <Panel
           title={live === undefined ? 'Tasks running' : 'Tasks processing'}
-          note={live === undefined ? momentNote(view) : 'unfinished tasks per worker'}
+          note={live === undefined ? momentNote(view) : 'started or waiting'}
         >
           <Processing workers={workers} scheme={scheme} />
         </Panel>
-        <Panel title="Occupancy and CPU" note="percent of one core">
+        <Panel title="Occupancy and CPU" note="CPU in % of a core · occupancy">
           <Load trace={trace} workers={workers} at={at} scheme={scheme} />
         </Panel>
       </Panels>

@@ -59,8 +59,8 @@ function PathSwitch({ state, trace }: { readonly state: ShellState; readonly tra
         Critical path
       </label>
       <span class="muted">
-        the line along the chain of tasks that ends with the run: {formatDuration(computing)} of computing in{' '}
-        {formatDuration(path.makespan)}
+        the line marks the tasks that the end of the run waited for: they computed for{' '}
+        {formatDuration(computing)} of {formatDuration(path.makespan)}
       </span>
     </div>
   );

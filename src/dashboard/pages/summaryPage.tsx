@@ -77,7 +77,7 @@ function PathPanels({ state, update: { trace } }: PageProps) {
       </Panel>
       <Panel
         title="The critical path by prefix"
-        note={`a wait for a worker counts for the prefix that ran on it${part}`}
+        note={`a wait counts for the prefix that ran meanwhile${part}`}
       >
         {path === undefined ? null : <PathPrefixes path={path} scheme={scheme} />}
       </Panel>

@@ -26,8 +26,8 @@ export function ComputePage({ state, update }: PageProps) {
         title="Compute time by key"
         note={
           trace.samples.length === 0
-            ? 'seconds in tasks, by prefix'
-            : 'seconds in tasks, by prefix; click a prefix for its profile'
+            ? 'seconds in tasks and number of tasks, by prefix'
+            : 'seconds in tasks and number of tasks, by prefix; click a prefix for its profile'
         }
         wide
       >

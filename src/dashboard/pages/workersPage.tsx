@@ -83,7 +83,7 @@ function WorkerTable({ state, update: { trace } }: PageProps) {
           title: 'Threads',
           class: 'number',
           cell: (row) => (workers.threads[row]! > 0 ? formatCount(workers.threads[row]!) : '–'),
-          all: all(formatCount(sums.threads)),
+          all: all(sums.threads > 0 ? formatCount(sums.threads) : '–'),
         },
         {
           title: 'Memory limit',

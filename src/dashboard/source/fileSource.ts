@@ -44,7 +44,7 @@ export class FileSource implements TraceSource {
     if (file === undefined || this.#files.length > 1) {
       throw new LongpoleError(
         'ERR_LONGPOLE_TRACE_FORMAT',
-        `A trace is one file, or a folder with ${META_FILE}. The selection has ${this.#files.length} files without ${META_FILE}.`,
+        `The selection has ${this.#files.length} files, none of which is ${META_FILE}. Select one file, or a trace directory, which contains ${META_FILE}.`,
       );
     }
     return await openFile(file);

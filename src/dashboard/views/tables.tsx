@@ -3,6 +3,7 @@ import type { ComponentChildren, HTMLAttributes } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Cell, Table } from '../../analysis/table.js';
 import { formatBytes, formatCount, formatDuration, formatNumber, formatPercent } from '../model/format.js';
+import { Empty } from './parts.js';
 
 export interface Column<Row> {
   readonly title: string;
@@ -99,8 +100,11 @@ export function TableView({
 function KnownTable({ table, caption, columns = table.columns, sums = [] }: TableProps) {
   const [shown, setShown] = useState(FIRST_ROWS);
   const head = table.head(shown).rows;
-  const sumOf = (title: string): number =>
-    table.rows.reduce((sum, row) => sum + (typeof row[title] === 'number' ? row[title] : 0), 0);
+  if (table.length === 0) return <Empty>The trace has no data for this table.</Empty>;
+  const sumOf = (title: string): number | null =>
+    table.rows.reduce((sum: number | null, { [title]: cell }) => {
+      return typeof cell === 'number' ? (sum ?? 0) + cell : sum;
+    }, null);
   const hasSums = table.length > 1;
   return (
     <div class="table-scroll">

@@ -3,7 +3,7 @@
 // questions end, and handlers are notified through `Asker.ended`. The code of a cancelled task runs on until it returns,
 // or until its isolate is terminated; see `Asker.stopped`.
 import { setMaxListeners } from 'node:events';
-import { LongpoleError } from '../../base/errors.js';
+import { internalError, LongpoleError } from '../../base/errors.js';
 import { toErrorInfo } from '../../protocol/errorInfo.js';
 import type {
   AnswerOf,
@@ -213,10 +213,7 @@ function isOfKind<K extends QuestionKind>(kind: K, message: TaskQuestion): messa
 }
 
 function unansweredError({ kind }: TaskQuestion, { key }: Asker): LongpoleError {
-  return new LongpoleError(
-    'ERR_LONGPOLE_INTERNAL',
-    `The cluster cannot answer the question '${kind}' of task '${key}'.`,
-  );
+  return internalError(`The cluster cannot answer the question '${kind}' of task '${key}'.`);
 }
 
 function keyOf({ info }: EngineWorker, { run, id, attempt }: TaskQuestion): string {
@@ -229,12 +226,12 @@ function theTask(name: string): string {
 }
 
 function finishedEnd(name: string): AskerEnd {
-  const message = `${theTask(name)} has ended and does not wait for this answer any more.`;
+  const message = `${theTask(name)} ended before this call was answered. Await every call before the task returns.`;
   return { how: 'finished', error: new LongpoleError('ERR_LONGPOLE_CLOSED', message) };
 }
 
 function cancelledEnd(name: string): AskerEnd {
-  const message = `${theTask(name)} was cancelled, and with it its waiting calls.`;
+  const message = `${theTask(name)} was cancelled, which also ends its waiting calls. Submit it again if you need its result.`;
   return { how: 'cancelled', error: new LongpoleError('ERR_LONGPOLE_FUTURE', message) };
 }
 

@@ -1,6 +1,6 @@
 // The isolate's side of the questions that tasks ask the scheduler's process: see protocol/questions.ts.
 import { checkNoMore } from '../../base/arguments.js';
-import { LongpoleError } from '../../base/errors.js';
+import { internalError, LongpoleError } from '../../base/errors.js';
 import { thrownOf } from '../../protocol/errorInfo.js';
 import type { TaskAsks } from '../../protocol/isolateMessages.js';
 import type {
@@ -49,10 +49,7 @@ export class SchedulerLink {
       this.#post({ type: 'ask', question: message });
     });
     if (isAnswerTo(kind, answer)) return answer.answer;
-    throw new LongpoleError(
-      'ERR_LONGPOLE_INTERNAL',
-      `The question '${kind}' received an answer to '${answer.kind}'.`,
-    );
+    throw internalError(`The question '${kind}' received an answer to '${answer.kind}'.`);
   }
 
   /** Returns the number of a task. The first call makes the task report the end of its code. */
@@ -157,7 +154,7 @@ function connected(): { readonly task: MeteredTask; readonly link: SchedulerLink
 function endedError(): LongpoleError {
   return new LongpoleError(
     'ERR_LONGPOLE_CLOSED',
-    'The task has ended, and its code still asks the scheduler. Await every call before the task returns.',
+    'The task has ended, but its code still calls the cluster. Await every call before the task returns.',
   );
 }
 

@@ -172,10 +172,7 @@ function decodeTag(parts: readonly unknown[], buffers: readonly ArrayBuffer[]): 
       if (Array.isArray(first)) return objectOf(first, buffers);
       break;
   }
-  throw new LongpoleError(
-    'ERR_LONGPOLE_INTERNAL',
-    `A message from Python has an unknown tag: ${String(tag)}.`,
-  );
+  throw internalError(`A message from Python has an unknown tag: ${String(tag)}.`);
 }
 
 function objectOf(entries: readonly unknown[], buffers: readonly ArrayBuffer[]): unknown {
