@@ -58,7 +58,7 @@ export function addAnalyze(program: Command): void {
     program
       .command('analyze')
       .description('print analyses of recorded traces as tables')
-      .argument('<trace...>', 'trace directories, event files of DASF, Chrome Trace JSON')
+      .argument('<trace...>', 'trace directories, reports, Chrome Trace JSON, or event files of DASF')
       .addOption(
         new Option('-a, --analyses <names>', 'names of analyses, separated by commas')
           .argParser(parseAnalyses)

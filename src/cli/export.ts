@@ -30,7 +30,7 @@ export function addExport(program: Command): void {
       .description('write a trace in the format of another program')
       .argument(
         '<trace...>',
-        'a trace directory, Chrome Trace JSON, or event files of DASF, which are read as one trace',
+        'a trace directory, a report, Chrome Trace JSON, or event files of DASF, which are read as one trace',
       )
       .addOption(
         new Option('-t, --to <format>', 'format, see below')

@@ -19,11 +19,11 @@ export function addSimulate(program: Command): void {
       .description('predict the makespan of a recorded trace under other conditions')
       .argument(
         '<trace...>',
-        'a trace directory, Chrome Trace JSON, or event files of DASF, which are read as one trace',
+        'a trace directory, a report, Chrome Trace JSON, or event files of DASF, which are read as one trace',
       )
       .option(
         '-w, --workers <counts>',
-        'numbers of workers, separated by commas (default: as long as another worker helps)',
+        'numbers of workers, separated by commas (default: 1, 2, 4, … as long as more workers help)',
         parseCounts,
       )
       .option(
