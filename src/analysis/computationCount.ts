@@ -1,4 +1,4 @@
-// Counts the computations of a run as the engine counts them that ran it.
+// Counts the computations of a run, in the way of the engine that ran it.
 import type { Trace } from '../trace/trace.js';
 import { isRemote } from './simulation/machine.js';
 

@@ -255,7 +255,7 @@ function grantedShares(trace: Trace, samples: Samples, busy: Float64Array): Floa
   return granted;
 }
 
-/** Does the same for samples of all workers together, which are assumed to be equally busy. */
+/** Estimates the same shares from samples of all workers together, which are assumed to be equally busy. */
 function grantedTogether({ workers }: Trace, samples: Samples, busy: Float64Array): Float64Array {
   const granted = new Float64Array(busy.length).fill(1);
   for (let at = 1; at < samples.times.length; at++) {

@@ -60,8 +60,8 @@ export function eachUse(
 }
 
 /**
- * Returns the seconds in which a seceded task used its thread, before and after its last wait for a result. It is not
- * recorded when it did, so the time after the wait comes first.
+ * Returns the seconds in which a seceded task used its thread, before and after its last wait for a result. The trace has
+ * only the sum of both, so the time after the wait is assumed to be used completely, as far as the sum allows.
  */
 export function secededUse(
   { stopped, seceded, resumed, waited }: Trace['tasks'],

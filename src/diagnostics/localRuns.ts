@@ -6,8 +6,8 @@ import type { MonitorTarget } from '../resources/usageSampler.js';
 import { OBSERVERS, ProgramCallback } from './callback.js';
 
 /**
- * Reports each run during which it is active as a computation, and resource usage of the machine and the workers from
- * the first run on.
+ * Reports each run that starts while this callback is active as a computation. From the first run on, also reports the
+ * resource usage of the machine and of the workers.
  */
 export class LocalRuns extends ProgramCallback {
   readonly #observers: readonly RunObserver[];

@@ -16,7 +16,7 @@ export function* unfinishedTasks(engine: ClusterEngine, computation: Computation
     const at = state[segment.base + local]!;
     if (at === MEMORY || at === ERRED || at === FORGOTTEN) continue;
     left--;
-    // A result of another computation, where it counts.
+    // An import is a task of another computation, which yields it.
     if (!imports.has(local)) yield local;
   }
 }

@@ -43,8 +43,8 @@ export function isCalled({ info, address }: EngineWorker, name: string): boolean
 }
 
 /**
- * Returns the workers of a policy by name; null: all. An address must be that of a present worker; a name may be that of
- * a later one.
+ * Returns the names of the workers of a policy; null: all. Replaces the address of a present worker by its name. A name
+ * without a present worker stays, because a worker of that name may join later.
  */
 export function namesIn(
   workers: ReadonlySet<string> | null | undefined,

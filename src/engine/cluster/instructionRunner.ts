@@ -39,7 +39,10 @@ export interface RunnerContext {
   handleEvent(event: SchedulerEvent): void;
 }
 
-/** Tasks in batches, and as many ends of seceded tasks that the worker's host has not read. */
+/**
+ * Completions for which the log of a worker has room: half for tasks in batches, and half for seceded tasks, whose ends
+ * the host has not read.
+ */
 const MOST_OUTSTANDING = 2 * DEFAULT_LIMITS.maxTasks * DEFAULT_LIMITS.maxBatches;
 
 export class InstructionRunner {

@@ -2,7 +2,10 @@
 import type { MetricSample } from '../../protocol/clusterObserver.js';
 import type { MetricChanges } from '../../protocol/metrics.js';
 
-/** Returns one row per metric. A key is a context, the names of span and prefix if the metric has them, and two more. */
+/**
+ * Returns one row per metric. A key consists of the context, then span and prefix if the metric belongs to tasks, then
+ * activity and unit.
+ */
 export function* metricSamples(
   { keys, values }: MetricChanges,
   worker: number,

@@ -102,7 +102,7 @@ export class ProtocolModel {
     return moves;
   }
 
-  /** Starts the isolate, which has all its messages then. */
+  /** Delivers all messages to the process, and starts its isolate. */
   #settle(process: ModelProcess): void {
     while (process.inbox.length > 0) process.receive();
     mock.timers.tick(0);

@@ -14,7 +14,7 @@ import { checkLineage } from './lineage.js';
  *   ERR_LONGPOLE_DATA_LOST if an input cannot be computed again. No task runs again then
  */
 export function retryResults(engine: ClusterEngine, handles: readonly ResultHandle[]): void {
-  // Released inputs may be gone, which the scheduler learns here.
+  // Reports released inputs to the scheduler first, because the retry has to compute them again.
   engine.results.flush();
   for (const handle of handles) {
     if (handle.status === 'error') checkLineage(engine, handle);

@@ -207,7 +207,10 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     for (const [run, ids] of this.#copies.evict(results)) this.#evictFrom(run, ids);
   }
 
-  /** Copies that a waiting batch needs are evicted after that batch was sent: it does not gather them. */
+  /**
+   * Evicts copies from the isolate, except those that a waiting batch needs, because that batch does not gather them
+   * again. `passed` evicts these once the batch was sent.
+   */
   #evictFrom(run: number, ids: readonly number[]): void {
     const gate = this.#runs.get(run)?.gate;
     const free = ids.filter((id) => gate?.holds(id) !== true);

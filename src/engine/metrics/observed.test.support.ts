@@ -1,4 +1,4 @@
-// Creates a cluster's calls of an observer: computations, task runs and metrics.
+// Creates the arguments with which a cluster calls an observer: computations, task runs and metrics.
 import {
   type Computation,
   type MetricSample,

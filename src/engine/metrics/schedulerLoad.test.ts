@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SchedulerLoad } from './schedulerLoad.js';
 
-test('the time of the scheduler by stimulus, also of one that throws', () => {
+test('counts the time of the scheduler by stimulus, also if the work for a stimulus throws', () => {
   const load = new SchedulerLoad();
   assert.equal(
     load.measure('tasks-finished', () => 7),

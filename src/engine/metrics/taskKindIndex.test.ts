@@ -68,7 +68,7 @@ test('the number of remembered computations depends on their rate and not on the
     setting.forget();
     most = Math.max(most, setting.index.size);
   }
-  // A sweep every six seconds leaves those of six seconds.
+  // The index keeps the computations of six seconds, and is swept every six seconds: 60 to 120 computations.
   assert.ok(most >= 60 && most <= 122, `${most} computations`);
 });
 

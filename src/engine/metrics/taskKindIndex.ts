@@ -82,7 +82,10 @@ export class TaskKindIndex {
     return entry.kinds[entry.kindOf === undefined ? 0 : (entry.kindOf[task - entry.firstId] ?? -1)];
   };
 
-  /** Discards the computations that were forgotten before a time, and the first of the others, by count or by tasks. */
+  /**
+   * Discards the computations that were forgotten before a time. Then discards the oldest others until `count`
+   * computations and `tasks` tasks have been discarded in all.
+   */
   #sweep(before: number, count: number, tasks: number): void {
     this.#entries = this.#entries.filter((entry) => {
       if (!isForgotten(entry) || (entry.forgottenAt >= before && count <= 0 && tasks <= 0)) return true;

@@ -73,8 +73,8 @@ export class TaskIntervalLog {
   }
 
   /**
-   * Discards half of the intervals. The others are extended over them, so that samples find a neighbour and shares
-   * stay.
+   * Discards every second interval. The interval before it is extended over it, so that its samples count for a
+   * neighbouring task, and the busy time stays the same.
    */
   #thinOut(): void {
     const half = Math.ceil(this.#count / 2);

@@ -55,8 +55,8 @@ export interface ResultsUnwanted {
 /**
  * A worker is gone, with the results that only this worker held. `blame` is the id of the task that was running. It
  * is 'none' if the worker was ended on purpose or while idle. 'unknown' blames every task that had been sent to the
- * worker, and 'seceded' none of those in slots. The death also counts against seceded tasks in each of these cases except
- * 'none', because a task that they have submitted, and submit again, may be the cause.
+ * worker. 'seceded' blames only tasks that have seceded. Except for 'none', the death always counts against the seceded
+ * tasks, too, because the cause may be a task that they have submitted and would submit again.
  */
 export interface WorkerRemoved {
   readonly type: 'worker-removed';
@@ -227,8 +227,8 @@ export interface Cancel {
 }
 
 /**
- * A task failed, or data was lost that cannot be computed again (`lost`), and with it all dependents. `ids[0]` is the
- * task.
+ * A task failed, or data was lost that cannot be computed again (`lost`). `ids` are this task, and then all its
+ * dependents, which fail with it.
  */
 export interface Erred {
   readonly type: 'erred';

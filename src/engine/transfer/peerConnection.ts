@@ -105,7 +105,7 @@ export class PeerConnection {
         if (left > 0) timer = setTimeout(checkSilence, left);
         else connection.#break(`it has sent nothing for ${timeoutMs / 1000} s`);
       }
-      /** Returns the remaining milliseconds; 0 also for the last one, because timers may fire one early. */
+      /** Returns the remaining milliseconds. Less than one counts as 0, because timers may fire a millisecond early. */
       function timeLeft(): number {
         const left = timeoutMs - (performance.now() - Math.max(sent, connection.#lastByte));
         return left <= 1 ? 0 : left;

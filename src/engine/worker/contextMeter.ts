@@ -22,8 +22,8 @@ export interface ContextMeter {
    *     using m = contextMeter.meter('I/O');
    *
    * Time in a meter inside another counts for the inner one only. Meters that are open side by side, in promises that
-   * one task awaits together, get equal parts: no second counts twice. A block is beside another one if the function
-   * of the other one was already waiting. A block without an await has its time alone. Costs ~2 µs.
+   * one task awaits together, get equal parts: no second counts twice. A block without an await has its time alone.
+   * Costs ~2 µs.
    *
    * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if the label is not a non-empty string
    * @source Dask's `context_meter.meter`

@@ -83,7 +83,7 @@ let compile: ((url: string) => Promise<CompiledModules | undefined>) | undefined
 
 /** Imports modules of the program as its compiler loads them, see engine/pool/moduleCompiler.ts. */
 export function useCompiler({ port, execArgv }: RemoteCompiler): void {
-  // Processes that tasks start have the compiler, as without this.
+  // Processes that tasks start with `fork` load the compiler through these options.
   process.execArgv.push(...execArgv);
   const requests = new Map<string, (modules: CompiledModules | undefined) => void>();
   port.on('message', ({ url, modules }) => requests.get(url)?.(modules));

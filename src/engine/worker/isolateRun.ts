@@ -166,7 +166,10 @@ export class IsolateRun {
     this.log.leave(id);
   }
 
-  /** Whether the log has room for a completion beyond the limit of outstanding tasks, which needs half of a full log. */
+  /**
+   * Whether the log has room for the completion of a seceded task. The outstanding tasks in batches need at most half of
+   * a log that is smaller than the program.
+   */
   get hasRoom(): boolean {
     return this.log.capacity >= this.#program.size || 2 * this.log.unread < this.log.capacity;
   }

@@ -86,7 +86,10 @@ export class MeterTree {
     if (this.#disputed.size === 0) this.#divide(performance.now());
   }
 
-  /** Ends the task: meters that are open end with it. A disputed meter whose outer one is open is beside that. */
+  /**
+   * Ends the task and its open meters. A meter that is still disputed was not inside the outer meter, because the outer
+   * one has not ended: both run side by side.
+   */
   end(): void {
     for (const meter of this.#disputed) meter.parent = meter.parent?.parent;
     this.#applyLog();

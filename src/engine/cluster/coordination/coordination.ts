@@ -91,7 +91,7 @@ export class Coordination {
 
   /** Removes all clients. */
   close(error: LongpoleError): void {
-    // No client is to get what another one releases.
+    // Ends all waits first, so that no client is granted a lease that another client releases below.
     for (const client of this.#clients) client.end(error);
     for (const client of this.#clients) this.removeClient(client, error);
     this.calls.close();
@@ -155,7 +155,7 @@ export class Coordination {
     return this.#during('Variable', 'get', question, caller, waitFor(caller, timeout, begin, undefined));
   }
 
-  /** Changes a variable. The cluster need not keep its value before. */
+  /** Changes a variable, and releases its previous value. */
   #replace(
     name: string,
     change: (variable: VariableCell<KeptValue>) => { readonly value: KeptValue } | undefined,

@@ -27,7 +27,7 @@ export class NamedObjects<O extends { readonly isUnused: boolean }> {
     }
   }
 
-  /** Does the same for the begin of a wait, also after the wait was left. */
+  /** Begins a wait for the object, like `use`. Also removes an object without state when the wait is left. */
   begin(name: string, make: () => O, begin: (object: O) => Leave | undefined): Leave | undefined {
     const leave = this.use(name, make, begin);
     if (leave === undefined) return undefined;

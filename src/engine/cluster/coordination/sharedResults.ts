@@ -1,5 +1,5 @@
-// Results of the cluster in variables and queues. An object that keeps a future counts as one of its references. So does a
-// future on its way to a caller, until the caller has a future of its own, or has stopped.
+// Results of the cluster in variables and queues. A variable or queue that keeps a future holds one reference to its
+// result. A future on its way to a caller holds another one, until the caller has its own reference or has stopped.
 import { internalError } from '../../../base/errors.js';
 import type { SharedValue } from '../../../protocol/coordination.js';
 import { isPacked, type PackedResult } from '../../../protocol/packedResult.js';

@@ -9,7 +9,7 @@ export class VariableCell<V> {
     return this.#content === undefined && this.#waiting.size === 0;
   }
 
-  /** Replaces the value, and answers all calls that wait. Returns the value before. */
+  /** Replaces the value, and answers all calls that wait. Returns the previous value. */
   set(value: V): { readonly value: V } | undefined {
     const before = this.#content;
     this.#content = { value };
