@@ -23,8 +23,9 @@ export interface Endpoint {
 }
 
 /**
- * `file`: path of a file of this name in the worker's directory.
+ * Returns the address at which a worker listens, and how to listen there.
  *
+ * @param file returns the path of a file of this name in the worker's directory
  * @param listen address at which peers on other machines reach this machine; undefined: all peers are on this machine
  */
 export function makeEndpoint(file: (name: string) => string, name: string, listen?: string): Endpoint {
