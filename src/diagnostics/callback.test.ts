@@ -321,7 +321,7 @@ describe('other forms of a callback', () => {
     ]);
   });
 
-  it('do not include other values, which are rejected', () => {
+  it('are the only ones: any other value is rejected', () => {
     const wrong: object[] = [{}, { pretasks: () => {} }, [1, 2, 3, 4, 5]];
     for (const callback of wrong) {
       assert.throws(() => fakeGet(graph, 'a', { callbacks: [callback] }), {

@@ -93,7 +93,7 @@ export class Vitals {
     this.#due = time + VITALS_INTERVAL;
   }
 
-  /** Returns the seconds since the last update. */
+  /** Returns the seconds in which the event loop was active and idle since the last call. */
   #loopSeconds(): { active: number; idle: number } {
     const before = this.#before;
     const { active, idle } = performance.eventLoopUtilization();

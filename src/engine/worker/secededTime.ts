@@ -77,7 +77,7 @@ export class SecededTime {
   /** Values of the shares up to which the time of the task has been added; undefined while it awaits a result. */
   #since: Readonly<UsedTime> | undefined;
   #inMeters: boolean;
-  /** Time outside meters that the task opened, and inside. */
+  /** Time outside the meters of the task, and time inside them. */
   readonly outside: UsedTime = { seconds: 0, cpuSeconds: 0 };
   readonly inside: UsedTime = { seconds: 0, cpuSeconds: 0 };
 

@@ -37,7 +37,7 @@ function cellsOf(column: TableColumn, from: number, rows: number): (string | num
     const cell = column.cell(from + i);
     if (cell === undefined) return null;
     if (column.type !== 'integer' || typeof cell !== 'number') return cell;
-    // A size that is no safe integer is damage and is written as null.
+    // Only a damaged file has a size that is no safe integer. The size is written as null.
     return Number.isSafeInteger(Math.round(cell)) ? BigInt(Math.round(cell)) : null;
   });
 }

@@ -10,7 +10,7 @@ import { absentColumn, type ColumnArray, type IdLists, type MemoryColumn, rowsFr
 export interface DecodingContext {
   /** Table of the decoded texts. */
   readonly strings: StringTable;
-  /** Number of workers; a larger index is damage and becomes absent. */
+  /** Number of workers. A larger index of a worker, which only a damaged file has, becomes absent. */
   readonly workers: number;
   /** Returns the row of a frame by its id. Default: rows have no frames. */
   readonly frameRow?: (id: number) => number;

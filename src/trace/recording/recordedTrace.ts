@@ -28,7 +28,7 @@ import { RecordedTasks, type Streams } from './recordedTasks.js';
 
 /** Limit for named figures without a column. */
 const MAX_OTHER_FIGURES = 64;
-/** Limit for worker indices; a larger index is damage. */
+/** Limit for worker indices; only a damaged file has a larger index. */
 const MAX_WORKERS = 1e6;
 
 /** Totals that cover rows outside the streams. */

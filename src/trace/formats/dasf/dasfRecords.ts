@@ -1,7 +1,7 @@
 // Splits DASF's files into records: an 8-byte big-endian length and a msgpack map each. Files come in chunks. A
 // truncated end is normal, because recorders are killed. After a damaged part, reading continues at the next record.
 
-/** Limit for the size of a record. A larger length is damage. */
+/** Limit for the size of a record. Only a damaged file states a larger length. */
 const MAX_RECORD = 1 << 28;
 /** Size of the length, the header of the map and its first key, `name`. */
 const HEAD = 14;

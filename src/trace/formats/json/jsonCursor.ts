@@ -90,7 +90,7 @@ export class JsonCursor {
         this.escaped = true;
         at++;
       } else if (byte < 0x20 && byte !== 0x09) {
-        // A line break in a string is damage. A bare tab is invalid JSON too, but recorders write it.
+        // A line break in a string shows that the file is damaged. A bare tab is invalid, too, but recorders write it.
         return this.fail(INVALID);
       }
     }
@@ -189,7 +189,7 @@ export function numberAt(bytes: Uint8Array, start: number, end: number): number 
 }
 
 function slowNumberAt(bytes: Uint8Array, start: number, end: number): number {
-  // Longer than any number of a recorder, so it is damage.
+  // No recorder writes longer numbers, so the file is damaged.
   if (end === start || end - start > 64) return Number.NaN;
   let text = '';
   for (let at = start; at < end; at++) {
