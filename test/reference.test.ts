@@ -4,9 +4,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { it } from 'node:test';
 import { FINDING_CODES } from '#internal/analysis/findings/finding.js';
+import { PATH_KINDS } from '#internal/analysis/path/pathParts.js';
 import { QUESTIONS } from '#internal/analysis/questions.js';
 import { EXPORTERS } from '#internal/api/exporters.js';
 import { defaultSetting, readSetting, SETTING_NAMES } from '#internal/base/settings.js';
+import { PAGES } from '#internal/dashboard/pages/pageNames.js';
+import { MEMORY_MEASURES } from '#internal/diagnostics/memorySampler.js';
 import { DURATIONS } from '#internal/server/prometheus/histograms.js';
 import { FAMILIES } from '#internal/server/prometheus/prometheus.js';
 import { readMarkdown } from './support/markdown.js';
@@ -19,6 +22,8 @@ interface Reference {
   readonly names: readonly string[];
   /** Whether the rows have the order of the source. */
   readonly ordered?: boolean;
+  /** Whether the column has titles, separated by commas, instead of names in backquotes. */
+  readonly isPlain?: boolean;
 }
 
 const REFERENCES: readonly Reference[] = [
@@ -31,6 +36,21 @@ const REFERENCES: readonly Reference[] = [
     column: 'name',
     names: [...FAMILIES.map(({ name }) => name), DURATIONS.name],
   },
+  { page: 'docs/name-the-long-pole.md', column: 'kind', names: PATH_KINDS },
+  { page: 'docs/sample-memory.md', column: 'measure', names: MEMORY_MEASURES },
+  {
+    page: 'docs/performance-report.md',
+    column: 'page',
+    names: PAGES.map(({ title }) => title),
+    isPlain: true,
+  },
+];
+/** Pages about a command with a table of its options, and whether the table has all of them. */
+const OPTIONS = [
+  { page: 'docs/run.md', command: 'run', isComplete: true },
+  { page: 'docs/analyse-a-trace.md', command: 'analyze', isComplete: true },
+  { page: 'docs/predict-a-run.md', command: 'simulate', isComplete: false },
+  { page: 'docs/dask.md', command: 'dask', isComplete: false },
 ];
 
 /** Returns the rows of all tables whose first title is `column`. */
@@ -44,9 +64,16 @@ function namesIn(cell = ''): string[] {
   return Array.from(cell.matchAll(/`([^`]+)`/g), (match) => match[1]!);
 }
 
-for (const { page, column, names, ordered = false } of REFERENCES) {
+/** Returns the long options in a text, such as `--workers`. */
+function optionsIn(text: string): string[] {
+  return Array.from(text.matchAll(/(?<![\w-])--[a-z][a-z-]*/g), ([option]) => option);
+}
+
+for (const { page, column, names, ordered = false, isPlain = false } of REFERENCES) {
   it(`${page} has every ${column} of the source, and no other`, () => {
-    const documented = rowsOf(page, column).flatMap(([first]) => namesIn(first));
+    const documented = rowsOf(page, column).flatMap(([first = '']) =>
+      isPlain ? first.split(', ') : namesIn(first),
+    );
     const [actual, expected] = ordered ? [documented, [...names]] : [documented.sort(), [...names].sort()];
     assert.deepEqual(actual, expected);
   });
@@ -61,3 +88,19 @@ it('docs/settings.md has the default of every setting, in words if the program d
     else assert.equal(readSetting(name, text, name), expected, name);
   }
 });
+
+for (const { page, command, isComplete } of OPTIONS) {
+  it(`${page} has ${isComplete ? 'all' : 'only'} options of longpole ${command}`, () => {
+    const { fences } = readMarkdown(readFileSync(repositoryPath('docs/command-line.md'), 'utf8'));
+    const help = fences.filter(({ text }) => text.startsWith(`$ longpole ${command} `));
+    // The first words of a line are the option; its description may mention others.
+    const options = new Set(
+      help.flatMap(({ text }) => optionsIn(text.match(/^ {2}-.*?(?= {2})/gm)?.join('\n') ?? '')),
+    );
+    options.delete('--help');
+    const documented = rowsOf(page, 'option').flatMap(([first = '']) => optionsIn(first));
+    assert.ok(documented.length > 0);
+    for (const option of documented) assert.ok(options.has(option), option);
+    if (isComplete) assert.deepEqual([...options].sort(), [...new Set(documented)].sort());
+  });
+}

@@ -97,7 +97,7 @@ export interface TotalsMessage {
   /** Rows by prefix, most seconds first; beyond 500 the rest is one row, `(others)`. */
   readonly progress: readonly ProgressRow[];
   readonly workers: readonly WorkerRow[];
-  /** For each worker at most one row per thread. */
+  /** The running tasks: at most one row per thread of each worker. */
   readonly running: readonly RunningRow[];
 }
 
