@@ -2,8 +2,8 @@
 // other programs keep every core busy. It runs workloads with a known bottleneck, and healthy ones, which must not
 // cause a false alarm. Writes docs/findings-table.md.
 import { execFile, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
@@ -17,9 +17,21 @@ const USAGE = `Usage: node dist-test/bench/findingsTable.js [options]
   --only A,B   workloads whose name contains one of these; the table is printed and not written
   --repeat N   recordings of each (default 5)
   --burners N  processes that keep a core busy meanwhile (default: one per core)
+  --keep DIR   keeps the recordings in this folder
+  --again DIR  analyses the recordings of this folder instead of making new ones; the table is printed and not written
 `;
 /** Permitted relative error of the seconds. */
 const TARGET = 0.2;
+
+interface Options {
+  readonly only: readonly string[];
+  readonly repeat: number;
+  readonly burners: number;
+  /** Holds the recordings. */
+  readonly folder: string;
+  /** True if the folder has the recordings already. */
+  readonly isAgain: boolean;
+}
 
 interface Provoked {
   readonly name: string;
@@ -53,6 +65,14 @@ function active({ trace }: Recording): number {
   return criticalPath(trace).stop - firstStart(trace);
 }
 
+/** Returns the seconds by which the busier worker ends after the time at which both could have ended. */
+function skewed(run: Recording): number {
+  const { worker, started } = run.trace.tasks;
+  const begin = (which: number): number =>
+    started.reduce((first, time, row) => (worker[row] === which ? Math.min(first, time) : first), Infinity);
+  return Math.abs(begin(0) + sum(run, 'mixed', 0) - begin(1) - sum(run, 'mixed', 1)) / 2;
+}
+
 const coreWait = ({ trace }: Recording): number =>
   trace.tasks.coreWait.reduce((all, seconds) => all + (seconds || 0), 0);
 
@@ -66,7 +86,7 @@ const PROVOKED: readonly Provoked[] = [
   {
     name: 'skewed workers',
     codes: ['worker-skew'],
-    truth: (run) => Math.abs(sum(run, 'mixed', 0) - sum(run, 'mixed', 1)) / 2,
+    truth: skewed,
   },
   { name: 'a chain', codes: ['lack-of-parallelism'], truth: (run) => sum(run, 'step') / 2 },
   { name: 'one by one', codes: ['lack-of-parallelism'], truth: (run) => sum(run, 'step') / 2 },
@@ -101,18 +121,21 @@ const HEALTHY: Readonly<Record<string, readonly FindingCode[]>> = {
 const ALWAYS_TRUE: readonly FindingCode[] = ['cpu-oversubscription', 'worker-bound'];
 
 const path = (name: string): string => fileURLToPath(new URL(`../../${name}`, import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), 'longpole-findings-'));
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
-/** Records a program. Returns a text if the program failed. */
-async function record(name: string): Promise<Recording | string> {
-  const directory = join(folder, 'run.trace');
-  rmSync(directory, { recursive: true, force: true });
-  const program = path('dist-test/bench/findingsProgram.js');
-  const run = ['run', '--no-dashboard', '--trace', directory, program, name];
+/** Records a program, or opens its recording in `again`. Returns a text if the program failed. */
+async function record(name: string, run: number, { folder, isAgain }: Options): Promise<Recording | string> {
+  const directory = join(folder, `${name.replaceAll(' ', '-')}-${run}.trace`);
+  const printed = `${directory}.txt`;
   try {
-    const { stdout } = await promisify(execFile)(process.execPath, [path('dist/bundle/main.js'), ...run]);
-    return { trace: openTrace(directory), reported: Number(stdout.trim() || Number.NaN) };
+    if (!isAgain) {
+      rmSync(directory, { recursive: true, force: true });
+      const program = path('dist-test/bench/findingsProgram.js');
+      const args = ['run', '--no-dashboard', '--trace', directory, program, name];
+      const { stdout } = await promisify(execFile)(process.execPath, [path('dist/bundle/main.js'), ...args]);
+      writeFileSync(printed, stdout);
+    }
+    const text = readFileSync(printed, 'utf8').trim();
+    return { trace: openTrace(directory), reported: text === '' ? Number.NaN : Number(text) };
   } catch (error) {
     console.log(error instanceof Error ? error.message : String(error));
     return 'program failed';
@@ -136,22 +159,23 @@ function count(others: Map<string, number>, name: string): void {
 /** Yields the recordings of successful runs. `others` counts the reasons of the failed ones. */
 async function* recordings(
   name: string,
-  repeat: number,
+  options: Options,
   others: Map<string, number>,
 ): AsyncGenerator<Recording> {
-  for (let run = 0; run < repeat; run++) {
-    const recording = await record(name);
+  for (let run = 0; run < options.repeat; run++) {
+    const recording = await record(name, run, options);
     if (typeof recording === 'string') count(others, recording);
     else yield recording;
   }
 }
 
-async function provoke({ name, codes, truth }: Provoked, repeat: number): Promise<Row> {
+async function provoke({ name, codes, truth }: Provoked, options: Options): Promise<Row> {
   const others = new Map<string, number>();
   const [truths, costs]: [number[], number[]] = [[], []];
   let good = 0;
-  for await (const recording of recordings(name, repeat, others)) {
-    const [first]: readonly Finding[] = findings(recording.trace);
+  for await (const recording of recordings(name, options, others)) {
+    const all = findings(recording.trace);
+    const [first] = all;
     const isFirst = first !== undefined && codes.includes(first.code);
     if (!isFirst) count(others, first?.code ?? 'nothing');
     const real = truth?.(recording) ?? Number.NaN;
@@ -160,42 +184,44 @@ async function provoke({ name, codes, truth }: Provoked, repeat: number): Promis
       costs.push(first.seconds);
     }
     if (isFirst && !(Math.abs(first.seconds / real - 1) > TARGET)) good++;
-    console.log(
-      `${name.padEnd(24)} ${first?.code ?? 'nothing'} ${first?.seconds.toFixed(2)} s, truth ${real.toFixed(2)} s`,
-    );
+    console.log(`${name.padEnd(24)} truth ${real.toFixed(2)} s, found ${listOf(all)}, load ${load(options)}`);
   }
   return {
     name,
     expected: codes.join(' or '),
     good,
-    runs: repeat,
+    runs: options.repeat,
     truth: middle(truths),
     found: middle(costs),
     others,
   };
 }
 
+const listOf = (all: readonly Finding[]): string =>
+  all.map(({ code, seconds }) => `${code} ${seconds.toFixed(2)} s`).join(', ') || 'nothing';
+/** Load of the machine in the last minute; unknown for an earlier recording. */
+const load = ({ isAgain }: Options): string => (isAgain ? '?' : (loadavg()[0] ?? 0).toFixed(1));
 const middle = (values: readonly number[]): number =>
   values.length === 0 ? Number.NaN : median([...values]);
 
-async function watch(name: string, allowed: readonly FindingCode[], repeat: number): Promise<Row> {
+async function watch(name: string, allowed: readonly FindingCode[], options: Options): Promise<Row> {
   const others = new Map<string, number>();
   let good = 0;
-  for await (const recording of recordings(name, repeat, others)) {
+  for await (const recording of recordings(name, options, others)) {
     const alarms = findings(recording.trace).filter(
       ({ code }) => !allowed.includes(code) && !ALWAYS_TRUE.includes(code),
     );
     for (const { code } of alarms) count(others, code);
     if (alarms.length === 0) good++;
     console.log(
-      `${name.padEnd(24)} ${alarms.map(({ code, seconds }) => `${code} ${seconds.toFixed(2)} s`).join(', ') || 'no false alarm'}`,
+      `${name.padEnd(24)} ${alarms.length === 0 ? 'no false alarm' : listOf(alarms)}, load ${load(options)}`,
     );
   }
   return {
     name,
     expected: allowed.join(', '),
     good,
-    runs: repeat,
+    runs: options.repeat,
     truth: Number.NaN,
     found: Number.NaN,
     others,
@@ -242,22 +268,29 @@ ${healthy.map(({ name, expected, good, runs, others }) => `| ${name} | ${expecte
 `;
 }
 
-async function main(only: readonly string[], repeat: number, burners: number): Promise<void> {
-  const isWanted = (name: string): boolean => only.some((part) => name.includes(part));
-  const busy = Array.from({ length: burners }, () =>
+async function main(options: Options): Promise<void> {
+  const isWanted = (name: string): boolean => options.only.some((part) => name.includes(part));
+  const busy = Array.from({ length: options.isAgain ? 0 : options.burners }, () =>
     spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }),
   );
   const [provoked, healthy]: [Row[], Row[]] = [[], []];
   try {
-    for (const one of PROVOKED) if (isWanted(one.name)) provoked.push(await provoke(one, repeat));
+    for (const one of PROVOKED) if (isWanted(one.name)) provoked.push(await provoke(one, options));
     for (const [name, allowed] of Object.entries(HEALTHY))
-      if (isWanted(name)) healthy.push(await watch(name, allowed, repeat));
+      if (isWanted(name)) healthy.push(await watch(name, allowed, options));
   } finally {
     for (const burner of busy) burner.kill();
   }
-  const text = page(provoked, healthy, burners);
-  if (only.includes('')) writeFileSync(path('docs/findings-table.md'), text);
+  const text = page(provoked, healthy, options.burners);
+  if (options.only.includes('') && !options.isAgain) writeFileSync(path('docs/findings-table.md'), text);
   console.log(text);
+}
+
+/** Returns a folder for recordings that is removed at the end. */
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'longpole-findings-'));
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
 }
 
 const { values } = parseArgs({
@@ -265,8 +298,18 @@ const { values } = parseArgs({
     only: { type: 'string', default: '' },
     repeat: { type: 'string', default: '5' },
     burners: { type: 'string', default: String(availableParallelism()) },
+    keep: { type: 'string' },
+    again: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 });
 if (values.help) console.log(USAGE);
-else await main(values.only.split(','), Number(values.repeat), Number(values.burners));
+else {
+  await main({
+    only: values.only.split(','),
+    repeat: Number(values.repeat),
+    burners: Number(values.burners),
+    folder: values.again ?? values.keep ?? temporaryFolder(),
+    isAgain: values.again !== undefined,
+  });
+}

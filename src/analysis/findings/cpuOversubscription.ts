@@ -35,7 +35,8 @@ function waitsForCores(facts: Facts, ours: boolean): Finding | undefined {
   const areOthers = others >= MIN_OTHERS;
   // As many threads as cores is the right number, even if helper threads (GC, compiler) wait a little.
   if (facts.workers <= cores && !areOthers) return undefined;
-  const isOurs = !areOthers || !(concurrency * demand <= cores);
+  const areMany = facts.workers > cores || ownThreads;
+  const isOurs = !areOthers || (areMany && !(concurrency * demand <= cores));
   if (isOurs !== ours) return undefined;
   const seconds = ownThreads ? blocked : share * facts.work;
   const when = isMeasured ? '' : ` while all ${cores} cores were busy`;

@@ -83,7 +83,7 @@ describe('tasks that queue at a worker', () => {
     const finding = found(busy([18, 18], [3, 3]), 'worker-skew');
     assert.match(
       finding?.evidence.text ?? '',
-      /^'w0' computed for 18 s on each of its 2 threads; the mean is 11 s\./,
+      /^'w0' computed for 18 s on each of its 2 threads; an even share is 11 s\./,
     );
   });
 });

@@ -4,7 +4,7 @@ import type { Trace } from '../../trace/trace.js';
 import { type CriticalPath, criticalPath } from '../criticalPath.js';
 import { eachUse, type Lanes, lanesOf } from '../lanes.js';
 import { PATH_KINDS, type PathKind } from '../path/pathParts.js';
-import { recordedConditions } from '../simulation/conditions.js';
+import { readiness, recordedConditions } from '../simulation/conditions.js';
 import { isRemote, threadsPerWorker } from '../simulation/machine.js';
 import type { ReplayConditions } from '../simulation/replayTypes.js';
 import { TimeBins } from '../timeBins.js';
@@ -81,6 +81,7 @@ export class Facts {
   /** Number of tasks that ran. */
   readonly tasks: number;
   #running: Float64Array | undefined;
+  #waiting: Float64Array | undefined;
   #firstStart: number | undefined;
 
   constructor(trace: Trace) {
@@ -123,12 +124,20 @@ export class Facts {
     return this.path.stop - this.firstStart;
   }
 
-  /** Converts seconds lost by all tasks to seconds of the run: divides by the mean concurrency while any task ran. */
+  /**
+   * Converts seconds lost by all tasks to seconds of the run. While other tasks are ready, all threads share what is
+   * saved, including threads that start later. Otherwise only the running tasks end earlier.
+   */
   secondsOfRun(seconds: number): number {
-    const { running, makespan } = this;
-    const any = running.reduce((sum, mean) => sum + Math.min(1, mean), 0) / running.length;
-    const together = this.work / (any * makespan);
-    return seconds / Math.max(1, Math.min(this.workers, together || 1));
+    const { running, waiting, workers } = this;
+    let [all, ofRun] = [0, 0];
+    for (let bin = 0; bin < running.length; bin++) {
+      const together = Math.min(workers, Math.max(1, running[bin]!));
+      const queued = Math.min(1, waiting[bin]!);
+      all += running[bin]!;
+      ofRun += running[bin]! * (queued / workers + (1 - queued) / together);
+    }
+    return all > 0 ? (seconds * ofRun) / all : seconds;
   }
 
   /** True if the workers run Python on Dask, for which other advice applies. */
@@ -150,6 +159,17 @@ export class Facts {
       this.#running = bins.means();
     }
     return this.#running;
+  }
+
+  /** Mean number of tasks that were ready and had not started, in each of BINS parts of the run. */
+  get waiting(): Float64Array {
+    if (this.#waiting === undefined) {
+      const { started } = this.trace.tasks;
+      const bins = new TimeBins(this.path.start, this.path.stop, BINS);
+      for (const row of this.lanes.spans.rows) bins.add(readiness(this.trace, row).time, started[row]!);
+      this.#waiting = bins.means();
+    }
+    return this.#waiting;
   }
 
   /** Returns the mean number of running tasks between two times. */

@@ -2,6 +2,7 @@ import { oncePer } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
 import { coreUseOf } from '../coreUse.js';
 import { lanesOf } from '../lanes.js';
+import { profilerSeconds } from '../profilerStarts.js';
 import { COLD_SECONDS, firstRuns } from '../stragglers.js';
 import { actionOf, workIntervalsOf } from '../workIntervals.js';
 import { metricSeconds } from './metricSeconds.js';
@@ -26,7 +27,7 @@ export interface PrefixCpu {
 /**
  * Returns the prefixes with fine performance metrics that take at least a twentieth of the time, those with most
  * blocked time first. Waits for a busy core are `crowded`, not `noncpu`. Blocked time of first calls is left out,
- * because it may be the loading of modules.
+ * because it may be the loading of modules, and so is the start of profilers.
  */
 export function cpuByPrefix(trace: Trace): PrefixCpu[] {
   const cpu = metricSeconds(trace, 'thread-cpu');
@@ -56,6 +57,16 @@ export function cpuByPrefix(trace: Trace): PrefixCpu[] {
     .sort((a, b) => b.noncpu - a.noncpu);
 }
 
+/** Returns the share of the time with a core of threads that compute without a pause, 0 to 1. */
+export function coreShare(trace: Trace): number {
+  let [cores, crowded] = [0, 0];
+  for (const row of cpuByPrefix(trace)) {
+    cores += row.cpu + row.gc;
+    crowded += row.crowded;
+  }
+  return cores > 0 ? cores / (cores + crowded) : 1 - coreUseOf(trace).lost;
+}
+
 /** Returns the ratio of some seconds to all the time in which tasks of the prefix occupied a thread, 0 to 1. */
 export function shareOfTime({ cpu, noncpu, crowded, gc, awaited }: PrefixCpu, seconds: number): number {
   return seconds / (cpu + noncpu + crowded + gc + awaited);
@@ -73,14 +84,20 @@ function awaitedSeconds(trace: Trace, cpu: Seconds, noncpu: Seconds): Seconds {
   return seconds;
 }
 
-/** Returns the seconds by prefix that first calls may have spent on loading modules. */
+/**
+ * Returns the seconds by prefix that first calls may have spent on loading modules, and in which the start of a profiler
+ * blocked the thread.
+ */
 function firstSeconds(trace: Trace): Map<string, number> {
-  const { prefix, duration } = trace.tasks;
+  const { prefix, duration, worker, started, stopped, coreWait } = trace.tasks;
+  const isFirst = firstRuns(trace);
   const seconds = new Map<string, number>();
-  for (const [row, isFirst] of firstRuns(trace).entries()) {
-    if (isFirst === 0) continue;
+  for (const row of lanesOf(trace).spans.rows) {
+    const starting = profilerSeconds(trace, worker[row]!, started[row]!, stopped[row]!);
+    const blocked = Math.max(0, starting - (coreWait[row]! || 0)) + (isFirst[row] === 1 ? COLD_SECONDS : 0);
+    if (blocked === 0) continue;
     const name = prefix[row]! < 0 ? '' : trace.strings.get(prefix[row]!);
-    seconds.set(name, (seconds.get(name) ?? 0) + Math.min(COLD_SECONDS, duration[row]!));
+    seconds.set(name, (seconds.get(name) ?? 0) + Math.min(blocked, duration[row]!));
   }
   return seconds;
 }

@@ -1,5 +1,6 @@
 import { percentText, secondsText } from '../../base/words.js';
 import type { Rule } from './finding.js';
+import { coreShare } from './noncpu.js';
 import { schedulerWaits } from './schedulerThread.js';
 
 const MIN_SHARE = 0.1;
@@ -8,11 +9,12 @@ const STALL = 0.2;
 
 /**
  * Tasks of the critical path were ready and a worker was idle, but the scheduler had not sent them yet. The cost is
- * these waits without the start of the workers, and without the time in which the program computed on the scheduler's
- * thread.
+ * these waits without the start of the workers, without the time in which the program computed on the scheduler's
+ * thread, and without the waits for a core. The scheduler's thread waits for a core as long as the threads of tasks do.
  */
 export const schedulerBound: Rule = (facts) => {
-  const waits = schedulerWaits(facts).waits.map(({ seconds: all, starved }) => all - starved);
+  const share = coreShare(facts.trace);
+  const waits = schedulerWaits(facts).waits.map(({ seconds: all, starved }) => share * (all - starved));
   const all = waits.reduce((sum, wait) => sum + wait, 0);
   const seconds = waits.filter((wait) => wait <= STALL * all).reduce((sum, wait) => sum + wait, 0);
   if (seconds < MIN_SHARE * facts.makespan) return undefined;

@@ -5,14 +5,21 @@ import type { Facts } from './finding.js';
 
 /** Delay of the scheduler's event loop in seconds from which the loop counts as blocked. */
 export const MIN_DELAY = 0.05;
-/** Matches modules of Longpole that every scheduler loads; the first group is Longpole's folder. */
-const OWN_MODULE = /^(.*\/(?:src|dist)\/)(?:engine\/(?:pool|cluster|scheduler)|api\/cluster)\/[^/]+\.[jt]s$/;
-/** Largest cost of a task in Longpole, seconds. Blocked time beyond the cost of the tasks is the program's. */
+/**
+ * Matches modules of Longpole that every scheduler loads, and its bundle, which is installed without source maps. The
+ * first group is Longpole's folder.
+ */
+const OWN_MODULE =
+  /^(.*\/(?:src|dist)\/(?=(?:engine\/(?:pool|cluster|scheduler)|api\/cluster)\/[^/]+\.[jt]s$)|.*\/longpole\/dist\/bundle\/)/;
+/** Largest cost of a submission or of a finished task in Longpole, seconds. */
 const TASK_COST = 200e-6;
 
-export interface BlockedSpan {
+interface Span {
   readonly start: number;
   readonly stop: number;
+}
+
+export interface BlockedSpan extends Span {
   readonly delay: number;
 }
 
@@ -43,18 +50,26 @@ export function schedulerWaits(facts: Facts): SchedulerWaits {
 
 function findWaits(facts: Facts): SchedulerWaits {
   const blocked = blockedSpans(facts.trace);
-  const share = blocked.length === 0 ? 0 : programShare(facts.trace, blocked);
   const { firstStart } = facts;
-  const waits: SchedulerWait[] = [];
+  const waits: { row: number; seconds: number; inside: number }[] = [];
+  const starved: Span[] = [];
   for (const part of facts.parts('waiting for the scheduler')) {
     const from = Math.max(part.start, firstStart);
     if (!(part.stop > from)) continue;
     let inside = 0;
-    for (const { start, stop } of blocked)
-      inside += Math.max(0, Math.min(part.stop, stop) - Math.max(from, start));
-    waits.push({ row: part.row, seconds: part.stop - from, starved: inside * share });
+    for (const span of blocked) {
+      const [start, stop] = [Math.max(from, span.start), Math.min(part.stop, span.stop)];
+      if (!(stop > start)) continue;
+      starved.push({ start, stop });
+      inside += stop - start;
+    }
+    waits.push({ row: part.row, seconds: part.stop - from, inside });
   }
-  return { waits, blocked };
+  const share = starved.length === 0 ? 0 : programShare(facts.trace, starved);
+  return {
+    waits: waits.map(({ row, seconds, inside }) => ({ row, seconds, starved: inside * share })),
+    blocked,
+  };
 }
 
 /**
@@ -75,24 +90,30 @@ function blockedSpans({ resources }: Trace): BlockedSpan[] {
   return spans;
 }
 
-/** Estimates the share of blocked time spent in the program, from samples, or else from the number of handled tasks. */
-function programShare(trace: Trace, blocked: readonly BlockedSpan[]): number {
-  const sampled = sampledShare(trace, blocked);
-  if (!Number.isNaN(sampled)) return sampled;
-  const seconds = blocked.reduce((sum, { start, stop }) => sum + stop - start, 0);
+/**
+ * Estimates the share of waits, during which the event loop was blocked, that the program caused, from samples of the
+ * scheduler's thread. Longpole's own time beyond the cost of the handled tasks is mostly recording. It would run while
+ * tasks compute if the program did not block the thread, so it counts for the program up to the program's own time.
+ * Without samples, all time beyond the cost of the handled tasks is the program's.
+ */
+function programShare(trace: Trace, waits: readonly Span[]): number {
+  const seconds = waits.reduce((sum, { start, stop }) => sum + stop - start, 0);
   const { acknowledged, submitted } = trace.tasks;
-  const handled = countInside(acknowledged, blocked) + countInside(submitted, blocked);
-  return Math.max(0, 1 - (handled * TASK_COST) / seconds);
+  const handled = countInside(acknowledged, waits) + countInside(submitted, waits);
+  const scheduling = Math.min(1, (handled * TASK_COST) / seconds);
+  const program = sampledShare(trace, waits);
+  if (program === undefined) return 1 - scheduling;
+  return program + Math.min(program, Math.max(0, 1 - program - scheduling));
 }
 
-function countInside(times: Float64Array, spans: readonly BlockedSpan[]): number {
+function countInside(times: Float64Array, spans: readonly Span[]): number {
   let count = 0;
   for (const time of times) if (isInside(time, spans)) count++;
   return count;
 }
 
 /** Requires spans in order of time, without overlap. */
-function isInside(time: number, spans: readonly BlockedSpan[]): boolean {
+function isInside(time: number, spans: readonly Span[]): boolean {
   let [low, high] = [0, spans.length];
   while (low < high) {
     const middle = (low + high) >>> 1;
@@ -102,18 +123,24 @@ function isInside(time: number, spans: readonly BlockedSpan[]): boolean {
   return low < spans.length && time >= spans[low]!.start;
 }
 
-/** Returns NaN if the profiler did not sample the scheduler's thread in these spans. */
-function sampledShare(trace: Trace, blocked: readonly BlockedSpan[]): number {
+/**
+ * Returns undefined if the profiler did not sample the scheduler's thread. Without a sample in these spans, the thread
+ * had no core, which no program on it caused.
+ */
+function sampledShare(trace: Trace, spans: readonly Span[]): number | undefined {
   const { worker, time, frame, count, length } = trace.samples;
   const owners = frameOwners(trace);
   let [program, own] = [0, 0];
+  let isSampled = false;
   for (let row = 0; row < length; row++) {
-    if (worker[row]! >= 0 || frame[row]! < 0 || !isInside(time[row]!, blocked)) continue;
+    if (worker[row]! >= 0 || frame[row]! < 0) continue;
+    isSampled = true;
+    if (!isInside(time[row]!, spans)) continue;
     const owner = owners[frame[row]!];
     if (owner === PROGRAM) program += count[row]!;
     else if (owner === LONGPOLE) own += count[row]!;
   }
-  return program / (program + own);
+  return isSampled ? program / Math.max(1, program + own) : undefined;
 }
 
 const UNKNOWN = 0;

@@ -24,7 +24,7 @@ export function serialFinding(
 ): Finding | undefined {
   const { makespan, workers, path, trace } = facts;
   const { prefix } = trace.tasks;
-  const seconds = stop - start;
+  const span = stop - start;
   const inside = (row: number): number => {
     let sum = 0;
     eachUse(trace, row, (from, to, share) => {
@@ -35,7 +35,9 @@ export function serialFinding(
   const rows = Array.from(facts.lanes.spans.rows.filter((row) => inside(row) > 0)).sort(
     (a, b) => inside(b) - inside(a),
   );
-  if (stragglersOf(trace).some(({ row }) => inside(row) > seconds / 2)) return undefined;
+  // The threads may also wait for something else, such as the scheduler.
+  const seconds = rows.reduce((sum, row) => sum + inside(row), 0);
+  if (seconds < span / 2 || stragglersOf(trace).some(({ row }) => inside(row) > span / 2)) return undefined;
   const name = rows[0] === undefined ? '' : facts.prefixName(prefix[rows[0]]!);
   const own = rows.reduce((sum, row) => sum + (prefix[row] === prefix[rows[0]!] ? inside(row) : 0), 0);
   const what = own > OWN_SHARE * seconds ? `only '${name}' runs` : 'tasks run one after the other';
@@ -48,7 +50,7 @@ export function serialFinding(
     seconds: seconds * (1 - 1 / workers),
     confidence: 'high',
     evidence: {
-      text: `For ${isTail ? 'the last ' : ''}${percentText(seconds / makespan)} of the run, one task runs at a time, mostly '${name}'.`,
+      text: `For ${isTail ? 'the last ' : ''}${percentText(span / makespan)} of the run, at most one task runs at a time, mostly '${name}'.`,
       numbers: { serialSeconds: seconds, start, stop, makespan, workers, tasks: rows.length },
       tasks: facts.keys(rows),
       question: 'concurrency',

@@ -1,6 +1,5 @@
 import { percentText, secondsText } from '../../base/words.js';
 import { eachUse } from '../lanes.js';
-import { readiness } from '../simulation/conditions.js';
 import { TimeBins } from '../timeBins.js';
 import { haveOwnThreads } from './cpuOversubscription.js';
 import { BINS, type Facts, type Rule } from './finding.js';
@@ -42,21 +41,17 @@ export const synchronousIo: Rule = (facts) => {
 
 /** Returns the seconds that ready tasks waited for blocked threads, divided by the number of threads. */
 function delaySeconds(
-  { trace, path, lanes, running, workers }: Facts,
+  { trace, path, lanes, running, waiting, workers }: Facts,
   blocked: readonly PrefixCpu[],
 ): number {
-  const { prefix, started } = trace.tasks;
+  const { prefix } = trace.tasks;
   const { start, stop } = path;
-  const ready = new TimeBins(start, stop, BINS);
   const shares = new Map(blocked.map((row) => [row.prefix, shareOfTime(row, row.noncpu)]));
   const bins = new Map([...shares.keys()].map((name) => [name, new TimeBins(start, stop, BINS)]));
   for (const row of lanes.spans.rows) {
-    const { time } = readiness(trace, row);
-    if (time < started[row]!) ready.add(time, started[row]!);
     const holding = bins.get(prefix[row]! < 0 ? '' : trace.strings.get(prefix[row]!));
     if (holding !== undefined) eachUse(trace, row, (from, to, share) => holding.add(from, to, share));
   }
-  const waiting = ready.means();
   let threads = 0;
   for (const [name, spans] of bins) {
     for (const [bin, holding] of spans.means().entries()) {

@@ -25,7 +25,7 @@ export const workerSkew: Rule = (facts) => {
   if (worst.threads >= workers) return undefined;
   const most = each(worst);
   const begins = threadBegins(facts);
-  const mean = all.reduce((sum, { seconds }) => sum + seconds, 0) / presentThreads(facts, begins);
+  const mean = evenSeconds(facts, all, worst, begins);
   if (most < MIN_SKEW * mean) return undefined;
   const seconds = Math.min(avoidableWait(facts, begins), most - mean);
   const name = worst.row < 0 ? '' : trace.strings.get(trace.workers.name[worst.row]!);
@@ -36,7 +36,7 @@ export const workerSkew: Rule = (facts) => {
     seconds,
     confidence: 'medium',
     evidence: {
-      text: `'${name}' computed for ${secondsText(most)}${onEach}; the mean is ${secondsText(mean)}. Waits for busy workers take ${percentText(behindSeconds(facts) / facts.makespan)} of the critical path.`,
+      text: `'${name}' computed for ${secondsText(most)}${onEach}; an even share is ${secondsText(mean)}. Waits for busy workers take ${percentText(behindSeconds(facts) / facts.makespan)} of the critical path.`,
       numbers: { busiestSeconds: most, meanSeconds: mean, workers },
       tasks: facts.pathTasks('waiting for a worker'),
       question: 'worker-balance',
@@ -87,21 +87,26 @@ function avoidableWait(facts: Facts, begins: Float64Array): number {
   const { latency, report, transferLatency } = facts.conditions;
   // Seconds to send a task to another worker and to receive its result.
   const elsewhere = 2 * (latency + report + transferLatency);
-  let seconds = 0;
-  for (const { start, stop } of facts.parts('waiting for a worker')) {
-    // Only threads that have started count, so divide the wait at the starts of threads.
-    for (const [from, to] of stretches(start, stop, begins)) {
+  const { lanes } = facts;
+  const ends = begins.map((_, lane) => lanes.stop[lanes.spans.latest[lanes.offsets[lane + 1]! - 1]!]!);
+  const waits = new Map<number, number>();
+  for (const { start, stop, row } of facts.parts('waiting for a worker')) {
+    // Only threads that have started count, so divide the wait at the starts of threads, and at their ends.
+    for (const [from, to] of stretches(start, stop, begins, ends)) {
       const there = facts.workers - begins.filter((begin) => begin > from).length;
       const idle = 1 - facts.runningBetween(from, to) / there;
-      if (idle >= MIN_IDLE) seconds += idle * Math.max(0, to - from - elsewhere);
+      if (idle >= MIN_IDLE) waits.set(row, (waits.get(row) ?? 0) + idle * (to - from));
     }
   }
+  let seconds = 0;
+  for (const wait of waits.values()) seconds += Math.max(0, wait - elsewhere);
   return seconds;
 }
 
-/** Divides a time span at the starts of threads. */
-function stretches(start: number, stop: number, begins: Float64Array): [from: number, to: number][] {
-  const cuts = [...begins.filter((begin) => begin > start && begin < stop)].sort((a, b) => a - b);
+/** Divides a time span at the given times. */
+function stretches(start: number, stop: number, ...times: Float64Array[]): [from: number, to: number][] {
+  const cuts = times.flatMap((some) => [...some.filter((time) => time > start && time < stop)]);
+  cuts.sort((a, b) => a - b);
   return [start, ...cuts].map((from, i) => [from, cuts[i] ?? stop]);
 }
 
@@ -121,8 +126,31 @@ function threadBegins({ trace, lanes, firstStart }: Facts): Float64Array {
   });
 }
 
-/** Returns the mean number of started threads since the first task's start. */
-function presentThreads({ workers, active, path }: Facts, begins: Float64Array): number {
-  const missing = begins.reduce((sum, begin) => sum + 1 - (path.stop - begin) / active, 0);
-  return Math.max(1, workers - missing);
+/**
+ * Returns the seconds per thread that the busiest worker would have computed if all threads that had begun by then had
+ * stopped at the same time.
+ */
+function evenSeconds(
+  { lanes }: Facts,
+  all: readonly BusyWorker[],
+  busiest: BusyWorker,
+  begins: Float64Array,
+): number {
+  const beginOf = (row: number): number =>
+    begins.reduce(
+      (first, begin, lane) => (lanes.worker[lane] === row ? Math.min(first, begin) : first),
+      Infinity,
+    );
+  const from = beginOf(busiest.row);
+  const others = all
+    .filter((one) => one !== busiest)
+    .map((one) => ({ ...one, later: beginOf(one.row) - from }));
+  others.sort((a, b) => a.later - b.later);
+  let [seconds, threads] = [busiest.seconds, busiest.threads];
+  for (const other of others) {
+    if (other.later >= seconds / threads) break;
+    seconds += other.seconds + other.threads * other.later;
+    threads += other.threads;
+  }
+  return seconds / threads;
 }

@@ -1,0 +1,176 @@
+// Runs on a machine whose cores other programs keep busy: threads start late, and waits are longer. The right finding
+// still has the right cost.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  type SyntheticSpec,
+  type SyntheticTask,
+  syntheticTrace,
+} from '../../trace/syntheticTrace.test.support.js';
+import { scheduled } from '../scheduledTrace.test.support.js';
+import type { Finding } from './finding.js';
+import { findings } from './findings.js';
+import { balanced, chain, cpu, late, many } from './workloads.test.support.js';
+
+const found = (spec: SyntheticSpec): Map<string, Finding> =>
+  new Map(findings(syntheticTrace(spec)).map((finding) => [finding.code, finding]));
+
+function assertCosts(spec: SyntheticSpec, code: string, seconds: number): void {
+  const all = found(spec);
+  const cost = all.get(code)?.seconds ?? Number.NaN;
+  assert.ok(Math.abs(cost / seconds - 1) < 0.05, `${cost} s instead of ${seconds} s of ${[...all.keys()]}`);
+}
+
+const TWO = [{ name: 'w0' }, { name: 'w1' }];
+/** Samples of two cores that other programs keep busy. */
+const full: SyntheticSpec['resources'] = Array.from({ length: 401 }, (_, i) => ({
+  time: i / 10,
+  figures: { cpu: 10, host_cpu: 200, host_cores: 2 },
+}));
+
+/** Tasks of `seconds` on a worker, each of which its thread receives `pause` seconds after the previous one. */
+function onWorker(worker: string, count: number, begin: number, seconds = 0.1, pause = 0): SyntheticTask[] {
+  return many(count, seconds, worker).map(({ key }, i) => {
+    const started = begin + i * (seconds + pause);
+    const times = { submitted: 0, ready: 0, dispatched: Math.max(0, started - pause), received: started };
+    const stopped = started + seconds;
+    return { key, worker, ...times, started, stopped, acknowledged: stopped + pause / 2 };
+  });
+}
+
+const byStop = (tasks: readonly SyntheticTask[]): SyntheticTask[] =>
+  [...tasks].sort((a, b) => a.stopped - b.stopped);
+
+describe('findings on a busy machine', () => {
+  it('a serial tail costs the time of its tasks, not the time between them', () => {
+    const { tasks } = scheduled([...many(20), ...chain(5, ['fit-19'])], { workers: 4 });
+    const slow = (pause: number) =>
+      tasks.map((task) => {
+        const step = task.key.startsWith('step') ? Number(task.key.slice(5)) + 1 : 0;
+        const [started, stopped] = [task.started + step * pause, task.stopped + step * pause];
+        return { ...task, started, stopped, received: started };
+      });
+    assertCosts({ tasks: slow(0) }, 'serial-tail', 5 * 0.75);
+    assertCosts({ tasks: slow(0.5) }, 'serial-tail', 5 * 0.75);
+    // In a tail without tasks, threads wait for something else.
+    assert.ok(!found({ tasks: slow(4) }).has('serial-tail'));
+  });
+
+  it('skew costs the same if the scheduler sends each task late', () => {
+    for (const pause of [0, 0.03]) {
+      const tasks = byStop([...onWorker('w0', 32, 0, 0.1, pause), ...onWorker('w1', 8, 0, 0.1, pause)]);
+      assertCosts({ tasks, workers: TWO }, 'worker-skew', 1.2);
+    }
+  });
+
+  it('a worker that starts late could have taken fewer tasks', () => {
+    const tasks = byStop([
+      ...onWorker('w0', 64, 0, 0.05),
+      ...onWorker('w1', 16, 1, 0.05).map((task, i) => (i === 0 ? { ...task, dispatched: 0 } : task)),
+    ]);
+    // Both could have stopped at (3.2 + 0.8 + 1) / 2 = 2.5 s.
+    assertCosts({ tasks, workers: TWO }, 'worker-skew', 0.7);
+  });
+
+  it('all threads share what waiting tasks lose, also if a thread starts late', () => {
+    const tasks = [...onWorker('w0', 25, 0, 1), ...onWorker('w1', 15, 10, 1)];
+    const waiting = byStop(tasks).map((task) => ({ ...task, coreWait: 0.5 }));
+    assertCosts({ tasks: waiting, workers: TWO, resources: full }, 'cpu-oversubscription', 20 / 2);
+    // The tasks of a chain follow one another.
+    const alone = scheduled(chain(20), { workers: 2 }).tasks.map((task) => ({ ...task, coreWait: 0.5 }));
+    assertCosts({ tasks: alone, workers: TWO, resources: full }, 'cpu-oversubscription', 20 / 2);
+  });
+
+  it('as many threads as cores do not compete with each other, even if helper threads compute, too', () => {
+    const { tasks } = scheduled(many(40), { workers: 2 });
+    // The threads have 0.3 cores, the whole program 0.34.
+    const resources = full.map(({ time, figures }) => ({ time, figures: { ...figures, cpu: 34 } }));
+    const waiting = tasks.map((task) => ({ ...task, coreWait: 0.85 }));
+    const own = found({ tasks: waiting, workers: TWO, resources }).get('cpu-oversubscription');
+    assert.match(own?.title ?? '', /: other programs keep 1.7 of 2 cores busy$/);
+  });
+
+  it('the scheduler is not the cause while its thread waits for a core', () => {
+    const tasks = scheduled(many(40, 0.01), { workers: 2 }).tasks.map((task, i) => {
+      const started = Math.floor(i / 2) * 0.015 + 0.005;
+      const times = { submitted: 0, ready: 0, received: started, started, stopped: started + 0.01 };
+      return { ...task, ...times, worker: `w${i % 2}`, dispatched: started - 0.005 };
+    });
+    const codes = (coreWait: number) => [
+      ...found({
+        tasks: tasks.map((task) => ({ ...task, coreWait })),
+        workers: TWO,
+        metrics: cpu({ fit: [0.4 - 40 * coreWait, 40 * coreWait] }) ?? [],
+      }).keys(),
+    ];
+    assert.ok(codes(0).includes('scheduler-bound'), codes(0).join());
+    assert.ok(!codes(0.008).includes('scheduler-bound'), codes(0.008).join());
+  });
+
+  it('the start of a profiler that waits for a core does not count as synchronous I/O', () => {
+    const tasks = balanced();
+    const intervals = ['w0', 'w1', 'w2', 'w3'].map((worker) => ({
+      worker,
+      action: 'profiler' as const,
+      start: 1.05,
+      stop: 9,
+    }));
+    const metrics = cpu({ fit: [8, 32] }) ?? [];
+    assert.ok(found({ tasks, metrics }).has('synchronous-io'));
+    assert.ok(!found({ tasks, metrics, intervals }).has('synchronous-io'));
+  });
+
+  describe('a blocked event loop', () => {
+    const OWN = '/somewhere/longpole/dist/engine/cluster/clusterEngine.js';
+    const RECORDER = '/somewhere/longpole/dist/files/traceWriter.js';
+    /** Each of ten tasks of a second waits a second for the scheduler, whose event loop is late all the time. */
+    const spec = late(1);
+    const resources = Array.from({ length: 200 }, (_, i) => ({
+      time: i / 10,
+      figures: { eventLoopDelay: 0.1 },
+    }));
+    /** Samples in each wait at the given tenths of a second, or while tasks compute. */
+    const samples = (
+      file: string,
+      from: number,
+      to: number,
+      isWait = true,
+    ): NonNullable<SyntheticSpec['samples']> =>
+      Array.from({ length: 9 }, (_, wait) =>
+        Array.from({ length: to - from }, (_, i) => ({
+          time: 2 * wait + (isWait ? 1 : 0) + (from + i + 0.5) / 10,
+          worker: null,
+          prefix: '',
+          stack: ['main'],
+          file,
+        })),
+      ).flat();
+    const starved = (...all: readonly NonNullable<SyntheticSpec['samples']>[]): number =>
+      found({ ...spec, resources, samples: all.flat().sort((a, b) => a.time - b.time) }).get(
+        'event-loop-starvation',
+      )?.seconds ?? 0;
+    const near = (seconds: number, expected: number): void =>
+      assert.ok(Math.abs(seconds - expected) < 0.3, `${seconds} s instead of ${expected} s`);
+
+    it('costs the waits in which the program computed, with the recording that piled up meanwhile', () => {
+      near(starved(samples('/home/me/program.js', 0, 10)), 9);
+      near(
+        starved(samples('/home/me/program.js', 0, 6), samples(RECORDER, 6, 10), samples(OWN, 3, 4, false)),
+        9,
+      );
+      near(
+        starved(samples('/home/me/program.js', 0, 1), samples(RECORDER, 1, 10), samples(OWN, 3, 4, false)),
+        1.8,
+      );
+    });
+
+    it('costs nothing if the program computed at other times', () => {
+      near(starved(samples('/home/me/program.js', 0, 10, false), samples(OWN, 0, 10)), 0);
+      near(starved(samples('/home/me/program.js', 0, 10, false)), 0);
+    });
+
+    it('is not the program if Longpole is an installed bundle without source maps', () => {
+      near(starved(samples('/home/me/node_modules/longpole/dist/bundle/clusterParts.js', 0, 10)), 0);
+    });
+  });
+});
