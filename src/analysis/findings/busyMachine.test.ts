@@ -120,6 +120,15 @@ describe('findings on a busy machine', () => {
     assert.ok(!found({ tasks, metrics, intervals }).has('synchronous-io'));
   });
 
+  it('a sleeping thread that a signal wakes waits for a core, but would have slept anyway', () => {
+    // Each task sleeps for a second. In a quarter of them, the thread waits for a core for 0.9 s of it, or for longer.
+    const tasks = balanced().map((task, i) => ({ ...task, coreWait: i % 4 === 0 ? 0.9 : 0 }));
+    const metrics = cpu({ fit: [0.4, 39.6] }) ?? [];
+    assertCosts({ tasks, metrics }, 'synchronous-io', 9);
+    const computing = cpu({ fit: [31, 9] }) ?? [];
+    assert.ok(!found({ tasks, metrics: computing }).has('synchronous-io'));
+  });
+
   describe('a blocked event loop', () => {
     const OWN = '/somewhere/longpole/dist/engine/cluster/clusterEngine.js';
     const RECORDER = '/somewhere/longpole/dist/files/traceWriter.js';

@@ -1,11 +1,20 @@
-import { oncePer } from '../../base/lookUps.js';
+import { oncePer, pushTo } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
 import { coreUseOf } from '../coreUse.js';
 import { lanesOf } from '../lanes.js';
 import { profilerSeconds } from '../profilerStarts.js';
+import { median } from '../statistics.js';
 import { COLD_SECONDS, firstRuns } from '../stragglers.js';
 import { actionOf, workIntervalsOf } from '../workIntervals.js';
 import { metricSeconds } from './metricSeconds.js';
+
+/**
+ * Share of sleep in the time of a prefix's tasks, from which a task is assumed to sleep at least as long as half of them
+ * do. A signal, such as that of the profiler, wakes a thread before its sleep ends, and the thread then waits for a core.
+ */
+const ASLEEP = 0.6;
+/** Share of this usual time below which a task is assumed to have been woken. */
+const SHORT = 0.9;
 
 /** The time of a prefix's tasks in seconds, divided into five parts without overlap. */
 export interface PrefixCpu {
@@ -33,7 +42,7 @@ export function cpuByPrefix(trace: Trace): PrefixCpu[] {
   const cpu = metricSeconds(trace, 'thread-cpu');
   const noncpuSeconds = metricSeconds(trace, 'thread-noncpu');
   const gc = metricSeconds(trace, 'gc');
-  const crowded = crowdedSeconds(trace);
+  const crowded = crowdedSeconds(trace, cpu.byPrefix);
   const first = firstSeconds(trace);
   const awaiting = awaitedSeconds(trace, cpu.byPrefix, noncpuSeconds.byPrefix);
   const all = cpu.total + noncpuSeconds.total;
@@ -103,16 +112,27 @@ function firstSeconds(trace: Trace): Map<string, number> {
 }
 
 /** Returns the seconds by prefix in which tasks waited for a core. */
-function crowdedSeconds(trace: Trace): Map<string, number> {
+function crowdedSeconds(trace: Trace, cpu: Seconds): Map<string, number> {
   const { prefix, duration } = trace.tasks;
-  const { aloneSeconds } = coreUseOf(trace);
-  const seconds = new Map<number, number>();
-  for (const row of lanesOf(trace).spans.rows) {
-    const lost = duration[row]! - aloneSeconds(row);
-    if (lost > 0) seconds.set(prefix[row]!, (seconds.get(prefix[row]!) ?? 0) + lost);
-  }
-  return new Map(Array.from(seconds, ([id, lost]) => [id < 0 ? '' : trace.strings.get(id), lost]));
+  const { aloneSeconds, isMeasured } = coreUseOf(trace);
+  const rowsOf = new Map<number, number[]>();
+  for (const row of lanesOf(trace).spans.rows) pushTo(rowsOf, prefix[row]!, row);
+  return new Map(
+    Array.from(rowsOf, ([id, rows]) => {
+      const name = id < 0 ? '' : trace.strings.get(id);
+      const alone = Float64Array.from(rows, aloneSeconds);
+      const isAsleep = isMeasured && (cpu.get(name) ?? Number.NaN) <= (1 - ASLEEP) * sum(alone);
+      const usual = isAsleep ? median(alone) : 0;
+      const lost = alone.map((seconds, at) => {
+        const all = duration[rows[at]!]!;
+        return Math.max(0, all - (seconds < SHORT * usual ? Math.min(usual, all) : seconds));
+      });
+      return [name, sum(lost)];
+    }),
+  );
 }
+
+const sum = (values: Float64Array): number => values.reduce((all, value) => all + value, 0);
 
 /**
  * Returns, by prefix (an id of the trace's strings), the share of the time in which its tasks awaited promises, 0 to 1.
