@@ -1,7 +1,7 @@
 // Computes how the cores of the machine were shared while tasks ran, and how long threads waited for a core. Linux
 // measures these waits. On other systems they are estimated from samples of the machine and of the workers' threads.
 // The estimate counts a thread without a core as asleep if that is possible.
-import { oncePer } from '../base/lookUps.js';
+import { firstWhere, oncePer } from '../base/lookUps.js';
 import type { Trace } from '../trace/trace.js';
 import { eachUse, lanesOf } from './lanes.js';
 
@@ -187,13 +187,7 @@ function wantingAt({ machine, program }: Samples, at: number, running: number): 
 
 /** Returns the index of the first time span that ends after `time`; 0 is before the first sample. */
 function stretchAt(times: Float64Array, time: number): number {
-  let [low, high] = [0, times.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (times[middle]! <= time) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return firstWhere(0, times.length, (at) => !(times[at]! <= time));
 }
 
 /** Returns the seconds in which tasks ran, and in which they waited for a core, by time span and worker. */

@@ -1,5 +1,6 @@
 // Orders tasks by lane, i.e. by thread of a worker, and start. Analyses use lanes to find the tasks of a thread at a
 // given time. Tasks on a thread may overlap while they await promises.
+import { countedOffsets, groupedRows, sortBy } from '../base/groups.js';
 import { oncePer } from '../base/lookUps.js';
 import { TASK_ERRED, TASK_MEMORY } from '../protocol/clusterObserver.js';
 import type { Trace } from '../trace/trace.js';
@@ -94,26 +95,6 @@ function makeLanes(trace: Trace): Lanes {
   };
 }
 
-/** Returns the offset of each group in a list sorted by group, without rows in group -1. */
-export function countedOffsets(groupOf: Int32Array, groups: number): Int32Array {
-  const offsets = new Int32Array(groups + 1);
-  for (const group of groupOf) if (group >= 0) offsets[group + 1]! += 1;
-  for (let group = 0; group < groups; group++) offsets[group + 1]! += offsets[group]!;
-  return offsets;
-}
-
-/** Returns rows sorted by group: `[offsets[g] .. offsets[g + 1])` has group `g`. Rows in group -1 are left out. */
-export function groupedRows(groupOf: Int32Array, offsets: Int32Array): Int32Array {
-  const groups = offsets.length - 1;
-  const rows = new Int32Array(offsets[groups]!);
-  const next = offsets.slice(0, groups);
-  for (let row = 0; row < groupOf.length; row++) {
-    const group = groupOf[row]!;
-    if (group >= 0) rows[next[group]!++] = row;
-  }
-  return rows;
-}
-
 /** Sorts rows by group and start. Sorted rows cost only one walk. */
 export function timeSpans(
   groupOf: Int32Array,
@@ -126,7 +107,7 @@ export function timeSpans(
   const latest = new Int32Array(rows.length);
   for (let group = 0; group < groups; group++) {
     const [from, to] = [offsets[group]!, offsets[group + 1]!];
-    sortByStart(rows.subarray(from, to), start);
+    sortBy(rows.subarray(from, to), start);
     for (let at = from; at < to; at++) {
       const row = rows[at]!;
       const before = at === from ? row : latest[at - 1]!;
@@ -134,14 +115,6 @@ export function timeSpans(
     }
   }
   return { rows, latest };
-}
-
-function sortByStart(rows: Int32Array, start: Float64Array): void {
-  for (let i = 1; i < rows.length; i++) {
-    if (start[rows[i]!]! >= start[rows[i - 1]!]!) continue;
-    rows.sort((a, b) => start[a]! - start[b]! || a - b);
-    return;
-  }
 }
 
 /** Returns the first position in `rows[from .. to)` of a row that starts at `time` or later. */

@@ -1,7 +1,8 @@
 // Computes where tasks wait between their readiness and the acknowledgement of their results, by prefix.
+import { countedOffsets, groupedRows } from '../base/groups.js';
 import { sortedOrder } from '../base/sortedOrder.js';
 import type { TaskRows, Trace } from '../trace/trace.js';
-import { countedOffsets, lanesOf } from './lanes.js';
+import { lanesOf } from './lanes.js';
 import { evenly, median } from './statistics.js';
 import { Table } from './table.js';
 
@@ -30,9 +31,7 @@ export function queueing(trace: Trace): Table {
   for (let row = 0; row < groupOf.length; row++)
     if (laneOf[row]! < 0 || !(dispatched[row]! >= 0)) groupOf[row] = -1;
   const offsets = countedOffsets(groupOf, strings.length);
-  const rows = new Int32Array(offsets[strings.length]!);
-  const next = offsets.slice();
-  for (let row = 0; row < groupOf.length; row++) if (groupOf[row]! >= 0) rows[next[groupOf[row]!]!++] = row;
+  const rows = groupedRows(groupOf, offsets);
   const ids = Array.from({ length: strings.length }, (_, id) => id).filter(
     (id) => offsets[id + 1]! > offsets[id]!,
   );

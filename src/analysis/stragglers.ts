@@ -1,9 +1,11 @@
 // Finds tasks that took far longer than other tasks of their prefix, and what was different about them.
+
+import { countedOffsets, groupedRows } from '../base/groups.js';
 import { oncePer } from '../base/lookUps.js';
 import { bytesText, secondsText } from '../base/words.js';
 import { ACTIONS } from '../protocol/clusterObserver.js';
 import type { Trace } from '../trace/trace.js';
-import { countedOffsets, firstFrom, groupedRows, lanesOf } from './lanes.js';
+import { firstFrom, lanesOf } from './lanes.js';
 import { profilerSeconds } from './profilerStarts.js';
 import { evenly, type Middle, median, middleOf } from './statistics.js';
 import { Table } from './table.js';

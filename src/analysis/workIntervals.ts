@@ -1,8 +1,10 @@
 // Orders the intervals of workers other than tasks by worker and time.
+
+import { countedOffsets } from '../base/groups.js';
 import { oncePer } from '../base/lookUps.js';
 import { ACTIONS, type Action } from '../protocol/clusterObserver.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../trace/trace.js';
-import { countedOffsets, type TimeSpans, timeSpans } from './lanes.js';
+import { type TimeSpans, timeSpans } from './lanes.js';
 
 /** Intervals as columns. Those of row `w` of `trace.workers` are `spans.rows[offsets[w] .. offsets[w + 1])`. */
 export interface WorkIntervals {

@@ -1,5 +1,6 @@
 // DASF's task plugin for a cluster of Longpole. Every task that ends becomes a Compute event, and the memory of
 // workers becomes Managed Memory events, in the form that DASF's plugin writes and its analyser reads.
+import { reversedEdges } from '../base/groups.js';
 import type {
   ClusterObserver,
   Computation,
@@ -191,18 +192,9 @@ function dependentKeys({ computation, dependents, dependentOffsets }: Known, id:
   return Array.from(ids, (other) => computation.keys[other]!);
 }
 
-/** Reverses the edges inside a computation: count, sum up, fill. */
+/** Reverses the edges inside a computation. */
 function dependentsOf({ size, dependencies, dependencyOffsets }: Computation) {
-  const dependentOffsets = new Int32Array(size + 1);
-  for (const id of dependencies) if (id < size) dependentOffsets[id + 1]!++;
-  for (let id = 0; id < size; id++) dependentOffsets[id + 1]! += dependentOffsets[id]!;
-  const dependents = new Int32Array(dependentOffsets[size]!);
-  const next = dependentOffsets.slice();
-  for (let id = 0; id < size; id++) {
-    for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++) {
-      const dependency = dependencies[edge]!;
-      if (dependency < size) dependents[next[dependency]!++] = id;
-    }
-  }
+  const inside = dependencies.map((id) => (id < size ? id : -1));
+  const { offsets: dependentOffsets, sources: dependents } = reversedEdges(dependencyOffsets, inside);
   return { dependentOffsets, dependents };
 }

@@ -1,5 +1,6 @@
 // Computes the longest chain: how long the graph would take if every task started as soon as its inputs were computed
 // and the task was submitted.
+import { reversedEdges } from '../../base/groups.js';
 import type { Trace } from '../../trace/trace.js';
 import { AwaitedResults, knownAt, submissionsOf } from '../submissionTimes.js';
 import type { Window } from './pathWalk.js';
@@ -119,19 +120,11 @@ function isOrdered({ tasks }: Trace): boolean {
 function topologicalRows({ tasks }: Trace): Int32Array {
   const { length, dependencyOffsets, dependencyRows } = tasks;
   const waiting = new Int32Array(length);
-  const offsets = new Int32Array(length + 1);
-  for (const dependency of dependencyRows) if (dependency >= 0) offsets[dependency + 1]! += 1;
-  for (let row = 0; row < length; row++) offsets[row + 1]! += offsets[row]!;
-  const dependents = new Int32Array(offsets[length]!);
-  const next = offsets.slice();
   for (let row = 0; row < length; row++) {
-    for (let edge = dependencyOffsets[row]!; edge < dependencyOffsets[row + 1]!; edge++) {
-      const dependency = dependencyRows[edge]!;
-      if (dependency < 0) continue;
-      waiting[row]! += 1;
-      dependents[next[dependency]!++] = row;
-    }
+    for (let edge = dependencyOffsets[row]!; edge < dependencyOffsets[row + 1]!; edge++)
+      if (dependencyRows[edge]! >= 0) waiting[row]! += 1;
   }
+  const { offsets, sources: dependents } = reversedEdges(dependencyOffsets, dependencyRows);
   const order = new Int32Array(length);
   let count = 0;
   for (let row = 0; row < length; row++) if (waiting[row] === 0) order[count++] = row;

@@ -1,7 +1,9 @@
 // Finds the work of senders during transfers. A result that the sender reads from disk, or that waits for its garbage
 // collection, is not delayed by the network.
+
+import { countedOffsets } from '../../base/groups.js';
 import { DIRECTIONS, type Trace } from '../../trace/trace.js';
-import { countedOffsets, firstFrom, type TimeSpans, timeSpans } from '../lanes.js';
+import { firstFrom, type TimeSpans, timeSpans } from '../lanes.js';
 import { actionOf, type WorkIntervals, workIntervalsOf } from '../workIntervals.js';
 
 export interface SenderWork {

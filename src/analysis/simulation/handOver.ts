@@ -1,6 +1,6 @@
 // The submissions of a simulated client. Each follows the same result, or the previous submission, as in the recording,
 // after the same number of seconds.
-import { countedOffsets, groupedRows } from '../lanes.js';
+import { countedOffsets, groupedRows } from '../../base/groups.js';
 import type { ReplayGraph, Submission } from './replayTypes.js';
 
 const NONE = -1;

@@ -1,6 +1,8 @@
 // Makes the simulator's graph from a trace: one task per finished run, in the engine's order, with its measured
 // duration and its submission.
+
 import { invalidArgument } from '../../base/errors.js';
+import { reversedEdges } from '../../base/groups.js';
 import { type Adjacency, order } from '../../graph/order.js';
 import type { Trace } from '../../trace/trace.js';
 import { coreUseOf } from '../coreUse.js';
@@ -37,12 +39,12 @@ interface Nodes {
  */
 export function replayGraphOf(trace: Trace, window: Window, changes: Changes): ReplayGraph {
   const nodes = nodesOf(trace, window, changes.split);
-  const dependents = reversed(nodes.size, nodes.dependencies);
+  const dependents = reversed(nodes.dependencies);
   const sequence = order(nodes.size, nodes.dependencies, dependents, new Uint8Array(nodes.size));
   const rank = new Int32Array(nodes.size).fill(-1);
   for (const [position, node] of sequence.entries()) rank[node] = position;
   const dependencies = renumbered(sequence, rank, nodes.dependencies);
-  const back = reversed(sequence.length, dependencies);
+  const back = reversed(dependencies);
   const { prefix, nbytes } = trace.tasks;
   const alone = secondsAlone(trace);
   const delays = submissionDelays(trace);
@@ -180,15 +182,8 @@ function checkSize(what: string, count: number): void {
   );
 }
 
-function reversed(size: number, { offsets, targets }: Adjacency): Adjacency {
-  const back = new Int32Array(size + 1);
-  for (const target of targets) back[target + 1]! += 1;
-  for (let id = 0; id < size; id++) back[id + 1]! += back[id]!;
-  const next = back.slice();
-  const sources = new Int32Array(targets.length);
-  for (let id = 0; id < size; id++) {
-    for (let edge = offsets[id]!; edge < offsets[id + 1]!; edge++) sources[next[targets[edge]!]!++] = id;
-  }
+function reversed({ offsets, targets }: Adjacency): Adjacency {
+  const { offsets: back, sources } = reversedEdges(offsets, targets);
   return { offsets: back, targets: sources };
 }
 

@@ -1,11 +1,12 @@
 // Plots of GPUs over time: one line per GPU if the samples name the GPU, else one line for all GPUs of a host or
 // worker.
+
+import { sortBy } from '../../base/groups.js';
 import { pushTo } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
 import { assignColors } from './palette.js';
 import type { LinesPlot, PlotLine } from './profileModel.js';
 import { lineSeries } from './series.js';
-import { sortBy } from './taskLanes.js';
 import { linesPlot } from './traceSeries.js';
 
 /** Name of a figure of one GPU of a host, e.g. `gpu_1_memory_used`. */

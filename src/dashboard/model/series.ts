@@ -1,8 +1,10 @@
 // Lines over time and their level of detail. If many samples share a pixel column, the column shows their range, so
 // that no peak disappears. Cost: O(samples in the window).
+
+import { sortBy } from '../../base/groups.js';
 import type { CacheSection } from './sections.js';
 import type { ColumnGrid } from './streamDetail.js';
-import { lowerBound, sortBy } from './taskLanes.js';
+import { lowerBound } from './taskLanes.js';
 
 export interface Series {
   /** Seconds since the origin, ascending. */

@@ -1,6 +1,7 @@
 // Runs prepared for drawing. Each worker has a row with as many lanes as tasks overlap (one, unless tasks are
 // asynchronous). A lane holds the runs of each prefix in order of time, with running sums of their durations. One
 // subtraction of sums gives the time of any range of runs, which the level of detail uses.
+import { sortBy } from '../../base/groups.js';
 import type { TaskSection } from './sections.js';
 
 /** Overlap in seconds up to which runs count as consecutive, because the clock does not resolve less. */
@@ -111,15 +112,6 @@ function entriesByWorker(
   }
   for (const list of lists) sortBy(list, section.start);
   return lists;
-}
-
-/** Sorts indices by their values. A list that is already sorted, like recorded columns, costs one pass. */
-export function sortBy(indices: Uint32Array, values: Float64Array): void {
-  for (let i = 1; i < indices.length; i++) {
-    if (values[indices[i]!]! >= values[indices[i - 1]!]!) continue;
-    indices.sort((a, b) => values[a]! - values[b]! || a - b);
-    return;
-  }
 }
 
 /** Assigns tasks to lanes, first fit. Returns the number of lanes, at least 1. */

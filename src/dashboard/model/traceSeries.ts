@@ -1,6 +1,7 @@
 // Plots of lines over time from a trace: memory, resources, transferred bytes. Times count from the model's origin.
 import { recordsTransfers } from '../../analysis/recordsTransfers.js';
 import { TimeBins } from '../../analysis/timeBins.js';
+import { sortBy } from '../../base/groups.js';
 import { pushTo } from '../../base/lookUps.js';
 import { sampledLevels } from '../../trace/localMetrics.js';
 import { workerName } from '../../trace/names.js';
@@ -8,7 +9,6 @@ import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../../trace/trace.js';
 import { assignColors, lineSlot } from './palette.js';
 import type { LinesPlot, PlotLine, ResourcePlot } from './profileModel.js';
 import { largestOf, lineSeries, type Series } from './series.js';
-import { sortBy } from './taskLanes.js';
 import type { AxisUnit } from './ticks.js';
 
 /** Bins of a rate in bytes per second. */

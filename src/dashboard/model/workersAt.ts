@@ -1,10 +1,10 @@
 // The state of the workers of a recorded trace at a time, as rows like those of a live scheduler.
 import { lanesOf } from '../../analysis/lanes.js';
+import { sortBy } from '../../base/groups.js';
 import { firstWhere, oncePer } from '../../base/lookUps.js';
 import type { WorkerRow } from '../../protocol/viewRows.js';
 import { textOf } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
-import { sortBy } from './taskLanes.js';
 
 /** Returns the workers at `time`, in seconds since the epoch. Cost: O(memory samples) and a few look-ups per thread. */
 export function workersAt(trace: Trace, time: number): WorkerRow[] {

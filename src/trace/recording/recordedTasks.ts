@@ -1,4 +1,5 @@
 // The columns of tasks in a recorded trace. Each is read from its stream on first use.
+import { countedOffsets, groupedRows } from '../../base/groups.js';
 import { recordOf } from '../../base/recordOf.js';
 import { RECORDED_TABLES, type RecordedTable, TASK_STATES } from '../../protocol/traceSchema.js';
 import type { ArrowStream } from '../formats/arrow/arrowDecoder.js';
@@ -183,16 +184,8 @@ export class RecordedTasks {
   #makeRowsOf(): { offsets: Int32Array; rows: Int32Array } {
     const { computation } = this.rows;
     const count = this.#streams.computations.length;
-    const offsets = new Int32Array(count + 1);
-    for (const index of computation) if (index >= 0) offsets[index + 1]! += 1;
-    for (let i = 0; i < count; i++) offsets[i + 1]! += offsets[i]!;
-    const next = offsets.slice(0, count);
-    const rows = new Int32Array(offsets[count]!);
-    for (let row = 0; row < computation.length; row++) {
-      const index = computation[row]!;
-      if (index >= 0) rows[next[index]!++] = row;
-    }
-    return { offsets, rows };
+    const offsets = countedOffsets(computation, count);
+    return { offsets, rows: groupedRows(computation, offsets) };
   }
 
   #makeDense(): DenseIds {

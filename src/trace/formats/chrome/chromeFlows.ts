@@ -1,5 +1,6 @@
 // Converts flows of Chrome traces to edges between slices. A flow is a list of points in time on threads. A point
 // belongs to the innermost open slice; an end without `bp: "e"` belongs to the next slice that begins.
+import { countedOffsets, groupedRows } from '../../../base/groups.js';
 import { getOrMake } from '../../../base/lookUps.js';
 import { sortedOrder } from '../../../base/sortedOrder.js';
 import type { Float64Column, Int32Column } from '../../columns.js';
@@ -122,15 +123,6 @@ function listOf(lists: Map<number, number[]>, lane: number): number[] {
 }
 
 function edgesBySlice(slices: number, froms: readonly number[], tos: readonly number[]): SliceEdges {
-  const offsets = new Int32Array(slices + 1);
-  for (const to of tos) offsets[to + 1]! += 1;
-  for (let slice = 0; slice < slices; slice++) offsets[slice + 1]! += offsets[slice]!;
-  const filled = offsets.slice(0, slices);
-  const sources = new Int32Array(froms.length);
-  for (const [edge, to] of tos.entries()) {
-    const at = filled[to]!;
-    sources[at] = froms[edge]!;
-    filled[to] = at + 1;
-  }
-  return { offsets, sources };
+  const offsets = countedOffsets(tos, slices);
+  return { offsets, sources: groupedRows(tos, offsets).map((edge) => froms[edge]!) };
 }

@@ -1,6 +1,7 @@
 // Converts a trace to DASF's events: tasks with a result, memory of workers and resource samples, in the order of
 // DASF's plugins. DASF has no events for other rows. DASF's analyses divide by durations, split the names of workers
 // and read figures of GPUs. The events therefore always have these values, and durations are positive.
+import { reversedEdges } from '../../../base/groups.js';
 import { TASK_MEMORY } from '../../../protocol/clusterObserver.js';
 import type { Trace } from '../../trace.js';
 import { CompleteEvent, type DasfEvent, type EventArgs, InstantEvent } from './dasfEvents.js';
@@ -134,43 +135,26 @@ function shapeOf(text: string | null): unknown {
 /** Keys of the dependents of a task, as recorded or derived from the dependencies. */
 class DependentKeys {
   readonly #trace: Trace;
-  readonly #recorded: boolean;
-  readonly #offsets: Int32Array;
-  readonly #rows: Int32Array;
+  /** Undefined if the dependents are recorded. */
+  readonly #derived: ReturnType<typeof reversedEdges> | undefined;
 
   constructor(trace: Trace) {
     const { tasks } = trace;
     this.#trace = trace;
-    this.#recorded = tasks.dependents.length > 0;
-    this.#offsets = new Int32Array(tasks.length + 1);
-    this.#rows = new Int32Array(this.#recorded ? 0 : tasks.dependencyRows.length);
-    if (!this.#recorded) this.#invert();
+    if (tasks.dependents.length === 0)
+      this.#derived = reversedEdges(tasks.dependencyOffsets, tasks.dependencyRows);
   }
 
   of(row: number): string[] {
     const { tasks, keys } = this.#trace;
-    if (this.#recorded) {
+    if (this.#derived === undefined) {
       const { dependents, dependentOffsets } = tasks;
       const ids = dependents.subarray(dependentOffsets[row]!, dependentOffsets[row + 1]!);
       return Array.from(ids, (id) => keys.get(id));
     }
-    const rows = this.#rows.subarray(this.#offsets[row]!, this.#offsets[row + 1]!);
-    return Array.from(rows, (dependent) => tasks.keyOf(dependent));
-  }
-
-  #invert(): void {
-    const { dependencyRows, dependencyOffsets, length } = this.#trace.tasks;
-    const offsets = this.#offsets;
-    for (const needed of dependencyRows) if (needed >= 0) offsets[needed + 1]! += 1;
-    for (let row = 0; row < length; row++) offsets[row + 1]! += offsets[row]!;
-    const next = offsets.slice();
-    for (let row = 0; row < length; row++) {
-      for (let edge = dependencyOffsets[row]!; edge < dependencyOffsets[row + 1]!; edge++) {
-        const needed = dependencyRows[edge]!;
-        if (needed < 0) continue;
-        this.#rows[next[needed]!] = row;
-        next[needed]! += 1;
-      }
-    }
+    const { offsets, sources } = this.#derived;
+    return Array.from(sources.subarray(offsets[row]!, offsets[row + 1]!), (dependent) =>
+      tasks.keyOf(dependent),
+    );
   }
 }
