@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from '../base/properties.test.support.js';
-import { BOX_HEIGHT, layout } from './boxLayout.js';
-import { drawBoxes } from './drawing.js';
+import { BOX_HEIGHT, drawBoxes, layout } from './drawing.js';
 
 const drawables = fc
   .array(fc.integer({ min: 20, max: 200 }), { minLength: 1, maxLength: 12 })

@@ -1,5 +1,16 @@
 // The part of Client that reports on its cluster: the trace, recordings, the state of the scheduler, plugins.
-import { checkArgument, checkNoMore, checkOptions, invalid, kind } from '../../base/arguments.js';
+
+import {
+  ANY,
+  CALLABLE,
+  checkArgument,
+  checkNoMore,
+  checkOptions,
+  invalid,
+  kind,
+  type OptionKinds,
+  TEXT,
+} from '../../base/arguments.js';
 import { LongpoleError } from '../../base/errors.js';
 import type { ClusterMemory } from '../../diagnostics/memorySampler.js';
 import type { ClusterDump } from '../../engine/cluster/clusterDump.js';
@@ -19,7 +30,6 @@ import type { AnswerOf, QuestionOf } from '../../protocol/questions.js';
 import type { Trace } from '../../trace/trace.js';
 import { clusterProfile, PROFILE_OPTIONS, type ProfileOptions } from './clientMeasures.js';
 import type { Cluster } from './cluster.js';
-import { checkPlugin } from './plugins.js';
 import { type SchedulerInfo, type SchedulerView, schedulerView } from './schedulerView.js';
 import {
   TASK_STREAM_OPTIONS,
@@ -269,4 +279,40 @@ export class ClientBase {
 
 function clientClosed(): LongpoleError {
   return new LongpoleError('ERR_LONGPOLE_CLOSED', 'The client is closed. Connect a new one.');
+}
+
+const WORKER_PLUGIN: OptionKinds<WorkerPluginSpec> = { url: TEXT, export: TEXT, name: TEXT, options: ANY };
+const HOOKS: OptionKinds<SchedulerPlugin> = {
+  name: TEXT,
+  start: CALLABLE,
+  addWorker: CALLABLE,
+  removeWorker: CALLABLE,
+  transition: CALLABLE,
+  close: CALLABLE,
+};
+const PLUGIN = kind(
+  "an object with hooks, or { url, export } of a worker's plugin",
+  (value) => typeof value === 'object' && value !== null,
+);
+
+/**
+ * Checks a plugin. Rejects an instance of a worker's plugin, because workers create their instances.
+ *
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT
+ */
+function checkPlugin(plugin: SchedulerPlugin | WorkerPluginSpec): void {
+  checkArgument('Client.registerPlugin: plugin', plugin, PLUGIN);
+  if ('url' in plugin) {
+    checkOptions('Client.registerPlugin', plugin, WORKER_PLUGIN);
+    return;
+  }
+  if ('setup' in plugin || 'teardown' in plugin)
+    throw new LongpoleError(
+      'ERR_LONGPOLE_INVALID_ARGUMENT',
+      "Client.registerPlugin: plugin: 'setup' and 'teardown' are hooks of workers, which create their plugins from a module. " +
+        "Pass the plugin's module: { url: import.meta.url, export: 'MyPlugin', options: { … } }.",
+    );
+  const names = Object.keys(HOOKS).filter((name) => name !== 'name');
+  if (!names.some((name) => name in plugin))
+    throw invalid('Client.registerPlugin: plugin', plugin, `an object with some of ${names.join(', ')}`);
 }

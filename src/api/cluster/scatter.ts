@@ -1,12 +1,13 @@
 // Implements `Client.scatter`: copies values of the program to the workers as results.
+
 import { serialize } from 'node:v8';
 import { FLAG, NAMES, type OptionKinds } from '../../base/arguments.js';
 import { LongpoleError, sentenceOf } from '../../base/errors.js';
 import type { ResultHandle } from '../../engine/cluster/computationState.js';
-import { dataPlan } from '../../engine/cluster/dataPlan.js';
 import { type EngineWorker, isCalled } from '../../engine/cluster/engineWorker.js';
 import { ownResult } from '../../engine/worker/ownResult.js';
 import { packResult } from '../../engine/worker/packResult.js';
+import type { Plan } from '../../graph/compile.js';
 import { sizeOf } from '../../graph/sizeOf.js';
 import { uniqueToken } from '../../graph/uniqueToken.js';
 import { type PackedResult, packedBytes, type ResultId } from '../../protocol/packedResult.js';
@@ -154,4 +155,34 @@ function present(cluster: Cluster, names: string | readonly string[] | undefined
     (worker) => !worker.isLeaving && list.some((name) => isCalled(worker, name)),
   );
   return there.length > 0 ? there : namedWorkers(cluster, names);
+}
+
+function dataPlan(keys: readonly string[]): Plan {
+  const size = keys.length;
+  const none = new Int32Array(0);
+  const offsets = new Int32Array(size + 1);
+  const ids = new Map(keys.map((key, id) => [key, id]));
+  return {
+    program: {
+      size,
+      tokenOffsets: offsets,
+      operations: new Uint8Array(0),
+      operands: new Float64Array(0),
+      dependencyOffsets: offsets,
+      dependencies: none,
+      dependentCounts: new Int32Array(size),
+    },
+    keys,
+    sources: [],
+    functionOf: new Int32Array(size).fill(-1),
+    functions: [],
+    constants: [],
+    dependencies: { offsets, targets: none },
+    dependents: { offsets, targets: none },
+    requested: new Uint8Array(size).fill(1),
+    ids,
+    data: new Map(),
+    spans: undefined,
+    imports: new Map(),
+  };
 }

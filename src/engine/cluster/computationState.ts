@@ -20,7 +20,7 @@ export class ComputationState {
   readonly program: Program;
   /** Arguments, by their numbers in the program. */
   constants: unknown[];
-  /** Local id → 1 if the task can never run again. See spentTasks. */
+  /** Local id → 1 if the task can never run again. See dropSpentArguments. */
   spent: Uint8Array | undefined;
   readonly segment: Segment;
   /** The description that observers receive. */

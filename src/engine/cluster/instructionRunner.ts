@@ -3,18 +3,19 @@
 
 import { internalError, LongpoleError, sentenceOf } from '../../base/errors.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
+import { OP_CONSTANT, OP_OBJECT } from '../../protocol/program.js';
 import type { GatherInput } from '../../protocol/workerMessages.js';
 import { batchConstants } from '../batchValues.js';
 import { DEFAULT_LIMITS } from '../scheduler/batching.js';
 import type { Dispatch, Erred, Instruction, Release, SchedulerEvent, Steal } from '../scheduler/events.js';
 import type { Scheduler } from '../scheduler/scheduler.js';
+import type { SchedulerState } from '../scheduler/schedulerState.js';
 import type { Segment } from '../scheduler/taskGraph.js';
-import { ERRED } from '../scheduler/taskStates.js';
+import { ERRED, FORGOTTEN } from '../scheduler/taskStates.js';
 import { taskError } from '../taskFailure.js';
 import type { ComputationState } from './computationState.js';
 import type { EngineWorker } from './engineWorker.js';
 import type { SentArguments } from './sentArguments.js';
-import { dropSpentArguments } from './spentTasks.js';
 import type { RunTasks } from './stealing.js';
 import type { StoredResults } from './storedResults.js';
 import type { TaskQuestions } from './taskQuestions.js';
@@ -297,4 +298,36 @@ function notSentError(worker: string, reason: unknown): LongpoleError {
     `Its batch could not be sent to worker ${worker}: ${sentenceOf(reason)} Pass plain data as arguments.`,
     { cause: reason },
   );
+}
+
+/**
+ * Drops the arguments of tasks that were just forgotten and of dependencies that only they needed, unless a remaining
+ * lineage needs them. Cost: one visit per dependent of a task.
+ */
+function dropSpentArguments(
+  computation: ComputationState,
+  locals: Int32Array,
+  { graph, state }: SchedulerState,
+): void {
+  const { constants, program, segment } = computation;
+  if (constants.length === 0 || segment.dead) return;
+  const { tokenOffsets, operations, operands, dependencyOffsets, dependencies } = program;
+  computation.spent ??= new Uint8Array(program.size);
+  const { spent } = computation;
+  const isNeeded = (id: number): boolean => {
+    if (state[id] !== FORGOTTEN || graph.importersOf(id).length > 0) return true;
+    for (let edge = graph.dependentOffsets[id]!; edge < graph.dependentOffsets[id + 1]!; edge++)
+      if (spent[graph.dependents[edge]! - segment.base] === 0) return true;
+    return false;
+  };
+  const stack = [...locals];
+  for (let local = stack.pop(); local !== undefined; local = stack.pop()) {
+    if (spent[local] === 1 || isNeeded(segment.base + local)) continue;
+    spent[local] = 1;
+    for (let at = tokenOffsets[local]!; at < tokenOffsets[local + 1]!; at++)
+      if (operations[at] === OP_CONSTANT || operations[at] === OP_OBJECT)
+        constants[operands[at]!] = undefined;
+    for (let edge = dependencyOffsets[local]!; edge < dependencyOffsets[local + 1]!; edge++)
+      stack.push(dependencies[edge]!);
+  }
 }

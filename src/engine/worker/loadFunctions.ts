@@ -1,12 +1,13 @@
 // Finds or rebuilds, inside an isolate, the functions of a message. Rebuilt functions are kept between runs, together
 // with V8's optimised code for them.
+
 import { LongpoleError, sentenceOf } from '../../base/errors.js';
 import { registeredTasks, whenRegistered } from '../../graph/taskRegistry.js';
 import type { FunctionRef, ModuleFunctionRef } from '../../protocol/functionRef.js';
 import { isCallable, type TaskCallable } from './evaluator.js';
-import { forbidExitDuring } from './forbidExit.js';
 import { compilerFor, importModule } from './importModule.js';
 import { pythonCallable } from './pythonCall.js';
+import { taskContext } from './taskContext.js';
 
 /** Most functions rebuilt from source that are kept. Beyond it all are discarded and rebuilt on demand. */
 const MAX_REBUILT = 10_000;
@@ -129,4 +130,36 @@ function failing(ref: { readonly name: string; readonly url?: string }, cause: u
 
 function asCallable(value: unknown): TaskCallable | undefined {
   return isCallable(value) ? value : undefined;
+}
+
+// Handles modules that end their process when they are imported, for example a program that lacks an argument.
+// Otherwise one isolate after the other would end, and no message would name the module.
+
+/** Number of imports in progress. */
+let imports = 0;
+let isPatched = false;
+
+/** Makes `process.exit()` throw during an import. Tasks may still end their worker. */
+async function forbidExitDuring(work: () => Promise<unknown>): Promise<void> {
+  patch();
+  imports++;
+  try {
+    await work();
+  } finally {
+    imports--;
+  }
+}
+
+function patch(): void {
+  if (isPatched) return;
+  isPatched = true;
+  const { exit } = process;
+  process.exit = (code) => {
+    if (imports === 0 || taskContext.running) return exit.call(process, code);
+    throw new LongpoleError(
+      'ERR_LONGPOLE_MODULE_TASK',
+      `process.exit(${code ?? ''}) was called while a worker imported the module of a task. Workers import that module to find ` +
+        'the task, and run the code before its first awaited result. Put tasks into a separate module',
+    );
+  };
 }

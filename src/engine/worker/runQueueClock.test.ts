@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { runQueueClock } from './runQueueClock.js';
+import { runQueueClock } from './coreWaits.js';
 
 describe('the clock of the run queue', () => {
   const folder = mkdtempSync(join(tmpdir(), 'longpole-run-queue-'));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { TaskTable } from './taskTable.js';
+import { TaskTable } from './runRecording.js';
 
 /** Returns a batch in arrays that are longer than the batch, because an engine reuses its arrays. */
 function batch(worker: number, ids: readonly number[], start: number, spare = 2) {
