@@ -26,6 +26,15 @@ export const ACTIONS = [
 export const DIRECTIONS = ['incoming', 'outgoing'] as const;
 export const TRANSFER_KINDS = ['gather-dep', 'get-data', 'gather', 'scatter'] as const;
 
+const TIME = { kind: 'float', unit: 'time' } as const;
+const SECONDS = { kind: 'float', unit: 'seconds' } as const;
+const BYTES = { kind: 'whole', unit: 'bytes' } as const;
+const RATE = { kind: 'figure', unit: 'bytes per second' } as const;
+/** Names that are not in files. */
+const DERIVED = { kind: 'name', derived: true } as const;
+const LATER = { optional: true, since: '1.2' } as const;
+const SECEDED = { optional: true, since: '1.3', absent: 'stayed in its slot' } as const;
+
 /** Tables in the order of writing: rows follow the rows to which they refer. */
 export const TRACE_SCHEMA = {
   workers: {
@@ -37,21 +46,9 @@ export const TRACE_SCHEMA = {
       host: { kind: 'text', doc: 'Name of the machine.' },
       pid: { optional: true, kind: 'count', doc: 'Process id.' },
       threads: { optional: true, kind: 'count', doc: 'Number of threads that run tasks.' },
-      memoryLimit: {
-        optional: true,
-        kind: 'whole',
-        unit: 'bytes',
-        title: 'memory_limit',
-        doc: 'Memory limit; 0 for no limit.',
-      },
-      started: { optional: true, kind: 'float', unit: 'time', doc: 'Time at which the worker joined.' },
-      stopped: {
-        optional: true,
-        kind: 'float',
-        unit: 'time',
-        absent: 'still present',
-        doc: 'Time at which the worker left.',
-      },
+      memoryLimit: { ...BYTES, optional: true, title: 'memory_limit', doc: 'Memory limit; 0 for no limit.' },
+      started: { ...TIME, optional: true, doc: 'Time at which the worker joined.' },
+      stopped: { ...TIME, optional: true, absent: 'still present', doc: 'Time at which the worker left.' },
       reason: { optional: true, kind: 'text', absent: 'still present', doc: 'Reason why the worker left.' },
     },
   },
@@ -61,7 +58,7 @@ export const TRACE_SCHEMA = {
       number: { kind: 'integer', doc: 'Number of the computation: 1, 2, 3, …' },
       first_id: { kind: 'id', doc: 'Id of the first task; the ids of a computation are consecutive.' },
       size: { kind: 'integer', doc: 'Number of tasks.' },
-      submitted: { kind: 'float', unit: 'time', doc: "Time of the program's call." },
+      submitted: { ...TIME, doc: "Time of the program's call." },
       client: { kind: 'text', doc: 'Client that submitted the computation.' },
       code: { kind: 'text', doc: 'Source lines of the call; empty if unknown.' },
     },
@@ -85,91 +82,57 @@ export const TRACE_SCHEMA = {
       },
       functionName: { kind: 'name', title: 'function', doc: 'Name of the function.' },
       recordedName: {
-        kind: 'name',
+        ...DERIVED,
         title: 'recorded_name',
-        derived: true,
         doc: 'Name in a foreign format, e.g. truncated to a width.',
       },
       span: { kind: 'name', doc: 'Names joined by `/`, e.g. `Alice/load`; `default` outside of spans.' },
       computation: { kind: 'computation', doc: 'Number of the computation.' },
       worker: { kind: 'worker', doc: 'Worker that ran the task.' },
-      host: { kind: 'name', derived: true, doc: 'Machine of the worker.' },
+      host: { ...DERIVED, doc: 'Machine of the worker.' },
       thread: { kind: 'integer', doc: 'Thread of the worker: 0, 1, 2, …' },
-      device: {
-        kind: 'name',
-        derived: true,
-        doc: 'Device in a foreign format, e.g. the number of a GPU.',
-      },
+      device: { ...DERIVED, doc: 'Device in a foreign format, e.g. the number of a GPU.' },
       state: { kind: 'choice', among: TASK_STATES, doc: 'Outcome of the run.' },
       attempt: { kind: 'byte', doc: 'Number of the run; 1 for the first run of a task.' },
-      submitted: { kind: 'float', unit: 'time', doc: 'Time at which the computation was submitted.' },
-      ready: { kind: 'float', unit: 'time', doc: 'Time at which the last input became available.' },
-      dispatched: {
-        kind: 'float',
-        unit: 'time',
-        doc: 'Time at which the scheduler sent the task to the worker.',
-      },
-      received: { kind: 'float', unit: 'time', doc: 'Time at which the worker received the task.' },
-      started: { kind: 'float', unit: 'time', doc: 'Time at which the function started.' },
-      stopped: { kind: 'float', unit: 'time', doc: 'Time at which the function ended.' },
-      acknowledged: {
-        kind: 'float',
-        unit: 'time',
-        doc: 'Time at which the scheduler received the completion.',
-      },
+      submitted: { ...TIME, doc: 'Time at which the computation was submitted.' },
+      ready: { ...TIME, doc: 'Time at which the last input became available.' },
+      dispatched: { ...TIME, doc: 'Time at which the scheduler sent the task to the worker.' },
+      received: { ...TIME, doc: 'Time at which the worker received the task.' },
+      started: { ...TIME, doc: 'Time at which the function started.' },
+      stopped: { ...TIME, doc: 'Time at which the function ended.' },
+      acknowledged: { ...TIME, doc: 'Time at which the scheduler received the completion.' },
       coreWait: {
-        optional: true,
-        since: '1.2',
-        kind: 'float',
-        unit: 'seconds',
+        ...LATER,
+        ...SECONDS,
         title: 'core_wait',
         absent: 'not measured',
         doc: 'Seconds from `started` to `stopped` in which the thread was ready to run but had no core.',
       },
       seceded: {
-        optional: true,
-        since: '1.3',
-        kind: 'float',
-        unit: 'time',
-        absent: 'stayed in its slot',
+        ...SECEDED,
+        ...TIME,
         doc: 'Time at which the task left its slot. From then on its thread ran other tasks.',
       },
       resumed: {
-        optional: true,
-        since: '1.3',
-        kind: 'float',
-        unit: 'time',
-        absent: 'stayed in its slot',
+        ...SECEDED,
+        ...TIME,
         doc: 'Time at which a seceded task had the last result that it awaited; `seceded` if it awaited none.',
       },
       waited: {
-        optional: true,
-        since: '1.3',
-        kind: 'float',
-        unit: 'seconds',
-        absent: 'stayed in its slot',
+        ...SECEDED,
+        ...SECONDS,
         doc: 'Seconds from `seceded` to `stopped` in which the task did not use its thread.',
       },
-      duration: {
-        kind: 'float',
-        unit: 'seconds',
-        derived: true,
-        doc: 'Time from `started` to `stopped`, without `waited`.',
-      },
-      nbytes: { kind: 'whole', unit: 'bytes', doc: 'Size of the result.' },
+      duration: { ...SECONDS, derived: true, doc: 'Time from `started` to `stopped`, without `waited`.' },
+      nbytes: { ...BYTES, doc: 'Size of the result.' },
       resultType: { kind: 'name', title: 'result_type', doc: 'Type of the result, e.g. `Float64Array`.' },
       call: {
-        optional: true,
-        since: '1.2',
+        ...LATER,
         kind: 'text',
         doc: 'Expression of the task in the graph, e.g. `add(a, 1)`; only from Profiler and CacheProfiler.',
       },
-      dtype: { kind: 'name', derived: true, doc: 'Type of the elements of an array; only from DASF.' },
-      shape: {
-        kind: 'name',
-        derived: true,
-        doc: 'Shape of an array as JSON, e.g. `[5000,2]`; only from DASF.',
-      },
+      dtype: { ...DERIVED, doc: 'Type of the elements of an array; only from DASF.' },
+      shape: { ...DERIVED, doc: 'Shape of an array as JSON, e.g. `[5000,2]`; only from DASF.' },
     },
   },
   intervals: {
@@ -182,10 +145,10 @@ export const TRACE_SCHEMA = {
         among: ACTIONS,
         doc: 'Kind of work. `await` is the total time in which an asynchronous task left its thread idle.',
       },
-      start: { kind: 'float', unit: 'time', doc: 'Start time.' },
-      stop: { kind: 'float', unit: 'time', doc: 'End time.' },
+      start: { ...TIME, doc: 'Start time.' },
+      stop: { ...TIME, doc: 'End time.' },
       task: { kind: 'task', absent: 'no single task', doc: 'Task of the interval.' },
-      nbytes: { kind: 'whole', unit: 'bytes', doc: 'Bytes processed.' },
+      nbytes: { ...BYTES, doc: 'Bytes processed.' },
     },
   },
   transfers: {
@@ -195,15 +158,14 @@ export const TRACE_SCHEMA = {
       peer: { kind: 'worker', absent: 'a client', doc: 'Other side.' },
       direction: { kind: 'choice', among: DIRECTIONS, doc: 'Direction from the point of view of `worker`.' },
       what: { kind: 'choice', among: TRANSFER_KINDS, doc: 'Kind of request that transferred the data.' },
-      nbytes: { kind: 'whole', unit: 'bytes', doc: 'Size of the results.' },
-      compressed: { kind: 'whole', unit: 'bytes', doc: 'Bytes sent over the connection.' },
-      start: { kind: 'float', unit: 'time', doc: 'Start time.' },
-      stop: { kind: 'float', unit: 'time', doc: 'End time.' },
+      nbytes: { ...BYTES, doc: 'Size of the results.' },
+      compressed: { ...BYTES, doc: 'Bytes sent over the connection.' },
+      start: { ...TIME, doc: 'Start time.' },
+      stop: { ...TIME, doc: 'End time.' },
       keys: { kind: 'keys', doc: 'Keys of the results.' },
       ahead: {
+        ...LATER,
         kind: 'whole',
-        optional: true,
-        since: '1.2',
         absent: 'not measured',
         doc: 'Unanswered requests on the same connection at the start.',
       },
@@ -212,15 +174,14 @@ export const TRACE_SCHEMA = {
   memory: {
     row: 'heartbeat of a worker',
     columns: {
-      time: { kind: 'float', unit: 'time', doc: 'Time of the heartbeat.' },
+      time: { ...TIME, doc: 'Time of the heartbeat.' },
       worker: { kind: 'worker', doc: 'Worker.' },
-      host: { kind: 'name', derived: true, doc: 'Machine of the worker.' },
-      managed: { kind: 'whole', unit: 'bytes', doc: 'Size of the results in memory.' },
-      unmanaged: { kind: 'whole', unit: 'bytes', doc: 'Memory of the process other than `managed`.' },
-      spilled: { kind: 'whole', unit: 'bytes', doc: 'Size of the results on disk.' },
+      host: { ...DERIVED, doc: 'Machine of the worker.' },
+      managed: { ...BYTES, doc: 'Size of the results in memory.' },
+      unmanaged: { ...BYTES, doc: 'Memory of the process other than `managed`.' },
+      spilled: { ...BYTES, doc: 'Size of the results on disk.' },
       process: {
-        kind: 'whole',
-        unit: 'bytes',
+        ...BYTES,
         doc: 'Memory of the process; if workers are threads, of the isolate and its results.',
       },
       tasks: { kind: 'whole', unit: 'tasks', doc: 'Number of results in memory.' },
@@ -229,14 +190,10 @@ export const TRACE_SCHEMA = {
   resources: {
     row: 'sample of a host or of a worker',
     columns: {
-      time: { kind: 'float', unit: 'time', doc: 'Time of the sample.' },
+      time: { ...TIME, doc: 'Time of the sample.' },
       worker: { kind: 'worker', absent: 'the host', doc: 'Worker.' },
-      host: { kind: 'name', derived: true, doc: 'Machine.' },
-      device: {
-        kind: 'name',
-        derived: true,
-        doc: 'Device in a sample of GPUs; only in foreign formats.',
-      },
+      host: { ...DERIVED, doc: 'Machine.' },
+      device: { ...DERIVED, doc: 'Device in a sample of GPUs; only in foreign formats.' },
       gpuUtilization: {
         kind: 'float',
         unit: 'percent',
@@ -264,28 +221,12 @@ export const TRACE_SCHEMA = {
         unit: 'percent',
         doc: 'CPU use of all programs on the machine; 100 for one core.',
       },
-      'host_net_io.read_bps': {
-        kind: 'figure',
-        unit: 'bytes per second',
-        doc: 'Bytes received by the machine.',
-      },
-      'host_net_io.write_bps': {
-        kind: 'figure',
-        unit: 'bytes per second',
-        doc: 'Bytes sent by the machine.',
-      },
-      'host_disk_io.read_bps': {
-        kind: 'figure',
-        unit: 'bytes per second',
-        doc: 'Bytes read by the machine.',
-      },
-      'host_disk_io.write_bps': {
-        kind: 'figure',
-        unit: 'bytes per second',
-        doc: 'Bytes written by the machine.',
-      },
-      'disk_io.read_bps': { kind: 'figure', unit: 'bytes per second', doc: 'Bytes read by the process.' },
-      'disk_io.write_bps': { kind: 'figure', unit: 'bytes per second', doc: 'Bytes written by the process.' },
+      'host_net_io.read_bps': { ...RATE, doc: 'Bytes received by the machine.' },
+      'host_net_io.write_bps': { ...RATE, doc: 'Bytes sent by the machine.' },
+      'host_disk_io.read_bps': { ...RATE, doc: 'Bytes read by the machine.' },
+      'host_disk_io.write_bps': { ...RATE, doc: 'Bytes written by the machine.' },
+      'disk_io.read_bps': { ...RATE, doc: 'Bytes read by the process.' },
+      'disk_io.write_bps': { ...RATE, doc: 'Bytes written by the process.' },
       num_fds: { kind: 'figure', doc: 'Open file descriptors.' },
       others: {
         kind: 'figures',
@@ -297,7 +238,7 @@ export const TRACE_SCHEMA = {
   metrics: {
     row: 'fine performance metric of a worker at a heartbeat',
     columns: {
-      time: { kind: 'float', unit: 'time', doc: 'Time of the heartbeat.' },
+      time: { ...TIME, doc: 'Time of the heartbeat.' },
       worker: { kind: 'worker', doc: 'Worker.' },
       context: {
         kind: 'name',
@@ -309,8 +250,7 @@ export const TRACE_SCHEMA = {
       unit: { kind: 'name', doc: 'Unit of `value`, e.g. `seconds`.' },
       value: { kind: 'float', doc: 'Sum since the previous heartbeat.' },
       task: {
-        optional: true,
-        since: '1.2',
+        ...LATER,
         kind: 'task',
         absent: 'several tasks, or none',
         doc: 'Task whose result enters (`value`) or leaves (`-value`) the cache that a CacheProfiler watched.',
@@ -335,7 +275,7 @@ export const TRACE_SCHEMA = {
     row: 'sample of a busy thread by the statistical profiler',
     since: '1.1',
     columns: {
-      time: { kind: 'float', unit: 'time', doc: 'Time of the sample; the mean time of several samples.' },
+      time: { ...TIME, doc: 'Time of the sample; the mean time of several samples.' },
       worker: { kind: 'worker', absent: "the scheduler's thread", doc: 'Worker.' },
       thread: { kind: 'integer', doc: 'Thread of the worker.' },
       task: { kind: 'task', absent: 'no task, or several', doc: 'Task that ran.' },
@@ -344,17 +284,13 @@ export const TRACE_SCHEMA = {
       frame: { kind: 'frame', doc: 'Id of the innermost frame.' },
       line: { kind: 'integer', doc: 'Executed line, from 1; 0 if unknown.' },
       count: { kind: 'float', doc: 'Number of samples in the row.' },
-      interval: {
-        kind: 'float',
-        unit: 'seconds',
-        doc: 'Time between two samples, which is the weight of each.',
-      },
+      interval: { ...SECONDS, doc: 'Time between two samples, which is the weight of each.' },
     },
   },
   events: {
     row: 'other event with a time',
     columns: {
-      time: { kind: 'float', unit: 'time', doc: 'Time of the event.' },
+      time: { ...TIME, doc: 'Time of the event.' },
       worker: { kind: 'worker', absent: 'the scheduler', doc: 'Worker.' },
       topic: { kind: 'name', doc: 'Topic, e.g. `stealing`.' },
       text: { kind: 'text', doc: 'Description of the event.' },
