@@ -5,14 +5,13 @@ import type { FinishedTasks } from './finishedTasks.js';
 import type {
   CloseRun,
   Fetched,
-  FetchResults,
   IsolateReady,
   OfferedBatch,
   OfTasks,
   OpenRunMessage,
-  ReleaseResults,
   RunBatch,
 } from './isolateMessages.js';
+import type { MessageOf, WorkerOrders } from './workerMessages.js';
 
 export interface ProcessBirth {
   readonly type: 'birth';
@@ -27,13 +26,14 @@ export interface OpenRunInProcess extends Pick<OpenRunMessage, 'type' | 'run' | 
 /** A batch, with the data that the process's main thread puts into the memory that it shares with the isolate. */
 export type RunBatchInProcess = RunBatch & OfferedBatch;
 
+/** Calls of an isolate about tasks of a run. */
+export type IsolateOrders = Pick<WorkerOrders, 'release' | 'fetch' | 'steal'>;
+
 export type ToProcess =
   | ProcessBirth
   | OpenRunInProcess
   | RunBatchInProcess
-  | ReleaseResults
-  | FetchResults
-  | OfTasks<'steal'>
+  | MessageOf<IsolateOrders>
   | CloseRun;
 
 /** The running task, or -1; sent when a poll of the isolate finds a change. */

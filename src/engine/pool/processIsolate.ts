@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { fromErrorInfo } from '../../protocol/errorInfo.js';
 import { type FinishedTasks, unpackFinished } from '../../protocol/finishedTasks.js';
 import { NO_IDS, NO_PACKED } from '../../protocol/isolateMessages.js';
-import type { FromProcess, ToProcess } from '../../protocol/processMessages.js';
+import type { FromProcess, IsolateOrders, ToProcess } from '../../protocol/processMessages.js';
 import { workerStartError } from '../taskFailure.js';
 import { sendOrEnd, whenEnded } from './childEnd.js';
 import type { DispatchedBatch, Isolate, RunChannel } from './isolate.js';
@@ -61,17 +61,9 @@ export class ProcessIsolate implements Isolate {
     this.#post({ type: 'batch', run, packed: NO_PACKED, lacking: NO_IDS, ...batch });
   }
 
-  release(run: number, ids: Int32Array): void {
-    this.#post({ type: 'release', run, ids });
-  }
-
-  fetch(run: number, ids: Int32Array): void {
-    this.#post({ type: 'fetch', run, ids });
-  }
-
-  steal(run: number, ids: Int32Array): void {
-    this.#post({ type: 'steal', run, ids });
-  }
+  readonly release = (...args: IsolateOrders['release']) => this.#post({ type: 'release', args });
+  readonly fetch = (...args: IsolateOrders['fetch']) => this.#post({ type: 'fetch', args });
+  readonly steal = (...args: IsolateOrders['steal']) => this.#post({ type: 'steal', args });
 
   poll(): void {
     // The process reports by itself every 20 ms, because its main thread is never busy.

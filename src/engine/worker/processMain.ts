@@ -5,7 +5,13 @@ import type { CompletionColumns } from '../../protocol/completionLog.js';
 import { type ErrorInfo, toErrorInfo } from '../../protocol/errorInfo.js';
 import { packFinished } from '../../protocol/finishedTasks.js';
 import type { Values } from '../../protocol/isolateMessages.js';
-import type { FromProcess, OpenRunInProcess, ToProcess } from '../../protocol/processMessages.js';
+import type {
+  FromProcess,
+  IsolateOrders,
+  OpenRunInProcess,
+  ToProcess,
+} from '../../protocol/processMessages.js';
+import { deliver } from '../../protocol/workerMessages.js';
 import type { Isolate, RunHandler } from '../pool/isolate.js';
 import { ThreadIsolate } from '../pool/threadIsolate.js';
 import { sendFinished, sendValues } from './sendValues.js';
@@ -124,13 +130,9 @@ process.on('message', (message: ToProcess) => {
       theIsolate().dispatch(message.run, message);
       break;
     case 'release':
-      theIsolate().release(message.run, message.ids);
-      break;
     case 'fetch':
-      theIsolate().fetch(message.run, message.ids);
-      break;
     case 'steal':
-      theIsolate().steal(message.run, message.ids);
+      deliver<IsolateOrders, keyof IsolateOrders>(theIsolate(), message);
       break;
     case 'close':
       close(message.run);
