@@ -30,7 +30,6 @@ export type { ArrowTable } from '../graph/arrowTable.js';
 export { arrowTable } from '../graph/arrowTable.js';
 export type {
   AbortSignalLike,
-  ClusterTaskOptions,
   ComputeOptions,
   LocalOptions,
   SchedulerName,
@@ -44,6 +43,7 @@ export type { TaskFunction, TaskOptions } from '../graph/taskFunction.js';
 export { delayed } from '../graph/taskFunction.js';
 export { tasks } from '../graph/tasks.js';
 export type { CallTree, FrameDescription } from '../profile/callTree.js';
+export type { ClusterTaskOptions } from '../protocol/clientQuestions.js';
 export type { StartStop } from '../protocol/clusterObserver.js';
 export type { Graph, Keys } from '../protocol/graph.js';
 export type { Trace } from '../trace/trace.js';

@@ -1,6 +1,6 @@
 // Finds the options under which a task is defined. This folder does not know how blocks of annotations are opened: like
 // for spans, it calls a function that is set once the program has annotated a task.
-import type { ClusterTaskOptions } from './computeOptions.js';
+import type { ClusterTaskOptions } from '../protocol/clientQuestions.js';
 
 export type Annotations = Omit<ClusterTaskOptions, 'timeout'>;
 

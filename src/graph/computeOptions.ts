@@ -1,5 +1,7 @@
 // Options for running a graph. This folder only passes them on.
+
 import type { SchedulerSetting } from '../base/settings.js';
+import type { ClusterTaskOptions } from '../protocol/clientQuestions.js';
 import type { Graph, Keys } from '../protocol/graph.js';
 
 /** The members of an AbortSignal that Longpole uses. */
@@ -15,20 +17,6 @@ export interface AbortSignalLike {
  * that of the most recently connected client, else a local one with default settings, which ends with the program.
  */
 export type SchedulerName = SchedulerSetting;
-
-/** Options for tasks on a cluster. */
-export interface ClusterTaskOptions {
-  /** Tasks with a higher priority run first. Default 0; with equal priority, earlier submissions run first. */
-  readonly priority?: number | undefined;
-  /** Number of retries for a task that throws. Default 0. */
-  readonly retries?: number | undefined;
-  /** Names or addresses of the workers that may run the tasks. Default: all. */
-  readonly workers?: string | readonly string[] | undefined;
-  /** Resources that a worker must have, e.g. `{ GPU: 1 }`. */
-  readonly resources?: Readonly<Record<string, number>> | undefined;
-  /** Time limit of a task in seconds. A task that exceeds it is stopped and fails. Default: no limit. */
-  readonly timeout?: number | undefined;
-}
 
 /** Options of local schedulers. `Callbacks` is the type of the option `callbacks`; see `longpole/local`. */
 export interface LocalOptions<Callbacks = unknown> {

@@ -38,12 +38,17 @@ export interface FutureNumber {
   readonly future: number;
 }
 
-/** Options of the tasks; see ClusterTaskOptions. */
-interface ShippedOptions {
+/** Options for tasks on a cluster. */
+export interface ClusterTaskOptions {
+  /** Tasks with a higher priority run first. Default 0; with equal priority, earlier submissions run first. */
   readonly priority?: number | undefined;
+  /** Number of retries for a task that throws. Default 0. */
   readonly retries?: number | undefined;
+  /** Names or addresses of the workers that may run the tasks. Default: all. */
   readonly workers?: string | readonly string[] | undefined;
+  /** Resources that a worker must have, e.g. `{ GPU: 1 }`. */
   readonly resources?: Readonly<Record<string, number>> | undefined;
+  /** Time limit of a task in seconds. A task that exceeds it is stopped and fails. Default: no limit. */
   readonly timeout?: number | undefined;
 }
 
@@ -64,7 +69,7 @@ export interface ClientQuestionKinds {
     readonly question: {
       readonly plan: ShippedPlan;
       readonly futures: readonly FutureNumber[];
-      readonly options: ShippedOptions;
+      readonly options: ClusterTaskOptions;
       /** Line of the program that made the call. */
       readonly code: string;
     };

@@ -15,9 +15,10 @@ import {
 import { LongpoleError } from '../../base/errors.js';
 import type { SegmentPolicy } from '../../engine/scheduler/taskGraph.js';
 import { isFunction, resolveFunction } from '../../graph/callable.js';
-import type { AbortSignalLike, ClusterTaskOptions } from '../../graph/computeOptions.js';
+import type { AbortSignalLike } from '../../graph/computeOptions.js';
 import { functionName } from '../../graph/functionName.js';
 import { parameterCount } from '../../graph/functionSource.js';
+import type { ClusterTaskOptions } from '../../protocol/clientQuestions.js';
 import type { RunWatcher } from '../../protocol/runObserver.js';
 
 export interface SubmitOptions extends ClusterTaskOptions {

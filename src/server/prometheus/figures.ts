@@ -1,5 +1,6 @@
 // The figures of a cluster at a scrape of Prometheus, which the families of this folder turn into samples.
 import type { MetricKey } from '../../protocol/metrics.js';
+import type { WorkerLink } from '../../protocol/workerMessages.js';
 
 /** Figures of a cluster. Sums count from the start of the cluster or of its dashboard. */
 export interface ClusterFigures {
@@ -37,7 +38,7 @@ export interface ThreadFigures {
   readonly gcSeconds: number;
 }
 
-export interface WorkerFigures {
+export interface WorkerFigures extends OpenTransfers {
   readonly name: string;
   /** State as in Dask: `idle`, `partially_saturated`, `saturated`, `paused`. */
   readonly state: string;
@@ -48,10 +49,6 @@ export interface WorkerFigures {
   readonly spilled: number;
   /** Number of tasks by state (`executing`, `ready`, `memory`, `disk`, …). */
   readonly tasks: ReadonlyMap<string, number>;
-  readonly incomingBytes: number;
-  readonly incomingCount: number;
-  readonly outgoingBytes: number;
-  readonly outgoingCount: number;
   /** Transfers in progress; NaN if unknown. */
   readonly open: OpenTransfers;
   /**
@@ -67,12 +64,7 @@ export interface WorkerFigures {
   readonly spill: Iterable<readonly [activity: string, unit: string, value: number]>;
 }
 
-export interface OpenTransfers {
-  readonly incomingBytes: number;
-  readonly incomingCount: number;
-  readonly outgoingBytes: number;
-  readonly outgoingCount: number;
-}
+export type OpenTransfers = Omit<WorkerLink, 'latency'>;
 
 export interface PrefixFigures {
   readonly prefix: string;
