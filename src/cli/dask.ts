@@ -14,7 +14,7 @@ import { MAX_TIMER_SECONDS } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
 import { countText } from '../base/words.js';
 import { notWrittenText } from '../base/writeErrors.js';
-import { openBrowser } from './openBrowser.js';
+import { openBrowser, type PageOptions, withPageOptions } from './openBrowser.js';
 import { summarise } from './run/summary.js';
 import { summaryText } from './run/summaryText.js';
 import {
@@ -46,12 +46,7 @@ interface WatchOptions extends Options {
   readonly overwrite?: boolean;
 }
 
-interface AttachOptions extends Options {
-  readonly port?: number;
-  readonly host?: string;
-  readonly token?: string;
-  readonly open: boolean;
-}
+type AttachOptions = Options & PageOptions;
 
 export function addDask(program: Command): void {
   const dask = program
@@ -71,13 +66,9 @@ export function addDask(program: Command): void {
   until(subcommand(dask, 'report', 'record the cluster and write a performance report as one HTML file'))
     .option('-o, --output <file>', 'path of the report', 'longpole-dask-report.html')
     .action((address: string, options: WatchOptions) => runCommand(() => report(address, options)));
-  subcommand(dask, 'attach', 'serve the dashboard of the cluster')
-    .option('-p, --port <number>', 'port of the dashboard (default: 8787, or a free port)', Number)
-    .option('--host <address>', 'address of the dashboard (default: 127.0.0.1); others require a token')
-    .option('--token <secret>', 'token that viewers need, of at least 16 letters, digits, - or _')
-    .option('--no-open', 'only print the link')
-    .addHelpText('after', '\nPress Ctrl-C to end the command.')
-    .action((address: string, options: AttachOptions) => runCommand(() => attach(address, options)));
+  withPageOptions(subcommand(dask, 'attach', 'serve the dashboard of the cluster')).action(
+    (address: string, options: AttachOptions) => runCommand(() => attach(address, options)),
+  );
 }
 
 function subcommand(dask: Command, name: string, description: string): Command {

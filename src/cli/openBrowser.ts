@@ -1,6 +1,24 @@
-// Opens a link in the user's browser.
+// Options of commands that serve a dashboard, and opening its link in the user's browser.
 import { spawn } from 'node:child_process';
+import type { Command } from 'commander';
 import { note } from './terminal.js';
+
+export interface PageOptions {
+  readonly port?: number;
+  readonly host?: string;
+  readonly token?: string;
+  readonly open: boolean;
+}
+
+/** Adds the options of PageOptions to a command, which serves until Ctrl-C. */
+export function withPageOptions(command: Command): Command {
+  return command
+    .option('-p, --port <number>', 'port of the dashboard (default: 8787, or a free port)', Number)
+    .option('--host <address>', 'address of the dashboard (default: 127.0.0.1); others require a token')
+    .option('--token <secret>', 'token that viewers need, of at least 16 letters, digits, - or _')
+    .option('--no-open', 'only print the link')
+    .addHelpText('after', '\nPress Ctrl-C to end the command.');
+}
 
 /** Opens a link. Without a browser, prints a note; the caller has printed the link. */
 export function openBrowser(link: string): void {

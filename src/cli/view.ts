@@ -2,33 +2,24 @@
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { viewTrace } from '../api/trace.js';
-import { openBrowser } from './openBrowser.js';
+import { openBrowser, type PageOptions, withPageOptions } from './openBrowser.js';
 import { type InputOptions, openInput, withInputOptions } from './openInput.js';
 import { CommandError, failingLater, interrupted, print, runCommand, WRONG_USAGE } from './terminal.js';
 
-interface Options extends InputOptions {
-  readonly port?: number;
-  readonly host?: string;
-  readonly token?: string;
-  readonly open: boolean;
-}
+type Options = InputOptions & PageOptions;
 
 export function addView(program: Command): void {
   withInputOptions(
-    program
-      .command('view')
-      .description('serve the dashboard of a recorded trace')
-      .argument(
-        '<trace...>',
-        'a trace directory, a report, Chrome Trace JSON, or event files of DASF, which are read as one trace',
-      )
-      .option('-p, --port <number>', 'port of the dashboard (default: 8787, or a free port)', Number)
-      .option('--host <address>', 'address of the dashboard (default: 127.0.0.1); others require a token')
-      .option('--token <secret>', 'token that viewers need, of at least 16 letters, digits, - or _')
-      .option('--no-open', 'only print the link'),
-  )
-    .addHelpText('after', '\nPress Ctrl-C to end the command.')
-    .action((files: readonly string[], options: Options) => runCommand(() => runView(files, options)));
+    withPageOptions(
+      program
+        .command('view')
+        .description('serve the dashboard of a recorded trace')
+        .argument(
+          '<trace...>',
+          'a trace directory, a report, Chrome Trace JSON, or event files of DASF, which are read as one trace',
+        ),
+    ),
+  ).action((files: readonly string[], options: Options) => runCommand(() => runView(files, options)));
 }
 
 async function runView(

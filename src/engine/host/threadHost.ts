@@ -232,19 +232,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     handler: RunHandler,
     shared: { claims: Int32Array; wanted: Uint8Array },
   ): number {
-    const { run, program, functions, maxOutstanding, inlineBytes, keys, marks, kinds } = spec;
-    this.#isolate.open({
-      run,
-      program,
-      functions,
-      ...shared,
-      maxOutstanding,
-      inlineBytes,
-      keys,
-      marks,
-      kinds,
-      handler,
-    });
+    this.#isolate.open({ ...spec, ...shared, handler });
     return this.#generation;
   }
 
