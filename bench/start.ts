@@ -1,9 +1,12 @@
-// `node dist-test/bench/start.js [--only A,B] [--repeat N] [--node PATH]` measures the shortest programs: from the start of
-// the process to its first result, and the CPU time of all its processes until they have ended. In each repetition every
-// program runs once, one after the other, beside programs that do nothing and beside piscina and Dask. Linux only.
-import { spawn } from 'node:child_process';
+// `node dist-test/bench/start.js [--only A,B] [--repeat N] [--node PATH]` measures the shortest programs, and two that a
+// person would write (`programs/`): from the start of the process to its first result, and the CPU time of all its
+// processes until they have ended. In each repetition every program runs once, one after the other, beside programs that
+// do nothing, loops, piscina and Dask. Linux only.
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { median } from './median.js';
@@ -25,6 +28,8 @@ const PYTHON = path('.venv/bin/python');
 interface Program {
   readonly id: string;
   readonly command: readonly string[];
+  /** The first line that the program prints. */
+  readonly prints: string;
 }
 
 interface Cost {
@@ -47,11 +52,15 @@ const TARGETS: readonly Target[] = [
   { id: 'js-local-threads-2', peer: 'piscina-2', cost: 'cpu', most: 1.3 },
   { id: 'ts-local-threads-2', peer: 'ts-empty', cost: 'cpu', most: 1.5 },
   { id: 'js-cluster-processes-2', peer: 'dask-2', cost: 'wall', most: 0.25 },
+  { id: 'images-threads', peer: 'images-loop', cost: 'wall', most: 0.65 },
+  { id: 'images-threads', peer: 'images-loop', cost: 'cpu', most: 1.3 },
+  { id: 'logs-threads', peer: 'logs-piscina', cost: 'wall', most: 0.9 },
+  { id: 'logs-threads', peer: 'logs-piscina', cost: 'cpu', most: 0.9 },
 ];
 
 const js = (name: string, ...args: string[]): string[] => [
   options.node,
-  path(`dist-test/bench/start/${name}.js`),
+  path(`dist-test/bench/${name.includes('/') ? name : `start/${name}`}.js`),
   ...args,
 ];
 const ts = (name: string, ...args: string[]): string[] => [
@@ -61,10 +70,27 @@ const ts = (name: string, ...args: string[]): string[] => [
   ...args,
 ];
 
-function programs(): Program[] {
+const IMAGES = '200 images, most pixels have level 97';
+const LOGS =
+  'user34 (jp): 67422433, user73 (jp): 67226750, user11 (fr): 66480329, user1 (jp): 66355684, user0 (br): 66338790';
+
+/** Programs with work of seconds. `logs` is the folder of the log files. */
+function longerPrograms(logs: string): Program[] {
+  const all: Program[] = [{ id: 'images-loop', command: js('programs/imagesLoop'), prints: IMAGES }];
+  for (const kind of ['threads', 'cluster', 'worker-processes'])
+    all.push({ id: `images-${kind}`, command: js('programs/images', kind), prints: IMAGES });
+  all.push({ id: 'logs-loop', command: js('programs/logsLoop', logs), prints: LOGS });
+  all.push({ id: 'logs-piscina', command: js('programs/logsPiscina', logs), prints: LOGS });
+  for (const kind of ['threads', 'cluster', 'worker-processes'])
+    all.push({ id: `logs-${kind}`, command: js('programs/logs', logs, kind), prints: LOGS });
+  return all;
+}
+
+function shortestPrograms(): Program[] {
+  const prints = '1';
   const all: Program[] = [
-    { id: 'js-empty', command: js('empty') },
-    { id: 'ts-empty', command: ts('empty') },
+    { id: 'js-empty', command: js('empty'), prints },
+    { id: 'ts-empty', command: ts('empty'), prints },
   ];
   for (const workers of ['1', '2', '8']) {
     for (const [name, kind] of [
@@ -73,15 +99,18 @@ function programs(): Program[] {
       ['cluster', 'threads'],
       ['cluster', 'processes'],
     ] as const) {
-      all.push({ id: `js-${name}-${kind}-${workers}`, command: js(name, kind, workers) });
-      if (workers === '2') all.push({ id: `ts-${name}-${kind}-2`, command: ts(name, kind, workers) });
+      all.push({ id: `js-${name}-${kind}-${workers}`, command: js(name, kind, workers), prints });
+      if (workers === '2') all.push({ id: `ts-${name}-${kind}-2`, command: ts(name, kind, workers), prints });
     }
-    all.push({ id: `piscina-${workers}`, command: js('piscina', workers) });
+    all.push({ id: `piscina-${workers}`, command: js('piscina', workers), prints });
     if (existsSync(PYTHON))
-      all.push({ id: `dask-${workers}`, command: [PYTHON, path('bench/peers/dask_start.py'), workers] });
+      all.push({
+        id: `dask-${workers}`,
+        command: [PYTHON, path('bench/peers/dask_start.py'), workers],
+        prints,
+      });
   }
-  const only = options.only.split(',');
-  return all.filter(({ id }) => only.some((part) => id.includes(part)));
+  return all;
 }
 
 /** Returns the CPU seconds of all ended children and their ended children. */
@@ -92,7 +121,7 @@ function childrenCpu(): number {
   return (Number(fields[13]) + Number(fields[14])) / TICKS;
 }
 
-async function run({ id, command }: Program): Promise<Cost> {
+async function run({ id, command, prints }: Program): Promise<Cost> {
   const [file = '', ...args] = command;
   const before = childrenCpu();
   const start = performance.now();
@@ -106,14 +135,25 @@ async function run({ id, command }: Program): Promise<Cost> {
   const wall = (performance.now() - start) / 1000;
   const [code]: unknown[] = await ended;
   // Python without a buffer writes the end of the line separately.
-  if (code !== 0 || String(printed[0]).trimEnd() !== '1')
+  if (code !== 0 || String(printed[0]).trimEnd() !== prints)
     throw new Error(`${id} printed '${printed[0]}' and ended with ${code}: ${errors}`);
   return { wall, cpu: childrenCpu() - before };
 }
 
-const measured = new Map(programs().map((program) => [program, [] as Cost[]]));
-for (let repetition = 0; repetition < Number(options.repeat); repetition++)
-  for (const [program, costs] of measured) costs.push(await run(program));
+const folder = mkdtempSync(join(tmpdir(), 'longpole-bench-'));
+const only = options.only.split(',');
+const programs = [...shortestPrograms(), ...longerPrograms(folder)].filter(({ id }) =>
+  only.some((part) => id.includes(part)),
+);
+const measured = new Map(programs.map((program) => [program, [] as Cost[]]));
+try {
+  if (programs.some(({ id }) => id.startsWith('logs')))
+    execFileSync(process.execPath, [path('dist-test/bench/programs/makeLogs.js'), folder]);
+  for (let repetition = 0; repetition < Number(options.repeat); repetition++)
+    for (const [program, costs] of measured) costs.push(await run(program));
+} finally {
+  rmSync(folder, { recursive: true });
+}
 
 for (const [{ id }, costs] of measured) {
   const text = (of: (cost: Cost) => number): string => {

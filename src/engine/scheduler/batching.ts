@@ -4,7 +4,7 @@
 // thousand and long ones alone, so that the work stays divisible.
 import type { Dispatch } from './events.js';
 import { moveSeconds } from './placement.js';
-import { mayStayPrivate } from './privacy.js';
+import { isOnlyFor, mayStayPrivate } from './privacy.js';
 import { STORED } from './schedulerColumns.js';
 import type { SchedulerState } from './schedulerState.js';
 import { PROCESSING } from './taskStates.js';
@@ -151,8 +151,15 @@ function take(
   state.assign(id, worker);
 }
 
-function staysPrivate(state: SchedulerState, id: number, worker: WorkerState): boolean {
-  return state.graph.requested[id] === 0 && mayStayPrivate(state, id, worker.index);
+/** Returns whether a result may stay in its isolate. `next` is the task that runs there directly behind its task. */
+function staysPrivate(state: SchedulerState, id: number, worker: WorkerState, next?: number): boolean {
+  if (state.graph.requested[id] !== 0) return false;
+  return isOnlyFor(state, id, next) || mayStayPrivate(state, id, worker.index);
+}
+
+/** Returns the task that runs directly before this batch; undefined if no batch is before it. */
+function lastBefore({ batches }: WorkerState, batch: Batch): number | undefined {
+  return batches[batches.indexOf(batch) - 1]?.ids.at(-1);
 }
 
 const NO_FLAGS = new Uint8Array(0);
@@ -179,12 +186,16 @@ export function describeBatch(state: SchedulerState, worker: WorkerState, batch:
   const keep: number[] = [];
   for (let index = 0; index < batch.ids.length; index++) {
     const id = batch.ids[index]!;
-    publish[index] = staysPrivate(state, id, worker) ? 0 : 1;
+    publish[index] = staysPrivate(state, id, worker, batch.ids[index + 1]) ? 0 : 1;
     const end = graph.dependencyOffsets[id + 1]!;
     for (let edge = graph.dependencyOffsets[id]!; edge < end; edge++) {
       const dependency = graph.dependencies[edge]!;
       if (state.state[dependency] === PROCESSING) {
-        if (batchOf[dependency] !== batch.number && staysPrivate(state, dependency, worker))
+        const isFirst = index === 0 && lastBefore(worker, batch) === dependency;
+        if (
+          batchOf[dependency] !== batch.number &&
+          staysPrivate(state, dependency, worker, isFirst ? id : undefined)
+        )
           keep.push(dependency);
         continue;
       }

@@ -36,6 +36,18 @@ export function mayStayPrivate(state: SchedulerState, id: number, worker: number
 }
 
 /**
+ * Returns whether only the task `next` uses this result. If it runs directly behind the result's task in the same isolate,
+ * no other worker needs the result, however long the two take.
+ */
+export function isOnlyFor(state: SchedulerState, id: number, next: number | undefined): boolean {
+  const { dependentOffsets, dependents, importers } = state.graph;
+  const first = dependentOffsets[id]!;
+  if (next === undefined || dependentOffsets[id + 1]! - first !== 1 || dependents[first] !== next)
+    return false;
+  return importers.size === 0 || !importers.has(id);
+}
+
+/**
  * Makes a task without a worker wait for those of its dependencies that only one worker holds. Returns the
  * dependencies whose fetch has to start.
  */

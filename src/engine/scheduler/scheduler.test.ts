@@ -319,6 +319,39 @@ test('a result that its worker dropped before it could be fetched is computed ag
   assert.ok(scheduler.isDone);
 });
 
+for (const seconds of [0, 1])
+  test(`the results of a chain of tasks of ${seconds === 0 ? 'unknown length' : '1 s'} stay in their isolate`, () => {
+    const graph = toGraph([[], [0], [1], [2], [2]], [3, 4]);
+    const scheduler = new Scheduler(graph, { expected: new Float64Array(4).fill(seconds) });
+    const published = new Set<number>();
+    const run = (instructions: readonly Instruction[]): void => {
+      for (const instruction of instructions) {
+        if (instruction.type !== 'dispatch') continue;
+        for (const [at, id] of instruction.ids.entries())
+          if (instruction.publish[at] === 1) published.add(id);
+        for (const id of instruction.keep) published.delete(id);
+      }
+    };
+    run(scheduler.handle({ type: 'worker-added', worker: 0 }));
+    for (let id = 0; id < 5; id++) {
+      const kinds = Uint8Array.of(published.has(id) ? KIND_VALUE : KIND_PRIVATE);
+      const ids = Int32Array.of(id);
+      run(
+        scheduler.handle({
+          type: 'tasks-finished',
+          worker: 0,
+          ids,
+          from: 0,
+          to: 1,
+          kinds,
+          seconds: Float64Array.of(seconds),
+        }),
+      );
+    }
+    assert.ok(scheduler.isDone);
+    assert.deepEqual([...published], [2, 3, 4], 'two tasks need the result of task 2');
+  });
+
 test('tasks of unknown length travel in small batches, short tasks in large ones', () => {
   const edges: Edges = Array.from({ length: 30_000 }, () => []);
   const scheduler = new Scheduler(toGraph(edges, [...edges.keys()]));
