@@ -1,6 +1,7 @@
 // Events of the inspector interrupt any JavaScript of the main thread.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { packageUrl, runProgram, withFolder } from './support/programs.js';
 import { repositoryPath } from './support/repository.js';
 import { runCommand } from './support/runCommand.js';
 
@@ -34,3 +35,23 @@ test('answers of a thread that call nextTick do not stop the queue of ticks', as
   const { code, stderr } = await runCommand(process.execPath, ['--input-type=module', '-e', PROGRAM]);
   assert.equal(code, 0, stderr);
 });
+
+test('beside --cpu-prof a cluster takes no profile, and only a warning says so', () =>
+  withFolder(async (folder) => {
+    const { code, stderr } = await runProgram(
+      folder,
+      `import { connect, delayed } from '${packageUrl('index')}';
+      // Longer than the delay after which a profiler starts.
+      const spin = delayed(function spin() {
+        const end = performance.now() + 300;
+        while (performance.now() < end);
+      });
+      const client = await connect({ workers: 1, profile: { interval: 0.001, cycleInterval: 0.05 } });
+      await client.compute(spin());
+      await client.close();`,
+      { nodeArguments: ['--cpu-prof', `--cpu-prof-dir=${folder}`] },
+    );
+    assert.equal(code, 0);
+    assert.match(stderr, /LONGPOLE_NO_PROFILE.*Longpole takes no profile/);
+    assert.doesNotMatch(stderr, /consoleProfile/);
+  }));

@@ -157,12 +157,23 @@ function profileSettings(option: LocalClusterOptions['profile']): ProfileSetting
   if (option === false || (option === undefined && !config.get('profile'))) return undefined;
   const where = 'LocalCluster: profile';
   checkOptions(where, option, PROFILE_OPTIONS);
+  if (nodeTakesProfile()) {
+    const text =
+      'Longpole takes no profile, because this program runs with `--cpu-prof`: Node would print every profile. Run it without `--cpu-prof` to have one.';
+    process.emitWarning(text, { type: 'LongpoleWarning', code: 'LONGPOLE_NO_PROFILE' });
+    return undefined;
+  }
   const { interval = config.get('profile-interval'), cycleInterval = config.get('profile-cycle-interval') } =
     option ?? {};
   return {
     interval: readSetting('profile-interval', interval, `${where}.interval`),
     cycleInterval: readSetting('profile-cycle-interval', cycleInterval, `${where}.cycleInterval`),
   };
+}
+
+/** Returns whether Node takes a CPU profile of this process. Its inspector receives the messages of all profiles. */
+function nodeTakesProfile(): boolean {
+  return [...process.execArgv, process.env['NODE_OPTIONS'] ?? ''].some((text) => /--cpu-prof\b/.test(text));
 }
 
 function memoryLimit(option: number | string | undefined, workers: number): number {
