@@ -14,6 +14,9 @@ import {
   type Program,
 } from '../../protocol/program.js';
 
+/** Script of this module, whose stack frames call the functions of tasks. */
+export const EVALUATOR_URL: string = import.meta.url;
+
 export type TaskCallable = (...args: unknown[]) => unknown;
 
 /** Returns whether a value is a function. Graphs are untyped, so any function may be called with any arguments. */

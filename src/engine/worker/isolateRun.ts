@@ -23,10 +23,11 @@ import { notCloneable } from './notCloneable.js';
 import { markTasks } from './nvtx.js';
 import { ownResult } from './ownResult.js';
 import { packResult, unpackResult } from './packResult.js';
-import { argumentsOf, withPlainObjectHint } from './plainObjectHint.js';
+import { argumentsOf } from './plainObjectHint.js';
 import { shapeOf } from './shapeOf.js';
 import { shareBuffers } from './shareBuffers.js';
 import { weighShared } from './sharedWeight.js';
+import { thrownByTask } from './thrownByTask.js';
 
 /** Use count of inputs from elsewhere. The scheduler releases them, so they are not dropped by counting. */
 const KEEP = 0x7fffffff;
@@ -107,10 +108,9 @@ export class IsolateRun {
   /** Takes the inputs and constants of a batch. */
   accept(batch: RunBatch): void {
     for (let index = 0; index < batch.inputs.ids.length; index++) {
-      const id = batch.inputs.ids[index]!;
       const value = batch.inputs.values[index];
       weighShared(value);
-      this.#receive(id, value);
+      this.#receive(batch.inputs.ids[index]!, value);
     }
     this.#unpack(batch);
     // No peer had these inputs. This isolate may have computed one of them in another batch. A task that runs again then
@@ -275,7 +275,7 @@ export class IsolateRun {
     const { id } = ran;
     this.#failed.add(id);
     const values = (): unknown[] => argumentsOf(this.#program, id, this.#results, this.#constants);
-    this.#errors.push({ id, error: toErrorInfo(withPlainObjectHint(thrown, values)) });
+    this.#errors.push({ id, error: thrownByTask(thrown, values) });
     this.log.write(ran, KIND_ERROR, UNDEFINED_TYPE, 0);
   }
 
