@@ -101,13 +101,12 @@ async function pictureOfDashboard(tab) {
   await withCluster(async ({ client, cluster, ...others }) => {
     await tab.goto(`${cluster.dashboardLink}#status`);
     await tab.locator('main.page[data-status="live"]').waitFor();
-    const done = work(client, others);
-    // Task rows arrive later than sums, so wait until the task stream has some.
+    const done = work(client, others, 8);
+    // Task rows and CPU samples arrive later than sums, so wait until the page shows a second of tasks and the CPU.
     const isBusy = () =>
       document.querySelectorAll('section[aria-label="Progress"] li').length >= 4 &&
-      [...document.querySelectorAll('.facts li')].some((fact) =>
-        /^\d{3}\sms|^[\d.]+\ss/.test(fact.textContent),
-      );
+      [...document.querySelectorAll('.facts li')].some((fact) => /^[\d.]+\ss/.test(fact.textContent)) &&
+      / %/.test(document.querySelector('section[aria-label="Occupancy and CPU"]').textContent);
     await tab.waitForFunction(isBusy);
     for (const picture of wants('live')) await photograph(tab, picture);
     await done;
@@ -128,7 +127,7 @@ async function picturesOfReport(tab) {
 async function pictureOfDiff(tab) {
   for (const [name, rounds] of [
     ['before', 3],
-    ['after', 5],
+    ['after', 9],
   ]) {
     await withCluster(async ({ client, ...others }) => {
       const stop = client.record(join(folder, `${name}.trace`));

@@ -60,7 +60,7 @@ export function StatusPage({ state, update, stage, animationFrames }: PageProps)
         >
           <Processing workers={workers} scheme={scheme} />
         </Panel>
-        <Panel title="Occupancy and CPU" note="CPU in % of a core · occupancy">
+        <Panel title="Occupancy and CPU" note="CPU in % · occupancy">
           <Load trace={trace} workers={workers} at={at} scheme={scheme} />
         </Panel>
       </Panels>
