@@ -50,7 +50,7 @@ export class RunView implements RunInfo {
 
   /**
    * @param results the caller's results, by task id
-   * @param run number of the run at its places
+   * @param run number under which the isolates know this run. Default: -1, for a run on the caller's thread
    */
   constructor(graph: Graph, plan: Plan, scheduler: SchedulerState, results: readonly unknown[], run = -1) {
     this.graph = graph;
