@@ -13,7 +13,7 @@ export type PythonFunction = (...args: unknown[]) => unknown;
 
 /**
  * Makes tasks from a function of a Python module. They run as ordinary Python in the workers of a Dask cluster, beside
- * tasks in TypeScript, and each may use results of the other. Typed arrays become numpy arrays, and a Uint8Array becomes
+ * tasks in TypeScript. Tasks of one language may use results of tasks of the other. Typed arrays become numpy arrays, and a Uint8Array becomes
  * `bytes`. Numbers, strings, booleans, null, bigints, dates, arrays and plain objects become their counterparts. An
  * `arrowTable` becomes a `pyarrow.Table`. Results are converted in the same way.
  *

@@ -207,7 +207,7 @@ export class CompletionLog {
     return Atomics.load(this.#header, RUNNING) - 1;
   }
 
-  /** The batch of the running task; for -1, that of the last one. */
+  /** The batch of the running task; the batch of the last task if none runs. */
   get runningBatch(): number {
     return Atomics.load(this.#header, RUNNING_BATCH);
   }
