@@ -59,12 +59,10 @@ export function compute<const D extends readonly Delayed<unknown>[]>(
   ...args: [...delayeds: D, options: ComputeOptions]
 ): Promise<Computed<D>>;
 export function compute(...args: readonly unknown[]): Promise<unknown[]> {
-  return untilClosed(computeArguments(args));
-}
-
-async function computeArguments(args: readonly unknown[]): Promise<unknown[]> {
-  const { list, options } = delayedArguments('compute()', args);
-  return computeAll(list, options);
+  return untilClosed(async () => {
+    const { list, options } = delayedArguments('compute()', args);
+    return computeAll(list, options);
+  });
 }
 
 async function computeAll(
@@ -156,7 +154,7 @@ function runByGet(
   return get?.(graphOf(delayeds), keys, options);
 }
 
-setComputeRunner((delayed, options) => untilClosed(computeOne(delayed, options)));
+setComputeRunner((delayed, options) => untilClosed(() => computeOne(delayed, options)));
 
 // Cluster of `compute()` with the scheduler `cluster` if the program has no client. It starts at the first such call
 // and ends with the program.

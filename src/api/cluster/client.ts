@@ -76,7 +76,13 @@ export class Client extends ClientCalls implements AsyncDisposable {
       flush: () => this.#submissions.flush(),
       fetch: (handles) => fetchResults(this.#engine, handles.map(resultHandle)),
       awaiting: (call, future, work) => this.#engine.waits.during(call, future.key, work, future),
-      untilClosed: (call) => (this.isClosed ? call : untilClosed(call, () => this.isClosed)),
+      untilClosed: (call) =>
+        this.isClosed
+          ? call
+          : untilClosed(
+              () => call,
+              () => this.isClosed,
+            ),
       hold: (handle) => this.#held.hold(resultHandle(handle)),
       release: (handle) => {
         // Pending submissions may use the result.

@@ -243,7 +243,7 @@ export class ClientBase {
     };
     // A call on a closed client is an error of the program, so its rejection does not count as handled.
     if (this.isClosed) return checked();
-    return untilClosed(checked(), () => this.isClosed);
+    return untilClosed(checked, () => this.isClosed);
   }
 
   /** @internal */

@@ -31,18 +31,16 @@ export class Event extends SharedObject {
    * @source Dask, `Event.wait`
    */
   wait(options: TimeoutOptions = {}): Promise<boolean> {
-    return untilClosed(this.#wait(options));
-  }
-
-  async #wait(options: TimeoutOptions): Promise<boolean> {
-    checkOptions('Event.wait', options, TIMEOUT_OPTIONS);
-    const { name } = this;
-    return this.callWaiting(
-      'event-wait',
-      (timeout) => ({ name, timeout }),
-      options.timeout,
-      (isSet) => !isSet,
-    );
+    return untilClosed(async () => {
+      checkOptions('Event.wait', options, TIMEOUT_OPTIONS);
+      const { name } = this;
+      return this.callWaiting(
+        'event-wait',
+        (timeout) => ({ name, timeout }),
+        options.timeout,
+        (isSet) => !isSet,
+      );
+    });
   }
 
   /**

@@ -61,51 +61,45 @@ export abstract class LeasedObject extends SharedObject {
    * @source Dask, `with lock:`
    */
   hold(options: TimeoutOptions = {}): Promise<Lease> {
-    return untilClosed(this.#hold(options));
-  }
-
-  async #hold(options: TimeoutOptions): Promise<Lease> {
-    const acquired = await this.tryAcquire(`${this.#what}.hold`, options);
-    if (!acquired) throw timeoutError(`${this.#what} '${this.name}' was not free`, options);
-    let isHeld = true;
-    const release = async (): Promise<void> => {
-      if (isHeld) {
-        isHeld = false;
-        await this.release();
-      }
-    };
-    return { release, [Symbol.asyncDispose]: release };
+    return untilClosed(async () => {
+      const acquired = await this.tryAcquire(`${this.#what}.hold`, options);
+      if (!acquired) throw timeoutError(`${this.#what} '${this.name}' was not free`, options);
+      let isHeld = true;
+      const release = async (): Promise<void> => {
+        if (isHeld) {
+          isHeld = false;
+          await this.release();
+        }
+      };
+      return { release, [Symbol.asyncDispose]: release };
+    });
   }
 
   /** @internal */
   protected during<R>(where: string, fn: () => R, options: TimeoutOptions): Promise<Awaited<R>> {
-    return untilClosed(this.#during(where, fn, options));
-  }
-
-  async #during<R>(where: string, fn: () => R, options: TimeoutOptions): Promise<Awaited<R>> {
-    checkArgument(`${where}: fn`, fn, CALLABLE);
-    const lease = await this.hold(options);
-    try {
-      return await fn();
-    } finally {
-      await lease.release();
-    }
+    return untilClosed(async (): Promise<Awaited<R>> => {
+      checkArgument(`${where}: fn`, fn, CALLABLE);
+      const lease = await this.hold(options);
+      try {
+        return await fn();
+      } finally {
+        await lease.release();
+      }
+    });
   }
 
   /** @internal */
   protected tryAcquire(where: string, options: TimeoutOptions): Promise<boolean> {
-    return untilClosed(this.#tryAcquire(where, options));
-  }
-
-  async #tryAcquire(where: string, options: TimeoutOptions): Promise<boolean> {
-    checkOptions(where, options, TIMEOUT_OPTIONS);
-    const { name, max } = this;
-    return this.callWaiting(
-      'lease-acquire',
-      (timeout) => ({ what: this.#what, name, max, timeout }),
-      options.timeout,
-      (acquired) => !acquired,
-    );
+    return untilClosed(async () => {
+      checkOptions(where, options, TIMEOUT_OPTIONS);
+      const { name, max } = this;
+      return this.callWaiting(
+        'lease-acquire',
+        (timeout) => ({ what: this.#what, name, max, timeout }),
+        options.timeout,
+        (acquired) => !acquired,
+      );
+    });
   }
 
   /** @internal */

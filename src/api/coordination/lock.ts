@@ -37,16 +37,14 @@ export class Lock extends LeasedObject {
    * @source Dask, `Lock.acquire`
    */
   acquire(options: AcquireOptions = {}): Promise<boolean> {
-    return untilClosed(this.#acquire(options));
-  }
-
-  async #acquire(options: AcquireOptions): Promise<boolean> {
-    checkOptions('Lock.acquire', options, ACQUIRE_OPTIONS);
-    const { blocking = true, ...limit } = options;
-    if (blocking) return this.tryAcquire('Lock.acquire', limit);
-    if (limit.timeout !== undefined)
-      throw invalid('Lock.acquire: timeout', limit.timeout, 'no timeout with blocking: false');
-    return this.tryAcquire('Lock.acquire', { timeout: 0 });
+    return untilClosed(async () => {
+      checkOptions('Lock.acquire', options, ACQUIRE_OPTIONS);
+      const { blocking = true, ...limit } = options;
+      if (blocking) return this.tryAcquire('Lock.acquire', limit);
+      if (limit.timeout !== undefined)
+        throw invalid('Lock.acquire: timeout', limit.timeout, 'no timeout with blocking: false');
+      return this.tryAcquire('Lock.acquire', { timeout: 0 });
+    });
   }
 
   /**

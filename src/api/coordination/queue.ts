@@ -62,20 +62,18 @@ export class Queue<T = unknown> extends SharedObject {
    * @source Dask, `Queue.put`
    */
   put(item: T, options: TimeoutOptions = {}): Promise<void> {
-    return untilClosed(this.#put(item, options));
-  }
-
-  async #put(item: T, options: TimeoutOptions): Promise<void> {
-    checkOptions('Queue.put', options, TIMEOUT_OPTIONS);
-    const { name, maxSize } = this;
-    const value = this.packed('Queue.put', item);
-    const isIn = await this.callWaiting(
-      'queue-put',
-      (timeout) => ({ name, timeout, value, maxSize }),
-      options.timeout,
-      (answer) => !answer,
-    );
-    if (!isIn) throw timeoutError(`Queue '${name}' was full`, options);
+    return untilClosed(async () => {
+      checkOptions('Queue.put', options, TIMEOUT_OPTIONS);
+      const { name, maxSize } = this;
+      const value = this.packed('Queue.put', item);
+      const isIn = await this.callWaiting(
+        'queue-put',
+        (timeout) => ({ name, timeout, value, maxSize }),
+        options.timeout,
+        (answer) => !answer,
+      );
+      if (!isIn) throw timeoutError(`Queue '${name}' was full`, options);
+    });
   }
 
   /**
@@ -88,23 +86,21 @@ export class Queue<T = unknown> extends SharedObject {
   get(options?: TimeoutOptions & { readonly batch?: false }): Promise<Received<T>>;
   get(options: TimeoutOptions & { readonly batch: number | true }): Promise<Received<T>[]>;
   get(options: GetOptions = {}): Promise<unknown> {
-    return untilClosed(this.#get(options));
-  }
-
-  async #get(options: GetOptions): Promise<unknown> {
-    checkOptions('Queue.get', options, GET_OPTIONS);
-    const { name } = this;
-    const { batch = false } = options;
-    const count = batch === true ? undefined : batch || 1;
-    const values = await this.callWaiting(
-      'queue-get',
-      (timeout) => ({ name, timeout, count }),
-      options.timeout,
-      (answer) => answer === undefined,
-    );
-    if (values === undefined) throw timeoutError(`Queue '${name}' had too few items`, options);
-    const items = values.map((value) => this.received(value));
-    return batch === false ? items[0] : items;
+    return untilClosed(async () => {
+      checkOptions('Queue.get', options, GET_OPTIONS);
+      const { name } = this;
+      const { batch = false } = options;
+      const count = batch === true ? undefined : batch || 1;
+      const values = await this.callWaiting(
+        'queue-get',
+        (timeout) => ({ name, timeout, count }),
+        options.timeout,
+        (answer) => answer === undefined,
+      );
+      if (values === undefined) throw timeoutError(`Queue '${name}' had too few items`, options);
+      const items = values.map((value) => this.received(value));
+      return batch === false ? items[0] : items;
+    });
   }
 
   /**

@@ -45,20 +45,18 @@ export class Variable<T = unknown> extends SharedObject {
    */
   get(options?: TimeoutOptions): Promise<Received<T>>;
   get(options: TimeoutOptions = {}): Promise<unknown> {
-    return untilClosed(this.#get(options));
-  }
-
-  async #get(options: TimeoutOptions): Promise<unknown> {
-    checkOptions('Variable.get', options, TIMEOUT_OPTIONS);
-    const { name } = this;
-    const value = await this.callWaiting(
-      'variable-get',
-      (timeout) => ({ name, timeout }),
-      options.timeout,
-      (answer) => answer === undefined,
-    );
-    if (value === undefined) throw timeoutError(`Variable '${name}' had no value`, options);
-    return this.received(value);
+    return untilClosed(async () => {
+      checkOptions('Variable.get', options, TIMEOUT_OPTIONS);
+      const { name } = this;
+      const value = await this.callWaiting(
+        'variable-get',
+        (timeout) => ({ name, timeout }),
+        options.timeout,
+        (answer) => answer === undefined,
+      );
+      if (value === undefined) throw timeoutError(`Variable '${name}' had no value`, options);
+      return this.received(value);
+    });
   }
 
   /**

@@ -6,17 +6,17 @@ import { TaskError } from '../../base/errors.js';
 const byClosing = new WeakSet<object>();
 
 /**
- * Returns the outcome of a public call. If closing rejects the call, the rejection counts as handled, and every caller
+ * Makes a public call, and returns its outcome. If closing rejects the call, the rejection counts as handled, and every caller
  * that awaits the promise still gets the error. The returned promise must be the one that the program receives: a
  * promise derived from it needs another handler.
  *
  * @param isClosed called when the call rejects. Without it, only errors that an inner call has marked count
  */
-export function untilClosed<R>(call: Promise<R>, isClosed?: () => boolean): Promise<R> {
+export function untilClosed<R>(call: () => Promise<R>, isClosed?: () => boolean): Promise<R> {
   // An async function keeps the caller's stack frames in the stacks of errors.
   const follow = async (): Promise<R> => {
     try {
-      return await call;
+      return await call();
     } catch (error) {
       if (isByClosing(error, isClosed)) outcome.catch(() => undefined);
       throw error;
