@@ -1,6 +1,6 @@
 // A SectionPage prepared for display: one time axis from 0, a colour per prefix, and the data of each section's plot.
 import { assignColors } from './palette.js';
-import type { CacheSection, Section, SectionPage, StringList, TaskSection } from './sections.js';
+import type { CacheSection, SectionPage, StringList, TaskSection } from './sections.js';
 import { cacheSeries, type PrefixSeries, type Series } from './series.js';
 import { buildLanes, type LaneGroup, type TaskLanes } from './taskLanes.js';
 import type { AxisUnit } from './ticks.js';
@@ -124,21 +124,19 @@ export interface ModelOptions {
 }
 
 export function buildModel(page: SectionPage, options: ModelOptions = {}): ProfileModel {
-  const found = extent(page.sections, options.fallback);
-  const streams = page.sections.filter(({ type }) => type === 'tasks');
-  // A cache section may begin earlier and end later than the tasks.
-  const ran = extent(
-    streams.some((section) => 'start' in section && section.start.length > 0) ? streams : page.sections,
-    options.fallback,
-  );
+  const { stream, caches } = page;
+  const spans = [...(stream ? [stream] : []), ...caches.map(spanOfCache)];
+  const found = extent(spans, options.fallback);
+  // A cache may begin earlier and end later than the tasks.
+  const ran = stream === undefined || stream.start.length === 0 ? found : extent([stream]);
   const origin = options.origin ?? found.origin;
   const first = found.origin - origin;
   const duration = first + found.duration;
-  const manyStreams = streams.length > 1;
   const prefixes = countPrefixes(page, options);
-  const plots = page.sections.map((section) =>
-    sectionPlot(page, section, origin, manyStreams, prefixes, options.isActivity),
-  );
+  const plots = [
+    ...(stream ? [taskPlot(page, stream, origin, prefixes, options.isActivity)] : []),
+    ...caches.map((section) => cachePlot(section, origin)),
+  ];
   const legend = prefixes.filter((prefix) => prefix.count > 0);
   legend.sort((a, b) => b.seconds - a.seconds || b.count - a.count || (a.name < b.name ? -1 : 1));
   // Before the run there are only activities of idle workers.
@@ -156,34 +154,23 @@ export function buildModel(page: SectionPage, options: ModelOptions = {}): Profi
     plots,
     prefixes,
     legend,
-    taskCount:
-      options.taskCount ??
-      page.sections.reduce((sum, section) => sum + (section.type === 'tasks' ? section.task.length : 0), 0),
+    taskCount: options.taskCount ?? stream?.task.length ?? 0,
     ...(options.factsOf === undefined ? {} : { factsOf: options.factsOf }),
     ...(options.prefixOf === undefined ? {} : { prefixOf: options.prefixOf }),
     ...(options.emptyStream === undefined ? {} : { emptyStream: options.emptyStream }),
   };
 }
 
-function sectionPlot(
-  page: SectionPage,
-  section: Section,
-  origin: number,
-  manyStreams: boolean,
-  prefixes: readonly PrefixInfo[],
-  isActivity: ModelOptions['isActivity'],
-): Plot {
-  switch (section.type) {
-    case 'tasks':
-      return taskPlot(page, section, origin, manyStreams, prefixes, isActivity);
-    case 'cache':
-      return cachePlot(section, origin);
-  }
+/** Times of the entries of a section. */
+type Spans = Pick<TaskSection, 'start' | 'stop'>;
+
+function spanOfCache({ cacheTime, freeTime }: CacheSection): Spans {
+  return { start: cacheTime, stop: freeTime };
 }
 
 /** Returns the time from the first event to the last, or `fallback` without events. The duration is positive. */
 function extent(
-  sections: readonly Section[],
+  spans: readonly Spans[],
   fallback: TimeWindow = { start: 0, stop: 1 },
 ): { origin: number; duration: number } {
   let first = Number.POSITIVE_INFINITY;
@@ -194,9 +181,9 @@ function extent(
       if (time > last) last = time;
     }
   };
-  for (const section of sections) {
-    include(section.type === 'tasks' ? section.start : section.cacheTime);
-    include(section.type === 'tasks' ? section.stop : section.freeTime);
+  for (const { start, stop } of spans) {
+    include(start);
+    include(stop);
   }
   if (first > last) [first, last] = [fallback.start, fallback.stop];
   return { origin: first, duration: last > first ? last - first : 1e-3 };
@@ -206,15 +193,11 @@ function taskPlot(
   page: SectionPage,
   section: TaskSection,
   origin: number,
-  manyStreams: boolean,
   prefixes: readonly PrefixInfo[],
   isActivity: ModelOptions['isActivity'],
 ): TaskPlot {
-  const used = new Set(section.worker);
   const workers = toArray(page.workers)
     .map((name, index) => ({ index, name }))
-    // Each of several streams shows the workers of its tasks. A single stream also shows idle workers.
-    .filter(({ index }) => !manyStreams || used.has(index))
     .sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }) || a.index - b.index);
   const prefixOf = (entry: number) => page.tasks.prefix[section.task[entry]!]!;
   const lanes = buildLanes(section, prefixOf, workers, origin, isActivity);
@@ -238,33 +221,28 @@ function cachePlot(section: CacheSection, origin: number): CachePlot {
 export function emptyCache(metricName: string): CachePlot {
   const none = new Float64Array(0);
   const [task, prefix] = [new Int32Array(0), new Uint32Array(0)];
-  return cachePlot(
-    { type: 'cache', metricName, task, prefix, cacheTime: none, freeTime: none, metric: none },
-    0,
-  );
+  return cachePlot({ metricName, task, prefix, cacheTime: none, freeTime: none, metric: none }, 0);
 }
+
+const NO_TASKS = { task: new Uint32Array(0), start: new Float64Array(0), stop: new Float64Array(0) };
 
 function countPrefixes(page: SectionPage, { slots: fixed, isActivity }: ModelOptions): PrefixInfo[] {
   const names = toArray(page.tasks.prefixes);
   const count = new Float64Array(names.length);
   const seconds = new Float64Array(names.length);
   const activities = new Uint8Array(names.length);
-  for (const section of page.sections) {
-    if (section.type !== 'tasks') continue;
-    for (let i = 0; i < section.task.length; i++) {
-      const prefix = page.tasks.prefix[section.task[i]!]!;
-      // A seceded task has two entries, before and after its wait.
-      if (i === 0 || section.task[i] !== section.task[i - 1]) count[prefix] = count[prefix]! + 1;
-      seconds[prefix] = seconds[prefix]! + section.stop[i]! - section.start[i]!;
-      if (isActivity?.(i) === true) activities[prefix] = 1;
-    }
+  const { task, start, stop } = page.stream ?? NO_TASKS;
+  for (let i = 0; i < task.length; i++) {
+    const prefix = page.tasks.prefix[task[i]!]!;
+    // A seceded task has two entries, before and after its wait.
+    if (i === 0 || task[i] !== task[i - 1]) count[prefix] = count[prefix]! + 1;
+    seconds[prefix] = seconds[prefix]! + stop[i]! - start[i]!;
+    if (isActivity?.(i) === true) activities[prefix] = 1;
   }
   // If the tasks of a prefix ran without a profiler, the results of the prefix in the cache are counted instead.
   const ran = count.slice();
-  for (const section of page.sections) {
-    if (section.type !== 'cache') continue;
-    for (const prefix of section.prefix) if (ran[prefix] === 0) count[prefix] = count[prefix]! + 1;
-  }
+  for (const { prefix: held } of page.caches)
+    for (const prefix of held) if (ran[prefix] === 0) count[prefix] = count[prefix]! + 1;
   const slots = assignColors(names);
   return names.map((name, index) => ({
     index,

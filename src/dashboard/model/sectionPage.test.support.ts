@@ -22,21 +22,18 @@ export function pageOfRuns(
   const task = Uint32Array.from(runs, ({ key }) => keys.indexOf(key));
   const prefix = Uint32Array.from(keys, (key) => prefixes.indexOf(prefixOf(key)));
   const stays = {
-    type: 'cache',
     metricName: 'count',
     task: Int32Array.from(task),
     prefix: task.map((row) => prefix[row]!),
     cacheTime: start,
     freeTime: stop,
     metric: start.map(() => 1),
-  } as const;
+  };
   return {
     title: 'sample',
     workers,
     tasks: { keys, prefix, prefixes, texts: [] },
-    sections: [
-      { type: 'tasks', task, worker: Uint32Array.from(runs, ({ worker }) => worker), start, stop },
-      ...(cached ? [stays] : []),
-    ],
+    stream: { task, worker: Uint32Array.from(runs, ({ worker }) => worker), start, stop },
+    caches: cached ? [stays] : [],
   };
 }

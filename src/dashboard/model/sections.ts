@@ -20,7 +20,6 @@ export interface TaskTable {
 
 /** Runs: entry i is one run of one task. Entries have any order; all columns have the same length. */
 export interface TaskSection {
-  readonly type: 'tasks';
   /** Row of the task table. */
   readonly task: Uint32Array;
   /** Index into `workers` of the page. */
@@ -33,7 +32,6 @@ export interface TaskSection {
 
 /** Cached results: entry i is one period of a result in the cache. Entries have any order. */
 export interface CacheSection {
-  readonly type: 'cache';
   /** Name of the metric, e.g. `count`. Values of `nbytes` and `bytes` are shown as byte sizes. */
   readonly metricName: string;
   /** Row of the task table; -1 if the page does not show the task. */
@@ -48,8 +46,6 @@ export interface CacheSection {
   readonly metric: Float64Array;
 }
 
-export type Section = TaskSection | CacheSection;
-
 /** Data of the plots of all pages. */
 export interface SectionPage {
   /** Heading of the page, as text and never as HTML. */
@@ -57,5 +53,7 @@ export interface SectionPage {
   /** Names of the rows of task streams, e.g. `threads-0`. */
   readonly workers: StringList;
   readonly tasks: TaskTable;
-  readonly sections: readonly Section[];
+  /** Undefined before the first rows have arrived. */
+  readonly stream: TaskSection | undefined;
+  readonly caches: readonly CacheSection[];
 }

@@ -13,7 +13,6 @@ interface Stay {
 
 function sectionOf(stays: readonly Stay[]): CacheSection {
   return {
-    type: 'cache',
     metricName: 'count',
     task: Int32Array.from(stays, (_, i) => i),
     prefix: Uint32Array.from(stays, ({ prefix }) => prefix),

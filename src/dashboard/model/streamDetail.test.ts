@@ -17,7 +17,6 @@ const WORKERS = [0, 1, 2].map((index) => ({ index, name: `w-${index}` }));
 
 function lanesOf(runs: readonly Run[], isActivity?: (entry: number) => boolean): TaskLanes {
   const section: TaskSection = {
-    type: 'tasks',
     task: Uint32Array.from(runs, (_, i) => i),
     worker: Uint32Array.from(runs, (run) => run.worker),
     start: Float64Array.from(runs, (run) => ORIGIN + run.start),
@@ -157,7 +156,6 @@ test('tasks make a worker busy, other activities do not', () => {
 test('a million narrow runs cost at most two calls per column', () => {
   const count = 1_000_000;
   const section: TaskSection = {
-    type: 'tasks',
     task: new Uint32Array(count),
     worker: new Uint32Array(count),
     start: Float64Array.from({ length: count }, (_, i) => ORIGIN + i * 1e-5),

@@ -105,16 +105,13 @@ class ModelBuilder {
       title: this.#options.title,
       workers: this.#threads,
       tasks: { keys, prefix: this.#prefix, prefixes: this.#prefixes, texts },
-      sections: [
-        {
-          type: 'tasks' as const,
-          task: this.#task.subarray(0, entries),
-          worker: this.#worker.subarray(0, entries),
-          start: this.#start.subarray(0, entries),
-          stop: this.#stop.subarray(0, entries),
-        },
-        ...this.#cacheSections(),
-      ],
+      stream: {
+        task: this.#task.subarray(0, entries),
+        worker: this.#worker.subarray(0, entries),
+        start: this.#start.subarray(0, entries),
+        stop: this.#stop.subarray(0, entries),
+      },
+      caches: this.#cacheSections(),
     };
     const { origin } = this.#options;
     return buildModel(page, {
@@ -142,7 +139,6 @@ class ModelBuilder {
     return all.map(({ metricName, task, prefix, cacheTime, freeTime, metric }) => {
       const index = this.#prefixIndices();
       return {
-        type: 'cache',
         metricName,
         task: Int32Array.from(task, (id) => rows.get(id) ?? -1),
         prefix: Uint32Array.from(prefix, index),

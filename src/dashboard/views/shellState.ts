@@ -18,7 +18,8 @@ const EMPTY_MODEL = buildModel({
   title: '',
   workers: [],
   tasks: { keys: [], prefix: new Uint32Array(0), prefixes: [], texts: [] },
-  sections: [],
+  stream: undefined,
+  caches: [],
 });
 /** Choices of single pages, by their names in the address. */
 const CHOICES: Partial<Record<PageName, readonly string[]>> = {
