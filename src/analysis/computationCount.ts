@@ -1,4 +1,5 @@
 // Counts the computations of a run, in the way of the engine that ran it.
+import { checkArgument, TRACE } from '../base/arguments.js';
 import type { Trace } from '../trace/trace.js';
 import { isRemote } from './simulation/machine.js';
 
@@ -17,6 +18,7 @@ interface Busy {
  * Scattered data is none.
  */
 export function computationCount(trace: Trace): number {
+  checkArgument('computationCount(): trace', trace, TRACE);
   if (!isRemote(trace)) return trace.computations.length;
   let [count, busyUntil] = [0, Number.NEGATIVE_INFINITY];
   for (const { start, stop, isGraph } of busyTimes(trace).sort((a, b) => a.start - b.start || 0)) {

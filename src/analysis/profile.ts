@@ -108,7 +108,9 @@ export function profileTimeline(
 }
 
 /** Returns the prefixes of tasks with samples, those with most seconds first. */
-export function profiledPrefixes({ samples, strings }: Trace): ProfiledPrefix[] {
+export function profiledPrefixes(trace: Trace): ProfiledPrefix[] {
+  checkArgument('profiledPrefixes(): trace', trace, TRACE);
+  const { samples, strings } = trace;
   const sums = new Map<number, { samples: number; seconds: number }>();
   for (const [row, prefix] of samples.prefix.entries()) {
     if (prefix < 0) continue;
@@ -123,7 +125,9 @@ export function profiledPrefixes({ samples, strings }: Trace): ProfiledPrefix[] 
 }
 
 /** Returns the mean seconds for which a sample stands; 0.01 without samples. */
-export function samplingInterval({ samples: { count, interval } }: Trace): number {
+export function samplingInterval(trace: Trace): number {
+  checkArgument('samplingInterval(): trace', trace, TRACE);
+  const { count, interval } = trace.samples;
   let [seconds, total] = [0, 0];
   for (const [row, one] of count.entries()) {
     total += one;

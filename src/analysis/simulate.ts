@@ -308,6 +308,7 @@ export function scaling(
   trace: Trace,
   options: Omit<SimulateOptions, 'workers'> & { readonly workers?: readonly number[] } = {},
 ): Scaling {
+  checkArgument('scaling(): trace', trace, TRACE);
   const { workers, ...conditions } = options;
   const hasTasks = lanesOf(trace).count > 0;
   const simulator = new Simulator(trace, conditions);

@@ -1,4 +1,5 @@
 // Simulates how much shorter the run would be if the tasks of one prefix took half as long.
+import { checkArgument, TRACE } from '../base/arguments.js';
 import { oncePer } from '../base/lookUps.js';
 import type { Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
@@ -30,7 +31,12 @@ export const MAX_SIMULATED = 20_000;
  * Returns the speedups of the five prefixes with the most computed seconds, those that gain most first. Empty if no
  * task ran, and for more than 20,000 tasks. Computed once per trace, by six simulations.
  */
-export const speedups = oncePer((trace: Trace): readonly Speedup[] => findSpeedups(trace));
+export function speedups(trace: Trace): readonly Speedup[] {
+  checkArgument('speedups(): trace', trace, TRACE);
+  return speedupsOf(trace);
+}
+
+const speedupsOf = oncePer((trace: Trace): readonly Speedup[] => findSpeedups(trace));
 
 function findSpeedups(trace: Trace): Speedup[] {
   const { rows } = lanesOf(trace).spans;

@@ -1,6 +1,14 @@
 // `exportTrace`: writes traces in the formats of other programs.
 import { dirname, join } from 'node:path';
-import { ANY, CALLABLE, checkArgument, checkOptions, type OptionKinds, TEXT } from '../base/arguments.js';
+import {
+  ANY,
+  CALLABLE,
+  checkArgument,
+  checkOptions,
+  type OptionKinds,
+  TEXT,
+  TRACE,
+} from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
 import { makeFolder, writePieces } from '../files/writePieces.js';
 import type { Trace } from '../trace/trace.js';
@@ -26,6 +34,7 @@ const OPTIONS: OptionKinds<ExportTraceOptions> = { to: ANY, output: TEXT, onProg
  *   be written
  */
 export function exportTrace(trace: Trace, options: ExportTraceOptions): string[] {
+  checkArgument('exportTrace(): trace', trace, TRACE);
   checkOptions('exportTrace()', options ?? null, OPTIONS);
   const { to, output, onProgress } = options;
   checkArgument('exportTrace(): output', output, TEXT);

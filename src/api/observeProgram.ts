@@ -1,4 +1,5 @@
 // Observes a whole program: every local cluster that the program starts, and every run of a local scheduler.
+import { checkArgument, kind } from '../base/arguments.js';
 import { LocalRuns } from '../diagnostics/localRuns.js';
 import type { ClusterObserver } from '../protocol/clusterObserver.js';
 import type { RunObserver } from '../protocol/runObserver.js';
@@ -17,6 +18,11 @@ interface Watch {
   readonly stops: (() => void)[];
 }
 
+const OBSERVER = kind(
+  'an observer, e.g. a TraceWriter',
+  (value) => typeof value === 'object' && value !== null,
+);
+
 const watches = new Set<Watch>();
 
 /**
@@ -29,6 +35,7 @@ const watches = new Set<Watch>();
  * @returns a function that ends the observation; further calls have no effect
  */
 export function observeProgram(...observers: readonly ClusterObserver[]): () => void {
+  for (const observer of observers) checkArgument('observeProgram(): observer', observer, OBSERVER);
   return observeProgramAnd(observers, []);
 }
 

@@ -75,6 +75,7 @@ export function registerDefaultProfiler(
   const client = target instanceof Pipeline ? target.client : target;
   if (client !== undefined && !(client instanceof Client))
     throw invalid('registerDefaultProfiler()', client, 'a Pipeline or a Client');
+  if (target === undefined) throw invalid('registerDefaultProfiler()', target, 'a Pipeline or a Client');
   if (client === undefined) {
     throw invalidArgument(
       `The pipeline '${target.name}' has no client to record. Create it with new Pipeline(name, { client }).`,

@@ -1,6 +1,6 @@
 // `viewTrace`: serves the dashboard for a recorded trace, as `longpole view` does.
 import { hostname } from 'node:os';
-import { ANY, checkOptions, type OptionKinds, TEXT } from '../base/arguments.js';
+import { ANY, checkArgument, checkOptions, type OptionKinds, TEXT, TRACE } from '../base/arguments.js';
 import type { DashboardServer, DashboardServerOptions } from '../server/dashboardServer.js';
 import type { Trace } from '../trace/trace.js';
 
@@ -28,6 +28,7 @@ const OPTIONS: OptionKinds<ViewTraceOptions> = {
  *   ERR_LONGPOLE_INVALID_ARGUMENT, ERR_LONGPOLE_PAGE_FILE if the files of the pages are missing
  */
 export async function viewTrace(trace: Trace, given: ViewTraceOptions = {}): Promise<DashboardServer> {
+  checkArgument('viewTrace(): trace', trace, TRACE);
   checkOptions('viewTrace()', given, OPTIONS);
   const { title = 'Trace', ...options } = given;
   // Loading the server takes a third of the load time of `longpole/trace`.

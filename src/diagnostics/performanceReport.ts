@@ -2,7 +2,7 @@
 // again.
 import { availableParallelism, hostname } from 'node:os';
 import { deflateSync } from 'node:zlib';
-import { ANY, checkOptions, type OptionKinds, TEXT } from '../base/arguments.js';
+import { ANY, checkArgument, checkOptions, type OptionKinds, TEXT, TRACE } from '../base/arguments.js';
 import { encodeReport, type ReportInfo } from '../trace/recording/reportBytes.js';
 import type { Trace } from '../trace/trace.js';
 import { fillTemplate, writePage } from './htmlPage.js';
@@ -56,5 +56,6 @@ export function renderReport(trace: Trace, options: ReportOptions = {}): string[
  * @throws LongpoleError ERR_LONGPOLE_PAGE_FILE if the file cannot be written or the template is missing
  */
 export function writeReport(trace: Trace, filename: string, options: ReportOptions = {}): string {
+  checkArgument('writeReport(): trace', trace, TRACE);
   return writePage(renderReport(trace, options), filename);
 }

@@ -17,7 +17,10 @@ export interface OpenedTrace {
 }
 
 const OPTIONS: OptionKinds<Pick<OpenTraceOptions, 'maxUnpackedBytes'>> = { maxUnpackedBytes: ANY };
-const PATHS = kind('an array of paths', (value) => Array.isArray(value));
+const PATHS = kind(
+  'an array of paths',
+  (value) => Array.isArray(value) && value.every((path) => typeof path === 'string'),
+);
 
 /**
  * Opens traces. DASF records tasks and resources of one run in several files. DASF's event files therefore become one

@@ -106,6 +106,9 @@ export const TRACES: readonly Form[] = [
   ['new FileDatabase(f, { flsh })', () => make(trace.FileDatabase, 'f', { flsh: 1 }), /'flush'/],
   ['openTrace(5)', () => loose(trace.openTrace, 5), /openTrace/],
   ['openTrace(p, { maxBytes })', () => loose(trace.openTrace, 'p', { maxUnpacked: 1 }), /'maxUnpackedBytes'/],
+  ['openTraces([trace])', (client) => loose(trace.openTraces, [client.trace]), /paths/],
+  ['observeProgram(null)', () => loose(trace.observeProgram, null), /observer.*TraceWriter/],
+  ['registerDefaultProfiler()', () => loose(trace.registerDefaultProfiler), /a Pipeline or a Client/],
   ['openTraces("x")', () => loose(trace.openTraces, 'x'), /paths/],
   ['TraceWriter.create()', () => loose(trace.TraceWriter.create), /directory/],
   [
@@ -136,7 +139,28 @@ export const TRACES: readonly Form[] = [
   ],
 ];
 
+/** Functions of a trace, called with the path of a trace, and with nothing. */
+const NO_TRACES: readonly Form[] = Object.entries({
+  computationCount: analysis.computationCount,
+  diff: analysis.diff,
+  exportTrace: trace.exportTrace,
+  findings: analysis.findings,
+  profiledPrefixes: analysis.profiledPrefixes,
+  recordsTransfers: analysis.recordsTransfers,
+  samplingInterval: analysis.samplingInterval,
+  scaling: analysis.scaling,
+  simulate: analysis.simulate,
+  speedups: analysis.speedups,
+  viewTrace: trace.viewTrace,
+  writeReport: diagnostics.writeReport,
+}).flatMap(([name, fn]): Form[] => [
+  [`${name}('run.trace')`, () => loose(fn, 'run.trace'), new RegExp(`${name}.*expected a trace`)],
+  [`${name}()`, () => loose(fn), new RegExp(`${name}.*expected a trace`)],
+]);
+
 export const ANALYSES: readonly Form[] = [
+  ...NO_TRACES,
+  ['findingsTable(trace)', (client) => loose(analysis.findingsTable, client.trace), /findingsTable\(\)/],
   [
     'criticalPath(client)',
     (client) => loose(analysis.criticalPath, client),

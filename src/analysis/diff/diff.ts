@@ -1,7 +1,7 @@
 // Compares two runs, or two sets of runs, by prefix, span, activity, function and kind of part of the critical path,
 // and tests which differences are more than noise.
 
-import { checkOptions, kind, type OptionKinds } from '../../base/arguments.js';
+import { checkArgument, checkOptions, kind, type OptionKinds, TRACE } from '../../base/arguments.js';
 import { invalidArgument } from '../../base/errors.js';
 import { INSPECT } from '../../base/printed.js';
 import type { StackDiff } from '../../profile/stackDiff.js';
@@ -182,7 +182,8 @@ interface Run {
 }
 
 function listOf(traces: Trace | readonly Trace[], side: string): readonly Trace[] {
-  const list = 'tasks' in traces ? [traces] : traces;
+  const list = Array.isArray(traces) ? traces : [traces];
+  for (const trace of list) checkArgument(`diff(): the ${side} side`, trace, TRACE);
   if (list.length > 0) return list;
   throw invalidArgument(`diff(): the ${side} side has no traces. Pass at least one trace.`);
 }

@@ -1,5 +1,5 @@
 // Finds what cost a run most time, with evidence and advice. Each rule has its own file in this folder.
-import { checkArgument, TRACE } from '../../base/arguments.js';
+import { checkArgument, kind, TRACE } from '../../base/arguments.js';
 import type { Trace } from '../../trace/trace.js';
 import { Table } from '../table.js';
 import { valuesColumn } from '../valuesColumn.js';
@@ -95,6 +95,8 @@ export function findings(trace: Trace): readonly Finding[] {
   return [...own.slice(0, MAX_FINDINGS - shared.length), ...shared];
 }
 
+const FINDINGS = kind('the result of findings()', Array.isArray);
+
 /** Returns the findings of the rules, without those that cost too little. */
 function foundBy(rules: readonly Rule[], facts: Facts): Finding[] {
   const least = Math.max(MIN_SECONDS, MIN_SHARE * facts.makespan);
@@ -110,6 +112,7 @@ function foundBy(rules: readonly Rule[], facts: Facts): Finding[] {
 
 /** Returns a table with one row per finding: title, seconds, confidence, evidence and advice. */
 export function findingsTable(found: readonly Finding[]): Table {
+  checkArgument('findingsTable()', found, FINDINGS);
   return new Table([
     valuesColumn(
       'Finding',
