@@ -109,6 +109,11 @@ test('a live page opens on Status and shows the tasks since the last pause, and 
   await shows(0, 63);
   await page.getByRole('button', { name: 'Now' }).click();
   await shows(60, 63);
+  // The legend says that a prefix is not in this range. The names of the others stay beside their colours.
+  await said(page, '.legend', /1 more are not in this range/);
+  const leftOf = (selector: string) =>
+    page.evaluate((one) => document.querySelector(one)?.getBoundingClientRect().left ?? 0, selector);
+  assert.ok((await leftOf('.legend .entry .name')) - (await leftOf('.legend .entry .swatch')) < 30);
   await go(page, 'workers');
   await shows(0, 63);
 
