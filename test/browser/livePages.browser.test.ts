@@ -93,6 +93,7 @@ test('a live page opens on Status and shows the tasks since the last pause, and 
   const progress = await said(page, panel('Progress'), /2 \/ 3, 1 erred/);
   assert.match(progress, /12 memory, 1 erred/);
   assert.doesNotMatch(progress, /load|forgotten/);
+  await said(page, '.bar .facts', /13 tasks.*1 failed/);
   const shows = async (start: number, stop: number) => {
     let text = '';
     const isSo = async () => {
@@ -117,6 +118,8 @@ test('a live page opens on Status and shows the tasks since the last pause, and 
   await go(page, 'workers');
   await shows(0, 63);
 
+  await go(page, 'groups');
+  await said(page, '.graph-view', /fit · 3 \/ 3, 1 erred/);
   await go(page, 'graph');
   await said(page, 'main', /3 tasks;/);
   await page.getByLabel('Only the current graph').uncheck();

@@ -92,6 +92,8 @@ export interface ProfileModel {
   /** The prefixes that occur in a plot, most time first. */
   readonly legend: readonly PrefixInfo[];
   readonly taskCount: number;
+  /** Runs that failed. */
+  readonly failedCount: number;
   /** Returns facts about a task for the tooltip, by row of the page's task table. */
   readonly factsOf?: (task: number) => readonly RunFact[];
   /** Message of a task stream without tasks. Default: how to switch on the Profiler. */
@@ -110,6 +112,8 @@ export interface ModelOptions {
   readonly isActivity?: (entry: number) => boolean;
   /** Default: number of entries of all task sections. */
   readonly taskCount?: number;
+  /** Default: 0. */
+  readonly failedCount?: number;
   /** Epoch seconds of time 0. Default: the first event. */
   readonly origin?: number;
   /** Window for sections without events, in epoch seconds. Default: the first second. */
@@ -155,6 +159,7 @@ export function buildModel(page: SectionPage, options: ModelOptions = {}): Profi
     prefixes,
     legend,
     taskCount: options.taskCount ?? stream?.task.length ?? 0,
+    failedCount: options.failedCount ?? 0,
     ...(options.factsOf === undefined ? {} : { factsOf: options.factsOf }),
     ...(options.prefixOf === undefined ? {} : { prefixOf: options.prefixOf }),
     ...(options.emptyStream === undefined ? {} : { emptyStream: options.emptyStream }),

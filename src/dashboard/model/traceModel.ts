@@ -122,6 +122,7 @@ class ModelBuilder {
         tasks.length,
         this.#trace.totals.states.reduce((sum, count) => sum + count, 0),
       ),
+      failedCount: this.#trace.totals.states[TASK_ERRED] ?? 0,
       factsOf: (row) => lifecycleFacts(this.#trace, row),
       prefixOf: (row) => (tasks.state[row] === TASK_ERRED ? this.#nameOf(tasks.prefix[row]!) : undefined),
       emptyStream: 'No task has run yet. Start tasks with compute, client.submit or client.map.',

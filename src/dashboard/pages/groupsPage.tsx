@@ -62,13 +62,14 @@ export function GroupsGraph({ graph, state, update: { trace, live }, onNode, act
   const nodesOf = new Map<string, number>();
   for (const { prefix } of graph.nodes) nodesOf.set(prefix, (nodesOf.get(prefix) ?? 0) + 1);
   const progress = new Map(live?.progress.map((row) => [row.prefix, row]));
-  const countOf = ({ prefix, count }: GroupNode): string => {
+  const countOf = ({ prefix, count, erred }: GroupNode): string => {
     // The scheduler counts tasks by prefix. The progress of a group is known only if it is the only group of its
     // prefix.
     const row = nodesOf.get(prefix) === 1 ? progress.get(prefix) : undefined;
+    const failed = erred > 0 ? `, ${formatCount(erred)} erred` : '';
     return row === undefined
-      ? formatCount(count)
-      : `${formatCount(row.finished + row.erred + row.cancelled)} / ${formatCount(row.total)}`;
+      ? `${formatCount(count)}${failed}`
+      : `${formatCount(row.finished + row.erred + row.cancelled)} / ${formatCount(row.total)}${failed}`;
   };
   return (
     <GraphView

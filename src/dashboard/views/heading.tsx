@@ -42,6 +42,7 @@ function facts({ model }: PageState): string[] {
   // A page with only samples has neither tasks nor workers.
   const streams = model.taskCount > 0 || workers > 0;
   if (streams) list.push(plural(model.taskCount, 'task'));
+  if (streams && model.failedCount > 0) list.push(`${formatCount(model.failedCount)} failed`);
   // The totals of a live run can arrive before its rows. The number of tasks is then known, but not their times.
   if (streams && model.taskCount > 0 && model.legend.length === 0) return list;
   if (streams) list.push(plural(workers, 'worker'));
