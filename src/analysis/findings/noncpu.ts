@@ -9,11 +9,12 @@ import { actionOf, workIntervalsOf } from '../workIntervals.js';
 import { metricSeconds } from './metricSeconds.js';
 
 /**
- * Share of sleep in the time of a prefix's tasks, from which a task is assumed to sleep at least as long as half of them
- * do. A signal, such as that of the profiler, wakes a thread before its sleep ends, and the thread then waits for a core.
+ * If the tasks of a prefix sleep for at least this share of their time, each of them is assumed to sleep at least as long
+ * as half of them do. A task may seem to sleep less: a signal, such as that of the profiler, wakes its thread before the
+ * sleep ends, and the thread then waits for a core.
  */
 const ASLEEP = 0.6;
-/** Share of this usual time below which a task is assumed to have been woken. */
+/** Such a task was woken if it took less than this share of the median of its prefix. Waits for a core do not count. */
 const SHORT = 0.9;
 
 /** The time of a prefix's tasks in seconds, divided into five parts without overlap. */
@@ -36,7 +37,7 @@ export interface PrefixCpu {
 /**
  * Returns the prefixes with fine performance metrics that take at least a twentieth of the time, those with most
  * blocked time first. Waits for a busy core are `crowded`, not `noncpu`. Blocked time of first calls is left out,
- * because it may be the loading of modules, and so is the start of profilers.
+ * because modules may load in it. The start of profilers is left out, too.
  */
 export function cpuByPrefix(trace: Trace): PrefixCpu[] {
   const cpu = metricSeconds(trace, 'thread-cpu');
@@ -66,7 +67,7 @@ export function cpuByPrefix(trace: Trace): PrefixCpu[] {
     .sort((a, b) => b.noncpu - a.noncpu);
 }
 
-/** Returns the share of the time with a core of threads that compute without a pause, 0 to 1. */
+/** Returns the share of its time in which a thread has a core if it computes without a pause, 0 to 1. */
 export function coreShare(trace: Trace): number {
   let [cores, crowded] = [0, 0];
   for (const row of cpuByPrefix(trace)) {

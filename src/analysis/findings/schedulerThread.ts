@@ -91,9 +91,10 @@ function blockedSpans({ resources }: Trace): BlockedSpan[] {
 }
 
 /**
- * Estimates the share of waits, during which the event loop was blocked, that the program caused, from samples of the
- * scheduler's thread. Longpole's own time beyond the cost of the handled tasks is mostly recording. It would run while
- * tasks compute if the program did not block the thread, so it counts for the program up to the program's own time.
+ * The event loop was blocked during the given waits. Returns the share of them that the program caused, estimated from
+ * samples of the scheduler's thread. Longpole's own time beyond the cost of the handled tasks is mostly recording. If the
+ * program did not block the thread, Longpole would record while tasks compute. This time therefore counts for the
+ * program, but at most as much as the program's own time.
  * Without samples, all time beyond the cost of the handled tasks is the program's.
  */
 function programShare(trace: Trace, waits: readonly Span[]): number {
@@ -124,8 +125,8 @@ function isInside(time: number, spans: readonly Span[]): boolean {
 }
 
 /**
- * Returns undefined if the profiler did not sample the scheduler's thread. Without a sample in these spans, the thread
- * had no core, which no program on it caused.
+ * Returns the program's share of the time in these spans; undefined if the profiler did not sample the scheduler's
+ * thread. Without a sample in these spans, the thread had no core. The program did not cause this, so its share is 0.
  */
 function sampledShare(trace: Trace, spans: readonly Span[]): number | undefined {
   const { worker, time, frame, count, length } = trace.samples;

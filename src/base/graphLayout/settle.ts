@@ -14,8 +14,8 @@ export interface Settled {
 
 /**
  * Returns the place of each item.
- * @param isAlike whether two joined items should stand in one line; an item's other neighbours count only where it
- * has none of these
+ * @param isAlike whether two joined items should stand in one line. If an item has such a neighbour, its other
+ * neighbours do not affect its place
  * @param before size that an item takes before its place
  * @param after size that an item takes behind its place
  * Cost: O(sweeps × (items + edges)).
