@@ -3,10 +3,17 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { it } from 'node:test';
+import { ProgressBar, visualize } from 'longpole/diagnostics';
+import { Pipeline, registerDefaultProfiler } from 'longpole/trace';
 import { FINDING_CODES } from '#internal/analysis/findings/finding.js';
 import { PATH_KINDS } from '#internal/analysis/path/pathParts.js';
 import { QUESTIONS } from '#internal/analysis/questions.js';
+import { adaptSettings } from '#internal/api/cluster/adaptive.js';
+import { PROFILE_OPTIONS } from '#internal/api/cluster/clientMeasures.js';
+import { SUBMIT_OPTIONS } from '#internal/api/cluster/clientOptions.js';
+import { checkDaskOptions } from '#internal/api/cluster/daskOptions.js';
 import { EXPORTERS } from '#internal/api/exporters.js';
+import { LOCAL_OPTIONS } from '#internal/api/runPlan.js';
 import { defaultSetting, readSetting, SETTING_NAMES } from '#internal/base/settings.js';
 import { PAGES } from '#internal/dashboard/pages/pageNames.js';
 import { MEMORY_MEASURES } from '#internal/diagnostics/memorySampler.js';
@@ -26,6 +33,9 @@ interface Reference {
   readonly isPlain?: boolean;
 }
 
+/** Has an option that no function knows. */
+const WRONG: object = { unknown: 0 };
+
 const REFERENCES: readonly Reference[] = [
   { page: 'docs/settings.md', column: 'setting', names: SETTING_NAMES },
   { page: 'docs/findings.md', column: 'code', names: FINDING_CODES },
@@ -43,6 +53,34 @@ const REFERENCES: readonly Reference[] = [
     column: 'page',
     names: PAGES.map(({ title }) => title),
     isPlain: true,
+  },
+  {
+    page: 'docs/get-started.md',
+    column: 'option',
+    names: ['scheduler', ...Object.keys(LOCAL_OPTIONS)],
+  },
+  {
+    page: 'docs/cluster.md',
+    column: 'option',
+    names: [...Object.keys(SUBMIT_OPTIONS), ...optionsOf(() => adaptSettings('adapt()', WRONG))],
+  },
+  // `filename` selects no samples; the page describes it below the table.
+  {
+    page: 'docs/profile-a-task.md',
+    column: 'option',
+    names: Object.keys(PROFILE_OPTIONS).filter((name) => name !== 'filename'),
+  },
+  {
+    page: 'docs/profile-a-pipeline.md',
+    column: 'option',
+    names: optionsOf(() => registerDefaultProfiler(new Pipeline('empty'), WRONG)),
+  },
+  { page: 'docs/run-on-dask.md', column: 'option', names: optionsOf(() => checkDaskOptions(WRONG)) },
+  { page: 'docs/show-progress.md', column: 'option', names: optionsOf(() => new ProgressBar(WRONG)) },
+  {
+    page: 'docs/diagnostics.md',
+    column: 'option',
+    names: [...optionsOf(() => new ProgressBar(WRONG)), ...optionsOf(() => visualize([], WRONG))],
   },
 ];
 /** Pages about a command with a table of its options, and whether the table has all of them. */
@@ -62,6 +100,17 @@ function rowsOf(page: string, column: string): (readonly string[])[] {
 /** Returns the texts in backquotes. */
 function namesIn(cell = ''): string[] {
   return Array.from(cell.matchAll(/`([^`]+)`/g), (match) => match[1]!);
+}
+
+/** Returns the options that the error of a call with WRONG lists. */
+function optionsOf(call: () => unknown): string[] {
+  try {
+    call();
+  } catch (error) {
+    const list = /The options are: (.*)\.$/.exec(String(error))?.[1];
+    if (list !== undefined) return list.split(', ');
+  }
+  throw new Error('The call did not fail with a list of options.');
 }
 
 /** Returns the long options in a text, such as `--workers`. */

@@ -87,7 +87,7 @@ export abstract class SharedObject {
     return askScheduler(kind, question(timeout));
   }
 
-  /** @internal Returns a value as it travels. `call` is the name of the call, for errors. */
+  /** @internal Returns a value in the form in which it is sent. `call` is the name of the call, for errors. */
   protected packed(call: string, value: unknown): SharedValue {
     if (!(value instanceof Future)) return packValue(value, `${call}() of '${this.name}': the value`);
     // The submission of its task is sent before.
