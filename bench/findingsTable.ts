@@ -2,7 +2,7 @@
 // other programs keep every core busy. It runs workloads with a known bottleneck, and healthy ones, which must not
 // cause a false alarm. Writes docs/findings-table.md.
 import { execFile, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +18,7 @@ const USAGE = `Usage: node dist-test/bench/findingsTable.js [options]
   --repeat N   recordings of each (default 5)
   --burners N  processes that keep a core busy meanwhile (default: one per core)
   --keep DIR   keeps the recordings in this folder
-  --again DIR  analyses the recordings of this folder instead of making new ones; the table is printed and not written
+  --again DIR  analyses the recordings of this folder instead of making new ones
 `;
 /** Permitted relative error of the seconds. */
 const TARGET = 0.2;
@@ -48,6 +48,8 @@ interface Recording {
   readonly trace: Trace;
   /** Seconds that the program printed; NaN: none. */
   readonly reported: number;
+  /** Mean number of processes that wanted a core in the minute before the end of the recording. */
+  readonly load: number;
 }
 
 /** Returns the seconds of the tasks of a prefix, on all workers or on one. */
@@ -122,24 +124,33 @@ const ALWAYS_TRUE: readonly FindingCode[] = ['cpu-oversubscription', 'worker-bou
 
 const path = (name: string): string => fileURLToPath(new URL(`../../${name}`, import.meta.url));
 
-/** Records a program, or opens its recording in `again`. Returns a text if the program failed. */
-async function record(name: string, run: number, { folder, isAgain }: Options): Promise<Recording | string> {
-  const directory = join(folder, `${name.replaceAll(' ', '-')}-${run}.trace`);
-  const printed = `${directory}.txt`;
+const directoryOf = (name: string, run: number, { folder }: Options): string =>
+  join(folder, `${name.replaceAll(' ', '-')}-${run}.trace`);
+
+/** Records a program. The file of its facts is missing if the program failed. */
+async function record(name: string, run: number, options: Options): Promise<void> {
+  const directory = directoryOf(name, run, options);
+  rmSync(directory, { recursive: true, force: true });
+  rmSync(`${directory}.json`, { force: true });
+  const program = path('dist-test/bench/findingsProgram.js');
+  const args = ['run', '--no-dashboard', '--trace', directory, program, name];
   try {
-    if (!isAgain) {
-      rmSync(directory, { recursive: true, force: true });
-      const program = path('dist-test/bench/findingsProgram.js');
-      const args = ['run', '--no-dashboard', '--trace', directory, program, name];
-      const { stdout } = await promisify(execFile)(process.execPath, [path('dist/bundle/main.js'), ...args]);
-      writeFileSync(printed, stdout);
-    }
-    const text = readFileSync(printed, 'utf8').trim();
-    return { trace: openTrace(directory), reported: text === '' ? Number.NaN : Number(text) };
+    const { stdout } = await promisify(execFile)(process.execPath, [path('dist/bundle/main.js'), ...args]);
+    const load = loadavg()[0] ?? Number.NaN;
+    writeFileSync(`${directory}.json`, JSON.stringify([stdout.trim(), load]));
+    console.log(`${run + 1}: ${name} recorded, load ${load.toFixed(1)}`);
   } catch (error) {
     console.log(error instanceof Error ? error.message : String(error));
-    return 'program failed';
   }
+}
+
+/** Returns undefined if the program failed. */
+function opened(name: string, run: number, options: Options): Recording | undefined {
+  const directory = directoryOf(name, run, options);
+  if (!existsSync(`${directory}.json`)) return undefined;
+  const [text, load]: unknown[] = JSON.parse(readFileSync(`${directory}.json`, 'utf8'));
+  const reported = text === '' ? Number.NaN : Number(text);
+  return { trace: openTrace(directory), reported, load: Number(load) };
 }
 
 interface Row {
@@ -150,30 +161,33 @@ interface Row {
   readonly truth: number;
   readonly found: number;
   readonly others: ReadonlyMap<string, number>;
+  /** Load of each recording. */
+  readonly loads: readonly number[];
 }
 
 function count(others: Map<string, number>, name: string): void {
   others.set(name, (others.get(name) ?? 0) + 1);
 }
 
-/** Yields the recordings of successful runs. `others` counts the reasons of the failed ones. */
-async function* recordings(
+/** Yields the recordings of successful runs, and counts the others. */
+function* recordings(
   name: string,
   options: Options,
   others: Map<string, number>,
-): AsyncGenerator<Recording> {
+): IterableIterator<Recording> {
   for (let run = 0; run < options.repeat; run++) {
-    const recording = await record(name, run, options);
-    if (typeof recording === 'string') count(others, recording);
+    const recording = opened(name, run, options);
+    if (recording === undefined) count(others, 'program failed');
     else yield recording;
   }
 }
 
-async function provoke({ name, codes, truth }: Provoked, options: Options): Promise<Row> {
+function provoke({ name, codes, truth }: Provoked, options: Options): Row {
   const others = new Map<string, number>();
+  const loads: number[] = [];
   const [truths, costs]: [number[], number[]] = [[], []];
   let good = 0;
-  for await (const recording of recordings(name, options, others)) {
+  for (const recording of recordings(name, options, others)) {
     const all = findings(recording.trace);
     const [first] = all;
     const isFirst = first !== undefined && codes.includes(first.code);
@@ -184,7 +198,10 @@ async function provoke({ name, codes, truth }: Provoked, options: Options): Prom
       costs.push(first.seconds);
     }
     if (isFirst && !(Math.abs(first.seconds / real - 1) > TARGET)) good++;
-    console.log(`${name.padEnd(24)} truth ${real.toFixed(2)} s, found ${listOf(all)}, load ${load(options)}`);
+    loads.push(recording.load);
+    console.log(
+      `${name.padEnd(24)} truth ${real.toFixed(2)} s, found ${listOf(all)}, load ${recording.load.toFixed(1)}`,
+    );
   }
   return {
     name,
@@ -194,27 +211,28 @@ async function provoke({ name, codes, truth }: Provoked, options: Options): Prom
     truth: middle(truths),
     found: middle(costs),
     others,
+    loads,
   };
 }
 
 const listOf = (all: readonly Finding[]): string =>
   all.map(({ code, seconds }) => `${code} ${seconds.toFixed(2)} s`).join(', ') || 'nothing';
-/** Load of the machine in the last minute; unknown for an earlier recording. */
-const load = ({ isAgain }: Options): string => (isAgain ? '?' : (loadavg()[0] ?? 0).toFixed(1));
 const middle = (values: readonly number[]): number =>
   values.length === 0 ? Number.NaN : median([...values]);
 
-async function watch(name: string, allowed: readonly FindingCode[], options: Options): Promise<Row> {
+function watch(name: string, allowed: readonly FindingCode[], options: Options): Row {
   const others = new Map<string, number>();
+  const loads: number[] = [];
   let good = 0;
-  for await (const recording of recordings(name, options, others)) {
+  for (const recording of recordings(name, options, others)) {
     const alarms = findings(recording.trace).filter(
       ({ code }) => !allowed.includes(code) && !ALWAYS_TRUE.includes(code),
     );
     for (const { code } of alarms) count(others, code);
     if (alarms.length === 0) good++;
+    loads.push(recording.load);
     console.log(
-      `${name.padEnd(24)} ${alarms.length === 0 ? 'no false alarm' : listOf(alarms)}, load ${load(options)}`,
+      `${name.padEnd(24)} ${alarms.length === 0 ? 'no false alarm' : listOf(alarms)}, load ${recording.load.toFixed(1)}`,
     );
   }
   return {
@@ -225,12 +243,18 @@ async function watch(name: string, allowed: readonly FindingCode[], options: Opt
     truth: Number.NaN,
     found: Number.NaN,
     others,
+    loads,
   };
 }
 
 const seconds = (value: number): string => (Number.isNaN(value) ? '–' : `${value.toFixed(2)} s`);
 const listed = (others: Row['others']): string =>
   [...others].map(([code, count]) => `\`${code}\` ${count}×`).join(', ');
+
+function loadText(rows: readonly Row[]): string {
+  const loads = rows.flatMap((row) => row.loads);
+  return `${Math.min(...loads).toFixed(0)} to ${Math.max(...loads).toFixed(0)}`;
+}
 
 function page(provoked: readonly Row[], healthy: readonly Row[], burners: number): string {
   const all = (rows: readonly Row[]): string => {
@@ -245,6 +269,7 @@ function page(provoked: readonly Row[], healthy: readonly Row[], burners: number
 Workloads with a known bottleneck, recorded on ${availableParallelism()} cores while ${burners} other programs kept one core busy each.
 \`node dist-test/bench/findingsTable.js\` writes this page; \`--help\` lists its options. A run is right if the expected finding
 comes first and its seconds are within ${100 * TARGET} % of the true ones, if these are known from the times of the tasks.
+During the recordings, ${loadText([...provoked, ...healthy])} processes wanted a core.
 
 Right: ${all(provoked)}.
 
@@ -268,21 +293,30 @@ ${healthy.map(({ name, expected, good, runs, others }) => `| ${name} | ${expecte
 `;
 }
 
-async function main(options: Options): Promise<void> {
-  const isWanted = (name: string): boolean => options.only.some((part) => name.includes(part));
-  const busy = Array.from({ length: options.isAgain ? 0 : options.burners }, () =>
+/** Records every program, in turns, while other programs keep cores busy. */
+async function recordAll(names: readonly string[], options: Options): Promise<void> {
+  const busy = Array.from({ length: options.burners }, () =>
     spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }),
   );
-  const [provoked, healthy]: [Row[], Row[]] = [[], []];
   try {
-    for (const one of PROVOKED) if (isWanted(one.name)) provoked.push(await provoke(one, options));
-    for (const [name, allowed] of Object.entries(HEALTHY))
-      if (isWanted(name)) healthy.push(await watch(name, allowed, options));
+    for (let run = 0; run < options.repeat; run++) for (const name of names) await record(name, run, options);
   } finally {
     for (const burner of busy) burner.kill();
   }
-  const text = page(provoked, healthy, options.burners);
-  if (options.only.includes('') && !options.isAgain) writeFileSync(path('docs/findings-table.md'), text);
+}
+
+async function main(options: Options): Promise<void> {
+  const isWanted = (name: string): boolean => options.only.some((part) => name.includes(part));
+  const provoked = PROVOKED.filter(({ name }) => isWanted(name));
+  const healthy = Object.entries(HEALTHY).filter(([name]) => isWanted(name));
+  if (!options.isAgain)
+    await recordAll([...provoked.map(({ name }) => name), ...healthy.map(([name]) => name)], options);
+  const text = page(
+    provoked.map((one) => provoke(one, options)),
+    healthy.map(([name, allowed]) => watch(name, allowed, options)),
+    options.burners,
+  );
+  if (options.only.includes('')) writeFileSync(path('docs/findings-table.md'), text);
   console.log(text);
 }
 

@@ -65,17 +65,35 @@ function moreWorkers(
   program: string,
   args: readonly string[],
   found: readonly FindingCode[] = [],
+  few = 1,
 ): Pair {
   const variant = (workers: number): Variant => ({ name: `${workers} workers`, workers, args });
   return {
     name,
     program,
-    variants: [variant(1), variant(2)],
-    there: { workers: 2 },
-    back: { workers: 1 },
+    variants: [variant(few), variant(2 * few)],
+    there: { workers: 2 * few },
+    back: { workers: few },
     found,
   };
 }
+
+/** The shapes of bench/sleepingProgram.ts. */
+const SLEEPING = ['map', 'chains', 'tree', 'stages', 'uneven', 'grid'];
+/** Findings that are true of sleeping graphs, depending on the number of workers. */
+const SLEEPING_FOUND: readonly FindingCode[] = [
+  'synchronous-io',
+  'serial-stretch',
+  'lack-of-parallelism',
+  'worker-bound',
+  'cpu-oversubscription',
+];
+
+/** Sleeping tasks need no core, so these predictions must hold while other programs are busy. */
+const sleeping = (few: number): Pair[] =>
+  SLEEPING.map((shape) =>
+    moreWorkers(`sleeping ${shape}`, 'dist-test/bench/sleepingProgram.js', [shape], SLEEPING_FOUND, few),
+  );
 
 const FIT_ROUNDS = 20_000_000;
 /** Leaves of the tree, which has slightly more than a million tasks. */
@@ -126,6 +144,8 @@ const PAIRS: readonly Pair[] = [
     back: { faster: { fit: 0.5 } },
     found: [],
   },
+  ...sleeping(1),
+  ...sleeping(2),
 ];
 
 /** A recording, with its start and stop in seconds since the epoch. */
@@ -219,17 +239,23 @@ interface Verdict {
   readonly isGood: boolean;
   readonly predictions: number;
   readonly inside: number;
+  /** Error of each single prediction, and half the width of its band, as shares of the measured value. */
+  readonly errors: readonly number[];
+  readonly bands: readonly number[];
 }
 
 async function report(pair: Pair, effort: Effort): Promise<Verdict> {
   const { sides, codes } = await compare(pair, effort);
   const verdict = { isGood: true, predictions: 0, inside: 0 };
+  const [errors, bands]: [number[], number[]] = [[], []];
   for (const [i, { seen, predicted }] of sides.entries()) {
     const names = [pair.variants[1 - i]?.name, pair.variants[i]?.name].join(' → ');
     const title = `${pair.name.padEnd(16)} ${names.padEnd(22)}`;
     for (const [at, prediction] of predicted.entries()) {
       const real = seen[at] ?? Number.NaN;
       verdict.predictions += 1;
+      errors.push(Math.abs(prediction.makespan / real - 1));
+      bands.push((prediction.high - prediction.low) / 2 / real);
       if (prediction.low <= real && real <= prediction.high) verdict.inside += 1;
       console.log(`${title} ${comparison(prediction, real)}`);
     }
@@ -242,7 +268,7 @@ async function report(pair: Pair, effort: Effort): Promise<Verdict> {
   const alarms = [...codes].filter((code) => !pair.found.includes(code));
   console.log(`${pair.name.padEnd(16)} found: ${[...codes].join(', ') || 'nothing'}`);
   if (alarms.length > 0) console.log(`${pair.name.padEnd(16)} FALSE ALARMS: ${alarms.join(', ')}`);
-  return { ...verdict, isGood: verdict.isGood && alarms.length === 0 };
+  return { ...verdict, errors, bands, isGood: verdict.isGood && alarms.length === 0 };
 }
 
 /** Compares every pair, and prints the share of correct single predictions. */
@@ -254,6 +280,10 @@ async function reality(pairs: readonly Pair[], effort: Effort): Promise<boolean>
   console.log(
     `${inside} of ${predictions} single predictions contain the measured value (${((100 * inside) / predictions).toFixed(0)} %, target ${100 * HONEST} %)`,
   );
+  const percent = (shares: readonly number[]): string => `${(100 * median([...shares])).toFixed(1)} %`;
+  const error = percent(verdicts.flatMap(({ errors }) => errors));
+  const band = percent(verdicts.flatMap(({ bands }) => bands));
+  console.log(`Median error of single predictions: ${error}; median band: ± ${band}`);
   return verdicts.every(({ isGood }) => isGood) && inside >= HONEST * predictions;
 }
 

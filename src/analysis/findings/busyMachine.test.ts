@@ -178,6 +178,17 @@ describe('findings on a busy machine', () => {
       near(starved(samples('/home/me/program.js', 0, 10, false)), 0);
     });
 
+    it('has no samples in a local run, where waits for cores are no evidence of the program', () => {
+      const waiting = (coreWait: number): number => {
+        const tasks = (spec.tasks ?? []).map((task) => ({ ...task, coreWait }));
+        const metrics = cpu({ step: [10 * (1 - coreWait), 10 * coreWait] }) ?? [];
+        return found({ ...spec, tasks, metrics, resources }).get('event-loop-starvation')?.seconds ?? 0;
+      };
+      near(waiting(0), 9);
+      near(waiting(0.1), 8.1);
+      near(waiting(0.3), 0);
+    });
+
     it('is not the program if Longpole is an installed bundle without source maps', () => {
       near(starved(samples('/home/me/node_modules/longpole/dist/bundle/clusterParts.js', 0, 10)), 0);
     });

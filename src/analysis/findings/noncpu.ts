@@ -69,12 +69,11 @@ export function cpuByPrefix(trace: Trace): PrefixCpu[] {
 
 /** Returns the share of its time in which a thread has a core if it computes without a pause, 0 to 1. */
 export function coreShare(trace: Trace): number {
-  let [cores, crowded] = [0, 0];
-  for (const row of cpuByPrefix(trace)) {
-    cores += row.cpu + row.gc;
-    crowded += row.crowded;
-  }
-  return cores > 0 ? cores / (cores + crowded) : 1 - coreUseOf(trace).lost;
+  const { aloneSeconds, lost } = coreUseOf(trace);
+  const cores = metricSeconds(trace, 'thread-cpu').total + metricSeconds(trace, 'gc').total;
+  let waited = 0;
+  for (const row of lanesOf(trace).spans.rows) waited += trace.tasks.duration[row]! - aloneSeconds(row);
+  return cores > 0 ? cores / (cores + waited) : 1 - lost;
 }
 
 /** Returns the ratio of some seconds to all the time in which tasks of the prefix occupied a thread, 0 to 1. */

@@ -1,7 +1,10 @@
 // Divides the waits for the scheduler by cause: computations of the program on the scheduler's thread, and Longpole's
 // own work for the tasks.
 import type { Trace } from '../../trace/trace.js';
+import { coreUseOf } from '../coreUse.js';
+import { CROWDED_SHARE } from './cpuOversubscription.js';
 import type { Facts } from './finding.js';
+import { coreShare } from './noncpu.js';
 
 /** Delay of the scheduler's event loop in seconds from which the loop counts as blocked. */
 export const MIN_DELAY = 0.05;
@@ -95,7 +98,8 @@ function blockedSpans({ resources }: Trace): BlockedSpan[] {
  * samples of the scheduler's thread. Longpole's own time beyond the cost of the handled tasks is mostly recording. If the
  * program did not block the thread, Longpole would record while tasks compute. This time therefore counts for the
  * program, but at most as much as the program's own time.
- * Without samples, all time beyond the cost of the handled tasks is the program's.
+ * Without samples, all time with a core beyond the cost of the handled tasks is the program's. If tasks wait for cores
+ * then, nothing shows that the program computed.
  */
 function programShare(trace: Trace, waits: readonly Span[]): number {
   const seconds = waits.reduce((sum, { start, stop }) => sum + stop - start, 0);
@@ -103,7 +107,10 @@ function programShare(trace: Trace, waits: readonly Span[]): number {
   const handled = countInside(acknowledged, waits) + countInside(submitted, waits);
   const scheduling = Math.min(1, (handled * TASK_COST) / seconds);
   const program = sampledShare(trace, waits);
-  if (program === undefined) return 1 - scheduling;
+  if (program === undefined) {
+    const isCrowded = coreUseOf(trace).lost >= CROWDED_SHARE;
+    return isCrowded ? 0 : coreShare(trace) * (1 - scheduling);
+  }
   return program + Math.min(program, Math.max(0, 1 - program - scheduling));
 }
 
