@@ -1,4 +1,5 @@
 // Writes a call tree as a file for speedscope.app, which draws it as a flame graph.
+import { getOrMake } from '../base/lookUps.js';
 import { type CallTree, forEachStack, frameIdentifier } from './callTree.js';
 
 export interface SpeedscopeFile {
@@ -46,20 +47,13 @@ export function toSpeedscope(
     const weights: number[] = [];
     forEachStack(tree, (stack, self) => {
       samples.push(
-        stack.map((frame) => {
-          const identifier = frameIdentifier(frame);
-          let index = indexes.get(identifier);
-          if (index === undefined) {
-            index =
-              frames.push({
-                name: frame.name,
-                ...(frame.filename === '' ? {} : { file: frame.filename }),
-                ...(frame.lineNumber === 0 ? {} : { line: frame.lineNumber }),
-              }) - 1;
-            indexes.set(identifier, index);
-          }
-          return index;
-        }),
+        stack.map((frame) =>
+          getOrMake(indexes, frameIdentifier(frame), () => {
+            const { name, filename, lineNumber } = frame;
+            const file = filename === '' ? {} : { file: filename };
+            return frames.push({ name, ...file, ...(lineNumber === 0 ? {} : { line: lineNumber }) }) - 1;
+          }),
+        ),
       );
       weights.push(self * interval);
     });

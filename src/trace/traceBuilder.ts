@@ -1,6 +1,7 @@
 // Builds a trace row by row, for the readers of files.
 
 import { getOrMake } from '../base/lookUps.js';
+import { recordOf } from '../base/recordOf.js';
 import { Float64Column, Int32Column } from './columns.js';
 import { functionNameSpan } from './functionName.js';
 import { printable } from './printedTrace.js';
@@ -28,13 +29,9 @@ export interface TaskRow {
   shape: number;
 }
 
-const DETAILS = [
-  'prefix',
-  'group',
-  'functionName',
-  'span',
-  'computation',
-  'thread',
+const IDS = ['prefix', 'group', 'functionName', 'span', 'computation', 'thread', 'call'] as const;
+const BYTES = ['state', 'attempt'] as const;
+const NUMBERS = [
   'id',
   'submitted',
   'ready',
@@ -46,10 +43,8 @@ const DETAILS = [
   'seceded',
   'resumed',
   'waited',
-  'state',
-  'attempt',
-  'call',
 ] as const;
+const DETAILS = [...IDS, ...BYTES, ...NUMBERS];
 type Detail = (typeof DETAILS)[number];
 
 /** Columns that few formats have. A column without values is omitted; TaskRows has a default for it. */
@@ -191,6 +186,7 @@ export class TraceBuilder {
       const values = numbers(name);
       return values && Uint8Array.from(values);
     };
+    const { functionName = functionNames(key, this.keys, this.strings), ...others } = recordOf(IDS, ids);
     return {
       key,
       recordedName: tasks.recordedName.take(),
@@ -207,26 +203,10 @@ export class TraceBuilder {
       dependencies: this.dependencies.take(),
       dependentOffsets: tasks.dependentOffsets.take(),
       dependents: this.dependents.take(),
-      prefix: ids('prefix'),
-      group: ids('group'),
-      functionName: ids('functionName') ?? functionNames(key, this.keys, this.strings),
-      span: ids('span'),
-      computation: ids('computation'),
-      thread: ids('thread'),
-      id: numbers('id'),
-      submitted: numbers('submitted'),
-      ready: numbers('ready'),
-      dispatched: numbers('dispatched'),
-      received: numbers('received'),
-      started: numbers('started'),
-      acknowledged: numbers('acknowledged'),
-      coreWait: numbers('coreWait'),
-      seceded: numbers('seceded'),
-      resumed: numbers('resumed'),
-      waited: numbers('waited'),
-      state: bytes('state'),
-      attempt: bytes('attempt'),
-      call: ids('call'),
+      functionName,
+      ...others,
+      ...recordOf(NUMBERS, numbers),
+      ...recordOf(BYTES, bytes),
     };
   }
 }

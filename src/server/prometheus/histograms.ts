@@ -1,10 +1,12 @@
 // Histograms of task durations for prom-client, with counts from the engine.
+
 import {
   Histogram,
   type HistogramConfiguration,
   type MetricObjectWithValues,
   type MetricValueWithName,
 } from 'prom-client';
+import { getOrMake } from '../../base/lookUps.js';
 import { busiest } from './family.js';
 import type { ClusterFigures, DurationFigures } from './figures.js';
 
@@ -64,11 +66,8 @@ export class DurationHistograms extends Histogram {
 function mergeDurations(durations: Iterable<DurationFigures>): DurationFigures[] {
   const merged = new Map<string, { prefix: string; count: number; sum: number; buckets: Float64Array }>();
   for (const [{ count, sum, buckets }, prefix] of busiest(durations, (each) => each.sum)) {
-    const known = merged.get(prefix);
-    if (known === undefined) {
-      merged.set(prefix, { prefix, count, sum, buckets: Float64Array.from(buckets) });
-      continue;
-    }
+    const empty = () => ({ prefix, count: 0, sum: 0, buckets: new Float64Array(buckets.length) });
+    const known = getOrMake(merged, prefix, empty);
     known.count += count;
     known.sum += sum;
     for (let bucket = 0; bucket < buckets.length; bucket++) known.buckets[bucket]! += buckets[bucket]!;

@@ -1,4 +1,5 @@
 // Processes and threads of a Chrome trace by the ids in the file. Their names may appear anywhere in the file.
+import { getOrMake } from '../../../base/lookUps.js';
 import type { TraceBuilder } from '../../traceBuilder.js';
 
 /** A process of the file, which becomes a worker. */
@@ -30,12 +31,11 @@ export class ChromeOrigins {
   process(pid: number): number {
     const last = this.#last;
     if (pid === last.pid) return last.process;
-    let process = this.#byPid.get(pid);
-    if (process === undefined) {
-      process = this.processes.length;
-      this.processes.push({ pid, name: -1, row: -1, threads: new Map() });
-      this.#byPid.set(pid, process);
-    }
+    const process = getOrMake(
+      this.#byPid,
+      pid,
+      () => this.processes.push({ pid, name: -1, row: -1, threads: new Map() }) - 1,
+    );
     last.pid = pid;
     last.process = process;
     last.tid = -2;
@@ -48,13 +48,10 @@ export class ChromeOrigins {
     const last = this.#last;
     if (tid === last.tid) return last.lane;
     const { threads } = this.processes[process]!;
-    let lane = threads.get(tid);
-    if (lane === undefined) {
-      lane = this.#laneProcess.length;
-      this.#laneProcess.push(process);
+    const lane = getOrMake(threads, tid, () => {
       this.#laneThread.push(threads.size);
-      threads.set(tid, lane);
-    }
+      return this.#laneProcess.push(process) - 1;
+    });
     last.tid = tid;
     last.lane = lane;
     return lane;
