@@ -9,7 +9,7 @@ import { handOver, longestChain } from './path/longestChain.js';
 import { PATH_KINDS, type PathColumns, type PathKind } from './path/pathParts.js';
 import { requestedWindow, type Window, walkPath } from './path/pathWalk.js';
 import { Table } from './table.js';
-import { valuesColumn } from './valuesColumn.js';
+import { rowColumns, valuesColumn } from './valuesColumn.js';
 
 export type { PathColumns, PathKind } from './path/pathParts.js';
 
@@ -159,18 +159,13 @@ export class CriticalPath {
     const nameOf = (group: number) => (group % width === 0 ? null : this.#text((group % width) - 1));
     const names = (isWaiting: boolean) =>
       sums.map(([group]) => ((kindOf(group) === waiting) === isWaiting ? nameOf(group) : null));
+    const { texts, numbers } = rowColumns(sums);
     return new Table([
-      valuesColumn(
-        'Kind',
-        sums.map(([group]) => PATH_KINDS[kindOf(group)] ?? null),
-      ),
+      texts('Kind', ([group]) => PATH_KINDS[kindOf(group)] ?? null),
       valuesColumn('Prefix', names(false)),
       valuesColumn('Behind', names(true)),
-      { title: 'Duration (s)', numbers: Float64Array.from(sums, ([, seconds]) => seconds) },
-      {
-        title: 'Share of makespan (%)',
-        numbers: Float64Array.from(sums, ([, seconds]) => (seconds / this.makespan) * 100),
-      },
+      numbers('Duration (s)', ([, seconds]) => seconds),
+      numbers('Share of makespan (%)', ([, seconds]) => (seconds / this.makespan) * 100),
     ]);
   }
 

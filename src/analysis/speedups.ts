@@ -5,7 +5,7 @@ import type { Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
 import { Simulator } from './simulate.js';
 import { Table } from './table.js';
-import { valuesColumn } from './valuesColumn.js';
+import { rowColumns } from './valuesColumn.js';
 
 /** The simulated run if the tasks of a prefix take half as long. */
 export interface Speedup {
@@ -64,15 +64,9 @@ function longestPrefixes(trace: Trace): [prefix: string, seconds: number][] {
 
 /** Returns a table with one row per prefix. */
 export function speedupsTable(found: readonly Speedup[]): Table {
-  const numbers = (title: string, value: (one: Speedup) => number) => ({
-    title,
-    numbers: Float64Array.from(found, value),
-  });
+  const { texts, numbers } = rowColumns(found);
   return new Table([
-    valuesColumn(
-      'Prefix',
-      found.map(({ prefix }) => prefix),
-    ),
+    texts('Prefix', ({ prefix }) => prefix),
     numbers('Computed (s)', ({ computed }) => computed),
     numbers('Run then (s)', ({ makespan }) => makespan),
     numbers('Low (s)', ({ low }) => low),

@@ -9,7 +9,7 @@ import { firstFrom, lanesOf } from './lanes.js';
 import { profilerSeconds } from './profilerStarts.js';
 import { evenly, type Middle, median, middleOf } from './statistics.js';
 import { Table } from './table.js';
-import { valuesColumn } from './valuesColumn.js';
+import { rowColumns } from './valuesColumn.js';
 import { workIntervalsOf } from './workIntervals.js';
 
 /** A task that took far longer than the median of its prefix. */
@@ -235,10 +235,7 @@ export function stragglers(trace: Trace): Table {
   const found = stragglersOf(trace);
   const { tasks, workers, strings, keys } = trace;
   const ids = (column: (row: number) => number) => Int32Array.from(found, ({ row }) => column(row));
-  const numbers = (title: string, value: (one: Straggler) => number) => ({
-    title,
-    numbers: Float64Array.from(found, value),
-  });
+  const { texts, numbers } = rowColumns(found);
   return new Table([
     { title: 'Key', ids: ids((row) => tasks.key[row]!), strings: keys },
     { title: 'Prefix', ids: ids((row) => tasks.prefix[row]!), strings },
@@ -257,9 +254,6 @@ export function stragglers(trace: Trace): Table {
     numbers('GC (s)', ({ gc }) => gc),
     numbers('Awaiting (s)', ({ awaited }) => awaited),
     numbers('Preempted (s)', ({ coreWait }) => coreWait),
-    valuesColumn(
-      'What differed',
-      found.map(({ why }) => (why === '' ? null : why)),
-    ),
+    texts('What differed', ({ why }) => (why === '' ? null : why)),
   ]);
 }

@@ -1,11 +1,10 @@
 // Computes what the workers did with their time.
 import { sortedOrder } from '../base/sortedOrder.js';
-import type { ActionTotals } from '../trace/totals.js';
 import type { Trace } from '../trace/trace.js';
 import { keptShare } from './keptShare.js';
 import { windowOf } from './path/pathWalk.js';
 import { Table } from './table.js';
-import { valuesColumn } from './valuesColumn.js';
+import { rowColumns } from './valuesColumn.js';
 import { threadsTogether } from './workerStarts.js';
 
 /**
@@ -17,17 +16,11 @@ export function timeByAction(trace: Trace): Table {
   const { actions } = trace.totals;
   const { start, stop } = windowOf(trace);
   const available = ((stop - start) * threadsTogether(trace)) / keptShare(trace);
-  const numbers = (title: string, value: (row: ActionTotals) => number) => ({
-    title,
-    numbers: Float64Array.from(actions, value),
-  });
+  const { texts, numbers } = rowColumns(actions);
   const seconds = numbers('Duration (s)', (row) => row.seconds);
   return new Table(
     [
-      valuesColumn(
-        'Action',
-        actions.map(({ action }) => action),
-      ),
+      texts('Action', ({ action }) => action),
       seconds,
       numbers('Share of worker time (%)', (row) => (row.seconds / available) * 100),
       numbers('Count', ({ count }) => count),

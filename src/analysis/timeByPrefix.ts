@@ -1,10 +1,9 @@
 // Computes the time of the tasks of each prefix.
 import { sortedOrder } from '../base/sortedOrder.js';
-import type { PrefixTotals } from '../trace/totals.js';
 import type { Trace } from '../trace/trace.js';
 import { recordsTransfers } from './recordsTransfers.js';
 import { Table } from './table.js';
-import { valuesColumn } from './valuesColumn.js';
+import { rowColumns } from './valuesColumn.js';
 
 /**
  * Returns prefixes by the seconds of their tasks, longest first. Exact for the whole run, even if rows were evicted.
@@ -13,17 +12,11 @@ export function timeByPrefix(trace: Trace): Table {
   const isMeasured = recordsTransfers(trace);
   const totals = [...trace.totals.prefixes.values()];
   const all = totals.reduce((sum, { seconds }) => sum + seconds, 0);
-  const numbers = (title: string, value: (row: PrefixTotals) => number) => ({
-    title,
-    numbers: Float64Array.from(totals, value),
-  });
+  const { texts, numbers } = rowColumns(totals);
   const seconds = Float64Array.from(totals, (row) => row.seconds);
   return new Table(
     [
-      valuesColumn(
-        'Prefix',
-        totals.map(({ prefix }) => prefix),
-      ),
+      texts('Prefix', ({ prefix }) => prefix),
       numbers('Duration (s)', (row) => row.seconds),
       numbers('Share (%)', (row) => (row.seconds / all) * 100),
       numbers('Tasks', ({ count }) => count),

@@ -1,10 +1,9 @@
 // Sums up transfers by pair of workers, and by type of result.
 import { getOrMake } from '../base/lookUps.js';
 import { sortedOrder } from '../base/sortedOrder.js';
-import type { PairTotals } from '../trace/totals.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../trace/trace.js';
 import { Table } from './table.js';
-import { valuesColumn } from './valuesColumn.js';
+import { rowColumns } from './valuesColumn.js';
 
 const INCOMING = DIRECTIONS.indexOf('incoming');
 
@@ -18,10 +17,7 @@ export function transfersByPair(trace: Trace): Table {
   const { workers, strings } = trace;
   const { pairs } = trace.totals;
   const name = (row: number) => (row < 0 ? -1 : workers.name[row]!);
-  const numbers = (title: string, value: (row: PairTotals) => number) => ({
-    title,
-    numbers: Float64Array.from(pairs, value),
-  });
+  const { numbers } = rowColumns(pairs);
   const size = numbers('Size (MB)', ({ nbytes }) => nbytes / 1e6);
   return new Table(
     [
@@ -71,23 +67,18 @@ export function transfersByType(trace: Trace): Table {
     }
   }
   const rows = [...groups.values()];
-  const size = Float64Array.from(rows, (row) => row.nbytes / 1e6);
+  const { texts, numbers } = rowColumns(rows);
+  const size = numbers('Size (MB)', ({ nbytes }) => nbytes / 1e6);
   return new Table(
     [
       { title: 'Type', ids: Int32Array.from(rows, ({ type }) => type), strings },
-      valuesColumn(
-        'Kind',
-        rows.map(({ what }) => TRANSFER_KINDS[what] ?? null),
-      ),
-      { title: 'Results', numbers: Float64Array.from(rows, ({ results }) => results) },
-      { title: 'Size (MB)', numbers: size },
-      { title: 'Duration (s)', numbers: Float64Array.from(rows, ({ seconds }) => seconds) },
-      {
-        title: 'Bandwidth (MB/s)',
-        numbers: Float64Array.from(rows, ({ nbytes: bytes, seconds }) => bandwidth(bytes, seconds)),
-      },
+      texts('Kind', ({ what }) => TRANSFER_KINDS[what] ?? null),
+      numbers('Results', ({ results }) => results),
+      size,
+      numbers('Duration (s)', ({ seconds }) => seconds),
+      numbers('Bandwidth (MB/s)', ({ nbytes: bytes, seconds }) => bandwidth(bytes, seconds)),
     ],
-    { order: sortedOrder(size, true) },
+    { order: sortedOrder(size.numbers, true) },
   );
 }
 

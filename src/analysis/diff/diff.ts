@@ -10,7 +10,7 @@ import type { Trace } from '../../trace/trace.js';
 import { criticalPath } from '../criticalPath.js';
 import { bootstrapRatio, mean, pairedPermutationTest, permutationTest, smallestP } from '../statistics.js';
 import { Table } from '../table.js';
-import { valuesColumn } from '../valuesColumn.js';
+import { rowColumns } from '../valuesColumn.js';
 import { ALL_TASKS, activitySeconds, type GroupSamples, graphOrder, groupSamples } from './samples.js';
 import { functionSamples, NO_SECONDS, stackDiff, stackTable } from './stacks.js';
 import { type DiffKind, type DiffRow, type Draft, judged, SINGLE_RUN_NOISE } from './verdicts.js';
@@ -86,24 +86,12 @@ export class Diff {
   }
 
   toTable(): Table {
-    const numbers = (title: string, value: (row: DiffRow) => number) => ({
-      title,
-      numbers: Float64Array.from(this.rows, value),
-    });
+    const { texts, numbers } = rowColumns(this.rows);
     const percent = (ratio: number) => (Number.isFinite(ratio) ? (ratio - 1) * 100 : Number.NaN);
     return new Table([
-      valuesColumn(
-        'What',
-        this.rows.map(({ kind }) => kind),
-      ),
-      valuesColumn(
-        'Name',
-        this.rows.map(({ name }) => name),
-      ),
-      valuesColumn(
-        'Verdict',
-        this.rows.map(({ verdict }) => verdict),
-      ),
+      texts('What', ({ kind }) => kind),
+      texts('Name', ({ name }) => name),
+      texts('Verdict', ({ verdict }) => verdict),
       numbers('Before (s)', ({ before }) => before),
       numbers('After (s)', ({ after }) => after),
       numbers('Change (s)', ({ change }) => change),

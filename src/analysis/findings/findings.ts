@@ -2,7 +2,7 @@
 import { checkArgument, kind, TRACE } from '../../base/arguments.js';
 import type { Trace } from '../../trace/trace.js';
 import { Table } from '../table.js';
-import { valuesColumn } from '../valuesColumn.js';
+import { rowColumns } from '../valuesColumn.js';
 import { asynchronousWait } from './asynchronousWait.js';
 import { clientBound } from './clientBound.js';
 import { cpuOversubscription, otherPrograms } from './cpuOversubscription.js';
@@ -113,23 +113,12 @@ function foundBy(rules: readonly Rule[], facts: Facts): Finding[] {
 /** Returns a table with one row per finding: title, seconds, confidence, evidence and advice. */
 export function findingsTable(found: readonly Finding[]): Table {
   checkArgument('findingsTable()', found, FINDINGS);
+  const { texts, numbers } = rowColumns(found);
   return new Table([
-    valuesColumn(
-      'Finding',
-      found.map(({ title }) => title),
-    ),
-    { title: 'Costs (s)', numbers: Float64Array.from(found, ({ seconds }) => seconds) },
-    valuesColumn(
-      'Confidence',
-      found.map(({ confidence }) => confidence),
-    ),
-    valuesColumn(
-      'Evidence',
-      found.map(({ evidence }) => evidence.text),
-    ),
-    valuesColumn(
-      'Try',
-      found.map(({ advice }) => advice),
-    ),
+    texts('Finding', ({ title }) => title),
+    numbers('Costs (s)', ({ seconds }) => seconds),
+    texts('Confidence', ({ confidence }) => confidence),
+    texts('Evidence', ({ evidence }) => evidence.text),
+    texts('Try', ({ advice }) => advice),
   ]);
 }
