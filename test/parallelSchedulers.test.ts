@@ -193,6 +193,27 @@ for (const { name, get } of PARALLEL) {
     });
   });
 
+  test(`${name} computes other graphs while every worker runs a task that never ends`, async () => {
+    const never = (): Promise<never> => new Promise(() => undefined);
+    const block = (): string => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+    const controller = new AbortController();
+    let started = 0;
+    let bothRun = (): void => undefined;
+    const running = new Promise<void>((resolve) => {
+      bothRun = resolve;
+    });
+    const pretask = (): void => {
+      if (++started === 2) bothRun();
+    };
+    const options = { numWorkers: 2, signal: controller.signal, callbacks: { pretask } };
+    const endless = get({ a: [never], b: [block] }, ['a', 'b'], options);
+    await running;
+    const graph = { x: [inc, 1], y: [inc, 2], z: [inc, 'y'] };
+    assert.deepEqual(await get(graph, ['x', 'z'], { numWorkers: 2 }), [2, 4]);
+    controller.abort();
+    await assert.rejects(endless, { code: 'ERR_LONGPOLE_ABORTED' });
+  });
+
   test(`${name} computes other graphs while a task never ends`, async () => {
     const controller = new AbortController();
     const never = (): Promise<never> => new Promise(() => undefined);

@@ -13,7 +13,9 @@ import { KIND_ERROR, KIND_PRIVATE, KIND_VALUE, scalarOf } from '../protocol/resu
 import type { RunObserver } from '../protocol/runObserver.js';
 import { epochSeconds } from '../resources/clock.js';
 import { argumentError, batchConstants, batchInputs } from './batchValues.js';
-import { expectedDurations, rememberDurations } from './durations.js';
+import { BlockedIsolates } from './blockedIsolates.js';
+import { expectedDurations, rememberDurations, secondsOf } from './durations.js';
+import { InOrder } from './inOrder.js';
 import type { Isolate, RunHandler } from './pool/isolate.js';
 import type { Pool, PoolShare } from './pool/pool.js';
 import { RunObservers } from './runObservers.js';
@@ -65,12 +67,11 @@ class PoolRun implements RunHandler {
     const { reason } = this.#options.signal ?? {};
     this.#fail(abortedError(reason, this.#view.finishedCount, this.#plan.program.size));
   };
-  #seconds = new Float64Array(1024);
   #timer: NodeJS.Timeout | undefined;
   #idleDeaths = 0;
   #settled = false;
-  #executing = false;
-  readonly #pending: Instruction[] = [];
+  readonly #instructions = new InOrder<Instruction>((one) => this.#carryOut(one));
+  readonly #blocked: BlockedIsolates;
 
   constructor(
     graph: Graph,
@@ -94,6 +95,13 @@ class PoolRun implements RunHandler {
     const { state } = this.#scheduler;
     this.#view = new RunView(graph, plan, state, this.#results, this.#run);
     this.#observers = new RunObservers(options.observers ?? [], this.#view, state, epochSeconds);
+    this.#blocked = new BlockedIsolates({
+      run: this.#run,
+      state,
+      handle: (event) => this.#handle(event),
+      addSpare: () => this.#addIsolate(options.pool.sparePlace(options)),
+      left: (isolate) => this.#leave(isolate),
+    });
   }
 
   start(): void {
@@ -133,7 +141,9 @@ class PoolRun implements RunHandler {
   stolen(isolate: Isolate, ids: readonly number[]): void {
     this.#guard(() => {
       const worker = this.#indices.get(isolate)?.index;
-      if (worker !== undefined) this.#handle({ type: 'tasks-stolen', worker, ids });
+      if (worker === undefined) return;
+      this.#handle({ type: 'tasks-stolen', worker, ids });
+      this.#blocked.stolen(isolate, worker);
     });
   }
 
@@ -178,6 +188,7 @@ class PoolRun implements RunHandler {
     const known = this.#indices.get(isolate);
     if (known === undefined) return;
     const { index, place } = known;
+    this.#blocked.ended(isolate);
     this.#indices.delete(isolate);
     this.#isolates.delete(index);
     const blame = running === undefined ? 'unknown' : running < 0 ? 'none' : running;
@@ -192,18 +203,21 @@ class PoolRun implements RunHandler {
       if (instruction.type !== 'task-killed') continue;
       throw killedWorkerError(this.#plan, instruction.id, isolate.name, instruction.attempts, cause);
     }
-    this.#execute(instructions);
+    this.#instructions.run(instructions);
     this.#addIsolate(place);
   }
 
   #take(isolate: Isolate, columns: CompletionColumns, values: ReadonlyMap<number, unknown>): void {
     const known = this.#indices.get(isolate);
     if (known === undefined) return;
-    if (columns.count > 0) this.#idleDeaths = 0;
+    if (columns.count > 0) {
+      this.#idleDeaths = 0;
+      this.#blocked.moved(isolate, known.index);
+    }
     this.#storeResults(isolate, columns, values);
     if (this.#settled) return;
     const { ids, kinds, count } = columns;
-    const seconds = this.#durations(columns);
+    const seconds = secondsOf(columns);
     const event = {
       type: 'tasks-finished',
       worker: known.index,
@@ -240,7 +254,7 @@ class PoolRun implements RunHandler {
   #failAt(isolate: Isolate, columns: CompletionColumns, index: number, thrown: unknown): void {
     const worker = this.#indices.get(isolate)?.index ?? -1;
     const before: CompletionColumns = { ...columns, count: index };
-    if (this.#observers.perTask) this.#notifyEach(worker, before, this.#durations(before));
+    if (this.#observers.perTask) this.#notifyEach(worker, before, secondsOf(before));
     else
       this.#scheduler.finishQuietly({
         type: 'tasks-finished',
@@ -288,13 +302,6 @@ class PoolRun implements RunHandler {
     this.#observers.progress();
   }
 
-  /** Returns the run time of each task in seconds. The array is valid until the next call. */
-  #durations({ starts, stops, count }: CompletionColumns): Float64Array {
-    if (this.#seconds.length < count) this.#seconds = new Float64Array(count * 2);
-    for (let index = 0; index < count; index++) this.#seconds[index] = stops[index]! - starts[index]!;
-    return this.#seconds;
-  }
-
   #tick(): void {
     for (const isolate of [...this.#indices.keys()]) {
       isolate.poll(this.#run);
@@ -304,33 +311,18 @@ class PoolRun implements RunHandler {
       if (id >= 0 && !this.#scheduler.state.isFinished(id)) this.#notifyStarted(id);
     }
     if (this.#observers.any) this.#observers.progress();
+    this.#blocked.poll(this.#indices);
     this.#join();
     this.#handle({ type: 'idle-check' });
   }
 
   #handle(event: SchedulerEvent): void {
     this.#observers.tick();
-    this.#execute(this.#scheduler.handle(event));
-  }
-
-  /** Carries out instructions in order. A nested event, e.g. the answer to a steal, appends its instructions. */
-  #execute(instructions: readonly Instruction[]): void {
-    for (const one of instructions) this.#pending.push(one);
-    if (this.#executing) return;
-    this.#executing = true;
-    try {
-      for (
-        let next = this.#pending.shift();
-        next !== undefined && !this.#settled;
-        next = this.#pending.shift()
-      )
-        this.#carryOut(next);
-    } finally {
-      this.#executing = false;
-    }
+    this.#instructions.run(this.#scheduler.handle(event));
   }
 
   #carryOut(instruction: Instruction): void {
+    if (this.#settled) return;
     switch (instruction.type) {
       case 'dispatch':
         this.#dispatch(instruction);
@@ -393,6 +385,14 @@ class PoolRun implements RunHandler {
     rememberDurations(this.#plan, this.#scheduler.state.expected);
     clearInterval(this.#timer);
     this.#options.signal?.removeEventListener('abort', this.#onAbort);
-    for (const isolate of this.#isolates.values()) isolate.close(this.#run);
+    for (const isolate of [...this.#indices.keys()]) this.#leave(isolate);
+  }
+
+  #leave(isolate: Isolate): void {
+    const { index, place } = this.#indices.get(isolate)!;
+    this.#indices.delete(isolate);
+    this.#isolates.delete(index);
+    isolate.close(this.#run);
+    this.#options.pool.leave(place, this.#options);
   }
 }

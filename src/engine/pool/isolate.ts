@@ -63,6 +63,8 @@ export interface Isolate {
   poll(run: number): void;
   /** Returns the task of the run that was last known to run, or -1. */
   running(run: number): number;
+  /** Returns whether a task of another run was last known to run. */
+  runsOther(run: number): boolean;
   /** Closes a run. If one of its tasks does not end within the grace period, the isolate is terminated. */
   close(run: number): void;
   terminate(): void;

@@ -1,6 +1,6 @@
 // Isolates that are kept between runs, because starting a thread costs ~40 ms and starting a process ~100 ms. Several
-// runs may use a pool at once. Each starts in free places and gets further places as they become free. A dead isolate
-// is replaced on demand.
+// runs may use a pool at once. Each starts in free places and gets further places as they become free. A run that waits
+// behind tasks that do not end gets a spare place. A dead isolate is replaced on demand.
 import { getOrMake } from '../../base/lookUps.js';
 import { epochOffsetMs } from '../worker/isolateClock.js';
 import type { Isolate } from './isolate.js';
@@ -17,6 +17,10 @@ export interface PoolShare {
   readonly poolSize: number;
 }
 
+function sizeOf({ workers, poolSize }: PoolShare): number {
+  return Math.max(workers, poolSize);
+}
+
 export class Pool {
   readonly kind: PoolKind;
   readonly #isolates: Isolate[] = [];
@@ -31,15 +35,28 @@ export class Pool {
    * Returns further free places for a run with `tasks` tasks and `taken` places. A run without any place shares the
    * first places with other runs, batch by batch.
    */
-  places(taken: number, tasks: number, { workers, poolSize }: PoolShare): number[] {
-    const most = Math.min(workers, tasks);
-    const size = Math.max(workers, poolSize);
+  places(taken: number, tasks: number, share: PoolShare): number[] {
+    const most = Math.min(share.workers, tasks);
+    const size = sizeOf(share);
     const places: number[] = [];
     for (let place = 0; place < size && taken + places.length < most; place++) {
       const isolate = this.#isolates[place];
       if (!isolate?.alive || isolate.isFree) places.push(place);
     }
     return taken + places.length === 0 ? Array.from({ length: most }, (_, place) => place) : places;
+  }
+
+  /** Returns a free place beyond those of the share, for a run whose places all have tasks of other runs that do not end. */
+  sparePlace(share: PoolShare): number {
+    let place = sizeOf(share);
+    while (this.#isolates[place]?.alive && !this.#isolates[place]?.isFree) place++;
+    return place;
+  }
+
+  /** Ends the isolate in a place beyond those of the share, unless another run uses it. */
+  leave(place: number, share: PoolShare): void {
+    const isolate = this.#isolates[place];
+    if (place >= sizeOf(share) && isolate?.isFree) isolate.terminate();
   }
 
   /** Returns the isolate in this place. Starts one if there is none or it has died. */

@@ -73,6 +73,10 @@ export class ProcessIsolate implements Isolate {
     return this.#runs.get(run)?.running ?? -1;
   }
 
+  runsOther(run: number): boolean {
+    return [...this.#runs].some(([other, { running }]) => other !== run && running >= 0);
+  }
+
   close(run: number): void {
     const state = this.#runs.get(run);
     if (state === undefined) return;

@@ -72,7 +72,7 @@ export class ThreadIsolate implements Isolate {
   });
   /** Runs that are closed here and not yet in the isolate, or that still have a running asynchronous task. */
   readonly #closing = new ClosingRuns(this.grace, () => this.terminate());
-  #alive = true;
+  alive = true;
   #openings = 0;
   /** The task that ran when the isolate ended. */
   #last: ExecutingTask | undefined;
@@ -115,10 +115,6 @@ export class ThreadIsolate implements Isolate {
     this.#watch = new IsolateWatch(this, this.#calls);
     // This comes last, because listening to messages refs the thread.
     this.#worker.unref();
-  }
-
-  get alive(): boolean {
-    return this.#alive;
   }
 
   get isFree(): boolean {
@@ -202,7 +198,7 @@ export class ThreadIsolate implements Isolate {
       Atomics.store(this.#mailbox, 0, 1);
       this.interrupt();
     });
-    if (this.#alive) this.#watch.watch();
+    if (this.alive) this.#watch.watch();
     this.#worker.ref();
     return answer.finally(() => this.#unrefIfIdle());
   }
@@ -241,9 +237,13 @@ export class ThreadIsolate implements Isolate {
     return this.#runs.get(run)?.log.running ?? -1;
   }
 
+  runsOther(run: number): boolean {
+    return [...this.#runs].some(([other, { log }]) => other !== run && log.running >= 0);
+  }
+
   /** The task that runs, or that ran when the isolate ended, even if its run was closed meanwhile; undefined: none. */
   get executing(): ExecutingTask | undefined {
-    return this.#alive ? (executingOf(this.#runs) ?? this.#closing.executing) : this.#last;
+    return this.alive ? (executingOf(this.#runs) ?? this.#closing.executing) : this.#last;
   }
 
   /** Returns the state of the isolate with the stack of its thread. Takes a second if the thread does not answer. */
@@ -253,7 +253,7 @@ export class ThreadIsolate implements Isolate {
       running: log.running,
       unread: log.available,
     }));
-    const state = this.#alive ? (this.hasStarted ? 'running' : 'starting') : 'ended';
+    const state = this.alive ? (this.hasStarted ? 'running' : 'starting') : 'ended';
     const messages = {
       calls: this.#calls.dump(),
       sent: this.#sent.dump(),
@@ -274,7 +274,7 @@ export class ThreadIsolate implements Isolate {
     if (state === undefined) return;
     state.log.cancel();
     this.#runs.delete(run);
-    if (this.#alive) {
+    if (this.alive) {
       this.#outbox.postLater({ type: 'close', run });
       this.#closing.add(run, state.log);
     }
@@ -323,7 +323,7 @@ export class ThreadIsolate implements Isolate {
         this.#take(message.measures);
         break;
       case 'ask':
-        if (this.#alive) this.#options.asked?.(message.question);
+        if (this.alive) this.#options.asked?.(message.question);
         break;
       default:
         this.#ofRun(message);
@@ -341,7 +341,7 @@ export class ThreadIsolate implements Isolate {
 
   /** Reports measurements. Those that arrive after the end of the isolate were already counted at its end. */
   #take(measures: IsolateMeasures): void {
-    if (this.#alive) this.#options.measured?.(measures);
+    if (this.alive) this.#options.measured?.(measures);
   }
 
   #fetched(state: ThreadRun, { values, missing, packed, errors }: Fetched): void {
@@ -381,9 +381,9 @@ export class ThreadIsolate implements Isolate {
   }
 
   #end(cause: Error): void {
-    if (!this.#alive) return;
+    if (!this.alive) return;
     this.#last = this.executing;
-    this.#alive = false;
+    this.alive = false;
     this.#start();
     this.#watch.close();
     this.#closing.clear();

@@ -298,7 +298,10 @@ function tail(state: SchedulerState, victim: WorkerState, isMovable: (id: number
 }
 
 /** Returns the unfinished tasks in the order in which they run. */
-function unfinishedTasks({ state, batchOf, held }: SchedulerState, { batches }: WorkerState): number[] {
+export function unfinishedTasks(
+  { state, batchOf, held }: SchedulerState,
+  { batches }: WorkerState,
+): number[] {
   const unfinished: number[] = [];
   for (const { ids, number } of batches)
     for (const id of ids)

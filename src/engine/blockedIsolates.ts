@@ -1,0 +1,79 @@
+// A run may wait in an isolate behind a task of another run that never ends. After about a second the run takes its tasks
+// back and leaves the isolate. Its other isolates run them, or a spare one.
+import { NO_IDS } from '../protocol/isolateMessages.js';
+import type { Isolate } from './pool/isolate.js';
+import { unfinishedTasks } from './scheduler/batching.js';
+import type { SchedulerEvent } from './scheduler/events.js';
+import type { SchedulerState } from './scheduler/schedulerState.js';
+
+/** Polls after which an isolate counts as blocked; at least a second. */
+const MAX_POLLS = 100;
+
+/** The run that waits. */
+export interface WaitingRun {
+  readonly run: number;
+  readonly state: SchedulerState;
+  handle(event: SchedulerEvent): void;
+  /** Adds an isolate that no other run uses. */
+  addSpare(): void;
+  /** Called when the scheduler has removed the worker of the isolate. */
+  left(isolate: Isolate): void;
+}
+
+export class BlockedIsolates {
+  readonly #waiting: WaitingRun;
+  /** Isolate → polls since this run last ran there. */
+  readonly #polls = new Map<Isolate, number>();
+  /** Isolates from which tasks are taken back. */
+  readonly #leaving = new Set<Isolate>();
+
+  constructor(waiting: WaitingRun) {
+    this.#waiting = waiting;
+  }
+
+  /** Called when tasks of the run have finished in an isolate. */
+  moved(isolate: Isolate, worker: number): void {
+    this.#polls.delete(isolate);
+    if (this.#leaving.delete(isolate)) this.#waiting.handle({ type: 'worker-paused', worker, paused: false });
+  }
+
+  /** Called when an isolate has ended. */
+  ended(isolate: Isolate): void {
+    this.#polls.delete(isolate);
+    this.#leaving.delete(isolate);
+  }
+
+  /** Counts a poll, and takes tasks back from blocked isolates. */
+  poll(workers: ReadonlyMap<Isolate, { readonly index: number }>): void {
+    const { run, state } = this.#waiting;
+    const blocked = [...workers].filter(([isolate]) => {
+      const waits = isolate.running(run) < 0 && isolate.runsOther(run);
+      const polls = waits ? (this.#polls.get(isolate) ?? 0) + 1 : 0;
+      this.#polls.set(isolate, polls);
+      return polls >= MAX_POLLS;
+    });
+    if (!blocked.some(([, { index }]) => state.workers.get(index)!.outstanding > 0)) return;
+    if (workers.size === blocked.length) this.#waiting.addSpare();
+    for (const [isolate, { index }] of blocked) this.#takeBack(isolate, index);
+  }
+
+  #takeBack(isolate: Isolate, index: number): void {
+    const { run, state } = this.#waiting;
+    this.#polls.delete(isolate);
+    this.#leaving.add(isolate);
+    // Otherwise the scheduler would send the tasks to this isolate again. It takes some of them back at once.
+    this.#waiting.handle({ type: 'worker-paused', worker: index, paused: true });
+    if (!this.#leaving.has(isolate)) return;
+    const worker = state.workers.get(index);
+    isolate.steal(run, worker === undefined ? NO_IDS : Int32Array.from(unfinishedTasks(state, worker)));
+  }
+
+  /** Called when the scheduler has taken tasks back from an isolate. */
+  stolen(isolate: Isolate, index: number): void {
+    if (!this.#leaving.has(isolate)) return;
+    if (this.#waiting.state.workers.get(index)?.outstanding !== 0) return;
+    this.ended(isolate);
+    this.#waiting.handle({ type: 'worker-removed', worker: index, blame: 'none' });
+    this.#waiting.left(isolate);
+  }
+}
