@@ -1,7 +1,7 @@
 // Task bodies of the bench for clusters.
 import { tasks } from 'longpole';
 
-export const { inc, sum, spin, make, use } = tasks(import.meta.url, {
+export const { inc, sum, spin, make, use, nap, lengthOf } = tasks(import.meta.url, {
   inc(value: number): number {
     return value + 1;
   },
@@ -23,5 +23,13 @@ export const { inc, sum, spin, make, use } = tasks(import.meta.url, {
   use(array: Float64Array): number {
     const began = performance.timeOrigin + performance.now();
     return array.length > 0 ? began : Number.NaN;
+  },
+  /** Sleeps for 100 ms. */
+  nap(index: number): number {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+    return index;
+  },
+  lengthOf(array: Float64Array): number {
+    return array.length;
   },
 });

@@ -244,7 +244,8 @@ class RunBridge(Bridge):
                 return "the scheduler closed the connection"
             try:
                 addresses = await asyncio.wait_for(self.client.nthreads(), MAX_SILENCE)
-            except (OSError, RuntimeError, TimeoutError, asyncio.TimeoutError):
+            except Exception:
+                # Dask raises MemoryError if another server answers while the network changes, because it reads a length.
                 if time.monotonic() - answered > MAX_SILENCE:
                     return "the scheduler does not answer"
                 continue
@@ -252,9 +253,9 @@ class RunBridge(Bridge):
             self.missed(addresses)
             try:
                 joined = await self.join(addresses)
-            except (OSError, TimeoutError, asyncio.TimeoutError):
+            except Exception as error:
                 # These workers are tried again.
-                self.out.event(type="warning", text=f"New workers did not load the plugin within {INSTALL_SECONDS:g} s.")
+                self.out.event(type="warning", text=f"New workers did not load the plugin: {error!r}")
                 continue
             for facts in joined:
                 if "missing" in facts:
