@@ -62,7 +62,9 @@ export class DaskCluster extends Cluster {
       localDirectory: config.get('local-directory'),
       record: options.record !== false || serving.dashboard !== undefined,
     };
-    const [{ makeClusterParts }, files] = await Promise.all([import('./clusterParts.js'), workerFiles()]);
+    // Bundling takes place while Python starts.
+    const bundling = workerFiles();
+    bundling.catch(() => undefined);
     const sites = new Sites(nodeModules);
     const { bridge, hello } = await RunBridge.start({
       address,
@@ -74,9 +76,11 @@ export class DaskCluster extends Cluster {
       onEvent: (event) => sites.onEvent(event),
       onLost: (error) => sites.onLost(error),
     });
-    for (const { name, bytes } of files) bridge.file(name, bytes);
-    const remote = sites.places(bridge, hello.host);
-    const parts = await closing(bridge, () => makeClusterParts({ ...partsOptions, remote }));
+    const parts = await closing(bridge, async () => {
+      const [{ makeClusterParts }, files] = await Promise.all([import('./clusterParts.js'), bundling]);
+      for (const { name, bytes } of files) bridge.file(name, bytes);
+      return makeClusterParts({ ...partsOptions, remote: sites.places(bridge, hello.host) });
+    });
     const cluster = new DaskCluster(parts, bridge, sites, hello.scheduler);
     serveTasks(cluster);
     try {
@@ -132,6 +136,7 @@ class Sites {
 
   places(bridge: RunBridge, listen: string): RemotePlaces {
     const modules = new ShippedModules((name, bytes) => bridge.file(name, bytes), this.#nodeModules);
+    modules.shipRegistered();
     const of = ({ info }: { readonly info: { readonly address: string } }): ProcessPlace => {
       const facts = [...this.#byAddress.values()].find(({ site }) => site.address === info.address)?.facts;
       if (facts === undefined) throw internalError(`There is no Dask worker ${info.address}.`);
@@ -206,9 +211,9 @@ class Sites {
 }
 
 /** Calls `body`, and closes the bridge if it throws. */
-async function closing<T>(bridge: RunBridge, body: () => T): Promise<T> {
+async function closing<T>(bridge: RunBridge, body: () => Promise<T>): Promise<T> {
   try {
-    return body();
+    return await body();
   } catch (error) {
     await bridge.close();
     throw error;

@@ -20,6 +20,12 @@ export class ShippedModules {
     this.#nodeModules = nodeModules;
   }
 
+  /** Sends the modules that have registered tasks so far, while the workers start. */
+  shipRegistered(): void {
+    const first = [...registeredUrls()].find((url) => this.#travels(url));
+    if (first !== undefined) void this.#ship(first);
+  }
+
   /**
    * Returns the functions with the bundles of their modules, or a promise if a bundle has to be built. Never rejects.
    */
