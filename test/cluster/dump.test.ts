@@ -4,6 +4,7 @@ import { EventEmitter, once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { mock, test } from 'node:test';
+import { inspect } from 'node:util';
 import { connect } from 'longpole';
 import { dumpAndKill, dumpOf, packageUrl, startNode, withFolder } from '../support/programs.js';
 import { t } from './clusterTasks.js';
@@ -28,6 +29,7 @@ clusterTest(
       busy?.scheduler?.batches.map(({ left }) => left),
       [2],
     );
+    assert.equal(inspect(dump), String(dump));
     for (const message of ['open', 'batch']) assert.match(String(dump), new RegExp(`type: '${message}'`));
     // A thread without a core does not answer in time, and the file of a task can exist before the main program has
     // read the messages of the thread. So the test requests dumps until one has both.

@@ -1,6 +1,7 @@
 // A dump of a cluster's state, for programs that seem to hang. It has the dependencies for which tasks wait, and the
 // messages, calls and stack of each worker. Costs nothing until it is requested.
 import { inspect } from 'node:util';
+import { INSPECT } from '../../base/printed.js';
 import type { WaitDump } from '../openWaits.js';
 import { FORGOTTEN, MEMORY, STATE_NAMES, type StateName } from '../scheduler/taskStates.js';
 import { briefDump } from './briefDump.js';
@@ -49,6 +50,11 @@ export class ClusterDump implements DumpFields {
   /** The dump as text for people. */
   toString(): string {
     return inspect({ ...this }, { depth: 12, breakLength: 130, maxArrayLength: 100 });
+  }
+
+  /** Prints the whole dump with `console.log`, also holders and stacks, which are deeper than Node's limit. */
+  [INSPECT](): string {
+    return this.toString();
   }
 }
 
