@@ -194,3 +194,26 @@ test('tasks run and the program ends even if an addon never finishes loading', a
     for (const { stdout, stderr } of await Promise.all(ended)) assert.equal(stdout, '2\n', stderr);
   });
 });
+
+test('a program whose pending calls nothing can end says which they are', async () => {
+  await withFolder(async (folder) => {
+    const source = `
+      import { connect } from ${JSON.stringify(packageUrl('index'))};
+      const client = await connect({ workers: 1, profile: false });
+      const options = { resources: { GPU: 1 } };
+      const first = client.submit((x) => x, 1, { key: 'first-1', ...options }).result();
+      const all = client.gather([client.submit((x) => x, 2, { key: 'second-1', ...options })]);
+      if (process.argv[2] === 'awaited') await Promise.all([first, all]);
+      await client.submit((x) => x, 3).result();
+    `;
+    for (const [kind, code] of [
+      ['awaited', 13],
+      ['dropped', 0],
+    ] as const) {
+      const ended = await runProgram(folder, source, { arguments: [kind] });
+      assert.equal(ended.code, code, ended.stderr);
+      assert.match(ended.stderr, /LONGPOLE_PENDING_CALLS/);
+      assert.match(ended.stderr, /pending: Future\.result of 'first-1', Client\.gather\. /);
+    }
+  });
+});

@@ -8,6 +8,7 @@ import { PROCESSING, QUEUED } from '../scheduler/taskStates.js';
 import { type ClusterDump, dumpCluster } from './clusterDump.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import { type SharedDump, sharedLine } from './coordination/sharedDump.js';
+import { watchEnd } from './pendingAtEnd.js';
 
 /** Time between two polls, in seconds. */
 const POLL_SECONDS = 5;
@@ -32,6 +33,7 @@ export class StallWatch {
   readonly #engine: ClusterEngine;
   readonly #maxPolls: number;
   readonly #timer: NodeJS.Timeout | undefined;
+  readonly #endWatch: () => void;
   /** Consecutive polls without progress. */
   #polls = 0;
   /** Consecutive polls in which only calls of shared objects waited. */
@@ -48,6 +50,7 @@ export class StallWatch {
    */
   constructor(engine: ClusterEngine, ttl: number | false) {
     this.#engine = engine;
+    this.#endWatch = watchEnd(engine.waits);
     this.#maxPolls = Math.ceil(Math.max(Number(ttl), LEAST_SECONDS) / POLL_SECONDS);
     if (ttl === false) return;
     this.#timer = setInterval(() => this.#poll(), POLL_SECONDS * 1000).unref();
@@ -55,6 +58,7 @@ export class StallWatch {
 
   close(): void {
     clearInterval(this.#timer);
+    this.#endWatch();
   }
 
   #poll(): void {
