@@ -298,11 +298,23 @@ async function recordAll(names: readonly string[], options: Options): Promise<vo
   const busy = Array.from({ length: options.burners }, () =>
     spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }),
   );
+  for (const signal of ['SIGINT', 'SIGTERM'])
+    process.once(signal, () => {
+      for (const burner of busy) burner.kill();
+      process.exit(1);
+    });
   try {
     for (let run = 0; run < options.repeat; run++) for (const name of names) await record(name, run, options);
   } finally {
     for (const burner of busy) burner.kill();
   }
+}
+
+/** Writes a page, with its tables aligned. */
+async function write(file: string, text: string): Promise<void> {
+  writeFileSync(file, text);
+  const biome = path('node_modules/@biomejs/biome/bin/biome');
+  await promisify(execFile)(process.execPath, [biome, 'format', '--write', file], { cwd: path('') });
 }
 
 async function main(options: Options): Promise<void> {
@@ -316,7 +328,7 @@ async function main(options: Options): Promise<void> {
     healthy.map(([name, allowed]) => watch(name, allowed, options)),
     options.burners,
   );
-  if (options.only.includes('')) writeFileSync(path('docs/findings-table.md'), text);
+  if (options.only.includes('')) await write(path('docs/findings-table.md'), text);
   console.log(text);
 }
 

@@ -72,6 +72,16 @@ describe('findings on a busy machine', () => {
     assertCosts({ tasks, workers: TWO }, 'worker-skew', 0.7);
   });
 
+  it('a chain does not cost the time from the call of the program to its submission', () => {
+    for (const pause of [0, 3]) {
+      const tasks = scheduled(
+        chain(20).map((task) => ({ ...task, submitted: pause })),
+        { workers: 2 },
+      ).tasks;
+      assertCosts({ tasks, workers: TWO, called: 0 }, 'lack-of-parallelism', 10);
+    }
+  });
+
   it('all threads share what waiting tasks lose, also if a thread starts late', () => {
     const tasks = [...onWorker('w0', 25, 0, 1), ...onWorker('w1', 15, 10, 1)];
     const waiting = byStop(tasks).map((task) => ({ ...task, coreWait: 0.5 }));

@@ -28,7 +28,7 @@ export const lackOfParallelism: Rule = (facts) => {
   return {
     code: 'lack-of-parallelism',
     title: `${isClient ? 'The program submits tasks one after the other' : 'The graph has too few parallel tasks'}: on average, ${(work / active).toFixed(1)} of ${workers} threads are busy`,
-    seconds: path.floor - work / workers - (isClient ? clientSeconds(facts) : 0),
+    seconds: path.floor - beforeSubmission(facts) - work / workers - (isClient ? clientSeconds(facts) : 0),
     confidence: 'high',
     evidence: {
       text: isClient
@@ -49,6 +49,14 @@ export const lackOfParallelism: Rule = (facts) => {
       : `Shorten the chain, most of which is '${name}': use smaller blocks, and combine results in a tree instead of a chain.${enough}`,
   };
 };
+
+/** Returns the seconds from the first call to the first submission, which the longest chain includes. */
+function beforeSubmission({ trace, path }: Facts): number {
+  let first = path.stop;
+  // Times that are not recorded are NaN.
+  for (const time of trace.tasks.submitted) if (time < first) first = time;
+  return Math.max(0, first < path.stop ? first - path.start : 0);
+}
 
 /** Returns the seconds of the path in which the client transferred data or computed. Other rules cover this time. */
 function clientSeconds(facts: Facts): number {
