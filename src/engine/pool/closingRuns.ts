@@ -8,7 +8,8 @@ import { type ExecutingTask, executingOf } from './threadRun.js';
 interface ClosingRun {
   readonly log: CompletionLog;
   readonly timer: NodeJS.Timeout;
-  readonly since: GraceStart;
+  /** Undefined if no task of the run ran at the last check. */
+  readonly since: GraceStart | undefined;
   isReleased: boolean;
 }
 
@@ -23,7 +24,9 @@ export class ClosingRuns {
     this.#terminate = terminate;
   }
 
-  add(run: number, log: CompletionLog, since = this.#grace.begin(), isReleased = false): void {
+  /** Reads the thread's use of CPU only while a task runs, because that takes longer than closing a short run. */
+  add(run: number, log: CompletionLog, known?: GraceStart, isReleased = false): void {
+    const since = log.running === -1 ? undefined : (known ?? this.#grace.begin());
     const timer = setTimeout(() => this.#check(run), CLOSE_GRACE_MS);
     timer.unref();
     this.#runs.set(run, { log, timer, since, isReleased });
@@ -52,7 +55,7 @@ export class ClosingRuns {
       const closing = this.#runs.get(run);
       if (closing === undefined) return;
       const { log, since, isReleased } = closing;
-      if (log.running !== -1 && this.#grace.isOver(since)) this.#terminate();
+      if (log.running !== -1 && since !== undefined && this.#grace.isOver(since)) this.#terminate();
       else if (log.running === -1 && isReleased) this.#forget(run);
       // The thread runs a task of another run, and its answer for this one comes later; or it waits for a core.
       else this.add(run, log, since, isReleased);
