@@ -76,7 +76,7 @@ describe('findings on a busy machine', () => {
     for (const pause of [0, 3]) {
       const tasks = scheduled(
         chain(20).map((task) => ({ ...task, submitted: pause })),
-        { workers: 2 },
+        { workers: 2, latency: 1e-3 },
       ).tasks;
       assertCosts({ tasks, workers: TWO, called: 0 }, 'lack-of-parallelism', 10);
     }
