@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { mock, test } from 'node:test';
 import type { MemorySample } from '../../protocol/clusterObserver.js';
+import { VITALS_EXTERNAL } from '../../protocol/isolateMessages.js';
 import { makeVitals } from '../../resources/vitals.js';
 import { Store } from '../store/store.js';
 import { endOfIsolate, heapLimit } from './heapLimit.js';
@@ -9,20 +10,24 @@ import { WorkerMemory } from './workerMemory.js';
 const LIMIT = 1e9;
 const FACTS = { name: 'w', address: '', pid: 1, memoryLimit: LIMIT, localDirectory: '', nthreads: 1 };
 
-/** Returns the memory of a worker whose process has the given size. */
-function memoryOf(bytes: () => number) {
+/** Returns the memory of a worker whose process has the given size; undefined: a thread of this process. */
+function memoryOf(
+  bytes: (() => number) | undefined,
+  refreshVitals = (_vitals: Float64Array): void => undefined,
+) {
   const samples: MemorySample[] = [];
   const ended: string[] = [];
   const store = new Store({ file: String, name: 'w', now: () => 0 });
   const common = { facts: FACTS, index: 0, clock: () => 0, store, thresholds: {} };
+  const vitals = makeVitals();
   const memory = new WorkerMemory(
     { ...common, processBytes: bytes, giveUp: (why) => ended.push(why) },
     { memory: (sample) => samples.push(sample), paused: () => undefined, noteFull: () => undefined },
     {
-      vitals: makeVitals(),
+      vitals,
       isBusy: true,
       collectGarbage: () => undefined,
-      refreshVitals: () => undefined,
+      refreshVitals: () => refreshVitals(vitals),
     },
   );
   return { memory, samples, ended };
@@ -43,6 +48,28 @@ test('memory that grows by a twentieth of the limit is measured before the next 
   assert.deepEqual(ended, [
     'Its memory of 1120 MB exceeds the limit of 1000 MB, and neither spilling nor garbage collection has freed enough.',
   ]);
+});
+
+test('what a running task holds on a thread is measured before the next heartbeat, however large the limit is', () => {
+  let rss = 100e6;
+  let held = 0;
+  const { memory, samples } = memoryOf(undefined, (vitals) => {
+    vitals[VITALS_EXTERNAL] = held;
+  });
+  const size = mock.method(process.memoryUsage, 'rss', () => rss);
+  try {
+    memory.measureIfGrown();
+    held = 40e6;
+    rss += held;
+    memory.measureIfGrown();
+    assert.deepEqual(
+      samples.map(({ process: bytes }) => bytes),
+      [40e6],
+      'growth of 40 MB is less than a twentieth of the limit',
+    );
+  } finally {
+    size.mock.restore();
+  }
 });
 
 test("the heap limit of an isolate is the rest of its worker's memory limit, if the worker has a termination threshold", () => {

@@ -8,6 +8,11 @@ import type { ThreadHostOptions } from './threadHostOptions.js';
 
 /** Growth of results or of the process, as a share of the limit, that triggers a measurement. */
 const GROWTH_SHARE = 0.05;
+/**
+ * Growth of a process with several workers that triggers an update, in bytes. Only the isolates know their parts of it, and
+ * a limit can be so large that a twentieth of it would hide what a task holds.
+ */
+const SHARED_GROWTH = 32e6;
 /** Time until the memory freed by a spill shows in the size of the process, in milliseconds. */
 const AFTER_SPILL_MS = 15;
 /** Time between two reports that a worker is still full, in seconds. */
@@ -64,7 +69,8 @@ export class WorkerMemory {
   /** Measures the memory if it has grown much since the last time. Costs microseconds otherwise. */
   measureIfGrown(): void {
     this.#refreshIfGrown();
-    if (this.#isMuch(this.#bytes() - this.#seen)) this.measure();
+    const growth = this.#bytes() - this.#seen;
+    if (this.#isMuch(growth) || (this.#isShared && growth > SHARED_GROWTH)) this.measure();
   }
 
   measure(): void {
@@ -116,11 +122,17 @@ export class WorkerMemory {
    * itself.
    */
   #refreshIfGrown(): void {
-    if (this.#options.processBytes !== undefined || this.#options.facts.memoryLimit === 0) return;
+    if (!this.#isShared) return;
     const bytes = process.memoryUsage.rss();
-    const hasGrown = this.#isMuch(bytes - this.#shared);
+    const growth = bytes - this.#shared;
+    const hasGrown = this.#isMuch(growth) || growth > SHARED_GROWTH;
     if (hasGrown || bytes < this.#shared) this.#shared = bytes;
     if (hasGrown) this.#host.refreshVitals();
+  }
+
+  /** Whether the worker's process has other workers, or is the program's. */
+  get #isShared(): boolean {
+    return this.#options.processBytes === undefined;
   }
 
   #isMuch(bytes: number): boolean {
