@@ -160,7 +160,7 @@ describe('longpole run', () => {
       assert.deepEqual(workers.map(({ name, tasks: count }) => `${name} ${count}`).sort(), counts);
     });
 
-  it('keeps the trace with --trace, and does not overwrite a trace', async () => {
+  it('keeps the trace with --trace, and overwrites a trace only with --overwrite', async () => {
     const script = program('squares.mjs', SQUARES);
     const first = await run('--trace', 'squares.trace', script);
     assert.equal(first.code, 0, first.stderr);
@@ -170,7 +170,10 @@ describe('longpole run', () => {
     assert.ok(workers.length >= 1);
     const second = await run('--trace', 'squares.trace', script);
     assert.deepEqual([second.code, second.stdout], [2, '']);
-    assert.match(second.stderr, /holds a trace already.*ERR_LONGPOLE_TRACE_FILE/);
+    assert.match(second.stderr, /holds a trace already.*--overwrite.*ERR_LONGPOLE_TRACE_FILE/);
+    const third = await run('--trace', 'squares.trace', '--overwrite', script);
+    assert.deepEqual([third.code, third.stdout], [0, first.stdout], third.stderr);
+    assert.equal(openTrace(join(folder, 'squares.trace')).tasks.length, 5);
   });
 
   it('names the workers of two clusters differently', async () => {

@@ -39,6 +39,7 @@ interface RunOptions {
   readonly dashboard: boolean;
   readonly port?: string;
   readonly trace?: string;
+  readonly overwrite?: boolean;
   readonly report?: string;
   readonly json?: string;
 }
@@ -84,6 +85,7 @@ export function addRun(program: Command): void {
     .option('--no-dashboard', 'serve no dashboard')
     .option('--report <file>', 'write a performance report: the pages of the dashboard in one file')
     .option('--trace <directory>', 'keep the trace in this directory, e.g. for longpole analyze')
+    .option('--overwrite', 'replace an existing trace in the directory')
     .option('--json <file>', 'also write the summary as JSON; - for the last line of the output')
     .addHelpText(
       'after',
@@ -146,7 +148,8 @@ async function run(script: string, args: readonly string[], options: RunOptions)
   const directory = options.trace ?? temporaryFolder();
   try {
     // Writes an empty trace, so that an error of the folder is reported before the program runs.
-    failingWith(WRONG_USAGE, () => TraceWriter.create(directory).close());
+    const { overwrite = false } = options;
+    failingWith(WRONG_USAGE, () => TraceWriter.create(directory, { overwrite }).close());
     const ended = await runRecorded(script, args, directory, options);
     process.exitCode = ended.code;
     await report(ended, directory, options);
