@@ -85,6 +85,8 @@ class NodeTap(WorkerPlugin):
         self.answer = (0, b"", [])
         #: Number of the last bytes that were taken.
         self.taken = 0
+        #: The exception that kept frames from being processed, as text. Later frames may need these frames.
+        self.failure = None
         self.taking = asyncio.Lock()
         #: False when the plugin is removed on request, so that nothing has to be moved.
         self.wanted = True
@@ -131,12 +133,16 @@ class NodeTap(WorkerPlugin):
             event.set()
 
     async def take(self, number, data):
-        """Takes bytes of the bridge, unless these have been taken before."""
+        """Takes bytes of the bridge, unless these have been taken before. Returns the exception if frames were lost."""
         self.silence = 0
         async with self.taking:
             if number > self.taken:
                 self.taken = number
-                await self.take_frames(data)
+                try:
+                    await self.take_frames(data)
+                except Exception as error:
+                    self.failure = repr(error)
+        return self.failure
 
     async def take_frames(self, data):
         for kind, number, payload in frames(data):
@@ -285,12 +291,11 @@ async def install(name, node, dask_worker):
 
 
 async def push(name, number, data, dask_worker):
-    """Returns True, or None if the plugin has been removed."""
+    """Returns True, or None if the plugin has been removed, or the text of an exception if frames were lost."""
     tap = dask_worker.plugins.get(name)
     if tap is None:
         return None
-    await tap.take(number, data)
-    return True
+    return await tap.take(number, data) or True
 
 
 async def poll(name, received, seconds, dask_worker):

@@ -35,7 +35,7 @@ PYTHON_TASK = python_calls.make_task()
 
 
 class Gone(Exception):
-    """The worker has removed the plugin."""
+    """The worker has removed the plugin, or the plugin has lost frames."""
 
 
 class WorkerLink:
@@ -80,7 +80,9 @@ class WorkerLink:
 
     async def hold(self, number):
         """Holds a thread of Dask. Asks again if another client cancels the task, or if it is lost with the connection."""
-        while number in self.leases:
+        # `release` and `close` remove the task. After a release, a new task may hold a thread for the same process.
+        task = asyncio.current_task()
+        while self.leases.get(number) is task:
             key = f"longpole-{number}-{uuid.uuid4().hex}"
             try:
                 await self.bridge.client.submit(
@@ -88,8 +90,7 @@ class WorkerLink:
                 )
                 return
             except (Exception, asyncio.CancelledError):
-                # `release` and `close` remove the number.
-                if number in self.leases:
+                if self.leases.get(number) is task:
                     await asyncio.sleep(INTERVAL)
 
     def release(self, number, data):
@@ -116,6 +117,8 @@ class WorkerLink:
                 continue
             if answer is None:
                 raise Gone("it has removed the plugin")
+            if isinstance(answer, str):
+                raise Gone(answer)
             return answer
 
     async def push(self):

@@ -1,0 +1,110 @@
+"""Drives a WorkerLink of the bridge that runs TypeScript, without a cluster. Prints what happened as JSON."""
+
+import asyncio
+import json
+import tempfile
+
+from longpole_dask import node_tap, run_bridge
+
+ADDRESS = "tcp://127.0.0.1:1"
+
+
+class Leases:
+    """A client whose tasks hold their threads until they are cancelled."""
+
+    def __init__(self):
+        self.held = 0
+
+    async def submit(self, *_, **__):
+        self.held += 1
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.held -= 1
+
+    async def run(self, *_, **__):
+        await asyncio.Event().wait()
+
+
+class Bridge:
+    name = "longpole"
+
+    def __init__(self, client):
+        self.client = client
+        self.failures = []
+
+    @property
+    def out(self):
+        return self
+
+    @property
+    def is_full(self):
+        return False
+
+    def failed(self, _, error):
+        self.failures.append(str(error))
+
+
+async def turns():
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+async def leases():
+    """Returns the number of held threads after a release that a lease follows at once, and after the next release."""
+    run_bridge.INTERVAL = 0
+    client = Leases()
+    link = run_bridge.WorkerLink(Bridge(client), ADDRESS)
+    link.lease(1)
+    await turns()
+    link.release(1, b"")
+    link.lease(1)
+    await turns()
+    again = client.held
+    link.release(1, b"")
+    await turns()
+    link.close()
+    return [again, client.held]
+
+
+class Worker:
+    def __init__(self, folder):
+        self.local_directory = folder
+        self.plugins = {}
+
+
+class Direct:
+    """A client that calls the functions of the plugin."""
+
+    def __init__(self, worker):
+        self.worker = worker
+
+    async def run(self, function, *args, workers):
+        return {ADDRESS: await function(*args, dask_worker=self.worker)}
+
+
+async def lost_file():
+    """Returns the failures of a bridge whose file the worker cannot write."""
+    run_bridge.RETRY_SECONDS = 0
+    with tempfile.TemporaryDirectory() as folder:
+        worker = Worker(folder)
+        tap = node_tap.NodeTap(Bridge.name, "node")
+        worker.plugins[Bridge.name] = tap
+        tap.setup(worker)
+        bridge = Bridge(Direct(worker))
+        link = run_bridge.WorkerLink(bridge, ADDRESS)
+        # There is a folder where the file should be.
+        link.post(node_tap.frame(node_tap.FILE, 0, b"\0\1."))
+        link.post(node_tap.frame(node_tap.KILL, 1))
+        await turns()
+        link.close()
+        tap.wanted = False
+        await tap.teardown(worker)
+    return bridge.failures
+
+
+async def main():
+    print(json.dumps({"leases": await leases(), "failures": await lost_file()}))
+
+
+asyncio.run(main())
