@@ -72,9 +72,17 @@ function checkParts(value: object): void {
 function firstParts(value: object, count: number): readonly unknown[] {
   if (ArrayBuffer.isView(value)) return [];
   if (Array.isArray(value)) return value.length > count ? value.slice(0, count) : value;
-  if (value instanceof Set || value instanceof Map) {
-    if (value.size > count) return [];
-    return value instanceof Set ? [...value] : [...value].flat();
-  }
+  if (value instanceof Set) return firstOf(value, count);
+  // Keys are mostly scalars.
+  if (value instanceof Map) return [...firstOf(value.values(), count), ...firstOf(value.keys(), count)];
   return Object.values(value);
+}
+
+function firstOf(values: Iterable<unknown>, count: number): unknown[] {
+  const first: unknown[] = [];
+  for (const value of values) {
+    if (first.length === count) break;
+    first.push(value);
+  }
+  return first;
 }
