@@ -173,6 +173,7 @@ export class ClusterEngine {
     const policy = {
       ...request.policy,
       workers: namesIn(request.policy?.workers, this.workers.values()),
+      limited: (request.timeout ?? 0) > 0,
       data: request.data !== undefined,
     };
     const submitted = this.clock();

@@ -83,6 +83,23 @@ test('a task with a higher priority runs first, one with a lower priority last',
   );
 });
 
+test('the results of a chain are published if a task may exceed its time limit and run again', () => {
+  for (const [policy, published] of [
+    [{}, [0, 0, 1]],
+    [{ retries: 1 }, [0, 0, 1]],
+    [{ limited: true }, [0, 0, 1]],
+    [{ limited: true, retries: 1 }, [1, 1, 1]],
+  ] as const) {
+    newScheduler({});
+    addWorkers('a');
+    const flags = only(add([[], [0], [1]], policy).instructions, 'dispatch').map(({ publish }) => publish);
+    assert.deepEqual(
+      flags.flatMap((each) => [...each]),
+      published,
+    );
+  }
+});
+
 test('tasks wait for a worker that may run them', () => {
   addWorkers('a');
   const policy = { workers: new Set(['gpu']), resources: new Map([['GPU', 2]]) };

@@ -37,14 +37,17 @@ export function mayStayPrivate(state: SchedulerState, id: number, worker: number
 
 /**
  * Returns whether only the task `next` uses this result. If it runs directly behind the result's task in the same isolate,
- * no other worker needs the result, however long the two take.
+ * no other worker needs the result, however long the two take. Returns false if `next` may run again after it has exceeded
+ * its time limit and has ended the isolate, because the whole chain before it would run again, too.
  */
 export function isOnlyFor(state: SchedulerState, id: number, next: number | undefined): boolean {
   const { dependentOffsets, dependents, importers } = state.graph;
   const first = dependentOffsets[id]!;
   if (next === undefined || dependentOffsets[id + 1]! - first !== 1 || dependents[first] !== next)
     return false;
-  return importers.size === 0 || !importers.has(id);
+  if (importers.size > 0 && importers.has(id)) return false;
+  const { limited, retries } = state.graph.segmentOf(next);
+  return !limited || retries === 0;
 }
 
 /**

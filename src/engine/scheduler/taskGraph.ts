@@ -28,6 +28,8 @@ export interface SegmentPolicy {
   readonly resources?: ReadonlyMap<string, number> | null;
   /** Retries of a task that threw. Default 0. */
   readonly retries?: number;
+  /** True if the tasks have a time limit. A task that exceeds it ends its isolate with the results there. */
+  readonly limited?: boolean;
   /** The segment has no code: its results were given, and cannot be computed again. */
   readonly data?: boolean;
 }
@@ -220,6 +222,7 @@ export class TaskGraph implements SchedulerGraph {
       workers: policy.workers ?? null,
       resources: policy.resources ?? null,
       retries: policy.retries ?? 0,
+      limited: policy.limited ?? false,
       data: policy.data ?? false,
     };
     this.segments.push(segment);
