@@ -147,3 +147,13 @@ test('a new current graph begins with the first task after all others have ended
   ended(progress, first, [1], [TASK_MEMORY]);
   assert.equal(currentOf()['load']?.erred, 0);
 });
+
+test('scattered data is no new current graph', () => {
+  const progress = new LiveTrace();
+  const first = computation(1, [0]);
+  progress.computationAdded(first);
+  ended(progress, first, [0], [TASK_MEMORY]);
+  progress.computationAdded({ ...computation(2, [1], [0]), submitted: 3 });
+  assert.equal(rowsOf(progress).get('load')?.current.finished, 1);
+  assert.equal(progress.totals.graphStart, 1);
+});

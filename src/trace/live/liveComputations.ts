@@ -108,7 +108,9 @@ export class LiveComputations {
   }
 
   #add(computation: Computation): KnownComputation {
-    this.#totals.addGraph(computation.submitted);
+    const open = openTasks(computation);
+    // Scattered data and reused results are no tasks.
+    if (open.some((count) => count > 0)) this.#totals.addGraph(computation.submitted);
     const sums = computation.prefixes.map((prefix) => this.#totals.prefix(prefix));
     const names = this.#nameIds(computation, sums);
     let live: LiveComputation;
@@ -118,13 +120,8 @@ export class LiveComputations {
       if (this.#page.full) this.#page = new CopiedPage();
       live = new LiveComputation(computation, this.#page, this.#page.add(computation, names));
     }
-    const known = {
-      live,
-      sums,
-      open: openTasks(computation),
-      ended: new Uint8Array(computation.size),
-    };
-    for (const [prefix, count] of known.open.entries()) {
+    const known = { live, sums, open, ended: new Uint8Array(computation.size) };
+    for (const [prefix, count] of open.entries()) {
       known.sums[prefix]!.tasks.total += count;
       this.#totals.unfinished += count;
     }
