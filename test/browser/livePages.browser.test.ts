@@ -59,7 +59,7 @@ function run(trace: LiveTrace, computation: Computation, states: readonly number
 }
 
 /** Starts the dashboard of a cluster with two graphs and a pause of 50 s between them. */
-async function startServer(): Promise<DashboardServer> {
+async function startServer(size = 3): Promise<DashboardServer> {
   const trace = new LiveTrace();
   const facts = {
     index: 0,
@@ -72,7 +72,8 @@ async function startServer(): Promise<DashboardServer> {
   };
   trace.workerAdded({ ...facts, startTime: START - 30 });
   run(trace, graph(1, 10, 'load', 0), new Array<number>(10).fill(TASK_MEMORY));
-  run(trace, graph(2, 3, 'fit', 60), [TASK_MEMORY, TASK_ERRED, TASK_MEMORY]);
+  const ends = Array.from({ length: size }, (_, i) => (i === 1 ? TASK_ERRED : TASK_MEMORY));
+  run(trace, graph(2, size, 'fit', 60), ends);
   const source = new ScriptedCluster({ seed: 3, sizes: [1], workers: 1, batch: 1 }).source();
   const status = () => ({
     time: START + 200,
@@ -125,6 +126,18 @@ test('a live page opens on Status and shows the tasks since the last pause, and 
   await page.getByLabel('Only the current graph').uncheck();
   await said(page, 'main', /13 tasks;/);
   assert.deepEqual(complaints, []);
+  await page.context().close();
+  await server.close();
+});
+
+test('the groups of a large current graph are not said to be only those of the current graph', async () => {
+  const server = await startServer(5001);
+  const { page } = await browser.open(browser.blank());
+  await page.goto(server.link);
+  await page.locator('main.page[data-status="live"]').waitFor();
+  await go(page, 'graph');
+  const text = await said(page, 'main', /load · 10/);
+  assert.doesNotMatch(text, /Only the current graph/);
   await page.context().close();
   await server.close();
 });

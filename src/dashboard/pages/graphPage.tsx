@@ -45,11 +45,13 @@ export function GraphPage(props: PageProps) {
     );
   }
   const isOpen = chosen === undefined && query === '';
-  const since = all === 'yes' || !isOpen ? 0 : (props.update.live?.graphStart ?? 0);
-  const rows = Array.from({ length: tasks.length }, (_, row) => row).filter(
-    (row) => since === 0 || tasks.submitted[row]! >= since,
-  );
-  const filter = <CurrentGraph {...props} isPart={rows.length < tasks.length} />;
+  const since = isOpen ? (props.update.live?.graphStart ?? 0) : 0;
+  const whole = Array.from({ length: tasks.length }, (_, row) => row);
+  const current = since === 0 ? whole : whole.filter((row) => tasks.submitted[row]! >= since);
+  const rows = all === 'yes' ? whole : current;
+  // The groups are always those of all tasks.
+  const filter =
+    current.length > WHOLE ? null : <CurrentGraph {...props} isPart={current.length < tasks.length} />;
   if (rows.length === 0) return filter;
   if (rows.length > WHOLE && isOpen)
     return <ByGroup {...props} filter={filter} onTask={(row) => setChosen(tasks.keyOf(row))} />;
