@@ -22,6 +22,16 @@ const MAX_TEXT = 64 * 1024;
 
 /** Converts any thrown value to data. A value that is no Error becomes an error with the value as text. */
 export function toErrorInfo(thrown: unknown, depth = 0): ErrorInfo {
+  try {
+    return infoOf(thrown, depth);
+  } catch (error) {
+    // A getter of the thrown object throws, e.g. `stack` after the program has set a defective Error.prepareStackTrace.
+    const message = `An error was thrown whose properties cannot be read: ${text(error)}`;
+    return { name: 'Error', message, stack: '', properties: {} };
+  }
+}
+
+function infoOf(thrown: unknown, depth: number): ErrorInfo {
   if (!isErrorLike(thrown)) {
     return {
       name: 'Error',

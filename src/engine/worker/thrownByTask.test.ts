@@ -43,3 +43,17 @@ test('a stack without a stack frame of the task stays', () => {
   assert.equal(taskStack('no stack'), 'no stack');
   assert.equal(taskStack(''), '');
 });
+
+test('an error whose properties cannot be read or changed is still the error of the task', () => {
+  const unreadable = Object.defineProperty(new Error('x'), 'stack', {
+    get: () => {
+      throw new Error('from the getter');
+    },
+  });
+  assert.match(thrownByTask(unreadable, () => []).message, /cannot be read: Error: from the getter/);
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  assert.match(thrownByTask(proxy, () => []).message, /cannot be read: TypeError/);
+  const frozen = Object.freeze(new TypeError('p.norm is not a function'));
+  assert.equal(thrownByTask(frozen, () => [{}]).message, 'p.norm is not a function');
+});

@@ -8,7 +8,13 @@ const FOLDER = new URL('.', EVALUATOR_URL).href;
 
 /** Converts what a task threw. `argumentsOf` returns its arguments. */
 export function thrownByTask(thrown: unknown, argumentsOf: () => readonly unknown[]): ErrorInfo {
-  return withTaskStacks(toErrorInfo(withPlainObjectHint(thrown, argumentsOf)));
+  let hinted = thrown;
+  try {
+    hinted = withPlainObjectHint(thrown, argumentsOf);
+  } catch {
+    // The error is frozen, or its properties cannot be read.
+  }
+  return withTaskStacks(toErrorInfo(hinted));
 }
 
 function withTaskStacks(info: ErrorInfo): ErrorInfo {
