@@ -1,6 +1,7 @@
 // Results are searched for objects whose copy would lose its content, in containers of any kind and size.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { notCloneable } from './notCloneable.js';
 import { ownResult } from './ownResult.js';
 
 const MANY = Array.from({ length: 2000 }, (_, i) => i);
@@ -21,4 +22,9 @@ test('an object that would lose its content is found in large containers', () =>
 test('other large containers are returned as they are', () => {
   for (const container of [MANY, new Set(MANY), new Map(MANY.map((i) => [i, i]))])
     assert.equal(ownResult(container), container);
+});
+
+test('the reason and the advice are two sentences', () => {
+  for (const reason of ['a getter failed', 'a getter failed.'])
+    assert.match(notCloneable(new Error(reason)).message, /: a getter failed\. Return plain data/);
 });
