@@ -266,7 +266,7 @@ function page(provoked: readonly Row[], healthy: readonly Row[], burners: number
   };
   return `# Does the right finding come first?
 
-Workloads with a known bottleneck, recorded on ${availableParallelism()} cores while ${burners} other programs kept one core busy each.
+Workloads with a known bottleneck, recorded on ${availableParallelism()} cores${burners === 0 ? '' : ` while ${burners} other programs kept one core busy each`}.
 \`node dist-test/bench/findingsTable.js\` writes this page; \`--help\` lists its options. A run is right if the expected finding
 comes first and its seconds are within ${100 * TARGET} % of the true ones, if these are known from the times of the tasks.
 During the recordings, ${loadText([...provoked, ...healthy])} processes wanted a core.

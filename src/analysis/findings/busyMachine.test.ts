@@ -56,6 +56,14 @@ describe('findings on a busy machine', () => {
     assert.ok(!found({ tasks: slow(4) }).has('serial-tail'));
   });
 
+  it('a serial tail costs no waits for a core, and is no finding if its tasks only wait for cores', () => {
+    const { tasks } = scheduled([...many(20), ...chain(5, ['fit-19'])], { workers: 4 });
+    const waiting = (coreWait: number) =>
+      tasks.map((task) => (task.key.startsWith('step') ? { ...task, coreWait } : task));
+    assertCosts({ tasks: waiting(0.4) }, 'serial-tail', 5 * 0.75 * 0.6);
+    assert.ok(!found({ tasks: waiting(1) }).has('serial-tail'));
+  });
+
   it('skew costs the same if the scheduler sends each task late', () => {
     for (const pause of [0, 0.03]) {
       const tasks = byStop([...onWorker('w0', 32, 0, 0.1, pause), ...onWorker('w1', 8, 0, 0.1, pause)]);

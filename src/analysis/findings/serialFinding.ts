@@ -23,7 +23,7 @@ export function serialFinding(
   stop: number,
 ): Finding | undefined {
   const { makespan, workers, path, trace } = facts;
-  const { prefix } = trace.tasks;
+  const { prefix, coreWait, duration } = trace.tasks;
   const span = stop - start;
   const inside = (row: number): number => {
     let sum = 0;
@@ -31,6 +31,11 @@ export function serialFinding(
       sum += share * Math.max(0, Math.min(to, stop) - Math.max(from, start));
     });
     return sum;
+  };
+  // Waits for a core are a cost of other programs. When a task waited is not known.
+  const withCore = (row: number): number => {
+    const waited = coreWait[row]! / duration[row]!;
+    return waited > 0 ? inside(row) * Math.max(0, 1 - waited) : inside(row);
   };
   const rows = Array.from(facts.lanes.spans.rows.filter((row) => inside(row) > 0)).sort(
     (a, b) => inside(b) - inside(a),
@@ -47,7 +52,7 @@ export function serialFinding(
   return {
     code,
     title: `${when} ${what} for ${secondsText(seconds)}, while ${idle}`,
-    seconds: seconds * (1 - 1 / workers),
+    seconds: rows.reduce((sum, row) => sum + withCore(row), 0) * (1 - 1 / workers),
     confidence: 'high',
     evidence: {
       text: `For ${isTail ? 'the last ' : ''}${percentText(span / makespan)} of the run, at most one task runs at a time, mostly '${name}'.`,
