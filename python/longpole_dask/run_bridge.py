@@ -45,9 +45,10 @@ class WorkerLink:
     prevent that frames are lost or processed twice.
     """
 
-    def __init__(self, bridge, address):
+    def __init__(self, bridge, address, name):
         self.bridge = bridge
         self.address = address
+        self.name = name
         self.files = set()
         self.out = []
         self.wake = asyncio.Event()
@@ -234,7 +235,8 @@ class RunBridge(Bridge):
             if "missing" in facts:
                 self.refused.add(address)
             else:
-                self.links[address] = WorkerLink(self, address)
+                self.replaced(facts["name"])
+                self.links[address] = WorkerLink(self, address, facts["name"])
         return list(found.values())
 
     async def follow(self, stop):
@@ -273,6 +275,12 @@ class RunBridge(Bridge):
             link.missing = 0 if address in addresses or link.leaving else link.missing + 1
             if link.missing > 1:
                 self.left(address, "it left the Dask cluster")
+
+    def replaced(self, name):
+        """Removes an earlier worker with the name of a new one: Dask does not give a name to two workers."""
+        for address, link in list(self.links.items()):
+            if link.name == name and not link.leaving:
+                self.left(address, "a new worker has its name")
 
     def left(self, address, why):
         link = self.links.pop(address, None)

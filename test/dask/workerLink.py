@@ -54,7 +54,7 @@ async def leases():
     """Returns the number of held threads after a release that a lease follows at once, and after the next release."""
     run_bridge.INTERVAL = 0
     client = Leases()
-    link = run_bridge.WorkerLink(Bridge(client), ADDRESS)
+    link = run_bridge.WorkerLink(Bridge(client), ADDRESS, "w0")
     link.lease(1)
     await turns()
     link.release(1, b"")
@@ -92,7 +92,7 @@ async def lost_file():
         worker.plugins[Bridge.name] = tap
         tap.setup(worker)
         bridge = Bridge(Direct(worker))
-        link = run_bridge.WorkerLink(bridge, ADDRESS)
+        link = run_bridge.WorkerLink(bridge, ADDRESS, "w0")
         # There is a folder where the file should be.
         link.post(node_tap.frame(node_tap.FILE, 0, b"\0\1."))
         link.post(node_tap.frame(node_tap.KILL, 1))
