@@ -101,6 +101,11 @@ export const t = tasks(import.meta.url, {
     waitForFile(join(folder, `${name}.open`));
     return value;
   },
+  /** Waits for the gate like `hold`, if the value is even. */
+  holdUnlessOdd: (folder: string, name: string, value: number): number => {
+    if (value % 2 === 0) waitForFile(join(folder, `${name}.open`));
+    return value;
+  },
   /** Waits for the gate like `hold`, without blocking the event loop. */
   holdAsync: async (folder: string, name: string, value: number): Promise<number> => {
     writeFileSync(join(folder, `${name}.started`), '');

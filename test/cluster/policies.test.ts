@@ -48,6 +48,18 @@ clusterTest(
   { workers: 1 },
 );
 
+clusterTest(
+  'a task behind one of the same function that takes unusually long runs on an idle worker',
+  async ({ client, folder }) => {
+    // Many short runs teach the scheduler that the function is short, so that it sends the next two tasks together.
+    for (let i = 0; i < 500; i++) await client.submit(t.holdUnlessOdd, folder, 'gate', 1).result();
+    const [long, short] = client.map(t.holdUnlessOdd, [folder, folder], ['gate', 'gate'], [2, 3]);
+    assert.equal(await short!.result(), 3);
+    open(folder, 'gate');
+    assert.equal(await long!.result(), 2);
+  },
+);
+
 /** Returns the worker on which each of these failed tasks ran. */
 async function runsOn(futures: readonly Future<unknown>[]): Promise<string[]> {
   const errors = await Promise.all(futures.map((future) => future.exception()));

@@ -44,6 +44,8 @@ export interface ClusterEngineOptions {
 }
 
 const MAX_FORGOTTEN = 1000;
+/** Time between two attempts to give waiting tasks to idle workers; as in Dask. */
+const IDLE_CHECK_MS = 100;
 
 export class ClusterEngine {
   readonly scheduler: Scheduler;
@@ -82,7 +84,7 @@ export class ClusterEngine {
   readonly #runner = new InstructionRunner(this);
   /** Number → `firstId` of the computations that were forgotten last. Workers may still report on their tasks. */
   readonly #forgotten = new Map<number, number>();
-  readonly #keepAlive = new KeepAlive();
+  readonly #keepAlive = new KeepAlive(() => this.handleEvent({ type: 'idle-check' }), IDLE_CHECK_MS);
   readonly #pending: Instruction[] = [];
   /** The computation that was added last, until observers are notified of it. */
   #unannounced: Computation | undefined;
@@ -377,10 +379,8 @@ export class ClusterEngine {
     this.#bySegment.delete(segment);
     this.#computations.delete(computation.info.number);
     this.#forgotten.set(computation.info.number, computation.info.firstId);
-    for (const number of this.#forgotten.keys()) {
-      if (this.#forgotten.size <= MAX_FORGOTTEN) break;
-      this.#forgotten.delete(number);
-    }
+    const [oldest] = this.#forgotten.keys();
+    if (this.#forgotten.size > MAX_FORGOTTEN) this.#forgotten.delete(oldest!);
     this.kinds.forgotten(computation.info);
     computation.clear();
     this.notify((observer) => observer.computationForgotten?.(computation.info));

@@ -5,19 +5,27 @@
 const LONG_MS = 2 ** 31 - 1;
 
 export class KeepAlive {
+  readonly #poll: () => void;
+  readonly #pollMs: number;
   #timer: NodeJS.Timeout | undefined;
-  #held = false;
+
+  /**
+   * @param poll called again and again while the program is kept alive. Default: nothing is called
+   * @param pollMs milliseconds between two calls of `poll`
+   */
+  constructor(poll: () => void = () => undefined, pollMs = LONG_MS) {
+    this.#poll = poll;
+    this.#pollMs = pollMs;
+  }
 
   /** Keeps the program alive or stops doing so. */
   hold(held: boolean): void {
-    if (held === this.#held) return;
-    this.#held = held;
-    this.#timer ??= setInterval(() => undefined, LONG_MS);
-    if (held) this.#timer.ref();
-    else this.#timer.unref();
+    if (held) this.#timer ??= setInterval(this.#poll, this.#pollMs);
+    else this.close();
   }
 
   close(): void {
     clearInterval(this.#timer);
+    this.#timer = undefined;
   }
 }

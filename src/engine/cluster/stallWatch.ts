@@ -17,12 +17,13 @@ const POLL_SECONDS = 5;
  * s, and a gather may wait 30 s for an answer.
  */
 const LEAST_SECONDS = 180;
-/** Events of the scheduler that no message of a worker causes. */
+/** Events of the scheduler that no message of a worker causes, and the answers to its own requests for waiting tasks. */
 const OWN_EVENTS: ReadonlySet<string> = new Set([
   'graph-added',
   'tasks-cancelled',
   'results-unwanted',
   'idle-check',
+  'tasks-stolen',
 ]);
 /** Tasks that the error names. */
 const MAX_TASKS = 5;

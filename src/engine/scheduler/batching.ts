@@ -3,7 +3,7 @@
 // leave their isolate. The size of a batch depends on time, not on a count. Tasks known to be short travel by the
 // thousand and long ones alone, so that the work stays divisible.
 import type { Dispatch } from './events.js';
-import { moveSeconds } from './placement.js';
+import { moveSeconds, overdueSeconds } from './placement.js';
 import { isOnlyFor, mayStayPrivate } from './privacy.js';
 import { STORED } from './schedulerColumns.js';
 import type { SchedulerState } from './schedulerState.js';
@@ -52,6 +52,7 @@ export function buildBatch(
     : chooseTasks(state, worker, limits, number);
   if (ids.length === 0) return null;
   const batch: Batch = { number, ids: new Int32Array(ids), left: ids.length };
+  if (worker.batches.length === 0) worker.since = state.now;
   worker.batches.push(batch);
   worker.outstanding += ids.length;
   return batch;
@@ -226,6 +227,9 @@ export function describeBatch(state: SchedulerState, worker: WorkerState, batch:
  * Chooses tasks to take from the worker with the most work left (the victim) for a worker without work (the thief).
  * These are the last tasks of the queue: about half of those that could start now, and the tasks behind them. Null if
  * there are too few to be worth the message.
+ *
+ * @param eager also takes very little work, and counts for how long the victim's present task has run. Otherwise a report
+ *   that is on its way would look like a long task
  */
 export function chooseSteal(
   state: SchedulerState,
@@ -237,7 +241,7 @@ export function chooseSteal(
   let most = eager ? 0 : limits.minimumSeconds * 5;
   for (const worker of state.workers.values()) {
     if (worker.stealState !== 'idle' || worker.outstanding < 2) continue;
-    const seconds = remainingSeconds(state, worker, limits);
+    const seconds = remainingSeconds(state, worker, limits) + (eager ? overdueSeconds(state, worker) : 0);
     if (seconds <= most) continue;
     victim = worker;
     most = seconds;

@@ -162,6 +162,32 @@ test('no worker steals a task that it may not run', () => {
   );
 });
 
+test('an idle worker steals a task once the task before it has run for longer than moving its input takes', () => {
+  newScheduler({});
+  addWorkers('a', 'b');
+  finish(0, add([[]]).segment.base, KIND_NUMBER, 8, 1e-5);
+  const imports = new Map([[0, scatter(0, 1e9).base]]);
+  const { segment, instructions } = add([[], [0], [0]], {}, { imports });
+  const [first, second] = [segment.base + 1, segment.base + 2];
+  assert.deepEqual(sent(instructions), [
+    [0, first],
+    [0, second],
+  ]);
+  for (const [now, stolen] of [
+    [0, []],
+    [0.5, []],
+    [2, [[second]]],
+  ] as const) {
+    scheduler.state.now = now;
+    const steals = only(handle({ type: 'idle-check' }), 'steal');
+    assert.deepEqual(
+      steals.map(({ ids }) => [...ids]),
+      stolen,
+    );
+  }
+  assert.deepEqual(sent(handle({ type: 'tasks-stolen', worker: 0, ids: [second] })), [[1, second]]);
+});
+
 test('a task that throws is tried again as often as its policy says', () => {
   addWorkers('a');
   const { base } = add([[], [0], []], { retries: 2 }).segment;

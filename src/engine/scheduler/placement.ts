@@ -9,6 +9,7 @@ export interface PlacementState extends SchedulerColumns {
   readonly workers: ReadonlyMap<number, WorkerState>;
   readonly restricted: boolean;
   readonly storedCount: number;
+  readonly now: number;
   mayRun(id: number, worker: WorkerState): boolean;
   load(id: number): number;
   unplace(id: number, worker: WorkerState): void;
@@ -55,7 +56,19 @@ export function occupancyOf(state: PlacementState, worker: WorkerState): number 
     }
     seconds += (sum * left) / looked;
   }
-  return seconds;
+  return seconds + overdueSeconds(state, worker);
+}
+
+/**
+ * Returns by how much the worker's present task runs longer than expected. Such a task is expected to run once more as
+ * long as it has run.
+ *
+ * @source Dask's scheduler, which counts twice the elapsed time of a task that exceeds its expected duration
+ */
+export function overdueSeconds(state: PlacementState, { batches, since }: WorkerState): number {
+  const first = batches[0];
+  if (first === undefined) return 0;
+  return Math.max(0, state.now - since - state.load(first.ids[first.ids.length - first.left]!));
 }
 
 /**

@@ -34,6 +34,7 @@ export function secedeTask(state: SchedulerState, { worker: index, id, batch }: 
   state.eraseFromBatch(id);
   state.batchOf[id] = -batch;
   worker.seceded.add(id);
+  worker.since = state.now;
   const { dependentOffsets, dependents } = state.graph;
   for (let edge = dependentOffsets[id]!; edge < dependentOffsets[id + 1]!; edge++)
     worker.followers.delete(dependents[edge]!);
@@ -60,6 +61,7 @@ export function finishTasks(state: SchedulerState, event: TasksFinished): readon
   const worker = state.workers.get(event.worker);
   if (worker === undefined) return NO_IDS;
   if (worker.stealState === 'empty') worker.stealState = 'idle';
+  worker.since = state.now;
   const fetches: number[] = [];
   for (let index = event.from; index < event.to; index++) {
     const id = event.ids[index]!;

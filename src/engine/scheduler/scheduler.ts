@@ -291,6 +291,8 @@ export class Scheduler {
     const isFinished =
       batch === undefined && state.location[id] === worker && (state.held.has(id) || state.isPrivate(id));
     if (!isFinished && !isAt(state, worker, id, batch)) return;
+    const at = state.workers.get(worker);
+    if (at !== undefined) at.since = state.now;
     // A result that its isolate cannot send is an error, and a retry would give the same error.
     if (isFinished || final || state.retried[id]! >= Math.min(MAX_COUNT, state.graph.segmentOf(id).retries)) {
       this.#fail(id, false);

@@ -18,6 +18,8 @@ export interface WorkerState {
   batches: Batch[];
   /** Number of unfinished tasks in `batches`. */
   outstanding: number;
+  /** By the scheduler's clock: when the worker last reported that a task ended, or got its first task after that. */
+  since: number;
   /** Tasks that have left their slot and run beside the batches. They count in no load, and are not stolen. */
   readonly seceded: Set<number>;
   /** The tasks in `placed`, by function. */
@@ -112,6 +114,7 @@ export function newWorker(
     resources,
     batches: [],
     outstanding: 0,
+    since: 0,
     seceded: new Set(),
     placedWork: new Workload(durations),
     followers: new PriorityQueue(size),
