@@ -100,11 +100,49 @@ export class Life {
     else if (move >= 28 && this.#trouble.losses) this.#lose(worker, detail);
   }
 
+  /** Adds the graphs that are left, and workers of which each task finds one that may run it. */
+  #addTheRest(): void {
+    while (this.#specs.length > 0) this.#addGraph();
+    for (const name of [...WORKERS, 'missing']) this.cluster.addWorker(name, new Map([['GPU', 2]]));
+  }
+
+  /** Makes one task endless, and checks that all tasks end that neither depend on it nor need its worker. */
+  checkBesideEndless(choice: number): void {
+    const { cluster } = this;
+    const { state } = cluster.scheduler;
+    this.#addTheRest();
+    const busy = [...cluster.workers.values()].filter(({ queue }) => queue.length > 0);
+    const worker = busy[choice % busy.length];
+    if (worker === undefined) return;
+    worker.hang();
+    for (let round = 0; round < 300; round++) {
+      this.#drain();
+      state.now += 10;
+      cluster.handle({ type: 'idle-check' });
+    }
+    for (const name of cluster.wanted)
+      if (!this.#needs(name, worker))
+        assert.ok(state.isFinished(cluster.idOf(name)), `${name} waits behind ${worker.endless}`);
+  }
+
+  /** Returns whether `name` is the worker's endless task, or only this or a paused worker may run it or a dependency. */
+  #needs(name: Name, worker: FakeWorker): boolean {
+    const { cluster } = this;
+    const { state } = cluster.scheduler;
+    const origin = cluster.originOf(name);
+    const id = cluster.idOf(origin);
+    if (origin === worker.endless || (id >= 0 && state.isFinished(id))) return origin === worker.endless;
+    const others = [...state.workers.values()].filter(
+      ({ index, paused }) => index !== worker.index && !paused,
+    );
+    if (!others.some((other) => state.mayRun(id, other))) return true;
+    return dependenciesOf(cluster, origin).some((dependency) => this.#needs(dependency, worker));
+  }
+
   /** Runs everything that is in progress to its end. */
   finish(): void {
     const { cluster } = this;
-    while (this.#specs.length > 0) this.#addGraph();
-    for (const name of [...WORKERS, 'missing']) cluster.addWorker(name, new Map([['GPU', 2]]));
+    this.#addTheRest();
     for (let round = 0; !this.#isSettled(); round++) {
       assert.ok(round < 10_000, 'the simulation does not end');
       const before = cluster.messages;

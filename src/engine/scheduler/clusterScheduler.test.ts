@@ -75,6 +75,23 @@ for (const [name, trouble, numRuns] of TROUBLES) {
   });
 }
 
+test('a task that never ends keeps only its dependents waiting', () => {
+  fc.assert(
+    fc.property(
+      optionsArbitrary,
+      specsArbitrary,
+      workersArbitrary,
+      choicesArbitrary,
+      (options, specs, workers, choices) => {
+        const life = new Life(options, specs, workers, CALM);
+        for (const choice of choices) life.step(choice);
+        life.checkBesideEndless(choices.length);
+      },
+    ),
+    { numRuns: 120, seed: SEED, includeErrorInReport: true },
+  );
+});
+
 /** Lives in which a worker once lacked the input of a task. */
 const LACKING: readonly [string, Trouble, number, string][] = [
   ['a task runs where its input was computed while it was sought elsewhere', LOSSES, 3121505759, '60'],

@@ -367,7 +367,7 @@ export class FakeCluster implements FakeWorld {
 
   /** Checks that every input is at the worker, or comes with an earlier task or with the message. */
   #checkInputs(worker: FakeWorker, name: Name): void {
-    const coming = new Set(worker.queue.map((entry) => entry.name));
+    const coming = new Set([...worker.queue.map((entry) => entry.name), worker.endless]);
     for (const dependency of dependenciesOf(this, name)) {
       const isThere =
         worker.results.has(dependency) ||

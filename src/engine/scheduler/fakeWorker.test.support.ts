@@ -108,6 +108,8 @@ export class FakeWorker {
   readonly store = new Map<Name, number>();
   readonly outbox: SentMessage[] = [];
   readonly fetches: Name[][] = [];
+  /** A task that has begun and never ends. */
+  endless: Name | undefined;
   readonly #world: FakeWorld;
 
   constructor(world: FakeWorld, index: number, name: string, resources: ReadonlyMap<string, number>) {
@@ -163,6 +165,11 @@ export class FakeWorker {
       for (const name of [...part.keys()]) if (Math.floor(name / GRAPH_NAMES) === graph) part.delete(name);
   }
 
+  /** Begins the next task, which never ends. */
+  hang(): void {
+    this.endless = this.queue.shift()?.name;
+  }
+
   /** Returns the inputs of queued tasks with their names in the stores. */
   get needed(): Set<Name> {
     return new Set(this.queue.flatMap(({ name }) => dependenciesOf(this.#world, name)));
@@ -170,7 +177,7 @@ export class FakeWorker {
 
   /** Runs the next task. Returns its name if the task kills the worker. */
   runNext(): Name | undefined {
-    const entry = this.queue.shift();
+    const entry = this.endless === undefined ? this.queue.shift() : undefined;
     if (entry === undefined) return undefined;
     const { name, batch } = entry;
     const task = taskOf(this.#world, name);
