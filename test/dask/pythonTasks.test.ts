@@ -247,14 +247,16 @@ describe('tasks in Python', { skip: python === undefined && NO_PYTHON, timeout: 
     const gates = [join(folder, 'busy'), join(folder, 'busy-gate')] as const;
     const busy = client.submit(hold, ...gates, { workers: 'dask-0', pure: false });
     await until(() => existsSync(gates[0]));
-    // The fillers take the places in the batches that are sent ahead, so that the scheduler can choose among the rest.
-    const fillers = client.map(echo, Array(8).keys(), { workers: 'dask-0', pure: false });
+    // The filler is the batch that is sent ahead, so that the scheduler can choose among the rest. What is submitted in
+    // one turn of the event loop may be sent in one batch.
+    const filler = client.submit(echo, 'filler', { workers: 'dask-0', pure: false });
+    await new Promise((resolve) => setImmediate(resolve));
     const low = client.submit(echo, 'low', { workers: 'dask-0', pure: false });
     const high = annotate({ priority: 5, workers: 'dask-0' }, () =>
       client.submit(echo, 'high', { pure: false }),
     );
     writeFileSync(gates[1], '');
-    await client.gather([busy, ...fillers, low, high]);
+    await client.gather([busy, filler, low, high]);
     const stream = client.getTaskStream().map(({ key, worker }) => ({ key, worker }));
     const at = (key: string): number => stream.findIndex((row) => row.key === key);
     assert.ok(at(high.key) < at(low.key), JSON.stringify(stream.slice(-10)));
