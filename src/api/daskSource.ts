@@ -24,6 +24,7 @@ export function daskSource(
     // This process runs no tasks, so the wall time of the server's work suffices.
     cpuClock: () => undefined,
     status: () => clusterStatus(mirror, trace),
+    processing: () => mirror.tasks.processingIds,
     isComputing: () => mirror.tasks.isProcessing,
     figures: () => daskFigures(mirror, trace, counters),
   };

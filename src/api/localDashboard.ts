@@ -90,6 +90,7 @@ class LocalDashboard implements RunObserver {
       clock: epochSeconds,
       cpuClock: () => this.#cpu,
       status: () => ({ ...this.#status(), ...progressOf(this.#trace.totals, this.#byPrefix()) }),
+      processing: () => new Set(this.#runningTasks()),
       isComputing: () => this.#runs.size > 0,
       figures: () => NO_FIGURES,
     };
@@ -117,6 +118,11 @@ class LocalDashboard implements RunObserver {
       workerRow(worker, { processing: processing.get(worker.index) }),
     );
     return { time: epochSeconds(), states, workers, running };
+  }
+
+  *#runningTasks(): Generator<number> {
+    for (const { standing, computation } of this.#runs)
+      for (const id of standing.running.values()) yield computation.firstId + id;
   }
 
   /** Returns the number of running tasks by prefix. */

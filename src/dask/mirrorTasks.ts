@@ -145,6 +145,11 @@ export class MirrorTasks {
     return counts;
   }
 
+  /** Ids of the tasks that workers have. */
+  get processingIds(): ReadonlySet<number> {
+    return new Set(this.#processing.values());
+  }
+
   get isProcessing(): boolean {
     return this.#processing.size > 0;
   }

@@ -70,6 +70,7 @@ export class ScriptedCluster {
       trace: this.trace,
       clock: () => 1_790_000_000,
       cpuClock: () => undefined,
+      processing: () => new Set(),
       isComputing: () => this.#next % 2 === 1,
       status: () => ({
         time: 1_790_000_000,

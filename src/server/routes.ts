@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { LongpoleError } from '../base/errors.js';
 import { visibleText } from '../base/visibleText.js';
 import { DASK_PAGES, individualPlotAt, individualPlotPaths } from '../protocol/individualPlots.js';
+import { GRAPH_PATH } from '../protocol/openGraph.js';
 import type { AccessRules } from './access.js';
 import { wholeTable } from './catchUp.js';
 import { TABLES } from './opening.js';
@@ -64,6 +65,7 @@ export class Routes {
     if (pathname.startsWith('/individual-')) return this.#sendIndividual(response, pathname, searchParams);
     if (pathname === '/health') return this.#sendHealth(response);
     if (pathname === '/metrics') return this.#sendMetrics(response);
+    if (pathname === `/${GRAPH_PATH}`) return this.#sendGraph(response);
     const task = TASK_PATH.exec(pathname)?.[1];
     if (task !== undefined) return this.#sendTask(response, Number(task));
     const name = TABLE_PATH.exec(pathname)?.[1];
@@ -123,6 +125,12 @@ export class Routes {
     const text = await this.#metrics.text();
     this.#head(response, 200, this.#metrics.contentType);
     response.end(text);
+  }
+
+  #sendGraph(response: ServerResponse): void {
+    const source = this.#source;
+    if (source.kind === 'live') this.#sendJson(response, source.trace.openGraph(source.processing()));
+    else this.sendText(response, 404, 'Each task of a recorded trace has a row in its table of tasks.');
   }
 
   #sendTask(response: ServerResponse, id: number): void {

@@ -21,6 +21,8 @@ export interface LiveSource extends SourceFacts {
   /** Seconds since the epoch. */
   clock(): number;
   status(): ClusterStatus;
+  /** Returns the ids of the tasks that workers have. */
+  processing(): ReadonlySet<number>;
   /** Returns a function that reads the CPU seconds of this thread; undefined if they cannot be read (yet). */
   cpuClock(): (() => number) | undefined;
   /** Returns true if any worker has a task. */

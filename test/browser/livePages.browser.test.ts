@@ -34,9 +34,14 @@ function graph(number: number, size: number, prefix: string, submitted: number):
   };
 }
 
-/** Runs the tasks of a computation one after the other, a second each. */
-function run(trace: LiveTrace, computation: Computation, states: readonly number[]): void {
-  const { size: count, submitted } = computation;
+/** Runs the first `count` tasks of a computation one after the other, a second each. */
+function run(
+  trace: LiveTrace,
+  computation: Computation,
+  states: readonly number[],
+  count = computation.size,
+): void {
+  const { submitted } = computation;
   const times = (offset: number) => Float64Array.from({ length: count }, (_, i) => submitted + i + offset);
   trace.computationAdded(computation);
   trace.tasksEnded({
@@ -125,6 +130,31 @@ test('a live page opens on Status and shows the tasks since the last pause, and 
   await said(page, 'main', /3 tasks;/);
   await page.getByLabel('Only the current graph').uncheck();
   await said(page, 'main', /13 tasks;/);
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+  await server.close();
+});
+
+test('the graph page of a running graph shows also the tasks that have not ended, with their states', async () => {
+  const trace = new LiveTrace();
+  // A chain of 5 tasks whose last 4 have not ended.
+  const chain = {
+    ...graph(1, 5, 'step', 0),
+    dependencyOffsets: Int32Array.from([0, 0, 1, 2, 3, 4]),
+    dependencies: Int32Array.from([0, 1, 2, 3]),
+  };
+  run(trace, chain, [TASK_MEMORY], 1);
+  const source = new ScriptedCluster({ seed: 3, sizes: [1], workers: 1, batch: 1 }).source();
+  const server = await DashboardServer.start({
+    source: { ...source, trace, processing: () => new Set([101]) },
+    port: 0,
+  });
+  const { page } = await browser.open(browser.blank());
+  const complaints = complaintsOf(page);
+  await page.goto(`${server.link}#graph`);
+  await said(page, 'main', /5 tasks;.*3 waiting.*1 processing.*1 in memory or released/s);
+  assert.equal(await page.locator('.graph-view .node').count(), 5);
+  await page.getByRole('button', { name: 'step-1, processing' }).waitFor();
   assert.deepEqual(complaints, []);
   await page.context().close();
   await server.close();

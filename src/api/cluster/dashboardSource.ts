@@ -4,6 +4,7 @@ import { SchedulerLoad } from '../../engine/metrics/schedulerLoad.js';
 import { occupancyOf } from '../../engine/scheduler/placement.js';
 import { PROCESSING, STATE_NAMES } from '../../engine/scheduler/taskStates.js';
 import { type ThreadCpuClock, threadCpuClock } from '../../engine/worker/threadCpuClock.js';
+import type { Computation } from '../../protocol/clusterObserver.js';
 import type { RunningRow, WorkerRow } from '../../protocol/viewRows.js';
 import type { ClusterStatus, LiveSource } from '../../server/source.js';
 import { progressOf } from '../../server/sums.js';
@@ -37,6 +38,7 @@ export function dashboardSource(
     clock: engine.clock,
     cpuClock: () => cpu.read,
     status: () => clusterStatus(cluster, running, trace),
+    processing: () => processingIds(cluster),
     isComputing: () => engine.scheduler.state.counts[PROCESSING]! > 0,
     figures: () => clusterFigures(cluster, trace, { counters, load }),
   };
@@ -108,20 +110,31 @@ function* runningRows({ engine }: ObservedCluster, running: RunningTasks): Gener
   }
 }
 
-/** Returns the number of unfinished tasks on workers by prefix. Costs about 50 ns per task, and a worker has few. */
-function processingByPrefix({ engine }: ObservedCluster): Map<string, number> {
+/** Yields the unfinished tasks that workers have. Costs about 50 ns per task, and a worker has few. */
+function* processingTasks({ engine }: ObservedCluster): Generator<{ info: Computation; local: number }> {
   const { state } = engine.scheduler;
-  const counts = new Map<string, number>();
   for (const { batches } of state.workers.values()) {
     for (const { ids } of batches) {
       for (const id of ids) {
         if (state.state[id] !== PROCESSING) continue;
         const found = engine.locate(id);
-        if (found === undefined) continue;
-        const prefix = prefixOf(found.computation.info, found.local);
-        counts.set(prefix, (counts.get(prefix) ?? 0) + 1);
+        if (found !== undefined) yield { info: found.computation.info, local: found.local };
       }
     }
+  }
+}
+
+function processingIds(cluster: ObservedCluster): Set<number> {
+  const ids = new Set<number>();
+  for (const { info, local } of processingTasks(cluster)) ids.add(info.firstId + local);
+  return ids;
+}
+
+function processingByPrefix(cluster: ObservedCluster): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { info, local } of processingTasks(cluster)) {
+    const prefix = prefixOf(info, local);
+    counts.set(prefix, (counts.get(prefix) ?? 0) + 1);
   }
   return counts;
 }

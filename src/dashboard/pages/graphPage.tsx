@@ -1,9 +1,10 @@
-// The graph of tasks. Up to 5,000 tasks are drawn as a whole. A larger graph starts with its groups, or with its
+// The graph of tasks. Up to 5,000 tasks are drawn as a whole, those of a running graph with their states. A larger graph starts with its groups, or with its
 // prefixes if there are too many groups. A click shows the tasks around the last task of a group, and then around the
 // clicked task.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { TASK_ERRED } from '../../protocol/clusterObserver.js';
+import { MAX_OPEN } from '../../protocol/openGraph.js';
 import { textOf } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 import { dependents } from '../model/dependents.js';
@@ -14,12 +15,14 @@ import { prefixColors } from '../model/prefixColors.js';
 import { GraphView } from '../views/graphView.js';
 import { ColorKey } from '../views/parts.js';
 import { useAnalysis } from '../views/useAnalysis.js';
+import { useOpenGraph } from '../views/useOpenGraph.js';
 import { CRITICAL_PATH, GROUPS, PREFIX_GRAPH } from './analyses.js';
 import { GroupsGraph, MAX_DRAWN } from './groupsPage.js';
+import { LiveGraph } from './liveGraph.js';
 import type { PageProps } from './pageProps.js';
 
 /** Largest graph that is drawn as a whole, in tasks. */
-const WHOLE = 5000;
+const WHOLE = MAX_OPEN;
 /** Tasks of a larger graph that are drawn around the chosen task. */
 const WINDOW = 400;
 
@@ -36,7 +39,11 @@ export function GraphPage(props: PageProps) {
     if (query !== '' && query !== before.current) setChosen(undefined);
     before.current = query;
   }, [query]);
-  if (tasks.length === 0) {
+  const isOpen = chosen === undefined && query === '';
+  const { live, trace } = props.update;
+  const isCurrent = isOpen && live !== undefined && all !== 'yes';
+  const open = useOpenGraph(isCurrent, trace.evicted.tasks + tasks.length);
+  if (tasks.length === 0 && !(isCurrent && open !== undefined && open.count > 0)) {
     return (
       <section class="nothing">
         <h2>No task has ended yet</h2>
@@ -44,16 +51,17 @@ export function GraphPage(props: PageProps) {
       </section>
     );
   }
-  const isOpen = chosen === undefined && query === '';
-  const since = isOpen ? (props.update.live?.graphStart ?? 0) : 0;
+  const since = isOpen ? (live?.graphStart ?? 0) : 0;
   const whole = Array.from({ length: tasks.length }, (_, row) => row);
   const current = since === 0 ? whole : whole.filter((row) => tasks.submitted[row]! >= since);
   const rows = all === 'yes' ? whole : current;
   // The groups are always those of all tasks.
-  const filter =
-    current.length > WHOLE ? null : <CurrentGraph {...props} isPart={current.length < tasks.length} />;
+  const isLarge = current.length + (open?.count ?? 0) > WHOLE;
+  const filter = isLarge ? null : <CurrentGraph {...props} isPart={current.length < tasks.length} />;
+  if (isCurrent && open !== undefined && !isLarge)
+    return <LiveGraph {...props} filter={filter} rows={current} open={open} onChosen={setChosen} />;
   if (rows.length === 0) return filter;
-  if (rows.length > WHOLE && isOpen)
+  if ((rows.length > WHOLE || isLarge) && isOpen)
     return <ByGroup {...props} filter={filter} onTask={(row) => setChosen(tasks.keyOf(row))} />;
   return <TaskGraph {...props} filter={filter} graph={rows} chosen={chosen} onChosen={setChosen} />;
 }

@@ -9,6 +9,7 @@ import {
   type ViewMessage,
 } from '../../protocol/viewMessages.js';
 import { LiveTables } from './liveTables.js';
+import { serverUrl } from './serverUrl.js';
 import type { SourceSink, TraceSource } from './traceSource.js';
 
 /** Milliseconds before the first reconnection, and the longest pause between attempts. */
@@ -55,10 +56,7 @@ export class LiveSource implements TraceSource {
     const { cursor } = this.#tables;
     const epoch = this.#begin?.epoch;
     const path = livePath(epoch === undefined || cursor === undefined ? undefined : { epoch, cursor });
-    const url = new URL(path, this.#base);
-    // The socket needs the same token as the page.
-    const token = new URL(this.#base).searchParams.get('token');
-    if (token !== null) url.searchParams.set('token', token);
+    const url = serverUrl(path, this.#base);
     url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
     const socket = new WebSocket(url);
     socket.binaryType = 'arraybuffer';

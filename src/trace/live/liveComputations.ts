@@ -1,10 +1,12 @@
 // The computations that a live trace holds: those of the cluster, and those with rows in the window.
 import type { Computation } from '../../protocol/clusterObserver.js';
 import { OTHERS } from '../../protocol/metrics.js';
+import type { OpenTask } from '../../protocol/openGraph.js';
 import type { StringTable } from '../stringTable.js';
 import type { PrefixSums, TotalSums } from '../totals.js';
 import type { TraceComputation } from '../trace.js';
 import { CopiedPage, type NameIds, SharedPage, type TaskPage } from './taskPages.js';
+import { unendedTasks } from './unendedTasks.js';
 
 /** Number of tasks from which a computation is referenced instead of copied. */
 const LARGE = 512;
@@ -105,6 +107,11 @@ export class LiveComputations {
    */
   of(computation: Computation): KnownComputation {
     return this.#known.get(computation) ?? this.#add(computation);
+  }
+
+  /** See unendedTasks. */
+  unendedTasks(processing: ReadonlySet<number>): OpenTask[] | undefined {
+    return unendedTasks(this.#known, this.#totals.unfinished, processing);
   }
 
   #add(computation: Computation): KnownComputation {

@@ -16,6 +16,7 @@ import {
   type WorkerInfo,
   type WorkInterval,
 } from '../../protocol/clusterObserver.js';
+import type { OpenGraph } from '../../protocol/openGraph.js';
 import type { ProfileCycle } from '../../protocol/profileCycle.js';
 import type { KindOf } from '../../protocol/taskKinds.js';
 import { GROWING_TABLES } from '../../protocol/traceSchema.js';
@@ -192,6 +193,16 @@ export class LiveTrace implements ClusterObserver {
   /** Live sums, for callers that read them immediately and keep nothing. */
   get totals(): LiveTotals {
     return this.#totals;
+  }
+
+  /**
+   * Returns the tasks of the current graph whose runs have not ended.
+   *
+   * @param processing ids of the tasks that workers have
+   */
+  openGraph(processing: ReadonlySet<number>): OpenGraph {
+    const tasks = this.#computations.unendedTasks(processing);
+    return { rows: this.#tasks.end, count: tasks?.length ?? this.#totals.unfinished, tasks: tasks ?? [] };
   }
 
   computationAdded(computation: Computation): void {
