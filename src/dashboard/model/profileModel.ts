@@ -71,7 +71,7 @@ export interface PrefixInfo {
 
 export interface ProfileModel {
   readonly page: SectionPage;
-  /** Epoch seconds of time 0: the first event of any section. */
+  /** Epoch seconds of time 0: the beginning of the run. */
   readonly origin: number;
   /** Seconds from the first event to the last. */
   readonly duration: number;
@@ -143,8 +143,8 @@ export function buildModel(page: SectionPage, options: ModelOptions = {}): Profi
   ];
   const legend = prefixes.filter((prefix) => prefix.count > 0);
   legend.sort((a, b) => b.seconds - a.seconds || b.count - a.count || (a.name < b.name ? -1 : 1));
-  // Before the run there are only activities of idle workers.
-  const start = Math.max(first, (options.run?.start ?? Number.NEGATIVE_INFINITY) - origin);
+  // A run begins with the program's call. Before it, there are only activities of idle workers.
+  const start = options.run === undefined ? first : options.run.start - origin;
   const margin = (duration - start) * 0.006;
   return {
     page,

@@ -23,7 +23,7 @@ export function timeStep(least: number): number {
   return MINUTE_STEPS.find((step) => step >= least) ?? Math.ceil(least / 86400) * 86400;
 }
 
-/** Returns the ticks of a time axis from `start` to `stop` (seconds since the first task), about `spacing` px apart. */
+/** Returns the ticks of a time axis from `start` to `stop` (seconds since the beginning of the run), about `spacing` px apart. */
 export function timeTicks(start: number, stop: number, width: number, spacing = 110): Tick[] {
   if (!(stop > start) || width <= 0) return [];
   const step = timeStep(((stop - start) * spacing) / width);
@@ -106,7 +106,7 @@ export function valueLabel(value: number, unit: AxisUnit): string {
   return formatNumber(value);
 }
 
-/** Formats a time since the first task precisely enough for a window of `span` seconds. */
+/** Formats a time since the beginning of the run precisely enough for a window of `span` seconds. */
 export function preciseTime(seconds: number, span: number): string {
   if (span > 600 || Math.abs(seconds) >= 600) return formatDuration(seconds);
   const digits = Math.min(9, Math.max(0, 3 - Math.floor(Math.log10(span > 0 ? span : 1))));

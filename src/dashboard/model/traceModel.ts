@@ -11,6 +11,7 @@ import { lifecycleFacts } from './lifecycle.js';
 import { ACTIVITY_SLOTS, RUNNING } from './palette.js';
 import { prefixSlots } from './prefixColors.js';
 import { buildModel, type ModelOptions, type ProfileModel } from './profileModel.js';
+import { runStart } from './runStart.js';
 import type { CacheSection, StringList } from './sections.js';
 import type { TimeWindow } from './timeView.js';
 
@@ -58,8 +59,7 @@ class ModelBuilder {
   readonly #stop: Float64Array;
   readonly #prefix: Uint32Array;
   readonly #keys: string[] = [];
-  /** Start and stop of the run, as in the analyses; epoch seconds. */
-  #first = Number.POSITIVE_INFINITY;
+  /** End of the run, as in the analyses; epoch seconds. */
   #last = Number.NEGATIVE_INFINITY;
   #entries = 0;
   /** First entries of the activities and of the running tasks. */
@@ -152,7 +152,7 @@ class ModelBuilder {
 
   #run(): Pick<ModelOptions, 'run'> {
     const { running = [], now } = this.#options;
-    const start = running.reduce((least, { started }) => Math.min(least, started), this.#first);
+    const start = running.reduce((least, { started }) => Math.min(least, started), runStart(this.#trace));
     const stop = running.length > 0 ? Math.max(this.#last, now ?? this.#last) : this.#last;
     return stop > start ? { run: { start, stop } } : {};
   }
@@ -208,16 +208,14 @@ class ModelBuilder {
 
   #addTasks(): void {
     const { tasks } = this.#trace;
-    const { length, submitted, started, stopped, acknowledged, state, prefix, worker, thread } = tasks;
+    const { length, started, stopped, acknowledged, state, prefix, worker, thread } = tasks;
     const indexOf = this.#prefixIndices();
     const erred = (): number => this.#prefixOf('erred', ACTIVITY_SLOTS.erred);
     let [lastWorker, lastThread, at] = [-2, -2, 0];
     for (let row = 0; row < length; row++) {
       if (!(stopped[row]! >= started[row]!)) continue;
-      this.#first = Math.min(this.#first, started[row]!);
       this.#last = Math.max(this.#last, stopped[row]!);
-      // Both times are NaN if the trace lacks them.
-      if (submitted[row]! < this.#first) this.#first = submitted[row]!;
+      // NaN if the trace lacks it.
       if (acknowledged[row]! > this.#last) this.#last = acknowledged[row]!;
       const index = indexOf(prefix[row]!);
       if (worker[row] !== lastWorker || thread[row] !== lastThread) {

@@ -5,6 +5,7 @@ import { visibleName } from '../../base/visibleText.js';
 import type { Trace } from '../../trace/trace.js';
 import { shortNumber } from '../model/format.js';
 import { buildModel, type ProfileModel } from '../model/profileModel.js';
+import { runStart } from '../model/runStart.js';
 import { clip, showsAll, type TimeWindow } from '../model/timeView.js';
 import { traceModel } from '../model/traceModel.js';
 import { PAGES, type PageName } from '../pages/pageNames.js';
@@ -225,12 +226,11 @@ export class ShellState {
   }
 
   /**
-   * Sets time 0 to the earliest start of all updates. Before the first task, the model uses its first measurement
+   * Sets time 0 to the earliest beginning of the run in all updates. Before the first task, the model uses its first measurement
    * instead. Returns the seconds by which time 0 has moved back.
    */
   #findOrigin({ trace, live }: TraceUpdate): number {
-    let first = this.#origin ?? Number.POSITIVE_INFINITY;
-    for (const time of trace.tasks.started) if (time < first) first = time;
+    let first = Math.min(this.#origin ?? Number.POSITIVE_INFINITY, runStart(trace));
     for (const { started } of live?.running ?? []) if (started < first) first = started;
     const before = this.#stream === EMPTY_MODEL ? undefined : this.#stream.origin;
     this.#origin = Number.isFinite(first) ? first : undefined;
