@@ -3,6 +3,7 @@
 import { availableParallelism } from 'node:os';
 import { ANY, COUNT, type OptionKinds, SIGNAL } from '../base/arguments.js';
 import { type CallbackLike, callbacksForRun, observersOf } from '../diagnostics/callbackObservers.js';
+import { callingLine } from '../diagnostics/callingLine.js';
 import { suspended } from '../diagnostics/registry.js';
 import { runInline } from '../engine/inlineRun.js';
 import type { PoolKind } from '../engine/pool/pool.js';
@@ -49,6 +50,7 @@ export async function runPlanOnPool(
   const { signal, allowedFailures } = options;
   // Settings and callbacks are read before the `await`, after which they may have changed.
   const poolSize = config.get('workers') ?? availableParallelism();
+  const code = callingLine(runPlanOnPool);
   const run = {
     poolSize,
     workers: options.numWorkers ?? poolSize,
@@ -61,7 +63,7 @@ export async function runPlanOnPool(
     import('../engine/pool/pool.js'),
     import('../engine/poolRun.js'),
   ]);
-  return runOnPool(graph, plan, { ...run, pool: sharedPool(kind) });
+  return runOnPool(graph, { ...plan, code }, { ...run, pool: sharedPool(kind) });
 }
 
 /**

@@ -131,6 +131,8 @@ export interface TaskNames {
   readonly keys: readonly string[];
   readonly functionOf: Int32Array;
   readonly functions: readonly (AnyFunction | string)[];
+  /** Line of the program that computes the tasks; empty or absent if unknown. */
+  readonly code?: string;
 }
 
 /** Returns the name of the function that a task calls; `alias` for an alias or a list of results. */

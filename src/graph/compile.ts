@@ -37,6 +37,8 @@ export interface Plan {
   readonly imports: ReadonlyMap<number, External>;
   /** Spans of the tasks; undefined if there are none. */
   readonly spans: PlanSpans | undefined;
+  /** Line of the program that computes the plan, for errors; absent if unknown. */
+  readonly code?: string;
 }
 
 export interface CompileOptions {

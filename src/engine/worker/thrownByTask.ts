@@ -1,10 +1,8 @@
 // The error of a task as data: with a hint if its likely reason is known, and without the stack frames that called the task.
 import { type ErrorInfo, toErrorInfo } from '../../protocol/errorInfo.js';
+import { isOwnFrame, isStackLine } from '../ownFrames.js';
 import { EVALUATOR_URL } from './evaluator.js';
 import { withPlainObjectHint } from './plainObjectHint.js';
-
-const STACK_LINE = /^\s+at /;
-const FOLDER = new URL('.', EVALUATOR_URL).href;
 
 /** Converts what a task threw. `argumentsOf` returns its arguments. */
 export function thrownByTask(thrown: unknown, argumentsOf: () => readonly unknown[]): ErrorInfo {
@@ -29,18 +27,14 @@ function withTaskStacks(info: ErrorInfo): ErrorInfo {
  */
 export function taskStack(stack: string): string {
   const lines = stack.split('\n');
-  const calls = (line: string): boolean => STACK_LINE.test(line) && line.includes(EVALUATOR_URL);
+  const calls = (line: string): boolean => isStackLine(line) && line.includes(EVALUATOR_URL);
   let end = lines.findLastIndex(calls) + 1;
   if (end > 0) while (end > 0 && calls(lines[end - 1]!)) end--;
   else {
     // After an `await`, the stack has no stack frame of the evaluator.
     end = lines.length;
-    while (end > 0 && isOurs(lines[end - 1]!)) end--;
+    while (end > 0 && isOwnFrame(lines[end - 1]!)) end--;
   }
   const left = lines.slice(0, end);
-  return left.some((line) => STACK_LINE.test(line)) ? left.join('\n') : stack;
-}
-
-function isOurs(line: string): boolean {
-  return STACK_LINE.test(line) && (line.includes(FOLDER) || /[ (]node:/.test(line));
+  return left.some(isStackLine) ? left.join('\n') : stack;
 }

@@ -1,0 +1,58 @@
+// The stack of a task's error has the frames of the program, and none of this package.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { compute, connect, delayed, LocalCluster, TaskError } from 'longpole';
+import { getSync } from 'longpole/local';
+
+const fail = delayed(function fail(x: number): number {
+  throw new RangeError(`${x} is out of range`);
+});
+
+/** Returns the stack lines of the error with which a promise rejects. */
+async function framesOf(work: Promise<unknown>): Promise<readonly string[]> {
+  const error: unknown = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(error instanceof TaskError);
+  assert.match(error.stack ?? '', /^TaskError: Task 'fail-.*RangeError: 3 is out of range\n/);
+  return (error.stack ?? '').split('\n').slice(1);
+}
+
+test('the stack of a failed local computation is the call of the program', async () => {
+  const frames = await framesOf(compute(fail(3), { scheduler: 'threads' }));
+  assert.equal(frames.length, 1);
+  assert.match(frames[0] ?? '', /^ {4}at .*taskErrorStacks.*:\d+ {2}.*compute\(fail\(3\)/);
+});
+
+test('the stack of a failed computation on a cluster is the call of the program', async () => {
+  await using cluster = await LocalCluster.start({ workers: 1, dashboard: false });
+  await using client = await connect(cluster);
+  for (const frames of [
+    await framesOf(client.compute(fail(3))),
+    await framesOf(client.persist(fail(3)).result()),
+  ]) {
+    assert.equal(frames.length, 1);
+    assert.match(frames[0] ?? '', /^ {4}at .*taskErrorStacks.*:\d+ {2}/);
+  }
+});
+
+test('the stack of a failed synchronous computation has the frames of its caller', () => {
+  const graph = {
+    a: [
+      () => {
+        throw new Error('no');
+      },
+    ],
+  };
+  const error: unknown = (() => {
+    try {
+      return getSync(graph, 'a');
+    } catch (thrown) {
+      return thrown;
+    }
+  })();
+  assert.ok(error instanceof TaskError);
+  const frames = (error.stack ?? '').split('\n').slice(1);
+  assert.ok(frames.length > 0 && frames.every((frame) => frame.includes('taskErrorStacks')), error.stack);
+});
