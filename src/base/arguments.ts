@@ -1,6 +1,7 @@
 // Checks of arguments, with uniform messages. A table lists the name and the kind of every option of a function. One check
 // refuses a value that is no options object, an unknown option, and a value of another kind, so that no option is ignored.
 import { LongpoleError } from './errors.js';
+import { lettersOf, sameMeaning } from './optionSpellings.js';
 
 /** The set of valid values of an option or an argument. */
 export interface Kind {
@@ -72,11 +73,12 @@ export function oneOf(values: readonly unknown[]): Kind {
 /**
  * Returns the error for an invalid argument.
  * @param expected description of the valid values, e.g. `a whole number from 1`
+ * @param meant the option for which the value is valid, if there is one
  */
-export function invalid(name: string, value: unknown, expected: string): LongpoleError {
+export function invalid(name: string, value: unknown, expected: string, meant?: string): LongpoleError {
   return new LongpoleError(
     'ERR_LONGPOLE_INVALID_ARGUMENT',
-    `${name}: expected ${expected}, not ${textOf(value)}.`,
+    `${name}: expected ${expected}, not ${textOf(value)}.${meant === undefined ? '' : ` Did you mean '${meant}'?`}`,
   );
 }
 
@@ -108,8 +110,10 @@ export function checkOptions<O extends object>(where: string, options: unknown, 
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined) continue;
     const expected = Object.hasOwn(known, name) ? known[name] : undefined;
-    if (expected === undefined) throw unknownOption(where, name, names);
-    checkArgument(`${where}: ${name}`, value, expected);
+    if (expected?.accepts(value)) continue;
+    const meant = sameMeaning(name, names).find((one) => known[one]?.accepts(value));
+    if (expected === undefined) throw unknownOption(where, name, names, meant);
+    throw invalid(`${where}: ${name}`, value, expected.expected, meant);
   }
 }
 
@@ -122,8 +126,13 @@ export function checkNoMore(where: string, more: readonly unknown[], advice: str
   );
 }
 
-function unknownOption(where: string, name: string, names: readonly string[]): LongpoleError {
-  const near = nearestName(name, names);
+function unknownOption(
+  where: string,
+  name: string,
+  names: readonly string[],
+  valid: string | undefined,
+): LongpoleError {
+  const near = valid ?? sameMeaning(name, names)[0] ?? nearestName(name, names);
   const meant = near === undefined ? '' : ` Did you mean '${near}'?`;
   return new LongpoleError(
     'ERR_LONGPOLE_INVALID_ARGUMENT',
@@ -140,14 +149,14 @@ export function isOptionsObject(value: unknown): value is Readonly<Record<string
 
 /** Returns the known name that contains the given name, is contained in it, or differs in few letters. */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
-  const wanted = letters(name);
+  const wanted = lettersOf(name);
   const isPart = (known: string): boolean => wanted.includes(known) || known.includes(wanted);
-  const part = wanted.length < 3 ? undefined : names.find((known) => isPart(letters(known)));
+  const part = wanted.length < 3 ? undefined : names.find((known) => isPart(lettersOf(known)));
   if (part !== undefined) return part;
   let best: string | undefined;
   let least = Math.max(2, Math.floor(wanted.length / 3)) + 1;
   for (const known of names) {
-    const distance = editDistance(wanted, letters(known));
+    const distance = editDistance(wanted, lettersOf(known));
     if (distance >= least) continue;
     least = distance;
     best = known;
@@ -157,11 +166,7 @@ export function nearestName(name: string, names: readonly string[]): string | un
 
 /** Whether a name differs from a known one in at most two letters, or one if the known name is short. */
 export function isMisspelling(name: string, known: string): boolean {
-  return editDistance(letters(name), letters(known)) <= (known.length < 5 ? 1 : 2);
-}
-
-function letters(name: string): string {
-  return name.toLowerCase().replace(/[^a-z0-9]/g, '');
+  return editDistance(lettersOf(name), lettersOf(known)) <= (known.length < 5 ? 1 : 2);
 }
 
 /** Returns the number of letters that must be inserted, removed or replaced. */

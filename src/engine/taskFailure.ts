@@ -9,7 +9,7 @@ import {
   TaskError,
 } from '../base/errors.js';
 import { isError } from '../base/isError.js';
-import { withoutOwnFrames } from './ownFrames.js';
+import { withoutOwnStackFrames } from './ownStackFrames.js';
 import { type TaskNames, taskFunctionName } from './runView.js';
 
 function isErrorCode(code: unknown): code is ErrorCode {
@@ -25,7 +25,7 @@ export function taskError(tasks: TaskNames, id: number, worker: string, thrown: 
   const code: unknown = isError(thrown) && 'code' in thrown ? thrown.code : undefined;
   const message = `Task '${where.key}' (function ${where.function}, worker ${worker}) failed. ${what}`;
   const error = new TaskError(where, message, { cause: thrown, ...(isErrorCode(code) ? { code } : {}) });
-  return withoutOwnFrames(error, tasks.code);
+  return withoutOwnStackFrames(error, tasks.code);
 }
 
 /** Name of an error that ended a thread because no code caught it. Names of errors travel between processes. */
@@ -58,7 +58,7 @@ export function killedWorkerError(
       ? 'Await every promise that the task creates, or handle its rejection. Catch errors in callbacks of timers and events.'
       : 'Look for process.exit(), exhausted memory or a crash in native code.');
   const error = new KilledWorkerError(where, attempts, message, { cause: isUncaught ? cause.cause : cause });
-  return withoutOwnFrames(error, tasks.code);
+  return withoutOwnStackFrames(error, tasks.code);
 }
 
 /** Returns the error of a task that exceeded its `timeout` option, so that its isolate was ended. Times in seconds. */
@@ -74,7 +74,7 @@ export function taskTimeoutError(
     `Task '${where.key}' (function ${where.function}, worker ${worker}) was ended after ${seconds.toFixed(2)} s: ` +
     `its timeout is ${timeout} s. Raise the timeout, or divide the task.`;
   const error = new TaskError(where, message, { code: 'ERR_LONGPOLE_TASK_TIMEOUT' });
-  return withoutOwnFrames(error, tasks.code);
+  return withoutOwnStackFrames(error, tasks.code);
 }
 
 /** Returns why a worker could not be started, and what to do. */

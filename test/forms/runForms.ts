@@ -62,6 +62,22 @@ export const COMPUTING: readonly Form[] = [
     /Did you mean 'numWorkers'/,
   ],
   [
+    'compute(a, { workers: 2 })',
+    () => loose(compute, inc(1), { workers: 2 }),
+    /workers: expected a name or an array of names, not 2\. Did you mean 'numWorkers'\?/,
+  ],
+  [
+    'compute(a, { concurrency })',
+    () => loose(compute, inc(1), { concurrency: 2 }),
+    /Did you mean 'numWorkers'/,
+  ],
+  ['compute(a, { abortSignal })', () => loose(compute, inc(1), { abortSignal: 2 }), /Did you mean 'signal'/],
+  [
+    'compute(a, { dask_key_name })',
+    () => loose(compute, inc(1), { dask_key_name: 'k' }),
+    /Did you mean 'key'/,
+  ],
+  [
     'compute(a, { scheduler: x })',
     () => loose(compute, inc(1), { scheduler: 'x' }),
     /scheduler: expected one of/,
@@ -88,6 +104,13 @@ export const CLUSTERS: readonly Form[] = [
   ['connect("dask-scheduler")', () => loose(connect, 'localhost'), /not the address of a scheduler/],
   ['connect(4)', () => loose(connect, 4), /connect/],
   ['connect({ n_workers })', () => loose(connect, { n_workers: 2 }), /'n_workers'.*'workers'/],
+  ['connect({ nthreads })', () => loose(connect, { nthreads: 2 }), /Did you mean 'workers'/],
+  [
+    'connect({ dashboard_address })',
+    () => loose(connect, { dashboard_address: ':0' }),
+    /Did you mean 'dashboard'/,
+  ],
+  ['connect({ resourceLimits })', () => loose(connect, { resourceLimits: {} }), /Did you mean 'memoryLimit'/],
   ['connect({ memory_limit })', () => loose(connect, { memory_limit: '1GB' }), /Did you mean 'memoryLimit'/],
   ['connect({}, { default })', () => loose(connect, {}, { asDefault: false }), /'setAsDefault'/],
   ['new LocalCluster()', () => make(longpole.LocalCluster, { workers: 2 }), /LocalCluster\.start/],

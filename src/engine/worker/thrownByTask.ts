@@ -1,6 +1,6 @@
 // The error of a task as data: with a hint if its likely reason is known, and without the stack frames that called the task.
 import { type ErrorInfo, toErrorInfo } from '../../protocol/errorInfo.js';
-import { isOwnFrame, isStackLine } from '../ownFrames.js';
+import { isOwnStackFrame, isStackLine } from '../ownStackFrames.js';
 import { EVALUATOR_URL } from './evaluator.js';
 import { withPlainObjectHint } from './plainObjectHint.js';
 
@@ -33,7 +33,7 @@ export function taskStack(stack: string): string {
   else {
     // After an `await`, the stack has no stack frame of the evaluator.
     end = lines.length;
-    while (end > 0 && isOwnFrame(lines[end - 1]!)) end--;
+    while (end > 0 && isOwnStackFrame(lines[end - 1]!)) end--;
   }
   const left = lines.slice(0, end);
   return left.some(isStackLine) ? left.join('\n') : stack;

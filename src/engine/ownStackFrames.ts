@@ -11,7 +11,7 @@ export function isStackLine(line: string): boolean {
 }
 
 /** Returns whether a line of a stack is a stack frame of this package or of Node. */
-export function isOwnFrame(line: string): boolean {
+export function isOwnStackFrame(line: string): boolean {
   return STACK_LINE.test(line) && (/[ (]node:/.test(line) || FOLDERS.some((folder) => line.includes(folder)));
 }
 
@@ -21,9 +21,9 @@ export function isOwnFrame(line: string): boolean {
  *
  * @param call place and text of the call's line; empty if unknown
  */
-export function withoutOwnFrames<E extends Error>(error: E, call = ''): E {
-  const frames = (error.stack ?? '').split('\n').filter((line) => isStackLine(line) && !isOwnFrame(line));
-  if (frames.length === 0 && call !== '') frames.push(`    at ${call}`);
-  error.stack = [`${error.name}: ${error.message}`, ...frames].join('\n');
+export function withoutOwnStackFrames<E extends Error>(error: E, call = ''): E {
+  const shown = (error.stack ?? '').split('\n').filter((line) => isStackLine(line) && !isOwnStackFrame(line));
+  if (shown.length === 0 && call !== '') shown.push(`    at ${call}`);
+  error.stack = [`${error.name}: ${error.message}`, ...shown].join('\n');
   return error;
 }
