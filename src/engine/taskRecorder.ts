@@ -46,12 +46,14 @@ function columns(capacity: number): Columns {
   };
 }
 
+/** Rows for which the columns have room at first. Most programs report few tasks at once. */
+const FIRST_ROWS = 16;
 const NUMBER_BYTES = 8;
 const SCALAR_BYTES = 4;
 
 export class TaskRecorder {
   readonly #notify: (call: (observer: ClusterObserver) => void) => void;
-  #columns = columns(1024);
+  #columns = columns(FIRST_ROWS);
 
   constructor(notify: (call: (observer: ClusterObserver) => void) => void) {
     this.#notify = notify;

@@ -51,9 +51,9 @@ export class ClusterWorker implements HostEvents, EngineWorker {
   #start: () => void = () => undefined;
   #failStart: (cause: Error) => void = () => undefined;
   #lastCause: Error = new Error('The worker ended.');
-  #globals = new Int32Array(1024);
-  #accepted = new Uint8Array(1024);
-  #seconds = new Float64Array(1024);
+  #globals = new Int32Array(0);
+  #accepted = new Uint8Array(0);
+  #seconds = new Float64Array(0);
   readonly #stealing = new Stealing((taken) => this.#takenBack(taken));
   #gone = false;
 

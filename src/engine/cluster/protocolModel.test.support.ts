@@ -28,6 +28,8 @@ export type Trouble = 'none' | 'isolate dies' | 'process dies' | 'cancel' | 'ret
 export interface Move {
   readonly name: string;
   run(): void;
+  /** Returns the state of the model behind the step; undefined if a task may begin, which adds to the state. */
+  state(): string | undefined;
 }
 
 /** Global name under which isolates find the function of all tasks. */
@@ -140,9 +142,10 @@ export class ProtocolModel {
     const [given] = thread.inbox;
     if (!thread.isStarted) moves.push(this.#move([isolate], `${isolate} starts`, () => thread.start()));
     else if (given !== undefined)
-      moves.push(
-        this.#move([isolate], `${isolate} receives ${given.type}`, () => this.#work(process, thread)),
-      );
+      moves.push({
+        ...this.#move([isolate], `${isolate} receives ${given.type}`, () => this.#work(process, thread)),
+        state: () => undefined,
+      });
     const dying = [host, isolate, 'trouble'];
     if (this.#trouble === 'isolate dies')
       moves.push(this.#move(dying, `${isolate} dies`, () => this.#once(() => thread.die())));
@@ -161,8 +164,7 @@ export class ProtocolModel {
 
   /** Text that is equal for two models with the same possible continuations. */
   get state(): string {
-    const histories = Array.from(this.#histories, ([part, history]) => `${part}: ${history}`);
-    return histories.sort().join('\n');
+    return stateOf(this.#histories);
   }
 
   /** Whether the order of the remaining messages has no effect. */
@@ -195,14 +197,15 @@ export class ProtocolModel {
     return {
       name,
       run: () => {
-        this.#note(parts, name);
+        note(this.#histories, parts, name);
         run();
       },
+      state: () => {
+        const histories = new Map(this.#histories);
+        note(histories, parts, name);
+        return stateOf(histories);
+      },
     };
-  }
-
-  #note(parts: readonly string[], what: string): void {
-    for (const part of parts) this.#histories.set(part, `${this.#histories.get(part) ?? ''}${what}; `);
   }
 
   #once(trouble: () => void): void {
@@ -221,13 +224,13 @@ export class ProtocolModel {
     const process = this.#busy!;
     this.runs.set(key, (this.runs.get(key) ?? 0) + 1);
     const { name: worker } = process;
-    this.#note([`${worker} isolate`, `${worker} claim ${key}`], `begins ${key}`);
+    note(this.#histories, [`${worker} isolate`, `${worker} claim ${key}`], `begins ${key}`);
     const before = this.#trouble;
     this.#meanwhile();
     // The run of a cancelled task fails, too, as if the task had noticed its cancellation.
     const fails =
       this.#failing === key ? this.runs.get(key) === 1 : before === 'retry' && this.#trouble !== before;
-    this.#note([`${worker} isolate`, `${worker} log`], `${fails ? 'fails' : 'ends'} ${key}`);
+    note(this.#histories, [`${worker} isolate`, `${worker} log`], `${fails ? 'fails' : 'ends'} ${key}`);
     if (fails) throw new Error(`The task ${key} fails.`);
     const value = inputs.reduce<number>((sum, input) => sum + numberOf(input), 1);
     return objects ? { value } : value;
@@ -286,6 +289,16 @@ export class ProtocolModel {
         break;
     }
   }
+}
+
+function note(histories: Map<string, string>, parts: readonly string[], what: string): void {
+  for (const part of parts) histories.set(part, `${histories.get(part) ?? ''}${what}; `);
+}
+
+function stateOf(histories: ReadonlyMap<string, string>): string {
+  return Array.from(histories, ([part, history]) => `${part}: ${history}`)
+    .sort()
+    .join('\n');
 }
 
 function numberOf(result: unknown): number {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { PerformanceObserver } from 'node:perf_hooks';
 import { mock, test } from 'node:test';
-import { type ModelGraph, ProtocolModel, type Trouble } from './protocolModel.test.support.js';
+import { type ModelGraph, type Move, ProtocolModel, type Trouble } from './protocolModel.test.support.js';
 
 /** A run of the model. A list of choices gives the number of the move at each step. */
 class Run {
@@ -12,7 +12,7 @@ class Run {
   isKnown = false;
   readonly #choices: readonly number[];
   readonly #explorer: Explorer;
-  #made: number[] = [];
+  readonly #made: number[] = [];
 
   constructor(explorer: Explorer, choices: readonly number[]) {
     this.#explorer = explorer;
@@ -26,7 +26,7 @@ class Run {
       const moves = model.moves();
       const count = moves.length + (nested ? 1 : 0);
       if (count === 0 || this.isKnown) return;
-      const choice = this.#choose(model, count);
+      const choice = this.#choose(model, moves, count);
       if (choice === undefined) return;
       const move = moves[choice];
       if (move === undefined) return;
@@ -37,7 +37,7 @@ class Run {
     }
   }
 
-  #choose(model: ProtocolModel, count: number): number | undefined {
+  #choose(model: ProtocolModel, moves: readonly Move[], count: number): number | undefined {
     const at = this.#made.length;
     const known = this.#choices[at];
     if (known !== undefined) {
@@ -52,15 +52,26 @@ class Run {
       this.isKnown = true;
       return undefined;
     }
-    for (let other = 1; other < count; other++) this.#explorer.later([...this.#made, other]);
+    for (const [other, move] of moves.entries())
+      if (other > 0) this.#explorer.later({ choices: [...this.#made, other], state: move.state() });
+    // Returns to the task.
+    if (moves.length > 0 && count > moves.length)
+      this.#explorer.later({ choices: [...this.#made, moves.length], state: undefined });
     this.#made.push(0);
     return 0;
   }
 }
 
+/** A branch that has not been tried. */
+interface Branch {
+  readonly choices: readonly number[];
+  /** State behind the last choice; undefined if it is not known before the choice. */
+  readonly state: string | undefined;
+}
+
 class Explorer {
   readonly #states = new Set<string>();
-  readonly #later: number[][] = [[]];
+  readonly #later: Branch[] = [{ choices: [], state: undefined }];
   /** Number of completed orders. */
   ends = 0;
 
@@ -69,13 +80,15 @@ class Explorer {
     return this.#states.add(state).size === size;
   }
 
-  later(choices: number[]): void {
-    this.#later.push(choices);
+  later(branch: Branch): void {
+    this.#later.push(branch);
   }
 
   /** Returns the number of states. */
   explore(graph: ModelGraph, trouble: Trouble, objects: boolean): number {
-    for (let choices = this.#later.pop(); choices !== undefined; choices = this.#later.pop()) {
+    for (let branch = this.#later.pop(); branch !== undefined; branch = this.#later.pop()) {
+      const { choices, state } = branch;
+      if (state !== undefined && this.#states.has(state)) continue;
       mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'setImmediate'] });
       const run = new Run(this, choices);
       const model: ProtocolModel = new ProtocolModel(graph, trouble, objects, () => run.go(model, true));

@@ -66,7 +66,7 @@ export interface Moves {
 }
 
 const NO_IMPORTS: ReadonlyMap<number, number> = new Map();
-const MIN_CAPACITY = 1024;
+const MIN_CAPACITY = 64;
 
 /** Returns a new capacity. Columns grow by half, so that at most a third of them is empty. */
 export function grownCapacity(size: number, before: number): number {

@@ -1,4 +1,5 @@
 // Dask's task states, the transitions between them, and the log of each task's transitions.
+import { resizedInt32 } from '../../base/resized.js';
 
 export const RELEASED = 0;
 export const WAITING = 1;
@@ -62,14 +63,18 @@ export interface Transition {
   readonly worker: number;
 }
 
+/** Transitions for which a log has room at first. */
+const FIRST_TRANSITIONS = 256;
+
 /** The last transitions of a scheduler, in a ring buffer. Recording costs two stores, so the log is always on. */
 export class TransitionLog {
   static readonly CAPACITY = 2 ** 14;
-  readonly #entries = new Int32Array(2 * TransitionLog.CAPACITY);
+  #entries = new Int32Array(2 * FIRST_TRANSITIONS);
   #step = 0;
 
   record(id: number, from: number, to: number, worker: number): void {
     const at = (this.#step++ & (TransitionLog.CAPACITY - 1)) << 1;
+    if (at === this.#entries.length) this.#entries = resizedInt32(this.#entries, 2 * at);
     this.#entries[at] = id;
     this.#entries[at + 1] = from | (to << 4) | ((worker + 1) << 8);
   }
