@@ -13,6 +13,7 @@ export const DASK_PAGES: ReadonlyMap<string, string> = new Map([
   ['groups', 'groups'],
   ['exceptions', 'errors'],
   ['events', 'events'],
+  ['stealing', 'workers'],
   ['info', 'workers'],
   ['info/main/workers.html', 'workers'],
   ['info/main/exceptions.html', 'errors'],

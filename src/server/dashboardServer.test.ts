@@ -36,20 +36,14 @@ describe('the server of the dashboard', () => {
       '/profile-server': './#profile?of=scheduler',
       '/graph': './#graph',
       '/groups': './#groups',
+      '/stealing': './#workers',
       '/info/main/logs.html': './../../#logs',
     };
     for (const [path, location] of Object.entries(expected)) {
       const { status, headers } = await ask(server, `${path}?theme=dark`);
       assert.deepEqual([status, headers.location], [303, location], path);
     }
-    for (const path of [
-      '/shuffle',
-      '/stealing',
-      '/counters',
-      '/constructor',
-      '/status/',
-      '/info/main/x.html',
-    ])
+    for (const path of ['/shuffle', '/counters', '/constructor', '/status/', '/info/main/x.html'])
       assert.equal((await ask(server, path)).status, 404, path);
   });
 

@@ -55,6 +55,14 @@ clusterTest(
     for (let i = 0; i < 500; i++) await client.submit(t.holdUnlessOdd, folder, 'gate', 1).result();
     const [long, short] = client.map(t.holdUnlessOdd, [folder, folder], ['gate', 'gate'], [2, 3]);
     assert.equal(await short!.result(), 3);
+    // The trace names the workers, the number of tasks and their expected seconds.
+    const { events, strings } = client.trace;
+    const steals = Array.from(events.topic, (topic, row) => [
+      strings.get(topic),
+      strings.get(events.text[row]!),
+    ]);
+    const [text] = steals.flatMap(([topic, one]) => (topic === 'stealing' ? [one] : []));
+    assert.match(text ?? '', /^1 task of expected [\d.e-]+ s to worker-[01]$/);
     open(folder, 'gate');
     assert.equal(await long!.result(), 2);
   },

@@ -1,5 +1,6 @@
 // The pages of events and errors. Texts of the trace are shown as text, never as HTML.
 import { TASK_ERRED } from '../../protocol/clusterObserver.js';
+import { STEALING } from '../../protocol/stealingText.js';
 import { textOf } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 import { formatClock, formatCount } from '../model/format.js';
@@ -12,6 +13,8 @@ const MAX_EVENTS = 1000;
 export const ERROR_TOPIC = /(?<!std)err|lost|killed|fail/i;
 /** Topics of output that tasks printed, which is on the Logs page. */
 const OUTPUT_TOPIC = /^std(out|err)$/;
+/** Topics of many events, which are shown if they are chosen. */
+const FREQUENT = new Set<string>([STEALING]);
 
 export interface Line {
   readonly time: number;
@@ -38,10 +41,12 @@ export function EventsPage({ state, update: { trace } }: PageProps) {
   const { topic = '' } = state.choices.value;
   const topics = new Set<string>();
   for (const id of trace.events.topic) if (id >= 0) topics.add(trace.strings.get(id));
-  const lines = linesOf(trace, (one) => (topic === '' ? !OUTPUT_TOPIC.test(one) : one === topic));
+  const lines = linesOf(trace, (one) =>
+    topic === '' ? !OUTPUT_TOPIC.test(one) && !FREQUENT.has(one) : one === topic,
+  );
   return (
     <>
-      {topics.size < 2 ? null : (
+      {topics.size < 2 && !FREQUENT.has([...topics][0] ?? '') ? null : (
         <div class="filters">
           <Choice
             label="Topic"

@@ -1,11 +1,12 @@
 // The workers: their properties and their work. A chosen worker has its running task and its transfers, too.
+import { STEALING } from '../../protocol/stealingText.js';
 import { textOf } from '../../trace/names.js';
 import { formatBytes, formatClock, formatCount, formatDate, formatDuration } from '../model/format.js';
 import { callStackOf, transferLog } from '../model/workerLog.js';
 import { Empty, Panel } from '../views/parts.js';
 import { RowTable, TableView } from '../views/tables.js';
 import { useAnalysis } from '../views/useAnalysis.js';
-import { WORKER_BALANCE } from './analyses.js';
+import { STOLEN_WORK, WORKER_BALANCE } from './analyses.js';
 import type { PageProps } from './pageProps.js';
 import { TimePage } from './timePages.js';
 
@@ -26,8 +27,42 @@ export function WorkersPage(props: PageProps) {
       <Panel title="Work by thread" wide>
         <TableView table={balance} caption="Work by thread" sums={['Tasks', 'Computed (s)', 'Idle (s)']} />
       </Panel>
+      <Stealing {...props} />
     </TimePage>
   );
+}
+
+/** The tasks that workers without work took from other workers. */
+function Stealing({ state, update: { trace } }: PageProps) {
+  const table = useAnalysis(trace, STOLEN_WORK);
+  if (table === undefined) return null;
+  const steals = table.rows.reduce((sum, row) => sum + Number(row['Steals']), 0);
+  return (
+    <Panel
+      title="Work stealing"
+      note={
+        steals === 0 ? undefined : (
+          <button type="button" class="quiet" onClick={() => showEvents(state)}>
+            Show events
+          </button>
+        )
+      }
+      wide
+    >
+      {steals === 0 ? (
+        <Empty>
+          No worker without work took tasks of another worker. Only clusters of Longpole record this.
+        </Empty>
+      ) : (
+        <TableView table={table} caption="Stolen tasks by pair" sums={['Steals', 'Tasks', 'Expected (s)']} />
+      )}
+    </Panel>
+  );
+}
+
+function showEvents(state: PageProps['state']): void {
+  state.go('events');
+  state.choose('topic', STEALING);
 }
 
 function AllWorkers({ state }: PageProps) {

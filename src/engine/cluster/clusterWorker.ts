@@ -23,7 +23,7 @@ import type { ClusterEngine } from './clusterEngine.js';
 import type { ComputationState } from './computationState.js';
 import type { EngineWorker } from './engineWorker.js';
 import { metricSamples } from './metricSamples.js';
-import { type RunTasks, Stealing, type TakenBack } from './stealing.js';
+import { type RunTasks, reportSteal, Stealing, type TakenBack } from './stealing.js';
 import { dropForgotten, dropUnwanted } from './unwantedResults.js';
 
 /** The owner of the workers, see workerPlaces. */
@@ -55,6 +55,7 @@ export class ClusterWorker implements HostEvents, EngineWorker {
   #accepted = new Uint8Array(0);
   #seconds = new Float64Array(0);
   readonly #stealing = new Stealing((taken) => this.#takenBack(taken));
+  #thief: number | undefined;
   #gone = false;
 
   constructor(engine: ClusterEngine, info: WorkerInfo, keeper: WorkerKeeper) {
@@ -149,7 +150,9 @@ export class ClusterWorker implements HostEvents, EngineWorker {
     this.#engine.closeIfSettled(computation);
   }
 
-  steal(parts: readonly RunTasks[]): void {
+  /** @param thief index of the worker for which the tasks are taken */
+  steal(parts: readonly RunTasks[], thief: number | undefined): void {
+    this.#thief = thief;
     this.#stealing.ask(parts, (run, ids) => this.host.steal(run, ids));
   }
 
@@ -164,6 +167,7 @@ export class ClusterWorker implements HostEvents, EngineWorker {
       const base = this.#computation(run)?.segment.base;
       return base === undefined ? [] : ids.map((id) => base + id);
     });
+    reportSteal(this.#engine, this.info.index, this.#thief, ids);
     this.#engine.handleEvent({ type: 'tasks-stolen', worker: this.info.index, ids });
   }
 

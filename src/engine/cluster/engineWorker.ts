@@ -27,7 +27,7 @@ export interface EngineWorker {
   /** Marks the worker as removed. Later messages from it are ignored. */
   leave(): void;
   /** Takes back tasks that the worker has not begun, and reports them to the scheduler in one event. */
-  steal(parts: readonly RunTasks[]): void;
+  steal(parts: readonly RunTasks[], thief: number | undefined): void;
   /** Records the error of a task during which `attempts` workers have died. */
   killed(global: number, attempts: number): void;
 }

@@ -152,10 +152,10 @@ export class InstructionRunner {
     }
   }
 
-  #steal({ worker, ids }: Steal): void {
+  #steal({ worker, ids, thief }: Steal): void {
     const parts: RunTasks[] = [];
     this.#byComputation(ids, ({ info }, locals) => parts.push({ run: info.number, ids: locals }));
-    this.#engine.workers.get(worker)?.steal(parts);
+    this.#engine.workers.get(worker)?.steal(parts, thief);
   }
 
   #addInput(

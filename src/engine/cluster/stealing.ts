@@ -1,6 +1,30 @@
 // Takes tasks back from a worker for idle workers. The scheduler sends one request and then no tasks to the worker
 // until it receives the stolen ones. The host answers once per computation, and some computations may end before that.
 
+import { STEALING, stealingText } from '../../protocol/stealingText.js';
+import type { SchedulerState } from '../scheduler/schedulerState.js';
+
+interface StealObserver {
+  readonly hasObservers: boolean;
+  readonly scheduler: { readonly state: SchedulerState };
+  readonly workers: ReadonlyMap<number, { readonly info: { readonly name: string } }>;
+  event(topic: string, text: string, worker: number): void;
+}
+
+/** Reports the tasks that a worker has given back, as one event. */
+export function reportSteal(
+  engine: StealObserver,
+  victim: number,
+  thief: number | undefined,
+  ids: readonly number[],
+): void {
+  if (ids.length === 0 || !engine.hasObservers) return;
+  const { state } = engine.scheduler;
+  const seconds = ids.reduce((sum, id) => sum + state.expectedSeconds(id), 0);
+  const name = thief === undefined ? undefined : engine.workers.get(thief)?.info.name;
+  engine.event(STEALING, stealingText({ tasks: ids.length, seconds, thief: name }), victim);
+}
+
 /** Tasks of a run, by local id. */
 export interface RunTasks {
   readonly run: number;

@@ -210,6 +210,8 @@ export interface Steal {
   readonly type: 'steal';
   readonly worker: number;
   readonly ids: Int32Array;
+  /** The worker without work for which they are taken. Absent if `worker` is paused. */
+  readonly thief?: number;
 }
 
 /** Asks a worker to send results that only this worker holds. After a loss, a result may be requested twice. */

@@ -306,7 +306,7 @@ test('a result that its worker dropped before it could be fetched is computed ag
   handle({ type: 'worker-added', worker: 0 });
   handle({ type: 'worker-added', worker: 1 });
   const [steal] = finish(0, 0, KIND_PRIVATE);
-  assert.deepEqual(steal, { type: 'steal', worker: 0, ids: Int32Array.of(2) });
+  assert.deepEqual(steal, { type: 'steal', worker: 0, ids: Int32Array.of(2), thief: 1 });
   const [fetch] = handle({ type: 'tasks-stolen', worker: 0, ids: [2] });
   assert.deepEqual(fetch, { type: 'fetch', worker: 0, ids: Int32Array.of(0) });
   const again = handle({ type: 'results-fetched', worker: 0, ids: [], missing: [0] });

@@ -370,7 +370,8 @@ export class Scheduler {
       const steal = chooseSteal(state, worker, this.#limits, eager);
       if (steal !== null) {
         steal.worker.stealState = 'requested';
-        this.#instructions.push({ type: 'steal', worker: steal.worker.index, ids: steal.ids });
+        const { worker: victim, ids } = steal;
+        this.#instructions.push({ type: 'steal', worker: victim.index, ids, thief: worker.index });
       } else if (!differ) break;
     }
   }

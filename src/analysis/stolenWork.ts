@@ -1,0 +1,45 @@
+// Computes which workers without work took tasks of which other workers.
+import { getOrMake } from '../base/lookUps.js';
+import { sortedOrder } from '../base/sortedOrder.js';
+import { parseStealing, STEALING } from '../protocol/stealingText.js';
+import { textOf, workerName } from '../trace/names.js';
+import { StringTable } from '../trace/stringTable.js';
+import type { Trace } from '../trace/trace.js';
+import { Table } from './table.js';
+
+/** Returns one row per pair of workers, the most tasks first. */
+export function stolenWork(trace: Trace): Table {
+  const { events, strings } = trace;
+  const names = new StringTable();
+  const pairs = new Map<
+    string,
+    { from: number; to: number; steals: number; tasks: number; seconds: number }
+  >();
+  for (let row = 0; row < events.length; row++) {
+    if (textOf(strings, events.topic[row]) !== STEALING) continue;
+    const stolen = parseStealing(textOf(strings, events.text[row]));
+    if (stolen === undefined) continue;
+    const from = names.internString(workerName(trace, events.worker[row]!));
+    const to = names.internString(stolen.thief ?? '(scheduler)');
+    const sum = getOrMake(pairs, `${from} ${to}`, () => ({ from, to, steals: 0, tasks: 0, seconds: 0 }));
+    sum.steals++;
+    sum.tasks += stolen.tasks;
+    sum.seconds += stolen.seconds;
+  }
+  const rows = [...pairs.values()];
+  const numbers = (title: string, value: (row: (typeof rows)[number]) => number) => ({
+    title,
+    numbers: Float64Array.from(rows, value),
+  });
+  const tasks = numbers('Tasks', (row) => row.tasks);
+  return new Table(
+    [
+      { title: 'From', ids: Int32Array.from(rows, ({ from }) => from), strings: names },
+      { title: 'To', ids: Int32Array.from(rows, ({ to }) => to), strings: names },
+      numbers('Steals', (row) => row.steals),
+      tasks,
+      numbers('Expected (s)', (row) => row.seconds),
+    ],
+    { order: sortedOrder(tasks.numbers, true) },
+  );
+}
