@@ -24,6 +24,9 @@ export interface Speedup {
 /** Factor by which tasks become faster. */
 const FASTER = 2;
 const MAX_PREFIXES = 5;
+/** Least gain that texts mention, as a share of the run and in seconds. */
+const MIN_SHARE = 0.05;
+const MIN_SECONDS = 1e-3;
 /** Largest number of tasks, so that the simulations take at most half a second. `simulate` has no such limit. */
 export const MAX_SIMULATED = 20_000;
 
@@ -60,6 +63,11 @@ function longestPrefixes(trace: Trace): [prefix: string, seconds: number][] {
     .sort(([, a], [, b]) => b - a)
     .slice(0, MAX_PREFIXES)
     .map(([id, seconds]) => [trace.strings.get(id), seconds]);
+}
+
+/** Returns whether a run becomes shorter by a twentieth or more, and by more than the noise of a measurement. */
+export function isWorthNaming({ makespan, gained }: Pick<Speedup, 'makespan' | 'gained'>): boolean {
+  return gained >= Math.max(MIN_SECONDS, MIN_SHARE * (makespan + gained));
 }
 
 /** Returns a table with one row per prefix. */

@@ -23,7 +23,7 @@ export { recordsTransfers } from '../analysis/recordsTransfers.js';
 export type { Recorded, Scaling, SimulateOptions, Simulation } from '../analysis/simulate.js';
 export { scaling, simulate } from '../analysis/simulate.js';
 export type { Speedup } from '../analysis/speedups.js';
-export { speedups } from '../analysis/speedups.js';
+export { isWorthNaming, speedups } from '../analysis/speedups.js';
 export type { Cell, Row, ToStringOptions } from '../analysis/table.js';
 export { Table } from '../analysis/table.js';
 export type { TaskBalanceOptions } from '../analysis/taskBalance.js';

@@ -75,6 +75,7 @@ const PLAIN: ReadonlySet<string> = new Set([
     'computationCount',
     'recordsTransfers',
     'nothingFoundIn',
+    'isWorthNaming',
     'profiledPrefixes',
     'samplingInterval',
     'scaling',

@@ -2,7 +2,7 @@
 import { percentText, secondsText } from '../../base/words.js';
 import type { Trace } from '../../trace/trace.js';
 import { type CriticalPath, criticalPath } from '../criticalPath.js';
-import { type Speedup, speedups } from '../speedups.js';
+import { isWorthNaming, type Speedup, speedups } from '../speedups.js';
 
 /** Share of the makespan from which the start of workers is mentioned. */
 const MIN_START = 0.05;
@@ -30,7 +30,7 @@ export function nothingFound(
     most === undefined
       ? ''
       : ` '${most.prefix}' accounts for ${share(most.seconds)} of the critical path, mostly ${most.parts[0]?.kind ?? 'unknown'}.`,
-    best === undefined || best.gained <= 0
+    best === undefined || !isWorthNaming(best)
       ? ''
       : ` If '${best.prefix}' were twice as fast, the run would take ${secondsText(best.gained)} less.`,
   ].join('');

@@ -1,4 +1,5 @@
 // Formats the summary of a run as text with 80 columns.
+import { isWorthNaming } from '../../api/analysis.js';
 import { visibleName, visibleText } from '../../base/visibleText.js';
 import { bytesText, countText, percentText, secondsText } from '../../base/words.js';
 import { wrapped } from '../wrapText.js';
@@ -121,14 +122,16 @@ function findingLines({ findings, makespan, nothingFound }: Summary): string[] {
   });
 }
 
-/** Returns the predicted makespan for each prefix that becomes twice as fast. */
+/** Returns the predicted makespan for each prefix that shortens the run noticeably if it becomes twice as fast. */
 function speedupLines({ speedups }: Summary): string[] {
   return columns(
-    speedups.map(({ prefix, makespan, gained }) => [
-      `${shorten(prefix)} twice as fast`,
-      secondsText(makespan),
-      gained > 0 ? `−${secondsText(gained)}` : 'nothing gained',
-    ]),
+    speedups
+      .filter(isWorthNaming)
+      .map(({ prefix, makespan, gained }) => [
+        `${shorten(prefix)} twice as fast`,
+        secondsText(makespan),
+        `−${secondsText(gained)}`,
+      ]),
   );
 }
 
