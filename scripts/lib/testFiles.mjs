@@ -6,19 +6,52 @@ const BROWSER_TESTS = 'dist-test/test/browser/';
 /** Tests of the whole package. They start clusters and programs, so they take much longer than unit tests. */
 const WHOLE_PACKAGE = 'dist-test/';
 /**
- * Folders whose tests only compute. They start no thread and no process, and do not affect other tests. Several of
+ * Beginnings of the paths of tests that only compute. They start no thread and no process, and do not affect other tests. Several of
  * their files share a process, because starting one takes longer than most of them. testFiles.test.mjs checks a part of
  * this.
  */
 export const COMPUTING = [
   'dist/analysis/',
   'dist/base/',
+  'dist/cli/',
   'dist/dashboard/',
+  'dist/dask/clusterMirror.',
+  'dist/dask/schedulerAddress.',
+  'dist/dask/workerClock.',
+  'dist/engine/clockOffset.',
+  'dist/engine/cluster/coordination/',
+  'dist/engine/host/gatherInputs.',
+  'dist/engine/host/isolateCopies.',
+  'dist/engine/metrics/',
+  'dist/engine/prefixTable.',
+  'dist/engine/scheduler/clusterPolicies.',
+  'dist/engine/scheduler/pausing.',
+  'dist/engine/scheduler/priorityBitset.',
+  'dist/engine/transfer/transferLog.',
+  'dist/engine/transfer/transferMessages.',
+  'dist/engine/worker/coreWaits.',
+  'dist/engine/worker/ownResult.',
+  'dist/engine/worker/shapeOf.',
+  'dist/engine/worker/thrownByTask.',
+  'dist/examples/',
   'dist/graph/',
   'dist/pipeline/',
   'dist/profile/',
   'dist/protocol/',
+  'dist/server/oneTrace.',
+  'dist/server/pace.',
+  'dist/server/progressRows.',
+  'dist/server/sums.',
   'dist/trace/',
+];
+/** Tests that take longest, the longest first. Their size does not show how long they take. */
+export const LONGEST = [
+  'dist-test/test/samples.test.js',
+  'dist-test/test/cluster/faults.test.js',
+  'dist-test/test/dask/cluster.test.js',
+  'dist-test/test/commandLine.test.js',
+  'dist/engine/cluster/protocolModel.test.js',
+  'dist/engine/scheduler/clusterScheduler.test.js',
 ];
 /** Files per process. A file that hangs or ends its process prevents the files behind it from running. */
 const BATCH_SIZE = 16;
@@ -48,17 +81,17 @@ function hasSource(path) {
 }
 
 /**
- * Returns the files in starting order: tests of the whole package first, larger files before smaller ones. A long
- * file that starts last would keep one core busy while the others are idle.
+ * Returns the files in starting order: the longest ones first, then tests of the whole package, larger files before smaller
+ * ones. A long file that starts last would keep one core busy while the others are idle.
  */
 export function longestFirst(root, files) {
-  const weightOf = (file) => [file.startsWith(WHOLE_PACKAGE) ? 1 : 0, statSync(join(root, file)).size];
-  const weights = new Map(files.map((file) => [file, weightOf(file)]));
-  return files.toSorted((a, b) => {
-    const [wholeA, sizeA] = weights.get(a);
-    const [wholeB, sizeB] = weights.get(b);
-    return wholeB - wholeA || sizeB - sizeA;
-  });
+  const rankOf = (file) => {
+    const rank = LONGEST.indexOf(file);
+    if (rank >= 0) return rank;
+    return LONGEST.length + (file.startsWith(WHOLE_PACKAGE) ? 0 : 1);
+  };
+  const sizes = new Map(files.map((file) => [file, statSync(join(root, file)).size]));
+  return files.toSorted((a, b) => rankOf(a) - rankOf(b) || sizes.get(b) - sizes.get(a));
 }
 
 /** Groups files by process: those of COMPUTING in batches, each other file alone. */

@@ -26,6 +26,13 @@ function countCall(path: string): number {
   return calls;
 }
 
+/** A loop, because `reduce` with a function takes twenty times as long. */
+function totalOf(values: Float64Array): number {
+  let total = 0;
+  for (const value of values) total += value;
+  return total;
+}
+
 class Point {
   readonly x = 1;
   readonly y = 2;
@@ -58,10 +65,10 @@ export const t = tasks(import.meta.url, {
   point: (): Point => new Point(),
   sum: (values: readonly number[]): number => values.reduce((total, value) => total + value, 0),
   lengthOf: (values: ArrayLike<unknown>): number => values.length,
-  total: (values: Float64Array): number => values.reduce((sum, value) => sum + value, 0),
-  totalAfter: (values: Float64Array, _after: number): number => values.reduce((sum, value) => sum + value, 0),
+  total: totalOf,
+  totalAfter: (values: Float64Array, _after: number): number => totalOf(values),
   totals: (arrays: readonly Float64Array[]): number =>
-    arrays.reduce((sum, values) => sum + values.reduce((part, value) => part + value, 0), 0),
+    arrays.reduce((sum, values) => sum + totalOf(values), 0),
   zeros: (length: number, value: number): Float64Array => new Float64Array(length).fill(value),
   plus: (values: Float64Array, by: number): Float64Array => values.map((value) => value + by),
   objects: (count: number): { id: number; name: string }[] =>

@@ -167,9 +167,9 @@ clusterTest(
 );
 
 /** Length of an array, in numbers of 8 bytes. */
-const PIECE = 1_000_000;
+const PIECE = 500_000;
 /** Returns the memory limit of a worker in bytes. A process needs 140 MB without any result. */
-const limitOf = (processes: boolean): number => (processes ? 300e6 : 100e6);
+const limitOf = (processes: boolean): number => (processes ? 300e6 : 32e6);
 
 clusterTest(
   'results of four times the memory limit are spilled and read back, and their files are removed',

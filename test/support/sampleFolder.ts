@@ -34,6 +34,7 @@ export interface RecordedRun {
 export class SampleRoot {
   readonly path: string;
   readonly #recorded = new Map<string, Promise<RecordedRun>>();
+  readonly #helps = new Map<string, Promise<string>>();
 
   constructor(path: string) {
     this.path = path;
@@ -65,6 +66,15 @@ export class SampleRoot {
     const recorded = this.#recorded.get(program) ?? this.#record(program, `recorded-${this.#recorded.size}`);
     this.#recorded.set(program, recorded);
     return recorded;
+  }
+
+  /** Returns what a command of `longpole` prints with `--help`. Each command runs once. */
+  help(command: string): Promise<string> {
+    const help =
+      this.#helps.get(command) ??
+      runCommand(process.execPath, [CLI, ...command.split(' '), '--help']).then(({ stdout }) => stdout);
+    this.#helps.set(command, help);
+    return help;
   }
 
   async #record(program: string, name: string): Promise<RecordedRun> {

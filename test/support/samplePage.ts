@@ -8,18 +8,18 @@ import { pathToFileURL } from 'node:url';
 import { parse as parseYaml } from 'yaml';
 import { pythonWith } from '#internal/files/pythonWith.test.support.js';
 import { repositoryPath } from './repository.js';
-import { runCommand, runOrThrow } from './runCommand.js';
 import { SampleFolder, type SampleRoot } from './sampleFolder.js';
 import { javascriptOf, type Names, type SampleModule, sampleModule } from './sampleModule.js';
 import { firstMissing, isShown } from './sampleOutput.js';
 import type { SampleReport } from './sampleProcess.js';
+import { SamplePython } from './samplePython.js';
 import { differentCounts, missingLabels } from './sampleSummary.js';
 import { type Sample, samplesOf } from './samples.js';
 
 const python = pythonWith('duckdb, pandas, polars, pyarrow');
 const NO_READERS = 'no Python has duckdb, pandas, polars and pyarrow';
 
-/** Samples run in the order of the page, in one folder; the modules share one process. */
+/** Samples run in the order of the page, in one folder; the modules share one process, and so does the Python. */
 export class SamplePage {
   readonly path: string;
   readonly hasCode: boolean;
@@ -31,7 +31,7 @@ export class SamplePage {
   readonly #modules = new Map<Sample, SampleModule>();
   #samples: readonly Sample[] = [];
   #process: ChildProcess | undefined;
-  #python = '';
+  #python: SamplePython | undefined;
 
   constructor(root: SampleRoot, path: string) {
     this.path = path;
@@ -74,6 +74,7 @@ export class SamplePage {
       }
     } finally {
       this.#process?.disconnect();
+      this.#python?.end();
     }
     return this.#samples
       .filter((sample) => !run.includes(sample))
@@ -94,8 +95,10 @@ export class SamplePage {
     if (language === 'yaml') assert.ok(parseYaml(text) !== null);
     else if (language === 'json') await this.#checkJson(text);
     else if (language === 'sh') this.#compare(sample, await this.#folder.bash(text));
-    else if (language === 'python') this.#compare(sample, await this.#runPython(text));
-    else if (language !== 'text') await this.#runModule(sample);
+    else if (language === 'python') {
+      this.#python ??= new SamplePython(python ?? '', this.#folder.path);
+      this.#compare(sample, await this.#python.run(text));
+    } else if (language !== 'text') await this.#runModule(sample);
     else if (sample.summaryOf !== undefined || sample.fence.info === 'layout')
       await this.#checkSummary(sample);
     else await this.#runSession(text);
@@ -134,12 +137,6 @@ export class SamplePage {
     return report!;
   }
 
-  async #runPython(text: string): Promise<string> {
-    this.#python += `${text}\n`;
-    const env = { ...process.env, LONGPOLE_NODE: process.execPath, PYTHONPATH: repositoryPath('python') };
-    return runOrThrow(python ?? '', ['-c', this.#python], { cwd: this.#folder.path, env });
-  }
-
   /** Runs commands that the page shows behind `$ `, and compares what each prints. */
   async #runSession(text: string): Promise<void> {
     for (const part of text.split(/^\$ /m).slice(1)) {
@@ -164,11 +161,10 @@ export class SamplePage {
     if (language !== 'sh') return;
     await this.#folder.bash(text, ['-n']);
     for (const [, words = ''] of text.matchAll(/^longpole ([^#\n]+)/gm)) {
-      const command = words.split(' ').slice(0, words.startsWith('dask') ? 2 : 1);
-      const cli = repositoryPath('dist/bundle/main.js');
-      const { stdout } = await runCommand(process.execPath, [cli, ...command, '--help']);
+      const command = words.split(' ', words.startsWith('dask') ? 2 : 1).join(' ');
+      const help = await this.#root.help(command);
       for (const [option] of words.matchAll(/(?<=\s)--?[a-z][\w-]*/g))
-        assert.match(stdout, new RegExp(`${option}\\b`), `longpole ${command.join(' ')} has no ${option}`);
+        assert.match(help, new RegExp(`${option}\\b`), `longpole ${command} has no ${option}`);
     }
   }
 

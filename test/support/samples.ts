@@ -3,7 +3,7 @@
 //
 // - `ts`, `js`: a module (sampleModule.ts). It may use the names of earlier samples of the page.
 // - `sh`: commands, run by bash in the folder of the page. `text` with lines that begin with `$ `: the same.
-// - `python`: run in the same folder, together with the samples before it.
+// - `python`: run in the same folder, in one process with the samples before it.
 // - `yaml`, `json`: parsed.
 // - `text` behind one of these in the same section: what it prints. Other `text` is a drawing.
 //
