@@ -14,6 +14,7 @@ import { Replay } from './simulation/replay.js';
 import { replayGraphOf } from './simulation/replayGraph.js';
 import type { ReplayConditions, ReplayGraph, ReplayResult } from './simulation/replayTypes.js';
 import { Table } from './table.js';
+import { rowColumns } from './valuesColumn.js';
 
 /** Conditions of a simulation. The default of each is the recorded condition. */
 export interface SimulateOptions {
@@ -349,10 +350,7 @@ function usefulWorkers(simulator: Simulator): number {
 
 /** Returns one row per simulation, with its speedup over `one`, the seconds with one worker. */
 function scalingTable(rows: readonly Simulation[], one: number): Table {
-  const numbers = (title: string, value: (row: Simulation) => number) => ({
-    title,
-    numbers: Float64Array.from(rows, value),
-  });
+  const { numbers } = rowColumns(rows);
   return new Table([
     numbers('Workers', ({ workers }) => workers),
     numbers('Makespan (s)', ({ makespan }) => makespan),

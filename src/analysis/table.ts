@@ -6,7 +6,7 @@ import { invalidArgument } from '../base/errors.js';
 import { INSPECT } from '../base/printed.js';
 import { filledWith } from '../base/resized.js';
 import { sortedOrder } from '../base/sortedOrder.js';
-import { visibleName } from '../base/visibleText.js';
+import { cellText, visibleName } from '../base/visibleText.js';
 import { ArrowEncoder } from '../trace/formats/arrow/arrowEncoder.js';
 import { TextPieces } from '../trace/formats/json/jsonText.js';
 import type { Texts } from '../trace/texts.js';
@@ -138,7 +138,7 @@ export class Table {
     const { maxRows = 60 } = options;
     const shown = this.#order.subarray(0, Math.max(0, maxRows));
     const texts = this.#columns.map((column) => {
-      const cells = [visibleName(column.title), ...Array.from(shown, (row) => printed(cellOf(column, row)))];
+      const cells = [visibleName(column.title), ...Array.from(shown, (row) => cellText(cellOf(column, row)))];
       const width = cells.reduce((most, { length }) => Math.max(most, length), 0);
       return cells.map((cell) => ('numbers' in column ? cell.padStart(width) : cell.padEnd(width)));
     });
@@ -245,12 +245,6 @@ function csvCell(column: Column, row: number, pandas: boolean): string {
 
 function quoted(text: string): string {
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
-function printed(cell: Cell): string {
-  if (cell === null) return '';
-  if (typeof cell === 'string') return visibleName(cell);
-  return Number.isInteger(cell) ? String(cell) : String(Number(cell.toPrecision(6)));
 }
 
 /** Returns a number as Python's `repr` writes it: the shortest exact text, with exponents and `.0` as in Python. */

@@ -1,7 +1,7 @@
 // `annotate`: options for every task that a function defines or submits.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { CALLABLE, checkArgument, checkOptions, type OptionKinds } from '../base/arguments.js';
-import { type Annotations, setAnnotationSource } from '../graph/annotationContext.js';
+import { type Annotations, definedAnnotations } from '../graph/definedWith.js';
 import { TASK_OPTIONS } from './cluster/clientOptions.js';
 
 const { timeout: _timeout, ...ANNOTATIONS } = TASK_OPTIONS;
@@ -28,6 +28,6 @@ const open = new AsyncLocalStorage<Annotations>();
 export function annotate<R>(options: Annotations, fn: () => R): R {
   checkArgument('annotate(options, fn): fn', fn, CALLABLE);
   checkOptions('annotate()', options, KINDS);
-  setAnnotationSource(() => open.getStore());
+  definedAnnotations.source = () => open.getStore();
   return open.run({ ...open.getStore(), ...options }, fn);
 }

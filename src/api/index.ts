@@ -25,7 +25,6 @@ export { secede } from '../engine/worker/askScheduler.js';
 export type { ContextMeter, Meter } from '../engine/worker/contextMeter.js';
 export { contextMeter } from '../engine/worker/contextMeter.js';
 export type { WorkerPlugin, WorkerPluginSpec, WorkerTaskState } from '../engine/worker/workerPlugins.js';
-export type { Annotations } from '../graph/annotationContext.js';
 export type { ArrowTable } from '../graph/arrowTable.js';
 export { arrowTable } from '../graph/arrowTable.js';
 export type {
@@ -34,6 +33,7 @@ export type {
   LocalOptions,
   SchedulerName,
 } from '../graph/computeOptions.js';
+export type { Annotations } from '../graph/definedWith.js';
 export type { Input } from '../graph/input.js';
 export { key, keySplit } from '../graph/key.js';
 export { literal } from '../graph/literal.js';

@@ -64,6 +64,10 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
+export function isErrorCode(code: unknown): code is ErrorCode {
+  return typeof code === 'string' && Object.hasOwn(ERROR_CODES, code);
+}
+
 /**
  * Base class of the errors that Longpole throws on purpose. `code` names the kind of error and does not change between
  * versions; docs/errors.md explains each code. `message` is for people and may change. A message of more than 10,000

@@ -50,3 +50,10 @@ export function shortened(text: string, longest = LONGEST_NAME): string {
 export function visibleName(name: string, longest = LONGEST_NAME): string {
   return visibleText(shortened(name, longest).replaceAll(/[\r\n\t]+/g, ' '));
 }
+
+/** Returns the text of a cell of a table; empty for null. Numbers have six digits. */
+export function cellText(cell: string | number | null): string {
+  if (cell === null) return '';
+  if (typeof cell === 'string') return visibleName(cell);
+  return Number.isInteger(cell) ? String(cell) : String(Number(cell.toPrecision(6)));
+}

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // The `longpole` command. Only the module of the named command is loaded, because all together load most of Longpole.
 import { Command } from 'commander';
+import { packageVersion } from '../api/packageVersion.js';
 import { visibleText } from '../base/visibleText.js';
-import { ownVersion } from './ownVersion.js';
 import { WRONG_USAGE } from './terminal.js';
 
 type AddCommand = (program: Command) => void;
@@ -21,7 +21,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
 
 const program = new Command('longpole')
   .description('Runs task graphs on every core and finds what a parallel computation waits for.')
-  .version(ownVersion(), '-v, --version', 'print the version')
+  .version(packageVersion(), '-v, --version', 'print the version')
   .helpOption('-h, --help', 'print this text')
   .configureOutput({ outputError: (text, write) => write(visibleText(text)) })
   .enablePositionalOptions()

@@ -16,12 +16,12 @@ import { fileURLToPath } from 'node:url';
 import { type Command, InvalidArgumentError } from 'commander';
 import { hostFacts, writeReport } from '../api/diagnostics.js';
 import { makeFolders } from '../api/folders.js';
+import { packageVersion } from '../api/packageVersion.js';
 import { openTrace, type Trace, TraceWriter } from '../api/traceFiles.js';
 import { LongpoleError } from '../base/errors.js';
 import { readSetting, type SettingName } from '../base/settings.js';
 import { secondsText } from '../base/words.js';
 import { notWrittenText } from '../base/writeErrors.js';
-import { ownVersion } from './ownVersion.js';
 import { VARIABLE } from './run/settings.js';
 import { type Summary, summarise } from './run/summary.js';
 import { summaryText } from './run/summaryText.js';
@@ -230,7 +230,7 @@ async function report(ended: Ended, directory: string, options: RunOptions): Pro
 
 function writeRunReport(trace: Trace, file: string, { script, args, code }: Ended): void {
   const title = [basename(script), ...args].join(' ');
-  const facts = { ...hostFacts(`longpole ${ownVersion()}`), Program: title, 'Exit code': String(code) };
+  const facts = { ...hostFacts(`longpole ${packageVersion()}`), Program: title, 'Exit code': String(code) };
   failingWith(FAILED, () => writeReport(trace, file, { title, facts }));
   note(`${'report'.padEnd(11)}${file}`);
 }

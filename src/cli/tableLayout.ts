@@ -1,7 +1,7 @@
 // Formats a table as text with a maximum width. Long titles are wrapped, long texts lose their middle, and the
 // remaining columns form another block below, which repeats the columns that identify a row.
 import type { Cell, Table } from '../api/analysis.js';
-import { visibleName } from '../base/visibleText.js';
+import { cellText, visibleName } from '../base/visibleText.js';
 
 const GAP = '  ';
 /** Minimum width of a text column. */
@@ -52,11 +52,6 @@ function layoutColumn(title: string, values: readonly Cell[]): LaidOut {
 }
 
 /** Formats a cell. Numbers have at most six digits. */
-function cellText(cell: Cell): string {
-  if (cell === null) return '';
-  if (typeof cell === 'string') return visibleName(cell);
-  return Number.isInteger(cell) ? String(cell) : String(Number(cell.toPrecision(6)));
-}
 
 /** Wraps words to lines of at most `width`. A longer word has a separate line. */
 function wrap(text: string, width: number): string[] {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { currentSpan, spanOf } from '../graph/spanContext.js';
+import { definedSpans, type SpanRef } from '../graph/definedWith.js';
 import { delayed } from '../graph/taskFunction.js';
 import { span } from './span.js';
 
@@ -18,15 +18,15 @@ test('tasks have the span in which they were defined, and spans nest', () => {
     assert.deepEqual(alice.tags, ['Alice']);
     const inside = inc(1);
     const load = span('load', () => {
-      assert.deepEqual(currentSpan()?.tags, ['Alice', 'load']);
+      assert.deepEqual(definedSpans.current?.tags, ['Alice', 'load']);
       return inc(2);
     });
-    assert.deepEqual(spanOf(inside)?.tags, ['Alice']);
-    assert.deepEqual(spanOf(load)?.tags, ['Alice', 'load']);
+    assert.deepEqual(definedSpans.of(inside)?.tags, ['Alice']);
+    assert.deepEqual(definedSpans.of(load)?.tags, ['Alice', 'load']);
   }
-  assert.equal(spanOf(before), undefined);
-  assert.equal(spanOf(inc(3)), undefined);
-  assert.equal(currentSpan(), undefined);
+  assert.equal(definedSpans.of(before), undefined);
+  assert.equal(definedSpans.of(inc(3)), undefined);
+  assert.equal(definedSpans.current, undefined);
 });
 
 test('a span has the lines that opened it', async () => {
@@ -40,9 +40,9 @@ test('a span has the lines that opened it', async () => {
     );
     const {
       opened,
-    }: { opened: (open: typeof span, current: typeof currentSpan) => ReturnType<typeof currentSpan> } =
+    }: { opened: (open: typeof span, current: () => SpanRef | undefined) => SpanRef | undefined } =
       await import(pathToFileURL(program).href);
-    const { code } = opened(span, currentSpan) ?? {};
+    const { code } = opened(span, () => definedSpans.current) ?? {};
     assert.equal(code?.length, 2);
     for (const line of code) assert.match(line, /program\.mjs:1 {2}.*span\('outer'/);
   } finally {
@@ -53,18 +53,18 @@ test('a span has the lines that opened it', async () => {
 test('concurrent code keeps to its own span, also after an await', async () => {
   const work = (name: string): Promise<(readonly string[] | undefined)[]> =>
     span(name, async () => {
-      const seen = [currentSpan()?.tags];
+      const seen = [definedSpans.current?.tags];
       await tick();
       using _inner = span('inner');
       await tick();
-      seen.push(currentSpan()?.tags);
+      seen.push(definedSpans.current?.tags);
       return seen;
     });
   assert.deepEqual(await Promise.all([work('a'), work('b')]), [
     [['a'], ['a', 'inner']],
     [['b'], ['b', 'inner']],
   ]);
-  assert.equal(currentSpan(), undefined);
+  assert.equal(definedSpans.current, undefined);
 });
 
 test('a span that throws is closed', () => {
@@ -74,12 +74,12 @@ test('a span that throws is closed', () => {
   };
   assert.throws(failing, RangeError);
   assert.throws(() => span('failing', failing), RangeError);
-  assert.equal(currentSpan(), undefined);
+  assert.equal(definedSpans.current, undefined);
 });
 
 test('a span that is only created is not open', () => {
   const made = span('later');
-  assert.equal(currentSpan(), undefined);
+  assert.equal(definedSpans.current, undefined);
   assert.equal(made.id, 'later');
 });
 

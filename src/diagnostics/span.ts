@@ -1,7 +1,7 @@
 // `span`: names a part of a program, and the tasks that are defined or submitted there.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { invalidArgument } from '../base/errors.js';
-import { type SpanRef, setSpanSource } from '../graph/spanContext.js';
+import { definedSpans, type SpanRef } from '../graph/definedWith.js';
 import { spanId } from '../protocol/metrics.js';
 import { callingLine } from './callingLine.js';
 
@@ -84,7 +84,7 @@ export function span(name: string, fn?: () => unknown): unknown {
     throw invalidArgument(
       `The name of a span is a non-empty string, not ${JSON.stringify(name) ?? String(name)}.`,
     );
-  setSpanSource(() => open.getStore());
+  definedSpans.source = () => open.getStore();
   const made = new OpenableSpan(name, callingLine(span));
   if (fn === undefined) return made;
   if (typeof fn !== 'function')

@@ -1,20 +1,9 @@
 // The errors of runs, made from reports of isolates.
 
-import {
-  ERROR_CODES,
-  type ErrorCode,
-  KilledWorkerError,
-  LongpoleError,
-  sentenceOf,
-  TaskError,
-} from '../base/errors.js';
+import { isErrorCode, KilledWorkerError, LongpoleError, sentenceOf, TaskError } from '../base/errors.js';
 import { isError } from '../base/isError.js';
 import { withoutOwnStackFrames } from './ownStackFrames.js';
 import { type TaskNames, taskFunctionName } from './runView.js';
-
-function isErrorCode(code: unknown): code is ErrorCode {
-  return typeof code === 'string' && code in ERROR_CODES;
-}
 
 /** Returns the error of a task that threw `thrown` on this worker. */
 export function taskError(tasks: TaskNames, id: number, worker: string, thrown: unknown): TaskError {

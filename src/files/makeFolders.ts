@@ -15,6 +15,7 @@ export function makeFolders(path: string, mode = 0o777): void {
   }
 }
 
-function isFolder(path: string): boolean {
+/** Returns whether the path is a folder. */
+export function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }

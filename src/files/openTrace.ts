@@ -4,9 +4,10 @@ import { invalidArgument } from '../base/errors.js';
 import { checkMaxUnpackedBytes } from '../base/unpackLimit.js';
 import type { Trace } from '../trace/trace.js';
 import { TraceBuilder } from '../trace/traceBuilder.js';
+import { isFolder } from './makeFolders.js';
 import { readInChunks } from './readFile.js';
 import { isHtmlFile, looksLikeHtml, openReport, openReportFile } from './reportFile.js';
-import { isDirectory, openTraceDirectory } from './traceDirectory.js';
+import { openTraceDirectory } from './traceDirectory.js';
 import { TraceFileReader } from './traceFormat.js';
 
 export interface OpenTraceOptions {
@@ -37,7 +38,7 @@ export function openTrace(source: string | Uint8Array, options: OpenTraceOptions
   const { onProgress, maxUnpackedBytes } = options;
   checkSource(source);
   checkMaxUnpackedBytes(maxUnpackedBytes);
-  if (typeof source === 'string' && isDirectory(source)) return openTraceDirectory(source, maxUnpackedBytes);
+  if (typeof source === 'string' && isFolder(source)) return openTraceDirectory(source, maxUnpackedBytes);
   if (typeof source === 'string' && isHtmlFile(source)) return openReportFile(source, maxUnpackedBytes);
   if (typeof source !== 'string' && looksLikeHtml(source))
     return openReport('The page', source, maxUnpackedBytes);

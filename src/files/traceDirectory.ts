@@ -15,11 +15,6 @@ import { lz4Codec } from './lz4Codec.js';
 import { fileError } from './readFile.js';
 import { tableFile } from './traceWriter.js';
 
-/** Returns whether the path is a folder. */
-export function isDirectory(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-}
-
 /**
  * Opens the trace in a directory. The trace of a killed recorder opens with everything that was written;
  * `trace.damage` reports the missing end.

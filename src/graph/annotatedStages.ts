@@ -1,6 +1,6 @@
 // Splits a graph whose tasks were created under different options into stages with one set of options each. A stage needs
 // only results of earlier stages.
-import { type Annotations, annotationsInUse, annotationsOf } from './annotationContext.js';
+import { type Annotations, definedAnnotations } from './definedWith.js';
 import { type Delayed, dependenciesOf, nodesOf } from './delayed.js';
 
 export interface AnnotatedStage {
@@ -23,14 +23,14 @@ interface Part {
  * @throws LongpoleError ERR_LONGPOLE_CYCLE, ERR_LONGPOLE_INVALID_GRAPH
  */
 export function annotatedStages(roots: readonly Delayed<unknown>[]): readonly AnnotatedStage[] {
-  if (!annotationsInUse()) return [];
+  if (definedAnnotations.source === undefined) return [];
   const nodes = new Map<string, Delayed<unknown>>();
   for (const root of roots) nodesOf(root, nodes);
-  if (![...nodes.values()].some((node) => annotationsOf(node) !== undefined)) return [];
+  if (![...nodes.values()].some((node) => definedAnnotations.of(node) !== undefined)) return [];
   const partOf = new Map<string, Part>();
   const parts = new Map<Annotations | undefined, Map<number, Part>>();
   for (const [key, node] of nodes) {
-    const annotations = annotationsOf(node);
+    const annotations = definedAnnotations.of(node);
     const dependencies = dependenciesOf(node).map((one) => ({ one, part: partOf.get(one.key)! }));
     const level = dependencies.reduce(
       (most, { part }) => Math.max(most, part.annotations === annotations ? part.level : part.level + 1),

@@ -8,11 +8,11 @@ import { DEFAULT_SPAN } from '../protocol/metrics.js';
 import { OP_REF, type Program } from '../protocol/program.js';
 import type { AnyFunction } from './callable.js';
 import { Compiler, type KnownResults } from './compiler.js';
+import { definedSpans, type SpanRef } from './definedWith.js';
 import type { Delayed } from './delayed.js';
 import type { External } from './external.js';
 import type { KeyIndex } from './keyIndex.js';
 import { type Adjacency, findCycle, order } from './order.js';
-import { currentSpan, type SpanRef, spansInUse } from './spanContext.js';
 
 /** A compiled graph. Isolates need `program`; the rest stays with the caller. Arrays are indexed by task id. */
 export interface Plan {
@@ -225,8 +225,8 @@ interface PlanSpans {
 
 /** Returns the spans; undefined, at no cost, if the program never opened one. */
 function planSpans(size: number, spanOf: (id: number) => SpanRef | undefined): PlanSpans | undefined {
-  if (!spansInUse()) return undefined;
-  const outside = currentSpan() ?? { tags: DEFAULT_SPAN, code: [] };
+  if (definedSpans.source === undefined) return undefined;
+  const outside = definedSpans.current ?? { tags: DEFAULT_SPAN, code: [] };
   const of = new Int32Array(size);
   const refs: SpanRef[] = [];
   const byRef = new Map<SpanRef, number>();

@@ -17,6 +17,7 @@ import {
 } from '../protocol/program.js';
 import { type AnyFunction, isFunction, resolveFunction } from './callable.js';
 import { describe, noFunctionError, tooManyFunctionsError, unknownKeyError } from './compileErrors.js';
+import { definedSpans, type SpanRef } from './definedWith.js';
 import { Delayed } from './delayed.js';
 import { External } from './external.js';
 import { GrowableInt32, TokenBuffer } from './growable.js';
@@ -24,7 +25,6 @@ import { type KeyIndex, RankIndex } from './keyIndex.js';
 import { Literal } from './literal.js';
 import { checkCopyable } from './lossyCopies.js';
 import { checkNesting, isPlainObject } from './nesting.js';
-import { type SpanRef, spanOf } from './spanContext.js';
 
 const UNKNOWN = -1;
 const DATA = -2;
@@ -140,7 +140,7 @@ export class Compiler {
   /** Returns the span in which the task was defined. */
   span(task: number): SpanRef | undefined {
     const value = this.#slotValues[this.#taskSlots.at(task)];
-    return value instanceof Delayed ? spanOf(value) : undefined;
+    return value instanceof Delayed ? definedSpans.of(value) : undefined;
   }
 
   /** Returns the external result of a task, if it has one. */

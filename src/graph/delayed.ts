@@ -5,12 +5,11 @@ import { internalError, invalidArgument, LongpoleError } from '../base/errors.js
 import { INSPECT } from '../base/printed.js';
 import { visibleName } from '../base/visibleText.js';
 import type { Graph } from '../protocol/graph.js';
-import { rememberAnnotations } from './annotationContext.js';
 import type { AnyFunction } from './callable.js';
 import type { ComputeOptions } from './computeOptions.js';
+import { definedAnnotations, definedSpans } from './definedWith.js';
 import { literal } from './literal.js';
 import { checkNesting, forEachPart } from './nesting.js';
-import { rememberSpan } from './spanContext.js';
 
 /** Implementation of `Delayed.compute()`. */
 export type ComputeRunner = (delayed: Delayed<unknown>, options: ComputeOptions) => Promise<unknown>;
@@ -39,8 +38,8 @@ export class Delayed<T> {
     this.key = key;
     this.fn = fn;
     this.args = args;
-    rememberSpan(this);
-    rememberAnnotations(this);
+    definedSpans.remember(this);
+    definedAnnotations.remember(this);
   }
 
   /**

@@ -1,6 +1,6 @@
 // Errors as plain data. A structured clone of an Error loses `code` and other own properties, and turns a user's
 // class into a plain Error. Errors of JavaScript's own classes and of Longpole keep their class here.
-import { ERROR_CODES, type ErrorCode, KilledWorkerError, LongpoleError, TaskError } from '../base/errors.js';
+import { isErrorCode, KilledWorkerError, LongpoleError, TaskError } from '../base/errors.js';
 
 export interface ErrorInfo {
   readonly name: string;
@@ -111,10 +111,6 @@ function newError({ name, message, properties }: ErrorInfo, options: { cause?: u
   const where = { key, worker, function: fn };
   if (typeof attempts === 'number') return new KilledWorkerError(where, attempts, message, options);
   return new TaskError(where, message, { ...options, code });
-}
-
-function isErrorCode(code: unknown): code is ErrorCode {
-  return typeof code === 'string' && Object.hasOwn(ERROR_CODES, code);
 }
 
 interface ErrorLike {

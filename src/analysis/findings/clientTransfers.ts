@@ -10,7 +10,8 @@ export interface ClientTransfers {
   readonly onPath: number;
 }
 
-interface Span {
+/** A stretch of time, in seconds since the epoch. */
+export interface Span {
   readonly start: number;
   readonly stop: number;
 }

@@ -2,6 +2,7 @@
 // own work for the tasks.
 import type { Trace } from '../../trace/trace.js';
 import { coreUseOf } from '../coreUse.js';
+import type { Span } from './clientTransfers.js';
 import { CROWDED_SHARE } from './cpuOversubscription.js';
 import type { Facts } from './finding.js';
 import { coreShare } from './noncpu.js';
@@ -16,11 +17,6 @@ const OWN_MODULE =
   /^(.*\/(?:src|dist)\/(?=(?:engine\/(?:pool|cluster|scheduler)|api\/cluster)\/[^/]+\.[jt]s$)|.*\/longpole\/dist\/bundle\/)/;
 /** Largest cost of a submission or of a finished task in Longpole, seconds. */
 const TASK_COST = 200e-6;
-
-interface Span {
-  readonly start: number;
-  readonly stop: number;
-}
 
 export interface BlockedSpan extends Span {
   readonly delay: number;

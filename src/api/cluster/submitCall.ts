@@ -1,7 +1,7 @@
 // Implements `submit` and `map`, for clients of a program and for clients inside tasks.
 import { checkOptions, invalid } from '../../base/arguments.js';
-import { currentAnnotations } from '../../graph/annotationContext.js';
 import { isFunction, resolveFunction } from '../../graph/callable.js';
+import { definedAnnotations } from '../../graph/definedWith.js';
 import { Delayed } from '../../graph/delayed.js';
 import type { External } from '../../graph/external.js';
 import { functionName } from '../../graph/functionName.js';
@@ -59,7 +59,7 @@ function submitOne(
   code: () => string,
 ): Future<unknown> {
   if (!isFunction(fn)) throw invalid('submit() and map(): fn', fn, 'a function');
-  const annotated = { ...currentAnnotations(), ...options };
+  const annotated = { ...definedAnnotations.current, ...options };
   const target = resolveFunction(fn);
   const token = options.pure ? tokenize(target, ...args) : uniqueToken();
   const key = options.key ?? `${functionName(fn)}-${token}`;

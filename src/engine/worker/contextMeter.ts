@@ -1,10 +1,9 @@
 // `contextMeter`, with which a task divides its time between activities and counts metrics. Outside a task it counts
 // nothing and does not fail, as in Dask, so that the same code runs in a test.
 import { internalError, invalidArgument } from '../../base/errors.js';
+import { type AnyFunction, isFunction } from '../../graph/callable.js';
 import { isThenable } from './evaluator.js';
 import { meterContext } from './meterContext.js';
-
-type AnyFunction = (...args: never[]) => unknown;
 
 /** A meter that has not started: hold it with `using`, or decorate a method with it. */
 export interface Meter {
@@ -129,10 +128,6 @@ function checkMethod(label: string, value: unknown): AnyFunction {
   throw invalidArgument(
     `@contextMeter.meter('${label}') decorates a method; this is ${value === null ? 'null' : typeof value}.`,
   );
-}
-
-function isFunction(value: unknown): value is AnyFunction {
-  return typeof value === 'function';
 }
 
 function checkText(name: string, value: unknown): void {
