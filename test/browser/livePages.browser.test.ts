@@ -112,6 +112,8 @@ test('a live page opens on Status and shows the tasks since the last pause, and 
   await shows(60, 63);
   await page.getByRole('button', { name: 'Fit' }).click();
   await shows(0, 63);
+  // The whole run is shown without the pause.
+  await page.getByRole('img', { name: /^Time axis, without 50\.0\ss idle$/ }).waitFor();
   await go(page, 'stream');
   await shows(0, 63);
   await page.getByRole('button', { name: 'Now' }).click();

@@ -1,6 +1,6 @@
 // Draws the flows of the selected task over a task stream: lines from its dependencies and to its dependents.
 import type { FlowEnd, Flows } from '../model/flows.js';
-import type { ColumnGrid } from '../model/streamDetail.js';
+import { columnAtTime, type TimeAxis } from '../model/timeAxis.js';
 import { laneBox } from './drawTasks.js';
 import type { Renderer } from './renderer.js';
 
@@ -22,23 +22,23 @@ export interface FlowColors {
 export function drawFlows(
   renderer: Renderer,
   flows: Flows,
-  grid: ColumnGrid,
+  axis: TimeAxis,
   box: { readonly left: number; readonly height: number },
   colors: FlowColors,
 ): void {
-  const x = (time: number): number => box.left + (time - grid.start) / grid.perColumn;
+  const x = (time: number): number => box.left + columnAtTime(axis, time);
   const y = ({ lane }: FlowEnd): number => {
     const { top, height } = laneBox(flows.plot.lanes, lane, box.height);
     return top + height * HIGH;
   };
   const draw = (from: FlowEnd, to: FlowEnd, color: string): void => {
     const [x1, y1, x2, y2] = [x(from.stop), y(from), x(to.start), y(to)];
-    if (Math.max(x1, x2) < box.left || Math.min(x1, x2) > box.left + grid.columns) return;
+    if (Math.max(x1, x2) < box.left || Math.min(x1, x2) > box.left + axis.columns) return;
     renderer.line(curve(x1, y1, x2, y2), color, LINE);
     renderer.dot(x1, y1, DOT, color);
     renderer.dot(x2, y2, DOT, color);
   };
-  renderer.clip(box.left, 0, grid.columns, box.height);
+  renderer.clip(box.left, 0, axis.columns, box.height);
   for (const end of flows.neededBy) draw(flows.task, end, colors.neededBy);
   for (const end of flows.needs) draw(end, flows.task, colors.needs);
   renderer.unclip();

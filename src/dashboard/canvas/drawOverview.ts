@@ -2,7 +2,8 @@
 import type { ProfileModel } from '../model/profileModel.js';
 import { columnRanges } from '../model/series.js';
 import { type ColumnGrid, layoutGroup } from '../model/streamDetail.js';
-import type { Tick } from '../model/ticks.js';
+import { idleLabel, type Tick, timeTicks } from '../model/ticks.js';
+import type { AxisBreak, TimeAxis } from '../model/timeAxis.js';
 import type { TimeWindow } from '../model/timeView.js';
 import type { PlotArea } from './drawCharts.js';
 import type { Renderer } from './renderer.js';
@@ -91,13 +92,54 @@ export function drawOverview(
   renderer.rect(from + width - 1, 0, 2, area.height, theme.accent);
 }
 
+/** Distance of a label of the ruler from a break, px. */
+const FROM_BREAK = 26;
+
+/** Returns the ticks of all parts of an axis with their columns, without those whose labels would reach into a break. */
+export function axisTicks({ parts, breaks }: TimeAxis): (Tick & { readonly x: number })[] {
+  return parts
+    .flatMap((part) =>
+      timeTicks(part.start, part.start + part.columns * part.perColumn, part.columns).map((tick) => ({
+        ...tick,
+        x: part.left + (tick.value - part.start) / part.perColumn,
+      })),
+    )
+    .filter(({ x }) =>
+      breaks.every(({ left, columns }) => x < left - FROM_BREAK || x > left + columns + FROM_BREAK),
+    );
+}
+
+/** Length of a dash and of the space after it, px. */
+const DASH = 4;
+
+/** Draws the breaks of the axis over the empty lanes of a plot. */
+export function drawBreaks(renderer: Renderer, { breaks }: TimeAxis, area: PlotArea, theme: Theme): void {
+  for (const { left, columns } of breaks) {
+    renderer.rect(area.left + left, 0, columns, area.height, theme.ground);
+    for (const x of [area.left + left, area.left + left + columns - 1])
+      for (let y = 0; y < area.height; y += 2 * DASH) renderer.rect(x, y, 1, DASH, theme.axis);
+  }
+}
+
 export function drawRuler(
   renderer: Renderer,
   ticks: readonly (Tick & { readonly x: number })[],
+  breaks: readonly AxisBreak[],
   area: PlotArea,
   theme: Theme,
 ): void {
   renderer.rect(area.left, area.height - 1, area.width, 1, theme.axis);
+  for (const stretch of breaks) {
+    const { left, columns } = stretch;
+    renderer.rect(area.left + left, area.height - 1, columns, 1, theme.ground);
+    renderer.text(
+      `… ${idleLabel(stretch)}`,
+      area.left + left + columns / 2,
+      area.height / 2 - 3,
+      theme.muted,
+      'center',
+    );
+  }
   for (const { x, label } of ticks) {
     renderer.rect(area.left + x, area.height - 6, 1, 6, theme.axis);
     const half = renderer.textWidth(label) / 2;

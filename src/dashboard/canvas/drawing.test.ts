@@ -166,7 +166,7 @@ test('labels of the time axis stay inside it', () => {
     { x: 0, value: 0, label: '0' },
     { x: 300, value: 3, label: '3.000 s' },
   ];
-  drawRuler(renderer, ticks, { left: LEFT, width: 300, height: 26 }, theme);
+  drawRuler(renderer, ticks, [], { left: LEFT, width: 300, height: 26 }, theme);
   for (const { text, x } of renderer.texts) {
     assert.ok(x - renderer.textWidth(text) / 2 >= LEFT && x + renderer.textWidth(text) / 2 <= LEFT + 300);
   }

@@ -17,11 +17,11 @@ import type { Matches } from '../model/search.js';
 import { shortNames } from '../model/shortNames.js';
 import { type ColumnGrid, taskSeconds } from '../model/streamDetail.js';
 import { type TaskLanes, totalHeight } from '../model/taskLanes.js';
-import { timeTicks } from '../model/ticks.js';
+import { columnAtTime, type TimeAxis, timeAxis } from '../model/timeAxis.js';
 import { snapToPixels, spanOf, type TimeWindow } from '../model/timeView.js';
 import { drawCache, drawLines, drawResources, drawTimeLines, type PlotArea } from './drawCharts.js';
 import { drawFlows } from './drawFlows.js';
-import { drawOverview, drawRuler, overviewShares } from './drawOverview.js';
+import { axisTicks, drawBreaks, drawOverview, drawRuler, overviewShares } from './drawOverview.js';
 import { drawPath } from './drawPath.js';
 import { drawStream } from './drawTasks.js';
 import { CanvasRenderer, fitText, type Renderer } from './renderer.js';
@@ -51,6 +51,11 @@ export function gridOf(window: TimeWindow, width: number): ColumnGrid {
   const columns = columnsOf(width);
   const { start } = snapToPixels(window, columns);
   return { start, perColumn: spanOf(window) / columns, columns };
+}
+
+/** Returns the time axis of a window, folded if it shows the whole run. */
+export function axisOf(model: ProfileModel, window: TimeWindow, width: number): TimeAxis {
+  return timeAxis(model, window, columnsOf(width));
 }
 
 /** Returns the part of the run that the grid shows, in seconds since the origin. */
@@ -100,12 +105,9 @@ export class Stage {
 
   draw(scene: Scene): void {
     const grid = gridOf(scene.window, scene.width);
-    const end = grid.start + grid.columns * grid.perColumn;
-    const ticks = timeTicks(grid.start, end, grid.columns).map((tick) => ({
-      ...tick,
-      x: (tick.value - grid.start) / grid.perColumn,
-    }));
-    this.#drawStrip(scene, grid, ticks);
+    const axis = axisOf(this.#model, scene.window, scene.width);
+    const ticks = axisTicks(axis);
+    this.#drawStrip(scene, axis, ticks);
     this.#model.plots.forEach((plot, index) => {
       const renderer = this.#plots[index];
       const box = scene.boxes[index];
@@ -121,16 +123,18 @@ export class Stage {
       );
       if (plot.type === 'tasks') {
         const matches = scene.matches?.lanes[index];
-        drawStream(renderer, this.#model, plot, grid, area, {
-          theme: scene.theme,
-          emphasis: scene.emphasis,
-          matches,
-        });
-        if (scene.path !== undefined) {
-          const path = this.#pathOn(plot, scene.path);
-          drawPath(renderer, plot.lanes, path, grid, area, scene.theme.ink);
+        const path = scene.path === undefined ? undefined : this.#pathOn(plot, scene.path);
+        drawBreaks(renderer, axis, area, scene.theme);
+        for (const part of axis.parts) {
+          const box = { left: area.left + part.left, height: area.height };
+          drawStream(renderer, this.#model, plot, part, box, {
+            theme: scene.theme,
+            emphasis: scene.emphasis,
+            matches,
+          });
+          if (path !== undefined) drawPath(renderer, plot.lanes, path, part, box, scene.theme.ink);
         }
-        if (scene.flows?.plot === plot) drawFlows(renderer, scene.flows, grid, area, scene.theme);
+        if (scene.flows?.plot === plot) drawFlows(renderer, scene.flows, axis, area, scene.theme);
       } else if (plot.type === 'resources') drawResources(renderer, plot, grid, area, scene.theme);
       else if (plot.type === 'lines') drawLines(renderer, plot, grid, area, scene.theme);
       else drawCache(renderer, this.#model, plot, grid, area, scene.theme, scene.emphasis);
@@ -145,22 +149,25 @@ export class Stage {
     return lanes;
   }
 
-  #drawStrip(scene: Scene, grid: ColumnGrid, ticks: Parameters<typeof drawRuler>[1]): void {
+  #drawStrip(scene: Scene, axis: TimeAxis, ticks: Parameters<typeof drawRuler>[1]): void {
     if (this.#overview === undefined || this.#ruler === undefined) return;
     const { limits } = this.#model;
-    if (this.#busy.length !== grid.columns || this.#busyModel !== this.#model) {
+    const { columns } = axis;
+    const whole = axisOf(this.#model, limits, scene.width);
+    if (this.#busy.length !== columns || this.#busyModel !== this.#model) {
       this.#busyModel = this.#model;
-      const whole = { start: limits.start, perColumn: spanOf(limits) / grid.columns, columns: grid.columns };
-      this.#busy = overviewShares(this.#model, whole);
+      this.#busy = new Float32Array(columns);
+      for (const part of whole.parts)
+        this.#busy.set(overviewShares(this.#model, part).subarray(0, columns - part.left), part.left);
     }
-    const fraction = (time: number) => (time - limits.start) / spanOf(limits);
+    const fraction = (time: number) => columnAtTime(whole, time) / columns;
     const shown = { start: fraction(scene.window.start), stop: fraction(scene.window.stop) };
-    const area = { left: LEFT_GUTTER, width: grid.columns };
+    const area = { left: LEFT_GUTTER, width: columns };
     this.#overview.begin(scene.width, OVERVIEW_HEIGHT);
     const overviewArea = { ...area, height: OVERVIEW_HEIGHT };
     drawOverview(this.#overview, this.#busy, overviewArea, shown, scene.theme);
     this.#ruler.begin(scene.width, RULER_HEIGHT);
-    drawRuler(this.#ruler, ticks, { ...area, height: RULER_HEIGHT }, scene.theme);
+    drawRuler(this.#ruler, ticks, axis.breaks, { ...area, height: RULER_HEIGHT }, scene.theme);
   }
 
   /** Returns the shortened names of the rows. */

@@ -5,7 +5,7 @@ import type { TaskRows } from '../../trace/trace.js';
 import type { TimeWindow } from './timeView.js';
 
 /** Seconds without a running task after which the next task begins a new activity. */
-const PAUSE = 5;
+export const PAUSE = 5;
 
 /** Returns the time from the first task since the last pause to the last task, or to `now` while tasks run. */
 export function currentActivity(

@@ -36,7 +36,12 @@ test('a flow is a line from the end of one task to the start of another; flows o
   const renderer = new RecordingRenderer();
   const colors = { needs: 'blue', neededBy: 'red' };
   const box = { left: 50, height: 60 };
-  drawFlows(renderer, flows, { start: 0, perColumn: 0.1, columns: 100 }, box, colors);
+  const axisFrom = (start: number) => ({
+    columns: 100,
+    parts: [{ start, perColumn: 0.1, columns: 100, left: 0 }],
+    breaks: [],
+  });
+  drawFlows(renderer, flows, axisFrom(0), box, colors);
   const middle = (lane: number) =>
     laneBox(plot.lanes, lane, 60).top + laneBox(plot.lanes, lane, 60).height * 0.22;
   const ends = renderer.lines.map(({ points, color }) => [...points.slice(0, 2), ...points.slice(-2), color]);
@@ -46,6 +51,6 @@ test('a flow is a line from the end of one task to the start of another; flows o
     [80, middle(1), 90, middle(0), 'blue'],
   ]);
   renderer.begin();
-  drawFlows(renderer, flows, { start: 6.5, perColumn: 0.1, columns: 100 }, box, colors);
+  drawFlows(renderer, flows, axisFrom(6.5), box, colors);
   assert.equal(renderer.lines.length, 1);
 });

@@ -1,5 +1,7 @@
 // A SectionPage prepared for display: one time axis from 0, a colour per prefix, and the data of each section's plot.
-import { assignColors } from './palette.js';
+import { PAUSE } from './currentActivity.js';
+import { idleStretches } from './idleStretches.js';
+import { ACTIVITY_SLOTS, assignColors } from './palette.js';
 import type { CacheSection, SectionPage, StringList, TaskSection } from './sections.js';
 import { cacheSeries, type PrefixSeries, type Series } from './series.js';
 import { buildLanes, type LaneGroup, type TaskLanes } from './taskLanes.js';
@@ -82,6 +84,8 @@ export interface ProfileModel {
   readonly run: TimeWindow;
   /** The duration with a margin, as far as the page can be zoomed out. */
   readonly limits: TimeWindow;
+  /** Stretches of the run without tasks and activities that are long enough to be folded, in seconds since the origin. */
+  readonly idle: readonly TimeWindow[];
   /** Window that a page follows until the user moves it. Default: `limits`. */
   readonly followed?: TimeWindow | undefined;
   readonly plots: readonly Plot[];
@@ -146,14 +150,19 @@ export function buildModel(page: SectionPage, options: ModelOptions = {}): Profi
   // A run begins with the program's call. Before it, there are only activities of idle workers.
   const start = options.run === undefined ? first : options.run.start - origin;
   const margin = (duration - start) * 0.006;
+  const run =
+    options.run === undefined
+      ? { start: ran.origin - origin, stop: ran.origin - origin + ran.duration }
+      : { start: options.run.start - origin, stop: options.run.stop - origin };
+  // Workers without tasks collect garbage, too.
+  const isWork = (entry: number): boolean =>
+    prefixes[page.tasks.prefix[stream?.task[entry] ?? 0]!]?.slot !== ACTIVITY_SLOTS.gc;
   return {
     page,
     origin,
     duration,
-    run:
-      options.run === undefined
-        ? { start: ran.origin - origin, stop: ran.origin - origin + ran.duration }
-        : { start: options.run.start - origin, stop: options.run.stop - origin },
+    run,
+    idle: stream === undefined ? [] : idleStretches(stream, origin, { start, stop: duration }, PAUSE, isWork),
     limits: { start: start - margin, stop: duration + margin },
     plots,
     prefixes,

@@ -106,6 +106,11 @@ export function valueLabel(value: number, unit: AxisUnit): string {
   return formatNumber(value);
 }
 
+/** Formats the length of an idle stretch. */
+export function idleLabel({ start, stop }: { readonly start: number; readonly stop: number }): string {
+  return `${formatDuration(stop - start)} idle`;
+}
+
 /** Formats a time since the beginning of the run precisely enough for a window of `span` seconds. */
 export function preciseTime(seconds: number, span: number): string {
   if (span > 600 || Math.abs(seconds) >= 600) return formatDuration(seconds);

@@ -1,8 +1,9 @@
 // The overview of the whole run above the time axis. Dragging selects a window, or moves the window under the pointer.
 import { useEffect, useRef } from 'preact/hooks';
-import { columnsOf, type Stage } from '../canvas/stage.js';
+import { axisOf, columnsOf, type Stage } from '../canvas/stage.js';
 import { LEFT_GUTTER, OVERVIEW_HEIGHT, RULER_HEIGHT } from '../model/pageLayout.js';
-import { preciseTime } from '../model/ticks.js';
+import { idleLabel, preciseTime } from '../model/ticks.js';
+import { columnAtTime, timeAtColumn } from '../model/timeAxis.js';
 import { spanOf } from '../model/timeView.js';
 import type { PageState } from './pageState.js';
 
@@ -23,10 +24,15 @@ export function OverviewStrip({ state, stage }: { readonly state: PageState; rea
         aria-label="The whole run: the share of busy workers, and the range that the plots show"
         style={{ height: `${OVERVIEW_HEIGHT}px` }}
       />
-      <canvas ref={ruler} role="img" aria-label="Time axis" style={{ height: `${RULER_HEIGHT}px` }} />
+      <canvas ref={ruler} role="img" aria-label={axisLabel(state)} style={{ height: `${RULER_HEIGHT}px` }} />
       <RulerTime state={state} />
     </div>
   );
+}
+
+function axisLabel({ model, window, width }: PageState): string {
+  const folded = axisOf(model, window.value, width.value).breaks.map(idleLabel);
+  return folded.length === 0 ? 'Time axis' : `Time axis, without ${folded.join(', ')}`;
 }
 
 /** Shows the pointer's time on the time axis. */
@@ -34,8 +40,7 @@ function RulerTime({ state }: { readonly state: PageState }) {
   const hover = state.hover.value;
   if (hover === undefined) return null;
   const window = state.window.value;
-  const columns = columnsOf(state.width.value);
-  const x = LEFT_GUTTER + ((hover.time - window.start) / spanOf(window)) * columns;
+  const x = LEFT_GUTTER + columnAtTime(axisOf(state.model, window, state.width.value), hover.time);
   return (
     <span class="ruler-time" style={{ left: `${Math.round(x)}px` }}>
       {preciseTime(hover.time, spanOf(window))}
@@ -54,7 +59,7 @@ function brush(state: PageState, canvas: HTMLCanvasElement): () => void {
   let grabbed: number | undefined;
   const timeAt = (event: PointerEvent) => {
     const x = event.clientX - canvas.getBoundingClientRect().left - LEFT_GUTTER;
-    return limitsOf().start + (x / columnsOf(state.width.value)) * spanOf(limitsOf());
+    return timeAtColumn(axisOf(state.model, limitsOf(), state.width.value), x);
   };
   const slop = () => (SLOP / columnsOf(state.width.value)) * spanOf(limitsOf());
   canvas.addEventListener(

@@ -6,12 +6,13 @@ import { useContext, useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { AnimationFrames } from '../canvas/animationFrames.js';
 import { laneAt, laneBox } from '../canvas/drawTasks.js';
 import { type GestureHandler, listen } from '../canvas/gestures.js';
-import { columnsOf, gridOf, type Scene, type Stage } from '../canvas/stage.js';
+import { axisOf, columnsOf, type Scene, type Stage } from '../canvas/stage.js';
 import { THEMES } from '../canvas/theme.js';
 import { hitLane } from '../model/hitTest.js';
 import { HEADING, LEFT_GUTTER, layoutPlots, OVERVIEW_HEIGHT, RULER_HEIGHT } from '../model/pageLayout.js';
 import { totalHeight } from '../model/taskLanes.js';
 import { preciseTime } from '../model/ticks.js';
+import { columnAtTime, partAt, type TimeAxis, timeAtColumn } from '../model/timeAxis.js';
 import { pan, spanOf, zoom } from '../model/timeView.js';
 import { IndividualContext } from './individual.js';
 import { OverviewStrip } from './overviewStrip.js';
@@ -108,7 +109,7 @@ function gestureHandler(state: PageState, surface: HTMLElement): GestureHandler 
   const limitsOf = () => state.model.limits;
   const columns = () => columnsOf(state.width.value);
   const perPixel = () => spanOf(state.window.value) / columns();
-  const timeAt = (x: number) => state.window.value.start + (x - LEFT_GUTTER) * perPixel();
+  const timeAt = (x: number) => timeAtColumn(shownAxis(state), x - LEFT_GUTTER);
   return {
     takesWheel: (x) => x >= LEFT_GUTTER && x < LEFT_GUTTER + columns(),
     dragBy: (px) => state.moveTo(pan(limitsOf(), state.target, -px * perPixel()), false),
@@ -132,12 +133,18 @@ function gestureHandler(state: PageState, surface: HTMLElement): GestureHandler 
   };
 }
 
+/** Returns the time axis that the plots show. */
+function shownAxis({ model, window, width }: PageState): TimeAxis {
+  return axisOf(model, window.value, width.value);
+}
+
 /** Returns the hover at a point of the surface; undefined outside the plots. */
 function hoverAt(state: PageState, surface: HTMLElement, x: number, y: number): Hover | undefined {
   const columns = columnsOf(state.width.value);
   if (x < LEFT_GUTTER || x >= LEFT_GUTTER + columns) return undefined;
-  const grid = gridOf(state.window.value, state.width.value);
+  const axis = shownAxis(state);
   const column = x - LEFT_GUTTER;
+  const part = partAt(axis, column);
   const plot = state.boxes.value.findIndex((box) => y >= box.top && y < box.top + HEADING + box.height);
   const box = state.boxes.value[plot];
   const edge = surface.getBoundingClientRect();
@@ -146,9 +153,12 @@ function hoverAt(state: PageState, surface: HTMLElement, x: number, y: number): 
   const lane = shown?.type === 'tasks' && box !== undefined ? laneAt(shown.lanes, inPlot, box.height) : -1;
   return {
     plot,
-    time: grid.start + column * grid.perColumn,
+    time: timeAtColumn(axis, column),
     y: inPlot,
-    hit: shown?.type === 'tasks' && lane >= 0 ? hitLane(shown.lanes, lane, grid, column) : undefined,
+    hit:
+      shown?.type === 'tasks' && lane >= 0 && part !== undefined
+        ? hitLane(shown.lanes, lane, part, column - part.left)
+        : undefined,
     clientX: edge.left + x,
     clientY: edge.top + y,
   };
@@ -184,10 +194,10 @@ function Outline({
   const { hit } = pinned;
   const lane = hit.kind === 'density' ? hit.lane : laneOf(plot.lanes.lanes, hit.position);
   const { top, height } = laneBox(plot.lanes, lane, box.height);
-  const grid = gridOf(state.window.value, state.width.value);
-  const from = Math.max(0, Math.round((extent.start - grid.start) / grid.perColumn));
-  const to = Math.min(grid.columns, Math.round((extent.stop - grid.start) / grid.perColumn));
-  if (to < 0 || from > grid.columns) return null;
+  const axis = shownAxis(state);
+  const from = Math.max(0, Math.round(columnAtTime(axis, extent.start)));
+  const to = Math.min(axis.columns, Math.round(columnAtTime(axis, extent.stop)));
+  if (to < 0 || from > axis.columns) return null;
   const width = Math.max(2, to - from);
   const style = {
     left: `${LEFT_GUTTER + from}px`,
@@ -206,8 +216,7 @@ function laneOf(lanes: readonly (readonly { from: number; to: number }[])[], pos
 function Crosshair({ state }: { readonly state: PageState }) {
   const hover = state.hover.value;
   if (hover === undefined) return null;
-  const grid = gridOf(state.window.value, state.width.value);
-  const x = LEFT_GUTTER + Math.round((hover.time - grid.start) / grid.perColumn);
+  const x = LEFT_GUTTER + Math.round(columnAtTime(shownAxis(state), hover.time));
   return <div class="crosshair" style={{ left: `${x}px` }} />;
 }
 
@@ -218,7 +227,8 @@ function Selection({ state }: { readonly state: PageState }) {
   const inside = (x: number) => Math.min(LEFT_GUTTER + columns, Math.max(LEFT_GUTTER, x));
   const from = inside(Math.min(range.from, range.to));
   const to = inside(Math.max(range.from, range.to));
-  const seconds = ((to - from) * spanOf(state.window.value)) / columns;
+  const axis = shownAxis(state);
+  const seconds = timeAtColumn(axis, to - LEFT_GUTTER) - timeAtColumn(axis, from - LEFT_GUTTER);
   return (
     <div class="selection" style={{ left: `${from}px`, width: `${to - from}px` }}>
       <span>{preciseTime(seconds, seconds)}</span>
