@@ -2,22 +2,20 @@
 // source map. A script that a loader such as tsx compiled has its map only in the isolate that loaded it, which
 // receives one request for it.
 import { readFileSync, statSync } from 'node:fs';
-import { SourceMap } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { SourcePosition } from '../../profile/taskPlaces.js';
+import { LineMap, type MapPayload } from './lineMap.js';
 
 /** Most maps that are kept. Beyond it all are discarded and read again on demand. */
 const MAX_MAPS = 2000;
-/** Largest map. Parsing a map takes about as many microseconds as it has kilobytes. */
+/** Largest map. */
 const MAX_MAP_BYTES = 32 * 1024 * 1024;
 
-type SourceMapPayload = ConstructorParameters<typeof SourceMap>[0];
-
 /**
- * Script on disk → its map and the state of its file. The threads of a process run the same scripts, and a parsed map
- * takes about ten times the memory of its text, so their profilers share it.
+ * Script on disk → its map and the state of its file. The threads of a process run the same scripts, so their profilers
+ * share the maps.
  */
-const shared = new Map<string, { readonly stamp: string; readonly map: WeakRef<SourceMap> }>();
+const shared = new Map<string, { readonly stamp: string; readonly map: WeakRef<LineMap> }>();
 
 /** Returns an expression that evaluates to the map of a script inside an isolate, as JSON, or to null. */
 export function mapExpression(url: string): string {
@@ -26,7 +24,7 @@ export function mapExpression(url: string): string {
 
 export class SourcePositions {
   /** Script → its map; null if it has none. */
-  readonly #maps = new Map<string, SourceMap | null>();
+  readonly #maps = new Map<string, LineMap | null>();
   /**
    * Matches scripts that a loader such as tsx compiles. Only the isolate that loaded such a script has its source map. Any
    * other script on disk has a comment with its source map or with the path of it.
@@ -47,9 +45,8 @@ export class SourcePositions {
 
   /** Returns the start of a function; line and column from 0. */
   functionPosition(url: string, line: number, column: number): SourcePosition {
-    const entry = this.#map(url)?.findEntry(line, column);
-    if (entry !== undefined && 'originalSource' in entry)
-      return { file: filePath(entry.originalSource, url), line: entry.originalLine + 1 };
+    const found = this.#map(url)?.find(line, column);
+    if (found?.source !== undefined) return { file: filePath(found.source, url), line: found.line + 1 };
     return { file: filePath(url, url), line: line + 1 };
   }
 
@@ -60,18 +57,18 @@ export class SourcePositions {
   runningLine(url: string, line: number): number {
     const map = this.#map(url);
     if (map === null) return line;
-    const last = map.findEntry(line - 1, Number.MAX_SAFE_INTEGER);
-    if (!('originalLine' in last) || last.generatedLine !== line - 1) return 0;
+    const last = map.find(line - 1, Number.MAX_SAFE_INTEGER);
+    if (last?.source === undefined || last.column < 0) return 0;
     // The first mapping of the line is behind its indentation.
-    for (let column = 0; column < last.generatedColumn; column = 2 * column + 1) {
-      const first = map.findEntry(line - 1, column);
-      if ('originalLine' in first && first.generatedLine === line - 1)
-        return first.originalLine === last.originalLine ? last.originalLine + 1 : 0;
+    for (let column = 0; column < last.column; column = 2 * column + 1) {
+      const first = map.find(line - 1, column);
+      if (first?.source !== undefined && first.column >= 0)
+        return first.line === last.line ? last.line + 1 : 0;
     }
-    return last.originalLine + 1;
+    return last.line + 1;
   }
 
-  #map(url: string): SourceMap | null {
+  #map(url: string): LineMap | null {
     let map = this.#maps.get(url);
     if (map === undefined) {
       map = this.#compiledByLoader.test(withoutQuery(url)) ? null : mapOnDisk(url);
@@ -80,7 +77,7 @@ export class SourcePositions {
     return map;
   }
 
-  #keep(url: string, map: SourceMap | null): void {
+  #keep(url: string, map: LineMap | null): void {
     if (this.#maps.size >= MAX_MAPS) this.#maps.clear();
     this.#maps.set(url, map);
   }
@@ -101,7 +98,7 @@ function filePath(source: string, script: string): string {
 }
 
 /** Returns the map of a script. Another profiler may have it already. */
-function mapOnDisk(url: string): SourceMap | null {
+function mapOnDisk(url: string): LineMap | null {
   if (!url.startsWith('file:')) return null;
   try {
     const path = fileURLToPath(withoutQuery(url));
@@ -121,7 +118,7 @@ function mapOnDisk(url: string): SourceMap | null {
 }
 
 /** Reads the map that a script on disk names in its last line: a file beside it, or the map itself. */
-function readMap(url: string, path: string): SourceMap | null {
+function readMap(url: string, path: string): LineMap | null {
   const text = readFileSync(path, 'utf8');
   const reference = /\/\/[#@] sourceMappingURL=(\S+)\s*$/.exec(text)?.[1];
   if (reference === undefined) return null;
@@ -133,17 +130,17 @@ function readMap(url: string, path: string): SourceMap | null {
   );
 }
 
-function parseMap(json: string): SourceMap | null {
+function parseMap(json: string): LineMap | null {
   if (json.length > MAX_MAP_BYTES) return null;
   try {
     const payload: unknown = JSON.parse(json);
-    return isMap(payload) ? new SourceMap(payload) : null;
+    return isMap(payload) ? new LineMap(payload) : null;
   } catch {
     return null;
   }
 }
 
-function isMap(value: unknown): value is SourceMapPayload {
+function isMap(value: unknown): value is MapPayload {
   return (
     typeof value === 'object' &&
     value !== null &&
