@@ -18,7 +18,7 @@ import { useAnalysis } from '../views/useAnalysis.js';
 import { useOpenGraph } from '../views/useOpenGraph.js';
 import { CRITICAL_PATH, GROUPS, PREFIX_GRAPH } from './analyses.js';
 import { GroupsGraph, MAX_DRAWN } from './groupsPage.js';
-import { LiveGraph } from './liveGraph.js';
+import { LiveGraph, ShowInStream } from './liveGraph.js';
 import type { PageProps } from './pageProps.js';
 
 /** Largest graph that is drawn as a whole, in tasks. */
@@ -148,9 +148,7 @@ function TaskGraph({ state, update: { trace }, filter, graph, chosen, onChosen }
             ? `${formatCount(rows.length)} tasks; thick edges and rings mark the critical path`
             : `${formatCount(rows.length)} of ${formatCount(tasks.length)} tasks, around ${tasks.keyOf(centre)}. Click a task to see the tasks around it, or search for a key.`}
         </span>
-        <button type="button" onClick={() => state.selectRow(centre)}>
-          Show {shortened(tasks.keyOf(centre))} in the task stream
-        </button>
+        <ShowInStream state={state} trace={trace} row={centre} />
         {whole ? null : (
           <button
             type="button"
@@ -225,8 +223,6 @@ function edgesAmong({ tasks }: Trace, rows: readonly number[]): [number, number]
   }
   return edges;
 }
-
-const shortened = (key: string): string => (key.length > 28 ? `${key.slice(0, 27)}…` : key);
 
 /** Returns the row of the clicked task, of the last match of the search, or of the last task. */
 function centreOf({ tasks }: Trace, chosen: string | undefined, query: string): number {

@@ -1,11 +1,13 @@
 // The current graph of a live run as a whole. As on Dask's graph page, the colour of a task is its state.
 import type { ComponentChildren } from 'preact';
 import type { OpenGraph } from '../../protocol/openGraph.js';
+import type { Trace } from '../../trace/trace.js';
 import { currentGraph, GRAPH_STATES, graphEdges } from '../model/currentGraph.js';
 import { formatCount } from '../model/format.js';
 import { slotColor } from '../model/palette.js';
 import { GraphView } from '../views/graphView.js';
 import { ColorKey } from '../views/parts.js';
+import type { ShellState } from '../views/shellState.js';
 import type { PageProps } from './pageProps.js';
 
 /** Most tasks that have labels. */
@@ -17,6 +19,22 @@ interface Props extends PageProps {
   readonly rows: readonly number[];
   readonly open: OpenGraph;
   readonly onChosen: (key: string) => void;
+}
+
+interface ShowProps {
+  readonly state: ShellState;
+  readonly trace: Trace;
+  readonly row: number;
+}
+
+/** A button that shows a task in the task stream. */
+export function ShowInStream({ state, trace: { tasks }, row }: ShowProps) {
+  const key = tasks.keyOf(row);
+  return (
+    <button type="button" onClick={() => state.selectRow(row)}>
+      Show {key.length > 28 ? `${key.slice(0, 27)}…` : key} in the task stream
+    </button>
+  );
 }
 
 export function LiveGraph({ state, update: { trace }, filter, rows, open, onChosen }: Props) {
@@ -34,6 +52,7 @@ export function LiveGraph({ state, update: { trace }, filter, rows, open, onChos
       <div class="filters">
         <span class="muted">{formatCount(tasks.length)} tasks; the colour of a task is its state</span>
         <ColorKey parts={parts} />
+        {rows.length === 0 ? null : <ShowInStream state={state} trace={trace} row={rows.at(-1)!} />}
       </div>
       <div class="graph">
         <GraphView
