@@ -39,12 +39,13 @@ export interface FutureOwner {
  * Releases the results of garbage-collected futures. Such a future counts as a reference until its result is settled,
  * so that garbage collection never cancels tasks. See docs/decisions/dropped-futures.md.
  */
-const dropped = new FinalizationRegistry<{ owner: FutureOwner; held: Held }>(({ owner, held }) => {
-  const { handle } = held;
-  if (handle !== undefined && !held.released) void handle.settled().then(() => owner.release(handle));
+const dropped = new FinalizationRegistry<Held>(({ owner, handle, released }) => {
+  if (handle !== undefined && !released) void handle.settled().then(() => owner.release(handle));
 });
 
+/** The state of a future, which outlives it. */
 interface Held {
+  readonly owner: FutureOwner;
   handle: FutureHandle | undefined;
   released: boolean;
   /** Error of the submission. */
@@ -59,15 +60,18 @@ interface Held {
  * @source Dask, `distributed.Future`
  */
 export class Future<T> extends External implements PromiseLike<T> {
-  readonly #owner: FutureOwner;
-  readonly #held: Held = { handle: undefined, released: false, failure: undefined };
+  readonly #held: Held;
 
   /** @internal Use the methods of Client. */
   constructor(owner: FutureOwner, key: string, handle?: FutureHandle) {
     super(key);
-    this.#owner = owner;
+    this.#held = { owner, handle: undefined, released: false, failure: undefined };
     if (handle !== undefined) this.bind(handle);
-    dropped.register(this, { owner, held: this.#held }, this);
+    dropped.register(this, this.#held, this);
+  }
+
+  get #owner(): FutureOwner {
+    return this.#held.owner;
   }
 
   get #handle(): FutureHandle | undefined {

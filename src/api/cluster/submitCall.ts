@@ -1,6 +1,6 @@
 // Implements `submit` and `map`, for clients of a program and for clients inside tasks.
 import { checkOptions, invalid } from '../../base/arguments.js';
-import { isFunction, resolveFunction } from '../../graph/callable.js';
+import { type AnyFunction, isFunction, resolveFunction } from '../../graph/callable.js';
 import { definedAnnotations } from '../../graph/definedWith.js';
 import { Delayed } from '../../graph/delayed.js';
 import type { External } from '../../graph/external.js';
@@ -28,7 +28,8 @@ export function submitCall(
   code: () => string,
 ): Future<unknown> {
   const options = optionsOfSubmit(fn, args);
-  return submitOne(submitter, fn, options === undefined ? args : args.slice(0, -1), options ?? {}, code);
+  const called = calledFunction(fn, options ?? {});
+  return submitOne(submitter, called, options === undefined ? args : args.slice(0, -1), options?.key, code);
 }
 
 export function mapCalls(
@@ -44,28 +45,42 @@ export function mapCalls(
   const lists = (hasOptions ? args.slice(0, -1) : args).map(arrayOf);
   if (lists.length === 0) throw notIterable('nothing');
   const length = Math.min(...lists.map((list) => list.length));
+  const called = calledFunction(fn, options);
   return Array.from({ length }, (_, index) => {
     const items = lists.map((list) => list[index]);
-    const own = options.key === undefined ? options : { ...options, key: `${options.key}-${index}` };
-    return submitOne(submitter, fn, items, own, code);
+    const key = options.key === undefined ? undefined : `${options.key}-${index}`;
+    return submitOne(submitter, called, items, key, code);
   });
+}
+
+/** The common part of the tasks of one `map`. */
+interface CalledFunction {
+  readonly target: AnyFunction;
+  readonly name: string;
+  /** The options of the call, and the annotations that apply to it. */
+  readonly options: SubmitOptions;
+}
+
+function calledFunction(fn: unknown, options: SubmitOptions): CalledFunction {
+  if (!isFunction(fn)) throw invalid('submit() and map(): fn', fn, 'a function');
+  return {
+    target: resolveFunction(fn),
+    name: functionName(fn),
+    options: { ...definedAnnotations.current, ...options },
+  };
 }
 
 function submitOne(
   { submissions, owner, known }: Submitter,
-  fn: unknown,
+  { target, name, options }: CalledFunction,
   args: readonly unknown[],
-  options: SubmitOptions,
+  givenKey: string | undefined,
   code: () => string,
 ): Future<unknown> {
-  if (!isFunction(fn)) throw invalid('submit() and map(): fn', fn, 'a function');
-  const annotated = { ...definedAnnotations.current, ...options };
-  const target = resolveFunction(fn);
-  const token = options.pure ? tokenize(target, ...args) : uniqueToken();
-  const key = options.key ?? `${functionName(fn)}-${token}`;
+  const key = givenKey ?? `${name}-${options.pure ? tokenize(target, ...args) : uniqueToken()}`;
   const existing = known(key);
   if (existing !== undefined) return new Future<unknown>(owner, key, existing);
   const future = new Future<unknown>(owner, key);
-  submissions.add(new Delayed(key, target, args), future, annotated, code);
+  submissions.add(new Delayed(key, target, args), future, options, code);
   return future;
 }
