@@ -213,3 +213,24 @@ test('browser tests run alone, and only with --browser', async () => {
   assert.equal((await runTests(files, ['--browser'])).last, '1 passed, 0 failed');
   assert.equal((await runTests(files, ['scripts/none'])).last, '0 passed, 1 failed');
 });
+
+test('a test that imports modules of the package runs with modules only, and one that imports support for tests with the bundle', async () => {
+  const ofTest = (name, imported, expected) =>
+    `${HEAD}import '#internal/${imported}';
+    test('${name}', () => assert.deepEqual(process.execArgv.filter((one) => one.startsWith('--conditions')), ${JSON.stringify(expected)}));`;
+  const { stdout, last } = await runTests({
+    'package.json': JSON.stringify({ type: 'module', imports: { '#internal/*': './dist/*' } }),
+    'dist/part.js': '',
+    'dist/alone.test.support.js': '',
+    'dist/joined.test.support.js': "import {} from './part.js';",
+    'test/bundle.test.js': '',
+    'test/modules.test.js': '',
+    'test/joined.test.js': '',
+    'dist-test/test/bundle.test.js': ofTest('bundle', 'alone.test.support.js', []),
+    'dist-test/test/modules.test.js': ofTest('modules', 'part.js', ['--conditions=longpole-modules']),
+    'dist-test/test/joined.test.js': ofTest('joined', 'joined.test.support.js', [
+      '--conditions=longpole-modules',
+    ]),
+  });
+  assert.equal(last, '3 passed, 0 failed', stdout);
+});

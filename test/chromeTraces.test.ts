@@ -8,8 +8,10 @@ import { after, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { LongpoleError } from 'longpole';
 import { type Table, TraceAnalyser } from 'longpole/analysis';
-import { exportTrace, openTrace, openTraces, type Trace } from 'longpole/trace';
+import { exportTrace, openTraces, type Trace } from 'longpole/trace';
 import fc from '#internal/base/properties.test.support.js';
+// The module, because the bundle keeps the functions of `node:fs` that a test replaces here.
+import { openTrace } from '#internal/files/openTrace.js';
 import { unpackFixture } from './support/dasfSmall.js';
 import { repositoryPath } from './support/repository.js';
 

@@ -6,6 +6,8 @@ import { constants, tmpdir } from 'node:os';
 import { dirname, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+/** Beginning of the names under which tests import single modules, see `imports` in package.json. */
+const INTERNAL = '#internal/';
 const REPORTER = new URL('testEvents.mjs', import.meta.url).href;
 const BATCH = fileURLToPath(new URL('testBatch.mjs', import.meta.url));
 /** Number of last characters of a file's output that are kept. The end shows why a process died. */
@@ -55,22 +57,33 @@ export async function runTestFiles(files, { cwd, timeout, env, signal }) {
 
 /**
  * Whether a compiled test, or a file that it imports, imports single modules of the package. It must not import the bundle
- * as well, which has copies of them.
+ * as well, which has copies of them. The bundle starts faster: an isolate needs half the CPU. Support for tests that
+ * imports no other module is in no bundle.
  */
-function importsModules(file, seen = new Set()) {
+export function importsModules(file, root, seen = new Set()) {
   if (seen.has(file) || !existsSync(file)) return false;
   seen.add(file);
-  const text = readFileSync(file, 'utf8');
-  if (file.split(sep).includes('dist') || text.includes("'#internal/")) return true;
-  const imported = Array.from(text.matchAll(/ from '(\.[^']+)'/g), ([, path]) =>
-    resolve(dirname(file), path),
+  const imported = importsOf(file).map((path) =>
+    path.startsWith(INTERNAL)
+      ? join(root, 'dist', path.slice(INTERNAL.length))
+      : resolve(dirname(file), path),
   );
-  return imported.some((path) => importsModules(path, seen));
+  if (file.split(sep).includes('dist')) return !file.endsWith('.test.support.js') || imported.length > 0;
+  return imported.some((path) => importsModules(path, root, seen));
+}
+
+/** Returns what a file imports from the package, without Node's modules and other packages. */
+function importsOf(file) {
+  const text = readFileSync(file, 'utf8');
+  return Array.from(
+    text.matchAll(/(?: from |\bimport |\bimport\()'((?:\.|#internal\/)[^']+)'/g),
+    ([, path]) => path,
+  );
 }
 
 function runProcess(files, { cwd, timeout, signal, env }) {
   const args = [
-    ...(files.some((file) => importsModules(file)) ? ['--conditions=longpole-modules'] : []),
+    ...(files.some((file) => importsModules(file, cwd)) ? ['--conditions=longpole-modules'] : []),
     `--test-reporter=${REPORTER}`,
     '--test-reporter-destination=stdout',
     ...(files.length === 1 ? files : [BATCH, ...files]),

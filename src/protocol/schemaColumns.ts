@@ -1,4 +1,5 @@
 // The columns of the tables of a trace, as lists.
+import { getOrMake } from '../base/lookUps.js';
 import type { ColumnSpec, TableSpec } from './schemaTypes.js';
 import { type RecordedTable, TRACE_SCHEMA } from './traceSchema.js';
 
@@ -9,10 +10,14 @@ export interface Column extends ColumnSpec {
   readonly title: string;
 }
 
+const known = new Map<RecordedTable, readonly Column[]>();
+
 /** Returns the columns of a table, in order. */
 export function columnsOf(table: RecordedTable): readonly Column[] {
   const columns: TableSpec['columns'] = TRACE_SCHEMA[table].columns;
-  return Object.entries(columns).map(([name, spec]) => ({ title: name, ...spec, name }));
+  return getOrMake(known, table, () =>
+    Object.entries(columns).map(([name, spec]) => ({ title: name, ...spec, name })),
+  );
 }
 
 /** Returns the columns of a table in files, in order. */

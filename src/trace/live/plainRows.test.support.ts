@@ -68,6 +68,7 @@ const textOf = (table: Texts, id: number): string | null => (id < 0 ? null : tab
 /** Returns the columns of tasks that files contain. */
 export function tasksOf(trace: Trace): PlainTask[] {
   const { tasks, keys } = trace;
+  const columns = fileColumns('tasks');
   return Array.from({ length: tasks.length }, (_, row) => ({
     // Columns that tests read by name; the schema lists all.
     key: textOf(keys, tasks.key[row]!),
@@ -75,7 +76,7 @@ export function tasksOf(trace: Trace): PlainTask[] {
     state: TASK_STATES[tasks.state[row]!],
     worker: textOf(trace.strings, trace.workers.name[tasks.worker[row]!] ?? -1),
     stopped: tasks.stopped[row],
-    ...plainRow(trace, 'tasks', fileColumns('tasks'), row),
+    ...plainRow(trace, 'tasks', columns, row),
     needs: Array.from(
       tasks.dependencies.subarray(tasks.dependencyOffsets[row], tasks.dependencyOffsets[row + 1]),
       (key) => textOf(keys, key),
