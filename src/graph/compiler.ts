@@ -1,6 +1,8 @@
 // Walks a caller's graph. Keys become slots. Each needed slot with a task gets an expression and a dense number, in
 // the order of the walk. Nothing here recurses along dependencies. Recursion follows only the nesting of arguments,
 // whose depth is bounded.
+
+import { Int32Column } from '../base/columns.js';
 import { LongpoleError } from '../base/errors.js';
 import type { Graph } from '../protocol/graph.js';
 import {
@@ -20,11 +22,11 @@ import { describe, noFunctionError, tooManyFunctionsError, unknownKeyError } fro
 import { definedSpans, type SpanRef } from './definedWith.js';
 import { Delayed } from './delayed.js';
 import { External } from './external.js';
-import { GrowableInt32, TokenBuffer } from './growable.js';
 import { type KeyIndex, RankIndex } from './keyIndex.js';
 import { Literal } from './literal.js';
 import { checkCopyable } from './lossyCopies.js';
 import { checkNesting, isPlainObject } from './nesting.js';
+import { TokenBuffer } from './tokenBuffer.js';
 
 const UNKNOWN = -1;
 const DATA = -2;
@@ -38,10 +40,10 @@ const NOTHING_KNOWN: KnownResults = () => undefined;
 
 export class Compiler {
   readonly tokens = new TokenBuffer();
-  readonly tokenOffsets = new GrowableInt32();
-  readonly dependencies = new GrowableInt32();
-  readonly dependencyOffsets = new GrowableInt32();
-  readonly functionOf = new GrowableInt32();
+  readonly tokenOffsets = new Int32Column();
+  readonly dependencies = new Int32Column();
+  readonly dependencyOffsets = new Int32Column();
+  readonly functionOf = new Int32Column();
   readonly functions: AnyFunction[] = [];
   readonly constants: unknown[] = [];
   readonly data = new Map<string, unknown>();
@@ -54,9 +56,9 @@ export class Compiler {
   /** Slot → task number; UNKNOWN until the walk reaches it, or DATA. */
   #slotTask: number[] = [];
   /** Task number → slot. */
-  readonly #taskSlots = new GrowableInt32();
+  readonly #taskSlots = new Int32Column();
   /** Task number → its last recorded dependent, so that each edge is recorded once. */
-  readonly #lastDependent = new GrowableInt32();
+  readonly #lastDependent = new Int32Column();
   readonly #functionIndex = new Map<AnyFunction, number>();
   readonly #requestedTasks: number[] = [];
   readonly #byReference: boolean;
@@ -104,7 +106,7 @@ export class Compiler {
     this.tokenOffsets.push(0);
     this.dependencyOffsets.push(0);
     for (this.#current = 0; this.#current < this.#taskSlots.length; this.#current++) {
-      const value = this.#slotValues[this.#taskSlots.at(this.#current)];
+      const value = this.#slotValues[this.#taskSlots.values[this.#current]!];
       const start = tokens.length;
       if (value instanceof External) {
         this.hasExternals = true;
@@ -129,23 +131,23 @@ export class Compiler {
   }
 
   key(task: number): string {
-    return this.#slotKeys[this.#taskSlots.at(task)]!;
+    return this.#slotKeys[this.#taskSlots.values[task]!]!;
   }
 
   source(task: number): unknown {
-    const value = this.#slotValues[this.#taskSlots.at(task)];
+    const value = this.#slotValues[this.#taskSlots.values[task]!];
     return value instanceof Delayed ? value.toTask() : value;
   }
 
   /** Returns the span in which the task was defined. */
   span(task: number): SpanRef | undefined {
-    const value = this.#slotValues[this.#taskSlots.at(task)];
+    const value = this.#slotValues[this.#taskSlots.values[task]!];
     return value instanceof Delayed ? definedSpans.of(value) : undefined;
   }
 
   /** Returns the external result of a task, if it has one. */
   external(task: number): External | undefined {
-    const value = this.#slotValues[this.#taskSlots.at(task)];
+    const value = this.#slotValues[this.#taskSlots.values[task]!];
     return value instanceof External ? value : undefined;
   }
 
@@ -321,8 +323,8 @@ export class Compiler {
       return true;
     }
     this.tokens.push(OP_REF, task);
-    if (this.#lastDependent.at(task) !== this.#current) {
-      this.#lastDependent.set(task, this.#current);
+    if (this.#lastDependent.values[task] !== this.#current) {
+      this.#lastDependent.values[task] = this.#current;
       this.dependencies.push(task);
     }
     return true;

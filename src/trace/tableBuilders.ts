@@ -1,8 +1,9 @@
 // Builders of two special tables. Workers are found by name and described later; the figures of resource samples have
 // arbitrary names.
+
+import { Float64Column } from '../base/columns.js';
 import { getOrMake } from '../base/lookUps.js';
 import type { Encoded } from '../protocol/traceSchema.js';
-import { Float64Column } from './columns.js';
 import { arrayOf, rowsFrom, TableBuilder } from './tableRows.js';
 import type { ResourceRows, WorkerRows } from './trace.js';
 

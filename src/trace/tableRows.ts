@@ -1,10 +1,11 @@
 // Rows of any table in memory: built row by row, joined from pieces, or made column by column. The schema defines the
 // columns.
+
+import { Float64Column, Int32Column, Uint8Column } from '../base/columns.js';
 import { internalError } from '../base/errors.js';
 import { type Column, columnsOf } from '../protocol/schemaColumns.js';
 import { type ColumnKind, MEMORY_TYPES, type MemoryKind } from '../protocol/schemaTypes.js';
 import type { Encoded, RecordedTable, Reported, TableRows } from '../protocol/traceSchema.js';
-import { Float64Column, Int32Column, Uint8Column } from './columns.js';
 import { once } from './once.js';
 import type { StringTable } from './stringTable.js';
 

@@ -1,6 +1,5 @@
 // The columns of tasks. A source gives an array, or a function that makes the array on first use. A column that the
 // source lacks is derived from other columns, or absent.
-import { AbsentColumns } from './columns.js';
 import type { Texts } from './texts.js';
 import type { TaskRows, WorkerRows } from './trace.js';
 
@@ -17,6 +16,29 @@ export type TaskSources = {
   /** Returns the key of a row. Default: the text of `key` in `keys`. */
   readonly keyOf?: (row: number) => string;
 };
+
+/** Columns without values. All absent columns of a table share one array of each type, which is made on first use. */
+class AbsentColumns {
+  readonly #length: number;
+  #ids: Int32Array | undefined;
+  #numbers: Float64Array | undefined;
+
+  constructor(length: number) {
+    this.#length = length;
+  }
+
+  /** -1 in every row. */
+  get ids(): Int32Array {
+    this.#ids ??= new Int32Array(this.#length).fill(-1);
+    return this.#ids;
+  }
+
+  /** NaN in every row. */
+  get numbers(): Float64Array {
+    this.#numbers ??= new Float64Array(this.#length).fill(Number.NaN);
+    return this.#numbers;
+  }
+}
 
 /**
  * Holds each column in a private field that its getter fills on first use. V8 inlines such a getter, so loops may use

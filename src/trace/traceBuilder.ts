@@ -1,8 +1,8 @@
 // Builds a trace row by row, for the readers of files.
 
+import { Float64Column, Int32Column } from '../base/columns.js';
 import { getOrMake } from '../base/lookUps.js';
 import { recordOf } from '../base/recordOf.js';
-import { Float64Column, Int32Column } from './columns.js';
 import { functionNameSpan } from './functionName.js';
 import { printable } from './printedTrace.js';
 import { totalsOfRows } from './rowTotals.js';

@@ -1,5 +1,5 @@
 // Collects the parts of a critical path in columns, because a path may have millions of parts.
-import { Float64Column, Int32Column, Uint8Column } from '../../trace/columns.js';
+import { Float64Column, Int32Column, Uint8Column } from '../../base/columns.js';
 
 /**
  * Kinds of parts of the path.

@@ -1,7 +1,8 @@
 // Keys of tasks, concatenated as bytes. As strings, the keys of a window would be most of the garbage collector's work,
 // and most keys are never read.
+
+import { Int32Column } from '../../base/columns.js';
 import { resizedUint8 } from '../../base/resized.js';
-import { Int32Column } from '../columns.js';
 import { decodeText } from '../stringTable.js';
 
 declare const TextEncoder: new () => {

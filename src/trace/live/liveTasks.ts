@@ -1,7 +1,8 @@
 // The columns of tasks in a snapshot of a live trace. Each column is made on first use, mostly in one pass over the
 // batches of its rows.
+
+import { Float64Column } from '../../base/columns.js';
 import { getOrMake } from '../../base/lookUps.js';
-import { Float64Column } from '../columns.js';
 import { DenseIds, dependencyRowsOf, type IdEdges } from '../idEdges.js';
 import { inGroup, keyGroup } from '../keyGroup.js';
 import { StringTable } from '../stringTable.js';

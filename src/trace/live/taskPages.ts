@@ -1,8 +1,9 @@
 // Facts about tasks that are known before they run: keys, prefixes, functions, spans and dependencies. A large
 // computation is a page by itself and is not copied. Small ones are copied into shared pages, because the objects of a
 // computation with one task use more than a kilobyte.
+
+import { Float64Column, Int32Column } from '../../base/columns.js';
 import type { Computation } from '../../protocol/clusterObserver.js';
-import { Float64Column, Int32Column } from '../columns.js';
 import { KeyColumn } from './keyColumn.js';
 
 /** Facts about tasks by slot. Ids of texts refer to the names of the live trace. */

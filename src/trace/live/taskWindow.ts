@@ -1,8 +1,9 @@
 // The rows of tasks in a live trace. Whole chunks are evicted, the oldest first. A row uses 56 bytes, 8 more if the
 // engine measures waits for cores, and 16 more if tasks secede. Values that are the same for a batch (computation, worker, time of acknowledgement)
 // are stored once per batch.
+
+import { Float64Column, Int32Column } from '../../base/columns.js';
 import type { TaskRuns } from '../../protocol/clusterObserver.js';
-import { Float64Column, Int32Column } from '../columns.js';
 import type { LiveComputation } from './liveComputations.js';
 import { type Piece, piecesOf } from './rowWindow.js';
 

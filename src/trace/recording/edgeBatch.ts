@@ -1,6 +1,7 @@
 // Collects edges of the graph for a batch.
+
+import { Float64Column } from '../../base/columns.js';
 import type { Computation } from '../../protocol/clusterObserver.js';
-import { Float64Column } from '../columns.js';
 import type { ArrowValues } from '../formats/arrow/arrowTypes.js';
 
 /** A computation whose edges are in a page of a live trace. */

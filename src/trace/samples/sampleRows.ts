@@ -1,6 +1,7 @@
 // Builds the tables `frames` and `samples` row by row, for live traces and readers.
+
+import { Float64Column } from '../../base/columns.js';
 import type { Reported } from '../../protocol/traceSchema.js';
-import { Float64Column } from '../columns.js';
 import { textOf } from '../names.js';
 import type { StringTable } from '../stringTable.js';
 import { TableBuilder } from '../tableRows.js';

@@ -1,6 +1,7 @@
 // Converts the events of a Chrome trace to rows: slices to tasks, counters to figures, instants to events.
+
+import { Float64Column } from '../../../base/columns.js';
 import { getOrMake, pushTo } from '../../../base/lookUps.js';
-import { Float64Column } from '../../columns.js';
 import type { TraceBuilder } from '../../traceBuilder.js';
 import { type JsonCursor, OPEN_BRACE } from '../json/jsonCursor.js';
 import type { JsonFields } from '../json/jsonFields.js';

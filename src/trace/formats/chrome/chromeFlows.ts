@@ -1,9 +1,10 @@
 // Converts flows of Chrome traces to edges between slices. A flow is a list of points in time on threads. A point
 // belongs to the innermost open slice; an end without `bp: "e"` belongs to the next slice that begins.
+
+import type { Float64Column, Int32Column } from '../../../base/columns.js';
 import { countedOffsets, groupedRows } from '../../../base/groups.js';
 import { getOrMake } from '../../../base/lookUps.js';
 import { sortedOrder } from '../../../base/sortedOrder.js';
-import type { Float64Column, Int32Column } from '../../columns.js';
 
 /** Phase `s`: start of a flow, in the enclosing slice. */
 export const FLOW_BEGIN = 0;

@@ -1,7 +1,8 @@
 // Tasks of Chrome traces: slices of threads, and flows between them. Rows are created at the end of the file, because
 // names of processes and ends of flows may come late.
+
+import { Float64Column, Int32Column } from '../../../base/columns.js';
 import { sortedOrder } from '../../../base/sortedOrder.js';
-import { Float64Column, Int32Column } from '../../columns.js';
 import type { TraceBuilder } from '../../traceBuilder.js';
 import { bindFlows, type FlowPoints, type SliceTimes } from './chromeFlows.js';
 import type { ChromeOrigins } from './chromeOrigins.js';

@@ -1,15 +1,26 @@
-// Growing columns for readers and recorders. `values` is longer than `length`; growing replaces the array.
-import { resizedFloat64, resizedInt32, resizedUint8 } from '../base/resized.js';
+// Growing columns. `values` is longer than `length`; growing replaces the array. V8 starts a garbage collection after every
+// 64 MB of typed arrays, even if they are unused. So a column that has become large grows to its expected length at once.
+import { resizedFloat64, resizedInt32, resizedUint8 } from './resized.js';
 
 /** Small, because most columns hold few rows. V8 allocates arrays of up to 64 bytes cheaply, in its own heap. */
-const MIN_ROWS = 8;
+export const MIN_ROWS = 8;
+/** Rows from which a column grows to its expected length at once. */
+const LARGE = 1 << 15;
+
+/** Returns the next length of a column. `expected` is 0 if unknown; a column can grow beyond it. */
+export function grownLength(length: number, expected: number): number {
+  return length >= LARGE && expected > length ? expected : 2 * length;
+}
 
 export class Int32Column {
+  /** See `grownLength`. */
+  expected = 0;
   values = new Int32Array(MIN_ROWS);
   length = 0;
 
   push(value: number): void {
-    if (this.length === this.values.length) this.values = resizedInt32(this.values, this.length * 2);
+    if (this.length === this.values.length)
+      this.values = resizedInt32(this.values, grownLength(this.length, this.expected));
     this.values[this.length++] = value;
   }
 
@@ -46,28 +57,5 @@ export class Uint8Column {
   /** Returns a view of the values. Later pushes do not change it. */
   take(): Uint8Array {
     return this.values.subarray(0, this.length);
-  }
-}
-
-/** Columns without values. All absent columns of a table share one array of each type, which is made on first use. */
-export class AbsentColumns {
-  readonly #length: number;
-  #ids: Int32Array | undefined;
-  #numbers: Float64Array | undefined;
-
-  constructor(length: number) {
-    this.#length = length;
-  }
-
-  /** -1 in every row. */
-  get ids(): Int32Array {
-    this.#ids ??= new Int32Array(this.#length).fill(-1);
-    return this.#ids;
-  }
-
-  /** NaN in every row. */
-  get numbers(): Float64Array {
-    this.#numbers ??= new Float64Array(this.#length).fill(Number.NaN);
-    return this.#numbers;
   }
 }
