@@ -55,16 +55,36 @@ clusterTest(
     for (let i = 0; i < 500; i++) await client.submit(t.holdUnlessOdd, folder, 'gate', 1).result();
     const [long, short] = client.map(t.holdUnlessOdd, [folder, folder], ['gate', 'gate'], [2, 3]);
     assert.equal(await short!.result(), 3);
-    // The trace names the workers, the number of tasks and their expected seconds.
-    const { events, strings } = client.trace;
-    const steals = Array.from(events.topic, (topic, row) => [
-      strings.get(topic),
-      strings.get(events.text[row]!),
-    ]);
-    const [text] = steals.flatMap(([topic, one]) => (topic === 'stealing' ? [one] : []));
-    assert.match(text ?? '', /^1 task of expected [\d.e-]+ s to worker-[01]$/);
     open(folder, 'gate');
     assert.equal(await long!.result(), 2);
+  },
+);
+
+clusterTest(
+  'the trace names the tasks that an idle worker takes from another one',
+  async ({ client, folder }) => {
+    open(folder, 'open');
+    // The function has no measured duration. So each worker receives one of the first two tasks, then one of the others.
+    const gates = ['closed', 'open', 'open', 'open'];
+    const futures = client.map(
+      t.hold,
+      gates.map(() => folder),
+      gates,
+      gates.map((_, i) => i),
+    );
+    assert.deepEqual(await client.gather(futures.slice(1)), [1, 2, 3]);
+    const { events, strings, workers } = client.trace;
+    const rows = Array.from(events.topic.keys()).filter(
+      (row) => strings.get(events.topic[row]!) === 'stealing',
+    );
+    assert.equal(rows.length, 1);
+    // The order in which the workers were ready is the order in which they receive tasks.
+    const text = strings.get(events.text[rows[0]!]!);
+    const thief = /^1 task of expected [\d.e-]+ s to worker-([01])$/.exec(text)?.[1];
+    assert.ok(thief !== undefined, text);
+    assert.equal(strings.get(workers.name[events.worker[rows[0]!]!]!), `worker-${1 - Number(thief)}`);
+    open(folder, 'closed');
+    assert.equal(await futures[0]!.result(), 0);
   },
 );
 
