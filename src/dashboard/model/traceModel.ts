@@ -161,9 +161,13 @@ class ModelBuilder {
   #addThreads(): void {
     const { workers } = this.#trace;
     for (let worker = 0; worker < workers.length; worker++) {
-      const threads = Math.min(1024, workers.threads[worker]! > 0 ? workers.threads[worker]! : 1);
+      const threads = this.#threadCount(worker);
       for (let thread = 0; thread < threads; thread++) this.#threadOf(worker, thread, threads > 1);
     }
+  }
+
+  #threadCount(worker: number): number {
+    return Math.min(1024, Math.max(1, this.#trace.workers.threads[worker] || 1));
   }
 
   #threadOf(worker: number, thread: number, several = thread > 0): number {
@@ -265,12 +269,37 @@ class ModelBuilder {
   #addRunning(): void {
     const { running = [], now } = this.#options;
     const ended = latestIds(this.#trace);
-    for (const { id, key, prefix, worker, started } of running) {
-      // A task may have ended since the scheduler reported it as running.
-      if (ended.has(id)) continue;
+    // A task may have ended since the scheduler reported it as running.
+    const rows = running.filter(({ id }) => !ended.has(id)).sort((a, b) => a.started - b.started);
+    const busyUntil = this.#busyUntil();
+    for (const { key, prefix, worker, started } of rows) {
       const index = this.#prefixOf(`${prefix} (running)`, RUNNING + this.#slotOf(prefix));
-      this.#addOther(key, index, this.#threadOf(worker, 0), started, Math.max(started, now ?? started));
+      const thread = this.#freeThread(worker, started, busyUntil);
+      busyUntil[thread] = Number.POSITIVE_INFINITY;
+      this.#addOther(key, index, thread, started, Math.max(started, now ?? started));
     }
+  }
+
+  /** Returns when each thread ended its last task. */
+  #busyUntil(): Float64Array {
+    const until = new Float64Array(this.#threads.length).fill(Number.NEGATIVE_INFINITY);
+    for (let entry = 0; entry < this.#firstActivity; entry++) {
+      const thread = this.#worker[entry]!;
+      until[thread] = Math.max(until[thread]!, this.#stop[entry]!);
+    }
+    return until;
+  }
+
+  /** Returns the thread of a running task, which no source reports: the one that became free last before the start. */
+  #freeThread(worker: number, started: number, busyUntil: Float64Array): number {
+    const threads = Array.from({ length: this.#threadCount(worker) }, (_, thread) =>
+      this.#threadOf(worker, thread),
+    );
+    const overlap = (thread: number): number => Math.max(0, busyUntil[thread]! - started);
+    return threads.reduce((best, thread) => {
+      const difference = overlap(thread) - overlap(best);
+      return difference < 0 || (difference === 0 && busyUntil[thread]! > busyUntil[best]!) ? thread : best;
+    });
   }
 
   #addOther(key: string, prefix: number, thread: number, start: number, stop: number): void {
