@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { literal } from 'longpole';
-import { withFolder } from './support/programs.js';
+import { packageUrl, runProgram, withFolder } from './support/programs.js';
 import { PARALLEL } from './support/schedulers.js';
 
 const inc = (x: number): number => x + 1;
@@ -40,6 +40,21 @@ for (const { name, get } of PARALLEL) {
       );
     });
   }
+
+  test(`${name}: a program ends after a callback has cancelled its computation`, async () => {
+    await withFolder(async (folder) => {
+      const source = `
+        import { ${name} } from ${JSON.stringify(packageUrl('local'))};
+        const abort = new AbortController();
+        const callbacks = { pretask: () => abort.abort() };
+        const never = () => new Promise(() => undefined);
+        const options = { numWorkers: 1, signal: abort.signal, callbacks };
+        await ${name}({ a: [never], b: [never] }, ['a', 'b'], options).catch((error) => console.log(error.code));
+      `;
+      const { stdout, code } = await runProgram(folder, source, { seconds: 60 });
+      assert.deepEqual([stdout, code], ['ERR_LONGPOLE_ABORTED\n', 0]);
+    });
+  });
 
   test(`${name}: a worker that is blocked in a native call does not delay the next run`, async () => {
     await withFolder(async (folder) => {

@@ -229,6 +229,7 @@ class PoolRun implements RunHandler {
     } as const;
     if (this.#observers.perTask) {
       this.#notifyEach(known.index, columns, seconds);
+      if (this.#settled) return;
       this.#handle({ ...event, to: 0 });
     } else {
       this.#handle(event);
@@ -273,7 +274,7 @@ class PoolRun implements RunHandler {
 
   #notifyEach(worker: number, columns: CompletionColumns, seconds: Float64Array): void {
     const { ids, kinds, starts, stops, count } = columns;
-    for (let index = 0; index < count; index++) {
+    for (let index = 0; index < count && !this.#settled; index++) {
       const id = ids[index]!;
       this.#notifyStarted(id);
       const value = this.#results[id];
@@ -309,6 +310,8 @@ class PoolRun implements RunHandler {
       if (!this.#observers.perTask) continue;
       const id = isolate.running(this.#run);
       if (id >= 0 && !this.#scheduler.state.isFinished(id)) this.#notifyStarted(id);
+      // A callback may have aborted the run.
+      if (this.#settled) return;
     }
     if (this.#observers.any) this.#observers.progress();
     this.#blocked.poll(this.#indices);
