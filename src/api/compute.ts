@@ -33,7 +33,7 @@ const COMPUTE_OPTIONS: OptionKinds<ComputeOptions> = {
 };
 
 const CLUSTER_NAMES = ['priority', 'retries', 'workers', 'resources', 'timeout'] as const;
-const LOCAL_NAMES = ['numWorkers', 'allowedFailures'] as const;
+const LOCAL_NAMES = ['numWorkers', 'concurrentTasks', 'allowedFailures'] as const;
 
 /**
  * Computes several Delayed in one pass over the union of their graphs. Tasks with equal keys run once.

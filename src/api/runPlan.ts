@@ -24,6 +24,7 @@ export type GetOptions = LocalOptions<CallbacksOption>;
 export const LOCAL_OPTIONS: OptionKinds<LocalOptions> = {
   signal: SIGNAL,
   numWorkers: COUNT,
+  concurrentTasks: COUNT,
   callbacks: ANY,
   allowedFailures: COUNT,
 };
@@ -47,7 +48,7 @@ export async function runPlanOnPool(
   plan: Plan,
   options: UncheckedOptions,
 ): Promise<readonly unknown[]> {
-  const { signal, allowedFailures } = options;
+  const { signal, allowedFailures, concurrentTasks } = options;
   // Settings and callbacks are read before the `await`, after which they may have changed.
   const poolSize = config.get('workers') ?? availableParallelism();
   const code = callingLine(runPlanOnPool);
@@ -56,6 +57,7 @@ export async function runPlanOnPool(
     workers: options.numWorkers ?? poolSize,
     functions: functionRefs(plan.functions, false),
     observers: observersOf(callbacksForRun(options.callbacks)),
+    concurrentTasks,
     ...(signal ? { signal } : {}),
     ...(allowedFailures === undefined ? {} : { allowedFailures }),
   };

@@ -71,7 +71,9 @@ export class BlockedIsolates {
   /** Called when the scheduler has taken tasks back from an isolate. */
   stolen(isolate: Isolate, index: number): void {
     if (!this.#leaving.has(isolate)) return;
-    if (this.#waiting.state.workers.get(index)?.outstanding !== 0) return;
+    const worker = this.#waiting.state.workers.get(index);
+    // A task that has left its slot continues there.
+    if (worker?.outstanding !== 0 || worker.seceded.size > 0) return;
     this.ended(isolate);
     this.#waiting.handle({ type: 'worker-removed', worker: index, blame: 'none' });
     this.#waiting.left(isolate);

@@ -20,7 +20,7 @@ import type { Isolate, RunHandler } from './pool/isolate.js';
 import type { Pool, PoolShare } from './pool/pool.js';
 import { RunObservers } from './runObservers.js';
 import { RunView } from './runView.js';
-import { DEFAULT_LIMITS } from './scheduler/batching.js';
+import { MOST_IN_BATCHES } from './scheduler/batching.js';
 import type { Dispatch, Instruction, SchedulerEvent } from './scheduler/events.js';
 import { Scheduler } from './scheduler/scheduler.js';
 import { schedulerGraph } from './schedulerGraph.js';
@@ -31,6 +31,8 @@ export interface PoolRunOptions extends PoolShare {
   readonly functions: readonly FunctionRef[];
   readonly observers?: readonly RunObserver[];
   readonly signal?: AbortSignalLike;
+  /** See OpenRunMessage.concurrentTasks. Default 1. */
+  readonly concurrentTasks?: number | undefined;
   /** Deaths of a worker during one task after which the task fails. Default 3. */
   readonly allowedFailures?: number;
 }
@@ -58,6 +60,7 @@ class PoolRun implements RunHandler {
   readonly #view: RunView;
   readonly #results: unknown[];
   readonly #claims: Int32Array;
+  readonly #concurrentTasks: number;
   readonly #wanted: Uint8Array;
   readonly #isolates = new Map<number, Isolate>();
   readonly #indices = new Map<Isolate, { index: number; place: number }>();
@@ -87,9 +90,11 @@ class PoolRun implements RunHandler {
     this.#results = new Array(plan.program.size);
     this.#claims = new Int32Array(new SharedArrayBuffer(4 * plan.program.size));
     this.#wanted = new Uint8Array(new SharedArrayBuffer(plan.program.size));
-    const { allowedFailures } = options;
+    const { allowedFailures, concurrentTasks = 1 } = options;
+    this.#concurrentTasks = concurrentTasks;
     this.#scheduler = new Scheduler(schedulerGraph(plan), {
       expected: expectedDurations(plan),
+      limits: { concurrentTasks },
       ...(allowedFailures === undefined ? {} : { allowedFailures }),
     });
     const { state } = this.#scheduler;
@@ -147,6 +152,13 @@ class PoolRun implements RunHandler {
     });
   }
 
+  seceded(isolate: Isolate, id: number, batch: number): void {
+    this.#guard(() => {
+      const worker = this.#indices.get(isolate)?.index;
+      if (worker !== undefined) this.#handle({ type: 'task-seceded', worker, id, batch });
+    });
+  }
+
   lost(isolate: Isolate, running: number | undefined, cause: Error): void {
     this.#guard(() => this.#replace(isolate, running, cause));
   }
@@ -172,13 +184,17 @@ class PoolRun implements RunHandler {
     const index = this.#observers.workerAdded(isolate);
     this.#isolates.set(index, isolate);
     this.#indices.set(isolate, { index, place });
+    const { program } = this.#plan;
+    // Tasks that have left their slots end beside those in batches.
+    const most = (this.#concurrentTasks > 1 ? 2 : 1) * MOST_IN_BATCHES;
     isolate.open({
       run: this.#run,
-      program: this.#plan.program,
+      program,
       functions: this.#options.functions,
       claims: this.#claims,
       wanted: this.#wanted,
-      maxOutstanding: Math.min(this.#plan.program.size, DEFAULT_LIMITS.maxTasks * DEFAULT_LIMITS.maxBatches),
+      maxOutstanding: Math.min(program.size, most),
+      concurrentTasks: this.#concurrentTasks,
       handler: this,
     });
     this.#handle({ type: 'worker-added', worker: index });
@@ -191,7 +207,8 @@ class PoolRun implements RunHandler {
     this.#blocked.ended(isolate);
     this.#indices.delete(isolate);
     this.#isolates.delete(index);
-    const blame = running === undefined ? 'unknown' : running < 0 ? 'none' : running;
+    const idle = this.#scheduler.state.workers.get(index)?.seceded.size === 0 ? 'none' : 'seceded';
+    const blame = running === undefined ? 'unknown' : running < 0 ? idle : running;
     if (blame === 'none' && ++this.#idleDeaths >= MAX_IDLE_DEATHS) throw idleDeathsError(isolate.name, cause);
     for (const id of [...this.#view.running]) {
       if (this.#scheduler.state.location[id] === index) this.#view.running.delete(id);

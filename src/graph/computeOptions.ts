@@ -24,6 +24,11 @@ export interface LocalOptions<Callbacks = unknown> {
   readonly signal?: AbortSignalLike | undefined;
   /** Number of workers. Default: the setting `workers`, else one per core. Minimum 1. */
   readonly numWorkers?: number | undefined;
+  /**
+   * Number of asynchronous tasks that a worker runs at a time: while they await, other tasks run. Default 1. No effect in
+   * `getSync`.
+   */
+  readonly concurrentTasks?: number | undefined;
   /** Callbacks for this computation, in addition to the registered ones. */
   readonly callbacks?: Callbacks | undefined;
   /** Worker deaths during one task after which the computation fails. Default 3, minimum 1. */

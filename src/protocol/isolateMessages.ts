@@ -33,6 +33,8 @@ export interface OpenRunMessage {
   readonly keys: readonly string[] | null;
   /** True to mark every task as an NVTX range of its key. */
   readonly marks: boolean;
+  /** Largest number of tasks of the isolate that overlap. A task that awaits leaves its slot below this number. */
+  readonly concurrentTasks: number;
 }
 
 /** Values by task id or by index of the constant: `ids[i]` ↔ `values[i]`. */
@@ -230,13 +232,31 @@ export interface Called {
   readonly error: ErrorInfo | undefined;
 }
 
+/** A task of a local scheduler has left its slot, because it awaits and others may run beside it. */
+export interface TaskSecedes {
+  readonly type: 'seceded';
+  readonly run: number;
+  readonly id: number;
+  /** The batch of this run of the task. */
+  readonly batch: number;
+}
+
 /** A task asks the scheduler's process. */
 export interface TaskAsks {
   readonly type: 'ask';
   readonly question: TaskQuestion;
 }
 
-export type FromIsolate = IsolateReady | Report | Measured | Fetched | Called | Closed | CallTaken | TaskAsks;
+export type FromIsolate =
+  | IsolateReady
+  | Report
+  | Measured
+  | Fetched
+  | Called
+  | Closed
+  | CallTaken
+  | TaskSecedes
+  | TaskAsks;
 
 /** Data that a new isolate receives at its start. */
 export interface IsolateBirth {

@@ -10,6 +10,7 @@ import type {
   OfTasks,
   OpenRunMessage,
   RunBatch,
+  TaskSecedes,
 } from './isolateMessages.js';
 import type { MessageOf, WorkerOrders } from './workerMessages.js';
 
@@ -19,7 +20,8 @@ export interface ProcessBirth {
   readonly epochOffsetMs: number;
 }
 
-export interface OpenRunInProcess extends Pick<OpenRunMessage, 'type' | 'run' | 'program' | 'functions'> {
+export interface OpenRunInProcess
+  extends Pick<OpenRunMessage, 'type' | 'run' | 'program' | 'functions' | 'concurrentTasks'> {
   readonly maxOutstanding: number;
 }
 
@@ -59,4 +61,5 @@ export type FromProcess =
   | RunningInProcess
   | FetchedFromProcess
   | OfTasks<'stolen'>
+  | TaskSecedes
   | IsolateLost;

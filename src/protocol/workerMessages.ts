@@ -15,7 +15,10 @@ import type { TaskKinds } from './taskKinds.js';
 
 /** A computation in the form that a worker needs. */
 export interface WorkerRun
-  extends Pick<OpenRunMessage, 'run' | 'program' | 'functions' | 'inlineBytes' | 'keys' | 'marks'> {
+  extends Pick<
+    OpenRunMessage,
+    'run' | 'program' | 'functions' | 'inlineBytes' | 'keys' | 'marks' | 'concurrentTasks'
+  > {
   /** Local id + firstId is the ResultId. */
   readonly firstId: number;
   readonly maxOutstanding: number;

@@ -4,7 +4,7 @@ import { cpuByPrefix, type PrefixCpu, shareOfTime } from './noncpu.js';
 
 /** Smallest share of the time of a prefix's tasks, without waits for a core, in which they await promises. */
 const MIN_SHARE = 0.6;
-/** Largest factor by which the advice multiplies the number of workers: workers cost memory. */
+/** Largest number of overlapping tasks that the advice names: the other side of the requests may have a limit. */
 const MAX_TIMES = 16;
 
 /**
@@ -32,7 +32,7 @@ export const asynchronousWait: Rule = (facts) => {
       tasks: facts.keys(rows),
       question: 'critical-path',
     },
-    advice: `Await many promises in one task of '${worst.prefix}' (Promise.all). Or use more workers than cores, e.g. ${times * workers} instead of ${workers}: other workers compute while the tasks of some workers wait.`,
+    advice: `Let the tasks of a worker overlap while they wait: connect({ concurrentTasks: ${times} }), or the same option of compute() without a cluster. Or await many promises in one task of '${worst.prefix}' (Promise.all).`,
   };
 };
 

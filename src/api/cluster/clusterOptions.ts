@@ -42,6 +42,11 @@ export interface LocalClusterOptions {
   readonly localDirectory?: string;
   /** Resources of each worker for tasks that require them, e.g. `{ GPU: 1 }`. Default: none. */
   readonly resources?: Readonly<Record<string, number>>;
+  /**
+   * Number of asynchronous tasks that a worker runs at a time, e.g. 20 for requests: while they await, other tasks run
+   * on the worker. Default 1.
+   */
+  readonly concurrentTasks?: number;
   /** Worker deaths during one task after which the task fails. Default 3, minimum 1. */
   readonly allowedFailures?: number;
   /**
@@ -88,6 +93,7 @@ export const CLUSTER_OPTIONS: OptionKinds<LocalClusterOptions> = {
   memory: ANY,
   localDirectory: TEXT,
   resources: RESOURCES,
+  concurrentTasks: COUNT,
   allowedFailures: COUNT,
   profile: kind(
     '{ interval, cycleInterval }, or false',
@@ -110,6 +116,7 @@ export interface ClusterSettings {
   readonly workers: number;
   readonly threads: boolean;
   readonly allowedFailures: number;
+  readonly concurrentTasks: number;
   readonly settings: WorkerSettings;
 }
 
@@ -121,6 +128,7 @@ export function clusterSettings(options: LocalClusterOptions): ClusterSettings {
   const workers = checkCount('workers', options.workers ?? config.get('workers') ?? availableParallelism());
   const processes = options.processes ?? config.get('processes');
   const allowedFailures = checkCount('allowedFailures', options.allowedFailures ?? 3);
+  const concurrentTasks = checkCount('concurrentTasks', options.concurrentTasks ?? 1);
   const settings = {
     memoryLimit: memoryLimit(options.memoryLimit ?? config.get('memory-limit'), workers),
     thresholds: {
@@ -134,7 +142,7 @@ export function clusterSettings(options: LocalClusterOptions): ClusterSettings {
     resources: new Map(Object.entries(options.resources ?? {})),
     ttl: readSetting('worker-ttl', options.workerTtl ?? config.get('worker-ttl'), 'LocalCluster: workerTtl'),
   };
-  return { workers, threads: !processes, allowedFailures, settings };
+  return { workers, threads: !processes, allowedFailures, concurrentTasks, settings };
 }
 
 /** Options and settings of the dashboard and the dump signal, read at the start of the cluster. */

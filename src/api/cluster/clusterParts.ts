@@ -20,7 +20,8 @@ import { ProcessMemory } from './processMemory.js';
 /** Largest size in bytes of a result that a worker sends to the scheduler with the report of its task. */
 const INLINE_BYTES = 1024;
 
-export interface PartsOptions extends Pick<ClusterEngineOptions, 'threads' | 'allowedFailures'> {
+export interface PartsOptions
+  extends Pick<ClusterEngineOptions, 'threads' | 'allowedFailures' | 'concurrentTasks'> {
   readonly settings: WorkerSettings;
   readonly localDirectory: string | undefined;
   /** Whether to keep a live trace. */
@@ -49,11 +50,13 @@ export interface ClusterParts {
 export function makeClusterParts(options: PartsOptions): ClusterParts {
   // Spilling and transfers need this package later. An installation that lacks it fails here, at the start.
   loadPackage('lz4-napi');
-  const { threads, allowedFailures, settings, localDirectory, record, remote, open } = options;
+  const { threads, allowedFailures, concurrentTasks, settings, localDirectory, record, remote, open } =
+    options;
   const runsPython = remote !== undefined;
   const engine = new ClusterEngine({
     threads,
     allowedFailures,
+    ...(concurrentTasks === undefined ? {} : { concurrentTasks }),
     inlineBytes: INLINE_BYTES,
     runsPython,
     profileCycle: settings.profile?.cycleInterval,

@@ -53,11 +53,12 @@ export class DaskCluster extends Cluster {
     checkDaskOptions(options);
     const { timeout = 10, nodeModules = 'bundle', security } = options;
     const address = target === 'dask' ? target : schedulerAddress(target, security);
-    const { allowedFailures, settings } = clusterSettings(sharedOptions(options));
+    const { allowedFailures, concurrentTasks, settings } = clusterSettings(sharedOptions(options));
     const serving = servingOf(options);
     const partsOptions = {
       threads: false,
       allowedFailures,
+      concurrentTasks,
       settings,
       localDirectory: config.get('local-directory'),
       record: options.record !== false || serving.dashboard !== undefined,

@@ -15,7 +15,7 @@ import { CLUSTER_OPTIONS, type LocalClusterOptions } from './clusterOptions.js';
 /** Options that a LocalCluster has, too. */
 type SharedOptions = Pick<
   LocalClusterOptions,
-  'memory' | 'profile' | 'workerTtl' | 'allowedFailures' | 'record' | 'dashboard'
+  'memory' | 'profile' | 'workerTtl' | 'concurrentTasks' | 'allowedFailures' | 'record' | 'dashboard'
 >;
 
 export interface DaskOptions extends SharedOptions {
@@ -46,6 +46,7 @@ const SHARED: OptionKinds<SharedOptions> = {
   memory: CLUSTER_OPTIONS.memory,
   profile: CLUSTER_OPTIONS.profile,
   workerTtl: ANY,
+  concurrentTasks: COUNT,
   allowedFailures: COUNT,
   record: CLUSTER_OPTIONS.record,
   dashboard: CLUSTER_OPTIONS.dashboard,

@@ -36,11 +36,12 @@ export class LocalCluster extends Cluster {
     // Workers import the script of the program, too. There the script waits here forever, instead of starting a cluster.
     if (isImportedByWorker()) return new Promise(() => undefined);
     checkOptions('LocalCluster', options, CLUSTER_OPTIONS);
-    const { workers, threads, allowedFailures, settings } = clusterSettings(options);
+    const { workers, threads, allowedFailures, concurrentTasks, settings } = clusterSettings(options);
     const serving = servingOf(options);
     const partsOptions = {
       threads,
       allowedFailures,
+      concurrentTasks,
       settings,
       localDirectory: options.localDirectory ?? config.get('local-directory'),
       record: options.record !== false || serving.dashboard !== undefined,

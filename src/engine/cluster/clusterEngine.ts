@@ -37,6 +37,8 @@ export interface ClusterEngineOptions {
   readonly allowedFailures: number;
   /** Largest result, in bytes, that travels inside the message that reports its task as finished. */
   readonly inlineBytes: number;
+  /** See OpenRunMessage.concurrentTasks. Default 1. */
+  readonly concurrentTasks?: number;
   /** Whether workers can run tasks in Python. Default false. */
   readonly runsPython?: boolean;
   /** Seconds between two reports of the profiler. Default: workers are not profiled. */
@@ -98,7 +100,8 @@ export class ClusterEngine {
     this.options = options;
     this.clock = isolateClock(this.epochOffsetMs);
     this.kinds = new TaskKindIndex(this.clock, options.profileCycle);
-    this.scheduler = new Scheduler(null, { allowedFailures: options.allowedFailures });
+    const { allowedFailures, concurrentTasks = 1 } = options;
+    this.scheduler = new Scheduler(null, { allowedFailures, limits: { concurrentTasks } });
     this.recorder = new TaskRecorder((call) => this.notify(call));
     this.sent = new SentArguments(options.threads, (transfer) =>
       this.notify((observer) => observer.transfer?.(transfer)),

@@ -6,7 +6,7 @@ import type { FunctionRef } from '../../protocol/functionRef.js';
 import { OP_CONSTANT, OP_OBJECT } from '../../protocol/program.js';
 import type { GatherInput } from '../../protocol/workerMessages.js';
 import { batchConstants } from '../batchValues.js';
-import { DEFAULT_LIMITS } from '../scheduler/batching.js';
+import { MOST_IN_BATCHES } from '../scheduler/batching.js';
 import type { Dispatch, Erred, Instruction, Release, SchedulerEvent, Steal } from '../scheduler/events.js';
 import type { Scheduler } from '../scheduler/scheduler.js';
 import type { SchedulerState } from '../scheduler/schedulerState.js';
@@ -25,7 +25,7 @@ export interface RunnerContext {
   readonly scheduler: Scheduler;
   readonly workers: ReadonlyMap<number, EngineWorker>;
   readonly stored: StoredResults;
-  readonly options: { readonly inlineBytes: number };
+  readonly options: { readonly inlineBytes: number; readonly concurrentTasks?: number };
   readonly installed: { readonly size: number };
   readonly questions: Pick<TaskQuestions, 'cancelled'>;
   readonly marksTasks: boolean;
@@ -44,7 +44,7 @@ export interface RunnerContext {
  * Completions for which the log of a worker has room: half for tasks in batches, and half for seceded tasks, whose ends
  * the host has not read.
  */
-const MOST_OUTSTANDING = 2 * DEFAULT_LIMITS.maxTasks * DEFAULT_LIMITS.maxBatches;
+const MOST_OUTSTANDING = 2 * MOST_IN_BATCHES;
 
 export class InstructionRunner {
   readonly #engine: RunnerContext;
@@ -187,6 +187,7 @@ export class InstructionRunner {
       shared,
       maxOutstanding: Math.min(info.size, MOST_OUTSTANDING),
       inlineBytes: this.#engine.options.inlineBytes,
+      concurrentTasks: this.#engine.options.concurrentTasks ?? 1,
       keys: this.#needsKeys(functions) ? info.keys : null,
       marks: this.#engine.marksTasks,
     });

@@ -97,6 +97,7 @@ export class DrivenWorker {
       keys: null,
       timeout: 0,
       marks: false,
+      concurrentTasks: 1,
       kinds: { kindOf: new Int32Array(program.size), kinds: [{ prefix: 'task', span: ['default'] }] },
       shared: undefined,
     });

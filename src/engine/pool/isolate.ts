@@ -17,6 +17,8 @@ export interface RunChannel
   readonly keys?: readonly string[] | null;
   /** See OpenRunMessage.marks. Default false. */
   readonly marks?: boolean;
+  /** See OpenRunMessage.concurrentTasks. Default 1. */
+  readonly concurrentTasks?: number;
   readonly handler: RunHandler;
 }
 
@@ -32,6 +34,8 @@ export interface RunHandler {
   /** Reports a fetched result that could not be copied. */
   fetchFailed(isolate: Isolate, id: number, error: ErrorInfo): void;
   stolen(isolate: Isolate, ids: readonly number[]): void;
+  /** Reports a task that has left its slot. Its batch distinguishes this run of the task from others. */
+  seceded?(isolate: Isolate, id: number, batch: number): void;
   /** Reports the end of the isolate. `running`: the task that ran; -1: none; undefined: unknown. */
   lost(isolate: Isolate, running: number | undefined, cause: Error): void;
 }

@@ -53,8 +53,8 @@ export class ProcessIsolate implements Isolate {
     this.#runs.set(channel.run, { channel, running: -1 });
     this.#child.ref();
     this.#child.channel?.ref();
-    const { run, program, functions, maxOutstanding } = channel;
-    this.#post({ type: 'open', run, program, functions, maxOutstanding });
+    const { run, program, functions, maxOutstanding, concurrentTasks = 1 } = channel;
+    this.#post({ type: 'open', run, program, functions, maxOutstanding, concurrentTasks });
   }
 
   dispatch(run: number, batch: DispatchedBatch): void {
@@ -119,6 +119,9 @@ export class ProcessIsolate implements Isolate {
         break;
       case 'stolen':
         handler.stolen(this, Array.from(message.ids));
+        break;
+      case 'seceded':
+        handler.seceded?.(this, message.id, message.batch);
         break;
       case 'lost':
         this.#alive = false;

@@ -133,7 +133,7 @@ export class ThreadIsolate implements Isolate {
     this.#runs.set(channel.run, state);
     this.#worker.ref();
     const { run, program, functions, claims, wanted, keys = null, marks = false } = channel;
-    const { kinds, inlineBytes = Number.POSITIVE_INFINITY } = channel;
+    const { kinds, inlineBytes = Number.POSITIVE_INFINITY, concurrentTasks = 1 } = channel;
     this.#outbox.postLater({
       type: 'open',
       run,
@@ -147,6 +147,7 @@ export class ThreadIsolate implements Isolate {
       ...(kinds === undefined || this.#options.measured === undefined ? {} : { kinds }),
       keys,
       marks,
+      concurrentTasks,
     });
   }
 
@@ -321,6 +322,9 @@ export class ThreadIsolate implements Isolate {
         break;
       case 'measured':
         this.#take(message.measures);
+        break;
+      case 'seceded':
+        this.#runs.get(message.run)?.channel.handler.seceded?.(this, message.id, message.batch);
         break;
       case 'ask':
         if (this.alive) this.#options.asked?.(message.question);

@@ -24,6 +24,8 @@ export interface BatchLimits {
    * idles.
    */
   readonly maxBatches: number;
+  /** See OpenRunMessage.concurrentTasks. */
+  readonly concurrentTasks: number;
   /** Seconds of work below which dividing it among workers does not pay. */
   readonly minimumSeconds: number;
 }
@@ -34,8 +36,23 @@ export const DEFAULT_LIMITS: BatchLimits = {
   maxFollowSeconds: 20e-3,
   unknownSeconds: 0.5e-3,
   maxBatches: 2,
+  concurrentTasks: 1,
   minimumSeconds: 100e-6,
 };
+
+/** Largest number of tasks in the batches of a worker. */
+export const MOST_IN_BATCHES = DEFAULT_LIMITS.maxTasks * DEFAULT_LIMITS.maxBatches;
+
+/**
+ * Returns the number of batches that a worker may have. If tasks leave their slots, as many again are on their way, up
+ * to the number that may overlap. Their number doubles with each answer, so that a slow answer costs little.
+ */
+export function mostBatches({ seceded, outstanding }: WorkerState, limits: BatchLimits): number {
+  const { maxBatches, maxTasks, concurrentTasks } = limits;
+  // The worker's log has room for these tasks.
+  if (seceded.size === 0 || outstanding > (maxBatches - 1) * maxTasks) return maxBatches;
+  return maxBatches + Math.max(0, Math.min(seceded.size, concurrentTasks - seceded.size - 1));
+}
 
 /** Takes tasks for one batch, in priority order, and assigns them to the worker. Null if the worker has nothing to do. */
 export function buildBatch(
@@ -44,7 +61,7 @@ export function buildBatch(
   limits: BatchLimits,
   number: number,
 ): Batch | null {
-  if (worker.quarantined || worker.full || worker.batches.length >= limits.maxBatches) return null;
+  if (worker.quarantined || worker.full || worker.batches.length >= mostBatches(worker, limits)) return null;
   // Until the worker has answered a steal, it is unknown which of its tasks remain. No batch may rely on them.
   if (worker.stealState === 'requested') return null;
   const ids = worker.paused

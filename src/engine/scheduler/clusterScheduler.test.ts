@@ -25,6 +25,7 @@ const specArbitrary: fc.Arbitrary<GraphSpec> = fc.record({
 
 const optionsArbitrary: fc.Arbitrary<FakeClusterOptions> = fc.record({
   maxTasks: fc.constantFrom(1, 3, 4096),
+  concurrentTasks: fc.constantFrom(1, 1, 4),
   allowedFailures: fc.constantFrom(1, 3, 20),
   keepsStoreCopies: fc.boolean(),
   gathersLate: fc.boolean(),

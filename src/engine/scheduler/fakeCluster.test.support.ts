@@ -25,6 +25,7 @@ import { validateState } from './validate.test.support.js';
 
 export interface FakeClusterOptions {
   readonly maxTasks: number;
+  readonly concurrentTasks: number;
   readonly allowedFailures: number;
   /** True if a worker's store keeps results from other stores. */
   readonly keepsStoreCopies: boolean;
@@ -59,8 +60,9 @@ export class FakeCluster implements FakeWorld {
   constructor(options: FakeClusterOptions) {
     this.#options = options;
     this.keepsStoreCopies = options.keepsStoreCopies;
-    const { maxTasks, allowedFailures } = options;
-    this.scheduler = new Scheduler(null, { allowedFailures, limits: { maxTasks, minimumSeconds: 0 } });
+    const { allowedFailures, maxTasks, concurrentTasks } = options;
+    const limits = { maxTasks, concurrentTasks, minimumSeconds: 0 };
+    this.scheduler = new Scheduler(null, { allowedFailures, limits });
   }
 
   /** Returns the scheduler's id of a task; -1 if its segment is dead. */

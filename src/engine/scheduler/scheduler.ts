@@ -10,6 +10,7 @@ import {
   chooseSteal,
   DEFAULT_LIMITS,
   describeBatch,
+  mostBatches,
 } from './batching.js';
 import { compactState } from './compaction.js';
 import type {
@@ -348,7 +349,11 @@ export class Scheduler {
   /** Sends work to every worker that has room for it. Then workers without work take over waiting tasks or steal. */
   #fill(eager: boolean): void {
     const { state } = this;
-    for (let round = 0; round < this.#limits.maxBatches; round++)
+    let rounds = this.#limits.maxBatches;
+    if (this.#limits.concurrentTasks > 1)
+      for (const worker of state.workers.values())
+        rounds = Math.max(rounds, mostBatches(worker, this.#limits));
+    for (let round = 0; round < rounds; round++)
       for (const worker of state.workers.values()) if (worker.batches.length <= round) this.#send(worker);
     for (const worker of state.workers.values()) {
       const ids = worker.paused ? chooseRecall(state, worker) : null;

@@ -33,6 +33,7 @@ export class AsyncTask {
   /** Called when the task leaves its slot. */
   onLeft: () => void = () => undefined;
   hasLeft = false;
+  #left = Number.NaN;
 
   constructor(parts: AsyncTaskParts, now: number) {
     const { meter, promise, run, id } = parts;
@@ -48,7 +49,9 @@ export class AsyncTask {
   leave(now: number): void {
     const { run, id, start, meter } = this.parts;
     this.hasLeft = true;
+    this.#left = now;
     this.#awaited(now);
+    if (meter !== undefined) meter.hasSeceded = true;
     run.metered?.secede(meter, id, start, now);
     run.secede(id);
     taskHook.current?.seceded?.();
@@ -57,7 +60,9 @@ export class AsyncTask {
 
   /** Returns the times of a task that ended at `stop`, if it has left its slot. */
   away(stop: number): TaskAway {
-    return this.meter?.away?.end(stop) ?? STAYED;
+    if (!this.hasLeft) return STAYED;
+    // Without a meter it is not known when the task used the thread.
+    return this.meter?.away?.end(stop) ?? { seceded: this.#left, resumed: stop, waited: stop - this.#left };
   }
 
   /** Records that the promise has settled at the time `stop`. Returns the start of the task. */

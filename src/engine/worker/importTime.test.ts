@@ -46,6 +46,7 @@ async function sumsOf(url: string, later: number): Promise<Record<string, number
     kinds: { kindOf: Int32Array.of(0), kinds: [{ prefix: 'made', span: SPAN }] },
     keys: null,
     marks: false,
+    concurrentTasks: 1,
   };
   const batch: RunBatch = {
     type: 'batch',

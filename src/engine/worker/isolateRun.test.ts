@@ -31,6 +31,7 @@ function openRun() {
     inlineBytes: 1e6,
     keys: null,
     marks: false,
+    concurrentTasks: 1,
   });
   run.setFunctions(toCallables(functions));
   const batch = (lacking: readonly number[]): RunBatch => ({

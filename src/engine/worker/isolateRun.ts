@@ -54,6 +54,8 @@ export class IsolateRun {
   readonly opening: number;
   readonly log: CompletionLog;
   readonly claims: Int32Array;
+  /** See OpenRunMessage.concurrentTasks. */
+  readonly concurrentTasks: number;
   readonly #wanted: Uint8Array;
   /** Set once the functions are loaded; batches wait for it. */
   ready: Promise<void> | undefined;
@@ -89,6 +91,7 @@ export class IsolateRun {
     this.opening = message.opening;
     this.log = new CompletionLog(message.log);
     this.claims = message.claims;
+    this.concurrentTasks = message.concurrentTasks;
     this.#wanted = message.wanted;
     this.#program = program;
     this.#keys = message.keys;

@@ -292,7 +292,7 @@ export class IsolateRuntime {
     await new Promise<void>((resume) => {
       task.onLeft = resume;
       void this.#finish(task, progress).then(resume);
-      if (meter?.hasSeceded) this.#leave(task);
+      if (meter?.hasSeceded || this.#isRoomBeside(task)) this.#leave(task);
     });
     this.#inSlot = undefined;
     taskContext.running = false;
@@ -311,6 +311,8 @@ export class IsolateRuntime {
     } catch (error) {
       thrown = { error };
     }
+    // From now on it can no longer leave the slot.
+    if (this.#inSlot === task) this.#inSlot = undefined;
     const stop = this.#clock();
     const start = task.settled(stop, thrown !== undefined);
     const isOver = (): boolean => task.isOutdated || this.#runs.get(batch.run) !== run;
@@ -318,8 +320,11 @@ export class IsolateRuntime {
     const slot = task.hasLeft ? { ...progress, queued: Number.NaN } : progress;
     const outcome = thrown === undefined ? 'done' : 'failed';
     const ran = this.#ended(slot, id, meter, start, stop, outcome, task.away(stop));
-    if (task.hasLeft) this.#seceded--;
-    if (task.hasLeft && isOver()) return;
+    if (task.hasLeft) {
+      this.#seceded--;
+      if (this.#inSlot !== undefined && this.#isRoomBeside(this.#inSlot)) this.#leave(this.#inSlot);
+      if (isOver()) return;
+    }
     if (thrown === undefined) run.complete(value, ran);
     else run.fail(thrown.error, ran);
     if (task.hasLeft) this.#reports.report(batch.run, run, !this.#busy);
@@ -332,14 +337,20 @@ export class IsolateRuntime {
     if (this.#inSlot?.meter === task) this.#leave(this.#inSlot);
   }
 
+  /** Returns whether another task may run beside this one, which awaits. */
+  #isRoomBeside({ parts: { run } }: AsyncTask): boolean {
+    return this.#seceded + 1 < run.concurrentTasks;
+  }
+
   #leave(task: AsyncTask): void {
-    const { meter, batch } = task.parts;
-    if (meter === undefined || task.hasLeft) return;
+    const { meter, batch, id } = task.parts;
+    if (task.hasLeft) return;
     task.leave(this.#clock());
     this.#seceded++;
     this.#inSlot = undefined;
+    if (meter === undefined) this.#host.post({ type: 'seceded', run: batch.run, id, batch: batch.batch });
     // The scheduler's process ends the question with the task, so the answer may be an error.
-    void this.#link.ask('secede', meter, { batch: batch.batch }).catch(() => undefined);
+    else void this.#link.ask('secede', meter, { batch: batch.batch }).catch(() => undefined);
   }
 
   /** Ends the task: fills the record of its run, which is valid until the next task ends. */

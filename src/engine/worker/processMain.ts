@@ -60,6 +60,10 @@ class Relay implements RunHandler {
     send({ type: 'stolen', run: this.#run, ids: Int32Array.from(ids) });
   }
 
+  seceded(_isolate: Isolate, id: number, batch: number): void {
+    send({ type: 'seceded', run: this.#run, id, batch });
+  }
+
   lost(_isolate: Isolate, running: number | undefined, cause: Error): void {
     const message: FromProcess = {
       type: 'lost',
@@ -98,12 +102,21 @@ function theIsolate(): ThreadIsolate {
 }
 
 function open(message: OpenRunInProcess): void {
-  const { run, program, functions, maxOutstanding } = message;
+  const { run, program, functions, maxOutstanding, concurrentTasks } = message;
   const relay = new Relay(run);
   relays.set(run, relay);
   const claims = new Int32Array(new SharedArrayBuffer(4 * program.size));
   const wanted = new Uint8Array(new SharedArrayBuffer(program.size));
-  theIsolate().open({ run, program, functions, claims, wanted, maxOutstanding, handler: relay });
+  theIsolate().open({
+    run,
+    program,
+    functions,
+    claims,
+    wanted,
+    maxOutstanding,
+    concurrentTasks,
+    handler: relay,
+  });
   poll ??= setInterval(() => {
     for (const open of relays.values()) open.poll(theIsolate());
   }, POLL_MS);

@@ -1,0 +1,108 @@
+// The option `concurrentTasks`: asynchronous tasks that overlap on one worker.
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { compute, connect, TaskError } from 'longpole';
+import { clusterTest, until } from './cluster/support.js';
+import { exitOnce, fail, inc, largest, measure, measureMore, meet, pause, turn } from './overlapTasks.js';
+import { withFolder } from './support/programs.js';
+import { PARALLEL } from './support/schedulers.js';
+
+const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
+
+for (const { name, get } of PARALLEL) {
+  const options = (concurrentTasks: number) => ({ get, numWorkers: 1, concurrentTasks });
+
+  test(`${name}: asynchronous tasks overlap on one worker, and their dependents follow`, async () => {
+    const met = numbers(8).map((index) => inc(meet(index, 8)));
+    assert.equal(await largest(met).compute(options(8)), 8);
+  });
+
+  test(`${name}: as many tasks overlap as the option says, by default one`, async () => {
+    const counts = async (concurrentTasks?: number): Promise<number> =>
+      largest(numbers(40).map(turn)).compute({
+        get,
+        numWorkers: 1,
+        ...(concurrentTasks === undefined ? {} : { concurrentTasks }),
+      });
+    assert.equal(await counts(), 1);
+    assert.equal(await counts(3), 3);
+    assert.equal(await counts(5), 5);
+  });
+
+  test(`${name}: the error of an overlapping task ends the computation, and the next one runs`, async () => {
+    await withFolder(async (folder) => {
+      const failing = compute(pause(1, join(folder, 'never')), fail(), options(2));
+      await assert.rejects(
+        failing,
+        (error: unknown) => error instanceof TaskError && error.cause instanceof RangeError,
+      );
+      assert.equal(await inc(1).compute(options(2)), 2);
+    });
+  });
+
+  test(`${name}: a cancelled computation with overlapping tasks rejects, and the next one runs`, async () => {
+    await withFolder(async (folder) => {
+      const abort = new AbortController();
+      const computing = compute(
+        numbers(3).map((index) => pause(index, join(folder, 'never'))),
+        {
+          ...options(3),
+          signal: abort.signal,
+          callbacks: { pretask: () => abort.abort(new Error('stop')) },
+        },
+      );
+      await assert.rejects(computing, { name: 'AbortError' });
+      assert.equal(await inc(1).compute(options(3)), 2);
+    });
+  });
+
+  test(`${name}: overlapping tasks run again after the death of their worker`, async () => {
+    await withFolder(async (folder) => {
+      const file = join(folder, 'calls');
+      const results = await compute(
+        numbers(3).map((index) => exitOnce(index, 3, file)),
+        options(3),
+      );
+      assert.deepEqual(results, [0, 1, 2]);
+    });
+  });
+}
+
+clusterTest(
+  'cluster: tasks overlap on one worker, and each keeps its own metrics',
+  async ({ client, folder }) => {
+    const total = await client.compute(largest([measure(2), measureMore(2)]));
+    assert.equal(total, 2);
+    const reported = (): Promise<ReadonlyMap<string, number>> =>
+      client.runOnScheduler(
+        ({ scheduler }) =>
+          new Map(Array.from(scheduler.cumulativeWorkerMetrics, ([key, value]) => [key.join(), value])),
+      );
+    // Metrics arrive after the result.
+    await until(
+      'the metrics arrive',
+      async () => (await reported()).get('execute,measureMore,read,bytes') === 1100,
+    );
+    assert.equal((await reported()).get('execute,measure,read,bytes'), 11);
+    const file = join(folder, 'go');
+    const waiting = client.map(
+      pause,
+      numbers(4),
+      numbers(4)
+        .fill(0)
+        .map(() => file),
+    );
+    assert.equal(await client.submit(inc, 1), 2);
+    writeFileSync(file, '');
+    assert.deepEqual(await client.gather(waiting), numbers(4));
+  },
+  { workers: 1, concurrentTasks: 5 },
+);
+
+test('the number of concurrent tasks must be a whole number from 1', async () => {
+  const wrong = { code: 'ERR_LONGPOLE_INVALID_ARGUMENT', message: /concurrentTasks/ };
+  await assert.rejects(connect({ workers: 1, concurrentTasks: 0 }), wrong);
+  await assert.rejects(inc(1).compute({ concurrentTasks: 1.5 }), wrong);
+});

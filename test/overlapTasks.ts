@@ -1,0 +1,74 @@
+// Tasks that overlap in one isolate.
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { contextMeter, tasks } from 'longpole';
+
+let running = 0;
+let most = 0;
+let arrived = 0;
+let open: () => void = () => undefined;
+const gate = new Promise<void>((resolve) => {
+  open = resolve;
+});
+
+async function counted(work: () => Promise<unknown>): Promise<number> {
+  most = Math.max(most, ++running);
+  await work();
+  running--;
+  return most;
+}
+
+export const { meet, pause, turn, fail, inc, largest, measure, measureMore, exitOnce } = tasks(
+  import.meta.url,
+  {
+    /** Ends when `count` such tasks have started in this isolate. Returns the index. */
+    async meet(index: number, count: number) {
+      if (++arrived === count) open();
+      await gate;
+      return index;
+    },
+    /** Ends when the file exists. */
+    async pause(index: number, file: string) {
+      while (!existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 2));
+      return index;
+    },
+    /** Returns the largest number of tasks of this kind that have overlapped in this isolate. */
+    turn: (_index: number) =>
+      counted(async () => {
+        for (let round = 0; round < 3; round++) await new Promise((resolve) => setImmediate(resolve));
+      }),
+    async fail(): Promise<never> {
+      await null;
+      throw new RangeError('no');
+    },
+    inc: (value: number) => value + 1,
+    largest: (values: readonly number[]) => Math.max(...values),
+    async measure(count: number) {
+      contextMeter.digestMetric('read', 1, 'bytes');
+      const value = await meetAll(count);
+      contextMeter.digestMetric('read', 10, 'bytes');
+      return value;
+    },
+    async measureMore(count: number) {
+      contextMeter.digestMetric('read', 100, 'bytes');
+      const value = await meetAll(count);
+      contextMeter.digestMetric('read', 1000, 'bytes');
+      return value;
+    },
+    /** The first call ends its isolate when `count` tasks have started there. */
+    async exitOnce(index: number, count: number, file: string) {
+      if (!existsSync(file) || readFileSync(file, 'utf8').length < count) {
+        appendFileSync(file, 'x');
+        while (readFileSync(file, 'utf8').length < count)
+          await new Promise((resolve) => setTimeout(resolve, 2));
+        process.exit(7);
+      }
+      return index;
+    },
+  },
+);
+
+async function meetAll(count: number): Promise<number> {
+  if (++arrived === count) open();
+  await gate;
+  return count;
+}
