@@ -22,7 +22,7 @@ export const tasksTooSmall: Rule = (facts) => {
   // it.
   const between = Math.max(0, medianOverhead(trace) - packingSeconds(facts) / tasks);
   const overhead = mean <= SMALL ? Math.max(between, (schedulingSeconds(facts) * workers) / tasks) : between;
-  if (tasks < MIN_TASKS || overhead < TOO_SMALL * mean) return undefined;
+  if (tasks < MIN_TASKS || overhead < TOO_SMALL * (mean + meanWait(facts))) return undefined;
   const seconds = Math.min((overhead * tasks) / workers, facts.makespan - work / workers);
   let most = { prefix: '', count: 0 };
   for (const { prefix, count } of trace.totals.prefixes.values())
@@ -42,6 +42,11 @@ export const tasksTooSmall: Rule = (facts) => {
     advice: `Join about ${together} tasks into one, e.g. by larger blocks, to bring the time between tasks below 5 %.`,
   };
 };
+
+/** Returns the mean seconds for which a task waited while others used its thread. Larger tasks would wait as long. */
+function meanWait({ trace: { tasks } }: Facts): number {
+  return tasks.waited.reduce((sum, seconds) => sum + (seconds || 0), 0) / Math.max(1, tasks.length);
+}
 
 /** Returns the seconds of the critical path in which the scheduler handled tasks. */
 function schedulingSeconds(facts: Facts): number {

@@ -17,6 +17,8 @@ export interface AsyncTaskParts {
   readonly id: number;
   /** Time at which the isolate received the batch, in seconds since the epoch. */
   readonly received: number;
+  /** Reading of `CoreWaits` at the start of the task. */
+  readonly queued: number;
   readonly start: number;
   readonly meter: TaskMeter | undefined;
   readonly promise: PromiseLike<unknown>;
@@ -45,22 +47,34 @@ export class AsyncTask {
     this.#call?.begin(run.labelOf(id));
   }
 
-  /** Leaves the slot at the time `now`. The dependents of the task are skipped here until its end. */
-  leave(now: number): void {
+  /** Whether other tasks may use the thread, so that waits of the task are no work, even if none of them runs. */
+  get isAway(): boolean {
+    return !Number.isNaN(this.#left);
+  }
+
+  /** Lets other tasks use the thread from the time `now` on. */
+  goAway(now: number): void {
+    if (this.isAway) return;
     const { run, id, start, meter } = this.parts;
-    this.hasLeft = true;
     this.#left = now;
     this.#awaited(now);
     if (meter !== undefined) meter.hasSeceded = true;
     run.metered?.secede(meter, id, start, now);
+  }
+
+  /** Leaves the slot at the time `now`. The dependents of the task are skipped here until its end. */
+  leave(now: number): void {
+    this.goAway(now);
+    this.hasLeft = true;
+    const { run, id } = this.parts;
     run.secede(id);
     taskHook.current?.seceded?.();
     this.onLeft();
   }
 
-  /** Returns the times of a task that ended at `stop`, if it has left its slot. */
+  /** Returns the times of a task that ended at `stop`, if other tasks could use the thread meanwhile. */
   away(stop: number): TaskAway {
-    if (!this.hasLeft) return STAYED;
+    if (!this.isAway) return STAYED;
     // Without a meter it is not known when the task used the thread.
     return this.meter?.away?.end(stop) ?? { seceded: this.#left, resumed: stop, waited: stop - this.#left };
   }
@@ -71,7 +85,7 @@ export class AsyncTask {
     const hook = taskHook.current;
     if (this.hasLeft) hook?.secededEnded?.(run.labelOf(id), failed);
     else {
-      if (!failed && this.#call === undefined) this.#awaited(stop);
+      if (!failed && this.#call === undefined && !this.isAway) this.#awaited(stop);
       hook?.after(failed);
     }
     // A call of Python may have waited for a thread of Dask before.

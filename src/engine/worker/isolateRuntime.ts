@@ -7,6 +7,7 @@ import { STAYED, type TaskAway, type TaskRun } from '../../protocol/taskRun.js';
 import { Vitals } from '../../resources/vitals.js';
 import { connectScheduler, SchedulerLink } from './askScheduler.js';
 import { AsyncTask } from './asyncTask.js';
+import { AsyncTasks } from './asyncTasks.js';
 import { collectGarbage } from './collectGarbage.js';
 import { CoreWaits } from './coreWaits.js';
 import { briefBatch, type IsolateStanding } from './dumpHook.js';
@@ -18,10 +19,9 @@ import { IsolateMetrics } from './isolateMetrics.js';
 import { IsolateReports } from './isolateReports.js';
 import { IsolateRun } from './isolateRun.js';
 import { loadFunctions } from './loadFunctions.js';
-import type { MeteredTask } from './meterContext.js';
 import { taskContext } from './taskContext.js';
 import { taskHook } from './taskHook.js';
-import { TaskMeter } from './taskMeter.js';
+import type { TaskMeter } from './taskMeter.js';
 import type { Outcome } from './taskMetering.js';
 
 /** Seconds between reports to the host, unless a single task takes longer. */
@@ -71,10 +71,7 @@ export class IsolateRuntime {
   /** Time up to which imports were counted: runs that wait for the same modules share it. */
   #importedUpTo = 0;
   readonly #link: SchedulerLink;
-  /** The asynchronous task in the slot. */
-  #inSlot: AsyncTask | undefined;
-  /** Number of tasks that have left the slot and not ended. */
-  #seceded = 0;
+  readonly #async: AsyncTasks;
 
   constructor(host: HostPort, birth: IsolateBirth) {
     this.#host = host;
@@ -97,9 +94,24 @@ export class IsolateRuntime {
     this.#calls = new HostCalls((message) => host.post(message));
     this.#link = new SchedulerLink(
       (message) => host.post(message),
-      (task) => this.#secede(task),
+      (task) => this.#async.secede(task),
     );
     if (birth.asks) connectScheduler(this.#link);
+    this.#async = new AsyncTasks({
+      clock: this.#clock,
+      isOpen: ({ batch, run }) => this.#runs.get(batch.run) === run,
+      ended: (task, start, stop, outcome) => {
+        const { parts } = task;
+        const slot = task.isAway ? { ...parts, queued: Number.NaN } : parts;
+        return this.#ended(slot, parts.id, task.meter, start, stop, outcome, task.away(stop));
+      },
+      left: ({ parts: { id, batch }, meter }) => {
+        if (meter === undefined) host.post({ type: 'seceded', run: batch.run, id, batch: batch.batch });
+        // The scheduler's process ends the question with the task, so the answer may be an error.
+        else void this.#link.ask('secede', meter, { batch: batch.batch }).catch(() => undefined);
+      },
+      endedOutside: ({ batch, run }) => this.#reports.report(batch.run, run, !this.#busy),
+    });
   }
 
   handle(message: ToIsolate): void {
@@ -202,7 +214,7 @@ export class IsolateRuntime {
       const pending =
         unready ?? this.#runBatch({ batch, run, next: 0, received: this.#clock(), queued: Number.NaN });
       if (pending === undefined) {
-        if (this.#seceded === 0 || this.#queue.length === 0) continue;
+        if (this.#async.away === 0 || this.#queue.length === 0) continue;
         // The code of seceded tasks continues between two batches.
         setImmediate(() => this.#work());
         return;
@@ -284,78 +296,20 @@ export class IsolateRuntime {
     meter: TaskMeter | undefined,
     promise: PromiseLike<unknown>,
   ): Promise<void> {
-    const { batch, run, received } = progress;
+    const { batch, run, received, queued } = progress;
     // Tasks elsewhere may need the finished results while this promise is pending.
     this.#reportBetween(progress, id, start);
-    const task = new AsyncTask({ batch, run, id, received, start, meter, promise }, this.#clock());
-    this.#inSlot = task;
-    await new Promise<void>((resume) => {
-      task.onLeft = resume;
-      void this.#finish(task, progress).then(resume);
-      if (meter?.hasSeceded || this.#isRoomBeside(task)) this.#leave(task);
-    });
-    this.#inSlot = undefined;
+    const parts = { batch, run, id, received, queued, start, meter, promise };
+    await this.#async.run(new AsyncTask(parts, this.#clock()));
     taskContext.running = false;
     progress.next++;
     const pending = this.#runBatch(progress);
     if (pending !== undefined) await pending;
   }
 
-  /** Waits for the end of an asynchronous task, and records it. Never rejects. */
-  async #finish(task: AsyncTask, progress: BatchProgress): Promise<void> {
-    const { promise, run, id, meter, batch } = task.parts;
-    let value: unknown;
-    let thrown: { readonly error: unknown } | undefined;
-    try {
-      value = await promise;
-    } catch (error) {
-      thrown = { error };
-    }
-    // From now on it can no longer leave the slot.
-    if (this.#inSlot === task) this.#inSlot = undefined;
-    const stop = this.#clock();
-    const start = task.settled(stop, thrown !== undefined);
-    const isOver = (): boolean => task.isOutdated || this.#runs.get(batch.run) !== run;
-    if (task.hasLeft) await task.untilRoom(isOver);
-    const slot = task.hasLeft ? { ...progress, queued: Number.NaN } : progress;
-    const outcome = thrown === undefined ? 'done' : 'failed';
-    const ran = this.#ended(slot, id, meter, start, stop, outcome, task.away(stop));
-    if (task.hasLeft) {
-      this.#seceded--;
-      if (this.#inSlot !== undefined && this.#isRoomBeside(this.#inSlot)) this.#leave(this.#inSlot);
-      if (isOver()) return;
-    }
-    if (thrown === undefined) run.complete(value, ran);
-    else run.fail(thrown.error, ran);
-    if (task.hasLeft) this.#reports.report(batch.run, run, !this.#busy);
-  }
-
-  /** The code of a task asks to leave the slot. While it has not awaited anything, the slot has no other use. */
-  #secede(task: MeteredTask): void {
-    if (!(task instanceof TaskMeter)) return;
-    task.hasSeceded = true;
-    if (this.#inSlot?.meter === task) this.#leave(this.#inSlot);
-  }
-
-  /** Returns whether another task may run beside this one, which awaits. */
-  #isRoomBeside({ parts: { run } }: AsyncTask): boolean {
-    return this.#seceded + 1 < run.concurrentTasks;
-  }
-
-  #leave(task: AsyncTask): void {
-    const { meter, batch, id } = task.parts;
-    if (task.hasLeft) return;
-    task.leave(this.#clock());
-    this.#seceded++;
-    this.#inSlot = undefined;
-    if (meter === undefined) this.#host.post({ type: 'seceded', run: batch.run, id, batch: batch.batch });
-    // The scheduler's process ends the question with the task, so the answer may be an error.
-    else void this.#link.ask('secede', meter, { batch: batch.batch }).catch(() => undefined);
-  }
-
   /** Ends the task: fills the record of its run, which is valid until the next task ends. */
   #ended(
-    { batch, run, received, queued }: BatchProgress,
+    { batch, run, received, queued }: Omit<BatchProgress, 'next'>,
     id: number,
     meter: TaskMeter | undefined,
     start: number,
