@@ -109,17 +109,14 @@ class InlineRun {
 
   /** Runs a batch task by task, so that the scheduler's state is exact at each call of an observer. */
   #runWatched(ids: Int32Array): void {
-    const { running } = this.#view;
     for (let index = 0; index < ids.length; index++) {
       const id = ids[index]!;
       this.#checkSignal();
-      running.add(id);
       this.#observers.taskStarted(id);
       const start = this.#clock();
       const value = this.#evaluate(id, start);
       const stop = this.#clock();
       this.#complete(id, value);
-      running.delete(id);
       this.#observers.tick();
       this.#scheduler.finishQuietly(this.#finished(ids, index, index + 1));
       this.#observers.taskFinished(id, value, this.#worker, start, stop);

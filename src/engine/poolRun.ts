@@ -21,7 +21,7 @@ import type { Pool, PoolShare } from './pool/pool.js';
 import { RunObservers } from './runObservers.js';
 import { RunView } from './runView.js';
 import { MOST_IN_BATCHES } from './scheduler/batching.js';
-import type { Dispatch, Instruction, SchedulerEvent } from './scheduler/events.js';
+import type { Dispatch, Instruction, SchedulerEvent, TasksFinished } from './scheduler/events.js';
 import { Scheduler } from './scheduler/scheduler.js';
 import { schedulerGraph } from './schedulerGraph.js';
 import { abortedError, idleDeathsError, killedWorkerError, taskError } from './taskFailure.js';
@@ -129,11 +129,9 @@ class PoolRun implements RunHandler {
   }
 
   fetched(isolate: Isolate, values: Values, missing: Int32Array): void {
-    this.#guard(() => {
+    this.#fromWorker(isolate, (worker) => {
       for (let index = 0; index < values.ids.length; index++)
         this.#results[values.ids[index]!] = values.values[index];
-      const worker = this.#indices.get(isolate)?.index;
-      if (worker === undefined) return;
       const ids = Array.from(values.ids);
       this.#handle({ type: 'results-fetched', worker, ids, missing: Array.from(missing) });
     });
@@ -144,23 +142,24 @@ class PoolRun implements RunHandler {
   }
 
   stolen(isolate: Isolate, ids: readonly number[]): void {
-    this.#guard(() => {
-      const worker = this.#indices.get(isolate)?.index;
-      if (worker === undefined) return;
+    this.#fromWorker(isolate, (worker) => {
       this.#handle({ type: 'tasks-stolen', worker, ids });
       this.#blocked.stolen(isolate, worker);
     });
   }
 
   seceded(isolate: Isolate, id: number, batch: number): void {
-    this.#guard(() => {
-      const worker = this.#indices.get(isolate)?.index;
-      if (worker !== undefined) this.#handle({ type: 'task-seceded', worker, id, batch });
-    });
+    this.#fromWorker(isolate, (worker) => this.#handle({ type: 'task-seceded', worker, id, batch }));
   }
 
   lost(isolate: Isolate, running: number | undefined, cause: Error): void {
     this.#guard(() => this.#replace(isolate, running, cause));
+  }
+
+  /** Handles a report of an isolate that belongs to the run. */
+  #fromWorker(isolate: Isolate, body: (worker: number) => void): void {
+    const worker = this.#indices.get(isolate)?.index;
+    if (worker !== undefined) this.#guard(() => body(worker));
   }
 
   /** Calls `body`. An error, usually of an observer, ends the run. */
@@ -210,9 +209,7 @@ class PoolRun implements RunHandler {
     const idle = this.#scheduler.state.workers.get(index)?.seceded.size === 0 ? 'none' : 'seceded';
     const blame = running === undefined ? 'unknown' : running < 0 ? idle : running;
     if (blame === 'none' && ++this.#idleDeaths >= MAX_IDLE_DEATHS) throw idleDeathsError(isolate.name, cause);
-    for (const id of [...this.#view.running]) {
-      if (this.#scheduler.state.location[id] === index) this.#view.running.delete(id);
-    }
+    this.#observers.workerRemoved(index);
     if (typeof blame === 'number') this.#observers.taskLost(index, blame);
     this.#observers.tick();
     const instructions = this.#scheduler.handle({ type: 'worker-removed', worker: index, blame });
@@ -233,17 +230,8 @@ class PoolRun implements RunHandler {
     }
     this.#storeResults(isolate, columns, values);
     if (this.#settled) return;
-    const { ids, kinds, count } = columns;
     const seconds = secondsOf(columns);
-    const event = {
-      type: 'tasks-finished',
-      worker: known.index,
-      ids,
-      from: 0,
-      to: count,
-      kinds,
-      seconds,
-    } as const;
+    const event = finishedEvent(known.index, columns, seconds);
     if (this.#observers.perTask) {
       this.#notifyEach(known.index, columns, seconds);
       if (this.#settled) return;
@@ -273,46 +261,23 @@ class PoolRun implements RunHandler {
     const worker = this.#indices.get(isolate)?.index ?? -1;
     const before: CompletionColumns = { ...columns, count: index };
     if (this.#observers.perTask) this.#notifyEach(worker, before, secondsOf(before));
-    else
-      this.#scheduler.finishQuietly({
-        type: 'tasks-finished',
-        worker,
-        ids: columns.ids,
-        from: 0,
-        to: index,
-        kinds: columns.kinds,
-        seconds: null,
-      });
+    else this.#scheduler.finishQuietly(finishedEvent(worker, before, null));
     this.#notifyEnded(worker, { ...columns, count: index + 1 });
     const id = columns.ids[index]!;
-    if (this.#observers.perTask && !this.#view.running.has(id)) this.#observers.taskStarted(id);
+    if (this.#observers.perTask) this.#observers.taskStarted(id);
     this.#fail(taskError(this.#plan, id, isolate.name, isErrorInfo(thrown) ? thrownOf(thrown) : thrown));
   }
 
   #notifyEach(worker: number, columns: CompletionColumns, seconds: Float64Array): void {
-    const { ids, kinds, starts, stops, count } = columns;
+    const { ids, starts, stops, count } = columns;
+    const event = finishedEvent(worker, columns, seconds);
     for (let index = 0; index < count && !this.#settled; index++) {
       const id = ids[index]!;
-      this.#notifyStarted(id);
+      this.#observers.taskStarted(id);
       const value = this.#results[id];
-      this.#scheduler.finishQuietly({
-        type: 'tasks-finished',
-        worker,
-        ids,
-        from: index,
-        to: index + 1,
-        kinds,
-        seconds,
-      });
-      this.#view.running.delete(id);
+      this.#scheduler.finishQuietly({ ...event, from: index, to: index + 1 });
       this.#observers.taskFinished(id, value, worker, starts[index]!, stops[index]!);
     }
-  }
-
-  #notifyStarted(id: number): void {
-    if (this.#view.running.has(id)) return;
-    this.#view.running.add(id);
-    this.#observers.taskStarted(id);
   }
 
   #notifyEnded(worker: number, columns: CompletionColumns): void {
@@ -326,7 +291,7 @@ class PoolRun implements RunHandler {
       if (this.#settled) return;
       if (!this.#observers.perTask) continue;
       const id = isolate.running(this.#run);
-      if (id >= 0 && !this.#scheduler.state.isFinished(id)) this.#notifyStarted(id);
+      if (id >= 0 && !this.#scheduler.state.isFinished(id)) this.#observers.taskStarted(id);
       // A callback may have aborted the run.
       if (this.#settled) return;
     }
@@ -415,4 +380,12 @@ class PoolRun implements RunHandler {
     isolate.close(this.#run);
     this.#options.pool.leave(place, this.#options);
   }
+}
+
+function finishedEvent(
+  worker: number,
+  { ids, kinds, count }: CompletionColumns,
+  seconds: Float64Array | null,
+): TasksFinished {
+  return { type: 'tasks-finished', worker, ids, from: 0, to: count, kinds, seconds };
 }

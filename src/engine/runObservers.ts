@@ -75,11 +75,16 @@ export class RunObservers {
     for (const id of ids) dispatchedAt[id] = now;
   }
 
+  /** The task runs; no effect if that is known. */
   taskStarted(id: number): void {
+    const { running } = this.#run;
+    if (running.has(id)) return;
+    running.add(id);
     for (const observer of this.#observers) if (observer.perTask) observer.taskStarted?.(id, this.#run);
   }
 
   taskFinished(id: number, value: unknown, worker: number, start: number, stop: number): void {
+    this.#run.running.delete(id);
     for (const observer of this.#observers)
       if (observer.perTask) observer.taskFinished?.(id, value, worker, start, stop, this.#run);
   }
@@ -87,6 +92,12 @@ export class RunObservers {
   tasksEnded(worker: number, columns: CompletionColumns): void {
     if (this.#recorded === undefined || columns.count === 0) return;
     this.#recorder.ended(this.#recorded, worker, columns, null, this.#state.readyAt, this.#clock());
+  }
+
+  /** Tasks do not run any more whose worker has ended. */
+  workerRemoved(worker: number): void {
+    const { running } = this.#run;
+    for (const id of [...running]) if (this.#state.location[id] === worker) running.delete(id);
   }
 
   /** Records a task that ended without a report of its worker. `state`: see TaskRecorder.lost. */
