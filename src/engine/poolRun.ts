@@ -94,8 +94,8 @@ class PoolRun implements RunHandler {
     this.#concurrentTasks = concurrentTasks;
     this.#scheduler = new Scheduler(schedulerGraph(plan), {
       expected: expectedDurations(plan),
-      limits: { concurrentTasks },
-      ...(allowedFailures === undefined ? {} : { allowedFailures }),
+      concurrentTasks,
+      allowedFailures,
     });
     const { state } = this.#scheduler;
     this.#view = new RunView(graph, plan, state, this.#results, this.#run);

@@ -56,7 +56,7 @@ export function makeClusterParts(options: PartsOptions): ClusterParts {
   const engine = new ClusterEngine({
     threads,
     allowedFailures,
-    ...(concurrentTasks === undefined ? {} : { concurrentTasks }),
+    concurrentTasks,
     inlineBytes: INLINE_BYTES,
     runsPython,
     profileCycle: settings.profile?.cycleInterval,

@@ -12,7 +12,7 @@ import { TaskKindIndex } from '../metrics/taskKindIndex.js';
 import { OpenWaits } from '../openWaits.js';
 import { PrefixTable } from '../prefixTable.js';
 import type { Instruction, SchedulerEvent } from '../scheduler/events.js';
-import { Scheduler } from '../scheduler/scheduler.js';
+import { Scheduler, type SchedulerOptions } from '../scheduler/scheduler.js';
 import type { Segment } from '../scheduler/taskGraph.js';
 import { schedulerGraph } from '../schedulerGraph.js';
 import { failureText } from '../taskFailure.js';
@@ -32,13 +32,10 @@ import { SentArguments } from './sentArguments.js';
 import { StoredResults } from './storedResults.js';
 import { TaskQuestions } from './taskQuestions.js';
 
-export interface ClusterEngineOptions {
+export interface ClusterEngineOptions extends Pick<SchedulerOptions, 'allowedFailures' | 'concurrentTasks'> {
   readonly threads: boolean;
-  readonly allowedFailures: number;
   /** Largest result, in bytes, that travels inside the message that reports its task as finished. */
   readonly inlineBytes: number;
-  /** See OpenRunMessage.concurrentTasks. Default 1. */
-  readonly concurrentTasks?: number;
   /** Whether workers can run tasks in Python. Default false. */
   readonly runsPython?: boolean;
   /** Seconds between two reports of the profiler. Default: workers are not profiled. */
@@ -100,8 +97,7 @@ export class ClusterEngine {
     this.options = options;
     this.clock = isolateClock(this.epochOffsetMs);
     this.kinds = new TaskKindIndex(this.clock, options.profileCycle);
-    const { allowedFailures, concurrentTasks = 1 } = options;
-    this.scheduler = new Scheduler(null, { allowedFailures, limits: { concurrentTasks } });
+    this.scheduler = new Scheduler(null, options);
     this.recorder = new TaskRecorder((call) => this.notify(call));
     this.sent = new SentArguments(options.threads, (transfer) =>
       this.notify((observer) => observer.transfer?.(transfer)),

@@ -25,7 +25,7 @@ export interface RunnerContext {
   readonly scheduler: Scheduler;
   readonly workers: ReadonlyMap<number, EngineWorker>;
   readonly stored: StoredResults;
-  readonly options: { readonly inlineBytes: number; readonly concurrentTasks?: number };
+  readonly options: { readonly inlineBytes: number; readonly concurrentTasks?: number | undefined };
   readonly installed: { readonly size: number };
   readonly questions: Pick<TaskQuestions, 'cancelled'>;
   readonly marksTasks: boolean;

@@ -36,6 +36,7 @@ import {
   executingOf,
   isOverdue,
   newThreadRun,
+  openMessage,
   type ThreadRun,
 } from './threadRun.js';
 
@@ -132,23 +133,7 @@ export class ThreadIsolate implements Isolate {
     const state = newThreadRun(channel, opening);
     this.#runs.set(channel.run, state);
     this.#worker.ref();
-    const { run, program, functions, claims, wanted, keys = null, marks = false } = channel;
-    const { kinds, inlineBytes = Number.POSITIVE_INFINITY, concurrentTasks = 1 } = channel;
-    this.#outbox.postLater({
-      type: 'open',
-      run,
-      opening,
-      program,
-      functions,
-      claims,
-      wanted,
-      log: state.log.buffer,
-      inlineBytes,
-      ...(kinds === undefined || this.#options.measured === undefined ? {} : { kinds }),
-      keys,
-      marks,
-      concurrentTasks,
-    });
+    this.#outbox.postLater(openMessage(state, this.#options.measured !== undefined));
   }
 
   dispatch(run: number, batch: DispatchedBatch): void {

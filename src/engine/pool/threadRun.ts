@@ -1,5 +1,6 @@
 // State of a run on the host's side of an isolate.
 import { type CompletionColumns, CompletionLog, completionColumns } from '../../protocol/completionLog.js';
+import type { OpenRunMessage } from '../../protocol/isolateMessages.js';
 import type { Executing } from '../metrics/unmeasuredTime.js';
 import type { RunChannel } from './isolate.js';
 
@@ -56,6 +57,27 @@ export function newThreadRun(channel: RunChannel, opening: number): ThreadRun {
     failed: new Set(),
     withholdingSince: undefined,
     fetching: false,
+  };
+}
+
+/** @param isMeasured whether the isolate measures its tasks */
+export function openMessage({ channel, opening, log }: ThreadRun, isMeasured: boolean): OpenRunMessage {
+  const { run, program, functions, claims, wanted, kinds, keys = null, marks = false } = channel;
+  const { inlineBytes = Number.POSITIVE_INFINITY, concurrentTasks = 1 } = channel;
+  return {
+    type: 'open',
+    run,
+    opening,
+    program,
+    functions,
+    claims,
+    wanted,
+    log: log.buffer,
+    inlineBytes,
+    ...(kinds === undefined || !isMeasured ? {} : { kinds }),
+    keys,
+    marks,
+    concurrentTasks,
   };
 }
 

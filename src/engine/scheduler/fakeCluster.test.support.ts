@@ -61,8 +61,8 @@ export class FakeCluster implements FakeWorld {
     this.#options = options;
     this.keepsStoreCopies = options.keepsStoreCopies;
     const { allowedFailures, maxTasks, concurrentTasks } = options;
-    const limits = { maxTasks, concurrentTasks, minimumSeconds: 0 };
-    this.scheduler = new Scheduler(null, { allowedFailures, limits });
+    const limits = { maxTasks, minimumSeconds: 0 };
+    this.scheduler = new Scheduler(null, { allowedFailures, concurrentTasks, limits });
   }
 
   /** Returns the scheduler's id of a task; -1 if its segment is dead. */

@@ -38,8 +38,10 @@ import { newWorker, type WorkerState } from './workerState.js';
 
 export interface SchedulerOptions {
   /** Worker deaths during a task after which the task fails. Default 3, minimum 1. */
-  readonly allowedFailures?: number;
+  readonly allowedFailures?: number | undefined;
   readonly limits?: Partial<BatchLimits>;
+  /** See OpenRunMessage.concurrentTasks. Default 1. */
+  readonly concurrentTasks?: number | undefined;
   /** Whether the only worker shares the caller's memory. A dispatch then contains only ids of tasks. Default false. */
   readonly bare?: boolean;
   /** Durations known beforehand; see SchedulerState.expected. */
@@ -66,7 +68,8 @@ export class Scheduler {
   constructor(graph: SchedulerGraph | null, options: SchedulerOptions = {}) {
     this.#lasting = graph === null;
     this.state = new SchedulerState(graph === null ? new TaskGraph() : TaskGraph.of(graph));
-    this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
+    const { limits, concurrentTasks = 1 } = options;
+    this.#limits = { ...DEFAULT_LIMITS, ...limits, concurrentTasks };
     this.#allowedFailures = options.allowedFailures ?? DEFAULT_ALLOWED_FAILURES;
     this.#bare = options.bare ?? false;
     if (this.#lasting) this.state.arrivals = [];

@@ -9,9 +9,10 @@ import {
 import { packedBytes } from '../../protocol/packedResult.js';
 import type { Vitals } from '../../resources/vitals.js';
 import type { IsolateMetrics } from './isolateMetrics.js';
-import type { IsolateRun, Unsent } from './isolateRun.js';
+import type { IsolateRun } from './isolateRun.js';
 import { notCloneable } from './notCloneable.js';
 import { splitValues } from './splitValues.js';
+import type { Unsent } from './unsentResults.js';
 
 export interface ReportParts {
   post(message: FromIsolate): void;

@@ -2,8 +2,8 @@
 import { internalError } from '../../base/errors.js';
 import { sizeOf } from '../../graph/sizeOf.js';
 import { CompletionLog } from '../../protocol/completionLog.js';
-import { type ErrorInfo, fromErrorInfo, toErrorInfo } from '../../protocol/errorInfo.js';
-import type { OpenRunMessage, PackedValues, RunBatch, Values } from '../../protocol/isolateMessages.js';
+import { fromErrorInfo, toErrorInfo } from '../../protocol/errorInfo.js';
+import type { OpenRunMessage, RunBatch } from '../../protocol/isolateMessages.js';
 import { type PackedResult, packedBytes } from '../../protocol/packedResult.js';
 import { functionOf, type Program } from '../../protocol/program.js';
 import {
@@ -28,19 +28,13 @@ import { shapeOf } from './shapeOf.js';
 import { shareBuffers } from './shareBuffers.js';
 import { weighShared } from './sharedWeight.js';
 import { thrownByTask } from './thrownByTask.js';
+import { type Unsent, UnsentResults } from './unsentResults.js';
 
 /** Use count of inputs from elsewhere. The scheduler releases them, so they are not dropped by counting. */
 const KEEP = 0x7fffffff;
 /** Bytes up to which the size of a private result is measured; the size of arrays is always known. */
 const MEASURED_BYTES = 64 * 1024;
 const UNDEFINED_TYPE = 0;
-
-/** Values and errors that wait to be sent. */
-export interface Unsent {
-  readonly values: Values;
-  readonly packed: PackedValues;
-  readonly errors: readonly { readonly id: number; readonly error: ErrorInfo }[];
-}
 
 /** Form in which a result leaves its isolate, or stays. */
 interface Publication {
@@ -79,11 +73,7 @@ export class IsolateRun {
   readonly #uncloneable = new Map<number, Error>();
   /** Results to drop as soon as the earlier tasks of this isolate have used them. */
   readonly #leaving = new Set<number>();
-  #ids: number[] = [];
-  #values: unknown[] = [];
-  #packedIds: number[] = [];
-  #packed: PackedResult[] = [];
-  #errors: { id: number; error: ErrorInfo }[] = [];
+  readonly #unsent = new UnsentResults();
 
   constructor(message: OpenRunMessage, metered?: MeteredRun) {
     const { program } = message;
@@ -260,15 +250,13 @@ export class IsolateRun {
     const needed = this.#program.dependentCounts[id]! > 0;
     if (local || bytes <= this.#inlineBytes) {
       const kept = needed && local ? shareBuffers(value) : value;
-      this.#ids.push(id);
-      this.#values.push(kept);
+      this.#unsent.addValue(id, kept);
       return { kind: KIND_VALUE, kept, bytes };
     }
     const pack = (): PackedResult => packResult(value);
     const packed =
       this.metered === undefined ? pack() : this.metered.beside(id, 'serialize', pack, packedBytes);
-    this.#packedIds.push(id);
-    this.#packed.push(packed);
+    this.#unsent.addPacked(id, packed);
     // Shares the memory of the store instead of keeping a second copy.
     const kept = needed && packed.buffers.length > 0 ? unpackResult(packed) : value;
     return { kind: KIND_STORED, kept, bytes: packedBytes(packed) };
@@ -278,13 +266,13 @@ export class IsolateRun {
     const { id } = ran;
     this.#failed.add(id);
     const values = (): unknown[] => argumentsOf(this.#program, id, this.#results, this.#constants);
-    this.#errors.push({ id, error: thrownByTask(thrown, values) });
+    this.#unsent.addError(id, thrownByTask(thrown, values));
     this.log.write(ran, KIND_ERROR, UNDEFINED_TYPE, 0);
   }
 
   /** True if values or errors wait to be sent. */
   get hasUnsent(): boolean {
-    return this.#ids.length > 0 || this.#packedIds.length > 0 || this.#errors.length > 0;
+    return !this.#unsent.isEmpty;
   }
 
   /**
@@ -298,17 +286,7 @@ export class IsolateRun {
 
   /** Returns the unsent values and errors, and clears them. */
   takeUnsent(): Unsent {
-    const unsent = {
-      values: { ids: Int32Array.from(this.#ids), values: this.#values },
-      packed: { ids: Int32Array.from(this.#packedIds), results: this.#packed },
-      errors: this.#errors,
-    };
-    this.#ids = [];
-    this.#values = [];
-    this.#packedIds = [];
-    this.#packed = [];
-    this.#errors = [];
-    return unsent;
+    return this.#unsent.take();
   }
 
   release(ids: Int32Array): void {
@@ -346,34 +324,23 @@ export class IsolateRun {
    */
   fetch(ids: Int32Array): Unsent & { missing: Int32Array } {
     const missing: number[] = [];
-    const valueIds: number[] = [];
-    const values: unknown[] = [];
-    const packedIds: number[] = [];
-    const results: PackedResult[] = [];
-    const errors: { id: number; error: ErrorInfo }[] = [];
+    const found = new UnsentResults();
     for (const id of ids) {
       const value = this.#results[id];
       if (this.#uses[id] === 0) missing.push(id);
       else if (sizeOf(value, this.#inlineBytes) <= this.#inlineBytes) {
         const shared = this.#inlineBytes === Number.POSITIVE_INFINITY ? shareBuffers(value) : value;
         this.#results[id] = shared;
-        valueIds.push(id);
-        values.push(shared);
+        found.addValue(id, shared);
       } else {
         try {
-          results.push(packResult(value));
-          packedIds.push(id);
+          found.addPacked(id, packResult(value));
         } catch (error) {
-          errors.push({ id, error: toErrorInfo(notCloneable(error)) });
+          found.addError(id, toErrorInfo(notCloneable(error)));
         }
       }
     }
-    return {
-      values: { ids: Int32Array.from(valueIds), values },
-      packed: { ids: Int32Array.from(packedIds), results },
-      errors,
-      missing: Int32Array.from(missing),
-    };
+    return { ...found.take(), missing: Int32Array.from(missing) };
   }
 
   #keep(id: number, value: unknown): void {

@@ -1,0 +1,55 @@
+// Results and errors of a run that wait for the next report to the host.
+import type { ErrorInfo } from '../../protocol/errorInfo.js';
+import { NO_PACKED, NO_VALUES, type PackedValues, type Values } from '../../protocol/isolateMessages.js';
+import type { PackedResult } from '../../protocol/packedResult.js';
+
+export interface Unsent {
+  readonly values: Values;
+  readonly packed: PackedValues;
+  readonly errors: readonly { readonly id: number; readonly error: ErrorInfo }[];
+}
+
+export class UnsentResults {
+  #ids: number[] = [];
+  #values: unknown[] = [];
+  #packedIds: number[] = [];
+  #packed: PackedResult[] = [];
+  #errors: { id: number; error: ErrorInfo }[] = [];
+
+  get isEmpty(): boolean {
+    return this.#ids.length === 0 && this.#packedIds.length === 0 && this.#errors.length === 0;
+  }
+
+  addValue(id: number, value: unknown): void {
+    this.#ids.push(id);
+    this.#values.push(value);
+  }
+
+  addPacked(id: number, result: PackedResult): void {
+    this.#packedIds.push(id);
+    this.#packed.push(result);
+  }
+
+  addError(id: number, error: ErrorInfo): void {
+    this.#errors.push({ id, error });
+  }
+
+  /** Returns the results and errors, and clears them. */
+  take(): Unsent {
+    const ids = this.#ids;
+    const unsent = {
+      values: ids.length === 0 ? NO_VALUES : { ids: Int32Array.from(ids), values: this.#values },
+      packed:
+        this.#packed.length === 0
+          ? NO_PACKED
+          : { ids: Int32Array.from(this.#packedIds), results: this.#packed },
+      errors: this.#errors,
+    };
+    this.#ids = [];
+    this.#values = [];
+    this.#packedIds = [];
+    this.#packed = [];
+    this.#errors = [];
+    return unsent;
+  }
+}
