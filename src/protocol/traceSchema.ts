@@ -26,6 +26,9 @@ export const ACTIONS = [
 export const DIRECTIONS = ['incoming', 'outgoing'] as const;
 export const TRANSFER_KINDS = ['gather-dep', 'get-data', 'gather', 'scatter'] as const;
 
+/** Figure of the host: seconds in which the scheduler's thread was ready to run but had no core, since its start. */
+export const SCHEDULER_CORE_WAIT = 'scheduler_core_wait';
+
 const TIME = { kind: 'float', unit: 'time' } as const;
 const SECONDS = { kind: 'float', unit: 'seconds' } as const;
 const BYTES = { kind: 'whole', unit: 'bytes' } as const;

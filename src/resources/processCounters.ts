@@ -41,3 +41,16 @@ export function parseIo(text: string): readonly [read: number, written: number] 
     /^read_bytes: (\d+)\nwrite_bytes: (\d+)$/m.exec(text) ?? [];
   return [Number(read), Number(written)];
 }
+
+/**
+ * Returns the seconds in which a thread was ready to run but had no core, since its start. A wait counts once it has
+ * ended. NaN if unknown: on systems other than Linux, and once the thread has ended.
+ */
+export function coreWaitSeconds(pid: number, tid: number): number {
+  if (!(tid > 0)) return Number.NaN;
+  // The fields are nanoseconds on a core, nanoseconds in the run queue, and the number of times on a core.
+  const [, queued = Number.NaN, turns = 0] = rereadProc(`${pid}/task/${tid}/schedstat`)
+    .split(' ')
+    .map(Number);
+  return turns > 0 ? queued / 1e9 : Number.NaN;
+}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { VITALS_ACTIVE, VITALS_IDLE, VITALS_TURNED } from '../protocol/isolateMessages.js';
+import { VITALS_ACTIVE, VITALS_IDLE, VITALS_THREAD, VITALS_TURNED } from '../protocol/isolateMessages.js';
 import type { GpuUsage } from './gpuMonitor.js';
 import { type Counters, HOST, type MonitorTarget, UsageSampler } from './usageSampler.js';
 import { makeVitals } from './vitals.js';
@@ -13,6 +13,7 @@ function counters(changes: Partial<Counters>): Counters {
     host: () => NOTHING,
     process: () => IDLE,
     thread: () => ({ cpu: 0, read: 0, written: 0 }),
+    coreWait: () => 0,
     gpus: () => new Map(),
     vitals: () => null,
     ...changes,
@@ -41,6 +42,20 @@ describe('UsageSampler', () => {
     traffic = 400;
     const [third] = sampler.sample(11, [host]);
     assert.equal(third?.figures?.get('host_net_io.read_bps'), Number.NaN, 'a counter that decreased');
+  });
+
+  it("reports the waits of the scheduler's thread for a core, as a sum since its start", () => {
+    const cells = makeVitals();
+    cells[VITALS_TURNED] = 10;
+    cells[VITALS_THREAD] = 7;
+    const coreWait = (pid: number, tid: number) => 100 * pid + tid;
+    const worker: MonitorTarget = { worker: 0, pid: 2, thread: false, vitals: cells };
+    const [ofHost, ofWorker] = new UsageSampler(counters({ coreWait })).sample(10, [
+      { ...host, vitals: cells },
+      worker,
+    ]);
+    assert.equal(ofHost?.figures?.get('scheduler_core_wait'), 107);
+    assert.ok(!ofWorker?.figures?.has('scheduler_core_wait'));
   });
 
   it('adds up processes for the host, once each, and separates workers', () => {

@@ -12,6 +12,7 @@ import {
   VITALS_THREAD,
   VITALS_TURNED,
 } from '../protocol/isolateMessages.js';
+import { SCHEDULER_CORE_WAIT } from '../protocol/traceSchema.js';
 import type { GpuUsage } from './gpuMonitor.js';
 import type { HostCounters } from './hostCounters.js';
 import type { ProcessCounters } from './processCounters.js';
@@ -36,6 +37,8 @@ export interface Counters {
   process(pid: number): ProcessCounters;
   /** Returns CPU seconds and the bytes read from and written to disks by one thread. */
   thread(pid: number, tid: number): { readonly cpu: number; readonly read: number; readonly written: number };
+  /** Returns the seconds in which a thread was ready to run but had no core, since its start; NaN if unknown. */
+  coreWait(pid: number, tid: number): number;
   gpus(): ReadonlyMap<number, GpuUsage>;
   /** Returns the copy of an isolate's vitals in a file; null if there is none. */
   vitals(file: string): Float64Array | null;
@@ -90,8 +93,9 @@ export class UsageSampler {
     loads: ReadonlyMap<number, number>,
   ): ResourceSample {
     const host = this.#counters.host();
-    const { isolate, figures } = this.#isolate(time, target);
+    const { isolate, figures, thread } = this.#isolate(time, target);
     figures.set('host_cores', CORES);
+    figures.set(SCHEDULER_CORE_WAIT, this.#counters.coreWait(target.pid, thread));
     const ofProcesses = Math.min(100 * this.#machine, sum([...loads.values()]));
     const busy = 100 * this.#rate('host cpu', time, host.busy, this.#machine);
     figures.set('host_cpu', busy);
@@ -162,9 +166,8 @@ export class UsageSampler {
     return { isolate, figures, thread: vitals[VITALS_THREAD]! };
   }
 
-  /** Returns the rate per second since the previous sample; NaN for a counter that decreased or is new. */
   /**
-   * Returns the change per second since the last sample, at most `most`. A sampler that is preempted between the
+   * Returns the change per second since the last sample, at most `most`; NaN for a counter that decreased or is new. A sampler that is preempted between the
    * clock and a counter reads too much. The excess counts for the next sample, so that sums over time stay exact.
    */
   #rate(name: string, time: number, value: number, most = Number.POSITIVE_INFINITY): number {

@@ -10,7 +10,7 @@ import {
 import { scheduled } from '../scheduledTrace.test.support.js';
 import type { Finding } from './finding.js';
 import { findings } from './findings.js';
-import { balanced, chain, cpu, late, many } from './workloads.test.support.js';
+import { balanced, chain, cpu, late, many, thinking } from './workloads.test.support.js';
 
 const found = (spec: SyntheticSpec): Map<string, Finding> =>
   new Map(findings(syntheticTrace(spec)).map((finding) => [finding.code, finding]));
@@ -27,6 +27,14 @@ const full: SyntheticSpec['resources'] = Array.from({ length: 401 }, (_, i) => (
   time: i / 10,
   figures: { cpu: 10, host_cpu: 200, host_cores: 2 },
 }));
+
+/** Samples of a scheduler whose thread waits for a core for this share of the time. */
+function waits(share: number): NonNullable<SyntheticSpec['resources']> {
+  return Array.from({ length: 301 }, (_, i) => ({
+    time: i / 10,
+    figures: { scheduler_core_wait: share * (i / 10) },
+  }));
+}
 
 /** Tasks of `seconds` on a worker, each of which its thread receives `pause` seconds after the previous one. */
 function onWorker(worker: string, count: number, begin: number, seconds = 0.1, pause = 0): SyntheticTask[] {
@@ -106,6 +114,43 @@ describe('findings on a busy machine', () => {
     const waiting = tasks.map((task) => ({ ...task, coreWait: 0.85 }));
     const own = found({ tasks: waiting, workers: TWO, resources }).get('cpu-oversubscription');
     assert.match(own?.title ?? '', /: other programs keep 1.7 of 2 cores busy$/);
+  });
+
+  it('the program does not compute while its thread waits for a core', () => {
+    // The program pauses for 2 s three times, from 5, 12 and 19 s on.
+    const waiting = (share: number): SyntheticSpec => ({ ...thinking(2), resources: waits(share) });
+    const alone = found(thinking(2)).get('client-bound')?.seconds ?? Number.NaN;
+    assertCosts(waiting(0), 'client-bound', alone);
+    assertCosts(waiting(0.75), 'client-bound', alone / 4);
+    assert.deepEqual([...found(waiting(1)).keys()], []);
+  });
+
+  it('a wait for a core counts when it ends, and may be longer than the time between two samples', () => {
+    const sums = { 0: 0, 5.5: 0, 6: 0, 6.5: 1.2, 7: 1.2, 30: 1.2 };
+    const resources = Object.entries(sums).map(([time, sum]) => ({
+      time: Number(time),
+      figures: { scheduler_core_wait: sum },
+    }));
+    const alone = found(thinking(2)).get('client-bound')?.seconds ?? Number.NaN;
+    assertCosts({ ...thinking(2), resources }, 'client-bound', alone - 1.2);
+  });
+
+  it('the program does not block the event loop while its thread waits for a core', () => {
+    const spec = late(0.5, 0.5);
+    const waiting = (share: number): SyntheticSpec => ({
+      ...spec,
+      resources: [...(spec.resources ?? []), ...waits(share)],
+    });
+    const alone = found(spec).get('event-loop-starvation')?.seconds ?? Number.NaN;
+    assertCosts(waiting(0), 'event-loop-starvation', alone);
+    assertCosts(waiting(0.5), 'event-loop-starvation', alone / 2);
+    assert.ok(!found(waiting(1)).has('event-loop-starvation'));
+    // The waits of tasks for a core do not show that the program waited.
+    const crowded = {
+      ...waiting(0.5),
+      tasks: (spec.tasks ?? []).map((task) => ({ ...task, coreWait: 0.4 })),
+    };
+    assertCosts(crowded, 'event-loop-starvation', alone / 2);
   });
 
   it('the scheduler is not the cause while its thread waits for a core', () => {

@@ -1,5 +1,6 @@
 import { countText, percentText, secondsText } from '../../base/words.js';
-import { clientSpans, overlapSeconds } from './clientTransfers.js';
+import { SchedulerCoreWaits } from '../schedulerCoreWaits.js';
+import { clientSpans, gapsBetween } from './clientTransfers.js';
 import type { Facts, Rule } from './finding.js';
 
 /** Shorter parts, in seconds, are the normal delay between a result and the next submission. */
@@ -7,7 +8,8 @@ const MIN_PART = 1e-3;
 
 /**
  * The program had all results that it awaited, and did something else before it submitted the next tasks. The cost is
- * this time on the critical path, without the transfers of the client in it.
+ * this time on the critical path, without the transfers of the client in it, and without the waits of its thread for a
+ * core.
  */
 export const clientBound: Rule = (facts) => {
   const { seconds, parts, rows } = programTime(facts);
@@ -28,28 +30,39 @@ export const clientBound: Rule = (facts) => {
   };
 };
 
-/**
- * Returns the time on the critical path, after the first task's start, in which the run waited for the program itself.
- */
-export function programTime(facts: Facts): {
+export interface ProgramTime {
+  /** Seconds in which the program computed or waited for something other than a core. */
   readonly seconds: number;
+  /** Seconds in which its thread waited for a core. */
+  readonly coreWait: number;
   readonly parts: number;
   /** Rows of the tasks that followed these parts on the path. */
   readonly rows: ReadonlySet<number>;
-} {
+}
+
+/**
+ * Returns the time on the critical path, after the first task's start, in which the run waited for the program itself.
+ */
+export function programTime(facts: Facts): ProgramTime {
   const moving = [...clientSpans(facts, 'gather'), ...clientSpans(facts, 'scatter')];
   const { kind, start, stop, row, length } = facts.path.columns;
   const number = facts.kindNumber('client time');
+  const waits = new SchedulerCoreWaits(facts.trace);
   const rows = new Set<number>();
-  let [seconds, parts] = [0, 0];
+  let [seconds, coreWait, parts] = [0, 0, 0];
   for (let part = 0; part < length; part++) {
     const from = Math.max(start[part]!, facts.firstStart);
     if (kind[part] !== number || !(stop[part]! > from)) continue;
-    const own = stop[part]! - from - overlapSeconds([{ start: from, stop: stop[part]! }], moving);
+    let own = 0;
+    for (const gap of gapsBetween(from, stop[part]!, moving)) {
+      const waited = waits.take(gap.start, gap.stop);
+      coreWait += waited;
+      own += gap.stop - gap.start - waited;
+    }
     if (own < MIN_PART) continue;
     seconds += own;
     parts++;
     if (part + 1 < length && row[part + 1]! >= 0) rows.add(row[part + 1]!);
   }
-  return { seconds, parts, rows };
+  return { seconds, coreWait, parts, rows };
 }

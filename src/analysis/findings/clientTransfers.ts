@@ -66,6 +66,19 @@ export function overlapSeconds(parts: readonly Span[], spans: readonly Span[]): 
   return seconds;
 }
 
+/** Returns the parts of the time from `start` to `stop` that lie in none of the spans. */
+export function gapsBetween(start: number, stop: number, spans: readonly Span[]): Span[] {
+  const gaps: Span[] = [];
+  let from = start;
+  for (const [first, last] of merged([...spans].sort((a, b) => a.start - b.start))) {
+    const to = Math.min(first, stop);
+    if (to > from) gaps.push({ start: from, stop: to });
+    from = Math.max(from, last);
+  }
+  if (stop > from) gaps.push({ start: from, stop });
+  return gaps;
+}
+
 function* merged(sorted: readonly Span[]): IterableIterator<[number, number]> {
   let current: [number, number] | undefined;
   for (const { start, stop } of sorted) {

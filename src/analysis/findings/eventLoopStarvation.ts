@@ -4,14 +4,15 @@ import { MIN_DELAY, schedulerWaits } from './schedulerThread.js';
 
 /**
  * Code of the program blocked the scheduler's event loop while tasks waited for the scheduler. The cost is the part of
- * these waits on the critical path, after the first task's start, in which the program computed.
+ * these waits on the critical path, after the first task's start, in which the program computed. The waits of its thread
+ * for a core do not count.
  */
 export const eventLoopStarvation: Rule = (facts) => {
   const { waits, blocked } = schedulerWaits(facts);
-  const starved = waits.filter((wait) => wait.starved > 0);
+  const starved = waits.filter((wait) => wait.computed > 0);
   if (starved.length === 0) return undefined;
   const worst = blocked.reduce((most, { delay }) => Math.max(most, delay), 0);
-  const seconds = starved.reduce((sum, wait) => sum + wait.starved, 0);
+  const seconds = starved.reduce((sum, wait) => sum + wait.computed, 0);
   return {
     code: 'event-loop-starvation',
     title: `The scheduler did not answer for up to ${secondsText(worst)}, because its event loop was blocked`,

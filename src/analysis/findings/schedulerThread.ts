@@ -2,6 +2,7 @@
 // own work for the tasks.
 import type { Trace } from '../../trace/trace.js';
 import { coreUseOf } from '../coreUse.js';
+import { SchedulerCoreWaits } from '../schedulerCoreWaits.js';
 import type { Span } from './clientTransfers.js';
 import { CROWDED_SHARE } from './cpuOversubscription.js';
 import type { Facts } from './finding.js';
@@ -28,6 +29,8 @@ export interface SchedulerWait {
   readonly seconds: number;
   /** Part of `seconds` in which code of the program blocked the scheduler's event loop. */
   readonly starved: number;
+  /** `starved` without the time in which the scheduler's thread waited for a core. */
+  readonly computed: number;
 }
 
 export interface SchedulerWaits {
@@ -50,23 +53,31 @@ export function schedulerWaits(facts: Facts): SchedulerWaits {
 function findWaits(facts: Facts): SchedulerWaits {
   const blocked = blockedSpans(facts.trace);
   const { firstStart } = facts;
-  const waits: { row: number; seconds: number; inside: number }[] = [];
+  const waits: { row: number; seconds: number; inside: number; withCore: number }[] = [];
   const starved: Span[] = [];
+  const coreWaits = new SchedulerCoreWaits(facts.trace);
   for (const part of facts.parts('waiting for the scheduler')) {
     const from = Math.max(part.start, firstStart);
     if (!(part.stop > from)) continue;
-    let inside = 0;
+    let [inside, withCore] = [0, 0];
     for (const span of blocked) {
       const [start, stop] = [Math.max(from, span.start), Math.min(part.stop, span.stop)];
       if (!(stop > start)) continue;
       starved.push({ start, stop });
       inside += stop - start;
+      withCore += stop - start - coreWaits.take(start, stop);
     }
-    waits.push({ row: part.row, seconds: part.stop - from, inside });
+    waits.push({ row: part.row, seconds: part.stop - from, inside, withCore });
   }
-  const share = starved.length === 0 ? 0 : programShare(facts.trace, starved);
+  const onCore = waits.reduce((sum, { withCore }) => sum + withCore, 0);
+  const share = onCore > 0 ? programShare(facts.trace, starved, onCore, coreWaits.isMeasured) : 0;
   return {
-    waits: waits.map(({ row, seconds, inside }) => ({ row, seconds, starved: inside * share })),
+    waits: waits.map(({ row, seconds, inside, withCore }) => ({
+      row,
+      seconds,
+      starved: inside * share,
+      computed: withCore * share,
+    })),
     blocked,
   };
 }
@@ -95,19 +106,19 @@ function blockedSpans({ resources }: Trace): BlockedSpan[] {
  * program did not block the thread, Longpole would record while tasks compute. This time therefore counts for the
  * program, but at most as much as the program's own time.
  * Without samples, all time with a core beyond the cost of the handled tasks is the program's. If tasks wait for cores
- * then, nothing shows that the program computed.
+ * then, and the waits of the scheduler's thread are unknown, nothing shows that the program computed.
+ *
+ * @param onCore seconds of these waits, without the known waits of the scheduler's thread for a core
  */
-function programShare(trace: Trace, waits: readonly Span[]): number {
-  const seconds = waits.reduce((sum, { start, stop }) => sum + stop - start, 0);
+function programShare(trace: Trace, waits: readonly Span[], onCore: number, isMeasured: boolean): number {
   const { acknowledged, submitted } = trace.tasks;
   const handled = countInside(acknowledged, waits) + countInside(submitted, waits);
-  const scheduling = Math.min(1, (handled * TASK_COST) / seconds);
+  const scheduling = Math.min(1, (handled * TASK_COST) / onCore);
   const program = sampledShare(trace, waits);
-  if (program === undefined) {
-    const isCrowded = coreUseOf(trace).lost >= CROWDED_SHARE;
-    return isCrowded ? 0 : coreShare(trace) * (1 - scheduling);
-  }
-  return program + Math.min(program, Math.max(0, 1 - program - scheduling));
+  if (program !== undefined) return program + Math.min(program, Math.max(0, 1 - program - scheduling));
+  if (isMeasured) return 1 - scheduling;
+  const isCrowded = coreUseOf(trace).lost >= CROWDED_SHARE;
+  return isCrowded ? 0 : coreShare(trace) * (1 - scheduling);
 }
 
 function countInside(times: Float64Array, spans: readonly Span[]): number {
