@@ -67,6 +67,11 @@ function active({ trace }: Recording): number {
   return criticalPath(trace).stop - firstStart(trace);
 }
 
+/** Returns the seconds of the critical path in which profilers started, which are no cost of the program. */
+function profiling({ trace }: Recording): number {
+  return criticalPath(trace).byKind.find(({ kind }) => kind === 'profiler')?.seconds ?? 0;
+}
+
 /** Returns the seconds by which the busier worker ends after the time at which both could have ended. */
 function skewed(run: Recording): number {
   const { worker, started } = run.trace.tasks;
@@ -99,7 +104,11 @@ const PROVOKED: readonly Provoked[] = [
     // While the program computes, a task may run, for which nothing waits.
     truth: (run) => run.reported * (1 - sum(run, 'step') / active(run)),
   },
-  { name: 'tiny tasks', codes: ['tasks-too-small'], truth: (run) => active(run) - sum(run, 'noop') / 2 },
+  {
+    name: 'tiny tasks',
+    codes: ['tasks-too-small'],
+    truth: (run) => active(run) - profiling(run) - sum(run, 'noop') / 2,
+  },
   { name: 'needless gather', codes: ['gathered-results'], truth: ({ reported }) => reported },
   { name: 'large arguments', codes: ['oversized-arguments'] },
   { name: 'much garbage', codes: ['garbage-collection'] },
