@@ -1,7 +1,7 @@
 // The program that bench/findingsTable.ts records: `node findingsProgram.js NAME` runs one workload on two workers. Its
 // bottleneck is known by construction. If only the program can measure the cost, it prints the seconds as its last
 // line.
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Client, connect, type Future, LocalCluster, tasks } from 'longpole';
@@ -16,11 +16,6 @@ function spin(milliseconds: number): number {
   let state = 1;
   for (let i = 0; i < milliseconds * 1_000_000; i++) state = Math.imul(state ^ i, 48271);
   return state;
-}
-
-/** Returns the seconds in which the calling thread had a core. */
-function coreSeconds(): number {
-  return Number(readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')[0]) / 1e9;
 }
 
 function records(count: number): { id: number; name: string }[] {
@@ -143,10 +138,8 @@ const PROVOKED: Readonly<Record<string, Body>> = {
       });
     let done = false;
     const end = last?.result().then(() => (done = true));
-    const begin = coreSeconds();
     for (await new Promise(setImmediate); !done; await new Promise(setImmediate)) spin(120);
     await end;
-    return coreSeconds() - begin;
   },
   'tiny tasks': async (client) =>
     void (await client.gather(

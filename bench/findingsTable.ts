@@ -101,8 +101,7 @@ const PROVOKED: readonly Provoked[] = [
   {
     name: 'blocked event loop',
     codes: ['event-loop-starvation'],
-    // While the program computes, a task may run, for which nothing waits.
-    truth: (run) => run.reported * (1 - sum(run, 'step') / active(run)),
+    truth: (run) => active(run) - sum(run, 'step'),
   },
   {
     name: 'tiny tasks',

@@ -2,26 +2,26 @@ import { countText, percentText, secondsText } from '../../base/words.js';
 import { SchedulerCoreWaits } from '../schedulerCoreWaits.js';
 import { clientSpans, gapsBetween } from './clientTransfers.js';
 import type { Facts, Rule } from './finding.js';
+import { coreWaitText, isCause } from './ownThread.js';
 
 /** Shorter parts, in seconds, are the normal delay between a result and the next submission. */
 const MIN_PART = 1e-3;
 
 /**
  * The program had all results that it awaited, and did something else before it submitted the next tasks. The cost is
- * this time on the critical path, without the transfers of the client in it, and without the waits of its thread for a
- * core.
+ * this time on the critical path, without the transfers of the client in it.
  */
 export const clientBound: Rule = (facts) => {
-  const { seconds, parts, rows } = programTime(facts);
-  if (parts === 0) return undefined;
+  const { seconds, coreWait, parts, rows } = programTime(facts);
+  if (!isCause(facts, seconds - coreWait, coreWait)) return undefined;
   return {
     code: 'client-bound',
     title: `The run waited ${secondsText(seconds)} for the program to submit its next tasks`,
     seconds,
     confidence: 'medium',
     evidence: {
-      text: `In ${countText(parts, 'pause')}, ${percentText(seconds / facts.makespan)} of the critical path, the program had not submitted the next task yet.`,
-      numbers: { clientSeconds: seconds, pauses: parts },
+      text: `In ${countText(parts, 'pause')}, ${percentText(seconds / facts.makespan)} of the critical path, the program had not submitted the next task yet${coreWaitText(seconds, coreWait)}.`,
+      numbers: { clientSeconds: seconds, coreWaitSeconds: coreWait, pauses: parts },
       tasks: facts.keys(rows),
       question: 'critical-path',
     },
@@ -31,9 +31,8 @@ export const clientBound: Rule = (facts) => {
 };
 
 export interface ProgramTime {
-  /** Seconds in which the program computed or waited for something other than a core. */
   readonly seconds: number;
-  /** Seconds in which its thread waited for a core. */
+  /** Part of `seconds` in which the program's thread waited for a core. */
   readonly coreWait: number;
   readonly parts: number;
   /** Rows of the tasks that followed these parts on the path. */
@@ -53,14 +52,11 @@ export function programTime(facts: Facts): ProgramTime {
   for (let part = 0; part < length; part++) {
     const from = Math.max(start[part]!, facts.firstStart);
     if (kind[part] !== number || !(stop[part]! > from)) continue;
-    let own = 0;
-    for (const gap of gapsBetween(from, stop[part]!, moving)) {
-      const waited = waits.take(gap.start, gap.stop);
-      coreWait += waited;
-      own += gap.stop - gap.start - waited;
-    }
+    const gaps = gapsBetween(from, stop[part]!, moving);
+    const own = gaps.reduce((sum, gap) => sum + gap.stop - gap.start, 0);
     if (own < MIN_PART) continue;
     seconds += own;
+    for (const gap of gaps) coreWait += waits.take(gap.start, gap.stop);
     parts++;
     if (part + 1 < length && row[part + 1]! >= 0) rows.add(row[part + 1]!);
   }

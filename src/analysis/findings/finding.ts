@@ -66,6 +66,8 @@ export interface Finding {
 /** Looks for one problem in a run. Returns undefined if the run does not have it. */
 export type Rule = (facts: Facts) => Finding | undefined;
 
+/** Share of the makespan below which a finding is left out. */
+export const MIN_COST = 0.05;
 /** Number of equal time bins into which rules divide a run. */
 export const BINS = 1000;
 const MAX_TASKS = 5;

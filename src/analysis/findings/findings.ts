@@ -7,7 +7,7 @@ import { asynchronousWait } from './asynchronousWait.js';
 import { clientBound } from './clientBound.js';
 import { cpuOversubscription, otherPrograms } from './cpuOversubscription.js';
 import { eventLoopStarvation } from './eventLoopStarvation.js';
-import { Facts, type Finding, type FindingCode, type Rule } from './finding.js';
+import { Facts, type Finding, type FindingCode, MIN_COST, type Rule } from './finding.js';
 import { garbageCollection } from './garbageCollection.js';
 import { gatheredResults } from './gatheredResults.js';
 import { lackOfParallelism } from './lackOfParallelism.js';
@@ -69,8 +69,6 @@ const EXPLAINED_BY: Partial<Record<FindingCode, readonly FindingCode[]>> = {
 };
 
 const MAX_FINDINGS = 7;
-/** Share of the makespan below which a finding is left out. */
-const MIN_SHARE = 0.05;
 const MIN_SECONDS = 10e-3;
 
 /**
@@ -99,7 +97,7 @@ const FINDINGS = kind('the result of findings()', Array.isArray);
 
 /** Returns the findings of the rules, without those that cost too little. */
 function foundBy(rules: readonly Rule[], facts: Facts): Finding[] {
-  const least = Math.max(MIN_SECONDS, MIN_SHARE * facts.makespan);
+  const least = Math.max(MIN_SECONDS, MIN_COST * facts.makespan);
   return (
     rules
       .map((rule) => rule(facts))

@@ -58,14 +58,10 @@ function beforeSubmission({ trace, path }: Facts): number {
   return Math.max(0, first < path.stop ? first - path.start : 0);
 }
 
-/**
- * Returns the seconds of the path in which the client transferred data, computed, or waited for a core. Other rules cover
- * this time.
- */
+/** Returns the seconds of the path in which the client transferred data or computed. Other rules cover this time. */
 function clientSeconds(facts: Facts): number {
   const carrying = clientTransfers(facts, 'gather').onPath + clientTransfers(facts, 'scatter').onPath;
-  const { seconds, coreWait } = programTime(facts);
-  return carrying + seconds + coreWait;
+  return carrying + programTime(facts).seconds;
 }
 
 /** Returns the duration of each row of tasks; NaN for tasks that did not run. */
