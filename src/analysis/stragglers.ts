@@ -70,14 +70,12 @@ function findStragglers(trace: Trace): Straggler[] {
     const members = rows.subarray(offsets[id]!, offsets[id + 1]!);
     if (members.length < MIN_TASKS) continue;
     const middle = middleOf(Float64Array.from(evenly(members), (row) => duration[row]!));
-    const slow = farRows(
-      members,
-      (row) => ownSeconds(trace, row) - (isFirst[row] === 1 ? COLD_SECONDS : 0),
-      middle,
-    );
-    // If more than a tenth of a prefix's tasks are far from the median, the median is not a usual duration.
-    if (slow.length * 10 > members.length && slow.length > 1) continue;
-    if (slow.length > 0) slowOf.push({ slow, members, middle });
+    const warm = (row: number): number => ownSeconds(trace, row) - (isFirst[row] === 1 ? COLD_SECONDS : 0);
+    let slow = farRows(members, warm, middle);
+    // On a busy machine, many tasks are preempted. The median of the others is a usual duration all the same.
+    if (areMany(slow, members))
+      slow = farRows(slow, (row) => warm(row) - (trace.tasks.coreWait[row]! || 0), middle);
+    if (slow.length > 0 && !areMany(slow, members)) slowOf.push({ slow, members, middle });
   }
   if (slowOf.length === 0) return [];
   const why = new Reasons(
@@ -87,6 +85,11 @@ function findStragglers(trace: Trace): Straggler[] {
   );
   const found = slowOf.flatMap(({ slow, members, middle }) => why.explain(slow, members, middle));
   return found.sort((a, b) => b.seconds - b.median - (a.seconds - a.median));
+}
+
+/** Returns true if so many tasks are far from the median of a prefix that the median is not a usual duration. */
+function areMany(slow: Int32Array, members: Int32Array): boolean {
+  return slow.length * 10 > members.length && slow.length > 1;
 }
 
 /** Returns, by row, 1 for the first task of a prefix on a thread, otherwise 0. */
@@ -228,8 +231,8 @@ function reasonOf(facts: Omit<Straggler, 'why'>): string {
 
 /**
  * Returns tasks that took more than twice the median of their prefix and six deviations (scaled median absolute
- * deviation) above it, those that lost most time first. Prefixes with more than a tenth of such tasks are left out. The
- * start of a profiler does not count, nor 0.1 s of the first task of a prefix on a thread.
+ * deviation) above it, those that lost most time first. Prefixes with more than a tenth of such tasks are left out, or
+ * only their preempted tasks if the others are fewer. The start of a profiler does not count, nor 0.1 s of the first task of a prefix on a thread.
  */
 export function stragglers(trace: Trace): Table {
   const found = stragglersOf(trace);

@@ -72,6 +72,22 @@ describe('findings on a busy machine', () => {
     assert.ok(!found({ tasks: waiting(1) }).has('serial-tail'));
   });
 
+  it('a straggler is found among many preempted tasks', () => {
+    const waits = (key: string): number => (Number(key.slice(4)) % 7 === 3 ? 0.04 : 0);
+    const tasks = many(41).map((task) => ({
+      ...task,
+      seconds: task.key === 'fit-40' ? 1.5 : 0.015 + waits(task.key),
+    }));
+    const preempted = scheduled(tasks, { workers: 2 }).tasks.map((task) => ({
+      ...task,
+      coreWait: waits(task.key),
+    }));
+    assertCosts({ tasks: preempted }, 'stragglers', 1.485);
+    // Nothing shows why these tasks took longer.
+    const slow = preempted.map((task) => ({ ...task, coreWait: 0 }));
+    assert.ok(!found({ tasks: slow }).has('stragglers'));
+  });
+
   it('skew costs the same if the scheduler sends each task late', () => {
     for (const pause of [0, 0.03]) {
       const tasks = byStop([...onWorker('w0', 32, 0, 0.1, pause), ...onWorker('w1', 8, 0, 0.1, pause)]);
