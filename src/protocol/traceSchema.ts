@@ -26,7 +26,8 @@ export const ACTIONS = [
 export const DIRECTIONS = ['incoming', 'outgoing'] as const;
 export const TRANSFER_KINDS = ['gather-dep', 'get-data', 'gather', 'scatter'] as const;
 
-/** Figure of the host: seconds in which the scheduler's thread was ready to run but had no core, since its start. */
+/** Figures of the host: seconds on a core, and seconds ready to run without one, since the start of the scheduler's thread. */
+export const SCHEDULER_CORE_TIME = 'scheduler_core_time';
 export const SCHEDULER_CORE_WAIT = 'scheduler_core_wait';
 
 const TIME = { kind: 'float', unit: 'time' } as const;

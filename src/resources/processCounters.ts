@@ -42,15 +42,18 @@ export function parseIo(text: string): readonly [read: number, written: number] 
   return [Number(read), Number(written)];
 }
 
-/**
- * Returns the seconds in which a thread was ready to run but had no core, since its start. A wait counts once it has
- * ended. NaN if unknown: on systems other than Linux, and once the thread has ended.
- */
-export function coreWaitSeconds(pid: number, tid: number): number {
-  if (!(tid > 0)) return Number.NaN;
+/** Seconds since the start of a thread; NaN if unknown. */
+export interface CoreTimes {
+  /** Seconds on a core. */
+  readonly used: number;
+  /** Seconds in which the thread was ready to run but had no core. A wait counts once it has ended. */
+  readonly waited: number;
+}
+
+/** Returns the times of a thread; unknown on systems other than Linux, and once the thread has ended. */
+export function coreTimes(pid: number, tid: number): CoreTimes {
   // The fields are nanoseconds on a core, nanoseconds in the run queue, and the number of times on a core.
-  const [, queued = Number.NaN, turns = 0] = rereadProc(`${pid}/task/${tid}/schedstat`)
-    .split(' ')
-    .map(Number);
-  return turns > 0 ? queued / 1e9 : Number.NaN;
+  const text = tid > 0 ? rereadProc(`${pid}/task/${tid}/schedstat`) : '';
+  const [used = Number.NaN, waited = Number.NaN, turns = 0] = text.split(' ').map(Number);
+  return turns > 0 ? { used: used / 1e9, waited: waited / 1e9 } : { used: Number.NaN, waited: Number.NaN };
 }

@@ -7,7 +7,7 @@ import { CpuClock } from './cpuClock.js';
 import { GpuMonitor } from './gpuMonitor.js';
 import { hostCounters } from './hostCounters.js';
 import { setNativeGuard } from './nativeGuard.js';
-import { coreWaitSeconds, diskBytes, processCounters } from './processCounters.js';
+import { coreTimes, diskBytes, processCounters } from './processCounters.js';
 import { processTreeUsage } from './processTree.js';
 import type { MonitorCommand, MonitorData, SessionSample, WatchSamples } from './resourceMonitorMessages.js';
 import { type Counters, type MonitorTarget, UsageSampler } from './usageSampler.js';
@@ -137,7 +137,7 @@ function countersOf(clock: CpuClock, gpu: GpuMonitor): Counters {
       const [read, written] = diskBytes(`${pid}/task/${tid}`);
       return { cpu: clock.thread(pid, tid), read, written };
     },
-    coreWait: coreWaitSeconds,
+    coreTimes,
     gpus: () => gpu.read(),
     vitals: readVitals,
   };

@@ -13,7 +13,7 @@ function counters(changes: Partial<Counters>): Counters {
     host: () => NOTHING,
     process: () => IDLE,
     thread: () => ({ cpu: 0, read: 0, written: 0 }),
-    coreWait: () => 0,
+    coreTimes: () => ({ used: 0, waited: 0 }),
     gpus: () => new Map(),
     vitals: () => null,
     ...changes,
@@ -44,17 +44,18 @@ describe('UsageSampler', () => {
     assert.equal(third?.figures?.get('host_net_io.read_bps'), Number.NaN, 'a counter that decreased');
   });
 
-  it("reports the waits of the scheduler's thread for a core, as a sum since its start", () => {
+  it("reports the times of the scheduler's thread with and without a core, since its start", () => {
     const cells = makeVitals();
     cells[VITALS_TURNED] = 10;
     cells[VITALS_THREAD] = 7;
-    const coreWait = (pid: number, tid: number) => 100 * pid + tid;
+    const coreTimes = (pid: number, tid: number) => ({ used: 100 * pid + tid, waited: tid });
     const worker: MonitorTarget = { worker: 0, pid: 2, thread: false, vitals: cells };
-    const [ofHost, ofWorker] = new UsageSampler(counters({ coreWait })).sample(10, [
+    const [ofHost, ofWorker] = new UsageSampler(counters({ coreTimes })).sample(10, [
       { ...host, vitals: cells },
       worker,
     ]);
-    assert.equal(ofHost?.figures?.get('scheduler_core_wait'), 107);
+    assert.equal(ofHost?.figures?.get('scheduler_core_time'), 107);
+    assert.equal(ofHost?.figures?.get('scheduler_core_wait'), 7);
     assert.ok(!ofWorker?.figures?.has('scheduler_core_wait'));
   });
 

@@ -12,10 +12,10 @@ import {
   VITALS_THREAD,
   VITALS_TURNED,
 } from '../protocol/isolateMessages.js';
-import { SCHEDULER_CORE_WAIT } from '../protocol/traceSchema.js';
+import { SCHEDULER_CORE_TIME, SCHEDULER_CORE_WAIT } from '../protocol/traceSchema.js';
 import type { GpuUsage } from './gpuMonitor.js';
 import type { HostCounters } from './hostCounters.js';
-import type { ProcessCounters } from './processCounters.js';
+import type { CoreTimes, ProcessCounters } from './processCounters.js';
 
 /** A worker to sample. */
 export interface MonitorTarget {
@@ -37,8 +37,7 @@ export interface Counters {
   process(pid: number): ProcessCounters;
   /** Returns CPU seconds and the bytes read from and written to disks by one thread. */
   thread(pid: number, tid: number): { readonly cpu: number; readonly read: number; readonly written: number };
-  /** Returns the seconds in which a thread was ready to run but had no core, since its start; NaN if unknown. */
-  coreWait(pid: number, tid: number): number;
+  coreTimes(pid: number, tid: number): CoreTimes;
   gpus(): ReadonlyMap<number, GpuUsage>;
   /** Returns the copy of an isolate's vitals in a file; null if there is none. */
   vitals(file: string): Float64Array | null;
@@ -95,7 +94,9 @@ export class UsageSampler {
     const host = this.#counters.host();
     const { isolate, figures, thread } = this.#isolate(time, target);
     figures.set('host_cores', CORES);
-    figures.set(SCHEDULER_CORE_WAIT, this.#counters.coreWait(target.pid, thread));
+    const { used, waited } = this.#counters.coreTimes(target.pid, thread);
+    figures.set(SCHEDULER_CORE_TIME, used);
+    figures.set(SCHEDULER_CORE_WAIT, waited);
     const ofProcesses = Math.min(100 * this.#machine, sum([...loads.values()]));
     const busy = 100 * this.#rate('host cpu', time, host.busy, this.#machine);
     figures.set('host_cpu', busy);

@@ -28,11 +28,11 @@ const full: SyntheticSpec['resources'] = Array.from({ length: 401 }, (_, i) => (
   figures: { cpu: 10, host_cpu: 200, host_cores: 2 },
 }));
 
-/** Samples of a scheduler whose thread waits for a core for this share of the time. */
+/** Samples of a scheduler whose thread waits for a core for this share of the time, and computes otherwise. */
 function waits(share: number): NonNullable<SyntheticSpec['resources']> {
   return Array.from({ length: 301 }, (_, i) => ({
     time: i / 10,
-    figures: { scheduler_core_wait: share * (i / 10) },
+    figures: { scheduler_core_time: (1 - share) * (i / 10), scheduler_core_wait: share * (i / 10) },
   }));
 }
 
@@ -148,7 +148,7 @@ describe('findings on a busy machine', () => {
     const sums = { 0: 0, 5.5: 0, 6: 0, 6.5: 1.2, 7: 1.2, 30: 1.2 };
     const resources = Object.entries(sums).map(([time, sum]) => ({
       time: Number(time),
-      figures: { scheduler_core_wait: sum },
+      figures: { scheduler_core_time: 0, scheduler_core_wait: sum },
     }));
     const own = found({ ...thinking(2), resources }).get('client-bound');
     assert.ok(Math.abs((own?.evidence.numbers['coreWaitSeconds'] ?? 0) - 1.2) < 1e-9);
