@@ -95,6 +95,15 @@ describe('findings on a busy machine', () => {
     }
   });
 
+  it('tasks queue at a worker while the program blocks the event loop, because of the program', () => {
+    const tasks = byStop([...onWorker('w0', 32, 0, 0.1, 0.03), ...onWorker('w1', 8, 0, 0.1, 0.03)]);
+    const late = (eventLoopDelay: number) =>
+      Array.from({ length: 60 }, (_, i) => ({ time: i / 10, figures: { eventLoopDelay } }));
+    const codes = (delay: number) => [...found({ tasks, workers: TWO, resources: late(delay) }).keys()];
+    assert.deepEqual(codes(0), ['worker-skew', 'scheduler-bound']);
+    assert.deepEqual(codes(0.1), ['event-loop-starvation']);
+  });
+
   it('a worker that starts late could have taken fewer tasks', () => {
     const tasks = byStop([
       ...onWorker('w0', 64, 0, 0.05),

@@ -1,5 +1,6 @@
 import { countText, secondsText } from '../../base/words.js';
-import type { Rule } from './finding.js';
+import type { Span } from './clientTransfers.js';
+import type { Facts, Rule } from './finding.js';
 import { coreWaitText, isCause } from './ownThread.js';
 import { MIN_DELAY, schedulerWaits } from './schedulerThread.js';
 
@@ -10,9 +11,7 @@ import { MIN_DELAY, schedulerWaits } from './schedulerThread.js';
  */
 export const eventLoopStarvation: Rule = (facts) => {
   const { waits, blocked } = schedulerWaits(facts);
-  const starved = waits.filter((wait) => wait.starved > 0);
-  const seconds = starved.reduce((sum, wait) => sum + wait.starved, 0);
-  const computed = starved.reduce((sum, wait) => sum + wait.computed, 0);
+  const { seconds, computed } = starvedSeconds(facts);
   if (!isCause(facts, computed, seconds - computed)) return undefined;
   const worst = blocked.reduce((most, { delay }) => Math.max(most, delay), 0);
   return {
@@ -23,10 +22,24 @@ export const eventLoopStarvation: Rule = (facts) => {
     evidence: {
       text: `In ${countText(blocked.length, 'sample')} the event loop was at least ${secondsText(MIN_DELAY)} late. Tasks on the critical path waited ${secondsText(seconds)} while the program computed on the scheduler's thread${coreWaitText(seconds, seconds - computed)}.`,
       numbers: { worstDelaySeconds: worst, samples: blocked.length, computedSeconds: computed },
-      tasks: facts.keys(new Set(starved.map(({ row }) => row))),
+      tasks: facts.keys(new Set(waits.filter(({ starved }) => starved > 0).map(({ row }) => row))),
       question: 'queueing',
     },
     advice:
       "Move the program's computations (parsing, sorting, synchronous I/O) into tasks, or run the scheduler in another process.",
   };
 };
+
+/** Returns the times in which the event loop was blocked if the program was the cause; otherwise none. */
+export function blockedByProgram(facts: Facts): readonly Span[] {
+  const { seconds, computed } = starvedSeconds(facts);
+  return isCause(facts, computed, seconds - computed) ? schedulerWaits(facts).blocked : [];
+}
+
+function starvedSeconds(facts: Facts): { readonly seconds: number; readonly computed: number } {
+  const { waits } = schedulerWaits(facts);
+  return {
+    seconds: waits.reduce((sum, { starved }) => sum + starved, 0),
+    computed: waits.reduce((sum, wait) => sum + wait.computed, 0),
+  };
+}

@@ -7,6 +7,7 @@ import { PATH_KINDS, type PathKind } from '../path/pathParts.js';
 import { readiness, recordedConditions } from '../simulation/conditions.js';
 import { isRemote, threadsPerWorker } from '../simulation/machine.js';
 import type { ReplayConditions } from '../simulation/replayTypes.js';
+import { mean } from '../statistics.js';
 import { TimeBins } from '../timeBins.js';
 import { firstStart } from '../workerStarts.js';
 
@@ -176,13 +177,20 @@ export class Facts {
 
   /** Returns the mean number of running tasks between two times. */
   runningBetween(start: number, stop: number): number {
-    const { running, path } = this;
+    return mean(this.#between(this.running, start, stop));
+  }
+
+  /** Returns the share of the time between two times in which at least this many tasks were ready and had not started. */
+  queuedBetween(start: number, stop: number, tasks: number): number {
+    return mean(this.#between(this.waiting, start, stop).map((waiting) => (waiting >= tasks ? 1 : 0)));
+  }
+
+  /** Returns the bins from one time to another, at least one. */
+  #between(means: Float64Array, start: number, stop: number): Float64Array {
+    const { path } = this;
     const from = Math.floor(((start - path.start) / path.makespan) * BINS);
     const to = Math.ceil(((stop - path.start) / path.makespan) * BINS);
-    const bins = running.subarray(Math.max(0, from), Math.min(BINS, Math.max(from + 1, to)));
-    let sum = 0;
-    for (const mean of bins) sum += mean;
-    return sum / bins.length;
+    return means.subarray(Math.max(0, from), Math.min(BINS, Math.max(from + 1, to)));
   }
 
   /** Returns the number that represents a kind in the columns of the path. */

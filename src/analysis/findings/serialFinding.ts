@@ -12,10 +12,15 @@ export const MIN_SHARE = 0.1;
 /** Smallest share of busy threads outside the span; below it, the whole run is serial. */
 export const MIN_BUSY = 0.5;
 
+/** Share of the span in which several tasks are ready, above which the tasks could have run at the same time. */
+const MAX_QUEUED = 0.5;
 /** Share of the span above which the title names a single prefix. */
 const OWN_SHARE = 0.9;
 
-/** Returns undefined if one straggler takes most of the span, because 'stragglers' reports that. */
+/**
+ * Returns undefined if one straggler takes most of the span, because 'stragglers' reports that, and if several tasks were
+ * ready for most of it: then something else kept them from idle threads.
+ */
 export function serialFinding(
   facts: Facts,
   code: 'serial-tail' | 'serial-stretch',
@@ -25,6 +30,7 @@ export function serialFinding(
   const { makespan, workers, path, trace } = facts;
   const { prefix, coreWait, duration } = trace.tasks;
   const span = stop - start;
+  if (facts.queuedBetween(start, stop, 2) > MAX_QUEUED) return undefined;
   const inside = (row: number): number => {
     let sum = 0;
     eachUse(trace, row, (from, to, share) => {

@@ -1,6 +1,8 @@
 import { percentText, secondsText } from '../../base/words.js';
 import { profilerSeconds } from '../profilerStarts.js';
 import { coveredSeconds } from '../workerBalance.js';
+import { overlapSeconds } from './clientTransfers.js';
+import { blockedByProgram } from './eventLoopStarvation.js';
 import type { Facts, Rule } from './finding.js';
 
 /** Share of idle threads, while the path waits for a busy one, from which the wait counts as skew. */
@@ -82,8 +84,12 @@ function ownSeconds({ trace, lanes, path }: Facts, lane: number): number {
   return Math.max(0, coveredSeconds(trace, rows) - starting);
 }
 
-/** Returns the seconds of waits for a worker that idle threads could have avoided. */
+/**
+ * Returns the seconds of waits for a worker that idle threads could have avoided. While the program blocks the event loop,
+ * the scheduler cannot give tasks to idle threads.
+ */
 function avoidableWait(facts: Facts, begins: Float64Array): number {
+  const blocked = blockedByProgram(facts);
   const { latency, report, transferLatency } = facts.conditions;
   // Seconds to send a task to another worker and to receive its result.
   const elsewhere = 2 * (latency + report + transferLatency);
@@ -95,7 +101,8 @@ function avoidableWait(facts: Facts, begins: Float64Array): number {
     for (const [from, to] of stretches(start, stop, begins, ends)) {
       const there = facts.workers - begins.filter((begin) => begin > from).length;
       const idle = 1 - facts.runningBetween(from, to) / there;
-      if (idle >= MIN_IDLE) waits.set(row, (waits.get(row) ?? 0) + idle * (to - from));
+      const seconds = to - from - overlapSeconds([{ start: from, stop: to }], blocked);
+      if (idle >= MIN_IDLE) waits.set(row, (waits.get(row) ?? 0) + idle * seconds);
     }
   }
   let seconds = 0;
