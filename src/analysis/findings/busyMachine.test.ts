@@ -181,6 +181,29 @@ describe('findings on a busy machine', () => {
     assertCosts(crowded, 'event-loop-starvation', alone);
   });
 
+  it('blocked tasks do not cost the time in which profilers started', () => {
+    // On each of two threads, the first of 20 tasks takes 1 s longer than the others.
+    const first = many(2, 1.1, 'first');
+    const blocked = (seconds: number): SyntheticSpec => {
+      const tasks = [...first, ...many(38, 0.1)].map((task) => ({
+        ...task,
+        key: task.key.replace('first', 'fit-a'),
+      }));
+      const spec = scheduled(tasks, { workers: 2 });
+      const profilers = ['w0', 'w1'].map((worker) => ({ worker, start: 0.05, stop: 0.05 + seconds }));
+      return {
+        tasks: spec.tasks,
+        metrics: cpu({ fit: [0.2, 5.8] }) ?? [],
+        intervals: profilers.map((one) => ({ ...one, action: 'profiler' as const })),
+      };
+    };
+    const [without, all] = [1, 0].map(
+      (seconds) => found(blocked(seconds)).get('synchronous-io')?.seconds ?? 0,
+    );
+    assert.ok((without ?? 0) > 1.5 && (without ?? 0) < 2, `${without} s of 2 s`);
+    assert.ok((all ?? 0) > 2.5, `${all} s of 3 s`);
+  });
+
   it('the scheduler is not the cause while its thread waits for a core', () => {
     const tasks = scheduled(many(40, 0.01), { workers: 2 }).tasks.map((task, i) => {
       const started = Math.floor(i / 2) * 0.015 + 0.005;

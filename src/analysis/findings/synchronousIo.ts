@@ -1,5 +1,6 @@
 import { percentText, secondsText } from '../../base/words.js';
 import { eachUse } from '../lanes.js';
+import { profilerSeconds } from '../profilerStarts.js';
 import { TimeBins } from '../timeBins.js';
 import { haveOwnThreads } from './cpuOversubscription.js';
 import { BINS, type Facts, type Rule } from './finding.js';
@@ -44,13 +45,17 @@ function delaySeconds(
   { trace, path, lanes, running, waiting, workers }: Facts,
   blocked: readonly PrefixCpu[],
 ): number {
-  const { prefix } = trace.tasks;
+  const { prefix, worker, started, stopped } = trace.tasks;
   const { start, stop } = path;
   const shares = new Map(blocked.map((row) => [row.prefix, shareOfTime(row, row.noncpu)]));
   const bins = new Map([...shares.keys()].map((name) => [name, new TimeBins(start, stop, BINS)]));
   for (const row of lanes.spans.rows) {
     const holding = bins.get(prefix[row]! < 0 ? '' : trace.strings.get(prefix[row]!));
-    if (holding !== undefined) eachUse(trace, row, (from, to, share) => holding.add(from, to, share));
+    if (holding === undefined) continue;
+    eachUse(trace, row, (from, to, share) => holding.add(from, to, share));
+    // The start of a profiler is no blocked time of the task.
+    const profiler = profilerSeconds(trace, worker[row]!, started[row]!, stopped[row]!);
+    if (profiler > 0) holding.add(started[row]!, stopped[row]!, -profiler / (stopped[row]! - started[row]!));
   }
   let threads = 0;
   for (const [name, spans] of bins) {
