@@ -97,6 +97,26 @@ describe('observeProgram', () => {
     assert.ok(seconds <= tasks.started[second]! - tasks.started[first]!, `${seconds} s`);
   });
 
+  it("reports samples of the program's thread while a run is in progress", async () => {
+    const gate = new Int32Array(new SharedArrayBuffer(4));
+    // The time limit ends the task if no samples arrive to open the gate.
+    const wait = (cells: Int32Array): number => (Atomics.wait(cells, 0, 0, 60_000) === 'timed-out' ? 0 : 1);
+    const seen = new Set<number>();
+    const stop = observeProgram({
+      profile(worker) {
+        seen.add(worker);
+        Atomics.store(gate, 0, 1);
+        Atomics.notify(gate, 0);
+      },
+    });
+    try {
+      assert.notEqual(await getThreaded({ a: [wait, gate] }, 'a', { numWorkers: 1 }), 0);
+    } finally {
+      stop();
+    }
+    assert.deepEqual(seen, new Set([-1]));
+  });
+
   it('reports resource usage of the machine and the threads in a run that takes long enough', async () => {
     const gate = new Int32Array(new SharedArrayBuffer(4));
     const wait = (cells: Int32Array): number => {

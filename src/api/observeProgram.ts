@@ -4,6 +4,7 @@ import { LocalRuns } from '../diagnostics/localRuns.js';
 import type { ClusterObserver } from '../protocol/clusterObserver.js';
 import type { RunObserver } from '../protocol/runObserver.js';
 import { JoinedSources } from '../trace/joinedSources.js';
+import { LocalSamples } from './localSamples.js';
 
 /** The part of a cluster that is used here. */
 interface Observable {
@@ -46,12 +47,17 @@ export function observeProgramAnd(
 ): () => void {
   const sources = new JoinedSources(observers);
   const watch: Watch = { sources, stops: [] };
-  let local: LocalRuns | undefined = new LocalRuns(sources.add(), ...ofLocalRuns);
+  const source = sources.add();
+  const samples = observers.some((observer) => observer.profile !== undefined)
+    ? [new LocalSamples(source)]
+    : [];
+  let local: LocalRuns | undefined = new LocalRuns(source, ...ofLocalRuns, ...samples);
   local.register();
   watches.add(watch);
   return () => {
     local?.unregister();
     local = undefined;
+    for (const one of samples) one.stop();
     watches.delete(watch);
     for (const stop of watch.stops.splice(0)) stop();
   };
