@@ -153,6 +153,23 @@ describe('findings on a busy machine', () => {
     for (const share of [0.9, 1]) assert.deepEqual([...found(waiting(share)).keys()], []);
   });
 
+  it('the run does not wait for the program if Longpole computes on its thread', () => {
+    // The pauses end at 7, 14 and 21 s.
+    const sampled = (file: string): SyntheticSpec => ({
+      ...thinking(2),
+      samples: [6, 13, 20].map((time) => ({
+        time,
+        worker: null,
+        prefix: '',
+        stack: ['f'],
+        file,
+        count: 190,
+      })),
+    });
+    assert.deepEqual([...found(sampled('/app/dist/engine/cluster/clusterEngine.js')).keys()], []);
+    assert.deepEqual([...found(sampled('/app/program.js')).keys()], ['client-bound']);
+  });
+
   it('a wait for a core counts when it ends, and may be longer than the time between two samples', () => {
     const sums = { 0: 0, 5.5: 0, 6: 0, 6.5: 1.2, 7: 1.2, 30: 1.2 };
     const resources = Object.entries(sums).map(([time, sum]) => ({

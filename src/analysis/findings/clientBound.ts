@@ -1,8 +1,9 @@
 import { countText, percentText, secondsText } from '../../base/words.js';
 import { SchedulerCoreWaits } from '../schedulerCoreWaits.js';
-import { clientSpans, gapsBetween } from './clientTransfers.js';
+import { clientSpans, gapsBetween, type Span } from './clientTransfers.js';
 import type { Facts, Rule } from './finding.js';
 import { coreWaitText, isCause } from './ownThread.js';
+import { sampledSeconds } from './schedulerThread.js';
 
 /** Shorter parts, in seconds, are the normal delay between a result and the next submission. */
 const MIN_PART = 1e-3;
@@ -12,8 +13,8 @@ const MIN_PART = 1e-3;
  * this time on the critical path, without the transfers of the client in it.
  */
 export const clientBound: Rule = (facts) => {
-  const { seconds, coreWait, parts, rows } = programTime(facts);
-  if (!isCause(facts, seconds - coreWait, coreWait)) return undefined;
+  const { seconds, coreWait, longpole, parts, rows } = programTime(facts);
+  if (!isCause(facts, seconds - coreWait - longpole, coreWait + longpole)) return undefined;
   return {
     code: 'client-bound',
     title: `The run waited ${secondsText(seconds)} for the program to submit its next tasks`,
@@ -34,6 +35,8 @@ export interface ProgramTime {
   readonly seconds: number;
   /** Part of `seconds` in which the program's thread waited for a core. */
   readonly coreWait: number;
+  /** Part of `seconds` in which Longpole used this thread, e.g. to record, according to samples. */
+  readonly longpole: number;
   readonly parts: number;
   /** Rows of the tasks that followed these parts on the path. */
   readonly rows: ReadonlySet<number>;
@@ -48,6 +51,7 @@ export function programTime(facts: Facts): ProgramTime {
   const number = facts.kindNumber('client time');
   const waits = new SchedulerCoreWaits(facts.trace);
   const rows = new Set<number>();
+  const all: Span[] = [];
   let [seconds, coreWait, parts] = [0, 0, 0];
   for (let part = 0; part < length; part++) {
     const from = Math.max(start[part]!, facts.firstStart);
@@ -56,9 +60,11 @@ export function programTime(facts: Facts): ProgramTime {
     const own = gaps.reduce((sum, gap) => sum + gap.stop - gap.start, 0);
     if (own < MIN_PART) continue;
     seconds += own;
+    all.push(...gaps);
     for (const gap of gaps) coreWait += waits.take(gap.start, gap.stop);
     parts++;
     if (part + 1 < length && row[part + 1]! >= 0) rows.add(row[part + 1]!);
   }
-  return { seconds, coreWait, parts, rows };
+  const longpole = sampledSeconds(facts.trace, all)?.longpole ?? 0;
+  return { seconds, coreWait, longpole: Math.min(longpole, seconds - coreWait), parts, rows };
 }

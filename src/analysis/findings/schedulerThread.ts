@@ -143,19 +143,33 @@ function isInside(time: number, spans: readonly Span[]): boolean {
  * thread. Without a sample in these spans, the thread had no core. The program did not cause this, so its share is 0.
  */
 function sampledShare(trace: Trace, spans: readonly Span[]): number | undefined {
-  const { worker, time, frame, count, length } = trace.samples;
+  const sampled = sampledSeconds(trace, spans);
+  if (sampled === undefined) return undefined;
+  const { program, longpole } = sampled;
+  return program > 0 ? program / (program + longpole) : 0;
+}
+
+/**
+ * Returns the seconds in these spans in which the program and Longpole computed on the scheduler's thread, by samples;
+ * undefined if the profiler did not sample it. Requires spans in order of time, without overlap.
+ */
+export function sampledSeconds(
+  trace: Trace,
+  spans: readonly Span[],
+): { readonly program: number; readonly longpole: number } | undefined {
+  const { worker, time, frame, count, interval, length } = trace.samples;
   const owners = frameOwners(trace);
-  let [program, own] = [0, 0];
+  let [program, longpole] = [0, 0];
   let isSampled = false;
   for (let row = 0; row < length; row++) {
     if (worker[row]! >= 0 || frame[row]! < 0) continue;
     isSampled = true;
     if (!isInside(time[row]!, spans)) continue;
     const owner = owners[frame[row]!];
-    if (owner === PROGRAM) program += count[row]!;
-    else if (owner === LONGPOLE) own += count[row]!;
+    if (owner === PROGRAM) program += count[row]! * interval[row]!;
+    else if (owner === LONGPOLE) longpole += count[row]! * interval[row]!;
   }
-  return isSampled ? program / Math.max(1, program + own) : undefined;
+  return isSampled ? { program, longpole } : undefined;
 }
 
 const UNKNOWN = 0;
