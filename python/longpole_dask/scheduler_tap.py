@@ -35,7 +35,7 @@ REASONS = {
     "nanny-close": "its nanny closed it",
 }
 #: Topics that are not reported, or are reported by other rows.
-QUIET_TOPICS = ("transitions", "stealing", "scheduler", "worker-get-client")
+QUIET_TOPICS = ("transitions", "scheduler", "worker-get-client")
 
 
 class SchedulerTap(SchedulerPlugin):
@@ -56,6 +56,8 @@ class SchedulerTap(SchedulerPlugin):
         self.events = 0
         #: Reports of workers about failed runs, by key, until the failure itself arrives.
         self.failed = {}
+        #: Number of stolen tasks and their expected seconds by indices of the two workers, since the last row.
+        self.stolen = {}
         facts = {
             "Scheduler": scheduler.address,
             "Host": socket.gethostname(),
@@ -226,6 +228,7 @@ class SchedulerTap(SchedulerPlugin):
         )
 
     def remove_worker(self, scheduler, worker, *, stimulus_id="", **kwargs):
+        self.add_stolen()
         index = self.workers.pop(worker, None)
         self.seen.pop(worker, None)
         if index is not None:
@@ -241,11 +244,32 @@ class SchedulerTap(SchedulerPlugin):
                 self.failed.clear()
             self.failed[msg["key"]] = msg
             return
+        if topic == "stealing":
+            self.steal(msg)
+            return
         if topic in QUIET_TOPICS or topic in self.workers or topic in self.scheduler.clients:
             return
         if self.events < MAX_EVENTS:
             self.rows.append(["event", time(), -1, str(topic), text_of(msg)])
         self.events += 1
+
+    def steal(self, msg):
+        """Counts a stolen task. Dask logs every step of a steal; the last one is ("confirm", key, state, victim, thief, id)."""
+        if not isinstance(msg, (list, tuple)) or len(msg) < 5 or msg[0] != "confirm":
+            return
+        _, key, _, victim, thief, *_ = msg
+        ts = self.scheduler.tasks.get(key)
+        if ts is None or victim not in self.workers or thief not in self.workers:
+            return
+        expected = ts.prefix.duration_average
+        sums = self.stolen.setdefault((self.workers[victim], self.workers[thief]), [0, 0.0])
+        sums[0] += 1
+        sums[1] += expected if expected >= 0 else self.scheduler.UNKNOWN_TASK_DURATION
+
+    def add_stolen(self):
+        stolen, self.stolen = self.stolen, {}
+        for (victim, thief), (tasks, seconds) in stolen.items():
+            self.rows.append(["stolen", time(), victim, thief, tasks, seconds])
 
     def log(self, entry):
         when, level, text = entry
@@ -261,6 +285,7 @@ class SchedulerTap(SchedulerPlugin):
             more = f"{self.events - MAX_EVENTS} events were left out, because there were too many."
             self.rows.append(["event", time(), -1, "events-left-out", more])
         self.events = 0
+        self.add_stolen()
         self.beats()
         rows, self.rows = self.rows, []
         return msgpack.packb(rows, default=str, unicode_errors="replace"), list(self.workers)

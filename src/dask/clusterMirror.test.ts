@@ -169,6 +169,18 @@ describe('ClusterMirror', () => {
     assert.ok(Number.isNaN(trace.tasks.started[0]!));
   });
 
+  it('reports stolen tasks as events of the worker that had them', () => {
+    const { events, strings } = mirrored([
+      hello,
+      worker(0),
+      worker(1),
+      { type: 'stolen', time: START + 2, worker: 0, thief: 1, tasks: 3, seconds: 1.5 },
+    ]);
+    assert.deepEqual([...events.worker], [0]);
+    assert.equal(strings.get(events.topic[0]!), 'stealing');
+    assert.equal(strings.get(events.text[0]!), '3 tasks of expected 1.5 s to w1');
+  });
+
   it('reports a result that was computed again as another attempt, and the lost worker', () => {
     const trace = mirrored([
       hello,

@@ -12,9 +12,11 @@ import {
   type MachineRow,
   type Moved,
   type StatusRow,
+  type StolenRow,
   type WorkerGoneRow,
 } from '../protocol/daskRows.js';
 import { spanId } from '../protocol/metrics.js';
+import { STEALING, stealingText } from '../protocol/stealingText.js';
 import { MirrorTasks } from './mirrorTasks.js';
 import { type MirrorWorker, MirrorWorkers } from './mirrorWorkers.js';
 import { ProfileMirror } from './profileMirror.js';
@@ -121,6 +123,9 @@ export class ClusterMirror {
       case 'event':
         this.#event(row.time, row.worker, row.topic, row.text);
         break;
+      case 'stolen':
+        this.#stolen(row);
+        break;
       case 'warning':
         this.#event(this.clock(), -1, 'bridge', row.text);
         break;
@@ -165,6 +170,12 @@ export class ClusterMirror {
 
   #event(time: number, worker: number, topic: string, text: string): void {
     this.#notify((observer) => observer.event?.({ time, worker, topic, text }));
+  }
+
+  #stolen({ time, worker, thief, tasks, seconds }: StolenRow): void {
+    const to = this.workers.get(thief);
+    if (to === undefined) return;
+    this.#event(time, worker, STEALING, stealingText({ tasks, seconds, thief: to.info.name }));
   }
 
   #forget(ids: Float64Array): void {

@@ -164,6 +164,16 @@ const ROWS = {
     topic: cells.text(),
     text: cells.text(),
   }),
+  /** Tasks that the scheduler took from a worker for another one, since the previous row of the two. */
+  stolen: (cells: Cells) => ({
+    type: 'stolen' as const,
+    time: cells.number(),
+    worker: cells.count(),
+    thief: cells.count(),
+    tasks: cells.count(),
+    /** Expected seconds of the tasks. */
+    seconds: cells.number(),
+  }),
   /** Data that a worker collected since the previous batch. All times are on its own clock. */
   batch: (cells: Cells) => ({
     type: 'batch' as const,
@@ -279,6 +289,7 @@ export type EndedRow = Rows['ended'];
 export type LeftRow = Rows['left'];
 export type BeatRow = Rows['beat'];
 export type StatusRow = Rows['status'];
+export type StolenRow = Rows['stolen'];
 export type MachineRow = Rows['machine'];
 export type BatchRow = Rows['batch'];
 export type RefusedRow = Rows['refused'];

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { after, afterEach, describe, it, type TestContext } from 'node:test';
 import { observeDask, openTrace } from 'longpole/trace';
+import { stolenWork } from '#internal/analysis/stolenWork.js';
 import { repositoryPath } from '../support/repository.js';
 import { assertCounted, assertPlausible } from './counted.js';
 import { NO_PYTHON, nothingLeft, python, Workload } from './realCluster.js';
@@ -114,6 +115,18 @@ describe('a Dask cluster', () => {
     assert.deepEqual([...new Set(tasks.thread)].sort(), [0, 1]);
     assert.equal(dask.facts['Scheduler'], cluster.address);
     await nothingLeft(cluster);
+  });
+
+  it('has the steals in its trace that Dask logs', async (context) => {
+    if (python === undefined) return context.skip(NO_PYTHON);
+    await using cluster = await new Workload(python, 1).start();
+    await using dask = await observeDask(cluster.address, { python });
+    const { steals } = await cluster.ask<{ steals: readonly string[][] }>('steal');
+    await dask.close();
+    const { rows } = stolenWork(dask.trace);
+    const recorded = rows.flatMap(({ From, To, Tasks }) => new Array(Number(Tasks)).fill([From, To]));
+    assert.ok(steals.length >= 3);
+    assert.deepEqual(recorded.sort(), steals.toSorted());
   });
 
   it(

@@ -6,6 +6,7 @@ prints the counts of the task stream and the transfer logs. `left` prints the pl
 The other commands are `COMMANDS`. The program ends when its input ends.
 """
 
+import asyncio
 import json
 import os
 import signal
@@ -15,7 +16,7 @@ import time
 
 import dask
 from dask import delayed
-from distributed import Client, LocalCluster, get_task_stream, span, wait
+from distributed import Client, Event, LocalCluster, get_task_stream, span, wait
 from distributed.security import Security
 
 
@@ -180,12 +181,46 @@ def bursts(client):
     return {"computations": client.run_on_scheduler(count) - before}
 
 
+def steal(client):
+    """Makes the scheduler steal three tasks of a busy worker for the other one. Returns the steals that Dask logged."""
+    victim, thief = client.scheduler_info()["workers"]
+    names = {address: str(facts["name"]) for address, facts in client.scheduler_info()["workers"].items()}
+    begun, gate = Event("begun"), Event("gate")
+    holder = client.submit(hold, "begun", "gate", workers=[victim], pure=False)
+    begun.wait()
+    waiting = [
+        client.submit(nap, 0.001, workers=[victim], allow_other_workers=True, key=f"waiting-{i}") for i in range(3)
+    ]
+
+    async def request(dask_scheduler, keys):
+        stealing = dask_scheduler.extensions["stealing"]
+        ws = dask_scheduler.workers
+        for key in keys:
+            # The client sends tasks later than functions for the scheduler.
+            while (ts := dask_scheduler.tasks.get(key)) is None:
+                await asyncio.sleep(0.01)
+            if ts.processing_on is ws[victim]:
+                stealing.move_task_request(ts, ws[victim], ws[thief])
+
+    client.run_on_scheduler(request, keys=[future.key for future in waiting])
+    wait(waiting)
+    gate.set()
+    wait(holder)
+    log = [msg for _, msg in client.get_events("stealing") if msg[0] == "confirm"]
+    return {"steals": [[names[victim], names[thief]] for _, _, _, victim, thief, _ in log]}
+
+
+def hold(begun, gate):
+    Event(begun).set()
+    Event(gate).wait()
+
+
 def addresses(client):
     """Returns the address of a worker."""
     return {"worker": list(client.scheduler_info()["workers"])[0]}
 
 
-COMMANDS = {"addresses": addresses, "bursts": bursts, "siblings": siblings, "shuffled": shuffled, "lose": lose, "naps": naps}
+COMMANDS = {"addresses": addresses, "bursts": bursts, "siblings": siblings, "shuffled": shuffled, "steal": steal, "lose": lose, "naps": naps}
 
 
 def secured(pem):
