@@ -221,6 +221,22 @@ describe('findings on a busy machine', () => {
     assert.ok((all ?? 0) > 2.5, `${all} s of 3 s`);
   });
 
+  it('the cost of other programs comes last, and its title says why if it is not the lowest', () => {
+    const tasks = scheduled(chain(20), { workers: 2 }).tasks;
+    const titles = (coreWait: number) =>
+      [
+        ...found({
+          tasks: tasks.map((task) => ({ ...task, coreWait })),
+          workers: TWO,
+          resources: full,
+        }).values(),
+      ].map(({ title }) => title);
+    const [dearer, cheaper] = [titles(0.85), titles(0.3)];
+    assert.deepEqual([dearer.length, cheaper.length], [2, 2]);
+    assert.match(dearer[1]!, /cores busy; listed last, because no change of the program lowers it$/);
+    assert.match(cheaper[1]!, /cores busy$/);
+  });
+
   it('the scheduler is not the cause while its thread waits for a core', () => {
     const tasks = scheduled(many(40, 0.01), { workers: 2 }).tasks.map((task, i) => {
       const started = Math.floor(i / 2) * 0.015 + 0.005;

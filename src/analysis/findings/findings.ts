@@ -90,7 +90,17 @@ export function findings(trace: Trace): readonly Finding[] {
   const own = found
     .filter(({ code }) => EXPLAINED_BY[code]?.some((other) => codes.has(other)) !== true)
     .sort((a, b) => b.seconds - a.seconds);
-  return [...own.slice(0, MAX_FINDINGS - shared.length), ...shared];
+  const shown = own.slice(0, MAX_FINDINGS - shared.length);
+  const cheapest = shown.at(-1)?.seconds ?? Number.POSITIVE_INFINITY;
+  return [
+    ...shown,
+    ...shared.map((finding) => (finding.seconds > cheapest ? explainedPlace(finding) : finding)),
+  ];
+}
+
+/** Returns a finding whose title says why it comes after a cheaper one. */
+function explainedPlace(finding: Finding): Finding {
+  return { ...finding, title: `${finding.title}; listed last, because no change of the program lowers it` };
 }
 
 const FINDINGS = kind('the result of findings()', Array.isArray);
