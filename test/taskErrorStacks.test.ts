@@ -56,3 +56,33 @@ test('the stack of a failed synchronous computation has the frames of its caller
   const frames = (error.stack ?? '').split('\n').slice(1);
   assert.ok(frames.length > 0 && frames.every((frame) => frame.includes('taskErrorStacks')), error.stack);
 });
+
+test('the cause of a failed synchronous computation has the frames of the task only', async () => {
+  const inner = (): never => {
+    throw new RangeError('inner');
+  };
+  const outer = (): never => {
+    try {
+      return inner();
+    } catch (cause) {
+      throw new Error('outer', { cause });
+    }
+  };
+  const error: unknown = await compute(delayed(outer)(), { scheduler: 'sync' }).catch((thrown) => thrown);
+  assert.ok(error instanceof TaskError && error.cause instanceof Error && error.cause.cause instanceof Error);
+  assert.match(error.stack ?? '', /outer\n {4}at .*taskErrorStacks.*:\d+ {2}.*compute\(delayed\(outer\)/);
+  assert.match(error.cause.stack ?? '', /^Error: outer\n {4}at outer .*$/);
+  assert.match(error.cause.cause.stack ?? '', /^RangeError: inner\n {4}at inner .*\n {4}at outer .*$/);
+});
+
+test('a frozen error of a synchronous task stays the cause', () => {
+  const frozen = Object.freeze(new Error('frozen'));
+  const graph = {
+    a: [
+      () => {
+        throw frozen;
+      },
+    ],
+  };
+  assert.throws(() => getSync(graph, 'a'), { name: 'TaskError', cause: frozen });
+});

@@ -36,8 +36,15 @@ type UncheckedOptions = LocalOptions;
 export function runPlanInline(graph: Graph, plan: Plan, options: UncheckedOptions): readonly unknown[] {
   const observers = observersOf(callbacksForRun(options.callbacks));
   // A task may compute another graph. As in Dask, active callbacks watch the outermost run only.
+  const calledPlan = {
+    ...plan,
+    // Only observers and errors need the line, which is on the stack during the whole run.
+    get code() {
+      return callingLine(runPlanInline);
+    },
+  };
   return suspended(() =>
-    runInline(graph, plan, { observers, ...(options.signal ? { signal: options.signal } : {}) }),
+    runInline(graph, calledPlan, { observers, ...(options.signal ? { signal: options.signal } : {}) }),
   );
 }
 

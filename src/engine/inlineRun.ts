@@ -5,6 +5,7 @@ import { type CompletionColumns, completionColumns } from '../protocol/completio
 import type { Graph } from '../protocol/graph.js';
 import { KIND_ERROR, kindOf, typeOf } from '../protocol/resultKinds.js';
 import type { RunObserver } from '../protocol/runObserver.js';
+import { withoutOwnStackFrames } from './ownStackFrames.js';
 import { RunObservers } from './runObservers.js';
 import { type Place, RunView } from './runView.js';
 import type { Dispatch, Instruction, TasksFinished } from './scheduler/events.js';
@@ -14,6 +15,7 @@ import { abortedError, taskError } from './taskFailure.js';
 import { CoreWaits } from './worker/coreWaits.js';
 import { Evaluator, isThenable, toCallables } from './worker/evaluator.js';
 import { epochOffsetMs, isolateClock } from './worker/isolateClock.js';
+import { cutStacks } from './worker/thrownByTask.js';
 
 export interface InlineOptions {
   readonly observers?: readonly RunObserver[];
@@ -195,15 +197,17 @@ class InlineRun {
       this.#scheduler.handle({ type: 'task-erred', worker: this.#worker, id });
       this.#note(id, () => KIND_ERROR, undefined, start, this.#clock());
       this.#notifyEnded();
+      cutStacks(error);
       throw taskError(this.#plan, id, 'main', error);
     }
   }
 
   #asyncError(): LongpoleError {
-    return new LongpoleError(
+    const error = new LongpoleError(
       'ERR_LONGPOLE_ASYNC_IN_SYNC',
       'The task returned a promise, and getSync cannot wait for it. Use getThreaded or getMultiprocessing.',
     );
+    return withoutOwnStackFrames(error, this.#plan.code);
   }
 
   #complete(id: number, value: unknown): void {

@@ -1,4 +1,5 @@
 // The error of a task as data: with a hint if its likely reason is known, and without the stack frames that called the task.
+import { isError } from '../../base/isError.js';
 import { type ErrorInfo, toErrorInfo } from '../../protocol/errorInfo.js';
 import { isOwnStackFrame, isStackLine } from '../ownStackFrames.js';
 import { EVALUATOR_URL } from './evaluator.js';
@@ -19,6 +20,19 @@ function withTaskStacks(info: ErrorInfo): ErrorInfo {
   const { cause } = info;
   const stack = taskStack(info.stack);
   return cause === undefined ? { ...info, stack } : { ...info, stack, cause: withTaskStacks(cause) };
+}
+
+/** Cuts the stacks of an error and its causes, in place. */
+export function cutStacks(thrown: unknown): void {
+  const seen = new Set<unknown>();
+  for (let error = thrown; isError(error) && !seen.has(error); error = error.cause) {
+    seen.add(error);
+    try {
+      if (typeof error.stack === 'string') error.stack = taskStack(error.stack);
+    } catch {
+      // The error is frozen, or its properties cannot be read.
+    }
+  }
 }
 
 /**
