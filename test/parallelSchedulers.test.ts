@@ -121,6 +121,13 @@ for (const { name, get } of PARALLEL) {
       });
   });
 
+  test(`${name} refuses WebAssembly modules, which would make messages of processes unreadable`, async () => {
+    const wasm = (): unknown => [new WebAssembly.Module(Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0))];
+    const message = /A WebAssembly\.Module cannot be copied between processes\. Pass its bytes/;
+    for (const task of [[wasm], [identity, wasm()]])
+      await assert.rejects(get({ result: task }, 'result'), { code: 'ERR_LONGPOLE_NOT_CLONEABLE', message });
+  });
+
   test(`${name} explains a missing method by the conversion of class instances to plain objects`, async () => {
     class Point {
       x = 3;

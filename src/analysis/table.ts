@@ -1,7 +1,7 @@
 // The result of an analysis as rows and columns. Cells are made when they are read, so a table of all tasks needs no
 // memory per row before that.
 
-import { checkOptions, NUMBER, type OptionKinds } from '../base/arguments.js';
+import { checkNoMore, checkOptions, NUMBER, type OptionKinds } from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
 import { INSPECT } from '../base/printed.js';
 import { filledWith } from '../base/resized.js';
@@ -108,7 +108,9 @@ export class Table {
    * string has at most 536 million characters, some 5 million rows of tasks. For larger tables Node throws a
    * RangeError; use `csvPieces` instead.
    */
-  toCSV(): string {
+  toCSV(): string;
+  toCSV(...more: readonly unknown[]): string {
+    checkNoMore('Table.toCSV', more, 'It returns the text. Write it to a file with fs.writeFileSync.');
     let text = '';
     for (const piece of this.csvPieces()) text += piece;
     return text;
@@ -162,7 +164,9 @@ export class Table {
    * Returns the table as an Arrow IPC stream for pyarrow, pandas, polars, DuckDB or apache-arrow: numbers as float64
    * (NaN if absent), texts as utf8 (null if absent).
    */
-  toArrow(): Uint8Array {
+  toArrow(): Uint8Array;
+  toArrow(...more: readonly unknown[]): Uint8Array {
+    checkNoMore('Table.toArrow', more, 'It returns the bytes. Write them to a file with fs.writeFileSync.');
     this.#makeStrings();
     const encoder = new ArrowEncoder(
       this.#columns.map((column) => ({

@@ -1,6 +1,14 @@
 // `config`: the settings of a program. In ascending precedence: defaults, configuration file, environment,
 // `config.set`. Options of a call take precedence over all of these.
-import { ANY, checkOptions, type OptionKinds, TEXT } from '../base/arguments.js';
+import {
+  ANY,
+  checkNoMore,
+  checkOptions,
+  invalid,
+  isOptionsObject,
+  type OptionKinds,
+  TEXT,
+} from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
 import {
   defaultSetting,
@@ -79,7 +87,11 @@ export class Config {
    *   changes
    * @source Dask, `dask.config.set`
    */
-  set(settings: Readonly<Record<string, unknown>>): Disposable {
+  set(settings: Readonly<Record<string, unknown>>): Disposable;
+  set(settings: unknown, ...more: readonly unknown[]): Disposable {
+    if (!isOptionsObject(settings))
+      throw invalid('config.set: settings', settings, "an object such as { 'workers': 4 }");
+    checkNoMore('config.set', more, 'Pass all settings in one object.');
     const checked: Partial<Settings> = {};
     for (const [name, value] of Object.entries(settings)) {
       checkName(name);

@@ -3,6 +3,7 @@ import {
   ANY,
   CALLABLE,
   checkArgument,
+  checkNoMore,
   checkOptions,
   fileName,
   isOptionsObject,
@@ -126,7 +127,9 @@ export class Pipeline {
    * @throws (rejects) LongpoleError ERR_LONGPOLE_PIPELINE_STEP if a step throws, with the thrown value as `cause`;
    *   ERR_LONGPOLE_CYCLE; the errors of `compute`. No further step starts after an error.
    */
-  run(): Promise<ReadonlyMap<string, unknown>> {
+  run(): Promise<ReadonlyMap<string, unknown>>;
+  async run(...more: readonly unknown[]): Promise<ReadonlyMap<string, unknown>> {
+    checkNoMore('Pipeline.run', more, 'Pass inputs of a step to add(step, { name: input }).');
     return this.#steps.run();
   }
 

@@ -42,6 +42,12 @@ export function checkCopyable(value: object, where = ''): void {
     );
   if (COPY_ADVICE in value)
     throw new LongpoleError('ERR_LONGPOLE_NOT_CLONEABLE', `${where}${String(value[COPY_ADVICE])}`);
+  // It makes a message between processes unreadable. Threads refuse it, too, so that tasks run on both.
+  if (Object.prototype.toString.call(value) === '[object WebAssembly.Module]')
+    throw new LongpoleError(
+      'ERR_LONGPOLE_NOT_CLONEABLE',
+      `${where}A WebAssembly.Module cannot be copied between processes. Pass its bytes, and compile them in the task.`,
+    );
   const lossy = lossyClass(value);
   if (lossy === undefined) return;
   const [name, instead] = lossy;

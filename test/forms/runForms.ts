@@ -179,6 +179,16 @@ export const CLIENT: readonly Form[] = [
     (client) => client.submit((...all: unknown[]) => all.length, 1, { worker: 'a' }),
     2,
   ],
+  [
+    'submit(fn, 1, { pure, allow_other_workers })',
+    (client) => on(client, 'submit', (x: number) => x, 1, { pure: true, allow_other_workers: true }),
+    /'allow_other_workers' is not an option/,
+  ],
+  [
+    'submit(fn, 1, { weight, name })',
+    (client) => on(client, 'submit', (x: number) => x, 1, { weight: 5, name: 'x' }),
+    /submit\(\): '(weight|name)' is not an option/,
+  ],
   ['submit(fn, 1, { weight })', (client) => on(client, 'submit', (x: number) => x, 1, { weight: 5 }), 1],
   ['map(fn)', (client) => on(client, 'map', Math.abs), /map\(\)/],
   ['map(fn, 5)', (client) => on(client, 'map', Math.abs, 5), /map\(\)/],
@@ -194,8 +204,10 @@ export const CLIENT: readonly Form[] = [
     (client) => on(client, 'gather', future(client), future(client)),
     /Client\.gather: options.*Future/,
   ],
+  ['gather([delayed])', (client) => client.gather([inc(1)]), /gather: futures.*a Delayed/],
   ['gather(undefined)', (client) => on(client, 'gather', undefined), /Client\.gather: futures/],
   ['gather(f, { errors })', (client) => on(client, 'gather', future(client), { errors: 'x' }), /errors/],
+  ['scatter()', (client) => on(client, 'scatter'), /Client\.scatter: value/],
   ['scatter(x, true)', (client) => on(client, 'scatter', 1, true), /Client\.scatter: options/],
   ['scatter(x, { brodcast })', (client) => on(client, 'scatter', 1, { brodcast: true }), /'broadcast'/],
   ['cancel(a, b)', (client) => client.cancel(future(client), future(client)), undefined],
@@ -326,4 +338,53 @@ export const CLIENT: readonly Form[] = [
   ['queue.put(1, { timeuot })', () => on(new longpole.Queue('x'), 'put', 1, { timeuot: 5 }), /'timeout'/],
   ['delayed.visualize("x.svg")', () => on(inc(1), 'visualize', 'x.svg'), /visualize: options/],
   ['future.result(5)', (client) => on(future(client), 'result', 5), /Future\.result.*5/],
+];
+
+/** Calls with arguments that Dask or Node has there, and that these methods do not take. */
+export const MORE_ARGUMENTS: readonly Form[] = [
+  ['future.cancel(reason)', (client) => on(future(client), 'cancel', 'late'), /Future\.cancel.*'late'/],
+  ['future.release(5)', (client) => on(future(client), 'release', 5), /Future\.release.*5/],
+  ['future.wait(5)', (client) => on(future(client), 'wait', 5), /Future\.wait.*5.*timeout/],
+  ['future.exception(5)', (client) => on(future(client), 'exception', 5), /Future\.exception.*5.*timeout/],
+  [
+    'asCompleted.add(a, b)',
+    (client) => on(longpole.asCompleted([]), 'add', future(client), future(client)),
+    /AsCompleted\.add.*an array/,
+  ],
+  [
+    'client.retry(a, b)',
+    (client) => on(client, 'retry', future(client), future(client)),
+    /Client\.retry.*an array/,
+  ],
+  [
+    'recreateTaskLocally(a, b)',
+    (client) => on(client, 'recreateTaskLocally', future(client), future(client)),
+    /recreateTaskLocally/,
+  ],
+  [
+    'restartWorkers(a, b)',
+    (client) => on(client, 'restartWorkers', 'worker-0', 'worker-1'),
+    /restartWorkers.*'worker-1'/,
+  ],
+  ['restart({ timeout })', (client) => on(client, 'restart', { timeout: 5 }), /Client\.restart/],
+  ['memory("worker-0")', (client) => on(client, 'memory', 'worker-0'), /Client\.memory.*'worker-0'/],
+  ['schedulerInfo(5)', (client) => on(client, 'schedulerInfo', 5), /Client\.schedulerInfo.*5/],
+  ['dump("x.json")', (client) => on(client, 'dump', 'x.json'), /Client\.dump.*'x.json'/],
+  ['client.close(callback)', (client) => on(client, 'close', () => 0), /Client\.close.*a function/],
+  [
+    'cluster.close(callback)',
+    (client) => on(client.cluster, 'close', () => 0),
+    /LocalCluster\.close.*a function/,
+  ],
+  [
+    'cluster.scale(1, "4GB")',
+    (client) => on(client.cluster, 'scale', 1, '4GB'),
+    /LocalCluster\.scale.*'4GB'/,
+  ],
+  [
+    'config.set("workers", 4)',
+    () => on(longpole.config, 'set', 'workers', 4),
+    /config\.set: settings.*'workers'/,
+  ],
+  ['config.set({}, 5)', () => on(longpole.config, 'set', {}, 5), /config\.set.*5/],
 ];

@@ -200,6 +200,17 @@ export const ANALYSES: readonly Form[] = [
     /options/,
   ],
   [
+    'table.toCSV("x.csv")',
+    (client) => on(new analysis.TraceAnalyser(client.trace).perTaskBottleneck(), 'toCSV', 'x.csv'),
+    /Table\.toCSV.*'x\.csv'.*Write it to a file/,
+  ],
+  [
+    'table.toArrow("x.arrow")',
+    (client) => on(new analysis.TraceAnalyser(client.trace).perTaskBottleneck(), 'toArrow', 'x.arrow'),
+    /Table\.toArrow.*'x\.arrow'/,
+  ],
+  ['pipeline.run(input)', () => on(new trace.Pipeline('p'), 'run', 5), /Pipeline\.run.*5.*add\(step/],
+  [
     'table.toString(5)',
     (client) => on(new analysis.TraceAnalyser(client.trace).perTaskBottleneck(), 'toString', 5),
     /options/,

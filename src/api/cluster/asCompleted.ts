@@ -1,5 +1,6 @@
 // `asCompleted` and `wait`: iterates over futures in the order in which they end, and waits for several futures.
 import {
+  checkNoMore,
   checkOptions,
   FLAG,
   MAX_TIMER_SECONDS,
@@ -42,7 +43,9 @@ export class AsCompleted<F extends Future<unknown>, Item> {
   }
 
   /** Adds futures, also while the iteration runs. */
-  add(futures: F | Iterable<F>): void {
+  add(futures: F | Iterable<F>): void;
+  add(futures: F | Iterable<F>, ...more: readonly unknown[]): void {
+    checkNoMore('AsCompleted.add', more, 'Pass several futures in an array.');
     for (const future of futureList<F>('AsCompleted.add', futures)) this.#watch(future);
   }
 

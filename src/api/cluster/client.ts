@@ -1,5 +1,5 @@
 // `Client`: the interface of a program to a cluster.
-import { checkOptions } from '../../base/arguments.js';
+import { checkNoMore, checkOptions, invalid } from '../../base/arguments.js';
 import { invalidArgument, LongpoleError } from '../../base/errors.js';
 import { INSPECT } from '../../base/printed.js';
 import { watchersForRun } from '../../diagnostics/callbackObservers.js';
@@ -296,8 +296,11 @@ export class Client extends ClientCalls implements AsyncDisposable {
    */
   scatter<T>(values: readonly T[], options?: ScatterOptions): Promise<Future<T>[]>;
   scatter<T>(value: T, options?: ScatterOptions): Promise<ScatteredFuture<T>>;
-  scatter(value: unknown, options: ScatterOptions = {}): Promise<unknown> {
+  scatter(...args: readonly [value?: unknown, options?: ScatterOptions]): Promise<unknown> {
+    const [value, options = {}] = args;
     return this.call(async () => {
+      if (args.length === 0)
+        throw invalid('Client.scatter: value', undefined, 'a value, or an array of values');
       checkOptions('Client.scatter', options, SCATTER_OPTIONS);
       const values = Array.isArray(value) ? value : [value];
       const scattered = scatterValues(this.cluster, this.name, values, options);
@@ -329,7 +332,9 @@ export class Client extends ClientCalls implements AsyncDisposable {
   }
 
   /** Releases all futures of this client, and closes the cluster if `connect` has started it. */
-  async close(): Promise<void> {
+  close(): Promise<void>;
+  async close(...more: readonly unknown[]): Promise<void> {
+    checkNoMore('Client.close', more, 'It returns a promise that resolves when the client is closed.');
     if (!this.beginClosing()) return;
     await this.runClosing();
     const closed = new LongpoleError(

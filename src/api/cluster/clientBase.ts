@@ -192,7 +192,13 @@ export class ClientBase {
   }
 
   /** Returns the memory of all processes of workers now, in bytes; see MemorySampler. */
-  memory(): ClusterMemory {
+  memory(): ClusterMemory;
+  memory(...more: readonly unknown[]): ClusterMemory {
+    checkNoMore(
+      'Client.memory',
+      more,
+      'It returns the memory of all workers. Client.schedulerInfo has each worker.',
+    );
     return this.cluster.memory.read();
   }
 
@@ -212,7 +218,9 @@ export class ClientBase {
    *
    * @returns (resolves) the dump, after some milliseconds, or after 3 s if a worker does not answer. Never rejects
    */
-  dump(): Promise<ClusterDump> {
+  dump(): Promise<ClusterDump>;
+  async dump(...more: readonly unknown[]): Promise<ClusterDump> {
+    checkNoMore('Client.dump', more, 'Write String(dump) to a file.');
     return this.cluster.tools.dumpCluster(this.cluster.engine);
   }
 
@@ -221,7 +229,9 @@ export class ClientBase {
    *
    * @source Dask, `Client.scheduler_info`
    */
-  schedulerInfo(): SchedulerInfo {
+  schedulerInfo(): SchedulerInfo;
+  schedulerInfo(...more: readonly unknown[]): SchedulerInfo {
+    checkNoMore('Client.schedulerInfo', more, 'It returns the state of all workers.');
     return schedulerView(this.cluster).info;
   }
 

@@ -210,8 +210,10 @@ export class ClientCalls extends ClientBase {
    *   the submission for a future that could not be submitted
    * @source Dask, `Client.retry`
    */
-  retry(futures: Future<unknown> | Iterable<Future<unknown>>): Promise<void> {
+  retry(futures: Future<unknown> | Iterable<Future<unknown>>): Promise<void>;
+  retry(futures: Future<unknown> | Iterable<Future<unknown>>, ...more: readonly unknown[]): Promise<void> {
     return this.call(async () => {
+      checkNoMore('Client.retry', more, 'Pass several futures in an array.');
       const handles = futureList('Client.retry', futures).map((future) => future.live());
       retryResults(this.cluster.engine, handles);
     });
@@ -230,8 +232,9 @@ export class ClientCalls extends ClientBase {
    * @source Dask, `Client.recreate_task_locally` and `Client.recreate_error_locally`
    */
   recreateTaskLocally<T>(future: Future<T>): Promise<T>;
-  recreateTaskLocally(future: Future<unknown>): Promise<unknown> {
+  recreateTaskLocally(future: Future<unknown>, ...more: readonly unknown[]): Promise<unknown> {
     return this.call(async () => {
+      checkNoMore('Client.recreateTaskLocally', more, 'It runs one task.');
       if (!(future instanceof Future))
         throw invalid('Client.recreateTaskLocally: future', future, 'a Future');
       const handle = future.live();
@@ -266,8 +269,10 @@ export class ClientCalls extends ClientBase {
    * @throws (rejects) LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for an unknown worker, ERR_LONGPOLE_WORKER_START
    * @source Dask, `Client.restart_workers`
    */
-  restartWorkers(workers: string | readonly string[]): Promise<void> {
+  restartWorkers(workers: string | readonly string[]): Promise<void>;
+  restartWorkers(workers: string | readonly string[], ...more: readonly unknown[]): Promise<void> {
     return this.call(async () => {
+      checkNoMore('Client.restartWorkers', more, 'Pass several workers in an array.');
       checkArgument('Client.restartWorkers: workers', workers, NAMES);
       await this.cluster.restartWorkers(namedWorkers(this.cluster, workers));
     });
@@ -279,8 +284,10 @@ export class ClientCalls extends ClientBase {
    * @throws (rejects) LongpoleError ERR_LONGPOLE_WORKER_START
    * @source Dask, `Client.restart`
    */
-  restart(): Promise<void> {
+  restart(): Promise<void>;
+  restart(...more: readonly unknown[]): Promise<void> {
     return this.call(async () => {
+      checkNoMore('Client.restart', more, 'It has no options.');
       this.cluster.engine.cancelEverything(
         new LongpoleError(
           'ERR_LONGPOLE_FUTURE',

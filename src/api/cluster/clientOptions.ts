@@ -13,6 +13,7 @@ import {
   TEXT,
 } from '../../base/arguments.js';
 import { LongpoleError } from '../../base/errors.js';
+import { sameMeaning } from '../../base/optionSpellings.js';
 import type { SegmentPolicy } from '../../engine/scheduler/taskGraph.js';
 import { isFunction, resolveFunction } from '../../graph/callable.js';
 import type { AbortSignalLike } from '../../graph/computeOptions.js';
@@ -63,14 +64,14 @@ export function isSubmitOptions(value: unknown): value is SubmitOptions {
 /**
  * Returns the options of `submit` if its last argument counts as options.
  *
- * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if it may also be an argument of the function, or is misspelt
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if it may also be an argument of the function, or has a name that is none
  */
 export function optionsOfSubmit(fn: unknown, args: readonly unknown[]): SubmitOptions | undefined {
   const last = args.at(-1);
   if (!isSubmitOptions(last)) {
     if (
       isFunction(fn) &&
-      looksMisspelt(last) &&
+      looksLikeOptions(last) &&
       (parameterCount(resolveFunction(fn)) ?? Infinity) < args.length
     )
       checkOptions('submit()', last, SUBMIT_OPTIONS);
@@ -86,12 +87,13 @@ export function optionsOfSubmit(fn: unknown, args: readonly unknown[]): SubmitOp
   return last;
 }
 
-/** Whether a value is a plain object whose names are all names of options, some of them misspelt. */
-function looksMisspelt(value: unknown): boolean {
+/** Whether a value is a plain object with a name of an option, which may be misspelt or of another library. */
+function looksLikeOptions(value: unknown): boolean {
   if (!isOptionsObject(value)) return false;
-  const names = Object.keys(value);
   const known = Object.keys(SUBMIT_OPTIONS);
-  return names.length > 0 && names.every((name) => known.some((option) => isMisspelling(name, option)));
+  return Object.keys(value).some(
+    (name) => sameMeaning(name, known).length > 0 || known.some((option) => isMisspelling(name, option)),
+  );
 }
 
 /** Whether the last argument of `map` is its options: an object that is not iterable, while the other arguments are. */

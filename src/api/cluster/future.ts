@@ -43,6 +43,8 @@ const dropped = new FinalizationRegistry<Held>(({ owner, handle, released }) => 
   if (handle !== undefined && !released) void handle.settled().then(() => owner.release(handle));
 });
 
+const LIMIT_TIME = 'Limit the time of the wait with wait(future, { timeout }).';
+
 /** The state of a future, which outlives it. */
 interface Held {
   readonly owner: FutureOwner;
@@ -163,7 +165,9 @@ export class Future<T> extends External implements PromiseLike<T> {
    * @throws (rejects) LongpoleError ERR_LONGPOLE_FUTURE if the future was released
    * @source Dask, `Future.exception`
    */
-  async exception(): Promise<unknown> {
+  exception(): Promise<unknown>;
+  async exception(...more: readonly unknown[]): Promise<unknown> {
+    checkNoMore('Future.exception', more, LIMIT_TIME);
     if (this.#handle === undefined && this.#held.failure !== undefined) return this.#held.failure.error;
     const handle = this.usable();
     while (!handle.isSettled) await this.#owner.awaiting('Future.exception', this, handle.settled());
@@ -171,13 +175,17 @@ export class Future<T> extends External implements PromiseLike<T> {
   }
 
   /** Resolves when the task has ended, with a result or an error, or was cancelled. */
-  async wait(): Promise<void> {
+  wait(): Promise<void>;
+  async wait(...more: readonly unknown[]): Promise<void> {
+    checkNoMore('Future.wait', more, LIMIT_TIME);
     if (this.#handle !== undefined || this.#held.failure === undefined)
       await this.#owner.awaiting('Future.wait', this, this.usable().settled());
   }
 
   /** Cancels the task, and discards its result, even if other futures of the same result exist. */
-  cancel(): void {
+  cancel(): void;
+  cancel(...more: readonly unknown[]): void {
+    checkNoMore('Future.cancel', more, 'It cancels this future only. Client.cancel takes several.');
     const handle = this.#handle;
     if (handle !== undefined && !this.#held.released) this.#owner.cancel([handle]);
   }
@@ -186,7 +194,9 @@ export class Future<T> extends External implements PromiseLike<T> {
    * Releases the result. The workers discard it when it has no other future and no task needs it. A task without a
    * result is then cancelled.
    */
-  release(): void {
+  release(): void;
+  release(...more: readonly unknown[]): void {
+    checkNoMore('Future.release', more, 'It releases this future only.');
     const handle = this.#handle;
     if (this.#held.released) return;
     this.#held.released = true;

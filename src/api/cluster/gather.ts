@@ -1,5 +1,6 @@
 // Implements `Client.gather`: replaces futures in nested arrays and plain objects by their results.
 import { invalid, type OptionKinds, oneOf } from '../../base/arguments.js';
+import { Delayed } from '../../graph/delayed.js';
 import { checkNesting, forEachPart, isPlainObject } from '../../graph/nesting.js';
 import { Future, type FutureHandle } from './future.js';
 
@@ -70,6 +71,12 @@ async function collect(value: unknown, found: Found, depth: number): Promise<voi
   checkNesting(depth);
   if (value instanceof Future) {
     found.futures.add(value);
+  } else if (value instanceof Delayed) {
+    throw invalid(
+      'Client.gather: futures',
+      value,
+      'futures; Client.compute and Client.persist take a Delayed',
+    );
   } else if (value instanceof Promise) {
     const settled: unknown = await value;
     found.promises.set(value, settled);

@@ -1,5 +1,5 @@
 // `LocalCluster`: a scheduler in this process, and workers on this machine, as threads or processes.
-import { checkCount, checkOptions } from '../../base/arguments.js';
+import { checkCount, checkNoMore, checkOptions } from '../../base/arguments.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import { desiredWorkers } from '../../engine/scheduler/desiredWorkers.js';
 import type { BootingWorkers } from '../../engine/workerProcess/workerChannel.js';
@@ -73,7 +73,9 @@ export class LocalCluster extends Cluster {
    * @throws (rejects) LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT, ERR_LONGPOLE_WORKER_START, ERR_LONGPOLE_CLOSED
    * @source Dask, `LocalCluster.scale`
    */
-  async scale(workers: number): Promise<void> {
+  scale(workers: number): Promise<void>;
+  async scale(workers: number, ...more: readonly unknown[]): Promise<void> {
+    checkNoMore('LocalCluster.scale', more, 'Pass the number of workers.');
     this.checkOpen();
     const count = checkCount('workers', workers);
     this.#endAdapting();
@@ -132,7 +134,13 @@ export class LocalCluster extends Cluster {
     return () => void this.#holds--;
   }
 
-  override close(): Promise<void> {
+  override close(): Promise<void>;
+  override async close(...more: readonly unknown[]): Promise<void> {
+    checkNoMore(
+      'LocalCluster.close',
+      more,
+      'It returns a promise that resolves when the workers have ended.',
+    );
     this.#endAdapting();
     return super.close();
   }
