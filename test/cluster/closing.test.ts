@@ -40,6 +40,42 @@ test('an error of the program is printed although its client closes with pending
   });
 });
 
+test('an error of the program is printed although promises derived from a future are pending when its client closes', async () => {
+  await withFolder(async (folder) => {
+    const { stderr } = await runProgram(
+      folder,
+      `${PENDING}
+      future.then(console.log);
+      future.catch((error) => { throw error; });
+      future.finally(() => undefined);
+      try {
+        JSON.parse('{mistake');
+      } finally {
+        await client.close();
+      }`,
+    );
+    assert.match(stderr, /SyntaxError/);
+    assert.doesNotMatch(stderr, /ERR_LONGPOLE/);
+  });
+});
+
+test('an error that a callback of a future throws is not hidden by the end of its client', async () => {
+  await withFolder(async (folder) => {
+    const { code, stderr } = await runProgram(
+      folder,
+      `import { connect } from ${JSON.stringify(packageUrl('index'))};
+      const client = await connect({ workers: 1 });
+      const future = client.submit(() => 1);
+      const closed = future.then(() => client.close());
+      future.then(async () => { await closed; throw new Error('of the program'); });
+      await closed;
+      await new Promise(() => setInterval(() => undefined, 1e6));`,
+    );
+    assert.match(stderr, /of the program/);
+    assert.equal(code, 1);
+  });
+});
+
 test('pending calls reject when their client closes, and their errors name the closed client or cluster', async () => {
   await withFolder(async (folder) => {
     const { code, stdout, stderr } = await runProgram(

@@ -46,6 +46,8 @@ for (const processes of [false, true]) {
         stderr,
         /^longpole: unhandled rejection in \S+, caused by a task of 'forgets':\nError: lost promise$/m,
       );
+      assert.match(stderr, /^ {4}at forgets /m);
+      assert.doesNotMatch(stderr, /isolateRun|evaluator/);
     });
   });
 

@@ -5,6 +5,7 @@ import { internalError, LongpoleError, releaseStack } from '../../base/errors.js
 import { INSPECT } from '../../base/printed.js';
 import { visibleName } from '../../base/visibleText.js';
 import { ResultHandle, type ResultStatus } from '../../engine/cluster/computationState.js';
+import { untilClosed } from '../../engine/cluster/endedByClosing.js';
 import { External } from '../../graph/external.js';
 
 /** A result as a client knows it: a ResultHandle in the process of the scheduler, a TaskHandle inside a task. @internal */
@@ -145,17 +146,17 @@ export class Future<T> extends External implements PromiseLike<T> {
     onResult?: ((value: T) => A | PromiseLike<A>) | null,
     onError?: ((reason: unknown) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
-    return this.result().then(onResult, onError);
+    return untilClosed(() => this.result().then(onResult, onError));
   }
 
   /** Does the same as `result().catch(onError)`. */
   catch<B = never>(onError?: ((reason: unknown) => B | PromiseLike<B>) | null): Promise<T | B> {
-    return this.result().catch(onError);
+    return untilClosed(() => this.result().catch(onError));
   }
 
   /** Does the same as `result().finally(onEnd)`. */
   finally(onEnd?: (() => void) | null): Promise<T> {
-    return this.result().finally(onEnd);
+    return untilClosed(() => this.result().finally(onEnd));
   }
 
   /**

@@ -7,6 +7,7 @@ import { visibleName, visibleText } from '../../base/visibleText.js';
 import type { IsolateOutput } from '../../protocol/isolateMessages.js';
 import { meterContext } from './meterContext.js';
 import { TaskMeter } from './taskMeter.js';
+import { cutStacks } from './thrownByTask.js';
 
 /** Most lines of one isolate in the trace. A task that prints without end must not fill its memory. */
 const MOST_LINES = 10_000;
@@ -26,7 +27,10 @@ export function watchOutput(post: Post): void {
   };
   watchStream(process.stdout, (line) => note('stdout', line));
   watchStream(process.stderr, (line) => note('stderr', line));
-  process.on('uncaughtExceptionMonitor', (error) => post(outputOf('uncaught-error', inspect(error))));
+  process.on('uncaughtExceptionMonitor', (error) => {
+    cutStacks(error);
+    post(outputOf('uncaught-error', inspect(error)));
+  });
 }
 
 /**
@@ -35,6 +39,7 @@ export function watchOutput(post: Post): void {
  */
 export function printUncaughtErrors(worker: string): void {
   process.on('uncaughtExceptionMonitor', (error, origin) => {
+    cutStacks(error);
     const what = origin === 'unhandledRejection' ? 'unhandled rejection' : 'uncaught error';
     const { prefix = '' } = currentTask() ?? {};
     const where = prefix === '' ? '' : `, caused by a task of '${visibleName(prefix)}'`;
