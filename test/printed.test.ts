@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
-import { connect, delayed, LocalCluster } from 'longpole';
-import { criticalPath, TraceAnalyser } from 'longpole/analysis';
-import { Callback } from 'longpole/diagnostics';
+import { asCompleted, config, connect, delayed, LocalCluster, Lock, MemorySampler, Queue } from 'longpole';
+import { criticalPath, scaling, TraceAnalyser } from 'longpole/analysis';
+import { CacheProfiler, Callback, Profiler, ResourceProfiler } from 'longpole/diagnostics';
 import { getSync } from 'longpole/local';
 import { CompleteEvent, EventProfiler, FileDatabase, MultiEventDatabase, openTrace } from 'longpole/trace';
 import { withFolder } from './support/programs.js';
@@ -32,6 +32,7 @@ test('clusters, clients, futures and traces print their class and their state', 
     assertPrinted(client.trace, /^<Trace: 1 task, 2 workers, .*>$/);
     assertPrinted(openTrace(join(folder, 'run.trace')), /^<Trace: 1 task, 2 workers, .*>$/);
     assertPrinted(criticalPath(client.trace), /Kind +Prefix/);
+    assertPrinted(scaling(client.trace), /Workers +Makespan/);
     const table = new TraceAnalyser(client.trace).perTaskBottleneck();
     assert.equal(inspect(table), table.toString());
     await client.close();
@@ -69,6 +70,22 @@ test('a Delayed, events and databases print control characters as visible symbol
     assert.doesNotMatch(String(value), UNSAFE);
     assert.match(String(value), /\[2J␡<U\+009B>31m<U\+202E>/);
   }
+});
+
+test('profilers, samplers, iterations, shared objects and settings print their contents', async () => {
+  const [profiler, cache] = [new Profiler(), new CacheProfiler()];
+  getSync({ a: [(x: number) => x, 1], b: [(x: number) => x, 'a'] }, 'b', { callbacks: [profiler, cache] });
+  assertPrinted(profiler, /^<Profiler: 2 tasks>$/);
+  assertPrinted(cache, /^<CacheProfiler: 2 results>$/);
+  assertPrinted(new ResourceProfiler(), /^<ResourceProfiler: 0 samples>$/);
+  const sampler = new MemorySampler();
+  assertPrinted(sampler, /^<MemorySampler: no samples>$/);
+  await sampler.sample('start')[Symbol.asyncDispose]();
+  assertPrinted(sampler, /^<MemorySampler: 'start' 2 samples>$/);
+  assertPrinted(asCompleted([]), /^<AsCompleted: 0 futures>$/);
+  assertPrinted(new Lock('x'), /^<Lock: 'x'>$/);
+  assertPrinted(new Queue('tasks'), /^<Queue: 'tasks'>$/);
+  assert.match(inspect(config), /^Config Map\(\d+\) \{\n {2}'profile' => /);
 });
 
 test('the state in callbacks prints as maps and sets', () => {

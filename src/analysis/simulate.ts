@@ -3,6 +3,7 @@
 import { ANY, checkArgument, checkOptions, NUMBER, type OptionKinds, TRACE } from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
 import { getOrMake } from '../base/lookUps.js';
+import { INSPECT } from '../base/printed.js';
 import type { Trace } from '../trace/trace.js';
 import { coreUseOf } from './coreUse.js';
 import { lanesOf } from './lanes.js';
@@ -292,6 +293,8 @@ export interface Scaling {
   readonly recorded: Recorded;
   toTable(): Table;
   toString(): string;
+  /** @internal */
+  readonly [INSPECT]: () => string;
 }
 
 /** Smallest speedup by an additional worker that makes it useful. */
@@ -324,7 +327,8 @@ export function scaling(
     others: coreUseOf(trace).others,
   };
   const toTable = (): Table => scalingTable(rows, hasTasks ? simulator.simulate(1).makespan : Number.NaN);
-  return { rows, usefulWorkers: useful, recorded, toTable, toString: () => toTable().toString() };
+  const text = (): string => toTable().toString();
+  return { rows, usefulWorkers: useful, recorded, toTable, toString: text, [INSPECT]: text };
 }
 
 function doublings(most: number): number[] {

@@ -10,6 +10,7 @@ import {
   TEXT,
 } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
+import { INSPECT, type Inspect, type InspectOptions } from '../base/printed.js';
 import {
   defaultSetting,
   isSettingName,
@@ -103,6 +104,10 @@ export class Config {
         this.#set = this.#set.filter((each) => each !== checked);
       },
     };
+  }
+
+  [INSPECT](_depth: unknown, options: InspectOptions, inspect: Inspect): string {
+    return `Config ${inspect(this.all(), options)}`;
   }
 
   *#layers(): Iterable<Partial<Settings>> {

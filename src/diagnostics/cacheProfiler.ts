@@ -2,6 +2,8 @@
 // Profiler. Another metric is evaluated when a result arrives, and only the number is kept.
 import { CALLABLE, checkOptions, type OptionKinds, TEXT } from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
+import { INSPECT } from '../base/printed.js';
+import { countText } from '../base/words.js';
 import type { RunObserver, RunWatcher } from '../protocol/runObserver.js';
 import { cacheLifetimes } from './cacheLifetimes.js';
 import { Callback, ENTERED, OBSERVERS, WATCHERS } from './callback.js';
@@ -80,6 +82,15 @@ export class CacheProfiler extends Callback implements PageSource {
       this.#results = this.#parts.flatMap((part) => part.rows);
     }
     return this.#results;
+  }
+
+  /** Returns a text such as `<CacheProfiler: 3 results>`. */
+  override toString(): string {
+    return `<${this.constructor.name}: ${countText(this.results.length, 'result')}>`;
+  }
+
+  [INSPECT](): string {
+    return this.toString();
   }
 
   /** Removes all results, and all results of a run in progress, also future ones. */

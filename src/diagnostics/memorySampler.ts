@@ -13,6 +13,9 @@ import {
   TEXT,
 } from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
+import { INSPECT } from '../base/printed.js';
+import { visibleName } from '../base/visibleText.js';
+import { countText } from '../base/words.js';
 import { epochSeconds } from '../resources/clock.js';
 import type { MemorySeries } from './memoryPlot.js';
 import { memoryPlot } from './memoryPlot.js';
@@ -184,6 +187,15 @@ export class MemorySampler {
     const text = filename.toLowerCase().endsWith('.svg') ? memoryPlot(series, align) : memoryPage(series);
     writeWhole('plot', filename, text);
     return text;
+  }
+
+  /** Returns a text such as `<MemorySampler: 'before' 12 samples, 'after' 9 samples>`. */
+  toString(): string {
+    return `<MemorySampler: ${Array.from(this.#samples, ([label, { length }]) => `'${visibleName(label)}' ${countText(length, 'sample')}`).join(', ') || 'no samples'}>`;
+  }
+
+  [INSPECT](): string {
+    return this.toString();
   }
 
   #series(align: boolean): MemorySeries[] {

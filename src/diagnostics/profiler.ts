@@ -1,6 +1,8 @@
 // The task profiler: a view of the recordings of runs. The objects of `results` are created when it is read, not during
 // a run.
 import { invalidArgument } from '../base/errors.js';
+import { INSPECT } from '../base/printed.js';
+import { countText } from '../base/words.js';
 import type { Graph, Keys } from '../protocol/graph.js';
 import type { RunObserver, RunWatcher } from '../protocol/runObserver.js';
 import { Callback, ENTERED, OBSERVERS, WATCHERS } from './callback.js';
@@ -97,6 +99,15 @@ export class Profiler<R = unknown> extends Callback implements PageSource {
       this.#results = this.#parts.flatMap((part) => part.rows);
     }
     return this.#results;
+  }
+
+  /** Returns a text such as `<Profiler: 3 tasks>`. */
+  override toString(): string {
+    return `<${this.constructor.name}: ${countText(this.results.length, 'task')}>`;
+  }
+
+  [INSPECT](): string {
+    return this.toString();
   }
 
   /** Removes all results so far, including those of a run in progress. */

@@ -1,6 +1,8 @@
 // The resource profiler: CPU and memory of the process tree during runs. A separate thread takes the samples. This
 // module collects them, and converts CPU sums into percentages when they are read.
 import { checkOptions, INTERVAL, type OptionKinds } from '../base/arguments.js';
+import { INSPECT } from '../base/printed.js';
+import { countText } from '../base/words.js';
 import type { RunObserver, RunWatcher } from '../protocol/runObserver.js';
 import { type MonitorSession, ResourceMonitor } from '../resources/resourceMonitor.js';
 import type { TreeSample } from '../resources/resourceMonitorMessages.js';
@@ -86,6 +88,15 @@ export class ResourceProfiler extends Callback implements PageSource {
       this.#results = this.#segments.flatMap(resultsOf);
     }
     return this.#results;
+  }
+
+  /** Returns a text such as `<ResourceProfiler: 3 samples>`. */
+  override toString(): string {
+    return `<${this.constructor.name}: ${countText(this.results.length, 'sample')}>`;
+  }
+
+  [INSPECT](): string {
+    return this.toString();
   }
 
   /** Removes all samples. Does not end the sampling. */

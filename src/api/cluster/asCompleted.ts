@@ -8,6 +8,8 @@ import {
   oneOf,
   SECONDS,
 } from '../../base/arguments.js';
+import { INSPECT } from '../../base/printed.js';
+import { countText } from '../../base/words.js';
 import { type Future, futureList } from './future.js';
 
 export interface AsCompletedOptions {
@@ -47,6 +49,15 @@ export class AsCompleted<F extends Future<unknown>, Item> {
   add(futures: F | Iterable<F>, ...more: readonly unknown[]): void {
     checkNoMore('AsCompleted.add', more, 'Pass several futures in an array.');
     for (const future of futureList<F>('AsCompleted.add', futures)) this.#watch(future);
+  }
+
+  /** Returns a text such as `<AsCompleted: 3 futures>`. */
+  toString(): string {
+    return `<AsCompleted: ${countText(this.count, 'future')}>`;
+  }
+
+  [INSPECT](): string {
+    return this.toString();
   }
 
   #watch(future: F): void {

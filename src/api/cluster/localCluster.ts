@@ -1,5 +1,6 @@
 // `LocalCluster`: a scheduler in this process, and workers on this machine, as threads or processes.
 import { checkCount, checkNoMore, checkOptions } from '../../base/arguments.js';
+import { checkRuntime } from '../../engine/checkRuntime.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import { desiredWorkers } from '../../engine/scheduler/desiredWorkers.js';
 import type { BootingWorkers } from '../../engine/workerProcess/workerChannel.js';
@@ -37,6 +38,7 @@ export class LocalCluster extends Cluster {
     if (isImportedByWorker()) return new Promise(() => undefined);
     checkOptions('LocalCluster', options, CLUSTER_OPTIONS);
     const { workers, threads, allowedFailures, concurrentTasks, settings } = clusterSettings(options);
+    checkRuntime();
     const serving = servingOf(options);
     const partsOptions = {
       threads,

@@ -2,6 +2,8 @@
 // task, calls are questions of the task. In the main program, the scheduler is in the same process.
 import { checkArgument, checkOptions, kind, type OptionKinds, SECONDS, TEXT } from '../../base/arguments.js';
 import { internalError, LongpoleError } from '../../base/errors.js';
+import { INSPECT } from '../../base/printed.js';
+import { visibleName } from '../../base/visibleText.js';
 import { askScheduler, isInTask, secede } from '../../engine/worker/askScheduler.js';
 import { unpackResult } from '../../engine/worker/packResult.js';
 import { packValue } from '../../engine/worker/packValue.js';
@@ -61,6 +63,15 @@ export abstract class SharedObject {
   /** @internal */
   get [COPY_ADVICE](): string {
     return `A ${this.constructor.name} is not copied. Create it in the task, or in the module of the task, with the same name.`;
+  }
+
+  /** Returns a text such as `<Lock: 'x'>`. */
+  toString(): string {
+    return `<${this.constructor.name}: '${visibleName(this.name)}'>`;
+  }
+
+  [INSPECT](): string {
+    return this.toString();
   }
 
   /** @internal */

@@ -1,7 +1,9 @@
 // Isolates that are kept between runs, because starting a thread costs ~40 ms and starting a process ~100 ms. Several
 // runs may use a pool at once. Each starts in free places and gets further places as they become free. A run that waits
 // behind tasks that do not end gets a spare place. A dead isolate is replaced on demand.
+
 import { getOrMake } from '../../base/lookUps.js';
+import { checkRuntime } from '../checkRuntime.js';
 import { epochOffsetMs } from '../worker/isolateClock.js';
 import type { Isolate } from './isolate.js';
 import { ProcessIsolate } from './processIsolate.js';
@@ -81,6 +83,7 @@ const shared = new Map<PoolKind, Pool>();
 
 /** Returns the pool of this kind, which all runs share. */
 export function sharedPool(kind: PoolKind): Pool {
+  checkRuntime();
   return getOrMake(shared, kind, () => new Pool(kind));
 }
 
