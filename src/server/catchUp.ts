@@ -32,6 +32,12 @@ const PIECE: WindowSizes = {
   events: 256,
 };
 
+/**
+ * Number of rows of all tables up to which the messages of a piece are sent together. A page shows new rows only when it has
+ * those of every table. If the thread has time for one message now and then, a page would be seconds late otherwise.
+ */
+const SHORT_PIECE = 2000;
+
 /** Largest number of rows in an Arrow batch. */
 const BATCH_ROWS = 8192;
 
@@ -100,10 +106,13 @@ export class RowFeed {
       missed = sumOf(missed, changes.missed);
       if (missed !== undefined) yield [encodeViewMessage({ type: 'truncated', missed })];
       missed = undefined;
-      yield* this.#piece(changes, from, computations, workerChanges);
+      const piece = this.#piece(changes, from, computations, workerChanges);
+      const together: (string | Uint8Array)[] = [];
+      if (rowsBetween(from, changes.cursor) > SHORT_PIECE) yield* piece;
+      else for (const messages of piece) together.push(...messages);
       from = { ...changes.cursor, computations: Math.max(from.computations, to.computations) };
       this.cursor = from;
-      yield [...this.#messages.take(), encodeViewMessage({ type: 'cursor', cursor: from })];
+      yield [...together, ...this.#messages.take(), encodeViewMessage({ type: 'cursor', cursor: from })];
     } while (!isAt(from, end()) || this.#workers !== live.workerChanges);
   }
 
@@ -199,6 +208,10 @@ export class Messages {
 
 export function isAt(cursor: ViewCursor, now: ViewCursor): boolean {
   return CURSOR_TABLES.every((name) => cursor[name] >= now[name]);
+}
+
+function rowsBetween(from: TraceCursor, to: TraceCursor): number {
+  return GROWING_TABLES.reduce((sum, table) => sum + to[table] - from[table], 0);
 }
 
 /** Adds up numbers of rows that are not sent. Returns undefined if there are none. */

@@ -120,3 +120,28 @@ describe('sums and totals', () => {
     assert.equal(page.sent.filter((text) => /^\{"type":"(sums|totals)"/.test(text)).length, length);
   });
 });
+
+describe('rows', () => {
+  it('of all tables are sent together if they are few, also if the first message takes all the time that pages may cost', () => {
+    mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
+    const cluster = new ScriptedCluster(STORY);
+    // Seconds of CPU; each reading is a millisecond later than the previous one.
+    let cpu = 0;
+    const cpuClock = () => (): number => {
+      cpu += 1e-3;
+      return cpu;
+    };
+    const hub = new LiveHub({ ...cluster.source(), cpuClock }, DEFAULT_LIMITS);
+    const page = new Page();
+    hub.add(page, undefined);
+    cluster.play();
+    for (let passed = 0; passed < 1.5 * DEFAULT_LIMITS.intervalMs; passed++) mock.timers.tick(1);
+    const cursors = page.sent.flatMap((text) => {
+      const message = text.startsWith('{"type":"cursor"') ? decodeViewMessage(text) : undefined;
+      return message?.type === 'cursor' ? [message.cursor.tasks] : [];
+    });
+    assert.equal(cursors.at(-1), expectedTasks(cluster.played).length);
+    hub.close('The test is over.');
+    mock.timers.reset();
+  });
+});
