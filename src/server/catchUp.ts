@@ -36,7 +36,7 @@ const PIECE: WindowSizes = {
  * Number of rows of all tables up to which the messages of a piece are sent together. A page shows new rows only when it has
  * those of every table. If the thread has time for one message now and then, a page would be seconds late otherwise.
  */
-const SHORT_PIECE = 2000;
+const SHORT_PIECE = 1000;
 
 /** Largest number of rows in an Arrow batch. */
 const BATCH_ROWS = 8192;
