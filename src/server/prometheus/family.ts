@@ -9,9 +9,9 @@ export type Labels = Record<string, string>;
 export type Sample = readonly [labels: Labels, value: number];
 export type Read = (figures: ClusterFigures) => Iterable<Sample>;
 
+/** A family whose name ends with `_total` is a counter, any other a gauge. */
 export interface Family {
   readonly name: string;
-  readonly type: 'gauge' | 'counter';
   readonly help: string;
   readonly labels: readonly string[];
   /** Reads the samples. Samples with equal labels are added up. NaN means an unknown value, which is left out. */
@@ -21,14 +21,32 @@ export interface Family {
 /** Largest number of prefixes in a scrape, which must stay small. The others are added up. */
 const MAX_PREFIXES = 500;
 
-/** Returns a family of one sample without labels. */
-export function single(
-  name: string,
-  type: Family['type'],
-  help: string,
-  value: (figures: ClusterFigures) => number,
-): Family {
-  return { name, type, help, labels: [], read: (figures) => [[{}, value(figures)]] };
+/**
+ * Returns the families of a table: name without `prefix` → help, and what `readOf` needs to read the samples with these
+ * labels.
+ */
+export function families<V>(
+  prefix: string,
+  labels: readonly string[],
+  readOf: (value: V) => Read,
+  table: Readonly<Record<string, readonly [help: string, value: V]>>,
+): Family[] {
+  return Object.entries(table).map(([name, [help, value]]) => ({
+    name: `${prefix}${name}`,
+    help,
+    labels,
+    read: readOf(value),
+  }));
+}
+
+/** Reads one sample without labels. */
+export function single(value: (figures: ClusterFigures) => number): Read {
+  return (figures) => [[{}, value(figures)]];
+}
+
+/** Returns a reader without a common form. */
+export function read(samples: Read): Read {
+  return samples;
 }
 
 /** Yields each row with its prefix, shortened for a label; the prefixes with the least weight share one name. */

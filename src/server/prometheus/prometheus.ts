@@ -34,8 +34,8 @@ export class PrometheusMetrics {
     return this.#registry.metrics();
   }
 
-  #add({ name, type, help, labels, read }: Family): void {
-    const isCounter = type === 'counter';
+  #add({ name, help, labels, read }: Family): void {
+    const isCounter = name.endsWith('_total');
     const configuration = {
       name,
       help,
