@@ -13,7 +13,7 @@ import { ACTIVITY_SLOTS, type Scheme, slotColor } from '../model/palette.js';
 import { computingRows } from '../model/pathLanes.js';
 import { prefixColors } from '../model/prefixColors.js';
 import { GraphView } from '../views/graphView.js';
-import { ColorKey } from '../views/parts.js';
+import { Button, ColorKey, Nothing } from '../views/parts.js';
 import { useAnalysis } from '../views/useAnalysis.js';
 import { useOpenGraph } from '../views/useOpenGraph.js';
 import { CRITICAL_PATH, GROUPS, PREFIX_GRAPH } from './analyses.js';
@@ -45,10 +45,9 @@ export function GraphPage(props: PageProps) {
   const open = useOpenGraph(isCurrent, trace.evicted.tasks + tasks.length);
   if (tasks.length === 0 && !(isCurrent && open !== undefined && open.count > 0)) {
     return (
-      <section class="nothing">
-        <h2>No task has ended yet</h2>
-        <p>Tasks appear here with their dependencies when they end.</p>
-      </section>
+      <Nothing title="No task has ended yet">
+        Tasks appear here with their dependencies when they end.
+      </Nothing>
     );
   }
   const since = isOpen ? (live?.graphStart ?? 0) : 0;
@@ -150,15 +149,13 @@ function TaskGraph({ state, update: { trace }, filter, graph, chosen, onChosen }
         </span>
         <ShowInStream state={state} trace={trace} row={centre} />
         {whole ? null : (
-          <button
-            type="button"
+          <Button
+            text="Show groups"
             onClick={() => {
               state.view.setQuery('');
               onChosen(undefined);
             }}
-          >
-            Show groups
-          </button>
+          />
         )}
       </div>
       <PrefixColors names={rows.map(text)} color={colors} erred={erred} scheme={state.view.scheme.value} />

@@ -6,7 +6,7 @@ import { currentGraph, GRAPH_STATES, graphEdges } from '../model/currentGraph.js
 import { formatCount } from '../model/format.js';
 import { slotColor } from '../model/palette.js';
 import { GraphView } from '../views/graphView.js';
-import { ColorKey } from '../views/parts.js';
+import { Button, ColorKey } from '../views/parts.js';
 import type { ShellState } from '../views/shellState.js';
 import type { PageProps } from './pageProps.js';
 
@@ -31,9 +31,10 @@ interface ShowProps {
 export function ShowInStream({ state, trace: { tasks }, row }: ShowProps) {
   const key = tasks.keyOf(row);
   return (
-    <button type="button" onClick={() => state.selectRow(row)}>
-      Show {key.length > 28 ? `${key.slice(0, 27)}…` : key} in the task stream
-    </button>
+    <Button
+      text={`Show ${key.length > 28 ? `${key.slice(0, 27)}…` : key} in the task stream`}
+      onClick={() => state.selectRow(row)}
+    />
   );
 }
 

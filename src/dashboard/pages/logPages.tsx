@@ -4,11 +4,12 @@ import { STEALING } from '../../protocol/stealingText.js';
 import { textOf } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 import { formatClock, formatCount } from '../model/format.js';
-import { Choice, Empty, Panel, Panels, withAll } from '../views/parts.js';
+import { Button, Choice, Panel, Panels, withAll } from '../views/parts.js';
 import { RowTable } from '../views/tables.js';
 import type { PageProps } from './pageProps.js';
 
 const MAX_EVENTS = 1000;
+const NO_EVENTS = 'There are no events. Workers that join or leave, restarts and warnings appear here.';
 /** Topics of events about errors. */
 export const ERROR_TOPIC = /(?<!std)err|lost|killed|fail/i;
 /** Topics of output that tasks printed, which is on the Logs page. */
@@ -57,12 +58,13 @@ export function EventsPage({ state, update: { trace } }: PageProps) {
         </div>
       )}
       <Panels>
-        <Panel title="Events" note={`newest first, ${formatCount(trace.events.length)} in the trace`} wide>
-          {lines.length === 0 ? (
-            <Empty>There are no events. Workers that join or leave, restarts and warnings appear here.</Empty>
-          ) : (
-            <Lines lines={lines} />
-          )}
+        <Panel
+          title="Events"
+          note={`newest first, ${formatCount(trace.events.length)} in the trace`}
+          empty={lines.length === 0 && NO_EVENTS}
+          wide
+        >
+          <Lines lines={lines} />
         </Panel>
       </Panels>
     </>
@@ -104,12 +106,13 @@ export function ErrorsPage({ state, update: { trace } }: PageProps) {
   const runs = trace.totals.states.reduce((sum, count) => sum + count, 0);
   return (
     <Panels>
-      <Panel title="Failed tasks" note={`${formatCount(erred)} of ${formatCount(runs)} runs`} wide>
-        {rows.length === 0 ? (
-          <Empty>No task has failed.</Empty>
-        ) : (
-          <Erred state={state} trace={trace} rows={rows} errors={messagesOf(lines)} />
-        )}
+      <Panel
+        title="Failed tasks"
+        note={`${formatCount(erred)} of ${formatCount(runs)} runs`}
+        empty={rows.length === 0 && 'No task has failed.'}
+        wide
+      >
+        <Erred state={state} trace={trace} rows={rows} errors={messagesOf(lines)} />
       </Panel>
       {lines.length === 0 ? null : (
         <Panel title="Events about errors" wide>
@@ -165,14 +168,12 @@ function Erred({ state, trace, rows, errors }: ErredProps) {
           title: 'Task',
           class: 'code',
           cell: (row) => (
-            <button
-              type="button"
+            <Button
+              text={tasks.keyOf(row)}
               class="link code"
               title="Show the task in the task stream"
               onClick={() => state.selectRow(row)}
-            >
-              {tasks.keyOf(row)}
-            </button>
+            />
           ),
         },
         {

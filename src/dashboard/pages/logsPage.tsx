@@ -1,7 +1,7 @@
 // The log of scheduler and workers, oldest entries first. Filters restrict it to one of them, or to problems.
 import { workerName } from '../../trace/names.js';
 import { formatClock, formatCount } from '../model/format.js';
-import { Choice, Empty, Panel, Panels, withAll } from '../views/parts.js';
+import { Choice, Panel, Panels, withAll } from '../views/parts.js';
 import { ERROR_TOPIC, linesOf } from './logPages.js';
 import type { PageProps } from './pageProps.js';
 
@@ -46,21 +46,19 @@ export function LogsPage({ state, update: { trace } }: PageProps) {
         <Panel
           title="Log"
           note={`${formatCount(lines.length)} of ${formatCount(events.length)} entries`}
+          empty={
+            lines.length === 0 &&
+            (events.length === 0
+              ? 'The log is empty. Failures, restarts and warnings appear here.'
+              : 'No entry matches. Choose another worker, or clear the search.')
+          }
           wide
         >
-          {lines.length === 0 ? (
-            <Empty>
-              {events.length === 0
-                ? 'The log is empty. Failures, restarts and warnings appear here.'
-                : 'No entry matches. Choose another worker, or clear the search.'}
-            </Empty>
-          ) : (
-            <pre class="log">
-              {lines
-                .map(({ time, worker, topic, text }) => `${formatClock(time)} ${worker} ${topic}: ${text}`)
-                .join('\n')}
-            </pre>
-          )}
+          <pre class="log">
+            {lines
+              .map(({ time, worker, topic, text }) => `${formatClock(time)} ${worker} ${topic}: ${text}`)
+              .join('\n')}
+          </pre>
         </Panel>
       </Panels>
     </>

@@ -7,12 +7,14 @@ import type { MetricTotals } from '../../trace/totals.js';
 import { formatBytes, formatDuration, formatNumber } from '../model/format.js';
 import { kindColor } from '../model/kindColors.js';
 import type { Scheme } from '../model/palette.js';
-import { type BarRow, Bars, Choice, Empty, Panel, Panels, withAll } from '../views/parts.js';
+import { type BarRow, Bars, Button, Choice, Nothing, Panel, Panels, withAll } from '../views/parts.js';
 import type { PageProps } from './pageProps.js';
 
 const EXECUTE = 'execute';
 const SEND = 'get-data';
 const LEVELS: ReadonlySet<string> = new Set([CACHE_CONTEXT, SAMPLER_CONTEXT]);
+/** Message of a panel without bars. */
+const NONE = 'Nothing was measured in this unit.';
 /** Separator of the chosen functions in the address. */
 const SEPARATOR = '\n';
 
@@ -75,30 +77,28 @@ export function MetricsPage({ state, update: { trace } }: PageProps) {
           onChoice={toggle}
         />
         {isFiltered ? (
-          <button
-            type="button"
+          <Button
+            text="Show all"
             onClick={() => {
               state.choose('functions', '');
               state.choose('in-span', '');
             }}
-          >
-            Show all
-          </button>
+          />
         ) : null}
       </div>
       <Panels>
         <Panel title="Task execution, by function" note={total(shown)}>
-          <MetricBars rows={rows(shown, ({ prefix }) => prefix)} />
+          <Bars none={NONE} rows={rows(shown, ({ prefix }) => prefix)} />
         </Panel>
         <Panel title="Task execution, by activity" note={total(activities)}>
-          <MetricBars rows={rows(activities, ({ activity }) => activity)} />
+          <Bars none={NONE} rows={rows(activities, ({ activity }) => activity)} />
         </Panel>
         <Panel title="Send data, by activity" note={total(sent)}>
-          <MetricBars rows={rows(sent, ({ activity }) => activity)} />
+          <Bars none={NONE} rows={rows(sent, ({ activity }) => activity)} />
         </Panel>
         {others.length === 0 ? null : (
           <Panel title="Other activities" note={total(others)}>
-            <MetricBars rows={rows(others, ({ context, activity }) => `${context}: ${activity}`)} />
+            <Bars none={NONE} rows={rows(others, ({ context, activity }) => `${context}: ${activity}`)} />
           </Panel>
         )}
       </Panels>
@@ -108,10 +108,6 @@ export function MetricsPage({ state, update: { trace } }: PageProps) {
 
 function idleMetric(value: number): MetricTotals {
   return { context: EXECUTE, span: '', prefix: '', activity: 'idle', unit: 'seconds', value };
-}
-
-function MetricBars({ rows }: { readonly rows: readonly BarRow[] }) {
-  return rows.length === 0 ? <Empty>Nothing was measured in this unit.</Empty> : <Bars rows={rows} />;
 }
 
 /** Returns bars in the colours of their activities, largest first. */
@@ -160,12 +156,9 @@ function secondsFirst(a: string, b: string): number {
 
 function NoMetrics() {
   return (
-    <section class="nothing">
-      <h2>The trace has no fine performance metrics</h2>
-      <p>
-        A LocalCluster measures them with every heartbeat: the CPU time and the waiting time of each function,
-        and the time for serialization and the disk. Traces of other programs do not contain them.
-      </p>
-    </section>
+    <Nothing title="The trace has no fine performance metrics">
+      A LocalCluster measures them with every heartbeat: the CPU time and the waiting time of each function,
+      and the time for serialization and the disk. Traces of other programs do not contain them.
+    </Nothing>
   );
 }

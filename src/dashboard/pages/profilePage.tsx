@@ -10,7 +10,7 @@ import { formatCount, formatDuration, formatPercent } from '../model/format.js';
 import { Throttle } from '../model/throttle.js';
 import { showsAll } from '../model/timeView.js';
 import { FlameView } from '../views/flameView.js';
-import { Choice, Empty } from '../views/parts.js';
+import { Button, Choice, Empty, Nothing } from '../views/parts.js';
 import { Plots } from '../views/plots.js';
 import type { ShellState } from '../views/shellState.js';
 import { BareTable } from '../views/tables.js';
@@ -110,9 +110,7 @@ function Functions({
           hint: ({ place }) => place,
           cell: ({ name, place, path }) => (
             <>
-              <button type="button" class="link" onClick={() => onPath(path)}>
-                {name === '' ? '(anonymous)' : name}
-              </button>{' '}
+              <Button text={name === '' ? '(anonymous)' : name} class="link" onClick={() => onPath(path)} />{' '}
               <span class="code muted">{place}</span>
             </>
           ),
@@ -164,14 +162,16 @@ function Filters({ state, trace }: { readonly state: ShellState; readonly trace:
         />
       )}
       {span === undefined ? null : (
-        <button type="button" onClick={() => state.showProfile(key === undefined ? {} : { key })}>
-          Only span {span.join('/')} ×
-        </button>
+        <Button
+          text={`Only span ${span.join('/')} ×`}
+          onClick={() => state.showProfile(key === undefined ? {} : { key })}
+        />
       )}
       {task === undefined ? null : (
-        <button type="button" onClick={() => state.showProfile(key === undefined ? {} : { key })}>
-          Only {keyOfTask(trace, task)} ×
-        </button>
+        <Button
+          text={`Only ${keyOfTask(trace, task)} ×`}
+          onClick={() => state.showProfile(key === undefined ? {} : { key })}
+        />
       )}
     </div>
   );
@@ -194,14 +194,10 @@ function NothingChosen({ state }: { readonly state: ShellState }) {
           : 'The task was too short, or its samples were merged into sums.'}
       </Empty>
       {task === undefined || key === undefined ? null : (
-        <button type="button" class="choice" onClick={() => state.showProfile({ key })}>
-          Show all {key} tasks
-        </button>
+        <Button text={`Show all ${key} tasks`} class="choice" onClick={() => state.showProfile({ key })} />
       )}
       {!showsAll(limits, state.view.window.value) ? (
-        <button type="button" class="choice" onClick={() => state.view.moveTo(limits, true)}>
-          Show the whole run
-        </button>
+        <Button text="Show the whole run" class="choice" onClick={() => state.view.moveTo(limits, true)} />
       ) : null}
     </div>
   );
@@ -209,13 +205,10 @@ function NothingChosen({ state }: { readonly state: ShellState }) {
 
 function NoSamples({ isLive }: { readonly isLive: boolean }) {
   return (
-    <section class="nothing">
-      <h2>The trace has no samples</h2>
-      <p>
-        {isLive
-          ? 'The profiler samples every busy worker a hundred times per second. The first samples arrive after a second of work, and shorter tasks are rarely sampled.'
-          : 'The profiler of a LocalCluster samples every busy worker a hundred times per second. This run was too short, ran without the profiler, or was recorded by another program.'}
-      </p>
-    </section>
+    <Nothing title="The trace has no samples">
+      {isLive
+        ? 'The profiler samples every busy worker a hundred times per second. The first samples arrive after a second of work, and shorter tasks are rarely sampled.'
+        : 'The profiler of a LocalCluster samples every busy worker a hundred times per second. This run was too short, ran without the profiler, or was recorded by another program.'}
+    </Nothing>
   );
 }

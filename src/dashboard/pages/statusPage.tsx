@@ -166,11 +166,11 @@ interface WorkersProps {
   readonly scheme: Scheme;
 }
 
-function Memory({
-  workers,
-  scheme,
-  onWorker,
-}: WorkersProps & { readonly onWorker: (index: number) => void }) {
+interface MemoryProps extends WorkersProps {
+  readonly onWorker: (index: number) => void;
+}
+
+function Memory({ workers, scheme, onWorker }: MemoryProps) {
   const colors = {
     managed: slotColor(MEMORY_SLOTS.managed, scheme),
     unmanaged: slotColor(MEMORY_SLOTS.unmanaged, scheme),
@@ -208,6 +208,7 @@ function Memory({
 /** Workers with a bar each. As in Dask, more workers are shown as a histogram. */
 const MAX_WORKERS = 100;
 const MAX_BINS = 20;
+const NO_WORKERS = 'There are no workers.';
 
 /** Numbers of workers by their numbers of tasks. */
 function ProcessingHistogram({ workers, scheme }: WorkersProps) {
@@ -230,7 +231,6 @@ function ProcessingHistogram({ workers, scheme }: WorkersProps) {
 }
 
 function Processing({ workers, scheme }: WorkersProps) {
-  if (workers.length === 0) return <Empty>There are no workers.</Empty>;
   if (workers.length > MAX_WORKERS) return <ProcessingHistogram workers={workers} scheme={scheme} />;
   const color = slotColor(12, scheme);
   const short = shortNames(workers.map(({ name }) => name));
@@ -240,7 +240,7 @@ function Processing({ workers, scheme }: WorkersProps) {
     parts: [{ name: `${formatCount(processing)} tasks`, value: processing, color }],
     label: `${formatCount(processing)}${status === 'paused' ? ', paused' : ''}`,
   }));
-  return <Bars rows={rows} />;
+  return <Bars rows={rows} none={NO_WORKERS} />;
 }
 
 function Load({ trace, workers, at, scheme }: WorkersProps & { readonly trace: Trace; readonly at: number }) {
@@ -255,11 +255,7 @@ function Load({ trace, workers, at, scheme }: WorkersProps & { readonly trace: T
       label: `${percent === undefined ? '–' : formatPercent(percent)}${occupancy > 0 ? ` · ${formatDuration(occupancy)}` : ''}`,
     };
   });
-  return rows.length === 0 ? (
-    <Empty>There are no workers.</Empty>
-  ) : (
-    <Bars rows={rows} largest={Math.max(100, ...cpu.values())} />
-  );
+  return <Bars rows={rows} largest={Math.max(100, ...cpu.values())} none={NO_WORKERS} />;
 }
 
 /** Returns the last CPU sample of each worker before a time, in percent of one core. */

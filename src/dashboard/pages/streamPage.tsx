@@ -8,6 +8,7 @@ import { dependentsOf } from '../model/dependents.js';
 import { formatBytes, formatClock, formatCount, formatDuration } from '../model/format.js';
 import { lifecycleSteps } from '../model/lifecycle.js';
 import { taskLog } from '../model/taskLog.js';
+import { Button } from '../views/parts.js';
 import { Plots } from '../views/plots.js';
 import type { ShellState } from '../views/shellState.js';
 import { Fact, SideBar } from '../views/sideBar.js';
@@ -168,13 +169,13 @@ function ProfileLink({ state, trace: { tasks, strings, samples }, row }: MorePro
   return (
     <p class="choices">
       {samples.task.includes(id) ? (
-        <button type="button" class="quiet" onClick={() => state.showProfile({ key, task: id })}>
-          Profile of this task
-        </button>
+        <Button
+          text="Profile of this task"
+          class="quiet"
+          onClick={() => state.showProfile({ key, task: id })}
+        />
       ) : null}
-      <button type="button" class="quiet" onClick={() => state.showProfile({ key })}>
-        Profile of all {key} tasks
-      </button>
+      <Button text={`Profile of all ${key} tasks`} class="quiet" onClick={() => state.showProfile({ key })} />
     </p>
   );
 }
@@ -201,9 +202,7 @@ function TaskList({ state, trace, title, color, rows }: ListProps) {
       <ul>
         {rows.slice(0, MAX_ENTRIES).map((row) => (
           <li key={row}>
-            <button type="button" class="link code" onClick={() => state.selectRow(row)}>
-              {trace.tasks.keyOf(row)}
-            </button>
+            <Button text={trace.tasks.keyOf(row)} class="link code" onClick={() => state.selectRow(row)} />
           </li>
         ))}
       </ul>

@@ -11,7 +11,7 @@ import { formatBytes, formatCount, formatDate, formatDuration, formatPercent } f
 import { kindColor } from '../model/kindColors.js';
 import type { Scheme } from '../model/palette.js';
 import { prefixColors } from '../model/prefixColors.js';
-import { Bars, ColorKey, Empty, Panel, Panels } from '../views/parts.js';
+import { Bars, Button, ColorKey, Empty, Nothing, Panel, Panels } from '../views/parts.js';
 import { useAnalysis } from '../views/useAnalysis.js';
 import { CRITICAL_PATH, FINDINGS, SPEEDUPS } from './analyses.js';
 import { pageOfQuestion } from './findingPages.js';
@@ -99,13 +99,10 @@ function partText(trace: Trace): string {
 
 function NoTasks() {
   return (
-    <section class="nothing">
-      <h2>No task has run yet</h2>
-      <p>
-        Numbers appear here when the first task ends. Start tasks with <code>compute</code>,{' '}
-        <code>client.submit</code> or <code>client.map</code>.
-      </p>
-    </section>
+    <Nothing title="No task has run yet">
+      Numbers appear here when the first task ends. Start tasks with <code>compute</code>,{' '}
+      <code>client.submit</code> or <code>client.map</code>.
+    </Nothing>
   );
 }
 
@@ -160,15 +157,13 @@ function Figures({ trace }: { readonly trace: Trace }) {
   );
 }
 
-function Figure({
-  name,
-  value,
-  extra = '',
-}: {
+interface FigureProps {
   readonly name: string;
   readonly value: string;
   readonly extra?: string;
-}) {
+}
+
+function Figure({ name, value, extra = '' }: FigureProps) {
   return (
     <div>
       <dt>{name}</dt>
@@ -232,7 +227,7 @@ function PathPrefixes({ path, scheme }: { readonly path: CriticalPath; readonly 
     })),
     label: `${formatDuration(seconds)} · ${formatPercent((100 * seconds) / path.makespan)}`,
   }));
-  return rows.length === 0 ? <Empty>No task ran.</Empty> : <Bars rows={rows} />;
+  return <Bars rows={rows} none="No task ran." />;
 }
 
 /** Bars with the seconds that the run would save. */
@@ -287,9 +282,7 @@ function Findings({
                 {evidence.tasks.map((key, i) => (
                   <>
                     {i > 0 ? ', ' : ''}
-                    <button key={key} type="button" class="link code" onClick={() => onTask(key)}>
-                      {key}
-                    </button>
+                    <Button text={key} key={key} class="link code" onClick={() => onTask(key)} />
                   </>
                 ))}
               </p>

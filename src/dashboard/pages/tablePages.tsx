@@ -4,7 +4,7 @@ import { formatBytes, formatCount, formatDuration } from '../model/format.js';
 import { kindColor } from '../model/kindColors.js';
 import type { Scheme } from '../model/palette.js';
 import { prefixColors } from '../model/prefixColors.js';
-import { Bars, Empty, Panel, Panels } from '../views/parts.js';
+import { Bars, Panel, Panels } from '../views/parts.js';
 import { TableView } from '../views/tables.js';
 import { useAnalysis } from '../views/useAnalysis.js';
 import { QUEUEING, TIME_BY_ACTION, TIME_BY_PREFIX } from './analyses.js';
@@ -31,18 +31,15 @@ export function ComputePage({ state, update }: PageProps) {
         }
         wide
       >
-        {totals.length === 0 ? (
-          <Empty>No task has ended yet.</Empty>
-        ) : (
-          <Bars
-            rows={totals.map(({ prefix, seconds, count }) => ({
-              name: prefix,
-              parts: [{ name: prefix, value: seconds, color: colors(prefix) }],
-              label: `${formatDuration(seconds)} · ${formatCount(count)}`,
-              ...(trace.samples.length === 0 ? {} : { onClick: () => state.showProfile({ key: prefix }) }),
-            }))}
-          />
-        )}
+        <Bars
+          none="No task has ended yet."
+          rows={totals.map(({ prefix, seconds, count }) => ({
+            name: prefix,
+            parts: [{ name: prefix, value: seconds, color: colors(prefix) }],
+            label: `${formatDuration(seconds)} · ${formatCount(count)}`,
+            ...(trace.samples.length === 0 ? {} : { onClick: () => state.showProfile({ key: prefix }) }),
+          }))}
+        />
       </Panel>
       <Panel title="By prefix" wide>
         <TableView table={table} caption="Seconds by prefix" sums={PREFIX_SUMS} />
@@ -83,5 +80,5 @@ export function ActionBars({ trace, scheme, none }: ActionProps) {
     parts: [{ name: action, value: seconds, color: kindColor(action, scheme) }],
     label: `${formatDuration(seconds)}${nbytes > 0 ? ` · ${formatBytes(nbytes)}` : ''}`,
   }));
-  return rows.length === 0 ? <Empty>{none}</Empty> : <Bars rows={rows} />;
+  return <Bars rows={rows} none={none} />;
 }

@@ -129,12 +129,8 @@ export function SystemPage(props: PageProps) {
 }
 
 /** A page with plots above and panels below. */
-export function TimePage({
-  state,
-  stage,
-  animationFrames,
-  children,
-}: PageProps & { readonly children: ComponentChildren }) {
+export function TimePage(props: PageProps & { readonly children: ComponentChildren }) {
+  const { state, stage, animationFrames, children } = props;
   const plots = <Plots state={state.view} stage={stage} animationFrames={animationFrames} />;
   if (children === null) return plots;
   // The charts have their least heights, and the page scrolls as a whole.
@@ -155,6 +151,8 @@ export function TimePage({
 
 const CPU = 'thread-cpu';
 const WAIT = 'thread-noncpu';
+const NO_CPU_TIMES =
+  'The trace has no CPU times of threads. A LocalCluster measures them with every heartbeat.';
 const MAX_BARS = 30;
 
 export function ContentionPage(props: PageProps) {
@@ -185,18 +183,11 @@ export function ContentionPage(props: PageProps) {
       <Panel
         title="Time in tasks without a core"
         note="waiting for data, for a disk, or for a core in use"
+        empty={rows.length === 0 && NO_CPU_TIMES}
         wide
       >
-        {rows.length === 0 ? (
-          <Empty>
-            The trace has no CPU times of threads. A LocalCluster measures them with every heartbeat.
-          </Empty>
-        ) : (
-          <>
-            <Bars rows={rows} />
-            <ColorKey parts={Object.entries(colors).map(([name, color]) => ({ name, color }))} />
-          </>
-        )}
+        <Bars rows={rows} />
+        <ColorKey parts={Object.entries(colors).map(([name, color]) => ({ name, color }))} />
       </Panel>
     </TimePage>
   );

@@ -3,7 +3,7 @@ import { STEALING } from '../../protocol/stealingText.js';
 import { textOf } from '../../trace/names.js';
 import { formatBytes, formatClock, formatCount, formatDate, formatDuration } from '../model/format.js';
 import { callStackOf, transferLog } from '../model/workerLog.js';
-import { Empty, Panel } from '../views/parts.js';
+import { Button, Empty, Panel } from '../views/parts.js';
 import { RowTable, TableView } from '../views/tables.js';
 import { useAnalysis } from '../views/useAnalysis.js';
 import { STOLEN_WORK, WORKER_BALANCE } from './analyses.js';
@@ -32,6 +32,9 @@ export function WorkersPage(props: PageProps) {
   );
 }
 
+const NO_STEALS =
+  'No worker without work took tasks of another worker. Only clusters of Longpole record this.';
+
 /** The tasks that workers without work took from other workers. */
 function Stealing({ state, update: { trace } }: PageProps) {
   const table = useAnalysis(trace, STOLEN_WORK);
@@ -42,20 +45,13 @@ function Stealing({ state, update: { trace } }: PageProps) {
       title="Work stealing"
       note={
         steals === 0 ? undefined : (
-          <button type="button" class="quiet" onClick={() => showEvents(state)}>
-            Show events
-          </button>
+          <Button text="Show events" class="quiet" onClick={() => showEvents(state)} />
         )
       }
+      empty={steals === 0 && NO_STEALS}
       wide
     >
-      {steals === 0 ? (
-        <Empty>
-          No worker without work took tasks of another worker. Only clusters of Longpole record this.
-        </Empty>
-      ) : (
-        <TableView table={table} caption="Stolen tasks by pair" sums={['Steals', 'Tasks', 'Expected (s)']} />
-      )}
+      <TableView table={table} caption="Stolen tasks by pair" sums={['Steals', 'Tasks', 'Expected (s)']} />
     </Panel>
   );
 }
@@ -66,11 +62,7 @@ function showEvents(state: PageProps['state']): void {
 }
 
 function AllWorkers({ state }: PageProps) {
-  return (
-    <button type="button" class="quiet" onClick={() => state.showWorker(undefined)}>
-      Show all
-    </button>
-  );
+  return <Button text="Show all" class="quiet" onClick={() => state.showWorker(undefined)} />;
 }
 
 function WorkerTable({ state, update: { trace } }: PageProps) {
@@ -94,17 +86,15 @@ function WorkerTable({ state, update: { trace } }: PageProps) {
         {
           title: 'Name',
           cell: (row) => (
-            <button
-              type="button"
+            <Button
+              text={textOf(strings, workers.name[row])}
               class="link"
               aria-pressed={chosen === row}
               onClick={(event) => {
                 event.stopPropagation();
                 choose(row);
               }}
-            >
-              {textOf(strings, workers.name[row])}
-            </button>
+            />
           ),
         },
         { title: 'Host', cell: (row) => textOf(strings, workers.host[row]) },
@@ -153,7 +143,9 @@ function WorkerTable({ state, update: { trace } }: PageProps) {
 const clockOf = (time: number): string => (time > 0 ? formatClock(time) : '–');
 const dateOf = (time: number): string | undefined => (time > 0 ? formatDate(time) : undefined);
 
-type WorkerProps = PageProps & { readonly worker: number };
+interface WorkerProps extends PageProps {
+  readonly worker: number;
+}
 
 function OneWorker(props: WorkerProps) {
   return (
@@ -195,40 +187,42 @@ function RunningNow({ update: { trace, live }, worker }: WorkerProps) {
   );
 }
 
-function Transfers({
-  update: { trace },
-  worker,
-  direction,
-  title,
-}: WorkerProps & { readonly direction: 'incoming' | 'outgoing'; readonly title: string }) {
+interface TransfersProps extends WorkerProps {
+  readonly direction: 'incoming' | 'outgoing';
+  readonly title: string;
+}
+
+function Transfers({ update: { trace }, worker, direction, title }: TransfersProps) {
   const { entries, count } = transferLog(trace, worker, direction);
   return (
-    <Panel title={title} note={count === 0 ? undefined : `${formatCount(count)} transfers, newest first`}>
-      {entries.length === 0 ? (
-        <Empty>This worker has {direction === 'incoming' ? 'received' : 'sent'} no data.</Empty>
-      ) : (
-        <RowTable
-          rows={entries}
-          columns={[
-            { title: 'Start', cell: ({ start }) => formatClock(start) },
-            { title: direction === 'incoming' ? 'From' : 'To', cell: ({ peer }) => peer },
-            { title: 'Kind', cell: ({ what }) => what },
-            {
-              title: 'Keys',
-              class: 'code',
-              cell: ({ key, keys }) => (keys > 1 ? `${key} and ${formatCount(keys - 1)} more` : key),
-            },
-            { title: 'Bytes', class: 'number', cell: ({ nbytes }) => formatBytes(nbytes) },
-            { title: 'Compressed', class: 'number', cell: ({ compressed }) => formatBytes(compressed) },
-            {
-              title: 'Requests ahead',
-              class: 'number',
-              cell: ({ ahead }) => (Number.isNaN(ahead) ? '' : formatCount(ahead)),
-            },
-            { title: 'Duration', class: 'number', cell: ({ start, stop }) => formatDuration(stop - start) },
-          ]}
-        />
-      )}
+    <Panel
+      title={title}
+      note={count === 0 ? undefined : `${formatCount(count)} transfers, newest first`}
+      empty={
+        entries.length === 0 && `This worker has ${direction === 'incoming' ? 'received' : 'sent'} no data.`
+      }
+    >
+      <RowTable
+        rows={entries}
+        columns={[
+          { title: 'Start', cell: ({ start }) => formatClock(start) },
+          { title: direction === 'incoming' ? 'From' : 'To', cell: ({ peer }) => peer },
+          { title: 'Kind', cell: ({ what }) => what },
+          {
+            title: 'Keys',
+            class: 'code',
+            cell: ({ key, keys }) => (keys > 1 ? `${key} and ${formatCount(keys - 1)} more` : key),
+          },
+          { title: 'Bytes', class: 'number', cell: ({ nbytes }) => formatBytes(nbytes) },
+          { title: 'Compressed', class: 'number', cell: ({ compressed }) => formatBytes(compressed) },
+          {
+            title: 'Requests ahead',
+            class: 'number',
+            cell: ({ ahead }) => (Number.isNaN(ahead) ? '' : formatCount(ahead)),
+          },
+          { title: 'Duration', class: 'number', cell: ({ start, stop }) => formatDuration(stop - start) },
+        ]}
+      />
     </Panel>
   );
 }

@@ -15,6 +15,7 @@ import {
   stepFrom,
 } from '../model/flameLayout.js';
 import type { Scheme } from '../model/palette.js';
+import { Button } from './parts.js';
 
 interface Props {
   readonly layout: FlameLayout;
@@ -92,11 +93,7 @@ export function FlameView({ layout, path, onPath, query, scheme, details, paint 
         <b>{flameName(shown)}</b>
         <span class="code muted">{placeOf(shown.node)}</span>
         <span class="number">{details(shown)}</span>
-        {path.length === 0 ? null : (
-          <button type="button" class="quiet" onClick={() => onPath([])}>
-            Show all
-          </button>
-        )}
+        {path.length === 0 ? null : <Button text="Show all" class="quiet" onClick={() => onPath([])} />}
       </p>
     </>
   );

@@ -4,6 +4,7 @@ import { formatCount, formatDate, formatDuration } from '../model/format.js';
 import { toArray } from '../model/profileModel.js';
 import { spanOf, zoom } from '../model/timeView.js';
 import type { PageState } from './pageState.js';
+import { Button, set } from './parts.js';
 
 interface Props {
   readonly state: PageState;
@@ -88,22 +89,18 @@ function SearchBox({ state, searchBox, searches = 'keys' }: Props) {
       <output class="found">{status}</output>
       {status === '' || matches?.count === 0 ? null : (
         <span class="steps">
-          <button
-            type="button"
+          <Button
+            text="‹"
             aria-label="Previous match"
             title="Previous match (Shift N)"
             onClick={() => state.stepMatch(-1)}
-          >
-            ‹
-          </button>
-          <button
-            type="button"
+          />
+          <Button
+            text="›"
             aria-label="Next match"
             title="Next match (N)"
             onClick={() => state.stepMatch(1)}
-          >
-            ›
-          </button>
+          />
         </span>
       )}
     </div>
@@ -118,39 +115,27 @@ function Buttons({ state }: { readonly state: PageState }) {
   };
   return (
     <div class="buttons">
-      <button type="button" aria-label="Zoom out" title="Zoom out (S)" onClick={() => zoomBy(1.6)}>
-        −
-      </button>
-      <button type="button" aria-label="Zoom in" title="Zoom in (W)" onClick={() => zoomBy(1 / 1.6)}>
-        +
-      </button>
-      <button
-        type="button"
+      <Button text="−" aria-label="Zoom out" title="Zoom out (S)" onClick={() => zoomBy(1.6)} />
+      <Button text="+" aria-label="Zoom in" title="Zoom in (W)" onClick={() => zoomBy(1 / 1.6)} />
+      <Button
+        text="Fit"
         title="Show the whole run (0)"
         onClick={() => state.moveTo(state.model.limits, true)}
-      >
-        Fit
-      </button>
+      />
       {state.model.followed === undefined ? null : (
-        <button
-          type="button"
+        <Button
+          text="Now"
           title="Follow the current tasks"
           aria-pressed={state.follows.value}
           onClick={() => state.follow(true)}
-        >
-          Now
-        </button>
+        />
       )}
-      <button
-        type="button"
+      <Button
+        text="?"
         aria-label="Keyboard and pointer help"
         title="Help (?)"
-        onClick={() => {
-          state.helpOpen.value = true;
-        }}
-      >
-        ?
-      </button>
+        onClick={set(state.helpOpen, true)}
+      />
     </div>
   );
 }

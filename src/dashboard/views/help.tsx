@@ -2,6 +2,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { GRAPH_HELP, KEY_HELP, POINTER_HELP } from '../canvas/keys.js';
 import type { PageState } from './pageState.js';
+import { Button, set } from './parts.js';
 
 interface Props {
   readonly state: PageState;
@@ -16,16 +17,12 @@ export function Help({ state, graphs = false }: Props) {
     if (open) dialog.current?.showModal();
     else dialog.current?.close();
   }, [open]);
-  const close = () => {
-    state.helpOpen.value = false;
-  };
+  const close = set(state.helpOpen, false);
   return (
     <dialog ref={dialog} class="help" aria-labelledby="help-title" onClose={close}>
       <header>
         <h2 id="help-title">Keyboard and pointer</h2>
-        <button type="button" aria-label="Close help" onClick={close}>
-          ×
-        </button>
+        <Button text="×" aria-label="Close help" onClick={close} />
       </header>
       <div class="columns">
         <dl>

@@ -8,6 +8,7 @@ import type { PrefixInfo } from '../model/profileModel.js';
 import { type PrefixSum, rangeSums } from '../model/rangeSums.js';
 import { showsAll, spanOf, type TimeWindow } from '../model/timeView.js';
 import type { PageState } from './pageState.js';
+import { Button, set } from './parts.js';
 
 const NOTHING: PrefixSum = { runs: 0, seconds: 0 };
 /** Milliseconds without a move of the window before its sums are computed. */
@@ -56,15 +57,7 @@ export function Legend({ state }: { readonly state: PageState }) {
         <h2>
           {range === undefined || !streams ? 'Prefix' : `In the visible ${formatDuration(spanOf(range))}`}
           {locked.size > 0 ? (
-            <button
-              type="button"
-              class="quiet"
-              onClick={() => {
-                state.locked.value = new Set();
-              }}
-            >
-              Show all
-            </button>
+            <Button text="Show all" class="quiet" onClick={set(state.locked, new Set())} />
           ) : null}
         </h2>
         <span>{streams ? 'Tasks' : 'Results'}</span>

@@ -1,16 +1,15 @@
 // The parts of pages: panels, rows with bars, choices, and messages of empty panels.
-import type { ComponentChildren } from 'preact';
+import type { Signal } from '@preact/signals';
+import type { ButtonHTMLAttributes, ComponentChildren } from 'preact';
 import { useContext } from 'preact/hooks';
 import { IndividualContext } from './individual.js';
 
-/** A page of panels, which scrolls. */
-export function Panels({
-  children,
-  four = false,
-}: {
+interface Children {
   readonly children: ComponentChildren;
-  readonly four?: boolean;
-}) {
+}
+
+/** A page of panels, which scrolls. */
+export function Panels({ children, four = false }: Children & { readonly four?: boolean }) {
   if (useContext(IndividualContext)?.plots !== undefined) return null;
   return (
     <div class="scroll">
@@ -19,15 +18,16 @@ export function Panels({
   );
 }
 
-interface PanelProps {
+interface PanelProps extends Children {
   readonly title: string;
   /** Text to the right of the title. */
   readonly note?: ComponentChildren;
   readonly wide?: boolean;
-  readonly children: ComponentChildren;
+  /** Message that the panel shows instead of its contents. */
+  readonly empty?: ComponentChildren;
 }
 
-export function Panel({ title, note, wide = false, children }: PanelProps) {
+export function Panel({ title, note, wide = false, empty = false, children }: PanelProps) {
   const individual = useContext(IndividualContext);
   if (individual?.panels?.includes(title) === false) return null;
   return (
@@ -40,13 +40,42 @@ export function Panel({ title, note, wide = false, children }: PanelProps) {
           </span>
         )}
       </header>
-      {children}
+      {empty === false ? children : <Empty>{empty}</Empty>}
     </section>
   );
 }
 
-export function Empty({ children }: { readonly children: ComponentChildren }) {
+export function Empty({ children }: Children) {
   return <p class="empty-note">{children}</p>;
+}
+
+/** A page without data. */
+export function Nothing({ title, children }: Children & { readonly title: string }) {
+  return (
+    <section class="nothing">
+      <h2>{title}</h2>
+      <p>{children}</p>
+    </section>
+  );
+}
+
+interface ButtonProps extends ButtonHTMLAttributes {
+  readonly text: ComponentChildren;
+}
+
+export function Button({ text, ...attributes }: ButtonProps) {
+  return (
+    <button type="button" {...attributes}>
+      {text}
+    </button>
+  );
+}
+
+/** Returns a function that sets a signal. */
+export function set<T>(signal: Signal<T>, value: T): () => void {
+  return () => {
+    signal.value = value;
+  };
 }
 
 export interface BarPart {
@@ -69,8 +98,16 @@ export interface BarRow {
   readonly onClick?: () => void;
 }
 
+interface BarsProps {
+  readonly rows: readonly BarRow[];
+  readonly largest?: number;
+  /** Message without rows. */
+  readonly none?: string;
+}
+
 /** Rows with bars on a common scale, or each on its own scale. */
-export function Bars({ rows, largest }: { readonly rows: readonly BarRow[]; readonly largest?: number }) {
+export function Bars({ rows, largest, none }: BarsProps) {
+  if (rows.length === 0 && none !== undefined) return <Empty>{none}</Empty>;
   const most =
     largest ??
     rows.reduce(

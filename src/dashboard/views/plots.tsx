@@ -17,6 +17,7 @@ import { pan, spanOf, zoom } from '../model/timeView.js';
 import { IndividualContext } from './individual.js';
 import { OverviewStrip } from './overviewStrip.js';
 import type { Hover, PageState, Pinned } from './pageState.js';
+import { set } from './parts.js';
 import { PlotHeading, plotSummary } from './plotHeading.js';
 
 interface Props {
@@ -122,9 +123,7 @@ function gestureHandler(state: PageState, surface: HTMLElement): GestureHandler 
     hover: (x, y) => {
       state.hover.value = hoverAt(state, surface, x, y);
     },
-    leave: () => {
-      state.hover.value = undefined;
-    },
+    leave: set(state.hover, undefined),
     click: (x, y) => {
       const hover = hoverAt(state, surface, x, y);
       state.pinned.value = hover?.hit === undefined ? undefined : { plot: hover.plot, hit: hover.hit };
@@ -178,15 +177,13 @@ function Outlines({ state, plot }: { readonly state: PageState; readonly plot: n
   );
 }
 
-function Outline({
-  state,
-  pinned,
-  kind,
-}: {
+interface OutlineProps {
   readonly state: PageState;
   readonly pinned: Pinned;
   readonly kind: string;
-}) {
+}
+
+function Outline({ state, pinned, kind }: OutlineProps) {
   const plot = state.model.plots[pinned.plot];
   const box = state.boxes.value[pinned.plot];
   const extent = state.extentOf(pinned);

@@ -14,6 +14,7 @@ import { Heading } from './heading.js';
 import { Help } from './help.js';
 import { IndividualContext } from './individual.js';
 import { followScheme, listenToKeys } from './pageInput.js';
+import { Button } from './parts.js';
 import { sceneOf } from './plots.js';
 import { Problem } from './problem.js';
 import type { ShellState } from './shellState.js';
@@ -102,9 +103,7 @@ interface BarProps {
 function Bar({ state, searchBox, main }: BarProps) {
   return (
     <>
-      <button type="button" class="skip" onClick={() => main.current?.focus()}>
-        Skip the navigation
-      </button>
+      <Button text="Skip the navigation" class="skip" onClick={() => main.current?.focus()} />
       <Heading
         state={state.view}
         searchBox={searchBox}

@@ -6,6 +6,7 @@ import { slotColor } from '../model/palette.js';
 import { preciseTime } from '../model/ticks.js';
 import { Legend } from './legend.js';
 import type { PageState } from './pageState.js';
+import { Button, set } from './parts.js';
 import { cacheStays, type RunDetails, runDetails } from './runDetails.js';
 
 interface SideBarProps {
@@ -115,20 +116,19 @@ function Chosen({ state, title, action, children }: ChosenProps) {
       <header>
         <h2>{title}</h2>
         {action}
-        <button type="button" class="quiet" title="Zoom to the task (F)" onClick={() => state.zoomToPinned()}>
-          Zoom to
-        </button>
-        <button
-          type="button"
+        <Button
+          text="Zoom to"
+          class="quiet"
+          title="Zoom to the task (F)"
+          onClick={() => state.zoomToPinned()}
+        />
+        <Button
+          text="×"
           class="quiet"
           aria-label="Close"
           title="Close (Esc)"
-          onClick={() => {
-            state.pinned.value = undefined;
-          }}
-        >
-          ×
-        </button>
+          onClick={set(state.pinned, undefined)}
+        />
       </header>
       {children}
     </section>
@@ -174,17 +174,14 @@ function RunFacts({ state, run }: { readonly state: PageState; readonly run: Run
   );
 }
 
-export function Fact({
-  name,
-  value,
-  extra,
-  color,
-}: {
-  name: string;
-  value: string;
-  extra?: string | undefined;
-  color?: string;
-}) {
+interface FactProps {
+  readonly name: string;
+  readonly value: string;
+  readonly extra?: string | undefined;
+  readonly color?: string;
+}
+
+export function Fact({ name, value, extra, color }: FactProps) {
   return (
     <div>
       <dt>{name}</dt>

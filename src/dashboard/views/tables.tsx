@@ -3,7 +3,7 @@ import type { ComponentChildren, HTMLAttributes } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Cell, Table } from '../../analysis/table.js';
 import { formatBytes, formatCount, formatDuration, formatNumber, formatPercent } from '../model/format.js';
-import { Empty } from './parts.js';
+import { Button, Empty } from './parts.js';
 
 export interface Column<Row> {
   readonly title: string;
@@ -121,9 +121,11 @@ function KnownTable({ table, caption, columns = table.columns, sums = [] }: Tabl
         )}
       />
       {table.length > shown ? (
-        <button type="button" class="more" onClick={() => setShown(shown + MORE_ROWS)}>
-          {formatCount(table.length - shown)} more rows
-        </button>
+        <Button
+          text={`${formatCount(table.length - shown)} more rows`}
+          class="more"
+          onClick={() => setShown(shown + MORE_ROWS)}
+        />
       ) : null}
     </div>
   );

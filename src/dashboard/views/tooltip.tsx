@@ -64,17 +64,14 @@ function contentOf(state: PageState) {
   return <CacheTip state={state} plot={plot} time={hover.time} y={hover.y} label={time} />;
 }
 
-function Line({
-  name,
-  value,
-  color,
-  strong,
-}: {
-  name: string;
-  value: string;
-  color?: string;
-  strong?: boolean;
-}) {
+interface LineProps {
+  readonly name: string;
+  readonly value: string;
+  readonly color?: string;
+  readonly strong?: boolean;
+}
+
+function Line({ name, value, color, strong }: LineProps) {
   return (
     <p class={strong === true ? 'tip-line strong' : 'tip-line'}>
       {color === undefined ? null : <span class="swatch" style={{ background: color }} />}
@@ -133,17 +130,14 @@ function DensityTip({ state, plot, hit }: { state: PageState; plot: TaskPlot; hi
   );
 }
 
-function LinesTip({
-  state,
-  plot,
-  time,
-  label,
-}: {
+interface LinesTipProps {
   readonly state: PageState;
   readonly plot: LinesPlot;
   readonly time: number;
   readonly label: string;
-}) {
+}
+
+function LinesTip({ state, plot, time, label }: LinesTipProps) {
   return (
     <>
       <p class="tip-time">{label}</p>
@@ -163,12 +157,9 @@ function LinesTip({
   );
 }
 
-interface CacheTipProps {
-  readonly state: PageState;
+interface CacheTipProps extends Omit<LinesTipProps, 'plot'> {
   readonly plot: CachePlot;
-  readonly time: number;
   readonly y: number;
-  readonly label: string;
 }
 
 function CacheTip({ state, plot, time, y, label }: CacheTipProps) {
