@@ -16,13 +16,11 @@ export class ChromeReader implements ByteReader {
   #over = false;
 
   constructor(builder: TraceBuilder) {
-    const sink: { events?: ChromeEvents } = {};
+    this.#events = new ChromeEvents(builder);
     this.#text = new ChromeText({
-      event: (fields) => sink.events?.event(fields) ?? false,
+      event: (event) => this.#events.event(event),
       damage: (offset, size, reason) => builder.addDamage(offset, size, reason),
     });
-    this.#events = new ChromeEvents(builder, this.#text.cursor, this.#text.args);
-    sink.events = this.#events;
   }
 
   /** `bytes` may be reused after the call, because all texts are interned. */
