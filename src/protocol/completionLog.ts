@@ -54,23 +54,43 @@ export interface CompletionColumns {
   readonly shapes: Float64Array;
 }
 
+/** Memory of columns. */
+interface Arrays {
+  floats(length: number): Float64Array;
+  integers(length: number): Int32Array;
+  bytes(length: number): Uint8Array;
+}
+
+const OWN_ARRAYS: Arrays = {
+  floats: (length) => new Float64Array(length),
+  integers: (length) => new Int32Array(length),
+  bytes: (length) => new Uint8Array(length),
+};
+
 export function completionColumns(capacity: number): CompletionColumns {
+  const columns = columnsIn(OWN_ARRAYS, capacity);
+  for (const column of [columns.seceded, columns.resumed, columns.waited]) column.fill(Number.NaN);
+  return columns;
+}
+
+/** Makes the columns, the widest first, so that each begins at a multiple of its width. */
+function columnsIn(arrays: Arrays, capacity: number): CompletionColumns {
   return {
     count: 0,
-    ids: new Int32Array(capacity),
-    batches: new Int32Array(capacity),
-    kinds: new Uint8Array(capacity),
-    types: new Uint8Array(capacity),
-    numbers: new Float64Array(capacity),
-    received: new Float64Array(capacity),
-    starts: new Float64Array(capacity),
-    stops: new Float64Array(capacity),
-    coreWaits: new Float64Array(capacity),
-    seceded: new Float64Array(capacity).fill(Number.NaN),
-    resumed: new Float64Array(capacity).fill(Number.NaN),
-    waited: new Float64Array(capacity).fill(Number.NaN),
-    dimensions: new Uint8Array(capacity),
-    shapes: new Float64Array(MAX_DIMENSIONS * capacity),
+    numbers: arrays.floats(capacity),
+    received: arrays.floats(capacity),
+    starts: arrays.floats(capacity),
+    stops: arrays.floats(capacity),
+    coreWaits: arrays.floats(capacity),
+    seceded: arrays.floats(capacity),
+    resumed: arrays.floats(capacity),
+    waited: arrays.floats(capacity),
+    shapes: arrays.floats(MAX_DIMENSIONS * capacity),
+    ids: arrays.integers(capacity),
+    batches: arrays.integers(capacity),
+    kinds: arrays.bytes(capacity),
+    types: arrays.bytes(capacity),
+    dimensions: arrays.bytes(capacity),
   };
 }
 
@@ -79,20 +99,7 @@ export class CompletionLog {
   readonly capacity: number;
   readonly #header: Int32Array;
   readonly #since: Float64Array;
-  readonly #ids: Int32Array;
-  readonly #batches: Int32Array;
-  readonly #kinds: Uint8Array;
-  readonly #types: Uint8Array;
-  readonly #numbers: Float64Array;
-  readonly #received: Float64Array;
-  readonly #starts: Float64Array;
-  readonly #stops: Float64Array;
-  readonly #coreWaits: Float64Array;
-  readonly #seceded: Float64Array;
-  readonly #resumed: Float64Array;
-  readonly #waited: Float64Array;
-  readonly #dimensions: Uint8Array;
-  readonly #shapes: Float64Array;
+  readonly #ring: CompletionColumns;
   /** Next entry to write, or to read: each side holds its own object over the same buffer. */
   #position = 0;
 
@@ -112,26 +119,16 @@ export class CompletionLog {
     let offset = 4 * HEADER_WORDS;
     const take = (bytes: number): number => {
       const from = offset;
-      offset += bytes * capacity;
+      offset += bytes;
       return from;
     };
-    const floats = (): Float64Array => new Float64Array(this.buffer, take(8), capacity);
-    const integers = (): Int32Array => new Int32Array(this.buffer, take(4), capacity);
-    const bytes = (): Uint8Array => new Uint8Array(this.buffer, take(1), capacity);
-    this.#numbers = floats();
-    this.#received = floats();
-    this.#starts = floats();
-    this.#stops = floats();
-    this.#coreWaits = floats();
-    this.#seceded = floats();
-    this.#resumed = floats();
-    this.#waited = floats();
-    this.#shapes = new Float64Array(this.buffer, take(8 * MAX_DIMENSIONS), MAX_DIMENSIONS * capacity);
-    this.#ids = integers();
-    this.#batches = integers();
-    this.#kinds = bytes();
-    this.#types = bytes();
-    this.#dimensions = bytes();
+    const { buffer } = this;
+    const shared: Arrays = {
+      floats: (length) => new Float64Array(buffer, take(8 * length), length),
+      integers: (length) => new Int32Array(buffer, take(4 * length), length),
+      bytes: (length) => new Uint8Array(buffer, take(length), length),
+    };
+    this.#ring = columnsIn(shared, capacity);
   }
 
   /**
@@ -139,21 +136,22 @@ export class CompletionLog {
    * runs whose tasks have ended, and must not find one that seems to run.
    */
   write(ran: TaskRun, kind: number, type: number, number: number, shape: readonly number[] = NO_SHAPE): void {
+    const ring = this.#ring;
     const at = this.#position++ & (this.capacity - 1);
-    this.#ids[at] = ran.id;
-    this.#batches[at] = ran.batch;
-    this.#kinds[at] = kind;
-    this.#types[at] = type;
-    this.#numbers[at] = number;
-    this.#received[at] = ran.received;
-    this.#starts[at] = ran.start;
-    this.#stops[at] = ran.stop;
-    this.#coreWaits[at] = ran.coreWait;
-    this.#seceded[at] = ran.seceded;
-    this.#resumed[at] = ran.resumed;
-    this.#waited[at] = ran.waited;
-    this.#dimensions[at] = shape.length;
-    for (let i = 0; i < shape.length; i++) this.#shapes[MAX_DIMENSIONS * at + i] = shape[i]!;
+    ring.ids[at] = ran.id;
+    ring.batches[at] = ran.batch;
+    ring.kinds[at] = kind;
+    ring.types[at] = type;
+    ring.numbers[at] = number;
+    ring.received[at] = ran.received;
+    ring.starts[at] = ran.start;
+    ring.stops[at] = ran.stop;
+    ring.coreWaits[at] = ran.coreWait;
+    ring.seceded[at] = ran.seceded;
+    ring.resumed[at] = ran.resumed;
+    ring.waited[at] = ran.waited;
+    ring.dimensions[at] = shape.length;
+    for (let i = 0; i < shape.length; i++) ring.shapes[MAX_DIMENSIONS * at + i] = shape[i]!;
     this.leave(ran.id);
     Atomics.store(this.#header, HEAD, this.#position | 0);
   }
@@ -175,27 +173,28 @@ export class CompletionLog {
   read(into: CompletionColumns, covered: number): void {
     const count = Math.min(this.available, into.ids.length);
     const arrived = (covered - this.#position) | 0;
+    const ring = this.#ring;
     let read = 0;
     for (; read < count; read++) {
       const at = (this.#position + read) & (this.capacity - 1);
-      const kind = this.#kinds[at]!;
+      const kind = ring.kinds[at]!;
       if (read >= arrived && isSeparate(kind)) break;
-      into.ids[read] = this.#ids[at]!;
-      into.batches[read] = this.#batches[at]!;
+      into.ids[read] = ring.ids[at]!;
+      into.batches[read] = ring.batches[at]!;
       into.kinds[read] = kind;
-      into.types[read] = this.#types[at]!;
-      into.numbers[read] = this.#numbers[at]!;
-      into.received[read] = this.#received[at]!;
-      into.starts[read] = this.#starts[at]!;
-      into.stops[read] = this.#stops[at]!;
-      into.coreWaits[read] = this.#coreWaits[at]!;
-      into.seceded[read] = this.#seceded[at]!;
-      into.resumed[read] = this.#resumed[at]!;
-      into.waited[read] = this.#waited[at]!;
-      const dimensions = this.#dimensions[at]!;
+      into.types[read] = ring.types[at]!;
+      into.numbers[read] = ring.numbers[at]!;
+      into.received[read] = ring.received[at]!;
+      into.starts[read] = ring.starts[at]!;
+      into.stops[read] = ring.stops[at]!;
+      into.coreWaits[read] = ring.coreWaits[at]!;
+      into.seceded[read] = ring.seceded[at]!;
+      into.resumed[read] = ring.resumed[at]!;
+      into.waited[read] = ring.waited[at]!;
+      const dimensions = ring.dimensions[at]!;
       into.dimensions[read] = dimensions;
       for (let i = 0; i < dimensions; i++)
-        into.shapes[MAX_DIMENSIONS * read + i] = this.#shapes[MAX_DIMENSIONS * at + i]!;
+        into.shapes[MAX_DIMENSIONS * read + i] = ring.shapes[MAX_DIMENSIONS * at + i]!;
     }
     this.#position = (this.#position + read) | 0;
     Atomics.store(this.#header, TAIL, this.#position);
