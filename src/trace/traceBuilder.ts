@@ -4,6 +4,7 @@ import { Float64Column, Int32Column } from '../base/columns.js';
 import { getOrMake } from '../base/lookUps.js';
 import { recordOf } from '../base/recordOf.js';
 import { functionNameSpan } from './functionName.js';
+import { addLazy } from './once.js';
 import { printable } from './printedTrace.js';
 import { totalsOfRows } from './rowTotals.js';
 import { FrameBuilder } from './samples/sampleRows.js';
@@ -29,6 +30,12 @@ export interface TaskRow {
   shape: number;
 }
 
+/** Columns that every format has. */
+const INTEGERS = [
+  ...(['key', 'recordedName', 'host', 'worker', 'device', 'resultType', 'dtype', 'shape'] as const),
+  ...(['dependencyOffsets', 'dependentOffsets'] as const),
+] as const;
+const FLOATS = ['stopped', 'duration', 'nbytes'] as const;
 const IDS = ['prefix', 'group', 'functionName', 'span', 'computation', 'thread', 'call'] as const;
 const BYTES = ['state', 'attempt'] as const;
 const NUMBERS = [
@@ -73,19 +80,8 @@ export class TraceBuilder {
   eventCount = 0;
 
   readonly #tasks = {
-    key: new Int32Column(),
-    recordedName: new Int32Column(),
-    host: new Int32Column(),
-    worker: new Int32Column(),
-    device: new Int32Column(),
-    stopped: new Float64Column(),
-    duration: new Float64Column(),
-    nbytes: new Float64Column(),
-    resultType: new Int32Column(),
-    dtype: new Int32Column(),
-    shape: new Int32Column(),
-    dependencyOffsets: new Int32Column(),
-    dependentOffsets: new Int32Column(),
+    ...recordOf(INTEGERS, () => new Int32Column()),
+    ...recordOf(FLOATS, () => new Float64Column()),
   };
   readonly #details = new Map<Detail, Float64Column>();
   #damage: TraceDamage | undefined;
@@ -188,20 +184,9 @@ export class TraceBuilder {
     };
     const { functionName = functionNames(key, this.keys, this.strings), ...others } = recordOf(IDS, ids);
     return {
-      key,
-      recordedName: tasks.recordedName.take(),
-      host: tasks.host.take(),
-      worker: tasks.worker.take(),
-      device: tasks.device.take(),
-      stopped: tasks.stopped.take(),
-      duration: tasks.duration.take(),
-      nbytes: tasks.nbytes.take(),
-      resultType: tasks.resultType.take(),
-      dtype: tasks.dtype.take(),
-      shape: tasks.shape.take(),
-      dependencyOffsets: tasks.dependencyOffsets.take(),
+      ...recordOf(INTEGERS, (name) => tasks[name].take()),
+      ...recordOf(FLOATS, (name) => tasks[name].take()),
       dependencies: this.dependencies.take(),
-      dependentOffsets: tasks.dependentOffsets.take(),
       dependents: this.dependents.take(),
       functionName,
       ...others,
@@ -213,14 +198,9 @@ export class TraceBuilder {
 
 /** Returns a trace that holds all its rows. Its totals are computed on first use. */
 export function closedTrace(rows: Omit<Trace, 'totals'>): Trace {
-  let totals: Trace['totals'] | undefined;
-  return printable({
-    ...rows,
-    get totals() {
-      totals ??= totalsOfRows(rows);
-      return totals;
-    },
-  });
+  const trace = { ...rows };
+  addLazy(trace, { totals: () => totalsOfRows(rows) });
+  return printable(trace);
 }
 
 /** Returns the id of the function name for each key. Each distinct key is parsed once. */

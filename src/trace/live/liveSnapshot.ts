@@ -8,7 +8,7 @@ import {
   type Reported,
   type TableRows,
 } from '../../protocol/traceSchema.js';
-import { once } from '../once.js';
+import { addLazy, once } from '../once.js';
 import { printable } from '../printedTrace.js';
 import type { SampleWindow } from '../samples/sampleWindow.js';
 import type { StringTable } from '../stringTable.js';
@@ -59,7 +59,7 @@ export function snapshotOf(
 ): Trace {
   const { windows } = rows;
   // Before the copy of the names, because the sums of older samples add names.
-  const samples = once(windows.samples.rows(from.samples, to.samples));
+  const samples = windows.samples.rows(from.samples, to.samples);
   const frames = windows.samples.frames.build();
   const strings = rows.names.copy();
   const workers = rows.workers.build();
@@ -80,54 +80,34 @@ export function snapshotOf(
   const resources = windows.resources.pieces(from.resources, to.resources);
   // Copied now, because the sums grow.
   const totals = rows.totals.copy(workers.length);
-  const made = {
-    intervals: once(() => joinRows('intervals', builtPieces(intervals))),
-    transfers: once(() => reportedRows('transfers', transfers(), strings, tasks.keys)),
-    memory: once(() => {
-      const joined = joinRows('memory', builtPieces(memory));
-      return { ...joined, host: hostsOf('memory', joined.worker, workers) };
-    }),
-    resources: once(() => {
-      const joined = resourceRows(resources);
-      return { ...joined, host: hostsOf('resources', joined.worker, workers) };
-    }),
-    metrics: once(() => joinRows('metrics', builtPieces(metrics))),
-  };
-  return printable({
+  const trace = {
     strings,
     workers,
     tasks: tasks.rows,
-    get computations() {
-      return tasks.computations;
-    },
-    get keys() {
-      return tasks.keys;
-    },
-    get intervals() {
-      return made.intervals();
-    },
-    get transfers() {
-      return made.transfers();
-    },
-    get memory() {
-      return made.memory();
-    },
-    get resources() {
-      return made.resources();
-    },
-    get metrics() {
-      return made.metrics();
-    },
     frames,
-    get samples() {
-      return samples();
-    },
     events,
     totals,
     evicted: recordOf(GROWING_TABLES, (table) => (table === 'samples' ? 0 : windows[table].first)),
     eventCount: GROWING_TABLES.reduce((sum, table) => sum + windows[table].end, 0),
     damage: undefined,
+  };
+  addLazy(trace, {
+    computations: () => tasks.computations,
+    keys: () => tasks.keys,
+    intervals: () => joinRows('intervals', builtPieces(intervals)),
+    transfers: () => reportedRows('transfers', transfers(), strings, tasks.keys),
+    memory: () => {
+      const joined = joinRows('memory', builtPieces(memory));
+      return { ...joined, host: hostsOf('memory', joined.worker, workers) };
+    },
+    resources: () => {
+      const joined = resourceRows(resources);
+      return { ...joined, host: hostsOf('resources', joined.worker, workers) };
+    },
+    metrics: () => joinRows('metrics', builtPieces(metrics)),
+    samples,
   });
+  return printable(trace);
 }
 
 function rowsOf<T>(pieces: readonly Piece<readonly T[]>[]): T[] {

@@ -4,7 +4,7 @@ import { getOrMake } from '../../base/lookUps.js';
 import { columnsOf } from '../../protocol/schemaColumns.js';
 import { RECORDED_TABLES } from '../../protocol/traceSchema.js';
 import type { ArrowStream } from '../formats/arrow/arrowDecoder.js';
-import { once } from '../once.js';
+import { addLazy, once } from '../once.js';
 import { printable } from '../printedTrace.js';
 import { totalsOfRows } from '../rowTotals.js';
 import { FrameBuilder } from '../samples/sampleRows.js';
@@ -47,65 +47,36 @@ export function recordedTrace(streams: Streams, damage: TraceDamage | undefined,
   const workers = workerRows(streams.workers, strings);
   const tasks = new RecordedTasks(streams, strings, workers);
   const context = { strings, workers: workers.length };
-  const tables = {
-    intervals: once(() => decodedRows('intervals', streams.intervals, context)),
-    // The keys of transfers require all keys of the trace.
-    transfers: once(() => decodedRows('transfers', streams.transfers, context, () => tasks.transferKeys)),
-    memory: once(() => {
-      const rows = decodedRows('memory', streams.memory, context);
-      return { ...rows, host: hostsOf('memory', rows.worker, workers) };
-    }),
-    resources: once(() => {
-      const rows = decodedRows('resources', streams.resources, context);
-      const host = hostsOf('resources', rows.worker, workers);
-      return { ...rows, host, figures: figuresOf(streams.resources) };
-    }),
-    metrics: once(() => decodedRows('metrics', streams.metrics, context)),
-    profile: once(() => profileRows(streams, context, known?.older)),
-    events: once(() => decodedRows('events', streams.events, context)),
-  };
-  const trace: Trace = {
+  const profile = once(() => profileRows(streams, context, known?.older));
+  const trace = {
     strings,
     workers,
     tasks: tasks.rows,
     evicted: known?.evicted ?? NOTHING_EVICTED,
     eventCount: RECORDED_TABLES.reduce((sum, table) => sum + streams[table].length, 0),
     damage,
-    get keys() {
-      return tasks.keys;
-    },
-    get computations() {
-      return tasks.computations();
-    },
-    get intervals() {
-      return tables.intervals();
-    },
-    get transfers() {
-      return tables.transfers();
-    },
-    get memory() {
-      return tables.memory();
-    },
-    get resources() {
-      return tables.resources();
-    },
-    get metrics() {
-      return tables.metrics();
-    },
-    get frames() {
-      return tables.profile().frames;
-    },
-    get samples() {
-      return tables.profile().samples;
-    },
-    get events() {
-      return tables.events();
-    },
-    get totals() {
-      return totals();
-    },
   };
-  const totals = once(() => known?.totals ?? totalsOfRows(trace));
+  addLazy(trace, {
+    keys: () => tasks.keys,
+    computations: () => tasks.computations(),
+    intervals: () => decodedRows('intervals', streams.intervals, context),
+    // The keys of transfers require all keys of the trace.
+    transfers: () => decodedRows('transfers', streams.transfers, context, () => tasks.transferKeys),
+    memory: () => {
+      const rows = decodedRows('memory', streams.memory, context);
+      return { ...rows, host: hostsOf('memory', rows.worker, workers) };
+    },
+    resources: () => {
+      const rows = decodedRows('resources', streams.resources, context);
+      const host = hostsOf('resources', rows.worker, workers);
+      return { ...rows, host, figures: figuresOf(streams.resources) };
+    },
+    metrics: () => decodedRows('metrics', streams.metrics, context),
+    frames: () => profile().frames,
+    samples: () => profile().samples,
+    events: () => decodedRows('events', streams.events, context),
+  });
+  addLazy(trace, { totals: () => known?.totals ?? totalsOfRows(trace) });
   return printable(trace);
 }
 
