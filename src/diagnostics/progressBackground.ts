@@ -1,25 +1,7 @@
 // The main thread's side of the drawing thread. A process starts one drawing thread, with the first bar on a terminal.
 // The thread serves one run at a time. Other bars are not redrawn while the main thread is blocked.
 import { Worker } from 'node:worker_threads';
-import {
-  ACTIVE,
-  CELLS,
-  COLUMNS,
-  DT,
-  elapsed,
-  FD,
-  FINISHED,
-  IDLE,
-  LAST_DRAW,
-  lock,
-  MINIMUM,
-  SIZE,
-  START_HIGH,
-  START_LOW,
-  STATE,
-  unlock,
-  WIDTH,
-} from './progressThreadCells.js';
+import { ACTIVE, CELL, elapsed, IDLE, lock, unlock } from './progressThreadCells.js';
 
 export interface BackgroundBar {
   readonly fd: number;
@@ -34,7 +16,7 @@ export interface BackgroundBar {
 let sharedCells: Int32Array | undefined;
 
 function start(): Int32Array {
-  const cells = new SharedArrayBuffer(CELLS * Int32Array.BYTES_PER_ELEMENT);
+  const cells = new SharedArrayBuffer(Object.keys(CELL).length * Int32Array.BYTES_PER_ELEMENT);
   const worker = new Worker(new URL('./progressThread.js', import.meta.url), {
     name: 'longpole-progress',
     workerData: { cells },
@@ -58,28 +40,30 @@ export class ProgressBackground {
     } catch {
       return undefined;
     }
-    return Atomics.load(sharedCells, STATE) === ACTIVE ? undefined : new ProgressBackground(sharedCells, bar);
+    return Atomics.load(sharedCells, CELL.state) === ACTIVE
+      ? undefined
+      : new ProgressBackground(sharedCells, bar);
   }
 
   private constructor(cells: Int32Array, bar: BackgroundBar) {
     this.#cells = cells;
     const now = Date.now();
-    cells[START_LOW] = now | 0;
-    cells[START_HIGH] = Math.floor(now / 2 ** 32);
-    cells[FINISHED] = 0;
-    cells[SIZE] = bar.size;
-    cells[LAST_DRAW] = 0;
-    cells[FD] = bar.fd;
-    cells[WIDTH] = bar.width;
-    cells[COLUMNS] = bar.columns;
-    cells[DT] = Math.round(bar.dt * 1000);
-    cells[MINIMUM] = Math.min(0x7fffffff, Math.round(bar.minimum * 1000));
-    Atomics.store(cells, STATE, ACTIVE);
-    Atomics.notify(cells, STATE);
+    cells[CELL.startLow] = now | 0;
+    cells[CELL.startHigh] = Math.floor(now / 2 ** 32);
+    cells[CELL.finished] = 0;
+    cells[CELL.size] = bar.size;
+    cells[CELL.lastDraw] = 0;
+    cells[CELL.fd] = bar.fd;
+    cells[CELL.width] = bar.width;
+    cells[CELL.columns] = bar.columns;
+    cells[CELL.dt] = Math.round(bar.dt * 1000);
+    cells[CELL.minimum] = Math.min(0x7fffffff, Math.round(bar.minimum * 1000));
+    Atomics.store(cells, CELL.state, ACTIVE);
+    Atomics.notify(cells, CELL.state);
   }
 
   update(finished: number): void {
-    Atomics.store(this.#cells, FINISHED, finished);
+    Atomics.store(this.#cells, CELL.finished, finished);
   }
 
   /** Draws on the main thread, while the drawing thread waits. */
@@ -87,7 +71,7 @@ export class ProgressBackground {
     lock(this.#cells);
     try {
       draw();
-      Atomics.store(this.#cells, LAST_DRAW, elapsed(this.#cells));
+      Atomics.store(this.#cells, CELL.lastDraw, elapsed(this.#cells));
     } finally {
       unlock(this.#cells);
     }
@@ -95,8 +79,8 @@ export class ProgressBackground {
 
   /** Ends the drawing. The drawing thread does not write after this call has returned. */
   end(): void {
-    Atomics.store(this.#cells, STATE, IDLE);
-    Atomics.notify(this.#cells, STATE);
+    Atomics.store(this.#cells, CELL.state, IDLE);
+    Atomics.notify(this.#cells, CELL.state);
     lock(this.#cells);
     unlock(this.#cells);
   }
