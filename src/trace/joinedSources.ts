@@ -58,6 +58,13 @@ class Source implements ClusterObserver {
   readonly #workers = new Map<number, WorkerInfo>();
   readonly #computations = new WeakMap<Computation, Computation>();
 
+  readonly interval = this.#rows<WorkInterval>('intervals', (observer, row) => observer.interval?.(row));
+  readonly transfer = this.#rows<Transfer>('transfers', (observer, row) => observer.transfer?.(row));
+  readonly memory = this.#rows<MemorySample>('memory', (observer, row) => observer.memory?.(row));
+  readonly resources = this.#rows<ResourceSample>('resources', (observer, row) => observer.resources?.(row));
+  readonly metric = this.#rows<MetricSample>('metrics', (observer, row) => observer.metric?.(row));
+  readonly event = this.#rows<ClusterEvent>('events', (observer, row) => observer.event?.(row));
+
   constructor(joined: Joined, number: number) {
     this.#joined = joined;
     this.#firstId = number * IDS_PER_SOURCE;
@@ -91,40 +98,18 @@ class Source implements ClusterObserver {
     this.#notify((observer) => observer.workerRemoved?.(joined, time, reason));
   }
 
-  interval(interval: WorkInterval): void {
-    const joined = this.#row('intervals', interval);
-    this.#notify((observer) => observer.interval?.(joined));
-  }
-
-  transfer(transfer: Transfer): void {
-    const joined = this.#row('transfers', transfer);
-    this.#notify((observer) => observer.transfer?.(joined));
-  }
-
-  memory(sample: MemorySample): void {
-    const joined = this.#row('memory', sample);
-    this.#notify((observer) => observer.memory?.(joined));
-  }
-
-  resources(sample: ResourceSample): void {
-    const joined = this.#row('resources', sample);
-    this.#notify((observer) => observer.resources?.(joined));
-  }
-
-  metric(sample: MetricSample): void {
-    const joined = this.#row('metrics', sample);
-    this.#notify((observer) => observer.metric?.(joined));
-  }
-
   profile(worker: number, cycle: ProfileCycle, kindOf: KindOf): void {
     const tasks = cycle.tasks.map((task) => (task < 0 ? -1 : task + this.#firstId));
     const [index, joined] = [this.#index(worker), { ...cycle, tasks }];
     this.#notify((observer) => observer.profile?.(index, joined, (task) => kindOf(task - this.#firstId)));
   }
 
-  event(event: ClusterEvent): void {
-    const joined = this.#row('events', event);
-    this.#notify((observer) => observer.event?.(joined));
+  /** Returns a function that passes on rows with the joined numbers. */
+  #rows<R extends object>(table: RecordedTable, pass: (observer: ClusterObserver, row: R) => void) {
+    return (row: R): void => {
+      const joined = this.#row(table, row);
+      this.#notify((observer) => pass(observer, joined));
+    };
   }
 
   /** Returns a row with the joined numbers of its workers and tasks. */
