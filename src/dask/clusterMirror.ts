@@ -1,5 +1,6 @@
 // Converts rows of the bridge to a Dask cluster into events for observers: computations, runs, intervals, transfers,
 // samples. All times are on the scheduler's clock and in a consistent order.
+import { type Handlers, handle } from '../base/handlers.js';
 import type { ClusterObserver } from '../protocol/clusterObserver.js';
 import { damagedRow } from '../protocol/daskCells.js';
 import {
@@ -7,7 +8,6 @@ import {
   type BeatRow,
   DASK_PROTOCOL,
   type DaskRow,
-  type DaskWorkerRow,
   type HelloRow,
   type MachineRow,
   type Moved,
@@ -41,6 +41,35 @@ export class ClusterMirror {
   #ahead = Number.NEGATIVE_INFINITY;
   #status: StatusRow | undefined;
 
+  readonly #handlers: Handlers<DaskRow> = {
+    hello: (row) => this.#begin(row),
+    ready: ({ id, time }) => this.tasks.ready(id, time),
+    sent: ({ id, time, worker }) => this.tasks.sent(id, time, worker),
+    ended: (row) => this.#runs.ended(row),
+    left: (row) => this.#runs.left(row),
+    forgotten: ({ ids }) => this.#forget(ids),
+    beat: (row) => this.#beat(row),
+    batch: (row) => this.#batch(row),
+    worker: (row) => {
+      const { info } = this.workers.add(row);
+      this.#notify((observer) => observer.workerAdded?.(info));
+    },
+    'worker-gone': (row) => this.#workerGone(row),
+    span: ({ id, tags }) => this.tasks.span(id, tags),
+    graph: (row) => {
+      const computation = this.tasks.add(row);
+      this.#notify((observer) => observer.computationAdded?.(computation));
+    },
+    status: (row) => this.#takeStatus(row),
+    machine: (row) => this.#machine(row),
+    event: ({ time, worker, topic, text }) => this.#event(time, worker, topic, text),
+    stolen: (row) => this.#stolen(row),
+    warning: ({ text }) => this.#event(this.clock(), -1, 'bridge', text),
+    // DaskBridge handles these rows.
+    refused: () => {},
+    closed: () => {},
+  };
+
   constructor(observers: readonly ClusterObserver[]) {
     this.#observers = observers;
     this.#profiles = new ProfileMirror(this.tasks);
@@ -65,87 +94,14 @@ export class ClusterMirror {
   take(row: DaskRow): void {
     if (this.#hello === undefined && !EARLY_ROWS.includes(row.type))
       damagedRow(`a row '${row.type}' came before the row 'hello'`);
-    switch (row.type) {
-      case 'hello':
-        this.#begin(row);
-        break;
-      case 'ready':
-        this.tasks.ready(row.id, row.time);
-        break;
-      case 'sent':
-        this.tasks.sent(row.id, row.time, row.worker);
-        break;
-      case 'ended':
-        this.#runs.ended(row);
-        break;
-      case 'left':
-        this.#runs.left(row);
-        break;
-      case 'forgotten':
-        this.#forget(row.ids);
-        break;
-      case 'beat':
-        this.#beat(row);
-        break;
-      case 'batch':
-        this.#batch(row);
-        break;
-      default:
-        this.#takeRare(row);
-    }
+    handle(this.#handlers, row.type, row);
   }
 
-  #takeRare(
-    row: Exclude<
-      DaskRow,
-      { type: 'hello' | 'ready' | 'sent' | 'ended' | 'left' | 'forgotten' | 'beat' | 'batch' }
-    >,
-  ): void {
-    switch (row.type) {
-      case 'worker':
-      case 'worker-gone':
-        this.#workerChanged(row);
-        break;
-      case 'span':
-        this.tasks.span(row.id, row.tags);
-        break;
-      case 'graph': {
-        const computation = this.tasks.add(row);
-        this.#notify((observer) => observer.computationAdded?.(computation));
-        break;
-      }
-      case 'status':
-        this.#takeStatus(row);
-        break;
-      case 'machine':
-        this.#machine(row);
-        break;
-      case 'event':
-        this.#event(row.time, row.worker, row.topic, row.text);
-        break;
-      case 'stolen':
-        this.#stolen(row);
-        break;
-      case 'warning':
-        this.#event(this.clock(), -1, 'bridge', row.text);
-        break;
-      case 'refused':
-      case 'closed':
-        // DaskBridge handles these rows.
-        break;
-    }
-  }
-
-  #workerChanged(row: DaskWorkerRow | WorkerGoneRow): void {
-    if (row.type === 'worker') {
-      const { info } = this.workers.add(row);
-      this.#notify((observer) => observer.workerAdded?.(info));
-      return;
-    }
-    const gone = this.workers.remove(row.index);
+  #workerGone({ index, time, reason }: WorkerGoneRow): void {
+    const gone = this.workers.remove(index);
     if (gone === undefined) return;
-    this.#profiles.gone(row.index);
-    this.#notify((observer) => observer.workerRemoved?.(gone.info, row.time, row.reason));
+    this.#profiles.gone(index);
+    this.#notify((observer) => observer.workerRemoved?.(gone.info, time, reason));
   }
 
   #takeStatus(row: StatusRow): void {

@@ -125,7 +125,8 @@ export type ToWorker =
       readonly what: Transfer['what'];
     }
   /** Requests all measurements so far, or the state of the worker. */
-  | { readonly type: 'flush' | 'dump'; readonly call: number }
+  | { readonly type: 'flush'; readonly call: number }
+  | { readonly type: 'dump'; readonly call: number }
   | {
       readonly type: 'call';
       readonly call: number;

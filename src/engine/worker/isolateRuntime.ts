@@ -2,6 +2,7 @@
 // Nothing can be sent or received while a task runs. Therefore completions go to shared memory at once, and values
 // are sent before any task that is not known to be short. Between two tasks the isolate checks the mailbox word.
 
+import { type Handlers, handle } from '../../base/handlers.js';
 import { type IsolateBirth, NO_IDS, type RunBatch, type ToIsolate } from '../../protocol/isolateMessages.js';
 import { STAYED, type TaskAway, type TaskRun } from '../../protocol/taskRun.js';
 import { Vitals } from '../../resources/vitals.js';
@@ -73,6 +74,31 @@ export class IsolateRuntime {
   readonly #link: SchedulerLink;
   readonly #async: AsyncTasks;
 
+  readonly #handlers: Handlers<ToIsolate> = {
+    several: ({ messages }) => {
+      for (const each of messages) this.handle(each);
+    },
+    open: (message) => this.#open(message),
+    batch: (batch) => {
+      this.#queue.push(batch);
+      this.#runs.get(batch.run)?.arrived(batch);
+      if (!this.#busy) this.#work();
+    },
+    release: ({ run, ids }) => this.#runs.get(run)?.release(ids),
+    evict: ({ run, ids }) => this.#evict(run, ids),
+    fetch: ({ run, ids }) => this.#fetch(run, ids),
+    collect: () => {
+      collectGarbage();
+      this.#vitals.refresh(Number.POSITIVE_INFINITY);
+    },
+    call: (message) => this.#calls.take(message),
+    answer: ({ answer }) => this.#link.answered(answer),
+    close: ({ run }) => {
+      this.#runs.delete(run);
+      this.#host.post({ type: 'closed', run });
+    },
+  };
+
   constructor(host: HostPort, birth: IsolateBirth) {
     this.#host = host;
     this.#mailbox = birth.mailbox;
@@ -115,42 +141,7 @@ export class IsolateRuntime {
   }
 
   handle(message: ToIsolate): void {
-    switch (message.type) {
-      case 'several':
-        for (const each of message.messages) this.handle(each);
-        break;
-      case 'open':
-        this.#open(message);
-        break;
-      case 'batch':
-        this.#queue.push(message);
-        this.#runs.get(message.run)?.arrived(message);
-        if (!this.#busy) this.#work();
-        break;
-      case 'release':
-        this.#runs.get(message.run)?.release(message.ids);
-        break;
-      case 'evict':
-        this.#evict(message.run, message.ids);
-        break;
-      case 'fetch':
-        this.#fetch(message.run, message.ids);
-        break;
-      case 'collect':
-        collectGarbage();
-        this.#vitals.refresh(Number.POSITIVE_INFINITY);
-        break;
-      case 'call':
-        this.#calls.take(message);
-        break;
-      case 'answer':
-        this.#link.answered(message.answer);
-        break;
-      case 'close':
-        this.#runs.delete(message.run);
-        this.#host.post({ type: 'closed', run: message.run });
-        break;
-    }
+    handle(this.#handlers, message.type, message);
   }
 
   /**

@@ -1,6 +1,7 @@
 // The cluster's side of a worker process: calls become messages, and messages become events.
 
 import { deserialize, serialize } from 'node:v8';
+import { type Handlers, handle } from '../../base/handlers.js';
 import { isError } from '../../base/isError.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import { fromErrorInfo } from '../../protocol/errorInfo.js';
@@ -92,6 +93,28 @@ export class ProcessHost implements WorkerHost {
   /** Value of the last heartbeat. */
   #isOccupied = true;
   #cause: Error | undefined;
+
+  readonly #handlers: Handlers<Exclude<FromWorker, MessageOf<WorkerReports>>> = {
+    ready: ({ address }) => this.#ready(address),
+    heartbeat: ({ sent, answers, link, occupied }) => {
+      // A process that receives nothing does no work, although it sends heartbeats.
+      if (answers > this.#answers) this.#silence.received();
+      this.#answers = answers;
+      this.link = link;
+      this.#isOccupied = occupied;
+      this.#calls.occasion(this.name, () => this.dump());
+      this.#outbox.post({ type: 'clock', sent, remote: this.#options.clock() });
+    },
+    finished: (message) => this.#finished(message),
+    restarted: ({ running, error, isWanted }) =>
+      this.#events.restarted(running, fromErrorInfo(error), isWanted),
+    full: ({ why, still }) => this.#events.noteFull(why && fromErrorInfo(why), still),
+    'call-taken': ({ call }) => this.#calls.taken(call),
+    called: (message) => this.#calls.answer(message),
+    'giving-up': ({ why }) => {
+      this.#cause = new Error(why);
+    },
+  };
 
   readonly release = (...args: WorkerOrders['release']) => this.#outbox.post({ type: 'release', args });
   readonly drop = (...args: WorkerOrders['drop']) => this.#outbox.post({ type: 'drop', args });
@@ -252,38 +275,7 @@ export class ProcessHost implements WorkerHost {
       this.#reported(message);
       return;
     }
-    switch (message.type) {
-      case 'ready':
-        this.#ready(message.address);
-        break;
-      case 'heartbeat':
-        // A process that receives nothing does no work, although it sends heartbeats.
-        if (message.answers > this.#answers) this.#silence.received();
-        this.#answers = message.answers;
-        this.link = message.link;
-        this.#isOccupied = message.occupied;
-        this.#calls.occasion(this.name, () => this.dump());
-        this.#outbox.post({ type: 'clock', sent: message.sent, remote: this.#options.clock() });
-        break;
-      case 'finished':
-        this.#finished(message);
-        break;
-      case 'restarted':
-        this.#events.restarted(message.running, fromErrorInfo(message.error), message.isWanted);
-        break;
-      case 'full':
-        this.#events.noteFull(message.why && fromErrorInfo(message.why), message.still);
-        break;
-      case 'call-taken':
-        this.#calls.taken(message.call);
-        break;
-      case 'called':
-        this.#calls.answer(message);
-        break;
-      case 'giving-up':
-        this.#cause = new Error(message.why);
-        break;
-    }
+    handle(this.#handlers, message.type, message);
   }
 
   #reported(report: MessageOf<WorkerReports>): void {

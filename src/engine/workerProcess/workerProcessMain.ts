@@ -1,11 +1,19 @@
 // Entry point of a worker process. Its main thread runs no tasks, so that it answers the cluster, the peers and the
 // isolate while a task runs.
+
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { serialize } from 'node:v8';
+import { type Handlers, handle } from '../../base/handlers.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import { toErrorInfo } from '../../protocol/errorInfo.js';
-import { deliver, type FromWorker, type ToWorker, type WorkerOrders } from '../../protocol/workerMessages.js';
+import {
+  deliver,
+  type FromWorker,
+  type MessageOf,
+  type ToWorker,
+  type WorkerOrders,
+} from '../../protocol/workerMessages.js';
 import { ClockOffset } from '../clockOffset.js';
 import type { HostFacts } from '../host/hostTypes.js';
 import { ThreadHost } from '../host/threadHost.js';
@@ -55,6 +63,26 @@ class WorkerProcess {
   #rss = { bytes: process.memoryUsage.rss(), at: 0 };
   #process = 0;
   #hostFacts: unknown = {};
+
+  readonly #handlers: Handlers<Exclude<ToWorker, MessageOf<WorkerOrders>>> = {
+    several: ({ messages }) => {
+      for (const each of messages) this.handle(each);
+    },
+    birth: () => {},
+    open: ({ run }) => this.#host.open({ ...run, shared: undefined }),
+    batch: (batch) => this.#host.dispatch(batch.run, batch),
+    take: ({ call, gather, what }) => void this.#answer(call, this.#host.take(gather, what)),
+    flush: ({ call }) => void this.#answer(call, this.#host.flush()),
+    dump: ({ call }) => void this.#answer(call, this.#host.dump()),
+    call: (message) => this.#call(message),
+    clock: ({ sent, remote }) => {
+      this.#offset.add({ sent, remote, received: this.#clock() });
+      // The first heartbeats follow one another, because simultaneous ones would share one delay.
+      if (++this.#answers < FIRST_HEARTBEATS) this.#beat();
+    },
+    'peer-gone': ({ address }) => this.#client.forget(address),
+    end: () => process.exit(0),
+  };
 
   constructor(birth: Birth) {
     this.#birth = birth;
@@ -124,41 +152,7 @@ class WorkerProcess {
       deliver<WorkerOrders, keyof WorkerOrders>(this.#host, message);
       return;
     }
-    switch (message.type) {
-      case 'several':
-        for (const each of message.messages) this.handle(each);
-        break;
-      case 'birth':
-        break;
-      case 'open':
-        this.#host.open({ ...message.run, shared: undefined });
-        break;
-      case 'batch':
-        this.#host.dispatch(message.run, message);
-        break;
-      case 'take':
-        void this.#answer(message.call, this.#host.take(message.gather, message.what));
-        break;
-      case 'flush':
-        void this.#answer(message.call, this.#host.flush());
-        break;
-      case 'dump':
-        void this.#answer(message.call, this.#host.dump());
-        break;
-      case 'call':
-        this.#call(message);
-        break;
-      case 'clock':
-        this.#offset.add({ sent: message.sent, remote: message.remote, received: this.#clock() });
-        // The first heartbeats follow one another, because simultaneous ones would share one delay.
-        if (++this.#answers < FIRST_HEARTBEATS) this.#beat();
-        break;
-      case 'peer-gone':
-        this.#client.forget(message.address);
-        break;
-      case 'end':
-        process.exit(0);
-    }
+    handle(this.#handlers, message.type, message);
   }
 
   async #answer(call: number, answer: Promise<unknown>): Promise<void> {
