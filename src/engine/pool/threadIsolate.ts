@@ -1,6 +1,7 @@
 // An isolate that is a thread of this process.
 
 import { internalError } from '../../base/errors.js';
+import { type Handlers, handle } from '../../base/handlers.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
 import {
   type Fetched,
@@ -81,6 +82,23 @@ export class ThreadIsolate implements Isolate {
   #cause: Error | undefined;
   readonly #watch: IsolateWatch;
   readonly #options: ThreadIsolateOptions;
+
+  readonly #handlers: Handlers<FromIsolate> = {
+    ready: () => {
+      this.hasStarted = true;
+      this.#start();
+    },
+    closed: ({ run }) => this.#closing.closed(run),
+    'call-taken': ({ call }) => this.#calls.taken(call),
+    called: (message) => this.#calls.answer(message),
+    measured: ({ measures }) => this.#take(measures),
+    seceded: ({ run, id, batch }) => this.#runs.get(run)?.channel.handler.seceded?.(this, id, batch),
+    ask: ({ question }) => {
+      if (this.alive) this.#options.asked?.(question);
+    },
+    report: (message) => this.#ofRun(message),
+    fetched: (message) => this.#ofRun(message),
+  };
 
   constructor(name: string, epochOffsetMs: number, options: ThreadIsolateOptions = {}) {
     const { start = startThread } = options;
@@ -291,32 +309,7 @@ export class ThreadIsolate implements Isolate {
 
   #receive(message: FromIsolate): void {
     this.#received.note(message);
-    switch (message.type) {
-      case 'ready':
-        this.hasStarted = true;
-        this.#start();
-        break;
-      case 'closed':
-        this.#closing.closed(message.run);
-        break;
-      case 'call-taken':
-        this.#calls.taken(message.call);
-        break;
-      case 'called':
-        this.#calls.answer(message);
-        break;
-      case 'measured':
-        this.#take(message.measures);
-        break;
-      case 'seceded':
-        this.#runs.get(message.run)?.channel.handler.seceded?.(this, message.id, message.batch);
-        break;
-      case 'ask':
-        if (this.alive) this.#options.asked?.(message.question);
-        break;
-      default:
-        this.#ofRun(message);
-    }
+    handle(this.#handlers, message.type, message);
   }
 
   #ofRun(message: Report | Fetched): void {
