@@ -1,6 +1,7 @@
 // Collects ended runs of tasks as columns, until a batch of rows for the trace file is full. Every task of a recorded
 // program passes through this class. To keep the cost per task low, the class copies whole arrays, and looks up the
 // dictionary codes of prefixes, functions and spans once per computation.
+import { recordOf } from '../../base/recordOf.js';
 import { type Computation, TASK_MEMORY, TASK_STATES, type TaskRuns } from '../../protocol/clusterObserver.js';
 import type { ArrowValues } from '../formats/arrow/arrowTypes.js';
 import { inGroup, keyGroup } from '../keyGroup.js';
@@ -9,42 +10,30 @@ import { BatchTexts } from './batchTexts.js';
 const UNKNOWN = -2;
 const ABSENT = -1;
 
+/** Numbers that a run and its row have under the same name. */
+const COPIED = ['nbytes', 'ready', 'dispatched', 'received', 'started', 'stopped'] as const;
+/** Numbers that a run may lack. */
+const OPTIONAL = ['seceded', 'resumed', 'waited'] as const;
+const NUMBERS = ['id', 'submitted', 'acknowledged', 'coreWait', ...COPIED, ...OPTIONAL] as const;
+const TEXTS = ['prefix', 'group', 'function', 'span', 'type'] as const;
+const INTEGERS = ['computation', 'worker', 'thread', 'state', ...TEXTS] as const;
+
+function columnsOf(rows: number) {
+  return {
+    ...recordOf(NUMBERS, () => new Float64Array(rows)),
+    ...recordOf(INTEGERS, () => new Int32Array(rows)),
+    attempt: new Uint8Array(rows),
+  };
+}
+
 export class TaskBatch {
   length = 0;
   readonly #rows: number;
-  readonly #id: Float64Array;
   readonly #keys: string[] = [];
-  readonly #prefix: Int32Array;
-  readonly #group: Int32Array;
-  readonly #function: Int32Array;
-  readonly #span: Int32Array;
-  readonly #computation: Int32Array;
-  readonly #worker: Int32Array;
-  readonly #thread: Int32Array;
-  readonly #state: Int32Array;
-  readonly #attempt: Uint8Array;
-  readonly #type: Int32Array;
-  readonly #nbytes: Float64Array;
-  readonly #submitted: Float64Array;
-  readonly #ready: Float64Array;
-  readonly #dispatched: Float64Array;
-  readonly #received: Float64Array;
-  readonly #started: Float64Array;
-  readonly #stopped: Float64Array;
-  readonly #acknowledged: Float64Array;
-  readonly #coreWait: Float64Array;
-  readonly #seceded: Float64Array;
-  readonly #resumed: Float64Array;
-  readonly #waited: Float64Array;
+  readonly #columns: ReturnType<typeof columnsOf>;
   /** Engines do not report the call of a task. */
   readonly #noCalls: readonly null[];
-  readonly #texts = {
-    prefix: new BatchTexts(),
-    group: new BatchTexts(),
-    function: new BatchTexts(),
-    span: new BatchTexts(),
-    type: new BatchTexts(),
-  };
+  readonly #texts = recordOf(TEXTS, () => new BatchTexts());
   /** Codes of the latest computation. */
   #codes: ComputationCodes | undefined;
   #typeCodes: { readonly names: readonly string[]; codes: Int32Array } = {
@@ -57,29 +46,7 @@ export class TaskBatch {
   /** `rows` is the capacity of the batch. */
   constructor(rows: number) {
     this.#rows = rows;
-    this.#id = new Float64Array(rows);
-    this.#prefix = new Int32Array(rows);
-    this.#group = new Int32Array(rows);
-    this.#function = new Int32Array(rows);
-    this.#span = new Int32Array(rows);
-    this.#computation = new Int32Array(rows);
-    this.#worker = new Int32Array(rows);
-    this.#thread = new Int32Array(rows);
-    this.#state = new Int32Array(rows);
-    this.#attempt = new Uint8Array(rows);
-    this.#type = new Int32Array(rows);
-    this.#nbytes = new Float64Array(rows);
-    this.#submitted = new Float64Array(rows);
-    this.#ready = new Float64Array(rows);
-    this.#dispatched = new Float64Array(rows);
-    this.#received = new Float64Array(rows);
-    this.#started = new Float64Array(rows);
-    this.#stopped = new Float64Array(rows);
-    this.#acknowledged = new Float64Array(rows);
-    this.#coreWait = new Float64Array(rows);
-    this.#seceded = new Float64Array(rows);
-    this.#resumed = new Float64Array(rows);
-    this.#waited = new Float64Array(rows);
+    this.#columns = columnsOf(rows);
     this.#noCalls = new Array<null>(rows).fill(null);
   }
 
@@ -89,28 +56,22 @@ export class TaskBatch {
     const at = this.length;
     const end = at + to - from;
     const { computation } = runs;
-    this.#nbytes.set(runs.nbytes.subarray(from, to), at);
-    this.#attempt.set(runs.attempts.subarray(from, to), at);
-    if (runs.threads === undefined) this.#thread.fill(0, at, end);
-    else this.#thread.set(runs.threads.subarray(from, to), at);
-    this.#state.set(runs.states.subarray(from, to), at);
-    this.#ready.set(runs.ready.subarray(from, to), at);
-    this.#dispatched.set(runs.dispatched.subarray(from, to), at);
-    this.#received.set(runs.received.subarray(from, to), at);
-    this.#started.set(runs.started.subarray(from, to), at);
-    this.#stopped.set(runs.stopped.subarray(from, to), at);
-    this.#computation.fill(computation.number, at, end);
-    this.#worker.fill(runs.worker, at, end);
-    this.#submitted.fill(computation.submitted, at, end);
-    this.#acknowledged.fill(runs.acknowledged, at, end);
+    const columns = this.#columns;
+    for (const name of COPIED) columns[name].set(runs[name].subarray(from, to), at);
+    columns.attempt.set(runs.attempts.subarray(from, to), at);
+    if (runs.threads === undefined) columns.thread.fill(0, at, end);
+    else columns.thread.set(runs.threads.subarray(from, to), at);
+    columns.state.set(runs.states.subarray(from, to), at);
+    columns.computation.fill(computation.number, at, end);
+    columns.worker.fill(runs.worker, at, end);
+    columns.submitted.fill(computation.submitted, at, end);
+    columns.acknowledged.fill(runs.acknowledged, at, end);
     const setKnown = (column: Float64Array, known: Float64Array | undefined): void => {
       if (known === undefined) column.fill(Number.NaN, at, end);
       else column.set(known.subarray(from, to), at);
     };
-    setKnown(this.#coreWait, runs.coreWaits);
-    setKnown(this.#seceded, runs.seceded);
-    setKnown(this.#resumed, runs.resumed);
-    setKnown(this.#waited, runs.waited);
+    setKnown(columns.coreWait, runs.coreWaits);
+    for (const name of OPTIONAL) setKnown(columns[name], runs[name]);
     this.#addTexts(runs, from, to);
     this.length = end;
     return to;
@@ -121,17 +82,18 @@ export class TaskBatch {
     const { firstId, keys, prefixOf, functionOf, spanOf } = computation;
     const codes = this.#codesOf(computation);
     const typeCodes = this.#codesOfTypes(runs.typeNames);
+    const { id: taskIds, prefix: prefixes, group, function: functions, span, type } = this.#columns;
     for (let i = from, at = this.length; i < to; i++, at++) {
       const id = ids[i]!;
       const key = keys[id] ?? '';
-      this.#id[at] = firstId + id;
+      taskIds[at] = firstId + id;
       this.#keys.push(key);
       const prefix = codes.prefix(prefixOf[id]!);
-      this.#prefix[at] = prefix;
-      this.#group[at] = this.#groupOf(key, prefix);
-      this.#function[at] = codes.function(functionOf[id]!);
-      this.#span[at] = codes.span(spanOf === null ? 0 : spanOf[id]!);
-      this.#type[at] = states[i] === TASK_MEMORY ? (typeCodes[types[i]!] ?? ABSENT) : ABSENT;
+      prefixes[at] = prefix;
+      group[at] = this.#groupOf(key, prefix);
+      functions[at] = codes.function(functionOf[id]!);
+      span[at] = codes.span(spanOf === null ? 0 : spanOf[id]!);
+      type[at] = states[i] === TASK_MEMORY ? (typeCodes[types[i]!] ?? ABSENT) : ABSENT;
     }
   }
 
@@ -159,36 +121,25 @@ export class TaskBatch {
 
   /** Returns the runs since `clear`. Valid until the next run. */
   values(): ArrowValues[] {
-    const { prefix, group, function: functions, span, type } = this.#texts;
-    const coded = (values: Int32Array, { texts, generation }: BatchTexts) =>
-      ({ type: 'dictionary', values, texts, generation }) as const;
-    const numbers = (values: Float64Array) => ({ type: 'float64', values }) as const;
-    const integers = (values: Int32Array) => ({ type: 'int32', values }) as const;
+    const columns = this.#columns;
+    const coded = (name: (typeof TEXTS)[number]) => {
+      const { texts, generation } = this.#texts[name];
+      return { type: 'dictionary', values: columns[name], texts, generation } as const;
+    };
+    const numbers = (...names: readonly (typeof NUMBERS)[number][]) =>
+      names.map((name) => ({ type: 'float64', values: columns[name] }) as const);
+    const integers = (...names: readonly (typeof INTEGERS)[number][]) =>
+      names.map((name) => ({ type: 'int32', values: columns[name] }) as const);
     return [
-      { type: 'int64', values: this.#id },
+      { type: 'int64', values: columns.id },
       { type: 'utf8', values: this.#keys },
-      coded(this.#prefix, prefix),
-      coded(this.#group, group),
-      coded(this.#function, functions),
-      coded(this.#span, span),
-      integers(this.#computation),
-      integers(this.#worker),
-      integers(this.#thread),
-      { type: 'dictionary', values: this.#state, texts: TASK_STATES, generation: 0 },
-      { type: 'uint8', values: this.#attempt },
-      numbers(this.#submitted),
-      numbers(this.#ready),
-      numbers(this.#dispatched),
-      numbers(this.#received),
-      numbers(this.#started),
-      numbers(this.#stopped),
-      numbers(this.#acknowledged),
-      numbers(this.#coreWait),
-      numbers(this.#seceded),
-      numbers(this.#resumed),
-      numbers(this.#waited),
-      numbers(this.#nbytes),
-      coded(this.#type, type),
+      ...[coded('prefix'), coded('group'), coded('function'), coded('span')],
+      ...integers('computation', 'worker', 'thread'),
+      { type: 'dictionary', values: columns.state, texts: TASK_STATES, generation: 0 },
+      { type: 'uint8', values: columns.attempt },
+      ...numbers('submitted', 'ready', 'dispatched', 'received', 'started', 'stopped', 'acknowledged'),
+      ...numbers('coreWait', 'seceded', 'resumed', 'waited', 'nbytes'),
+      coded('type'),
       { type: 'utf8', values: this.#noCalls },
     ];
   }
