@@ -1,9 +1,10 @@
 // Counters of Chrome traces: figures of a process at a time. Consecutive counters of one process and one time form one
 // sample.
 import type { TraceBuilder } from '../../traceBuilder.js';
+import { COLON, COMMA, type JsonCursor, numberAt, OPEN_BRACE, QUOTE } from '../json/jsonCursor.js';
+import { type JsonFields, unescaped } from '../json/jsonFields.js';
 import type { ChromeOrigins, ChromeProcess } from './chromeOrigins.js';
-import type { ChromeEvent } from './chromeText.js';
-import { argsOf, type ChromeTexts, numberOf } from './chromeValues.js';
+import { EventField } from './chromeText.js';
 
 /** Limit for the series of one event; a damaged event may have any number. */
 const MAX_SERIES = 256;
@@ -18,31 +19,35 @@ interface Sample {
 export class ChromeCounters {
   readonly #builder: TraceBuilder;
   readonly #origins: ChromeOrigins;
-  readonly #texts: ChromeTexts;
+  readonly #cursor: JsonCursor;
   /** Samples of processes whose names may still follow. */
   readonly #waiting: Sample[] = [];
   /** Sample that is being collected. */
   #sample: Sample | undefined;
 
-  constructor(builder: TraceBuilder, origins: ChromeOrigins, texts: ChromeTexts) {
+  constructor(builder: TraceBuilder, origins: ChromeOrigins, cursor: JsonCursor) {
     this.#builder = builder;
     this.#origins = origins;
-    this.#texts = texts;
+    this.#cursor = cursor;
   }
 
   /**
    * Adds a counter. A series `name` or `value` of the counter `name` becomes the figure `name`; other series become
    * `name.series`.
    */
-  add(event: ChromeEvent, time: number): void {
-    const process = this.#origins.processes[this.#origins.process(this.#texts.of(event.pid))]!;
-    const sample = continued(this.#sample, time, process, this.#texts.of(event.id));
+  add(fields: JsonFields, time: number): void {
+    const { strings } = this.#builder;
+    const pid = fields.text(EventField.pid, strings);
+    const process = this.#origins.processes[this.#origins.process(pid)]!;
+    const device = fields.text(EventField.id, strings);
+    const nameId = fields.text(EventField.name, strings);
+    const name = nameId < 0 ? '' : strings.get(nameId);
+    if (!fields.enter(EventField.args)) return;
+    const series = this.#readSeries();
+    const sample = continued(this.#sample, time, process, device);
     if (sample !== this.#sample) this.#endSample();
     this.#sample = sample;
-    const name = typeof event.name === 'string' ? event.name : '';
-    for (const [one, figure] of Object.entries(argsOf(event)).slice(0, MAX_SERIES)) {
-      const value = numberOf(figure);
-      if (Number.isNaN(value)) continue;
+    for (const [one, value] of series) {
       sample.figures.set(one === name || one === 'value' ? name : `${name}.${one}`, value);
     }
   }
@@ -61,6 +66,27 @@ export class ChromeCounters {
     const sample = this.#sample;
     this.#sample = undefined;
     if (sample !== undefined && sample.figures.size > 0) this.#waiting.push(sample);
+  }
+
+  /** Returns the numbers in the object at the cursor by name, up to the first invalid field. */
+  #readSeries(): [string, number][] {
+    const cursor = this.#cursor;
+    const series: [string, number][] = [];
+    if (!cursor.expect(OPEN_BRACE)) return series;
+    while (series.length < MAX_SERIES && cursor.peek() === QUOTE) {
+      if (!cursor.readString()) return series;
+      const name = unescaped(cursor.bytes, cursor.start - 1, cursor.stop + 1);
+      if (!cursor.expect(COLON)) return series;
+      const quotes = cursor.peek() === QUOTE ? 1 : 0;
+      const { at } = cursor;
+      if (!cursor.skipValue()) return series;
+      const value = numberAt(cursor.bytes, at + quotes, cursor.at - quotes);
+      if (!Number.isNaN(value)) series.push([name, value]);
+      const next = cursor.peek();
+      cursor.at++;
+      if (next !== COMMA) return series;
+    }
+    return series;
   }
 }
 

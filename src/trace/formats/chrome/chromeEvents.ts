@@ -3,14 +3,35 @@
 import { Float64Column } from '../../../base/columns.js';
 import { getOrMake, pushTo } from '../../../base/lookUps.js';
 import type { TraceBuilder } from '../../traceBuilder.js';
+import { type JsonCursor, OPEN_BRACE } from '../json/jsonCursor.js';
+import type { JsonFields } from '../json/jsonFields.js';
 import { ChromeCounters } from './chromeCounters.js';
 import { FLOW_BEGIN, FLOW_END, FLOW_END_NEXT, FLOW_STEP } from './chromeFlows.js';
 import { ChromeOrigins } from './chromeOrigins.js';
 import { ChromeSlices } from './chromeSlices.js';
-import type { ChromeEvent } from './chromeText.js';
-import { argsOf, ChromeTexts, numberOf } from './chromeValues.js';
+import { Arg, EventField } from './chromeText.js';
 
-/** Limit for an event's arguments as text, in characters. */
+const code = (letter: string): number => letter.charCodeAt(0);
+const PHASE = {
+  complete: code('X'),
+  begin: code('B'),
+  end: code('E'),
+  instant: code('i'),
+  oldInstant: code('I'),
+  mark: code('R'),
+  asyncInstant: code('n'),
+  asyncBegin: code('b'),
+  asyncEnd: code('e'),
+  oldAsyncBegin: code('S'),
+  oldAsyncEnd: code('F'),
+  counter: code('C'),
+  metadata: code('M'),
+  flowBegin: code('s'),
+  flowStep: code('t'),
+  flowEnd: code('f'),
+} as const;
+
+/** Limit for an event's arguments as text, in bytes. */
 const MAX_TEXT = 1000;
 
 /** A slice without an end yet. */
@@ -25,7 +46,7 @@ export class ChromeEvents {
   readonly #origins: ChromeOrigins;
   readonly #slices = new ChromeSlices();
   readonly #counters: ChromeCounters;
-  readonly #texts: ChromeTexts;
+  readonly #args: JsonFields;
   /** Slices with a `B` but no `E`, by lane; the innermost is the last. */
   readonly #open = new Map<number, OpenSlice[]>();
   /** Slices with a `b` but no `e`, by category, id and name. */
@@ -34,11 +55,11 @@ export class ChromeEvents {
   /** Instants, until the names of their processes are known: time, process, topic, text. */
   readonly #instants = new Float64Column();
 
-  constructor(builder: TraceBuilder) {
+  constructor(builder: TraceBuilder, cursor: JsonCursor, args: JsonFields) {
     this.#builder = builder;
-    this.#texts = new ChromeTexts(builder.strings);
     this.#origins = new ChromeOrigins(builder);
-    this.#counters = new ChromeCounters(builder, this.#origins, this.#texts);
+    this.#counters = new ChromeCounters(builder, this.#origins, cursor);
+    this.#args = args;
   }
 
   /** Whether there was no usable event. */
@@ -46,10 +67,11 @@ export class ChromeEvents {
     return this.#builder.eventCount === 0;
   }
 
-  event(event: ChromeEvent): boolean {
-    if (typeof event.ph !== 'string' || event.ph.length !== 1) return false;
-    const time = numberOf(event.ts) / 1e6;
-    const known = event.ph === 'M' ? this.#metadata(event) : this.#timed(event, event.ph, time);
+  event(fields: JsonFields): boolean {
+    const phase = fields.letter(EventField.ph);
+    if (phase < 0) return false;
+    const time = fields.number(EventField.ts) / 1e6;
+    const known = phase === PHASE.metadata ? this.#metadata(fields) : this.#timed(fields, phase, time);
     if (known) this.#builder.eventCount++;
     return known;
   }
@@ -57,70 +79,79 @@ export class ChromeEvents {
   /**
    * Handles an event with a time. Returns false if it has no time. Events of phases without a table are only counted.
    */
-  #timed(event: ChromeEvent, phase: string, time: number): boolean {
+  #timed(fields: JsonFields, phase: number, time: number): boolean {
     if (!Number.isFinite(time)) return false;
     switch (phase) {
-      case 'X':
-        return this.#complete(event, time);
-      case 'B':
-        pushTo(this.#open, this.#lane(event), this.#slice(event, time));
+      case PHASE.complete:
+        return this.#complete(fields, time);
+      case PHASE.begin:
+        this.#begin(fields, time);
         break;
-      case 'E':
-        this.#end(event, time);
+      case PHASE.end:
+        this.#end(fields, time);
         break;
-      case 'b':
-      case 'S':
-        pushTo(this.#openAsync, idOf(event), { ...this.#slice(event, time), lane: this.#lane(event) });
+      case PHASE.asyncBegin:
+      case PHASE.oldAsyncBegin:
+        this.#asyncBegin(fields, time);
         break;
-      case 'e':
-      case 'F':
-        this.#asyncEnd(event, time);
+      case PHASE.asyncEnd:
+      case PHASE.oldAsyncEnd:
+        this.#asyncEnd(fields, time);
         break;
-      case 'C':
-        this.#counters.add(event, time);
+      case PHASE.counter:
+        this.#counters.add(fields, time);
         break;
-      case 'i':
-      case 'I':
-      case 'R':
-      case 'n':
-        this.#instant(event, time);
+      case PHASE.instant:
+      case PHASE.oldInstant:
+      case PHASE.mark:
+      case PHASE.asyncInstant:
+        this.#instant(fields, time);
         break;
-      case 's':
-        this.#flow(event, time, FLOW_BEGIN);
+      case PHASE.flowBegin:
+        this.#flow(fields, time, FLOW_BEGIN);
         break;
-      case 't':
-        this.#flow(event, time, FLOW_STEP);
+      case PHASE.flowStep:
+        this.#flow(fields, time, FLOW_STEP);
         break;
-      case 'f':
-        this.#flow(event, time, event.bp === 'e' ? FLOW_END : FLOW_END_NEXT);
+      case PHASE.flowEnd:
+        this.#flow(fields, time, fields.letter(EventField.bp) === code('e') ? FLOW_END : FLOW_END_NEXT);
         break;
     }
     return true;
   }
 
-  #slice(event: ChromeEvent, start: number): OpenSlice {
-    return { name: this.#name(event), key: this.#argument(event, 'key'), start };
-  }
-
-  #complete(event: ChromeEvent, time: number): boolean {
-    const duration = numberOf(event.dur) / 1e6;
+  #complete(fields: JsonFields, time: number): boolean {
+    const duration = fields.number(EventField.dur) / 1e6;
     // A slice without a duration did not end.
-    if (!(duration >= 0 && duration < Number.POSITIVE_INFINITY)) return event.dur === undefined;
-    this.#slices.add(this.#name(event), this.#argument(event, 'key'), this.#lane(event), time, duration);
+    if (!(duration >= 0 && duration < Number.POSITIVE_INFINITY)) return !fields.has(EventField.dur);
+    this.#slices.add(this.#name(fields), this.#argument(Arg.key), this.#lane(fields), time, duration);
     return true;
   }
 
+  #begin(fields: JsonFields, start: number): void {
+    const lane = this.#lane(fields);
+    const slice = { name: this.#name(fields), key: this.#argument(Arg.key), start };
+    pushTo(this.#open, lane, slice);
+  }
+
   /** Ends the innermost slice. Its name is ignored, because the slices of a thread nest. */
-  #end(event: ChromeEvent, stop: number): void {
-    const lane = this.#lane(event);
+  #end(fields: JsonFields, stop: number): void {
+    const lane = this.#lane(fields);
     const slice = this.#open.get(lane)?.pop();
     if (slice === undefined) return;
-    const key = slice.key < 0 ? this.#argument(event, 'key') : slice.key;
+    const key = slice.key < 0 ? this.#argument(Arg.key) : slice.key;
     this.#slices.add(slice.name, key, lane, slice.start, Math.max(0, stop - slice.start));
   }
 
-  #asyncEnd(event: ChromeEvent, stop: number): void {
-    const id = idOf(event);
+  #asyncBegin(fields: JsonFields, start: number): void {
+    const lane = this.#lane(fields);
+    const id = this.#id(fields);
+    const slice = { name: this.#name(fields), key: this.#argument(Arg.key), start, lane };
+    pushTo(this.#openAsync, id, slice);
+  }
+
+  #asyncEnd(fields: JsonFields, stop: number): void {
+    const id = this.#id(fields);
     const stack = this.#openAsync.get(id);
     const slice = stack?.pop();
     if (stack === undefined || slice === undefined) return;
@@ -128,35 +159,39 @@ export class ChromeEvents {
     this.#slices.add(slice.name, slice.key, ~slice.lane, slice.start, Math.max(0, stop - slice.start));
   }
 
-  #flow(event: ChromeEvent, time: number, phase: number): void {
+  #flow(fields: JsonFields, time: number, phase: number): void {
+    const id = this.#id(fields);
+    const flow = getOrMake(this.#flows, id, () => this.#flows.size);
     const points = this.#slices.flows;
     points.time.push(time);
-    points.lane.push(this.#lane(event));
-    points.flow.push(getOrMake(this.#flows, idOf(event), () => this.#flows.size));
+    points.lane.push(this.#lane(fields));
+    points.flow.push(flow);
     points.phase.push(phase);
   }
 
-  #instant(event: ChromeEvent, time: number): void {
+  #instant(fields: JsonFields, time: number): void {
     const row = this.#instants;
     row.push(time);
-    row.push(this.#origins.process(this.#texts.of(event.pid)));
-    row.push(this.#name(event));
-    row.push(this.#argumentText(event));
+    row.push(this.#origins.process(this.#text(fields, EventField.pid)));
+    row.push(this.#name(fields));
+    row.push(this.#argumentText(fields));
   }
 
   /** Returns the argument `text`, or the JSON text of all arguments. */
-  #argumentText(event: ChromeEvent): number {
-    const text = this.#argument(event, 'text');
+  #argumentText(fields: JsonFields): number {
+    const text = this.#argument(Arg.text);
     if (text >= 0) return text;
-    const all = JSON.stringify(argsOf(event));
-    return all === '{}' || all.length > MAX_TEXT ? -1 : this.#texts.of(all);
+    if (fields.type(EventField.args) !== OPEN_BRACE) return -1;
+    const size = fields.size(EventField.args);
+    return size <= 2 || size > MAX_TEXT ? -1 : fields.raw(EventField.args, this.#builder.strings);
   }
 
-  #metadata(event: ChromeEvent): boolean {
-    if (this.#texts.of(event.name) < 0) return false;
-    if (event.name !== 'process_name') return true;
-    const process = this.#origins.processes[this.#origins.process(this.#texts.of(event.pid))]!;
-    const given = this.#argument(event, 'name');
+  #metadata(fields: JsonFields): boolean {
+    const event = this.#text(fields, EventField.name);
+    if (event < 0) return false;
+    if (this.#builder.strings.get(event) !== 'process_name') return true;
+    const process = this.#origins.processes[this.#origins.process(this.#text(fields, EventField.pid))]!;
+    const given = this.#argument(Arg.name);
     if (given >= 0) process.name = given;
     return true;
   }
@@ -179,22 +214,30 @@ export class ChromeEvents {
     }
   }
 
+  #text(fields: JsonFields, field: number): number {
+    return fields.text(field, this.#builder.strings);
+  }
+
   /** Returns the name of an event, or an empty name. */
-  #name({ name }: ChromeEvent): number {
-    const known = this.#texts.of(name);
-    return known < 0 ? this.#texts.of('') : known;
+  #name(fields: JsonFields): number {
+    const name = this.#text(fields, EventField.name);
+    return name < 0 ? this.#builder.strings.internString('') : name;
   }
 
-  #lane({ pid, tid }: ChromeEvent): number {
-    return this.#origins.lane(this.#texts.of(pid), this.#texts.of(tid));
+  #lane(fields: JsonFields): number {
+    return this.#origins.lane(this.#text(fields, EventField.pid), this.#text(fields, EventField.tid));
   }
 
-  #argument(event: ChromeEvent, name: 'key' | 'name' | 'text'): number {
-    return this.#texts.of(argsOf(event)[name]);
+  #argument(field: number): number {
+    return this.#args.text(field, this.#builder.strings);
   }
-}
 
-/** Returns the common identity of the events of an async slice or a flow. Local ids are specific to a process. */
-function idOf({ cat, name, id, id2, pid }: ChromeEvent): string {
-  return `${cat} ${name} ${id ?? `${pid} ${JSON.stringify(id2)}`}`;
+  /** Returns the common identity of the events of an async slice or a flow. Local ids are specific to a process. */
+  #id(fields: JsonFields): string {
+    const category = this.#text(fields, EventField.cat);
+    const name = this.#text(fields, EventField.name);
+    if (fields.has(EventField.id)) return `${category} ${name} ${this.#text(fields, EventField.id)}`;
+    const pid = this.#text(fields, EventField.pid);
+    return `${category} ${name} ${pid} ${fields.raw(EventField.id2, this.#builder.strings)}`;
+  }
 }

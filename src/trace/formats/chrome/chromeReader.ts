@@ -16,11 +16,13 @@ export class ChromeReader implements ByteReader {
   #over = false;
 
   constructor(builder: TraceBuilder) {
-    this.#events = new ChromeEvents(builder);
+    const sink: { events?: ChromeEvents } = {};
     this.#text = new ChromeText({
-      event: (event) => this.#events.event(event),
+      event: (fields) => sink.events?.event(fields) ?? false,
       damage: (offset, size, reason) => builder.addDamage(offset, size, reason),
     });
+    this.#events = new ChromeEvents(builder, this.#text.cursor, this.#text.args);
+    sink.events = this.#events;
   }
 
   /** `bytes` may be reused after the call, because all texts are interned. */
