@@ -167,6 +167,27 @@ describe('events of other programs', () => {
     );
   });
 
+  it('whole numbers of any size identify asynchronous events', () => {
+    const event = (ph: string, id: string, ts: number): string =>
+      `{"ph":"${ph}","name":"get","id":${id},"ts":${ts},"pid":1,"tid":1}`;
+    const [first, second] = ['12345678901234567', '12345678901234568'];
+    const events = [
+      event('b', first, 0),
+      event('b', second, 1),
+      event('e', first, 10),
+      event('e', second, 5),
+    ];
+    assert.deepEqual(tasksOf(readText(`[${events.join()}]`).trace), ['get 1 0 1 5', 'get 1 0 0 10']);
+  });
+
+  it('NaN, Infinity and bare tabs, which JSON forbids, do not damage an event', () => {
+    const { trace } = readText(
+      '[{"ph":"X","name":"a\tb","ts":1,"dur":2,"pid":1,"args":{"x":NaN,"y":[-Infinity]}}]',
+    );
+    assert.equal(trace.tasks.length, 1);
+    assert.equal(trace.damage, undefined);
+  });
+
   it('phases without a table are counted, texts with escapes are decoded, numbers may be in quotes', () => {
     const trace = readText(
       '[{"ph":"O","ts":1},{"ph":"X","name":"a\\u0062\\n","ts":"1.5","dur":2e0,"pid":"p"}]',
