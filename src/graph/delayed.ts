@@ -68,6 +68,14 @@ export class Delayed<T> {
     return this.toString();
   }
 
+  /** @internal A calculation with the object itself would give NaN. */
+  [Symbol.toPrimitive](hint: string): string {
+    if (hint !== 'number') return this.toString();
+    throw invalidArgument(
+      `${this} is not a number. Pass it to a task, or use its result: await delayed.compute().`,
+    );
+  }
+
   /** Returns the task in Dask's form, `[fn, …args]`. A Delayed in it, also in nested arrays, becomes its key. */
   toTask(): readonly unknown[] {
     return [this.fn, ...this.args.map((arg) => toArgument(arg, undefined, 0))];

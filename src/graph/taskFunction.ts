@@ -1,9 +1,11 @@
 // TaskFunctions, which tasks() and delayed() return. Calling one makes a Delayed instead of running its function.
-import { checkOptions, FLAG, type OptionKinds, TEXT } from '../base/arguments.js';
+import { checkOptions, FLAG, isOptionsObject, type OptionKinds, TEXT } from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
+import { sameMeaning } from '../base/optionSpellings.js';
 import { type AnyFunction, isFunction, resolveFunction, TASK_TARGET } from './callable.js';
 import { Delayed } from './delayed.js';
 import { functionName, nameFunction } from './functionName.js';
+import { parameterCount } from './functionSource.js';
 import type { Inputs } from './input.js';
 import { tokenize } from './tokenize.js';
 import { uniqueToken } from './uniqueToken.js';
@@ -21,7 +23,7 @@ export interface TaskOptions {
   readonly key?: string;
 }
 
-const TASK_OPTIONS: OptionKinds<TaskOptions> = { name: TEXT, pure: FLAG, key: TEXT };
+const TASK_OPTIONS: OptionKinds<TaskOptions> = { key: TEXT, name: TEXT, pure: FLAG };
 
 /**
  * A function whose calls are tasks. Calling it does not run the function; it returns a Delayed of the result. Each
@@ -66,12 +68,29 @@ export function makeTaskFunction<F extends AnyFunction>(
 ): TaskFunction<F> {
   const { key, name, pure } = options;
   const prefix = `${name}-`;
-  const task = (...args: Inputs<Parameters<F>>): Delayed<Awaited<ReturnType<F>>> =>
-    new Delayed(key ?? prefix + (pure ? tokenize(fn, ...args) : uniqueToken()), fn, args);
+  const task = (...args: Inputs<Parameters<F>>): Delayed<Awaited<ReturnType<F>>> => {
+    if (args.length > fn.length) checkSurplus(name, fn, args);
+    return new Delayed(key ?? prefix + (pure ? tokenize(fn, ...args) : uniqueToken()), fn, args);
+  };
   Object.defineProperty(task, 'name', { value: name, configurable: true });
   const withOptions = (changes: TaskOptions): TaskFunction<F> => {
     checkOptions('withOptions()', changes, TASK_OPTIONS);
     return makeTaskFunction(fn, { ...options, ...changes });
   };
   return Object.assign(task, { fn, withOptions, [TASK_TARGET]: fn });
+}
+
+/** Throws if a call has options as its last argument, as in Dask, and the function does not take that argument. */
+function checkSurplus(name: string, fn: AnyFunction, args: readonly unknown[]): void {
+  const last = args.at(-1);
+  if (!isOptionsObject(last)) return;
+  const known = Object.keys(TASK_OPTIONS);
+  for (const given of Object.keys(last)) {
+    const option = known.includes(given) ? given : sameMeaning(given, known)[0];
+    if (option === undefined || (parameterCount(fn) ?? Number.POSITIVE_INFINITY) >= args.length) continue;
+    throw invalidArgument(
+      `${name}(): the function does not take argument ${args.length}, { ${given} }. Pass options before the arguments: ` +
+        `${name}.withOptions({ ${option}: … })(…).`,
+    );
+  }
 }

@@ -13,6 +13,46 @@ export const DEFINING: readonly Form[] = [
   ['delayed(fn, "name")', () => loose(delayed, () => 1, 'name'), /delayed\(\): options/],
   ['delayed(5)', () => loose(delayed, 5), /delayed/],
   ['withOptions({ kye })', () => loose(inc.withOptions, { kye: 'x' }), /'kye' is not an option.*'key'/],
+  [
+    'delayed(fn)(1, { dask_key_name })',
+    () =>
+      loose(
+        delayed((x: number) => x),
+        1,
+        { dask_key_name: 'x' },
+      ),
+    /does not take argument 2, \{ dask_key_name \}.*withOptions\(\{ key: /,
+  ],
+  [
+    'delayed(fn)(1, { pure })',
+    () =>
+      loose(
+        delayed((x: number) => x),
+        1,
+        { pure: true },
+      ),
+    /withOptions\(\{ pure/,
+  ],
+  [
+    'delayed(...args)(1, { key })',
+    () => delayed((...args: unknown[]) => args.length)(1, { key: 1 }).compute(),
+    2,
+  ],
+  [
+    'delayed(fn)(1, { weight })',
+    () =>
+      loose(
+        compute,
+        loose(
+          delayed((x: number) => x),
+          1,
+          { weight: 1 },
+        ),
+      ),
+    [1],
+  ],
+  ['delayed * 2', () => Number(inc(1)) * 2, /Delayed.* is not a number.*compute/],
+  ['future * 2', (client) => Number(future(client)) * 2, /Future.* is not a number.*result/],
   ['tasks({ … })', () => loose(longpole.tasks, { f: () => 1 }), /import\.meta\.url/],
   ['python("math:sqrt")', () => longpole.python('math:sqrt').name, 'sqrt'],
   ['python("a.b:C.method")', () => longpole.python('a.b:C.method').name, 'C.method'],
