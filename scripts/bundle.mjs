@@ -14,6 +14,7 @@ const ENTRIES = [
   'api/analysis.js',
   'cli/main.js',
   'cli/run/preload.js',
+  'dask/functionBundle.js',
   'diagnostics/progressThread.js',
   'engine/pool/programHooks.js',
   'engine/worker/compiledHooks.js',
@@ -155,12 +156,16 @@ function startFile(id, context) {
   return starts.length === 0 || fileOf.has(id) ? null : `${starts.map(nameOf).join('-')}-modules`;
 }
 
-const bundle = await rolldown({
+const COMMON = {
   cwd: dist,
-  input: Object.fromEntries(ENTRIES.map((module) => [nameOf(module), resolve(dist, module)])),
   platform: 'node',
-  preserveEntrySignatures: 'allow-extension',
   external: (id) => !id.startsWith('.') && !id.startsWith(dist),
+};
+
+const bundle = await rolldown({
+  ...COMMON,
+  input: Object.fromEntries(ENTRIES.map((module) => [nameOf(module), resolve(dist, module)])),
+  preserveEntrySignatures: 'allow-extension',
   plugins: [sourceMaps(), urls(), cheapImports()],
 });
 rmSync(`${dist}/bundle`, { recursive: true, force: true });
@@ -181,3 +186,7 @@ await bundle.write({
     includeDependenciesRecursively: false,
   },
 });
+
+// Python sends this program to workers as one file.
+const alone = await rolldown({ ...COMMON, input: resolve(dist, 'engine/worker/typescriptCalls.js') });
+await alone.write({ file: `${dist}/bundle/typescriptCalls.js`, codeSplitting: false, minify: true });

@@ -88,9 +88,9 @@ def digest(data):
 
 
 def python_files():
-    """Returns the modules of the package by their path in the wheel."""
-    package = PYTHON / "longpole"
-    return {f"longpole/{file.name}": file.read_bytes() for file in sorted(package.iterdir()) if file.is_file()}
+    """Returns the modules of both packages by their path in the wheel. The program has its own copy of longpole_dask."""
+    files = [file for package in ("longpole", "longpole_dask") for file in sorted((PYTHON / package).iterdir())]
+    return {file.relative_to(PYTHON).as_posix(): file.read_bytes() for file in files if file.is_file()}
 
 
 def program_files():

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
-import re
-import shutil
 import subprocess
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from longpole_dask.find_node import find_node
+
 from ._errors import LongpoleError, reported_error
 
-#: Oldest version of Node that the program supports.
-OLDEST_NODE = (20, 19)
-#: Seconds in which Node must print its version.
-_VERSION_SECONDS = 60
 #: Seconds in which a command must answer. All tables of ten million tasks take ten seconds.
 _ANSWER_SECONDS = 3600
 
@@ -87,36 +80,8 @@ def version() -> str:
 
 
 def node() -> str:
-    """Returns Node: ``LONGPOLE_NODE``, else ``node`` on the PATH, else ``node`` beside this Python, as conda installs it.
-
-    Raises LongpoleError ``ERR_LONGPOLE_INSTALLATION`` if there is none, or if it is too old.
-    """
-    return _checked_node(os.environ.get("LONGPOLE_NODE") or None, os.environ.get("PATH"))
-
-
-@lru_cache(maxsize=8)
-def _checked_node(named: str | None, path: str | None) -> str:
-    wanted = "Install Node %d.%d or newer, or set LONGPOLE_NODE to its file." % OLDEST_NODE
-    file = shutil.which(named or "node", path=path)
-    if file is None and named is None:
-        file = shutil.which("node", path=os.path.dirname(sys.executable))
-    if file is None:
-        where = f"LONGPOLE_NODE={named} is no program" if named else "No program node is on the PATH"
-        raise LongpoleError("ERR_LONGPOLE_INSTALLATION", f"{where}, and Longpole needs Node. {wanted}")
-    printed = _printed_version(file)
-    found = re.match(r"v(\d+)\.(\d+)\.", printed)
-    if found is None:
-        raise LongpoleError("ERR_LONGPOLE_INSTALLATION", f"{file} is not Node: {printed[:200]}. {wanted}")
-    if (int(found[1]), int(found[2])) < OLDEST_NODE:
-        raise LongpoleError("ERR_LONGPOLE_INSTALLATION", f"{file} is Node {printed}, which is too old. {wanted}")
-    return file
-
-
-def _printed_version(file: str) -> str:
+    """Returns Node, as ``find_node`` does. Raises LongpoleError ``ERR_LONGPOLE_INSTALLATION``."""
     try:
-        done = subprocess.run(
-            [file, "--version"], stdin=subprocess.DEVNULL, capture_output=True, timeout=_VERSION_SECONDS, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return str(error)
-    return (done.stdout or done.stderr).decode("utf-8", "replace").strip()
+        return find_node()
+    except RuntimeError as error:
+        raise LongpoleError("ERR_LONGPOLE_INSTALLATION", str(error)) from None

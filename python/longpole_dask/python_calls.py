@@ -1,8 +1,7 @@
 """Runs functions of Python for the Node processes of a worker, each call as a task of Dask on the worker.
 
 A Node process connects to a socket, once per call. The event loop reads who calls, and the bridge submits a task of Dask. This
-task reads the arguments, calls the function and writes the answer, all on a thread of Dask. A message has the length of its
-JSON in four bytes, big-endian, the JSON, and buffers of the lengths in the JSON.
+task reads the arguments, calls the function and writes the answer, all on a thread of Dask.
 """
 
 import importlib
@@ -19,7 +18,8 @@ import traceback
 
 from distributed import get_worker
 
-from .python_values import NoCounterpart, decode, encode, type_name
+from .messages import LENGTH, receive, send
+from .python_values import EXPECTED, NoCounterpart, decode, encode, type_name
 from .tap import MAX_TEXT
 
 logger = logging.getLogger("distributed.worker.longpole")
@@ -28,7 +28,6 @@ logger = logging.getLogger("distributed.worker.longpole")
 MAX_PATH = 103
 #: Seconds after a call in which another call finds the lease of its process unchanged.
 GRACE_SECONDS = 0.05
-LENGTH = ">I"
 
 
 class PythonCalls:
@@ -185,7 +184,7 @@ def encoded(target, result, buffers):
     try:
         return encode(result, buffers)
     except NoCounterpart as error:
-        raise NoCounterpart(f"The result of {target} cannot be sent to TypeScript: {error}") from error
+        raise NoCounterpart(f"The result of {target} cannot be sent to TypeScript: {error}. Return {EXPECTED}.") from error
 
 
 def measured(function, arguments, times):
@@ -237,30 +236,6 @@ def text_of(error):
         return str(error)
     except Exception:
         return "an error whose text cannot be read"
-
-
-def receive(connection):
-    (length,) = struct.unpack(LENGTH, read(connection, struct.calcsize(LENGTH)))
-    request = json.loads(bytes(read(connection, length)))
-    return request, [read(connection, size) for size in request["buffers"]]
-
-
-def read(connection, length):
-    data = bytearray(length)
-    view = memoryview(data)
-    while view:
-        count = connection.recv_into(view)
-        if count == 0:
-            raise ConnectionError
-        view = view[count:]
-    return data
-
-
-def send(connection, head, buffers):
-    data = json.dumps({**head, "buffers": [len(one) for one in buffers]}).encode()
-    connection.sendall(struct.pack(LENGTH, len(data)) + data)
-    for one in buffers:
-        connection.sendall(one)
 
 
 def make_task():

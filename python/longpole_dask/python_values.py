@@ -92,7 +92,7 @@ def encode_array(numpy, value, buffers, path):
     if kind not in ARRAYS:
         raise refused(path, f"a numpy array of {value.dtype}")
     if value.ndim != 1:
-        raise refused(path, f"a numpy array of {value.ndim} dimensions; return array.ravel() and array.shape")
+        raise refused(path, f"a numpy array of {value.ndim} dimensions; use array.ravel() and array.shape")
     native = numpy.ascontiguousarray(value, dtype=value.dtype.newbyteorder("<"))
     return {"$": ["a", kind, append(buffers, native)]}
 
@@ -103,7 +103,7 @@ def append(buffers, data):
 
 
 def refused(path, what):
-    return NoCounterpart(f"{path or 'it'} is {what}. Return {EXPECTED}.")
+    return NoCounterpart(f"{path or 'it'} is {what}")
 
 
 def type_name(value):

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import cloudpickle
 
-from . import node_tap, python_calls, python_values, tap
+from . import messages, node_tap, python_calls, python_values, tap
 from .bridge import LAST_WORDS, MAX_SILENCE, Bridge, Refused, quietly
 from .node_tap import CALL_FAILED, FILE, HEAD, HEAD_BYTES, LEASE, RELEASE, START, frame
 
@@ -209,7 +209,7 @@ class RunBridge(Bridge):
         await super().connect()
 
     async def register(self):
-        for module in (tap, python_values, python_calls, node_tap):
+        for module in (tap, messages, python_values, python_calls, node_tap):
             cloudpickle.register_pickle_by_value(module)
         try:
             facts = await self.join(await self.client.nthreads())

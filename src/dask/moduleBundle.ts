@@ -2,7 +2,7 @@
 // imports.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { isBuiltin } from 'node:module';
+import { createRequire, isBuiltin } from 'node:module';
 import { dirname, isAbsolute } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { BuildFailure, BuildOptions, Loader, OutputFile, Plugin } from 'esbuild';
@@ -41,6 +41,20 @@ const COMMON = {
   banner: {
     js: "import { createRequire as __longpole_require } from 'node:module'; const require = __longpole_require(import.meta.url);",
   },
+} satisfies BuildOptions;
+
+/** Options for modules of the program. */
+const MODULES = {
+  ...COMMON,
+  outfile: '/bundle.mjs',
+  keepNames: true,
+  // The modules of this package one by one: `packages` replaces one of them.
+  conditions: ['longpole-modules'],
+  external: EXTERNAL,
+  sourcemap: 'inline',
+  sourcesContent: false,
+  sourceRoot: '/',
+  define: { 'import.meta.url': URL_NAME },
 } satisfies BuildOptions;
 
 /**
@@ -97,26 +111,78 @@ export async function bundleModules(urls: readonly string[], nodeModules: NodeMo
     (url) => `[${JSON.stringify(url)}, () => import(${JSON.stringify(fileURLToPath(url))})]`,
   );
   const outputFiles = await bundled({
-    ...COMMON,
     stdin: {
       contents: `export const modules = new Map([${entries.join(', ')}]);`,
       resolveDir: process.cwd(),
       loader: 'js',
     },
-    outfile: '/bundle.mjs',
-    keepNames: true,
-    // The modules of this package one by one: `packages` replaces one of them.
-    conditions: ['longpole-modules'],
-    external: EXTERNAL,
-    sourcemap: 'inline',
-    sourcesContent: false,
-    sourceRoot: '/',
-    define: { 'import.meta.url': URL_NAME },
+    ...MODULES,
     plugins: [packages(), ownUrls(), ...(nodeModules === 'installed' ? [installedPackages()] : [])],
   });
   const bytes = outputFiles[0]?.contents ?? new Uint8Array(0);
   const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
   return { name: `program-${hash}.mjs`, bytes };
+}
+
+/** A module in one file, with its imports. */
+export interface FunctionBundle {
+  readonly text: string;
+  /** Names of the exports. Empty if they are not known, as for a CommonJS module. */
+  readonly exports: readonly string[];
+}
+
+/**
+ * Bundles a module whose functions Python calls. Returns undefined if no esbuild is installed, neither with this package
+ * nor for the module.
+ *
+ * @throws (rejects) LongpoleError ERR_LONGPOLE_BUNDLE
+ */
+export async function bundleFunctions(file: string): Promise<FunctionBundle | undefined> {
+  const esbuild = await import('esbuild').catch(() => installedFor(file));
+  if (esbuild === undefined) return undefined;
+  try {
+    const { outputFiles, metafile } = await esbuild.build({
+      ...MODULES,
+      entryPoints: [file],
+      metafile: true,
+      plugins: [ownUrls(), unusedParts()],
+    });
+    const [output] = Object.values(metafile.outputs);
+    return { text: outputFiles[0]?.text ?? '', exports: output?.exports ?? [] };
+  } catch (error) {
+    throw bundleError(error);
+  }
+}
+
+function installedFor(file: string): typeof import('esbuild') | undefined {
+  try {
+    return createRequire(file)('esbuild');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Module of Longpole that others import for its effect only. */
+const EFFECT = /[\\/]delayedGraph\.js$/;
+
+/** Lets esbuild leave out the parts of Longpole that the module does not use: 1.8 of 1.9 MB for tasks(). */
+function unusedParts(): Plugin {
+  const isResolved = Symbol('is resolved');
+  /** Folder of the modules of Longpole, which need not be this installation. */
+  let own: string | undefined;
+  return {
+    name: 'longpole-unused',
+    setup: (build) => {
+      build.onResolve({ filter: /^(longpole(\/|$)|\.)/ }, async ({ path, pluginData, ...where }) => {
+        const isEntry = !path.startsWith('.');
+        const isOwn = isEntry || (own !== undefined && where.importer.startsWith(own));
+        if (pluginData === isResolved || !isOwn) return undefined;
+        const found = await build.resolve(path, { ...where, pluginData: isResolved });
+        if (isEntry) own ??= dirname(dirname(found.path));
+        return { ...found, pluginData: undefined, sideEffects: EFFECT.test(found.path) };
+      });
+    },
+  };
 }
 
 /** Loads esbuild when it is needed, because an installation may lack its binary. */

@@ -197,7 +197,7 @@ describe('tasks in Python', { skip: python === undefined && NO_PYTHON, timeout: 
       set: /it is a set\. Return numbers/,
       nested: /\['a'\]\[1\]\['b'\] is a object/,
       key: /a dict with a key of type int/,
-      grid: /numpy array of 2 dimensions; return array\.ravel\(\)/,
+      grid: /numpy array of 2 dimensions; use array\.ravel\(\)/,
       complex: /numpy array of complex128/,
       naive: /datetime without a time zone/,
     };

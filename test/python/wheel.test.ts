@@ -188,7 +188,8 @@ run.table("tasks")`);
     withWheel(async () => {
       const copy = join(folder, 'copy');
       mkdirSync(join(copy, 'python'), { recursive: true });
-      cpSync(repositoryPath('python/longpole'), join(copy, 'python/longpole'), { recursive: true });
+      for (const name of ['python/longpole', 'python/longpole_dask'])
+        cpSync(repositoryPath(name), join(copy, name), { recursive: true });
       assert.ok(statSync(join(copy, 'python/longpole/__init__.py')).isFile());
       const text = await failure('import longpole; longpole.open("x")', { PYTHONPATH: join(copy, 'python') });
       assert.match(text, /npm ci && npm run build\. \(ERR_LONGPOLE_INSTALLATION\)$/);

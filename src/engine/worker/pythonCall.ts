@@ -6,7 +6,8 @@ import { notDask } from '../../graph/pythonName.js';
 import { PYTHON_SOCKET_VARIABLE } from '../../protocol/remoteProcess.js';
 import { contextMeter } from './contextMeter.js';
 import type { TaskCallable } from './evaluator.js';
-import { decodeValue, type Encoded, encodeValues } from './pythonValues.js';
+import { type MessageHead, MessageReader, sendMessage } from './pythonMessages.js';
+import { decodeValue, encodeValues } from './pythonValues.js';
 
 /** Error of Python. `kind` is its cause: the function raised, the import failed, or the result has no counterpart. */
 interface PythonFailure {
@@ -17,8 +18,7 @@ interface PythonFailure {
 }
 
 /** First part of an answer. Times are seconds. */
-interface AnswerHead {
-  readonly buffers: readonly number[];
+interface AnswerHead extends MessageHead {
   readonly value?: unknown;
   readonly error?: PythonFailure;
   /** Time since Dask has started the task. */
@@ -27,8 +27,6 @@ interface AnswerHead {
   readonly deserialize: number;
   readonly serialize: number;
 }
-
-const LENGTH_BYTES = 4;
 
 /** Returns a function that starts a call of a Python function. */
 export function pythonCallable(target: string): TaskCallable {
@@ -75,8 +73,8 @@ export class PythonCall implements PromiseLike<unknown> {
     const { connect } = await import('node:net');
     const socket = connect(path);
     try {
-      send(socket, { process: Number(process), key }, { tree: null, buffers: [] });
-      send(socket, { target: this.#target }, encoded);
+      sendMessage(socket, { process: Number(process), key }, { tree: null, buffers: [] });
+      sendMessage(socket, { target: this.#target }, encoded);
       return await this.#answer(socket);
     } finally {
       socket.destroy();
@@ -84,7 +82,7 @@ export class PythonCall implements PromiseLike<unknown> {
   }
 
   async #answer(socket: Socket): Promise<unknown> {
-    const reader = new AnswerReader((head) => {
+    const reader = new MessageReader<AnswerHead>((head) => {
       this.#started = performance.now() - head.since * 1000;
     });
     try {
@@ -107,66 +105,6 @@ export class PythonCall implements PromiseLike<unknown> {
       `The Dask worker closed the connection during ${this.#target}. Look into the log of the worker.`,
       { cause },
     );
-  }
-}
-
-/** Sends a message: the length of its JSON, the JSON, and the buffers. */
-function send(socket: Socket, head: object, { tree, buffers }: Encoded): void {
-  const json = Buffer.from(
-    JSON.stringify({ ...head, value: tree, buffers: buffers.map(({ byteLength }) => byteLength) }),
-  );
-  const length = Buffer.alloc(LENGTH_BYTES);
-  length.writeUInt32BE(json.byteLength);
-  socket.cork();
-  for (const part of [length, json, ...buffers]) socket.write(part);
-  socket.uncork();
-}
-
-/** Reads an answer from chunks. */
-class AnswerReader {
-  readonly buffers: ArrayBuffer[] = [];
-  head: AnswerHead | undefined;
-  isComplete = false;
-  readonly #onHead: (head: AnswerHead) => void;
-  #part = new Uint8Array(LENGTH_BYTES);
-  #filled = 0;
-  #isLength = true;
-
-  constructor(onHead: (head: AnswerHead) => void) {
-    this.#onHead = onHead;
-  }
-
-  /** Returns whether the answer is complete. */
-  push(chunk: Uint8Array): boolean {
-    let at = 0;
-    while (!this.isComplete) {
-      const size = Math.min(chunk.byteLength - at, this.#part.byteLength - this.#filled);
-      this.#part.set(chunk.subarray(at, at + size), this.#filled);
-      at += size;
-      this.#filled += size;
-      if (this.#filled < this.#part.byteLength) return false;
-      this.#ended();
-    }
-    return true;
-  }
-
-  /** Starts the next part. */
-  #ended(): void {
-    const { buffer } = this.#part;
-    this.#filled = 0;
-    if (this.#isLength) {
-      this.#isLength = false;
-      this.#part = new Uint8Array(new DataView(buffer).getUint32(0));
-      return;
-    }
-    if (this.head === undefined) {
-      const head: AnswerHead = JSON.parse(Buffer.from(buffer).toString());
-      this.head = head;
-      this.#onHead(head);
-    } else this.buffers.push(buffer);
-    const length = this.head.buffers[this.buffers.length];
-    if (length === undefined) this.isComplete = true;
-    else this.#part = new Uint8Array(length);
   }
 }
 

@@ -36,19 +36,25 @@ export interface Encoded {
   readonly buffers: readonly Uint8Array[];
 }
 
-/** Returns values as a message to Python. `what` names a value for errors, by its index. */
-export function encodeValues(values: readonly unknown[], what: (index: number) => string): Encoded {
+/** Returns values as a message to Python. For errors, `what` names a value by its index, and `verb` says what to do instead. */
+export function encodeValues(
+  values: readonly unknown[],
+  what: (index: number) => string,
+  verb: 'Pass' | 'Return' = 'Pass',
+): Encoded {
   const buffers: Uint8Array[] = [];
-  const tree = values.map((value, index) => new Encoder(what(index), buffers).encode(value, '', 0));
+  const tree = values.map((value, index) => new Encoder(what(index), verb, buffers).encode(value, '', 0));
   return { tree, buffers };
 }
 
 class Encoder {
   readonly #what: string;
+  readonly #verb: string;
   readonly #buffers: Uint8Array[];
 
-  constructor(what: string, buffers: Uint8Array[]) {
+  constructor(what: string, verb: string, buffers: Uint8Array[]) {
     this.#what = what;
+    this.#verb = verb;
     this.#buffers = buffers;
   }
 
@@ -106,7 +112,7 @@ class Encoder {
   #refused(path: string, what: string): LongpoleError {
     return new LongpoleError(
       'ERR_LONGPOLE_PYTHON_VALUE',
-      `${this.#what} cannot be sent to Python: ${path === '' ? 'it' : path} is ${what}. Pass ${EXPECTED}.`,
+      `${this.#what} cannot be sent to Python: ${path === '' ? 'it' : path} is ${what}. ${this.#verb} ${EXPECTED}.`,
     );
   }
 }
