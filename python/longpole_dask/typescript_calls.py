@@ -67,14 +67,16 @@ class TypeScriptFunction:
         try:
             return decode(answer["value"][0], received)
         except NoCounterpart as error:
-            raise TypeError(f"The result of {self.__name__} cannot be received: {error}.") from error
+            refused = str(error)
+        # Dask pickles an error with the errors that it replaces, whose classes the client may not have.
+        raise TypeError(f"The result of {self.__name__} cannot be received: {refused}.")
 
     def encoded(self, index, value, buffers):
         try:
             return encode(value, buffers)
         except NoCounterpart as error:
-            text = f"Argument {index + 1} of {self.__name__} cannot be sent to TypeScript: {error}. Pass {EXPECTED}."
-            raise TypeError(text) from None
+            refused = str(error)
+        raise TypeError(f"Argument {index + 1} of {self.__name__} cannot be sent to TypeScript: {refused}. Pass {EXPECTED}.")
 
     def error(self, kind, name, message, stack):
         if kind == "thrown":
@@ -175,10 +177,11 @@ class Pool:
     def close(self):
         with self.lock:
             idle, self.idle = self.idle, {}
+            folder, self.folder = self.folder, None
         for process in sum(idle.values(), []):
             process.end()
-        if self.folder is not None:
-            shutil.rmtree(self.folder, ignore_errors=True)
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 pool = Pool()
