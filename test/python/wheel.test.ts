@@ -156,6 +156,29 @@ run.table("tasks")`);
   );
 
   it(
+    'calls a function of a module in JavaScript, and says that others need esbuild',
+    withWheel(async () => {
+      writeProgram(
+        'called.mjs',
+        "import { sep } from 'node:path'; export const join = (a, b) => a + sep + b;",
+      );
+      const source = (file: string): string =>
+        `import longpole_dask; print(longpole_dask.function("${file}", "join")("a", "b"))`;
+      assert.equal((await inPython(source('called.mjs'))).stdout, 'a/b\n');
+      writeProgram('importing.mjs', "export { join } from './called.mjs';");
+      assert.match(
+        await failure(source('importing.mjs'), {}),
+        /^RuntimeError: importing\.mjs imports '\.\/called\.mjs', and no esbuild is installed here.*npm install esbuild/,
+      );
+      writeProgram('typed.ts', 'export const join = (a: string, b: string) => a + b;');
+      assert.match(
+        await failure(source('typed.ts'), {}),
+        /^RuntimeError: typed\.ts is no module in JavaScript/,
+      );
+    }),
+  );
+
+  it(
     'says in a sentence which Node it needs',
     withWheel(async () => {
       const open = 'import longpole; longpole.open("x")';
