@@ -97,6 +97,18 @@ describe('a trace read back', () => {
     const begun = (): LiveTrace => {
       const live = new LiveTrace();
       live.workerAdded(worker);
+      // The messages of a piece with few rows are sent together.
+      for (let row = 0; row < 1200; row++)
+        live.metric({
+          time: 1,
+          worker: 0,
+          context: 'execute',
+          span: '',
+          prefix: 'p',
+          activity: 'a',
+          unit: 'bytes',
+          value: row,
+        });
       live.event({ time: 1, worker: 0, topic: 'a', text: 'b' });
       return live;
     };
