@@ -52,7 +52,7 @@ class TypeScriptFunction:
         #: Name of the tasks of Dask.
         self.__name__ = self.__qualname__ = name
         self.module = module
-        #: The module and the program of Node, compressed.
+        #: The module and the program of Node, as `packed` returns them.
         self.bundle = bundle
         self.program = program
         self.pickled = None
@@ -60,7 +60,7 @@ class TypeScriptFunction:
     def __call__(self, *arguments):
         buffers = []
         tree = [self.encoded(index, value, buffers) for index, value in enumerate(arguments)]
-        call = {"file": file_of(self.bundle), "module": self.module, "name": self.__name__, "value": tree}
+        call = {"file": pool.file(*self.bundle), "module": self.module, "name": self.__name__, "value": tree}
         answer, received = called(self.program, call, buffers)
         if "error" in answer:
             raise self.error(**answer["error"])
@@ -87,7 +87,7 @@ class TypeScriptFunction:
         return f"longpole_dask.function({self.module!r}, {self.__name__!r})"
 
     def __dask_tokenize__(self):
-        return "longpole_dask.function", digest(self.bundle), self.__name__
+        return "longpole_dask.function", self.bundle[0], self.__name__
 
     def __reduce__(self):
         if self.pickled is None:
@@ -163,15 +163,15 @@ class Pool:
         with self.lock:
             self.idle.setdefault(program, []).append(process)
 
-    def file(self, packed):
-        """Returns the file with this text. Writes it on the first call."""
+    def file(self, name, data):
+        """Returns the file with this content. Writes it on the first call."""
         with self.lock:
             if self.folder is None:
                 self.folder = tempfile.mkdtemp(prefix="longpole-")
-            path = os.path.join(self.folder, f"{digest(packed)}.mjs")
+            path = os.path.join(self.folder, f"{name}.mjs")
             if not os.path.exists(path):
                 with open(path, "wb") as file:
-                    file.write(zlib.decompress(packed))
+                    file.write(zlib.decompress(data))
             return path
 
     def close(self):
@@ -197,17 +197,14 @@ def after_fork():
 os.register_at_fork(after_in_child=after_fork)
 
 
-def file_of(packed):
-    return pool.file(packed)
-
-
-def digest(packed):
-    return hashlib.sha256(packed).hexdigest()[:16]
+def packed(data):
+    """Returns a hash of the data, and the data compressed."""
+    return hashlib.sha256(data).hexdigest()[:16], zlib.compress(data, 9)
 
 
 def called(program, call, buffers):
     """Runs a call on a process that has no other call."""
-    file = file_of(program)
+    file = pool.file(*program)
     process = pool.take(file)
     answer = process.call(call, buffers)
     pool.give_back(file, process)

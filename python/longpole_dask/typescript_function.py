@@ -2,10 +2,9 @@
 
 import os
 import subprocess
-import zlib
 
 from .find_node import find_node
-from .typescript_calls import TypeScriptFunction
+from .typescript_calls import TypeScriptFunction, packed
 
 #: Exit code of the program that bundles a module, if the module has no such function.
 NO_FUNCTION = 2
@@ -41,4 +40,4 @@ def function(module, name):
         text = done.stderr.decode("utf-8", "replace").strip()
         raise (AttributeError if done.returncode == NO_FUNCTION else RuntimeError)(text)
     program = (bundles / "typescriptCalls.js").read_bytes()
-    return TypeScriptFunction(name, os.fspath(module), zlib.compress(done.stdout, 9), zlib.compress(program, 9))
+    return TypeScriptFunction(name, os.fspath(module), packed(done.stdout), packed(program))
