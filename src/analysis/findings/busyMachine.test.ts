@@ -72,6 +72,39 @@ describe('findings on a busy machine', () => {
     assert.ok(!found({ tasks: waiting(1) }).has('serial-tail'));
   });
 
+  it('a tail is no finding if the thread of its chain began late, e.g. without a core', () => {
+    const chained = (worker: string, begin: number, dispatched?: number): SyntheticTask[] =>
+      Array.from({ length: 10 }, (_, i) => ({
+        key: `${worker}-${i}`,
+        worker,
+        started: begin + i,
+        stopped: begin + i + 1,
+        needs: i === 0 ? [] : [`${worker}-${i - 1}`],
+        ...(dispatched === undefined ? {} : { dispatched }),
+      }));
+    const tasks = [...chained('w0', 0), ...chained('w1', 3)];
+    assert.ok(!found({ tasks }).has('serial-tail'));
+    // The program submitted the chain late.
+    assertCosts({ tasks: [...chained('w0', 0), ...chained('w1', 3, 3)] }, 'serial-tail', 1.5);
+  });
+
+  it('workers are not skewed if a thread had its next task, and did not run it', () => {
+    const run = (worker: string, begin: number, count: number, dispatched = 0): SyntheticTask[] =>
+      Array.from({ length: count }, (_, i) => ({
+        key: `${worker}-${begin + i}`,
+        worker,
+        started: begin + i,
+        stopped: begin + i + 1,
+        dispatched,
+      }));
+    const paused = (dispatched: number): SyntheticSpec => ({
+      tasks: [...run('w0', 0, 12), ...run('w1', 0, 1), ...run('w1', 7, 5, dispatched)],
+      workers: TWO,
+    });
+    assert.ok(found(paused(7)).has('worker-skew'));
+    assert.ok(!found(paused(0)).has('worker-skew'));
+  });
+
   it('a straggler is found among many preempted tasks', () => {
     const waits = (key: string): number => (Number(key.slice(4)) % 7 === 3 ? 0.04 : 0);
     const tasks = many(41).map((task) => ({

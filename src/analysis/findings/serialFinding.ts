@@ -46,6 +46,8 @@ export function serialFinding(
   const rows = Array.from(facts.lanes.spans.rows.filter((row) => inside(row) > 0)).sort(
     (a, b) => inside(b) - inside(a),
   );
+  const late = lateSeconds(facts, start);
+  if (span - late < MIN_SHARE * makespan) return undefined;
   // The threads may also wait for something else, such as the scheduler.
   const seconds = rows.reduce((sum, row) => sum + inside(row), 0);
   if (seconds < span / 2 || stragglersOf(trace).some(({ row }) => inside(row) > span / 2)) return undefined;
@@ -58,7 +60,7 @@ export function serialFinding(
   return {
     code,
     title: `${when} ${what} for ${secondsText(seconds)}, while ${idle}`,
-    seconds: rows.reduce((sum, row) => sum + withCore(row), 0) * (1 - 1 / workers),
+    seconds: Math.max(0, rows.reduce((sum, row) => sum + withCore(row), 0) - late) * (1 - 1 / workers),
     confidence: 'high',
     evidence: {
       text: `For ${isTail ? 'the last ' : ''}${percentText(span / makespan)} of the run, at most one task runs at a time, mostly '${name}'.`,
@@ -68,4 +70,31 @@ export function serialFinding(
     },
     advice: `Split '${name}', combine results in a tree instead of a chain, or start the inputs of '${name}' earlier.`,
   };
+}
+
+/**
+ * Returns the seconds by which the chain of tasks that runs at `start` began later than the run, because the thread that ran all
+ * of it began late, e.g. without a core. Returns 0 for other tasks.
+ */
+function lateSeconds({ trace: { tasks }, lanes, firstStart }: Facts, start: number): number {
+  const { rows } = lanes.spans;
+  for (let lane = 0; lane < lanes.count; lane++) {
+    const first = lanes.offsets[lane]!;
+    let at = lanes.offsets[lane + 1]! - 1;
+    while (at >= first && tasks.started[rows[at]!]! > start) at--;
+    if (at < first || tasks.stopped[rows[at]!]! <= start) continue;
+    while (at > first && needs(tasks, rows[at]!, rows[at - 1]!)) at--;
+    if (at > first) continue;
+    const ready = Math.max(firstStart, tasks.dispatched[rows[first]!] || firstStart);
+    return Math.max(0, tasks.started[rows[first]!]! - ready);
+  }
+  return 0;
+}
+
+function needs(
+  { dependencyOffsets, dependencyRows }: Facts['trace']['tasks'],
+  row: number,
+  other: number,
+): boolean {
+  return dependencyRows.subarray(dependencyOffsets[row]!, dependencyOffsets[row + 1]!).includes(other);
 }

@@ -1,7 +1,7 @@
 import { percentText, secondsText } from '../../base/words.js';
 import { profilerSeconds } from '../profilerStarts.js';
 import { coveredSeconds } from '../workerBalance.js';
-import { overlapSeconds } from './clientTransfers.js';
+import { overlapSeconds, type Span } from './clientTransfers.js';
 import { blockedByProgram } from './eventLoopStarvation.js';
 import type { Facts, Rule } from './finding.js';
 
@@ -95,18 +95,45 @@ function avoidableWait(facts: Facts, begins: Float64Array): number {
   const elsewhere = 2 * (latency + report + transferLatency);
   const { lanes } = facts;
   const ends = begins.map((_, lane) => lanes.stop[lanes.spans.latest[lanes.offsets[lane + 1]! - 1]!]!);
+  const held = Array.from(begins, (_, lane) => ({ spans: heldSpans(facts, lane), next: 0 }));
   const waits = new Map<number, number>();
   for (const { start, stop, row } of facts.parts('waiting for a worker')) {
     // Only threads that have started count, so divide the wait at the starts of threads, and at their ends.
     for (const [from, to] of stretches(start, stop, begins, ends)) {
       const there = facts.workers - begins.filter((begin) => begin > from).length;
-      const idle = 1 - facts.runningBetween(from, to) / there;
+      const holding = held.reduce((sum, lane) => sum + heldSeconds(lane, from, to), 0) / (to - from);
+      const idle = 1 - (facts.runningBetween(from, to) + holding) / there;
       const seconds = to - from - overlapSeconds([{ start: from, stop: to }], blocked);
       if (idle >= MIN_IDLE) waits.set(row, (waits.get(row) ?? 0) + idle * seconds);
     }
   }
   let seconds = 0;
   for (const wait of waits.values()) seconds += Math.max(0, wait - elsewhere);
+  return seconds;
+}
+
+/** Returns the spans in which a thread had its next task and did not run it, e.g. because it waited for a core. */
+function heldSpans({ trace: { tasks }, lanes }: Facts, lane: number): Span[] {
+  const { rows, latest } = lanes.spans;
+  const spans: Span[] = [];
+  for (let at = lanes.offsets[lane]! + 1; at < lanes.offsets[lane + 1]!; at++) {
+    const [start, stop] = [lanes.stop[latest[at - 1]!]!, tasks.started[rows[at]!]!];
+    if (tasks.dispatched[rows[at]!]! <= start && stop > start) spans.push({ start, stop });
+  }
+  return spans;
+}
+
+/** Returns the seconds between two times in the spans of a lane. The times of later calls are not earlier. */
+function heldSeconds(
+  lane: { readonly spans: readonly Span[]; next: number },
+  from: number,
+  to: number,
+): number {
+  const { spans } = lane;
+  while (lane.next < spans.length && spans[lane.next]!.stop <= from) lane.next++;
+  let seconds = 0;
+  for (let at = lane.next; at < spans.length && spans[at]!.start < to; at++)
+    seconds += Math.min(to, spans[at]!.stop) - Math.max(from, spans[at]!.start);
   return seconds;
 }
 
