@@ -27,7 +27,7 @@ START, DATA, KILL, FILE, LEASE, RELEASE = range(6)
 #: Kind of frames from the bridge to a worker: a call of Python that Dask did not run. The number is that of the call.
 CALL_FAILED = 6
 #: Kinds of frames from a worker, in addition to DATA.
-EVENT, ENDED, LEASED, LEASE_OVER = 0, 2, 4, 5
+EVENT, ENDED, LEASED, LEASE_OVER, LEASE_ENDS = 0, 2, 4, 5, 6
 #: Ticks of a second without a call of the bridge after which it counts as gone. Ticks do not advance while a task holds
 #: the interpreter.
 MAX_SILENCE = 60
@@ -43,6 +43,8 @@ LEAVE_SECONDS = 10.0
 LEAVE_SILENCE = 3
 #: Seconds for which a task of Node keeps a thread of Dask, before other tasks of Dask may run.
 LEASE_SECONDS = 2.0
+#: Seconds before the end of a lease at which its process may request the next one, which Dask then has ready.
+RENEWAL_SECONDS = 0.5
 
 
 def frame(kind, process, payload=b""):
@@ -74,6 +76,7 @@ class NodeTap(WorkerPlugin):
         self.processes = {}
         self.readers = {}
         self.leases = {}
+        self.lock = threading.Lock()
         self.up = []
         self.waiting = 0
         self.has_some = asyncio.Event()
@@ -320,12 +323,20 @@ def make_lease():
         if tap is None:
             return
         over = threading.Event()
-        tap.leases[number] = over
+        with tap.lock:
+            before = tap.leases.get(number)
+            tap.leases[number] = over
+        if before is not None:
+            # The process has this thread now.
+            before.set()
         tap.loop.call_soon_threadsafe(tap.send, LEASED, number)
         # A call of Python needs this thread.
-        if not tap.python.calling.get(number):
-            over.wait(LEASE_SECONDS)
-        if tap.leases.get(number) is over:
+        if not tap.python.calling.get(number) and not over.wait(LEASE_SECONDS - RENEWAL_SECONDS):
+            tap.loop.call_soon_threadsafe(tap.send, LEASE_ENDS, number)
+            over.wait(RENEWAL_SECONDS)
+        with tap.lock:
+            if tap.leases.get(number) is not over:
+                return
             del tap.leases[number]
         tap.loop.call_soon_threadsafe(tap.python.lease_ended, number)
 

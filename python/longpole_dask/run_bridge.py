@@ -55,7 +55,7 @@ class WorkerLink:
         self.tasks = [asyncio.ensure_future(self.push()), asyncio.ensure_future(self.poll())]
         #: Process -> task that waits for the end of its lease.
         self.leases = {}
-        #: Tasks that wait for calls of Python.
+        #: Tasks that wait for calls of Python, or for the ends of leases that were requested again.
         self.calls = set()
         #: Whether the worker closes, and waits until its results have been moved.
         self.leaving = False
@@ -77,6 +77,11 @@ class WorkerLink:
             self.post(data)
 
     def lease(self, number):
+        held = self.leases.get(number)
+        if held is not None and not held.done():
+            # The process requests its next lease before the end of this one.
+            self.calls.add(held)
+            held.add_done_callback(self.calls.discard)
         self.leases[number] = asyncio.ensure_future(self.hold(number))
 
     async def hold(self, number):

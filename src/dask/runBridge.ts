@@ -189,6 +189,7 @@ export class RunBridge {
     if (kind === KIND.data) events?.data(payload);
     else if (kind === KIND.leased) events?.leased();
     else if (kind === KIND.leaseOver) events?.leaseOver();
+    else if (kind === KIND.leaseEnds) events?.leaseEnds();
     else if (kind === KIND.ended) this.#processEnded(process, new Error(Buffer.from(payload).toString()));
   }
 

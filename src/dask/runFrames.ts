@@ -15,6 +15,7 @@ export const KIND = {
   ended: 2,
   leased: 4,
   leaseOver: 5,
+  leaseEnds: 6,
 } as const;
 
 const HEAD_BYTES = 9;

@@ -26,6 +26,8 @@ export interface RemoteProcessEvents {
   data(bytes: Uint8Array): void;
   leased(): void;
   leaseOver(): void;
+  /** The lease ends soon. The next one may be requested: it begins when this one ends, or earlier. */
+  leaseEnds(): void;
   /** Called once. */
   ended(cause: Error): void;
 }

@@ -52,6 +52,8 @@ class RemoteChannel implements WorkerChannel {
   readonly #decoder = new MessageDecoder();
   readonly #queue: Entry[] = [];
   #lease: 'none' | 'requested' | 'held' = 'none';
+  /** Whether the next lease was requested while this one is held. */
+  #isRenewing = false;
   #leaseTimer: NodeJS.Timeout | undefined;
   #killTimer: NodeJS.Timeout | undefined;
   /** Whether the cluster did not grant a lease in time. */
@@ -68,6 +70,7 @@ class RemoteChannel implements WorkerChannel {
       data: (bytes) => this.#received(bytes),
       leased: () => this.#leased(),
       leaseOver: () => this.#leaseOver(),
+      leaseEnds: () => this.#leaseEnds(),
       ended: (cause) => this.#ended(cause),
     });
   }
@@ -156,8 +159,12 @@ class RemoteChannel implements WorkerChannel {
 
   #askForLease(): void {
     if (this.#lease !== 'none') return;
-    this.#lease = 'requested';
     this.#process.lease();
+    this.#awaitLease();
+  }
+
+  #awaitLease(): void {
+    this.#lease = 'requested';
     this.#leaseTimer = setTimeout(() => {
       this.#overdue = true;
       this.#flush();
@@ -167,13 +174,24 @@ class RemoteChannel implements WorkerChannel {
   #leased(): void {
     clearTimeout(this.#leaseTimer);
     this.#lease = 'held';
+    this.#isRenewing = false;
     this.#overdue = false;
     this.#flush();
   }
 
+  /** Requests the next lease in time, so that batches do not wait between two leases. */
+  #leaseEnds(): void {
+    if (this.#hasEnded || this.#lease !== 'held' || this.#idle > 0) return;
+    this.#isRenewing = true;
+    this.#process.lease();
+  }
+
   #leaseOver(): void {
     if (this.#lease === 'held') this.#lease = 'none';
-    if (!this.#hasEnded && this.#idle === 0) this.#askForLease();
+    if (this.#hasEnded) return;
+    if (this.#isRenewing) this.#awaitLease();
+    else if (this.#idle === 0) this.#askForLease();
+    this.#isRenewing = false;
   }
 
   #heartbeat(occupied: boolean): void {
@@ -181,6 +199,7 @@ class RemoteChannel implements WorkerChannel {
     if (this.#idle < IDLE_HEARTBEATS || this.#lease === 'none') return;
     clearTimeout(this.#leaseTimer);
     this.#lease = 'none';
+    this.#isRenewing = false;
     this.#process.release();
   }
 

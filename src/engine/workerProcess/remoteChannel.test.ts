@@ -1,0 +1,92 @@
+// Tests when the channel requests leases, and when batches wait for one.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { NO_IDS, NO_VALUES } from '../../protocol/isolateMessages.js';
+import type { RemoteProcessEvents } from '../../protocol/remoteProcess.js';
+import type { FromWorker } from '../../protocol/workerMessages.js';
+import { encodeMessage } from './messageCodec.js';
+import { remoteChannel } from './remoteChannel.js';
+
+/** Opens a channel to a process that records what it is asked for. */
+function openChannel() {
+  const log: string[] = [];
+  const own: RemoteProcessEvents[] = [];
+  const note = (what: string) => (): void => void log.push(what);
+  const channel = remoteChannel({
+    start: (events) => {
+      own.push(events);
+      return {
+        send: note('batch'),
+        kill: note('kill'),
+        lease: note('lease'),
+        release: note('release'),
+        ref: () => undefined,
+        unref: () => undefined,
+      };
+    },
+    prepare: (functions) => functions,
+    isLocal: false,
+  })({ message: () => undefined, ended: () => undefined });
+  const [events] = own;
+  assert.ok(events !== undefined);
+  const sendBatch = (batch: number): void =>
+    channel.send({
+      type: 'batch',
+      run: 1,
+      batch,
+      ids: Int32Array.of(batch),
+      publish: Uint8Array.of(1),
+      keep: NO_IDS,
+      inputs: NO_VALUES,
+      constants: NO_VALUES,
+      gather: [],
+    });
+  const heartbeat = (occupied: boolean): void => {
+    const link = { latency: 0, incomingBytes: 0, incomingCount: 0, outgoingBytes: 0, outgoingCount: 0 };
+    const message: FromWorker = { type: 'heartbeat', sent: 0, answers: 0, link, occupied };
+    events.data(encodeMessage(message));
+  };
+  /** Returns what the process was asked for since the last call. */
+  const asked = (): string[] => log.splice(0);
+  return { events, sendBatch, heartbeat, asked };
+}
+
+test('the next lease is requested before the end of the present one, so that batches do not wait', () => {
+  const { events, sendBatch, asked } = openChannel();
+  sendBatch(1);
+  assert.deepEqual(asked(), ['lease']);
+  events.leased();
+  assert.deepEqual(asked(), ['batch']);
+  events.leaseEnds();
+  sendBatch(2);
+  assert.deepEqual(asked(), ['lease', 'batch']);
+  events.leaseOver();
+  sendBatch(3);
+  assert.deepEqual(asked(), []);
+  events.leased();
+  assert.deepEqual(asked(), ['batch']);
+  // On another thread, the next lease may begin before this one ends. Then the cluster does not report the end.
+  events.leaseEnds();
+  events.leased();
+  sendBatch(4);
+  assert.deepEqual(asked(), ['lease', 'batch']);
+  events.leaseOver();
+  assert.deepEqual(asked(), ['lease']);
+  events.ended(new Error('The test is over.'));
+});
+
+test('an idle process returns its lease and requests no other', () => {
+  const { events, sendBatch, heartbeat, asked } = openChannel();
+  sendBatch(1);
+  events.leased();
+  heartbeat(false);
+  events.leaseEnds();
+  assert.deepEqual(asked(), ['lease', 'batch']);
+  heartbeat(false);
+  assert.deepEqual(asked(), ['release']);
+  events.leaseOver();
+  assert.deepEqual(asked(), []);
+  sendBatch(2);
+  assert.deepEqual(asked(), ['lease']);
+  events.ended(new Error('The test is over.'));
+});
