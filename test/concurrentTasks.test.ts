@@ -1,11 +1,23 @@
 // The option `concurrentTasks`: asynchronous tasks that overlap on one worker.
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { compute, connect, TaskError } from 'longpole';
 import { clusterTest, until } from './cluster/support.js';
-import { exitOnce, fail, inc, largest, measure, measureMore, meet, pause, turn } from './overlapTasks.js';
+import {
+  exitOnce,
+  fail,
+  inc,
+  largest,
+  measure,
+  measureMore,
+  meet,
+  pause,
+  spin,
+  strand,
+  turn,
+} from './overlapTasks.js';
 import { withFolder } from './support/programs.js';
 import { PARALLEL } from './support/schedulers.js';
 
@@ -55,6 +67,31 @@ for (const { name, get } of PARALLEL) {
       );
       await assert.rejects(computing, { name: 'AbortError' });
       assert.equal(await inc(1).compute(options(3)), 2);
+    });
+  });
+
+  test(`${name}: tasks that never end take no room from the next computation`, async () => {
+    const failing = compute(
+      numbers(6).map((index) => strand(index, 6)),
+      options(6),
+    );
+    await assert.rejects(failing, TaskError);
+    assert.equal(await largest(numbers(40).map(turn)).compute(options(6)), 6);
+  });
+
+  test(`${name}: a cancelled task that computes for ever after an await does not block the next computation`, async () => {
+    await withFolder(async (folder) => {
+      const file = join(folder, 'go');
+      const started = join(folder, 'started');
+      const abort = new AbortController();
+      const computing = spin(file, started).compute({ ...options(2), signal: abort.signal });
+      await until('the task runs', () => existsSync(started));
+      abort.abort();
+      await assert.rejects(computing, { name: 'AbortError' });
+      // If this task runs beside the cancelled one, it cannot see the file before the thread is ended.
+      const next = pause(1, file).compute(options(2));
+      writeFileSync(file, '');
+      assert.equal(await next, 1);
     });
   });
 

@@ -1,5 +1,5 @@
 // Tasks that overlap in one isolate.
-import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { contextMeter, tasks } from 'longpole';
 
 let running = 0;
@@ -9,6 +9,11 @@ let open: () => void = () => undefined;
 const gate = new Promise<void>((resolve) => {
   open = resolve;
 });
+let stranded = 0;
+let failStranded: () => void = () => undefined;
+const allStranded = new Promise<void>((resolve) => {
+  failStranded = resolve;
+});
 
 async function counted(work: () => Promise<unknown>): Promise<number> {
   most = Math.max(most, ++running);
@@ -17,7 +22,7 @@ async function counted(work: () => Promise<unknown>): Promise<number> {
   return most;
 }
 
-export const { meet, pause, turn, fail, inc, largest, measure, measureMore, exitOnce } = tasks(
+export const { meet, pause, turn, fail, strand, spin, inc, largest, measure, measureMore, exitOnce } = tasks(
   import.meta.url,
   {
     /** Ends when `count` such tasks have started in this isolate. Returns the index. */
@@ -39,6 +44,19 @@ export const { meet, pause, turn, fail, inc, largest, measure, measureMore, exit
     async fail(): Promise<never> {
       await null;
       throw new RangeError('no');
+    },
+    /** When `count` such tasks have started in this isolate, the first fails. The others never end. */
+    async strand(index: number, count: number): Promise<never> {
+      if (++stranded === count) failStranded();
+      await allStranded;
+      if (index === 0) throw new RangeError('no');
+      return new Promise(() => undefined);
+    },
+    /** Computes for ever from the time at which the file exists. */
+    async spin(file: string, started: string): Promise<never> {
+      writeFileSync(started, '');
+      while (!existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 2));
+      for (;;);
     },
     inc: (value: number) => value + 1,
     largest: (values: readonly number[]) => Math.max(...values),

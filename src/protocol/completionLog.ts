@@ -10,6 +10,7 @@ const RUNNING = 1;
 const CANCELLED = 2;
 const TAIL = 3;
 const RUNNING_BATCH = 4;
+const AWAY = 5;
 /** The last two words are a float64: the start time of the running task. */
 const HEADER_WORDS = 8;
 const SINCE_BYTES = 24;
@@ -231,6 +232,16 @@ export class CompletionLog {
   /** Writer: records that this task does not run any more, unless another task has started meanwhile. */
   leave(id: number): void {
     if (Atomics.load(this.#header, RUNNING) === id + 1) Atomics.store(this.#header, RUNNING, 0);
+  }
+
+  /** Number of tasks that have left the slot of the thread and not ended. */
+  get away(): number {
+    return Atomics.load(this.#header, AWAY);
+  }
+
+  /** Writer: records that a task has left the slot (1), or that a task outside the slot has ended (-1). */
+  countAway(by: 1 | -1): void {
+    Atomics.add(this.#header, AWAY, by);
   }
 
   /** True once the host has asked the isolate to start no more tasks of this run. */

@@ -1,5 +1,5 @@
-// Runs that the host has closed and the thread has not, because it may be running one of their tasks. If the task does
-// not end within the grace period, the thread is terminated.
+// Runs that the host has closed and that still have tasks in the thread. If the tasks do not end within the grace period,
+// the thread is terminated; for tasks that await outside the slot, only when no other run needs the thread.
 import type { CompletionLog } from '../../protocol/completionLog.js';
 import type { GracePeriod, GraceStart } from './gracePeriod.js';
 import { CLOSE_GRACE_MS } from './isolate.js';
@@ -8,7 +8,7 @@ import { type ExecutingTask, executingOf } from './threadRun.js';
 interface ClosingRun {
   readonly log: CompletionLog;
   readonly timer: NodeJS.Timeout;
-  /** Undefined if no task of the run ran at the last check. */
+  /** Undefined if the run had no task at the last check. */
   readonly since: GraceStart | undefined;
   isReleased: boolean;
 }
@@ -16,28 +16,33 @@ interface ClosingRun {
 export class ClosingRuns {
   readonly #runs = new Map<number, ClosingRun>();
   readonly #grace: GracePeriod;
+  readonly #isNeeded: () => boolean;
   readonly #terminate: () => void;
 
-  /** @param terminate ends the thread */
-  constructor(grace: GracePeriod, terminate: () => void) {
+  /**
+   * @param isNeeded whether other runs use the thread, and its event loop turns or one of their tasks runs
+   * @param terminate ends the thread
+   */
+  constructor(grace: GracePeriod, isNeeded: () => boolean, terminate: () => void) {
     this.#grace = grace;
+    this.#isNeeded = isNeeded;
     this.#terminate = terminate;
   }
 
-  /** Reads the thread's use of CPU only while a task runs, because that takes longer than closing a short run. */
+  /** Reads the thread's use of CPU only while it has a task, because that takes longer than closing a short run. */
   add(run: number, log: CompletionLog, known?: GraceStart, isReleased = false): void {
-    const since = log.running === -1 ? undefined : (known ?? this.#grace.begin());
+    const since = hasTasks(log) ? (known ?? this.#grace.begin()) : undefined;
     const timer = setTimeout(() => this.#check(run), CLOSE_GRACE_MS);
     timer.unref();
     this.#runs.set(run, { log, timer, since, isReleased });
   }
 
-  /** Called when the thread has closed the run. The grace period continues for an asynchronous task that still runs. */
+  /** Called when the thread has closed the run. The grace period continues for asynchronous tasks. */
   closed(run: number): void {
     const closing = this.#runs.get(run);
     if (closing === undefined) return;
     closing.isReleased = true;
-    if (closing.log.running === -1) this.#forget(run);
+    if (!hasTasks(closing.log)) this.#forget(run);
   }
 
   /** The running task of a closed run. */
@@ -55,8 +60,9 @@ export class ClosingRuns {
       const closing = this.#runs.get(run);
       if (closing === undefined) return;
       const { log, since, isReleased } = closing;
-      if (log.running !== -1 && since !== undefined && this.#grace.isOver(since)) this.#terminate();
-      else if (log.running === -1 && isReleased) this.#forget(run);
+      const mayEnd = log.running !== -1 || (log.away > 0 && !this.#isNeeded());
+      if (mayEnd && since !== undefined && this.#grace.isOver(since)) this.#terminate();
+      else if (isReleased && !hasTasks(log)) this.#forget(run);
       // The thread runs a task of another run, and its answer for this one comes later; or it waits for a core.
       else this.add(run, log, since, isReleased);
     }).unref();
@@ -66,4 +72,8 @@ export class ClosingRuns {
     clearTimeout(this.#runs.get(run)?.timer);
     this.#runs.delete(run);
   }
+}
+
+function hasTasks(log: CompletionLog): boolean {
+  return log.running !== -1 || log.away > 0;
 }

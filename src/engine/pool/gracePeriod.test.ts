@@ -49,7 +49,11 @@ test('a thread that waits for a core while it closes a run is not ended, and a t
   t.mock.timers.enable({ apis: ['setTimeout', 'setImmediate'] });
   using set = setup({ wantsCore: true, cpu: 40 });
   let ended = 0;
-  const closing = new ClosingRuns(set.grace, () => ended++);
+  const closing = new ClosingRuns(
+    set.grace,
+    () => false,
+    () => ended++,
+  );
   const log = new CompletionLog(4);
   const pass = () => {
     set.state.now += 2 * CLOSE_GRACE_MS;
@@ -60,6 +64,33 @@ test('a thread that waits for a core while it closes a run is not ended, and a t
   for (let i = 0; i < 5; i++) pass();
   assert.equal(ended, 0);
   set.state.use = { wantsCore: true, cpu: 300 };
+  pass();
+  assert.equal(ended, 1);
+});
+
+test('a thread with tasks of a closed run outside the slot is ended when no other run needs it', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'setImmediate'] });
+  using set = setup({ wantsCore: false, cpu: 40 });
+  let isNeeded = true;
+  let ended = 0;
+  const closing = new ClosingRuns(
+    set.grace,
+    () => isNeeded,
+    () => ended++,
+  );
+  const pass = () => {
+    set.state.now += 2 * CLOSE_GRACE_MS;
+    t.mock.timers.tick(2 * CLOSE_GRACE_MS);
+  };
+  const [endless, ending] = [new CompletionLog(4), new CompletionLog(4)];
+  for (const log of [endless, ending]) log.countAway(1);
+  closing.add(RUN, endless);
+  closing.add(RUN + 1, ending);
+  for (const run of [RUN, RUN + 1]) closing.closed(run);
+  for (let i = 0; i < 5; i++) pass();
+  ending.countAway(-1);
+  assert.equal(ended, 0);
+  isNeeded = false;
   pass();
   assert.equal(ended, 1);
 });

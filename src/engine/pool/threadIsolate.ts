@@ -72,8 +72,12 @@ export class ThreadIsolate implements Isolate {
     this.#worker.postMessage(message);
     this.#sent.note(message);
   });
-  /** Runs that are closed here and not yet in the isolate, or that still have a running asynchronous task. */
-  readonly #closing = new ClosingRuns(this.grace, () => this.terminate());
+  /** Runs that are closed here and not yet in the isolate, or that still have asynchronous tasks. */
+  readonly #closing = new ClosingRuns(
+    this.grace,
+    () => this.#runs.size > 0 && (this.#turns || executingOf(this.#runs) !== undefined),
+    () => this.terminate(),
+  );
   alive = true;
   #openings = 0;
   /** The task that ran when the isolate ended. */
@@ -142,8 +146,11 @@ export class ThreadIsolate implements Isolate {
 
   /** Whether the isolate starts, computes or runs a call, rather than wait for messages. */
   get isOccupied(): boolean {
-    const turned = secondsSinceTurn(this.vitals) ?? Number.POSITIVE_INFINITY;
-    return !this.hasStarted || this.#calls.size > 0 || turned > IDLE_TURN_SECONDS;
+    return !this.hasStarted || this.#calls.size > 0 || !this.#turns;
+  }
+
+  get #turns(): boolean {
+    return (secondsSinceTurn(this.vitals) ?? Number.POSITIVE_INFINITY) <= IDLE_TURN_SECONDS;
   }
 
   open(channel: RunChannel): void {

@@ -19,7 +19,7 @@ export interface AsyncTasksOptions {
 export class AsyncTasks {
   readonly #options: AsyncTasksOptions;
   #inSlot: AsyncTask | undefined;
-  /** Number of tasks that have left the slot and not ended. */
+  /** Number of tasks of all runs that have left the slot and not ended. */
   away = 0;
 
   constructor(options: AsyncTasksOptions) {
@@ -66,6 +66,7 @@ export class AsyncTasks {
     const ran = this.#options.ended(task, start, stop, thrown === undefined ? 'done' : 'failed');
     if (task.hasLeft) {
       this.away--;
+      run.log.countAway(-1);
       if (this.#inSlot !== undefined && this.#isRoomBeside(this.#inSlot)) this.#leave(this.#inSlot);
       if (isOver()) return;
     }
@@ -74,15 +75,16 @@ export class AsyncTasks {
     if (task.hasLeft) this.#options.endedOutside(parts);
   }
 
-  /** Returns whether another task may run beside this one, which awaits. */
+  /** Returns whether another task of the run may run beside this one, which awaits. */
   #isRoomBeside({ parts: { run } }: AsyncTask): boolean {
-    return this.away + 1 < run.concurrentTasks;
+    return run.log.away + 1 < run.concurrentTasks;
   }
 
   #leave(task: AsyncTask): void {
     if (task.hasLeft) return;
     task.leave(this.#options.clock());
     this.away++;
+    task.parts.run.log.countAway(1);
     this.#inSlot = undefined;
     this.#options.left(task);
   }
