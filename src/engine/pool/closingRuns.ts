@@ -1,5 +1,5 @@
 // Runs that the host has closed and that still have tasks in the thread. If the tasks do not end within the grace period,
-// the thread is terminated; for tasks that await outside the slot, only when no other run needs the thread.
+// the thread is terminated; for tasks that await outside the slot, only if no other run needs it.
 import type { CompletionLog } from '../../protocol/completionLog.js';
 import type { GracePeriod, GraceStart } from './gracePeriod.js';
 import { CLOSE_GRACE_MS } from './isolate.js';
@@ -20,7 +20,7 @@ export class ClosingRuns {
   readonly #terminate: () => void;
 
   /**
-   * @param isNeeded whether other runs use the thread, and its event loop turns or one of their tasks runs
+   * @param isNeeded whether others use the thread, and its event loop turns or one of their tasks runs
    * @param terminate ends the thread
    */
   constructor(grace: GracePeriod, isNeeded: () => boolean, terminate: () => void) {

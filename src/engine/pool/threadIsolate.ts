@@ -75,7 +75,7 @@ export class ThreadIsolate implements Isolate {
   /** Runs that are closed here and not yet in the isolate, or that still have asynchronous tasks. */
   readonly #closing = new ClosingRuns(
     this.grace,
-    () => this.#runs.size > 0 && (this.#turns || executingOf(this.#runs) !== undefined),
+    () => this.#isUsed && (this.#turns || executingOf(this.#runs) !== undefined),
     () => this.terminate(),
   );
   alive = true;
@@ -147,6 +147,11 @@ export class ThreadIsolate implements Isolate {
   /** Whether the isolate starts, computes or runs a call, rather than wait for messages. */
   get isOccupied(): boolean {
     return !this.hasStarted || this.#calls.size > 0 || !this.#turns;
+  }
+
+  /** Whether runs use the isolate. That of a cluster's worker is kept for its plugins and the state of its modules. */
+  get #isUsed(): boolean {
+    return this.#runs.size > 0 || this.#options.asked !== undefined;
   }
 
   get #turns(): boolean {
