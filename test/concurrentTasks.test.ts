@@ -134,6 +134,9 @@ clusterTest(
     assert.equal(await client.submit(inc, 1), 2);
     writeFileSync(file, '');
     assert.deepEqual(await client.gather(waiting), numbers(4));
+    const together = await Promise.all(numbers(40).map((index) => client.submit(turn, index).result()));
+    // The option limits the tasks of all computations together.
+    assert.ok(Math.max(...together) <= 5);
   },
   { workers: 1, concurrentTasks: 5 },
 );

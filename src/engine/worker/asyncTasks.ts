@@ -1,6 +1,7 @@
 // The asynchronous tasks of an isolate: one in the slot of the thread, and others that have left it and may end at any time.
 import type { TaskRun } from '../../protocol/taskRun.js';
 import type { AsyncTask, AsyncTaskParts } from './asyncTask.js';
+import type { IsolateRun } from './isolateRun.js';
 import type { MeteredTask } from './meterContext.js';
 import { TaskMeter } from './taskMeter.js';
 import type { Outcome } from './taskMetering.js';
@@ -19,7 +20,7 @@ export interface AsyncTasksOptions {
 export class AsyncTasks {
   readonly #options: AsyncTasksOptions;
   #inSlot: AsyncTask | undefined;
-  /** Number of tasks of all runs that have left the slot and not ended. */
+  /** Number of tasks of open runs that have left the slot and not ended. */
   away = 0;
 
   constructor(options: AsyncTasksOptions) {
@@ -65,9 +66,8 @@ export class AsyncTasks {
     if (task.hasLeft) await task.untilRoom(isOver);
     const ran = this.#options.ended(task, start, stop, thrown === undefined ? 'done' : 'failed');
     if (task.hasLeft) {
-      this.away--;
       run.log.countAway(-1);
-      if (this.#inSlot !== undefined && this.#isRoomBeside(this.#inSlot)) this.#leave(this.#inSlot);
+      if (this.#options.isOpen(parts)) this.#ended(1);
       if (isOver()) return;
     }
     if (thrown === undefined) run.complete(value, ran);
@@ -75,15 +75,25 @@ export class AsyncTasks {
     if (task.hasLeft) this.#options.endedOutside(parts);
   }
 
-  /** Returns whether another task of the run may run beside this one, which awaits. */
-  #isRoomBeside({ parts: { run } }: AsyncTask): boolean {
-    return run.log.away + 1 < run.concurrentTasks;
+  /** The run is closed. Its tasks that await do not count any more; they may never end. */
+  closed(run: IsolateRun): void {
+    this.#ended(run.log.away);
+  }
+
+  #ended(count: number): void {
+    this.away -= count;
+    if (this.#inSlot !== undefined && this.#isRoomBeside(this.#inSlot)) this.#leave(this.#inSlot);
+  }
+
+  /** Returns whether another task may run beside this one, which awaits. */
+  #isRoomBeside({ parts }: AsyncTask): boolean {
+    return this.away + 1 < parts.run.concurrentTasks && this.#options.isOpen(parts);
   }
 
   #leave(task: AsyncTask): void {
     if (task.hasLeft) return;
     task.leave(this.#options.clock());
-    this.away++;
+    if (this.#options.isOpen(task.parts)) this.away++;
     task.parts.run.log.countAway(1);
     this.#inSlot = undefined;
     this.#options.left(task);

@@ -94,7 +94,9 @@ export class IsolateRuntime {
     call: (message) => this.#calls.take(message),
     answer: ({ answer }) => this.#link.answered(answer),
     close: ({ run }) => {
+      const closing = this.#runs.get(run);
       this.#runs.delete(run);
+      if (closing !== undefined) this.#async.closed(closing);
       this.#host.post({ type: 'closed', run });
     },
   };
