@@ -12,6 +12,21 @@ import { PARALLEL } from './support/schedulers.js';
 const inc = (x: number): number => x + 1;
 const identity = (x: unknown): unknown => x;
 
+/** Ends when the task of the other name runs, too. */
+const meet = async (folder: string, own: string, other: string): Promise<string> => {
+  const { existsSync, watch, writeFileSync } = await import('node:fs');
+  const met = new Promise<void>((resolve) => {
+    const watcher = watch(folder, () => {
+      if (!existsSync(`${folder}/${other}`)) return;
+      watcher.close();
+      resolve();
+    });
+  });
+  writeFileSync(`${folder}/${own}`, '');
+  if (!existsSync(`${folder}/${other}`)) await met;
+  return own;
+};
+
 for (const { name, get } of PARALLEL) {
   test(`${name} awaits tasks that return promises`, async () => {
     const later = async (x: number): Promise<number> => {
@@ -176,21 +191,37 @@ for (const { name, get } of PARALLEL) {
     );
   });
 
-  test(`${name} runs two computations of one task each concurrently`, async () => {
-    // Each task ends when both tasks run.
-    const meet = async (folder: string, own: string, other: string): Promise<string> => {
-      const { existsSync, watch, writeFileSync } = await import('node:fs');
-      const met = new Promise<void>((resolve) => {
-        const watcher = watch(folder, () => {
-          if (!existsSync(`${folder}/${other}`)) return;
-          watcher.close();
-          resolve();
-        });
-      });
-      writeFileSync(`${folder}/${own}`, '');
-      if (!existsSync(`${folder}/${other}`)) await met;
-      return own;
+  test(`${name} passes a large result to the program, callbacks, and tasks on every worker alike`, async () => {
+    const make = () => {
+      const lines = Array.from({ length: 500 }, (_unused, index) => ({ index, text: `line ${index} ä` }));
+      const value = {
+        map: new Map(lines.map((line) => [line.text, line])),
+        lines,
+        deep: { a: { b: { c: { d: new Float64Array(10_000).fill(3) } } } },
+        date: new Date(0),
+        self: undefined as unknown,
+      };
+      value.self = value;
+      return value;
     };
+    const check = (_met: string, value: ReturnType<typeof make>): boolean =>
+      value.self === value && value.map.get('line 7 ä') === value.lines[7] && value.deep.a.b.c.d[9999] === 3;
+    await withFolder(async (folder) => {
+      const graph = {
+        made: [make],
+        left: [check, [meet, literal(folder), literal('a'), literal('b')], 'made'],
+        right: [check, [meet, literal(folder), literal('b'), literal('a')], 'made'],
+      };
+      assert.deepEqual(await get(graph, ['left', 'right', 'made']), [true, true, make()]);
+    });
+    const seen: unknown[] = [];
+    const posttask = (key: unknown, value: unknown): void => void (key === 'made' && seen.push(value));
+    const graph = { made: [make], used: [check, '', 'made'], again: [check, '', 'made'] };
+    assert.deepEqual(await get(graph, ['used', 'again'], { callbacks: { posttask } }), [true, true]);
+    assert.deepEqual(seen, [make()]);
+  });
+
+  test(`${name} runs two computations of one task each concurrently`, async () => {
     await withFolder(async (folder) => {
       const both = [
         get({ a: [meet, literal(folder), literal('a'), literal('b')] }, 'a'),

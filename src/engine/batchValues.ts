@@ -24,11 +24,6 @@ export function argumentError(plan: Plan, ids: Int32Array, cause: unknown): unkn
   return cause;
 }
 
-/** Returns the results of other workers that the batch needs. */
-export function batchInputs(results: readonly unknown[], ids: Int32Array): Values {
-  return ids.length === 0 ? NO_VALUES : { ids, values: Array.from(ids, (id) => results[id]) };
-}
-
 /** Returns the constants that the tasks of a batch use. */
 export function batchConstants(
   { constants, program }: Pick<Plan, 'constants' | 'program'>,

@@ -70,7 +70,7 @@ class InlineRun {
     this.#uses = plan.program.dependentCounts.slice();
     for (let id = 0; id < this.#uses.length; id++) this.#uses[id]! += plan.requested[id]!;
     this.#evaluator = new Evaluator(plan.program, this.#results, toCallables(plan.functions), plan.constants);
-    this.#view = new RunView(graph, plan, this.#scheduler.state, this.#results);
+    this.#view = new RunView(graph, plan, this.#scheduler.state, (id) => this.#results[id]);
     const { state } = this.#scheduler;
     this.#observers = new RunObservers(options.observers ?? [], this.#view, state, this.#clock);
     this.#ended = completionColumns(this.#observers.records ? LIMITS.maxTasks : 0);

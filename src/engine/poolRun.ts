@@ -8,13 +8,14 @@ import type { CompletionColumns } from '../protocol/completionLog.js';
 import { type ErrorInfo, fromErrorInfo, isErrorInfo, thrownOf } from '../protocol/errorInfo.js';
 import type { FunctionRef } from '../protocol/functionRef.js';
 import type { Graph } from '../protocol/graph.js';
-import { NO_IDS, type Values } from '../protocol/isolateMessages.js';
-import { KIND_ERROR, KIND_PRIVATE, KIND_VALUE, scalarOf } from '../protocol/resultKinds.js';
+import { NO_IDS, type PackedValues, type Values } from '../protocol/isolateMessages.js';
+import { KIND_ERROR, KIND_PACKED, KIND_PRIVATE, KIND_VALUE, scalarOf } from '../protocol/resultKinds.js';
 import type { RunObserver } from '../protocol/runObserver.js';
 import { epochSeconds } from '../resources/clock.js';
-import { argumentError, batchConstants, batchInputs } from './batchValues.js';
+import { argumentError, batchConstants } from './batchValues.js';
 import { BlockedIsolates } from './blockedIsolates.js';
 import { expectedDurations, rememberDurations, secondsOf } from './durations.js';
+import { HeldResults } from './heldResults.js';
 import { InOrder } from './inOrder.js';
 import type { Isolate, RunHandler } from './pool/isolate.js';
 import type { Pool, PoolShare } from './pool/pool.js';
@@ -58,7 +59,7 @@ class PoolRun implements RunHandler {
   readonly #scheduler: Scheduler;
   readonly #observers: RunObservers;
   readonly #view: RunView;
-  readonly #results: unknown[];
+  readonly #results: HeldResults;
   readonly #claims: Int32Array;
   readonly #concurrentTasks: number;
   readonly #wanted: Uint8Array;
@@ -87,7 +88,7 @@ class PoolRun implements RunHandler {
     this.#options = options;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#results = new Array(plan.program.size);
+    this.#results = new HeldResults(plan.program.size);
     this.#claims = new Int32Array(new SharedArrayBuffer(4 * plan.program.size));
     this.#wanted = new Uint8Array(new SharedArrayBuffer(plan.program.size));
     const { allowedFailures, concurrentTasks = 1 } = options;
@@ -98,7 +99,7 @@ class PoolRun implements RunHandler {
       allowedFailures,
     });
     const { state } = this.#scheduler;
-    this.#view = new RunView(graph, plan, state, this.#results, this.#run);
+    this.#view = new RunView(graph, plan, state, (id) => this.#results.get(id), this.#run);
     this.#observers = new RunObservers(options.observers ?? [], this.#view, state, epochSeconds);
     this.#blocked = new BlockedIsolates({
       run: this.#run,
@@ -128,11 +129,12 @@ class PoolRun implements RunHandler {
     this.#guard(() => this.#take(isolate, columns, values));
   }
 
-  fetched(isolate: Isolate, values: Values, missing: Int32Array): void {
+  fetched(isolate: Isolate, values: Values, missing: Int32Array, packed: PackedValues): void {
     this.#fromWorker(isolate, (worker) => {
       for (let index = 0; index < values.ids.length; index++)
-        this.#results[values.ids[index]!] = values.values[index];
-      const ids = Array.from(values.ids);
+        this.#results.set(values.ids[index]!, values.values[index]);
+      for (const [index, id] of packed.ids.entries()) this.#results.setPacked(id, packed.results[index]);
+      const ids = [...values.ids, ...packed.ids];
       this.#handle({ type: 'results-fetched', worker, ids, missing: Array.from(missing) });
     });
   }
@@ -249,11 +251,12 @@ class PoolRun implements RunHandler {
     for (let index = 0; index < count; index++) {
       const id = ids[index]!;
       const kind = kinds[index]!;
-      if (kind === KIND_VALUE) this.#results[id] = values.get(id);
+      if (kind === KIND_VALUE) this.#results.set(id, values.get(id));
+      else if (kind === KIND_PACKED) this.#results.setPacked(id, values.get(id));
       else if (kind === KIND_ERROR) {
         this.#failAt(isolate, columns, index, values.get(id));
         return;
-      } else if (kind !== KIND_PRIVATE) this.#results[id] = scalarOf(kind, numbers[index]!);
+      } else if (kind !== KIND_PRIVATE) this.#results.set(id, scalarOf(kind, numbers[index]!));
     }
   }
 
@@ -274,7 +277,7 @@ class PoolRun implements RunHandler {
     for (let index = 0; index < count && !this.#settled; index++) {
       const id = ids[index]!;
       this.#observers.taskStarted(id);
-      const value = this.#results[id];
+      const value = this.#results.get(id);
       this.#scheduler.finishQuietly({ ...event, from: index, to: index + 1 });
       this.#observers.taskFinished(id, value, worker, starts[index]!, stops[index]!);
     }
@@ -313,7 +316,7 @@ class PoolRun implements RunHandler {
         this.#dispatch(instruction);
         break;
       case 'release':
-        for (const id of instruction.ids) this.#results[id] = undefined;
+        for (const id of instruction.ids) this.#results.drop(id);
         for (const { worker, ids } of instruction.workers)
           this.#isolates.get(worker)?.release(this.#run, ids);
         break;
@@ -340,7 +343,7 @@ class PoolRun implements RunHandler {
         ids,
         publish,
         keep: this.#observers.results ? NO_IDS : keep,
-        inputs: batchInputs(this.#results, inputs),
+        ...this.#results.inputs(inputs),
         constants,
       });
     } catch (error) {
@@ -355,7 +358,7 @@ class PoolRun implements RunHandler {
     if (this.#settled) return;
     this.#close();
     const thrown = this.#observers.runFinished(undefined);
-    if (thrown === undefined) this.#resolve(this.#results);
+    if (thrown === undefined) this.#resolve(this.#results.all(this.#plan.requested));
     else this.#reject(thrown);
   }
 

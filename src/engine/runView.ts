@@ -49,10 +49,16 @@ export class RunView implements RunInfo {
   #computation: Computation | undefined;
 
   /**
-   * @param results the caller's results, by task id
+   * @param resultOf returns the caller's result of a task
    * @param run number under which the isolates know this run. Default: -1, for a run on the caller's thread
    */
-  constructor(graph: Graph, plan: Plan, scheduler: SchedulerState, results: readonly unknown[], run = -1) {
+  constructor(
+    graph: Graph,
+    plan: Plan,
+    scheduler: SchedulerState,
+    resultOf: (id: number) => unknown,
+    run = -1,
+  ) {
     this.graph = graph;
     this.#run = run;
     this.#plan = plan;
@@ -60,7 +66,7 @@ export class RunView implements RunInfo {
     this.dependentOffsets = plan.dependents.offsets;
     this.dependents = plan.dependents.targets;
     this.requested = plan.requested;
-    this.state = new LazyRunState(plan, scheduler, this.running, results);
+    this.state = new LazyRunState(plan, scheduler, this.running, resultOf);
   }
 
   get finishedCount(): number {
@@ -160,7 +166,7 @@ class LazyRunState implements RunState {
     plan: Plan,
     scheduler: SchedulerState,
     running: ReadonlySet<number>,
-    results: readonly unknown[],
+    resultOf: (id: number) => unknown,
   ) {
     this.#plan = plan;
     this.#scheduler = scheduler;
@@ -188,11 +194,7 @@ class LazyRunState implements RunState {
     );
     const inCache = (id: number): boolean =>
       scheduler.state[id] === MEMORY && scheduler.location[id] === CALLER;
-    this.cache = this.#map(
-      inCache,
-      (id) => results[id],
-      (key) => data.get(key),
-    );
+    this.cache = this.#map(inCache, resultOf, (key) => data.get(key));
     this.running = this.#set(
       () => running.size,
       (id) => running.has(id),

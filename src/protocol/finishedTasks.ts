@@ -2,9 +2,9 @@
 import { type CompletionColumns, MAX_DIMENSIONS } from './completionLog.js';
 import { type ErrorInfo, isErrorInfo, toErrorInfo } from './errorInfo.js';
 import type { Values } from './isolateMessages.js';
-import { KIND_ERROR, KIND_VALUE } from './resultKinds.js';
+import { KIND_ERROR, KIND_PACKED, KIND_VALUE } from './resultKinds.js';
 
-/** `values` holds the results of kind VALUE, `errors` those of kind ERROR. */
+/** `values` holds the results of kinds VALUE and PACKED, `errors` those of kind ERROR. */
 export interface FinishedTasks extends Omit<CompletionColumns, 'count'> {
   readonly type: 'finished';
   readonly run: number;
@@ -25,7 +25,7 @@ export function packFinished(
   const errors: { id: number; error: ErrorInfo }[] = [];
   for (let index = 0; index < count; index++) {
     const id = ids[index]!;
-    if (kinds[index] === KIND_VALUE) {
+    if (kinds[index] === KIND_VALUE || kinds[index] === KIND_PACKED) {
       valueIds.push(id);
       values.push(arrived.get(id));
     } else if (kinds[index] === KIND_ERROR) {

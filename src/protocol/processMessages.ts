@@ -45,7 +45,7 @@ export interface RunningInProcess {
   readonly id: number;
 }
 
-export type FetchedFromProcess = Omit<Fetched, 'opening' | 'packed'>;
+export type FetchedFromProcess = Omit<Fetched, 'opening'>;
 
 /** The isolate in the process died; the process is about to end. */
 export interface IsolateLost {

@@ -18,6 +18,8 @@ export const KIND_ERROR = 7;
 export const KIND_STORED = 8;
 /** The task did not run, because one of its dependencies had failed here. */
 export const KIND_SKIPPED = 9;
+/** As KIND_VALUE, but packed, because only other isolates are known to need the value. */
+export const KIND_PACKED = 10;
 
 /** Returns whether kind and number contain the whole value. */
 export function isScalar(kind: number): boolean {
@@ -26,7 +28,7 @@ export function isScalar(kind: number): boolean {
 
 /** Returns whether the value or the error comes in a separate message. */
 export function isSeparate(kind: number): boolean {
-  return kind === KIND_VALUE || kind === KIND_ERROR || kind === KIND_STORED;
+  return kind === KIND_VALUE || kind === KIND_ERROR || kind === KIND_STORED || kind === KIND_PACKED;
 }
 
 /** Returns the kind of a scalar, or KIND_VALUE. */

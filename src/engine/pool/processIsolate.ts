@@ -114,7 +114,7 @@ export class ProcessIsolate implements Isolate {
         state.running = message.id;
         break;
       case 'fetched':
-        handler.fetched(this, message.values, message.missing, NO_PACKED);
+        handler.fetched(this, message.values, message.missing, message.packed);
         for (const { id, error } of message.errors) handler.fetchFailed(this, id, error);
         break;
       case 'stolen':

@@ -3,22 +3,33 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compileGraph } from '../../graph/compile.js';
 import { CompletionLog } from '../../protocol/completionLog.js';
-import { NO_IDS, NO_PACKED, NO_VALUES, type RunBatch } from '../../protocol/isolateMessages.js';
+import {
+  NO_IDS,
+  NO_PACKED,
+  NO_VALUES,
+  type PackedValues,
+  type RunBatch,
+} from '../../protocol/isolateMessages.js';
 import { STAYED } from '../../protocol/taskRun.js';
 import { toCallables } from './evaluator.js';
 import { IsolateRun } from './isolateRun.js';
-import { packResult } from './packResult.js';
+import { packResult, unpackResult } from './packResult.js';
 
 const numbers = (): number[] => [1, 2, 3];
 const count = (list: readonly unknown[]): number => list.length;
 
+interface Opened {
+  readonly make?: () => unknown;
+  readonly inlineBytes?: number;
+}
+
 /** Opens a run with two tasks: `used` takes the result of `made`. */
-function openRun() {
-  const { program, functions, constants, ids } = compileGraph({ made: [numbers], used: [count, 'made'] }, [
-    'used',
-  ]);
+function openRun({ make = numbers, inlineBytes = 1e6 }: Opened = {}) {
+  const graph = { made: [make], used: [count, 'made'] };
+  const { program, functions, constants, ids } = compileGraph(graph, ['used']);
   const log = new CompletionLog(program.size);
   const claims = new Int32Array(program.size);
+  const wanted = new Uint8Array(program.size);
   const run = new IsolateRun({
     type: 'open',
     run: 1,
@@ -26,9 +37,9 @@ function openRun() {
     program,
     functions: [],
     claims,
-    wanted: new Uint8Array(program.size),
+    wanted,
     log: log.buffer,
-    inlineBytes: 1e6,
+    inlineBytes,
     keys: null,
     marks: false,
     concurrentTasks: 1,
@@ -51,7 +62,7 @@ function openRun() {
     ids: Int32Array.from(ids),
     packed: gathered ? { ids: Int32Array.of(made), results: [packResult([1, 2, 3])] } : NO_PACKED,
   });
-  return { run, batch, sent, claims, made, used };
+  return { run, batch, sent, claims, wanted, made, used };
 }
 
 function complete(run: IsolateRun, id: number): unknown {
@@ -135,4 +146,27 @@ test('an input that was sent for a task that runs again stays for other tasks, i
   run.accept(batch([made]));
   complete(run, used);
   assert.equal(complete(run, used), 3);
+});
+
+test('a large result of a local scheduler that another task uses leaves its isolate packed', () => {
+  const large = (): string[] => Array.from({ length: 1000 }, (_unused, index) => `line ${index}`);
+  const local = { inlineBytes: Number.POSITIVE_INFINITY };
+  const { run, batch, wanted, made, used } = openRun({ ...local, make: large });
+  run.accept(batch([]));
+  wanted.fill(1);
+  complete(run, made);
+  const packed = [{ id: made, value: large() }];
+  const unpacked = ({ ids, results }: PackedValues): unknown =>
+    results.map((result, index) => ({ id: ids[index], value: unpackResult(result) }));
+  const sent = run.takeUnsent();
+  assert.deepEqual(unpacked(sent.packed), packed);
+  assert.equal(sent.values.ids.length, 0);
+  assert.deepEqual(unpacked(run.fetch(Int32Array.of(made)).packed), packed);
+  assert.equal(complete(run, used), 1000);
+
+  const small = openRun(local);
+  small.run.accept(small.batch([]));
+  small.wanted.fill(1);
+  complete(small.run, small.made);
+  assert.deepEqual(small.run.takeUnsent().values, { ids: Int32Array.of(small.made), values: [numbers()] });
 });

@@ -9,6 +9,7 @@ import { functionOf, type Program } from '../../protocol/program.js';
 import {
   KIND_ERROR,
   KIND_NUMBER,
+  KIND_PACKED,
   KIND_PRIVATE,
   KIND_SKIPPED,
   KIND_STORED,
@@ -34,6 +35,11 @@ import { type Unsent, UnsentResults } from './unsentResults.js';
 const KEEP = 0x7fffffff;
 /** Bytes up to which the size of a private result is measured; the size of arrays is always known. */
 const MEASURED_BYTES = 64 * 1024;
+/**
+ * Bytes above which a local scheduler's results are packed for other isolates. The program's thread passes them on unread.
+ * Below, packing and unpacking each value alone costs more than two copies together with others.
+ */
+const PACKED_ABOVE = 4096;
 const UNDEFINED_TYPE = 0;
 
 /** Form in which a result leaves its isolate, or stays. */
@@ -66,6 +72,8 @@ export class IsolateRun {
   readonly #slowest: Float64Array;
   readonly #keys: readonly string[] | null;
   readonly #inlineBytes: number;
+  /** Whether results go to the program of a local scheduler, and not to the store of a worker. */
+  readonly #isLocal: boolean;
   readonly #names: readonly string[];
   /** Tasks that failed or seceded here, were skipped, or could not be fetched, and have no result since. */
   readonly #failed = new Set<number>();
@@ -86,6 +94,7 @@ export class IsolateRun {
     this.#program = program;
     this.#keys = message.keys;
     this.#inlineBytes = message.inlineBytes;
+    this.#isLocal = message.inlineBytes === Number.POSITIVE_INFINITY;
     this.#names = message.functions.map(({ name }) => name);
     if (message.marks) markTasks();
     this.#results = new Array(program.size);
@@ -228,8 +237,7 @@ export class IsolateRun {
     }
     const { kind, kept, bytes } = publication;
     // Local schedulers have no plugin that records shapes.
-    const isLocal = this.#inlineBytes === Number.POSITIVE_INFINITY;
-    this.#completed(kind, kept, bytes, ran, isLocal ? undefined : shapeOf(value));
+    this.#completed(kind, kept, bytes, ran, this.#isLocal ? undefined : shapeOf(value));
   }
 
   /** Logs a completion. `number` is the value of a number, and the bytes of any other result. */
@@ -243,15 +251,14 @@ export class IsolateRun {
 
   /** Queues a result for sending if others need it. Throws if the value must be copied and cannot be. */
   #publish(id: number, value: unknown): Publication {
-    const local = this.#inlineBytes === Number.POSITIVE_INFINITY;
     // A local scheduler does not use sizes, so they are not measured.
-    const bytes = local ? Number.NaN : sizeOf(value, MEASURED_BYTES);
+    const bytes = this.#isLocal ? Number.NaN : sizeOf(value, MEASURED_BYTES);
     if (this.#wanted[id] !== 1) return { kind: KIND_PRIVATE, kept: value, bytes };
     const needed = this.#program.dependentCounts[id]! > 0;
-    if (local || bytes <= this.#inlineBytes) {
-      const kept = needed && local ? shareBuffers(value) : value;
-      this.#unsent.addValue(id, kept);
-      return { kind: KIND_VALUE, kept, bytes };
+    if (this.#isLocal) return addForProgram(this.#unsent, id, value, needed);
+    if (bytes <= this.#inlineBytes) {
+      this.#unsent.addValue(id, value);
+      return { kind: KIND_VALUE, kept: value, bytes };
     }
     const pack = (): PackedResult => packResult(value);
     const packed =
@@ -329,9 +336,8 @@ export class IsolateRun {
       const value = this.#results[id];
       if (this.#uses[id] === 0) missing.push(id);
       else if (sizeOf(value, this.#inlineBytes) <= this.#inlineBytes) {
-        const shared = this.#inlineBytes === Number.POSITIVE_INFINITY ? shareBuffers(value) : value;
-        this.#results[id] = shared;
-        found.addValue(id, shared);
+        if (this.#isLocal) this.#results[id] = addForProgram(found, id, value, true).kept;
+        else found.addValue(id, value);
       } else {
         try {
           found.addPacked(id, packResult(value));
@@ -369,5 +375,25 @@ export class IsolateRun {
     const slowest = this.#slowest[fn]!;
     // The maximum decays by 2 % a call, so that early calls, which V8 had not optimised yet, lose their weight.
     this.#slowest[fn] = slowest > seconds ? slowest + (seconds - slowest) * 0.02 : seconds;
+  }
+}
+
+/** Queues a result for the program. Returns its form, and the value that stays here. */
+function addForProgram(unsent: UnsentResults, id: number, value: unknown, needed: boolean): Publication {
+  const kept = needed ? shareBuffers(value) : value;
+  const packed = needed && kept === value ? packedForOthers(value) : undefined;
+  if (packed === undefined) unsent.addValue(id, kept);
+  else unsent.addPacked(id, packed);
+  return { kind: packed === undefined ? KIND_VALUE : KIND_PACKED, kept, bytes: Number.NaN };
+}
+
+/** Returns the packed value if it is large apart from memory that is shared anyway; undefined if it is sent as it is. */
+function packedForOthers(value: unknown): PackedResult | undefined {
+  if (ArrayBuffer.isView(value) || sizeOf(value, PACKED_ABOVE) <= PACKED_ABOVE) return undefined;
+  try {
+    return packResult(value);
+  } catch {
+    // A message between threads can hold more than bytes can, and tells what it cannot hold.
+    return undefined;
   }
 }

@@ -4,7 +4,13 @@ import { internalError } from '../../base/errors.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import { type ErrorInfo, toErrorInfo } from '../../protocol/errorInfo.js';
 import { packFinished } from '../../protocol/finishedTasks.js';
-import type { Values } from '../../protocol/isolateMessages.js';
+import {
+  NO_IDS,
+  NO_PACKED,
+  NO_VALUES,
+  type PackedValues,
+  type Values,
+} from '../../protocol/isolateMessages.js';
 import type {
   FromProcess,
   IsolateOrders,
@@ -40,9 +46,9 @@ class Relay implements RunHandler {
     sendFinished(packFinished(this.#run, columns, arrived), send);
   }
 
-  fetched(_isolate: Isolate, values: Values, missing: Int32Array): void {
+  fetched(_isolate: Isolate, values: Values, missing: Int32Array, packed: PackedValues): void {
     sendValues(values, (sendable, errors) =>
-      send({ type: 'fetched', run: this.#run, values: sendable, missing, errors }),
+      send({ type: 'fetched', run: this.#run, values: sendable, packed, missing, errors }),
     );
   }
 
@@ -50,8 +56,9 @@ class Relay implements RunHandler {
     send({
       type: 'fetched',
       run: this.#run,
-      missing: new Int32Array(0),
-      values: { ids: new Int32Array(0), values: [] },
+      missing: NO_IDS,
+      values: NO_VALUES,
+      packed: NO_PACKED,
       errors: [{ id, error }],
     });
   }
