@@ -393,7 +393,7 @@ function packedForOthers(value: unknown): PackedResult | undefined {
   try {
     return packResult(value);
   } catch {
-    // A message between threads can hold more than bytes can, and tells what it cannot hold.
+    // A message between threads can hold more than bytes can. Its error names the part that it cannot hold.
     return undefined;
   }
 }
