@@ -16,8 +16,8 @@ const open = new AsyncLocalStorage<Annotations>();
  *     const parts = annotate({ priority: 10, retries: 2 }, () => paths.map((path) => load(path)));
  *     await compute(merge(parts), { priority: 1 });
  *
- * Only clusters support these options, so `compute` of an annotated task runs on a cluster. There, tasks with different
- * options form separate computations. Workers keep the results that are passed between these computations until all
+ * Local schedulers support `priority`. The other options need a cluster, so `compute` of a task with one of them runs on a
+ * cluster. There, tasks with different options form separate computations. Workers keep the results that are passed between these computations until all
  * have ended.
  *
  * @param options `priority`, `retries`, `workers`, `resources`; see ClusterTaskOptions

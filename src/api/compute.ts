@@ -9,7 +9,7 @@ import {
   watchersOf,
 } from '../diagnostics/callbackObservers.js';
 import { untilClosed } from '../engine/cluster/endedByClosing.js';
-import { annotatedStages } from '../graph/annotatedStages.js';
+import { clusterAnnotation } from '../graph/annotatedStages.js';
 import { compileDelayed } from '../graph/compile.js';
 import type { ComputeOptions, SchedulerName } from '../graph/computeOptions.js';
 import { type Delayed, graphOf, setComputeRunner } from '../graph/delayed.js';
@@ -32,7 +32,7 @@ const COMPUTE_OPTIONS: OptionKinds<ComputeOptions> = {
   get: CALLABLE,
 };
 
-const CLUSTER_NAMES = ['priority', 'retries', 'workers', 'resources', 'timeout'] as const;
+const CLUSTER_NAMES = ['retries', 'workers', 'resources', 'timeout'] as const;
 const LOCAL_NAMES = ['numWorkers', 'concurrentTasks', 'allowedFailures'] as const;
 
 /**
@@ -90,6 +90,7 @@ async function computeAll(
   const plan = compileDelayed(delayeds, {
     shared: scheduler === 'threads',
     byReference: scheduler === 'sync',
+    priority: options.priority ?? 0,
   });
   const graph = planGraph(plan);
   const results =
@@ -101,8 +102,7 @@ async function computeAll(
 
 function schedulerOf(options: ComputeOptions, delayeds: readonly Delayed<unknown>[]): SchedulerName {
   const { scheduler } = options;
-  const annotated = annotatedStages(delayeds).length > 0 ? 'annotate()' : undefined;
-  const forCluster = CLUSTER_NAMES.find((name) => options[name] !== undefined) ?? annotated;
+  const forCluster = CLUSTER_NAMES.find((name) => options[name] !== undefined) ?? annotated(delayeds);
   const forLocal = localOption(options);
   if (forCluster !== undefined && (forLocal !== undefined || (scheduler ?? 'cluster') !== 'cluster'))
     throw conflict(forCluster, 'a cluster', 'a local scheduler');
@@ -119,6 +119,12 @@ function schedulerOf(options: ComputeOptions, delayeds: readonly Delayed<unknown
   const setting = config.get('scheduler');
   if (setting !== undefined && (setting !== 'cluster' || !needsLocal)) return setting;
   return config.get('processes') ? 'processes' : 'threads';
+}
+
+/** Returns an option of a block around the definition of a task that only clusters support, if any. */
+function annotated(delayeds: readonly Delayed<unknown>[]): string | undefined {
+  const name = clusterAnnotation(delayeds);
+  return name === undefined ? undefined : `annotate({ ${name} })`;
 }
 
 /**
@@ -150,7 +156,8 @@ function runByGet(
   keys: Keys,
   { get, ...options }: ComputeOptions,
 ): unknown {
-  if (annotatedStages(delayeds).length > 0) throw conflict('annotate()', 'a cluster', 'the scheduler get');
+  const forCluster = annotated(delayeds);
+  if (forCluster !== undefined) throw conflict(forCluster, 'a cluster', 'the scheduler get');
   return get?.(graphOf(delayeds), keys, options);
 }
 

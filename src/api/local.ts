@@ -31,7 +31,7 @@ export type { CallbacksOption, GetOptions } from './runPlan.js';
 export function getSync<R = unknown>(graph: Graph, keys: Keys, options?: GetOptions): R;
 export function getSync(graph: Graph, keys: Keys, options: GetOptions = {}): unknown {
   checkOptions('getSync()', options, LOCAL_OPTIONS);
-  const plan = compileGraph(graph, flattenKeys(keys), { byReference: true });
+  const plan = compileGraph(graph, flattenKeys(keys), { byReference: true, priority: options.priority ?? 0 });
   return shape(keys, plan, runPlanInline(graph, plan, options));
 }
 
@@ -51,7 +51,7 @@ export function getThreaded<R = unknown>(graph: Graph, keys: Keys, options?: Get
 export async function getThreaded(graph: Graph, keys: Keys, options: GetOptions = {}): Promise<unknown> {
   checkOptions('getThreaded()', options, LOCAL_OPTIONS);
   if (isImportedByWorker()) return new Promise(() => undefined);
-  const plan = compileGraph(graph, flattenKeys(keys), { shared: true });
+  const plan = compileGraph(graph, flattenKeys(keys), { shared: true, priority: options.priority ?? 0 });
   return shape(keys, plan, await runPlanOnPool('threads', graph, plan, options));
 }
 
@@ -72,7 +72,7 @@ export async function getMultiprocessing(
 ): Promise<unknown> {
   checkOptions('getMultiprocessing()', options, LOCAL_OPTIONS);
   if (isImportedByWorker()) return new Promise(() => undefined);
-  const plan = compileGraph(graph, flattenKeys(keys));
+  const plan = compileGraph(graph, flattenKeys(keys), { priority: options.priority ?? 0 });
   return shape(keys, plan, await runPlanOnPool('processes', graph, plan, options));
 }
 

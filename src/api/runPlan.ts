@@ -1,7 +1,7 @@
 // Runs a plan on a local scheduler: ships its functions, selects the pool, and collects the callbacks of the run.
 
 import { availableParallelism } from 'node:os';
-import { ANY, COUNT, type OptionKinds, SIGNAL } from '../base/arguments.js';
+import { ANY, COUNT, FINITE, type OptionKinds, SIGNAL } from '../base/arguments.js';
 import { type CallbackLike, callbacksForRun, observersOf } from '../diagnostics/callbackObservers.js';
 import { callingLine } from '../diagnostics/callingLine.js';
 import { suspended } from '../diagnostics/registry.js';
@@ -25,6 +25,7 @@ export const LOCAL_OPTIONS: OptionKinds<LocalOptions> = {
   signal: SIGNAL,
   numWorkers: COUNT,
   concurrentTasks: COUNT,
+  priority: FINITE,
   callbacks: ANY,
   allowedFailures: COUNT,
 };

@@ -18,6 +18,7 @@ export const ANY: Kind = { expected: 'any value', accepts: () => true };
 export const FLAG: Kind = kind('true or false', (value) => typeof value === 'boolean');
 export const TEXT: Kind = kind('a non-empty string', (value) => typeof value === 'string' && value !== '');
 export const NUMBER: Kind = kind('a number', (value) => typeof value === 'number' && !Number.isNaN(value));
+export const FINITE: Kind = kind('a number', Number.isFinite);
 export const COUNT: Kind = kind(
   'a whole number from 1',
   (value) => typeof value === 'number' && Number.isInteger(value) && value >= 1,

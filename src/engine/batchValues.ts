@@ -1,4 +1,4 @@
-// The values that travel with a batch.
+// The values that travel with a batch, and its priority.
 import { messageOf, TaskError } from '../base/errors.js';
 import type { Plan } from '../graph/compile.js';
 import { NO_VALUES, type Values } from '../protocol/isolateMessages.js';
@@ -22,6 +22,12 @@ export function argumentError(plan: Plan, ids: Int32Array, cause: unknown): unkn
     }
   }
   return cause;
+}
+
+/** Returns the priority of the batch: that of its most urgent task, which may need the others. */
+export function batchPriority({ priority = 0, priorities }: Plan, ids: Int32Array): number {
+  if (priorities === undefined) return priority;
+  return ids.reduce((most, id) => Math.max(most, priorities[id]!), Number.NEGATIVE_INFINITY);
 }
 
 /** Returns the constants that the tasks of a batch use. */

@@ -1,13 +1,20 @@
 // A run may wait in an isolate behind a task of another run that never ends. After about a second the run takes its tasks
-// back and leaves the isolate. Its other isolates run them, or a spare one.
+// back and leaves the isolate. Its other isolates run them, or a spare one. A run does not leave an isolate because tasks of
+// a higher priority run there one after the other.
 import { NO_IDS } from '../protocol/isolateMessages.js';
-import type { Isolate } from './pool/isolate.js';
+import type { Isolate, OtherTask } from './pool/isolate.js';
 import { unfinishedTasks } from './scheduler/batching.js';
 import type { SchedulerEvent } from './scheduler/events.js';
 import type { SchedulerState } from './scheduler/schedulerState.js';
 
 /** Polls after which an isolate counts as blocked; at least a second. */
 const MAX_POLLS = 100;
+
+/** The polls for which a run has waited in an isolate, and the task that ran there at the last one. */
+interface Wait {
+  readonly polls: number;
+  readonly behind: OtherTask;
+}
 
 /** The run that waits. */
 export interface WaitingRun {
@@ -22,8 +29,7 @@ export interface WaitingRun {
 
 export class BlockedIsolates {
   readonly #waiting: WaitingRun;
-  /** Isolate → polls since this run last ran there. */
-  readonly #polls = new Map<Isolate, number>();
+  readonly #waits = new Map<Isolate, Wait>();
   /** Isolates from which tasks are taken back. */
   readonly #leaving = new Set<Isolate>();
 
@@ -33,33 +39,43 @@ export class BlockedIsolates {
 
   /** Called when tasks of the run have finished in an isolate. */
   moved(isolate: Isolate, worker: number): void {
-    this.#polls.delete(isolate);
+    this.#waits.delete(isolate);
     if (this.#leaving.delete(isolate)) this.#waiting.handle({ type: 'worker-paused', worker, paused: false });
   }
 
   /** Called when an isolate has ended. */
   ended(isolate: Isolate): void {
-    this.#polls.delete(isolate);
+    this.#waits.delete(isolate);
     this.#leaving.delete(isolate);
   }
 
   /** Counts a poll, and takes tasks back from blocked isolates. */
   poll(workers: ReadonlyMap<Isolate, { readonly index: number }>): void {
-    const { run, state } = this.#waiting;
-    const blocked = [...workers].filter(([isolate]) => {
-      const waits = isolate.running(run) < 0 && isolate.runsOther(run);
-      const polls = waits ? (this.#polls.get(isolate) ?? 0) + 1 : 0;
-      this.#polls.set(isolate, polls);
-      return polls >= MAX_POLLS;
-    });
+    const { state } = this.#waiting;
+    const blocked = [...workers].filter(([isolate]) => this.#count(isolate) >= MAX_POLLS);
     if (!blocked.some(([, { index }]) => state.workers.get(index)!.outstanding > 0)) return;
     if (workers.size === blocked.length) this.#waiting.addSpare();
     for (const [isolate, { index }] of blocked) this.#takeBack(isolate, index);
   }
 
+  /** Returns the polls for which the run has waited in the isolate. */
+  #count(isolate: Isolate): number {
+    const { run } = this.#waiting;
+    const behind = isolate.running(run) < 0 ? isolate.runningOther(run) : undefined;
+    if (behind === undefined) {
+      this.#waits.delete(isolate);
+      return 0;
+    }
+    const before = this.#waits.get(isolate);
+    const isNext = behind.run !== before?.behind.run || behind.id !== before.behind.id;
+    const polls = before === undefined || (isNext && behind.isUrgent) ? 1 : before.polls + 1;
+    this.#waits.set(isolate, { polls, behind });
+    return polls;
+  }
+
   #takeBack(isolate: Isolate, index: number): void {
     const { run, state } = this.#waiting;
-    this.#polls.delete(isolate);
+    this.#waits.delete(isolate);
     this.#leaving.add(isolate);
     // Otherwise the scheduler would send the tasks to this isolate again. It takes some of them back at once.
     this.#waiting.handle({ type: 'worker-paused', worker: index, paused: true });

@@ -12,7 +12,7 @@ import { NO_IDS, type PackedValues, type Values } from '../protocol/isolateMessa
 import { KIND_ERROR, KIND_PACKED, KIND_PRIVATE, KIND_VALUE, scalarOf } from '../protocol/resultKinds.js';
 import type { RunObserver } from '../protocol/runObserver.js';
 import { epochSeconds } from '../resources/clock.js';
-import { argumentError, batchConstants } from './batchValues.js';
+import { argumentError, batchConstants, batchPriority } from './batchValues.js';
 import { BlockedIsolates } from './blockedIsolates.js';
 import { expectedDurations, rememberDurations, secondsOf } from './durations.js';
 import { HeldResults } from './heldResults.js';
@@ -341,6 +341,7 @@ class PoolRun implements RunHandler {
       isolate.dispatch(this.#run, {
         batch,
         ids,
+        priority: batchPriority(this.#plan, ids),
         publish,
         keep: this.#observers.results ? NO_IDS : keep,
         ...this.#results.inputs(inputs),

@@ -12,5 +12,6 @@ export function schedulerGraph(plan: Plan): SchedulerGraph {
     requested: plan.requested,
     functionOf: plan.functionOf,
     functionCount: plan.functions.length,
+    priorities: plan.priorities,
   };
 }

@@ -10,6 +10,22 @@ export interface AnnotatedStage {
   readonly delayeds: readonly Delayed<unknown>[];
 }
 
+/**
+ * Returns the name of an option with which a task was created and that only clusters support, if any. Local schedulers
+ * support priorities.
+ */
+export function clusterAnnotation(roots: readonly Delayed<unknown>[]): string | undefined {
+  if (definedAnnotations.source === undefined) return undefined;
+  const nodes = new Map<string, Delayed<unknown>>();
+  for (const root of roots) nodesOf(root, nodes);
+  const checked = new Set<Annotations | undefined>();
+  for (const node of nodes.values()) checked.add(definedAnnotations.of(node));
+  for (const annotations of checked)
+    for (const [name, value] of Object.entries(annotations ?? {}))
+      if (name !== 'priority' && value !== undefined) return name;
+  return undefined;
+}
+
 interface Part {
   readonly annotations: Annotations | undefined;
   readonly level: number;

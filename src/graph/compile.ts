@@ -8,7 +8,7 @@ import { DEFAULT_SPAN } from '../protocol/metrics.js';
 import { OP_REF, type Program } from '../protocol/program.js';
 import type { AnyFunction } from './callable.js';
 import { Compiler, type KnownResults } from './compiler.js';
-import { definedSpans, type SpanRef } from './definedWith.js';
+import { definedAnnotations, definedSpans, type SpanRef } from './definedWith.js';
 import type { Delayed } from './delayed.js';
 import type { External } from './external.js';
 import type { KeyIndex } from './keyIndex.js';
@@ -37,6 +37,10 @@ export interface Plan {
   readonly imports: ReadonlyMap<number, External>;
   /** Spans of the tasks; undefined if there are none. */
   readonly spans: PlanSpans | undefined;
+  /** Priority of the tasks; the highest one if they differ. Default 0. */
+  readonly priority?: number;
+  /** Task id → priority; undefined if all tasks have the same one. */
+  readonly priorities?: Float64Array | undefined;
   /** Line of the program that computes the plan, for errors; absent if unknown. */
   readonly code?: string;
 }
@@ -48,6 +52,8 @@ export interface CompileOptions {
   byReference?: boolean;
   /** Existing results, whose keys are not computed. Default none. */
   known?: KnownResults;
+  /** Priority of tasks that were defined without one. Undefined: the plan needs no priorities, and all are 0. */
+  priority?: number | undefined;
 }
 
 /**
@@ -123,6 +129,7 @@ function arrange(compiler: Compiler, options: CompileOptions): Plan {
     data: compiler.data,
     imports,
     spans: planSpans(size, (rank) => compiler.span(sequence[rank]!)),
+    ...planPriorities(size, (rank) => compiler.priority(sequence[rank]!), options.priority),
   };
 }
 
@@ -210,6 +217,19 @@ function cycleError(compiler: Compiler, dependencies: Adjacency): LongpoleError 
     `The graph has a cycle of ${cycle.length} ${cycle.length === 1 ? 'task' : 'tasks'}: ${path} (each needs the next). ` +
       'Remove one of these dependencies.',
   );
+}
+
+/** Returns the priorities of the tasks, at no cost if the program never opened a block of annotations. */
+function planPriorities(
+  size: number,
+  priorityOf: (id: number) => number | undefined,
+  common: number | undefined,
+): Pick<Plan, 'priority' | 'priorities'> {
+  if (common === undefined || definedAnnotations.source === undefined || size === 0)
+    return { priority: common ?? 0, priorities: undefined };
+  const priorities = Float64Array.from({ length: size }, (_unused, id) => priorityOf(id) ?? common);
+  const priority = priorities.reduce((most, one) => Math.max(most, one));
+  return { priority, priorities: priorities.every((one) => one === priority) ? undefined : priorities };
 }
 
 // Determines the spans of tasks: the span in which a task was defined, else the span in which it is computed.

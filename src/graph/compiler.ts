@@ -19,7 +19,7 @@ import {
 } from '../protocol/program.js';
 import { type AnyFunction, isFunction, resolveFunction } from './callable.js';
 import { describe, noFunctionError, tooManyFunctionsError, unknownKeyError } from './compileErrors.js';
-import { definedSpans, type SpanRef } from './definedWith.js';
+import { definedAnnotations, definedSpans, type SpanRef } from './definedWith.js';
 import { Delayed } from './delayed.js';
 import { External } from './external.js';
 import { type KeyIndex, RankIndex } from './keyIndex.js';
@@ -143,6 +143,12 @@ export class Compiler {
   span(task: number): SpanRef | undefined {
     const value = this.#slotValues[this.#taskSlots.values[task]!];
     return value instanceof Delayed ? definedSpans.of(value) : undefined;
+  }
+
+  /** Returns the priority with which the task was defined. */
+  priority(task: number): number | undefined {
+    const value = this.#slotValues[this.#taskSlots.values[task]!];
+    return typeof value === 'object' && value !== null ? definedAnnotations.of(value)?.priority : undefined;
   }
 
   /** Returns the external result of a task, if it has one. */

@@ -29,6 +29,11 @@ export interface LocalOptions<Callbacks = unknown> {
    * `getSync`.
    */
   readonly concurrentTasks?: number | undefined;
+  /**
+   * Priority of the tasks that were not annotated with another one. Tasks with a higher priority run first, also before
+   * tasks of other computations. Default 0.
+   */
+  readonly priority?: number | undefined;
   /** Callbacks for this computation, in addition to the registered ones. */
   readonly callbacks?: Callbacks | undefined;
   /** Worker deaths during one task after which the computation fails. Default 3, minimum 1. */
@@ -43,7 +48,7 @@ interface Scheduler {
 /** Options of `compute`: of a cluster, or of local schedulers. */
 export interface ComputeOptions<Callbacks = unknown> extends LocalOptions<Callbacks>, ClusterTaskOptions {
   /**
-   * Default: the most recently connected client. Without one: a cluster if one of its options is given, else the
+   * Default: the most recently connected client. Without one: a cluster if an option is given that only clusters take, else the
    * setting `scheduler`, else `'threads'`.
    */
   readonly scheduler?: SchedulerName | undefined;

@@ -28,6 +28,12 @@ class DefinedWith<T> {
     if (current !== undefined) this.#defined.set(task, current);
   }
 
+  /** Records for `copy` what is recorded for the task. */
+  copy(task: object, copy: object): void {
+    const known = this.source === undefined ? undefined : this.#defined.get(task);
+    if (known !== undefined) this.#defined.set(copy, known);
+  }
+
   /** Returns what was open where the task was defined, if anything. */
   of(task: object): T | undefined {
     return this.#defined.get(task);

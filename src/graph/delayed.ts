@@ -98,8 +98,11 @@ export function graphOf(roots: readonly Delayed<unknown>[]): Graph {
   const nodes = new Map<string, Delayed<unknown>>();
   for (const root of roots) nodesOf(root, nodes);
   const graph = new Map<string, readonly unknown[]>();
-  for (const node of nodes.values())
-    graph.set(node.key, [node.fn, ...node.args.map((arg) => toArgument(arg, nodes, 0))]);
+  for (const node of nodes.values()) {
+    const task = [node.fn, ...node.args.map((arg) => toArgument(arg, nodes, 0))];
+    definedAnnotations.copy(node, task);
+    graph.set(node.key, task);
+  }
   return graph;
 }
 

@@ -53,6 +53,8 @@ export interface PackedValues {
 export interface Batch {
   readonly batch: number;
   readonly ids: Int32Array;
+  /** Of the batches of several runs in an isolate, one with a higher priority runs first. Default 0. */
+  readonly priority?: number | undefined;
   /** Results of other isolates that the batch needs. */
   readonly inputs: Values;
   /** The program's constants that the batch needs. */

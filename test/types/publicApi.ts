@@ -64,7 +64,7 @@ const d: Delayed<number> = t.add(1, t.load('x'));
 const n: number = await d.compute();
 const f0: Future<number> = d.persist({ priority: 1 });
 const g: Graph = d.toGraph();
-const [a, b] = await compute(d, t.fetch('u'), { numWorkers: 2 });
+const [a, b] = await compute(d, t.fetch('u'), { numWorkers: 2, priority: 1 });
 const aa: number = a;
 const bb: string = b;
 const k: string = key('x', 0, 1);
@@ -187,7 +187,7 @@ const cb = new Callback({
   posttask(_key, _result, _dsk, _state, _workerId) {},
   finish(_dsk, _state, _errored) {},
 });
-await getThreaded({ a: 1 }, ['a'], { callbacks: [cb], numWorkers: 1, signal: ctl.signal });
+await getThreaded({ a: 1 }, ['a'], { callbacks: [cb], numWorkers: 1, priority: -1, signal: ctl.signal });
 class Print extends Callback {
   override _start(_dsk: unknown) {}
   override _pretask(_key: string) {}

@@ -1,6 +1,7 @@
 // Options of a client's calls.
 import {
   checkOptions,
+  FINITE,
   FLAG,
   isMisspelling,
   isOptionsObject,
@@ -35,7 +36,7 @@ export interface SubmitOptions extends ClusterTaskOptions {
 
 /** Options that apply to each task on a cluster. */
 export const TASK_OPTIONS: OptionKinds<ClusterTaskOptions> = {
-  priority: kind('a number', (value) => typeof value === 'number' && Number.isFinite(value)),
+  priority: FINITE,
   retries: kind(
     'a whole number from 0 to 255',
     (value) => typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 255,

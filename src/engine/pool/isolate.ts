@@ -47,6 +47,14 @@ export interface DispatchedBatch extends OfferedBatch {
   readonly lacking?: Int32Array;
 }
 
+/** The task of another run that was last known to run. */
+export interface OtherTask {
+  readonly run: number;
+  readonly id: number;
+  /** Whether the last batch of its run has a higher priority than that of the waiting run. */
+  readonly isUrgent: boolean;
+}
+
 export interface Isolate {
   /** Name that is unique in the program, e.g. `threads-0`. */
   readonly name: string;
@@ -67,8 +75,8 @@ export interface Isolate {
   poll(run: number): void;
   /** Returns the task of the run that was last known to run, or -1. */
   running(run: number): number;
-  /** Returns whether a task of another run was last known to run. */
-  runsOther(run: number): boolean;
+  /** Returns the task of another run that was last known to run, if any. */
+  runningOther(run: number): OtherTask | undefined;
   /** Closes a run. If one of its tasks does not end within the grace period, the isolate is terminated. */
   close(run: number): void;
   terminate(): void;

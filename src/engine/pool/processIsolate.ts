@@ -7,13 +7,14 @@ import { NO_IDS, NO_PACKED } from '../../protocol/isolateMessages.js';
 import type { FromProcess, IsolateOrders, ToProcess } from '../../protocol/processMessages.js';
 import { workerStartError } from '../taskFailure.js';
 import { sendOrEnd, whenEnded } from './childEnd.js';
-import type { DispatchedBatch, Isolate, RunChannel } from './isolate.js';
+import type { DispatchedBatch, Isolate, OtherTask, RunChannel } from './isolate.js';
 
 const ENTRY = fileURLToPath(new URL('../worker/processMain.js', import.meta.url));
 
 interface ProcessRun {
   readonly channel: RunChannel;
   running: number;
+  priority: number;
 }
 
 export class ProcessIsolate implements Isolate {
@@ -50,7 +51,7 @@ export class ProcessIsolate implements Isolate {
   }
 
   open(channel: RunChannel): void {
-    this.#runs.set(channel.run, { channel, running: -1 });
+    this.#runs.set(channel.run, { channel, running: -1, priority: 0 });
     this.#child.ref();
     this.#child.channel?.ref();
     const { run, program, functions, maxOutstanding, concurrentTasks = 1 } = channel;
@@ -58,6 +59,8 @@ export class ProcessIsolate implements Isolate {
   }
 
   dispatch(run: number, batch: DispatchedBatch): void {
+    const state = this.#runs.get(run);
+    if (state !== undefined) state.priority = batch.priority ?? 0;
     this.#post({ type: 'batch', run, packed: NO_PACKED, lacking: NO_IDS, ...batch });
   }
 
@@ -73,8 +76,11 @@ export class ProcessIsolate implements Isolate {
     return this.#runs.get(run)?.running ?? -1;
   }
 
-  runsOther(run: number): boolean {
-    return [...this.#runs].some(([other, { running }]) => other !== run && running >= 0);
+  runningOther(run: number): OtherTask | undefined {
+    const own = this.#runs.get(run)?.priority ?? 0;
+    for (const [other, { running: id, priority }] of this.#runs)
+      if (other !== run && id >= 0) return { run: other, id, isUrgent: priority > own };
+    return undefined;
   }
 
   close(run: number): void {

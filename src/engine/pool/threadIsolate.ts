@@ -23,7 +23,7 @@ import { threadError, workerStartError } from '../taskFailure.js';
 import { weighShared } from '../worker/sharedWeight.js';
 import { ClosingRuns } from './closingRuns.js';
 import { GracePeriod, threadUse } from './gracePeriod.js';
-import type { DispatchedBatch, Isolate, RunChannel } from './isolate.js';
+import type { DispatchedBatch, Isolate, OtherTask, RunChannel } from './isolate.js';
 import { dumpThread, type IsolateDump, secondsSinceTurn } from './isolateDump.js';
 import { type IsolateThread, startThread, type ThreadIsolateOptions } from './isolateThread.js';
 import { IsolateWatch } from './isolateWatch.js';
@@ -80,6 +80,8 @@ export class ThreadIsolate implements Isolate {
   );
   alive = true;
   #openings = 0;
+  /** Whether batches of the open runs may differ in priority. */
+  #isRanked = false;
   /** The task that ran when the isolate ended. */
   #last: ExecutingTask | undefined;
   #exitedThread = false;
@@ -167,7 +169,8 @@ export class ThreadIsolate implements Isolate {
   }
 
   dispatch(run: number, batch: DispatchedBatch): void {
-    const { claims, wanted } = this.#channel(run);
+    const state = this.#state(run);
+    const { claims, wanted } = state.channel;
     const { publish, keep, packed = NO_PACKED, lacking = NO_IDS, ...rest } = batch;
     const { ids } = rest;
     for (let index = 0; index < ids.length; index++) {
@@ -176,6 +179,10 @@ export class ThreadIsolate implements Isolate {
     }
     for (const id of keep) wanted[id] = 0;
     this.#outbox.post({ type: 'batch', run, packed, lacking, ...rest });
+    state.priority = batch.priority ?? 0;
+    if (state.priority !== 0) this.#isRanked = true;
+    // It may be more urgent than the rest of a batch of another run.
+    if (this.#isRanked) Atomics.store(this.#mailbox, 0, 1);
   }
 
   release(run: number, ids: Int32Array): void {
@@ -233,7 +240,7 @@ export class ThreadIsolate implements Isolate {
   }
 
   steal(run: number, ids: Int32Array): void {
-    const { claims, handler } = this.#channel(run);
+    const { claims, handler } = this.#state(run).channel;
     const stolen: number[] = [];
     for (const id of ids) {
       const batch = Atomics.load(claims, id);
@@ -253,8 +260,13 @@ export class ThreadIsolate implements Isolate {
     return this.#runs.get(run)?.log.running ?? -1;
   }
 
-  runsOther(run: number): boolean {
-    return [...this.#runs].some(([other, { log }]) => other !== run && log.running >= 0);
+  runningOther(run: number): OtherTask | undefined {
+    const own = this.#runs.get(run)?.priority ?? 0;
+    for (const [other, { log, priority }] of this.#runs) {
+      const id = log.running;
+      if (other !== run && id >= 0) return { run: other, id, isUrgent: priority > own };
+    }
+    return undefined;
   }
 
   /** The task that runs, or that ran when the isolate ended, even if its run was closed meanwhile; undefined: none. */
@@ -280,7 +292,7 @@ export class ThreadIsolate implements Isolate {
 
   /** Cancels the tasks that have not begun. Returns the others with their batches; some of them may have ended. */
   cancel(run: number, ids: Int32Array): BegunTask[] {
-    const { claims } = this.#channel(run);
+    const { claims } = this.#state(run).channel;
     const claimed = Array.from(ids, (id) => ({ id, batch: -Atomics.exchange(claims, id, 0) }));
     return claimed.filter(({ batch }) => batch > 0);
   }
@@ -290,6 +302,7 @@ export class ThreadIsolate implements Isolate {
     if (state === undefined) return;
     state.log.cancel();
     this.#runs.delete(run);
+    if (this.#runs.size === 0) this.#isRanked = false;
     if (this.alive) {
       this.#outbox.postLater({ type: 'close', run });
       this.#closing.add(run, state.log);
@@ -313,10 +326,10 @@ export class ThreadIsolate implements Isolate {
     if (this.#runs.size === 0 && this.#calls.size === 0) this.#worker.unref();
   }
 
-  #channel(run: number): RunChannel {
+  #state(run: number): ThreadRun {
     const state = this.#runs.get(run);
     if (state === undefined) throw internalError(`Run ${run} is not open at worker ${this.name}.`);
-    return state.channel;
+    return state;
   }
 
   #receive(message: FromIsolate): void {

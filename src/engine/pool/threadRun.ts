@@ -40,6 +40,8 @@ export interface ThreadRun {
   /** Time since which a busy isolate withholds results or calls; undefined: it withholds nothing. */
   withholdingSince: number | undefined;
   fetching: boolean;
+  /** Priority of the last batch. */
+  priority: number;
 }
 
 /** Time for which an isolate may withhold results or calls before it is interrupted, in milliseconds. */
@@ -57,6 +59,7 @@ export function newThreadRun(channel: RunChannel, opening: number): ThreadRun {
     failed: new Set(),
     withholdingSince: undefined,
     fetching: false,
+    priority: 0,
   };
 }
 

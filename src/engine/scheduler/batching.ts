@@ -64,6 +64,8 @@ export function buildBatch(
   if (worker.quarantined || worker.full || worker.batches.length >= mostBatches(worker, limits)) return null;
   // Until the worker has answered a steal, it is unknown which of its tasks remain. No batch may rely on them.
   if (worker.stealState === 'requested') return null;
+  if (state.graph.order !== null && worker.batches.some(({ ids }) => travelsAlone(state, ids[0]!, limits)))
+    return null;
   const ids = worker.paused
     ? chooseWhilePaused(state, worker, number)
     : chooseTasks(state, worker, limits, number);
@@ -105,14 +107,13 @@ function chooseTasks(
     if (id < begin || id >= end) break;
     if (id === candidates.root && share-- <= 0 && seconds >= limits.minimumSeconds) break;
     const suspect = state.deaths[id]! > 0;
-    if (suspect && (ids.length > 0 || worker.batches.length > 0)) break;
+    const isAlone = suspect || travelsAlone(state, id, limits);
+    if (isAlone && (ids.length > 0 || worker.batches.length > 0)) break;
     take(state, worker, id, candidates, number);
     ids.push(id);
     // A task that was at a worker when it died runs alone. If the next worker dies too, there is only one suspect.
-    if (suspect) {
-      worker.quarantined = true;
-      break;
-    }
+    if (suspect) worker.quarantined = true;
+    if (isAlone) break;
     // A message concerns one graph.
     if (ids.length === 1 && state.graph.segments.length > 1) {
       const segment = state.graph.segmentOf(id);
@@ -122,6 +123,15 @@ function chooseTasks(
     seconds += state.expectedSeconds(id) || limits.unknownSeconds;
   }
   return ids;
+}
+
+/**
+ * Returns whether the worker must have no other task beside this one, because tasks differ in priority and the task may be
+ * long. Another one would then wait behind it, or before it, while another worker has room for a task of lower priority.
+ */
+function travelsAlone(state: SchedulerState, id: number, { targetSeconds }: BatchLimits): boolean {
+  if (state.graph.order === null) return false;
+  return (state.expectedSeconds(id) || Number.POSITIVE_INFINITY) > targetSeconds;
 }
 
 /**
@@ -145,11 +155,12 @@ function chooseWhilePaused(state: SchedulerState, worker: WorkerState, number: n
 
 /**
  * Returns the task that should run first; -1 if there is none. A full batch accepts only tasks that follow from its
- * own.
+ * own, and none while tasks of the graph with a higher priority wait.
  */
 function choose(state: SchedulerState, { root, follower, placed }: Candidates, full: boolean): number {
   let id = follower;
-  if (full) return id;
+  if (full && (root < 0 || id < 0 || state.graph.order === null)) return id;
+  if (full) return state.priorityOf(root) > state.priorityOf(id) ? -1 : id;
   if (root >= 0 && (id < 0 || state.isBefore(root, id))) id = root;
   if (placed >= 0 && (id < 0 || state.isBefore(placed, id))) id = placed;
   return id;

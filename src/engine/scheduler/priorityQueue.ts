@@ -1,15 +1,20 @@
 // Tasks in the order in which they should run: by the priority of their segment, then by id. There is almost always
-// only one priority, and the queue is one PriorityBitset and a comparison then.
+// only one priority, and the queue is one PriorityBitset and a comparison then. If the tasks of one graph differ in priority,
+// the bitset has their places in the order instead of their ids.
 import { PriorityBitset } from './priorityBitset.js';
+import type { TaskOrder } from './taskOrder.js';
 
 export class PriorityQueue {
   #ordinary: PriorityBitset;
   /** Queues of priorities other than 0, highest first. */
   #others: { readonly priority: number; readonly ids: PriorityBitset }[] = [];
   #capacity: number;
+  readonly #order: TaskOrder | null;
 
-  constructor(capacity: number) {
+  /** @param order order of the tasks of the only graph; null: by the priority given to `add`, then by id */
+  constructor(capacity: number, order: TaskOrder | null = null) {
     this.#capacity = capacity;
+    this.#order = order;
     this.#ordinary = new PriorityBitset(capacity);
   }
 
@@ -28,23 +33,23 @@ export class PriorityQueue {
   }
 
   has(id: number): boolean {
-    if (this.#ordinary.has(id)) return true;
+    if (this.#ordinary.has(this.#placeOf(id))) return true;
     return this.#others.some(({ ids }) => ids.has(id));
   }
 
   add(id: number, priority: number): void {
-    if (priority === 0) this.#ordinary.add(id);
+    if (this.#order !== null || priority === 0) this.#ordinary.add(this.#placeOf(id));
     else this.#level(priority).add(id);
   }
 
   delete(id: number): void {
-    this.#ordinary.delete(id);
+    this.#ordinary.delete(this.#placeOf(id));
     for (const { ids } of this.#others) ids.delete(id);
   }
 
   /** Returns the task that should run first, or -1. */
   min(): number {
-    if (this.#others.length === 0) return this.#ordinary.min();
+    if (this.#others.length === 0) return this.#taskAt(this.#ordinary.min());
     for (const { priority, ids } of this.#others) if (priority > 0 && ids.size > 0) return ids.min();
     if (this.#ordinary.size > 0) return this.#ordinary.min();
     for (const { ids } of this.#others) if (ids.size > 0) return ids.min();
@@ -66,8 +71,16 @@ export class PriorityQueue {
   /** Yields tasks in the order in which they should run. */
   *[Symbol.iterator](): IterableIterator<number> {
     for (const { priority, ids } of this.#others) if (priority > 0) yield* ids;
-    yield* this.#ordinary;
+    for (const place of this.#ordinary) yield this.#taskAt(place);
     for (const { priority, ids } of this.#others) if (priority < 0) yield* ids;
+  }
+
+  #placeOf(id: number): number {
+    return this.#order === null ? id : this.#order.places[id]!;
+  }
+
+  #taskAt(place: number): number {
+    return this.#order === null || place < 0 ? place : this.#order.tasks[place]!;
   }
 
   #level(priority: number): PriorityBitset {

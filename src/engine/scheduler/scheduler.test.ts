@@ -46,14 +46,17 @@ class Simulation {
   killed: number | undefined;
   #nextWorker = 0;
 
-  constructor(edges: Edges, requested: readonly number[], maxTasks: number) {
+  constructor(edges: Edges, requested: readonly number[], maxTasks: number, priorities?: readonly number[]) {
     this.#edges = edges;
     this.runs = edges.map(() => 0);
     const graph = toGraph(edges, requested);
     this.#dependentCounts = edges.map(
       (_list, id) => graph.dependentOffsets[id + 1]! - graph.dependentOffsets[id]!,
     );
-    this.scheduler = new Scheduler(graph, { allowedFailures: 1000, limits: { maxTasks, minimumSeconds: 0 } });
+    this.scheduler = new Scheduler(
+      { ...graph, priorities: priorities && Float64Array.from(edges, (_list, id) => priorities[id] ?? 0) },
+      { allowedFailures: 1000, limits: { maxTasks, minimumSeconds: 0 } },
+    );
   }
 
   get workerCount(): number {
@@ -140,6 +143,10 @@ class Simulation {
 
   #dispatch({ worker: index, ids, publish, keep, inputs }: Dispatch): void {
     const worker = this.#workers.get(index)!;
+    const { state } = this.scheduler;
+    for (const id of ids)
+      for (const queued of state.queued)
+        assert.ok(state.priorityOf(queued) <= state.priorityOf(id), `task ${queued} should run before ${id}`);
     for (const id of inputs) {
       const value = this.results.get(id);
       assert.notEqual(value, undefined, `input ${id} is not with the caller`);
@@ -222,9 +229,10 @@ test('random graphs on random workers that die give what a plain evaluation give
       fc.integer({ min: 1, max: 4 }),
       fc.constantFrom(1, 3, 4096),
       fc.array(fc.nat({ max: 1 << 20 }), { maxLength: 300 }),
-      (edges, extra, workers, maxTasks, choices) => {
+      fc.option(fc.array(fc.integer({ min: -2, max: 2 })), { nil: undefined }),
+      (edges, extra, workers, maxTasks, choices, priorities) => {
         const requested = requestedOf(edges, extra);
-        const simulation = new Simulation(edges, requested, maxTasks);
+        const simulation = new Simulation(edges, requested, maxTasks, priorities);
         for (let index = 0; index < workers; index++) simulation.addWorker();
         for (const choice of choices) {
           if (simulation.scheduler.isDone) break;
@@ -382,6 +390,34 @@ test('tasks of unknown length travel in small batches, short tasks in large ones
     );
   }
   assert.ok(largest > 1000, `largest batch of ${largest}`);
+});
+
+test('tasks of several priorities that may be long are sent one at a time, the highest priority first', () => {
+  const sent: number[][] = [];
+  const priorities = Float64Array.of(0, 0, 7, 5, 0, 0, 9);
+  const edges: Edges = [[], [], [], [0], [], [], [0]];
+  const scheduler = new Scheduler({ ...toGraph(edges, [...edges.keys()]), priorities });
+  const handle = (event: SchedulerEvent): void => {
+    for (const each of scheduler.handle(event)) if (each.type === 'dispatch') sent.push([...each.ids]);
+    validateState(scheduler.state);
+  };
+  const finish = (id: number, seconds: number): void =>
+    handle({
+      type: 'tasks-finished',
+      worker: 0,
+      ids: Int32Array.of(id),
+      from: 0,
+      to: 1,
+      kinds: null,
+      seconds: Float64Array.of(seconds),
+    });
+  handle({ type: 'worker-added', worker: 0 });
+  assert.deepEqual(sent, [[2]]);
+  finish(2, 1);
+  assert.deepEqual(sent.splice(0), [[2], [0]]);
+  // Tasks 3 and 6 need task 0 and call the same function, which is short. The other functions may be long.
+  finish(0, 1e-6);
+  assert.deepEqual(sent.splice(0), [[6, 3]]);
 });
 
 test('a forbidden transition is an error with the story of the task', () => {

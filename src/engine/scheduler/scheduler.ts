@@ -240,7 +240,7 @@ export class Scheduler {
 
   #addWorker(event: WorkerAdded): WorkerState {
     const { state } = this;
-    const worker = newWorker(event, state.graph.size, state);
+    const worker = newWorker(event, state.graph.size, state, state.graph.order);
     state.workers.set(worker.index, worker);
     for (const id of [...state.parked]) {
       if (!state.mayRun(id, worker)) continue;

@@ -61,7 +61,7 @@ export class SchedulerState extends SchedulerColumns {
   constructor(graph: TaskGraph) {
     super(graph);
     this.expected = new Float64Array(graph.functionCount + 1);
-    this.queued = new PriorityQueue(graph.size);
+    this.queued = new PriorityQueue(graph.size, graph.order);
     this.counts[RELEASED] = graph.size;
   }
 
@@ -121,12 +121,14 @@ export class SchedulerState extends SchedulerColumns {
   }
 
   priorityOf(id: number): number {
-    return this.graph.segmentOf(id).priority;
+    return this.graph.order?.priorities[id] ?? this.graph.segmentOf(id).priority;
   }
 
   /** Returns whether `a` should run before `b`. */
   isBefore(a: number, b: number): boolean {
-    const difference = this.graph.segments.length < 2 ? 0 : this.priorityOf(a) - this.priorityOf(b);
+    const { order, segments } = this.graph;
+    const isEven = order === null && segments.length < 2;
+    const difference = isEven ? 0 : this.priorityOf(a) - this.priorityOf(b);
     return difference === 0 ? a < b : difference > 0;
   }
 

@@ -4,6 +4,7 @@
 // can be removed.
 import { pushTo } from '../../base/lookUps.js';
 import { resizedInt32, resizedUint8 } from '../../base/resized.js';
+import { orderByPriority, type TaskOrder } from './taskOrder.js';
 
 /** A graph in the form that the scheduler uses. Ids are ranks: a smaller id runs earlier. */
 export interface SchedulerGraph {
@@ -16,6 +17,8 @@ export interface SchedulerGraph {
   /** Function number of each task, or -1. Tasks of one function are expected to take equally long. */
   readonly functionOf: Int32Array;
   readonly functionCount: number;
+  /** Priorities of the tasks of the only graph of a scheduler; absent if they are all equal. */
+  readonly priorities?: Float64Array | undefined;
 }
 
 /** Rules for the tasks of a segment. */
@@ -92,6 +95,8 @@ export class TaskGraph implements SchedulerGraph {
   functionOf: Int32Array = new Int32Array(0);
   functionCount = 0;
   segments: Segment[] = [];
+  /** Order of the tasks of the only graph, if they differ in priority. */
+  order: TaskOrder | null = null;
   /** Task → the tasks of later segments that import it. */
   importers = new Map<number, number[]>();
   /** Number of imports. */
@@ -238,6 +243,7 @@ export class TaskGraph implements SchedulerGraph {
     this.dependents = graph.dependents;
     this.requested = graph.requested;
     this.functionOf = graph.functionOf;
+    if (graph.priorities !== undefined) this.order = orderByPriority(graph.priorities);
     this.#edges = graph.dependencies.length;
   }
 

@@ -1,6 +1,7 @@
 // The scheduler's data about a worker.
 import type { WorkerAdded } from './events.js';
 import { PriorityQueue } from './priorityQueue.js';
+import type { TaskOrder } from './taskOrder.js';
 
 /** Tasks sent to a worker in one message. */
 export interface Batch {
@@ -107,6 +108,7 @@ export function newWorker(
   { worker: index, name = String(index), resources = NO_RESOURCES }: WorkerAdded,
   size: number,
   durations: Durations,
+  order: TaskOrder | null = null,
 ): WorkerState {
   return {
     index,
@@ -117,8 +119,8 @@ export function newWorker(
     since: 0,
     seceded: new Set(),
     placedWork: new Workload(durations),
-    followers: new PriorityQueue(size),
-    placed: new PriorityQueue(size),
+    followers: new PriorityQueue(size, order),
+    placed: new PriorityQueue(size, order),
     replicas: new Set(),
     storeCopies: new Set(),
     unusedCopies: new Set(),

@@ -9,6 +9,7 @@ import { Vitals } from '../../resources/vitals.js';
 import { connectScheduler, SchedulerLink } from './askScheduler.js';
 import { AsyncTask } from './asyncTask.js';
 import { AsyncTasks } from './asyncTasks.js';
+import { BatchQueue } from './batchQueue.js';
 import { collectGarbage } from './collectGarbage.js';
 import { CoreWaits } from './coreWaits.js';
 import { briefBatch, type IsolateStanding } from './dumpHook.js';
@@ -50,7 +51,7 @@ export class IsolateRuntime {
   readonly #metrics: IsolateMetrics | undefined;
   readonly #coreWaits = CoreWaits.ofThread();
   readonly #runs = new Map<number, IsolateRun>();
-  readonly #queue: RunBatch[] = [];
+  readonly #queue = new BatchQueue();
   #busy = false;
   readonly #calls: HostCalls;
   readonly #reports: IsolateReports;
@@ -165,7 +166,7 @@ export class IsolateRuntime {
       busy: this.#busy,
       inTask: this.#inTask,
       current: this.#busy && batch !== undefined ? { ...briefBatch(batch), next } : null,
-      queue: this.#queue.map(briefBatch),
+      queue: this.#queue.waiting.map(briefBatch),
       runs: Array.from(this.#runs, ([run, { ready }]) => ({ run, loaded: ready === undefined })),
     };
   }
@@ -199,11 +200,11 @@ export class IsolateRuntime {
   /** Runs queued batches until there are none, or one has to wait. Continues after the wait. */
   #work(): void {
     this.#busy = true;
-    for (let batch = this.#queue.shift(); batch !== undefined; batch = this.#queue.shift()) {
+    for (let batch = this.#queue.next(); batch !== undefined; batch = this.#queue.next()) {
       const run = this.#runs.get(batch.run);
       if (run === undefined) continue;
       const unready = this.#calls.settingUp ?? run.ready;
-      if (unready !== undefined) this.#queue.unshift(batch);
+      if (unready !== undefined) this.#queue.putBack(batch);
       const pending =
         unready ?? this.#runBatch({ batch, run, next: 0, received: this.#clock(), queued: Number.NaN });
       if (pending === undefined) {
@@ -235,6 +236,10 @@ export class IsolateRuntime {
       if (Atomics.load(this.#mailbox, 0) !== 0) {
         this.#readMail();
         start = this.#clock();
+      }
+      if (this.#queue.isUrgent) {
+        this.#queue.putBack(batch, progress.next);
+        break;
       }
       if (run.hasUnsent && (start - this.#reports.last > REPORT_SECONDS || !run.isShort(id, SHORT_SECONDS))) {
         this.#reportBetween(progress, id, start);
@@ -338,7 +343,7 @@ export class IsolateRuntime {
   #evict(number: number, ids: Int32Array): void {
     const run = this.#runs.get(number);
     if (run === undefined) return;
-    const queued = this.#queue.filter((batch) => batch.run === number);
+    const queued = this.#queue.waiting.filter((batch) => batch.run === number);
     run.evict(ids, queued, this.#current?.run === run ? this.#current.batch : undefined);
   }
 
