@@ -50,7 +50,7 @@ for (const how of ['return', 'throw'] as const)
     await unused(cluster);
   });
 
-clusterTest(
+sharedClusterTest(
   'a task gets the lock that the task before it on its thread has left',
   async ({ client }) => {
     const [left, inside] = [client.submit(c.leaveLocked, 'return'), client.submit(c.leaveLocked, 'return')];
@@ -59,7 +59,7 @@ clusterTest(
   { workers: 1 },
 );
 
-clusterTest(
+sharedClusterTest(
   'a task that waits leaves its slot to the task that ends the wait',
   async ({ client }) => {
     const first = client.submit(c.waitForEvent);
@@ -80,7 +80,7 @@ clusterTest('a lock is free after the death of its worker', async (setting) => {
   future.cancel();
 });
 
-clusterTest('a cancelled task keeps its lock until its code has ended', async ({ client, cluster }) => {
+sharedClusterTest('a cancelled task keeps its lock until its code has ended', async ({ client, cluster }) => {
   const lock = new Lock('lock', { client });
   const future = client.submit(c.keepLock);
   await until('the task has the lock', () => lock.locked());
@@ -91,7 +91,7 @@ clusterTest('a cancelled task keeps its lock until its code has ended', async ({
   await unused(cluster);
 });
 
-clusterTest('a cancelled task waits no longer', async ({ client, cluster, folder }) => {
+sharedClusterTest('a cancelled task waits no longer', async ({ client, cluster, folder }) => {
   const file = join(folder, 'code');
   const lock = new Lock('lock', { client });
   await lock.acquire();

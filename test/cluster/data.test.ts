@@ -240,7 +240,7 @@ sharedClusterTest(
   },
 );
 
-clusterTest(
+sharedClusterTest(
   'an argument whose size cannot be measured fails its task, and the worker runs later tasks',
   async ({ client }) => {
     class Broken {

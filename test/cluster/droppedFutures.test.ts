@@ -8,7 +8,7 @@ import { collectGarbage, dropped } from '../support/garbage.js';
 import { packageUrl, runProgram, withFolder } from '../support/programs.js';
 import { t } from './clusterTasks.js';
 import { heldBytes } from './heldBytes.js';
-import { clusterTest, KINDS, open, rejection, started, until } from './support.js';
+import { clusterTest, KINDS, open, rejection, sharedClusterTest, started, until } from './support.js';
 
 const LARGE = 100_000;
 const ONE_WORKER = { workers: 1 };
@@ -79,7 +79,7 @@ const EACH_WAY: Readonly<Record<string, (client: Client, paths: readonly string[
 };
 
 for (const [way, make] of Object.entries(EACH_WAY))
-  clusterTest(
+  sharedClusterTest(
     `a task of ${way} runs even if its future is dropped before the task begins`,
     async (setting) => {
       const names = ['a', 'b', 'c'];
@@ -89,7 +89,7 @@ for (const [way, make] of Object.entries(EACH_WAY))
     ONE_WORKER,
   );
 
-clusterTest(
+sharedClusterTest(
   'scattered data whose future is dropped stays until the tasks that use the data have run',
   async ({ client, folder }) => {
     const { gate } = await block(client, folder);
@@ -107,7 +107,7 @@ clusterTest(
   ONE_WORKER,
 );
 
-clusterTest(
+sharedClusterTest(
   'awaited calls of a dropped future return the same values as those of a held future',
   async ({ client, folder }) => {
     const { gate } = await block(client, folder);
@@ -139,7 +139,7 @@ clusterTest(
   ONE_WORKER,
 );
 
-clusterTest(
+sharedClusterTest(
   'the result of a dropped future is released when its task has ended',
   async ({ client, folder }) => {
     const { gate } = await block(client, folder);
@@ -153,7 +153,7 @@ clusterTest(
   ONE_WORKER,
 );
 
-clusterTest(
+sharedClusterTest(
   'a failed task whose future was dropped is retried, and its last failure is logged as an event',
   async ({ client, folder }) => {
     const events: string[] = [];
@@ -195,7 +195,7 @@ clusterTest(
   ONE_WORKER,
 );
 
-clusterTest(
+sharedClusterTest(
   'if one future of a key is dropped, release() of the other does not cancel the task, but cancel() does',
   async ({ client, folder }) => {
     const { gate } = await block(client, folder);
@@ -212,7 +212,7 @@ clusterTest(
   ONE_WORKER,
 );
 
-clusterTest(
+sharedClusterTest(
   'a signal and a time limit stop a task whose future was dropped',
   async ({ client, folder }) => {
     const { gate } = await block(client, folder);
@@ -240,7 +240,7 @@ function aborter(): { readonly signal: AbortSignal; readonly abort: () => void }
   return { signal: controller.signal, abort: () => controller.abort() };
 }
 
-clusterTest(
+sharedClusterTest(
   'closing a client cancels the tasks of its dropped futures, unless another client holds their futures',
   async ({ client, cluster, folder }) => {
     const { gate } = await block(client, folder);

@@ -5,7 +5,17 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Client, KilledWorkerError, LongpoleError, TaskError } from 'longpole';
 import { t } from './clusterTasks.js';
-import { clusterTest, kill, open, rejection, type Setting, started, until } from './support.js';
+import {
+  clusterTest,
+  kill,
+  open,
+  processClusterTest,
+  rejection,
+  type Setting,
+  sharedClusterTest,
+  started,
+  until,
+} from './support.js';
 
 const LARGE = 100_000;
 
@@ -33,7 +43,7 @@ async function assertHealthy(
   );
 }
 
-clusterTest('a task that calls process.exit() runs three times and then fails', async (setting) => {
+sharedClusterTest('a task that calls process.exit() runs three times and then fails', async (setting) => {
   const { client, folder } = setting;
   const bad = client.submit(t.exitTimes, join(folder, 'bad'), 1000);
   const behind = client.submit(t.inc, bad);
@@ -53,11 +63,10 @@ clusterTest('a task that calls process.exit() runs three times and then fails', 
   await assertHealthy(setting);
 });
 
-clusterTest(
+processClusterTest(
   'a stopped worker process, which sends no messages, is replaced',
   async (setting) => {
-    const { client, folder, processes } = setting;
-    if (!processes) return;
+    const { client, folder } = setting;
     const held = client.submit(t.hold, folder, 'held', 5);
     await started(folder, 'held');
     const [busy] = Object.values(client.schedulerInfo().workers).filter(({ processing }) => processing > 0);
@@ -77,11 +86,10 @@ clusterTest(
   { workerTtl: '5s', allowedFailures: 20 },
 );
 
-clusterTest(
+processClusterTest(
   'a worker process that receives no messages is replaced, although it sends heartbeats',
   async (setting) => {
-    const { client, folder, processes } = setting;
-    if (!processes) return;
+    const { client, folder } = setting;
     const deaf = join(folder, 'deaf');
     const preload = ['--import', new URL('../support/deafProcess.js', import.meta.url).href];
     const pidOf = (name: string): number => client.schedulerInfo().workers[name]?.pid ?? -1;
@@ -114,7 +122,7 @@ clusterTest(
   { allowedFailures: 1 },
 );
 
-clusterTest(
+sharedClusterTest(
   'a task runs again after an uncaught exception or an unhandled rejection ended its isolate',
   async (setting) => {
     const { client, folder } = setting;
@@ -124,7 +132,7 @@ clusterTest(
   },
 );
 
-clusterTest('a task runs again if its worker is killed while it computes', async (setting) => {
+sharedClusterTest('a task runs again if its worker is killed while it computes', async (setting) => {
   const { client, folder } = setting;
   const [first] = names(client);
   const held = client.submit(t.hold, folder, 'gate', 7, { workers: first });
@@ -135,7 +143,7 @@ clusterTest('a task runs again if its worker is killed while it computes', async
   await assertHealthy(setting);
 });
 
-clusterTest("a lost worker's results are computed again for clients and for tasks", async (setting) => {
+sharedClusterTest("a lost worker's results are computed again for clients and for tasks", async (setting) => {
   const { client, folder } = setting;
   const [first, second] = names(client);
   const path = join(folder, 'calls');
@@ -149,62 +157,71 @@ clusterTest("a lost worker's results are computed again for clients and for task
   await assertHealthy(setting);
 });
 
-clusterTest('a released intermediate result is computed again to restore lost results', async (setting) => {
-  const { client } = setting;
-  const [first, second] = names(client);
-  const made = t.zeros(LARGE, 1);
-  const [left, right] = client.persist([t.plus(made, 1), t.plus(t.plus(made, 2), 3)]);
-  await Promise.all([left!.wait(), right!.wait()]);
-  await kill(setting, first!);
-  await kill(setting, second!);
-  assert.equal(await client.submit(t.total, left!).result(), 2 * LARGE);
-  assert.equal(await client.submit(t.total, right!).result(), 6 * LARGE);
-  await assertHealthy(setting);
-});
+sharedClusterTest(
+  'a released intermediate result is computed again to restore lost results',
+  async (setting) => {
+    const { client } = setting;
+    const [first, second] = names(client);
+    const made = t.zeros(LARGE, 1);
+    const [left, right] = client.persist([t.plus(made, 1), t.plus(t.plus(made, 2), 3)]);
+    await Promise.all([left!.wait(), right!.wait()]);
+    await kill(setting, first!);
+    await kill(setting, second!);
+    assert.equal(await client.submit(t.total, left!).result(), 2 * LARGE);
+    assert.equal(await client.submit(t.total, right!).result(), 6 * LARGE);
+    await assertHealthy(setting);
+  },
+);
 
-clusterTest('results are right although a worker is killed while others fetch from it', async (setting) => {
-  const { client } = setting;
-  const [first, second] = names(client);
-  const many = Array.from({ length: 30 }, (_, i) => client.submit(t.zeros, 200_000, i, { workers: first }));
-  await Promise.all(many.map((future) => future.wait()));
-  const totals = many.map((future) => client.submit(t.total, future, { workers: second }));
-  const fetched = client.gather(many);
-  await Promise.race(totals.map((future) => future.wait()));
-  await kill(setting, first!);
-  assert.deepEqual(
-    await client.gather(totals),
-    many.map((_, i) => 200_000 * i),
-  );
-  assert.deepEqual(
-    (await fetched).map((values) => values[1]),
-    many.map((_, i) => i),
-  );
-  await assertHealthy(setting);
-});
+sharedClusterTest(
+  'results are right although a worker is killed while others fetch from it',
+  async (setting) => {
+    const { client } = setting;
+    const [first, second] = names(client);
+    const many = Array.from({ length: 30 }, (_, i) => client.submit(t.zeros, 200_000, i, { workers: first }));
+    await Promise.all(many.map((future) => future.wait()));
+    const totals = many.map((future) => client.submit(t.total, future, { workers: second }));
+    const fetched = client.gather(many);
+    await Promise.race(totals.map((future) => future.wait()));
+    await kill(setting, first!);
+    assert.deepEqual(
+      await client.gather(totals),
+      many.map((_, i) => 200_000 * i),
+    );
+    assert.deepEqual(
+      (await fetched).map((values) => values[1]),
+      many.map((_, i) => i),
+    );
+    await assertHealthy(setting);
+  },
+);
 
-clusterTest('scattered data is lost with its worker unless another worker has a copy', async (setting) => {
-  const { client } = setting;
-  const [first, second] = names(client);
-  const lost = await client.scatter(new Float64Array(LARGE).fill(1), { workers: [first!] });
-  const kept = await client.scatter(new Float64Array(LARGE).fill(2), { broadcast: true });
-  const small = await client.scatter([1, 2, 3]);
-  await kill(setting, first!);
-  await until('the worker is listed', () => client.schedulerInfo().workers[first!]?.started !== undefined);
-  assert.equal(await client.submit(t.total, kept, { workers: second }).result(), 2 * LARGE);
-  assert.deepEqual(await client.gather(small), [1, 2, 3]);
-  if (setting.processes) {
-    const error = await rejection(client.submit(t.total, lost).result());
-    assert.ok(error instanceof LongpoleError);
-    assert.equal(error.code, 'ERR_LONGPOLE_DATA_LOST');
-    const again = await rejection(lost.result());
-    assert.ok(again instanceof LongpoleError && again.code === 'ERR_LONGPOLE_DATA_LOST');
-    assert.equal(lost.status, 'error');
-  } else {
-    // The store of a thread is in this process and outlives the thread.
-    assert.equal(await client.submit(t.total, lost).result(), LARGE);
-  }
-  await assertHealthy(setting);
-});
+sharedClusterTest(
+  'scattered data is lost with its worker unless another worker has a copy',
+  async (setting) => {
+    const { client } = setting;
+    const [first, second] = names(client);
+    const lost = await client.scatter(new Float64Array(LARGE).fill(1), { workers: [first!] });
+    const kept = await client.scatter(new Float64Array(LARGE).fill(2), { broadcast: true });
+    const small = await client.scatter([1, 2, 3]);
+    await kill(setting, first!);
+    await until('the worker is listed', () => client.schedulerInfo().workers[first!]?.started !== undefined);
+    assert.equal(await client.submit(t.total, kept, { workers: second }).result(), 2 * LARGE);
+    assert.deepEqual(await client.gather(small), [1, 2, 3]);
+    if (setting.processes) {
+      const error = await rejection(client.submit(t.total, lost).result());
+      assert.ok(error instanceof LongpoleError);
+      assert.equal(error.code, 'ERR_LONGPOLE_DATA_LOST');
+      const again = await rejection(lost.result());
+      assert.ok(again instanceof LongpoleError && again.code === 'ERR_LONGPOLE_DATA_LOST');
+      assert.equal(lost.status, 'error');
+    } else {
+      // The store of a thread is in this process and outlives the thread.
+      assert.equal(await client.submit(t.total, lost).result(), LARGE);
+    }
+    await assertHealthy(setting);
+  },
+);
 
 clusterTest(
   'if a worker dies while it receives scattered data, another worker receives the data',
@@ -251,7 +268,7 @@ clusterTest(
   (processes) => ({ memoryLimit: processes ? '130 MB' : '60 MB', memory: { terminate: false } }),
 );
 
-clusterTest(
+sharedClusterTest(
   'tasks that time out, kill workers or fail at the same time do not disturb other tasks',
   async (setting) => {
     const { client, folder } = setting;
@@ -274,7 +291,7 @@ clusterTest(
   },
 );
 
-clusterTest('client.run() rejects if its worker dies during the call', async (setting) => {
+sharedClusterTest('client.run() rejects if its worker dies during the call', async (setting) => {
   const { client, processes } = setting;
   const [first] = names(client);
   const error = await rejection(client.run(() => process.exit(3), { workers: [first!] }));

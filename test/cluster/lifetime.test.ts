@@ -8,7 +8,7 @@ import { packageUrl, runProgram, withFolder } from '../support/programs.js';
 import { t } from './clusterTasks.js';
 import { heldBytes } from './heldBytes.js';
 import { codeOf } from './sharedObjects.js';
-import { clusterTest, open, rejection, started, until } from './support.js';
+import { clusterTest, open, rejection, sharedClusterTest, started, until } from './support.js';
 
 const LARGE = 100_000;
 
@@ -21,7 +21,7 @@ function isFutureError(error: unknown): boolean {
   return error instanceof LongpoleError && error.code === 'ERR_LONGPOLE_FUTURE';
 }
 
-clusterTest('a result is released with its last future', async ({ client }) => {
+sharedClusterTest('a result is released with its last future', async ({ client }) => {
   const one = client.submit(t.zeros, LARGE, 1, { key: 'large' });
   const two = client.submit(t.zeros, LARGE, 1, { key: 'large' });
   await one.wait();
@@ -39,7 +39,7 @@ clusterTest('a result is released with its last future', async ({ client }) => {
   assert.equal(client.schedulerInfo().tasks.memory, 0);
 });
 
-clusterTest('a released result stays while a task needs it', async ({ client, folder }) => {
+sharedClusterTest('a released result stays while a task needs it', async ({ client, folder }) => {
   const large = client.submit(t.zeros, LARGE, 2);
   const gate = client.submit(t.hold, folder, 'gate', 1);
   await started(folder, 'gate');
@@ -50,7 +50,7 @@ clusterTest('a released result stays while a task needs it', async ({ client, fo
   await until('no worker holds the result', async () => (await heldArrays(client)) === 0);
 });
 
-clusterTest(
+sharedClusterTest(
   'intermediate results and results that compute() has returned are released',
   async ({ client }) => {
     const total = t.total(t.plus(t.plus(t.zeros(LARGE, 1), 1), 1));
@@ -99,7 +99,7 @@ clusterTest('tasks of released pending futures do not run', async ({ client, fol
   assert.equal(existsSync(path), false);
 });
 
-clusterTest(
+sharedClusterTest(
   'cancel ends pending, running and finished futures and their dependents',
   async ({ client, folder }) => {
     const running = client.submit(t.spin, folder, 'spin');
@@ -124,7 +124,7 @@ clusterTest(
   },
 );
 
-clusterTest('the dependents of a cancelled future are cancelled, too', async ({ client, folder }) => {
+sharedClusterTest('the dependents of a cancelled future are cancelled, too', async ({ client, folder }) => {
   const running = client.submit(t.hold, folder, 'gate', 1);
   await started(folder, 'gate');
   const behind = client.submit(t.inc, running);
@@ -138,7 +138,7 @@ clusterTest('the dependents of a cancelled future are cancelled, too', async ({ 
   assert.equal(await again.result(), 2);
 });
 
-clusterTest(
+sharedClusterTest(
   'cancelling an endless task cancels its dependents and frees its worker',
   async ({ client, cluster, folder }) => {
     const endless = client.submit(t.spin, folder, 'spin');
@@ -157,7 +157,7 @@ clusterTest(
   },
 );
 
-clusterTest(
+sharedClusterTest(
   'a client that closes releases only the results that no other client holds',
   async ({ client, cluster }) => {
     const other = await connect(cluster, { setAsDefault: false });

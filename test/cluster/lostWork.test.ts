@@ -3,15 +3,14 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { lostWorkers } from '#internal/analysis/lostWork.js';
 import { t } from './clusterTasks.js';
-import { clusterTest, kill } from './support.js';
+import { kill, processClusterTest } from './support.js';
 
 const LARGE = 100_000;
 
-clusterTest(
+processClusterTest(
   'the trace records a second attempt for a lost result and names the lost worker',
   async (setting) => {
-    const { client, folder, processes } = setting;
-    if (!processes) return;
+    const { client, folder } = setting;
     const [first, second] = Object.keys(client.schedulerInfo().workers);
     const made = client.submit(t.countZeros, join(folder, 'calls'), LARGE, { workers: first });
     await made.wait();

@@ -48,7 +48,7 @@ clusterTest(
   { workers: 1 },
 );
 
-clusterTest(
+sharedClusterTest(
   'a task behind one of the same function that takes unusually long runs on an idle worker',
   async ({ client, folder }) => {
     // Many short runs teach the scheduler that the function is short, so that it sends the next two tasks together.

@@ -5,13 +5,16 @@ import { test } from 'node:test';
 import { type LocalCluster, TaskError } from 'longpole';
 import { getThreaded } from 'longpole/local';
 import { askCluster, leaveQuestion, noteEnd } from './questionTasks.js';
-import { clusterTest, kill, rejection, textOf, until } from './support.js';
+import { clusterTest, kill, rejection, sharedClusterTest, textOf, until } from './support.js';
 
-clusterTest('a task asks the scheduler and receives the answer', async ({ client, cluster, processes }) => {
-  const futures = client.map(askCluster, [1, 2, 3, 4]);
-  for (const answer of await client.gather(futures))
-    assert.deepEqual(answer, { text: String(cluster), threads: !processes });
-});
+sharedClusterTest(
+  'a task asks the scheduler and receives the answer',
+  async ({ client, cluster, processes }) => {
+    const futures = client.map(askCluster, [1, 2, 3, 4]);
+    for (const answer of await client.gather(futures))
+      assert.deepEqual(answer, { text: String(cluster), threads: !processes });
+  },
+);
 
 clusterTest('an error of a handler reaches the task with its code', async ({ client, cluster }) => {
   cluster.engine.questions.handle('cluster', () => {
@@ -45,11 +48,14 @@ clusterTest('a question ends with its worker, and the task asks again', async (s
   future.cancel();
 });
 
-clusterTest('code that asks after the end of its task receives an error', async ({ client, folder }) => {
-  const file = join(folder, 'code');
-  await client.submit(leaveQuestion, file);
-  assert.equal(await textOf(file), 'ERR_LONGPOLE_CLOSED');
-});
+sharedClusterTest(
+  'code that asks after the end of its task receives an error',
+  async ({ client, folder }) => {
+    const file = join(folder, 'code');
+    await client.submit(leaveQuestion, file);
+    assert.equal(await textOf(file), 'ERR_LONGPOLE_CLOSED');
+  },
+);
 
 test('a task of a local scheduler cannot ask', async () => {
   const error = await rejection(getThreaded({ a: [askCluster] }, 'a'));

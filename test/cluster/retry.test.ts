@@ -167,7 +167,7 @@ sharedClusterTest(
   },
 );
 
-clusterTest(
+sharedClusterTest(
   'a task that has killed its worker is retried with a new count of deaths',
   async ({ client, folder }) => {
     const future = client.submit(t.exitTimes, join(folder, 'calls'), 3);
@@ -195,7 +195,7 @@ clusterTest('a retried task runs again if its worker dies meanwhile', async (set
   assert.ok([2, 3].includes(Number(await held.result())));
 });
 
-clusterTest('a task that is retried does not get the error of its cancelled run', async (setting) => {
+sharedClusterTest('a task that is retried does not get the error of its cancelled run', async (setting) => {
   const { client, folder } = setting;
   const [here, elsewhere] = Object.keys(client.schedulerInfo().workers);
   // With another unfinished task the computation stays open on the worker. Without one it is closed and opened again.
@@ -217,7 +217,7 @@ clusterTest('a task that is retried does not get the error of its cancelled run'
   }
 });
 
-clusterTest('a cancelled run that does not end does not hold up its retry', async (setting) => {
+sharedClusterTest('a cancelled run that does not end does not hold up its retry', async (setting) => {
   const { client, folder } = setting;
   const [here, elsewhere] = Object.keys(client.schedulerInfo().workers);
   const bad = client.submit(t.holdAndFail, folder, 'bad', { workers: elsewhere! });

@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test';
 import { type Client, type Future, LongpoleError } from 'longpole';
 import { t } from './clusterTasks.js';
 import { heldBytes } from './heldBytes.js';
-import { clusterTest, open, type Setting, started, until } from './support.js';
+import { clusterTest, open, processClusterTest, type Setting, started, until } from './support.js';
 
 const LARGE = 100_000;
 
@@ -72,10 +72,9 @@ clusterTest(
   },
 );
 
-clusterTest(
+processClusterTest(
   'scale() does not wait for a worker that dies while it leaves, and observers receive one removal',
-  async ({ client, cluster, folder, processes, context }) => {
-    if (!processes) return;
+  async ({ client, cluster, folder, context }) => {
     const removed = removals(client);
     const held = client.submit(t.hold, folder, 'held', 1, { workers: ['worker-1'] });
     await started(folder, 'held');
@@ -114,11 +113,9 @@ clusterTest(
   },
 );
 
-clusterTest(
+processClusterTest(
   'a replacement that dies while it starts is replaced, and the old worker leaves after that',
-  async ({ client, cluster, processes }) => {
-    // A thread starts too fast to be killed while it starts.
-    if (!processes) return;
+  async ({ client, cluster }) => {
     const removed = removals(client);
     const added: number[] = [];
     client.observe({
@@ -137,11 +134,9 @@ clusterTest(
   { workers: 1, lifetime: 2 },
 );
 
-clusterTest(
+processClusterTest(
   'a worker process whose isolate has not started receives neither tasks nor scattered data',
-  async ({ client, folder, processes }) => {
-    // A worker that is a thread has no process that could be there before its isolate.
-    if (!processes) return;
+  async ({ client, folder }) => {
     const gate = join(folder, 'gate');
     const preload = ['--import', new URL('../support/isolateGate.js', import.meta.url).href];
     process.env['LONGPOLE_TEST_GATE'] = gate;
@@ -163,10 +158,9 @@ clusterTest(
   },
 );
 
-clusterTest(
+processClusterTest(
   'a worker whose lifetime is over stays until a replacement can be started',
-  async ({ client, cluster, processes }) => {
-    if (!processes) return;
+  async ({ client, cluster }) => {
     const removed = removals(client);
     const topics: string[] = [];
     client.observe({ event: ({ topic }) => void topics.push(topic) });
@@ -205,11 +199,10 @@ clusterTest(
   },
 );
 
-clusterTest(
+processClusterTest(
   'if the receiver of moved results dies, another worker receives them',
   async (setting) => {
-    const { client, processes } = setting;
-    if (!processes) return;
+    const { client } = setting;
     const data = await client.scatter(new Float64Array(LARGE).fill(2), { workers: 'worker-2' });
     const { moved, scaled, signal } = await beginToMove(setting, 2);
     signal('SIGKILL');
@@ -222,15 +215,17 @@ clusterTest(
   { workers: 3 },
 );
 
-clusterTest('if the only receiver of moved results dies, its replacement receives them', async (setting) => {
-  const { client, processes } = setting;
-  if (!processes) return;
-  const data = await client.scatter(new Float64Array(LARGE).fill(2), { workers: 'worker-1' });
-  const { scaled, signal } = await beginToMove(setting, 1);
-  signal('SIGKILL');
-  await scaled;
-  assert.equal(await client.submit(t.total, data).result(), 2 * LARGE);
-});
+processClusterTest(
+  'if the only receiver of moved results dies, its replacement receives them',
+  async (setting) => {
+    const { client } = setting;
+    const data = await client.scatter(new Float64Array(LARGE).fill(2), { workers: 'worker-1' });
+    const { scaled, signal } = await beginToMove(setting, 1);
+    signal('SIGKILL');
+    await scaled;
+    assert.equal(await client.submit(t.total, data).result(), 2 * LARGE);
+  },
+);
 
 clusterTest(
   'scatter sends nothing to a leaving worker',

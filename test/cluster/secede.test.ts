@@ -7,11 +7,11 @@ import { KilledWorkerError, secede, TaskError } from 'longpole';
 import { getThreaded } from 'longpole/local';
 import { t } from './clusterTasks.js';
 import { leave, leaveAndExit, leaveAndFail, leaveLate, leaveSync, outlive } from './secedeTasks.js';
-import { clusterTest, kill, open, rejection, started, until } from './support.js';
+import { clusterTest, kill, open, rejection, sharedClusterTest, started, until } from './support.js';
 
 const ONE = { workers: 1 };
 
-clusterTest(
+sharedClusterTest(
   'other tasks run while a seceded task waits',
   async ({ client, folder }) => {
     const early = client.submit(leave, folder, 'early', 1);
@@ -37,7 +37,7 @@ clusterTest(
   ONE,
 );
 
-clusterTest(
+sharedClusterTest(
   'dependents wait for a seceded task, also those that were sent with it',
   async ({ client, folder }) => {
     // Measured functions travel together with their dependents.
@@ -78,7 +78,7 @@ clusterTest(
   ONE,
 );
 
-clusterTest(
+sharedClusterTest(
   'a cancelled seceded task ends without a restart of its worker',
   async ({ client, folder }) => {
     const future = client.submit(outlive, folder, 'gate');
@@ -94,7 +94,7 @@ clusterTest(
   ONE,
 );
 
-clusterTest('a seceded task runs again after the death of its worker', async (setting) => {
+sharedClusterTest('a seceded task runs again after the death of its worker', async (setting) => {
   const { client, folder } = setting;
   const future = client.submit(leave, folder, 'gate', 5, { workers: 'worker-0' });
   await started(folder, 'gate');
@@ -103,14 +103,14 @@ clusterTest('a seceded task runs again after the death of its worker', async (se
   assert.equal(await future, 5);
 });
 
-clusterTest('a seceded task that repeatedly ends its worker fails', async ({ client, folder }) => {
+sharedClusterTest('a seceded task that repeatedly ends its worker fails', async ({ client, folder }) => {
   open(folder, 'open');
   const error = await rejection(client.submit(leaveAndExit, folder, 'open', 9).result());
   assert.ok(error instanceof KilledWorkerError, String(error));
   assert.equal(await client.submit(t.inc, 1), 2);
 });
 
-clusterTest('the time limit of a seceded task holds', async ({ client, folder }) => {
+sharedClusterTest('the time limit of a seceded task holds', async ({ client, folder }) => {
   const bystander = client.submit(leave, folder, 'bystander', 1);
   const error = await rejection(client.submit(leave, folder, 'never', 1, { timeout: 0.2 }).result());
   assert.match(String(error), /time limit|timeout/i);

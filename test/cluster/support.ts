@@ -25,8 +25,9 @@ export function clusterTest(
   name: string,
   body: (setting: Setting) => Promise<void>,
   options: LocalClusterOptions | ((processes: boolean) => LocalClusterOptions) = {},
+  kinds: readonly string[] = KINDS,
 ): void {
-  for (const kind of KINDS) {
+  for (const kind of kinds) {
     const processes = kind === 'processes';
     test(`${kind}: ${name}`, { timeout: TIMEOUT_MS }, (context) =>
       withFolder(async (folder) => {
@@ -39,7 +40,21 @@ export function clusterTest(
   }
 }
 
-/** Kind of workers → the cluster that the tests of a file share, started by the first of these tests. */
+/** Runs a test of worker processes on a new cluster. Threads do not have what it tests. */
+export function processClusterTest(
+  name: string,
+  body: (setting: Setting) => Promise<void>,
+  options: LocalClusterOptions = {},
+): void {
+  clusterTest(
+    name,
+    body,
+    options,
+    KINDS.filter((kind) => kind === 'processes'),
+  );
+}
+
+/** Kind of workers and options → the cluster that the tests of a file share, started by the first of these tests. */
 const sharedClusters = new Map<string, Promise<LocalCluster>>();
 
 after(async () => {
@@ -49,15 +64,23 @@ after(async () => {
 /**
  * Runs a test on a cluster of each kind that the tests of a file share, because starting workers takes longer than most
  * tests. Each test has a separate client, which releases its results when it closes. Use `clusterTest` for a test that
- * closes or scales the cluster, kills a worker without waiting for the next, or counts tasks or results of all clients.
+ * closes or scales the cluster, kills a worker without waiting for the next, counts tasks or results of all clients, or
+ * needs functions whose durations the scheduler has not yet measured.
+ * Tests with equal options share a cluster.
  */
-export function sharedClusterTest(name: string, body: (setting: Setting) => Promise<void>): void {
+export function sharedClusterTest(
+  name: string,
+  body: (setting: Setting) => Promise<void>,
+  options: LocalClusterOptions = {},
+): void {
   for (const kind of KINDS) {
     const processes = kind === 'processes';
     test(`${kind}: ${name}`, { timeout: TIMEOUT_MS }, (context) =>
       withFolder(async (folder) => {
-        const starting = sharedClusters.get(kind) ?? LocalCluster.start({ workers: 2, processes });
-        sharedClusters.set(kind, starting);
+        const shared = JSON.stringify([kind, options]);
+        const starting =
+          sharedClusters.get(shared) ?? LocalCluster.start({ workers: 2, processes, ...options });
+        sharedClusters.set(shared, starting);
         const cluster = await starting;
         await using client = await connect(cluster, { setAsDefault: false });
         await body({ client, cluster, folder, processes, context });

@@ -99,16 +99,21 @@ sharedClusterTest('wait() and asCompleted() inside a task', async ({ client, fol
   ]);
 });
 
-clusterTest('cancelling a task cancels the tasks for which it waits', async ({ client, cluster, folder }) => {
-  const future = client.submit(outer.waitFor, folder, 'inner');
-  await started(folder, 'inner');
-  const other = client.submit(t.inc, 1);
-  assert.equal(await other, 2);
-  future.cancel();
-  await until('no task is left', () => Object.values(client.processing()).every((keys) => keys.length === 0));
-  assert.deepEqual([...cluster.engine.results.byKey.keys()], [other.key]);
-  assert.equal(await client.submit(t.inc, 1), 2);
-});
+sharedClusterTest(
+  'cancelling a task cancels the tasks for which it waits',
+  async ({ client, cluster, folder }) => {
+    const future = client.submit(outer.waitFor, folder, 'inner');
+    await started(folder, 'inner');
+    const other = client.submit(t.inc, 1);
+    assert.equal(await other, 2);
+    future.cancel();
+    await until('no task is left', () =>
+      Object.values(client.processing()).every((keys) => keys.length === 0),
+    );
+    assert.deepEqual([...cluster.engine.results.byKey.keys()], [other.key]);
+    assert.equal(await client.submit(t.inc, 1), 2);
+  },
+);
 
 clusterTest('a task submits again after the death of its worker', async (setting) => {
   const { client, folder } = setting;
@@ -119,7 +124,7 @@ clusterTest('a task submits again after the death of its worker', async (setting
   assert.equal(await future, 'inner again');
 });
 
-clusterTest(
+sharedClusterTest(
   'work that a task leaves behind runs even if the task is forgotten before the submission arrives',
   async ({ client, cluster, folder }) => {
     assert.equal(await client.compute(t.inc(1)), 2);
@@ -141,7 +146,7 @@ clusterTest(
   { workers: 1 },
 );
 
-clusterTest('work that a task leaves behind runs to its end', async ({ client, cluster, folder }) => {
+sharedClusterTest('work that a task leaves behind runs to its end', async ({ client, cluster, folder }) => {
   const future = client.submit(outer.leaveWork, folder, 'left');
   await future;
   future.release();
