@@ -2,7 +2,8 @@
 // but ignores those of a SharedArrayBuffer. A run that passes on 3 GB of shared arrays, one after the other, would hold
 // all 3 GB. Therefore each isolate attaches an ordinary ArrayBuffer of the same size to every shared one that it
 // receives. V8 counts it and frees it with the shared one. Its pages are never touched, so it costs address space, not
-// memory.
+// memory. It is resizable, because V8 maps the pages of such a buffer itself. Memory of malloc begins with a header that
+// is written, and in a worker process the system makes a huge page of 2 MB of it after some minutes.
 //
 // Creating the ArrayBuffer may start a garbage collection of milliseconds. So it is created on the next turn of the
 // event loop, after the task has started. Only the last buffer waits: in an isolate that stays in one turn, all others
@@ -51,5 +52,6 @@ function count(): void {
   if (uncounted === undefined) return;
   const buffer = uncounted;
   uncounted = undefined;
-  buffer[WEIGHT] = new ArrayBuffer(buffer.byteLength);
+  const { byteLength } = buffer;
+  buffer[WEIGHT] = new ArrayBuffer(byteLength, { maxByteLength: byteLength });
 }

@@ -30,11 +30,16 @@ export type OpenChannel = (events: ChannelEvents) => WorkerChannel;
 
 const ENTRY = fileURLToPath(new URL('./workerProcessMain.js', import.meta.url));
 /**
- * Settings that make glibc return large freed blocks to the system at once, as Dask's nanny does. By default glibc
- * keeps freed blocks of up to 32 MB once it has seen some. A worker that had spilled everything would then still look
- * full: 400 MB after 40 arrays of 20 MB. The user's settings take precedence.
+ * Settings of glibc's allocator. The first two return large freed blocks to the system at once, as Dask's nanny does. By
+ * default glibc keeps freed blocks of up to 32 MB once it has seen some. A worker that had spilled everything would then
+ * still look full: 400 MB after 40 arrays of 20 MB. The third one requests huge pages for large blocks, as numpy does:
+ * the first access to 100 MB costs 10 ms of CPU instead of 45 ms. The user's settings take precedence.
  */
-export const ALLOCATOR = { MALLOC_MMAP_THRESHOLD_: '1048576', MALLOC_TRIM_THRESHOLD_: '65536' };
+export const ALLOCATOR = {
+  MALLOC_MMAP_THRESHOLD_: '1048576',
+  MALLOC_TRIM_THRESHOLD_: '65536',
+  GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1',
+};
 
 interface StartedChild {
   readonly child: ChildProcess;
