@@ -99,7 +99,7 @@ clusterTest('tasks of released pending futures do not run', async ({ client, fol
   assert.equal(existsSync(path), false);
 });
 
-sharedClusterTest(
+clusterTest(
   'cancel ends pending, running and finished futures and their dependents',
   async ({ client, folder }) => {
     const running = client.submit(t.spin, folder, 'spin');
