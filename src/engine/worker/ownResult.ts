@@ -75,17 +75,7 @@ function firstParts(value: object, count: number): readonly unknown[] {
   if (value instanceof Set) return firstOf(value, count);
   // Keys are mostly scalars.
   if (value instanceof Map) return [...firstOf(value.values(), count), ...firstOf(value.keys(), count)];
-  return firstValues(value, count);
-}
-
-/** Returns the values of the first keys. `Object.values` reads all keys, which takes long if an object serves as a map. */
-function firstValues(value: object, count: number): unknown[] {
-  const first: unknown[] = [];
-  for (const key in value) {
-    if (first.length === count) break;
-    if (Object.hasOwn(value, key)) first.push(Reflect.get(value, key));
-  }
-  return first;
+  return Object.values(value);
 }
 
 function firstOf(values: Iterable<unknown>, count: number): unknown[] {
