@@ -62,6 +62,7 @@ export class RunBridge {
   #isStarted = false;
   #isClosing = false;
   #next = 1;
+  #files = 0;
   #stderr = '';
   #reason: LongpoleError | undefined;
 
@@ -128,7 +129,11 @@ export class RunBridge {
     this.#processes.set(number, { worker, events });
     this.#hold(number, true);
     this.#send(KIND.start, number, Buffer.from(JSON.stringify({ worker, entry, env, cwd: process.cwd() })));
+    const files = (): number => this.#files;
     return {
+      get files() {
+        return files();
+      },
       send: (bytes) => this.#send(KIND.data, number, bytes),
       kill: () => this.#send(KIND.kill, number),
       lease: () => this.#send(KIND.lease, number),
@@ -143,6 +148,7 @@ export class RunBridge {
     const path = Buffer.from(name);
     const head = Buffer.alloc(2);
     head.writeUInt16BE(path.length);
+    this.#files++;
     this.#send(KIND.file, 0, Buffer.concat([head, path, bytes]));
   }
 

@@ -11,6 +11,8 @@ export const BUNDLE_FOLDER_VARIABLE = 'LONGPOLE_FOLDER';
 export const PYTHON_SOCKET_VARIABLE = 'LONGPOLE_PYTHON_SOCKET';
 
 export interface RemoteProcess {
+  /** Number of files that were sent to all processes so far. Bytes arrive after the files that were sent before. */
+  readonly files: number;
   /** Sends bytes to the standard input of the process. */
   send(bytes: Uint8Array): void;
   kill(): void;

@@ -146,6 +146,7 @@ class Sites {
           start: (events) => bridge.process(facts.address, WORKER_ENTRY, ALLOCATOR, events),
           prepare: (functions) => modules.prepare(functions),
           isLocal: facts.hostname === hostname() && facts.boot === bootId(),
+          isDirect: facts.address.startsWith('tcp:'),
         }),
         directory: facts.directory,
         listen: hostOf(facts.address),

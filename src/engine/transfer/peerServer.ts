@@ -24,6 +24,8 @@ export interface PeerServerOptions {
   readonly now: () => number;
   readonly keyOf: (id: ResultId) => string;
   readonly onTransfer?: (transfer: Transfer) => void;
+  /** Receives connections for messages of the worker process, see messageConnection.ts. */
+  readonly onMessages?: ((socket: Socket) => void) | undefined;
   /** Seconds after which a peer that reads nothing is disconnected. Default: 60. */
   readonly stallAfter?: number;
 }
@@ -82,7 +84,7 @@ export class PeerServer {
   #serve(socket: Socket): void {
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));
-    const { source, token, now, stallAfter = 60 } = this.#options;
+    const { source, token, now, stallAfter = 60, onMessages } = this.#options;
     const sent = (transfer: Sent): void => this.#report(transfer);
     const { open } = this;
     new ServedPeer(socket, {
@@ -91,6 +93,7 @@ export class PeerServer {
       now,
       open,
       stallMs: stallAfter * 1000,
+      onMessages,
       sent,
     });
   }

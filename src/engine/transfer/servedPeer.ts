@@ -17,6 +17,7 @@ import {
   encodeResult,
   HELLO,
   type IdList,
+  MESSAGES,
   malformed,
   REQUEST,
 } from './transferMessages.js';
@@ -35,6 +36,8 @@ export interface Serving {
   readonly open: OpenTransfers;
   /** Milliseconds in which a peer must greet, and must read some of the sent bytes. */
   readonly stallMs: number;
+  /** Receives a connection for messages of the worker process; undefined if there are none. */
+  readonly onMessages: ((socket: Socket) => void) | undefined;
   /** Called when a request has been answered. */
   readonly sent: (transfer: Sent) => void;
 }
@@ -86,6 +89,9 @@ export class ServedPeer {
     } else if (type === CANCEL) {
       const answer = this.#answers.get(decodeCancel(body));
       if (answer !== undefined) answer.cancelled = true;
+    } else if (type === MESSAGES && this.#serving.onMessages !== undefined) {
+      this.#socket.removeAllListeners('data').setTimeout(0);
+      this.#serving.onMessages(this.#socket);
     } else throw malformed(`a message of type ${type}`);
   }
 

@@ -22,6 +22,8 @@ export const CANCEL = 3;
 export const RESULT = 4;
 /** Server → client: end of a request. Number u32, ids f64 of the results that are not here. */
 export const DONE = 5;
+/** Client → server: from now on the connection belongs to the messages of the worker process. No body. */
+export const MESSAGES = 6;
 
 const NUMBER_BYTES = 4;
 const ID_BYTES = 8;
@@ -52,6 +54,10 @@ export function encodeHello({ worker, token }: Hello): Uint8Array<ArrayBuffer> {
   view.setInt32(HEAD_BYTES, worker, true);
   bytes.set(text, HEAD_BYTES + NUMBER_BYTES);
   return bytes;
+}
+
+export function encodeMessages(): Uint8Array<ArrayBuffer> {
+  return message(MESSAGES, 0).bytes;
 }
 
 export function decodeHello(body: Uint8Array): Hello {

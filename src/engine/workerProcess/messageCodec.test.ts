@@ -15,7 +15,7 @@ describe('messages in a byte stream', () => {
       const decoder = new MessageDecoder();
       const received: unknown[] = [];
       for (let at = 0; at < bytes.length; at += size)
-        received.push(...decoder.push(bytes.subarray(at, at + size)));
+        for (const { message } of decoder.push(bytes.subarray(at, at + size))) received.push(message);
       assert.deepEqual(received, messages, `chunks of ${size}`);
     }
   });

@@ -1,15 +1,20 @@
 // The channel from a worker process to the cluster. A child of the program uses Node's channel. A process that another
-// program has started reads messages from its standard input and writes them to the descriptor in CHANNEL_VARIABLE.
+// program has started reads messages from its standard input and writes them to the descriptor in CHANNEL_VARIABLE, or
+// uses a direct connection of the cluster.
 import { Socket } from 'node:net';
 import type { FromWorker, ToWorker } from '../../protocol/workerMessages.js';
-import { encodeMessage, MessageDecoder } from './messageCodec.js';
+import { encodeMessage } from './messageCodec.js';
+import { RoutedMessages } from './routedMessages.js';
 
 export interface ParentChannel {
   readonly connected: boolean;
   /**
-   * Sends a message. Throws if it cannot be copied. `written` is called when the message was written, or with an error.
+   * Sends a message. Throws if it cannot be copied. `written` is called with an error if it cannot be written, and when the
+   * message `giving-up` was written.
    */
   send(message: FromWorker, written: (error?: Error | null) => void): void;
+  /** Uses a direct connection of the cluster from now on; undefined: there are none. */
+  readonly accept: ((socket: Socket) => void) | undefined;
   /** Calls `onMessage` with each message, and `onEnd` once when the cluster has ended. */
   receive(onMessage: (message: ToWorker) => void, onEnd: () => void): void;
 }
@@ -22,6 +27,7 @@ const ipcChannel: ParentChannel = {
     return process.connected;
   },
   send: (message, written) => void process.send?.(message, undefined, undefined, written),
+  accept: undefined,
   receive: (onMessage, onEnd) => {
     process.on('message', onMessage);
     process.on('disconnect', onEnd);
@@ -36,20 +42,28 @@ function isToWorker(value: unknown): value is ToWorker {
 function streamChannel(descriptor: number): ParentChannel {
   const output = new Socket({ fd: descriptor, readable: false, writable: true });
   let connected = true;
+  let deliver: (message: ToWorker) => void = () => undefined;
+  const messages = new RoutedMessages(
+    (packet) => void output.write(packet),
+    (message) => isToWorker(message) && deliver(message),
+  );
   return {
     get connected() {
       return connected;
     },
-    send: (message, written) => void output.write(encodeMessage(message), written),
+    send: (message, written) => {
+      // The pipe keeps the last message of a process that ends. Earlier messages may be lost.
+      if (message.type === 'giving-up') output.write(encodeMessage(message), written);
+      else messages.send(encodeMessage(message));
+    },
+    accept: (socket) => messages.accept(socket),
     receive: (onMessage, onEnd) => {
-      const decoder = new MessageDecoder();
+      deliver = onMessage;
       const end = (): void => {
         connected = false;
         onEnd();
       };
-      process.stdin.on('data', (chunk: Buffer) => {
-        for (const message of decoder.push(chunk)) if (isToWorker(message)) onMessage(message);
-      });
+      process.stdin.on('data', (chunk: Buffer) => messages.receive(chunk));
       process.stdin.once('end', end);
       process.stdin.once('error', end);
       output.once('error', end);

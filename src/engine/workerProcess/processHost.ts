@@ -38,7 +38,7 @@ import { workerStartError } from '../taskFailure.js';
 import type { PeerClient } from '../transfer/peerClient.js';
 import { SilenceWatch } from './silence.js';
 import { vitalsFile } from './vitalsFile.js';
-import type { OpenChannel, WorkerChannel } from './workerChannel.js';
+import type { ChannelEvents, OpenChannel, WorkerChannel } from './workerChannel.js';
 
 /** Heartbeats after which a call that the process has not taken is rejected; about a minute. */
 const MAX_HEARTBEATS = 120;
@@ -132,14 +132,15 @@ export class ProcessHost implements WorkerHost {
     this.#exited = new Promise((resolve) => {
       this.#exit = resolve;
     });
-    this.#channel = options.open({
+    const channelEvents: ChannelEvents = {
       message: (message) => this.#receive(message),
       ended: (cause) => {
         this.#hasEnded = true;
         this.#exit();
         this.#ended(this.#cause ?? cause);
       },
-    });
+    };
+    this.#channel = options.open(channelEvents, options.birth.token);
     this.#outbox.post(options.birth);
   }
 

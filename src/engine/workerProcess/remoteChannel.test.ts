@@ -1,14 +1,18 @@
-// Tests when the channel requests leases, and when batches wait for one.
+// Tests when the channel requests leases, when batches wait for one, and which messages travel directly.
 import assert from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
+import type { Socket } from 'node:net';
 import { test } from 'node:test';
 import { NO_IDS, NO_VALUES } from '../../protocol/isolateMessages.js';
 import type { RemoteProcessEvents } from '../../protocol/remoteProcess.js';
 import type { FromWorker } from '../../protocol/workerMessages.js';
+import { peers } from '../transfer/peers.test.support.js';
 import { encodeMessage } from './messageCodec.js';
 import { remoteChannel } from './remoteChannel.js';
 
 /** Opens a channel to a process that records what it is asked for. */
-function openChannel() {
+function openChannel({ isDirect = false, onMessage = (): void => undefined } = {}) {
+  const sent = { files: 0 };
   const log: string[] = [];
   const own: RemoteProcessEvents[] = [];
   const note = (what: string) => (): void => void log.push(what);
@@ -16,6 +20,9 @@ function openChannel() {
     start: (events) => {
       own.push(events);
       return {
+        get files() {
+          return sent.files;
+        },
         send: note('batch'),
         kill: note('kill'),
         lease: note('lease'),
@@ -26,7 +33,8 @@ function openChannel() {
     },
     prepare: (functions) => functions,
     isLocal: false,
-  })({ message: () => undefined, ended: () => undefined });
+    isDirect,
+  })({ message: onMessage, ended: () => undefined }, 'secret');
   const [events] = own;
   assert.ok(events !== undefined);
   const sendBatch = (batch: number): void =>
@@ -48,7 +56,7 @@ function openChannel() {
   };
   /** Returns what the process was asked for since the last call. */
   const asked = (): string[] => log.splice(0);
-  return { events, sendBatch, heartbeat, asked };
+  return { channel, events, sent, sendBatch, heartbeat, asked };
 }
 
 test('the next lease is requested before the end of the present one, so that batches do not wait', () => {
@@ -88,5 +96,36 @@ test('an idle process returns its lease and requests no other', () => {
   assert.deepEqual(asked(), []);
   sendBatch(2);
   assert.deepEqual(asked(), ['lease']);
+  events.ended(new Error('The test is over.'));
+});
+
+test('messages travel over a direct connection, but not ahead of a file that was sent before', async (context) => {
+  const happened = new EventEmitter();
+  const { address } = await peers(context, new Map(), {
+    server: { onMessages: (socket) => happened.emit('connection', socket) },
+  });
+  const opened = once(happened, 'connection');
+  const { channel, events, sent, asked } = openChannel({
+    isDirect: true,
+    onMessage: () => happened.emit('message'),
+  });
+  const send = (): void => channel.send({ type: 'clock', sent: 0, remote: 0 });
+  events.data(encodeMessage({ type: 'ready', address, pid: 1 } satisfies FromWorker));
+  const [connection]: Socket[] = await opened;
+  assert.ok(connection !== undefined);
+  send();
+  assert.deepEqual(asked(), ['batch'], 'the process has not confirmed the connection');
+  const received = once(happened, 'message');
+  connection.write(encodeMessage({ type: 'call-taken', call: 1 } satisfies FromWorker));
+  await received;
+  const direct = once(connection, 'data');
+  send();
+  await direct;
+  assert.deepEqual(asked(), []);
+  sent.files++;
+  send();
+  assert.deepEqual(asked(), ['batch'], 'the file travels through the cluster');
+  send();
+  assert.deepEqual(asked(), []);
   events.ended(new Error('The test is over.'));
 });

@@ -1,12 +1,15 @@
 // The channel to a worker process that another program started, possibly on another machine. A batch waits for a lease of
-// one of the cluster's threads, up to a time limit. The channel requests leases from the first batch until the process is
+// one of the cluster's threads, up to a time limit. Messages travel over a direct connection when there is one. The channel requests leases from the first batch until the process is
 // idle. During a lease, the cluster counts the thread as busy. Between leases, other tasks can use the thread.
+import type { Socket } from 'node:net';
 import { serialize } from 'node:v8';
 import type { FunctionRef } from '../../protocol/functionRef.js';
 import type { RemoteProcess, RemoteProcessEvents } from '../../protocol/remoteProcess.js';
 import type { Several } from '../../protocol/several.js';
 import type { FromWorker, ToWorker } from '../../protocol/workerMessages.js';
-import { encodeMessage, MessageDecoder } from './messageCodec.js';
+import { messageConnection } from '../transfer/messageConnection.js';
+import { encodeMessage } from './messageCodec.js';
+import { RoutedMessages } from './routedMessages.js';
 import type { ChannelEvents, OpenChannel, WorkerChannel } from './workerChannel.js';
 
 type Message = ToWorker | Several<ToWorker>;
@@ -21,6 +24,8 @@ export interface RemoteChannelOptions {
   readonly prepare: Prepare;
   /** Whether the process runs on this machine, so that its id is valid here. */
   readonly isLocal: boolean;
+  /** Whether messages may travel over a connection to the process, which is not encrypted. */
+  readonly isDirect: boolean;
 }
 
 /**
@@ -32,24 +37,30 @@ const LEASE_MS = 5000;
 const IDLE_HEARTBEATS = 2;
 /** Time after which a killed process counts as ended without a confirmation by the cluster, in milliseconds. */
 const KILL_MS = 5000;
+/** Heartbeats between an attempt to connect that failed and the next one. */
+const RETRY_HEARTBEATS = 20;
 /** Types of messages that may overtake others. */
 const URGENT: ReadonlySet<string> = new Set(['clock', 'peer-gone', 'dump', 'end']);
 
 interface Entry {
   /** Encoded message; undefined while modules are bundled. */
-  bytes: Uint8Array | undefined;
+  bytes: Buffer | undefined;
   readonly isBatch: boolean;
 }
 
 export function remoteChannel(options: RemoteChannelOptions): OpenChannel {
-  return (events) => new RemoteChannel(options, events);
+  return (events, token) => new RemoteChannel(options, events, token);
 }
 
 class RemoteChannel implements WorkerChannel {
   readonly #options: RemoteChannelOptions;
   readonly #events: ChannelEvents;
   readonly #process: RemoteProcess;
-  readonly #decoder = new MessageDecoder();
+  readonly #token: string;
+  readonly #messages = new RoutedMessages(
+    (packet) => this.#process.send(packet),
+    (message) => isFromWorker(message) && this.#received(message),
+  );
   readonly #queue: Entry[] = [];
   #lease: 'none' | 'requested' | 'held' = 'none';
   /** Whether the next lease was requested while this one is held. */
@@ -60,14 +71,22 @@ class RemoteChannel implements WorkerChannel {
   #overdue = false;
   /** Consecutive idle heartbeats. */
   #idle = 0;
+  /** Number of files that were sent before the last message. */
+  #files = 0;
+  /** Address of the process for direct connections. */
+  #address: string | undefined;
+  #connection: Socket | undefined;
+  /** Heartbeats until the next attempt to connect. */
+  #retryIn = 0;
   #pid = -1;
   #hasEnded = false;
 
-  constructor(options: RemoteChannelOptions, events: ChannelEvents) {
+  constructor(options: RemoteChannelOptions, events: ChannelEvents, token: string) {
     this.#options = options;
+    this.#token = token;
     this.#events = events;
     this.#process = options.start({
-      data: (bytes) => this.#received(bytes),
+      data: (bytes) => this.#messages.receive(bytes),
       leased: () => this.#leased(),
       leaseOver: () => this.#leaseOver(),
       leaseEnds: () => this.#leaseEnds(),
@@ -86,7 +105,7 @@ class RemoteChannel implements WorkerChannel {
   send(message: Message): void {
     if (this.#hasEnded) return;
     if (URGENT.has(message.type)) {
-      this.#process.send(encodeMessage(message));
+      this.#transmit(encodeMessage(message));
       return;
     }
     const prepared = this.#prepared(message);
@@ -152,9 +171,28 @@ class RemoteChannel implements WorkerChannel {
         }
         this.#idle = 0;
       }
-      this.#process.send(entry.bytes);
+      this.#transmit(entry.bytes);
       this.#queue.shift();
     }
+  }
+
+  /** Sends an encoded message. It must not arrive before the files that were sent earlier. */
+  #transmit(packet: Buffer): void {
+    const { files } = this.#process;
+    this.#messages.send(packet, files !== this.#files);
+    this.#files = files;
+  }
+
+  #connect(): void {
+    if (this.#address === undefined || this.#connection !== undefined || this.#retryIn-- > 0) return;
+    const connection = messageConnection(this.#address, this.#token);
+    this.#connection = connection;
+    // The process of the cluster keeps this program alive, see `ref`.
+    connection.unref();
+    this.#messages.connect(connection, (wasUsed) => {
+      this.#connection = undefined;
+      this.#retryIn = wasUsed ? 0 : RETRY_HEARTBEATS;
+    });
   }
 
   #askForLease(): void {
@@ -203,13 +241,17 @@ class RemoteChannel implements WorkerChannel {
     this.#process.release();
   }
 
-  #received(bytes: Uint8Array): void {
-    for (const message of this.#decoder.push(bytes)) {
-      if (!isFromWorker(message)) continue;
-      if (message.type === 'ready' && this.#options.isLocal) this.#pid = message.pid;
-      if (message.type === 'heartbeat') this.#heartbeat(message.occupied);
-      this.#events.message(message);
+  #received(message: FromWorker): void {
+    if (message.type === 'ready') {
+      if (this.#options.isLocal) this.#pid = message.pid;
+      if (this.#options.isDirect) this.#address = message.address;
+      this.#connect();
     }
+    if (message.type === 'heartbeat') {
+      this.#heartbeat(message.occupied);
+      this.#connect();
+    }
+    this.#events.message(message);
   }
 
   #ended(cause: Error): void {
@@ -218,6 +260,8 @@ class RemoteChannel implements WorkerChannel {
     clearTimeout(this.#leaseTimer);
     clearTimeout(this.#killTimer);
     this.#queue.length = 0;
+    this.#address = undefined;
+    this.#connection?.destroy();
     this.#events.ended(cause);
   }
 }

@@ -25,8 +25,8 @@ export interface ChannelEvents {
   ended(cause: Error): void;
 }
 
-/** Starts a worker process. */
-export type OpenChannel = (events: ChannelEvents) => WorkerChannel;
+/** Starts a worker process. `token` is the secret of the cluster. */
+export type OpenChannel = (events: ChannelEvents, token: string) => WorkerChannel;
 
 const ENTRY = fileURLToPath(new URL('./workerProcessMain.js', import.meta.url));
 /**

@@ -110,7 +110,9 @@ class WorkerProcess {
       this.#digests.transfer(transfer);
       send({ type: 'transfer', args: [transfer] });
     };
-    this.#server = new PeerServer({ ...common, source: this.#store, file, name: unique, listen, onTransfer });
+    const { accept: onMessages } = channel;
+    const serving = { source: this.#store, file, name: unique, listen, onTransfer, onMessages };
+    this.#server = new PeerServer({ ...common, ...serving });
     const server = this.#server;
     this.#client = new PeerClient({ ...common, onTransfer });
     this.#facts = {
