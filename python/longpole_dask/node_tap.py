@@ -161,7 +161,10 @@ class NodeTap(WorkerPlugin):
                 self.python.fail(number, bytes(payload).decode())
             elif number in self.processes:
                 if kind == DATA:
-                    self.processes[number].stdin.write(payload)
+                    stdin = self.processes[number].stdin
+                    # asyncio logs warnings about bytes for a process that has ended.
+                    if not stdin.is_closing():
+                        stdin.write(payload)
                 elif kind == KILL:
                     kill(self.processes[number])
 
