@@ -94,6 +94,8 @@ class NodeTap(WorkerPlugin):
         #: False when the plugin is removed on request, so that nothing has to be moved.
         self.wanted = True
         self.leaving = False
+        #: Whether an answer of `give` has reported that the worker closes.
+        self.reported = False
         self.silence = 0
         self.watch = self.loop.create_task(self.watch_bridge())
 
@@ -234,7 +236,9 @@ class NodeTap(WorkerPlugin):
         """
         self.silence = 0
         self.acknowledge(received)
-        if self.answer[0] <= received and not self.up and not self.python.new:
+        # The scheduler's list lacks a closing worker at once, so the bridge must know soon that the worker waits.
+        is_news = self.leaving and not self.reported
+        if self.answer[0] <= received and not self.up and not self.python.new and not is_news:
             self.has_some.clear()
             try:
                 await asyncio.wait_for(self.has_some.wait(), seconds)
@@ -244,6 +248,7 @@ class NodeTap(WorkerPlugin):
         # Another call, whose connection was lost, may have made an answer meanwhile.
         if self.answer[0] <= received and (self.up or self.python.new):
             self.answer = (received + 1, self.take_up(), self.python.take())
+        self.reported = self.leaving
         return *self.answer, self.leaving
 
     def acknowledge(self, received):
