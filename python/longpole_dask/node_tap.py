@@ -315,6 +315,12 @@ async def poll(name, received, seconds, dask_worker):
     return None if tap is None else await tap.give(received, seconds)
 
 
+async def is_leaving(name, dask_worker):
+    """Returns whether the worker closes and waits for the bridge, or None if the plugin has been removed."""
+    tap = dask_worker.plugins.get(name)
+    return None if tap is None else tap.leaving
+
+
 async def remove(name, dask_worker):
     tap = dask_worker.plugins.get(name)
     if tap is not None:

@@ -28,8 +28,8 @@ POLL_SECONDS = 1.0
 #: worker that is gone from its list, so the limit is for workers that the scheduler cannot reach.
 RETRY_SECONDS = 0.1
 MAX_RETRY_SECONDS = 60.0
-#: Seconds in which a closing worker must answer.
-LEAVING_SECONDS = 3.0
+#: Seconds in which a worker must answer that closes, or that the list of workers lacks.
+LEAVING_SECONDS = 5.0
 LEASE_TASK = node_tap.make_lease()
 PYTHON_TASK = python_calls.make_task()
 
@@ -61,6 +61,8 @@ class WorkerLink:
         self.leaving = False
         #: Polls of the list of workers, in a row, that did not contain this worker.
         self.missing = 0
+        #: Task that asks the worker why the list lacks it.
+        self.asking = None
 
     def post(self, data):
         self.out.append(data)
@@ -151,9 +153,8 @@ class WorkerLink:
                 number, data, calls, leaving = await self.repeat(node_tap.poll, received, POLL_SECONDS)
             except Exception as error:
                 return self.bridge.failed(self, error)
-            if leaving and not self.leaving:
-                self.leaving = True
-                self.bridge.out.event(type="leaving", address=self.address)
+            if leaving:
+                self.begin_to_leave()
             if number == received:
                 continue
             received = number
@@ -163,6 +164,22 @@ class WorkerLink:
                 task = asyncio.ensure_future(self.call(call, key))
                 self.calls.add(task)
                 task.add_done_callback(self.calls.discard)
+
+    def begin_to_leave(self):
+        if not self.leaving:
+            self.leaving = True
+            self.bridge.out.event(type="leaving", address=self.address)
+
+    async def ask(self):
+        """Asks the worker whether it closes. Removes a worker that does not answer, or whose plugin has ended."""
+        try:
+            answer = await asyncio.wait_for(self.run(node_tap.is_leaving), LEAVING_SECONDS)
+        except Exception:
+            answer = None
+        if answer:
+            self.begin_to_leave()
+        elif answer is None and self.missing > 1:
+            self.bridge.failed(self, Gone("the Dask cluster no longer lists it"))
 
     async def call(self, call, key):
         """Submits a call of Python as a task of Dask, whose key begins with the key of the task in TypeScript."""
@@ -182,7 +199,8 @@ class WorkerLink:
     def close(self):
         leases = list(self.leases.values())
         self.leases.clear()
-        for task in [*self.tasks, *self.calls, *leases]:
+        asking = [] if self.asking is None else [self.asking]
+        for task in [*self.tasks, *self.calls, *leases, *asking]:
             if task is not asyncio.current_task():
                 task.cancel()
 
@@ -275,11 +293,13 @@ class RunBridge(Bridge):
         return "asked"
 
     def missed(self, addresses):
-        """Removes the workers that two lists in a row lack. A worker that closes reports this after it has left the list."""
+        """Asks the workers that two lists in a row lack. A worker that closes, and has results to move, leaves the list first."""
         for address, link in list(self.links.items()):
             link.missing = 0 if address in addresses or link.leaving else link.missing + 1
-            if link.missing > 1:
+            if link.missing * INTERVAL > MAX_RETRY_SECONDS:
                 self.left(address, "it left the Dask cluster")
+            elif link.missing > 1 and (link.asking is None or link.asking.done()):
+                link.asking = asyncio.ensure_future(link.ask())
 
     def replaced(self, name):
         """Removes an earlier worker with the name of a new one: Dask does not give a name to two workers."""

@@ -8,9 +8,10 @@ import asyncio
 import json
 import os
 import sys
+import time
 
 import dask
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, WorkerPlugin
 from workload import secured
 
 
@@ -29,6 +30,16 @@ async def pause(fraction, dask_worker):
     wanted = "paused" if fraction < 0.01 else "running"
     while dask_worker.status.name != wanted:
         await asyncio.sleep(0.05)
+
+
+async def block_at_close(seconds, dask_worker):
+    """Blocks the event loop of the worker when it begins to close, as a busy machine does."""
+
+    class Blocking(WorkerPlugin):
+        def teardown(self, worker):
+            time.sleep(seconds)
+
+    await dask_worker.plugin_add(plugin=Blocking(), name="blocking")
 
 
 def main():
@@ -55,6 +66,8 @@ def main():
             elif command == "nannies":
                 answer(client.run(nanny_pid))
             elif command == "retire":
+                if len(arguments) > 1:
+                    client.run(block_at_close, float(arguments[1]), workers=[arguments[0]])
                 # Also removes the worker from the LocalCluster, which otherwise starts another one.
                 answer(cluster.sync(retire, cluster, arguments[0]))
             elif command == "pause":

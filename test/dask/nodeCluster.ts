@@ -59,9 +59,13 @@ export class NodeCluster {
     return this.#ask('nannies');
   }
 
-  /** Returns the retired workers when they have left. */
-  retire(address: string): Promise<string[]> {
-    return this.#ask(`retire ${address}`);
+  /**
+   * Returns the retired workers when they have left the scheduler's list.
+   *
+   * @param blocked seconds for which a worker that closes answers nothing at first
+   */
+  retire(address: string, blocked?: number): Promise<string[]> {
+    return this.#ask(`retire ${address} ${blocked ?? ''}`);
   }
 
   /** Makes a worker pause at this fraction of its memory. Resolves when it has paused or resumed. */
