@@ -97,6 +97,13 @@ export interface WorkerOrders {
   answer: [answer: TaskAnswer | TaskAnswerError, isolate: number];
 }
 
+/** How peers on other machines reach a worker or the program. */
+export interface PeerNetwork {
+  /** Address of this machine. */
+  readonly host: string;
+  readonly isEncrypted: boolean;
+}
+
 export type ToWorker =
   | Several<ToWorker>
   | {
@@ -112,8 +119,8 @@ export type ToWorker =
       readonly directory: string;
       /** The secret of the cluster. */
       readonly token: string;
-      /** Address of this machine at which peers reach the worker; undefined if all peers are on this machine. */
-      readonly listen: string | undefined;
+      /** Undefined if all peers are on this machine. */
+      readonly network: PeerNetwork | undefined;
     }
   | { readonly type: 'open'; readonly run: WorkerRun }
   | ({ readonly type: 'batch'; readonly run: number } & HostBatch)

@@ -60,6 +60,17 @@ describe('a program on a Dask cluster with TLS', {
     assert.equal(parents[0], parents[1]);
   });
 
+  it('encrypts results between workers, and from them to the program', async () => {
+    const made = client.submit(ones, 100_000, { workers: 'dask-a-0' });
+    assert.equal(await client.submit(sum, made, { workers: 'dask-b' }).result(), 100_000);
+    assert.deepEqual(await made.result(), new Float64Array(100_000).fill(1));
+    const addresses = Object.values(await client.run(({ worker }) => worker?.address));
+    assert.equal(addresses.length, 3);
+    for (const own of addresses) assert.match(own ?? '', /^tls:/);
+    const transfers = Object.values(await client.run(({ worker }) => worker?.incomingTransferLog ?? []));
+    assert.ok(transfers.flat().length > 0);
+  });
+
   it('imports packages that are installed on the workers', async () => {
     assert.equal(await client.submit(imported, { workers: 'dask-a-0' }).result(), 42);
   });

@@ -11,6 +11,7 @@ import type { ProcessPlace, RemotePlaces } from '../../engine/cluster/processClu
 import type { WorkerSite } from '../../engine/cluster/workerPlaces.js';
 import { remoteChannel } from '../../engine/workerProcess/remoteChannel.js';
 import { ALLOCATOR } from '../../engine/workerProcess/workerChannel.js';
+import type { PeerNetwork } from '../../protocol/workerMessages.js';
 import { config } from '../config.js';
 import { isImportedByWorker } from '../runPlan.js';
 import { Cluster } from './cluster.js';
@@ -80,7 +81,10 @@ export class DaskCluster extends Cluster {
     const parts = await closing(bridge, async () => {
       const [{ makeClusterParts }, files] = await Promise.all([import('./clusterParts.js'), bundling]);
       for (const { name, bytes } of files) bridge.file(name, bytes);
-      return makeClusterParts({ ...partsOptions, remote: sites.places(bridge, hello.host) });
+      return makeClusterParts({
+        ...partsOptions,
+        remote: sites.places(bridge, networkOf(hello.scheduler, hello.host)),
+      });
     });
     const cluster = new DaskCluster(parts, bridge, sites, hello.scheduler);
     serveTasks(cluster);
@@ -135,7 +139,7 @@ class Sites {
     this.#hasEnded = true;
   }
 
-  places(bridge: RunBridge, listen: string): RemotePlaces {
+  places(bridge: RunBridge, network: PeerNetwork): RemotePlaces {
     const modules = new ShippedModules((name, bytes) => bridge.file(name, bytes), this.#nodeModules);
     modules.shipRegistered();
     const of = ({ info }: { readonly info: { readonly address: string } }): ProcessPlace => {
@@ -146,13 +150,12 @@ class Sites {
           start: (events) => bridge.process(facts.address, WORKER_ENTRY, ALLOCATOR, events),
           prepare: (functions) => modules.prepare(functions),
           isLocal: facts.hostname === hostname() && facts.boot === bootId(),
-          isDirect: facts.address.startsWith('tcp:'),
         }),
         directory: facts.directory,
-        listen: hostOf(facts.address),
+        network: networkOf(facts.address),
       };
     };
-    return { of, listen };
+    return { of, network };
   }
 
   /** Starts the processes of a Dask worker. Resolves when they are up. */
@@ -243,6 +246,11 @@ function checkNode({ address, node }: DaskWorkerFacts): void {
 /** Returns the host of an address, e.g. `10.0.0.5` of `tcp://10.0.0.5:8786`. */
 function hostOf(address: string): string {
   return /^[a-z]+:\/\/\[?([^\]/]+?)\]?(:\d+)?$/.exec(address)?.[1] ?? '127.0.0.1';
+}
+
+/** Connections to the host of this address are encrypted if Dask encrypts its own. */
+function networkOf(address: string, host = hostOf(address)): PeerNetwork {
+  return { host, isEncrypted: /^(tls|wss):/.test(address) };
 }
 
 /** Returns an id that all programs on this kernel share; empty if the system has none. */

@@ -5,6 +5,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import type { PackedResult, ResultId } from '../../protocol/packedResult.js';
+import type { PeerNetwork } from '../../protocol/workerMessages.js';
 import type { HostEvents, WorkerHost } from '../host/hostTypes.js';
 import { SpillDirectory } from '../store/spillDirectory.js';
 import { Store } from '../store/store.js';
@@ -26,14 +27,14 @@ export interface ProcessPlace {
   /** Directory for its files. */
   readonly directory: string;
   /** See `birth` in ToWorker. */
-  readonly listen: string | undefined;
+  readonly network: PeerNetwork | undefined;
 }
 
 /** Worker processes that may run on other machines. */
 export interface RemotePlaces {
   of(worker: ClusterWorker): ProcessPlace;
-  /** Address of this machine at which the workers reach this program. */
-  readonly listen: string;
+  /** How the workers reach this program. */
+  readonly network: PeerNetwork;
 }
 
 export class ProcessCluster implements ClusterStores {
@@ -85,7 +86,7 @@ export class ProcessCluster implements ClusterStores {
     const place = this.#remote?.of(worker) ?? {
       open: this.#open,
       directory: this.#directory.path,
-      listen: undefined,
+      network: undefined,
     };
     const host: ProcessHost = new ProcessHost(
       {
@@ -100,7 +101,7 @@ export class ProcessCluster implements ClusterStores {
           profile: this.#settings.profile,
           directory: place.directory,
           token: this.#token,
-          listen: place.listen,
+          network: place.network,
         },
         clock: this.#engine.clock,
         client: this.#client,
@@ -145,7 +146,7 @@ export class ProcessCluster implements ClusterStores {
       source: this.#clientStore,
       file: (name) => this.#directory.file(name),
       name: `client-${randomBytes(3).toString('hex')}`,
-      listen: this.#remote?.listen,
+      network: this.#remote?.network,
       token: this.#token,
       worker: CLIENT,
       now: this.#engine.clock,

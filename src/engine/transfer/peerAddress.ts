@@ -1,12 +1,14 @@
 // The address of a worker for its peers: a socket in its own directory, closed to other users. `unix:///path` is a unix
-// domain socket, `pipe://name` a named pipe of Windows. Between machines it is `tcp://host:port`.
+// domain socket, `pipe://name` a named pipe of Windows. Between machines it is `tcp://host:port`, or `tls://host:port` if
+// connections are encrypted.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, isIPv6, type ListenOptions } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { invalidArgument, LongpoleError, messageOf } from '../../base/errors.js';
+import type { PeerNetwork } from '../../protocol/workerMessages.js';
 
-const TCP = 'tcp://';
+const TLS = 'tls://';
 const UNIX = 'unix://';
 const PIPE = 'pipe://';
 const PIPE_FOLDER = '\\\\.\\pipe\\';
@@ -26,10 +28,10 @@ export interface Endpoint {
  * Returns the address at which a worker listens, and how to listen there.
  *
  * @param file returns the path of a file of this name in the worker's directory
- * @param listen address at which peers on other machines reach this machine; undefined: all peers are on this machine
+ * @param network how peers on other machines reach this machine; undefined: all peers are on this machine
  */
-export function makeEndpoint(file: (name: string) => string, name: string, listen?: string): Endpoint {
-  if (listen !== undefined) return tcpEndpoint(listen);
+export function makeEndpoint(file: (name: string) => string, name: string, network?: PeerNetwork): Endpoint {
+  if (network !== undefined) return networkEndpoint(network);
   if (process.platform === 'win32') {
     const pipe = `longpole-${process.pid}-${name}`;
     return {
@@ -70,13 +72,19 @@ function shortFolder(path: string): string {
 }
 
 /** The system chooses the port. */
-function tcpEndpoint(host: string): Endpoint {
+function networkEndpoint({ host, isEncrypted }: PeerNetwork): Endpoint {
   const written = isIPv6(host) ? `[${host}]` : host;
   return {
     options: { host, port: 0 },
-    address: (bound) => `${TCP}${written}:${typeof bound === 'object' ? (bound?.port ?? 0) : 0}`,
+    address: (bound) =>
+      `${isEncrypted ? TLS : 'tcp://'}${written}:${typeof bound === 'object' ? (bound?.port ?? 0) : 0}`,
     remove: () => undefined,
   };
+}
+
+/** Whether connections to the address are encrypted. */
+export function isEncrypted(address: string): boolean {
+  return address.startsWith(TLS);
 }
 
 /** Returns options for a connection of `net`. Throws ERR_LONGPOLE_INVALID_ARGUMENT for an invalid address. */
@@ -85,9 +93,9 @@ export function connectionTo(
 ): { readonly path: string } | { readonly host: string; readonly port: number } {
   if (address.startsWith(`${UNIX}/`)) return { path: address.slice(UNIX.length) };
   if (address.startsWith(PIPE)) return { path: PIPE_FOLDER + address.slice(PIPE.length) };
-  const [, host, port] = /^tcp:\/\/\[?([^\]]+)\]?:(\d+)$/.exec(address) ?? [];
+  const [, host, port] = /^t(?:cp|ls):\/\/\[?([^\]]+)\]?:(\d+)$/.exec(address) ?? [];
   if (host !== undefined && port !== undefined) return { host, port: Number(port) };
   throw invalidArgument(
-    `'${address}' is not the address of a peer: unix:///path, tcp://host:port, or pipe://name on Windows.`,
+    `'${address}' is not the address of a peer: unix:///path, tcp://host:port, tls://host:port, or pipe://name on Windows.`,
   );
 }

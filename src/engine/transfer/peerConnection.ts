@@ -1,11 +1,11 @@
 // A connection to a peer, over which results are fetched. Requests share it; when it breaks, all of them fail.
 
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { LongpoleError, messageOf, sentenceOf } from '../../base/errors.js';
 import { isError } from '../../base/isError.js';
 import type { ResultId } from '../../protocol/packedResult.js';
 import { MessageReader, type Payload } from './messageReader.js';
-import { connectionTo } from './peerAddress.js';
+import { connectToPeer } from './peerSocket.js';
 import { dropped, type Fetched, PendingFetch } from './pendingFetch.js';
 import {
   DONE,
@@ -52,13 +52,9 @@ export class PeerConnection {
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
-    this.#socket = connect({
-      ...connectionTo(options.address),
-      noDelay: true,
-      onread: {
-        buffer: new Uint8Array(READ_BYTES),
-        callback: (count, buffer) => this.#received(buffer.subarray(0, count)),
-      },
+    this.#socket = connectToPeer(options.address, options.token, {
+      buffer: new Uint8Array(READ_BYTES),
+      callback: (count, buffer) => this.#received(buffer.subarray(0, count)),
     });
     this.#socket.on('error', (error) => this.#break(error.message, error));
     this.#socket.on('close', () => this.#break('it has closed the connection'));

@@ -1,11 +1,13 @@
 // Sends the results of a worker to its peers. Runs on the thread that never computes, so that it always answers.
 import { once } from 'node:events';
-import { createServer, type Server, type Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
 import { LongpoleError, messageOf } from '../../base/errors.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import type { ResultId } from '../../protocol/packedResult.js';
+import type { PeerNetwork } from '../../protocol/workerMessages.js';
 import { OpenTransfers } from './openTransfers.js';
 import { type Endpoint, makeEndpoint } from './peerAddress.js';
+import { makePeerServer } from './peerSocket.js';
 import { type ResultSource, type Sent, ServedPeer } from './servedPeer.js';
 
 export interface PeerServerOptions {
@@ -13,7 +15,7 @@ export interface PeerServerOptions {
   /** Returns the path of a file in a directory that only this user may enter, e.g. a SpillDirectory's. */
   readonly file: (name: string) => string;
   /** See makeEndpoint. */
-  readonly listen?: string | undefined;
+  readonly network?: PeerNetwork | undefined;
   /** Name of the socket; different for servers that share a directory. */
   readonly name: string;
   /** The secret of the cluster. A peer without it gets nothing. */
@@ -26,9 +28,11 @@ export interface PeerServerOptions {
   readonly onTransfer?: (transfer: Transfer) => void;
   /** Receives connections for messages of the worker process, see messageConnection.ts. */
   readonly onMessages?: ((socket: Socket) => void) | undefined;
-  /** Seconds after which a peer that reads nothing is disconnected. Default: 60. */
+  /** Seconds after which a peer is disconnected that reads nothing, or does not greet. Default: 60. */
   readonly stallAfter?: number;
 }
+
+const STALL_AFTER = 60;
 
 export class PeerServer {
   readonly #options: PeerServerOptions;
@@ -40,8 +44,12 @@ export class PeerServer {
 
   constructor(options: PeerServerOptions) {
     this.#options = options;
-    this.#endpoint = makeEndpoint(options.file, options.name, options.listen);
-    this.#server = createServer({ noDelay: true }, (socket) => this.#serve(socket));
+    const { file, name, network, token, stallAfter = STALL_AFTER } = options;
+    this.#endpoint = makeEndpoint(file, name, network);
+    const serve = (socket: Socket): void => this.#serve(socket);
+    this.#server = makePeerServer(network?.isEncrypted === true, token, serve, stallAfter);
+    // An encrypted connection is served after its handshake.
+    this.#server.on('connection', (socket: Socket) => this.#keep(socket));
   }
 
   /** Address for peers: `unix:///path`, `pipe://name` on Windows, or `tcp://host:port`. */
@@ -63,7 +71,7 @@ export class PeerServer {
       throw new LongpoleError(
         'ERR_LONGPOLE_LOCAL_DIRECTORY',
         `A worker cannot listen on ${this.address}: ${messageOf(cause)}. ` +
-          (this.address.startsWith('tcp:')
+          (this.#options.network !== undefined
             ? 'This is the address of the Dask worker. Start that worker with --host and an address of its machine.'
             : 'Pass another localDirectory.'),
         { cause },
@@ -81,10 +89,14 @@ export class PeerServer {
     this.#endpoint.remove();
   }
 
-  #serve(socket: Socket): void {
+  #keep(socket: Socket): void {
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));
-    const { source, token, now, stallAfter = 60, onMessages } = this.#options;
+  }
+
+  #serve(socket: Socket): void {
+    this.#keep(socket);
+    const { source, token, now, stallAfter = STALL_AFTER, onMessages } = this.#options;
     const sent = (transfer: Sent): void => this.#report(transfer);
     const { open } = this;
     new ServedPeer(socket, {

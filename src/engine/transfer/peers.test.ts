@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, truncateSync } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { PackedResult } from '../../protocol/packedResult.js';
 import { Store } from '../store/store.js';
 import { packResult, unpackResult } from '../worker/packResult.js';
-import { folder, peers } from './peers.test.support.js';
+import { clientOf, folder, peers } from './peers.test.support.js';
 
 function results(values: Record<number, unknown>): Map<number, PackedResult> {
   return new Map(Object.entries(values).map(([id, value]) => [Number(id), packResult(value)]));
@@ -22,10 +23,13 @@ function valueIn(results: ReadonlyMap<number, PackedResult>, id: number): unknow
   return unpackResult(found);
 }
 
+const ENCRYPTED = { host: '127.0.0.1', isEncrypted: true };
+
 describe('PeerClient and PeerServer', () => {
-  for (const [where, listen] of [
-    ['on one machine', undefined],
-    ['over TCP', '127.0.0.1'],
+  for (const [where, network, addresses] of [
+    ['on one machine', undefined, /^(unix|pipe):/],
+    ['over TCP', { host: '127.0.0.1', isEncrypted: false }, /^tcp:\/\/127\.0\.0\.1:\d+$/],
+    ['over TLS', ENCRYPTED, /^tls:\/\/127\.0\.0\.1:\d+$/],
   ] as const)
     it(`bring results from one to the other ${where}, and report missing results`, async (test) => {
       const values = {
@@ -34,8 +38,8 @@ describe('PeerClient and PeerServer', () => {
         3: noise(3_000_000),
         4: new Map([[1, noise(20_000)]]),
       };
-      const { client, address } = await peers(test, results(values), { server: { listen } });
-      assert.match(address, listen === undefined ? /^(unix|pipe):/ : /^tcp:\/\/127\.0\.0\.1:\d+$/);
+      const { client, address } = await peers(test, results(values), { server: { network } });
+      assert.match(address, addresses);
       const fetched = await client.fetch(address, [1, 2, 9, 3, 4, 8, 3]);
       assert.deepEqual(fetched.missing, [9, 8]);
       for (const [id, value] of Object.entries(values))
@@ -43,6 +47,45 @@ describe('PeerClient and PeerServer', () => {
       assert.ok(fetched.results.get(3)?.buffers[0]?.buffer instanceof SharedArrayBuffer);
       assert.equal((await client.fetch(address, [])).results.size, 0);
     });
+
+  it('exchange nothing that can be read on the way if they use TLS', async (test) => {
+    const text = 'a result that only peers may read';
+    const { address } = await peers(test, results({ 1: text }), { server: { network: ENCRYPTED } });
+    const seen: Buffer[] = [];
+    const relay = createServer((socket) => {
+      const server = connect(Number(new URL(address).port), '127.0.0.1');
+      for (const [from, to] of [
+        [socket, server],
+        [server, socket],
+      ] as const) {
+        from.on('data', (bytes: Buffer) => void seen.push(bytes)).pipe(to);
+        from.on('close', () => to.destroy());
+      }
+    });
+    await once(relay.listen(0, '127.0.0.1'), 'listening');
+    const bound = relay.address();
+    assert.ok(typeof bound === 'object' && bound !== null);
+    const { client } = clientOf();
+    const { results: fetched } = await client.fetch(`tls://127.0.0.1:${bound.port}`, [1]);
+    assert.equal(valueIn(fetched, 1), text);
+    client.close();
+    relay.close();
+    const bytes = Buffer.concat(seen).toString('latin1');
+    assert.ok(bytes.length > 0 && !bytes.includes(text) && !bytes.includes('secret'));
+  });
+
+  it('refuse a client with another secret, one that does not encrypt, and one that sends nothing', async (test) => {
+    const { address, server } = await peers(test, results({ 1: 'x' }), { server: { network: ENCRYPTED } });
+    const other = clientOf({ token: 'another' }).client;
+    await assert.rejects(other.fetch(address, [1]), { code: 'ERR_LONGPOLE_PEER' });
+    const plain = clientOf().client;
+    await assert.rejects(plain.fetch(address.replace('tls:', 'tcp:'), [1]), { code: 'ERR_LONGPOLE_PEER' });
+    const silent = connect(Number(new URL(address).port), '127.0.0.1');
+    await once(silent, 'connect');
+    const closed = once(silent.resume(), 'close');
+    await server.close();
+    await closed;
+  });
 
   it('report every transfer from both sides', async (test) => {
     const { client, address, incoming, nextOutgoing } = await peers(

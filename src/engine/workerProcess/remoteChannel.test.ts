@@ -11,7 +11,7 @@ import { encodeMessage } from './messageCodec.js';
 import { remoteChannel } from './remoteChannel.js';
 
 /** Opens a channel to a process that records what it is asked for. */
-function openChannel({ isDirect = false, onMessage = (): void => undefined } = {}) {
+function openChannel(onMessage = (): void => undefined) {
   const sent = { files: 0 };
   const log: string[] = [];
   const own: RemoteProcessEvents[] = [];
@@ -33,7 +33,6 @@ function openChannel({ isDirect = false, onMessage = (): void => undefined } = {
     },
     prepare: (functions) => functions,
     isLocal: false,
-    isDirect,
   })({ message: onMessage, ended: () => undefined }, 'secret');
   const [events] = own;
   assert.ok(events !== undefined);
@@ -105,10 +104,7 @@ test('messages travel over a direct connection, but not ahead of a file that was
     server: { onMessages: (socket) => happened.emit('connection', socket) },
   });
   const opened = once(happened, 'connection');
-  const { channel, events, sent, asked } = openChannel({
-    isDirect: true,
-    onMessage: () => happened.emit('message'),
-  });
+  const { channel, events, sent, asked } = openChannel(() => happened.emit('message'));
   const send = (): void => channel.send({ type: 'clock', sent: 0, remote: 0 });
   events.data(encodeMessage({ type: 'ready', address, pid: 1 } satisfies FromWorker));
   const [connection]: Socket[] = await opened;

@@ -24,8 +24,6 @@ export interface RemoteChannelOptions {
   readonly prepare: Prepare;
   /** Whether the process runs on this machine, so that its id is valid here. */
   readonly isLocal: boolean;
-  /** Whether messages may travel over a connection to the process, which is not encrypted. */
-  readonly isDirect: boolean;
 }
 
 /**
@@ -244,7 +242,7 @@ class RemoteChannel implements WorkerChannel {
   #received(message: FromWorker): void {
     if (message.type === 'ready') {
       if (this.#options.isLocal) this.#pid = message.pid;
-      if (this.#options.isDirect) this.#address = message.address;
+      this.#address = message.address;
       this.#connect();
     }
     if (message.type === 'heartbeat') {

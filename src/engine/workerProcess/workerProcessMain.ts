@@ -86,7 +86,7 @@ class WorkerProcess {
 
   constructor(birth: Birth) {
     this.#birth = birth;
-    const { index, name, epochOffsetMs, memoryLimit, directory, token, thresholds, profile, listen } = birth;
+    const { index, name, epochOffsetMs, memoryLimit, directory, token, thresholds, profile, network } = birth;
     this.#clock = isolateClock(epochOffsetMs);
     const now = (): number => this.#correct(this.#clock());
     const events = new CorrectedEvents(send, (time) => this.#correct(time));
@@ -111,7 +111,7 @@ class WorkerProcess {
       send({ type: 'transfer', args: [transfer] });
     };
     const { accept: onMessages } = channel;
-    const serving = { source: this.#store, file, name: unique, listen, onTransfer, onMessages };
+    const serving = { source: this.#store, file, name: unique, network, onTransfer, onMessages };
     this.#server = new PeerServer({ ...common, ...serving });
     const server = this.#server;
     this.#client = new PeerClient({ ...common, onTransfer });
