@@ -1,7 +1,7 @@
 // Tests when the channel requests leases, when batches wait for one, and which messages travel directly.
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
-import type { Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { NO_IDS, NO_VALUES } from '../../protocol/isolateMessages.js';
 import type { RemoteProcessEvents } from '../../protocol/remoteProcess.js';
@@ -123,5 +123,25 @@ test('messages travel over a direct connection, but not ahead of a file that was
   assert.deepEqual(asked(), ['batch'], 'the file travels through the cluster');
   send();
   assert.deepEqual(asked(), []);
+  events.ended(new Error('The test is over.'));
+});
+
+test('the channel waits for 20 heartbeats before it tries again to connect', async (context) => {
+  const server = createServer((socket) => socket.destroy());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  context.after(() => server.close());
+  const bound = server.address();
+  assert.ok(typeof bound === 'object' && bound !== null);
+  const { events, heartbeat } = openChannel();
+  let attempts = 0;
+  server.on('connection', () => attempts++);
+  const address = `tcp://127.0.0.1:${bound.port}`;
+  events.data(encodeMessage({ type: 'ready', address, pid: 1 } satisfies FromWorker));
+  let heartbeats = 0;
+  for (; attempts < 2; heartbeats++) {
+    heartbeat(true);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  assert.ok(heartbeats > 20, `${heartbeats} heartbeats`);
   events.ended(new Error('The test is over.'));
 });

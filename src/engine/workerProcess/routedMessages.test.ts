@@ -116,6 +116,25 @@ test('another connection replaces a broken one that one side still uses', async 
   assert.deepEqual([worker.received, program.received], [['1'], ['a', 'b']]);
 });
 
+test('a connection that is silent for 10 s counts as broken, and its messages travel again', async (context) => {
+  context.mock.timers.enable({ apis: ['setInterval'] });
+  const [program, worker] = [new Side(), new Side()];
+  const [own, theirs] = await connected(context, program, worker);
+  context.mock.timers.tick(7_000);
+  worker.send('a');
+  program.send('1');
+  await Promise.all([program.until(1), worker.until(1)]);
+  context.mock.timers.tick(7_000);
+  assert.ok(!own.destroyed);
+  theirs.pause();
+  program.send('lost');
+  const closed = once(own, 'close');
+  context.mock.timers.tick(3_000);
+  await closed;
+  passOn(program, worker);
+  assert.deepEqual(worker.received, ['1', 'lost']);
+});
+
 test('the caller learns whether a connection was used', async (context) => {
   const [program, worker] = [new Side(), new Side()];
   const [own, theirs] = await sockets(context);
