@@ -6,15 +6,18 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 export class CuttableProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  readonly #scheme: string;
   readonly #target: URL;
   #cut: (() => void) | undefined;
 
   private constructor(target: string) {
-    this.#target = new URL(target.replace('tcp:', 'http:'));
+    const [scheme = '', place = ''] = target.split('//');
+    this.#scheme = scheme;
+    this.#target = new URL(`http://${place}`);
     this.#server = createServer((socket) => this.#accept(socket));
   }
 
-  /** @param target address of the server, e.g. `tcp://127.0.0.1:8786` */
+  /** @param target address of the server, e.g. `tcp://127.0.0.1:8786` or `tls://127.0.0.1:8786` */
   static async start(target: string): Promise<CuttableProxy> {
     const proxy = new CuttableProxy(target);
     await once(proxy.#server.listen(0, '127.0.0.1'), 'listening');
@@ -24,7 +27,7 @@ export class CuttableProxy {
   get address(): string {
     const address = this.#server.address();
     assert.ok(address !== null && typeof address === 'object');
-    return `tcp://127.0.0.1:${address.port}`;
+    return `${this.#scheme}//127.0.0.1:${address.port}`;
   }
 
   /** Breaks all connections and rejects new ones. Resolves when a new one has been rejected. */

@@ -1,4 +1,4 @@
-// Faults of a real Dask cluster that runs TypeScript: tasks that end or fill their process, workers that close, pause or
+// Faults of a real Dask cluster with TLS that runs TypeScript: tasks that end or fill their process, workers that close, pause or
 // spill, and connections that break. Results are right, or an error states what was lost.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -7,10 +7,12 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { type Client, connect } from 'longpole';
 import { t } from '../cluster/clusterTasks.js';
+import { repositoryPath } from '../support/repository.js';
 import { CuttableProxy } from './cuttableProxy.js';
 import { NO_PYTHON, NodeCluster, python } from './nodeCluster.js';
 import { exit, loop, ones, square, sum, where } from './runTasks.js';
 
+const PEM = repositoryPath('test/fixtures/dask/localhost.pem');
 const folder = mkdtempSync(join(tmpdir(), 'longpole-dask-faults-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -26,15 +28,19 @@ function addressOf(client: Client, name: string): string {
   return strings.get(workers.address[rows.at(-1)!]!).replace('longpole+', '');
 }
 
-describe('a Dask cluster with faults', { skip: python === undefined && NO_PYTHON, timeout: 450_000 }, () => {
+describe('a Dask cluster with TLS and faults', {
+  skip: python === undefined && NO_PYTHON,
+  timeout: 450_000,
+}, () => {
   let cluster: NodeCluster;
   let proxy: CuttableProxy;
   let client: Client;
 
   before(async () => {
-    cluster = await NodeCluster.start(python ?? '', { memory: '300 MB' });
+    cluster = await NodeCluster.start(python ?? '', { memory: '300 MB', pem: PEM });
     proxy = await CuttableProxy.start(cluster.address);
-    client = await connect(proxy.address, { python: python ?? '', allowedFailures: 1 });
+    const security = { ca: PEM, cert: PEM, key: PEM };
+    client = await connect(proxy.address, { python: python ?? '', allowedFailures: 1, security });
   });
   after(async () => {
     await client.close();
