@@ -32,35 +32,54 @@ class Page extends HeldSocket {
 const runsOf = ({ runs }: SumsMessage): number => Object.values(runs).reduce((sum, count) => sum + count, 0);
 const doneOf = ({ states }: TotalsMessage): number => states['memory'] ?? 0;
 
+/** Milliseconds of `performance.now()` while timers are driven. */
+let now = 0;
+
+/** The test drives timers and the clock, so that a slow machine does not use up the time that pages may cost. */
+function driveTime(): void {
+  mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
+  mock.method(performance, 'now', () => now);
+}
+
+function pass(milliseconds: number): void {
+  for (let passed = 0; passed < milliseconds; passed++) {
+    now++;
+    mock.timers.tick(1);
+  }
+}
+
+function endOfTest(): void {
+  mock.timers.reset();
+  mock.restoreAll();
+}
+
+/** Milliseconds after which everything that is due was sent. */
+const ALL_SENT = 8 * DEFAULT_LIMITS.intervalMs;
+
 describe('sums and totals', () => {
   let cluster: ScriptedCluster;
   let hub: LiveHub;
   let all: Page['figures'];
 
   beforeEach(() => {
-    mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
+    driveTime();
     cluster = new ScriptedCluster(STORY);
     hub = new LiveHub(cluster.source(), DEFAULT_LIMITS);
     all = { runs: expectedTasks(cluster.played).length, done: cluster.steps };
   });
   afterEach(() => {
     hub.close('The test is over.');
-    mock.timers.reset();
+    endOfTest();
   });
-
-  /** Waits until everything that is due was sent. */
-  function pass(): void {
-    for (let passed = 0; passed < 8 * DEFAULT_LIMITS.intervalMs; passed++) mock.timers.tick(1);
-  }
 
   it('reach a page if another page joins just after a change', () => {
     const [first, second] = [new Page(), new Page()];
     hub.add(first, undefined);
-    pass();
+    pass(ALL_SENT);
     cluster.play();
     hub.add(second, undefined);
     assert.deepEqual(second.figures, all);
-    pass();
+    pass(ALL_SENT);
     assert.deepEqual(first.figures, all);
   });
 
@@ -68,14 +87,14 @@ describe('sums and totals', () => {
     const [hidden, other] = [new Page(), new Page()];
     const handle = hub.add(hidden, undefined);
     hub.add(other, undefined);
-    pass();
+    pass(ALL_SENT);
     handle.pause();
     cluster.play();
-    pass();
+    pass(ALL_SENT);
     assert.deepEqual(other.figures, all);
     assert.deepEqual(hidden.figures, { runs: 0, done: 0 });
     handle.resume();
-    pass();
+    pass(ALL_SENT);
     assert.deepEqual(hidden.figures, all);
   });
 
@@ -83,16 +102,16 @@ describe('sums and totals', () => {
     const [slow, other] = [new Page(), new Page()];
     hub.add(slow, undefined);
     hub.add(other, undefined);
-    pass();
+    pass(ALL_SENT);
     slow.isStuck = true;
     slow.bufferedAmount = DEFAULT_LIMITS.maxBuffered + 1;
     cluster.play();
-    pass();
+    pass(ALL_SENT);
     assert.deepEqual(other.figures, all);
     assert.deepEqual(slow.figures, { runs: 0, done: 0 });
     slow.isStuck = false;
     slow.bufferedAmount = 0;
-    pass();
+    pass(ALL_SENT);
     assert.deepEqual(slow.figures, all);
   });
 
@@ -114,16 +133,16 @@ describe('sums and totals', () => {
     const page = new Page();
     hub.add(page, undefined);
     cluster.play();
-    pass();
+    pass(ALL_SENT);
     const { length } = page.sent.filter((text) => /^\{"type":"(sums|totals)"/.test(text));
-    pass();
+    pass(ALL_SENT);
     assert.equal(page.sent.filter((text) => /^\{"type":"(sums|totals)"/.test(text)).length, length);
   });
 });
 
 describe('rows', () => {
   it('of all tables are sent together if they are few, also if the first message takes all the time that pages may cost', () => {
-    mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
+    driveTime();
     const cluster = new ScriptedCluster(STORY);
     // Seconds of CPU; each reading is a millisecond later than the previous one.
     let cpu = 0;
@@ -135,13 +154,13 @@ describe('rows', () => {
     const page = new Page();
     hub.add(page, undefined);
     cluster.play();
-    for (let passed = 0; passed < 1.5 * DEFAULT_LIMITS.intervalMs; passed++) mock.timers.tick(1);
+    pass(1.5 * DEFAULT_LIMITS.intervalMs);
     const cursors = page.sent.flatMap((text) => {
       const message = text.startsWith('{"type":"cursor"') ? decodeViewMessage(text) : undefined;
       return message?.type === 'cursor' ? [message.cursor.tasks] : [];
     });
     assert.equal(cursors.at(-1), expectedTasks(cluster.played).length);
     hub.close('The test is over.');
-    mock.timers.reset();
+    endOfTest();
   });
 });
