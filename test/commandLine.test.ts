@@ -342,7 +342,12 @@ describe('longpole export', () => {
 
   it('ends with 2 on wrong usage and with 1 if it cannot write, and leaves no partial file', async () => {
     for (const [args, code, message] of [
-      [['export', tasks], 2, /required option '-t, --to/],
+      [
+        ['export', tasks],
+        2,
+        /Pass a format: longpole export .* --to html\. The formats are: html, .*speedscope/,
+      ],
+      [['analyze', tasks, 'critical-path'], 2, /longpole analyze .* --analyses critical-path$/m],
       [['export', tasks, '--to', 'papyrus'], 2, /Allowed choices are .*chrome/],
       [['export', tasks, chrome, '--to', 'chrome'], 2, /several traces/],
       [['export', tasks, '--to', 'dasf', '-o', tasks], 2, /the trace itself/],

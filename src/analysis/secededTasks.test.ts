@@ -153,4 +153,23 @@ describe('a task that secedes', () => {
       'compute part-0 2..4',
     ]);
   });
+
+  it('waits for a slot of its worker, not for the scheduler, while other tasks that await fill all slots', () => {
+    // Two slots: in each of three rounds, two tasks await for a second. The scheduler sends the next ones 0.1 s later.
+    const waiting = Array.from({ length: 6 }, (_, i): SyntheticTask => {
+      const started = 1.2 * Math.floor(i / 2) + (i % 2) * 0.05;
+      const times = { started, seceded: started + 0.05, resumed: started + 0.05, stopped: started + 1.1 };
+      return { key: `load-${i}`, submitted: 0, ready: 0, dispatched: started, waited: 1.05, ...times };
+    });
+    const path = criticalPath(traceOf(waiting));
+    const rounded = new Map(path.byKind.map(({ kind, seconds }) => [kind, Number(seconds.toFixed(3))]));
+    assert.deepEqual(
+      [rounded.get('waiting for the scheduler'), path.behind.map(({ prefix }) => prefix)],
+      [0.2, ['load']],
+    );
+    assert.deepEqual(
+      findings(traceOf(waiting)).map(({ code }) => code),
+      [],
+    );
+  });
 });

@@ -22,6 +22,7 @@ import {
   outputWidth,
   print,
   runCommand,
+  WRONG_USAGE,
 } from './terminal.js';
 import { wrapped } from './wrapText.js';
 
@@ -100,6 +101,17 @@ function parseAnalyses(text: string): Question[] {
   return [...new Set(named)];
 }
 
+/** Explains how to choose analyses if a missing file has the name of one. */
+function refuseNames(files: readonly string[]): void {
+  const names = files.filter((file) => QUESTIONS.some(({ name }) => name === file) && !existsSync(file));
+  if (names.length === 0) return;
+  const traces = files.filter((file) => !names.includes(file)).join(' ') || 'TRACE';
+  throw new CommandError(
+    `'${names[0]}' is no file. It is the name of an analysis: longpole analyze ${traces} --analyses ${names.join(',')}`,
+    WRONG_USAGE,
+  );
+}
+
 function parseRows(text: string): number {
   const rows = Number(text);
   if (/^\d+$/.test(text) && rows >= 1) return rows;
@@ -108,6 +120,7 @@ function parseRows(text: string): number {
 
 async function analyze(files: readonly string[], options: AnalyzeOptions): Promise<void> {
   const format = options.json === true ? 'json' : options.format;
+  refuseNames(files);
   const traces = openInput(files, options);
   if (options.output !== undefined) {
     writeAnswers(traces, options.output, format, options);

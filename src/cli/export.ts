@@ -16,8 +16,10 @@ import {
   WRONG_USAGE,
 } from './terminal.js';
 
+const FORMATS = EXPORTERS.map(({ name }) => name);
+
 interface ExportOptions extends InputOptions {
-  readonly to: string;
+  readonly to?: string;
   readonly output?: string;
   readonly json?: boolean;
 }
@@ -32,11 +34,7 @@ export function addExport(program: Command): void {
         '<trace...>',
         'a trace directory, a report, Chrome Trace JSON, or event files of DASF, which are read as one trace',
       )
-      .addOption(
-        new Option('-t, --to <format>', 'format, see below')
-          .choices(EXPORTERS.map(({ name }) => name))
-          .makeOptionMandatory(),
-      )
+      .addOption(new Option('-t, --to <format>', 'format, see below').choices(FORMATS))
       .option(
         '-o, --output <path>',
         'path of the file (compressed if it ends in .gz) or of the folder (default: named after the trace)',
@@ -51,6 +49,10 @@ export function addExport(program: Command): void {
 
 async function runExport(files: readonly string[], options: ExportOptions): Promise<void> {
   const { to, output, json, progress: shown } = options;
+  if (to === undefined) {
+    const example = `longpole export ${files.join(' ')} --to ${FORMATS[0]}`;
+    throw new CommandError(`Pass a format: ${example}. The formats are: ${FORMATS.join(', ')}.`, WRONG_USAGE);
+  }
   const [opened, another] = openInput(files, options);
   if (opened === undefined || another !== undefined) {
     throw new CommandError('The files are several traces. Export them one by one.', WRONG_USAGE);

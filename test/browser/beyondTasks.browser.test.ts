@@ -49,6 +49,19 @@ test('samples after the last task count if the time window contains the end of t
   }
 });
 
+test('the profile of a local run says that its tasks are not sampled, and shows the scheduler', async () => {
+  const sample = { time: EPOCH + 5, worker: null, prefix: '', stack: ['main'] };
+  const { page } = await open('local', loadsAndFits({ samples: [sample] }), '#profile');
+  await said(
+    page,
+    '.profile-none',
+    /ran on a local scheduler, which does not sample them\. The option --cluster/,
+  );
+  await page.selectOption('[aria-label="Samples of"]', 'scheduler');
+  await said(page, 'section.functions', /(^|\s)1 samples/);
+  await page.context().close();
+});
+
 test('the page of client.profile() has the samples since `start`, even after a worker was lost', async () => {
   const lost = { key: 'inc-0', state: 'lost', started: Number.NaN, stopped: Number.NaN } as const;
   const tasks = [lost, { key: 'inc-1', started: EPOCH, stopped: EPOCH + 10 }];

@@ -7,6 +7,7 @@ import { median } from '../statistics.js';
 import { COLD_SECONDS, firstRuns } from '../stragglers.js';
 import { actionOf, workIntervalsOf } from '../workIntervals.js';
 import { metricSeconds } from './metricSeconds.js';
+import { type CpuSeconds, sampledCpu } from './sampledCpu.js';
 
 /**
  * If the tasks of a prefix sleep for at least this share of their time, each of them is assumed to sleep at least as long
@@ -34,26 +35,33 @@ export interface PrefixCpu {
   readonly share: number;
 }
 
+/** Returns whether tasks have metrics of their CPU time. Those of local schedulers have none. */
+export function hasCpuMetrics(trace: Trace): boolean {
+  return trace.totals.metrics.some(
+    ({ activity }) => activity === 'thread-cpu' || activity === 'thread-noncpu',
+  );
+}
+
 /**
- * Returns the prefixes with fine performance metrics that take at least a twentieth of the time, those with most
- * blocked time first. Waits for a busy core are `crowded`, not `noncpu`. Blocked time of first calls is left out,
- * because modules may load in it. The start of profilers is left out, too.
+ * Returns the prefixes that take at least a twentieth of the time, those with most blocked time first. The times are
+ * fine performance metrics, or else estimates from samples of the threads. Waits for a busy core are `crowded`, not
+ * `noncpu`. Blocked time of first calls is left out, because modules may load in it. The start of profilers is left out,
+ * too.
  */
-export function cpuByPrefix(trace: Trace): PrefixCpu[] {
-  const cpu = metricSeconds(trace, 'thread-cpu');
-  const noncpuSeconds = metricSeconds(trace, 'thread-noncpu');
+export const cpuByPrefix = oncePer((trace: Trace): readonly PrefixCpu[] => {
+  const { cpu, noncpu: withoutCpu } = cpuSeconds(trace);
   const gc = metricSeconds(trace, 'gc');
-  const crowded = crowdedSeconds(trace, cpu.byPrefix);
+  const crowded = crowdedSeconds(trace, cpu);
   const first = firstSeconds(trace);
-  const awaiting = awaitedSeconds(trace, cpu.byPrefix, noncpuSeconds.byPrefix);
-  const all = cpu.total + noncpuSeconds.total;
-  return [...new Set([...cpu.byPrefix.keys(), ...noncpuSeconds.byPrefix.keys()])]
+  const awaiting = awaitedSeconds(trace, cpu, withoutCpu);
+  const all = [...cpu.values(), ...withoutCpu.values()].reduce((total, seconds) => total + seconds, 0);
+  return [...new Set([...cpu.keys(), ...withoutCpu.keys()])]
     .map((prefix) => {
-      const without = noncpuSeconds.byPrefix.get(prefix) ?? 0;
+      const without = withoutCpu.get(prefix) ?? 0;
       // Time without a core counts first as `crowded`, and only the remainder as `awaited`.
       const lost = Math.min(without, crowded.get(prefix) ?? 0);
       const awaited = Math.min(without - lost, awaiting.get(prefix) ?? 0);
-      const onCore = cpu.byPrefix.get(prefix) ?? 0;
+      const onCore = cpu.get(prefix) ?? 0;
       const collected = gc.byPrefix.get(prefix) ?? 0;
       // The metrics subtract collections from CPU time, but during a collection the thread mostly waits for helper
       // threads.
@@ -65,6 +73,14 @@ export function cpuByPrefix(trace: Trace): PrefixCpu[] {
     })
     .filter((row) => row.cpu + row.noncpu + row.crowded + row.awaited >= all / 20)
     .sort((a, b) => b.noncpu - a.noncpu);
+});
+
+function cpuSeconds(trace: Trace): CpuSeconds {
+  if (!hasCpuMetrics(trace)) return sampledCpu(trace);
+  return {
+    cpu: metricSeconds(trace, 'thread-cpu').byPrefix,
+    noncpu: metricSeconds(trace, 'thread-noncpu').byPrefix,
+  };
 }
 
 /** Returns the share of its time in which a thread has a core if it computes without a pause, 0 to 1. */

@@ -1,4 +1,6 @@
 import { bytesText, percentText, secondsText } from '../../base/words.js';
+import { ACTIONS } from '../../protocol/clusterObserver.js';
+import type { Trace } from '../../trace/trace.js';
 import { keptShare } from '../keptShare.js';
 import type { Facts, Rule } from './finding.js';
 import { metricSeconds } from './metricSeconds.js';
@@ -38,8 +40,8 @@ export const serializationBound: Rule = (facts) => {
       tasks: facts.pathTasks('serialization'),
       question: 'time-by-action',
     },
-    advice: areBuffers(packed)
-      ? 'The results are copied at the speed of memory already: return less data, or create and use large values in one task.'
+    advice: areBuffers(packed, facts)
+      ? 'The results are typed arrays or are copied at the speed of memory already: return less data, or create and use large values in one task.'
       : facts.isDask
         ? 'Return arrays (NumPy, Arrow) instead of many Python objects, reduce results before they are returned, or use fewer workers with more threads.'
         : 'Return typed arrays, which are copied at the speed of memory, instead of many objects or strings. Or create and use the objects in one task: a result that no other worker needs is not packed.',
@@ -52,8 +54,29 @@ export const serializationBound: Rule = (facts) => {
  */
 const BUFFERS = 200e6;
 
-function areBuffers({ seconds, nbytes }: Recorded): boolean {
-  return nbytes > BUFFERS * seconds;
+/** Types of results that are copied as a block of memory. */
+const BUFFER_TYPE =
+  /^(?:(?:Float|Int|Uint|BigInt|BigUint)\d+(?:Clamped)?Array|ArrayBuffer|SharedArrayBuffer|DataView)$/;
+
+/** Returns whether the results are buffers, by their types, or else by the speed, which is lower without a core. */
+function areBuffers({ seconds, nbytes }: Recorded, { trace }: Facts): boolean {
+  return nbytes > BUFFERS * seconds || 2 * packedBuffers(trace) > nbytes;
+}
+
+/** Returns the bytes of packed results that are buffers. */
+function packedBuffers({ tasks, intervals, strings }: Trace): number {
+  const packing = ACTIONS.indexOf('serialize');
+  const bytes = new Map<number, number>();
+  for (let row = 0; row < intervals.length; row++)
+    if (intervals.action[row] === packing && intervals.task[row]! >= 0)
+      bytes.set(intervals.task[row]!, intervals.nbytes[row]!);
+  let sum = 0;
+  for (let row = 0; row < tasks.length; row++) {
+    const type = tasks.resultType[row]!;
+    if (type >= 0 && bytes.has(tasks.id[row]!) && BUFFER_TYPE.test(strings.get(type)))
+      sum += bytes.get(tasks.id[row]!)!;
+  }
+  return sum;
 }
 
 interface Recorded {

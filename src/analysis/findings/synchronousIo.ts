@@ -4,17 +4,23 @@ import { profilerSeconds } from '../profilerStarts.js';
 import { TimeBins } from '../timeBins.js';
 import { haveOwnThreads } from './cpuOversubscription.js';
 import { BINS, type Facts, type Rule } from './finding.js';
-import { cpuByPrefix, type PrefixCpu, shareOfTime } from './noncpu.js';
+import { cpuByPrefix, hasCpuMetrics, type PrefixCpu, shareOfTime } from './noncpu.js';
 
 /** Share of a prefix's time, without waits for a core, from which its tasks count as blocked. */
 const MIN_SHARE = 0.6;
+/** The same share with waits for a core, if the time on a core is estimated: small remainders may be errors. */
+const MIN_ESTIMATED_SHARE = 0.3;
 
 /**
  * Tasks of a prefix block their thread for most of their time: they wait for the disk, the network or another process.
+ * Without metrics, tasks that await promises look the same.
  * The cost is the part of this time in which another task was ready and no thread was free.
  */
 export const synchronousIo: Rule = (facts) => {
-  const waiting = cpuByPrefix(facts.trace).filter(({ share }) => share >= MIN_SHARE);
+  const isMeasured = hasCpuMetrics(facts.trace);
+  const waiting = cpuByPrefix(facts.trace).filter(
+    (row) => row.share >= MIN_SHARE && (isMeasured || shareOfTime(row, row.noncpu) >= MIN_ESTIMATED_SHARE),
+  );
   const worst = waiting[0];
   // A task that starts threads is blocked while these threads compute.
   if (worst === undefined || haveOwnThreads(facts)) return undefined;
@@ -29,16 +35,22 @@ export const synchronousIo: Rule = (facts) => {
     seconds: delaySeconds(facts, waiting),
     confidence: 'medium',
     evidence: {
-      text: `Tasks of '${worst.prefix}' computed for ${secondsText(worst.cpu)} and were blocked for ${secondsText(worst.noncpu)}, by synchronous I/O or by another thread.`,
+      text: `Tasks of '${worst.prefix}' computed for ${secondsText(worst.cpu)} and were blocked for ${secondsText(worst.noncpu)}, by ${isMeasured ? 'synchronous I/O or by another thread' : 'promises, synchronous I/O or another thread: local schedulers do not measure which'}.`,
       numbers: { noncpuSeconds: noncpu, cpuSeconds: worst.cpu, workers: facts.workers },
       tasks: facts.keys(rows),
       question: 'time-by-prefix',
     },
-    advice: facts.isDask
-      ? `Give each worker more threads than cores, so that other tasks run while '${worst.prefix}' waits.`
-      : `Use more workers than cores, or await several operations in one call of '${worst.prefix}', with fs/promises or fetch and Promise.all.`,
+    advice: adviceOf(facts, worst.prefix),
   };
 };
+
+function adviceOf(facts: Facts, prefix: string): string {
+  if (facts.isDask)
+    return `Give each worker more threads than cores, so that other tasks run while '${prefix}' waits.`;
+  if (hasCpuMetrics(facts.trace))
+    return `Use more workers than cores, or await several operations in one call of '${prefix}', with fs/promises or fetch and Promise.all.`;
+  return `If '${prefix}' awaits promises, let its tasks overlap: compute({ concurrentTasks: 16 }). If it blocks its thread, use more workers than cores, or asynchronous calls.`;
+}
 
 /** Returns the seconds that ready tasks waited for blocked threads, divided by the number of threads. */
 function delaySeconds(

@@ -5,6 +5,7 @@ import { lostWorkers } from '../lostWork.js';
 import { type Pause, pausesOf } from '../pauses.js';
 import { firstStart, firstStarts } from '../workerStarts.js';
 import { actionOf, type WorkIntervals, workIntervalsOf } from '../workIntervals.js';
+import { fullSpansBetween } from './fullSlots.js';
 import type { PathKind, PathParts } from './pathParts.js';
 import { Senders } from './senders.js';
 
@@ -243,7 +244,18 @@ export class Stretches {
       this.#unlessPaused(there, row, (time) =>
         this.#parts.wait(time, row, worker, before, 'waiting for a worker'),
       );
-    this.#unlessPaused(from, row, (time) => this.#parts.back(time, 'waiting for the scheduler', row, worker));
+    this.#unlessPaused(from, row, (time) => this.#unsent(time, row));
+  }
+
+  /** Adds the time from `from` to the cursor, in which the scheduler had not sent the task: it may have had no slot. */
+  #unsent(from: number, row: number): void {
+    const parts = this.#parts;
+    const worker = this.#trace.tasks.worker[row]!;
+    for (const span of fullSpansBetween(this.#trace, this.#lanes.laneOf[row]!, from, parts.cursor)) {
+      parts.back(Math.max(from, span.stop), 'waiting for the scheduler', row, worker);
+      parts.wait(Math.max(from, span.start), row, worker, span.task, 'awaiting');
+    }
+    parts.back(from, 'waiting for the scheduler', row, worker);
   }
 
   /**

@@ -109,3 +109,19 @@ test('unfinished tasks count as finished when their computation is forgotten', (
   shown.computationForgotten(work);
   assert.equal(written.at(-1), '\r\u001b[K');
 });
+
+test('results that a computation takes from an earlier one count once', () => {
+  const { shown, written, clock } = progress(60);
+  const map = computation(4);
+  shown.computationAdded(map);
+  // A sum of the four futures: they are tasks of its graph, which never run there.
+  const sum = { ...computation(5), given: Int32Array.of(0, 1, 2, 3) };
+  shown.computationAdded(sum);
+  shown.computationAdded({ ...computation(2), given: Int32Array.of(0, 1) });
+  clock.time = 600;
+  shown.tasksEnded(ended(map, [0, 0, 0, 0]));
+  shown.computationForgotten(map);
+  assert.match(written.at(-1) ?? '', / 80 %, 4 of 5 tasks, 0\.6 s$/);
+  shown.tasksEnded(ended(sum, [0]));
+  assert.equal(written.at(-1), '\r\u001b[K');
+});

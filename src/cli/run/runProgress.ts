@@ -61,11 +61,13 @@ export class RunProgress implements ClusterObserver {
   }
 
   computationAdded(computation: Event<'computationAdded'>): void {
-    // Scattered values are a computation without functions.
-    if (computation.functions.length === 0) return;
+    // Scattered values, and results of futures that the computation uses, never run. They count with the computation
+    // that runs them.
+    const size = computation.size - (computation.given?.length ?? 0);
+    if (computation.functions.length === 0 || size <= 0) return;
     if (this.#parts.size === 0) this.#begin();
-    this.#parts.set(computation, { size: computation.size, ended: 0 });
-    this.#size += computation.size;
+    this.#parts.set(computation, { size, ended: 0 });
+    this.#size += size;
   }
 
   computationForgotten(computation: Event<'computationForgotten'>): void {

@@ -157,8 +157,9 @@ function secondsFirst(a: string, b: string): number {
 function NoMetrics() {
   return (
     <Nothing title="The trace has no fine performance metrics">
-      A LocalCluster measures them with every heartbeat: the CPU time and the waiting time of each function,
-      and the time for serialization and the disk. Traces of other programs do not contain them.
+      A cluster measures them with every heartbeat: the CPU time and the waiting time of each function, and
+      the time for serialization and the disk. Local schedulers and other programs do not; the option
+      --cluster of longpole run moves compute() to a cluster.
     </Nothing>
   );
 }

@@ -56,7 +56,7 @@ function Flame({ state, update: { trace } }: PageProps) {
   if (layout === undefined) return <p class="loading">Merging samples…</p>;
   const query = state.view.query.value;
   const all = layout.root.node.count;
-  if (all === 0) return <NothingChosen state={state} />;
+  if (all === 0) return <NothingChosen state={state} trace={trace} />;
   return (
     <div class="profile-panes">
       <section class="flame" aria-label="Flame graph">
@@ -182,9 +182,18 @@ function keyOfTask({ tasks }: Trace, id: number): string {
   return row < 0 ? 'one task' : tasks.keyOf(row);
 }
 
-function NothingChosen({ state }: { readonly state: ShellState }) {
-  const { task, key } = state.profile.value;
+function NothingChosen({ state, trace }: { readonly state: ShellState; readonly trace: Trace }) {
+  const { task, key, scheduler } = state.profile.value;
   const { limits } = state.view.model;
+  if (scheduler !== true && trace.samples.worker.every((worker) => worker < 0))
+    return (
+      <div class="profile-none">
+        <Empty>
+          The trace has samples of the scheduler only: tasks were too short, or ran on a local scheduler,
+          which does not sample them. The option --cluster of longpole run moves compute() to a cluster.
+        </Empty>
+      </div>
+    );
   return (
     <div class="profile-none">
       <Empty>

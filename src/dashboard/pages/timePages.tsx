@@ -152,7 +152,7 @@ export function TimePage(props: PageProps & { readonly children: ComponentChildr
 const CPU = 'thread-cpu';
 const WAIT = 'thread-noncpu';
 const NO_CPU_TIMES =
-  'The trace has no CPU times of threads. A LocalCluster measures them with every heartbeat.';
+  'The trace has no CPU times of tasks. A cluster measures them with every heartbeat, local schedulers do not.';
 const MAX_BARS = 30;
 
 export function ContentionPage(props: PageProps) {

@@ -1,0 +1,89 @@
+// Findings of local schedulers, which record the CPU time of threads, and no metrics of tasks.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  type SyntheticSpec,
+  type SyntheticTask,
+  syntheticTrace,
+} from '../../trace/syntheticTrace.test.support.js';
+import { scheduled } from '../scheduledTrace.test.support.js';
+import type { Finding } from './finding.js';
+import { findings } from './findings.js';
+import { cpuByPrefix } from './noncpu.js';
+import { balanced, many } from './workloads.test.support.js';
+
+const WORKERS = ['w0', 'w1', 'w2', 'w3'];
+
+/** Ten samples per second of each worker's thread, which uses `percent` of a core at a time. */
+const sampled = (
+  percent: (time: number, worker: string) => number,
+): NonNullable<SyntheticSpec['resources']> =>
+  Array.from({ length: 120 }, (_, i) =>
+    WORKERS.map((worker) => ({
+      time: i / 10,
+      worker,
+      figures: { cpu: percent(i / 10, worker) },
+    })),
+  ).flat();
+
+/** Returns the percentage of a core that a worker used in a tenth of a second, from that of its tasks. */
+function percentOf(tasks: readonly SyntheticTask[], of: (key: string) => number) {
+  return (time: number, worker: string): number => {
+    const seconds = tasks
+      .filter((task) => task.worker === worker)
+      .map(({ key, started, stopped }) => {
+        const inside = Math.min(stopped, time) - Math.max(started, time - 0.1);
+        return Math.max(0, inside) * of(key);
+      });
+    return 10 * seconds.reduce((sum, one) => sum + one, 0);
+  };
+}
+
+const found = (spec: SyntheticSpec): readonly Finding[] => findings(syntheticTrace(spec));
+
+describe('findings without metrics of tasks', () => {
+  it('tasks that wait are found by the CPU time of their threads', () => {
+    const [first, ...others] = found({ tasks: balanced(), resources: sampled(() => 3) });
+    assert.deepEqual([first?.code, others.length], ['synchronous-io', 0]);
+    assert.match(
+      first?.evidence.text ?? '',
+      /^Tasks of 'fit' computed for 1\.2 s and were blocked for 39 s, by promises, synchronous I\/O or another thread: /,
+    );
+    assert.match(
+      first?.advice ?? '',
+      /^If 'fit' awaits promises, .*compute\(\{ concurrentTasks: 16 \}\)\. If it /,
+    );
+  });
+
+  it('tasks that compute are limited by their workers, also if waits for a core take most of their time', () => {
+    const codes = (percent: number, coreWait: number) =>
+      found({
+        tasks: balanced().map((task) => ({ ...task, coreWait })),
+        resources: sampled(() => percent),
+      }).map(({ code }) => code);
+    assert.deepEqual(codes(95, 0), ['worker-bound']);
+    assert.deepEqual(codes(20, 0.8), ['cpu-oversubscription']);
+  });
+
+  it('of two prefixes on the same threads, the one that waits is named, with its seconds', () => {
+    const { tasks = [] } = scheduled([...many(20, 0.5, 'load'), ...many(20, 0.5, 'fit')], { workers: 4 });
+    const isLoad = (key: string) => key.startsWith('load');
+    const spec = { tasks, resources: sampled(percentOf(tasks, (key) => (isLoad(key) ? 5 : 100))) };
+    const [first] = found(spec);
+    assert.match(
+      first?.title ?? '',
+      /^Tasks of 'load' block their thread without computing for 9\d % of their time$/,
+    );
+    const byPrefix = new Map(cpuByPrefix(syntheticTrace(spec)).map((row) => [row.prefix, row]));
+    assert.ok(Math.abs((byPrefix.get('load')?.noncpu ?? 0) - 9.3) < 0.4, `${byPrefix.get('load')?.noncpu} s`);
+    assert.ok((byPrefix.get('fit')?.noncpu ?? 1) < 0.5, `${byPrefix.get('fit')?.noncpu} s`);
+  });
+
+  it('a prefix whose time samples do not cover is assumed to compute', () => {
+    const late = sampled(() => 3).filter(({ time }) => time > 8);
+    assert.deepEqual(
+      found({ tasks: balanced(), resources: late }).map(({ code }) => code),
+      ['worker-bound'],
+    );
+  });
+});
