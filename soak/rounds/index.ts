@@ -10,6 +10,7 @@ import { limits } from './limits.js';
 import { longMemory, memory } from './memory.js';
 import { names } from './names.js';
 import { nested } from './nested.js';
+import { pprof } from './pprof.js';
 import { programs } from './programs.js';
 import { properties } from './properties.js';
 import { readers } from './readers.js';
@@ -28,6 +29,7 @@ export const ROUNDS: readonly Round[] = [
   schedulers,
   readers,
   properties,
+  pprof,
   names,
   memory,
   longMemory,

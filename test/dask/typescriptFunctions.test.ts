@@ -1,4 +1,4 @@
-// Functions of TypeScript that Python calls, as tasks of a real Dask cluster and without Dask.
+// Functions of TypeScript that Python calls as tasks of a real Dask cluster.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -111,19 +111,5 @@ describe('functions of TypeScript on Dask', {
     assert.deepEqual(processes.map(isAlive), [true, true]);
     process.kill(pid, 'SIGKILL');
     await until(() => !processes.some(isAlive));
-  });
-});
-
-describe('functions of TypeScript without Dask', { skip: python === undefined && NO_PYTHON }, () => {
-  it('have a Node process for each thread, and say which Node they need', async () => {
-    const { missing, made, ...others } = await run<{ missing: Raised; made: Raised }>(
-      'alone',
-      'none',
-      join(folder, 'meet'),
-    );
-    assert.deepEqual(others, { results: [49, [1]], processes: 3, forked: 0, distributed: null });
-    assert.equal(missing.class, 'RuntimeError');
-    assert.match(missing.text, /LONGPOLE_NODE=\/no\/such\/node is no program.*Node 20\.19.* The machine is /);
-    assert.match(made.text, /LONGPOLE_NODE=\/no\/such\/node is no program/);
   });
 });

@@ -124,8 +124,16 @@ def held(client):
         return [ended, int(file.read())]
 
 
+def spinning(_client):
+    function("spins")(sys.argv[4])
+
+
 def alone(_client):
     square = function("square")
+    try:
+        function("outOfRange")(3)
+    except longpole_dask.TypeScriptError as error:
+        stack = error.stack
     results = [square(7), function("later")([1])]
     meet = function("meet")
     os.mkdir(sys.argv[4])
@@ -144,6 +152,7 @@ def alone(_client):
         "results": results,
         "processes": len(set(pids)),
         "forked": forked,
+        "stack": stack,
         "missing": raised(square, 1),
         "made": raised(longpole_dask.function, MODULE, "square"),
         "distributed": sys.modules["distributed"],
