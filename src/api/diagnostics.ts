@@ -15,6 +15,7 @@ export type {
 } from '../diagnostics/callback.js';
 export { Callback } from '../diagnostics/callback.js';
 export type { CallbackLike, CallbackTuple, TwoCallbacks } from '../diagnostics/callbackObservers.js';
+export { withCallbacks } from '../diagnostics/callbackObservers.js';
 export { type DiffPageOptions, writeDiffPage } from '../diagnostics/diffPage.js';
 export type { ReportOptions } from '../diagnostics/performanceReport.js';
 export { hostFacts, writeReport } from '../diagnostics/performanceReport.js';
@@ -26,7 +27,6 @@ export type { ResourceData, ResourceProfilerOptions } from '../diagnostics/resou
 export { ResourceProfiler } from '../diagnostics/resourceProfiler.js';
 export type { VisualizeOptions } from '../diagnostics/visualize.js';
 export { visualize } from '../diagnostics/visualize.js';
-export { withCallbacks } from '../diagnostics/withCallbacks.js';
 export { nbytes } from '../graph/sizeOf.js';
 export type { RunState } from '../protocol/runObserver.js';
 export { Profiler };

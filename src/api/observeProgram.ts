@@ -1,10 +1,13 @@
 // Observes a whole program: every local cluster that the program starts, and every run of a local scheduler.
 import { checkArgument, kind } from '../base/arguments.js';
-import { LocalRuns } from '../diagnostics/localRuns.js';
-import type { ClusterObserver } from '../protocol/clusterObserver.js';
-import type { RunObserver } from '../protocol/runObserver.js';
+import { OBSERVERS, ProgramCallback } from '../diagnostics/callback.js';
+import { ThreadProfiler } from '../engine/profiler/threadProfiler.js';
+import { epochOffsetMs } from '../engine/worker/isolateClock.js';
+import type { ClusterObserver, ResourceSample } from '../protocol/clusterObserver.js';
+import type { RunInfo, RunObserver } from '../protocol/runObserver.js';
+import { ResourceFeed } from '../resources/resourceFeed.js';
+import type { MonitorTarget } from '../resources/usageSampler.js';
 import { JoinedSources } from '../trace/joinedSources.js';
-import { LocalSamples } from './localSamples.js';
 
 /** The part of a cluster that is used here. */
 interface Observable {
@@ -67,4 +70,127 @@ export function observeProgramAnd(
 /** Adds the observers of the program to a cluster that is about to start. */
 export function watchCluster(cluster: Observable): void {
   for (const { sources, stops } of watches) stops.push(cluster.observe(sources.add()));
+}
+
+/** Index of the worker for samples of the scheduler's thread. */
+const SCHEDULER = -1;
+/** Milliseconds of runs after which the samples so far are reported when no run is left. The program may end then. */
+const REPORT_AFTER = 250;
+
+/**
+ * Samples the program's thread while runs of local schedulers are in progress, as a cluster samples its scheduler's
+ * thread. The samples distinguish the program's own computations from Longpole's work and from the unpacking of results.
+ */
+class LocalSamples implements RunObserver {
+  readonly #observer: ClusterObserver;
+  #profiler: ThreadProfiler | undefined;
+  /** Number of runs in progress. */
+  #runs = 0;
+  /** Time since which the samples of runs have not been reported, on `performance.now()`. */
+  #since = 0;
+
+  /** @param observer receives the samples in `profile` */
+  constructor(observer: ClusterObserver) {
+    this.#observer = observer;
+  }
+
+  runStarted(): void {
+    if (this.#runs === 0) this.#since = performance.now();
+    this.#runs++;
+    this.#profiler ??= new ThreadProfiler({
+      epochOffsetMs: epochOffsetMs(),
+      onCycle: (cycle) => this.#observer.profile?.(SCHEDULER, cycle, () => undefined),
+    });
+    this.#profiler.busy();
+  }
+
+  runFinished(): void {
+    this.#runs--;
+    if (this.#runs > 0) return;
+    if (performance.now() - this.#since >= REPORT_AFTER) void this.#profiler?.flush();
+    this.#profiler?.idle();
+  }
+
+  /** Ends the sampling. The last samples are still reported. */
+  stop(): void {
+    this.#profiler?.close();
+    this.#profiler = undefined;
+  }
+}
+
+/**
+ * Reports each run that starts while this callback is active as a computation. From the first run on, also reports the
+ * resource usage of the machine and of the workers.
+ */
+class LocalRuns extends ProgramCallback {
+  readonly #observers: readonly RunObserver[];
+  readonly #resources: LocalResources;
+
+  constructor(...observers: readonly RunObserver[]) {
+    super();
+    this.#observers = observers;
+    this.#resources = new LocalResources((sample) => {
+      for (const observer of observers) observer.resources?.(sample);
+    });
+  }
+
+  override unregister(): void {
+    this.#resources.stop();
+    super.unregister();
+  }
+
+  override [OBSERVERS](): RunObserver[] {
+    return [...this.#observers, this.#resources];
+  }
+}
+
+/** Shortest run, in milliseconds, for which the monitor thread starts. Starting it costs about 20 ms of a core. */
+const MIN_RUN_MS = 150;
+
+/** Samples resource usage of the machine and the workers, as for a cluster, from the first run on that is long enough. */
+class LocalResources implements RunObserver {
+  readonly #deliver: (sample: ResourceSample) => void;
+  readonly #runs = new Set<RunInfo>();
+  #feed: ResourceFeed | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(deliver: (sample: ResourceSample) => void) {
+    this.#deliver = deliver;
+  }
+
+  /** The isolates of the run may start later, because the targets are determined before each sample. */
+  runStarted(run: RunInfo): void {
+    this.#runs.add(run);
+    if (this.#feed !== undefined || this.#timer !== undefined) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      if (this.#runs.size > 0) this.#feed ??= new ResourceFeed(() => this.#targets(), this.#deliver);
+    }, MIN_RUN_MS);
+    this.#timer.unref();
+  }
+
+  runFinished(run: RunInfo): void {
+    this.#runs.delete(run);
+    if (this.#runs.size === 0) {
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
+    }
+    this.#feed?.refresh();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#feed?.stop();
+    this.#feed = undefined;
+  }
+
+  #targets(): MonitorTarget[] {
+    const targets = new Map<number, MonitorTarget>();
+    for (const { workers } of this.#runs) {
+      for (const { index: worker, pid, vitals } of workers.values())
+        if (vitals !== undefined) targets.set(worker, { worker, pid, thread: vitals !== null, vitals });
+    }
+    return [...targets.values()];
+  }
 }

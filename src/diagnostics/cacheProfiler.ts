@@ -2,14 +2,12 @@
 // Profiler. Another metric is evaluated when a result arrives, and only the number is kept.
 import { CALLABLE, checkOptions, type OptionKinds, TEXT } from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
-import { INSPECT } from '../base/printed.js';
-import { countText } from '../base/words.js';
 import type { RunObserver, RunWatcher } from '../protocol/runObserver.js';
 import { cacheLifetimes } from './cacheLifetimes.js';
-import { Callback, ENTERED, OBSERVERS, WATCHERS } from './callback.js';
-import { ADD_TO, type CachedRun, type PageSource, type ProfilerTrace } from './profilerTrace.js';
+import { OBSERVERS, WATCHERS } from './callback.js';
+import { ADD_TO, type CachedRun, type ProfilerTrace } from './profilerTrace.js';
+import { RunProfiler } from './runProfiler.js';
 import { recordRun } from './runRecording.js';
-import { type VisualizeOptions, visualize } from './visualize.js';
 
 /** One result in the cache. */
 export interface CacheData {
@@ -55,19 +53,18 @@ interface Part extends CachedRun {
  *
  * @source Dask's `dask.diagnostics.CacheProfiler`
  */
-export class CacheProfiler extends Callback implements PageSource {
+export class CacheProfiler extends RunProfiler {
   readonly metricName: string;
   readonly #metric: CacheMetric | undefined;
   #parts: Part[] = [];
   #results: CacheData[] | undefined;
-  #fresh = false;
 
   /**
    * @param options options, or the metric alone
    * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if the metric is not a function, or for an unknown option
    */
   constructor(options: CacheProfilerOptions | CacheMetric = {}) {
-    super();
+    super('result');
     const given: CacheProfilerOptions = typeof options === 'function' ? { metric: options } : options;
     checkOptions('CacheProfiler', given, OPTIONS);
     const { metric, metricName } = given;
@@ -76,7 +73,7 @@ export class CacheProfiler extends Callback implements PageSource {
   }
 
   /** Recorded results in the order in which they were released. The same array until there are new results. */
-  get results(): CacheData[] {
+  override get results(): CacheData[] {
     if (this.#results === undefined || this.#parts.some(isStale)) {
       for (const part of this.#parts) if (isStale(part)) materialize(part);
       this.#results = this.#parts.flatMap((part) => part.rows);
@@ -84,34 +81,10 @@ export class CacheProfiler extends Callback implements PageSource {
     return this.#results;
   }
 
-  /** Returns a text such as `<CacheProfiler: 3 results>`. */
-  override toString(): string {
-    return `<${this.constructor.name}: ${countText(this.results.length, 'result')}>`;
-  }
-
-  [INSPECT](): string {
-    return this.toString();
-  }
-
   /** Removes all results, and all results of a run in progress, also future ones. */
   clear(): void {
     this.#parts = [];
     this.#results = undefined;
-  }
-
-  /**
-   * Writes a self-contained HTML page with the held results over time, one line per prefix; see `visualize`.
-   *
-   * @returns the absolute path of the page
-   * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for invalid options, ERR_LONGPOLE_PAGE_FILE if the file cannot
-   *   be written
-   */
-  visualize(options?: VisualizeOptions): string {
-    return visualize(this, options);
-  }
-
-  override [ENTERED](): void {
-    this.#fresh = true;
   }
 
   override [OBSERVERS](): RunObserver[] {
@@ -134,8 +107,7 @@ export class CacheProfiler extends Callback implements PageSource {
 
   #recorder(metricsOf: (size: number) => Float64Array | undefined = () => undefined): RunWatcher {
     return recordRun((recording) => {
-      if (this.#fresh) this.clear();
-      this.#fresh = false;
+      this.runBegins(() => this.clear());
       const metrics = metricsOf(recording.computation.size);
       this.#parts.push({ recording, metrics, rows: [], rowCount: -1, ended: false });
     });
@@ -146,7 +118,7 @@ export class CacheProfiler extends Callback implements PageSource {
     return this.#metric === undefined ? [this.#recorder()] : undefined;
   }
 
-  [ADD_TO](page: ProfilerTrace): void {
+  override [ADD_TO](page: ProfilerTrace): void {
     page.addCache(this.metricName, this.#parts);
   }
 }

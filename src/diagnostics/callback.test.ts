@@ -4,10 +4,9 @@ import { inspect } from 'node:util';
 import type { Graph } from '../protocol/graph.js';
 import type { RunState } from '../protocol/runObserver.js';
 import { Callback } from './callback.js';
-import { activeCallbacks, type CallbackLike, observersOf } from './callbackObservers.js';
+import { activeCallbacks, type CallbackLike, observersOf, withCallbacks } from './callbackObservers.js';
 import { fakeGet } from './fakeEngine.test.support.js';
 import { suspended } from './registry.js';
-import { withCallbacks } from './withCallbacks.js';
 
 const add = (a: number, b: number): number => a + b;
 const mul = (a: number, b: number): number => a * b;

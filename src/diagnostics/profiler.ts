@@ -1,15 +1,13 @@
 // The task profiler: a view of the recordings of runs. The objects of `results` are created when it is read, not during
 // a run.
 import { invalidArgument } from '../base/errors.js';
-import { INSPECT } from '../base/printed.js';
-import { countText } from '../base/words.js';
 import type { Graph, Keys } from '../protocol/graph.js';
-import type { RunObserver, RunWatcher } from '../protocol/runObserver.js';
-import { Callback, ENTERED, OBSERVERS, WATCHERS } from './callback.js';
+import type { RunWatcher } from '../protocol/runObserver.js';
+import { WATCHERS } from './callback.js';
 import { type CallbackLike, callbackList } from './callbackObservers.js';
-import { ADD_TO, type PageSource, type ProfilerTrace } from './profilerTrace.js';
+import { ADD_TO, type ProfilerTrace } from './profilerTrace.js';
+import { RunProfiler } from './runProfiler.js';
 import { type RunRecording, recordRun } from './runRecording.js';
-import { type VisualizeOptions, visualize } from './visualize.js';
 
 /** One finished task. Times are seconds since the epoch on the clock of the worker. */
 export interface TaskData {
@@ -50,11 +48,10 @@ interface Part {
  *
  * @source Dask's `dask.diagnostics.Profiler`; the form with a scheduler is that of its first version
  */
-export class Profiler<R = unknown> extends Callback implements PageSource {
+export class Profiler<R = unknown> extends RunProfiler {
   readonly #get: GetFunction<R> | undefined;
   #parts: Part[] = [];
   #results: TaskData[] | undefined;
-  #fresh = false;
 
   /**
    * @param get scheduler that the method `get` runs, e.g. `getThreaded`. Without it, the method `get` throws; activate
@@ -62,7 +59,7 @@ export class Profiler<R = unknown> extends Callback implements PageSource {
    * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if `get` is not a function
    */
   constructor(get?: GetFunction<R>) {
-    super();
+    super('task');
     if (get !== undefined && typeof get !== 'function') {
       throw invalidArgument(
         `new Profiler(get): get must be a scheduler such as getThreaded, not ${typeof get}.`,
@@ -93,21 +90,12 @@ export class Profiler<R = unknown> extends Callback implements PageSource {
   }
 
   /** Finished tasks, ordered by start time within each run. The same array until there are new tasks. */
-  get results(): TaskData[] {
+  override get results(): TaskData[] {
     if (this.#results === undefined || this.#parts.some((part) => part.until < part.recording.tasks.length)) {
       for (const part of this.#parts) materialize(part);
       this.#results = this.#parts.flatMap((part) => part.rows);
     }
     return this.#results;
-  }
-
-  /** Returns a text such as `<Profiler: 3 tasks>`. */
-  override toString(): string {
-    return `<${this.constructor.name}: ${countText(this.results.length, 'task')}>`;
-  }
-
-  [INSPECT](): string {
-    return this.toString();
   }
 
   /** Removes all results so far, including those of a run in progress. */
@@ -120,36 +108,16 @@ export class Profiler<R = unknown> extends Callback implements PageSource {
     this.#results = undefined;
   }
 
-  /**
-   * Writes a self-contained HTML page with a rectangle per task, one lane per worker; see `visualize`.
-   *
-   * @returns the absolute path of the page
-   * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for invalid options, ERR_LONGPOLE_PAGE_FILE if the file cannot
-   *   be written
-   */
-  visualize(options?: VisualizeOptions): string {
-    return visualize(this, options);
-  }
-
-  override [ENTERED](): void {
-    this.#fresh = true;
-  }
-
-  override [OBSERVERS](): RunObserver[] {
-    return this[WATCHERS]();
-  }
-
   override [WATCHERS](): RunWatcher[] {
     return [
       recordRun((recording) => {
-        if (this.#fresh) this.clear();
-        this.#fresh = false;
+        this.runBegins(() => this.clear());
         this.#parts.push({ recording, from: 0, rows: [], until: 0 });
       }),
     ];
   }
 
-  [ADD_TO](page: ProfilerTrace): void {
+  override [ADD_TO](page: ProfilerTrace): void {
     page.addTasks(this.#parts);
   }
 }

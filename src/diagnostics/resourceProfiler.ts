@@ -1,14 +1,12 @@
 // The resource profiler: CPU and memory of the process tree during runs. A separate thread takes the samples. This
 // module collects them, and converts CPU sums into percentages when they are read.
 import { checkOptions, INTERVAL, type OptionKinds } from '../base/arguments.js';
-import { INSPECT } from '../base/printed.js';
-import { countText } from '../base/words.js';
-import type { RunObserver, RunWatcher } from '../protocol/runObserver.js';
+import type { RunWatcher } from '../protocol/runObserver.js';
 import { type MonitorSession, ResourceMonitor } from '../resources/resourceMonitor.js';
 import type { TreeSample } from '../resources/resourceMonitorMessages.js';
-import { Callback, ENTERED, LEFT, OBSERVERS, WATCHERS } from './callback.js';
-import { ADD_TO, type PageSource, type ProfilerTrace } from './profilerTrace.js';
-import { type VisualizeOptions, visualize } from './visualize.js';
+import { ENTERED, LEFT, WATCHERS } from './callback.js';
+import { ADD_TO, type ProfilerTrace } from './profilerTrace.js';
+import { RunProfiler } from './runProfiler.js';
 
 /** Resource usage of this process with its threads and child processes at one time. */
 export interface ResourceData {
@@ -56,7 +54,7 @@ interface Stretch {
  *
  * @source Dask's `dask.diagnostics.ResourceProfiler`
  */
-export class ResourceProfiler extends Callback implements PageSource {
+export class ResourceProfiler extends RunProfiler {
   /** Seconds between two samples. */
   readonly dt: number;
   #segments: Stretch[] = [];
@@ -64,13 +62,12 @@ export class ResourceProfiler extends Callback implements PageSource {
   #session: MonitorSession | undefined;
   /** Number of runs in progress, plus one in a block. */
   #holders = 0;
-  #fresh = false;
   #results: ResourceData[] = [];
   #resultsOf = 0;
 
   /** @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if `dt` is not a positive number */
   constructor(options: ResourceProfilerOptions = {}) {
-    super();
+    super('sample');
     checkOptions('ResourceProfiler', options, OPTIONS);
     this.dt = options.dt ?? 1;
   }
@@ -80,7 +77,7 @@ export class ResourceProfiler extends Callback implements PageSource {
    *
    * @throws LongpoleError ERR_LONGPOLE_WORKER_START if the sampling thread has died
    */
-  get results(): ResourceData[] {
+  override get results(): ResourceData[] {
     if (this.#session) this.#monitor?.drain();
     const count = this.#segments.reduce((sum, segment) => sum + segment.samples.length, 0);
     if (count !== this.#resultsOf) {
@@ -88,15 +85,6 @@ export class ResourceProfiler extends Callback implements PageSource {
       this.#results = this.#segments.flatMap(resultsOf);
     }
     return this.#results;
-  }
-
-  /** Returns a text such as `<ResourceProfiler: 3 samples>`. */
-  override toString(): string {
-    return `<${this.constructor.name}: ${countText(this.results.length, 'sample')}>`;
-  }
-
-  [INSPECT](): string {
-    return this.toString();
   }
 
   /** Removes all samples. Does not end the sampling. */
@@ -115,17 +103,6 @@ export class ResourceProfiler extends Callback implements PageSource {
     this.#monitor = undefined;
   }
 
-  /**
-   * Writes a self-contained HTML page with CPU and memory over time; see `visualize`.
-   *
-   * @returns the absolute path of the page
-   * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for invalid options, ERR_LONGPOLE_PAGE_FILE if the file cannot
-   *   be written
-   */
-  visualize(options?: VisualizeOptions): string {
-    return visualize(this, options);
-  }
-
   /** Activates the profiler for every run until `unregister`. Starts the sampling thread now. */
   override register(): void {
     this.#monitor ??= ResourceMonitor.shared();
@@ -133,7 +110,7 @@ export class ResourceProfiler extends Callback implements PageSource {
   }
 
   override [ENTERED](): void {
-    this.#fresh = true;
+    super[ENTERED]();
     this.#hold();
   }
 
@@ -141,17 +118,12 @@ export class ResourceProfiler extends Callback implements PageSource {
     this.#release();
   }
 
-  override [OBSERVERS](): RunObserver[] {
-    return this[WATCHERS]();
-  }
-
   override [WATCHERS](): RunWatcher[] {
     let held = false;
     return [
       {
         runStarted: () => {
-          if (this.#fresh) this.#forget(0);
-          this.#fresh = false;
+          this.runBegins(() => this.#forget(0));
           this.#hold();
           held = true;
         },
@@ -165,7 +137,7 @@ export class ResourceProfiler extends Callback implements PageSource {
     ];
   }
 
-  [ADD_TO](page: ProfilerTrace): void {
+  override [ADD_TO](page: ProfilerTrace): void {
     page.addResources(this.results);
   }
 

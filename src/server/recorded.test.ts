@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, get } from 'node:http';
 import { describe, it } from 'node:test';
-import type { TaskDetails } from '../protocol/taskDetails.js';
 import { VIEW_TABLES } from '../protocol/viewMessages.js';
 import { expectedTasks, restOf, tasksOf } from '../trace/live/plainRows.test.support.js';
 import { TableBytes } from '../trace/recording/tableBytes.test.support.js';
@@ -13,6 +12,7 @@ import { DEFAULT_LIMITS } from './limits.js';
 import { Routes } from './routes.js';
 import type { RecordedSource } from './source.js';
 import { streamOf } from './stream.js';
+import type { TaskDetails } from './taskDetails.js';
 
 const STORY = { seed: 11, sizes: [30, 700, 5, 90], workers: 3, batch: 7 };
 

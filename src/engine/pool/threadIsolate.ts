@@ -32,6 +32,7 @@ import { Outbox } from './outbox.js';
 import { PendingCalls } from './pendingCalls.js';
 import { interruptThread, stopThread } from './threadControl.js';
 import {
+  addArrived,
   type BegunTask,
   type ExecutingTask,
   executingOf,
@@ -342,8 +343,12 @@ export class ThreadIsolate implements Isolate {
     const state = this.#runs.get(message.run);
     if (state?.opening !== message.opening) return;
     for (const value of message.values.values) weighShared(value);
-    if (message.type === 'fetched') this.#fetched(state, message);
-    else this.#reported(state, message);
+    if (message.type === 'fetched') {
+      this.#fetched(state, message);
+      return;
+    }
+    addArrived(state, message);
+    this.#drain(state);
   }
 
   /** Reports measurements. Those that arrive after the end of the isolate were already counted at its end. */
@@ -355,18 +360,6 @@ export class ThreadIsolate implements Isolate {
     state.fetching = false;
     state.channel.handler.fetched(this, values, missing, packed);
     for (const { id, error } of errors) state.channel.handler.fetchFailed(this, id, error);
-  }
-
-  #reported(state: ThreadRun, { written, values: { ids, values }, packed, errors }: Report): void {
-    state.covered = written;
-    for (let index = 0; index < ids.length; index++) state.arrived.set(ids[index]!, values[index]);
-    for (let index = 0; index < packed.ids.length; index++)
-      state.arrived.set(packed.ids[index]!, packed.results[index]);
-    for (const { id, error } of errors) {
-      state.arrived.set(id, error);
-      state.failed.add(id);
-    }
-    this.#drain(state);
   }
 
   #drain(state: ThreadRun): void {

@@ -1,6 +1,6 @@
 // State of a run on the host's side of an isolate.
 import { type CompletionColumns, CompletionLog, completionColumns } from '../../protocol/completionLog.js';
-import type { OpenRunMessage } from '../../protocol/isolateMessages.js';
+import type { OpenRunMessage, Report } from '../../protocol/isolateMessages.js';
 import type { Executing } from '../metrics/unmeasuredTime.js';
 import type { RunChannel } from './isolate.js';
 
@@ -61,6 +61,21 @@ export function newThreadRun(channel: RunChannel, opening: number): ThreadRun {
     fetching: false,
     priority: 0,
   };
+}
+
+/** Keeps the values and errors of a report until their entries in the log are read. */
+export function addArrived(
+  state: ThreadRun,
+  { written, values: { ids, values }, packed, errors }: Report,
+): void {
+  state.covered = written;
+  for (let index = 0; index < ids.length; index++) state.arrived.set(ids[index]!, values[index]);
+  for (let index = 0; index < packed.ids.length; index++)
+    state.arrived.set(packed.ids[index]!, packed.results[index]);
+  for (const { id, error } of errors) {
+    state.arrived.set(id, error);
+    state.failed.add(id);
+  }
 }
 
 /** @param isMeasured whether the isolate measures its tasks */

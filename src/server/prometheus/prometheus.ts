@@ -2,14 +2,10 @@
 // (`dask_scheduler_…`, `dask_worker_…`), so that dashboards made for Dask work. Other names begin with `longpole_`.
 import { Counter, Gauge, Registry } from 'prom-client';
 import { LONGEST_NAME, shortened } from '../../base/visibleText.js';
+import { FAMILIES } from './allFamilies.js';
 import type { Family, Labels } from './family.js';
 import type { ClusterFigures } from './figures.js';
 import { DurationHistograms } from './histograms.js';
-import { OWN_FAMILIES } from './ownFamilies.js';
-import { SCHEDULER_FAMILIES } from './schedulerFamilies.js';
-import { WORKER_FAMILIES } from './workerFamilies.js';
-
-export const FAMILIES: readonly Family[] = [...SCHEDULER_FAMILIES, ...WORKER_FAMILIES, ...OWN_FAMILIES];
 
 /** Makes the text of each scrape from figures that are read once per scrape. */
 export class PrometheusMetrics {

@@ -1,6 +1,7 @@
-// Collects the rows of one table for a batch, with one growing array per column.
+// Collects rows for a batch, with one growing array per column.
 
 import { Float64Column, Int32Column, Uint8Column } from '../../base/columns.js';
+import type { Computation } from '../../protocol/clusterObserver.js';
 import { type Column, fileColumns } from '../../protocol/schemaColumns.js';
 import { FILE_TYPES } from '../../protocol/schemaTypes.js';
 import type { RecordedTable } from '../../protocol/traceSchema.js';
@@ -13,6 +14,7 @@ interface ColumnBatch {
   clear(): void;
 }
 
+/** Collects the rows of one table. */
 export class RowBatch {
   length = 0;
   readonly #names: readonly string[];
@@ -106,4 +108,59 @@ function dictionaryBatch(): ColumnBatch {
       texts.nextBatch();
     },
   };
+}
+
+/** A computation whose edges are in a page of a live trace. */
+export interface ComputationEdges {
+  readonly firstId: number;
+  readonly size: number;
+  readonly slot: number;
+  readonly page: { addDependencies(slot: number, to: Float64Column): void };
+}
+
+/** Collects edges of the graph for a batch. */
+export class EdgeBatch {
+  readonly #task = new Float64Column();
+  readonly #dependency = new Float64Column();
+
+  get length(): number {
+    return this.#task.length;
+  }
+
+  /** Adds the edges of tasks from local id `from` on, until there are `rows` rows. Returns the next local id. */
+  add(computation: Computation, from: number, rows: number): number {
+    const { firstId, size, dependencyOffsets, dependencies, externals } = computation;
+    let id = from;
+    for (; id < size && this.length < rows; id++) {
+      const end = dependencyOffsets[id + 1]!;
+      for (let i = dependencyOffsets[id]!; i < end; i++) {
+        const local = dependencies[i]!;
+        this.#task.push(firstId + id);
+        this.#dependency.push(local < size ? firstId + local : externals[local - size]!);
+      }
+    }
+    return id;
+  }
+
+  /** Like `add`, for edges in a page. */
+  addPage({ firstId, size, page, slot }: ComputationEdges, from: number, rows: number): number {
+    let id = from;
+    for (; id < size && this.length < rows; id++) {
+      page.addDependencies(slot + id, this.#dependency);
+      while (this.#task.length < this.#dependency.length) this.#task.push(firstId + id);
+    }
+    return id;
+  }
+
+  values(): ArrowValues[] {
+    return [
+      { type: 'int64', values: this.#task.values },
+      { type: 'int64', values: this.#dependency.values },
+    ];
+  }
+
+  clear(): void {
+    this.#task.length = 0;
+    this.#dependency.length = 0;
+  }
 }

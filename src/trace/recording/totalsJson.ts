@@ -1,4 +1,5 @@
 // Totals of a trace as JSON. A report needs them because it may contain only a part of the rows.
+import { recordOf } from '../../base/recordOf.js';
 import { ACTIONS } from '../../protocol/clusterObserver.js';
 import type { PrefixSum } from '../../protocol/viewRows.js';
 import { DURATION_BUCKETS, type PrefixTotals, type TraceTotals } from '../totals.js';
@@ -59,35 +60,17 @@ export function totalsFromJson(value: unknown): TraceTotals | undefined {
     actions: list('actions').flatMap((one) => {
       const action = ACTIONS.find((name) => name === textIn(one, 'action'));
       if (action === undefined) return [];
-      return [
-        {
-          action,
-          count: numberIn(one, 'count'),
-          seconds: numberIn(one, 'seconds'),
-          nbytes: numberIn(one, 'nbytes'),
-        },
-      ];
+      return [{ action, ...numbersIn(one, 'count', 'seconds', 'nbytes') }];
     }),
     busy: Float64Array.from(list('busy'), numberOf),
-    pairs: list('pairs').map((one) => ({
-      from: numberIn(one, 'from'),
-      to: numberIn(one, 'to'),
-      count: numberIn(one, 'count'),
-      nbytes: numberIn(one, 'nbytes'),
-      compressed: numberIn(one, 'compressed'),
-      seconds: numberIn(one, 'seconds'),
-    })),
+    pairs: list('pairs').map((one) =>
+      numbersIn(one, 'from', 'to', 'count', 'nbytes', 'compressed', 'seconds'),
+    ),
     metrics: list('metrics').map((one) => ({
-      context: textIn(one, 'context'),
-      span: textIn(one, 'span'),
-      prefix: textIn(one, 'prefix'),
-      activity: textIn(one, 'activity'),
-      unit: textIn(one, 'unit'),
-      value: numberIn(one, 'value'),
+      ...recordOf(['context', 'span', 'prefix', 'activity', 'unit'], (name) => textIn(one, name)),
+      ...numbersIn(one, 'value'),
     })),
-    spilled: numberIn(value, 'spilled'),
-    start: numberIn(value, 'start'),
-    offered: numberIn(value, 'offered'),
+    ...numbersIn(value, 'spilled', 'start', 'offered'),
   };
 }
 
@@ -100,12 +83,7 @@ function prefixTotals(value: unknown): PrefixTotals {
   }
   return {
     prefix: textIn(value, 'prefix'),
-    count: numberIn(value, 'count'),
-    erred: numberIn(value, 'erred'),
-    seconds: numberIn(value, 'seconds'),
-    nbytes: numberIn(value, 'nbytes'),
-    shortest: numberIn(value, 'shortest'),
-    longest: numberIn(value, 'longest'),
+    ...numbersIn(value, 'count', 'erred', 'seconds', 'nbytes', 'shortest', 'longest'),
     durations,
   };
 }
@@ -118,8 +96,8 @@ function numberOf(value: unknown): number {
   return typeof value === 'number' ? value : Number.NaN;
 }
 
-function numberIn(value: unknown, name: string): number {
-  return numberOf(fieldOf(value, name));
+function numbersIn<K extends string>(value: unknown, ...names: readonly K[]): Record<K, number> {
+  return recordOf(names, (name) => numberOf(fieldOf(value, name)));
 }
 
 function textIn(value: unknown, name: string): string {

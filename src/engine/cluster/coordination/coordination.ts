@@ -5,7 +5,6 @@ import type { CoordinationKind, CoordinationKinds, SharedValue } from '../../../
 import type { ResultHandles } from '../resultHandles.js';
 import type { TaskQuestions } from '../taskQuestions.js';
 import { ClientCaller } from './clientCaller.js';
-import { EventFlag } from './eventFlag.js';
 import { ItemQueue } from './itemQueue.js';
 import { NamedObjects } from './namedObjects.js';
 import { SharedCalls, type SharedKind } from './sharedCalls.js';
@@ -36,14 +35,15 @@ const KINDS = [
   'queue-size',
 ] as const satisfies readonly CoordinationKind[];
 
-const newEvent = (): EventFlag => new EventFlag();
+/** An event that is set has a value. */
+const newEvent = (): VariableCell<true> => new VariableCell();
 const newVariable = (): VariableCell<KeptValue> => new VariableCell();
 const newQueue = (): ItemQueue<KeptValue> => new ItemQueue();
 
 export class Coordination {
   readonly #clients = new Set<ClientCaller>();
   readonly #leases = new SharedLeases();
-  readonly #events = new NamedObjects<EventFlag>();
+  readonly #events = new NamedObjects<VariableCell<true>>();
   readonly #variables = new NamedObjects<VariableCell<KeptValue>>();
   readonly #queues = new NamedObjects<ItemQueue<KeptValue>>();
   /** Calls that wait. */
@@ -58,7 +58,7 @@ export class Coordination {
     'event-wait': (question, caller) => this.#eventWait(question, caller),
     'event-is-set': ({ name }) => this.#events.get(name)?.isSet ?? false,
     'event-change': ({ name, isSet }) =>
-      this.#events.use(name, newEvent, (event): undefined => void (isSet ? event.set() : event.clear())),
+      this.#events.use(name, newEvent, (event): undefined => void (isSet ? event.set(true) : event.delete())),
     'variable-get': (question, caller) => this.#variableGet(question, caller),
     'variable-set': ({ name, value }) => {
       const kept = this.results.keep(value);
@@ -142,7 +142,7 @@ export class Coordination {
   #eventWait(question: Question<'event-wait'>, caller: Caller): Promise<boolean> {
     const { name, timeout } = question;
     const begin: Begin<boolean> = (answer) =>
-      this.#events.begin(name, newEvent, (event) => event.wait(() => answer(true)));
+      this.#events.begin(name, newEvent, (event) => event.get(answer));
     return this.#during('Event', 'wait', question, caller, waitFor(caller, timeout, begin, false));
   }
 

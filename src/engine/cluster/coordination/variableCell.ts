@@ -1,12 +1,16 @@
-// The value of one variable. A pure state machine: calls wait until the variable has a value.
+// The value of one variable, or the flag of one event. A pure state machine: calls wait until there is a value.
 import type { Leave } from './waitFor.js';
 
 export class VariableCell<V> {
   #content: { readonly value: V } | undefined;
   readonly #waiting = new Set<{ readonly answer: (value: V) => void }>();
 
+  get isSet(): boolean {
+    return this.#content !== undefined;
+  }
+
   get isUnused(): boolean {
-    return this.#content === undefined && this.#waiting.size === 0;
+    return !this.isSet && this.#waiting.size === 0;
   }
 
   /** Replaces the value, and answers all calls that wait. Returns the previous value. */

@@ -77,105 +77,77 @@ export class ArrowStream {
 
   /** Returns a column of doubles, or undefined if the stream lacks it. */
   float64(name: string): Float64Array | undefined {
-    return this.#guarded(() => this.#float64(name));
-  }
-
-  #float64(name: string): Float64Array | undefined {
-    const field = this.#field(name, ['float64']);
-    if (field === undefined) return undefined;
-    const column = new Float64Array(this.length);
-    this.#fill(field, column);
-    return column;
+    return this.#guarded(() => {
+      const field = this.#field(name, ['float64']);
+      return field && this.#filled(field, new Float64Array(this.length));
+    });
   }
 
   /** Returns a column of integers; null is -1. */
   int32(name: string): Int32Array | undefined {
-    return this.#guarded(() => this.#int32(name));
-  }
-
-  #int32(name: string): Int32Array | undefined {
-    const field = this.#field(name, ['int32']);
-    return field === undefined ? undefined : this.#codes(field);
+    return this.#guarded(() => {
+      const field = this.#field(name, ['int32']);
+      return field && this.#codes(field);
+    });
   }
 
   /** Returns a column of 64-bit integers as doubles; null is -1. */
   int64(name: string): Float64Array | undefined {
-    return this.#guarded(() => this.#int64(name));
-  }
-
-  #int64(name: string): Float64Array | undefined {
-    const field = this.#field(name, ['int64']);
-    if (field === undefined) return undefined;
-    const column = new Float64Array(this.length);
-    this.#fill(field, column);
-    // In place: the two words of a row become a double.
-    const words = new Uint32Array(column.buffer);
-    for (let row = 0; row < column.length; row++)
-      column[row] = words[row * 2 + 1]! * 2 ** 32 + words[row * 2]!;
-    this.#eachNull(field, (row) => {
-      column[row] = -1;
+    return this.#guarded(() => {
+      const field = this.#field(name, ['int64']);
+      if (field === undefined) return undefined;
+      const column = this.#filled(field, new Float64Array(this.length));
+      // In place: the two words of a row become a double.
+      const words = new Uint32Array(column.buffer);
+      for (let row = 0; row < column.length; row++)
+        column[row] = words[row * 2 + 1]! * 2 ** 32 + words[row * 2]!;
+      return this.#withNulls(field, column, -1);
     });
-    return column;
   }
 
   /** Returns the results of `map` for each value; null is mapped as -1. Uses half the memory of `int64`. */
   mappedInt64(name: string, map: (value: number) => number): Int32Array | undefined {
-    return this.#guarded(() => this.#mappedInt64(name, map));
-  }
-
-  #mappedInt64(name: string, map: (value: number) => number): Int32Array | undefined {
-    const field = this.#field(name, ['int64']);
-    if (field === undefined) return undefined;
-    const column = new Int32Array(this.length);
-    let words = new Uint32Array(0);
-    for (const { message, firstRow } of this.#batches) {
-      const { rows } = message;
-      if (words.length < rows * 2) words = new Uint32Array(rows * 2);
-      const target = new Uint8Array(words.buffer, 0, rows * 8);
-      const bytes = this.#read(message, field.buffer + 1, target.length, target);
-      if (bytes.buffer !== target.buffer) target.set(bytes);
-      for (let i = 0; i < rows; i++) column[firstRow + i] = map(words[i * 2 + 1]! * 2 ** 32 + words[i * 2]!);
-    }
-    const absent = map(-1);
-    this.#eachNull(field, (row) => {
-      column[row] = absent;
+    return this.#guarded(() => {
+      const field = this.#field(name, ['int64']);
+      if (field === undefined) return undefined;
+      const column = new Int32Array(this.length);
+      let words = new Uint32Array(0);
+      for (const { message, firstRow } of this.#batches) {
+        const { rows } = message;
+        if (words.length < rows * 2) words = new Uint32Array(rows * 2);
+        const target = new Uint8Array(words.buffer, 0, rows * 8);
+        const bytes = this.#read(message, field.buffer + 1, target.length, target);
+        if (bytes.buffer !== target.buffer) target.set(bytes);
+        for (let i = 0; i < rows; i++)
+          column[firstRow + i] = map(words[i * 2 + 1]! * 2 ** 32 + words[i * 2]!);
+      }
+      return this.#withNulls(field, column, map(-1));
     });
-    return column;
   }
 
   uint8(name: string): Uint8Array | undefined {
-    return this.#guarded(() => this.#uint8(name));
-  }
-
-  #uint8(name: string): Uint8Array | undefined {
-    const field = this.#field(name, ['uint8']);
-    if (field === undefined) return undefined;
-    const column = new Uint8Array(this.length);
-    this.#fill(field, column);
-    return column;
+    return this.#guarded(() => {
+      const field = this.#field(name, ['uint8']);
+      return field && this.#filled(field, new Uint8Array(this.length));
+    });
   }
 
   /** Interns the texts of a column in `into` and returns ids by row; null is -1. */
   texts(name: string, into: StringTable): Int32Array | undefined {
-    return this.#guarded(() => this.#texts(name, into));
-  }
-
-  #texts(name: string, into: StringTable): Int32Array | undefined {
-    const field = this.#field(name, ['utf8', 'dictionary']);
-    if (field?.type === 'dictionary') return this.#dictionaryTexts(field, (text) => into.intern(...text));
-    if (field === undefined) return undefined;
-    const column = new Int32Array(this.length);
-    for (const { message, firstRow } of this.#batches) {
-      const { rows } = message;
-      const texts = this.#readTexts(message, field.buffer + 1, rows);
-      const { offsets, bytes, view } = texts;
-      for (let i = 0; i < rows; i++)
-        column[firstRow + i] = into.intern(bytes, view, offsets[i]!, offsets[i + 1]!);
-    }
-    this.#eachNull(field, (row) => {
-      column[row] = -1;
+    return this.#guarded(() => {
+      const field = this.#field(name, ['utf8', 'dictionary']);
+      if (field?.type === 'dictionary') return this.#dictionaryTexts(field, (text) => into.intern(...text));
+      if (field === undefined) return undefined;
+      const column = new Int32Array(this.length);
+      for (const { message, firstRow } of this.#batches) {
+        const { rows } = message;
+        const texts = this.#readTexts(message, field.buffer + 1, rows);
+        const { offsets, bytes, view } = texts;
+        for (let i = 0; i < rows; i++)
+          column[firstRow + i] = into.intern(bytes, view, offsets[i]!, offsets[i + 1]!);
+      }
+      return this.#withNulls(field, column, -1);
     });
-    return column;
   }
 
   /**
@@ -196,42 +168,38 @@ export class ArrowStream {
 
   /** Interns all texts of the column's dictionaries, including unused ones. */
   dictionary(name: string, into: StringTable): void {
-    this.#guarded(() => this.#dictionary(name, into));
-  }
-
-  #dictionary(name: string, into: StringTable): void {
-    const field = this.#field(name, ['dictionary']);
-    if (field === undefined) return;
-    const seen = new Set<BatchMessage | undefined>();
-    for (const { dictionaries } of this.#batches) {
-      const message = dictionaries.get(field.dictionary);
-      if (message === undefined || seen.has(message)) continue;
-      seen.add(message);
-      this.#dictionaryIds(message, (text) => into.intern(...text));
-    }
+    this.#guarded(() => {
+      const field = this.#field(name, ['dictionary']);
+      if (field === undefined) return;
+      const seen = new Set<BatchMessage | undefined>();
+      for (const { dictionaries } of this.#batches) {
+        const message = dictionaries.get(field.dictionary);
+        if (message === undefined || seen.has(message)) continue;
+        seen.add(message);
+        this.#dictionaryIds(message, (text) => into.intern(...text));
+      }
+    });
   }
 
   textLists(name: string, into: StringTable): TextLists | undefined {
-    return this.#guarded(() => this.#textLists(name, into));
-  }
-
-  #textLists(name: string, into: StringTable): TextLists | undefined {
-    const field = this.#field(name, ['utf8-list']);
-    if (field === undefined) return undefined;
-    const offsets = new Int32Array(this.length + 1);
-    const ids: Int32Array[] = [];
-    let count = 0;
-    for (const { message, firstRow } of this.#batches) {
-      const own = this.#offsets(message, field.buffer + 1, message.rows);
-      const items = own[message.rows]!;
-      const { offsets: ends, bytes, view } = this.#readTexts(message, field.buffer + 3, items);
-      ids.push(
-        Int32Array.from({ length: items }, (_, i) => into.intern(bytes, view, ends[i]!, ends[i + 1]!)),
-      );
-      for (let i = 0; i < message.rows; i++) offsets[firstRow + i + 1] = count + own[i + 1]!;
-      count += items;
-    }
-    return { offsets, ids: filledWith(new Int32Array(count), ids) };
+    return this.#guarded(() => {
+      const field = this.#field(name, ['utf8-list']);
+      if (field === undefined) return undefined;
+      const offsets = new Int32Array(this.length + 1);
+      const ids: Int32Array[] = [];
+      let count = 0;
+      for (const { message, firstRow } of this.#batches) {
+        const own = this.#offsets(message, field.buffer + 1, message.rows);
+        const items = own[message.rows]!;
+        const { offsets: ends, bytes, view } = this.#readTexts(message, field.buffer + 3, items);
+        ids.push(
+          Int32Array.from({ length: items }, (_, i) => into.intern(bytes, view, ends[i]!, ends[i + 1]!)),
+        );
+        for (let i = 0; i < message.rows; i++) offsets[firstRow + i + 1] = count + own[i + 1]!;
+        count += items;
+      }
+      return { offsets, ids: filledWith(new Int32Array(count), ids) };
+    });
   }
 
   #guarded<T>(read: () => T): T {
@@ -254,12 +222,7 @@ export class ArrowStream {
   }
 
   #codes(field: Field): Int32Array {
-    const column = new Int32Array(this.length);
-    this.#fill(field, column);
-    this.#eachNull(field, (row) => {
-      column[row] = -1;
-    });
-    return column;
+    return this.#withNulls(field, this.#filled(field, new Int32Array(this.length)), -1);
   }
 
   #dictionaryTexts(field: Field, intern: (text: Text) => number): Int32Array {
@@ -288,22 +251,26 @@ export class ArrowStream {
     );
   }
 
-  /** Unpacks the values of a column of fixed width into `column`. */
-  #fill(field: Field, column: Float64Array | Int32Array | Uint8Array): void {
+  /** Unpacks the values of a column of fixed width into `column`. Returns it. */
+  #filled<C extends Float64Array | Int32Array | Uint8Array>(field: Field, column: C): C {
     const width = column.BYTES_PER_ELEMENT;
     for (const { message, firstRow } of this.#batches) {
       const target = asBytes(column, firstRow, message.rows * width);
       const bytes = this.#read(message, field.buffer + 1, target.length, target);
       if (bytes.buffer !== target.buffer) target.set(bytes);
     }
+    return column;
   }
 
-  #eachNull(field: Field, each: (row: number) => void): void {
+  /** Sets the rows without a value to `absent`. Returns the column. */
+  #withNulls<C extends Float64Array | Int32Array>(field: Field, column: C, absent: number): C {
     for (const { message, firstRow } of this.#batches) {
       if (nullsOf(message, field.node) === 0) continue;
       const bits = this.#read(message, field.buffer, (message.rows + 7) >> 3);
-      for (let i = 0; i < message.rows; i++) if (((bits[i >> 3]! >> (i & 7)) & 1) === 0) each(firstRow + i);
+      for (let i = 0; i < message.rows; i++)
+        if (((bits[i >> 3]! >> (i & 7)) & 1) === 0) column[firstRow + i] = absent;
     }
+    return column;
   }
 
   #readTexts(message: BatchMessage, buffer: number, count: number, target?: Uint8Array): TextBatch {

@@ -1,21 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EventFlag } from './eventFlag.js';
 import { VariableCell } from './variableCell.js';
 
 test('an event answers the calls that wait, and later ones until it is cleared', () => {
-  const event = new EventFlag();
+  const event = new VariableCell<true>();
   const answered: string[] = [];
-  const wait = (name: string) => event.wait(() => answered.push(name));
+  const wait = (name: string) => event.get(() => answered.push(name));
   wait('a');
   const leave = wait('b');
   wait('c');
   leave?.();
   assert.equal(event.isUnused, false);
-  event.set();
+  event.set(true);
   assert.deepEqual(answered, ['a', 'c']);
   assert.equal(wait('d'), undefined);
-  event.clear();
+  event.delete();
   assert.deepEqual([answered, event.isSet, event.isUnused], [['a', 'c', 'd'], false, true]);
 });
 
