@@ -171,7 +171,7 @@ async function firstLine(child: ChildProcess): Promise<string> {
 }
 
 describe('longpole run', { skip }, () => {
-  it('serves the dashboard of local schedulers with the running task while the program computes', async () => {
+  it('serves the dashboard of local schedulers with the running task, and the last rows when the program ends', async () => {
     const script = join(folder, 'local.mjs');
     const open = join(folder, 'open');
     const from = JSON.stringify(repositoryPath('dist/bundle/index.js'));
@@ -198,8 +198,13 @@ describe('longpole run', { skip }, () => {
       });
     });
     await messageOf(link, (message) => runningIn(message, 'held-1') > 0);
-    writeFileSync(open, '');
+    // A page that is open at the end of the program receives the last rows, and why the server ended.
+    const closed = messageOf(link, (message) => {
+      if (runningIn(message, 'held-1') > 0) writeFileSync(open, '');
+      return Reflect.get(message, 'type') === 'closed';
+    });
     assert.equal(await firstLine(child), '7');
+    assert.deepEqual(await closed, { type: 'closed', reason: 'The program has ended.', complete: true });
     assert.deepEqual((await exit)[0], 0);
   });
 });

@@ -167,9 +167,8 @@ describe('a task that secedes', () => {
       [rounded.get('waiting for the scheduler'), path.behind.map(({ prefix }) => prefix)],
       [0.2, ['load']],
     );
-    assert.deepEqual(
-      findings(traceOf(waiting)).map(({ code }) => code),
-      [],
-    );
+    const [first, ...others] = findings(traceOf(waiting));
+    assert.deepEqual([first?.code, first?.seconds.toFixed(3), others], ['asynchronous-wait', '2.000', []]);
+    assert.match(first?.advice ?? '', /^Raise concurrentTasks, .* 'load' faster\.$/);
   });
 });

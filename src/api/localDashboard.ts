@@ -94,8 +94,15 @@ class LocalDashboard implements RunObserver {
       isComputing: () => this.#runs.size > 0,
       figures: () => NO_FIGURES,
     };
-    const start = async (port: number): Promise<string> =>
-      (await DashboardServer.start({ port, source })).link;
+    const start = async (port: number): Promise<string> => {
+      const server = await DashboardServer.start({ port, source });
+      // Pages receive the last rows. A later run, e.g. in another listener, has a new server.
+      process.once('beforeExit', () => {
+        this.#started = false;
+        void server.close('The program has ended.');
+      });
+      return server.link;
+    };
     const link = await startAtFreePort(config.get('dashboard-port'), start, (topic, text) =>
       this.#event({ time: epochSeconds(), worker: -1, topic, text }),
     );

@@ -1,5 +1,5 @@
 import { countText, percentText, secondsText } from '../../base/words.js';
-import type { Rule } from './finding.js';
+import type { Facts, Finding, Rule } from './finding.js';
 import { cpuByPrefix, type PrefixCpu, shareOfTime } from './noncpu.js';
 
 /** Smallest share of the time of a prefix's tasks, without waits for a core, in which they await promises. */
@@ -15,7 +15,7 @@ export const asynchronousWait: Rule = (facts) => {
   const waiting = cpuByPrefix(facts.trace).filter((row) => shareOf(row) >= MIN_SHARE);
   waiting.sort((a, b) => b.awaited - a.awaited);
   const worst = waiting[0];
-  if (worst === undefined) return undefined;
+  if (worst === undefined) return fullSlots(facts);
   const { workers, trace, lanes } = facts;
   const awaited = waiting.reduce((sum, row) => sum + row.awaited, 0);
   const prefixes = new Set(waiting.map(({ prefix }) => prefix));
@@ -35,6 +35,36 @@ export const asynchronousWait: Rule = (facts) => {
     advice: `Let the tasks of a worker overlap while they wait: connect({ concurrentTasks: ${times} }), or the same option of compute() without a cluster. Or await many promises in one task of '${worst.prefix}' (Promise.all).`,
   };
 };
+
+/**
+ * Tasks overlap (`concurrentTasks`), and ready tasks wait for a slot of their worker while its thread is idle. The cost is
+ * the part of the critical path that waits for slots.
+ */
+function fullSlots(facts: Facts): Finding | undefined {
+  const { path, trace } = facts;
+  if (!trace.tasks.seceded.some((time) => !Number.isNaN(time))) return undefined;
+  const waits = path.byPrefix.map(({ prefix, parts }) => ({
+    prefix,
+    seconds: parts.find(({ kind }) => kind === 'awaiting')?.seconds ?? 0,
+  }));
+  const [worst] = waits.sort((a, b) => b.seconds - a.seconds);
+  // The path awaits some of these tasks itself.
+  const seconds = waits.reduce((sum, wait) => sum + wait.seconds, 0) - facts.onPath('awaiting');
+  if (worst === undefined || !(seconds > 0)) return undefined;
+  return {
+    code: 'asynchronous-wait',
+    title: `Tasks wait for a slot of their worker while tasks of '${worst.prefix}' that await promises fill all of them`,
+    seconds,
+    confidence: 'medium',
+    evidence: {
+      text: `The critical path waited ${secondsText(seconds)} for slots, while the thread of the worker was idle.`,
+      numbers: { slotSeconds: seconds, workers: facts.workers },
+      tasks: facts.pathTasks('waiting for a worker'),
+      question: 'critical-path',
+    },
+    advice: `Raise concurrentTasks, if the other side of the requests accepts more at a time. Or make the requests of '${worst.prefix}' faster.`,
+  };
+}
 
 /** Leaves out waits for a core, which would make the share smaller on a busy machine. */
 function shareOf({ cpu, noncpu, gc, awaited }: PrefixCpu): number {
