@@ -1,6 +1,6 @@
 // The export formats of a trace, for `exportTrace` and for `longpole export`.
 
-import { profileTree, samplingInterval } from '../analysis/profile.js';
+import { profileTree, sampledTime, samplingInterval } from '../analysis/profile.js';
 import { renderReport } from '../diagnostics/performanceReport.js';
 import { childOf, emptyTree, type FrameDescription, type MutableCallTree } from '../profile/callTree.js';
 import { toPprof } from '../profile/pprof.js';
@@ -107,19 +107,10 @@ const MAX_SECONDS = Number.MAX_SAFE_INTEGER * INTERVAL;
  * less than half a microsecond in total are missing.
  */
 function* pprofProfile(trace: Trace): Generator<Uint8Array> {
+  const { start, stop } = sampledTime(trace);
   yield trace.samples.length > 0
-    ? toPprof(profileTree(trace), { interval: samplingInterval(trace), ...sampledTime(trace) })
+    ? toPprof(profileTree(trace), { interval: samplingInterval(trace), start, duration: stop - start })
     : taskProfile(trace);
-}
-
-/** Returns the time of the first sample, and the seconds from there to the last one. */
-function sampledTime({ samples: { time } }: Trace): { start: number; duration: number } {
-  let [start, stop] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const at of time) {
-    start = Math.min(start, at);
-    stop = Math.max(stop, at);
-  }
-  return { start, duration: stop - start };
 }
 
 function taskProfile(trace: Trace): Uint8Array {
