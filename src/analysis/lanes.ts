@@ -1,7 +1,7 @@
 // Orders tasks by lane, i.e. by thread of a worker, and start. Analyses use lanes to find the tasks of a thread at a
 // given time. Tasks on a thread may overlap while they await promises.
 import { countedOffsets, groupedRows, sortBy } from '../base/groups.js';
-import { oncePer } from '../base/lookUps.js';
+import { firstWhere, oncePer } from '../base/lookUps.js';
 import { TASK_ERRED, TASK_MEMORY } from '../protocol/clusterObserver.js';
 import type { Trace } from '../trace/trace.js';
 import { PairIndex } from './pairIndex.js';
@@ -125,11 +125,5 @@ export function firstFrom(
   from: number,
   to: number,
 ): number {
-  let [low, high] = [from, to];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (start[rows[middle]!]! < time) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return firstWhere(from, to, (at) => !(start[rows[at]!]! < time));
 }

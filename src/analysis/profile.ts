@@ -90,11 +90,7 @@ export function profileTimeline(
   checkOptions('profileTimeline()', options, OPTIONS);
   const { samples } = trace;
   const { time, count, interval } = samples;
-  let [start, stop] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const at of time) {
-    start = Math.min(start, at);
-    stop = Math.max(stop, at);
-  }
+  const { start, stop } = sampledTime(trace);
   const seconds = new Float64Array(bins);
   if (start > stop) return { start: 0, step: 0, seconds };
   const step = (stop - start) / bins;
@@ -105,6 +101,16 @@ export function profileTimeline(
     seconds[bin]! += count[row]! * interval[row]!;
   }
   return { start, step, seconds };
+}
+
+/** Returns the times of the first and of the last sample; Infinity and -Infinity without samples. */
+export function sampledTime({ samples: { time } }: Trace): { start: number; stop: number } {
+  let [start, stop] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const at of time) {
+    start = Math.min(start, at);
+    stop = Math.max(stop, at);
+  }
+  return { start, stop };
 }
 
 /** Returns the prefixes of tasks with samples, those with most seconds first. */

@@ -4,7 +4,7 @@
 import { checkNoMore, checkOptions, NUMBER, type OptionKinds } from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
 import { INSPECT } from '../base/printed.js';
-import { filledWith } from '../base/resized.js';
+import { joinedBytes } from '../base/resized.js';
 import { sortedOrder } from '../base/sortedOrder.js';
 import { cellText, visibleName } from '../base/visibleText.js';
 import { ArrowEncoder } from '../trace/formats/arrow/arrowEncoder.js';
@@ -183,7 +183,7 @@ export class Table {
           } as const)
         : ({ type: 'utf8', values: Array.from(order, (row) => textOf(column, row)) } as const),
     );
-    return joined([...encoder.start(), ...encoder.batch(this.length, values), ...encoder.end()]);
+    return joinedBytes([...encoder.start(), ...encoder.batch(this.length, values), ...encoder.end()]);
   }
 
   /** Decodes all strings at once if most of them are needed. */
@@ -227,10 +227,6 @@ function cellOf(column: Column, row: number): Cell {
 function textOf(column: { ids: Values<Int32Array>; strings: Texts }, row: number): string | null {
   const id = numberAt(column.ids, row);
   return id < 0 ? null : column.strings.get(id);
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  return filledWith(new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0)), parts);
 }
 
 /** Returns numbers in the same order as the texts by code units; NaN for null. */

@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { TraceAnalyser } from '../analysis/traceAnalyser.js';
 import { EventProfiler } from '../files/eventProfiler.js';
-import { ResourcePlugin } from '../files/resourcePlugin.js';
-import { WorkerTaskPlugin } from '../files/tracePlugin.js';
+import { ResourcePlugin, WorkerTaskPlugin } from '../files/tracePlugin.js';
 import {
   type Computation,
   type ResourceSample,

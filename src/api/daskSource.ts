@@ -7,7 +7,7 @@ import type { ClusterStatus, LiveSource } from '../server/source.js';
 import { progressOf } from '../server/sums.js';
 import type { LiveTrace } from '../trace/live/liveTrace.js';
 import type { ClusterCounters } from './cluster/clusterCounters.js';
-import { type OwnFigures, observedFigures } from './cluster/clusterFigures.js';
+import { type OwnFigures, observedFigures, stateFigures } from './cluster/clusterFigures.js';
 import { workerRow } from './statusRows.js';
 
 export function daskSource(
@@ -97,21 +97,9 @@ function daskFigures(
 }
 
 function workerFigures({ info, status, memory, running, eventLoopDelay }: MirrorWorker): OwnFigures {
-  const processing = status?.processing ?? 0;
-  const { managed = 0, unmanaged = 0, spilled = 0, tasks = 0 } = memory ?? {};
-  const busy = processing === 0 ? 'idle' : processing <= info.threads ? 'partially_saturated' : 'saturated';
+  const isPaused = status?.status === 'paused';
   return {
-    name: info.name,
-    state: status?.status === 'paused' ? 'paused' : busy,
-    threads: info.threads,
-    managed,
-    unmanaged,
-    spilled,
-    tasks: new Map([
-      ['executing', running.length],
-      ['ready', Math.max(0, processing - running.length)],
-      ['memory', tasks],
-    ]),
+    ...stateFigures(info, isPaused, status?.processing ?? 0, running.length, memory),
     open: UNKNOWN_OPEN,
     latency: UNKNOWN,
     gcSeconds: UNKNOWN,

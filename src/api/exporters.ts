@@ -1,5 +1,9 @@
 // The export formats of a trace, for `exportTrace` and for `longpole export`.
+
+import { profileTree, sampledTime, samplingInterval } from '../analysis/profile.js';
 import { renderReport } from '../diagnostics/performanceReport.js';
+import { childOf, emptyTree, type FrameDescription, type MutableCallTree } from '../profile/callTree.js';
+import { toPprof } from '../profile/pprof.js';
 import { chromeTrace } from '../trace/formats/chrome/chromeWriter.js';
 import { dasfEventFile } from '../trace/formats/dasf/dasfExport.js';
 import { parquetTable } from '../trace/formats/parquetWriter.js';
@@ -7,7 +11,6 @@ import { speedscopeProfile } from '../trace/formats/speedscope/speedscopeWriter.
 import { csvTable, jsonTables } from '../trace/formats/tableText.js';
 import { plainTables } from '../trace/plainTables.js';
 import type { Trace } from '../trace/trace.js';
-import { pprofProfile } from './pprofExport.js';
 
 /**
  * Content of a file, piece by piece. Text is written as UTF-8. Each piece is written before the next one is requested.
@@ -92,3 +95,54 @@ export const EXPORTERS: readonly Exporter[] = [
     write: (trace) => jsonTables(plainTables(trace)),
   },
 ];
+
+/** Seconds per sample. */
+const INTERVAL = 1e-6;
+/** Tasks of more seconds (285 years) have damaged times and are skipped, because pprof cannot represent their sum. */
+const MAX_SECONDS = Number.MAX_SAFE_INTEGER * INTERVAL;
+
+/**
+ * Yields the samples of the statistical profiler. For a trace without samples, yields the duration of the tasks as if
+ * sampled once per microsecond. The stack of a task is then its spans, outermost first, and its function. Stacks with
+ * less than half a microsecond in total are missing.
+ */
+function* pprofProfile(trace: Trace): Generator<Uint8Array> {
+  const { start, stop } = sampledTime(trace);
+  yield trace.samples.length > 0
+    ? toPprof(profileTree(trace), { interval: samplingInterval(trace), start, duration: stop - start })
+    : taskProfile(trace);
+}
+
+function taskProfile(trace: Trace): Uint8Array {
+  const { tasks, strings } = trace;
+  const sums = new Map<number, number>();
+  const width = strings.length + 1;
+  let [start, stop] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (let row = 0; row < tasks.length; row++) {
+    const seconds = tasks.duration[row]!;
+    if (!(seconds >= 0 && seconds <= MAX_SECONDS)) continue;
+    const group = (tasks.span[row]! + 1) * width + tasks.functionName[row]! + 1;
+    sums.set(group, (sums.get(group) ?? 0) + seconds);
+    start = Math.min(start, tasks.started[row]!);
+    stop = Math.max(stop, tasks.stopped[row]!);
+  }
+  const tree = emptyTree();
+  for (const [group, seconds] of sums) {
+    const text = (id: number): string => (id < 0 ? '' : strings.get(id));
+    const span = text(Math.floor(group / width) - 1);
+    const frames = span === '' ? [] : span.split('/').map((name) => name.trim());
+    addStack(tree, [...frames, text((group % width) - 1)], Math.round(seconds / INTERVAL));
+  }
+  const times = start <= stop ? { start, duration: stop - start } : {};
+  return toPprof(tree, { interval: INTERVAL, ...times });
+}
+
+function addStack(tree: MutableCallTree, names: readonly string[], samples: number): void {
+  let node = tree;
+  node.count += samples;
+  for (const name of names) {
+    const frame: FrameDescription = { name: name === '' ? '(no name)' : name, filename: '', lineNumber: 0 };
+    node = childOf(node, frame);
+    node.count += samples;
+  }
+}

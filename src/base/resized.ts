@@ -19,6 +19,11 @@ export function resizedFloat64(column: Float64Array, capacity: number): Float64A
   return resized;
 }
 
+/** Returns the bytes of all parts, one after the other. */
+export function joinedBytes(parts: readonly Uint8Array[]): Uint8Array {
+  return filledWith(new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0)), parts);
+}
+
 /** Copies parts into an array, one after the other, and returns the array. */
 export function filledWith<A extends { set(values: A, at: number): void; readonly length: number }>(
   all: A,

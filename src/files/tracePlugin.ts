@@ -1,16 +1,17 @@
-// DASF's task plugin for a cluster of Longpole. Every task that ends becomes a Compute event, and the memory of
+// DASF's task and resource plugins for a cluster of Longpole. Every task that ends becomes a Compute event, and the memory of
 // workers becomes Managed Memory events, in the form that DASF's plugin writes and its analyser reads.
 import { reversedEdges } from '../base/groups.js';
-import type {
-  ClusterObserver,
-  Computation,
-  MemorySample,
-  TaskRuns,
-  WorkerInfo,
+import {
+  type ClusterObserver,
+  type Computation,
+  type MemorySample,
+  type ResourceSample,
+  TASK_MEMORY,
+  type TaskRuns,
+  type WorkerInfo,
 } from '../protocol/clusterObserver.js';
-import { TASK_MEMORY } from '../protocol/clusterObserver.js';
 import { MAX_DIMENSIONS } from '../protocol/completionLog.js';
-import type { EventFields } from '../trace/formats/dasf/dasfEvents.js';
+import { type EventArgs, type EventFields, RESOURCE_EVENT } from '../trace/formats/dasf/dasfEvents.js';
 import type { EventProfiler } from './eventProfiler.js';
 
 /** Results that a worker holds: those of its last memory sample, and those of the tasks that ended later. */
@@ -197,4 +198,58 @@ function dependentsOf({ size, dependencies, dependencyOffsets }: Computation) {
   const inside = dependencies.map((id) => (id < size ? id : -1));
   const { offsets: dependentOffsets, sources: dependents } = reversedEdges(dependencyOffsets, inside);
   return { dependentOffsets, dependents };
+}
+
+/** DASF's figures other than CPU, memory and time, in the order of DASF's files. */
+const FIGURES = [
+  'host_net_io.read_bps',
+  'host_net_io.write_bps',
+  'host_disk_io.read_bps',
+  'host_disk_io.write_bps',
+  'num_fds',
+  'gpu_utilization',
+  'gpu_memory_used',
+] as const;
+
+/**
+ * Records resources like DASF's `ResourceMonitor`: every sample of the host and of its workers becomes a Resource Usage
+ * event, with DASF's ten figures and with further ones. Samples of a worker have its name; those of the host have none.
+ * Unknown figures are NaN in the file, because DASF computes with the GPU figures of every sample, and fails at any
+ * other value.
+ */
+export class ResourcePlugin implements ClusterObserver {
+  readonly #profiler: EventProfiler;
+  readonly #host: string;
+  readonly #workers = new Map<number, WorkerInfo>();
+
+  constructor(profiler: EventProfiler, host: string) {
+    this.#profiler = profiler;
+    this.#host = host;
+  }
+
+  workerAdded(worker: WorkerInfo): void {
+    this.#workers.set(worker.index, worker);
+  }
+
+  workerRemoved(worker: WorkerInfo): void {
+    this.#workers.delete(worker.index);
+  }
+
+  resources(sample: ResourceSample): void {
+    const worker = this.#workers.get(sample.worker);
+    if (worker === undefined && sample.worker >= 0) return;
+    this.#profiler.recordInstantEvent(RESOURCE_EVENT, sample.time, {
+      processId: worker?.host ?? this.#host,
+      threadId: worker === undefined ? null : dasfWorkerName(worker),
+      args: argsOf(sample),
+    });
+  }
+}
+
+function argsOf({ cpu, rss, time, heap, external, eventLoopDelay, figures }: ResourceSample): EventArgs {
+  const args: EventArgs = { cpu, memory: rss, time };
+  for (const name of FIGURES) args[name] = figures?.get(name) ?? Number.NaN;
+  Object.assign(args, { heap, external, event_loop_delay: eventLoopDelay });
+  for (const [name, value] of figures ?? []) args[name] = value;
+  return args;
 }

@@ -194,11 +194,6 @@ class ByteWriter {
     this.#bytes = resizedUint8(this.#bytes, Math.max(this.#bytes.length * 2, this.#length + count));
   }
 
-  byte(value: number): void {
-    this.#reserve(1);
-    this.#bytes[this.#length++] = value;
-  }
-
   bytes(values: Uint8Array): void {
     this.#reserve(values.length);
     this.#bytes.set(values, this.#length);

@@ -4,7 +4,6 @@ import { resizedInt32, resizedUint8 } from '../base/resized.js';
 import type { Texts } from './texts.js';
 
 const MIN_SLOTS = 1 << 10;
-const NO_SLOTS = new Int32Array(0);
 /** Bytes per call of the decoder. */
 const PIECE = 1 << 26;
 // Node, workers and browsers all provide these two classes; the type library of pure code lacks them.
@@ -58,7 +57,6 @@ export class StringTable implements Texts {
   /** Returns the id of the UTF-8 text `bytes[start .. end)`; `view` covers the same bytes. */
   intern(bytes: Uint8Array, view: DataView, start: number, end: number): number {
     const hash = hashOf(bytes, view, start, end);
-    if (this.#slots.length === 0) this.#makeSlots();
     const slots = this.#slots;
     const mask = slots.length - 2;
     for (let slot = (hash << 1) & mask; ; slot = (slot + 2) & mask) {
@@ -75,31 +73,6 @@ export class StringTable implements Texts {
     }
     const bytes = encoder.encode(text);
     return this.intern(bytes, new DataView(bytes.buffer), 0, bytes.length);
-  }
-
-  /**
-   * Frees the memory that only interning needs, some 20 to 60 bytes a string. The next string that is interned rebuilds
-   * the hash table, which costs as much as interning all strings.
-   */
-  compact(): void {
-    this.#arena = this.#arena.slice(0, this.#used);
-    this.#view = new DataView(this.#arena.buffer);
-    this.#starts = this.#starts.slice(0, this.#length + 1);
-    this.#slots = NO_SLOTS;
-  }
-
-  /** Rebuilds the hash table after `compact`. */
-  #makeSlots(): void {
-    const slots = new Int32Array(slotsFor(this.#length));
-    const mask = slots.length - 2;
-    for (let id = 0; id < this.#length; id++) {
-      const hash = hashOf(this.#arena, this.#view, this.#starts[id]!, this.#starts[id + 1]!);
-      let slot = (hash << 1) & mask;
-      while (slots[slot + 1] !== 0) slot = (slot + 2) & mask;
-      slots[slot] = hash;
-      slots[slot + 1] = id + 1;
-    }
-    this.#slots = slots;
   }
 
   /** Returns an independent table with the same strings and ids. */

@@ -1,5 +1,6 @@
 // Divides the waits for the scheduler by cause: computations of the program on the scheduler's thread, and Longpole's
 // own work for the tasks.
+import { firstWhere } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
 import { coreUseOf } from '../coreUse.js';
 import { SchedulerCoreWaits } from '../schedulerCoreWaits.js';
@@ -129,13 +130,8 @@ function countInside(times: Float64Array, spans: readonly Span[]): number {
 
 /** Requires spans in order of time, without overlap. */
 function isInside(time: number, spans: readonly Span[]): boolean {
-  let [low, high] = [0, spans.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (spans[middle]!.stop < time) low = middle + 1;
-    else high = middle;
-  }
-  return low < spans.length && time >= spans[low]!.start;
+  const next = spans[firstWhere(0, spans.length, (at) => spans[at]!.stop >= time)];
+  return next !== undefined && time >= next.start;
 }
 
 /**

@@ -3,7 +3,7 @@ import type { EngineWorker } from '../../engine/cluster/engineWorker.js';
 import type { SchedulerLoad } from '../../engine/metrics/schedulerLoad.js';
 import { desiredWorkers } from '../../engine/scheduler/desiredWorkers.js';
 import { FORGOTTEN, STATE_NAMES } from '../../engine/scheduler/taskStates.js';
-import type { WorkerInfo } from '../../protocol/clusterObserver.js';
+import type { MemorySample, WorkerInfo } from '../../protocol/clusterObserver.js';
 import { VITALS_DELAY, VITALS_GC, VITALS_INTERVAL, VITALS_TURNED } from '../../protocol/isolateMessages.js';
 import { readVitals } from '../../resources/vitals.js';
 import type {
@@ -140,26 +140,43 @@ function bytesMoved(pairs: readonly PairTotals[]): Map<number, Moved> {
 /** A transfer between threads of one process is a lookup in a map, so none is ever open. */
 const NOTHING_OPEN: OpenTransfers = NOTHING_MOVED;
 
-function workerFigures(
-  { engine }: ObservedCluster,
-  { info, isPaused, memorySample, current, host }: EngineWorker,
-): OwnFigures {
-  const outstanding = engine.scheduler.state.workers.get(info.index)?.outstanding ?? 0;
-  const executing = current === undefined ? 0 : 1;
-  const { managed = 0, unmanaged = 0, spilled = 0, tasks = 0 } = memorySample ?? {};
-  const busy = outstanding === 0 ? 'idle' : outstanding <= info.threads ? 'partially_saturated' : 'saturated';
+/**
+ * Returns the state of a worker and its tasks.
+ *
+ * @param processing tasks that the worker has not finished; `running` of them run
+ */
+export function stateFigures(
+  { name, threads }: WorkerInfo,
+  isPaused: boolean,
+  processing: number,
+  running: number,
+  memory: Pick<MemorySample, 'managed' | 'unmanaged' | 'spilled' | 'tasks'> | undefined,
+): Omit<OwnFigures, 'open' | 'latency' | 'gcSeconds' | 'eventLoopDelay'> {
+  const { managed = 0, unmanaged = 0, spilled = 0, tasks = 0 } = memory ?? {};
+  const busy = processing === 0 ? 'idle' : processing <= threads ? 'partially_saturated' : 'saturated';
   return {
-    name: info.name,
+    name,
     state: isPaused ? 'paused' : busy,
-    threads: info.threads,
+    threads,
     managed,
     unmanaged,
     spilled,
     tasks: new Map([
-      ['executing', executing],
-      ['ready', Math.max(0, outstanding - executing)],
+      ['executing', running],
+      ['ready', Math.max(0, processing - running)],
       ['memory', tasks],
     ]),
+  };
+}
+
+function workerFigures(
+  { engine }: ObservedCluster,
+  { info, isPaused, memorySample, current, host }: EngineWorker,
+): OwnFigures {
+  const processing = engine.scheduler.state.workers.get(info.index)?.outstanding ?? 0;
+  const running = current === undefined ? 0 : 1;
+  return {
+    ...stateFigures(info, isPaused, processing, running, memorySample),
     open: host.link ?? NOTHING_OPEN,
     latency: host.link?.latency ?? Number.NaN,
     ...isolateFigures(host.vitals, engine.clock()),

@@ -1,4 +1,5 @@
 // The view of the scheduler for `client.runOnScheduler()` and `client.schedulerInfo()`.
+import { recordOf } from '../../base/recordOf.js';
 import type { Spans } from '../../engine/metrics/spans.js';
 import { occupancyOf } from '../../engine/scheduler/placement.js';
 import { STATE_NAMES, type StateName } from '../../engine/scheduler/taskStates.js';
@@ -81,7 +82,6 @@ export function schedulerView(cluster: Cluster): SchedulerView {
       started: worker.info.startTime,
     });
   }
-  const counts: [StateName, number][] = STATE_NAMES.map((name, index) => [name, state.counts[index]!]);
   const tasks = new Map<string, string>();
   for (const [key, handle] of engine.results.byKey) tasks.set(key, handle.status);
   return {
@@ -89,7 +89,7 @@ export function schedulerView(cluster: Cluster): SchedulerView {
       type: cluster.kind,
       totalThreads: [...workers.values()].reduce((sum, { nthreads }) => sum + nthreads, 0),
       totalMemory: [...workers.values()].reduce((sum, { memoryLimit }) => sum + memoryLimit, 0),
-      tasks: recordOf(counts),
+      tasks: recordOf(STATE_NAMES, (name) => state.counts[STATE_NAMES.indexOf(name)]!),
       workers: Object.fromEntries(workers),
     },
     workers,
@@ -103,18 +103,4 @@ export function schedulerView(cluster: Cluster): SchedulerView {
         : engine.scheduler.story(handle.computation.segment.base + handle.local);
     },
   };
-}
-
-function recordOf(counts: readonly (readonly [StateName, number])[]): Record<StateName, number> {
-  const record: Record<StateName, number> = {
-    released: 0,
-    waiting: 0,
-    queued: 0,
-    processing: 0,
-    memory: 0,
-    erred: 0,
-    forgotten: 0,
-  };
-  for (const [name, count] of counts) record[name] = count;
-  return record;
 }

@@ -67,6 +67,16 @@ export function drawResources(
   renderer.unclip();
 }
 
+/** Draws the lines and labels of the axis of a plot. Returns the axis. */
+function drawAxis(renderer: Renderer, plot: CachePlot | LinesPlot, area: PlotArea, theme: Theme): Axis {
+  const axis = chartAxis(area, plot.largest, plot.unit);
+  for (const { value, label } of axis.ticks) {
+    renderer.rect(area.left, axis.y(value), area.width, 1, theme.grid);
+    renderer.text(label, area.left - 10, axis.y(value), theme.muted, 'right');
+  }
+  return axis;
+}
+
 export function drawCache(
   renderer: Renderer,
   model: ProfileModel,
@@ -76,11 +86,7 @@ export function drawCache(
   theme: Theme,
   emphasis: ReadonlySet<number> | undefined,
 ): void {
-  const axis = chartAxis(area, plot.largest, plot.unit);
-  for (const { value, label } of axis.ticks) {
-    renderer.rect(area.left, axis.y(value), area.width, 1, theme.grid);
-    renderer.text(label, area.left - 10, axis.y(value), theme.muted, 'right');
-  }
+  const axis = drawAxis(renderer, plot, area, theme);
   renderer.clip(area.left, 0, area.width, area.height);
   const isFull = (prefix: number) => emphasis?.has(prefix) ?? true;
   // Emphasised lines are drawn last, on top.
@@ -103,11 +109,7 @@ export function drawLines(
   theme: Theme,
 ): void {
   if (plot.lines.length === 0) return;
-  const axis = chartAxis(area, plot.largest, plot.unit);
-  for (const { value, label } of axis.ticks) {
-    renderer.rect(area.left, axis.y(value), area.width, 1, theme.grid);
-    renderer.text(label, area.left - 10, axis.y(value), theme.muted, 'right');
-  }
+  const axis = drawAxis(renderer, plot, area, theme);
   renderer.clip(area.left, 0, area.width, area.height);
   // The highest surface is drawn first, because lower surfaces cover it.
   const lines = plot.stacked ? [...plot.lines].reverse() : plot.lines;

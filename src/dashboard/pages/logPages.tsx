@@ -1,7 +1,7 @@
-// The pages of events and errors. Texts of the trace are shown as text, never as HTML.
+// The pages of events, errors and logs. Texts of the trace are shown as text, never as HTML.
 import { TASK_ERRED } from '../../protocol/clusterObserver.js';
 import { STEALING } from '../../protocol/stealingText.js';
-import { textOf } from '../../trace/names.js';
+import { textOf, workerName } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 import { formatClock, formatCount } from '../model/format.js';
 import { Button, Choice, Panel, Panels, withAll } from '../views/parts.js';
@@ -186,5 +186,66 @@ function Erred({ state, trace, rows, errors }: ErredProps) {
         { title: 'Attempt', class: 'number', cell: (row) => formatCount(tasks.attempt[row]!) },
       ]}
     />
+  );
+}
+
+const SCHEDULER = -1;
+
+/** The log of scheduler and workers, oldest entries first. Filters restrict it to one of them, or to problems. */
+export function LogsPage({ state, update: { trace } }: PageProps) {
+  const { 'from-worker': source = '', problems = '' } = state.choices.value;
+  const onlyProblems = problems !== '';
+  const { events, strings } = trace;
+  const sources = [...new Set(events.worker)].sort((a, b) => a - b);
+  const nameOf = (worker: number): string => (worker === SCHEDULER ? 'scheduler' : workerName(trace, worker));
+  const from = sources.find((worker) => nameOf(worker) === source);
+  const query = state.view.query.value.trim().toLowerCase();
+  const isFound = (row: number): boolean =>
+    query === '' || (events.text[row]! >= 0 && strings.get(events.text[row]!).toLowerCase().includes(query));
+  const lines = linesOf(
+    trace,
+    (topic, row) =>
+      (from === undefined || events.worker[row] === from) &&
+      (!onlyProblems || ERROR_TOPIC.test(topic)) &&
+      isFound(row),
+  ).reverse();
+  return (
+    <>
+      <div class="filters">
+        <Choice
+          label="From"
+          value={from === undefined ? '' : source}
+          options={withAll('scheduler and workers', sources.map(nameOf))}
+          onChoice={(value) => state.choose('from-worker', value)}
+        />
+        <label>
+          <input
+            type="checkbox"
+            checked={onlyProblems}
+            onChange={(event) => state.choose('problems', event.currentTarget.checked ? 'only' : '')}
+          />
+          Only problems
+        </label>
+      </div>
+      <Panels>
+        <Panel
+          title="Log"
+          note={`${formatCount(lines.length)} of ${formatCount(events.length)} entries`}
+          empty={
+            lines.length === 0 &&
+            (events.length === 0
+              ? 'The log is empty. Failures, restarts and warnings appear here.'
+              : 'No entry matches. Choose another worker, or clear the search.')
+          }
+          wide
+        >
+          <pre class="log">
+            {lines
+              .map(({ time, worker, topic, text }) => `${formatClock(time)} ${worker} ${topic}: ${text}`)
+              .join('\n')}
+          </pre>
+        </Panel>
+      </Panels>
+    </>
   );
 }

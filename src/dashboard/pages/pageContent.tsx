@@ -2,8 +2,7 @@
 import type { FunctionComponent } from 'preact';
 import { GraphPage } from './graphPage.js';
 import { GroupsPage } from './groupsPage.js';
-import { ErrorsPage, EventsPage } from './logPages.js';
-import { LogsPage } from './logsPage.js';
+import { ErrorsPage, EventsPage, LogsPage } from './logPages.js';
 import { MetricsPage } from './metricsPage.js';
 import type { PageName } from './pageNames.js';
 import type { PageProps } from './pageProps.js';

@@ -3,12 +3,12 @@
 // so waiting does not help. Warns of calls of shared objects that nothing seems to end. A timer reads counters every few seconds; there is no other cost.
 
 import { LongpoleError } from '../../base/errors.js';
-import { visibleText } from '../../base/visibleText.js';
+import { shortened, visibleText } from '../../base/visibleText.js';
+import type { OpenWaits } from '../openWaits.js';
 import { PROCESSING, QUEUED } from '../scheduler/taskStates.js';
 import { type ClusterDump, dumpCluster } from './clusterDump.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import { type SharedDump, sharedLine } from './coordination/sharedDump.js';
-import { watchEnd } from './pendingAtEnd.js';
 
 /** Time between two polls, in seconds. */
 const POLL_SECONDS = 5;
@@ -153,4 +153,37 @@ function stalledError(dump: ClusterDump, seconds: number): LongpoleError {
       `${more === 0 ? '' : ` and ${more} more`}. This is a bug in Longpole; please report it with the cause, which is a dump of the cluster.`,
     { cause: dump },
   );
+}
+
+/** Most characters of the warning. */
+const LONGEST_WARNING = 2000;
+/** Pending calls of open clusters. One listener serves all clusters, because Node warns of many listeners. */
+const watched = new Set<OpenWaits>();
+
+/**
+ * Warns of calls that are still pending when the program has nothing left to do. Node then ends the program silently:
+ * with exit code 13 if it awaits at the top level, otherwise with code 0. Returns a function that ends the watch.
+ */
+function watchEnd(waits: OpenWaits): () => void {
+  if (watched.size === 0) process.on('beforeExit', warn);
+  watched.add(waits);
+  return () => {
+    if (watched.delete(waits) && watched.size === 0) process.off('beforeExit', warn);
+  };
+}
+
+function warn(): void {
+  const calls = [...watched].flatMap((waits) => waits.dump());
+  if (calls.length === 0) return;
+  const list = calls.map(({ what, subject, count }) => {
+    const more = count > 1 ? ` and ${count - 1} more` : '';
+    return `${what}${subject === '' ? '' : ` of '${subject}'`}${more}`;
+  });
+  const text =
+    `The program has nothing left to do and ends, but these calls are pending: ${list.join(', ')}. ` +
+    'No task that can run would end them. See earlier warnings for tasks that no worker can run, or cancel the futures.';
+  process.emitWarning(visibleText(shortened(text, LONGEST_WARNING)), {
+    type: 'LongpoleWarning',
+    code: 'LONGPOLE_PENDING_CALLS',
+  });
 }

@@ -3,7 +3,13 @@
 // are sent before any task that is not known to be short. Between two tasks the isolate checks the mailbox word.
 
 import { type Handlers, handle } from '../../base/handlers.js';
-import { type IsolateBirth, NO_IDS, type RunBatch, type ToIsolate } from '../../protocol/isolateMessages.js';
+import {
+  type FromIsolate,
+  type IsolateBirth,
+  NO_IDS,
+  type RunBatch,
+  type ToIsolate,
+} from '../../protocol/isolateMessages.js';
 import { STAYED, type TaskAway, type TaskRun } from '../../protocol/taskRun.js';
 import { Vitals } from '../../resources/vitals.js';
 import { connectScheduler, SchedulerLink } from './askScheduler.js';
@@ -15,7 +21,6 @@ import { CoreWaits } from './coreWaits.js';
 import { briefBatch, type IsolateStanding } from './dumpHook.js';
 import { isThenable } from './evaluator.js';
 import { HostCalls } from './hostCalls.js';
-import type { HostPort } from './hostPort.js';
 import { isolateClock } from './isolateClock.js';
 import { IsolateMetrics } from './isolateMetrics.js';
 import { IsolateReports } from './isolateReports.js';
@@ -25,6 +30,13 @@ import { taskContext } from './taskContext.js';
 import { taskHook } from './taskHook.js';
 import type { TaskMeter } from './taskMeter.js';
 import type { Outcome } from './taskMetering.js';
+
+/** The isolate's connection to its host. */
+interface HostPort {
+  post(message: FromIsolate): void;
+  /** Returns the next waiting message without a turn of the event loop. */
+  receive(): ToIsolate | undefined;
+}
 
 /** Seconds between reports to the host, unless a single task takes longer. */
 const REPORT_SECONDS = 5e-3;

@@ -2,6 +2,7 @@
 // pages, reports and exports it encodes the rows of a live or opened trace. It holds at most one batch of each table,
 // so memory stays bounded in recordings of any length.
 import { recordOf } from '../../base/recordOf.js';
+import { joinedBytes } from '../../base/resized.js';
 import type {
   ClusterEvent,
   ClusterObserver,
@@ -304,15 +305,5 @@ export function encodeTables(trace: Trace): ReadonlyMap<RecordedTable, Uint8Arra
   encoder.start();
   for (const table of RECORDED_TABLES) for (const _ of encoder.rows(trace, table));
   encoder.end();
-  return new Map(RECORDED_TABLES.map((table) => [table, joined(parts[table])]));
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
+  return new Map(RECORDED_TABLES.map((table) => [table, joinedBytes(parts[table])]));
 }

@@ -1,6 +1,5 @@
 // Builds the tables `frames` and `samples` row by row, for live traces and readers.
 
-import { Float64Column } from '../../base/columns.js';
 import type { Reported } from '../../protocol/traceSchema.js';
 import { textOf } from '../names.js';
 import type { StringTable } from '../stringTable.js';
@@ -19,7 +18,6 @@ export class FrameBuilder {
   readonly #strings: StringTable;
   readonly #rows = new Map<number, number>();
   readonly #table = new TableBuilder('frames');
-  readonly #ids = new Float64Column();
 
   /** Interns texts in `strings`. */
   constructor(strings: StringTable) {
@@ -27,16 +25,12 @@ export class FrameBuilder {
   }
 
   get length(): number {
-    return this.#ids.length;
+    return this.#table.length;
   }
 
   /** Returns the row of a frame by its id, or -1 if the frame was not added. */
   rowOf(id: number): number {
     return this.#rows.get(id) ?? -1;
-  }
-
-  idOf(row: number): number {
-    return row < 0 ? -1 : this.#ids.values[row]!;
   }
 
   /** Adds a frame and returns its row. Add the caller first. */
@@ -63,7 +57,6 @@ export class FrameBuilder {
     }
     const row = this.length;
     this.#rows.set(id, row);
-    this.#ids.push(id);
     this.#table.add({ id, parent: caller, functionName, file, line });
     return row;
   }

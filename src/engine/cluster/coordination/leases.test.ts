@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../../base/properties.test.support.js';
-import { Leases } from './leases.js';
+import { Leases } from './sharedLeases.js';
 
 /** A call of the test's callers 0 to 3. `leave` ends the oldest waiting call of the caller. */
 type Step = { readonly call: 'acquire' | 'release' | 'leave' | 'releaseAll'; readonly owner: number };

@@ -71,10 +71,6 @@ export class ArrowStream {
       unusableTrace(`${name} has more rows than Longpole can open`, 'Record a part of the run.');
   }
 
-  has(name: string): boolean {
-    return this.#fields.has(name);
-  }
-
   /** Returns a column of doubles, or undefined if the stream lacks it. */
   float64(name: string): Float64Array | undefined {
     return this.#guarded(() => {
