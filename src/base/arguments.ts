@@ -112,7 +112,9 @@ export function checkOptions<O extends object>(where: string, options: unknown, 
     if (value === undefined) continue;
     const expected = Object.hasOwn(known, name) ? known[name] : undefined;
     if (expected?.accepts(value)) continue;
-    const meant = sameMeaning(name, names).find((one) => known[one]?.accepts(value));
+    // A number in quotation marks is meant for this option, even if another one accepts texts.
+    const isQuoted = typeof value === 'string' && expected?.accepts(Number(value)) === true;
+    const meant = isQuoted ? undefined : sameMeaning(name, names).find((one) => known[one]?.accepts(value));
     if (expected === undefined) throw unknownOption(where, name, names, meant);
     throw invalid(`${where}: ${name}`, value, expected.expected, meant);
   }

@@ -22,6 +22,7 @@ import { LongpoleError } from '../base/errors.js';
 import { readSetting, type SettingName } from '../base/settings.js';
 import { secondsText } from '../base/words.js';
 import { notWrittenText } from '../base/writeErrors.js';
+import { commonJsAdvice } from './run/commonJs.js';
 import { VARIABLE } from './run/settings.js';
 import { type Summary, summarise } from './run/summary.js';
 import { summaryText } from './run/summaryText.js';
@@ -222,7 +223,8 @@ async function report(ended: Ended, directory: string, options: RunOptions): Pro
   const how = signal === null ? `exit code ${code}` : `ended by ${signal}`;
   note(`longpole: ${basename(script)} took ${secondsText(seconds)}, ${how}`);
   if (!isEmpty(summary)) process.stderr.write(summaryText(summary));
-  else note(signal === null ? NOTHING : NOTHING_IN_TIME);
+  else
+    note((code === 1 ? commonJsAdvice(script) : undefined) ?? (signal === null ? NOTHING : NOTHING_IN_TIME));
   if (options.trace !== undefined) note(`${'trace'.padEnd(11)}${options.trace}`);
   if (options.report !== undefined) writeRunReport(trace, options.report, ended);
   if (options.json !== undefined) await writeJson(options.json, ended, summary, options.trace);

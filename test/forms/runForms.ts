@@ -118,6 +118,11 @@ export const COMPUTING: readonly Form[] = [
     () => loose(compute, inc(1), { concurrency: 2 }),
     /Did you mean 'numWorkers'/,
   ],
+  [
+    "compute(a, { numWorkers: '2' })",
+    () => loose(compute, inc(1), { numWorkers: '2' }),
+    /numWorkers: expected a whole number from 1, not '2'\.$/,
+  ],
   ['compute(a, { abortSignal })', () => loose(compute, inc(1), { abortSignal: 2 }), /Did you mean 'signal'/],
   [
     'compute(a, { dask_key_name })',
