@@ -7,10 +7,6 @@ export class EventQueue {
   #numbers = new Int32Array(64);
   #length = 0;
 
-  get length(): number {
-    return this.#length;
-  }
-
   /** Time of the next event; Infinity if there is none. */
   get nextTime(): number {
     return this.#length === 0 ? Number.POSITIVE_INFINITY : this.#times[0]!;

@@ -59,7 +59,6 @@ export class Replay {
   #schedulerFree = 0;
   #computed = 0;
   #now = 0;
-  #transferSeconds = 0;
   #spilled = 0;
   #heldMost = 0;
   #finished = 0;
@@ -117,7 +116,6 @@ export class Replay {
       makespan: this.#now,
       computed: this.#computed,
       busy: this.#now > 0 ? this.#computed / (workers * this.#now) : 0,
-      transferSeconds: this.#transferSeconds,
       held: this.#heldMost,
       spilled: this.#spilled,
       finished: this.#finished,
@@ -294,9 +292,7 @@ export class Replay {
     this.#schedulerFree = Math.max(this.#schedulerFree, this.#readyAt[id]!) + schedulerSeconds;
     const transfer = this.#inputSeconds(id, worker, true) * stretch;
     const arrived = Math.max(this.#arrival(id, worker, wasBusy), this.#schedulerFree);
-    const fetched = arrived + transfer;
-    const start = Math.max(now, fetched) + taskOverhead * stretch;
-    this.#transferSeconds += Math.max(0, fetched - Math.max(now, arrived));
+    const start = Math.max(now, arrived + transfer) + taskOverhead * stretch;
     const seconds = (this.#graph.seconds[id]! + this.#firstCall(id, worker)) * stretch;
     this.#computed += seconds;
     const stop = start + seconds + this.#spillSeconds(worker, id);

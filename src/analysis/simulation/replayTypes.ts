@@ -69,8 +69,6 @@ export interface ReplayResult {
   readonly computed: number;
   /** Share of the workers' time in which tasks computed, 0 to 1. */
   readonly busy: number;
-  /** Seconds by which transfers delayed tasks, on all workers. */
-  readonly transferSeconds: number;
   /** Largest number of bytes of results in the memory of a worker. */
   readonly held: number;
   /** Bytes written to disk. */
