@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Client, connect, LocalCluster } from 'longpole';
 import { criticalPath, QUESTIONS } from 'longpole/analysis';
-import { openTrace } from 'longpole/trace';
+import { openTrace, type Trace } from 'longpole/trace';
 import { withFolder } from '../support/programs.js';
 import { t } from './clusterTasks.js';
 import { clusterTest, until } from './support.js';
@@ -110,49 +110,68 @@ async function assertOrderOfWork(client: Client): Promise<void> {
   await assertTransfersInOrder(client, begin);
 }
 
-clusterTest('every task has all its times in order', ({ client }) => assertOrderOfWork(client));
+/** Checks that the intervals of transfers are those of the trace's transfers, and that the time by action contains them. */
+function assertTransferIntervals(trace: Trace): void {
+  const { transfers, intervals, tasks } = trace;
+  const gathered = rowsOf(
+    transfers.length,
+    (row) => transfers.direction[row] === INCOMING && transfers.what[row] === GATHER_DEP,
+  );
+  const rows = rowsOf(intervals.length, (row) => intervals.action[row] === TRANSFER);
+  assert.ok(rows.length > 0);
+  const timesOf = (
+    { worker, start, stop, nbytes }: typeof transfers | typeof intervals,
+    of: number[],
+  ): number[][] =>
+    of.map((row) => [start[row]!, stop[row]!, worker[row]!, nbytes[row]!]).sort((a, b) => a[0]! - b[0]!);
+  assert.deepEqual(timesOf(intervals, rows), timesOf(transfers, gathered));
+  for (const row of rows) {
+    const task = tasks.id.indexOf(intervals.task[row]!);
+    assert.match(tasks.keyOf(task), /^total/);
+    assert.ok(intervals.stop[row]! <= tasks.started[task]!);
+  }
+  const seconds = rows.reduce((sum, row) => sum + intervals.stop[row]! - intervals.start[row]!, 0);
+  const action = QUESTIONS.find(({ name }) => name === 'time-by-action')!
+    .run(trace)
+    .rows.find((row) => row['Action'] === 'transfer');
+  assert.equal(action?.['Count'], rows.length);
+  assert.ok(Math.abs(Number(action?.['Duration (s)']) - seconds) < 1e-9);
+}
 
-clusterTest(
-  'intervals have a transfer for each gathering of inputs, and the time by action contains it',
-  async ({ client }) => {
-    await work(client);
-    const { transfers, intervals, tasks } = client.trace;
-    const gathered = rowsOf(
-      transfers.length,
-      (row) => transfers.direction[row] === INCOMING && transfers.what[row] === GATHER_DEP,
-    );
-    const rows = rowsOf(intervals.length, (row) => intervals.action[row] === TRANSFER);
-    assert.ok(rows.length > 0);
-    const timesOf = (
-      { worker, start, stop, nbytes }: typeof transfers | typeof intervals,
-      of: number[],
-    ): number[][] =>
-      of.map((row) => [start[row]!, stop[row]!, worker[row]!, nbytes[row]!]).sort((a, b) => a[0]! - b[0]!);
-    assert.deepEqual(timesOf(intervals, rows), timesOf(transfers, gathered));
-    for (const row of rows) {
-      const task = tasks.id.indexOf(intervals.task[row]!);
-      assert.match(tasks.keyOf(task), /^total/);
-      assert.ok(intervals.stop[row]! <= tasks.started[task]!);
-    }
-    const seconds = rows.reduce((sum, row) => sum + intervals.stop[row]! - intervals.start[row]!, 0);
-    const action = QUESTIONS.find(({ name }) => name === 'time-by-action')!
-      .run(client.trace)
-      .rows.find((row) => row['Action'] === 'transfer');
-    assert.equal(action?.['Count'], rows.length);
-    assert.ok(Math.abs(Number(action?.['Duration (s)']) - seconds) < 1e-9);
-  },
-);
+function assertCoreWaits({ tasks: { coreWait, length } }: Trace): void {
+  assert.equal(length, 12);
+  const isCounted = existsSync('/proc/thread-self/schedstat');
+  for (const seconds of coreWait) assert.ok(isCounted ? seconds >= 0 : Number.isNaN(seconds), `${seconds}`);
+}
 
-clusterTest(
-  'every task has the time that it waited for a core if the system measures it',
-  async ({ client }) => {
-    await work(client);
-    const { coreWait, length } = client.trace.tasks;
-    assert.equal(length, 12);
-    const isCounted = existsSync('/proc/thread-self/schedstat');
-    for (const seconds of coreWait) assert.ok(isCounted ? seconds >= 0 : Number.isNaN(seconds), `${seconds}`);
-  },
-);
+function assertSameRows(recorded: Trace, live: Trace): void {
+  assert.equal(recorded.tasks.length, live.tasks.length);
+  const rows = new Map(Array.from(recorded.tasks.id, (id, row) => [id, row]));
+  for (let row = 0; row < live.tasks.length; row++) {
+    const same = rows.get(live.tasks.id[row]!)!;
+    assert.equal(recorded.keys.get(recorded.tasks.key[same]!), live.keys.get(live.tasks.key[row]!));
+    for (const column of ['submitted', 'started', 'stopped', 'acknowledged', 'coreWait', 'nbytes'] as const)
+      assert.equal(recorded.tasks[column][same], live.tasks[column][row], column);
+  }
+  assert.equal(recorded.computations.length, live.computations.length);
+}
+
+clusterTest('the trace of two rounds of tasks', async ({ client, folder, context }) => {
+  const directory = join(folder, 'trace');
+  const recording = client.record(directory);
+  await context.test('has all times of every task in order', () => assertOrderOfWork(client));
+  await context.test('has a transfer interval for each gathering of inputs, and its time by action', () =>
+    assertTransferIntervals(client.trace),
+  );
+  await context.test('has the time that every task waited for a core if the system measures it', () =>
+    assertCoreWaits(client.trace),
+  );
+  await context.test('is the same on disk', async () => {
+    await client.gather(client.map(t.inc, [1, 2, 3]));
+    await recording();
+    assertSameRows(openTrace(directory), client.trace);
+  });
+});
 
 test('processes: the times are in order even if the clocks of the workers are off by 5 s', () =>
   withWrongClocks(async () => {
@@ -235,25 +254,6 @@ clusterTest(
     );
   },
 );
-
-clusterTest('a recording on disk equals the live trace', async ({ client, folder }) => {
-  const directory = join(folder, 'trace');
-  const recording = client.record(directory);
-  await work(client);
-  await client.gather(client.map(t.inc, [1, 2, 3]));
-  await recording();
-  const recorded = await openTrace(directory);
-  const live = client.trace;
-  assert.equal(recorded.tasks.length, live.tasks.length);
-  const rows = new Map(Array.from(recorded.tasks.id, (id, row) => [id, row]));
-  for (let row = 0; row < live.tasks.length; row++) {
-    const same = rows.get(live.tasks.id[row]!)!;
-    assert.equal(recorded.keys.get(recorded.tasks.key[same]!), live.keys.get(live.tasks.key[row]!));
-    for (const column of ['submitted', 'started', 'stopped', 'acknowledged', 'coreWait', 'nbytes'] as const)
-      assert.equal(recorded.tasks[column][same], live.tasks[column][row], column);
-  }
-  assert.equal(recorded.computations.length, live.computations.length);
-});
 
 clusterTest(
   'a large argument is a transfer from the client, and a small argument is not',

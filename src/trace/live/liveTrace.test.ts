@@ -43,7 +43,7 @@ describe('a live trace', () => {
         );
         for (const [row, { key }] of tasksOf(trace).entries()) assert.equal(trace.tasks.keyOf(row), key);
       }),
-      { numRuns: 60 },
+      { numRuns: 20 },
     );
   });
 
@@ -96,7 +96,7 @@ describe('a live trace', () => {
         assert.deepEqual(trace.totals, exact.totals);
         assert.deepEqual(plainTotals(exact.totals), plainTotals(totalsOfRows(exact)));
       }),
-      { numRuns: 60 },
+      { numRuns: 20 },
     );
   });
 
