@@ -3,6 +3,7 @@ import { keptShare } from '../keptShare.js';
 import { medianOverhead } from '../simulation/conditions.js';
 import type { Facts, Rule } from './finding.js';
 import { schedulerWaits } from './schedulerThread.js';
+import { unmeasuredCopies } from './unmeasuredCopies.js';
 
 const MIN_TASKS = 100;
 /** Ratio of the time between two tasks to the duration of a task, from which tasks are too small. */
@@ -24,6 +25,8 @@ export const tasksTooSmall: Rule = (facts) => {
   const overhead = mean <= SMALL ? Math.max(between, (schedulingSeconds(facts) * workers) / tasks) : between;
   if (tasks < MIN_TASKS || overhead < TOO_SMALL * (mean + meanWait(facts))) return undefined;
   const seconds = Math.min((overhead * tasks) / workers, facts.makespan - work / workers);
+  const copies = unmeasuredCopies(facts, { mean, overhead, seconds });
+  if (copies !== undefined) return copies;
   let most = { prefix: '', count: 0 };
   for (const { prefix, count } of trace.totals.prefixes.values())
     if (count > most.count) most = { prefix, count };

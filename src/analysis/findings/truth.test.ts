@@ -224,6 +224,27 @@ describe('the texts and costs of findings', () => {
     assert.ok(Math.abs((tiny?.seconds ?? 0) - 9 * 0.0875) < 0.02, `${tiny?.seconds}`);
   });
 
+  it('a long time between tasks is explained by large results of a local run, not by the size of the tasks', () => {
+    const local = (overhead: number, resultType: string, metrics?: SyntheticSpec['metrics']): string[] => {
+      const { tasks = [] } = scheduled(many(200, 0.005), { overhead });
+      const run = { tasks: tasks.map((task) => ({ ...task, resultType })) };
+      return [...found(metrics === undefined ? run : { ...run, metrics }).keys()];
+    };
+    assert.deepEqual(local(0.007, 'Float64Array'), ['serialization-bound']);
+    assert.equal(local(0.007, 'number')[0], 'tasks-too-small');
+    assert.equal(local(0.0009, 'Float64Array').includes('serialization-bound'), false);
+    assert.ok(!local(0.007, 'Float64Array', cpu({ fit: [1, 0] })).includes('serialization-bound'));
+    const { tasks = [] } = scheduled(many(200, 0.005), { overhead: 0.007 });
+    const finding = found({ tasks: tasks.map((task) => ({ ...task, resultType: 'Map' })) }).get(
+      'serialization-bound',
+    );
+    assert.match(
+      finding?.title ?? '',
+      /^7 ms pass between two tasks of 5\.1 ms, probably to copy their results$/,
+    );
+    assert.match(finding?.evidence.text ?? '', /100 % of the results are objects, most of type Map\./);
+  });
+
   it('results that the client fetches and sends back as arguments are gathered-results', () => {
     const spec = (sent: number): SyntheticSpec => {
       const { transfers = [], tasks = [] } = fetching(false, 50e6);
