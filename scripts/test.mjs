@@ -50,7 +50,7 @@ for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => abort.abort()
 
 function chosenFiles() {
   return testFiles(root, { browser: options.browser })
-    .filter((file) => !options.runtime || isRuntimeTest(file))
+    .filter((file) => !options.runtime || isRuntimeTest(file, root))
     .filter((file) => patterns.length === 0 || patterns.some((pattern) => file.includes(pattern)));
 }
 

@@ -177,14 +177,18 @@ test('runs the tests of the whole package first, and names the slowest files', a
 test('--runtime selects only the tests that depend on the version of Node', async () => {
   const passing = "require('node:test').test('a', () => {});";
   const files = {
-    'test/cluster/one.test.ts': '',
-    'dist-test/test/cluster/one.test.js': passing,
+    'test/cluster/calls.test.ts': '',
+    'dist-test/test/cluster/calls.test.js': passing,
     'src/graph/two.test.ts': '',
     'dist/graph/two.test.js': passing,
+    'src/files/three.test.ts': '',
+    'dist/files/three.test.js': `${passing} import('./three.js');`,
+    'dist/files/three.js': "import 'node:vm';",
   };
   const { stdout, last } = await runTests(files, ['--runtime', '--verbose']);
-  assert.equal(last, '1 passed, 0 failed');
-  assert.match(stdout, /cluster\/one/);
+  assert.equal(last, '2 passed, 0 failed');
+  assert.match(stdout, /cluster\/calls/);
+  assert.match(stdout, /files\/three/);
 });
 
 test('browser tests share one browser, which is closed at the end', async () => {

@@ -80,11 +80,11 @@ export const PACKAGE_TESTS = [
   'dist-test/test/tsxPrograms.',
 ];
 
-/** Returns whether a compiled test depends on the version of Node. @param file path relative to the root, with `/` */
-export function isRuntimeTest(file) {
+/** Returns whether a compiled test depends on the version of Node. @param file path relative to `root`, with `/` */
+export function isRuntimeTest(file, root = ROOT) {
   const startsWith = (beginning) => file.startsWith(beginning);
   if (!file.startsWith('dist/')) return PACKAGE_TESTS.some(startsWith);
-  return !SIMULATED.some(startsWith) && usesRuntime(join(ROOT, file));
+  return !SIMULATED.some(startsWith) && usesRuntime(join(root, file));
 }
 
 /** Returns whether a compiled file, or one that it imports, imports a module of RUNTIME_MODULES. @param file absolute path */

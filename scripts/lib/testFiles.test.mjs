@@ -7,7 +7,15 @@ import { COMPUTING, inBatches, LONGEST, longestFirst, testFiles } from './testFi
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Modules of Node that cannot make one test disturb another. */
-const HARMLESS = ['node:assert/strict', 'node:fs', 'node:path', 'node:test', 'node:url', 'node:vm'];
+const HARMLESS = [
+  'node:assert/strict',
+  'node:fs',
+  'node:os',
+  'node:path',
+  'node:test',
+  'node:url',
+  'node:vm',
+];
 
 test('tests that share a process use no module of Node that affects other tests, and no global hook', () => {
   const shared = testFiles(root, { browser: false }).filter((file) =>

@@ -2,13 +2,12 @@ import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { commonJsAdvice } from './commonJs.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'longpole-commonjs-'));
-after(() => rmSync(folder, { recursive: true, force: true }));
-
-test('a failed TypeScript program with a top-level await gets the advice to become an ES module', () => {
+test('a failed TypeScript program with a top-level await gets the advice to become an ES module', (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'longpole-commonjs-'));
+  context.after(() => rmSync(folder, { recursive: true, force: true }));
   const advice = (settings: string, name: string, text: string): string | undefined => {
     const inner = join(folder, 'src');
     mkdirSync(inner, { recursive: true });
