@@ -204,8 +204,12 @@ for (const { name, get } of PARALLEL) {
       value.self = value;
       return value;
     };
-    const check = (_met: string, value: ReturnType<typeof make>): boolean =>
-      value.self === value && value.map.get('line 7 ä') === value.lines[7] && value.deep.a.b.c.d[9999] === 3;
+    // A function inside the arguments of a task is called as in JavaScript, so the promise that it returns is an argument.
+    const check = async (met: string | Promise<string>, value: ReturnType<typeof make>): Promise<boolean> => {
+      await met;
+      const { self, map, lines, deep } = value;
+      return self === value && map.get('line 7 ä') === lines[7] && deep.a.b.c.d[9999] === 3;
+    };
     await withFolder(async (folder) => {
       const graph = {
         made: [make],
