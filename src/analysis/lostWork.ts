@@ -1,5 +1,6 @@
 // Finds the work that was lost with workers: results that were computed again, and task runs that ended with their
 // worker. A worker that leaves after it has handed over its results loses no work.
+import { getOrMake } from '../base/lookUps.js';
 import { TASK_LOST, TASK_MEMORY } from '../protocol/clusterObserver.js';
 import type { Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
@@ -71,12 +72,8 @@ class LostWork {
 
   #of(row: number): LostWorker | undefined {
     // A worker that stays may lose a run, too, e.g. when its process restarts.
-    if (row < 0 || Number.isNaN(this.#trace.workers.stopped[row]!)) return undefined;
-    let worker = this.#lost.get(row);
-    if (worker === undefined) {
-      worker = { row, time: this.#trace.workers.stopped[row]!, again: [], cut: [] };
-      this.#lost.set(row, worker);
-    }
-    return worker;
+    const time = row < 0 ? Number.NaN : this.#trace.workers.stopped[row]!;
+    if (Number.isNaN(time)) return undefined;
+    return getOrMake(this.#lost, row, () => ({ row, time, again: [], cut: [] }));
   }
 }
