@@ -91,9 +91,14 @@ describe('a program on a Dask cluster with TLS', {
     const onB = client.submit(ones, 5000, { workers: 'dask-b' });
     const node = await client.submit(where, 5, { workers: 'dask-b' }).result();
     await client.gather([client.submit(sum, made), client.submit(sum, onB)]);
+    const reasons: string[] = [];
+    const stop = client.observe({ workerRemoved: (_worker, _time, reason) => void reasons.push(reason) });
     await cluster.kill('b');
     await until(() => !existsSync(`/proc/${node}`));
     await until(() => client.cluster.workers.length === 2);
+    stop();
+    // Without the check of its port, the bridge waits 5 s for an answer of the worker.
+    assert.match(reasons.join('\n'), /its process has ended/);
     assert.equal(await client.submit(sum, made, { pure: false }).result(), 4000);
     const again = client.submit(sum, onB, { pure: false });
     cluster.worker('b', address, ['--nthreads', '1']);
