@@ -105,6 +105,18 @@ describe('a program on a Dask cluster with TLS', {
     assert.equal(await again.result(), 5000);
   });
 
+  it('moves results of a worker when a batch system terminates all processes of its job', async () => {
+    cluster.worker('job', address, ['--nthreads', '1', '--no-nanny']);
+    await until(() => client.cluster.workers.includes('dask-job'));
+    const made = client.map(ones, [8000, 9000], { workers: 'dask-job', pure: false });
+    const node = await client.submit(where, 6, { workers: 'dask-job' }).result();
+    await Promise.all(made.map((future) => future.wait()));
+    process.kill(node, 'SIGTERM');
+    await cluster.terminate('job');
+    // Nothing can compute them again: no other worker has this name.
+    assert.deepEqual(await client.gather(client.map(sum, made, { pure: false })), [8000, 9000]);
+  });
+
   it('continues on the workers of a restarted scheduler', async () => {
     const made = client.map(ones, [6000, 7000], { pure: false });
     await Promise.all(made.map((future) => future.wait()));
