@@ -91,17 +91,22 @@ describe('lost work', () => {
     const queue = Array.from({ length: 10 }, (_, i) => ({
       key: `slow-${i}`,
       worker: 'w0',
-      started: 4 + i,
-      stopped: 5 + i,
+      started: 3 + i,
+      stopped: 4 + i,
       ready: 3,
       dispatched: 3,
       received: 3,
     }));
     const spec = (stopped: number): SyntheticSpec => ({
       workers: [{ name: 'w1', stopped }],
-      tasks: [...(unnoticed('worker-lost').tasks ?? []).slice(0, 3), ...queue],
+      tasks: [...(unnoticed('worker-lost').tasks ?? []).slice(0, 2), ...queue],
     });
     assert.ok(codesOf(spec(Number.NaN)).includes('worker-skew'));
     assert.ok(!codesOf(spec(2.5)).includes('worker-skew'));
+    // A new worker that does little is one that could have taken tasks.
+    const { workers = [], tasks = [] } = spec(2.5);
+    const joined = { key: 'map-2', worker: 'w2', started: 3.2, stopped: 3.3, ready: 3, dispatched: 3.2 };
+    const replaced = { workers: [...workers, { name: 'w2', started: 3 }], tasks: [...tasks, joined] };
+    assert.ok(codesOf(replaced).includes('worker-skew'));
   });
 });

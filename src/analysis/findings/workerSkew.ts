@@ -97,13 +97,15 @@ function avoidableWait(facts: Facts, begins: Float64Array): number {
   const { lanes } = facts;
   const ends = begins.map((_, lane) => lanes.stop[lanes.spans.latest[lanes.offsets[lane + 1]! - 1]!]!);
   const gone = threadEnds(facts);
+  const unused = Math.max(0, facts.workers - lanes.count);
   const held = Array.from(begins, (_, lane) => ({ spans: heldSpans(facts, lane), next: 0 }));
   const waits = new Map<number, number>();
   for (const { start, stop, row } of facts.parts('waiting for a worker')) {
     // Only threads that have started count, so divide the wait at the starts of threads, and at their ends.
     for (const [from, to] of stretches(start, stop, begins, ends, gone)) {
-      const there =
-        facts.workers - begins.filter((begin, lane) => begin > from || gone[lane]! <= from).length;
+      const here = begins.filter((begin, lane) => begin <= from && gone[lane]! > from).length;
+      // A new worker has threads of its own, so there may be more of them in total than at the same time.
+      const there = Math.min(facts.workers, here + unused);
       const holding = held.reduce((sum, lane) => sum + heldSeconds(lane, from, to), 0) / (to - from);
       const idle = 1 - (facts.runningBetween(from, to) + holding) / there;
       const seconds = to - from - overlapSeconds([{ start: from, stop: to }], blocked);
