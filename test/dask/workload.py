@@ -185,6 +185,7 @@ def bursts(client):
 
 def steal(client):
     """Makes the scheduler steal three tasks of a busy worker for the other one. Returns the steals that Dask logged."""
+    earlier = len(client.get_events("stealing"))
     victim, thief = client.scheduler_info()["workers"]
     names = {address: str(facts["name"]) for address, facts in client.scheduler_info()["workers"].items()}
     begun, gate = Event("begun"), Event("gate")
@@ -208,7 +209,7 @@ def steal(client):
     wait(waiting)
     gate.set()
     wait(holder)
-    log = [msg for _, msg in client.get_events("stealing") if msg[0] == "confirm"]
+    log = [msg for _, msg in client.get_events("stealing")[earlier:] if msg[0] == "confirm"]
     return {"steals": [[names[victim], names[thief]] for _, _, _, victim, thief, _ in log]}
 
 
