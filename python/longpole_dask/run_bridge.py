@@ -30,12 +30,28 @@ RETRY_SECONDS = 0.1
 MAX_RETRY_SECONDS = 60.0
 #: Seconds in which a worker must answer that closes, or that the list of workers lacks.
 LEAVING_SECONDS = 5.0
+#: Seconds in which a worker in the network of the bridge accepts or refuses a connection.
+CONNECT_SECONDS = 1.0
 LEASE_TASK = node_tap.make_lease()
 PYTHON_TASK = python_calls.make_task()
 
 
 class Gone(Exception):
     """The worker has removed the plugin, or the plugin has lost frames."""
+
+
+async def is_refused(address):
+    """Returns whether nothing listens at the address. Dask itself would try to connect for 30 s."""
+    place = urlsplit(address)
+    try:
+        _, writer = await asyncio.wait_for(asyncio.open_connection(place.hostname, place.port), CONNECT_SECONDS)
+    except ConnectionRefusedError:
+        return True
+    except Exception:
+        # The bridge may be outside the network of the workers: only the scheduler can ask them there.
+        return False
+    writer.close()
+    return False
 
 
 class WorkerLink:
@@ -172,14 +188,17 @@ class WorkerLink:
 
     async def ask(self):
         """Asks the worker whether it closes. Removes a worker that does not answer, or whose plugin has ended."""
-        try:
-            answer = await asyncio.wait_for(self.run(node_tap.is_leaving), LEAVING_SECONDS)
-        except Exception:
-            answer = None
+        answer = None
+        ended = await is_refused(self.address)
+        if not ended:
+            try:
+                answer = await asyncio.wait_for(self.run(node_tap.is_leaving), LEAVING_SECONDS)
+            except Exception:
+                pass
         if answer:
             self.begin_to_leave()
         elif answer is None and self.missing > 1:
-            self.bridge.failed(self, Gone("the Dask cluster no longer lists it"))
+            self.bridge.failed(self, Gone("its process has ended" if ended else "the Dask cluster no longer lists it"))
 
     async def call(self, call, key):
         """Submits a call of Python as a task of Dask, whose key begins with the key of the task in TypeScript."""

@@ -2,7 +2,7 @@
 // well. All other code is plain ECMAScript and stable APIs, so its tests run on one version.
 //
 // - A unit test is selected if it imports, itself or through other files, a module of RUNTIME_MODULES. Tests in SIMULATED
-//   are not.
+//   are not, those in PROCESS_TESTS are.
 // - A test of the whole package reaches all code, so PACKAGE_TESTS lists those that check what Node does: how threads,
 //   processes, streams and modules start, exchange data, fail and end, what the inspector and the garbage collector see,
 //   and what follows an async context.
@@ -30,6 +30,9 @@ export const RUNTIME_MODULES = [
 
 /** Unit tests that import such modules, and replace all of them by a simulation that the test drives. */
 export const SIMULATED = ['dist/engine/cluster/protocolModel.', 'dist/engine/host/evictions.'];
+
+/** Unit tests without such modules that check how processes start and end. */
+export const PROCESS_TESTS = ['dist/engine/pool/childEnd.', 'dist/resources/processTree.'];
 
 /** Prefixes of the paths of tests of the whole package. */
 export const PACKAGE_TESTS = [
@@ -84,6 +87,7 @@ export const PACKAGE_TESTS = [
 export function isRuntimeTest(file, root = ROOT) {
   const startsWith = (beginning) => file.startsWith(beginning);
   if (!file.startsWith('dist/')) return PACKAGE_TESTS.some(startsWith);
+  if (PROCESS_TESTS.some(startsWith)) return true;
   return !SIMULATED.some(startsWith) && usesRuntime(join(root, file));
 }
 

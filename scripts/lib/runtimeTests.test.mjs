@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { isRuntimeTest, PACKAGE_TESTS, RUNTIME_MODULES, SIMULATED } from './runtimeTests.mjs';
+import { isRuntimeTest, PACKAGE_TESTS, PROCESS_TESTS, RUNTIME_MODULES, SIMULATED } from './runtimeTests.mjs';
 import { testFiles } from './testFiles.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const files = testFiles(root, { browser: false });
 
 test('every prefix of a path matches a test', () => {
-  const unused = [...SIMULATED, ...PACKAGE_TESTS].filter(
+  const unused = [...SIMULATED, ...PROCESS_TESTS, ...PACKAGE_TESTS].filter(
     (beginning) => !files.some((file) => file.startsWith(beginning)),
   );
   assert.deepEqual(unused, []);
@@ -21,6 +21,7 @@ test('unit tests are selected that import a module of RUNTIME_MODULES themselves
     ['dist/engine/pool/threadIsolate.test.js', true],
     ['dist/diagnostics/span.test.js', true],
     ['dist/graph/shipFunction.test.js', true],
+    ['dist/resources/processTree.test.js', true],
     ['dist/engine/cluster/protocolModel.test.js', false],
     ['dist/graph/order.test.js', false],
   ]) {

@@ -8,8 +8,13 @@ import { lanesOf } from './lanes.js';
 export interface LostWorker {
   /** Row of workers. */
   readonly row: number;
-  /** Time of the loss, seconds since the epoch. */
-  readonly time: number;
+  /**
+   * Time of the loss, seconds since the epoch: when its first result was computed again, or when the worker was removed
+   * if that was earlier.
+   */
+  time: number;
+  /** Time at which the worker was removed. Until then, tasks may have waited for it. */
+  readonly removed: number;
   /** Rows of tasks that computed a result again that only this worker had held. */
   readonly again: number[];
   /** Rows of task runs that ended with the worker. */
@@ -31,9 +36,12 @@ export function lostWorkers(trace: Trace): readonly LostWorker[] {
 class LostWork {
   readonly #trace: Trace;
   readonly #lost = new Map<number, LostWorker>();
+  /** Time from which each worker was silent; Infinity for a worker that was not lost. */
+  readonly #silent: Float64Array;
 
   constructor(trace: Trace) {
     this.#trace = trace;
+    this.#silent = silentFrom(trace);
   }
 
   /** Returns the lost workers in order of time. `ids` are the ids of tasks that ran more than once. */
@@ -47,10 +55,16 @@ class LostWork {
       before.set(id[row]!, row);
       if (last === undefined || laneOf[row]! < 0) continue;
       if (state[last] === TASK_LOST) this.#of(worker[last]!)?.cut.push(last);
-      else if (state[last] === TASK_MEMORY && state[row] === TASK_MEMORY)
-        this.#of(this.#holder(last, row))?.again.push(row);
+      else if (state[last] === TASK_MEMORY && state[row] === TASK_MEMORY) this.#again(last, row);
     }
     return [...this.#lost.values()].sort((a, b) => a.time - b.time);
+  }
+
+  #again(made: number, row: number): void {
+    const lost = this.#of(this.#holder(made, row));
+    if (lost === undefined) return;
+    lost.again.push(row);
+    lost.time = Math.min(lost.time, this.#trace.tasks.started[row]!);
   }
 
   /** Returns the worker with which a result was lost: its maker, or else the last holder that left; -1 if none left. */
@@ -58,7 +72,7 @@ class LostWork {
     const { workers, tasks } = this.#trace;
     const [from, to] = [tasks.stopped[made]!, tasks.started[again]!];
     const leftBetween = (worker: number): boolean =>
-      workers.stopped[worker]! >= from && workers.stopped[worker]! <= to;
+      workers.stopped[worker]! >= from && (workers.stopped[worker]! <= to || this.#silent[worker]! <= to);
     const maker = tasks.worker[made]!;
     if (maker < 0 || leftBetween(maker)) return maker;
     let latest = -1;
@@ -74,9 +88,26 @@ class LostWork {
     if (row < 0 || Number.isNaN(this.#trace.workers.stopped[row]!)) return undefined;
     let worker = this.#lost.get(row);
     if (worker === undefined) {
-      worker = { row, time: this.#trace.workers.stopped[row]!, again: [], cut: [] };
+      const removed = this.#trace.workers.stopped[row]!;
+      worker = { row, time: removed, removed, again: [], cut: [] };
       this.#lost.set(row, worker);
     }
     return worker;
   }
+}
+
+/**
+ * Returns the end of the last task of each worker that was lost. Others may find that its results are unreachable, and
+ * compute them again, before the worker is removed.
+ */
+function silentFrom({ tasks, events, workers, strings }: Trace): Float64Array {
+  const silent = new Float64Array(workers.length).fill(Number.POSITIVE_INFINITY);
+  for (let row = 0; row < events.length; row++)
+    if (events.worker[row]! >= 0 && strings.get(events.topic[row]!) === 'worker-lost')
+      silent[events.worker[row]!] = Number.NEGATIVE_INFINITY;
+  for (let row = 0; row < tasks.length; row++) {
+    const worker = tasks.worker[row]!;
+    if (worker >= 0 && tasks.stopped[row]! > silent[worker]!) silent[worker] = tasks.stopped[row]!;
+  }
+  return silent;
 }

@@ -55,10 +55,19 @@ export class CommandCluster {
     }
   }
 
-  /** Starts a nanny with a worker. */
+  /** Starts a worker, with a nanny unless the arguments say otherwise. */
   worker(name: string, address: string, args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): void {
     const own = ['--name', name, '--no-dashboard', '--local-directory', join(this.#folder, name)];
     this.#start(name, ['worker', address, ...own, ...args], env);
+  }
+
+  /** Asks a worker that has no nanny to end. Resolves when its process has ended. */
+  async terminate(name: string): Promise<void> {
+    const child = this.#children.get(name);
+    if (child === undefined) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGTERM');
+    await ended;
   }
 
   /** Kills the scheduler or a nanny. */

@@ -91,13 +91,30 @@ describe('a program on a Dask cluster with TLS', {
     const onB = client.submit(ones, 5000, { workers: 'dask-b' });
     const node = await client.submit(where, 5, { workers: 'dask-b' }).result();
     await client.gather([client.submit(sum, made), client.submit(sum, onB)]);
+    const reasons: string[] = [];
+    const stop = client.observe({ workerRemoved: (_worker, _time, reason) => void reasons.push(reason) });
     await cluster.kill('b');
     await until(() => !existsSync(`/proc/${node}`));
     await until(() => client.cluster.workers.length === 2);
+    stop();
+    // Without the check of its port, the bridge waits 5 s for an answer of the worker.
+    assert.match(reasons.join('\n'), /its process has ended/);
     assert.equal(await client.submit(sum, made, { pure: false }).result(), 4000);
     const again = client.submit(sum, onB, { pure: false });
     cluster.worker('b', address, ['--nthreads', '1']);
     assert.equal(await again.result(), 5000);
+  });
+
+  it('moves results of a worker when a batch system terminates all processes of its job', async () => {
+    cluster.worker('job', address, ['--nthreads', '1', '--no-nanny']);
+    await until(() => client.cluster.workers.includes('dask-job'));
+    const made = client.map(ones, [8000, 9000], { workers: 'dask-job', pure: false });
+    const node = await client.submit(where, 6, { workers: 'dask-job' }).result();
+    await Promise.all(made.map((future) => future.wait()));
+    process.kill(node, 'SIGTERM');
+    await cluster.terminate('job');
+    // Nothing can compute them again: no other worker has this name.
+    assert.deepEqual(await client.gather(client.map(sum, made, { pure: false })), [8000, 9000]);
   });
 
   it('continues on the workers of a restarted scheduler', async () => {

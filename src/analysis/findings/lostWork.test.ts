@@ -45,4 +45,68 @@ describe('lost work', () => {
     assert.equal(own?.title, "Worker 'w0' was lost at 6 s: 1 task was computed again");
     assert.ok(Math.abs((own?.seconds ?? 0) - 6) < 0.1, `${own?.seconds}`);
   });
+
+  /** Two workers of which one ends after 2 s. Others find it at 3 s, and it is removed at 8 s; one task waits until then. */
+  const unnoticed = (event: string): SyntheticSpec => ({
+    workers: [{ name: 'w1', stopped: 8 }],
+    events: [{ time: 8, worker: 'w1', topic: event, text: 'w1 does not answer' }],
+    tasks: [
+      { key: 'map-0', worker: 'w0', started: 0, stopped: 2 },
+      { key: 'map-1', worker: 'w1', started: 0, stopped: 2 },
+      {
+        key: 'map-1',
+        worker: 'w0',
+        attempt: 2,
+        started: 3,
+        stopped: 4,
+        ready: 3,
+        submitted: 0,
+        dispatched: 3,
+      },
+      {
+        key: 'sum',
+        worker: 'w0',
+        started: 8,
+        stopped: 9,
+        ready: 8,
+        needs: ['map-0', 'map-1'],
+        dispatched: 8,
+      },
+    ],
+  });
+
+  it('includes the wait until a silent worker was removed', () => {
+    const [own] = findings(syntheticTrace(unnoticed('worker-lost')));
+    assert.equal(own?.title, "Worker 'w1' was lost at 3 s: 1 result was computed again");
+    assert.match(own.evidence.text, /Tasks waited up to 5 s until the loss was noticed/);
+    // The task that runs again, and four seconds of waiting.
+    assert.ok(Math.abs(own.seconds - 5) < 0.1, `${own.seconds}`);
+  });
+
+  it('does not take a worker that leaves idle for the reason that a result was computed again', () => {
+    assert.ok(!codesOf(unnoticed('worker-removed')).includes('lost-work'));
+  });
+
+  it('does not name the remaining worker as overloaded', () => {
+    const queue = Array.from({ length: 10 }, (_, i) => ({
+      key: `slow-${i}`,
+      worker: 'w0',
+      started: 3 + i,
+      stopped: 4 + i,
+      ready: 3,
+      dispatched: 3,
+      received: 3,
+    }));
+    const spec = (stopped: number): SyntheticSpec => ({
+      workers: [{ name: 'w1', stopped }],
+      tasks: [...(unnoticed('worker-lost').tasks ?? []).slice(0, 2), ...queue],
+    });
+    assert.ok(codesOf(spec(Number.NaN)).includes('worker-skew'));
+    assert.ok(!codesOf(spec(2.5)).includes('worker-skew'));
+    // A new worker that does little is one that could have taken tasks.
+    const { workers = [], tasks = [] } = spec(2.5);
+    const joined = { key: 'map-2', worker: 'w2', started: 3.2, stopped: 3.3, ready: 3, dispatched: 3.2 };
+    const replaced = { workers: [...workers, { name: 'w2', started: 3 }], tasks: [...tasks, joined] };
+    assert.ok(codesOf(replaced).includes('worker-skew'));
+  });
 });

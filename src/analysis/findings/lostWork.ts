@@ -5,6 +5,8 @@ import { BINS, type Facts, type Rule } from './finding.js';
 
 /** Share of the memory limit above which a lack of memory probably ended the worker. */
 const MEMORY_SHORT = 0.8;
+/** Seconds between the loss of a worker and its removal, from which the evidence names them. */
+const LATE = 1;
 /** Largest number of reasons that the evidence lists. */
 const NAMED = 3;
 
@@ -20,6 +22,7 @@ export const lostWork: Rule = (facts) => {
   const cut = lost.reduce((sum, worker) => sum + worker.cut.length, 0);
   const computed = again.reduce((sum, row) => sum + facts.trace.tasks.duration[row]!, 0);
   const reasons = reasonsOf(facts, lost);
+  const unnoticed = Math.max(...lost.map(({ time, removed }) => removed - time));
   return {
     code: 'lost-work',
     title: titleOf(facts, lost, again.length, cut),
@@ -31,6 +34,7 @@ export const lostWork: Rule = (facts) => {
         cut === 0
           ? ''
           : `${countText(cut, 'task')} of the lost worker${lost.length === 1 ? '' : 's'} moved to other workers.`,
+        unnoticed < LATE ? '' : `Tasks waited up to ${secondsText(unnoticed)} until the loss was noticed.`,
         reasons === '' ? '' : `Reason for the loss of the worker${lost.length === 1 ? '' : 's'}: ${reasons}.`,
       ]
         .filter((text) => text !== '')
@@ -118,7 +122,7 @@ function wastedSeconds(facts: Facts, lost: readonly LostWorker[]): (time: number
   const [again, cut] = [new TimeBins(start, stop, BINS), new TimeBins(start, stop, BINS)];
   for (const worker of lost) {
     for (const row of worker.again) again.add(started[row]!, stopped[row]!);
-    for (const from of cutStarts(facts, worker)) cut.add(from, worker.time);
+    for (const from of idleStarts(facts, worker)) cut.add(from, worker.removed);
   }
   const [repeating, cutOff] = [again.means(), cut.means()];
   const sums = new Float64Array(BINS + 1);
@@ -136,10 +140,14 @@ function wastedSeconds(facts: Facts, lost: readonly LostWorker[]): (time: number
 }
 
 /**
- * Estimates the start times of the runs that ended with the worker. Each run starts on a thread of the worker after
- * that thread's last task, and after the run was sent to the worker.
+ * Returns for each thread of the worker the time from which it did nothing of use, if that was before its removal. The
+ * times of runs that ended with the worker are estimated: each starts on a thread after that thread's last task, and after
+ * the run was sent to the worker. After the loss, all threads are idle.
  */
-function cutStarts({ trace, lanes }: Facts, { row: worker, cut }: LostWorker): number[] {
+function idleStarts(
+  { trace, lanes }: Facts,
+  { row: worker, cut, time: lost, removed }: LostWorker,
+): number[] {
   const { dispatched, stopped } = trace.tasks;
   const sent = cut.map((row) => dispatched[row]!).filter((time) => !Number.isNaN(time));
   const free: number[] = [];
@@ -150,8 +158,9 @@ function cutStarts({ trace, lanes }: Facts, { row: worker, cut }: LostWorker): n
   const threads = Math.max(1, trace.workers.threads[worker]! || 0, free.length);
   free.sort((a, b) => a - b);
   // A worker receives more tasks than it runs at the same time.
-  return sent
-    .sort((a, b) => a - b)
-    .slice(0, threads)
-    .map((time, thread) => Math.max(time, free[thread] ?? time));
+  sent.sort((a, b) => a - b);
+  return Array.from({ length: threads }, (_, thread) => {
+    const time = sent[thread] ?? Number.POSITIVE_INFINITY;
+    return Math.min(Math.max(time, free[thread] ?? time), lost);
+  }).filter((from) => from < removed);
 }

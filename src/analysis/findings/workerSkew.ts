@@ -1,4 +1,5 @@
 import { percentText, secondsText } from '../../base/words.js';
+import { lostWorkers } from '../lostWork.js';
 import { profilerSeconds } from '../profilerStarts.js';
 import { coveredSeconds } from '../workerBalance.js';
 import { overlapSeconds, type Span } from './clientTransfers.js';
@@ -95,12 +96,16 @@ function avoidableWait(facts: Facts, begins: Float64Array): number {
   const elsewhere = 2 * (latency + report + transferLatency);
   const { lanes } = facts;
   const ends = begins.map((_, lane) => lanes.stop[lanes.spans.latest[lanes.offsets[lane + 1]! - 1]!]!);
+  const gone = threadEnds(facts);
+  const unused = Math.max(0, facts.workers - lanes.count);
   const held = Array.from(begins, (_, lane) => ({ spans: heldSpans(facts, lane), next: 0 }));
   const waits = new Map<number, number>();
   for (const { start, stop, row } of facts.parts('waiting for a worker')) {
     // Only threads that have started count, so divide the wait at the starts of threads, and at their ends.
-    for (const [from, to] of stretches(start, stop, begins, ends)) {
-      const there = facts.workers - begins.filter((begin) => begin > from).length;
+    for (const [from, to] of stretches(start, stop, begins, ends, gone)) {
+      const here = begins.filter((begin, lane) => begin <= from && gone[lane]! > from).length;
+      // A new worker has threads of its own, so there may be more of them in total than at the same time.
+      const there = Math.min(facts.workers, here + unused);
       const holding = held.reduce((sum, lane) => sum + heldSeconds(lane, from, to), 0) / (to - from);
       const idle = 1 - (facts.runningBetween(from, to) + holding) / there;
       const seconds = to - from - overlapSeconds([{ start: from, stop: to }], blocked);
@@ -157,6 +162,15 @@ function threadBegins({ trace, lanes, firstStart }: Facts): Float64Array {
     const made = Math.max(firstStart, worker < 0 ? firstStart : workers.started[worker]! || firstStart);
     const wasStarting = tasks.dispatched[row]! <= (made > firstStart ? made + STARTING : firstStart);
     return wasStarting ? Math.max(made, tasks.started[row]!) : made;
+  });
+}
+
+/** Returns for each lane the time at which its worker was lost or left; Infinity for a worker that stayed. */
+function threadEnds({ trace, lanes }: Facts): Float64Array {
+  const lost = new Map(lostWorkers(trace).map(({ row, time }) => [row, time]));
+  return Float64Array.from({ length: lanes.count }, (_, lane) => {
+    const worker = lanes.worker[lane]!;
+    return lost.get(worker) ?? (trace.workers.stopped[worker] || Number.POSITIVE_INFINITY);
   });
 }
 

@@ -67,6 +67,9 @@ function streamChannel(descriptor: number): ParentChannel {
       process.stdin.once('end', end);
       process.stdin.once('error', end);
       output.once('error', end);
+      // A terminal or a batch system signals every process of a job. The Dask worker closes then, and ends this process when
+      // its results have been moved.
+      for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => undefined);
     },
   };
 }
