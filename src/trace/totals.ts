@@ -104,6 +104,14 @@ export class TaskCounts {
     this.#count(state, 1);
   }
 
+  set({ total, finished, erred, cancelled, lost }: TaskCounts): void {
+    this.total = total;
+    this.finished = finished;
+    this.erred = erred;
+    this.cancelled = cancelled;
+    this.lost = lost;
+  }
+
   /** Returns a copy of these counts without earlier ones. A retried task may have left an earlier count. */
   without(earlier: TaskCounts): TaskCounts {
     const left = new TaskCounts();
@@ -155,7 +163,7 @@ export class PrefixSums implements PrefixTotals {
   readonly prefix: string;
   readonly tasks = new TaskCounts();
   /** The part of `tasks` that belongs to earlier graphs than the current one. */
-  earlier = new TaskCounts();
+  readonly earlier = new TaskCounts();
   count = 0;
   erred = 0;
   seconds = 0;
@@ -248,7 +256,8 @@ export class TotalSums implements LiveTotals {
   addGraph(submitted: number): void {
     if (this.unfinished > 0) return;
     this.graphStart = submitted;
-    for (const sums of this.prefixes.values()) sums.earlier = sums.tasks.without(new TaskCounts());
+    // A program may submit thousands of short graphs with thousands of prefixes, so this allocates nothing.
+    for (const { earlier, tasks } of this.prefixes.values()) earlier.set(tasks);
   }
 
   addStart(time: number): void {
