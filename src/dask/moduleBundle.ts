@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createRequire, isBuiltin } from 'node:module';
-import { dirname, isAbsolute } from 'node:path';
+import { dirname, isAbsolute, join, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { BuildFailure, BuildOptions, Loader, OutputFile, Plugin } from 'esbuild';
 import { LongpoleError } from '../base/errors.js';
@@ -173,14 +173,18 @@ function unusedParts(): Plugin {
   return {
     name: 'longpole-unused',
     setup: (build) => {
-      build.onResolve({ filter: /^(longpole(\/|$)|\.)/ }, async ({ path, pluginData, ...where }) => {
-        const isEntry = !path.startsWith('.');
-        const isOwn = isEntry || (own !== undefined && where.importer.startsWith(own));
-        if (pluginData === isResolved || !isOwn) return undefined;
+      build.onResolve({ filter: /^longpole(\/|$)/ }, async ({ path, pluginData, ...where }) => {
+        if (pluginData === isResolved) return undefined;
         const found = await build.resolve(path, { ...where, pluginData: isResolved });
-        if (isEntry) own ??= dirname(dirname(found.path));
-        return { ...found, pluginData: undefined, sideEffects: EFFECT.test(found.path) };
+        if (found.path !== '') own ??= join(dirname(found.path), '..', sep);
+        return { ...found, pluginData: undefined, sideEffects: false };
       });
+      // Longpole's imports name files, so that esbuild need not resolve them: a third of the CPU time.
+      build.onResolve({ filter: /^\.\.?\// }, ({ path, importer, resolveDir }) =>
+        own !== undefined && importer.startsWith(own)
+          ? { path: join(resolveDir, path), sideEffects: EFFECT.test(path) }
+          : undefined,
+      );
     },
   };
 }

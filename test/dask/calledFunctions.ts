@@ -1,10 +1,7 @@
 // Functions that Python calls, in TypeScript and with an import, so that they must be bundled.
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { tasks } from 'longpole';
 import { classOf } from './calledParts.js';
-
-export const { square } = tasks(import.meta.url, { square: (x: number) => x * x });
 
 export function echo(value: unknown): unknown {
   return value;

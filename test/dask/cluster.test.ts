@@ -117,17 +117,19 @@ describe('a Dask cluster', () => {
     await nothingLeft(cluster);
   });
 
-  it('has the steals in its trace that Dask logs', async (context) => {
-    if (python === undefined) return context.skip(NO_PYTHON);
-    await using cluster = await new Workload(python, 1).start();
-    await using dask = await observeDask(cluster.address, { python });
-    const { steals } = await cluster.ask<{ steals: readonly string[][] }>('steal');
-    await dask.close();
-    const { rows } = stolenWork(dask.trace);
-    const recorded = rows.flatMap(({ From, To, Tasks }) => new Array(Number(Tasks)).fill([From, To]));
-    assert.ok(steals.length >= 3);
-    assert.deepEqual(recorded.sort(), steals.toSorted());
-  });
+  it(
+    'has the steals in its trace that Dask logs',
+    withSharedCluster(async (cluster, name) => {
+      await using dask = await observeDask(cluster.address, { python: name });
+      const { steals } = await cluster.ask<{ steals: readonly string[][] }>('steal');
+      await dask.close();
+      const { rows } = stolenWork(dask.trace);
+      const recorded = rows.flatMap(({ From, To, Tasks }) => new Array(Number(Tasks)).fill([From, To]));
+      assert.ok(steals.length >= 3);
+      assert.deepEqual(recorded.sort(), steals.toSorted());
+      await nothingLeft(cluster);
+    }),
+  );
 
   it(
     'is shown by `longpole dask attach`, and nothing stays on it when that command is killed',

@@ -8,6 +8,12 @@ interface SchedulerFile {
   readonly address: string;
 }
 
+/** Settings of Dask for little CPU time of idle processes. Nothing reads Dask's profiles of tasks in TypeScript. */
+const CHEAP = {
+  DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL: '500ms',
+  DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED: 'False',
+};
+
 export class CommandCluster {
   readonly #python: string;
   readonly #folder: string;
@@ -80,7 +86,7 @@ export class CommandCluster {
     const child = spawn(this.#python, ['-m', 'dask', ...args, ...this.#tls], {
       stdio: 'ignore',
       cwd: this.#folder,
-      env: { ...process.env, ...env },
+      env: { ...process.env, ...CHEAP, ...env },
     });
     this.#children.set(name, child);
   }

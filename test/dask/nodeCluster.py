@@ -12,15 +12,11 @@ import time
 
 import dask
 from distributed import Client, LocalCluster, WorkerPlugin
-from workload import secured
+from workload import cheaply, secured
 
 
 def left(dask_worker):
     return [name for name in dask_worker.plugins if name.startswith("longpole")]
-
-
-def nanny_pid(dask_worker):
-    return os.getppid()
 
 
 async def pause(fraction, dask_worker):
@@ -48,11 +44,13 @@ def main():
     more = {name: options[name] for name in ("env", "resources") if name in options}
     if "pem" in options:
         more |= {"security": secured(options["pem"]), "protocol": "tls"}
-    with dask.config.set(options.get("config", {})), LocalCluster(
+    # Nothing reads Dask's profiles of tasks in TypeScript.
+    config = {"distributed.worker.profile.enabled": False, **options.get("config", {})}
+    with cheaply(), dask.config.set(config), LocalCluster(
         n_workers=options["workers"],
         threads_per_worker=options["threads"],
         memory_limit=options.get("memory", "auto"),
-        dashboard_address=":0",
+        dashboard_address=None,
         **more,
     ) as cluster, Client(cluster) as client:
         answer({"address": cluster.scheduler_address})
@@ -63,8 +61,6 @@ def main():
                 answer(None)
             elif command == "pids":
                 answer(client.run(os.getpid))
-            elif command == "nannies":
-                answer(client.run(nanny_pid))
             elif command == "retire":
                 if len(arguments) > 1:
                     client.run(block_at_close, float(arguments[1]), workers=[arguments[0]])

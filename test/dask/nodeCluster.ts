@@ -54,11 +54,6 @@ export class NodeCluster {
     return this.#ask('pids');
   }
 
-  /** Address of a Dask worker → the process of its nanny. */
-  nannies(): Promise<Record<string, number>> {
-    return this.#ask('nannies');
-  }
-
   /**
    * Returns the retired workers when they have left the scheduler's list.
    *

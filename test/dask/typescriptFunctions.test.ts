@@ -85,7 +85,7 @@ describe('functions of TypeScript on Dask', {
       keyword: ['TypeError', /unexpected keyword argument 'value'/],
       exits: ['RuntimeError', /^Node ended with exit code 7 during exits of \S+calledFunctions\.ts\./],
       after: [null, /^5$/],
-      name: ['AttributeError', /calledFunctions\.ts exports no function 'sqare'\. Its exports: .*square/],
+      name: ['AttributeError', /calledFunctions\.ts exports no function 'ecko'\. Its exports: .*echo/],
       file: ['FileNotFoundError', /^There is no module \/\S+\/no\/such\.mjs\. Pass the path/],
       module: ['RuntimeError', /Could not resolve "\.\/missing\.mjs" \(.*broken\.mjs:1\)/],
     };

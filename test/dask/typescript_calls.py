@@ -19,12 +19,14 @@ if sys.argv[1] == "alone":
 import longpole_dask
 
 MODULE = sys.argv[2]
+#: Module beside it, with `square`.
+TASKS = os.path.join(os.path.dirname(MODULE), "calledTasks.ts")
 MADE = {}
 
 
 def function(name):
     if name not in MADE:
-        MADE[name] = longpole_dask.function(MODULE, name)
+        MADE[name] = longpole_dask.function(TASKS if name == "square" else MODULE, name)
     return MADE[name]
 
 
@@ -96,7 +98,7 @@ def errors(client):
         "keyword": raised(lambda: echo(value=1)),
         "exits": failed("exits"),
         "after": failed("echo", 5),
-        "name": raised(longpole_dask.function, MODULE, "sqare"),
+        "name": raised(longpole_dask.function, MODULE, "ecko"),
         "file": raised(longpole_dask.function, "no/such.mjs", "square"),
         "module": raised(longpole_dask.function, sys.argv[4], "square"),
     }
@@ -154,7 +156,7 @@ def alone(_client):
         "forked": forked,
         "stack": stack,
         "missing": raised(square, 1),
-        "made": raised(longpole_dask.function, MODULE, "square"),
+        "made": raised(longpole_dask.function, TASKS, "square"),
         "distributed": sys.modules["distributed"],
     }
 
