@@ -1,4 +1,5 @@
 // Builds the graph of the keys of a trace, with the size of each result and of each task's inputs.
+import { countedOffsets, groupedRows } from '../base/groups.js';
 import { oncePer } from '../base/lookUps.js';
 import type { Trace } from '../trace/trace.js';
 
@@ -57,30 +58,22 @@ function makeKeyGraph(trace: Trace): KeyGraph {
 function predecessorLists(trace: Trace, size: number): Pick<KeyGraph, 'offsets' | 'predecessors'> {
   const { tasks } = trace;
   const { key, dependencies, dependencyOffsets, dependents, dependentOffsets } = tasks;
-  const starts = new Int32Array(size + 1);
+  const from = dependencies.length;
+  const sources = new Int32Array(from + dependents.length);
+  const targets = new Int32Array(sources.length);
+  sources.set(dependencies);
+  targets.set(dependents, from);
   for (let row = 0; row < tasks.length; row++) {
-    starts[key[row]! + 1]! += dependencyOffsets[row + 1]! - dependencyOffsets[row]!;
+    targets.fill(key[row]!, dependencyOffsets[row]!, dependencyOffsets[row + 1]!);
+    sources.fill(key[row]!, from + dependentOffsets[row]!, from + dependentOffsets[row + 1]!);
   }
-  for (const dependent of dependents) starts[dependent + 1]! += 1;
-  for (let id = 0; id < size; id++) starts[id + 1]! += starts[id]!;
-
-  const all = new Int32Array(dependencies.length + dependents.length);
-  const next = starts.slice(0, size);
-  for (let row = 0; row < tasks.length; row++) {
-    const target = key[row]!;
-    for (let i = dependencyOffsets[row]!; i < dependencyOffsets[row + 1]!; i++) {
-      all[next[target]!] = dependencies[i]!;
-      next[target]! += 1;
-    }
-  }
-  for (let row = 0; row < tasks.length; row++) {
-    for (let i = dependentOffsets[row]!; i < dependentOffsets[row + 1]!; i++) {
-      const target = dependents[i]!;
-      all[next[target]!] = key[row]!;
-      next[target]! += 1;
-    }
-  }
-  return withoutRepetitions(starts, all, size);
+  const starts = countedOffsets(targets, size);
+  const all = groupedRows(targets, starts);
+  return withoutRepetitions(
+    starts,
+    all.map((edge) => sources[edge]!),
+    size,
+  );
 }
 
 function withoutRepetitions(

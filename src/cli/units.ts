@@ -1,42 +1,21 @@
 // Parses numbers with units on a command line.
 import { InvalidArgumentError } from 'commander';
-
-const FACTORS = new Map([
-  ['', 1],
-  ['k', 1e3],
-  ['m', 1e6],
-  ['g', 1e9],
-  ['t', 1e12],
-  ['ki', 2 ** 10],
-  ['mi', 2 ** 20],
-  ['gi', 2 ** 30],
-  ['ti', 2 ** 40],
-]);
-
-/** Units per second. */
-const SECONDS = new Map([
-  ['s', 1],
-  ['ms', 1e3],
-  ['us', 1e6],
-  ['µs', 1e6],
-]);
+import { readBytes, readDuration } from '../base/settings.js';
 
 /** Returns bytes for `500MB`, `2GiB`, `1000`. */
 export function parseBytes(text: string): number {
-  const [, number, prefix] = /^([\d.]+)\s*([kmgt]?i?)b?$/i.exec(text.trim()) ?? [];
-  return scaled(number, prefix, `'${text}' is not a size. Write e.g. 500MB or 2GiB.`);
+  return known(readBytes(text), `'${text}' is not a size. Write e.g. 500MB or 2GiB.`);
 }
 
 /** Returns bytes per second for `10Gbit`, `125MB/s`, `1GB`. */
 export function parseBandwidth(text: string): number {
-  const [, number, prefix, unit] = /^([\d.]+)\s*([kmgt]?i?)(bits?|b)?(?:\/s|ps)?$/i.exec(text.trim()) ?? [];
-  const value = scaled(number, prefix, `'${text}' is not a bandwidth. Write e.g. 10Gbit or 500MB/s.`);
-  return unit?.toLowerCase().startsWith('bit') === true ? value / 8 : value;
+  const [, size, bits] = /^(.*?)(?:(bits?)|b)?(?:\/s|ps)?$/i.exec(text.trim()) ?? [];
+  const value = known(readBytes(size), `'${text}' is not a bandwidth. Write e.g. 10Gbit or 500MB/s.`);
+  return bits === undefined ? value : value / 8;
 }
 
-function scaled(number: string | undefined, prefix: string | undefined, problem: string): number {
-  const value = Number(number) * (FACTORS.get(prefix?.toLowerCase() ?? '') ?? Number.NaN);
-  if (number !== undefined && value >= 0) return value;
+function known(value: number | undefined, problem: string): number {
+  if (value !== undefined) return value;
   throw new InvalidArgumentError(problem);
 }
 
@@ -54,10 +33,7 @@ export function parseShare(text: string): number {
 
 /** Returns seconds for `0.0002`, `200us`, `0.2ms`, `1s`. */
 export function parseSeconds(text: string): number {
-  const [, number, unit] = /^([\d.]+(?:e-?\d+)?)\s*(s|ms|us|µs)?$/i.exec(text.trim()) ?? [];
-  const value = Number(number) / (SECONDS.get(unit?.toLowerCase() ?? 's') ?? Number.NaN);
-  if (number !== undefined && value >= 0) return value;
-  throw new InvalidArgumentError(`'${text}' is not a time. Write e.g. 0.0002 or 200us.`);
+  return known(readDuration(text), `'${text}' is not a time. Write e.g. 0.0002 or 200us.`);
 }
 
 /** Returns whole numbers of at least 1, which are separated by commas. */

@@ -1,5 +1,6 @@
 // The tasks of a Dask cluster, from rows of the bridge: the computation of each task, and the state of unfinished
 // tasks. A computation is kept until the scheduler has forgotten all its tasks.
+import { firstWhere, getOrMake } from '../base/lookUps.js';
 import { type Computation, nextAttempt } from '../protocol/clusterObserver.js';
 import { damagedRow } from '../protocol/daskCells.js';
 import type { GraphRow } from '../protocol/daskRows.js';
@@ -86,13 +87,8 @@ export class MirrorTasks {
   }
 
   #knownOf(id: number): Known | undefined {
-    let [low, high] = [0, this.#known.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#known[middle]!.info.firstId <= id) low = middle + 1;
-      else high = middle;
-    }
-    const known = this.#known[low - 1];
+    const known =
+      this.#known[firstWhere(0, this.#known.length, (at) => this.#known[at]!.info.firstId > id) - 1];
     return known !== undefined && id < known.info.firstId + known.info.size ? known : undefined;
   }
 
@@ -191,12 +187,7 @@ function edgesOf({
   const places = new Map<number, number>();
   const locals = Int32Array.from(dependencies, (id) => {
     if (id >= firstId && id < firstId + size) return id - firstId;
-    let place = places.get(id);
-    if (place === undefined) {
-      place = places.size;
-      places.set(id, place);
-    }
-    return size + place;
+    return size + getOrMake(places, id, () => places.size);
   });
   return { dependencyOffsets, dependencies: locals, externals: Float64Array.from(places.keys()) };
 }

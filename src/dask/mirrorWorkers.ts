@@ -1,4 +1,5 @@
 // The workers of a Dask cluster, from rows of the bridge: their facts, clocks and states.
+import { getOrMake } from '../base/lookUps.js';
 import type { MemorySample, WorkerInfo } from '../protocol/clusterObserver.js';
 import type { DaskWorkerRow, StatusRow } from '../protocol/daskRows.js';
 import { WorkerClock } from './workerClock.js';
@@ -30,12 +31,7 @@ export class MirrorWorker {
 
   /** Returns the number of a thread: 0, 1, 2, … in the order of their first tasks. */
   threadOf(name: number): number {
-    let thread = this.#threads.get(name);
-    if (thread === undefined) {
-      thread = Math.min(this.#threads.size, MAX_THREADS - 1);
-      this.#threads.set(name, thread);
-    }
-    return thread;
+    return getOrMake(this.#threads, name, () => Math.min(this.#threads.size, MAX_THREADS - 1));
   }
 }
 

@@ -1,6 +1,7 @@
 // Converts profiles of distributed into samples. distributed counts stacks by cycle and prefix, without times or tasks.
 // Each count becomes samples that are spread evenly over the runs of that prefix on that worker in that cycle. Counts
 // of lines are exact. If several runs of a prefix are in a cycle, the assignment of samples to these runs is arbitrary.
+import { getOrMake } from '../base/lookUps.js';
 import type { BatchRow, ProfiledCycle, TreeNode } from '../protocol/daskRows.js';
 import type { ProfileCycle } from '../protocol/profileCycle.js';
 import type { MirrorTasks } from './mirrorTasks.js';
@@ -29,11 +30,7 @@ export class ProfileMirror {
   }
 
   ran(worker: number, id: number, started: number, stopped: number): void {
-    let runs = this.#runs.get(worker);
-    if (runs === undefined) {
-      runs = [];
-      this.#runs.set(worker, runs);
-    }
+    const runs = getOrMake(this.#runs, worker, () => []);
     if (runs.length >= MAX_RUNS) runs.splice(0, MAX_RUNS / 2);
     runs.push({ id, started, stopped });
   }

@@ -1,5 +1,6 @@
 // Converts ended runs of tasks on a Dask cluster into events. Corrects their times to the scheduler's clock and to a
 // consistent order: no message is received before it was sent.
+import { getOrMake } from '../base/lookUps.js';
 import {
   ACTIONS,
   type Action,
@@ -137,12 +138,9 @@ export class RunMirror {
   }
 
   #typeOf(name: string): number {
-    let type = this.#types.get(name);
-    if (type === undefined) {
-      type = this.#typeNames.length < MAX_TYPES ? this.#typeNames.push(name) - 1 : 0;
-      this.#types.set(name, type);
-    }
-    return type;
+    return getOrMake(this.#types, name, () =>
+      this.#typeNames.length < MAX_TYPES ? this.#typeNames.push(name) - 1 : 0,
+    );
   }
 }
 

@@ -1,4 +1,5 @@
 // The kind of a task is its pair of prefix and span. Metrics of tasks are summed by kind.
+import { getOrMake } from '../base/lookUps.js';
 
 export interface TaskKind {
   readonly prefix: string;
@@ -31,12 +32,11 @@ export function taskKinds(computation: {
   const known = new Map<number, number>();
   for (let id = 0; id < kindOf.length; id++) {
     const pair = prefixOf[id]! * spans.length + spanOf[id]!;
-    let kind = known.get(pair);
-    if (kind === undefined) {
-      kind = kinds.push({ prefix: prefixes[prefixOf[id]!] ?? '', span: spans[spanOf[id]!] ?? [] }) - 1;
-      known.set(pair, kind);
-    }
-    kindOf[id] = kind;
+    kindOf[id] = getOrMake(
+      known,
+      pair,
+      () => kinds.push({ prefix: prefixes[prefixOf[id]!] ?? '', span: spans[spanOf[id]!] ?? [] }) - 1,
+    );
   }
   return { kindOf, kinds };
 }

@@ -1,4 +1,5 @@
 // Converts edges between task ids, as Longpole records them, to rows and keys.
+import { firstWhere } from '../base/lookUps.js';
 import { TASK_MEMORY } from '../protocol/clusterObserver.js';
 
 /** Ids of the tasks of one computation, which are consecutive. */
@@ -35,16 +36,10 @@ export class DenseIds {
   rangeOf(id: number): number {
     const latest = this.#latest;
     if (id >= this.#firstIds[latest]! && id < this.#ends[latest]!) return latest;
-    let low = 0;
-    let high = this.#firstIds.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.#ends[middle]! <= id) low = middle + 1;
-      else high = middle;
-    }
-    if (low === this.#firstIds.length || id < this.#firstIds[low]!) return -1;
-    this.#latest = low;
-    return low;
+    const range = firstWhere(0, this.#ends.length, (at) => this.#ends[at]! > id);
+    if (!(id >= this.#firstIds[range]!)) return -1;
+    this.#latest = range;
+    return range;
   }
 
   /** Returns the index of an id, or -1 if no range contains the id. */

@@ -1,6 +1,6 @@
 // Divides the waits for the scheduler by cause: computations of the program on the scheduler's thread, and Longpole's
 // own work for the tasks.
-import { firstWhere } from '../../base/lookUps.js';
+import { firstWhere, getOrMake } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
 import { coreUseOf } from '../coreUse.js';
 import { SchedulerCoreWaits } from '../schedulerCoreWaits.js';
@@ -43,12 +43,7 @@ const known = new WeakMap<Trace, SchedulerWaits>();
 
 /** Returns the waits for the scheduler, computed once per trace. */
 export function schedulerWaits(facts: Facts): SchedulerWaits {
-  let found = known.get(facts.trace);
-  if (found === undefined) {
-    found = findWaits(facts);
-    known.set(facts.trace, found);
-  }
-  return found;
+  return getOrMake(known, facts.trace, () => findWaits(facts));
 }
 
 function findWaits(facts: Facts): SchedulerWaits {

@@ -1,5 +1,6 @@
 // Places the nodes of an acyclic graph in layers. The layer of a node is the length of the longest path to the node.
 // Inside a layer, a few sweeps order the nodes by the mean place of their neighbours, so that few edges cross.
+import { countedOffsets, groupedRows } from '../groups.js';
 
 export interface NodeLayers {
   /** Layer of each node; 0 for nodes without dependencies. */
@@ -55,16 +56,11 @@ export function layeredLayout(count: number, edges: readonly Edge[]): NodeLayers
 
 /** Returns the layer of each node. An edge that closes a cycle is followed once: groups of tasks may have cycles. */
 export function layersOf(count: number, edges: readonly Edge[]): Int32Array {
-  const offsets = new Int32Array(count + 1);
+  const froms = Int32Array.from(edges, ([from]) => from);
+  const offsets = countedOffsets(froms, count);
+  const order = groupedRows(froms, offsets);
   const waiting = new Int32Array(count);
-  for (const [from, to] of edges) {
-    offsets[from + 1]! += 1;
-    waiting[to]! += 1;
-  }
-  for (let i = 0; i < count; i++) offsets[i + 1]! += offsets[i]!;
-  const next = offsets.slice(0, count);
-  const targets = new Int32Array(edges.length);
-  for (const [from, to] of edges) targets[next[from]!++] = to;
+  for (const [, to] of edges) waiting[to]! += 1;
   const layer = new Int32Array(count);
   const done = new Uint8Array(count);
   const ready: number[] = [];
@@ -81,7 +77,7 @@ export function layersOf(count: number, edges: readonly Edge[]): Int32Array {
     done[node] = 1;
     finished++;
     for (let i = offsets[node]!; i < offsets[node + 1]!; i++) {
-      const to = targets[i]!;
+      const to = edges[order[i]!]![1];
       if (done[to] === 1) continue;
       layer[to] = Math.max(layer[to]!, layer[node]! + 1);
       waiting[to]! -= 1;

@@ -2,7 +2,7 @@
 // consecutive ids. If a graph needs a task of another segment, it has an import: a task without code, whose one
 // dependency is the original task. All other edges stay within a segment, so a segment whose tasks are all forgotten
 // can be removed.
-import { pushTo } from '../../base/lookUps.js';
+import { firstWhere, pushTo } from '../../base/lookUps.js';
 import { resizedInt32, resizedUint8 } from '../../base/resized.js';
 import { orderByPriority, type TaskOrder } from './taskOrder.js';
 
@@ -340,12 +340,5 @@ const NO_IDS: readonly number[] = [];
 
 /** Returns the last index whose value, in ascending order, is at most `wanted`. */
 function lastUpTo(length: number, valueAt: (index: number) => number, wanted: number): number {
-  let low = 0;
-  let high = length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >>> 1;
-    if (valueAt(middle) <= wanted) low = middle;
-    else high = middle - 1;
-  }
-  return low;
+  return firstWhere(1, length, (index) => valueAt(index) > wanted) - 1;
 }

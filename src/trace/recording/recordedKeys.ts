@@ -1,4 +1,5 @@
 // The keys of a recorded trace. Only their ids are in memory; a text is read from the file on use.
+import { firstWhere } from '../../base/lookUps.js';
 import type { TextBatch, TextColumn } from '../formats/textColumns.js';
 import { decodeText, StringTable } from '../stringTable.js';
 import type { Texts } from '../texts.js';
@@ -99,14 +100,7 @@ export class RecordedKeys implements Texts {
 
   #batchOf(row: number): number {
     const { firstRows } = this.#column;
-    let low = 0;
-    let high = firstRows.length - 2;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (firstRows[middle]! <= row) low = middle;
-      else high = middle - 1;
-    }
-    return low;
+    return firstWhere(1, firstRows.length - 1, (batch) => firstRows[batch]! > row) - 1;
   }
 
   /**
