@@ -1,6 +1,7 @@
 import { countText, percentText, secondsText } from '../../base/words.js';
 import { SchedulerCoreWaits } from '../schedulerCoreWaits.js';
-import { clientSpans, gapsBetween, type Span } from './clientTransfers.js';
+import { gapsBetween, type Span } from '../spans.js';
+import { clientSpans } from './clientTransfers.js';
 import type { Facts, Rule } from './finding.js';
 import { coreWaitText, isCause } from './ownThread.js';
 import { sampledSeconds } from './schedulerThread.js';

@@ -1,5 +1,5 @@
 import { countText, secondsText } from '../../base/words.js';
-import type { Span } from './clientTransfers.js';
+import type { Span } from '../spans.js';
 import type { Facts, Rule } from './finding.js';
 import { coreWaitText, isCause } from './ownThread.js';
 import { MIN_DELAY, schedulerWaits } from './schedulerThread.js';

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type SyntheticSpec, syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
 import { criticalPath } from '../criticalPath.js';
+import { speedups } from '../speedups.js';
 import { findings } from './findings.js';
 import { chain, losing } from './workloads.test.support.js';
 
@@ -81,6 +82,28 @@ describe('lost work', () => {
     assert.match(own.evidence.text, /Tasks waited up to 5 s until the loss was noticed/);
     // The task that runs again, and four seconds of waiting.
     assert.ok(Math.abs(own.seconds - 5) < 0.1, `${own.seconds}`);
+  });
+
+  it('leaves the wait until the removal out of what faster tasks would save', () => {
+    const maps = Array.from({ length: 10 }, (_, i) => {
+      const started = Math.floor(i / 2);
+      const times = { ready: 0, submitted: 0, dispatched: 0, started, stopped: started + 1 };
+      return { key: `map-${i}`, worker: `w${i % 2}`, ...times };
+    });
+    const own = { worker: 'w0', submitted: 0 };
+    const again = { ...own, key: 'map-9', attempt: 2, ready: 5, dispatched: 5, started: 5, stopped: 6 };
+    const sums = Array.from({ length: 4 }, (_, i) => {
+      const times = { ready: 10, dispatched: 10, started: 10 + i, stopped: 11 + i };
+      return { ...own, ...times, key: `sum-${i}`, needs: ['map-8', 'map-9'] };
+    });
+    const trace = syntheticTrace({
+      workers: [{ name: 'w1', stopped: 10 }],
+      events: [{ time: 10, worker: 'w1', topic: 'worker-lost', text: 'w1 does not answer' }],
+      tasks: [...maps, again, ...sums],
+    });
+    const saved = speedups(trace).find(({ prefix }) => prefix === 'map');
+    // Two workers need 6 s and save 1 s. The run took 14 s, of which it waited 4 s for the lost worker.
+    assert.ok(Math.abs((saved?.gained ?? 0) - 10 / 6) < 0.05, `${saved?.gained}`);
   });
 
   it('does not take a worker that leaves idle for the reason that a result was computed again', () => {

@@ -1,8 +1,8 @@
 import { percentText, secondsText } from '../../base/words.js';
 import { lostWorkers } from '../lostWork.js';
 import { profilerSeconds } from '../profilerStarts.js';
+import { overlapSeconds, type Span } from '../spans.js';
 import { coveredSeconds } from '../workerBalance.js';
-import { overlapSeconds, type Span } from './clientTransfers.js';
 import { blockedByProgram } from './eventLoopStarvation.js';
 import type { Facts, Rule } from './finding.js';
 
