@@ -43,6 +43,8 @@ class Gone(Exception):
 async def is_refused(address):
     """Returns whether nothing listens at the address. Dask itself would try to connect for 30 s."""
     place = urlsplit(address)
+    if place.scheme not in ("tcp", "tls"):
+        return False
     try:
         _, writer = await asyncio.wait_for(asyncio.open_connection(place.hostname, place.port), CONNECT_SECONDS)
     except ConnectionRefusedError:

@@ -4,6 +4,9 @@ import { TASK_LOST, TASK_MEMORY } from '../protocol/clusterObserver.js';
 import type { Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
 
+/** Seconds after which the loss of a worker is noticed at the latest: Dask's default of `scheduler.worker-ttl`. */
+const MAX_UNNOTICED = 300;
+
 /** A lost worker with needed results or running tasks. */
 export interface LostWorker {
   /** Row of workers. */
@@ -72,9 +75,10 @@ class LostWork {
     const { workers, tasks } = this.#trace;
     const [from, to] = [tasks.stopped[made]!, tasks.started[again]!];
     const leftBetween = (worker: number): boolean =>
-      workers.stopped[worker]! >= from && (workers.stopped[worker]! <= to || this.#silent[worker]! <= to);
+      workers.stopped[worker]! >= from && workers.stopped[worker]! <= to;
     const maker = tasks.worker[made]!;
     if (maker < 0 || leftBetween(maker)) return maker;
+    if (this.#silent[maker]! <= to && workers.stopped[maker]! - to <= MAX_UNNOTICED) return maker;
     let latest = -1;
     for (let worker = 0; worker < workers.length; worker++) {
       const isLater = latest < 0 || workers.stopped[worker]! > workers.stopped[latest]!;

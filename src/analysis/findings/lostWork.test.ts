@@ -108,6 +108,9 @@ describe('lost work', () => {
 
   it('does not take a worker that leaves idle for the reason that a result was computed again', () => {
     assert.ok(!codesOf(unnoticed('worker-removed')).includes('lost-work'));
+    // It was lost ten minutes later.
+    const later = { ...unnoticed('worker-lost'), workers: [{ name: 'w1', stopped: 608 }] };
+    assert.ok(!codesOf(later).includes('lost-work'));
   });
 
   it('does not name the remaining worker as overloaded', () => {
