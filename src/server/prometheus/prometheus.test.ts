@@ -9,8 +9,7 @@ function totalsOfRun(): TotalSums {
   const totals = new TotalSums();
   const inc = totals.prefix('inc');
   for (const seconds of [0.1, 0.4, 2, 2, 8]) inc.add(TASK_MEMORY, seconds, 1024);
-  for (const state of [TASK_MEMORY, TASK_MEMORY, TASK_ERRED, TASK_LOST, TASK_LOST])
-    inc.tasks.ended(state, undefined);
+  for (const state of [TASK_MEMORY, TASK_MEMORY, TASK_ERRED, TASK_LOST, TASK_LOST]) inc.tasks.ended(state, 0);
   for (let index = 0; index < 4; index++) totals.workers.add(workerInfo(index));
   totals.workers.remove(workerInfo(3));
   totals.addTransfer(0, -1, false, 30, 30, 0.5);
