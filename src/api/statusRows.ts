@@ -1,4 +1,7 @@
 // Rows of a dashboard's status, for clusters, local schedulers and watched Dask clusters.
+import type { EngineWorker } from '../engine/cluster/engineWorker.js';
+import { occupancyOf } from '../engine/scheduler/placement.js';
+import type { SchedulerState } from '../engine/scheduler/schedulerState.js';
 import type { Computation, WorkerInfo } from '../protocol/clusterObserver.js';
 import type { RunningRow, WorkerRow } from '../protocol/viewRows.js';
 
@@ -13,6 +16,22 @@ export function workerRow(info: WorkerInfo, state: WorkerState): WorkerRow {
   const { process = 0, managed = 0, unmanaged = 0, spilled = 0 } = state;
   const known = { index, name, address, host, pid, threads, memoryLimit, started };
   return { ...known, status, processing, occupancy, process, managed, unmanaged, spilled };
+}
+
+export function clusterWorkerRow(
+  state: SchedulerState,
+  { info, address, isPaused, memorySample }: EngineWorker,
+): WorkerRow {
+  const known = state.workers.get(info.index);
+  return workerRow(
+    { ...info, address },
+    {
+      ...memorySample,
+      status: isPaused ? 'paused' : 'running',
+      processing: known?.outstanding,
+      occupancy: known && occupancyOf(state, known),
+    },
+  );
 }
 
 export function prefixOf({ prefixes, prefixOf }: Computation, id: number): string {

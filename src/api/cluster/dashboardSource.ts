@@ -1,15 +1,13 @@
 // A cluster as the source of a dashboard: the present state of its workers, its live trace, its figures for Prometheus.
-import type { EngineWorker } from '../../engine/cluster/engineWorker.js';
 import { SchedulerLoad } from '../../engine/metrics/schedulerLoad.js';
-import { occupancyOf } from '../../engine/scheduler/placement.js';
 import { PROCESSING, STATE_NAMES } from '../../engine/scheduler/taskStates.js';
 import { type ThreadCpuClock, threadCpuClock } from '../../engine/worker/threadCpuClock.js';
 import type { Computation } from '../../protocol/clusterObserver.js';
-import type { RunningRow, WorkerRow } from '../../protocol/viewRows.js';
+import type { RunningRow } from '../../protocol/viewRows.js';
 import type { ClusterStatus, LiveSource } from '../../server/source.js';
 import { progressOf } from '../../server/sums.js';
 import type { LiveTrace } from '../../trace/live/liveTrace.js';
-import { prefixOf, RunningTasks, workerRow } from '../statusRows.js';
+import { clusterWorkerRow, prefixOf, RunningTasks } from '../statusRows.js';
 import { clusterFigures } from './clusterFigures.js';
 import type { ObservedCluster } from './observedCluster.js';
 
@@ -72,27 +70,12 @@ function clusterStatus(
   return {
     time: engine.clock(),
     states: Object.fromEntries(STATE_NAMES.map((name, index) => [name, counts[index]!])),
-    workers: Array.from(engine.workers.values(), (worker) => statusOf(cluster, worker)),
+    workers: Array.from(engine.workers.values(), (worker) =>
+      clusterWorkerRow(engine.scheduler.state, worker),
+    ),
     running: [...runningRows(cluster, running)],
     ...progressOf(totals, processingByPrefix(cluster)),
   };
-}
-
-function statusOf(
-  { engine }: ObservedCluster,
-  { info, address, isPaused, memorySample }: EngineWorker,
-): WorkerRow {
-  const known = engine.scheduler.state.workers.get(info.index);
-  const { process, managed, unmanaged, spilled } = memorySample ?? {};
-  return workerRow(
-    { ...info, address },
-    {
-      status: isPaused ? 'paused' : 'running',
-      processing: known?.outstanding,
-      occupancy: known && occupancyOf(engine.scheduler.state, known),
-      ...{ process, managed, unmanaged, spilled },
-    },
-  );
 }
 
 function* runningRows({ engine }: ObservedCluster, running: RunningTasks): Generator<RunningRow> {
