@@ -31,7 +31,7 @@ function clusterStatus(mirror: ClusterMirror, { totals }: LiveTrace): ClusterSta
     states: Object.fromEntries(mirror.status?.states ?? []),
     workers: Array.from(mirror.workers.all, statusOf),
     running: Array.from(mirror.workers.all, (worker) => runningRows(mirror, worker)).flat(),
-    ...progressOf(totals, mirror.tasks.processingByPrefix()),
+    ...progressOf(totals, mirror.tasks.processingPrefixes),
   };
 }
 

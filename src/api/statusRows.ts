@@ -34,8 +34,18 @@ export function clusterWorkerRow(
   );
 }
 
-export function prefixOf({ prefixes, prefixOf }: Computation, id: number): string {
-  return prefixes[prefixOf[id]!] ?? '';
+/** A task: its computation, and its id in the computation. */
+export interface TaskOf {
+  readonly info: Computation;
+  readonly local: number;
+}
+
+export function idOf({ info, local }: TaskOf): number {
+  return info.firstId + local;
+}
+
+export function prefixOf({ info: { prefixes, prefixOf }, local }: TaskOf): string {
+  return prefixes[prefixOf[local]!] ?? '';
 }
 
 /** Running tasks with the times at which a status first contained them, by worker. */
@@ -48,12 +58,12 @@ export class RunningTasks {
   }
 
   /** Returns the row of a worker's task. `started` is 0 if the start is unknown; the first status counts then. */
-  row(worker: number, computation: Computation, local: number, started = 0): RunningRow {
-    const id = computation.firstId + local;
+  row(worker: number, task: TaskOf, started = 0): RunningRow {
+    const id = idOf(task);
     let seen = this.#seen.get(worker);
     if (seen?.id !== id) seen = { id, since: this.#clock() };
     this.#seen.set(worker, seen);
-    const key = computation.keys[local] ?? '';
-    return { id, key, prefix: prefixOf(computation, local), worker, started: started || seen.since };
+    const key = task.info.keys[task.local] ?? '';
+    return { id, key, prefix: prefixOf(task), worker, started: started || seen.since };
   }
 }
