@@ -1,6 +1,8 @@
 // Finds the work that was lost with workers: results that were computed again, and task runs that ended with their
 // worker. A worker that leaves after it has handed over its results loses no work.
+import { oncePer } from '../base/lookUps.js';
 import { TASK_LOST, TASK_MEMORY } from '../protocol/clusterObserver.js';
+import { WORKER_LOST } from '../protocol/eventTopics.js';
 import type { Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
 
@@ -26,9 +28,11 @@ export interface LostWorker {
 
 /**
  * Returns the lost workers in order of time; empty if nothing was computed again. A live trace has only the task runs
- * in its window. Cost: a walk over the tasks, and a second walk if a task ran twice.
+ * in its window. Computed once per trace; cost: a walk over the tasks, and a second walk if a task ran twice.
  */
-export function lostWorkers(trace: Trace): readonly LostWorker[] {
+export const lostWorkers = oncePer((trace: Trace): readonly LostWorker[] => findLost(trace));
+
+function findLost(trace: Trace): readonly LostWorker[] {
   const { id, attempt, length } = trace.tasks;
   if (!trace.workers.stopped.some((time) => !Number.isNaN(time))) return [];
   const ids = new Set<number>();
@@ -107,7 +111,7 @@ class LostWork {
 function silentFrom({ tasks, events, workers, strings }: Trace): Float64Array {
   const silent = new Float64Array(workers.length).fill(Number.POSITIVE_INFINITY);
   for (let row = 0; row < events.length; row++)
-    if (events.worker[row]! >= 0 && strings.get(events.topic[row]!) === 'worker-lost')
+    if (events.worker[row]! >= 0 && strings.get(events.topic[row]!) === WORKER_LOST)
       silent[events.worker[row]!] = Number.NEGATIVE_INFINITY;
   for (let row = 0; row < tasks.length; row++) {
     const worker = tasks.worker[row]!;

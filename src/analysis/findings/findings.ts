@@ -51,8 +51,6 @@ export const RULES: readonly Rule[] = [
 
 /** Findings that are left out if one of the listed findings, which explains the same time, was made. */
 const EXPLAINED_BY: Partial<Record<FindingCode, readonly FindingCode[]>> = {
-  // A lost worker ran fewer tasks than the remaining ones, so the load looks uneven.
-  'worker-skew': ['lost-work'],
   'serial-tail': ['worker-skew'],
   // Both report waits for the disk.
   'spill-bound': ['memory-bound'],
