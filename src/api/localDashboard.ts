@@ -1,7 +1,7 @@
 // The dashboard of the local schedulers of a program, with the same pages as for a cluster.
 import { hostname } from 'node:os';
 import { threadCpuClock } from '../engine/worker/threadCpuClock.js';
-import type { ClusterEvent } from '../protocol/clusterObserver.js';
+import { type ClusterEvent, prefixOf } from '../protocol/clusterObserver.js';
 import type { RunInfo, RunObserver, RunWorker } from '../protocol/runObserver.js';
 import type { RunningRow } from '../protocol/viewRows.js';
 import { epochSeconds } from '../resources/clock.js';
@@ -10,7 +10,7 @@ import type { ClusterStatus, LiveSource } from '../server/source.js';
 import { LiveTrace } from '../trace/live/liveTrace.js';
 import { startAtFreePort } from './cluster/dashboard.js';
 import { config } from './config.js';
-import { prefixOf, RunningTasks, workerRow } from './statusRows.js';
+import { RunningTasks, workerRow } from './statusRows.js';
 
 const NO_SUMS = new Map<string, never>();
 const NO_FIGURES: ClusterFigures = {
