@@ -5,6 +5,7 @@ import { TASK_LOST, TASK_MEMORY } from '../protocol/clusterObserver.js';
 import { WORKER_LOST } from '../protocol/eventTopics.js';
 import type { Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
+import { gapsBetween, type Span } from './spans.js';
 
 /** Seconds after which the loss of a worker is noticed at the latest: Dask's default of `scheduler.worker-ttl`. */
 const MAX_UNNOTICED = 300;
@@ -31,6 +32,23 @@ export interface LostWorker {
  * in its window. Computed once per trace; cost: a walk over the tasks, and a second walk if a task ran twice.
  */
 export const lostWorkers = oncePer((trace: Trace): readonly LostWorker[] => findLost(trace));
+
+/** A time in which no task ran, because the loss of a worker had not been noticed. */
+export interface UnnoticedLoss extends Span {
+  /** Row of workers. */
+  readonly row: number;
+}
+
+/** Returns the times in which no task ran until the loss of a worker was noticed, in order. Computed once per trace. */
+export const unnoticedLosses = oncePer((trace: Trace): readonly UnnoticedLoss[] => {
+  const lost = lostWorkers(trace);
+  if (lost.length === 0) return [];
+  const { started, stopped } = trace.tasks;
+  const ran = Array.from(lanesOf(trace).spans.rows, (row) => ({ start: started[row]!, stop: stopped[row]! }));
+  return lost
+    .flatMap(({ row, time, removed }) => gapsBetween(time, removed, ran).map((gap) => ({ ...gap, row })))
+    .sort((a, b) => a.start - b.start);
+});
 
 function findLost(trace: Trace): readonly LostWorker[] {
   const { id, attempt, length } = trace.tasks;
