@@ -13,23 +13,17 @@ import { config } from './config.js';
 import { RunningTasks, workerRow } from './statusRows.js';
 
 const NO_SUMS = new Map<string, never>();
-const NO_FIGURES: ClusterFigures = {
+const NO_FIGURES: Omit<ClusterFigures, 'totals'> = {
   clients: 0,
   clientsAdded: 0,
   clientsRemoved: 0,
   desiredWorkers: 0,
-  workersAdded: 0,
-  workersRemoved: 0,
   tasks: NO_SUMS,
   tasksForgotten: 0,
   workers: [],
-  prefixes: [],
   metrics: [],
   stimuli: NO_SUMS,
   thread: { eventLoopDelay: 0, longestTick: 0, ticks: 0, gcSeconds: 0 },
-  transfers: [],
-  durations: [],
-  durationBounds: [],
 };
 
 /**
@@ -92,7 +86,7 @@ class LocalDashboard implements RunObserver {
       status: () => ({ ...this.#status(), ...progressOf(this.#trace.totals, this.#byPrefix()) }),
       processing: () => new Set(this.#runningTasks()),
       isComputing: () => this.#runs.size > 0,
-      figures: () => NO_FIGURES,
+      figures: () => ({ ...NO_FIGURES, totals: this.#trace.totals }),
     };
     const start = async (port: number): Promise<string> => {
       const server = await DashboardServer.start({ port, source });
