@@ -1,6 +1,6 @@
 // Bundles the modules of `dist/` into few files in `dist/bundle/`, because Node needs half a millisecond of CPU for each
 // module that it loads, in every process and isolate. All files lie in one folder, so that they find one another.
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { basename, dirname, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
@@ -21,7 +21,6 @@ const ENTRIES = [
   'engine/worker/lineHooks.js',
   'engine/worker/processMain.js',
   'engine/worker/threadMain.js',
-  'engine/worker/workerPlugins.js',
   'engine/workerProcess/workerProcessMain.js',
   'resources/resourceMonitorThread.js',
 ];
@@ -156,37 +155,58 @@ function startFile(id, context) {
   return starts.length === 0 || fileOf.has(id) ? null : `${starts.map(nameOf).join('-')}-modules`;
 }
 
-const COMMON = {
-  cwd: dist,
-  platform: 'node',
-  external: (id) => !id.startsWith('.') && !id.startsWith(dist),
-};
+const isPackage = (id) => !id.startsWith('.') && !id.startsWith(dist);
+/** Packages that the files for workers do not contain: their binaries are optional there, or they compile programs. */
+const isLeftOut = (id) => /^(koffi|lz4-napi|tsx|esbuild|bufferutil|utf-8-validate)(\/|$)/.test(id);
+/** Packages that Longpole loads at their first use, see `base/packages.ts`. */
+const LATE_PACKAGES = ['acorn', 'eslint-scope', 'yaml'];
 
-const bundle = await rolldown({
-  ...COMMON,
-  input: Object.fromEntries(ENTRIES.map((module) => [nameOf(module), resolve(dist, module)])),
-  preserveEntrySignatures: 'allow-extension',
-  plugins: [sourceMaps(), urls(), cheapImports()],
-});
-rmSync(`${dist}/bundle`, { recursive: true, force: true });
-await bundle.write({
-  dir: `${dist}/bundle`,
-  sourcemap: true,
-  entryFileNames: '[name].js',
-  chunkFileNames: '[name].js',
-  codeSplitting: {
-    groups: [
-      ...OWN_FILES.map((module) => ({
-        name: nameOf(module),
-        test: (id) => id === resolve(dist, module),
-        priority: 1,
-      })),
-      { name: startFile, debugName: 'starts' },
-    ],
-    includeDependenciesRecursively: false,
-  },
-});
+/** Writes the files of modules to a folder of `dist/`, with source maps of the compiler or without comments and spaces. */
+async function writeBundle(folder, modules, external, sourcemap) {
+  const bundle = await rolldown({
+    cwd: dist,
+    platform: 'node',
+    external,
+    input: Object.fromEntries(modules.map((module) => [nameOf(module), resolve(dist, module)])),
+    preserveEntrySignatures: 'allow-extension',
+    plugins: [...(sourcemap ? [sourceMaps()] : []), urls(), cheapImports()],
+  });
+  reached = undefined;
+  await bundle.write({
+    dir: `${dist}/${folder}`,
+    cleanDir: true,
+    sourcemap,
+    minify: sourcemap ? false : { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name].js',
+    codeSplitting: {
+      groups: [
+        ...OWN_FILES.map((module) => ({
+          name: nameOf(module),
+          test: (id) => id === resolve(dist, module),
+          priority: 1,
+        })),
+        { name: startFile, debugName: 'starts' },
+      ],
+      includeDependenciesRecursively: false,
+    },
+  });
+}
 
+/** Writes a module with all its imports to a file of `dist/`. */
+async function writeFile(file, input, external, output) {
+  const bundle = await rolldown({ cwd: dist, platform: 'node', external, input });
+  await bundle.write({ file: `${dist}/${file}`, codeSplitting: false, ...output });
+}
+
+await writeBundle('bundle', ENTRIES, isPackage, true);
 // Python sends this program to workers as one file.
-const alone = await rolldown({ ...COMMON, input: resolve(dist, 'engine/worker/typescriptCalls.js') });
-await alone.write({ file: `${dist}/bundle/typescriptCalls.js`, codeSplitting: false, minify: true });
+await writeFile('bundle/typescriptCalls.js', resolve(dist, 'engine/worker/typescriptCalls.js'), isPackage, {
+  minify: true,
+});
+
+// What workers of a Dask cluster get, see src/dask/workerFiles.ts. Longpole is not installed there.
+const forWorkers = ENTRIES.filter((module) => !/^(cli|dask)\//.test(module));
+await writeBundle('worker/bundle', forWorkers, isLeftOut, false);
+for (const name of LATE_PACKAGES)
+  await writeFile(`worker/packages/${name}.js`, name, () => false, { format: 'cjs', minify: true });

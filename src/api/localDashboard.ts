@@ -10,7 +10,7 @@ import type { ClusterStatus, LiveSource } from '../server/source.js';
 import { LiveTrace } from '../trace/live/liveTrace.js';
 import { startAtFreePort } from './cluster/dashboard.js';
 import { config } from './config.js';
-import { idOf, prefixOf, RunningTasks, type TaskOf, workerRow } from './statusRows.js';
+import { idOf, prefixOfTask, RunningTasks, type TaskOf, workerRow } from './statusRows.js';
 
 const NO_SUMS = new Map<string, never>();
 const NO_FIGURES: Omit<ClusterFigures, 'totals'> = {
@@ -85,7 +85,7 @@ class LocalDashboard implements RunObserver {
       cpuClock: () => this.#cpu,
       status: () => ({
         ...this.#status(),
-        ...progressOf(this.#trace.totals, Array.from(this.#runningTasks(), prefixOf)),
+        ...progressOf(this.#trace.totals, Array.from(this.#runningTasks(), prefixOfTask)),
       }),
       processing: () => new Set(Array.from(this.#runningTasks(), idOf)),
       isComputing: () => this.#runs.size > 0,

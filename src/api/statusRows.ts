@@ -2,7 +2,7 @@
 import type { EngineWorker } from '../engine/cluster/engineWorker.js';
 import { occupancyOf } from '../engine/scheduler/placement.js';
 import type { SchedulerState } from '../engine/scheduler/schedulerState.js';
-import type { Computation, WorkerInfo } from '../protocol/clusterObserver.js';
+import { type Computation, prefixOf, type WorkerInfo } from '../protocol/clusterObserver.js';
 import type { RunningRow, WorkerRow } from '../protocol/viewRows.js';
 
 /** Facts about a worker that change. Bytes and numbers are 0 by default. */
@@ -44,8 +44,8 @@ export function idOf({ info, local }: TaskOf): number {
   return info.firstId + local;
 }
 
-export function prefixOf({ info: { prefixes, prefixOf }, local }: TaskOf): string {
-  return prefixes[prefixOf[local]!] ?? '';
+export function prefixOfTask({ info, local }: TaskOf): string {
+  return prefixOf(info, local);
 }
 
 /** Running tasks with the times at which a status first contained them, by worker. */
@@ -64,6 +64,6 @@ export class RunningTasks {
     if (seen?.id !== id) seen = { id, since: this.#clock() };
     this.#seen.set(worker, seen);
     const key = task.info.keys[task.local] ?? '';
-    return { id, key, prefix: prefixOf(task), worker, started: started || seen.since };
+    return { id, key, prefix: prefixOfTask(task), worker, started: started || seen.since };
   }
 }

@@ -1,5 +1,4 @@
-// Bundles code for workers on other machines: a file with Longpole's worker, and one with the program's modules and
-// imports.
+// Bundles the program's modules and their imports for workers on other machines.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createRequire, isBuiltin } from 'node:module';
@@ -7,30 +6,20 @@ import { dirname, isAbsolute, join, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { BuildFailure, BuildOptions, Loader, OutputFile, Plugin } from 'esbuild';
 import { LongpoleError } from '../base/errors.js';
-
-export interface BundleFile {
-  readonly name: string;
-  readonly bytes: Uint8Array;
-}
+import { ownEntry, type WorkerFile } from './workerFiles.js';
 
 export type NodeModules = 'bundle' | 'installed';
 
 /** Folder `dist/` of this installation. */
 const DIST = fileURLToPath(new URL('..', import.meta.url));
-/** Folder of Longpole's files on a worker, with the same structure as `dist/`. */
-const OWN = 'longpole';
-const ENTRIES = ['engine/workerProcess/workerProcessMain.js', 'engine/worker/threadMain.js'] as const;
-
-/** File that Node runs on a worker. */
-export const WORKER_ENTRY = `${OWN}/${ENTRIES[0]}`;
-
 /** Packages that are not bundled: koffi and lz4-napi have binaries and are optional on a worker, the others only compile. */
 const EXTERNAL = ['koffi', 'lz4-napi', 'tsx', 'esbuild'];
 const URL_NAME = '__longpole_module_url';
 /** Oldest Node of a worker. */
 const TARGET = 'node20.19';
 
-const COMMON = {
+/** Options for modules of the program. */
+const MODULES = {
   bundle: true,
   write: false,
   format: 'esm',
@@ -41,15 +30,8 @@ const COMMON = {
   banner: {
     js: "import { createRequire as __longpole_require } from 'node:module'; const require = __longpole_require(import.meta.url);",
   },
-} satisfies BuildOptions;
-
-/** Options for modules of the program. */
-const MODULES = {
-  ...COMMON,
   outfile: '/bundle.mjs',
   keepNames: true,
-  // The modules of this package one by one: `packages` replaces one of them.
-  conditions: ['longpole-modules'],
   external: EXTERNAL,
   sourcemap: 'inline',
   sourcesContent: false,
@@ -58,55 +40,12 @@ const MODULES = {
 } satisfies BuildOptions;
 
 /**
- * Returns Longpole's code for the process and the isolates of a worker.
- *
- * @throws (rejects) LongpoleError ERR_LONGPOLE_BUNDLE
- */
-export async function workerFiles(): Promise<readonly BundleFile[]> {
-  const outputFiles = await bundled({
-    ...COMMON,
-    entryPoints: ENTRIES.map((entry) => `${DIST}${entry}`),
-    outbase: DIST,
-    outdir: `/${OWN}`,
-    external: EXTERNAL,
-    plugins: [packages(), ownTasks()],
-  });
-  const manifest = { name: `${OWN}/package.json`, bytes: Buffer.from('{ "type": "module" }') };
-  return [
-    manifest,
-    ...outputFiles.map(({ path, contents }) => ({ name: path.slice(path.indexOf(OWN)), bytes: contents })),
-  ];
-}
-
-/** Returns whether Longpole's code for workers contains this module. */
-export function isOwnModule(url: string): boolean {
-  return url === OWN_TASKS;
-}
-
-const OWN_TASKS = new URL('../engine/worker/workerPlugins.js', import.meta.url).href;
-
-/** Registers Longpole's tasks when an isolate starts, with the URL of their module in this program. */
-function ownTasks(): Plugin {
-  return {
-    name: 'longpole-tasks',
-    setup: (build) => {
-      build.onLoad({ filter: /[\\/]worker[\\/](threadMain|workerPlugins)\.js$/ }, async ({ path }) => {
-        const text = await readFile(path, 'utf8');
-        return path.endsWith('threadMain.js')
-          ? { contents: `import './workerPlugins.js'; ${text}`, loader: 'js' }
-          : { contents: text.replaceAll('import.meta.url', JSON.stringify(OWN_TASKS)), loader: 'js' };
-      });
-    },
-  };
-}
-
-/**
  * Bundles the modules of these URLs in a file that exports `modules`, a Map from URLs to functions that import the
  * modules. The name of the file contains a hash of its content.
  *
  * @throws (rejects) LongpoleError ERR_LONGPOLE_BUNDLE
  */
-export async function bundleModules(urls: readonly string[], nodeModules: NodeModules): Promise<BundleFile> {
+export async function bundleModules(urls: readonly string[], nodeModules: NodeModules): Promise<WorkerFile> {
   const entries = urls.map(
     (url) => `[${JSON.stringify(url)}, () => import(${JSON.stringify(fileURLToPath(url))})]`,
   );
@@ -117,7 +56,7 @@ export async function bundleModules(urls: readonly string[], nodeModules: NodeMo
       loader: 'js',
     },
     ...MODULES,
-    plugins: [packages(), ownUrls(), ...(nodeModules === 'installed' ? [installedPackages()] : [])],
+    plugins: [workersLongpole(), ownUrls(), ...(nodeModules === 'installed' ? [installedPackages()] : [])],
   });
   const bytes = outputFiles[0]?.contents ?? new Uint8Array(0);
   const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
@@ -138,11 +77,13 @@ export interface FunctionBundle {
  * @throws (rejects) LongpoleError ERR_LONGPOLE_BUNDLE
  */
 export async function bundleFunctions(file: string): Promise<FunctionBundle | undefined> {
-  const esbuild = await import('esbuild').catch(() => installedFor(file));
+  const esbuild = installedFor(import.meta.url) ?? installedFor(file);
   if (esbuild === undefined) return undefined;
   try {
     const { outputFiles, metafile } = await esbuild.build({
       ...MODULES,
+      // The modules of this package one by one, so that `unusedParts` can leave most of them out.
+      conditions: ['longpole-modules'],
       entryPoints: [file],
       metafile: true,
       plugins: [ownUrls(), unusedParts()],
@@ -154,12 +95,18 @@ export async function bundleFunctions(file: string): Promise<FunctionBundle | un
   }
 }
 
-function installedFor(file: string): typeof import('esbuild') | undefined {
+/** Returns the esbuild that a module finds. */
+function installedFor(module: string): typeof import('esbuild') | undefined {
   try {
-    return createRequire(file)('esbuild');
+    return esbuildFor(module);
   } catch {
     return undefined;
   }
+}
+
+/** Loads esbuild. An `import` would take 45 ms of CPU to find the names that its file exports. */
+function esbuildFor(module: string): typeof import('esbuild') {
+  return createRequire(module)('esbuild');
 }
 
 /** Module of Longpole that others import for its effect only. */
@@ -192,8 +139,7 @@ function unusedParts(): Plugin {
 /** Loads esbuild when it is needed, because an installation may lack its binary. */
 async function bundled(options: BuildOptions & { readonly write: false }): Promise<readonly OutputFile[]> {
   try {
-    const { build } = await import('esbuild');
-    return (await build(options)).outputFiles;
+    return (await esbuildFor(import.meta.url).build(options)).outputFiles;
   } catch (error) {
     throw bundleError(error);
   }
@@ -219,6 +165,19 @@ function ownUrls(): Plugin {
   };
 }
 
+/** Lets the modules import the Longpole of the worker: its isolates have loaded most of it, and it needs no bundling. */
+function workersLongpole(): Plugin {
+  return {
+    name: 'longpole-of-worker',
+    setup: (build) => {
+      build.onResolve({ filter: /^longpole(\/(local|diagnostics|trace|analysis))?$/ }, ({ path }) => ({
+        path: `./${ownEntry(path)}`,
+        external: true,
+      }));
+    },
+  };
+}
+
 /** Leaves the program's packages out. Workers need not have Longpole and its packages. */
 function installedPackages(): Plugin {
   return {
@@ -237,32 +196,6 @@ function loaderOf(path: string): Loader {
   const [, kind = 'js'] = /\.[cm]?([jt]sx?)$/.exec(path) ?? [];
   return kind === 'tsx' || kind === 'ts' || kind === 'jsx' ? kind : 'js';
 }
-
-/** Bundles the packages without binaries that Longpole loads by name at their first use. */
-function packages(): Plugin {
-  return {
-    name: 'longpole-packages',
-    setup: (build) => {
-      build.onLoad({ filter: /[\\/]base[\\/]packages\.js$/ }, ({ path }) =>
-        path === fileURLToPath(new URL('../base/packages.js', import.meta.url))
-          ? { contents: PACKAGES, loader: 'js', resolveDir: dirname(path) }
-          : undefined,
-      );
-    },
-  };
-}
-
-const PACKAGES = `
-export function loadPackage(name) {
-  switch (name) {
-    case 'acorn': return require('acorn');
-    case 'eslint-scope': return require('eslint-scope');
-    case 'yaml': return require('yaml');
-    case 'koffi': return require('koffi');
-    default: return require('lz4-napi');
-  }
-}
-`;
 
 function isBuildFailure(error: unknown): error is BuildFailure {
   return error instanceof Error && 'errors' in error && Array.isArray(error.errors);

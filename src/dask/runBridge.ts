@@ -16,6 +16,7 @@ import {
   readEvent,
 } from './runFrames.js';
 import { type DaskSecurity, securityEnvironment } from './schedulerAddress.js';
+import type { WorkerFile } from './workerFiles.js';
 
 export interface RunBridgeOptions {
   /** Address of the scheduler; `dask` for a new cluster on this machine. */
@@ -144,7 +145,7 @@ export class RunBridge {
   }
 
   /** Sends a file to every worker that runs Node now or later, ahead of later messages. */
-  file(name: string, bytes: Uint8Array): void {
+  file({ name, bytes }: WorkerFile): void {
     const path = Buffer.from(name);
     const head = Buffer.alloc(2);
     head.writeUInt16BE(path.length);

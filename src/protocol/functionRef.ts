@@ -13,6 +13,9 @@ export interface ModuleFunctionRef {
   readonly bundle?: string;
 }
 
+/** URL of Longpole's own tasks, which every isolate finds beside its code. */
+export const OWN_TASKS = 'longpole:tasks';
+
 /** A function without free variables, sent as `expression`: source text that evaluates to the function. */
 export interface SourceFunctionRef {
   readonly type: 'source';

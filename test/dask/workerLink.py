@@ -4,7 +4,7 @@ import asyncio
 import json
 import tempfile
 
-from longpole_dask import node_tap, run_bridge
+from longpole_dask import node_tap, worker_link
 
 ADDRESS = "tcp://127.0.0.1:1"
 
@@ -52,9 +52,9 @@ async def turns():
 
 async def leases():
     """Returns the number of held threads after a release that a lease follows at once, and after the next release."""
-    run_bridge.INTERVAL = 0
+    worker_link.LEASE_SECONDS = 0
     client = Leases()
-    link = run_bridge.WorkerLink(Bridge(client), ADDRESS, "w0")
+    link = worker_link.WorkerLink(Bridge(client), ADDRESS, "w0")
     link.lease(1)
     await turns()
     link.release(1, b"")
@@ -85,14 +85,14 @@ class Direct:
 
 async def lost_file():
     """Returns the failures of a bridge whose file the worker cannot write."""
-    run_bridge.RETRY_SECONDS = 0
+    worker_link.RETRY_SECONDS = 0
     with tempfile.TemporaryDirectory() as folder:
         worker = Worker(folder)
         tap = node_tap.NodeTap(Bridge.name, "node")
         worker.plugins[Bridge.name] = tap
         tap.setup(worker)
         bridge = Bridge(Direct(worker))
-        link = run_bridge.WorkerLink(bridge, ADDRESS, "w0")
+        link = worker_link.WorkerLink(bridge, ADDRESS, "w0")
         # There is a folder where the file should be.
         link.post(node_tap.frame(node_tap.FILE, 0, b"\0\1."))
         link.post(node_tap.frame(node_tap.KILL, 1))

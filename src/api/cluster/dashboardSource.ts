@@ -6,7 +6,7 @@ import type { RunningRow } from '../../protocol/viewRows.js';
 import type { ClusterStatus, LiveSource } from '../../server/source.js';
 import { progressOf } from '../../server/sums.js';
 import type { LiveTrace } from '../../trace/live/liveTrace.js';
-import { clusterWorkerRow, idOf, prefixOf, RunningTasks, type TaskOf } from '../statusRows.js';
+import { clusterWorkerRow, idOf, prefixOfTask, RunningTasks, type TaskOf } from '../statusRows.js';
 import { clusterFigures } from './clusterFigures.js';
 import type { ObservedCluster } from './observedCluster.js';
 
@@ -73,7 +73,7 @@ function clusterStatus(
       clusterWorkerRow(engine.scheduler.state, worker),
     ),
     running: [...runningRows(cluster, running)],
-    ...progressOf(totals, Array.from(processingTasks(cluster), prefixOf)),
+    ...progressOf(totals, Array.from(processingTasks(cluster), prefixOfTask)),
   };
 }
 

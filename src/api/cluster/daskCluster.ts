@@ -3,9 +3,9 @@
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { internalError, LongpoleError } from '../../base/errors.js';
-import { type NodeModules, WORKER_ENTRY, workerFiles } from '../../dask/moduleBundle.js';
 import { type DaskWorkerFacts, RunBridge, type RunBridgeEvent } from '../../dask/runBridge.js';
 import { schedulerAddress } from '../../dask/schedulerAddress.js';
+import { WORKER_ENTRY, workerFiles } from '../../dask/workerFiles.js';
 import { onDask } from '../../engine/cluster/engineWorker.js';
 import type { ProcessPlace, RemotePlaces } from '../../engine/cluster/processCluster.js';
 import type { WorkerSite } from '../../engine/cluster/workerPlaces.js';
@@ -65,9 +65,7 @@ export class DaskCluster extends Cluster {
       record: options.record !== false || serving.dashboard !== undefined,
     };
     // Bundling takes place while Python starts.
-    const bundling = workerFiles();
-    bundling.catch(() => undefined);
-    const sites = new Sites(nodeModules);
+    const sites = new Sites(new ShippedModules(nodeModules));
     const { bridge, hello } = await RunBridge.start({
       address,
       security,
@@ -79,8 +77,8 @@ export class DaskCluster extends Cluster {
       onLost: (error) => sites.onLost(error),
     });
     const parts = await closing(bridge, async () => {
-      const [{ makeClusterParts }, files] = await Promise.all([import('./clusterParts.js'), bundling]);
-      for (const { name, bytes } of files) bridge.file(name, bytes);
+      const [{ makeClusterParts }, files] = await Promise.all([import('./clusterParts.js'), workerFiles()]);
+      for (const file of files) bridge.file(file);
       return makeClusterParts({
         ...partsOptions,
         remote: sites.places(bridge, networkOf(hello.scheduler, hello.host)),
@@ -118,15 +116,15 @@ export class DaskCluster extends Cluster {
 /** The present Dask workers. */
 class Sites {
   readonly #byAddress = new Map<string, { readonly facts: DaskWorkerFacts; readonly site: WorkerSite }>();
-  readonly #nodeModules: NodeModules;
+  readonly #modules: ShippedModules;
   #parts: ClusterParts | undefined;
   #close: () => void = () => undefined;
   #hasEnded = false;
   /** Events before the first workers had joined; undefined afterwards. */
   #early: RunBridgeEvent[] | undefined = [];
 
-  constructor(nodeModules: NodeModules) {
-    this.#nodeModules = nodeModules;
+  constructor(modules: ShippedModules) {
+    this.#modules = modules;
   }
 
   /** Sets the cluster. `close` is called when the bridge is lost, because then no worker can be reached. */
@@ -140,15 +138,14 @@ class Sites {
   }
 
   places(bridge: RunBridge, network: PeerNetwork): RemotePlaces {
-    const modules = new ShippedModules((name, bytes) => bridge.file(name, bytes), this.#nodeModules);
-    modules.shipRegistered();
+    this.#modules.begin((file) => bridge.file(file));
     const of = ({ info }: { readonly info: { readonly address: string } }): ProcessPlace => {
       const facts = [...this.#byAddress.values()].find(({ site }) => site.address === info.address)?.facts;
       if (facts === undefined) throw internalError(`There is no Dask worker ${info.address}.`);
       return {
         open: remoteChannel({
           start: (events) => bridge.process(facts.address, WORKER_ENTRY, ALLOCATOR, events),
-          prepare: (functions) => modules.prepare(functions),
+          prepare: (functions) => this.#modules.prepare(functions),
           isLocal: facts.hostname === hostname() && facts.boot === bootId(),
         }),
         directory: facts.directory,

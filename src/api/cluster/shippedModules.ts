@@ -1,7 +1,8 @@
 // Sends the modules of tasks to the workers of a Dask cluster, as one bundle with all modules that have registered
 // tasks so far. A task of a module that registers later causes another bundle.
 import { LongpoleError, sentenceOf } from '../../base/errors.js';
-import { bundleModules, isOwnModule, type NodeModules } from '../../dask/moduleBundle.js';
+import { bundleModules, type NodeModules } from '../../dask/moduleBundle.js';
+import type { WorkerFile } from '../../dask/workerFiles.js';
 import { registeredUrls } from '../../graph/taskRegistry.js';
 import type { FunctionRef, UnavailableFunctionRef } from '../../protocol/functionRef.js';
 
@@ -9,37 +10,34 @@ import type { FunctionRef, UnavailableFunctionRef } from '../../protocol/functio
 type Shipped = string | LongpoleError;
 
 export class ShippedModules {
-  readonly #send: (name: string, bytes: Uint8Array) => void;
   readonly #nodeModules: NodeModules;
+  #send: ((file: WorkerFile) => void) | undefined;
+  /** Bundles that were built before the workers are known. */
+  readonly #early: WorkerFile[] = [];
   readonly #shipped = new Map<string, Shipped>();
   readonly #building = new Map<string, Promise<void>>();
 
-  /** @param send sends a file to all workers, ahead of later messages */
-  constructor(send: (name: string, bytes: Uint8Array) => void, nodeModules: NodeModules) {
-    this.#send = send;
+  constructor(nodeModules: NodeModules) {
     this.#nodeModules = nodeModules;
+    // The modules that have registered tasks so far are bundled while the program connects.
+    const first = [...registeredUrls()].find(travels);
+    if (first !== undefined) void this.#ship(first);
   }
 
-  /** Sends the modules that have registered tasks so far, while the workers start. */
-  shipRegistered(): void {
-    const first = [...registeredUrls()].find((url) => this.#travels(url));
-    if (first !== undefined) void this.#ship(first);
+  /** @param send sends a file to all workers, ahead of later messages */
+  begin(send: (file: WorkerFile) => void): void {
+    this.#send = send;
+    for (const file of this.#early.splice(0)) send(file);
   }
 
   /**
    * Returns the functions with the bundles of their modules, or a promise if a bundle has to be built. Never rejects.
    */
   prepare(functions: readonly FunctionRef[]): readonly FunctionRef[] | Promise<readonly FunctionRef[]> {
-    const missing = functions.flatMap((ref) =>
-      ref.type === 'module' && this.#travels(ref.url) ? [ref.url] : [],
-    );
+    const missing = functions.flatMap((ref) => (ref.type === 'module' && travels(ref.url) ? [ref.url] : []));
     const now = (): readonly FunctionRef[] => functions.map((ref) => this.#located(ref));
     const waits = [...new Set(missing)].flatMap((url) => (this.#shipped.has(url) ? [] : [this.#ship(url)]));
     return waits.length === 0 ? now() : Promise.all(waits).then(now);
-  }
-
-  #travels(url: string): boolean {
-    return url.startsWith('file:') && !isOwnModule(url);
   }
 
   #located(ref: FunctionRef): FunctionRef {
@@ -51,7 +49,7 @@ export class ShippedModules {
   #ship(url: string): Promise<void> {
     const building = this.#building.get(url);
     if (building !== undefined) return building;
-    const urls = [...new Set([...registeredUrls(), url])].filter((one) => this.#travels(one));
+    const urls = [...new Set([...registeredUrls(), url])].filter(travels);
     const built = this.#build(urls, url);
     for (const one of urls) if (!this.#shipped.has(one)) this.#building.set(one, built);
     return built;
@@ -59,9 +57,10 @@ export class ShippedModules {
 
   async #build(urls: readonly string[], wanted: string): Promise<void> {
     try {
-      const { name, bytes } = await bundleModules(urls, this.#nodeModules);
-      this.#send(name, bytes);
-      for (const url of urls) if (!this.#shipped.has(url)) this.#shipped.set(url, name);
+      const file = await bundleModules(urls, this.#nodeModules);
+      if (this.#send === undefined) this.#early.push(file);
+      else this.#send(file);
+      for (const url of urls) if (!this.#shipped.has(url)) this.#shipped.set(url, file.name);
     } catch (error) {
       // Find the modules that can be bundled.
       if (urls.length > 1) {
@@ -80,6 +79,11 @@ export class ShippedModules {
       this.#shipped.set(wanted, cause);
     }
   }
+}
+
+/** Returns whether the workers need a bundle with this module. */
+function travels(url: string): boolean {
+  return url.startsWith('file:');
 }
 
 function unavailable(name: string, { code, message }: LongpoleError): UnavailableFunctionRef {

@@ -1,6 +1,7 @@
 // Reports the tasks that a close ends before they have ended by themselves. Otherwise a trace would not show them.
 import { countsOf } from '../../base/lookUps.js';
 import { countText } from '../../base/words.js';
+import { prefixOf } from '../../protocol/clusterObserver.js';
 import { ERRED, FORGOTTEN, MEMORY } from '../scheduler/taskStates.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import type { ComputationState } from './computationState.js';
@@ -47,7 +48,6 @@ export function cuttingOff(engine: ClusterEngine, what: string, isAll: boolean, 
 /** Yields the prefix of each unfinished task. */
 function* unfinishedPrefixes(engine: ClusterEngine): Generator<string> {
   for (const computation of engine.computations) {
-    const { prefixes, prefixOf } = computation.info;
-    for (const local of unfinishedTasks(engine, computation)) yield prefixes[prefixOf[local]!]!;
+    for (const local of unfinishedTasks(engine, computation)) yield prefixOf(computation.info, local);
   }
 }

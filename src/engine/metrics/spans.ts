@@ -5,6 +5,7 @@ import {
   type ClusterObserver,
   type Computation,
   type MetricSample,
+  prefixOf,
   TASK_LOST,
   TASK_MEMORY,
   type TaskRuns,
@@ -250,8 +251,7 @@ export class Spans implements ClusterObserver {
     if (Number.isNaN(start) || Number.isNaN(stop)) return;
     node.start = earlier(node.start, start);
     node.stop = later(node.stop, stop);
-    const prefix = computation.prefixes[computation.prefixOf[ids[index]!]!] ?? '';
-    addRuns(node.prefixes, prefix, 1, stop - start);
+    addRuns(node.prefixes, prefixOf(computation, ids[index]!), 1, stop - start);
   }
 
   /** Counts tasks of the span, and of all enclosing spans, that become pending or end. */

@@ -3,7 +3,7 @@
 
 import { LongpoleError, sentenceOf } from '../../base/errors.js';
 import { registeredTasks, whenRegistered } from '../../graph/taskRegistry.js';
-import type { FunctionRef, ModuleFunctionRef } from '../../protocol/functionRef.js';
+import { type FunctionRef, type ModuleFunctionRef, OWN_TASKS } from '../../protocol/functionRef.js';
 import { isCallable, type TaskCallable } from './evaluator.js';
 import { compilerFor, importModule } from './importModule.js';
 import { pythonCallable } from './pythonCall.js';
@@ -80,12 +80,16 @@ function lookUp(path: string): TaskCallable {
   return (...args) => Reflect.apply(fn, owner, args);
 }
 
+function importTasks({ url, bundle }: ModuleFunctionRef): Promise<unknown> {
+  return url === OWN_TASKS ? import('./workerPlugins.js') : importModule(url, bundle);
+}
+
 async function loadFromModule(ref: ModuleFunctionRef): Promise<TaskCallable> {
   try {
     // A script that awaits results at its top level never finishes its import here. Its tasks are registered before
     // that.
     await forbidExitDuring(() =>
-      Promise.race([importModule(ref.url, ref.bundle), whenRegistered(ref.url, ref.name), timeLimit()]),
+      Promise.race([importTasks(ref), whenRegistered(ref.url, ref.name), timeLimit()]),
     );
   } catch (error) {
     return failing(ref, error);

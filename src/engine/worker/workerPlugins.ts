@@ -3,7 +3,7 @@
 import { internalError, invalidArgument } from '../../base/errors.js';
 import { isError } from '../../base/isError.js';
 import { registerTasks } from '../../graph/taskRegistry.js';
-import type { FunctionRef } from '../../protocol/functionRef.js';
+import { type FunctionRef, OWN_TASKS } from '../../protocol/functionRef.js';
 import type { WorkerSnapshot } from '../host/workerView.js';
 import { isCallable, type TaskCallable } from './evaluator.js';
 import { importModule } from './importModule.js';
@@ -176,7 +176,7 @@ function isSpec(value: unknown): value is WorkerPluginSpec {
 }
 
 registerTasks(
-  import.meta.url,
+  OWN_TASKS,
   new Map<string, TaskCallable>([
     ['install', install],
     ['uninstall', uninstall],
@@ -184,5 +184,5 @@ registerTasks(
 );
 
 /** The function for `WorkerHost.call` with `{ plugin }`. */
-export const INSTALL_PLUGIN: FunctionRef = { type: 'module', url: import.meta.url, name: 'install' };
-export const UNINSTALL_PLUGIN: FunctionRef = { type: 'module', url: import.meta.url, name: 'uninstall' };
+export const INSTALL_PLUGIN: FunctionRef = { type: 'module', url: OWN_TASKS, name: 'install' };
+export const UNINSTALL_PLUGIN: FunctionRef = { type: 'module', url: OWN_TASKS, name: 'uninstall' };

@@ -35,6 +35,7 @@ import { MessageLog } from '../pool/messageLog.js';
 import { Outbox } from '../pool/outbox.js';
 import { PendingCalls } from '../pool/pendingCalls.js';
 import { workerStartError } from '../taskFailure.js';
+import { FailedFetches } from '../transfer/failedFetches.js';
 import type { PeerClient } from '../transfer/peerClient.js';
 import { SilenceWatch } from './silence.js';
 import { vitalsFile } from './vitalsFile.js';
@@ -73,6 +74,7 @@ export class ProcessHost implements WorkerHost {
   link: WorkerLink | undefined;
   readonly #options: ProcessHostOptions;
   readonly #events: HostEvents;
+  readonly #failed: FailedFetches;
   readonly #channel: WorkerChannel;
   readonly #outbox = new Outbox<ToWorker>((message) => this.#send(message));
   readonly #sent = new MessageLog();
@@ -128,6 +130,7 @@ export class ProcessHost implements WorkerHost {
     this.vitals = vitalsFile(options.birth);
     this.#options = options;
     this.#events = events;
+    this.#failed = new FailedFetches((...args) => events.event(...args));
     this.#silence = new SilenceWatch(options.ttl, START_SECONDS, () => this.#silent());
     this.#exited = new Promise((resolve) => {
       this.#exit = resolve;
@@ -197,7 +200,7 @@ export class ProcessHost implements WorkerHost {
       const { results } = await this.#options.client.fetch(this.#address, ids, { peer, what: 'gather' });
       return results;
     } catch (error) {
-      this.#events.event('peer', isError(error) ? error.message : String(error));
+      this.#failed.add(this.#address, inputs.length, error);
       return new Map();
     }
   }

@@ -1,11 +1,11 @@
 // Access to the stores of other worker processes, over sockets.
 
-import { isError } from '../../base/isError.js';
 import { pushTo } from '../../base/lookUps.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import type { PackedResult, ResultId } from '../../protocol/packedResult.js';
 import type { GatherInput } from '../../protocol/workerMessages.js';
 import type { Gathered, PeerAnswer, Peers } from '../host/peers.js';
+import { FailedFetches } from '../transfer/failedFetches.js';
 import { OpenTransfers } from '../transfer/openTransfers.js';
 import type { PeerClient } from '../transfer/peerClient.js';
 
@@ -13,12 +13,12 @@ export class ProcessPeers implements Peers {
   readonly #client: PeerClient;
   /** Fetches in progress. */
   readonly open = new OpenTransfers();
-  readonly #notify: (topic: string, text: string) => void;
+  readonly #failed: FailedFetches;
 
   /** @param notify receives the errors of peers that could not be reached */
   constructor(client: PeerClient, notify: (topic: string, text: string) => void) {
     this.#client = client;
-    this.#notify = notify;
+    this.#failed = new FailedFetches(notify);
   }
 
   async fetch(inputs: readonly GatherInput[], what: Transfer['what']): Promise<PeerAnswer> {
@@ -40,7 +40,7 @@ export class ProcessPeers implements Peers {
           const { nbytes, start, stop } = fetched;
           if (inputs.length > 0) gathered.push({ inputs, nbytes, start, stop });
         } catch (error) {
-          this.#notify('peer', isError(error) ? error.message : String(error));
+          this.#failed.add(address, wanted.length, error);
           for (const input of wanted) missing.push(input);
         } finally {
           open.end();
