@@ -1,8 +1,11 @@
 // Finds the work that was lost with workers: results that were computed again, and task runs that ended with their
 // worker. A worker that leaves after it has handed over its results loses no work.
+import { oncePer } from '../base/lookUps.js';
 import { TASK_LOST, TASK_MEMORY } from '../protocol/clusterObserver.js';
+import { WORKER_LOST } from '../protocol/eventTopics.js';
 import type { Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
+import { gapsBetween, type Span } from './spans.js';
 
 /** Seconds after which the loss of a worker is noticed at the latest: Dask's default of `scheduler.worker-ttl`. */
 const MAX_UNNOTICED = 300;
@@ -26,9 +29,28 @@ export interface LostWorker {
 
 /**
  * Returns the lost workers in order of time; empty if nothing was computed again. A live trace has only the task runs
- * in its window. Cost: a walk over the tasks, and a second walk if a task ran twice.
+ * in its window. Computed once per trace; cost: a walk over the tasks, and a second walk if a task ran twice.
  */
-export function lostWorkers(trace: Trace): readonly LostWorker[] {
+export const lostWorkers = oncePer((trace: Trace): readonly LostWorker[] => findLost(trace));
+
+/** A time in which no task ran, because the loss of a worker had not been noticed. */
+export interface UnnoticedLoss extends Span {
+  /** Row of workers. */
+  readonly row: number;
+}
+
+/** Returns the times in which no task ran until the loss of a worker was noticed, in order. Computed once per trace. */
+export const unnoticedLosses = oncePer((trace: Trace): readonly UnnoticedLoss[] => {
+  const lost = lostWorkers(trace);
+  if (lost.length === 0) return [];
+  const { started, stopped } = trace.tasks;
+  const ran = Array.from(lanesOf(trace).spans.rows, (row) => ({ start: started[row]!, stop: stopped[row]! }));
+  return lost
+    .flatMap(({ row, time, removed }) => gapsBetween(time, removed, ran).map((gap) => ({ ...gap, row })))
+    .sort((a, b) => a.start - b.start);
+});
+
+function findLost(trace: Trace): readonly LostWorker[] {
   const { id, attempt, length } = trace.tasks;
   if (!trace.workers.stopped.some((time) => !Number.isNaN(time))) return [];
   const ids = new Set<number>();
@@ -107,7 +129,7 @@ class LostWork {
 function silentFrom({ tasks, events, workers, strings }: Trace): Float64Array {
   const silent = new Float64Array(workers.length).fill(Number.POSITIVE_INFINITY);
   for (let row = 0; row < events.length; row++)
-    if (events.worker[row]! >= 0 && strings.get(events.topic[row]!) === 'worker-lost')
+    if (events.worker[row]! >= 0 && strings.get(events.topic[row]!) === WORKER_LOST)
       silent[events.worker[row]!] = Number.NEGATIVE_INFINITY;
   for (let row = 0; row < tasks.length; row++) {
     const worker = tasks.worker[row]!;

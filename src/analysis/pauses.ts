@@ -1,17 +1,12 @@
 // Finds the time spans in which workers were paused, i.e. started no task, because their memory was short.
 import { oncePer } from '../base/lookUps.js';
+import { WORKER_FULL, WORKER_PAUSED } from '../protocol/eventTopics.js';
 import type { Trace } from '../trace/trace.js';
 
 export interface Pause {
   readonly start: number;
   readonly stop: number;
 }
-
-/** Topics of events that end a pause, by the topic that begins it. */
-const TOPICS: ReadonlyMap<string, string> = new Map([
-  ['worker-paused', 'worker-unpaused'],
-  ['worker-full', 'worker-has-room'],
-]);
 
 /** Returns the pauses by row of workers, in order and without overlaps. Computed once per trace. */
 export const pausesOf = oncePer((trace: Trace): ReadonlyMap<number, readonly Pause[]> => findPauses(trace));
@@ -21,7 +16,7 @@ function findPauses(trace: Trace): Map<number, Pause[]> {
   const topics = new Map<number, string>();
   for (const id of new Set(events.topic)) if (id >= 0) topics.set(id, strings.get(id));
   const found = new Map<number, Pause[]>();
-  for (const [begin, end] of TOPICS) {
+  for (const { begin, end } of [WORKER_PAUSED, WORKER_FULL]) {
     const open = new Map<number, number>();
     for (let row = 0; row < events.length; row++) {
       const [worker, topic] = [events.worker[row]!, topics.get(events.topic[row]!)];

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseStealing, STEALING, stealingText } from '../protocol/stealingText.js';
+import { STEALING } from '../protocol/eventTopics.js';
+import { parseStealing, stealingText } from '../protocol/stealingText.js';
 import { LiveTrace } from '../trace/live/liveTrace.js';
 import { stolenWork } from './stolenWork.js';
 

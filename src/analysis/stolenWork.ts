@@ -1,7 +1,8 @@
 // Computes which workers without work took tasks of which other workers.
 import { getOrMake } from '../base/lookUps.js';
 import { sortedOrder } from '../base/sortedOrder.js';
-import { parseStealing, STEALING } from '../protocol/stealingText.js';
+import { STEALING } from '../protocol/eventTopics.js';
+import { parseStealing } from '../protocol/stealingText.js';
 import { textOf, workerName } from '../trace/names.js';
 import { StringTable } from '../trace/stringTable.js';
 import type { Trace } from '../trace/trace.js';

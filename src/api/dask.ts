@@ -9,7 +9,6 @@ import type { ClusterObserver } from '../protocol/clusterObserver.js';
 import type { DashboardServer } from '../server/dashboardServer.js';
 import { LiveTrace } from '../trace/live/liveTrace.js';
 import type { Trace } from '../trace/trace.js';
-import { ClusterCounters } from './cluster/clusterCounters.js';
 import { DASHBOARD_OPTIONS, type DashboardOptions } from './cluster/clusterOptions.js';
 import { daskSource } from './daskSource.js';
 import { packageVersion } from './packageVersion.js';
@@ -48,22 +47,14 @@ export class DaskObservation {
   readonly #bridge: DaskBridge;
   readonly #mirror: ClusterMirror;
   readonly #live: LiveTrace;
-  readonly #counters: ClusterCounters;
   readonly #servers: DashboardServer[] = [];
 
   /** @internal */
-  constructor(
-    address: string,
-    bridge: DaskBridge,
-    mirror: ClusterMirror,
-    live: LiveTrace,
-    counters: ClusterCounters,
-  ) {
+  constructor(address: string, bridge: DaskBridge, mirror: ClusterMirror, live: LiveTrace) {
     this.address = address;
     this.#bridge = bridge;
     this.#mirror = mirror;
     this.#live = live;
-    this.#counters = counters;
   }
 
   /** Facts about the scheduler, e.g. `distributed` → `2026.8.0`. */
@@ -96,7 +87,7 @@ export class DaskObservation {
   async dashboard(options: DashboardOptions = {}): Promise<string> {
     checkOptions('DaskObservation.dashboard', options, DASHBOARD_OPTIONS);
     const { DashboardServer: Server } = await import('../server/dashboardServer.js');
-    const source = daskSource(this.address, this.#mirror, this.#live, this.#counters);
+    const source = daskSource(this.address, this.#mirror, this.#live);
     const server = await Server.start({ ...options, source });
     server.keepAlive();
     this.#servers.push(server);
@@ -162,8 +153,7 @@ export async function observeDask(
   const { python, security, timeout = 10, observers = () => [] } = options;
   const place = schedulerAddress(address, security);
   const live = new LiveTrace({ window: { tasks: MAX_TASKS, intervals: MAX_TASKS } });
-  const counters = new ClusterCounters();
-  const allObservers: ClusterObserver[] = [live, counters];
+  const allObservers: ClusterObserver[] = [live];
   const mirror = new ClusterMirror(allObservers);
   const bridge = await DaskBridge.start({
     address: place,
@@ -176,5 +166,5 @@ export async function observeDask(
       mirror.take(row);
     },
   });
-  return new DaskObservation(place, bridge, mirror, live, counters);
+  return new DaskObservation(place, bridge, mirror, live);
 }

@@ -6,16 +6,10 @@ import type { ClusterFigures } from '../server/prometheus/figures.js';
 import type { ClusterStatus, LiveSource } from '../server/source.js';
 import { progressOf } from '../server/sums.js';
 import type { LiveTrace } from '../trace/live/liveTrace.js';
-import type { ClusterCounters } from './cluster/clusterCounters.js';
-import { type OwnFigures, observedFigures, stateFigures } from './cluster/clusterFigures.js';
+import { type OwnFigures, stateFigures, workerSums } from './cluster/clusterFigures.js';
 import { workerRow } from './statusRows.js';
 
-export function daskSource(
-  address: string,
-  mirror: ClusterMirror,
-  trace: LiveTrace,
-  counters: ClusterCounters,
-): LiveSource {
+export function daskSource(address: string, mirror: ClusterMirror, trace: LiveTrace): LiveSource {
   return {
     kind: 'live',
     title: `Dask cluster ${address}`,
@@ -27,7 +21,7 @@ export function daskSource(
     status: () => clusterStatus(mirror, trace),
     processing: () => mirror.tasks.processingIds,
     isComputing: () => mirror.tasks.isProcessing,
-    figures: () => daskFigures(mirror, trace, counters),
+    figures: () => daskFigures(mirror, trace),
   };
 }
 
@@ -74,13 +68,10 @@ const UNKNOWN_OPEN = {
 };
 
 /** Returns the figures for Prometheus that an observation measures. Sums begin with the observation. */
-function daskFigures(
-  mirror: ClusterMirror,
-  { totals }: LiveTrace,
-  counters: ClusterCounters,
-): ClusterFigures {
+function daskFigures(mirror: ClusterMirror, { totals }: LiveTrace): ClusterFigures {
   return {
-    ...observedFigures(totals, counters, mirror.workers.all, workerFigures),
+    totals,
+    workers: workerSums(totals, mirror.workers.all, workerFigures),
     clients: UNKNOWN,
     clientsAdded: UNKNOWN,
     clientsRemoved: UNKNOWN,

@@ -2,6 +2,7 @@
 
 export type { ErrorCode } from '../base/errors.js';
 export { KilledWorkerError, LongpoleError, TaskError } from '../base/errors.js';
+export { keySplit } from '../base/keySplit.js';
 export type { SettingName, Settings } from '../base/settings.js';
 export type {
   AlignOptions,
@@ -34,7 +35,7 @@ export type {
 } from '../graph/computeOptions.js';
 export type { Annotations } from '../graph/definedWith.js';
 export type { Input } from '../graph/input.js';
-export { key, keySplit } from '../graph/key.js';
+export { key } from '../graph/key.js';
 export { literal } from '../graph/literal.js';
 export type { PythonFunction } from '../graph/pythonFunction.js';
 export { python } from '../graph/pythonFunction.js';

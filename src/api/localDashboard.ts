@@ -1,7 +1,7 @@
 // The dashboard of the local schedulers of a program, with the same pages as for a cluster.
 import { hostname } from 'node:os';
 import { threadCpuClock } from '../engine/worker/threadCpuClock.js';
-import type { ClusterEvent } from '../protocol/clusterObserver.js';
+import { type ClusterEvent, prefixOf } from '../protocol/clusterObserver.js';
 import type { RunInfo, RunObserver, RunWorker } from '../protocol/runObserver.js';
 import type { RunningRow } from '../protocol/viewRows.js';
 import { epochSeconds } from '../resources/clock.js';
@@ -10,26 +10,20 @@ import type { ClusterStatus, LiveSource } from '../server/source.js';
 import { LiveTrace } from '../trace/live/liveTrace.js';
 import { startAtFreePort } from './cluster/dashboard.js';
 import { config } from './config.js';
-import { prefixOf, RunningTasks, workerRow } from './statusRows.js';
+import { RunningTasks, workerRow } from './statusRows.js';
 
 const NO_SUMS = new Map<string, never>();
-const NO_FIGURES: ClusterFigures = {
+const NO_FIGURES: Omit<ClusterFigures, 'totals'> = {
   clients: 0,
   clientsAdded: 0,
   clientsRemoved: 0,
   desiredWorkers: 0,
-  workersAdded: 0,
-  workersRemoved: 0,
   tasks: NO_SUMS,
   tasksForgotten: 0,
   workers: [],
-  prefixes: [],
   metrics: [],
   stimuli: NO_SUMS,
   thread: { eventLoopDelay: 0, longestTick: 0, ticks: 0, gcSeconds: 0 },
-  transfers: [],
-  durations: [],
-  durationBounds: [],
 };
 
 /**
@@ -92,7 +86,7 @@ class LocalDashboard implements RunObserver {
       status: () => ({ ...this.#status(), ...progressOf(this.#trace.totals, this.#byPrefix()) }),
       processing: () => new Set(this.#runningTasks()),
       isComputing: () => this.#runs.size > 0,
-      figures: () => NO_FIGURES,
+      figures: () => ({ ...NO_FIGURES, totals: this.#trace.totals }),
     };
     const start = async (port: number): Promise<string> => {
       const server = await DashboardServer.start({ port, source });

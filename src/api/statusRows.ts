@@ -1,5 +1,5 @@
 // Rows of a dashboard's status, for clusters, local schedulers and watched Dask clusters.
-import type { Computation, WorkerInfo } from '../protocol/clusterObserver.js';
+import { type Computation, prefixOf, type WorkerInfo } from '../protocol/clusterObserver.js';
 import type { RunningRow, WorkerRow } from '../protocol/viewRows.js';
 
 /** Facts about a worker that change. Bytes and numbers are 0 by default. */
@@ -13,10 +13,6 @@ export function workerRow(info: WorkerInfo, state: WorkerState): WorkerRow {
   const { process = 0, managed = 0, unmanaged = 0, spilled = 0 } = state;
   const known = { index, name, address, host, pid, threads, memoryLimit, started };
   return { ...known, status, processing, occupancy, process, managed, unmanaged, spilled };
-}
-
-export function prefixOf({ prefixes, prefixOf }: Computation, id: number): string {
-  return prefixes[prefixOf[id]!] ?? '';
 }
 
 /** Running tasks with the times at which a status first contained them, by worker. */

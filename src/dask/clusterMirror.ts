@@ -15,8 +15,9 @@ import {
   type StolenRow,
   type WorkerGoneRow,
 } from '../protocol/daskRows.js';
+import { STEALING } from '../protocol/eventTopics.js';
 import { spanId } from '../protocol/metrics.js';
-import { STEALING, stealingText } from '../protocol/stealingText.js';
+import { stealingText } from '../protocol/stealingText.js';
 import { MirrorTasks } from './mirrorTasks.js';
 import { type MirrorWorker, MirrorWorkers } from './mirrorWorkers.js';
 import { ProfileMirror } from './profileMirror.js';

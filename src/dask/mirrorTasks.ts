@@ -1,7 +1,7 @@
 // The tasks of a Dask cluster, from rows of the bridge: the computation of each task, and the state of unfinished
 // tasks. A computation is kept until the scheduler has forgotten all its tasks.
 import { firstWhere, getOrMake } from '../base/lookUps.js';
-import { type Computation, nextAttempt } from '../protocol/clusterObserver.js';
+import { type Computation, nextAttempt, prefixOf } from '../protocol/clusterObserver.js';
 import { damagedRow } from '../protocol/daskCells.js';
 import type { GraphRow } from '../protocol/daskRows.js';
 import { DEFAULT_SPAN } from '../protocol/metrics.js';
@@ -98,7 +98,7 @@ export class MirrorTasks {
     if (found === undefined) return undefined;
     const { computation, local } = found;
     return {
-      prefix: computation.prefixes[computation.prefixOf[local]!] ?? '',
+      prefix: prefixOf(computation, local),
       span: computation.spans[computation.spanOf?.[local] ?? 0] ?? DEFAULT_SPAN,
     };
   }

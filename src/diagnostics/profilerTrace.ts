@@ -1,6 +1,6 @@
 // Builds a trace from the records of profilers, for a report with the usual views and analyses.
 import { hostname } from 'node:os';
-import { keySplit } from '../graph/key.js';
+import { keySplit } from '../base/keySplit.js';
 import { keyGroup } from '../trace/keyGroup.js';
 import { addCacheStays, addSamples, type SampledLevel } from '../trace/localMetrics.js';
 import { StringTable } from '../trace/stringTable.js';

@@ -1,5 +1,5 @@
 // Numbers the prefixes of keys in the order of their first use. Durations are estimated by prefix.
-import { keySplit } from '../graph/key.js';
+import { keySplit } from '../base/keySplit.js';
 
 export interface ComputationPrefixes {
   /** Local id → index into `names`. */

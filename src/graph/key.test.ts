@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LongpoleError } from '../base/errors.js';
-import { key, keySplit } from './key.js';
+import { keySplit } from '../base/keySplit.js';
+import { key } from './key.js';
 
 /** Results of `key_split` in Dask 2026.8. */
 const RECORDED_PREFIXES: readonly (readonly [key: string, prefix: string])[] = [

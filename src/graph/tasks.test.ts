@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LongpoleError } from '../base/errors.js';
+import { keySplit } from '../base/keySplit.js';
 import { resolveFunction } from './callable.js';
 import { Delayed } from './delayed.js';
 import { functionName } from './functionName.js';
-import { keySplit } from './key.js';
 import { delayed } from './taskFunction.js';
 import { registeredTasks } from './taskRegistry.js';
 import { tasks } from './tasks.js';

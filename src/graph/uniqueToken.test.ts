@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { keySplit } from './key.js';
+import { keySplit } from '../base/keySplit.js';
 import { uniqueToken } from './uniqueToken.js';
 
 test('tokens are unique and are not part of the prefix of a key', () => {

@@ -52,6 +52,14 @@ export interface Computation {
   readonly code: string;
 }
 
+/** Returns the prefix of a task by its local id. */
+export function prefixOf(
+  { prefixes, prefixOf }: Pick<Computation, 'prefixes' | 'prefixOf'>,
+  id: number,
+): string {
+  return prefixes[prefixOf[id]!] ?? '';
+}
+
 /**
  * Runs of tasks that have ended, all of one computation and on one worker. The arrays are reused: copy data that you
  * keep.

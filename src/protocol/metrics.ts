@@ -17,6 +17,14 @@ export interface MetricChanges {
   readonly values: Float64Array;
 }
 
+/**
+ * Context of the waits for locks and semaphores. Activities are `wait for Lock 'x'`, with the prefix of the tasks that waited,
+ * and `contended Lock 'x'`: the seconds in which at least one task waited.
+ */
+export const SHARED_CONTEXT = 'shared';
+export const WAIT_FOR = 'wait for ';
+export const CONTENDED = 'contended ';
+
 /** The tags of work outside any span. */
 export const DEFAULT_SPAN: readonly string[] = ['default'];
 

@@ -1,8 +1,5 @@
 // Texts of events about work stealing: a worker without work took tasks of another worker, which is the event's worker.
 
-/** Topic of the events, as in Dask. */
-export const STEALING = 'stealing';
-
 export interface StolenWork {
   /** Number of tasks. */
   readonly tasks: number;

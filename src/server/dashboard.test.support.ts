@@ -81,22 +81,17 @@ export class ScriptedCluster {
         graphStart: 0,
       }),
       figures: () => ({
+        totals: this.trace.totals,
         clients: 1,
         clientsAdded: 1,
         clientsRemoved: 0,
         desiredWorkers: 0,
-        workersAdded: 0,
-        workersRemoved: 0,
         tasks: none,
         tasksForgotten: 0,
         workers: [],
-        prefixes: [],
         metrics: [],
         stimuli: new Map(),
         thread: { eventLoopDelay: 0, longestTick: 0, ticks: 0, gcSeconds: 0 },
-        transfers: [],
-        durations: [],
-        durationBounds: [],
       }),
     };
   }

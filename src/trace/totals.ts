@@ -1,5 +1,6 @@
 // Sums over a whole run. A live trace keeps them exact while it evicts rows; `rowTotals.ts` computes them from rows.
 
+import { keySplit } from '../base/keySplit.js';
 import { getOrMake } from '../base/lookUps.js';
 import { resizedFloat64 } from '../base/resized.js';
 import {
@@ -14,6 +15,7 @@ import {
 import { OTHERS } from '../protocol/metrics.js';
 import type { ActionSum, MetricSum, PairSum } from '../protocol/viewRows.js';
 import { OfferedTime } from './offeredTime.js';
+import { WorkerSums } from './workerSums.js';
 
 /** Sums over the runs of one prefix. Durations include all runs that started, whether or not they gave a result. */
 export interface PrefixTotals {
@@ -144,7 +146,7 @@ const BOUNDS = Array.from({ length: 28 }, (_, doubling) => 12 + 4 * doubling);
 /** Upper bounds in seconds of the buckets of `durationHistogram`; one further bucket is unbounded. */
 export const DURATION_BOUNDS: readonly number[] = BOUNDS.map(bucketStart);
 
-/** Returns the runs per bucket of DURATION_BOUNDS. */
+/** Returns the runs per bucket of DURATION_BOUNDS, from the runs per `durationBucket`. */
 export function durationHistogram(durations: Float64Array): Float64Array {
   const runs = new Float64Array(BOUNDS.length + 1);
   let at = 0;
@@ -171,6 +173,8 @@ export class PrefixSums implements PrefixTotals {
   shortest = Number.NaN;
   longest = Number.NaN;
   readonly durations = new Float64Array(DURATION_BUCKETS);
+  /** Seconds in which workers fetched results of the prefix. Only a live trace counts them. */
+  fetchSeconds = 0;
 
   constructor(prefix: string) {
     this.prefix = prefix;
@@ -204,6 +208,7 @@ export class PrefixSums implements PrefixTotals {
 /** Totals of a run in progress. */
 export interface LiveTotals extends TraceTotals {
   readonly prefixes: ReadonlyMap<string, PrefixSums>;
+  readonly workers: WorkerSums;
   /**
    * Submission of the current graph in seconds since the epoch; NaN before the first. The current graph has all tasks that
    * were submitted since every earlier task has ended.
@@ -222,6 +227,7 @@ export class TotalSums implements LiveTotals {
   /** Tasks that have not ended. */
   unfinished = 0;
   readonly offeredTime = new OfferedTime();
+  readonly workers = new WorkerSums();
   readonly #actions = ACTIONS.map((action) => ({ action, count: 0, seconds: 0, nbytes: 0 }));
   readonly #pairs = new Map<string, { -readonly [K in keyof PairTotals]: PairTotals[K] }>();
   readonly #metrics = new Map<string, { -readonly [K in keyof MetricTotals]: MetricTotals[K] }>();
@@ -311,6 +317,14 @@ export class TotalSums implements LiveTotals {
     pair.seconds += seconds;
   }
 
+  /** Adds the time in which a worker fetched results, in equal parts. Results of prefixes without a task do not count. */
+  addFetch(keys: readonly string[], seconds: number): void {
+    for (const key of keys) {
+      const sums = this.prefixes.get(keySplit(key)) ?? this.prefixes.get(OTHERS);
+      if (sums !== undefined) sums.fetchSeconds += seconds / keys.length;
+    }
+  }
+
   addMetric(metric: MetricTotals): void {
     const { context, span, prefix, activity, unit, value } = metric;
     const name = `${context}\0${span}\0${prefix}\0${activity}\0${unit}`;
@@ -325,7 +339,7 @@ export class TotalSums implements LiveTotals {
       prefixes: new Map(
         Array.from(this.prefixes)
           .filter(([, { count }]) => count > 0)
-          .map(([name, { tasks: _, earlier: __, ...sums }]) => [
+          .map(([name, { tasks: _, earlier: __, fetchSeconds: ___, ...sums }]) => [
             name,
             { ...sums, durations: sums.durations.slice() },
           ]),

@@ -31,6 +31,29 @@ sharedClusterTest('the main program and a task share a lock', async ({ client })
   assert.deepEqual(await client.submit(c.tryLock).result(), { acquired: true, locked: true });
 });
 
+sharedClusterTest(
+  'a trace has the time in which tasks waited for a lock, and none for calls that did not wait',
+  async ({ client, cluster, folder }) => {
+    const lock = new Lock('lock', { client });
+    await lock.acquire();
+    await client.submit(c.tryLock).result();
+    const waits = client.submit(c.waitForLock, join(folder, 'waits'));
+    await waiting(cluster, 'Lock.acquire');
+    await lock.release();
+    await waits.result();
+    const waited = () =>
+      new Map(
+        client.trace.totals.metrics
+          .filter(({ context }) => context === 'shared')
+          .map(({ prefix, activity, unit, value }) => [[prefix, activity, unit].join(), value]),
+      );
+    const [wait, contended] = ["waitForLock,wait for Lock 'lock',seconds", ",contended Lock 'lock',seconds"];
+    await until('the trace has both times', () => waited().has(wait) && waited().has(contended));
+    assert.ok(waited().get(wait)! > 0 && waited().get(contended)! >= waited().get(wait)!);
+    assert.ok([...waited().keys()].every((metric) => !metric.startsWith('tryLock')));
+  },
+);
+
 sharedClusterTest('waiting calls get a lock in their order', async ({ client }) => {
   const order: number[] = [];
   const lock = new Lock('ordered', { client });

@@ -34,6 +34,7 @@ export const FINDING_CODES = [
   'memory-bound',
   'worker-bound',
   'lost-work',
+  'lock-contention',
 ] as const;
 
 export type FindingCode = (typeof FINDING_CODES)[number];

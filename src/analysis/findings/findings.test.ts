@@ -18,6 +18,7 @@ import {
   chain,
   codesOf,
   collecting,
+  contending,
   cpu,
   fetching,
   inTheMiddle,
@@ -107,6 +108,7 @@ const TABLE: readonly Row[] = [
     // Tasks sleep half of their time.
     comesClose: { tasks: waitingForCores(0.05), metrics: cpu({ fit: [20, 20] }) ?? [] },
   },
+  { code: 'lock-contention', provokes: contending(5), comesClose: contending(0.2) },
   { code: 'lost-work', provokes: losing(false), comesClose: losing(true) },
   {
     code: 'worker-bound',

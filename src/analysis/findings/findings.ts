@@ -11,6 +11,7 @@ import { Facts, type Finding, type FindingCode, MIN_COST, type Rule } from './fi
 import { garbageCollection } from './garbageCollection.js';
 import { gatheredResults } from './gatheredResults.js';
 import { lackOfParallelism } from './lackOfParallelism.js';
+import { lockContention } from './lockContention.js';
 import { lostWork } from './lostWork.js';
 import { memoryBound } from './memoryBound.js';
 import { oversizedArguments } from './oversizedArguments.js';
@@ -47,16 +48,17 @@ export const RULES: readonly Rule[] = [
   lackOfParallelism,
   cpuOversubscription,
   lostWork,
+  lockContention,
 ];
 
 /** Findings that are left out if one of the listed findings, which explains the same time, was made. */
 const EXPLAINED_BY: Partial<Record<FindingCode, readonly FindingCode[]>> = {
-  // A lost worker ran fewer tasks than the remaining ones, so the load looks uneven.
-  'worker-skew': ['lost-work'],
   'serial-tail': ['worker-skew'],
   // Both report waits for the disk.
   'spill-bound': ['memory-bound'],
-  'lack-of-parallelism': ['serial-tail', 'serial-stretch', 'stragglers'],
+  'lack-of-parallelism': ['serial-tail', 'serial-stretch', 'stragglers', 'lock-contention'],
+  // Tasks that wait for a lock await promises, and more of them at a time would only wait longer.
+  'asynchronous-wait': ['lock-contention'],
   // In a chain of tasks, each task waits for the scheduler, but the other threads would be idle in any case.
   'scheduler-bound': [
     'tasks-too-small',

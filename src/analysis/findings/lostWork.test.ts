@@ -84,6 +84,12 @@ describe('lost work', () => {
     assert.ok(Math.abs(own.seconds - 5) < 0.1, `${own.seconds}`);
   });
 
+  it('is on the critical path as a wait for the lost worker, not for the scheduler', () => {
+    const { parts } = criticalPath(syntheticTrace(unnoticed('worker-lost'))).toJSON();
+    const wait = parts.find(({ kind, task }) => kind === 'waiting for a worker' && task === 'sum');
+    assert.deepEqual([wait?.worker, wait?.start, wait?.stop], ['w1', 4, 8]);
+  });
+
   it('leaves the wait until the removal out of what faster tasks would save', () => {
     const maps = Array.from({ length: 10 }, (_, i) => {
       const started = Math.floor(i / 2);

@@ -152,6 +152,18 @@ export const awaiting = (seconds: number): SyntheticSpec => ({
 });
 
 /** A task takes 7 s longer than the others, because the profiler of its worker starts. */
+/** Awaiting tasks of which at least one waits for a lock for some seconds, two on average. */
+export const contending = (seconds: number): SyntheticSpec => ({
+  ...awaiting(0.8),
+  metrics: [
+    ...(awaiting(0.8).metrics ?? []),
+    ...[
+      { prefix: '', activity: "contended Lock 'x'", value: seconds },
+      { prefix: 'fit', activity: "wait for Lock 'x'", value: 2 * seconds },
+    ].map((one) => ({ ...one, time: 0, worker: 'w0', context: 'shared' })),
+  ],
+});
+
 export const startingProfiler = (): SyntheticSpec => {
   const spec = withStraggler(8, true);
   const slow = spec.tasks?.find(({ key }) => key === 'fit-slow');

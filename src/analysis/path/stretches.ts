@@ -1,7 +1,7 @@
 // Divides the execution of a task and its waits into parts of the critical path.
 import type { Trace } from '../../trace/trace.js';
 import { firstFrom, type Lanes, lanesOf } from '../lanes.js';
-import { lostWorkers } from '../lostWork.js';
+import { lostWorkers, unnoticedLosses } from '../lostWork.js';
 import { type Pause, pausesOf } from '../pauses.js';
 import { firstStart, firstStarts } from '../workerStarts.js';
 import { actionOf, type WorkIntervals, workIntervalsOf } from '../workIntervals.js';
@@ -254,6 +254,11 @@ export class Stretches {
     for (const span of fullSpansBetween(this.#trace, this.#lanes.laneOf[row]!, from, parts.cursor)) {
       parts.back(Math.max(from, span.stop), 'waiting for the scheduler', row, worker);
       parts.wait(Math.max(from, span.start), row, worker, span.task, 'awaiting');
+    }
+    for (const lost of unnoticedLosses(this.#trace).toReversed()) {
+      if (lost.start >= parts.cursor || lost.stop <= from) continue;
+      parts.back(Math.max(from, lost.stop), 'waiting for the scheduler', row, worker);
+      parts.wait(Math.max(from, lost.start), row, lost.row, NONE, 'waiting for a worker');
     }
     parts.back(from, 'waiting for the scheduler', row, worker);
   }

@@ -3,9 +3,9 @@
 import type { Trace } from '../../trace/trace.js';
 import { coreUseOf } from '../coreUse.js';
 import { lanesOf } from '../lanes.js';
-import { lostWorkers } from '../lostWork.js';
+import { unnoticedLosses } from '../lostWork.js';
 import type { Window } from '../path/pathWalk.js';
-import { gapsBetween, overlapSeconds } from '../spans.js';
+import { overlapSeconds } from '../spans.js';
 import { type Machine, machineOf, stretchOf } from './machine.js';
 import { Replay } from './replay.js';
 import type { ReplayConditions, ReplayGraph, ReplayResult } from './replayTypes.js';
@@ -46,7 +46,7 @@ export function calibrationOf(
   const begin = first - startup - latency - taskOverhead - schedulerSeconds;
   const around =
     Math.max(0, begin - window.start) +
-    unnoticedSeconds(trace, first, last) +
+    overlapSeconds([{ start: first, stop: last }], unnoticedLosses(trace)) +
     Math.max(0, window.stop - last);
   const recorded = window.stop - window.start - around;
   const simulated = fitted.replay.makespan;
@@ -57,15 +57,6 @@ export function calibrationOf(
     concurrency: recorded > 0 ? work / recorded : 1,
     granularity: work > 0 ? squares / work : 0,
   };
-}
-
-/** Returns the seconds in which no task ran, and a lost worker had not been removed. */
-function unnoticedSeconds(trace: Trace, from: number, to: number): number {
-  const lost = lostWorkers(trace).map(({ time, removed }) => ({ start: time, stop: removed }));
-  if (lost.length === 0) return 0;
-  const { started, stopped } = trace.tasks;
-  const ran = Array.from(lanesOf(trace).spans.rows, (row) => ({ start: started[row]!, stop: stopped[row]! }));
-  return overlapSeconds(gapsBetween(from, to, ran), lost);
 }
 
 /** Returns the first start, the last stop and the sums of durations of tasks in the window. */

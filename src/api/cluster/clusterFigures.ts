@@ -1,4 +1,5 @@
 // Figures of a cluster for Prometheus, read at each scrape. Costs some microseconds per worker and prefix.
+import { getOrMake } from '../../base/lookUps.js';
 import type { EngineWorker } from '../../engine/cluster/engineWorker.js';
 import type { SchedulerLoad } from '../../engine/metrics/schedulerLoad.js';
 import { desiredWorkers } from '../../engine/scheduler/desiredWorkers.js';
@@ -6,37 +7,23 @@ import { FORGOTTEN, STATE_NAMES } from '../../engine/scheduler/taskStates.js';
 import type { MemorySample, WorkerInfo } from '../../protocol/clusterObserver.js';
 import { VITALS_DELAY, VITALS_GC, VITALS_INTERVAL, VITALS_TURNED } from '../../protocol/isolateMessages.js';
 import { readVitals } from '../../resources/vitals.js';
-import type {
-  ClusterFigures,
-  DurationFigures,
-  OpenTransfers,
-  PrefixFigures,
-  WorkerFigures,
-} from '../../server/prometheus/figures.js';
-import { progressRows } from '../../server/sums.js';
-import type { LiveTrace } from '../../trace/live/liveTrace.js';
-import { DURATION_BOUNDS, durationHistogram, type LiveTotals, type PairTotals } from '../../trace/totals.js';
-import type { ClusterCounters } from './clusterCounters.js';
+import type { ClusterFigures, OpenTransfers, WorkerFigures } from '../../server/prometheus/figures.js';
+import type { LiveTotals, PairTotals } from '../../trace/totals.js';
 import type { ObservedCluster } from './observedCluster.js';
-
-/** Counters since the start of the dashboard. */
-export interface Counted {
-  readonly counters: ClusterCounters;
-  readonly load: SchedulerLoad;
-}
 
 /** Reads the figures. Resets the longest delay of the event loop. */
 export function clusterFigures(
   cluster: ObservedCluster,
-  { totals }: LiveTrace,
-  { counters, load }: Counted,
+  totals: LiveTotals,
+  load: SchedulerLoad,
 ): ClusterFigures {
   const { engine, measures, clients } = cluster;
   const { state } = engine.scheduler;
   const { max, longest } = load.takeEventLoopDelay();
   const tasks = STATE_NAMES.map((name, index): [string, number] => [name, state.counts[index]!]);
   return {
-    ...observedFigures(totals, counters, engine.workers.values(), (worker) => workerFigures(cluster, worker)),
+    totals,
+    workers: workerSums(totals, engine.workers.values(), (worker) => workerFigures(cluster, worker)),
     clients: clients.size,
     clientsAdded: clients.added,
     clientsRemoved: clients.removed,
@@ -49,68 +36,23 @@ export function clusterFigures(
   };
 }
 
-/** Returns the figures that an observer of any cluster can measure. `figuresOf` returns the state of a worker. */
-export function observedFigures<W extends { readonly info: WorkerInfo }>(
+/** Adds the sums that a live trace has to the state of each worker, which `figuresOf` returns. */
+export function workerSums<W extends { readonly info: WorkerInfo }>(
   totals: LiveTotals,
-  counters: ClusterCounters,
   workers: Iterable<W>,
   figuresOf: (worker: W) => OwnFigures,
-): Pick<
-  ClusterFigures,
-  'workersAdded' | 'workersRemoved' | 'workers' | 'prefixes' | 'transfers' | 'durations' | 'durationBounds'
-> {
+): WorkerFigures[] {
   const moved = bytesMoved(totals.pairs);
-  return {
-    workersAdded: counters.workersAddedTotal,
-    workersRemoved: counters.workersRemovedTotal,
-    workers: Array.from(workers, (worker) => ({
-      ...figuresOf(worker),
-      ...(moved.get(worker.info.index) ?? NOTHING_MOVED),
-      spill: Array.from(
-        counters.store(worker.info.index),
-        ({ activity, unit, value }) => [activity, unit, value] as const,
-      ),
-    })),
-    prefixes: prefixFigures(totals, counters),
-    transfers: totals.pairs.map(({ from, to, nbytes, seconds }) => ({
-      from: counters.nameOf(from),
-      to: counters.nameOf(to),
-      nbytes,
-      seconds,
-    })),
-    durations: durationFigures(totals),
-    durationBounds: DURATION_BOUNDS,
-  };
+  return Array.from(workers, (worker) => ({
+    ...figuresOf(worker),
+    ...(moved.get(worker.info.index) ?? NOTHING_MOVED),
+    spill: totals.workers.store(worker.info.index),
+  }));
 }
 
-function durationFigures({ prefixes }: LiveTotals): DurationFigures[] {
-  return Array.from(prefixes.values(), ({ prefix, seconds, durations }) => {
-    const buckets = durationHistogram(durations);
-    return { prefix, count: buckets.reduce((sum, runs) => sum + runs, 0), sum: seconds, buckets };
-  }).filter(({ count }) => count > 0);
-}
-
-function prefixFigures(totals: LiveTotals, { transferSeconds }: ClusterCounters): PrefixFigures[] {
-  return progressRows(totals, new Map()).map(
-    ({ prefix, finished, erred, cancelled, lost, seconds, nbytes }) => ({
-      prefix,
-      states: new Map([
-        ['memory', finished],
-        ['erred', erred],
-        ['cancelled', cancelled],
-      ]),
-      computeSeconds: seconds,
-      transferSeconds: transferSeconds.get(prefix) ?? 0,
-      outputBytes: nbytes,
-      suspicious: lost,
-    }),
-  );
-}
-
-type Moved = Pick<WorkerFigures, 'incomingBytes' | 'incomingCount' | 'outgoingBytes' | 'outgoingCount'>;
-/** State of a worker, without the sums that observers measure. */
-export type OwnFigures = Omit<WorkerFigures, keyof Moved | 'spill'>;
-const NOTHING_MOVED: Moved = {
+/** State of a worker, without the sums of a live trace. */
+export type OwnFigures = Omit<WorkerFigures, keyof OpenTransfers | 'spill'>;
+const NOTHING_MOVED: OpenTransfers = {
   incomingBytes: 0,
   incomingCount: 0,
   outgoingBytes: 0,
@@ -118,27 +60,18 @@ const NOTHING_MOVED: Moved = {
 };
 
 /** Returns the transferred bytes by index of the worker. */
-function bytesMoved(pairs: readonly PairTotals[]): Map<number, Moved> {
-  const moved = new Map<number, Moved>();
+function bytesMoved(pairs: readonly PairTotals[]): Map<number, OpenTransfers> {
+  const moved = new Map<number, { -readonly [K in keyof OpenTransfers]: number }>();
   for (const { from, to, nbytes, count } of pairs) {
-    const into = moved.get(to) ?? NOTHING_MOVED;
-    moved.set(to, {
-      ...into,
-      incomingBytes: into.incomingBytes + nbytes,
-      incomingCount: into.incomingCount + count,
-    });
-    const out = moved.get(from) ?? NOTHING_MOVED;
-    moved.set(from, {
-      ...out,
-      outgoingBytes: out.outgoingBytes + nbytes,
-      outgoingCount: out.outgoingCount + count,
-    });
+    const into = getOrMake(moved, to, () => ({ ...NOTHING_MOVED }));
+    into.incomingBytes += nbytes;
+    into.incomingCount += count;
+    const out = getOrMake(moved, from, () => ({ ...NOTHING_MOVED }));
+    out.outgoingBytes += nbytes;
+    out.outgoingCount += count;
   }
   return moved;
 }
-
-/** A transfer between threads of one process is a lookup in a map, so none is ever open. */
-const NOTHING_OPEN: OpenTransfers = NOTHING_MOVED;
 
 /**
  * Returns the state of a worker and its tasks.
@@ -177,7 +110,8 @@ function workerFigures(
   const running = current === undefined ? 0 : 1;
   return {
     ...stateFigures(info, isPaused, processing, running, memorySample),
-    open: host.link ?? NOTHING_OPEN,
+    // A transfer between threads of one process is a lookup in a map, so none is ever open.
+    open: host.link ?? NOTHING_MOVED,
     latency: host.link?.latency ?? Number.NaN,
     ...isolateFigures(host.vitals, engine.clock()),
   };

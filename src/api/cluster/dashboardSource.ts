@@ -4,13 +4,12 @@ import { SchedulerLoad } from '../../engine/metrics/schedulerLoad.js';
 import { occupancyOf } from '../../engine/scheduler/placement.js';
 import { PROCESSING, STATE_NAMES } from '../../engine/scheduler/taskStates.js';
 import { type ThreadCpuClock, threadCpuClock } from '../../engine/worker/threadCpuClock.js';
-import type { Computation } from '../../protocol/clusterObserver.js';
+import { type Computation, prefixOf } from '../../protocol/clusterObserver.js';
 import type { RunningRow, WorkerRow } from '../../protocol/viewRows.js';
 import type { ClusterStatus, LiveSource } from '../../server/source.js';
 import { progressOf } from '../../server/sums.js';
 import type { LiveTrace } from '../../trace/live/liveTrace.js';
-import { prefixOf, RunningTasks, workerRow } from '../statusRows.js';
-import { ClusterCounters } from './clusterCounters.js';
+import { RunningTasks, workerRow } from '../statusRows.js';
 import { clusterFigures } from './clusterFigures.js';
 import type { ObservedCluster } from './observedCluster.js';
 
@@ -21,8 +20,6 @@ export function dashboardSource(
 ): { readonly source: LiveSource; readonly close: () => void } {
   const { engine } = cluster;
   const running = new RunningTasks(engine.clock);
-  const counters = new ClusterCounters();
-  const stop = engine.observe(counters);
   const load = new SchedulerLoad();
   const cpu = new LazyCpuClock();
   const source: LiveSource = {
@@ -40,13 +37,9 @@ export function dashboardSource(
     status: () => clusterStatus(cluster, running, trace),
     processing: () => processingIds(cluster),
     isComputing: () => engine.scheduler.state.counts[PROCESSING]! > 0,
-    figures: () => clusterFigures(cluster, trace, { counters, load }),
+    figures: () => clusterFigures(cluster, trace.totals, load),
   };
-  const close = (): void => {
-    stop();
-    load.close();
-  };
-  return { source, close };
+  return { source, close: () => load.close() };
 }
 
 /** Loads the clock at the first access, because most dashboards are never opened. */

@@ -1,10 +1,11 @@
 // Queries of the scheduler's state by key and by worker. Each query walks over all tasks of the cluster.
+
+import { keySplit } from '../../base/keySplit.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import type { ComputationState } from '../../engine/cluster/computationState.js';
 import type { EngineWorker } from '../../engine/cluster/engineWorker.js';
 import { isHostDump } from '../../engine/host/hostTypes.js';
 import { MEMORY, PROCESSING } from '../../engine/scheduler/taskStates.js';
-import { keySplit } from '../../graph/key.js';
 
 interface HeldTask {
   readonly computation: ComputationState;

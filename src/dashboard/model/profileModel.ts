@@ -120,8 +120,8 @@ export interface ModelOptions {
   readonly failedCount?: number;
   /** Epoch seconds of time 0. Default: the first event. */
   readonly origin?: number;
-  /** Window for sections without events, in epoch seconds. Default: the first second. */
-  readonly fallback?: TimeWindow;
+  /** Returns the window for sections without work, in epoch seconds. Default: the first second. */
+  readonly fallback?: () => TimeWindow;
   /** Epoch seconds. Default: from the first task to the last; without tasks, all events. */
   readonly run?: TimeWindow;
   /** Prefix index → slot, for prefixes whose colour does not follow from their name. */
@@ -133,14 +133,17 @@ export interface ModelOptions {
 
 export function buildModel(page: SectionPage, options: ModelOptions = {}): ProfileModel {
   const { stream, caches } = page;
-  const spans = [...(stream ? [stream] : []), ...caches.map(spanOfCache)];
-  const found = extent(spans, options.fallback);
+  const prefixes = countPrefixes(page, options);
+  // Workers without tasks collect garbage, too, also long after the run.
+  const isWork = (entry: number): boolean =>
+    prefixes[page.tasks.prefix[stream?.task[entry] ?? 0]!]?.slot !== ACTIVITY_SLOTS.gc;
+  const streams = stream === undefined ? [] : [{ ...stream, counts: isWork }];
+  const found = extent([...streams, ...caches.map(spanOfCache)], options.fallback);
   // A cache may begin earlier and end later than the tasks.
-  const ran = stream === undefined || stream.start.length === 0 ? found : extent([stream]);
+  const ran = extent(streams, () => ({ start: found.origin, stop: found.origin + found.duration }));
   const origin = options.origin ?? found.origin;
   const first = found.origin - origin;
   const duration = first + found.duration;
-  const prefixes = countPrefixes(page, options);
   const plots = [
     ...(stream ? [taskPlot(page, stream, origin, prefixes, options.isActivity)] : []),
     ...caches.map((section) => cachePlot(section, origin)),
@@ -154,9 +157,6 @@ export function buildModel(page: SectionPage, options: ModelOptions = {}): Profi
     options.run === undefined
       ? { start: ran.origin - origin, stop: ran.origin - origin + ran.duration }
       : { start: options.run.start - origin, stop: options.run.stop - origin };
-  // Workers without tasks collect garbage, too.
-  const isWork = (entry: number): boolean =>
-    prefixes[page.tasks.prefix[stream?.task[entry] ?? 0]!]?.slot !== ACTIVITY_SLOTS.gc;
   return {
     page,
     origin,
@@ -175,8 +175,8 @@ export function buildModel(page: SectionPage, options: ModelOptions = {}): Profi
   };
 }
 
-/** Times of the entries of a section. */
-type Spans = Pick<TaskSection, 'start' | 'stop'>;
+/** Times of the entries of a section, and whether an entry belongs to the run. Default: each does. */
+type Spans = Pick<TaskSection, 'start' | 'stop'> & { readonly counts?: (entry: number) => boolean };
 
 function spanOfCache({ cacheTime, freeTime }: CacheSection): Spans {
   return { start: cacheTime, stop: freeTime };
@@ -185,21 +185,18 @@ function spanOfCache({ cacheTime, freeTime }: CacheSection): Spans {
 /** Returns the time from the first event to the last, or `fallback` without events. The duration is positive. */
 function extent(
   spans: readonly Spans[],
-  fallback: TimeWindow = { start: 0, stop: 1 },
+  fallback: () => TimeWindow = () => ({ start: 0, stop: 1 }),
 ): { origin: number; duration: number } {
   let first = Number.POSITIVE_INFINITY;
   let last = Number.NEGATIVE_INFINITY;
-  const include = (column: Float64Array) => {
-    for (const time of column) {
-      if (time < first) first = time;
-      if (time > last) last = time;
+  for (const { start, stop, counts } of spans) {
+    for (let entry = 0; entry < start.length; entry++) {
+      if (counts?.(entry) === false) continue;
+      if (start[entry]! < first) first = start[entry]!;
+      if (stop[entry]! > last) last = stop[entry]!;
     }
-  };
-  for (const { start, stop } of spans) {
-    include(start);
-    include(stop);
   }
-  if (first > last) [first, last] = [fallback.start, fallback.stop];
+  if (first > last) ({ start: first, stop: last } = fallback());
   return { origin: first, duration: last > first ? last - first : 1e-3 };
 }
 

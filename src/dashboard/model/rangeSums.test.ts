@@ -48,7 +48,7 @@ test('the sums of two parts of a range add up to its sums; the whole run has the
 test('a model and the analyses have the same run, although an activity follows the last task', () => {
   const trace = syntheticTrace({
     tasks: [{ key: 'a-1', worker: 'w0', started: EPOCH + 1, stopped: EPOCH + 3 }],
-    intervals: [{ worker: 'w0', action: 'gc', start: EPOCH + 8, stop: EPOCH + 9, nbytes: 0 }],
+    intervals: [{ worker: 'w0', action: 'disk-write', start: EPOCH + 8, stop: EPOCH + 9 }],
   });
   const model = traceModel(trace, { title: '', origin: EPOCH });
   const { start, stop } = windowOf(trace);
@@ -58,7 +58,7 @@ test('a model and the analyses have the same run, although an activity follows t
     model.legend.map(({ name, isActivity }) => [name, isActivity]),
     [
       ['a', false],
-      ['garbage collection', true],
+      ['disk', true],
     ],
   );
 });

@@ -30,3 +30,18 @@ test('a running task is on the thread of its worker that became free before it s
     ['too many', 'w · 0'],
   ]);
 });
+
+test('garbage collections of idle workers do not belong to the run', () => {
+  const workers = [{ name: 'w', started: 0 }];
+  const memory = [4, 60].map((time) => ({ time, worker: 'w', managed: 1 }));
+  const gc = (start: number) => ({ worker: 'w', action: 'gc' as const, start, stop: start + 0.001 });
+  const intervals = [gc(5), gc(53)];
+  const shown = (trace: ReturnType<typeof syntheticTrace>) => {
+    const { origin, limits } = traceModel(trace, { title: '' });
+    return [Math.round(origin + limits.start), Math.round(origin + limits.stop)];
+  };
+  const tasks = [{ key: 'a-0', worker: 'w', started: 10, stopped: 12 }];
+  assert.deepEqual(shown(syntheticTrace({ workers, memory, intervals, tasks })), [10, 12]);
+  assert.deepEqual(shown(syntheticTrace({ workers, memory, intervals })), [4, 60]);
+  assert.deepEqual(shown(syntheticTrace({ workers, intervals })), [5, 53]);
+});

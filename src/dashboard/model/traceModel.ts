@@ -127,7 +127,7 @@ class ModelBuilder {
       prefixOf: (row) => (tasks.state[row] === TASK_ERRED ? this.#nameOf(tasks.prefix[row]!) : undefined),
       emptyStream: 'No task has run yet. Start tasks with compute, client.submit or client.map.',
       ...(origin === undefined ? {} : { origin }),
-      ...(entries > 0 ? {} : { fallback: extentOfSamples(this.#trace) }),
+      fallback: () => extentOfMeasurements(this.#trace),
       ...this.#run(),
     });
   }
@@ -309,11 +309,12 @@ class ModelBuilder {
   }
 }
 
-/** Returns the time from the first sample to the last, or the first second of a trace without samples. */
-function extentOfSamples({ memory, resources, samples, metrics }: Trace): TimeWindow {
+/** Returns the time from the first measurement to the last, or the first second of a trace without measurements. */
+function extentOfMeasurements({ memory, resources, samples, metrics, intervals }: Trace): TimeWindow {
   let [start, stop] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const { time } of [memory, resources, samples, metrics]) {
-    for (const at of time) {
+  const sampled = [memory, resources, samples, metrics].map(({ time }) => time);
+  for (const times of [...sampled, intervals.start, intervals.stop]) {
+    for (const at of times) {
       if (at < start) start = at;
       if (at > stop) stop = at;
     }

@@ -1,6 +1,6 @@
 // The pages of events, errors and logs. Texts of the trace are shown as text, never as HTML.
 import { TASK_ERRED } from '../../protocol/clusterObserver.js';
-import { STEALING } from '../../protocol/stealingText.js';
+import { STEALING } from '../../protocol/eventTopics.js';
 import { textOf, workerName } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 import { formatClock, formatCount } from '../model/format.js';

@@ -1,5 +1,5 @@
 // The workers: their properties and their work. A chosen worker has its running task and its transfers, too.
-import { STEALING } from '../../protocol/stealingText.js';
+import { STEALING } from '../../protocol/eventTopics.js';
 import { textOf } from '../../trace/names.js';
 import { formatBytes, formatClock, formatCount, formatDate, formatDuration } from '../model/format.js';
 import { callStackOf, transferLog } from '../model/workerLog.js';

@@ -18,6 +18,8 @@ const LAST_RETRY = 10_000;
 /** Shortest pause between two updates in milliseconds, and the pause as a multiple of the duration of an update. */
 const MIN_INTERVAL = 100;
 const COST_FACTOR = 6;
+/** Longest pause. A longer duration was measured while the computer slept or was very busy. */
+const MAX_INTERVAL = 5000;
 
 export class LiveSource implements TraceSource {
   readonly #base: string;
@@ -138,7 +140,8 @@ export class LiveSource implements TraceSource {
       facts: begin.facts,
       live: begin.source === 'live' && !this.#whole ? totals : undefined,
     });
-    this.#interval = Math.max(MIN_INTERVAL, (performance.now() - before) * COST_FACTOR);
+    const wanted = (performance.now() - before) * COST_FACTOR;
+    this.#interval = Math.min(MAX_INTERVAL, Math.max(MIN_INTERVAL, wanted));
   }
 
   /** Pauses the server's messages while the page is hidden. */

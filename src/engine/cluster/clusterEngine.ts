@@ -68,7 +68,7 @@ export class ClusterEngine {
   /** Questions of running tasks. */
   readonly questions = new TaskQuestions(this);
   /** Objects that tasks and clients share by name. */
-  readonly coordination = new Coordination(this.questions, this.results);
+  readonly coordination = new Coordination(this.questions, this.results, this);
   /** Called after an event and all its instructions have been carried out. */
   afterEvent: (() => void) | undefined;
   /** Whether workers mark tasks as NVTX ranges. Applies to computations that are opened on a worker afterwards. */

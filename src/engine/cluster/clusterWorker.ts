@@ -2,6 +2,7 @@
 import type { MemorySample, Transfer, WorkerInfo, WorkInterval } from '../../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import { type ErrorInfo, isErrorInfo, thrownOf } from '../../protocol/errorInfo.js';
+import { WORKER_FULL, WORKER_LOST, WORKER_PAUSED } from '../../protocol/eventTopics.js';
 import type { Values } from '../../protocol/isolateMessages.js';
 import type { MetricChanges } from '../../protocol/metrics.js';
 import type { ProfileCycle } from '../../protocol/profileCycle.js';
@@ -229,15 +230,14 @@ export class ClusterWorker implements HostEvents, EngineWorker {
 
   paused(paused: boolean): void {
     this.isPaused = paused;
-    this.#engine.event(paused ? 'worker-paused' : 'worker-unpaused', this.info.name, this.info.index);
+    this.#engine.event(WORKER_PAUSED[paused ? 'begin' : 'end'], this.info.name, this.info.index);
     this.#reportPaused();
   }
 
   noteFull(why: Error | undefined, still: boolean): void {
     if (this.#gone) return;
     this.full = why && { why, still };
-    const topic = why === undefined ? 'worker-has-room' : 'worker-full';
-    if (!still) this.event(topic, why?.message ?? this.info.name);
+    if (!still) this.event(WORKER_FULL[why === undefined ? 'end' : 'begin'], why?.message ?? this.info.name);
     this.#reportPaused();
     if (still) this.#engine.fullWorkers.check();
   }
@@ -282,7 +282,7 @@ export class ClusterWorker implements HostEvents, EngineWorker {
     this.#gone = true;
     this.#lastCause = cause;
     this.#failStart(cause);
-    this.#engine.event('worker-lost', cause.message, this.info.index);
+    this.#engine.event(WORKER_LOST, cause.message, this.info.index);
     const blame = this.#blame(this.current);
     this.#engine.questions.lost(this.info.index, cause.message);
     this.#engine.stored.forgetWorker(this.info.index);

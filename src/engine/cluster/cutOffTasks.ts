@@ -1,5 +1,6 @@
 // Reports the tasks that a close ends before they have ended by themselves. Otherwise a trace would not show them.
 import { countText } from '../../base/words.js';
+import { prefixOf } from '../../protocol/clusterObserver.js';
 import { ERRED, FORGOTTEN, MEMORY } from '../scheduler/taskStates.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import type { ComputationState } from './computationState.js';
@@ -47,9 +48,8 @@ export function cuttingOff(engine: ClusterEngine, what: string, isAll: boolean, 
 function countByPrefix(engine: ClusterEngine): Map<string, number> {
   const counts = new Map<string, number>();
   for (const computation of engine.computations) {
-    const { prefixes, prefixOf } = computation.info;
     for (const local of unfinishedTasks(engine, computation)) {
-      const prefix = prefixes[prefixOf[local]!]!;
+      const prefix = prefixOf(computation.info, local);
       counts.set(prefix, (counts.get(prefix) ?? 0) + 1);
     }
   }

@@ -2,7 +2,13 @@
 // are collected only while a plugin has the hook `transition`.
 
 import { isError } from '../../base/isError.js';
-import type { ClusterObserver, StartStop, TaskRuns, WorkInterval } from '../../protocol/clusterObserver.js';
+import {
+  type ClusterObserver,
+  prefixOf,
+  type StartStop,
+  type TaskRuns,
+  type WorkInterval,
+} from '../../protocol/clusterObserver.js';
 import type { Segment } from '../scheduler/taskGraph.js';
 import { MEMORY, PROCESSING, STATE_NAMES, type StateName } from '../scheduler/taskStates.js';
 import type { ClusterEngine } from './clusterEngine.js';
@@ -144,7 +150,7 @@ export class SchedulerPlugins {
     if (found === undefined) return;
     const { info } = found;
     const key = info.keys[local]!;
-    const prefix = info.prefixes[info.prefixOf[local]!]!;
+    const prefix = prefixOf(info, local);
     // In Dask a task passes from released to queued through waiting. Here a task without dependencies skips waiting.
     const path: StateName[] = from === 'released' && to === 'queued' ? [from, 'waiting', to] : [from, to];
     for (const plugin of this.#plugins)

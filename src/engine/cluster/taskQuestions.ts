@@ -4,6 +4,7 @@
 // or until its isolate is terminated; see `Asker.stopped`.
 import { setMaxListeners } from 'node:events';
 import { internalError, LongpoleError } from '../../base/errors.js';
+import { prefixOf } from '../../protocol/clusterObserver.js';
 import { toErrorInfo } from '../../protocol/errorInfo.js';
 import type {
   AnswerOf,
@@ -27,6 +28,7 @@ export interface Asker {
   readonly run: number;
   readonly id: number;
   readonly key: string;
+  readonly prefix: string;
   /**
    * Aborts when the task has ended, was cancelled or died with its worker, or the cluster closes. The reason is an
    * `AskerEnd`. May already be aborted when the question arrives.
@@ -159,7 +161,9 @@ export class TaskQuestions {
     // A task may wait for many answers at the same time.
     setMaxListeners(0, ended.signal, stopped.signal);
     const name = computation?.info.keys[id] ?? '';
-    const asker: Asker = { worker, run, id, key: name, ended: ended.signal, stopped: stopped.signal };
+    const prefix = computation === undefined ? '' : prefixOf(computation.info, id);
+    const signals = { ended: ended.signal, stopped: stopped.signal };
+    const asker: Asker = { worker, run, id, key: name, prefix, ...signals };
     const task: AskingTask = { asker, ended, stopped, waiting: new Set(), end: undefined };
     const { state, location } = this.#engine.scheduler.state;
     const global = (computation?.segment.base ?? 0) + id;

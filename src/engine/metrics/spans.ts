@@ -5,6 +5,7 @@ import {
   type ClusterObserver,
   type Computation,
   type MetricSample,
+  prefixOf,
   TASK_CANCELLED,
   TASK_ERRED,
   TASK_LOST,
@@ -259,7 +260,7 @@ export class Spans implements ClusterObserver {
     node.start = earlier(node.start, start);
     node.stop = later(node.stop, stop);
     node.duration += stop - start;
-    const prefix = computation.prefixes[computation.prefixOf[ids[index]!]!] ?? '';
+    const prefix = prefixOf(computation, ids[index]!);
     const sums = node.prefixes.get(prefix);
     if (sums === undefined) node.prefixes.set(prefix, { count: 1, seconds: stop - start });
     else {

@@ -1,18 +1,22 @@
 // An isolate in a separate process. A crash of native code, an exhausted heap or a SIGKILL ends only this process.
-import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { fromErrorInfo } from '../../protocol/errorInfo.js';
 import { type FinishedTasks, unpackFinished } from '../../protocol/finishedTasks.js';
-import { NO_IDS, NO_PACKED } from '../../protocol/isolateMessages.js';
-import type { FromProcess, IsolateOrders, ToProcess } from '../../protocol/processMessages.js';
+import type {
+  FromProcess,
+  IsolateOrders,
+  IsolateReports,
+  ToProcess,
+} from '../../protocol/processMessages.js';
+import { deliver, type Methods } from '../../protocol/workerMessages.js';
 import { workerStartError } from '../taskFailure.js';
-import { sendOrEnd, whenEnded } from './childEnd.js';
-import type { DispatchedBatch, Isolate, OtherTask, RunChannel } from './isolate.js';
+import { channelTo, type ProcessChannel, startChild } from './childChannel.js';
+import type { DispatchedBatch, Isolate, OtherTask, RunChannel, RunHandler } from './isolate.js';
 
 const ENTRY = fileURLToPath(new URL('../worker/processMain.js', import.meta.url));
 
 interface ProcessRun {
-  readonly channel: RunChannel;
+  readonly handler: RunHandler;
   running: number;
   priority: number;
 }
@@ -20,26 +24,43 @@ interface ProcessRun {
 export class ProcessIsolate implements Isolate {
   readonly name: string;
   readonly vitals = null;
-  readonly #child: ChildProcess;
+  readonly #channel: ProcessChannel<ToProcess>;
   readonly #runs = new Map<number, ProcessRun>();
   #alive = true;
   #started = false;
 
+  readonly #reports: Methods<IsolateReports> = {
+    ready: () => {
+      this.#started = true;
+    },
+    fetched: (run, ...fetched) => this.#handler(run)?.fetched(this, ...fetched),
+    fetchFailed: (run, ...failed) => this.#handler(run)?.fetchFailed(this, ...failed),
+    running: (run, id) => {
+      const state = this.#runs.get(run);
+      if (state !== undefined) state.running = id;
+    },
+    stolen: (run, ids) => this.#handler(run)?.stolen(this, ids),
+    seceded: (run, ...task) => this.#handler(run)?.seceded?.(this, ...task),
+    lost: (run, running, error) => this.#lost(run, running, fromErrorInfo(error)),
+  };
+
   constructor(name: string, epochOffsetMs: number) {
     this.name = name;
-    this.#child = fork(ENTRY, process.argv.slice(2), {
-      serialization: 'advanced',
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    this.#channel = channelTo(startChild(ENTRY), {
+      message: (message: FromProcess) => this.#receive(message),
+      ended: (cause) => {
+        const why = this.#started ? cause : workerStartError(this.name, cause);
+        this.#alive = false;
+        for (const run of [...this.#runs.keys()]) this.#lost(run, undefined, why);
+      },
     });
-    this.#child.on('message', (message: FromProcess) => this.#receive(message));
-    whenEnded(this.#child, (cause) => this.#ended(cause));
-    this.#post({ type: 'birth', name, epochOffsetMs });
-    this.#unref();
+    this.#channel.send({ type: 'birth', args: [name, epochOffsetMs] });
+    this.#channel.unref();
   }
 
   /** 0 if the process could not start. */
   get pid(): number {
-    return this.#child.pid ?? 0;
+    return Math.max(0, this.#channel.pid);
   }
 
   get alive(): boolean {
@@ -50,23 +71,22 @@ export class ProcessIsolate implements Isolate {
     return this.#runs.size === 0;
   }
 
-  open(channel: RunChannel): void {
-    this.#runs.set(channel.run, { channel, running: -1, priority: 0 });
-    this.#child.ref();
-    this.#child.channel?.ref();
-    const { run, program, functions, maxOutstanding, concurrentTasks = 1 } = channel;
-    this.#post({ type: 'open', run, program, functions, maxOutstanding, concurrentTasks });
+  open({ handler, run, program, functions, maxOutstanding, concurrentTasks = 1 }: RunChannel): void {
+    this.#runs.set(run, { handler, running: -1, priority: 0 });
+    this.#channel.ref();
+    const opened = { run, program, functions, maxOutstanding, concurrentTasks };
+    this.#channel.send({ type: 'open', args: [opened] });
   }
 
   dispatch(run: number, batch: DispatchedBatch): void {
     const state = this.#runs.get(run);
     if (state !== undefined) state.priority = batch.priority ?? 0;
-    this.#post({ type: 'batch', run, packed: NO_PACKED, lacking: NO_IDS, ...batch });
+    this.#channel.send({ type: 'dispatch', args: [run, batch] });
   }
 
-  readonly release = (...args: IsolateOrders['release']) => this.#post({ type: 'release', args });
-  readonly fetch = (...args: IsolateOrders['fetch']) => this.#post({ type: 'fetch', args });
-  readonly steal = (...args: IsolateOrders['steal']) => this.#post({ type: 'steal', args });
+  readonly release = (...args: IsolateOrders['release']) => this.#channel.send({ type: 'release', args });
+  readonly fetch = (...args: IsolateOrders['fetch']) => this.#channel.send({ type: 'fetch', args });
+  readonly steal = (...args: IsolateOrders['steal']) => this.#channel.send({ type: 'steal', args });
 
   poll(): void {
     // The process reports by itself every 20 ms, because its main thread is never busy.
@@ -84,70 +104,36 @@ export class ProcessIsolate implements Isolate {
   }
 
   close(run: number): void {
-    const state = this.#runs.get(run);
-    if (state === undefined) return;
-    this.#runs.delete(run);
-    this.#post({ type: 'close', run });
-    if (this.#runs.size === 0) this.#unref();
+    if (!this.#runs.delete(run)) return;
+    this.#channel.send({ type: 'close', args: [run] });
+    if (this.#runs.size === 0) this.#channel.unref();
   }
 
   terminate(): void {
-    this.#child.kill('SIGKILL');
+    this.#channel.kill();
   }
 
-  #unref(): void {
-    this.#child.unref();
-    this.#child.channel?.unref();
-  }
-
-  #post(message: ToProcess): void {
-    sendOrEnd(this.#child, message);
+  #handler(run: number): RunHandler | undefined {
+    return this.#runs.get(run)?.handler;
   }
 
   #receive(message: FromProcess): void {
-    if (message.type === 'ready') {
-      this.#started = true;
-      return;
-    }
+    if (message.type === 'finished') this.#finished(message);
+    else deliver<IsolateReports, keyof IsolateReports>(this.#reports, message);
+  }
+
+  #finished(message: FinishedTasks): void {
     const state = this.#runs.get(message.run);
     if (state === undefined) return;
-    const { handler } = state.channel;
-    switch (message.type) {
-      case 'finished':
-        this.#finished(state, message);
-        break;
-      case 'running':
-        state.running = message.id;
-        break;
-      case 'fetched':
-        handler.fetched(this, message.values, message.missing, message.packed);
-        for (const { id, error } of message.errors) handler.fetchFailed(this, id, error);
-        break;
-      case 'stolen':
-        handler.stolen(this, Array.from(message.ids));
-        break;
-      case 'seceded':
-        handler.seceded?.(this, message.id, message.batch);
-        break;
-      case 'lost':
-        this.#alive = false;
-        this.#runs.delete(message.run);
-        handler.lost(this, message.running, fromErrorInfo(message.error));
-        break;
-    }
-  }
-
-  #finished(state: ProcessRun, message: FinishedTasks): void {
     const { columns, arrived } = unpackFinished(message);
     if (columns.ids.includes(state.running)) state.running = -1;
-    state.channel.handler.finished(this, columns, arrived);
+    state.handler.finished(this, columns, arrived);
   }
 
-  #ended(cause: Error): void {
+  #lost(run: number, running: number | undefined, cause: Error): void {
     this.#alive = false;
-    for (const state of [...this.#runs.values()]) {
-      this.#runs.delete(state.channel.run);
-      state.channel.handler.lost(this, undefined, this.#started ? cause : workerStartError(this.name, cause));
-    }
+    const handler = this.#handler(run);
+    this.#runs.delete(run);
+    handler?.lost(this, running, cause);
   }
 }

@@ -4,35 +4,19 @@ import { internalError } from '../../base/errors.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import { type ErrorInfo, toErrorInfo } from '../../protocol/errorInfo.js';
 import { packFinished } from '../../protocol/finishedTasks.js';
-import {
-  NO_IDS,
-  NO_PACKED,
-  NO_VALUES,
-  type PackedValues,
-  type Values,
-} from '../../protocol/isolateMessages.js';
-import type {
-  FromProcess,
-  IsolateOrders,
-  OpenRunInProcess,
-  ToProcess,
-} from '../../protocol/processMessages.js';
-import { deliver } from '../../protocol/workerMessages.js';
+import type { PackedValues, Values } from '../../protocol/isolateMessages.js';
+import type { FromProcess, IsolateOrders, RunInProcess, ToProcess } from '../../protocol/processMessages.js';
+import { deliver, type Methods } from '../../protocol/workerMessages.js';
 import type { Isolate, RunHandler } from '../pool/isolate.js';
 import { ThreadIsolate } from '../pool/threadIsolate.js';
+import { ipcChannel, sendLast, sendToParent } from './parentChannel.js';
 import { sendFinished, sendValues } from './sendValues.js';
 
 /** Milliseconds between two reports of a busy isolate's completions. */
 const POLL_MS = 10;
 
-function send(message: FromProcess): void {
-  // The parent may end between this check and the write. The write fails then, and 'disconnect' follows.
-  if (process.connected) process.send?.(message, undefined, undefined, endIfFailed);
-}
-
-function endIfFailed(error: Error | null): void {
-  if (error !== null) process.kill(process.pid, 'SIGKILL');
-}
+const channel = ipcChannel<ToProcess, FromProcess>();
+const send = (message: FromProcess): void => sendToParent(channel, message);
 
 class Relay implements RunHandler {
   readonly #run: number;
@@ -46,58 +30,39 @@ class Relay implements RunHandler {
     sendFinished(packFinished(this.#run, columns, arrived), send);
   }
 
-  fetched(_isolate: Isolate, values: Values, missing: Int32Array, packed: PackedValues): void {
-    sendValues(values, (sendable, errors) =>
-      send({ type: 'fetched', run: this.#run, values: sendable, packed, missing, errors }),
-    );
-  }
-
-  fetchFailed(_isolate: Isolate, id: number, error: ErrorInfo): void {
-    send({
-      type: 'fetched',
-      run: this.#run,
-      missing: NO_IDS,
-      values: NO_VALUES,
-      packed: NO_PACKED,
-      errors: [{ id, error }],
+  fetched(isolate: Isolate, values: Values, missing: Int32Array, packed: PackedValues): void {
+    sendValues(values, (sendable, errors) => {
+      send({ type: 'fetched', args: [this.#run, sendable, missing, packed] });
+      for (const { id, error } of errors) this.fetchFailed(isolate, id, error);
     });
   }
 
+  fetchFailed(_isolate: Isolate, id: number, error: ErrorInfo): void {
+    send({ type: 'fetchFailed', args: [this.#run, id, error] });
+  }
+
   stolen(_isolate: Isolate, ids: readonly number[]): void {
-    send({ type: 'stolen', run: this.#run, ids: Int32Array.from(ids) });
+    send({ type: 'stolen', args: [this.#run, ids] });
   }
 
   seceded(_isolate: Isolate, id: number, batch: number): void {
-    send({ type: 'seceded', run: this.#run, id, batch });
+    send({ type: 'seceded', args: [this.#run, id, batch] });
   }
 
   lost(_isolate: Isolate, running: number | undefined, cause: Error): void {
-    const message: FromProcess = {
-      type: 'lost',
-      run: this.#run,
-      running: running ?? -1,
-      error: toErrorInfo(cause),
-    };
-    send(message);
+    send({ type: 'lost', args: [this.#run, running ?? -1, toErrorInfo(cause)] });
   }
 
   poll(isolate: Isolate): void {
     isolate.poll(this.#run);
     const running = isolate.running(this.#run);
-    if (running !== this.#running) send({ type: 'running', run: this.#run, id: running });
+    if (running !== this.#running) send({ type: 'running', args: [this.#run, running] });
     this.#running = running;
   }
 }
 
-/**
- * Ends the process once its last messages are out, because the isolate is gone or stuck. process.exit() would wait
- * for a thread inside a native call.
- */
-function end(): void {
-  const kill = (): void => void process.kill(process.pid, 'SIGKILL');
-  if (process.connected) process.send?.({ type: 'ready' } satisfies FromProcess, undefined, undefined, kill);
-  else kill();
-}
+/** Ends the process once its last messages are out, because the isolate is gone or stuck. */
+const end = (): void => sendLast(channel, { type: 'ready', args: [] });
 
 let isolate: ThreadIsolate | undefined;
 const relays = new Map<number, Relay>();
@@ -108,24 +73,15 @@ function theIsolate(): ThreadIsolate {
   return isolate;
 }
 
-function open(message: OpenRunInProcess): void {
-  const { run, program, functions, maxOutstanding, concurrentTasks } = message;
-  const relay = new Relay(run);
-  relays.set(run, relay);
-  const claims = new Int32Array(new SharedArrayBuffer(4 * program.size));
-  const wanted = new Uint8Array(new SharedArrayBuffer(program.size));
-  theIsolate().open({
-    run,
-    program,
-    functions,
-    claims,
-    wanted,
-    maxOutstanding,
-    concurrentTasks,
-    handler: relay,
-  });
+function open(run: RunInProcess): void {
+  const handler = new Relay(run.run);
+  relays.set(run.run, handler);
+  const { size } = run.program;
+  const claims = new Int32Array(new SharedArrayBuffer(4 * size));
+  const wanted = new Uint8Array(new SharedArrayBuffer(size));
+  theIsolate().open({ ...run, claims, wanted, handler });
   poll ??= setInterval(() => {
-    for (const open of relays.values()) open.poll(theIsolate());
+    for (const relay of relays.values()) relay.poll(theIsolate());
   }, POLL_MS);
 }
 
@@ -137,27 +93,18 @@ function close(run: number): void {
   poll = undefined;
 }
 
-process.on('message', (message: ToProcess) => {
-  switch (message.type) {
-    case 'birth':
-      isolate = new ThreadIsolate(message.name, message.epochOffsetMs, { gone: end });
-      send({ type: 'ready' });
-      break;
-    case 'open':
-      open(message);
-      break;
-    case 'batch':
-      theIsolate().dispatch(message.run, message);
-      break;
-    case 'release':
-    case 'fetch':
-    case 'steal':
-      deliver<IsolateOrders, keyof IsolateOrders>(theIsolate(), message);
-      break;
-    case 'close':
-      close(message.run);
-      break;
-  }
-});
-// The parent ended or was killed, so that the results are not needed any more.
-process.on('disconnect', end);
+const orders: Methods<IsolateOrders> = {
+  birth: (name, epochOffsetMs) => {
+    isolate = new ThreadIsolate(name, epochOffsetMs, { gone: end });
+    send({ type: 'ready', args: [] });
+  },
+  open,
+  dispatch: (run, batch) => theIsolate().dispatch(run, batch),
+  release: (run, ids) => theIsolate().release(run, ids),
+  fetch: (run, ids) => theIsolate().fetch(run, ids),
+  steal: (run, ids) => theIsolate().steal(run, ids),
+  close,
+};
+
+// When the parent ends or is killed, the results are not needed any more.
+channel.receive((message) => deliver<IsolateOrders, keyof IsolateOrders>(orders, message), end);

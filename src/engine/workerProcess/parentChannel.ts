@@ -3,43 +3,24 @@
 // uses a direct connection of the cluster.
 import { Socket } from 'node:net';
 import type { FromWorker, ToWorker } from '../../protocol/workerMessages.js';
+import { ipcChannel, type ParentChannel } from '../worker/parentChannel.js';
 import { encodeMessage } from './messageCodec.js';
 import { RoutedMessages } from './routedMessages.js';
 
-export interface ParentChannel {
-  readonly connected: boolean;
-  /**
-   * Sends a message. Throws if it cannot be copied. `written` is called with an error if it cannot be written, and when the
-   * message `giving-up` was written.
-   */
-  send(message: FromWorker, written: (error?: Error | null) => void): void;
-  /** Uses a direct connection of the cluster from now on; undefined: there are none. */
-  readonly accept: ((socket: Socket) => void) | undefined;
-  /** Calls `onMessage` with each message, and `onEnd` once when the cluster has ended. */
-  receive(onMessage: (message: ToWorker) => void, onEnd: () => void): void;
+interface ClusterChannel extends ParentChannel<ToWorker, FromWorker> {
+  /** Uses a direct connection of the cluster from now on. Without it there are none. */
+  readonly accept?: (socket: Socket) => void;
 }
 
 /** Descriptor for messages to the cluster. Without it Node's own channel is used. */
 export const CHANNEL_VARIABLE = 'LONGPOLE_CHANNEL';
-
-const ipcChannel: ParentChannel = {
-  get connected() {
-    return process.connected;
-  },
-  send: (message, written) => void process.send?.(message, undefined, undefined, written),
-  accept: undefined,
-  receive: (onMessage, onEnd) => {
-    process.on('message', onMessage);
-    process.on('disconnect', onEnd);
-  },
-};
 
 /** Whether the value is a message; the cluster sends only values of this type. */
 function isToWorker(value: unknown): value is ToWorker {
   return typeof value === 'object' && value !== null && 'type' in value;
 }
 
-function streamChannel(descriptor: number): ParentChannel {
+function streamChannel(descriptor: number): ClusterChannel {
   const output = new Socket({ fd: descriptor, readable: false, writable: true });
   let connected = true;
   let deliver: (message: ToWorker) => void = () => undefined;
@@ -74,9 +55,9 @@ function streamChannel(descriptor: number): ParentChannel {
   };
 }
 
-export function openParentChannel(): ParentChannel {
+export function openParentChannel(): ClusterChannel {
   const descriptor = process.env[CHANNEL_VARIABLE];
   // Processes that a task starts must not use this channel.
   delete process.env[CHANNEL_VARIABLE];
-  return descriptor === undefined ? ipcChannel : streamChannel(Number(descriptor));
+  return descriptor === undefined ? ipcChannel() : streamChannel(Number(descriptor));
 }

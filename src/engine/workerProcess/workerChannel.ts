@@ -1,29 +1,17 @@
 // The channel to a worker process that is a child of this process. remoteChannel.ts has the channel to other machines.
-import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Several } from '../../protocol/several.js';
 import type { FromWorker, ToWorker } from '../../protocol/workerMessages.js';
-import { sendOrEnd, whenEnded } from '../pool/childEnd.js';
+import {
+  channelTo,
+  type ProcessChannel,
+  type ProcessEvents,
+  type StartedChild,
+  startChild,
+} from '../pool/childChannel.js';
 
-export interface WorkerChannel {
-  /** Id of the process; -1 if it runs elsewhere, could not be started, or has not started yet. */
-  readonly pid: number;
-  /** Whether messages can be sent. */
-  readonly connected: boolean;
-  /** Sends a message. Throws if it cannot be copied. Kills a process that cannot be reached. */
-  send(message: ToWorker | Several<ToWorker>): void;
-  /** Kills the process. */
-  kill(): void;
-  /** Makes the process keep this program alive. */
-  ref(): void;
-  unref(): void;
-}
-
-export interface ChannelEvents {
-  message(message: FromWorker): void;
-  /** Called once, when the process has ended and all of its messages have been received. */
-  ended(cause: Error): void;
-}
+export type WorkerChannel = ProcessChannel<ToWorker | Several<ToWorker>>;
+export type ChannelEvents = ProcessEvents<FromWorker>;
 
 /** Starts a worker process. `token` is the secret of the cluster. */
 export type OpenChannel = (events: ChannelEvents, token: string) => WorkerChannel;
@@ -41,33 +29,18 @@ export const ALLOCATOR = {
   GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1',
 };
 
-interface StartedChild {
-  readonly child: ChildProcess;
-  /** Resolves with the cause when the process has ended. */
-  readonly ended: Promise<Error>;
-}
-
-/** Starts a child of this process, with Node's channel. It sends no message before it receives one. */
-function startChild(): StartedChild {
-  const child = fork(ENTRY, process.argv.slice(2), {
-    env: { ...ALLOCATOR, ...process.env },
-    serialization: 'advanced',
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  });
-  const ended = new Promise<Error>((resolve) => whenEnded(child, resolve));
-  return { child, ended };
-}
+const startWorker = (): StartedChild => startChild(ENTRY, { ...ALLOCATOR, ...process.env });
 
 /** Processes that boot while the program loads the code of the cluster. */
 export class BootingWorkers {
   readonly #started: StartedChild[];
 
   constructor(count: number) {
-    this.#started = Array.from({ length: count }, startChild);
+    this.#started = Array.from({ length: count }, startWorker);
   }
 
   /** Opens the channel to one of the processes, or to a new one if there is none left. */
-  readonly open: OpenChannel = (events) => channelTo(this.#started.shift() ?? startChild(), events);
+  readonly open: OpenChannel = (events) => channelTo(this.#started.shift() ?? startWorker(), events);
 
   /** Kills the processes that no worker uses. */
   end(): void {
@@ -75,27 +48,4 @@ export class BootingWorkers {
   }
 }
 
-export const forkWorker: OpenChannel = (events) => channelTo(startChild(), events);
-
-function channelTo({ child, ended }: StartedChild, events: ChannelEvents): WorkerChannel {
-  child.on('message', (message: FromWorker) => events.message(message));
-  void ended.then(events.ended);
-  return {
-    get pid() {
-      return child.pid ?? -1;
-    },
-    get connected() {
-      return child.connected;
-    },
-    send: (message) => sendOrEnd(child, message),
-    kill: () => void child.kill('SIGKILL'),
-    ref: () => {
-      child.ref();
-      child.channel?.ref();
-    },
-    unref: () => {
-      child.unref();
-      child.channel?.unref();
-    },
-  };
-}
+export const forkWorker: OpenChannel = (events) => channelTo(startWorker(), events);

@@ -23,6 +23,7 @@ import { PeerClient } from '../transfer/peerClient.js';
 import { PeerServer } from '../transfer/peerServer.js';
 import { isolateClock } from '../worker/isolateClock.js';
 import { notCloneable } from '../worker/notCloneable.js';
+import { killThisProcess, sendLast, sendToParent } from '../worker/parentChannel.js';
 import { CorrectedEvents } from './correctedEvents.js';
 import { openParentChannel } from './parentChannel.js';
 import { ProcessPeers } from './processPeers.js';
@@ -38,14 +39,7 @@ type Birth = Extract<ToWorker, { type: 'birth' }>;
 
 const channel = openParentChannel();
 
-function send(message: FromWorker): void {
-  // The parent may end between this check and the write. The write fails then, before the end is reported.
-  if (channel.connected) channel.send(message, endIfFailed);
-}
-
-function endIfFailed(error?: Error | null): void {
-  if (error) process.kill(process.pid, 'SIGKILL');
-}
+const send = (message: FromWorker): void => sendToParent(channel, message);
 
 class WorkerProcess {
   readonly #birth: Birth;
@@ -139,7 +133,7 @@ class WorkerProcess {
         profile,
         peers: this.#peers,
         processBytes: () => this.#rssNow(),
-        giveUp: (why) => this.#giveUp(why),
+        giveUp: (why) => sendLast(channel, { type: 'giving-up', why }),
         view: { snapshot: () => this.#snapshot() },
       },
       events,
@@ -229,13 +223,6 @@ class WorkerProcess {
     };
   }
 
-  #giveUp(why: string): void {
-    const kill = (): void => void process.kill(process.pid, 'SIGKILL');
-    const message: FromWorker = { type: 'giving-up', why };
-    if (channel.connected) channel.send(message, kill);
-    else kill();
-  }
-
   /** Deletes the files of this process in the directory of the cluster. */
   clean(): void {
     const { directory, name, index } = this.#birth;
@@ -260,9 +247,9 @@ channel.receive(
     else worker?.handle(message);
   },
   () => {
-    // The parent has ended, so the results are useless. process.exit() would wait for a thread inside a native call.
+    // The parent has ended, so the results are useless.
     clean();
-    process.kill(process.pid, 'SIGKILL');
+    killThisProcess();
   },
 );
 process.on('exit', clean);

@@ -2,8 +2,9 @@
 // Dask work. Families without a meaning here are left out: the GIL, semaphores, and Dask's system monitor. histograms.ts
 // has the histograms of task durations.
 import type { MetricKey } from '../../protocol/metrics.js';
-import { busiest, type Family, families, type Read, read, type Sample, single } from './family.js';
-import type { PrefixFigures, TransferFigures, WorkerFigures } from './figures.js';
+import type { PairTotals, PrefixSums } from '../../trace/totals.js';
+import { busiest, busiestOf, type Family, families, type Read, read, type Sample, single } from './family.js';
+import type { WorkerFigures } from './figures.js';
 
 /** States that Dask always exports, also without a worker in them. */
 const WORKER_STATES = ['idle', 'partially_saturated', 'saturated', 'paused'];
@@ -21,8 +22,8 @@ const SCHEDULER_FAMILIES: readonly Family[] = [
       'Workers that would finish the current work in five seconds',
       ({ desiredWorkers }) => desiredWorkers,
     ],
-    workers_added_total: ['Workers that have joined', ({ workersAdded }) => workersAdded],
-    workers_removed_total: ['Workers that have left, for any reason', ({ workersRemoved }) => workersRemoved],
+    workers_added_total: ['Workers that have joined', ({ totals }) => totals.workers.added],
+    workers_removed_total: ['Workers that have left, for any reason', ({ totals }) => totals.workers.removed],
     gc_collection_seconds_total: [
       "Seconds of garbage collection on the scheduler's thread",
       ({ thread }) => thread.gcSeconds,
@@ -54,24 +55,23 @@ const SCHEDULER_FAMILIES: readonly Family[] = [
     ],
   }),
   ...families('dask_scheduler_', ['task_prefix_name'], ofPrefix, {
-    tasks_suspicious_total: ['Task runs lost with their worker, by prefix', ({ suspicious }) => suspicious],
-    tasks_compute_seconds_total: [
-      'Seconds that tasks ran, by prefix',
-      ({ computeSeconds }) => computeSeconds,
-    ],
+    tasks_suspicious_total: ['Task runs lost with their worker, by prefix', ({ tasks }) => tasks.lost],
+    tasks_compute_seconds_total: ['Seconds that tasks ran, by prefix', ({ seconds }) => seconds],
     tasks_transfer_seconds_total: [
       'Seconds in which workers fetched results of tasks, by prefix',
-      ({ transferSeconds }) => transferSeconds,
+      ({ fetchSeconds }) => fetchSeconds,
     ],
-    tasks_output_bytes: ['Bytes of the results of tasks, by prefix', ({ outputBytes }) => outputBytes],
+    tasks_output_bytes: ['Bytes of the results of tasks, by prefix', ({ nbytes }) => nbytes],
   }),
   ...families('dask_scheduler_', ['task_prefix_name', 'state'], read, {
     prefix_state_totals_total: [
       'Tasks that have reached a state, by prefix',
-      ({ prefixes }) =>
-        Array.from(busiest(prefixes, ({ computeSeconds }) => computeSeconds)).flatMap(([{ states }, name]) =>
-          Array.from(states, ([state, count]): Sample => [{ task_prefix_name: name, state }, count]),
-        ),
+      ({ totals }) =>
+        Array.from(busiestOf(totals)).flatMap(([{ tasks }, task_prefix_name]): Sample[] => [
+          [{ task_prefix_name, state: 'memory' }, tasks.finished],
+          [{ task_prefix_name, state: 'erred' }, tasks.erred],
+          [{ task_prefix_name, state: 'cancelled' }, tasks.cancelled],
+        ]),
     ],
   }),
 ];
@@ -168,12 +168,9 @@ function inState(workers: readonly WorkerFigures[], wanted: string): number {
   return workers.filter(({ state }) => state === wanted).length;
 }
 
-function ofPrefix(value: (prefix: PrefixFigures) => number): Read {
-  return ({ prefixes }) =>
-    Array.from(
-      busiest(prefixes, ({ computeSeconds }) => computeSeconds),
-      ([prefix, task_prefix_name]): Sample => [{ task_prefix_name }, value(prefix)],
-    );
+function ofPrefix(value: (prefix: PrefixSums) => number): Read {
+  return ({ totals }) =>
+    Array.from(busiestOf(totals), ([sums, task_prefix_name]): Sample => [{ task_prefix_name }, value(sums)]);
 }
 
 function ofWorker(value: (worker: WorkerFigures) => number): Read {
@@ -184,8 +181,8 @@ function ofStore(wanted: string): Read {
   return ({ workers }) =>
     workers.flatMap(({ name: worker, spill }) =>
       Array.from(spill)
-        .filter(([, unit]) => unit === wanted)
-        .map(([activity, , value]): Sample => [{ worker, activity }, value]),
+        .filter(({ unit }) => unit === wanted)
+        .map(({ activity, value }): Sample => [{ worker, activity }, value]),
     );
 }
 
@@ -211,7 +208,9 @@ function prefixOf(key: MetricKey): string {
   return key[0] === 'execute' ? (key[1] ?? '') : '';
 }
 
-function ofTransfer(value: (transfer: TransferFigures) => number): Read {
-  return ({ transfers }) =>
-    transfers.map((transfer): Sample => [{ from: transfer.from, to: transfer.to }, value(transfer)]);
+function ofTransfer(value: (transfer: PairTotals) => number): Read {
+  return ({ totals: { pairs, workers } }) =>
+    pairs.map(
+      (pair): Sample => [{ from: workers.nameOf(pair.from), to: workers.nameOf(pair.to) }, value(pair)],
+    );
 }

@@ -3,6 +3,7 @@
 
 import { shortened } from '../../base/visibleText.js';
 import { OTHERS } from '../../protocol/metrics.js';
+import type { LiveTotals, PrefixSums } from '../../trace/totals.js';
 import type { ClusterFigures } from './figures.js';
 
 export type Labels = Record<string, string>;
@@ -53,7 +54,7 @@ export function read(samples: Read): Read {
 export function* busiest<T>(
   rows: Iterable<T>,
   weight: (row: T) => number,
-  name: (row: T) => string = prefixName,
+  name: (row: T) => string,
 ): Iterable<[T, string]> {
   const weights = new Map<string, number>();
   const all = [...rows];
@@ -65,7 +66,11 @@ export function* busiest<T>(
   for (const row of all) yield [row, kept.has(name(row)) ? shortened(name(row)) : OTHERS];
 }
 
-function prefixName(row: unknown): string {
-  const known = typeof row === 'object' && row !== null && 'prefix' in row ? row.prefix : '';
-  return typeof known === 'string' ? known : '';
+/** Yields the sums of each prefix like `busiest`. */
+export function busiestOf({ prefixes }: LiveTotals): Iterable<[PrefixSums, string]> {
+  return busiest(
+    prefixes.values(),
+    ({ seconds }) => seconds,
+    ({ prefix }) => prefix,
+  );
 }

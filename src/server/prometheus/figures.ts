@@ -1,30 +1,25 @@
 // The figures of a cluster at a scrape of Prometheus, which the families of this folder turn into samples.
 import type { MetricKey } from '../../protocol/metrics.js';
 import type { WorkerLink } from '../../protocol/workerMessages.js';
+import type { LiveTotals } from '../../trace/totals.js';
+import type { StoreSum } from '../../trace/workerSums.js';
 
-/** Figures of a cluster. Sums count from the start of the cluster or of its dashboard. */
 export interface ClusterFigures {
+  readonly totals: LiveTotals;
   readonly clients: number;
   readonly clientsAdded: number;
   readonly clientsRemoved: number;
   /** Number of workers that would finish the current work in five seconds. */
   readonly desiredWorkers: number;
-  readonly workersAdded: number;
-  readonly workersRemoved: number;
   /** Number of tasks by state (`waiting`, `processing`, `memory`, …), without forgotten tasks. */
   readonly tasks: ReadonlyMap<string, number>;
   readonly tasksForgotten: number;
   readonly workers: readonly WorkerFigures[];
-  readonly prefixes: Iterable<PrefixFigures>;
   /** Scheduler.cumulativeWorkerMetrics. */
   readonly metrics: Iterable<readonly [MetricKey, number]>;
   /** Number of times and seconds for which the scheduler handled each stimulus. */
   readonly stimuli: ReadonlyMap<string, { readonly count: number; readonly seconds: number }>;
   readonly thread: ThreadFigures;
-  readonly transfers: readonly TransferFigures[];
-  readonly durations: Iterable<DurationFigures>;
-  /** Upper bounds of the histograms' buckets in seconds, ascending. */
-  readonly durationBounds: readonly number[];
 }
 
 /** Figures of the scheduler's thread. */
@@ -61,35 +56,7 @@ export interface WorkerFigures extends OpenTransfers {
   /** Delay of the event loop of the worker's thread, seconds; NaN if unknown. */
   readonly eventLoopDelay: number;
   /** Sums of the work of the worker's store, by activity and unit. */
-  readonly spill: Iterable<readonly [activity: string, unit: string, value: number]>;
+  readonly spill: Iterable<StoreSum>;
 }
 
 export type OpenTransfers = Omit<WorkerLink, 'latency'>;
-
-export interface PrefixFigures {
-  readonly prefix: string;
-  /** Number of tasks that have reached each final state. */
-  readonly states: ReadonlyMap<string, number>;
-  readonly computeSeconds: number;
-  /** Seconds of transfers of results between workers. */
-  readonly transferSeconds: number;
-  readonly outputBytes: number;
-  /** Number of task runs that were lost with their worker. */
-  readonly suspicious: number;
-}
-
-/** Transfers from one worker to another. */
-export interface TransferFigures {
-  readonly from: string;
-  readonly to: string;
-  readonly nbytes: number;
-  readonly seconds: number;
-}
-
-export interface DurationFigures {
-  readonly prefix: string;
-  readonly count: number;
-  readonly sum: number;
-  /** Number of tasks per bucket. There is one bucket more than there are bounds. */
-  readonly buckets: ArrayLike<number>;
-}

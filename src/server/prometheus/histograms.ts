@@ -7,8 +7,9 @@ import {
   type MetricValueWithName,
 } from 'prom-client';
 import { getOrMake } from '../../base/lookUps.js';
-import { busiest } from './family.js';
-import type { ClusterFigures, DurationFigures } from './figures.js';
+import { DURATION_BOUNDS, durationHistogram, type LiveTotals } from '../../trace/totals.js';
+import { busiestOf } from './family.js';
+import type { ClusterFigures } from './figures.js';
 
 export const DURATIONS: HistogramConfiguration<string> = {
   name: 'longpole_task_duration_seconds',
@@ -35,12 +36,14 @@ export class DurationHistograms extends Histogram {
   }
 
   override async get(): Promise<MetricObjectWithValues<MetricValueWithName<string>>> {
-    const { durations, durationBounds } = this.#figures();
-    const values = mergeDurations(durations).flatMap(({ prefix, buckets, count, sum }) => {
+    const values = [...mergeDurations(this.#figures().totals)].flatMap(([prefix, { seconds, durations }]) => {
+      const runs = durationHistogram(durations);
+      const count = runs.reduce((sum, each) => sum + each, 0);
+      if (count === 0) return [];
       const labels = { task_prefix_name: prefix };
       let below = 0;
-      const rows = durationBounds.map((bound, index) => {
-        below += buckets[index] ?? 0;
+      const rows = DURATION_BOUNDS.map((bound, index) => {
+        below += runs[index] ?? 0;
         return {
           metricName: `${DURATIONS.name}_bucket`,
           labels: { ...labels, le: bound },
@@ -54,7 +57,7 @@ export class DurationHistograms extends Histogram {
           labels: { ...labels, le: '+Inf' },
           value: count,
         },
-        { metricName: `${DURATIONS.name}_sum`, labels, value: sum },
+        { metricName: `${DURATIONS.name}_sum`, labels, value: seconds },
         { metricName: `${DURATIONS.name}_count`, labels, value: count },
       ];
     });
@@ -63,14 +66,15 @@ export class DurationHistograms extends Histogram {
 }
 
 /** Returns one histogram per label. The histograms of prefixes that share a label are added up. */
-function mergeDurations(durations: Iterable<DurationFigures>): DurationFigures[] {
-  const merged = new Map<string, { prefix: string; count: number; sum: number; buckets: Float64Array }>();
-  for (const [{ count, sum, buckets }, prefix] of busiest(durations, (each) => each.sum)) {
-    const empty = () => ({ prefix, count: 0, sum: 0, buckets: new Float64Array(buckets.length) });
-    const known = getOrMake(merged, prefix, empty);
-    known.count += count;
-    known.sum += sum;
-    for (let bucket = 0; bucket < buckets.length; bucket++) known.buckets[bucket]! += buckets[bucket]!;
+function mergeDurations(totals: LiveTotals): Map<string, { seconds: number; durations: Float64Array }> {
+  const merged = new Map<string, { seconds: number; durations: Float64Array }>();
+  for (const [{ seconds, durations }, label] of busiestOf(totals)) {
+    const known = getOrMake(merged, label, () => ({
+      seconds: 0,
+      durations: new Float64Array(durations.length),
+    }));
+    known.seconds += seconds;
+    for (let bucket = 0; bucket < durations.length; bucket++) known.durations[bucket]! += durations[bucket]!;
   }
-  return [...merged.values()];
+  return merged;
 }

@@ -1,27 +1,34 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ClusterFigures, PrefixFigures } from './figures.js';
+import { TASK_ERRED, TASK_LOST, TASK_MEMORY, type WorkerInfo } from '../../protocol/clusterObserver.js';
+import { TotalSums } from '../../trace/totals.js';
+import type { ClusterFigures } from './figures.js';
 import { PrometheusMetrics } from './prometheus.js';
 
-const PREFIX: PrefixFigures = {
-  prefix: 'inc',
-  states: new Map([
-    ['memory', 5],
-    ['erred', 1],
-  ]),
-  computeSeconds: 12.5,
-  transferSeconds: 0.75,
-  outputBytes: 4096,
-  suspicious: 2,
-};
+function totalsOfRun(): TotalSums {
+  const totals = new TotalSums();
+  const inc = totals.prefix('inc');
+  for (const seconds of [0.1, 0.4, 2, 2, 8]) inc.add(TASK_MEMORY, seconds, 1024);
+  for (const state of [TASK_MEMORY, TASK_MEMORY, TASK_ERRED, TASK_LOST, TASK_LOST])
+    inc.tasks.ended(state, undefined);
+  for (let index = 0; index < 4; index++) totals.workers.add(workerInfo(index));
+  totals.workers.remove(workerInfo(3));
+  totals.addTransfer(0, -1, false, 30, 30, 0.5);
+  totals.addFetch(['inc-1', 'inc-2'], 0.75);
+  return totals;
+}
+
+function workerInfo(index: number): WorkerInfo {
+  const place = { address: '', host: '', pid: 1, threads: 1, memoryLimit: 0 };
+  return { index, name: `threads-${index}`, startTime: 1, ...place };
+}
 
 const FIGURES: ClusterFigures = {
+  totals: totalsOfRun(),
   clients: 1,
   clientsAdded: 3,
   clientsRemoved: 2,
   desiredWorkers: 7,
-  workersAdded: 4,
-  workersRemoved: 1,
   tasksForgotten: 11,
   tasks: new Map([
     ['waiting', 3],
@@ -44,12 +51,11 @@ const FIGURES: ClusterFigures = {
     gcSeconds: 0.5,
     eventLoopDelay: 1.5,
     spill: [
-      ['disk-write', 'bytes', 800],
-      ['disk-write', 'seconds', 0.25],
-      ['memory-read', 'count', 9],
+      { activity: 'disk-write', unit: 'bytes', value: 800 },
+      { activity: 'disk-write', unit: 'seconds', value: 0.25 },
+      { activity: 'memory-read', unit: 'count', value: 9 },
     ],
   })),
-  prefixes: [PREFIX],
   metrics: [
     [['execute', 'inc', 'thread-cpu', 'seconds'], 1.5],
     [['execute', 'inc', 'S3 "cold"\n', 'bytes'], 1000],
@@ -57,9 +63,6 @@ const FIGURES: ClusterFigures = {
   ],
   stimuli: new Map([['tasks-finished', { count: 7, seconds: 0.25 }]]),
   thread: { eventLoopDelay: 0.02, longestTick: 0.03, ticks: 100, gcSeconds: 0.125 },
-  transfers: [{ from: 'threads-0', to: 'client', nbytes: 30, seconds: 0.5 }],
-  durations: [{ prefix: 'inc', count: 4, sum: 3, buckets: [1, 2, 1] }],
-  durationBounds: [0.1, 1],
 };
 
 /** Returns all samples as `name{labels}` → value. Fails at an invalid line. */
@@ -108,7 +111,7 @@ test('figures that Dask has, too, have the names of Dask', async () => {
     'dask_worker_tasks{worker="threads-2",state="executing"}': 2,
     'dask_worker_transfer_outgoing_bytes_total{worker="threads-1"}': 20,
     'dask_scheduler_tasks_compute_seconds_total{task_prefix_name="inc"}': 12.5,
-    'dask_scheduler_tasks_output_bytes{task_prefix_name="inc"}': 4096,
+    'dask_scheduler_tasks_output_bytes{task_prefix_name="inc"}': 5120,
     'dask_scheduler_tasks_suspicious_total{task_prefix_name="inc"}': 2,
     'dask_scheduler_prefix_state_totals_total{task_prefix_name="inc",state="erred"}': 1,
     'longpole_scheduler_busy_seconds_total{stimulus="tasks-finished"}': 0.25,
@@ -123,8 +126,9 @@ test('very long names are shortened in every label', async () => {
   const long = `long-${'x'.repeat(1_000_000)}-end`;
   const workers = FIGURES.workers.map((worker) => ({ ...worker, name: `${long}-${worker.name}` }));
   const metrics = [[['execute', long, long, 'seconds'], 1] as const];
-  const durations = Array.from(FIGURES.durations, (one) => ({ ...one, prefix: long }));
-  const figures = { ...FIGURES, workers, metrics, durations };
+  const totals = new TotalSums();
+  totals.prefix(long).add(TASK_MEMORY, 1, 8);
+  const figures = { ...FIGURES, workers, metrics, totals };
   const page = await new PrometheusMetrics(() => figures).text();
   assert.match(
     page,
@@ -152,11 +156,12 @@ test('fine performance metrics have any label that a user chose', async () => {
 test('histograms of task durations accumulate', async () => {
   const samples = await scrape(new PrometheusMetrics(() => FIGURES));
   const at = (suffix: string): number | undefined => samples.get(`longpole_task_duration_seconds_${suffix}`);
-  assert.equal(at('bucket{task_prefix_name="inc",le="0.1"}'), 1);
-  assert.equal(at('bucket{task_prefix_name="inc",le="1"}'), 3);
-  assert.equal(at('bucket{task_prefix_name="inc",le="+Inf"}'), 4);
-  assert.equal(at('sum{task_prefix_name="inc"}'), 3);
-  assert.equal(at('count{task_prefix_name="inc"}'), 4);
+  assert.equal(at('bucket{task_prefix_name="inc",le="0.25"}'), 1);
+  assert.equal(at('bucket{task_prefix_name="inc",le="1"}'), 2);
+  assert.equal(at('bucket{task_prefix_name="inc",le="4"}'), 4);
+  assert.equal(at('bucket{task_prefix_name="inc",le="+Inf"}'), 5);
+  assert.equal(at('sum{task_prefix_name="inc"}'), 12.5);
+  assert.equal(at('count{task_prefix_name="inc"}'), 5);
 });
 
 test('each scrape has the current samples, without those of earlier scrapes', async () => {
@@ -171,14 +176,16 @@ test('each scrape has the current samples, without those of earlier scrapes', as
 
 test('a scrape stays small with 10,000 prefixes, and its sums are exact', async () => {
   const names = Array.from({ length: 10_000 }, (_, index) => `prefix-${index}`);
+  const totals = new TotalSums();
+  for (const [index, name] of names.entries()) totals.prefix(name).add(TASK_MEMORY, index, 8);
   const metrics = new PrometheusMetrics(() => ({
     ...FIGURES,
-    prefixes: names.map((prefix, index) => ({ ...PREFIX, prefix, computeSeconds: index })),
+    totals,
     metrics: names.map((prefix) => [['execute', prefix, 'thread-cpu', 'seconds'], 1] as const),
-    durations: names.map((prefix) => ({ prefix, count: 1, sum: 1, buckets: [0, 1, 0] })),
   }));
   const samples = await scrape(metrics);
-  assert.ok(samples.size < 10_000, `${samples.size} samples`);
+  // Each of 501 labels has 31 samples of a histogram, and 8 others.
+  assert.ok(samples.size < 20_000, `${samples.size} samples`);
   const sum = (name: string): number =>
     [...samples].filter(([sample]) => sample.startsWith(name)).reduce((total, [, value]) => total + value, 0);
   assert.equal(sum('longpole_activity_seconds_total'), 10_000);

@@ -1,5 +1,5 @@
 // The computations that a live trace holds: those of the cluster, and those with rows in the window.
-import { type Computation, TASK_ERRED } from '../../protocol/clusterObserver.js';
+import { type Computation, prefixOf, TASK_ERRED } from '../../protocol/clusterObserver.js';
 import { OTHERS } from '../../protocol/metrics.js';
 import { MAX_OPEN, type OpenState, type OpenTask } from '../../protocol/openGraph.js';
 import type { StringTable } from '../stringTable.js';
@@ -234,13 +234,13 @@ function unendedTasks(
 }
 
 function taskOf(computation: Computation, local: number): Omit<OpenTask, 'state'> {
-  const { firstId, size, keys, prefixes, prefixOf } = computation;
+  const { firstId, size, keys } = computation;
   const { dependencies, dependencyOffsets, externals } = computation;
   const needed = dependencies.subarray(dependencyOffsets[local], dependencyOffsets[local + 1]);
   return {
     id: firstId + local,
     key: keys[local] ?? '',
-    prefix: prefixes[prefixOf[local]!] ?? '',
+    prefix: prefixOf(computation, local),
     dependencies: Array.from(needed, (one) => (one < size ? firstId + one : externals[one - size]!)),
   };
 }

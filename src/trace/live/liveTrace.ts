@@ -237,6 +237,7 @@ export class LiveTrace implements ClusterObserver {
     this.#changes++;
     this.#workerChanges++;
     this.#totals.offeredTime.changeThreads(worker.startTime, worker.threads);
+    this.#totals.workers.add(worker);
     const id = (text: string): number => this.#names.internString(text);
     // An observer that was added late receives no event for earlier workers; they have no name.
     while (this.#workers.length <= worker.index) this.#workers.add({ name: -1, host: -1 });
@@ -256,6 +257,7 @@ export class LiveTrace implements ClusterObserver {
     this.#changes++;
     this.#workerChanges++;
     this.#totals.offeredTime.changeThreads(time, -worker.threads);
+    this.#totals.workers.remove(worker);
     this.#workers.describe(worker.index, { stopped: time, reason: this.#names.internString(reason) });
   }
 
@@ -269,8 +271,10 @@ export class LiveTrace implements ClusterObserver {
   transfer(transfer: Transfer): void {
     this.#changes++;
     this.#rows.windows.transfers.next().push(transfer);
-    const { worker, peer, direction, nbytes, compressed, start, stop } = transfer;
-    this.#totals.addTransfer(worker, peer, direction === 'incoming', nbytes, compressed, stop - start);
+    const { worker, peer, direction, what, keys, nbytes, compressed, start, stop } = transfer;
+    const isIncoming = direction === 'incoming';
+    this.#totals.addTransfer(worker, peer, isIncoming, nbytes, compressed, stop - start);
+    if (isIncoming && what === 'gather-dep') this.#totals.addFetch(keys, stop - start);
   }
 
   memory(sample: MemorySample): void {
@@ -288,6 +292,7 @@ export class LiveTrace implements ClusterObserver {
     this.#changes++;
     this.#rows.windows.metrics.next().addReported(sample, this.#names);
     this.#totals.addMetric(sample);
+    this.#totals.workers.addMetric(sample);
   }
 
   profile(worker: number, cycle: ProfileCycle, kindOf: KindOf): void {

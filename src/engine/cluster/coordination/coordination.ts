@@ -1,11 +1,13 @@
 // Carries out the calls of shared objects: see protocol/coordination.ts. Tasks call through questions, the main program
 // calls directly.
 import type { LongpoleError } from '../../../base/errors.js';
+import { visibleName } from '../../../base/visibleText.js';
 import type { CoordinationKind, CoordinationKinds, SharedValue } from '../../../protocol/coordination.js';
 import type { ResultHandles } from '../resultHandles.js';
 import type { TaskQuestions } from '../taskQuestions.js';
 import { ClientCaller } from './clientCaller.js';
 import { ItemQueue } from './itemQueue.js';
+import { LeaseWaits, type MetricSink } from './leaseWaits.js';
 import { NamedObjects } from './namedObjects.js';
 import { SharedCalls, type SharedKind } from './sharedCalls.js';
 import type { SharedDump } from './sharedDump.js';
@@ -43,6 +45,7 @@ const newQueue = (): ItemQueue<KeptValue> => new ItemQueue();
 export class Coordination {
   readonly #clients = new Set<ClientCaller>();
   readonly #leases = new SharedLeases();
+  readonly #leaseWaits: LeaseWaits;
   readonly #events = new NamedObjects<VariableCell<true>>();
   readonly #variables = new NamedObjects<VariableCell<KeptValue>>();
   readonly #queues = new NamedObjects<ItemQueue<KeptValue>>();
@@ -51,8 +54,7 @@ export class Coordination {
   /** Futures in variables and queues. */
   readonly results: SharedResults;
   readonly #handlers: Handlers = {
-    'lease-acquire': (question, caller) =>
-      this.#during(question.what, 'acquire', question, caller, this.#leases.acquire(question, caller)),
+    'lease-acquire': (question, caller) => this.#leaseAcquire(question, caller),
     'lease-release': (question, caller) => this.#leases.release(question, caller),
     'lease-count': (question) => this.#leases.count(question),
     'event-wait': (question, caller) => this.#eventWait(question, caller),
@@ -70,7 +72,8 @@ export class Coordination {
     'queue-size': ({ name }) => this.#queues.get(name)?.size ?? 0,
   };
 
-  constructor(questions: TaskQuestions, results: ResultHandles) {
+  constructor(questions: TaskQuestions, results: ResultHandles, sink: MetricSink) {
+    this.#leaseWaits = new LeaseWaits(sink);
     this.results = new SharedResults(results);
     for (const kind of KINDS) questions.handle(kind, (question, asker) => this.call(kind, question, asker));
   }
@@ -95,6 +98,7 @@ export class Coordination {
     for (const client of this.#clients) client.end(error);
     for (const client of this.#clients) this.removeClient(client, error);
     this.calls.close();
+    this.#leaseWaits.close();
   }
 
   /** Number of objects with state. */
@@ -137,6 +141,14 @@ export class Coordination {
     work: Promise<A>,
   ): Promise<A> {
     return this.calls.during({ what, name, method, caller, timeout }, work);
+  }
+
+  #leaseAcquire(question: Question<'lease-acquire'>, caller: Caller): Promise<boolean> {
+    const { what, name, timeout } = question;
+    const acquired = this.#leases.acquire(question, caller);
+    if (timeout === 0) return this.#during(what, 'acquire', question, caller, acquired);
+    const waited = this.#leaseWaits.during(`${what} '${visibleName(name)}'`, caller, acquired);
+    return this.#during(what, 'acquire', question, caller, waited);
   }
 
   #eventWait(question: Question<'event-wait'>, caller: Caller): Promise<boolean> {

@@ -6,6 +6,8 @@ import type { AskerEnd } from '../taskQuestions.js';
 export interface Caller {
   /** Key of the task, or name of the client. */
   readonly key: string;
+  /** Prefix of the task; undefined for a client. */
+  readonly prefix?: string;
   /** Aborts when the caller does not wait any more. The reason is an `AskerEnd`. */
   readonly ended: AbortSignal;
   /** Aborts when the caller's code does not run any more, so that its leases are free. */

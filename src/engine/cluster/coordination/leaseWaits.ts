@@ -1,0 +1,62 @@
+// Measures how long tasks wait for locks and semaphores, as metrics of the context `shared`: the seconds in which an object
+// had waiting calls, and the seconds that the tasks of each prefix waited for it.
+import type { ClusterObserver } from '../../../protocol/clusterObserver.js';
+import { CONTENDED, SHARED_CONTEXT, WAIT_FOR } from '../../../protocol/metrics.js';
+import { MetricLedger } from '../../metrics/metricLedger.js';
+import { metricSamples } from '../metricSamples.js';
+import type { Caller } from './waitFor.js';
+
+/** The used parts of a cluster. */
+export interface MetricSink {
+  readonly hasObservers: boolean;
+  clock(): number;
+  notify(call: (observer: ClusterObserver) => void): void;
+}
+
+/** Milliseconds between two reports, as between the reports of workers. */
+const REPORT_MS = 500;
+/** Objects with separate sums. Those of further objects are summed as one object. */
+const MAX_OBJECTS = 1000;
+
+export class LeaseWaits {
+  readonly #sink: MetricSink;
+  readonly #ledger = new MetricLedger(MAX_OBJECTS);
+  /** Objects with waiting calls of tasks: their number, and the time up to which the object's seconds are counted. */
+  readonly #contended = new Map<string, { calls: number; since: number }>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(sink: MetricSink) {
+    this.#sink = sink;
+  }
+
+  /** Counts the time until `work` settles, a call that waits for the object. Returns the outcome of `work`. */
+  async during<A>(object: string, { prefix }: Caller, work: Promise<A>): Promise<A> {
+    if (prefix === undefined || !this.#sink.hasObservers) return work;
+    const start = this.#sink.clock();
+    const contended = this.#contended.get(object) ?? { calls: 0, since: start };
+    if (contended.calls++ === 0) this.#contended.set(object, contended);
+    try {
+      return await work;
+    } finally {
+      const now = this.#sink.clock();
+      this.#ledger.add([SHARED_CONTEXT, '', prefix, `${WAIT_FOR}${object}`, 'seconds'], now - start);
+      this.#ledger.add([SHARED_CONTEXT, `${CONTENDED}${object}`, 'seconds'], now - contended.since);
+      contended.since = now;
+      if (--contended.calls === 0) this.#contended.delete(object);
+      this.#timer ??= setTimeout(() => this.#report(), REPORT_MS).unref();
+    }
+  }
+
+  #report(): void {
+    this.#timer = undefined;
+    const now = this.#sink.clock();
+    for (const sample of metricSamples(this.#ledger.takeChanges(), -1, now))
+      this.#sink.notify((observer) => observer.metric?.(sample));
+  }
+
+  /** Reports what has not been reported. */
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#report();
+  }
+}

@@ -1,0 +1,10 @@
+// Topics of events that analyses find again in a trace.
+
+/** A worker without work took tasks of another worker. As in Dask. */
+export const STEALING = 'stealing';
+/** The worker has ended, or its connection, before it handed over its results. */
+export const WORKER_LOST = 'worker-lost';
+/** The memory of a worker's process is short, and no longer short. */
+export const WORKER_PAUSED = { begin: 'worker-paused', end: 'worker-unpaused' } as const;
+/** A worker of threads has no room for results, and has room again. */
+export const WORKER_FULL = { begin: 'worker-full', end: 'worker-has-room' } as const;
