@@ -4,7 +4,7 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Client, connect, type Future, LocalCluster, tasks } from 'longpole';
+import { type Client, connect, type Future, LocalCluster, Lock, tasks } from 'longpole';
 
 /** Blocks the thread without using a core, so that the time is the same on a busy machine. */
 function hold(milliseconds: number): void {
@@ -26,6 +26,13 @@ const t = tasks(import.meta.url, {
   block(milliseconds: number, ..._after: unknown[]): number {
     hold(milliseconds);
     return milliseconds;
+  },
+  /** Blocks the thread while it holds a lock. Returns the seconds for which it holds the lock. */
+  async locked(milliseconds: number): Promise<number> {
+    await using _lease = await new Lock('shared').hold();
+    const start = performance.now();
+    hold(milliseconds);
+    return (performance.now() - start) / 1000;
   },
   async wait(milliseconds: number): Promise<number> {
     await new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -100,6 +107,11 @@ const PROVOKED: Readonly<Record<string, Body>> = {
     client.gather(times(40, () => client.submit(t.block, 50, { pure: false }))),
   'awaiting tasks': async (client) =>
     client.gather(times(40, () => client.submit(t.wait, 50, { pure: false }))),
+  // Without the lock, both workers would need half of the time.
+  'contended lock': async (client) => {
+    const held = await client.gather(times(40, () => client.submit(t.locked, 50, { pure: false })));
+    return held.reduce((sum, seconds) => sum + seconds, 0) / 2;
+  },
   'serial tail': async (client) => {
     const first = times(20, () => client.submit(t.mixed, 20, { pure: false }));
     await chainOf(client, 12, 100, first).result();

@@ -87,6 +87,7 @@ const PROVOKED: readonly Provoked[] = [
   // There are twenty rounds on two threads, and no task waits during the last one.
   { name: 'blocked tasks', codes: ['synchronous-io'], truth: () => 0.95 },
   { name: 'awaiting tasks', codes: ['asynchronous-wait'], truth: () => 1 },
+  { name: 'contended lock', codes: ['lock-contention'], truth: ({ reported }) => reported },
   // One of two threads is idle for 1.2 s. Waits for a core do not count.
   { name: 'serial tail', codes: ['serial-tail'], truth: () => 0.6 },
   { name: 'serial stretch', codes: ['serial-stretch'], truth: () => 0.6 },

@@ -15,8 +15,8 @@ interface LeaseWait {
 }
 
 /**
- * Tasks wait for a lock or semaphore that other tasks hold. The cost is the time in which tasks waited for it, as far as tasks of
- * these prefixes were on the critical path without computing.
+ * Tasks wait for a lock or semaphore that other tasks hold. The cost is the time in which tasks waited, less the time that they
+ * would need without the lock on all threads, as far as the critical path waited for tasks of these prefixes.
  */
 export const lockContention: Rule = (facts) => {
   const [worst] = leaseWaits(facts.trace).sort((a, b) => b.contended - a.contended);
@@ -24,13 +24,15 @@ export const lockContention: Rule = (facts) => {
   const { object, contended, byPrefix } = worst;
   const [prefix = ''] = [...byPrefix].sort((a, b) => b[1] - a[1]).map(([name]) => name);
   const waited = [...byPrefix.values()].reduce((sum, seconds) => sum + seconds, 0);
+  // A holder and the tasks that wait, on average.
+  const together = Math.min(facts.workers, 1 + waited / contended);
   const tasks = [...facts.lanes.spans.rows].filter((row) =>
     byPrefix.has(facts.prefixName(facts.trace.tasks.prefix[row]!)),
   );
   return {
     code: 'lock-contention',
     title: `Tasks of '${prefix}' wait for ${object}: ${percentText(Math.min(1, contended / facts.makespan))} of the time, others hold it`,
-    seconds: Math.min(contended, waitingOnPath(facts, byPrefix)),
+    seconds: Math.min(contended * (1 - 1 / together), waitingOnPath(facts, byPrefix)),
     confidence: 'high',
     evidence: {
       text: `${countText(tasks.length, 'task')} waited ${secondsText(waited)} in total, and at least one of them for ${secondsText(contended)}. More workers do not change this.`,
