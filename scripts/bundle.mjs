@@ -31,7 +31,10 @@ const OWN_FILES = ['evaluator.js', 'loadFunctions.js', 'isolateRun.js', 'isolate
 );
 
 /** Modules with which programs and isolates start. Modules that the same of them load share a file. */
-const STARTS = ['api/index.js', 'api/local.js', 'engine/poolRun.js', 'engine/worker/threadMain.js'];
+const ISOLATE = 'engine/worker/threadMain.js';
+const STARTS = ['api/index.js', 'api/local.js', 'engine/poolRun.js', ISOLATE];
+/** Commands that read traces. They have to load no module of a program's start that they do not use. */
+const COMMANDS = ['analyze', 'diff', 'export', 'run', 'simulate', 'view'].map((name) => `cli/${name}.js`);
 
 const dist = fileURLToPath(new URL('../dist', import.meta.url));
 const nameOf = (module) => basename(module, '.js');
@@ -148,12 +151,22 @@ function reachableFrom(module, context) {
 }
 
 let reached;
+let ofCommands;
 
-/** Returns the name of the file for modules that the same starts load. An entry stays alone, because it may run code. */
+/**
+ * Returns the name of the file for modules that the same starts load, or that every command loads. Those of isolates are not
+ * divided by commands: isolates start most often. An entry stays alone, because it may run code.
+ */
 function startFile(id, context) {
-  reached ??= STARTS.map((start) => reachableFrom(resolve(dist, start), context));
+  const reachedFrom = (module) => reachableFrom(resolve(dist, module), context);
+  reached ??= STARTS.map(reachedFrom);
+  ofCommands ??= COMMANDS.map(reachedFrom);
+  if (fileOf.has(id)) return null;
   const starts = STARTS.filter((_start, index) => reached[index].has(id));
-  return starts.length === 0 || fileOf.has(id) ? null : `${starts.map(nameOf).join('-')}-modules`;
+  if (starts.length === 0) return ofCommands.every((one) => one.has(id)) ? 'commands-modules' : null;
+  const names = starts.map(nameOf);
+  if (!starts.includes(ISOLATE) && ofCommands.some((one) => one.has(id))) names.push('commands');
+  return `${names.join('-')}-modules`;
 }
 
 const COMMON = {
