@@ -32,7 +32,7 @@ export const RUNTIME_MODULES = [
 export const SIMULATED = ['dist/engine/cluster/protocolModel.', 'dist/engine/host/evictions.'];
 
 /** Unit tests without such modules that check how processes start and end. */
-export const PROCESS_TESTS = ['dist/engine/pool/childEnd.', 'dist/resources/processTree.'];
+export const PROCESS_TESTS = ['dist/engine/pool/childChannel.', 'dist/resources/processTree.'];
 
 /** Prefixes of the paths of tests of the whole package. */
 export const PACKAGE_TESTS = [

@@ -6,7 +6,7 @@ import type { ClusterFigures } from '../server/prometheus/figures.js';
 import type { ClusterStatus, LiveSource } from '../server/source.js';
 import { progressOf } from '../server/sums.js';
 import type { LiveTrace } from '../trace/live/liveTrace.js';
-import { type OwnFigures, stateFigures, workerSums } from './cluster/clusterFigures.js';
+import { type OwnFigures, workerSums } from './cluster/clusterFigures.js';
 import { workerRow } from './statusRows.js';
 
 export function daskSource(address: string, mirror: ClusterMirror, trace: LiveTrace): LiveSource {
@@ -31,17 +31,16 @@ function clusterStatus(mirror: ClusterMirror, { totals }: LiveTrace): ClusterSta
     states: Object.fromEntries(mirror.status?.states ?? []),
     workers: Array.from(mirror.workers.all, statusOf),
     running: Array.from(mirror.workers.all, (worker) => runningRows(mirror, worker)).flat(),
-    ...progressOf(totals, mirror.tasks.processingByPrefix()),
+    ...progressOf(totals, mirror.tasks.processingPrefixes),
   };
 }
 
 function statusOf({ info, status, memory }: MirrorWorker): WorkerRow {
-  const { process, managed, unmanaged, spilled } = memory ?? {};
   return workerRow(info, {
+    ...memory,
     status: status?.status === 'paused' ? 'paused' : 'running',
     processing: status?.processing,
     occupancy: status?.occupancy,
-    ...{ process, managed, unmanaged, spilled },
   });
 }
 
@@ -87,13 +86,14 @@ function daskFigures(mirror: ClusterMirror, { totals }: LiveTrace): ClusterFigur
   };
 }
 
-function workerFigures({ info, status, memory, running, eventLoopDelay }: MirrorWorker): OwnFigures {
-  const isPaused = status?.status === 'paused';
+function workerFigures(worker: MirrorWorker): OwnFigures {
   return {
-    ...stateFigures(info, isPaused, status?.processing ?? 0, running.length, memory),
+    ...statusOf(worker),
+    running: worker.running.length,
+    results: worker.memory?.tasks ?? 0,
     open: UNKNOWN_OPEN,
     latency: UNKNOWN,
     gcSeconds: UNKNOWN,
-    eventLoopDelay,
+    eventLoopDelay: worker.eventLoopDelay,
   };
 }

@@ -1,7 +1,7 @@
 // The dashboard of the local schedulers of a program, with the same pages as for a cluster.
 import { hostname } from 'node:os';
 import { threadCpuClock } from '../engine/worker/threadCpuClock.js';
-import { type ClusterEvent, prefixOf } from '../protocol/clusterObserver.js';
+import type { ClusterEvent } from '../protocol/clusterObserver.js';
 import type { RunInfo, RunObserver, RunWorker } from '../protocol/runObserver.js';
 import type { RunningRow } from '../protocol/viewRows.js';
 import { epochSeconds } from '../resources/clock.js';
@@ -10,7 +10,7 @@ import type { ClusterStatus, LiveSource } from '../server/source.js';
 import { LiveTrace } from '../trace/live/liveTrace.js';
 import { startAtFreePort } from './cluster/dashboard.js';
 import { config } from './config.js';
-import { RunningTasks, workerRow } from './statusRows.js';
+import { idOf, prefixOfTask, RunningTasks, type TaskOf, workerRow } from './statusRows.js';
 
 const NO_SUMS = new Map<string, never>();
 const NO_FIGURES: Omit<ClusterFigures, 'totals'> = {
@@ -83,8 +83,11 @@ class LocalDashboard implements RunObserver {
       trace: this.#trace,
       clock: epochSeconds,
       cpuClock: () => this.#cpu,
-      status: () => ({ ...this.#status(), ...progressOf(this.#trace.totals, this.#byPrefix()) }),
-      processing: () => new Set(this.#runningTasks()),
+      status: () => ({
+        ...this.#status(),
+        ...progressOf(this.#trace.totals, Array.from(this.#runningTasks(), prefixOfTask)),
+      }),
+      processing: () => new Set(Array.from(this.#runningTasks(), idOf)),
       isComputing: () => this.#runs.size > 0,
       figures: () => ({ ...NO_FIGURES, totals: this.#trace.totals }),
     };
@@ -113,7 +116,8 @@ class LocalDashboard implements RunObserver {
       for (const [name, count] of Object.entries(standing.states)) states[name] = (states[name] ?? 0) + count;
       for (const [worker, count] of standing.processing)
         processing.set(worker, (processing.get(worker) ?? 0) + count);
-      for (const [worker, id] of standing.running) running.push(this.#running.row(worker, computation, id));
+      for (const [worker, id] of standing.running)
+        running.push(this.#running.row(worker, { info: computation, local: id }));
     }
     const workers = Array.from(this.#workers.values(), (worker) =>
       workerRow(worker, { processing: processing.get(worker.index) }),
@@ -121,19 +125,8 @@ class LocalDashboard implements RunObserver {
     return { time: epochSeconds(), states, workers, running };
   }
 
-  *#runningTasks(): Generator<number> {
-    for (const { standing, computation } of this.#runs)
-      for (const id of standing.running.values()) yield computation.firstId + id;
-  }
-
-  /** Returns the number of running tasks by prefix. */
-  #byPrefix(): Map<string, number> {
-    const counts = new Map<string, number>();
-    for (const { standing, computation } of this.#runs)
-      for (const id of standing.running.values()) {
-        const prefix = prefixOf(computation, id);
-        counts.set(prefix, (counts.get(prefix) ?? 0) + 1);
-      }
-    return counts;
+  *#runningTasks(): Generator<TaskOf> {
+    for (const { standing, computation: info } of this.#runs)
+      for (const local of standing.running.values()) yield { info, local };
   }
 }

@@ -1,4 +1,7 @@
 // Rows of a dashboard's status, for clusters, local schedulers and watched Dask clusters.
+import type { EngineWorker } from '../engine/cluster/engineWorker.js';
+import { occupancyOf } from '../engine/scheduler/placement.js';
+import type { SchedulerState } from '../engine/scheduler/schedulerState.js';
 import { type Computation, prefixOf, type WorkerInfo } from '../protocol/clusterObserver.js';
 import type { RunningRow, WorkerRow } from '../protocol/viewRows.js';
 
@@ -15,6 +18,36 @@ export function workerRow(info: WorkerInfo, state: WorkerState): WorkerRow {
   return { ...known, status, processing, occupancy, process, managed, unmanaged, spilled };
 }
 
+export function clusterWorkerRow(
+  state: SchedulerState,
+  { info, address, isPaused, memorySample }: EngineWorker,
+): WorkerRow {
+  const known = state.workers.get(info.index);
+  return workerRow(
+    { ...info, address },
+    {
+      ...memorySample,
+      status: isPaused ? 'paused' : 'running',
+      processing: known?.outstanding,
+      occupancy: known && occupancyOf(state, known),
+    },
+  );
+}
+
+/** A task: its computation, and its id in the computation. */
+export interface TaskOf {
+  readonly info: Computation;
+  readonly local: number;
+}
+
+export function idOf({ info, local }: TaskOf): number {
+  return info.firstId + local;
+}
+
+export function prefixOfTask({ info, local }: TaskOf): string {
+  return prefixOf(info, local);
+}
+
 /** Running tasks with the times at which a status first contained them, by worker. */
 export class RunningTasks {
   readonly #clock: () => number;
@@ -25,12 +58,12 @@ export class RunningTasks {
   }
 
   /** Returns the row of a worker's task. `started` is 0 if the start is unknown; the first status counts then. */
-  row(worker: number, computation: Computation, local: number, started = 0): RunningRow {
-    const id = computation.firstId + local;
+  row(worker: number, task: TaskOf, started = 0): RunningRow {
+    const id = idOf(task);
     let seen = this.#seen.get(worker);
     if (seen?.id !== id) seen = { id, since: this.#clock() };
     this.#seen.set(worker, seen);
-    const key = computation.keys[local] ?? '';
-    return { id, key, prefix: prefixOf(computation, local), worker, started: started || seen.since };
+    const key = task.info.keys[task.local] ?? '';
+    return { id, key, prefix: prefixOfTask(task), worker, started: started || seen.since };
   }
 }

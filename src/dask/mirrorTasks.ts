@@ -131,14 +131,9 @@ export class MirrorTasks {
     return this.#processing.get(key);
   }
 
-  /** Returns the number of tasks that workers have, by prefix. */
-  processingByPrefix(): Map<string, number> {
-    const counts = new Map<string, number>();
-    for (const id of this.#processing.values()) {
-      const prefix = this.kindOf(id)?.prefix ?? '';
-      counts.set(prefix, (counts.get(prefix) ?? 0) + 1);
-    }
-    return counts;
+  /** The prefix of each task that a worker has. */
+  get processingPrefixes(): readonly string[] {
+    return Array.from(this.#processing.values(), (id) => this.kindOf(id)?.prefix ?? '');
   }
 
   /** Ids of the tasks that workers have. */

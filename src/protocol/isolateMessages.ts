@@ -23,8 +23,7 @@ export interface OpenRunMessage {
   readonly claims: Int32Array;
   /** Task id → 1 to send the result with the completion. The host may change it until the task is finished. */
   readonly wanted: Uint8Array;
-  /** See CompletionLog. */
-  readonly log: SharedArrayBuffer;
+  readonly log: LogRef;
   /** Requested results larger than this many bytes are packed; Infinity for never. */
   readonly inlineBytes: number;
   /** Kinds under which its tasks are counted; without them the tasks are not measured. */
@@ -35,6 +34,12 @@ export interface OpenRunMessage {
   readonly marks: boolean;
   /** Largest number of tasks of the isolate that overlap. A task that awaits leaves its slot below this number. */
   readonly concurrentTasks: number;
+}
+
+/** A CompletionLog. A log with a number serves one run after the other, and its memory comes with the first. */
+export interface LogRef {
+  readonly number: number | undefined;
+  readonly buffer: SharedArrayBuffer | undefined;
 }
 
 /** Values by task id or by index of the constant: `ids[i]` ↔ `values[i]`. */
@@ -95,17 +100,6 @@ export interface OfTasks<T extends string> {
   readonly ids: Int32Array;
 }
 
-/** Results that are not needed any more. */
-export type ReleaseResults = OfTasks<'release'>;
-
-/** Collect garbage now. */
-export interface CollectGarbage {
-  readonly type: 'collect';
-}
-
-/** Results that have another holder now: they are sent again with the next batch that needs them. */
-export type EvictResults = OfTasks<'evict'>;
-
 /** Calls a function with `argument`, between two tasks or, if a task takes long, in the middle of it. */
 export interface CallFunction {
   readonly type: 'call';
@@ -116,36 +110,22 @@ export interface CallFunction {
   readonly tasksWait: boolean;
 }
 
-/** Requests these results, between two tasks if necessary. */
-export type FetchResults = OfTasks<'fetch'>;
-
-export interface CloseRun {
-  readonly type: 'close';
-  readonly run: number;
-}
-
-/** The answer to a question of a task. */
-export interface AnswerTask {
-  readonly type: 'answer';
-  readonly answer: TaskAnswer | TaskAnswerError;
-}
-
 export type ToIsolate =
   | Several<ToIsolate>
   | OpenRunMessage
   | RunBatch
-  | ReleaseResults
-  | EvictResults
-  | FetchResults
+  /** Results that are not needed any more. */
+  | OfTasks<'release'>
+  /** Results that have another holder now: they are sent again with the next batch that needs them. */
+  | OfTasks<'evict'>
+  /** Requests these results, between two tasks if necessary. */
+  | OfTasks<'fetch'>
   | CallFunction
-  | CollectGarbage
-  | AnswerTask
-  | CloseRun;
-
-/** The isolate has started. */
-export interface IsolateReady {
-  readonly type: 'ready';
-}
+  /** Collect garbage now. */
+  | { readonly type: 'collect' }
+  /** The answer to a question of a task. */
+  | { readonly type: 'answer'; readonly answer: TaskAnswer | TaskAnswerError }
+  | { readonly type: 'close'; readonly run: number };
 
 /** Work of the isolate's thread beside the code of tasks. Times are seconds since the epoch on the isolate's clock. */
 export interface IsolateWork {
@@ -196,12 +176,6 @@ export interface Report {
   readonly measures?: IsolateMeasures;
 }
 
-/** Measurements without anything else to report. */
-export interface Measured {
-  readonly type: 'measured';
-  readonly measures: IsolateMeasures;
-}
-
 /** The answer to a fetch with the results that still exist. A result that could not be copied is an error instead. */
 export interface Fetched {
   readonly type: 'fetched';
@@ -214,35 +188,6 @@ export interface Fetched {
   readonly errors: readonly { readonly id: number; readonly error: ErrorInfo }[];
 }
 
-/** The answer to a close: the isolate has released the run. */
-export interface Closed {
-  readonly type: 'closed';
-  readonly run: number;
-}
-
-/** The isolate starts the function of a call. The answer follows when the function ends. */
-export interface CallTaken {
-  readonly type: 'call-taken';
-  readonly call: number;
-}
-
-/** The answer to a call: the function's result or exception. */
-export interface Called {
-  readonly type: 'called';
-  readonly call: number;
-  readonly value: unknown;
-  readonly error: ErrorInfo | undefined;
-}
-
-/** A task of a local scheduler has left its slot, because it awaits and others may run beside it. */
-export interface TaskSecedes {
-  readonly type: 'seceded';
-  readonly run: number;
-  readonly id: number;
-  /** The batch of this run of the task. */
-  readonly batch: number;
-}
-
 /** A task asks the scheduler's process. */
 export interface TaskAsks {
   readonly type: 'ask';
@@ -250,14 +195,26 @@ export interface TaskAsks {
 }
 
 export type FromIsolate =
-  | IsolateReady
+  | Several<FromIsolate>
+  /** The isolate has started. */
+  | { readonly type: 'ready' }
   | Report
-  | Measured
+  /** Measurements without anything else to report. */
+  | { readonly type: 'measured'; readonly measures: IsolateMeasures }
   | Fetched
-  | Called
-  | Closed
-  | CallTaken
-  | TaskSecedes
+  /** The answer to a close: the isolate has released the run. `freeLog`: number of its log if nothing more is written to it. */
+  | { readonly type: 'closed'; readonly run: number; readonly freeLog: number | undefined }
+  /** The isolate starts the function of a call. The answer follows when the function ends. */
+  | { readonly type: 'call-taken'; readonly call: number }
+  /** The answer to a call: the function's result or exception. */
+  | {
+      readonly type: 'called';
+      readonly call: number;
+      readonly value: unknown;
+      readonly error: ErrorInfo | undefined;
+    }
+  /** A task of a local scheduler has left its slot, because it awaits. `batch`: the batch of this run of the task. */
+  | { readonly type: 'seceded'; readonly run: number; readonly id: number; readonly batch: number }
   | TaskAsks;
 
 /** Data that a new isolate receives at its start. */

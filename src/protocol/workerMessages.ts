@@ -5,7 +5,7 @@ import type { MemorySample, Transfer, WorkInterval } from './clusterObserver.js'
 import type { ErrorInfo } from './errorInfo.js';
 import type { FinishedTasks } from './finishedTasks.js';
 import type { FunctionRef } from './functionRef.js';
-import type { OfferedBatch, OpenRunMessage, Values } from './isolateMessages.js';
+import type { FromIsolate, OfferedBatch, OpenRunMessage, Values } from './isolateMessages.js';
 import type { MetricChanges } from './metrics.js';
 import type { ResultId } from './packedResult.js';
 import type { ProfileCycle, ProfileSettings } from './profileCycle.js';
@@ -226,13 +226,7 @@ export type FromWorker =
       readonly link: WorkerLink;
       readonly occupied: boolean;
     }
-  /** A call of any type has arrived; `called` follows. */
-  | { readonly type: 'call-taken'; readonly call: number }
-  | {
-      readonly type: 'called';
-      readonly call: number;
-      readonly value: unknown;
-      readonly error: ErrorInfo | undefined;
-    }
+  /** A call of any type has arrived, and later its answer. */
+  | Extract<FromIsolate, { type: 'call-taken' | 'called' }>
   /** The worker ends itself: the process is about to exit. */
   | { readonly type: 'giving-up'; readonly why: string };

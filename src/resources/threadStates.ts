@@ -1,16 +1,15 @@
 // States of the threads of a process, as Linux reports them. Used for processes that do not answer.
+import { countsOf } from '../base/lookUps.js';
 import { listDirectory, readProc } from './processTree.js';
 
 /** Returns one line per kind of wait, e.g. `7 × S futex_wait_queue`. Empty without /proc, and for an ended process. */
 export function threadStates(pid: number): string[] {
-  const counts = new Map<string, number>();
-  for (const task of listDirectory(`/proc/${pid}/task`)) {
+  const places = listDirectory(`/proc/${pid}/task`).map((task) => {
     // The name of the command is in brackets and may contain anything.
     const state = (readProc(`${pid}/task/${task}/stat`) ?? '').replace(/^.*\) /s, '').slice(0, 1) || '?';
-    const place = `${state} ${readProc(`${pid}/task/${task}/wchan`) ?? ''}`.trim();
-    counts.set(place, (counts.get(place) ?? 0) + 1);
-  }
-  return Array.from(counts, ([place, count]) => `${count} × ${place}`);
+    return `${state} ${readProc(`${pid}/task/${task}/wchan`) ?? ''}`.trim();
+  });
+  return Array.from(countsOf(places), ([place, count]) => `${count} × ${place}`);
 }
 
 /** Returns the states of all processes of a group, each with the beginning of its command line. */

@@ -1,5 +1,6 @@
 // Makes messages with exact sums of a live or a recorded trace.
 
+import { countsOf } from '../base/lookUps.js';
 import { TASK_STATES } from '../protocol/clusterObserver.js';
 import { OTHERS } from '../protocol/metrics.js';
 import type { SumsMessage, TotalsMessage } from '../protocol/viewMessages.js';
@@ -48,24 +49,24 @@ function sumsMessage(totals: TraceTotals, prefixes: PrefixSum[], time: number): 
 }
 
 /**
- * Returns the progress of each prefix, those with the most seconds, then the most tasks, first. `processing` gives the
- * tasks that workers have now, by prefix.
+ * Returns the progress of each prefix, those with the most seconds, then the most tasks, first. `processing` has the
+ * prefix of each task that a worker has now.
  */
 export function progressRows(
   { prefixes }: Pick<LiveTotals, 'prefixes'>,
-  processing: ReadonlyMap<string, number>,
+  processing: readonly string[],
 ): ProgressRow[] {
-  let others = 0;
-  for (const count of processing.values()) others += count;
+  const counts = countsOf(processing);
+  let others = processing.length;
   const few = mostSeconds([...prefixes.values()]);
-  for (const { prefix } of few) others -= processing.get(prefix) ?? 0;
-  return few.map((sums) => progressRow(sums, sums.prefix === OTHERS ? others : processing.get(sums.prefix)));
+  for (const { prefix } of few) others -= counts.get(prefix) ?? 0;
+  return few.map((sums) => progressRow(sums, sums.prefix === OTHERS ? others : counts.get(sums.prefix)));
 }
 
 /** Returns the progress and the start of the current graph, for the message of totals. */
 export function progressOf(
   totals: LiveTotals,
-  processing: ReadonlyMap<string, number>,
+  processing: readonly string[],
 ): Pick<TotalsMessage, 'progress' | 'graphStart'> {
   return { progress: progressRows(totals, processing), graphStart: finite(totals.graphStart) };
 }

@@ -3,16 +3,9 @@
 import { keySplit } from '../base/keySplit.js';
 import { getOrMake } from '../base/lookUps.js';
 import { resizedFloat64 } from '../base/resized.js';
-import {
-  ACTIONS,
-  type Action,
-  TASK_CANCELLED,
-  TASK_ERRED,
-  TASK_LOST,
-  TASK_MEMORY,
-  TASK_STATES,
-} from '../protocol/clusterObserver.js';
+import { ACTIONS, type Action, TASK_ERRED, TASK_MEMORY, TASK_STATES } from '../protocol/clusterObserver.js';
 import { OTHERS } from '../protocol/metrics.js';
+import { TaskCounts } from '../protocol/taskCounts.js';
 import type { ActionSum, MetricSum, PairSum } from '../protocol/viewRows.js';
 import { OfferedTime } from './offeredTime.js';
 import { WorkerSums } from './workerSums.js';
@@ -84,61 +77,6 @@ export function durationBucket(seconds: number): number {
 export function bucketStart(bucket: number): number {
   const at = bucket + FIRST_BUCKET;
   return 2 ** ((at >> 2) - 127) * (1 + (at & 3) / 4);
-}
-
-/** Counts the tasks of a prefix. A task counts once, by its latest run. */
-export class TaskCounts {
-  /** Submitted tasks. */
-  total = 0;
-  /** Tasks with a result. */
-  finished = 0;
-  erred = 0;
-  /** Cancelled tasks. */
-  cancelled = 0;
-  /** Runs, not tasks, whose worker was lost. */
-  lost = 0;
-
-  /**
-   * Counts the end of a run. `before` is the state of the task's previous run, or undefined. Lost runs are repeated.
-   */
-  ended(state: number, before: number | undefined): void {
-    if (before !== undefined) this.#count(before, -1);
-    this.#count(state, 1);
-  }
-
-  set({ total, finished, erred, cancelled, lost }: TaskCounts): void {
-    this.total = total;
-    this.finished = finished;
-    this.erred = erred;
-    this.cancelled = cancelled;
-    this.lost = lost;
-  }
-
-  /** Returns a copy of these counts without earlier ones. A retried task may have left an earlier count. */
-  without(earlier: TaskCounts): TaskCounts {
-    const left = new TaskCounts();
-    left.total = Math.max(0, this.total - earlier.total);
-    left.finished = Math.max(0, this.finished - earlier.finished);
-    left.erred = Math.max(0, this.erred - earlier.erred);
-    left.cancelled = Math.max(0, this.cancelled - earlier.cancelled);
-    left.lost = Math.max(0, this.lost - earlier.lost);
-    return left;
-  }
-
-  include({ total, finished, erred, cancelled, lost }: TaskCounts): void {
-    this.total += total;
-    this.finished += finished;
-    this.erred += erred;
-    this.cancelled += cancelled;
-    this.lost += lost;
-  }
-
-  #count(state: number, by: number): void {
-    if (state === TASK_MEMORY) this.finished += by;
-    else if (state === TASK_ERRED) this.erred += by;
-    else if (state === TASK_CANCELLED) this.cancelled += by;
-    else if (state === TASK_LOST) this.lost += by;
-  }
 }
 
 /** Bounds of histograms for Prometheus, as buckets: every factor of two from 8 µs to 1024 s. */

@@ -85,7 +85,7 @@ async function startServer(size = 3): Promise<DashboardServer> {
     states: { waiting: 0, queued: 0, processing: 0, memory: 12, erred: 1, forgotten: 3 },
     workers: [],
     running: [],
-    ...progressOf(trace.totals, new Map<string, number>()),
+    ...progressOf(trace.totals, []),
   });
   return await DashboardServer.start({ source: { ...source, trace, status }, port: 0 });
 }

@@ -1,14 +1,16 @@
 // Figures of a cluster for Prometheus, read at each scrape. Costs some microseconds per worker and prefix.
 import { getOrMake } from '../../base/lookUps.js';
+import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import type { EngineWorker } from '../../engine/cluster/engineWorker.js';
 import type { SchedulerLoad } from '../../engine/metrics/schedulerLoad.js';
 import { desiredWorkers } from '../../engine/scheduler/desiredWorkers.js';
 import { FORGOTTEN, STATE_NAMES } from '../../engine/scheduler/taskStates.js';
-import type { MemorySample, WorkerInfo } from '../../protocol/clusterObserver.js';
+import type { WorkerInfo } from '../../protocol/clusterObserver.js';
 import { VITALS_DELAY, VITALS_GC, VITALS_INTERVAL, VITALS_TURNED } from '../../protocol/isolateMessages.js';
 import { readVitals } from '../../resources/vitals.js';
 import type { ClusterFigures, OpenTransfers, WorkerFigures } from '../../server/prometheus/figures.js';
 import type { LiveTotals, PairTotals } from '../../trace/totals.js';
+import { clusterWorkerRow } from '../statusRows.js';
 import type { ObservedCluster } from './observedCluster.js';
 
 /** Reads the figures. Resets the longest delay of the event loop. */
@@ -23,7 +25,7 @@ export function clusterFigures(
   const tasks = STATE_NAMES.map((name, index): [string, number] => [name, state.counts[index]!]);
   return {
     totals,
-    workers: workerSums(totals, engine.workers.values(), (worker) => workerFigures(cluster, worker)),
+    workers: workerSums(totals, engine.workers.values(), (worker) => workerFigures(engine, worker)),
     clients: clients.size,
     clientsAdded: clients.added,
     clientsRemoved: clients.removed,
@@ -73,47 +75,16 @@ function bytesMoved(pairs: readonly PairTotals[]): Map<number, OpenTransfers> {
   return moved;
 }
 
-/**
- * Returns the state of a worker and its tasks.
- *
- * @param processing tasks that the worker has not finished; `running` of them run
- */
-export function stateFigures(
-  { name, threads }: WorkerInfo,
-  isPaused: boolean,
-  processing: number,
-  running: number,
-  memory: Pick<MemorySample, 'managed' | 'unmanaged' | 'spilled' | 'tasks'> | undefined,
-): Omit<OwnFigures, 'open' | 'latency' | 'gcSeconds' | 'eventLoopDelay'> {
-  const { managed = 0, unmanaged = 0, spilled = 0, tasks = 0 } = memory ?? {};
-  const busy = processing === 0 ? 'idle' : processing <= threads ? 'partially_saturated' : 'saturated';
+function workerFigures({ scheduler, clock }: ClusterEngine, worker: EngineWorker): OwnFigures {
+  const { memorySample, current, host } = worker;
   return {
-    name,
-    state: isPaused ? 'paused' : busy,
-    threads,
-    managed,
-    unmanaged,
-    spilled,
-    tasks: new Map([
-      ['executing', running],
-      ['ready', Math.max(0, processing - running)],
-      ['memory', tasks],
-    ]),
-  };
-}
-
-function workerFigures(
-  { engine }: ObservedCluster,
-  { info, isPaused, memorySample, current, host }: EngineWorker,
-): OwnFigures {
-  const processing = engine.scheduler.state.workers.get(info.index)?.outstanding ?? 0;
-  const running = current === undefined ? 0 : 1;
-  return {
-    ...stateFigures(info, isPaused, processing, running, memorySample),
+    ...clusterWorkerRow(scheduler.state, worker),
+    running: current === undefined ? 0 : 1,
+    results: memorySample?.tasks ?? 0,
     // A transfer between threads of one process is a lookup in a map, so none is ever open.
     open: host.link ?? NOTHING_MOVED,
     latency: host.link?.latency ?? Number.NaN,
-    ...isolateFigures(host.vitals, engine.clock()),
+    ...isolateFigures(host.vitals, clock()),
   };
 }
 

@@ -1,15 +1,12 @@
 // A cluster as the source of a dashboard: the present state of its workers, its live trace, its figures for Prometheus.
-import type { EngineWorker } from '../../engine/cluster/engineWorker.js';
 import { SchedulerLoad } from '../../engine/metrics/schedulerLoad.js';
-import { occupancyOf } from '../../engine/scheduler/placement.js';
 import { PROCESSING, STATE_NAMES } from '../../engine/scheduler/taskStates.js';
 import { type ThreadCpuClock, threadCpuClock } from '../../engine/worker/threadCpuClock.js';
-import { type Computation, prefixOf } from '../../protocol/clusterObserver.js';
-import type { RunningRow, WorkerRow } from '../../protocol/viewRows.js';
+import type { RunningRow } from '../../protocol/viewRows.js';
 import type { ClusterStatus, LiveSource } from '../../server/source.js';
 import { progressOf } from '../../server/sums.js';
 import type { LiveTrace } from '../../trace/live/liveTrace.js';
-import { RunningTasks, workerRow } from '../statusRows.js';
+import { clusterWorkerRow, idOf, prefixOfTask, RunningTasks, type TaskOf } from '../statusRows.js';
 import { clusterFigures } from './clusterFigures.js';
 import type { ObservedCluster } from './observedCluster.js';
 
@@ -35,7 +32,7 @@ export function dashboardSource(
     clock: engine.clock,
     cpuClock: () => cpu.read,
     status: () => clusterStatus(cluster, running, trace),
-    processing: () => processingIds(cluster),
+    processing: () => new Set(Array.from(processingTasks(cluster), idOf)),
     isComputing: () => engine.scheduler.state.counts[PROCESSING]! > 0,
     figures: () => clusterFigures(cluster, trace.totals, load),
   };
@@ -72,39 +69,25 @@ function clusterStatus(
   return {
     time: engine.clock(),
     states: Object.fromEntries(STATE_NAMES.map((name, index) => [name, counts[index]!])),
-    workers: Array.from(engine.workers.values(), (worker) => statusOf(cluster, worker)),
+    workers: Array.from(engine.workers.values(), (worker) =>
+      clusterWorkerRow(engine.scheduler.state, worker),
+    ),
     running: [...runningRows(cluster, running)],
-    ...progressOf(totals, processingByPrefix(cluster)),
+    ...progressOf(totals, Array.from(processingTasks(cluster), prefixOfTask)),
   };
-}
-
-function statusOf(
-  { engine }: ObservedCluster,
-  { info, address, isPaused, memorySample }: EngineWorker,
-): WorkerRow {
-  const known = engine.scheduler.state.workers.get(info.index);
-  const { process, managed, unmanaged, spilled } = memorySample ?? {};
-  return workerRow(
-    { ...info, address },
-    {
-      status: isPaused ? 'paused' : 'running',
-      processing: known?.outstanding,
-      occupancy: known && occupancyOf(engine.scheduler.state, known),
-      ...{ process, managed, unmanaged, spilled },
-    },
-  );
 }
 
 function* runningRows({ engine }: ObservedCluster, running: RunningTasks): Generator<RunningRow> {
   for (const { current, currentSince, info } of engine.workers.values()) {
     if (current === undefined) continue;
-    const computation = engine.computation(current.run)?.info;
-    if (computation !== undefined) yield running.row(info.index, computation, current.id, currentSince);
+    const found = engine.computation(current.run);
+    if (found === undefined) continue;
+    yield running.row(info.index, { info: found.info, local: current.id }, currentSince);
   }
 }
 
 /** Yields the unfinished tasks that workers have. Costs about 50 ns per task, and a worker has few. */
-function* processingTasks({ engine }: ObservedCluster): Generator<{ info: Computation; local: number }> {
+function* processingTasks({ engine }: ObservedCluster): Generator<TaskOf> {
   const { state } = engine.scheduler;
   for (const { batches } of state.workers.values()) {
     for (const { ids } of batches) {
@@ -115,19 +98,4 @@ function* processingTasks({ engine }: ObservedCluster): Generator<{ info: Comput
       }
     }
   }
-}
-
-function processingIds(cluster: ObservedCluster): Set<number> {
-  const ids = new Set<number>();
-  for (const { info, local } of processingTasks(cluster)) ids.add(info.firstId + local);
-  return ids;
-}
-
-function processingByPrefix(cluster: ObservedCluster): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const { info, local } of processingTasks(cluster)) {
-    const prefix = prefixOf(info, local);
-    counts.set(prefix, (counts.get(prefix) ?? 0) + 1);
-  }
-  return counts;
 }

@@ -1,9 +1,9 @@
 // The view of the scheduler for `client.runOnScheduler()` and `client.schedulerInfo()`.
 import { recordOf } from '../../base/recordOf.js';
 import type { Spans } from '../../engine/metrics/spans.js';
-import { occupancyOf } from '../../engine/scheduler/placement.js';
 import { STATE_NAMES, type StateName } from '../../engine/scheduler/taskStates.js';
 import type { MetricKey } from '../../protocol/metrics.js';
+import { clusterWorkerRow } from '../statusRows.js';
 import type { Cluster } from './cluster.js';
 
 export interface WorkerSummary {
@@ -66,21 +66,17 @@ export function schedulerView(cluster: Cluster): SchedulerView {
   const { state } = engine.scheduler;
   const workers = new Map<string, WorkerSummary>();
   for (const worker of engine.workers.values()) {
-    const known = state.workers.get(worker.info.index);
-    const { process = 0, managed = 0, unmanaged = 0, spilled = 0 } = worker.memorySample ?? {};
-    workers.set(worker.info.name, {
-      name: worker.info.name,
-      address: worker.address,
-      pid: worker.info.pid,
-      host: worker.info.host,
-      nthreads: worker.info.threads,
-      memoryLimit: worker.info.memoryLimit,
-      status: worker.facts === undefined ? 'starting' : worker.isPaused ? 'paused' : 'running',
-      processing: known?.outstanding ?? 0,
-      occupancy: known === undefined ? 0 : occupancyOf(state, known),
-      memory: { process, managed, unmanaged, spilled },
-      started: worker.info.startTime,
-    });
+    const row = clusterWorkerRow(state, worker);
+    const { name, address, pid, host, threads: nthreads, memoryLimit, processing, occupancy, started } = row;
+    const status = worker.facts === undefined ? 'starting' : row.status;
+    const memory = {
+      process: row.process,
+      managed: row.managed,
+      unmanaged: row.unmanaged,
+      spilled: row.spilled,
+    };
+    const known = { name, address, pid, host, nthreads, memoryLimit };
+    workers.set(name, { ...known, status, processing, occupancy, memory, started });
   }
   const tasks = new Map<string, string>();
   for (const [key, handle] of engine.results.byKey) tasks.set(key, handle.status);

@@ -1,8 +1,10 @@
 // The graph of tasks. Up to 5,000 tasks are drawn as a whole, those of a running graph with their states. A larger graph starts with its groups, or with its
 // prefixes if there are too many groups. A click shows the tasks around the last task of a group, and then around the
 // clicked task.
+
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { countsOf } from '../../base/lookUps.js';
 import { TASK_ERRED } from '../../protocol/clusterObserver.js';
 import { MAX_OPEN } from '../../protocol/openGraph.js';
 import { textOf } from '../../trace/names.js';
@@ -190,8 +192,7 @@ interface PrefixColorsProps {
 }
 
 function PrefixColors({ names, color, erred, scheme }: PrefixColorsProps) {
-  const counts = new Map<string, number>();
-  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  const counts = countsOf(names);
   const shown = [...counts].sort((a, b) => b[1] - a[1]).slice(0, MAX_PREFIXES);
   const others = counts.size - shown.length;
   const parts = shown.map(([name, count]) => ({ name: `${name} ${formatCount(count)}`, color: color(name) }));

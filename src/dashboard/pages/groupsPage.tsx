@@ -1,6 +1,7 @@
 // Groups of tasks: counts, seconds, sizes of results, and the groups that they need.
 
 import { recordsTransfers } from '../../analysis/recordsTransfers.js';
+import { countsOf } from '../../base/lookUps.js';
 import { formatBytes, formatCount, formatDuration } from '../model/format.js';
 import type { GroupGraph, GroupNode } from '../model/groupGraph.js';
 import { prefixColors } from '../model/prefixColors.js';
@@ -59,8 +60,7 @@ type GraphProps = Pick<PageProps, 'state' | 'update'> & {
 /** Groups or prefixes as a graph, with their progress during a live run. */
 export function GroupsGraph({ graph, state, update: { trace, live }, onNode, action }: GraphProps) {
   const colors = prefixColors(trace, state.view.scheme.value);
-  const nodesOf = new Map<string, number>();
-  for (const { prefix } of graph.nodes) nodesOf.set(prefix, (nodesOf.get(prefix) ?? 0) + 1);
+  const nodesOf = countsOf(graph.nodes.map(({ prefix }) => prefix));
   const progress = new Map(live?.progress.map((row) => [row.prefix, row]));
   const countOf = ({ prefix, count, erred }: GroupNode): string => {
     // The scheduler counts tasks by prefix. The progress of a group is known only if it is the only group of its

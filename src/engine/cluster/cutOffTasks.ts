@@ -1,4 +1,5 @@
 // Reports the tasks that a close ends before they have ended by themselves. Otherwise a trace would not show them.
+import { countsOf } from '../../base/lookUps.js';
 import { countText } from '../../base/words.js';
 import { prefixOf } from '../../protocol/clusterObserver.js';
 import { ERRED, FORGOTTEN, MEMORY } from '../scheduler/taskStates.js';
@@ -29,9 +30,9 @@ export function* unfinishedTasks(engine: ClusterEngine, computation: Computation
  * @param isAll whether `close` ends all tasks
  */
 export function cuttingOff(engine: ClusterEngine, what: string, isAll: boolean, close: () => void): void {
-  const before = countByPrefix(engine);
+  const before = countsOf(unfinishedPrefixes(engine));
   close();
-  const after = isAll ? new Map<string, number>() : countByPrefix(engine);
+  const after = countsOf(isAll ? [] : unfinishedPrefixes(engine));
   const cut = Array.from(before, ([prefix, count]) => ({ prefix, count: count - (after.get(prefix) ?? 0) }));
   const all = cut.filter(({ count }) => count > 0);
   if (all.length === 0) return;
@@ -44,14 +45,9 @@ export function cuttingOff(engine: ClusterEngine, what: string, isAll: boolean, 
   );
 }
 
-/** Returns the number of unfinished tasks of each prefix. */
-function countByPrefix(engine: ClusterEngine): Map<string, number> {
-  const counts = new Map<string, number>();
+/** Yields the prefix of each unfinished task. */
+function* unfinishedPrefixes(engine: ClusterEngine): Generator<string> {
   for (const computation of engine.computations) {
-    for (const local of unfinishedTasks(engine, computation)) {
-      const prefix = prefixOf(computation.info, local);
-      counts.set(prefix, (counts.get(prefix) ?? 0) + 1);
-    }
+    for (const local of unfinishedTasks(engine, computation)) yield prefixOf(computation.info, local);
   }
-  return counts;
 }

@@ -6,14 +6,13 @@ import {
   type Computation,
   type MetricSample,
   prefixOf,
-  TASK_CANCELLED,
-  TASK_ERRED,
   TASK_LOST,
   TASK_MEMORY,
   type TaskRuns,
   type WorkerInfo,
 } from '../../protocol/clusterObserver.js';
 import { DEFAULT_SPAN, type MetricKey, spanId, spanTags } from '../../protocol/metrics.js';
+import { TaskCounts } from '../../protocol/taskCounts.js';
 import { MetricLedger } from './metricLedger.js';
 
 /** A span including all spans inside it. */
@@ -70,14 +69,9 @@ class SpanNode {
   readonly children: SpanNode[] = [];
   readonly metrics = new MetricLedger(20_000);
   readonly code = new Set<string>();
-  readonly prefixes = new Map<string, { count: number; seconds: number }>();
-  tasks = 0;
-  memory = 0;
-  erred = 0;
-  cancelled = 0;
-  lostRuns = 0;
+  readonly prefixes: PrefixRuns = new Map();
+  readonly counts = new TaskCounts();
   nbytes = 0;
-  duration = 0;
   enqueued = Number.NaN;
   start = Number.NaN;
   stop = Number.NaN;
@@ -137,7 +131,7 @@ export class Spans implements ClusterObserver {
     for (const id of given ?? []) add(nodes[spanOf?.[id] ?? 0], -1);
     for (const [node, count] of counts) {
       if (count === 0) continue;
-      node.tasks += count;
+      node.counts.total += count;
       node.enqueued = earlier(node.enqueued, submitted);
       if (code !== '' && node.code.size < MAX_CODE) node.code.add(code);
       this.#pending(node, count, submitted);
@@ -155,11 +149,10 @@ export class Spans implements ClusterObserver {
       const node = nodes[computation.spanOf?.[id] ?? 0] ?? this.#root;
       const state = states[index]!;
       this.#note(node, runs, index);
-      if (state === TASK_LOST) continue;
       const before = known[id]!;
-      if (before > 0) countState(node, before - 1, -1);
-      else ended.set(node, (ended.get(node) ?? 0) + 1);
-      countState(node, state, 1);
+      node.counts.ended(state, before);
+      if (state === TASK_LOST) continue;
+      if (before === 0) ended.set(node, (ended.get(node) ?? 0) + 1);
       known[id] = state + 1;
     }
     for (const [node, finished] of ended) this.#pending(node, -finished, acknowledged);
@@ -177,7 +170,7 @@ export class Spans implements ClusterObserver {
     }
     // These tasks are not needed any more.
     for (const [node, count] of left) {
-      node.cancelled += count;
+      node.counts.cancelled += count;
       this.#pending(node, -count, this.#clock());
     }
     this.#states.delete(computation);
@@ -254,19 +247,11 @@ export class Spans implements ClusterObserver {
   ): void {
     const start = started[index]!;
     const stop = stopped[index]!;
-    if (states[index] === TASK_LOST) node.lostRuns++;
     if (states[index] === TASK_MEMORY) node.nbytes += nbytes[index]!;
     if (Number.isNaN(start) || Number.isNaN(stop)) return;
     node.start = earlier(node.start, start);
     node.stop = later(node.stop, stop);
-    node.duration += stop - start;
-    const prefix = prefixOf(computation, ids[index]!);
-    const sums = node.prefixes.get(prefix);
-    if (sums === undefined) node.prefixes.set(prefix, { count: 1, seconds: stop - start });
-    else {
-      sums.count++;
-      sums.seconds += stop - start;
-    }
+    addRuns(node.prefixes, prefixOf(computation, ids[index]!), 1, stop - start);
   }
 
   /** Counts tasks of the span, and of all enclosing spans, that become pending or end. */
@@ -282,24 +267,25 @@ export class Spans implements ClusterObserver {
 
   #summary(span: SpanNode): SpanSummary {
     const inside = withDescendants(span);
-    const sum = (value: (node: SpanNode) => number): number =>
-      inside.reduce((total, node) => total + value(node), 0);
+    const counts = new TaskCounts();
+    for (const node of inside) counts.include(node.counts);
+    const prefixes = mergePrefixes(inside);
     const offered = this.#offered(span);
     return {
       id: span.id,
       name: span.tags,
       children: span.children.map(({ id }) => id),
-      tasks: sum(({ tasks }) => tasks),
+      tasks: counts.total,
       states: {
         pending: span.pending,
-        memory: sum(({ memory }) => memory),
-        erred: sum(({ erred }) => erred),
-        cancelled: sum(({ cancelled }) => cancelled),
+        memory: counts.finished,
+        erred: counts.erred,
+        cancelled: counts.cancelled,
       },
-      lostRuns: sum(({ lostRuns }) => lostRuns),
-      nbytes: sum(({ nbytes }) => nbytes),
-      duration: sum(({ duration }) => duration),
-      prefixes: mergePrefixes(inside),
+      lostRuns: counts.lost,
+      nbytes: inside.reduce((sum, { nbytes }) => sum + nbytes, 0),
+      duration: [...prefixes.values()].reduce((sum, { seconds }) => sum + seconds, 0),
+      prefixes,
       enqueued: inside.reduce((first, { enqueued }) => earlier(first, enqueued), Number.NaN),
       start: inside.reduce((first, { start }) => earlier(first, start), Number.NaN),
       stop: inside.reduce((last, { stop }) => later(last, stop), Number.NaN),
@@ -316,26 +302,29 @@ export class Spans implements ClusterObserver {
   }
 }
 
-function countState(node: SpanNode, state: number, change: number): void {
-  if (state === TASK_MEMORY) node.memory += change;
-  else if (state === TASK_ERRED) node.erred += change;
-  else if (state === TASK_CANCELLED) node.cancelled += change;
-}
-
 function withDescendants(span: SpanNode): SpanNode[] {
   const found = [span];
   for (const node of found) for (const child of node.children) found.push(child);
   return found;
 }
 
-function mergePrefixes(spans: readonly SpanNode[]): Map<string, { count: number; seconds: number }> {
-  const merged = new Map<string, { count: number; seconds: number }>();
+type PrefixRuns = Map<string, { count: number; seconds: number }>;
+
+function mergePrefixes(spans: readonly SpanNode[]): PrefixRuns {
+  const merged: PrefixRuns = new Map();
   for (const { prefixes } of spans)
-    for (const [prefix, { count, seconds }] of prefixes) {
-      const sums = merged.get(prefix) ?? { count: 0, seconds: 0 };
-      merged.set(prefix, { count: sums.count + count, seconds: sums.seconds + seconds });
-    }
+    for (const [prefix, { count, seconds }] of prefixes) addRuns(merged, prefix, count, seconds);
   return merged;
+}
+
+function addRuns(prefixes: PrefixRuns, prefix: string, count: number, seconds: number): void {
+  const sums = prefixes.get(prefix);
+  if (sums === undefined) {
+    prefixes.set(prefix, { count, seconds });
+    return;
+  }
+  sums.count += count;
+  sums.seconds += seconds;
 }
 
 /** As in Dask, thread time that no metric accounts for counts as idle. */

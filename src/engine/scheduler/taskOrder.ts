@@ -1,4 +1,5 @@
 // The order of the tasks of a graph whose tasks differ in priority.
+import { countsOf } from '../../base/lookUps.js';
 
 export interface TaskOrder {
   /** Task → priority. */
@@ -11,11 +12,9 @@ export interface TaskOrder {
 
 /** Returns the order by priority, highest first, then by id. Its cost is linear for a bounded number of priorities. */
 export function orderByPriority(priorities: Float64Array): TaskOrder {
-  const counts = new Map<number, number>();
-  for (const priority of priorities) counts.set(priority, (counts.get(priority) ?? 0) + 1);
   const next = new Map<number, number>();
   let first = 0;
-  for (const [priority, count] of [...counts].sort(([a], [b]) => b - a)) {
+  for (const [priority, count] of [...countsOf(priorities)].sort(([a], [b]) => b - a)) {
     next.set(priority, first);
     first += count;
   }

@@ -7,7 +7,7 @@ import { busiest, busiestOf, type Family, families, type Read, read, type Sample
 import type { WorkerFigures } from './figures.js';
 
 /** States that Dask always exports, also without a worker in them. */
-const WORKER_STATES = ['idle', 'partially_saturated', 'saturated', 'paused'];
+const WORKER_STATES = ['idle', 'partially_saturated', 'saturated', 'paused'] as const;
 
 /** Dask's scheduler (distributed/http/scheduler/prometheus). */
 const SCHEDULER_FAMILIES: readonly Family[] = [
@@ -115,9 +115,11 @@ const WORKER_FAMILIES: readonly Family[] = [
     tasks: [
       'Tasks at the worker, by state',
       ({ workers }) =>
-        workers.flatMap(({ name: worker, tasks }) =>
-          Array.from(tasks, ([state, count]): Sample => [{ worker, state }, count]),
-        ),
+        workers.flatMap(({ name: worker, running, processing, results }): Sample[] => [
+          [{ worker, state: 'executing' }, running],
+          [{ worker, state: 'ready' }, Math.max(0, processing - running)],
+          [{ worker, state: 'memory' }, results],
+        ]),
     ],
   }),
   ...families('dask_worker_', ['worker', 'activity'], ofStore, {
@@ -165,7 +167,12 @@ const OWN_FAMILIES: readonly Family[] = [
 export const FAMILIES: readonly Family[] = [...SCHEDULER_FAMILIES, ...WORKER_FAMILIES, ...OWN_FAMILIES];
 
 function inState(workers: readonly WorkerFigures[], wanted: string): number {
-  return workers.filter(({ state }) => state === wanted).length;
+  return workers.filter((worker) => stateOf(worker) === wanted).length;
+}
+
+function stateOf({ status, processing, threads }: WorkerFigures): (typeof WORKER_STATES)[number] {
+  if (status === 'paused') return 'paused';
+  return processing === 0 ? 'idle' : processing <= threads ? 'partially_saturated' : 'saturated';
 }
 
 function ofPrefix(value: (prefix: PrefixSums) => number): Read {

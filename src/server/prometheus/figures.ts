@@ -1,5 +1,6 @@
 // The figures of a cluster at a scrape of Prometheus, which the families of this folder turn into samples.
 import type { MetricKey } from '../../protocol/metrics.js';
+import type { WorkerRow } from '../../protocol/viewRows.js';
 import type { WorkerLink } from '../../protocol/workerMessages.js';
 import type { LiveTotals } from '../../trace/totals.js';
 import type { StoreSum } from '../../trace/workerSums.js';
@@ -33,17 +34,11 @@ export interface ThreadFigures {
   readonly gcSeconds: number;
 }
 
-export interface WorkerFigures extends OpenTransfers {
-  readonly name: string;
-  /** State as in Dask: `idle`, `partially_saturated`, `saturated`, `paused`. */
-  readonly state: string;
-  readonly threads: number;
-  /** Bytes. */
-  readonly managed: number;
-  readonly unmanaged: number;
-  readonly spilled: number;
-  /** Number of tasks by state (`executing`, `ready`, `memory`, `disk`, …). */
-  readonly tasks: ReadonlyMap<string, number>;
+export interface WorkerFigures extends WorkerRow, OpenTransfers {
+  /** Number of tasks that run now. */
+  readonly running: number;
+  /** Number of results in memory. */
+  readonly results: number;
   /** Transfers in progress; NaN if unknown. */
   readonly open: OpenTransfers;
   /**

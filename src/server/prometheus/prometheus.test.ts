@@ -9,8 +9,7 @@ function totalsOfRun(): TotalSums {
   const totals = new TotalSums();
   const inc = totals.prefix('inc');
   for (const seconds of [0.1, 0.4, 2, 2, 8]) inc.add(TASK_MEMORY, seconds, 1024);
-  for (const state of [TASK_MEMORY, TASK_MEMORY, TASK_ERRED, TASK_LOST, TASK_LOST])
-    inc.tasks.ended(state, undefined);
+  for (const state of [TASK_MEMORY, TASK_MEMORY, TASK_ERRED, TASK_LOST, TASK_LOST]) inc.tasks.ended(state, 0);
   for (let index = 0; index < 4; index++) totals.workers.add(workerInfo(index));
   totals.workers.remove(workerInfo(3));
   totals.addTransfer(0, -1, false, 30, 30, 0.5);
@@ -34,14 +33,18 @@ const FIGURES: ClusterFigures = {
     ['waiting', 3],
     ['memory', 5],
   ]),
-  workers: ['idle', 'saturated', 'saturated'].map((state, index) => ({
-    name: `threads-${index}`,
-    state,
-    threads: 1,
+  workers: [0, 2, 3].map((processing, index) => ({
+    ...workerInfo(index),
+    status: 'running',
+    started: 1,
+    processing,
+    occupancy: processing,
+    process: 150,
     managed: 100,
     unmanaged: 50,
     spilled: 0,
-    tasks: new Map([['executing', index]]),
+    running: index,
+    results: 4,
     incomingBytes: 10,
     incomingCount: 1,
     outgoingBytes: 20,
@@ -109,6 +112,8 @@ test('figures that Dask has, too, have the names of Dask', async () => {
     'dask_scheduler_tasks{state="waiting"}': 3,
     'dask_worker_memory_bytes{worker="threads-0",type="unmanaged"}': 50,
     'dask_worker_tasks{worker="threads-2",state="executing"}': 2,
+    'dask_worker_tasks{worker="threads-2",state="ready"}': 1,
+    'dask_worker_tasks{worker="threads-2",state="memory"}': 4,
     'dask_worker_transfer_outgoing_bytes_total{worker="threads-1"}': 20,
     'dask_scheduler_tasks_compute_seconds_total{task_prefix_name="inc"}': 12.5,
     'dask_scheduler_tasks_output_bytes{task_prefix_name="inc"}': 5120,

@@ -372,7 +372,7 @@ function addRuns(totals: TotalSums, { sums, open, ended }: KnownComputation, run
     if (of !== undefined) {
       of.add(state, seconds, nbytes[i]!);
       const before = ended[id]!;
-      of.tasks.ended(state, state === TASK_LOST || before === 0 ? undefined : before - 1);
+      of.tasks.ended(state, before);
       // A task counts once, by its latest run: lost results are computed again, and failed tasks are retried.
       if (state !== TASK_LOST) {
         if (before === 0) {

@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { DRAIN_MS, sendOrEnd, whenEnded } from './childEnd.js';
+import { DRAIN_MS, sendOrEnd, whenEnded } from './childChannel.js';
 
 const MESSAGES = 40;
 const LIMIT = { timeout: 300_000 };
