@@ -1,11 +1,10 @@
 // Makes messages with exact sums of a live or a recorded trace.
 
 import { countsOf } from '../base/lookUps.js';
-import { TASK_STATES } from '../protocol/clusterObserver.js';
 import { OTHERS } from '../protocol/metrics.js';
 import type { SumsMessage, TotalsMessage } from '../protocol/viewMessages.js';
 import type { MetricSum, PrefixSum, ProgressRow } from '../protocol/viewRows.js';
-import { prefixesToJson, prefixToJson } from '../trace/recording/totalsJson.js';
+import { prefixesToJson, prefixToJson, totalsToJson } from '../trace/recording/totalsJson.js';
 import { type LiveTotals, PrefixSums, type TraceTotals } from '../trace/totals.js';
 
 /** Largest number of metrics in a message. A program with a span per request would make more and more of them. */
@@ -25,27 +24,7 @@ export function recordedSums(totals: TraceTotals): SumsMessage {
 }
 
 function sumsMessage(totals: TraceTotals, prefixes: PrefixSum[], time: number): SumsMessage {
-  return {
-    type: 'sums',
-    time,
-    runs: Object.fromEntries(TASK_STATES.map((state, index) => [state, totals.states[index]!])),
-    actions: totals.actions.map((sum) => ({
-      ...sum,
-      seconds: finite(sum.seconds),
-      nbytes: finite(sum.nbytes),
-    })),
-    pairs: totals.pairs.map((sum) => ({
-      ...sum,
-      nbytes: finite(sum.nbytes),
-      compressed: finite(sum.compressed),
-      seconds: finite(sum.seconds),
-    })),
-    metrics: fewMetrics(totals.metrics),
-    busy: Array.from(totals.busy, finite),
-    start: finite(totals.start),
-    offered: finite(totals.offered),
-    prefixes,
-  };
+  return { type: 'sums', time, totals: totalsToJson(totals, prefixes, fewMetrics(totals.metrics)) };
 }
 
 /**

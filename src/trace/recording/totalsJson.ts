@@ -1,18 +1,22 @@
-// Totals of a trace as JSON. A report needs them because it may contain only a part of the rows.
+// Totals of a trace as JSON. A report and a live page need them because they may contain only a part of the rows.
 import { recordOf } from '../../base/recordOf.js';
 import { ACTIONS } from '../../protocol/clusterObserver.js';
 import type { PrefixSum } from '../../protocol/viewRows.js';
 import { DURATION_BUCKETS, type PrefixTotals, type TraceTotals } from '../totals.js';
 
-/** Converts totals to JSON. Numbers that JSON lacks become null. */
-export function totalsToJson(totals: TraceTotals): unknown {
+/** Converts totals to JSON, by default with all prefixes and metrics. Numbers that JSON lacks become null. */
+export function totalsToJson(
+  totals: TraceTotals,
+  prefixes = prefixesToJson(totals.prefixes.values()),
+  metrics = totals.metrics,
+): object {
   return {
     states: [...totals.states],
-    prefixes: prefixesToJson(totals.prefixes.values()),
+    prefixes,
     actions: totals.actions,
     busy: [...totals.busy],
     pairs: totals.pairs,
-    metrics: totals.metrics,
+    metrics,
     spilled: totals.spilled,
     start: totals.start,
     offered: totals.offered,
