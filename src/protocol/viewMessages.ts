@@ -97,7 +97,10 @@ export interface TotalsMessage {
 export interface SumsMessage {
   readonly type: 'sums';
   readonly time: number;
-  /** Totals of the trace, see totalsJson.ts. During a run at most 500 prefixes; the others are one, `(others)`. */
+  /**
+   * Totals of the trace, see totalsJson.ts. null is a number that is not finite. During a run there are at most 500
+   * prefixes; the others are one, `(others)`.
+   */
   readonly totals: object;
 }
 
