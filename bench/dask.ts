@@ -27,12 +27,12 @@ const path = (name: string): string => fileURLToPath(new URL(`../../${name}`, im
 const PYTHON = path('.venv/bin/python');
 const ARRAY_BYTES = 100_000_000;
 const NAPS = 200;
-/** Example → its arguments. All take a few seconds. */
+/** Example → its arguments. All take a few seconds. The examples that start a cluster themselves choose processes for it. */
 const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'parse-sources': ['--dir', path('src'), '--page', 'parse.html'],
-  pipeline: [],
+  pipeline: ['--processes'],
   tsqr: ['--rows', '4000', '--columns', '400', '--page', 'tsqr.html'],
-  'word-count': [path('docs')],
+  'word-count': [path('docs'), '--processes'],
 };
 
 /** A cluster in Python, which also runs rows. */

@@ -31,6 +31,9 @@ const OWN_FILES = ['evaluator.js', 'loadFunctions.js', 'isolateRun.js', 'isolate
 
 /** Modules with which programs and isolates start. Modules that the same of them load share a file. */
 const STARTS = ['api/index.js', 'api/local.js', 'engine/poolRun.js', 'engine/worker/threadMain.js'];
+const [PROGRAM, , , ISOLATE] = STARTS;
+/** The start of a worker process. It needs a sixth of what only programs load, and most of what isolates load. */
+const WORKER = 'engine/workerProcess/workerProcessMain.js';
 
 const dist = fileURLToPath(new URL('../dist', import.meta.url));
 const nameOf = (module) => basename(module, '.js');
@@ -150,9 +153,16 @@ let reached;
 
 /** Returns the name of the file for modules that the same starts load. An entry stays alone, because it may run code. */
 function startFile(id, context) {
-  reached ??= STARTS.map((start) => reachableFrom(resolve(dist, start), context));
-  const starts = STARTS.filter((_start, index) => reached[index].has(id));
-  return starts.length === 0 || fileOf.has(id) ? null : `${starts.map(nameOf).join('-')}-modules`;
+  reached ??= new Map(
+    [...STARTS, WORKER].map((start) => [start, reachableFrom(resolve(dist, start), context)]),
+  );
+  const loads = (start) => reached.get(start).has(id);
+  const starts = STARTS.filter(loads);
+  if (starts.length === 0 || fileOf.has(id)) return null;
+  // Few files of programs are split, because every file costs all of its starts.
+  const isOfWorker = loads(WORKER) && !loads(ISOLATE);
+  const names = isOfWorker && loads(PROGRAM) ? [PROGRAM] : starts;
+  return `${[...names, ...(isOfWorker ? [WORKER] : [])].map(nameOf).join('-')}-modules`;
 }
 
 const isPackage = (id) => !id.startsWith('.') && !id.startsWith(dist);

@@ -44,25 +44,28 @@ export function callingLine(entry: (...args: never[]) => unknown): string {
   return line;
 }
 
+/** Returns the place of the first stack frame of the program; empty if there is none. */
+function placeOf(_error: unknown, frames: readonly NodeJS.CallSite[]): string {
+  for (const frame of frames) {
+    const url = frame.getScriptNameOrSourceURL() ?? '';
+    // The position costs less than the line and the column.
+    if (url !== '' && isProgram(url)) return `${url}:${frame.getPosition()}`;
+  }
+  return '';
+}
+
 /** Returns the place of the call in the running code, which may be compiled from TypeScript; empty if there is none. */
 function callPlace(entry: (...args: never[]) => unknown): string {
   const { prepareStackTrace } = Error;
-  let place = '';
   const holder = { stack: '' };
   try {
-    Error.prepareStackTrace = (_error, frames) => {
-      const frame = frames.find((each) => isProgram(each.getScriptNameOrSourceURL() ?? ''));
-      const url = frame?.getScriptNameOrSourceURL() ?? '';
-      if (url !== '') place = `${url}:${frame?.getLineNumber()}:${frame?.getColumnNumber()}`;
-      return '';
-    };
+    Error.prepareStackTrace = placeOf;
     Error.captureStackTrace(holder, entry);
     // V8 calls prepareStackTrace when the property is read.
-    void holder.stack;
+    return holder.stack;
   } finally {
     Error.prepareStackTrace = prepareStackTrace;
   }
-  return place;
 }
 
 function isProgram(url: string): boolean {

@@ -3,7 +3,7 @@ import type { Plan } from '../graph/compile.js';
 import { functionName } from '../graph/functionName.js';
 import type { Computation } from '../protocol/clusterObserver.js';
 import type { ResultId } from '../protocol/packedResult.js';
-import type { ComputationPrefixes } from './prefixTable.js';
+import { type ComputationPrefixes, LazyPrefixes } from './prefixTable.js';
 
 export interface ComputationOrigin {
   readonly plan: Plan;
@@ -51,7 +51,7 @@ export function computationInfo(
     dependencies = targets.map((target) => places.get(target) ?? target);
   }
   const given = isData ? Int32Array.from({ length: size }, (_, id) => id) : Int32Array.from(imports.keys());
-  const info = {
+  const info: Described = {
     number,
     firstId,
     size,
@@ -63,23 +63,26 @@ export function computationInfo(
     dependencyOffsets: offsets,
     dependencies,
     externals,
-    ...(given.length === 0 ? {} : { given }),
     submitted,
-    ...(called === undefined ? {} : { called }),
     client,
     code: code ?? '',
   };
-  return withPrefixes(info, prefixes);
+  if (given.length > 0) info.given = given;
+  if (called !== undefined) info.called = called;
+  if (prefixes instanceof LazyPrefixes) return withPrefixes(info, prefixes);
+  return { ...info, prefixOf: prefixes.prefixOf, prefixes: prefixes.names };
+}
+
+interface Described extends Omit<Computation, 'prefixOf' | 'prefixes'> {
+  given?: Int32Array;
+  called?: number;
 }
 
 /**
- * Adds getters for prefixes. A separate function, so that the getters' closure does not hold the plan with its
+ * Adds getters for prefixes. V8 accesses an object with getters of its own slowly. A separate function, so that the getters' closure does not hold the plan with its
  * arguments.
  */
-function withPrefixes(
-  info: Omit<Computation, 'prefixOf' | 'prefixes'>,
-  prefixes: ComputationPrefixes,
-): Computation {
+function withPrefixes(info: Described, prefixes: LazyPrefixes): Computation {
   return {
     ...info,
     get prefixOf() {

@@ -162,7 +162,7 @@ export class CompletionLog {
     return (Atomics.load(this.#header, HEAD) - this.#position) | 0;
   }
 
-  /** Writer: number of entries so far, as a 32-bit integer. */
+  /** Number of entries that this side has written or read so far, as a 32-bit integer. */
   get written(): number {
     return this.#position | 0;
   }
@@ -251,5 +251,12 @@ export class CompletionLog {
 
   cancel(): void {
     Atomics.store(this.#header, CANCELLED, 1);
+  }
+
+  /** Reader: prepares the log for another run. The previous run has ended, also at the writer. */
+  reopen(): void {
+    Atomics.store(this.#header, CANCELLED, 0);
+    this.#position = Atomics.load(this.#header, HEAD);
+    Atomics.store(this.#header, TAIL, this.#position);
   }
 }

@@ -23,8 +23,7 @@ export interface OpenRunMessage {
   readonly claims: Int32Array;
   /** Task id → 1 to send the result with the completion. The host may change it until the task is finished. */
   readonly wanted: Uint8Array;
-  /** See CompletionLog. */
-  readonly log: SharedArrayBuffer;
+  readonly log: LogRef;
   /** Requested results larger than this many bytes are packed; Infinity for never. */
   readonly inlineBytes: number;
   /** Kinds under which its tasks are counted; without them the tasks are not measured. */
@@ -35,6 +34,12 @@ export interface OpenRunMessage {
   readonly marks: boolean;
   /** Largest number of tasks of the isolate that overlap. A task that awaits leaves its slot below this number. */
   readonly concurrentTasks: number;
+}
+
+/** A CompletionLog. A log with a number serves one run after the other, and its memory comes with the first. */
+export interface LogRef {
+  readonly number: number | undefined;
+  readonly buffer: SharedArrayBuffer | undefined;
 }
 
 /** Values by task id or by index of the constant: `ids[i]` ↔ `values[i]`. */
@@ -190,14 +195,15 @@ export interface TaskAsks {
 }
 
 export type FromIsolate =
+  | Several<FromIsolate>
   /** The isolate has started. */
   | { readonly type: 'ready' }
   | Report
   /** Measurements without anything else to report. */
   | { readonly type: 'measured'; readonly measures: IsolateMeasures }
   | Fetched
-  /** The answer to a close: the isolate has released the run. */
-  | { readonly type: 'closed'; readonly run: number }
+  /** The answer to a close: the isolate has released the run. `freeLog`: number of its log if nothing more is written to it. */
+  | { readonly type: 'closed'; readonly run: number; readonly freeLog: number | undefined }
   /** The isolate starts the function of a call. The answer follows when the function ends. */
   | { readonly type: 'call-taken'; readonly call: number }
   /** The answer to a call: the function's result or exception. */

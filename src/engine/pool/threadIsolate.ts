@@ -30,15 +30,18 @@ import { IsolateWatch } from './isolateWatch.js';
 import { MessageLog } from './messageLog.js';
 import { Outbox } from './outbox.js';
 import { PendingCalls } from './pendingCalls.js';
+import { RunLogs } from './runLogs.js';
 import { interruptThread, stopThread } from './threadControl.js';
 import {
   addArrived,
   type BegunTask,
+  briefRun,
   type ExecutingTask,
   executingOf,
   isOverdue,
   newThreadRun,
   openMessage,
+  otherTask,
   type ThreadRun,
 } from './threadRun.js';
 
@@ -73,6 +76,7 @@ export class ThreadIsolate implements Isolate {
     this.#worker.postMessage(message);
     this.#sent.note(message);
   });
+  readonly #logs = new RunLogs();
   /** Runs that are closed here and not yet in the isolate, or that still have asynchronous tasks. */
   readonly #closing = new ClosingRuns(
     this.grace,
@@ -95,7 +99,13 @@ export class ThreadIsolate implements Isolate {
       this.hasStarted = true;
       this.#start();
     },
-    closed: ({ run }) => this.#closing.closed(run),
+    several: ({ messages }) => {
+      for (const each of messages) handle(this.#handlers, each.type, each);
+    },
+    closed: ({ run, freeLog }) => {
+      this.#closing.closed(run);
+      this.#logs.release(freeLog);
+    },
     'call-taken': ({ call }) => this.#calls.taken(call),
     called: (message) => this.#calls.answer(message),
     measured: ({ measures }) => this.#take(measures),
@@ -162,8 +172,8 @@ export class ThreadIsolate implements Isolate {
   }
 
   open(channel: RunChannel): void {
-    const opening = ++this.#openings;
-    const state = newThreadRun(channel, opening);
+    const log = this.#logs.open(channel.maxOutstanding);
+    const state = newThreadRun(channel, ++this.#openings, log);
     this.#runs.set(channel.run, state);
     this.#worker.ref();
     this.#outbox.postLater(openMessage(state, this.#options.measured !== undefined));
@@ -262,12 +272,7 @@ export class ThreadIsolate implements Isolate {
   }
 
   runningOther(run: number): OtherTask | undefined {
-    const own = this.#runs.get(run)?.priority ?? 0;
-    for (const [other, { log, priority }] of this.#runs) {
-      const id = log.running;
-      if (other !== run && id >= 0) return { run: other, id, isUrgent: priority > own };
-    }
-    return undefined;
+    return otherTask(this.#runs, run);
   }
 
   /** The task that runs, or that ran when the isolate ended, even if its run was closed meanwhile; undefined: none. */
@@ -277,11 +282,7 @@ export class ThreadIsolate implements Isolate {
 
   /** Returns the state of the isolate with the stack of its thread. Takes a second if the thread does not answer. */
   dump(): Promise<IsolateDump> {
-    const runs = Array.from(this.#runs, ([run, { log }]) => ({
-      run,
-      running: log.running,
-      unread: log.available,
-    }));
+    const runs = Array.from(this.#runs, briefRun);
     const state = this.alive ? (this.hasStarted ? 'running' : 'starting') : 'ended';
     const messages = {
       calls: this.#calls.dump(),

@@ -1,8 +1,9 @@
 // State of a run on the host's side of an isolate.
-import { type CompletionColumns, CompletionLog, completionColumns } from '../../protocol/completionLog.js';
+import type { CompletionLog } from '../../protocol/completionLog.js';
 import type { OpenRunMessage, Report } from '../../protocol/isolateMessages.js';
 import type { Executing } from '../metrics/unmeasuredTime.js';
-import type { RunChannel } from './isolate.js';
+import type { OtherTask, RunChannel } from './isolate.js';
+import type { RunLog } from './runLogs.js';
 
 /** A running task and its batch, which distinguishes the run of a retried task from its cancelled run. */
 export interface ExecutingTask extends Executing {
@@ -26,12 +27,25 @@ export function executingOf(
   return undefined;
 }
 
-export interface ThreadRun {
+/** Returns the running task of the first other run that has one. */
+export function otherTask(runs: ReadonlyMap<number, ThreadRun>, run: number): OtherTask | undefined {
+  const own = runs.get(run)?.priority ?? 0;
+  for (const [other, { log, priority }] of runs) {
+    const id = log.running;
+    if (other !== run && id >= 0) return { run: other, id, isUrgent: priority > own };
+  }
+  return undefined;
+}
+
+/** Returns the state of a run for a dump. */
+export function briefRun([run, { log }]: readonly [number, ThreadRun]) {
+  return { run, running: log.running, unread: log.available };
+}
+
+export interface ThreadRun extends RunLog {
   readonly channel: RunChannel;
   /** See OpenRunMessage.opening. */
   readonly opening: number;
-  readonly log: CompletionLog;
-  readonly columns: CompletionColumns;
   /** Values and errors that have arrived, until their entries in the log are read. */
   readonly arrived: Map<number, unknown>;
   /** Number of entries in the log whose values have arrived. */
@@ -47,15 +61,15 @@ export interface ThreadRun {
 /** Time for which an isolate may withhold results or calls before it is interrupted, in milliseconds. */
 const WITHHOLDING_MS = 8;
 
-export function newThreadRun(channel: RunChannel, opening: number): ThreadRun {
-  const log = new CompletionLog(channel.maxOutstanding);
+export function newThreadRun(channel: RunChannel, opening: number, { log, columns, ref }: RunLog): ThreadRun {
   return {
     channel,
     opening,
     log,
-    columns: completionColumns(log.capacity),
+    columns,
+    ref,
     arrived: new Map(),
-    covered: 0,
+    covered: log.written,
     failed: new Set(),
     withholdingSince: undefined,
     fetching: false,
@@ -79,7 +93,7 @@ export function addArrived(
 }
 
 /** @param isMeasured whether the isolate measures its tasks */
-export function openMessage({ channel, opening, log }: ThreadRun, isMeasured: boolean): OpenRunMessage {
+export function openMessage({ channel, opening, ref }: ThreadRun, isMeasured: boolean): OpenRunMessage {
   const { run, program, functions, claims, wanted, kinds, keys = null, marks = false } = channel;
   const { inlineBytes = Number.POSITIVE_INFINITY, concurrentTasks = 1 } = channel;
   return {
@@ -90,7 +104,7 @@ export function openMessage({ channel, opening, log }: ThreadRun, isMeasured: bo
     functions,
     claims,
     wanted,
-    log: log.buffer,
+    log: ref,
     inlineBytes,
     ...(kinds === undefined || !isMeasured ? {} : { kinds }),
     keys,

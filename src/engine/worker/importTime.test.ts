@@ -41,7 +41,7 @@ async function sumsOf(url: string, later: number): Promise<Record<string, number
     functions: [{ type: 'module', url, name: 'made' }],
     claims: Int32Array.of(1),
     wanted: Uint8Array.of(1),
-    log: new CompletionLog(program.size).buffer,
+    log: { number: undefined, buffer: new CompletionLog(program.size).buffer },
     inlineBytes: 1e6,
     kinds: { kindOf: Int32Array.of(0), kinds: [{ prefix: 'made', span: SPAN }] },
     keys: null,

@@ -30,20 +30,21 @@ function openRun({ make = numbers, inlineBytes = 1e6 }: Opened = {}) {
   const log = new CompletionLog(program.size);
   const claims = new Int32Array(program.size);
   const wanted = new Uint8Array(program.size);
-  const run = new IsolateRun({
-    type: 'open',
+  const message = {
+    type: 'open' as const,
     run: 1,
     opening: 1,
     program,
     functions: [],
     claims,
     wanted,
-    log: log.buffer,
+    log: { number: undefined, buffer: log.buffer },
     inlineBytes,
     keys: null,
     marks: false,
     concurrentTasks: 1,
-  });
+  };
+  const run = new IsolateRun(message, log);
   run.setFunctions(toCallables(functions));
   const batch = (lacking: readonly number[]): RunBatch => ({
     type: 'batch',

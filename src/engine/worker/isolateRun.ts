@@ -1,7 +1,7 @@
 // One run inside an isolate: its program, the results kept here, and unsent reports.
 import { internalError } from '../../base/errors.js';
 import { sizeOf } from '../../graph/sizeOf.js';
-import { CompletionLog } from '../../protocol/completionLog.js';
+import type { CompletionLog } from '../../protocol/completionLog.js';
 import { fromErrorInfo, toErrorInfo } from '../../protocol/errorInfo.js';
 import type { OpenRunMessage, RunBatch } from '../../protocol/isolateMessages.js';
 import { type PackedResult, packedBytes } from '../../protocol/packedResult.js';
@@ -9,7 +9,6 @@ import { functionOf, type Program } from '../../protocol/program.js';
 import {
   KIND_ERROR,
   KIND_NUMBER,
-  KIND_PACKED,
   KIND_PRIVATE,
   KIND_SKIPPED,
   KIND_STORED,
@@ -25,8 +24,8 @@ import { markTasks } from './nvtx.js';
 import { ownResult } from './ownResult.js';
 import { packResult, unpackResult } from './packResult.js';
 import { argumentsOf } from './plainObjectHint.js';
+import { addForProgram, type Publication } from './publication.js';
 import { shapeOf } from './shapeOf.js';
-import { shareBuffers } from './shareBuffers.js';
 import { weighShared } from './sharedWeight.js';
 import { thrownByTask } from './thrownByTask.js';
 import { type Unsent, UnsentResults } from './unsentResults.js';
@@ -35,24 +34,14 @@ import { type Unsent, UnsentResults } from './unsentResults.js';
 const KEEP = 0x7fffffff;
 /** Bytes up to which the size of a private result is measured; the size of arrays is always known. */
 const MEASURED_BYTES = 64 * 1024;
-/**
- * Bytes above which a local scheduler's results are packed for other isolates. The program's thread passes them on unread.
- * Below, packing and unpacking each value alone costs more than two copies together with others.
- */
-const PACKED_ABOVE = 4096;
 const UNDEFINED_TYPE = 0;
-
-/** Form in which a result leaves its isolate, or stays. */
-interface Publication {
-  readonly kind: number;
-  readonly kept: unknown;
-  readonly bytes: number;
-}
 
 export class IsolateRun {
   /** See OpenRunMessage.opening. */
   readonly opening: number;
   readonly log: CompletionLog;
+  readonly #logNumber: number | undefined;
+  #isClosed = false;
   readonly claims: Int32Array;
   /** See OpenRunMessage.concurrentTasks. */
   readonly concurrentTasks: number;
@@ -83,11 +72,12 @@ export class IsolateRun {
   readonly #leaving = new Set<number>();
   readonly #unsent = new UnsentResults();
 
-  constructor(message: OpenRunMessage, metered?: MeteredRun) {
+  constructor(message: OpenRunMessage, log: CompletionLog, metered?: MeteredRun) {
     const { program } = message;
     this.metered = metered;
     this.opening = message.opening;
-    this.log = new CompletionLog(message.log);
+    this.log = log;
+    this.#logNumber = message.log.number;
     this.claims = message.claims;
     this.concurrentTasks = message.concurrentTasks;
     this.#wanted = message.wanted;
@@ -183,9 +173,20 @@ export class IsolateRun {
     this.log.write(ran, KIND_SKIPPED, UNDEFINED_TYPE, 0);
   }
 
+  /** Whether the run starts no more tasks. The log of a closed run may serve another one. */
+  get isCancelled(): boolean {
+    return this.#isClosed || this.log.cancelled;
+  }
+
+  /** Closes the run. Returns the number of its log if no task of it still runs. */
+  close(): number | undefined {
+    this.#isClosed = true;
+    return this.log.running === -1 && this.log.away === 0 ? this.#logNumber : undefined;
+  }
+
   /** Returns whether this run of the task, started in `batch`, is not needed any more. */
   isUnwanted(id: number, batch: number): boolean {
-    return this.log.cancelled || this.claims[id] !== -batch;
+    return this.isCancelled || this.claims[id] !== -batch;
   }
 
   /** Returns the task's key if known, otherwise the name of its function. */
@@ -375,25 +376,5 @@ export class IsolateRun {
     const slowest = this.#slowest[fn]!;
     // The maximum decays by 2 % a call, so that early calls, which V8 had not optimised yet, lose their weight.
     this.#slowest[fn] = slowest > seconds ? slowest + (seconds - slowest) * 0.02 : seconds;
-  }
-}
-
-/** Queues a result for the program. Returns its form, and the value that stays here. */
-function addForProgram(unsent: UnsentResults, id: number, value: unknown, needed: boolean): Publication {
-  const kept = needed ? shareBuffers(value) : value;
-  const packed = needed && kept === value ? packedForOthers(value) : undefined;
-  if (packed === undefined) unsent.addValue(id, kept);
-  else unsent.addPacked(id, packed);
-  return { kind: packed === undefined ? KIND_VALUE : KIND_PACKED, kept, bytes: Number.NaN };
-}
-
-/** Returns the packed value if it is large apart from memory that is shared anyway; undefined if it is sent as it is. */
-function packedForOthers(value: unknown): PackedResult | undefined {
-  if (ArrayBuffer.isView(value) || sizeOf(value, PACKED_ABOVE) <= PACKED_ABOVE) return undefined;
-  try {
-    return packResult(value);
-  } catch {
-    // A message between threads can hold more than bytes can. Its error names the part that it cannot hold.
-    return undefined;
   }
 }

@@ -2,16 +2,20 @@
 // Nothing can be sent or received while a task runs. Therefore completions go to shared memory at once, and values
 // are sent before any task that is not known to be short. Between two tasks the isolate checks the mailbox word.
 
+import { internalError } from '../../base/errors.js';
 import { type Handlers, handle } from '../../base/handlers.js';
+import { CompletionLog } from '../../protocol/completionLog.js';
 import {
   type FromIsolate,
   type IsolateBirth,
+  type LogRef,
   NO_IDS,
   type RunBatch,
   type ToIsolate,
 } from '../../protocol/isolateMessages.js';
 import { STAYED, type TaskAway, type TaskRun } from '../../protocol/taskRun.js';
 import { Vitals } from '../../resources/vitals.js';
+import { Outbox } from '../pool/outbox.js';
 import { connectScheduler, SchedulerLink } from './askScheduler.js';
 import { AsyncTask } from './asyncTask.js';
 import { AsyncTasks } from './asyncTasks.js';
@@ -56,6 +60,9 @@ interface BatchProgress {
 
 export class IsolateRuntime {
   readonly #host: HostPort;
+  readonly #outbox: Outbox<FromIsolate>;
+  /** Number of a log → the log. */
+  readonly #logs: CompletionLog[] = [];
   readonly #mailbox: Int32Array;
   readonly #clock: () => number;
   readonly #vitals: Vitals;
@@ -110,12 +117,14 @@ export class IsolateRuntime {
       const closing = this.#runs.get(run);
       this.#runs.delete(run);
       if (closing !== undefined) this.#async.closed(closing);
-      this.#host.post({ type: 'closed', run });
+      this.#outbox.postLater({ type: 'closed', run, freeLog: closing?.close() });
     },
   };
 
   constructor(host: HostPort, birth: IsolateBirth) {
     this.#host = host;
+    const post = (message: FromIsolate): void => this.#outbox.post(message);
+    this.#outbox = new Outbox<FromIsolate>(host.post);
     this.#mailbox = birth.mailbox;
     this.#clock = isolateClock(birth.epochOffsetMs);
     this.#vitals = new Vitals(birth.vitals);
@@ -126,17 +135,14 @@ export class IsolateRuntime {
         (cpuClock) => this.#vitals.useCpuClock(cpuClock),
       );
     this.#reports = new IsolateReports({
-      post: (message) => host.post(message),
+      post,
       clock: this.#clock,
       vitals: this.#vitals,
       metrics: this.#metrics,
     });
     taskContext.worker = birth.name;
-    this.#calls = new HostCalls((message) => host.post(message));
-    this.#link = new SchedulerLink(
-      (message) => host.post(message),
-      (task) => this.#async.secede(task),
-    );
+    this.#calls = new HostCalls(post);
+    this.#link = new SchedulerLink(post, (task) => this.#async.secede(task));
     if (birth.asks) connectScheduler(this.#link);
     this.#async = new AsyncTasks({
       clock: this.#clock,
@@ -147,7 +153,7 @@ export class IsolateRuntime {
         return this.#ended(slot, parts.id, task.meter, start, stop, outcome, task.away(stop));
       },
       left: ({ parts: { id, batch }, meter }) => {
-        if (meter === undefined) host.post({ type: 'seceded', run: batch.run, id, batch: batch.batch });
+        if (meter === undefined) post({ type: 'seceded', run: batch.run, id, batch: batch.batch });
         // The scheduler's process ends the question with the task, so the answer may be an error.
         else void this.#link.ask('secede', meter, { batch: batch.batch }).catch(() => undefined);
       },
@@ -186,7 +192,11 @@ export class IsolateRuntime {
   #open(message: Extract<ToIsolate, { type: 'open' }>): void {
     const { kinds } = message;
     const opened = this.#clock();
-    const run = new IsolateRun(message, kinds && this.#metrics?.run(message.run, kinds));
+    const run = new IsolateRun(
+      message,
+      this.#logOf(message.log),
+      kinds && this.#metrics?.run(message.run, kinds),
+    );
     this.#runs.set(message.run, run);
     const functions = loadFunctions(message.functions);
     if (functions instanceof Promise) void functions.then(() => this.#imported(run, opened));
@@ -199,6 +209,15 @@ export class IsolateRuntime {
       run.setFunctions(loaded);
       run.ready = undefined;
     });
+  }
+
+  #logOf({ number, buffer }: LogRef): CompletionLog {
+    const known = number === undefined ? undefined : this.#logs[number];
+    if (known !== undefined) return known;
+    if (buffer === undefined) throw internalError('A completion log without memory was opened.');
+    const log = new CompletionLog(buffer);
+    if (number !== undefined) this.#logs[number] = log;
+    return log;
   }
 
   /** The modules of a run's functions were imported. While a batch runs, its tasks have the time. */
@@ -244,11 +263,12 @@ export class IsolateRuntime {
     let start = this.#clock();
     for (; progress.next < ids.length; progress.next++) {
       const id = ids[progress.next]!;
-      if (run.log.cancelled) break;
       if (Atomics.load(this.#mailbox, 0) !== 0) {
         this.#readMail();
         start = this.#clock();
       }
+      // Checked after the mail, because a task that starts in a closed run would write to the log of another run.
+      if (run.isCancelled) break;
       if (this.#queue.isUrgent) {
         this.#queue.putBack(batch, progress.next);
         break;

@@ -1,0 +1,45 @@
+// The form in which a result of a local scheduler leaves its isolate.
+import { sizeOf } from '../../graph/sizeOf.js';
+import type { PackedResult } from '../../protocol/packedResult.js';
+import { KIND_PACKED, KIND_VALUE } from '../../protocol/resultKinds.js';
+import { packResult } from './packResult.js';
+import { shareBuffers } from './shareBuffers.js';
+import type { UnsentResults } from './unsentResults.js';
+
+/**
+ * Bytes above which a local scheduler's results are packed for other isolates. The program's thread passes them on unread.
+ * Below, packing and unpacking each value alone costs more than two copies together with others.
+ */
+const PACKED_ABOVE = 4096;
+
+/** Form in which a result leaves its isolate, or stays. */
+export interface Publication {
+  readonly kind: number;
+  readonly kept: unknown;
+  readonly bytes: number;
+}
+
+/** Queues a result for the program. Returns its form, and the value that stays here. */
+export function addForProgram(
+  unsent: UnsentResults,
+  id: number,
+  value: unknown,
+  needed: boolean,
+): Publication {
+  const kept = needed ? shareBuffers(value) : value;
+  const packed = needed && kept === value ? packedForOthers(value) : undefined;
+  if (packed === undefined) unsent.addValue(id, kept);
+  else unsent.addPacked(id, packed);
+  return { kind: packed === undefined ? KIND_VALUE : KIND_PACKED, kept, bytes: Number.NaN };
+}
+
+/** Returns the packed value if it is large apart from memory that is shared anyway; undefined if it is sent as it is. */
+function packedForOthers(value: unknown): PackedResult | undefined {
+  if (ArrayBuffer.isView(value) || sizeOf(value, PACKED_ABOVE) <= PACKED_ABOVE) return undefined;
+  try {
+    return packResult(value);
+  } catch {
+    // A message between threads can hold more than bytes can. Its error names the part that it cannot hold.
+    return undefined;
+  }
+}
