@@ -34,6 +34,8 @@ const STARTS = ['api/index.js', 'api/local.js', 'engine/poolRun.js', 'engine/wor
 const [PROGRAM, , , ISOLATE] = STARTS;
 /** The start of a worker process. It needs a sixth of what only programs load, and most of what isolates load. */
 const WORKER = 'engine/workerProcess/workerProcessMain.js';
+/** Commands that read traces. They have to load no module of a program's start that they do not use. */
+const COMMANDS = ['analyze', 'diff', 'export', 'run', 'simulate', 'view'].map((name) => `cli/${name}.js`);
 
 const dist = fileURLToPath(new URL('../dist', import.meta.url));
 const nameOf = (module) => basename(module, '.js');
@@ -151,18 +153,24 @@ function reachableFrom(module, context) {
 
 let reached;
 
-/** Returns the name of the file for modules that the same starts load. An entry stays alone, because it may run code. */
+/**
+ * Returns the name of the file for modules that the same starts load, or that every command loads. Those of isolates are not
+ * divided by commands: isolates start most often. An entry stays alone, because it may run code.
+ */
 function startFile(id, context) {
   reached ??= new Map(
-    [...STARTS, WORKER].map((start) => [start, reachableFrom(resolve(dist, start), context)]),
+    [...STARTS, WORKER, ...COMMANDS].map((start) => [start, reachableFrom(resolve(dist, start), context)]),
   );
   const loads = (start) => reached.get(start).has(id);
   const starts = STARTS.filter(loads);
-  if (starts.length === 0 || fileOf.has(id)) return null;
-  // Few files of programs are split, because every file costs all of its starts.
+  if (fileOf.has(id)) return null;
+  if (starts.length === 0) return COMMANDS.every(loads) ? 'commands-modules' : null;
+  // Few files of programs are split for workers, because every file costs all of its starts.
   const isOfWorker = loads(WORKER) && !loads(ISOLATE);
-  const names = isOfWorker && loads(PROGRAM) ? [PROGRAM] : starts;
-  return `${[...names, ...(isOfWorker ? [WORKER] : [])].map(nameOf).join('-')}-modules`;
+  const names = (isOfWorker && loads(PROGRAM) ? [PROGRAM] : starts).map(nameOf);
+  if (isOfWorker) names.push(nameOf(WORKER));
+  if (!loads(ISOLATE) && COMMANDS.some(loads)) names.push('commands');
+  return `${names.join('-')}-modules`;
 }
 
 const isPackage = (id) => !id.startsWith('.') && !id.startsWith(dist);

@@ -11,6 +11,7 @@ import { WebSocket } from 'ws';
 import { timeByPrefix } from '#internal/analysis/timeByPrefix.js';
 import { LiveTables } from '#internal/dashboard/source/liveTables.js';
 import { decodeViewMessage } from '#internal/protocol/viewMessages.js';
+import { totalsFromJson } from '#internal/trace/recording/totalsJson.js';
 import { measured } from './support/measuredTasks.js';
 import { repositoryPath } from './support/repository.js';
 import { runCommand } from './support/runCommand.js';
@@ -62,7 +63,7 @@ async function pageOf(link: string): Promise<LiveTables> {
         if (message.type === 'schema') tables.setSchema(message.table, message.bytes);
         if (message.type === 'table') tables.add(message);
         if (message.type === 'totals') tables.totals = message;
-        if (message.type === 'sums') tables.sums = message;
+        if (message.type === 'sums') tables.sums = totalsFromJson(message.totals);
         if (message.type !== 'cursor') return;
         tables.reach(message.cursor);
         resolve();

@@ -68,6 +68,15 @@ describe("import 'longpole'", () => {
   });
 });
 
+describe("import 'longpole/analysis'", () => {
+  it('loads neither the engine nor clients', async () => {
+    const loaded = (await loadedBy('dist/api/analysis.js')).join('\n');
+    assert.match(loaded, /\/dist\/analysis\/traceAnalyser\.js$/m);
+    for (const part of ['api/cluster/client.js', 'engine/cluster/', 'engine/scheduler/', 'graph/compile.js'])
+      assert.ok(!loaded.includes(`/dist/${part}`), part);
+  });
+});
+
 /** A module for `--import` that prints `tsx` in each isolate that loads the compiler. */
 const WATCH = `
   import { registerHooks } from 'node:module';

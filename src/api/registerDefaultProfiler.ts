@@ -12,7 +12,8 @@ import { makeFolders } from '../files/makeFolders.js';
 import { ResourcePlugin, WorkerTaskPlugin } from '../files/tracePlugin.js';
 import { toStderr } from '../pipeline/pipeline.js';
 import type { ClusterObserver, WorkerInfo } from '../protocol/clusterObserver.js';
-import { Client } from './cluster/client.js';
+import type { Client } from './cluster/client.js';
+import { isClient } from './cluster/isClient.js';
 import { Pipeline } from './pipeline.js';
 
 export interface DefaultProfilerOptions {
@@ -72,7 +73,7 @@ export function registerDefaultProfiler(
 ): DefaultProfiler {
   checkOptions('registerDefaultProfiler()', options, OPTIONS);
   const client = target instanceof Pipeline ? target.client : target;
-  if (client !== undefined && !(client instanceof Client))
+  if (client !== undefined && !isClient(client))
     throw invalid('registerDefaultProfiler()', client, 'a Pipeline or a Client');
   if (target === undefined) throw invalid('registerDefaultProfiler()', target, 'a Pipeline or a Client');
   if (client === undefined) {

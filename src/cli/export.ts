@@ -2,7 +2,8 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import { EXPORTERS, exportTrace } from '../api/trace.js';
+import { EXPORTERS } from '../api/exporters.js';
+import { exportTrace } from '../api/exportTrace.js';
 import { type InputOptions, openInput, withInputOptions } from './openInput.js';
 import { Progress, requested } from './progress.js';
 import {

@@ -19,15 +19,20 @@ const COMMANDS: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
   ['demo', async () => (await import('./demo.js')).addDemo],
 ]);
 
+const VERSION_OPTIONS = ['-v', '--version'];
+
 const program = new Command('longpole')
   .description('Runs task graphs on every core and finds what a parallel computation waits for.')
-  .version(packageVersion(), '-v, --version', 'print the version')
+  .version(packageVersion(), VERSION_OPTIONS.join(', '), 'print the version')
   .helpOption('-h, --help', 'print this text')
   .configureOutput({ outputError: (text, write) => write(visibleText(text)) })
   .enablePositionalOptions()
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : WRONG_USAGE));
 
 // --version and --help are the only options before a command, so a command is always the first argument.
-const named = COMMANDS.get(process.argv[2] ?? '');
-for (const load of named === undefined ? COMMANDS.values() : [named]) (await load())(program);
+const first = process.argv[2] ?? '';
+const named = COMMANDS.get(first);
+// Only the help, and the message about an unknown command, name all commands.
+const all = VERSION_OPTIONS.includes(first) ? [] : COMMANDS.values();
+for (const load of named === undefined ? all : [named]) (await load())(program);
 await program.parseAsync();

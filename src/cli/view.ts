@@ -1,7 +1,7 @@
 // `longpole view`: serves the dashboard of a recorded trace.
 import { basename } from 'node:path';
 import type { Command } from 'commander';
-import { viewTrace } from '../api/trace.js';
+import { viewTrace } from '../api/viewTrace.js';
 import { openBrowser, type PageOptions, withPageOptions } from './openBrowser.js';
 import { type InputOptions, openInput, withInputOptions } from './openInput.js';
 import { CommandError, failingLater, interrupted, print, runCommand, WRONG_USAGE } from './terminal.js';

@@ -4,18 +4,10 @@
 import { LongpoleError } from '../base/errors.js';
 import { recordOf } from '../base/recordOf.js';
 import { GROWING_TABLES, RECORDED_TABLES, type RecordedTable } from './traceSchema.js';
-import type {
-  ActionSum,
-  MetricSum,
-  PairSum,
-  PrefixSum,
-  ProgressRow,
-  RunningRow,
-  WorkerRow,
-} from './viewRows.js';
+import type { ProgressRow, RunningRow, WorkerRow } from './viewRows.js';
 
 /** Version, incremented by every change that an older page would misread. */
-export const VIEW_VERSION = 4;
+export const VIEW_VERSION = 5;
 
 /** The tables of a trace directory; a message refers to them by index. */
 export const VIEW_TABLES = RECORDED_TABLES;
@@ -105,19 +97,11 @@ export interface TotalsMessage {
 export interface SumsMessage {
   readonly type: 'sums';
   readonly time: number;
-  /** Number of runs by outcome: `memory`, `erred`, `cancelled`, `lost`. */
-  readonly runs: Readonly<Record<string, number>>;
-  readonly actions: readonly ActionSum[];
-  readonly pairs: readonly PairSum[];
-  readonly metrics: readonly MetricSum[];
-  /** Seconds of computing by index of the worker. */
-  readonly busy: readonly number[];
-  /** First submission of the run in seconds since the epoch; 0 before it. */
-  readonly start: number;
-  /** Thread-seconds that connected workers offered while tasks were unfinished; 0 if unknown. */
-  readonly offered: number;
-  /** Sums by prefix. During a run at most 500: the prefixes with the fewest seconds are one row, `(others)`. */
-  readonly prefixes: readonly PrefixSum[];
+  /**
+   * Totals of the trace, see totalsJson.ts. null is a number that is not finite. During a run there are at most 500
+   * prefixes; the others are one, `(others)`.
+   */
+  readonly totals: object;
 }
 
 /** A recorded trace has been sent completely. */
@@ -270,17 +254,7 @@ const SHAPES: {
     workers: 'list',
     running: 'list',
   },
-  sums: {
-    time: 'number',
-    runs: 'object',
-    actions: 'list',
-    pairs: 'list',
-    metrics: 'list',
-    busy: 'list',
-    start: 'number',
-    offered: 'number',
-    prefixes: 'list',
-  },
+  sums: { time: 'number', totals: 'object' },
   complete: {},
   closed: { reason: 'string', complete: 'boolean' },
 };

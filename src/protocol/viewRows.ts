@@ -1,5 +1,5 @@
-// Rows of messages between a dashboard and its server: state by prefix, worker and running task, and exact sums. All
-// times are seconds since the epoch on the scheduler's clock, all sizes bytes; numbers in JSON are finite.
+// Rows of messages between a dashboard and its server: state by prefix, worker and running task. All times are seconds
+// since the epoch on the scheduler's clock, all sizes bytes; numbers in JSON are finite.
 
 import type { WorkerInfo } from './clusterObserver.js';
 
@@ -49,46 +49,4 @@ export interface RunningRow {
   readonly worker: number;
   /** Start of the task; if the engine does not report it, the time of the first observation. */
   readonly started: number;
-}
-
-export interface ActionSum {
-  readonly action: string;
-  readonly count: number;
-  readonly seconds: number;
-  readonly nbytes: number;
-}
-
-/** Indices of `workers`, -1 for a client. */
-export interface PairSum {
-  readonly from: number;
-  readonly to: number;
-  readonly count: number;
-  readonly nbytes: number;
-  readonly compressed: number;
-  readonly seconds: number;
-}
-
-export interface MetricSum {
-  readonly context: string;
-  readonly span: string;
-  readonly prefix: string;
-  readonly activity: string;
-  readonly unit: string;
-  readonly value: number;
-}
-
-/** Runs of tasks with one prefix. */
-export interface PrefixSum {
-  readonly prefix: string;
-  readonly count: number;
-  readonly erred: number;
-  /** Seconds of computing. */
-  readonly seconds: number;
-  /** Bytes of results. */
-  readonly nbytes: number;
-  /** Seconds; null if no run of the prefix computed. */
-  readonly shortest: number | null;
-  readonly longest: number | null;
-  /** Bucket of durations → number of runs, without empty buckets. Omitted during a run. */
-  readonly durations: readonly (readonly [bucket: number, runs: number])[];
 }

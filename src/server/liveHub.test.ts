@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it, mock } from 'node:test';
 import { decodeViewMessage, type SumsMessage, type TotalsMessage } from '../protocol/viewMessages.js';
 import { expectedTasks } from '../trace/live/plainRows.test.support.js';
+import { totalsFromJson } from '../trace/recording/totalsJson.js';
 import { HeldSocket, ScriptedCluster } from './dashboard.test.support.js';
 import { DEFAULT_LIMITS } from './limits.js';
 import { LiveHub } from './liveHub.js';
@@ -29,7 +30,8 @@ class Page extends HeldSocket {
   }
 }
 
-const runsOf = ({ runs }: SumsMessage): number => Object.values(runs).reduce((sum, count) => sum + count, 0);
+const runsOf = ({ totals }: SumsMessage): number =>
+  totalsFromJson(totals)?.states.reduce((sum, count) => sum + count, 0) ?? 0;
 const doneOf = ({ states }: TotalsMessage): number => states['memory'] ?? 0;
 
 /** Milliseconds of `performance.now()` while timers are driven. */

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { LiveTrace, type TraceChanges } from '../trace/live/liveTrace.js';
 import { expectedTasks, restOf, tasksOf } from '../trace/live/plainRows.test.support.js';
+import { totalsFromJson } from '../trace/recording/totalsJson.js';
 import { ScriptedCluster, TEST_PAGE, TestPage } from './dashboard.test.support.js';
 import { DashboardServer } from './dashboardServer.js';
 import type { ViewerLimits } from './limits.js';
@@ -193,7 +194,7 @@ describe('the live stream', () => {
       assert.ok(missed > 0 && tasks.length >= 100);
       assert.equal(missed + tasks.length, trace.cursor.tasks);
       const sums = page.texts.findLast((message) => message.type === 'sums');
-      const runs = Object.values(sums?.runs ?? {}).reduce((a, b) => a + b, 0);
+      const runs = totalsFromJson(sums?.totals)?.states.reduce((a, b) => a + b, 0);
       assert.equal(runs, trace.cursor.tasks);
       await server.close();
     });

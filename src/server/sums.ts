@@ -1,18 +1,22 @@
 // Makes messages with exact sums of a live or a recorded trace.
 
 import { countsOf } from '../base/lookUps.js';
-import { TASK_STATES } from '../protocol/clusterObserver.js';
 import { OTHERS } from '../protocol/metrics.js';
 import type { SumsMessage, TotalsMessage } from '../protocol/viewMessages.js';
-import type { MetricSum, PrefixSum, ProgressRow } from '../protocol/viewRows.js';
-import { prefixesToJson, prefixToJson } from '../trace/recording/totalsJson.js';
-import { type LiveTotals, PrefixSums, type TraceTotals } from '../trace/totals.js';
+import type { ProgressRow } from '../protocol/viewRows.js';
+import {
+  type PrefixJson,
+  prefixesToJson,
+  prefixToJson,
+  totalsToJson,
+} from '../trace/recording/totalsJson.js';
+import { type LiveTotals, type MetricTotals, PrefixSums, type TraceTotals } from '../trace/totals.js';
 
 /** Largest number of metrics in a message. A program with a span per request would make more and more of them. */
 const MAX_METRICS = 5000;
 /** Largest number of prefixes in a message of a live trace. A program with unusual task names may have thousands. */
 const MAX_PREFIXES = 500;
-const NO_DURATIONS: PrefixSum['durations'] = [];
+const NO_DURATIONS: PrefixJson['durations'] = [];
 
 /** Returns the sums of a live trace. */
 export function liveSums(totals: LiveTotals, time: number): SumsMessage {
@@ -24,28 +28,8 @@ export function recordedSums(totals: TraceTotals): SumsMessage {
   return sumsMessage(totals, prefixesToJson(totals.prefixes.values()), 0);
 }
 
-function sumsMessage(totals: TraceTotals, prefixes: PrefixSum[], time: number): SumsMessage {
-  return {
-    type: 'sums',
-    time,
-    runs: Object.fromEntries(TASK_STATES.map((state, index) => [state, totals.states[index]!])),
-    actions: totals.actions.map((sum) => ({
-      ...sum,
-      seconds: finite(sum.seconds),
-      nbytes: finite(sum.nbytes),
-    })),
-    pairs: totals.pairs.map((sum) => ({
-      ...sum,
-      nbytes: finite(sum.nbytes),
-      compressed: finite(sum.compressed),
-      seconds: finite(sum.seconds),
-    })),
-    metrics: fewMetrics(totals.metrics),
-    busy: Array.from(totals.busy, finite),
-    start: finite(totals.start),
-    offered: finite(totals.offered),
-    prefixes,
-  };
+function sumsMessage(totals: TraceTotals, prefixes: PrefixJson[], time: number): SumsMessage {
+  return { type: 'sums', time, totals: totalsToJson(totals, prefixes, fewMetrics(totals.metrics)) };
 }
 
 /**
@@ -94,7 +78,7 @@ function progressRow(
 }
 
 /** Returns the prefixes without durations, which no page shows and which would be most of the bytes. */
-function fewPrefixes({ prefixes }: LiveTotals): PrefixSum[] {
+function fewPrefixes({ prefixes }: LiveTotals): PrefixJson[] {
   const known = Array.from(prefixes.values()).filter(({ count }) => count > 0);
   return mostSeconds(known).map((sums) => prefixToJson(sums, NO_DURATIONS));
 }
@@ -116,11 +100,11 @@ function mostSeconds(known: PrefixSums[]): PrefixSums[] {
 }
 
 /** Returns the largest metrics, and the sum of the others by context, activity and unit, so that totals stay exact. */
-function fewMetrics(metrics: readonly MetricSum[]): MetricSum[] {
+function fewMetrics(metrics: readonly MetricTotals[]): MetricTotals[] {
   const known = metrics.map((metric) => ({ ...metric, value: finite(metric.value) }));
   if (known.length <= MAX_METRICS) return known;
   known.sort((a, b) => b.value - a.value);
-  const others = new Map<string, MetricSum>();
+  const others = new Map<string, MetricTotals>();
   for (const { context, activity, unit, value } of known.splice(MAX_METRICS)) {
     const name = `${context}\0${activity}\0${unit}`;
     const sum = (others.get(name)?.value ?? 0) + value;

@@ -6,7 +6,6 @@ import { resizedFloat64 } from '../base/resized.js';
 import { ACTIONS, type Action, TASK_ERRED, TASK_MEMORY, TASK_STATES } from '../protocol/clusterObserver.js';
 import { OTHERS } from '../protocol/metrics.js';
 import { TaskCounts } from '../protocol/taskCounts.js';
-import type { ActionSum, MetricSum, PairSum } from '../protocol/viewRows.js';
 import { OfferedTime } from './offeredTime.js';
 import { WorkerSums } from './workerSums.js';
 
@@ -27,13 +26,34 @@ export interface PrefixTotals {
   readonly durations: Float64Array;
 }
 
-export interface ActionTotals extends ActionSum {
+export interface ActionTotals {
   readonly action: Action;
+  readonly count: number;
+  readonly seconds: number;
+  readonly nbytes: number;
 }
 
-/** Transfers between two workers, which are rows of `trace.workers`. A transfer that both sides report counts once. */
-export type PairTotals = PairSum;
-export type MetricTotals = MetricSum;
+/**
+ * Transfers between two workers, which are rows of `trace.workers`, or -1 for a client. A transfer that both sides
+ * report counts once.
+ */
+export interface PairTotals {
+  readonly from: number;
+  readonly to: number;
+  readonly count: number;
+  readonly nbytes: number;
+  readonly compressed: number;
+  readonly seconds: number;
+}
+
+export interface MetricTotals {
+  readonly context: string;
+  readonly span: string;
+  readonly prefix: string;
+  readonly activity: string;
+  readonly unit: string;
+  readonly value: number;
+}
 
 export interface TraceTotals {
   /** Runs by state, in the order of TASK_STATES. */

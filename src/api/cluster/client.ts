@@ -43,6 +43,7 @@ import {
 } from './future.js';
 import { GATHER_OPTIONS, type Gathered, type GatherOptions, gatherNested } from './gather.js';
 import { HeldHandles } from './heldHandles.js';
+import { addClient } from './isClient.js';
 import { compilePlan, PendingSubmissions } from './pendingSubmissions.js';
 import { persistStages } from './persistStages.js';
 import { SCATTER_OPTIONS, type ScatterOptions, scatterValues } from './scatter.js';
@@ -69,6 +70,7 @@ export class Client extends ClientCalls implements AsyncDisposable {
     super(cluster);
     if (typeof ownsCluster !== 'boolean')
       throw invalidArgument('new Client() does not connect. Write `await connect({ workers: 4 })`.');
+    addClient(this);
     this.#engine = cluster.engine;
     this.#ownsCluster = ownsCluster;
     this.#held = new HeldHandles(this.#engine);

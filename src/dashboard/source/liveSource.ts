@@ -8,6 +8,7 @@ import {
   livePath,
   type ViewMessage,
 } from '../../protocol/viewMessages.js';
+import { totalsFromJson } from '../../trace/recording/totalsJson.js';
 import { LiveTables } from './liveTables.js';
 import { serverUrl } from './serverUrl.js';
 import type { SourceSink, TraceSource } from './traceSource.js';
@@ -113,7 +114,7 @@ export class LiveSource implements TraceSource {
         this.#tables.totals = message;
         break;
       case 'sums':
-        this.#tables.sums = message;
+        this.#tables.sums = totalsFromJson(message.totals);
         break;
       case 'complete':
       case 'closed':

@@ -1,10 +1,8 @@
 // The tables that a server has sent: bytes of the newest rows of each table, and exact sums of all rows. A trace is
 // built from them for each update of the page.
 import { getOrMake } from '../../base/lookUps.js';
-import { ACTIONS, TASK_STATES } from '../../protocol/clusterObserver.js';
 import {
   CURSOR_TABLES,
-  type SumsMessage,
   type TableMessage,
   type TotalsMessage,
   type ViewCursor,
@@ -12,9 +10,9 @@ import {
 } from '../../protocol/viewMessages.js';
 import { MemorySource } from '../../trace/formats/arrow/arrowMessages.js';
 import { openTables } from '../../trace/recording/openTables.js';
-import { totalsFromJson } from '../../trace/recording/totalsJson.js';
 import { sampleFacts } from '../../trace/samples/sampleRows.js';
 import { SampleSums } from '../../trace/samples/sampleSums.js';
+import type { TraceTotals } from '../../trace/totals.js';
 import { type EvictedRows, NOTHING_EVICTED, type Trace } from '../../trace/trace.js';
 import { READ_CODEC } from './fileSource.js';
 
@@ -78,7 +76,7 @@ export class LiveTables {
   /** False for a recorded trace, all of whose rows are kept. */
   readonly #limited: boolean;
   cursor: ViewCursor | undefined;
-  sums: SumsMessage | undefined;
+  sums: TraceTotals | undefined;
   totals: TotalsMessage | undefined;
 
   constructor(limited: boolean) {
@@ -145,7 +143,8 @@ export class LiveTables {
 
   /** Returns the trace of all kept rows. Cost: a copy of all bytes; a column is decoded at its first use. */
   trace(): Trace {
-    const known = { ...(this.sums === undefined ? {} : this.#known(this.sums)), older: this.#older };
+    const totals = this.sums && { totals: this.sums, evicted: this.evicted() };
+    const known = { ...totals, older: this.#older };
     return openTables(
       { ended: 'closed' },
       (table) => ({ name: `the table ${table}`, bytes: new MemorySource(this.#of(table).joined()) }),
@@ -166,22 +165,7 @@ export class LiveTables {
   }
 
   #runsWithoutRow(): number {
-    const runs = Object.values(this.sums?.runs ?? {}).reduce((sum, count) => sum + count, 0);
+    const runs = this.sums?.states.reduce((sum, count) => sum + count, 0) ?? 0;
     return Math.max(0, runs - this.#of('tasks').rows);
-  }
-
-  #known(sums: SumsMessage) {
-    const totals = totalsFromJson({
-      states: TASK_STATES.map((state) => sums.runs[state] ?? 0),
-      prefixes: sums.prefixes,
-      actions: sums.actions.filter(({ action }) => ACTIONS.some((name) => name === action)),
-      busy: sums.busy,
-      pairs: sums.pairs,
-      metrics: sums.metrics,
-      start: sums.start > 0 ? sums.start : Number.NaN,
-      offered: sums.offered,
-      spilled: sums.actions.find(({ action }) => action === 'disk-write')?.nbytes ?? 0,
-    });
-    return totals === undefined ? undefined : { totals, evicted: this.evicted() };
   }
 }

@@ -1,18 +1,30 @@
-// Totals of a trace as JSON. A report needs them because it may contain only a part of the rows.
+// Totals of a trace as JSON. A report and a live page need them because they may contain only a part of the rows.
 import { recordOf } from '../../base/recordOf.js';
 import { ACTIONS } from '../../protocol/clusterObserver.js';
-import type { PrefixSum } from '../../protocol/viewRows.js';
 import { DURATION_BUCKETS, type PrefixTotals, type TraceTotals } from '../totals.js';
 
-/** Converts totals to JSON. Numbers that JSON lacks become null. */
-export function totalsToJson(totals: TraceTotals): unknown {
+/** Sums of a prefix. null is a number that JSON lacks. */
+export interface PrefixJson extends Record<'count' | 'erred' | 'seconds' | 'nbytes', number> {
+  readonly prefix: string;
+  readonly shortest: number | null;
+  readonly longest: number | null;
+  /** Bucket of durations → number of runs, without empty buckets. Empty during a run. */
+  readonly durations: readonly (readonly [bucket: number, runs: number])[];
+}
+
+/** Converts totals to JSON, by default with all prefixes and metrics. Numbers that JSON lacks become null. */
+export function totalsToJson(
+  totals: TraceTotals,
+  prefixes = prefixesToJson(totals.prefixes.values()),
+  metrics = totals.metrics,
+): object {
   return {
     states: [...totals.states],
-    prefixes: prefixesToJson(totals.prefixes.values()),
+    prefixes,
     actions: totals.actions,
     busy: [...totals.busy],
     pairs: totals.pairs,
-    metrics: totals.metrics,
+    metrics,
     spilled: totals.spilled,
     start: totals.start,
     offered: totals.offered,
@@ -20,7 +32,7 @@ export function totalsToJson(totals: TraceTotals): unknown {
 }
 
 /** Converts the sums by prefix to JSON. */
-export function prefixesToJson(prefixes: Iterable<PrefixTotals>): PrefixSum[] {
+export function prefixesToJson(prefixes: Iterable<PrefixTotals>): PrefixJson[] {
   return Array.from(prefixes, (sums) => prefixToJson(sums, durationsToJson(sums.durations)));
 }
 
@@ -28,7 +40,7 @@ export function prefixesToJson(prefixes: Iterable<PrefixTotals>): PrefixSum[] {
  * Lists the fields, because a server makes hundreds of these objects repeatedly and a spread takes several times as
  * long.
  */
-export function prefixToJson(sums: PrefixTotals, durations: PrefixSum['durations']): PrefixSum {
+export function prefixToJson(sums: PrefixTotals, durations: PrefixJson['durations']): PrefixJson {
   const known = (seconds: number): number | null => (Number.isFinite(seconds) ? seconds : null);
   return {
     prefix: sums.prefix,
@@ -42,7 +54,7 @@ export function prefixToJson(sums: PrefixTotals, durations: PrefixSum['durations
   };
 }
 
-function durationsToJson(durations: Float64Array): PrefixSum['durations'] {
+function durationsToJson(durations: Float64Array): PrefixJson['durations'] {
   return [...durations.entries()].filter(([, runs]) => runs > 0);
 }
 
