@@ -34,6 +34,8 @@ const STARTS = ['api/index.js', 'api/local.js', 'engine/poolRun.js', 'engine/wor
 const [PROGRAM, , , ISOLATE] = STARTS;
 /** The start of a worker process. It needs a sixth of what only programs load, and most of what isolates load. */
 const WORKER = 'engine/workerProcess/workerProcessMain.js';
+/** The parts of a cluster, which programs load later. */
+const CLUSTER = 'api/cluster/clusterParts.js';
 /** Commands that read traces. They have to load no module of a program's start that they do not use. */
 const COMMANDS = ['analyze', 'diff', 'export', 'run', 'simulate', 'view'].map((name) => `cli/${name}.js`);
 
@@ -159,12 +161,16 @@ let reached;
  */
 function startFile(id, context) {
   reached ??= new Map(
-    [...STARTS, WORKER, ...COMMANDS].map((start) => [start, reachableFrom(resolve(dist, start), context)]),
+    [...STARTS, WORKER, CLUSTER, ...COMMANDS].map((start) => [
+      start,
+      reachableFrom(resolve(dist, start), context),
+    ]),
   );
   const loads = (start) => reached.get(start).has(id);
   const starts = STARTS.filter(loads);
   if (fileOf.has(id)) return null;
-  if (starts.length === 0) return COMMANDS.every(loads) ? 'commands-modules' : null;
+  if (starts.length === 0 && !COMMANDS.every(loads)) return null;
+  if (starts.length === 0) return loads(CLUSTER) ? 'cluster-commands-modules' : 'commands-modules';
   // Few files of programs are split for workers, because every file costs all of its starts.
   const isOfWorker = loads(WORKER) && !loads(ISOLATE);
   const names = (isOfWorker && loads(PROGRAM) ? [PROGRAM] : starts).map(nameOf);

@@ -12,6 +12,17 @@ export class Outbox<M> {
     this.#send = send;
   }
 
+  /** True if messages are postponed. */
+  get isHolding(): boolean {
+    return this.#later.length > 0;
+  }
+
+  /** Sends the postponed messages. */
+  flush(): void {
+    const last = this.#later.pop();
+    if (last !== undefined) this.post(last);
+  }
+
   /** Sends a message together with the postponed ones, which stay postponed if the message cannot be copied. */
   post(message: M): void {
     if (this.#later.length === 0) {
@@ -30,8 +41,7 @@ export class Outbox<M> {
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
-      const last = this.#later.pop();
-      if (last !== undefined) this.post(last);
+      this.flush();
     });
   }
 }

@@ -273,8 +273,10 @@ export class IsolateRuntime {
         this.#queue.putBack(batch, progress.next);
         break;
       }
-      if (run.hasUnsent && (start - this.#reports.last > REPORT_SECONDS || !run.isShort(id, SHORT_SECONDS))) {
-        this.#reportBetween(progress, id, start);
+      const holdsBack = run.hasUnsent || this.#outbox.isHolding;
+      if (holdsBack && (start - this.#reports.last > REPORT_SECONDS || !run.isShort(id, SHORT_SECONDS))) {
+        if (run.hasUnsent) this.#reportBetween(progress, id, start);
+        else this.#outbox.flush();
         start = this.#clock();
       }
       if (Atomics.compareExchange(run.claims, id, batch.batch, -batch.batch) !== batch.batch) continue;
