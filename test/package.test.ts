@@ -1,6 +1,7 @@
 // The package as users get it: packed, installed by npm into an empty folder, and used there.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -101,7 +102,7 @@ describe('the packed package', () => {
       .flatMap((path) =>
         importsOf(readFileSync(join(installed, path), 'utf8')).map((name) => ({ path, name })),
       )
-      .filter(({ name }) => !/^(node:|\.|data:)/.test(name))
+      .filter(({ name }) => !isBuiltin(name) && !/^(\.|data:)/.test(name))
       .filter(
         ({ name }) =>
           !known.has(
