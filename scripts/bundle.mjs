@@ -154,8 +154,8 @@ function reachableFrom(module, context) {
 let reached;
 
 /**
- * Returns the name of the file for modules that the same starts load, or that every command loads. Those of isolates are not
- * divided by commands: isolates start most often. An entry stays alone, because it may run code.
+ * Returns the name of the file for modules that the same starts load, or that every command loads. Those of isolates and
+ * worker processes are not divided by commands, which start less often. An entry stays alone, because it may run code.
  */
 function startFile(id, context) {
   reached ??= new Map(
@@ -169,7 +169,7 @@ function startFile(id, context) {
   const isOfWorker = loads(WORKER) && !loads(ISOLATE);
   const names = (isOfWorker && loads(PROGRAM) ? [PROGRAM] : starts).map(nameOf);
   if (isOfWorker) names.push(nameOf(WORKER));
-  if (!loads(ISOLATE) && COMMANDS.some(loads)) names.push('commands');
+  else if (!loads(ISOLATE) && COMMANDS.some(loads)) names.push('commands');
   return `${names.join('-')}-modules`;
 }
 

@@ -5,11 +5,14 @@ import type { Graph } from '../protocol/graph.js';
 
 /** Returns the graph as a Map from keys to tasks, whose entries are created on access. */
 export function planGraph(plan: Plan): Graph {
-  const { keys, sources, ids } = plan;
+  const { keys, ids, sourceOf } = plan;
   return new LazyMap<string, unknown>({
     size: () => keys.length,
     has: (key) => ids.has(key),
-    get: (key) => sources[ids.get(key) ?? -1],
+    get: (key) => {
+      const id = ids.get(key);
+      return id === undefined ? undefined : sourceOf(id);
+    },
     keys: () => keys,
   });
 }

@@ -321,7 +321,7 @@ function count(size: number, includes: (id: number) => boolean): number {
 /** Returns the data keys in a task's definition. The program has their values instead. */
 function dataKeysOf(plan: Plan, id: number): Set<string> {
   const found = new Set<string>();
-  if (plan.data.size > 0) collectDataKeys(plan, plan.sources[id], found);
+  if (plan.data.size > 0) collectDataKeys(plan, plan.sourceOf(id), found);
   return found;
 }
 

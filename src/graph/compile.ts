@@ -18,8 +18,8 @@ import { type Adjacency, findCycle, order } from './order.js';
 export interface Plan {
   readonly program: Program;
   readonly keys: readonly string[];
-  /** Each task in the form that it has in the graph. */
-  readonly sources: readonly unknown[];
+  /** Returns a task in the form that it has in the graph. */
+  readonly sourceOf: (id: number) => unknown;
   /** Index into `functions` of the function that each task calls; -1 for an alias or a list of results. */
   readonly functionOf: Int32Array;
   readonly functions: readonly AnyFunction[];
@@ -99,7 +99,6 @@ function arrange(compiler: Compiler, options: CompileOptions): Plan {
     dependentCounts: countDependents(dependents, options),
   };
   const keys: string[] = new Array(size);
-  const sources: unknown[] = new Array(size);
   const rankedRequested = new Uint8Array(size);
   const functionOf = new Int32Array(size);
   const unorderedFunctions = compiler.functionOf.take();
@@ -107,7 +106,6 @@ function arrange(compiler: Compiler, options: CompileOptions): Plan {
   for (let rank = 0; rank < size; rank++) {
     const task = sequence[rank]!;
     keys[rank] = compiler.key(task);
-    sources[rank] = compiler.source(task);
     rankedRequested[rank] = requested[task]!;
     functionOf[rank] = unorderedFunctions[task]!;
     if (compiler.hasExternals) {
@@ -118,7 +116,7 @@ function arrange(compiler: Compiler, options: CompileOptions): Plan {
   return {
     program,
     keys,
-    sources,
+    sourceOf: compiler.sources(sequence),
     functionOf,
     functions: compiler.functions,
     constants: compiler.constants,

@@ -134,9 +134,14 @@ export class Compiler {
     return this.#slotKeys[this.#taskSlots.values[task]!]!;
   }
 
-  source(task: number): unknown {
-    const value = this.#slotValues[this.#taskSlots.values[task]!];
-    return value instanceof Delayed ? value.toTask() : value;
+  /** Returns a function that returns the task at a place of the sequence. It holds only what it needs. */
+  sources(sequence: Int32Array): (rank: number) => unknown {
+    const values = this.#slotValues;
+    const slots = this.#taskSlots.take();
+    return (rank) => {
+      const value = values[slots[sequence[rank]!]!];
+      return value instanceof Delayed ? value.toTask() : value;
+    };
   }
 
   /** Returns the span in which the task was defined. */

@@ -29,6 +29,8 @@ export function order(
   dependents: Adjacency,
   requested: Uint8Array,
 ): Int32Array {
+  // Every `map` and every single task is such a graph.
+  if (dependencies.targets.length === 0) return ascending(size);
   const topological = topologicalOrder(size, dependencies, dependents);
   if (topological.length < size) return topological;
   const visit = planVisit(topological, dependencies, dependents, requested);
@@ -45,6 +47,13 @@ export function order(
     if (run.peak < best.peak) best = run;
   }
   return best.sequence;
+}
+
+/** Returns the ids in ascending order. `Int32Array.from` would take ten times as long. */
+function ascending(size: number): Int32Array {
+  const ids = new Int32Array(size);
+  for (let id = 0; id < size; id++) ids[id] = id;
+  return ids;
 }
 
 /** Fills the order from the back: a postorder is the reverse of the preorder that takes the last child first. */

@@ -173,7 +173,7 @@ function dataPlan(keys: readonly string[]): Plan {
       dependentCounts: new Int32Array(size),
     },
     keys,
-    sources: [],
+    sourceOf: () => undefined,
     functionOf: new Int32Array(size).fill(-1),
     functions: [],
     constants: [],

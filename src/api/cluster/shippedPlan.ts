@@ -50,7 +50,7 @@ export function receivePlan(shipped: ShippedPlan, imports: ReadonlyMap<number, R
     imports,
     // Functions stay in the isolates. The engine needs their names.
     functions: shipped.functions.map(({ name }) => named(name)),
-    sources: [],
+    sourceOf: () => undefined,
     ids: new Map(shipped.keys.map((key, local) => [key, local])),
     data: new Map(),
   };
