@@ -5,6 +5,7 @@ see src/protocol/daskRows.ts. Times are seconds since the epoch on the scheduler
 """
 
 import asyncio
+import contextlib
 import json
 import platform
 import socket
@@ -25,6 +26,8 @@ MAX_ROWS = 2_000_000
 #: Maximum number of events per poll, because a cluster may log many.
 MAX_EVENTS = 1_000
 MAX_FAILED = 10_000
+#: Seconds for which a closing scheduler waits for the last poll of the bridge.
+LAST_POLL = 5.0
 #: Reasons of the end of a worker by distributed's name of the cause. Other causes are reported by this name.
 REASONS = {
     "handle-worker-cleanup": "its connection broke",
@@ -54,6 +57,7 @@ class SchedulerTap(SchedulerPlugin):
         self.seen = {}
         self.machine = MachineTap()
         self.events = 0
+        self.polled = asyncio.Event()
         #: Reports of workers about failed runs, by key, until the failure itself arrives.
         self.failed = {}
         #: Number of stolen tasks and their expected seconds by indices of the two workers, since the last row.
@@ -285,6 +289,7 @@ class SchedulerTap(SchedulerPlugin):
             more = f"{self.events - MAX_EVENTS} events were left out, because there were too many."
             self.rows.append(["event", time(), -1, "events-left-out", more])
         self.events = 0
+        self.polled.set()
         self.add_stolen()
         self.beats()
         rows, self.rows = self.rows, []
@@ -330,6 +335,12 @@ class SchedulerTap(SchedulerPlugin):
             ]
         )
 
+    async def before_close(self):
+        """Waits for the bridge's next poll. Later the scheduler answers no more, and the last rows would be lost."""
+        self.polled.clear()
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self.polled.wait(), LAST_POLL)
+
     def remove_client(self, scheduler, client):
         """Removes the plugins when the client of the bridge has gone."""
         if client == self.client:
@@ -349,6 +360,7 @@ class SchedulerTap(SchedulerPlugin):
             pass
 
     def stop(self):
+        self.polled.set()
         self.log_handler.detach()
         self.scheduler.handlers.pop(self.name, None)
         self.rows = []
