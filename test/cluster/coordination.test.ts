@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { connect, Lock, Semaphore } from 'longpole';
+import { type Client, connect, Lock, Semaphore } from 'longpole';
 import { c } from './coordinationTasks.js';
 import { codeOf, unused, waiting } from './sharedObjects.js';
 import { clusterTest, kill, rejection, sharedClusterTest, textOf, until } from './support.js';
@@ -31,6 +31,24 @@ sharedClusterTest('the main program and a task share a lock', async ({ client })
   assert.deepEqual(await client.submit(c.tryLock).result(), { acquired: true, locked: true });
 });
 
+function sharedMetrics({ trace }: Client): Map<string, number> {
+  return new Map(
+    trace.totals.metrics
+      .filter(({ context }) => context === 'shared')
+      .map(({ prefix, activity, unit, value }) => [[prefix, activity, unit].join(), value]),
+  );
+}
+
+const WAIT = "waitForLock,wait for Lock 'lock',seconds";
+const CONTENDED = ",contended Lock 'lock',seconds";
+
+/** Checks that waitForLock has waited for the lock, and tryLock has not. */
+function assertWaited(client: Client): void {
+  const metrics = sharedMetrics(client);
+  assert.ok(metrics.get(WAIT)! > 0 && metrics.get(CONTENDED)! >= metrics.get(WAIT)!);
+  assert.ok([...metrics.keys()].every((metric) => !metric.startsWith('tryLock')));
+}
+
 sharedClusterTest(
   'a trace has the time in which tasks waited for a lock, and none for calls that did not wait',
   async ({ client, cluster, folder }) => {
@@ -41,16 +59,23 @@ sharedClusterTest(
     await waiting(cluster, 'Lock.acquire');
     await lock.release();
     await waits.result();
-    const waited = () =>
-      new Map(
-        client.trace.totals.metrics
-          .filter(({ context }) => context === 'shared')
-          .map(({ prefix, activity, unit, value }) => [[prefix, activity, unit].join(), value]),
-      );
-    const [wait, contended] = ["waitForLock,wait for Lock 'lock',seconds", ",contended Lock 'lock',seconds"];
-    await until('the trace has both times', () => waited().has(wait) && waited().has(contended));
-    assert.ok(waited().get(wait)! > 0 && waited().get(contended)! >= waited().get(wait)!);
-    assert.ok([...waited().keys()].every((metric) => !metric.startsWith('tryLock')));
+    await until('the trace has both times', () =>
+      [WAIT, CONTENDED].every((metric) => sharedMetrics(client).has(metric)),
+    );
+    assertWaited(client);
+  },
+);
+
+clusterTest(
+  'a trace has the time in which a task waited for a lock until its cluster closed',
+  async ({ client, cluster, folder }) => {
+    await new Lock('lock', { client }).acquire();
+    const waits = client.submit(c.waitForLock, join(folder, 'waits'));
+    await waiting(cluster, 'Lock.acquire');
+    const ended = rejection(waits.result());
+    await cluster.close();
+    await ended;
+    assertWaited(client);
   },
 );
 

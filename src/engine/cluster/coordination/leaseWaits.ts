@@ -18,11 +18,19 @@ const REPORT_MS = 500;
 /** Objects with separate sums. Those of further objects are summed as one object. */
 const MAX_OBJECTS = 1000;
 
+/** A call of a task that waits. */
+interface Wait {
+  readonly object: string;
+  readonly prefix: string;
+  readonly start: number;
+}
+
 export class LeaseWaits {
   readonly #sink: MetricSink;
   readonly #ledger = new MetricLedger(MAX_OBJECTS);
   /** Objects with waiting calls of tasks: their number, and the time up to which the object's seconds are counted. */
   readonly #contended = new Map<string, { calls: number; since: number }>();
+  readonly #waits = new Set<Wait>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(sink: MetricSink) {
@@ -32,19 +40,28 @@ export class LeaseWaits {
   /** Counts the time until `work` settles, a call that waits for the object. Returns the outcome of `work`. */
   async during<A>(object: string, { prefix }: Caller, work: Promise<A>): Promise<A> {
     if (prefix === undefined || !this.#sink.hasObservers) return work;
-    const start = this.#sink.clock();
-    const contended = this.#contended.get(object) ?? { calls: 0, since: start };
+    const wait: Wait = { object, prefix, start: this.#sink.clock() };
+    this.#waits.add(wait);
+    const contended = this.#contended.get(object) ?? { calls: 0, since: wait.start };
     if (contended.calls++ === 0) this.#contended.set(object, contended);
     try {
       return await work;
     } finally {
-      const now = this.#sink.clock();
-      this.#ledger.add([SHARED_CONTEXT, '', prefix, `${WAIT_FOR}${object}`, 'seconds'], now - start);
-      this.#ledger.add([SHARED_CONTEXT, `${CONTENDED}${object}`, 'seconds'], now - contended.since);
-      contended.since = now;
-      if (--contended.calls === 0) this.#contended.delete(object);
-      this.#timer ??= setTimeout(() => this.#report(), REPORT_MS).unref();
+      this.#count(wait);
     }
+  }
+
+  /** Counts a wait that has ended, unless it has been counted. */
+  #count(wait: Wait): void {
+    if (!this.#waits.delete(wait)) return;
+    const { object, prefix, start } = wait;
+    const contended = this.#contended.get(object)!;
+    const now = this.#sink.clock();
+    this.#ledger.add([SHARED_CONTEXT, '', prefix, `${WAIT_FOR}${object}`, 'seconds'], now - start);
+    this.#ledger.add([SHARED_CONTEXT, `${CONTENDED}${object}`, 'seconds'], now - contended.since);
+    contended.since = now;
+    if (--contended.calls === 0) this.#contended.delete(object);
+    this.#timer ??= setTimeout(() => this.#report(), REPORT_MS).unref();
   }
 
   #report(): void {
@@ -54,8 +71,9 @@ export class LeaseWaits {
       this.#sink.notify((observer) => observer.metric?.(sample));
   }
 
-  /** Reports what has not been reported. */
+  /** Reports what has not been reported, also the waits that the close ends. */
   close(): void {
+    for (const wait of this.#waits) this.#count(wait);
     clearTimeout(this.#timer);
     this.#report();
   }
