@@ -2,7 +2,7 @@
 // typed arrays as bytes, so large data travels in columns.
 import type { ErrorInfo } from './errorInfo.js';
 import type { FinishedTasks } from './finishedTasks.js';
-import type { OfferedBatch, OpenRunMessage, PackedValues, Values } from './isolateMessages.js';
+import type { Batch, OpenRunMessage, PackedValues, Values } from './isolateMessages.js';
 import type { MessageOf, WorkerOrders, WorkerReports } from './workerMessages.js';
 
 export interface RunInProcess
@@ -15,7 +15,7 @@ export interface IsolateOrders extends Pick<WorkerOrders, 'release' | 'fetch' | 
   /** Creates the isolate. This is the first call. */
   birth: [name: string, epochOffsetMs: number];
   open: [run: RunInProcess];
-  dispatch: [run: number, batch: OfferedBatch];
+  dispatch: [batch: Batch];
 }
 
 /** Reports of an isolate, with their parameters. */

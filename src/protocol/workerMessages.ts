@@ -5,9 +5,9 @@ import type { MemorySample, Transfer, WorkInterval } from './clusterObserver.js'
 import type { ErrorInfo } from './errorInfo.js';
 import type { FinishedTasks } from './finishedTasks.js';
 import type { FunctionRef } from './functionRef.js';
-import type { FromIsolate, OfferedBatch, OpenRunMessage, Values } from './isolateMessages.js';
+import type { Batch, FromIsolate, OpenRunMessage, Values } from './isolateMessages.js';
 import type { MetricChanges } from './metrics.js';
-import type { ResultId } from './packedResult.js';
+import type { GatherInput, ResultId } from './packedResult.js';
 import type { ProfileCycle, ProfileSettings } from './profileCycle.js';
 import type { TaskAnswer, TaskAnswerError, TaskQuestion } from './questions.js';
 import type { Several } from './several.js';
@@ -26,22 +26,6 @@ export interface WorkerRun
   readonly timeout: number;
   /** Prefix and span of each task, under which its metrics are counted. */
   readonly kinds: TaskKinds;
-}
-
-/** A stored result that a batch needs, and its location. */
-export interface GatherInput {
-  /** Local id in the run. */
-  readonly id: number;
-  readonly result: ResultId;
-  readonly key: string;
-  readonly nbytes: number;
-  /** Index of the worker that holds the result. */
-  readonly from: number;
-  readonly address: string;
-}
-
-export interface HostBatch extends OfferedBatch {
-  readonly gather: readonly GatherInput[];
 }
 
 /** Entries that a function called in an isolate receives with `worker`. */
@@ -123,7 +107,7 @@ export type ToWorker =
       readonly network: PeerNetwork | undefined;
     }
   | { readonly type: 'open'; readonly run: WorkerRun }
-  | ({ readonly type: 'batch'; readonly run: number } & HostBatch)
+  | Batch
   | MessageOf<WorkerOrders>
   | {
       readonly type: 'take';

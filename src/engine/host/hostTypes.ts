@@ -3,11 +3,10 @@
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
-import type { PackedResult, ResultId } from '../../protocol/packedResult.js';
+import type { Batch } from '../../protocol/isolateMessages.js';
+import type { GatherInput, PackedResult, ResultId } from '../../protocol/packedResult.js';
 import type {
   CallContext,
-  GatherInput,
-  HostBatch,
   Methods,
   RunTask,
   WorkerLink,
@@ -47,7 +46,7 @@ export interface WorkerHost extends Methods<WorkerOrders> {
   /** Id of the worker's process. */
   readonly pid: number;
   open(run: HostRun): void;
-  dispatch(run: number, batch: HostBatch): void;
+  dispatch(batch: Batch): void;
   /**
    * Copies stored results from another worker or the client into this worker's store. Resolves with the missing ones.
    */

@@ -5,11 +5,17 @@ import { isError } from '../../base/isError.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
-import type { PackedValues, Values } from '../../protocol/isolateMessages.js';
-import { isPacked, type PackedResult, packedBytes, type ResultId } from '../../protocol/packedResult.js';
+import type { Batch, PackedValues, Values } from '../../protocol/isolateMessages.js';
+import {
+  type GatherInput,
+  isPacked,
+  type PackedResult,
+  packedBytes,
+  type ResultId,
+} from '../../protocol/packedResult.js';
 import type { TaskAnswer, TaskAnswerError } from '../../protocol/questions.js';
 import { KIND_STORED } from '../../protocol/resultKinds.js';
-import type { CallContext, GatherInput, HostBatch, RunTask } from '../../protocol/workerMessages.js';
+import type { CallContext, RunTask } from '../../protocol/workerMessages.js';
 import { CLOSE_GRACE_MS, type Isolate, type RunHandler } from '../pool/isolate.js';
 import { startThreadWithin } from '../pool/isolateThread.js';
 import { UntakenError } from '../pool/pendingCalls.js';
@@ -77,16 +83,16 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     this.#measures.time.opened(run.run, run.kinds);
   }
 
-  dispatch(run: number, batch: HostBatch): void {
-    const open = this.#runs.get(run);
+  dispatch(batch: Batch): void {
+    const open = this.#runs.get(batch.run);
     if (open === undefined) return;
     const gather = this.#gathers(open.spec, batch);
-    const gatherAll = () => gatherInputs(this.#options, this.#events, open.spec, { ...batch, gather });
+    const gatherAll = () => gatherInputs(this.#options, this.#events, open.spec, batch.ids, gather);
     this.#poll ??= setInterval(() => this.#pollIsolate(), POLL_MS);
     open.gate.admit(batch, gather.length === 0 ? undefined : gatherAll);
   }
 
-  #gathers(spec: HostRun, batch: HostBatch): GatherInput[] {
+  #gathers(spec: HostRun, batch: Batch): GatherInput[] {
     return [...batch.gather, ...this.#copies.evictedInputs(spec, batch, this.#options.index)];
   }
 
@@ -217,7 +223,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     if (free.length > 0) this.#isolate.evict(run, Int32Array.from(free));
   }
 
-  passed({ spec }: OpenRun, batch: HostBatch, { results }: GatherOutcome): void {
+  passed({ spec }: OpenRun, batch: Batch, { results }: GatherOutcome): void {
     const { store } = this.#options;
     const gathered = this.#gathers(spec, batch).filter(({ id }) => results.has(id));
     for (const { id, result } of gathered) this.#copies.add(result, spec.run, id);

@@ -1,7 +1,7 @@
 // The host's side of an isolate, common to threads and processes.
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import type { ErrorInfo } from '../../protocol/errorInfo.js';
-import type { OfferedBatch, OpenRunMessage, PackedValues, Values } from '../../protocol/isolateMessages.js';
+import type { Batch, OpenRunMessage, PackedValues, Values } from '../../protocol/isolateMessages.js';
 import type { TaskKinds } from '../../protocol/taskKinds.js';
 
 /** The parts of a run that an isolate needs. */
@@ -40,13 +40,6 @@ export interface RunHandler {
   lost(isolate: Isolate, running: number | undefined, cause: Error): void;
 }
 
-export interface DispatchedBatch extends OfferedBatch {
-  /** Inputs from stores. Default: none. */
-  readonly packed?: PackedValues;
-  /** Inputs that are missing. Default: none. */
-  readonly lacking?: Int32Array;
-}
-
 /** The task of another run that was last known to run. */
 export interface OtherTask {
   readonly run: number;
@@ -66,7 +59,7 @@ export interface Isolate {
   readonly isFree: boolean;
   open(channel: RunChannel): void;
   /** @throws DOMException DataCloneError if an input or constant cannot be copied; nothing is sent then */
-  dispatch(run: number, batch: DispatchedBatch): void;
+  dispatch(batch: Batch): void;
   release(run: number, ids: Int32Array): void;
   fetch(run: number, ids: Int32Array): void;
   /** Takes back tasks that have not started. The handler's `stolen` follows, at once or later. */

@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { fromErrorInfo } from '../../protocol/errorInfo.js';
 import { type FinishedTasks, unpackFinished } from '../../protocol/finishedTasks.js';
+import type { Batch } from '../../protocol/isolateMessages.js';
 import type {
   FromProcess,
   IsolateOrders,
@@ -11,7 +12,7 @@ import type {
 import { deliver, type Methods } from '../../protocol/workerMessages.js';
 import { workerStartError } from '../taskFailure.js';
 import { channelTo, type ProcessChannel, startChild } from './childChannel.js';
-import type { DispatchedBatch, Isolate, OtherTask, RunChannel, RunHandler } from './isolate.js';
+import type { Isolate, OtherTask, RunChannel, RunHandler } from './isolate.js';
 
 const ENTRY = fileURLToPath(new URL('../worker/processMain.js', import.meta.url));
 
@@ -78,10 +79,10 @@ export class ProcessIsolate implements Isolate {
     this.#channel.send({ type: 'open', args: [opened] });
   }
 
-  dispatch(run: number, batch: DispatchedBatch): void {
-    const state = this.#runs.get(run);
+  dispatch(batch: Batch): void {
+    const state = this.#runs.get(batch.run);
     if (state !== undefined) state.priority = batch.priority ?? 0;
-    this.#channel.send({ type: 'dispatch', args: [run, batch] });
+    this.#channel.send({ type: 'dispatch', args: [batch] });
   }
 
   readonly release = (...args: IsolateOrders['release']) => this.#channel.send({ type: 'release', args });

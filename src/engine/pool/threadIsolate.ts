@@ -4,13 +4,12 @@ import { internalError } from '../../base/errors.js';
 import { type Handlers, handle } from '../../base/handlers.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
 import {
+  type Batch,
   type Fetched,
   type FromIsolate,
   type IsolateBirth,
   type IsolateMeasures,
   NATIVE_CELL,
-  NO_IDS,
-  NO_PACKED,
   type Report,
   type ToIsolate,
 } from '../../protocol/isolateMessages.js';
@@ -23,7 +22,7 @@ import { threadError, workerStartError } from '../taskFailure.js';
 import { weighShared } from '../worker/sharedWeight.js';
 import { ClosingRuns } from './closingRuns.js';
 import { GracePeriod, threadUse } from './gracePeriod.js';
-import type { DispatchedBatch, Isolate, OtherTask, RunChannel } from './isolate.js';
+import type { Isolate, OtherTask, RunChannel } from './isolate.js';
 import { dumpThread, type IsolateDump, secondsSinceTurn } from './isolateDump.js';
 import { type IsolateThread, startThread, type ThreadIsolateOptions } from './isolateThread.js';
 import { IsolateWatch } from './isolateWatch.js';
@@ -179,18 +178,17 @@ export class ThreadIsolate implements Isolate {
     this.#outbox.postLater(openMessage(state, this.#options.measured !== undefined));
   }
 
-  dispatch(run: number, batch: DispatchedBatch): void {
-    const state = this.#state(run);
+  dispatch(batch: Batch): void {
+    const state = this.#state(batch.run);
     const { claims, wanted } = state.channel;
-    const { publish, keep, packed = NO_PACKED, lacking = NO_IDS, ...rest } = batch;
-    const { ids } = rest;
+    const { ids, publish, keep, priority = 0 } = batch;
     for (let index = 0; index < ids.length; index++) {
-      claims[ids[index]!] = rest.batch;
+      claims[ids[index]!] = batch.batch;
       wanted[ids[index]!] = publish[index]!;
     }
     for (const id of keep) wanted[id] = 0;
-    this.#outbox.post({ type: 'batch', run, packed, lacking, ...rest });
-    state.priority = batch.priority ?? 0;
+    this.#outbox.post(batch);
+    state.priority = priority;
     if (state.priority !== 0) this.#isRanked = true;
     // It may be more urgent than the rest of a batch of another run.
     if (this.#isRanked) Atomics.store(this.#mailbox, 0, 1);

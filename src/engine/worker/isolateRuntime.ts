@@ -6,11 +6,11 @@ import { internalError } from '../../base/errors.js';
 import { type Handlers, handle } from '../../base/handlers.js';
 import { CompletionLog } from '../../protocol/completionLog.js';
 import {
+  type Batch,
   type FromIsolate,
   type IsolateBirth,
   type LogRef,
   NO_IDS,
-  type RunBatch,
   type ToIsolate,
 } from '../../protocol/isolateMessages.js';
 import { STAYED, type TaskAway, type TaskRun } from '../../protocol/taskRun.js';
@@ -49,7 +49,7 @@ const SHORT_SECONDS = 1e-3;
 
 /** Progress of a batch, which asynchronous tasks interrupt. */
 interface BatchProgress {
-  readonly batch: RunBatch;
+  readonly batch: Batch;
   readonly run: IsolateRun;
   next: number;
   /** Time at which the batch was received, in seconds since the epoch. */

@@ -99,7 +99,7 @@ const orders: Methods<IsolateOrders> = {
     send({ type: 'ready', args: [] });
   },
   open,
-  dispatch: (run, batch) => theIsolate().dispatch(run, batch),
+  dispatch: (batch) => theIsolate().dispatch(batch),
   release: (run, ids) => theIsolate().release(run, ids),
   fetch: (run, ids) => theIsolate().fetch(run, ids),
   steal: (run, ids) => theIsolate().steal(run, ids),

@@ -7,14 +7,13 @@ import type { Transfer } from '../../protocol/clusterObserver.js';
 import { fromErrorInfo } from '../../protocol/errorInfo.js';
 import { type FinishedTasks, unpackFinished } from '../../protocol/finishedTasks.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
-import type { PackedResult, ResultId } from '../../protocol/packedResult.js';
+import type { Batch } from '../../protocol/isolateMessages.js';
+import type { GatherInput, PackedResult, ResultId } from '../../protocol/packedResult.js';
 import type { Several } from '../../protocol/several.js';
 import {
   type CallContext,
   deliver,
   type FromWorker,
-  type GatherInput,
-  type HostBatch,
   type MessageOf,
   type ToWorker,
   type WorkerLink,
@@ -163,10 +162,10 @@ export class ProcessHost implements WorkerHost {
     this.#outbox.postLater({ type: 'open', run });
   }
 
-  dispatch(run: number, batch: HostBatch): void {
+  dispatch(batch: Batch): void {
     sendBatch(
       batch,
-      (cloneable) => this.#outbox.post({ type: 'batch', run, ...cloneable }),
+      (cloneable) => this.#outbox.post(cloneable),
       (value) => deserialize(serialize(value)),
     );
   }
