@@ -293,8 +293,8 @@ class PoolRun implements RunHandler {
       isolate.poll(this.#run);
       if (this.#settled) return;
       if (!this.#observers.perTask) continue;
-      const id = isolate.running(this.#run);
-      if (id >= 0 && !this.#scheduler.state.isFinished(id)) this.#observers.taskStarted(id);
+      const { run, id = -1 } = isolate.executing ?? {};
+      if (run === this.#run && !this.#scheduler.state.isFinished(id)) this.#observers.taskStarted(id);
       // A callback may have aborted the run.
       if (this.#settled) return;
     }

@@ -19,7 +19,10 @@ export interface OpenRunMessage {
   readonly opening: number;
   readonly program: Program;
   readonly functions: readonly FunctionRef[];
-  /** Task id → number of the batch in which the task is offered; 0 not offered; negative: started in that batch. */
+  /**
+   * Task id → number of the batch in which the task is offered; 0 not offered; negative: started in that batch, and perhaps
+   * ended.
+   */
   readonly claims: Int32Array;
   /** Task id → 1 to send the result with the completion. The host may change it until the task is finished. */
   readonly wanted: Uint8Array;

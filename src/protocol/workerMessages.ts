@@ -132,11 +132,24 @@ export type ToWorker =
   | { readonly type: 'peer-gone'; readonly address: string }
   | { readonly type: 'end' };
 
-/** A running task, and the batch in which it began. */
+/** A run of a task: the task, and the batch in which it began. */
 export interface RunTask {
   readonly run: number;
   readonly id: number;
   readonly batch: number;
+}
+
+/**
+ * The task that an isolate runs. The isolate writes it to its CompletionLog, and its host reads it there. Other processes
+ * have the last report of the host.
+ */
+export interface ExecutingTask extends RunTask {
+  /** Start in seconds since the epoch on the isolate's clock; behind a report of a worker, on the scheduler's clock. */
+  readonly since: number;
+}
+
+export function isSameRun(a: RunTask | undefined, b: RunTask | undefined): boolean {
+  return a?.id === b?.id && a?.batch === b?.batch && a?.run === b?.run;
 }
 
 /** Peer links of a worker at this moment. */
@@ -167,8 +180,6 @@ export interface WorkerReports {
   gatherFailed: [run: number, missing: readonly MissingInput[]];
   /** Reports a task that exceeded its time limit. `restarted` follows. */
   timedOut: [task: RunTask, seconds: number];
-  /** Reports the task that a poll has found running, and its start on the isolate's clock; undefined: none. */
-  running: [task: RunTask | undefined, since: number];
   /** Reports a question of a task, and the number of its isolate, for the answer. */
   asked: [question: TaskQuestion, isolate: number];
   /** Reports that the memory crossed the pause threshold. A paused worker receives no new tasks. */
@@ -192,6 +203,8 @@ export type FromWorker =
   | MessageOf<WorkerReports>
   | { readonly type: 'ready'; readonly address: string; readonly pid: number }
   | FinishedTasks
+  /** A poll has found that another task runs, or none. */
+  | { readonly type: 'running'; readonly task: ExecutingTask | undefined }
   | {
       readonly type: 'restarted';
       readonly running: RunTask | undefined;

@@ -90,6 +90,7 @@ export class ModelProcess implements WorkerHost {
   readonly name: string;
   readonly pid = 1;
   readonly vitals = '';
+  readonly running = undefined;
   readonly inbox: ToWorker[] = [];
   readonly outbox: FromProcess[] = [];
   readonly host: ThreadHost;

@@ -28,7 +28,7 @@ export interface RunHost {
   finished(spec: HostRun, columns: CompletionColumns, values: ReadonlyMap<number, unknown>): void;
   fetched(spec: HostRun, values: Values, missing: Int32Array, packed: PackedValues): void;
   /** Called once per open run when the isolate has ended. */
-  isolateLost(run: number, running: number | undefined, cause: Error): void;
+  isolateLost(cause: Error): void;
 }
 
 export class OpenRun implements RunHandler {
@@ -107,8 +107,8 @@ export class OpenRun implements RunHandler {
     this.#host.events.stolen(this.spec.run, [...this.#stolenBefore, ...ids]);
   }
 
-  lost(_isolate: Isolate, running: number | undefined, cause: Error): void {
-    this.#host.isolateLost(this.spec.run, running, cause);
+  lost(_isolate: Isolate, _running: number | undefined, cause: Error): void {
+    this.#host.isolateLost(cause);
   }
 }
 

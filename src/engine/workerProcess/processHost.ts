@@ -4,6 +4,7 @@ import { deserialize, serialize } from 'node:v8';
 import { type Handlers, handle } from '../../base/handlers.js';
 import { isError } from '../../base/isError.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
+import { hasEnded } from '../../protocol/completionLog.js';
 import { fromErrorInfo } from '../../protocol/errorInfo.js';
 import { type FinishedTasks, unpackFinished } from '../../protocol/finishedTasks.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
@@ -13,6 +14,7 @@ import type { Several } from '../../protocol/several.js';
 import {
   type CallContext,
   deliver,
+  type ExecutingTask,
   type FromWorker,
   type MessageOf,
   type ToWorker,
@@ -29,7 +31,7 @@ import {
   type WorkerHost,
 } from '../host/hostTypes.js';
 import { sendBatch } from '../host/sendBatch.js';
-import { type Executing, UnmeasuredTime } from '../metrics/unmeasuredTime.js';
+import { UnmeasuredTime } from '../metrics/unmeasuredTime.js';
 import { MessageLog } from '../pool/messageLog.js';
 import { Outbox } from '../pool/outbox.js';
 import { PendingCalls } from '../pool/pendingCalls.js';
@@ -82,7 +84,7 @@ export class ProcessHost implements WorkerHost {
   readonly #open = new Set<number>();
   /** Task time that the process has not reported. */
   readonly #time = new UnmeasuredTime();
-  #executing: Executing | undefined;
+  running: ExecutingTask | undefined;
   readonly #silence: SilenceWatch;
   readonly #exited: Promise<void>;
   #exit: () => void = () => undefined;
@@ -107,8 +109,13 @@ export class ProcessHost implements WorkerHost {
       this.#outbox.post({ type: 'clock', sent, remote: this.#options.clock() });
     },
     finished: (message) => this.#finished(message),
-    restarted: ({ running, error, isWanted }) =>
-      this.#events.restarted(running, fromErrorInfo(error), isWanted),
+    running: ({ task }) => {
+      this.running = task;
+    },
+    restarted: ({ running, error, isWanted }) => {
+      this.running = undefined;
+      this.#events.restarted(running, fromErrorInfo(error), isWanted);
+    },
     full: ({ why, still }) => this.#events.noteFull(why && fromErrorInfo(why), still),
     'call-taken': ({ call }) => this.#calls.taken(call),
     called: (message) => this.#calls.answer(message),
@@ -172,7 +179,7 @@ export class ProcessHost implements WorkerHost {
 
   close(run: number): void {
     this.#open.delete(run);
-    this.#time.closed(run, this.#executing?.run === run);
+    this.#time.closed(run, this.running?.run === run);
     this.#outbox.postLater({ type: 'close', args: [run] });
     this.#unrefIfIdle();
   }
@@ -282,10 +289,6 @@ export class ProcessHost implements WorkerHost {
   }
 
   #reported(report: MessageOf<WorkerReports>): void {
-    if (report.type === 'running') {
-      const [task, since] = report.args;
-      this.#executing = task && { ...task, since };
-    }
     if (report.type === 'metrics') this.#time.measured(report.args[1]);
     deliver<WorkerReports, keyof WorkerReports>(this.#events, report);
   }
@@ -301,6 +304,7 @@ export class ProcessHost implements WorkerHost {
 
   #finished(message: FinishedTasks): void {
     const { columns, arrived } = unpackFinished(message);
+    if (this.running?.run === message.run && hasEnded(columns, this.running)) this.running = undefined;
     this.#time.ended(message.run, columns);
     this.#events.finished(message.run, columns, arrived);
   }
@@ -310,7 +314,7 @@ export class ProcessHost implements WorkerHost {
     this.#calls.abandon(this.name, cause);
     this.#options.ended();
     const now = this.#options.clock();
-    this.#events.metrics(this.#time.died(this.#executing, 'failed', now), now);
+    this.#events.metrics(this.#time.died(this.running, 'failed', now), now);
     this.#events.lost(this.#started ? cause : workerStartError(this.name, cause));
   }
 }
