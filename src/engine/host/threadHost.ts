@@ -64,6 +64,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
   #polls = 0;
   readonly #idleBeat: NodeJS.Timeout;
   #ended = false;
+  readonly specOf = (run: number): HostRun | undefined => this.#runs.get(run)?.spec;
 
   constructor(options: ThreadHostOptions, events: HostEvents) {
     this.name = options.facts.name;
@@ -208,10 +209,6 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     return this.#running.task;
   }
 
-  specOf(run: number): HostRun | undefined {
-    return this.#runs.get(run)?.spec;
-  }
-
   /** Evicts the isolate's copies of spilled results, to free their memory. */
   spilled(results: readonly ResultId[]): void {
     for (const [run, ids] of this.#copies.evict(results)) this.#evictFrom(run, ids);
@@ -307,7 +304,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
 
   #pollIsolate(): void {
     for (const open of [...this.#runs.values()]) if (open.isOpen) this.#isolate.poll(open.spec.run);
-    this.#running.poll(this.#isolate, (run) => this.specOf(run));
+    this.#running.poll(this.#isolate, this.specOf);
     this.#profile.polled();
     if (++this.#polls % BEAT_POLLS === 0) this.#beat();
     else this.#memory.measureIfGrown();
