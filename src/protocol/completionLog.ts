@@ -55,15 +55,6 @@ export interface CompletionColumns {
   readonly shapes: Float64Array;
 }
 
-/** Returns whether the columns contain the end of this run of a task. The task belongs to the run of the columns. */
-export function hasEnded(
-  { ids, batches, count }: Pick<CompletionColumns, 'ids' | 'batches' | 'count'>,
-  { id, batch }: { readonly id: number; readonly batch: number },
-): boolean {
-  const at = ids.subarray(0, count).lastIndexOf(id);
-  return at >= 0 && batches[at] === batch;
-}
-
 /** Memory of columns. */
 interface Arrays {
   floats(length: number): Float64Array;

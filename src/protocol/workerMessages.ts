@@ -2,6 +2,7 @@
 // columns. Stored results travel between the workers, not here.
 
 import type { MemorySample, Transfer, WorkInterval } from './clusterObserver.js';
+import type { CompletionColumns } from './completionLog.js';
 import type { ErrorInfo } from './errorInfo.js';
 import type { FinishedTasks } from './finishedTasks.js';
 import type { FunctionRef } from './functionRef.js';
@@ -150,6 +151,20 @@ export interface ExecutingTask extends RunTask {
 
 export function isSameRun(a: RunTask | undefined, b: RunTask | undefined): boolean {
   return a?.id === b?.id && a?.batch === b?.batch && a?.run === b?.run;
+}
+
+/** The parts of completions that identify the ended runs of tasks. */
+export type EndedTasks = Pick<CompletionColumns, 'ids' | 'batches' | 'count'>;
+
+/** Returns whether the completions of a computation include this run of a task. */
+export function hasEnded(
+  task: RunTask | undefined,
+  run: number,
+  { ids, batches, count }: EndedTasks,
+): boolean {
+  if (task?.run !== run) return false;
+  const at = ids.subarray(0, count).lastIndexOf(task.id);
+  return at >= 0 && batches[at] === task.batch;
 }
 
 /** Peer links of a worker at this moment. */

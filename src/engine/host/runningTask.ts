@@ -1,9 +1,14 @@
 // The task that an isolate runs, as its host sees it in polls. Enforces the time limit and ends the isolate of a
 // cancelled task.
 import { getOrMake } from '../../base/lookUps.js';
-import { type CompletionColumns, hasEnded } from '../../protocol/completionLog.js';
 import type { TaskQuestion } from '../../protocol/questions.js';
-import { type ExecutingTask, isSameRun, type RunTask } from '../../protocol/workerMessages.js';
+import {
+  type EndedTasks,
+  type ExecutingTask,
+  hasEnded,
+  isSameRun,
+  type RunTask,
+} from '../../protocol/workerMessages.js';
 import type { GracePeriod, GraceStart } from '../pool/gracePeriod.js';
 import type { ThreadIsolate } from '../pool/threadIsolate.js';
 import type { HostEvents, HostRun } from './hostTypes.js';
@@ -20,8 +25,6 @@ interface CancelledRun {
   readonly batch: number;
   readonly since: GraceStart;
 }
-
-type Finished = Pick<CompletionColumns, 'ids' | 'batches' | 'count'>;
 
 export class RunningTask {
   readonly #events: Pick<HostEvents, 'running' | 'timedOut'>;
@@ -126,7 +129,7 @@ export class RunningTask {
   }
 
   /** @param timeout time limit of the tasks in seconds; 0: none */
-  finished(run: number, columns: Finished, timeout: number): void {
+  finished(run: number, columns: EndedTasks, timeout: number): void {
     const { ids, batches, count } = columns;
     if (timeout > 0) {
       const ended = getOrMake(this.#ended, run, () => new Map<number, number>());
@@ -134,8 +137,7 @@ export class RunningTask {
     }
     for (const tasks of [this.#seceded.get(run), this.#cancelled.get(run)])
       if (tasks !== undefined) for (let index = 0; index < count; index++) tasks.delete(ids[index]!);
-    const task = this.#task;
-    if (task?.run === run && hasEnded(columns, task)) this.#task = undefined;
+    if (hasEnded(this.#task, run, columns)) this.#task = undefined;
   }
 
   closed(run: number): void {

@@ -1,6 +1,5 @@
 // An isolate in a separate process. A crash of native code, an exhausted heap or a SIGKILL ends only this process.
 import { fileURLToPath } from 'node:url';
-import { hasEnded } from '../../protocol/completionLog.js';
 import { fromErrorInfo } from '../../protocol/errorInfo.js';
 import { type FinishedTasks, unpackFinished } from '../../protocol/finishedTasks.js';
 import type { Batch } from '../../protocol/isolateMessages.js';
@@ -10,7 +9,7 @@ import type {
   IsolateReports,
   ToProcess,
 } from '../../protocol/processMessages.js';
-import { deliver, type ExecutingTask, type Methods } from '../../protocol/workerMessages.js';
+import { deliver, type ExecutingTask, hasEnded, type Methods } from '../../protocol/workerMessages.js';
 import { workerStartError } from '../taskFailure.js';
 import { channelTo, type ProcessChannel, startChild } from './childChannel.js';
 import { type Isolate, type OtherTask, otherTask, type RunChannel, type RunHandler } from './isolate.js';
@@ -118,8 +117,7 @@ export class ProcessIsolate implements Isolate {
 
   #finished(message: FinishedTasks): void {
     const { columns, arrived } = unpackFinished(message);
-    const { executing } = this;
-    if (executing?.run === message.run && hasEnded(columns, executing)) this.executing = undefined;
+    if (hasEnded(this.executing, message.run, columns)) this.executing = undefined;
     this.#handler(message.run)?.finished(this, columns, arrived);
   }
 

@@ -4,7 +4,6 @@ import { deserialize, serialize } from 'node:v8';
 import { type Handlers, handle } from '../../base/handlers.js';
 import { isError } from '../../base/isError.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
-import { hasEnded } from '../../protocol/completionLog.js';
 import { fromErrorInfo } from '../../protocol/errorInfo.js';
 import { type FinishedTasks, unpackFinished } from '../../protocol/finishedTasks.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
@@ -16,6 +15,7 @@ import {
   deliver,
   type ExecutingTask,
   type FromWorker,
+  hasEnded,
   type MessageOf,
   type ToWorker,
   type WorkerLink,
@@ -304,7 +304,7 @@ export class ProcessHost implements WorkerHost {
 
   #finished(message: FinishedTasks): void {
     const { columns, arrived } = unpackFinished(message);
-    if (this.running?.run === message.run && hasEnded(columns, this.running)) this.running = undefined;
+    if (hasEnded(this.running, message.run, columns)) this.running = undefined;
     this.#time.ended(message.run, columns);
     this.#events.finished(message.run, columns, arrived);
   }
