@@ -22,7 +22,7 @@ class BusyIsolate implements Isolate {
   readonly poll = (): void => undefined;
   readonly close = (): void => undefined;
   readonly terminate = (): void => undefined;
-  readonly running = (): number => -1;
+  readonly executing = undefined;
   readonly runningOther = (): OtherTask | undefined => this.other;
   readonly steal = (): void => void this.stolen++;
 }

@@ -61,7 +61,7 @@ export class BlockedIsolates {
   /** Returns the polls for which the run has waited in the isolate. */
   #count(isolate: Isolate): number {
     const { run } = this.#waiting;
-    const behind = isolate.running(run) < 0 ? isolate.runningOther(run) : undefined;
+    const behind = isolate.runningOther(run);
     if (behind === undefined) {
       this.#waits.delete(isolate);
       return 0;

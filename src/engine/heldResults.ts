@@ -1,7 +1,7 @@
 // Results of a local scheduler that are in the program's thread. A packed one is unpacked when the program reads it; to
 // other isolates it goes as it is.
 import { internalError } from '../base/errors.js';
-import { NO_IDS, NO_PACKED, NO_VALUES, type PackedValues, type Values } from '../protocol/isolateMessages.js';
+import { type Batch, NO_VALUES } from '../protocol/isolateMessages.js';
 import { isPacked, type PackedResult } from '../protocol/packedResult.js';
 import { unpackResult } from './worker/packResult.js';
 import { weighShared } from './worker/sharedWeight.js';
@@ -41,14 +41,13 @@ export class HeldResults {
   }
 
   /** Returns the results of other workers that a batch needs. */
-  inputs(ids: Int32Array): { readonly inputs: Values; readonly packed: PackedValues } {
-    if (ids.length === 0) return { inputs: NO_VALUES, packed: NO_PACKED };
+  inputs(ids: Int32Array): Pick<Batch, 'inputs' | 'packed'> {
+    if (ids.length === 0) return { inputs: NO_VALUES };
     const plain = this.#packed.size === 0 ? ids : ids.filter((id) => !this.#packed.has(id));
-    const packed = plain.length === ids.length ? NO_IDS : ids.filter((id) => this.#packed.has(id));
-    return {
-      inputs: { ids: plain, values: Array.from(plain, (id) => this.#values[id]) },
-      packed: { ids: packed, results: Array.from(packed, (id) => this.#packed.get(id)!) },
-    };
+    const inputs = { ids: plain, values: Array.from(plain, (id) => this.#values[id]) };
+    if (plain.length === ids.length) return { inputs };
+    const packed = ids.filter((id) => this.#packed.has(id));
+    return { inputs, packed: { ids: packed, results: Array.from(packed, (id) => this.#packed.get(id)!) } };
   }
 
   /** Returns all results by task id. Those that the program did not request may be undefined. */

@@ -293,8 +293,8 @@ class PoolRun implements RunHandler {
       isolate.poll(this.#run);
       if (this.#settled) return;
       if (!this.#observers.perTask) continue;
-      const id = isolate.running(this.#run);
-      if (id >= 0 && !this.#scheduler.state.isFinished(id)) this.#observers.taskStarted(id);
+      const { run, id = -1 } = isolate.executing ?? {};
+      if (run === this.#run && !this.#scheduler.state.isFinished(id)) this.#observers.taskStarted(id);
       // A callback may have aborted the run.
       if (this.#settled) return;
     }
@@ -338,7 +338,9 @@ class PoolRun implements RunHandler {
     const constants = batchConstants(this.#plan, ids);
     this.#observers.sent(ids);
     try {
-      isolate.dispatch(this.#run, {
+      isolate.dispatch({
+        type: 'batch',
+        run: this.#run,
         batch,
         ids,
         priority: batchPriority(this.#plan, ids),
@@ -346,6 +348,7 @@ class PoolRun implements RunHandler {
         keep: this.#observers.results ? NO_IDS : keep,
         ...this.#results.inputs(inputs),
         constants,
+        gather: [],
       });
     } catch (error) {
       const failure = argumentError(this.#plan, ids, error);

@@ -10,6 +10,7 @@ import { isPlainObject } from '../graph/nesting.js';
 import type { Computation } from '../protocol/clusterObserver.js';
 import type { Graph } from '../protocol/graph.js';
 import type { RunInfo, RunStanding, RunState, RunWorker } from '../protocol/runObserver.js';
+import type { RunTask } from '../protocol/workerMessages.js';
 import { epochSeconds } from '../resources/clock.js';
 import { computationInfo } from './computationInfo.js';
 import { LazyPrefixes } from './prefixTable.js';
@@ -26,8 +27,8 @@ let nextId = 0;
 
 /** A place that runs tasks: an isolate or the caller's thread. */
 export interface Place extends Pick<RunWorker, 'name' | 'pid' | 'vitals'> {
-  /** Returns the task of the run that was last known to run there, or -1. */
-  running?(run: number): number;
+  /** The task that was last known to run there. */
+  readonly executing?: RunTask | undefined;
 }
 
 const workers = new WeakMap<Place, RunWorker>();
@@ -76,10 +77,8 @@ export class RunView implements RunInfo {
   get standing(): RunStanding {
     const { counts, workers: known } = this.#scheduler;
     const running = new Map<number, number>();
-    for (const [index, place] of this.#places) {
-      const id = place.running?.(this.#run) ?? -1;
-      if (id >= 0) running.set(index, id);
-    }
+    for (const [index, { executing }] of this.#places)
+      if (executing?.run === this.#run) running.set(index, executing.id);
     return {
       states: Object.fromEntries(STATE_NAMES.map((name, state) => [name, counts[state]!])),
       processing: new Map(Array.from(known, ([index, { outstanding }]) => [index, outstanding])),

@@ -5,7 +5,7 @@ import type { RemoteCompiler } from './compiledModules.js';
 import type { ErrorInfo } from './errorInfo.js';
 import type { FunctionRef } from './functionRef.js';
 import type { MetricChanges } from './metrics.js';
-import type { PackedResult } from './packedResult.js';
+import type { GatherInput, PackedResult } from './packedResult.js';
 import type { Program } from './program.js';
 import type { TaskAnswer, TaskAnswerError, TaskQuestion } from './questions.js';
 import type { Several } from './several.js';
@@ -19,7 +19,10 @@ export interface OpenRunMessage {
   readonly opening: number;
   readonly program: Program;
   readonly functions: readonly FunctionRef[];
-  /** Task id → number of the batch in which the task is offered; 0 not offered; negative: started in that batch. */
+  /**
+   * Task id → number of the batch in which the task is offered; 0 not offered; negative: started in that batch, and perhaps
+   * ended.
+   */
   readonly claims: Int32Array;
   /** Task id → 1 to send the result with the completion. The host may change it until the task is finished. */
   readonly wanted: Uint8Array;
@@ -54,37 +57,36 @@ export interface PackedValues {
   readonly results: readonly PackedResult[];
 }
 
-/** A batch of tasks with the values that it needs. */
+/**
+ * A batch of tasks with the values that it needs, from the engine to the isolate. The scheduler's instruction `Dispatch` has
+ * no values, only ids in all its graphs.
+ */
 export interface Batch {
+  readonly type: 'batch';
+  readonly run: number;
+  /** Positive number, unique in the run. */
   readonly batch: number;
   readonly ids: Int32Array;
+  /** For the host: by task, 1 if the result is needed outside the isolate. */
+  readonly publish: Uint8Array;
+  /** For the host: earlier tasks of the isolate with results that are no longer needed outside. */
+  readonly keep: Int32Array;
   /** Of the batches of several runs in an isolate, one with a higher priority runs first. Default 0. */
   readonly priority?: number | undefined;
   /** Results of other isolates that the batch needs. */
   readonly inputs: Values;
   /** The program's constants that the batch needs. */
   readonly constants: Values;
+  /** Results in stores that the batch needs. The host gathers them, as `packed` or `lacking`, and clears this list. */
+  readonly gather: readonly GatherInput[];
+  /** Results of other isolates that are stored as bytes. Default: none. */
+  readonly packed?: PackedValues | undefined;
+  /** Results that could not be gathered: tasks that need them are skipped. Default: none. */
+  readonly lacking?: Int32Array | undefined;
   /** Constants that could not be copied. Default: none. */
   readonly uncloneable?: readonly UncloneableValue[] | undefined;
   /** Inputs that could not be copied. Default: none. */
   readonly uncloneableInputs?: readonly UncloneableValue[] | undefined;
-}
-
-/** A batch on its way to the host of an isolate. */
-export interface OfferedBatch extends Batch {
-  /** By task, 1 if the result is needed outside the isolate. */
-  readonly publish: Uint8Array;
-  /** Earlier tasks of the isolate with results that are no longer needed outside. */
-  readonly keep: Int32Array;
-}
-
-export interface RunBatch extends Batch {
-  readonly type: 'batch';
-  readonly run: number;
-  /** Results of other isolates that are stored as bytes. */
-  readonly packed: PackedValues;
-  /** Results that could not be fetched: tasks that need them are skipped. */
-  readonly lacking: Int32Array;
 }
 
 /** A value that could not be copied: tasks that use it fail with this error. */
@@ -113,7 +115,7 @@ export interface CallFunction {
 export type ToIsolate =
   | Several<ToIsolate>
   | OpenRunMessage
-  | RunBatch
+  | Batch
   /** Results that are not needed any more. */
   | OfTasks<'release'>
   /** Results that have another holder now: they are sent again with the next batch that needs them. */

@@ -26,3 +26,15 @@ export function packedBytes({ header, buffers }: PackedResult): number {
  * message about a released result cannot affect another one.
  */
 export type ResultId = number;
+
+/** A stored result that a batch needs, and its location. */
+export interface GatherInput {
+  /** Local id in the run. */
+  readonly id: number;
+  readonly result: ResultId;
+  readonly key: string;
+  readonly nbytes: number;
+  /** Index of the worker that holds the result. */
+  readonly from: number;
+  readonly address: string;
+}

@@ -2,8 +2,8 @@
 // typed arrays as bytes, so large data travels in columns.
 import type { ErrorInfo } from './errorInfo.js';
 import type { FinishedTasks } from './finishedTasks.js';
-import type { OfferedBatch, OpenRunMessage, PackedValues, Values } from './isolateMessages.js';
-import type { MessageOf, WorkerOrders, WorkerReports } from './workerMessages.js';
+import type { Batch, OpenRunMessage, PackedValues, Values } from './isolateMessages.js';
+import type { ExecutingTask, MessageOf, WorkerOrders, WorkerReports } from './workerMessages.js';
 
 export interface RunInProcess
   extends Pick<OpenRunMessage, 'run' | 'program' | 'functions' | 'concurrentTasks'> {
@@ -15,15 +15,15 @@ export interface IsolateOrders extends Pick<WorkerOrders, 'release' | 'fetch' | 
   /** Creates the isolate. This is the first call. */
   birth: [name: string, epochOffsetMs: number];
   open: [run: RunInProcess];
-  dispatch: [run: number, batch: OfferedBatch];
+  dispatch: [batch: Batch];
 }
 
 /** Reports of an isolate, with their parameters. */
 export interface IsolateReports extends Pick<WorkerReports, 'fetchFailed' | 'stolen'> {
   ready: [];
   fetched: [run: number, values: Values, missing: Int32Array, packed: PackedValues];
-  /** Reports the running task, or -1, when a poll of the isolate has found a change. */
-  running: [run: number, id: number];
+  /** A poll has found that another task runs, or none. */
+  running: [task: ExecutingTask | undefined];
   seceded: [run: number, id: number, batch: number];
   /** Reports that the isolate died. The process is about to end. */
   lost: [run: number, running: number, error: ErrorInfo];

@@ -2,12 +2,13 @@
 // columns. Stored results travel between the workers, not here.
 
 import type { MemorySample, Transfer, WorkInterval } from './clusterObserver.js';
+import type { CompletionColumns } from './completionLog.js';
 import type { ErrorInfo } from './errorInfo.js';
 import type { FinishedTasks } from './finishedTasks.js';
 import type { FunctionRef } from './functionRef.js';
-import type { FromIsolate, OfferedBatch, OpenRunMessage, Values } from './isolateMessages.js';
+import type { Batch, FromIsolate, OpenRunMessage, Values } from './isolateMessages.js';
 import type { MetricChanges } from './metrics.js';
-import type { ResultId } from './packedResult.js';
+import type { GatherInput, ResultId } from './packedResult.js';
 import type { ProfileCycle, ProfileSettings } from './profileCycle.js';
 import type { TaskAnswer, TaskAnswerError, TaskQuestion } from './questions.js';
 import type { Several } from './several.js';
@@ -26,22 +27,6 @@ export interface WorkerRun
   readonly timeout: number;
   /** Prefix and span of each task, under which its metrics are counted. */
   readonly kinds: TaskKinds;
-}
-
-/** A stored result that a batch needs, and its location. */
-export interface GatherInput {
-  /** Local id in the run. */
-  readonly id: number;
-  readonly result: ResultId;
-  readonly key: string;
-  readonly nbytes: number;
-  /** Index of the worker that holds the result. */
-  readonly from: number;
-  readonly address: string;
-}
-
-export interface HostBatch extends OfferedBatch {
-  readonly gather: readonly GatherInput[];
 }
 
 /** Entries that a function called in an isolate receives with `worker`. */
@@ -123,7 +108,7 @@ export type ToWorker =
       readonly network: PeerNetwork | undefined;
     }
   | { readonly type: 'open'; readonly run: WorkerRun }
-  | ({ readonly type: 'batch'; readonly run: number } & HostBatch)
+  | Batch
   | MessageOf<WorkerOrders>
   | {
       readonly type: 'take';
@@ -148,11 +133,38 @@ export type ToWorker =
   | { readonly type: 'peer-gone'; readonly address: string }
   | { readonly type: 'end' };
 
-/** A running task, and the batch in which it began. */
+/** A run of a task: the task, and the batch in which it began. */
 export interface RunTask {
   readonly run: number;
   readonly id: number;
   readonly batch: number;
+}
+
+/**
+ * The task that an isolate runs. The isolate writes it to its CompletionLog, and its host reads it there. Other processes
+ * have the last report of the host.
+ */
+export interface ExecutingTask extends RunTask {
+  /** Start in seconds since the epoch on the isolate's clock; behind a report of a worker, on the scheduler's clock. */
+  readonly since: number;
+}
+
+export function isSameRun(a: RunTask | undefined, b: RunTask | undefined): boolean {
+  return a?.id === b?.id && a?.batch === b?.batch && a?.run === b?.run;
+}
+
+/** The parts of completions that identify the ended runs of tasks. */
+export type EndedTasks = Pick<CompletionColumns, 'ids' | 'batches' | 'count'>;
+
+/** Returns whether the completions of a computation include this run of a task. */
+export function hasEnded(
+  task: RunTask | undefined,
+  run: number,
+  { ids, batches, count }: EndedTasks,
+): boolean {
+  if (task?.run !== run) return false;
+  const at = ids.subarray(0, count).lastIndexOf(task.id);
+  return at >= 0 && batches[at] === task.batch;
 }
 
 /** Peer links of a worker at this moment. */
@@ -183,8 +195,6 @@ export interface WorkerReports {
   gatherFailed: [run: number, missing: readonly MissingInput[]];
   /** Reports a task that exceeded its time limit. `restarted` follows. */
   timedOut: [task: RunTask, seconds: number];
-  /** Reports the task that a poll has found running, and its start on the isolate's clock; undefined: none. */
-  running: [task: RunTask | undefined, since: number];
   /** Reports a question of a task, and the number of its isolate, for the answer. */
   asked: [question: TaskQuestion, isolate: number];
   /** Reports that the memory crossed the pause threshold. A paused worker receives no new tasks. */
@@ -208,6 +218,8 @@ export type FromWorker =
   | MessageOf<WorkerReports>
   | { readonly type: 'ready'; readonly address: string; readonly pid: number }
   | FinishedTasks
+  /** A poll has found that another task runs, or none. */
+  | { readonly type: 'running'; readonly task: ExecutingTask | undefined }
   | {
       readonly type: 'restarted';
       readonly running: RunTask | undefined;

@@ -76,10 +76,10 @@ function bytesMoved(pairs: readonly PairTotals[]): Map<number, OpenTransfers> {
 }
 
 function workerFigures({ scheduler, clock }: ClusterEngine, worker: EngineWorker): OwnFigures {
-  const { memorySample, current, host } = worker;
+  const { memorySample, host } = worker;
   return {
     ...clusterWorkerRow(scheduler.state, worker),
-    running: current === undefined ? 0 : 1,
+    running: host.running === undefined ? 0 : 1,
     results: memorySample?.tasks ?? 0,
     // A transfer between threads of one process is a lookup in a map, so none is ever open.
     open: host.link ?? NOTHING_MOVED,

@@ -78,11 +78,11 @@ function clusterStatus(
 }
 
 function* runningRows({ engine }: ObservedCluster, running: RunningTasks): Generator<RunningRow> {
-  for (const { current, currentSince, info } of engine.workers.values()) {
-    if (current === undefined) continue;
-    const found = engine.computation(current.run);
-    if (found === undefined) continue;
-    yield running.row(info.index, { info: found.info, local: current.id }, currentSince);
+  for (const { host, info } of engine.workers.values()) {
+    const found = host.running && engine.computation(host.running.run);
+    if (host.running === undefined || found === undefined) continue;
+    const { id, since } = host.running;
+    yield running.row(info.index, { info: found.info, local: id }, since);
   }
 }
 

@@ -192,11 +192,11 @@ async function bootWorkers(count: number): Promise<BootingWorkers> {
 function runningFor(engine: ClusterEngine): Map<number, number> {
   const seconds = new Map<number, number>();
   const now = engine.clock();
-  for (const { current, currentSince } of engine.workers.values()) {
-    const segment = current && engine.computation(current.run)?.segment;
-    if (current === undefined || segment === undefined || currentSince === 0) continue;
-    const fn = engine.scheduler.state.graph.functionOf[segment.base + current.id]!;
-    seconds.set(fn, Math.max(seconds.get(fn) ?? 0, now - currentSince));
+  for (const { host } of engine.workers.values()) {
+    const segment = host.running && engine.computation(host.running.run)?.segment;
+    if (host.running === undefined || segment === undefined) continue;
+    const fn = engine.scheduler.state.graph.functionOf[segment.base + host.running.id]!;
+    seconds.set(fn, Math.max(seconds.get(fn) ?? 0, now - host.running.since));
   }
   return seconds;
 }

@@ -10,9 +10,13 @@ import { packResult } from '../../engine/worker/packResult.js';
 import type { Plan } from '../../graph/compile.js';
 import { sizeOf } from '../../graph/sizeOf.js';
 import { uniqueToken } from '../../graph/uniqueToken.js';
-import { type PackedResult, packedBytes, type ResultId } from '../../protocol/packedResult.js';
+import {
+  type GatherInput,
+  type PackedResult,
+  packedBytes,
+  type ResultId,
+} from '../../protocol/packedResult.js';
 import { RESULT_TYPES, typeOf } from '../../protocol/resultKinds.js';
-import type { GatherInput } from '../../protocol/workerMessages.js';
 import type { Cluster } from './cluster.js';
 import { namedWorkers } from './namedWorkers.js';
 

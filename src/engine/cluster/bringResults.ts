@@ -1,7 +1,6 @@
 // Brings results to the client. Inline results are already in this process; stored ones are requested from their
 // workers. A result that its worker lacks is computed again and requested again.
-import type { PackedResult, ResultId } from '../../protocol/packedResult.js';
-import type { GatherInput } from '../../protocol/workerMessages.js';
+import type { GatherInput, PackedResult, ResultId } from '../../protocol/packedResult.js';
 import { packValue } from '../worker/packValue.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import type { ComputationState } from './computationState.js';

@@ -151,15 +151,16 @@ function taskDump({ scheduler }: ClusterEngine, { computation, local, worker }: 
 }
 
 async function workerDump(engine: ClusterEngine, worker: EngineWorker): Promise<WorkerDump> {
-  const { info, current, currentSince, facts, isLeaving, isPaused } = worker;
+  const { info, facts, isLeaving, isPaused } = worker;
+  const { running } = worker.host;
   const known = engine.scheduler.state.workers.get(info.index);
-  const computation = current && engine.computation(current.run);
-  const key = computation?.info.keys[current?.id ?? -1];
+  const computation = running && engine.computation(running.run);
+  const key = computation?.info.keys[running?.id ?? -1];
   return {
     name: info.name,
     pid: info.pid,
     state: facts === undefined ? 'starting' : isLeaving ? 'leaving' : isPaused ? 'paused' : 'running',
-    runs: key === undefined ? undefined : { key, seconds: engine.clock() - currentSince },
+    runs: running && key !== undefined ? { key, seconds: engine.clock() - running.since } : undefined,
     scheduler: known && {
       batches: known.batches.map(({ number, left }) => ({ batch: number, left })),
       placed: known.placed.size,

@@ -43,8 +43,6 @@ export class ClusterWorker implements HostEvents, EngineWorker {
   isLeaving = false;
   /** Completes a transfer that the host reports, e.g. with the keys of its results. */
   onTransfer: (transfer: Transfer) => Transfer = (transfer) => transfer;
-  current: RunTask | undefined;
-  currentSince = 0;
   memorySample: MemorySample | undefined;
   readonly started: Promise<void>;
   readonly #engine: ClusterEngine;
@@ -101,10 +99,6 @@ export class ClusterWorker implements HostEvents, EngineWorker {
       if (!this.#gone) dropForgotten(this.#engine, this.host, run, columns);
       return;
     }
-    // The worker may already have reported its next task as running.
-    const { current } = this;
-    if (current?.run === run && columns.ids.subarray(0, columns.count).includes(current.id))
-      this.current = undefined;
     const failures = this.#take(computation, columns, values);
     const { state } = this.#engine.scheduler;
     if (this.#engine.hasObservers) {
@@ -204,7 +198,6 @@ export class ClusterWorker implements HostEvents, EngineWorker {
 
   restarted(running: RunTask | undefined, cause: Error, isWanted: boolean): void {
     this.#lastCause = cause;
-    this.current = undefined;
     this.#stealing.restarted();
     this.#engine.event('worker-restarted', cause.message, this.info.index);
     this.#engine.installed.begin(this);
@@ -217,11 +210,6 @@ export class ClusterWorker implements HostEvents, EngineWorker {
       blame: blame === 'none' && !isWanted ? 'seceded' : blame,
     });
     this.#reportPaused();
-  }
-
-  running(task: RunTask | undefined, since: number): void {
-    this.current = task;
-    this.currentSince = since;
   }
 
   asked(question: TaskQuestion, isolate: number): void {
@@ -283,7 +271,7 @@ export class ClusterWorker implements HostEvents, EngineWorker {
     this.#lastCause = cause;
     this.#failStart(cause);
     this.#engine.event(WORKER_LOST, cause.message, this.info.index);
-    const blame = this.#blame(this.current);
+    const blame = this.#blame(this.host.running);
     this.#engine.questions.lost(this.info.index, cause.message);
     this.#engine.stored.forgetWorker(this.info.index);
     this.#engine.handleEvent({

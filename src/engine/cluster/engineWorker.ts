@@ -1,6 +1,5 @@
 // The interface of a worker towards the engine.
 import type { MemorySample, WorkerInfo } from '../../protocol/clusterObserver.js';
-import type { RunTask } from '../../protocol/workerMessages.js';
 import type { HostFacts, WorkerHost } from '../host/hostTypes.js';
 import type { RunTasks } from './stealing.js';
 
@@ -19,10 +18,6 @@ export interface EngineWorker {
   readonly full: { readonly why: Error; readonly still: boolean } | undefined;
   /** Whether the worker only finishes its tasks, hands over its results and ends. */
   readonly isLeaving: boolean;
-  /** Task that the worker was last reported to run. */
-  readonly current: RunTask | undefined;
-  /** Start of `current`, in seconds since the epoch; 0: unknown. */
-  readonly currentSince: number;
   readonly memorySample: MemorySample | undefined;
   /** Marks the worker as removed. Later messages from it are ignored. */
   leave(): void;

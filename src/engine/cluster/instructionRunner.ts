@@ -3,8 +3,9 @@
 
 import { internalError, LongpoleError, sentenceOf } from '../../base/errors.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
+import type { Batch } from '../../protocol/isolateMessages.js';
+import type { GatherInput } from '../../protocol/packedResult.js';
 import { OP_CONSTANT, OP_OBJECT } from '../../protocol/program.js';
-import type { GatherInput } from '../../protocol/workerMessages.js';
 import { batchConstants } from '../batchValues.js';
 import { MOST_IN_BATCHES } from '../scheduler/batching.js';
 import type { Dispatch, Erred, Instruction, Release, SchedulerEvent, Steal } from '../scheduler/events.js';
@@ -113,14 +114,15 @@ export class InstructionRunner {
     const local = base === 0 ? ids : ids.map((id) => id - base);
     const now = this.#engine.clock();
     for (const id of local) computation.dispatchedAt[id] = now;
-    const { number } = computation.info;
     if (!computation.opened.has(index)) this.#open(computation, worker);
     const gather: GatherInput[] = [];
     const inlineIds: number[] = [];
     const inline: unknown[] = [];
     for (const input of inputs) this.#addInput(computation, input - base, { gather, inlineIds, inline });
     for (const { result } of gather) this.#engine.stored.copied(result, index);
-    const message = {
+    const message: Batch = {
+      type: 'batch',
+      run: computation.info.number,
       batch,
       ids: local,
       publish,
@@ -129,7 +131,7 @@ export class InstructionRunner {
       gather,
       constants: batchConstants(computation, local),
     };
-    const post = (): void => worker.host.dispatch(number, message);
+    const post = (): void => worker.host.dispatch(message);
     const { sent, hasObservers, clock } = this.#engine;
     if (hasObservers && message.constants.values.length > 0)
       sent.send(computation, index, message, clock, post);

@@ -1,15 +1,9 @@
 // A worker process of the model: the real host and the real program of an isolate. The model decides when a channel
 // delivers a message. Messages are not copied, because neither side changes a sent message.
 import { EventEmitter } from 'node:events';
-import type { FromIsolate, IsolateBirth, ToIsolate } from '../../protocol/isolateMessages.js';
+import type { Batch, FromIsolate, IsolateBirth, ToIsolate } from '../../protocol/isolateMessages.js';
 import type { PackedResult } from '../../protocol/packedResult.js';
-import {
-  deliver,
-  type FromWorker,
-  type HostBatch,
-  type ToWorker,
-  type WorkerOrders,
-} from '../../protocol/workerMessages.js';
+import { deliver, type FromWorker, type ToWorker, type WorkerOrders } from '../../protocol/workerMessages.js';
 import type { HostRun, ProcessDump, WorkerHost } from '../host/hostTypes.js';
 import type { Peers } from '../host/peers.js';
 import { ThreadHost } from '../host/threadHost.js';
@@ -96,6 +90,7 @@ export class ModelProcess implements WorkerHost {
   readonly name: string;
   readonly pid = 1;
   readonly vitals = '';
+  readonly running = undefined;
   readonly inbox: ToWorker[] = [];
   readonly outbox: FromProcess[] = [];
   readonly host: ThreadHost;
@@ -144,8 +139,8 @@ export class ModelProcess implements WorkerHost {
     this.#post({ type: 'open', run });
   }
 
-  dispatch(run: number, batch: HostBatch): void {
-    this.#post({ type: 'batch', run, ...batch });
+  dispatch(batch: Batch): void {
+    this.#post(batch);
   }
 
   readonly release = (...args: WorkerOrders['release']) => this.#post({ type: 'release', args });
@@ -164,7 +159,7 @@ export class ModelProcess implements WorkerHost {
     if (message === undefined) return;
     if ('args' in message) deliver<WorkerOrders, keyof WorkerOrders>(host, message);
     else if (message.type === 'open') host.open({ ...message.run, shared: undefined });
-    else if (message.type === 'batch') host.dispatch(message.run, message);
+    else if (message.type === 'batch') host.dispatch(message);
   }
 
   /** Kills the process. Its sent messages arrive before its exit. */

@@ -2,6 +2,7 @@
 // Small arguments get no row.
 import { sizeOf } from '../../graph/sizeOf.js';
 import type { TaskRuns, Transfer } from '../../protocol/clusterObserver.js';
+import type { Batch } from '../../protocol/isolateMessages.js';
 import { batchConstants } from '../batchValues.js';
 import type { ComputationState } from './computationState.js';
 
@@ -36,10 +37,7 @@ export class SentArguments {
   send(
     computation: ComputationState,
     worker: number,
-    {
-      ids,
-      constants,
-    }: { readonly ids: Int32Array; readonly constants: { readonly values: readonly unknown[] } },
+    { ids, constants }: Batch,
     clock: () => number,
     post: () => void,
   ): void {

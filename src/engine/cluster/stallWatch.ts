@@ -105,8 +105,8 @@ export class StallWatch {
     return (
       workers.length > 0 &&
       workers.every(
-        ({ facts, isPaused, isLeaving, full, current, host }) =>
-          facts !== undefined && !isPaused && !isLeaving && !full && !current && !host.isOccupied,
+        ({ facts, isPaused, isLeaving, full, host }) =>
+          facts !== undefined && !isPaused && !isLeaving && !full && !host.running && !host.isOccupied,
       )
     );
   }

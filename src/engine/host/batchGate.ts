@@ -1,8 +1,8 @@
 // Holds a batch back until its inputs have been gathered. Other batches may overtake it, unless they need a result that
 // the waiting batch computes or contains.
-import type { PackedResult } from '../../protocol/packedResult.js';
+import type { Batch } from '../../protocol/isolateMessages.js';
+import type { GatherInput, PackedResult } from '../../protocol/packedResult.js';
 import type { Program } from '../../protocol/program.js';
-import type { GatherInput, HostBatch } from '../../protocol/workerMessages.js';
 
 /** Results of a gather, by local id. */
 export interface GatherOutcome {
@@ -15,13 +15,13 @@ export interface GateExits {
    * Called when the batch can run. Tasks that need a missing result are skipped. `admitted` is the batch with the tasks that
    * were taken back meanwhile.
    */
-  pass(batch: HostBatch, outcome: GatherOutcome, admitted: HostBatch): void;
+  pass(batch: Batch, outcome: GatherOutcome, admitted: Batch): void;
   /** Called when a waiting batch could not be sent. */
   failed(error: unknown): void;
 }
 
 interface Waiting {
-  readonly batch: HostBatch;
+  readonly batch: Batch;
   readonly taken: Set<number>;
   /** Local ids of the results that the batch computes, contains or gathers. */
   readonly offers: ReadonlySet<number>;
@@ -41,7 +41,7 @@ export class BatchGate {
   }
 
   /** Passes a batch or makes it wait. `gather` is undefined if the batch has all its inputs. */
-  admit(batch: HostBatch, gather: (() => Promise<GatherOutcome>) | undefined): void {
+  admit(batch: Batch, gather: (() => Promise<GatherOutcome>) | undefined): void {
     const behind = this.#waiting.filter((waiting) => this.#needs(batch, waiting));
     if (gather === undefined && behind.length === 0) {
       this.#exits.pass(batch, NOTHING_GATHERED, batch);
@@ -98,14 +98,14 @@ export class BatchGate {
     this.#exits.pass({ ...batch, ids: left, publish }, outcome ?? NOTHING_GATHERED, batch);
   }
 
-  #isNeeded(batch: HostBatch, dependency: number): boolean {
+  #isNeeded(batch: Batch, dependency: number): boolean {
     const { dependencyOffsets, dependencies } = this.#program;
     return batch.ids.some((id) =>
       dependencies.subarray(dependencyOffsets[id]!, dependencyOffsets[id + 1]!).includes(dependency),
     );
   }
 
-  #needs(batch: HostBatch, { offers }: Waiting): boolean {
+  #needs(batch: Batch, { offers }: Waiting): boolean {
     const { dependencyOffsets, dependencies } = this.#program;
     return batch.ids.some((id) => {
       for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++)

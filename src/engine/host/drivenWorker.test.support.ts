@@ -6,8 +6,7 @@ import { compileGraph } from '../../graph/compile.js';
 import { registerTasks } from '../../graph/taskRegistry.js';
 import { unpackFinished } from '../../protocol/finishedTasks.js';
 import { NO_IDS, NO_VALUES } from '../../protocol/isolateMessages.js';
-import type { PackedResult, ResultId } from '../../protocol/packedResult.js';
-import type { GatherInput } from '../../protocol/workerMessages.js';
+import type { GatherInput, PackedResult, ResultId } from '../../protocol/packedResult.js';
 import { ModelProcess, type ModelThread } from '../cluster/modelProcess.test.support.js';
 import { Store } from '../store/store.js';
 import { packResult } from '../worker/packResult.js';
@@ -133,7 +132,9 @@ export class DrivenWorker {
       this.sent.add(key);
       this.#there.add(key);
     }
-    this.#process.host.dispatch(1, {
+    this.#process.host.dispatch({
+      type: 'batch',
+      run: 1,
       batch: ++this.#batch,
       ids: Int32Array.from(keys, (key) => this.#idOf(key)),
       publish: new Uint8Array(keys.length).fill(1),

@@ -40,7 +40,8 @@ test('reading the inputs of a task counts for its function and span, and spillin
     { store, peers, digests, index: 0 },
     { event: () => undefined, interval: () => assert.fail('no input was transferred') },
     RUN,
-    { ids: IDS, gather: inputs },
+    IDS,
+    inputs,
   );
   assert.deepEqual([results.size, missing], [2, []]);
   // A client reads this result.
@@ -83,7 +84,8 @@ test('each transfer is an interval of the first task that needs one of its input
     },
     { event: () => undefined, interval: (interval) => found.push(interval) },
     RUN,
-    { ids: IDS, gather: [first!, second!] },
+    IDS,
+    [first!, second!],
   );
   const same = { worker: 7, thread: 0, action: 'transfer', task: 105 } as const;
   assert.deepEqual(found, [

@@ -1,8 +1,12 @@
 // Gathers the inputs of a batch that its isolate lacks, from the worker's store or from other workers.
 import { isError } from '../../base/isError.js';
 import type { Transfer, WorkInterval } from '../../protocol/clusterObserver.js';
-import { type PackedResult, packedBytes, type ResultId } from '../../protocol/packedResult.js';
-import type { GatherInput, HostBatch } from '../../protocol/workerMessages.js';
+import {
+  type GatherInput,
+  type PackedResult,
+  packedBytes,
+  type ResultId,
+} from '../../protocol/packedResult.js';
 import type { GatherOutcome } from './batchGate.js';
 import type { HostEvents, HostRun } from './hostTypes.js';
 import type { Gathered } from './peers.js';
@@ -21,13 +25,14 @@ export async function gatherInputs(
   { store, peers, digests, index }: Pick<ThreadHostOptions, 'store' | 'peers' | 'digests' | 'index'>,
   events: Pick<HostEvents, 'event' | 'interval'>,
   run: GatheringRun,
-  batch: Pick<HostBatch, 'ids' | 'gather'>,
+  ids: Int32Array,
+  gather: readonly GatherInput[],
 ): Promise<GatherOutcome> {
   const { kinds, kindOf } = run.kinds;
-  const cause = kinds[kindOf[batch.ids[0] ?? 0]!];
+  const cause = kinds[kindOf[ids[0] ?? 0]!];
   const results = new Map<number, PackedResult>();
   const remote: GatherInput[] = [];
-  for (const input of batch.gather) {
+  for (const input of gather) {
     if (!store.has(input.result)) {
       remote.push(input);
       continue;
@@ -50,7 +55,7 @@ export async function gatherInputs(
     const answer = await peers.fetch(remote, 'gather-dep');
     for (const input of answer.missing) missing.push(input);
     for (const one of answer.gathered)
-      events.interval(transferInterval(index, one, firstDependent(run, batch, one.inputs)));
+      events.interval(transferInterval(index, one, firstDependent(run, ids, one.inputs)));
     for (const { id, result } of remote) {
       const one = answer.results.get(result);
       if (one !== undefined) results.set(id, one);
@@ -83,7 +88,7 @@ function transferInterval(worker: number, { start, stop, nbytes }: Gathered, tas
  */
 function firstDependent(
   { firstId, program }: GatheringRun,
-  { ids }: Pick<HostBatch, 'ids'>,
+  ids: Int32Array,
   inputs: readonly GatherInput[],
 ): number {
   const { dependencyOffsets, dependencies } = program;

@@ -2,8 +2,9 @@
 // measure, and sends the changes.
 import type { IsolateMeasures } from '../../protocol/isolateMessages.js';
 import type { MetricChanges } from '../../protocol/metrics.js';
+import type { ExecutingTask } from '../../protocol/workerMessages.js';
 import type { MetricLedger } from '../metrics/metricLedger.js';
-import { type Executing, UnmeasuredTime } from '../metrics/unmeasuredTime.js';
+import { UnmeasuredTime } from '../metrics/unmeasuredTime.js';
 import { isolateClock } from '../worker/isolateClock.js';
 import type { HostEvents } from './hostTypes.js';
 import type { ThreadHostOptions } from './threadHostOptions.js';
@@ -54,7 +55,7 @@ export class HostMeasures {
   }
 
   /** Adds the task time that a dead isolate has not reported. */
-  died(executing: Executing | undefined, activity: 'failed' | 'cancelled'): void {
+  died(executing: ExecutingTask | undefined, activity: 'failed' | 'cancelled'): void {
     this.#post.add(this.time.died(executing, activity, this.#isolateClock()));
   }
 

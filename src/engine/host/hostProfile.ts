@@ -5,11 +5,10 @@ import type { CompletionColumns } from '../../protocol/completionLog.js';
 import { functionId } from '../../protocol/functionRef.js';
 import type { TaskIntervals } from '../../protocol/profileCycle.js';
 import { functionOf } from '../../protocol/program.js';
-import type { RunTask } from '../../protocol/workerMessages.js';
 import { TaskIntervalLog } from '../profiler/taskIntervalLog.js';
 import { ThreadProfiler } from '../profiler/threadProfiler.js';
 import { isolateClock } from '../worker/isolateClock.js';
-import type { HostEvents, HostRun } from './hostTypes.js';
+import type { HostEvents, HostRun, WorkerHost } from './hostTypes.js';
 import type { ThreadHostOptions } from './threadHostOptions.js';
 
 export interface HostProfileOptions
@@ -19,31 +18,32 @@ export interface HostProfileOptions
 
 /** Numbers of kinds of tasks that are reserved per run, so that kinds of different runs differ. */
 const KINDS_PER_RUN = 1 << 16;
-/** Longest time between the start of a task and the poll that detects it, in seconds. */
-const POLL_SECONDS = 0.02;
 /**
  * Consecutive polls without a task after which an isolate counts as idle. A single poll may fall between two short
  * tasks.
  */
 const IDLE_POLLS = 10;
 
+/** The profiled host. */
+interface ProfiledHost extends Pick<WorkerHost, 'running'> {
+  specOf(run: number): HostRun | undefined;
+}
+
 export class HostProfile {
   readonly #options: HostProfileOptions;
   readonly #events: HostEvents;
+  readonly #host: ProfiledHost;
   readonly #log: TaskIntervalLog;
   /** Clock of the isolate and of V8's samples. */
   readonly #clock: () => number;
-  #lastStop = 0;
   #profiler: ThreadProfiler | undefined;
-  /** The task that the last poll detected, and its start. */
-  #current: { readonly task: number; readonly start: number } | undefined;
-  #running: RunTask | undefined;
   #idlePolls = 0;
   /** Runs by number, whose tasks ran since the last report of samples, and in the period before it. */
   #recent = new Map<number, HostRun>();
   #earlier = new Map<number, HostRun>();
 
-  constructor(options: HostProfileOptions, events: HostEvents) {
+  constructor(options: HostProfileOptions, events: HostEvents, host: ProfiledHost) {
+    this.#host = host;
     this.#options = options;
     this.#events = events;
     this.#clock = isolateClock(options.epochOffsetMs);
@@ -56,7 +56,6 @@ export class HostProfile {
     const { profile, epochOffsetMs, facts } = this.#options;
     if (profile === undefined) return;
     this.#profiler?.abandon();
-    this.#current = undefined;
     this.#profiler = new ThreadProfiler({
       thread,
       ...profile,
@@ -87,20 +86,15 @@ export class HostProfile {
     this.#profiler?.idle();
   }
 
-  /** Processes the result of a poll: the running task, or undefined. */
-  running(task: RunTask | undefined, specOf: (run: number) => HostRun | undefined): void {
+  /** Called after each poll of the isolate. */
+  polled(): void {
     if (this.#profiler === undefined) return;
-    this.#idlePolls = task === undefined ? this.#idlePolls + 1 : 0;
+    const { running } = this.#host;
+    this.#idlePolls = running === undefined ? this.#idlePolls + 1 : 0;
     if (this.#idlePolls === 0) this.#profiler.busy();
     else if (this.#idlePolls === IDLE_POLLS) this.#profiler.idle();
-    const spec = task === undefined ? undefined : specOf(task.run);
+    const spec = running && this.#host.specOf(running.run);
     if (spec !== undefined) this.#noteRun(spec);
-    if (task?.id === this.#running?.id && task?.run === this.#running?.run) return;
-    this.#running = task;
-    this.#current =
-      task === undefined || spec === undefined
-        ? undefined
-        : { task: spec.firstId + task.id, start: Math.max(this.#lastStop, this.#clock() - POLL_SECONDS) };
   }
 
   finished(spec: HostRun, { count, ids, starts, stops }: CompletionColumns): void {
@@ -109,9 +103,7 @@ export class HostProfile {
     this.#noteRun(spec);
     for (let index = 0; index < count; index++) {
       const id = ids[index]!;
-      if (firstId + id === this.#current?.task) this.#current = undefined;
       const kind = run * KINDS_PER_RUN + kinds.kindOf[id]!;
-      this.#lastStop = stops[index]!;
       this.#log.add(starts[index]!, stops[index]!, firstId + id, kind);
     }
   }
@@ -126,7 +118,10 @@ export class HostProfile {
   }
 
   #tasks(start: number, stop: number): TaskIntervals {
-    const intervals = this.#log.between(start, stop, this.#current);
+    const { running } = this.#host;
+    const spec = running && this.#host.specOf(running.run);
+    const current = running && spec && { task: spec.firstId + running.id, start: running.since };
+    const intervals = this.#log.between(start, stop, current);
     this.#log.forget(stop - 1);
     this.#earlier = this.#recent;
     this.#recent = new Map();

@@ -3,11 +3,11 @@
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
-import type { PackedResult, ResultId } from '../../protocol/packedResult.js';
+import type { Batch } from '../../protocol/isolateMessages.js';
+import type { GatherInput, PackedResult, ResultId } from '../../protocol/packedResult.js';
 import type {
   CallContext,
-  GatherInput,
-  HostBatch,
+  ExecutingTask,
   Methods,
   RunTask,
   WorkerLink,
@@ -44,10 +44,12 @@ export interface WorkerHost extends Methods<WorkerOrders> {
    * activities.
    */
   readonly isOccupied: boolean;
+  /** The task that the last poll has seen running. The cluster keeps no copy. */
+  readonly running: ExecutingTask | undefined;
   /** Id of the worker's process. */
   readonly pid: number;
   open(run: HostRun): void;
-  dispatch(run: number, batch: HostBatch): void;
+  dispatch(batch: Batch): void;
   /**
    * Copies stored results from another worker or the client into this worker's store. Resolves with the missing ones.
    */
@@ -88,8 +90,7 @@ export interface RunDump {
 
 /** State of a host and its isolate. */
 export interface HostDump {
-  /** The task that the host last saw running. */
-  readonly task: RunTask | undefined;
+  readonly task: ExecutingTask | undefined;
   /** Number of isolates so far. */
   readonly isolates: number;
   readonly runs: readonly RunDump[];
@@ -114,6 +115,8 @@ export interface ProcessDump extends Pick<IsolateDump, 'sent' | 'received' | 'ca
 export interface HostEvents extends Methods<WorkerReports> {
   /** Called when the worker is up. */
   ready(facts: HostFacts): void;
+  /** Reports a change of `WorkerHost.running` to another process. */
+  running?(task: ExecutingTask | undefined): void;
   /** See RunHandler.finished. Results of kind STORED stay in the host. */
   finished(run: number, columns: CompletionColumns, values: ReadonlyMap<number, unknown>): void;
   /**

@@ -1,8 +1,8 @@
 // The stored results of which an isolate has copies, by run and local id. The isolate evicts its copies when the
 // results are spilled, and receives them again when a batch needs them.
 import { getOrMake, pushTo } from '../../base/lookUps.js';
-import type { ResultId } from '../../protocol/packedResult.js';
-import type { GatherInput, HostBatch } from '../../protocol/workerMessages.js';
+import type { Batch } from '../../protocol/isolateMessages.js';
+import type { GatherInput, ResultId } from '../../protocol/packedResult.js';
 import type { HostRun } from './hostTypes.js';
 
 export class IsolateCopies {
@@ -69,13 +69,13 @@ export class IsolateCopies {
   }
 
   /** Returns the evicted results that the batch needs, as inputs from the store of this worker, `self`. */
-  evictedInputs(spec: HostRun, batch: HostBatch, self: number): GatherInput[] {
+  evictedInputs(spec: HostRun, batch: Batch, self: number): GatherInput[] {
     const input = { key: '', nbytes: 0, from: self, address: '' };
     return Array.from(this.evictedIn(spec, batch), ([id, result]) => ({ id, result, ...input }));
   }
 
   /** Returns the evicted results that the batch needs and does not gather, by local id. */
-  evictedIn({ run, program }: HostRun, { ids, gather }: HostBatch): ReadonlyMap<number, ResultId> {
+  evictedIn({ run, program }: HostRun, { ids, gather }: Batch): ReadonlyMap<number, ResultId> {
     const needed = new Map<number, ResultId>();
     const evicted = this.#evicted.get(run);
     if (evicted === undefined || evicted.size === 0) return needed;

@@ -3,8 +3,7 @@
 import { isError } from '../../base/isError.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import type { ErrorInfo } from '../../protocol/errorInfo.js';
-import type { PackedValues, Values } from '../../protocol/isolateMessages.js';
-import type { HostBatch } from '../../protocol/workerMessages.js';
+import type { Batch, PackedValues, Values } from '../../protocol/isolateMessages.js';
 import type { Isolate, RunHandler } from '../pool/isolate.js';
 import { BatchGate, type GatherOutcome } from './batchGate.js';
 import type { HostEvents, HostRun, RunDump } from './hostTypes.js';
@@ -25,11 +24,11 @@ export interface RunHost {
   /** Ends the isolate, so that the scheduler sends its tasks again. */
   restart(cause: Error): void;
   /** Called when a batch was sent to the isolate. */
-  passed(run: OpenRun, batch: HostBatch, outcome: GatherOutcome): void;
+  passed(run: OpenRun, batch: Batch, outcome: GatherOutcome): void;
   finished(spec: HostRun, columns: CompletionColumns, values: ReadonlyMap<number, unknown>): void;
   fetched(spec: HostRun, values: Values, missing: Int32Array, packed: PackedValues): void;
   /** Called once per open run when the isolate has ended. */
-  isolateLost(run: number, running: number | undefined, cause: Error): void;
+  isolateLost(cause: Error): void;
 }
 
 export class OpenRun implements RunHandler {
@@ -79,17 +78,14 @@ export class OpenRun implements RunHandler {
     this.#stolenBefore = [];
   }
 
-  #pass(batch: HostBatch, outcome: GatherOutcome, admitted: HostBatch): void {
-    const { results, missing } = outcome;
+  #pass(batch: Batch, outcome: GatherOutcome, admitted: Batch): void {
+    const { missing } = outcome;
     // The loss is reported first. Otherwise the scheduler would resend the skipped tasks before it has the report.
     if (missing.length > 0) this.#host.events.gatherFailed(this.spec.run, missing);
     if (!this.isOpen) this.#generation = this.#host.openInIsolate(this.spec, this, this.#shared);
-    const packed = { ids: Int32Array.from(results.keys()), results: [...results.values()] };
-    const lacking = Int32Array.from(missing, ({ id }) => id);
-    const { gather: _gathered, ...rest } = batch;
     sendBatch(
-      { ...rest, packed, lacking },
-      (cloneable) => this.#host.isolate.dispatch(this.spec.run, cloneable),
+      withGathered(batch, outcome),
+      (cloneable) => this.#host.isolate.dispatch(cloneable),
       structuredClone,
     );
     this.#host.passed(this, admitted, outcome);
@@ -111,7 +107,13 @@ export class OpenRun implements RunHandler {
     this.#host.events.stolen(this.spec.run, [...this.#stolenBefore, ...ids]);
   }
 
-  lost(_isolate: Isolate, running: number | undefined, cause: Error): void {
-    this.#host.isolateLost(this.spec.run, running, cause);
+  lost(_isolate: Isolate, _running: number | undefined, cause: Error): void {
+    this.#host.isolateLost(cause);
   }
+}
+
+function withGathered(batch: Batch, { results, missing }: GatherOutcome): Batch {
+  if (results.size === 0 && missing.length === 0) return batch;
+  const packed = { ids: Int32Array.from(results.keys()), results: [...results.values()] };
+  return { ...batch, gather: [], packed, lacking: Int32Array.from(missing, ({ id }) => id) };
 }

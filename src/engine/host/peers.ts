@@ -1,7 +1,6 @@
 // Access of a worker to the stores of other workers.
 import type { Transfer } from '../../protocol/clusterObserver.js';
-import type { PackedResult, ResultId } from '../../protocol/packedResult.js';
-import type { GatherInput } from '../../protocol/workerMessages.js';
+import type { GatherInput, PackedResult, ResultId } from '../../protocol/packedResult.js';
 
 export interface PeerAnswer {
   readonly results: ReadonlyMap<ResultId, PackedResult>;

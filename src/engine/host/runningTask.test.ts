@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { GracePeriod } from '../pool/gracePeriod.js';
 import { CLOSE_GRACE_MS } from '../pool/isolate.js';
-import type { HostEvents, HostRun } from './hostTypes.js';
+import type { HostEvents } from './hostTypes.js';
 import { RunningTask } from './runningTask.js';
 
 const RUN = 3;
@@ -18,14 +18,13 @@ function setup() {
   const running = new RunningTask(events, () => {
     state.ended++;
   });
-  const runs: { readonly spec: Pick<HostRun, 'run' | 'timeout'> }[] = [{ spec: { run: RUN, timeout: 0 } }];
   const isolate = {
     get executing() {
       return state.id < 0 ? undefined : { run: RUN, id: state.id, batch: state.batch, since: 0 };
     },
     grace,
   };
-  return { state, running, grace, poll: () => running.poll(runs, isolate) };
+  return { state, running, grace, poll: () => running.poll(isolate, () => ({ timeout: 0 })) };
 }
 
 /** Returns the completion of a task in batch 1. */

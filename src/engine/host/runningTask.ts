@@ -1,12 +1,16 @@
 // The task that an isolate runs, as its host sees it in polls. Enforces the time limit and ends the isolate of a
 // cancelled task.
 import { getOrMake } from '../../base/lookUps.js';
-import type { CompletionColumns } from '../../protocol/completionLog.js';
 import type { TaskQuestion } from '../../protocol/questions.js';
-import type { RunTask } from '../../protocol/workerMessages.js';
+import {
+  type EndedTasks,
+  type ExecutingTask,
+  hasEnded,
+  isSameRun,
+  type RunTask,
+} from '../../protocol/workerMessages.js';
 import type { GracePeriod, GraceStart } from '../pool/gracePeriod.js';
 import type { ThreadIsolate } from '../pool/threadIsolate.js';
-import type { BegunTask } from '../pool/threadRun.js';
 import type { HostEvents, HostRun } from './hostTypes.js';
 
 /** Time limit of a seceded task, in seconds since `since` in milliseconds. */
@@ -22,12 +26,10 @@ interface CancelledRun {
   readonly since: GraceStart;
 }
 
-type Finished = Pick<CompletionColumns, 'ids' | 'batches' | 'count'>;
-
 export class RunningTask {
   readonly #events: Pick<HostEvents, 'running' | 'timedOut'>;
   readonly #end: () => void;
-  #task: RunTask | undefined;
+  #task: ExecutingTask | undefined;
   /** Time of the first poll that saw the task, from performance.now(). */
   #since = 0;
   /** Cancelled tasks that have begun, perhaps unseen: run → id → the cancelled run. */
@@ -47,25 +49,26 @@ export class RunningTask {
     this.#end = end;
   }
 
-  get task(): RunTask | undefined {
+  /** The task that the last poll has seen, until its end is reported. */
+  get task(): ExecutingTask | undefined {
     return this.#task;
   }
 
   /** Reads the state of the isolate. Called every few milliseconds. */
   poll(
-    runs: readonly { readonly spec: Pick<HostRun, 'run' | 'timeout'> }[],
     isolate: Pick<ThreadIsolate, 'executing' | 'grace'>,
+    specOf: (run: number) => Pick<HostRun, 'timeout'> | undefined,
   ): void {
     const now = performance.now();
     if (this.#seceded.size > 0 && this.#endOverdue(now)) return;
     const { executing } = isolate;
-    const spec = runs.find((open) => open.spec.run === executing?.run)?.spec;
+    const spec = executing && specOf(executing.run);
     const found = spec && executing;
-    if (!isSame(found, this.#task)) {
-      this.#task = found && { run: found.run, id: found.id, batch: found.batch };
+    if (!isSameRun(found, this.#task)) {
+      this.#task = found;
       this.#since = now;
       this.#timedOut = false;
-      this.#events.running(this.#task, found?.since ?? 0);
+      this.#events.running?.(found);
     }
     if (this.#task === undefined || spec === undefined) return;
     const { timeout } = spec;
@@ -85,7 +88,7 @@ export class RunningTask {
     const { run, id } = question;
     const { batch } = question.question;
     if (this.#ended.get(run)?.get(id) === batch) return;
-    const since = isSame(this.#task, { id, batch }) ? this.#since : performance.now();
+    const since = isSameRun(this.#task, { run, id, batch }) ? this.#since : performance.now();
     getOrMake(this.#seceded, run, () => new Map<number, SecededLimit>()).set(id, { batch, since, timeout });
   }
 
@@ -114,7 +117,7 @@ export class RunningTask {
   }
 
   /** Starts the grace period of cancelled tasks that have begun. */
-  cancel(run: number, begun: readonly BegunTask[], grace: GracePeriod): void {
+  cancel(run: number, begun: readonly Omit<RunTask, 'run'>[], grace: GracePeriod): void {
     if (begun.length === 0) return;
     const seceded = this.#seceded.get(run);
     const cancelled = getOrMake(this.#cancelled, run, () => new Map<number, CancelledRun>());
@@ -126,17 +129,15 @@ export class RunningTask {
   }
 
   /** @param timeout time limit of the tasks in seconds; 0: none */
-  finished(run: number, { ids, batches, count }: Finished, timeout: number): void {
+  finished(run: number, columns: EndedTasks, timeout: number): void {
+    const { ids, batches, count } = columns;
     if (timeout > 0) {
       const ended = getOrMake(this.#ended, run, () => new Map<number, number>());
       for (let index = 0; index < count; index++) ended.set(ids[index]!, batches[index]!);
     }
     for (const tasks of [this.#seceded.get(run), this.#cancelled.get(run)])
       if (tasks !== undefined) for (let index = 0; index < count; index++) tasks.delete(ids[index]!);
-    const task = this.#task;
-    if (task?.run !== run) return;
-    const at = ids.subarray(0, count).lastIndexOf(task.id);
-    if (at >= 0 && batches[at] === task.batch) this.#task = undefined;
+    if (hasEnded(this.#task, run, columns)) this.#task = undefined;
   }
 
   closed(run: number): void {
@@ -158,10 +159,6 @@ export class RunningTask {
     if (cancelled !== undefined && cancelled.batch === task?.batch && grace.isOver(cancelled.since))
       this.#end();
   }
-}
-
-function isSame(a: BegunTask | undefined, b: BegunTask | undefined): boolean {
-  return a?.id === b?.id && a?.batch === b?.batch;
 }
 
 function isSecession(question: TaskQuestion): question is TaskQuestion<'secede'> {

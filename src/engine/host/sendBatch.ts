@@ -12,7 +12,7 @@ type Copy = (value: unknown) => unknown;
  * Calls `send`. If it throws, calls it again without the values that cannot be copied. `copy` must copy a value, and
  * throw, as the channel does.
  */
-export function sendBatch<B extends Batch>(batch: B, send: (batch: B) => void, copy: Copy): void {
+export function sendBatch(batch: Batch, send: (batch: Batch) => void, copy: Copy): void {
   try {
     send(batch);
   } catch (error) {
@@ -20,7 +20,7 @@ export function sendBatch<B extends Batch>(batch: B, send: (batch: B) => void, c
   }
 }
 
-function withoutCulprits<B extends Batch>(batch: B, copy: Copy, error: unknown): B {
+function withoutCulprits(batch: Batch, copy: Copy, error: unknown): Batch {
   let inputs = splitValues(batch.inputs, copy, notCloneable);
   let constants = splitValues(batch.constants, copy, notCloneable);
   if (inputs.bad.length + constants.bad.length === 0) {

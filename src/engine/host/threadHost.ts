@@ -5,11 +5,17 @@ import { isError } from '../../base/isError.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
-import type { PackedValues, Values } from '../../protocol/isolateMessages.js';
-import { isPacked, type PackedResult, packedBytes, type ResultId } from '../../protocol/packedResult.js';
+import type { Batch, PackedValues, Values } from '../../protocol/isolateMessages.js';
+import {
+  type GatherInput,
+  isPacked,
+  type PackedResult,
+  packedBytes,
+  type ResultId,
+} from '../../protocol/packedResult.js';
 import type { TaskAnswer, TaskAnswerError } from '../../protocol/questions.js';
 import { KIND_STORED } from '../../protocol/resultKinds.js';
-import type { CallContext, GatherInput, HostBatch, RunTask } from '../../protocol/workerMessages.js';
+import type { CallContext, ExecutingTask } from '../../protocol/workerMessages.js';
 import { CLOSE_GRACE_MS, type Isolate, type RunHandler } from '../pool/isolate.js';
 import { startThreadWithin } from '../pool/isolateThread.js';
 import { UntakenError } from '../pool/pendingCalls.js';
@@ -52,11 +58,13 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
   #isolate: ThreadIsolate;
   #generation = 0;
   #idleDeaths = 0;
-  #died: { running: RunTask | undefined; cause: Error } | undefined;
+  /** Why the isolate ends. */
+  #cause: Error | undefined;
   #poll: NodeJS.Timeout | undefined;
   #polls = 0;
   readonly #idleBeat: NodeJS.Timeout;
   #ended = false;
+  readonly specOf = (run: number): HostRun | undefined => this.#runs.get(run)?.spec;
 
   constructor(options: ThreadHostOptions, events: HostEvents) {
     this.name = options.facts.name;
@@ -65,7 +73,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     this.#measures = new HostMeasures(options, events);
     this.#running = new RunningTask(events, () => this.#isolate.terminate());
     this.#memory = new WorkerMemory(options, events, this);
-    this.#profile = new HostProfile(options, events);
+    this.#profile = new HostProfile(options, events, this);
     this.#heap = heapLimit(options.facts, options.thresholds.terminate, options.processBytes?.() ?? 0);
     this.#isolate = this.#startIsolate();
     this.#idleBeat = setInterval(() => this.#beat(), IDLE_BEAT_MS);
@@ -77,16 +85,16 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     this.#measures.time.opened(run.run, run.kinds);
   }
 
-  dispatch(run: number, batch: HostBatch): void {
-    const open = this.#runs.get(run);
+  dispatch(batch: Batch): void {
+    const open = this.#runs.get(batch.run);
     if (open === undefined) return;
     const gather = this.#gathers(open.spec, batch);
-    const gatherAll = () => gatherInputs(this.#options, this.#events, open.spec, { ...batch, gather });
+    const gatherAll = () => gatherInputs(this.#options, this.#events, open.spec, batch.ids, gather);
     this.#poll ??= setInterval(() => this.#pollIsolate(), POLL_MS);
     open.gate.admit(batch, gather.length === 0 ? undefined : gatherAll);
   }
 
-  #gathers(spec: HostRun, batch: HostBatch): GatherInput[] {
+  #gathers(spec: HostRun, batch: Batch): GatherInput[] {
     return [...batch.gather, ...this.#copies.evictedInputs(spec, batch, this.#options.index)];
   }
 
@@ -128,7 +136,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     open.gate.clear();
     this.#running.closed(run);
     this.#copies.closed(run);
-    this.#measures.time.closed(run, open.isOpen && this.#isolate.running(run) >= 0);
+    this.#measures.time.closed(run, this.#isolate.executing?.run === run);
     if (open.isOpen) this.#isolate.close(run);
     if (this.#runs.size === 0) this.#stopPolling();
   }
@@ -170,9 +178,8 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
   }
 
   async dump(): Promise<HostDump> {
-    const { task } = this.#running;
     const runs = Array.from(this.#runs.values(), (open) => open.dump());
-    return { task, isolates: this.#generation + 1, runs, isolate: await this.#isolate.dump() };
+    return { task: this.running, isolates: this.#generation + 1, runs, isolate: await this.#isolate.dump() };
   }
 
   async flush(): Promise<void> {
@@ -194,11 +201,11 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
 
   /** Replaces the isolate, also while a task runs. */
   restart(cause: Error): void {
-    this.#died = { running: this.#running.task, cause };
+    this.#cause = cause;
     this.#isolate.terminate();
   }
 
-  get running(): RunTask | undefined {
+  get running(): ExecutingTask | undefined {
     return this.#running.task;
   }
 
@@ -217,7 +224,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     if (free.length > 0) this.#isolate.evict(run, Int32Array.from(free));
   }
 
-  passed({ spec }: OpenRun, batch: HostBatch, { results }: GatherOutcome): void {
+  passed({ spec }: OpenRun, batch: Batch, { results }: GatherOutcome): void {
     const { store } = this.#options;
     const gathered = this.#gathers(spec, batch).filter(({ id }) => results.has(id));
     for (const { id, result } of gathered) this.#copies.add(result, spec.run, id);
@@ -242,10 +249,6 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
 
   get vitals(): Float64Array {
     return this.#isolate.vitals;
-  }
-
-  get isBusy(): boolean {
-    return this.#running.task !== undefined;
   }
 
   get generation(): number {
@@ -288,11 +291,8 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     this.#events.fetched(spec.run, values, stored, missing);
   }
 
-  isolateLost(run: number, running: number | undefined, cause: Error): void {
-    const { batch = 0 } = this.#isolate.executing ?? {};
-    const task = running === undefined || running < 0 ? undefined : { run, id: running, batch };
-    const why = endOfIsolate(cause, this.#options.facts, this.#heap);
-    this.#died = { running: task ?? this.#died?.running, cause: this.#died?.cause ?? why };
+  isolateLost(cause: Error): void {
+    this.#cause ??= endOfIsolate(cause, this.#options.facts, this.#heap);
   }
 
   #keep(spec: HostRun, id: number, packed: PackedResult): void {
@@ -304,11 +304,8 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
 
   #pollIsolate(): void {
     for (const open of [...this.#runs.values()]) if (open.isOpen) this.#isolate.poll(open.spec.run);
-    this.#running.poll(
-      [...this.#runs.values()].filter(({ isOpen }) => isOpen),
-      this.#isolate,
-    );
-    this.#profile.running(this.#running.task, (run) => this.#runs.get(run)?.spec);
+    this.#running.poll(this.#isolate, this.specOf);
+    this.#profile.polled();
     if (++this.#polls % BEAT_POLLS === 0) this.#beat();
     else this.#memory.measureIfGrown();
     if (this.#runs.size === 0) this.#stopPolling();
@@ -345,24 +342,23 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     this.#profile.follow(name);
     const limited = this.#heap === undefined ? undefined : startThreadWithin(this.#heap);
     return new ThreadIsolate(name, epochOffsetMs, {
-      gone: () => this.#isolateGone(),
-      measured: (measures) => this.#measures.take(measures, (run) => this.#runs.get(run)?.spec.firstId),
+      gone: (executing) => this.#isolateGone(executing),
+      measured: (measures) => this.#measures.take(measures, (run) => this.specOf(run)?.firstId),
       asked: (question) => {
-        this.#running.asked(question, this.#runs.get(question.run)?.spec.timeout);
+        this.#running.asked(question, this.specOf(question.run)?.timeout);
         this.#events.asked(question, this.#generation);
       },
       start: this.#options.startThread ?? limited,
     });
   }
 
-  #isolateGone(): void {
+  #isolateGone(executing: ExecutingTask | undefined): void {
     if (this.#ended) return;
-    const { executing } = this.#isolate;
-    const { running, cause } = this.#died ?? {
-      running: undefined,
-      cause: new Error(executing === undefined ? 'The worker thread ended.' : CANCELLED_TOO_LONG),
-    };
-    this.#died = undefined;
+    const unknown = executing === undefined ? 'The worker thread ended.' : CANCELLED_TOO_LONG;
+    const cause = this.#cause ?? new Error(unknown);
+    this.#cause = undefined;
+    // The task of a closed run has no effect on the scheduler.
+    const running = executing && this.#runs.get(executing.run)?.isOpen ? executing : undefined;
     this.#generation++;
     this.#copies.clear();
     const { isTimedOut } = this.#running;
@@ -371,7 +367,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
       executing !== undefined && (!this.#runs.has(executing.run) || this.#running.isCancelled(executing));
     this.#measures.died(executing, isDropped && !isTimedOut ? 'cancelled' : 'failed');
     this.#running.clear();
-    if (running === undefined && executing === undefined && ++this.#idleDeaths >= MAX_IDLE_DEATHS) {
+    if (executing === undefined && ++this.#idleDeaths >= MAX_IDLE_DEATHS) {
       void this.terminate();
       this.#events.lost(cause);
       return;

@@ -1,9 +1,8 @@
 // Access to the stores of workers that are threads of one process. The results lie in shared memory, so a transfer
 // copies nothing and is only recorded.
 import type { Transfer } from '../../protocol/clusterObserver.js';
-import type { PackedResult, ResultId } from '../../protocol/packedResult.js';
+import type { GatherInput, PackedResult, ResultId } from '../../protocol/packedResult.js';
 import { packedBytes } from '../../protocol/packedResult.js';
-import type { GatherInput } from '../../protocol/workerMessages.js';
 import type { Store } from '../store/store.js';
 import type { Gathered, PeerAnswer, Peers } from './peers.js';
 

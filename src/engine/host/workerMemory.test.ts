@@ -25,7 +25,7 @@ function memoryOf(
     { memory: (sample) => samples.push(sample), paused: () => undefined, noteFull: () => undefined },
     {
       vitals,
-      isBusy: true,
+      running: { run: 1, id: 0, batch: 1, since: 0 },
       collectGarbage: () => undefined,
       refreshVitals: () => refreshVitals(vitals),
     },

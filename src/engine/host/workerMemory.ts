@@ -3,7 +3,7 @@ import { LongpoleError } from '../../base/errors.js';
 import { megabytes } from '../../base/words.js';
 import { VITALS_EXTERNAL, VITALS_HEAP } from '../../protocol/isolateMessages.js';
 import { MemoryMonitor } from '../store/memoryMonitor.js';
-import type { HostEvents } from './hostTypes.js';
+import type { HostEvents, WorkerHost } from './hostTypes.js';
 import type { ThreadHostOptions } from './threadHostOptions.js';
 
 /** Growth of results or of the process, as a share of the limit, that triggers a measurement. */
@@ -24,11 +24,9 @@ export type WorkerMemoryOptions = Pick<
 >;
 
 /** Access to the isolate's memory. */
-export interface MemoryHost {
+export interface MemoryHost extends Pick<WorkerHost, 'running'> {
   /** Vitals of the isolate, see isolateMessages. */
   readonly vitals: Float64Array;
-  /** Whether a task runs. */
-  readonly isBusy: boolean;
   /** Makes the isolate update its vitals soon, also while a task runs. */
   refreshVitals(): void;
   collectGarbage(): void;
@@ -91,7 +89,8 @@ export class WorkerMemory {
       tasks: store.memoryCount,
     });
     const limit = facts.memoryLimit;
-    const reading = { process: bytes, managed, spilled, limit, time, busy: this.#host.isBusy };
+    const busy = this.#host.running !== undefined;
+    const reading = { process: bytes, managed, spilled, limit, time, busy };
     for (const action of this.#monitor.update(reading)) {
       switch (action.type) {
         case 'spill':

@@ -5,18 +5,12 @@ import { getOrMake } from '../../base/lookUps.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import { type MetricChanges, type MetricKey, spanId } from '../../protocol/metrics.js';
 import type { TaskKind, TaskKinds } from '../../protocol/taskKinds.js';
+import type { ExecutingTask } from '../../protocol/workerMessages.js';
 
 /** Length of a slice. Completions are kept by the millisecond, because measurements end between two of them. */
 const SLICE_SECONDS = 1e-3;
 /** Limit beyond which the last slice grows: ~1 s of short tasks, twice the usual maximum. */
 const MAX_SLICES = 1000;
-
-/** The running task of an isolate, and its start in seconds on the isolate's clock. */
-export interface Executing {
-  readonly run: number;
-  readonly id: number;
-  readonly since: number;
-}
 
 /** Tasks that ended in the same millisecond. */
 interface Slice {
@@ -80,13 +74,17 @@ export class UnmeasuredTime {
    * because their activities are unknown. The running task has failed or was cancelled. The time between tasks is the
    * worker's own work.
    */
-  died(executing: Executing | undefined, activity: 'failed' | 'cancelled', now: number): MetricChanges {
+  died(
+    executing: Omit<ExecutingTask, 'batch'> | undefined,
+    activity: 'failed' | 'cancelled',
+    now: number,
+  ): MetricChanges {
     const sums = new Map<string, { key: MetricKey; seconds: number }>();
     const add = (kind: TaskKind, doing: string, seconds: number): void => {
       const key = ['execute', spanId(kind.span), kind.prefix, doing, 'seconds'];
       getOrMake(sums, key.join('\u0000'), () => ({ key, seconds: 0 })).seconds += seconds;
     };
-    // An isolate reports a task as running until the next one starts, even after it has ended.
+    // The report of the running task may be older than that of its end.
     const runs = executing !== undefined && executing.since >= this.#lastStop ? executing : undefined;
     const kinds = runs === undefined ? undefined : this.#kindsOf(runs.run);
     const kind = runs === undefined ? undefined : kinds?.kinds[kinds.kindOf[runs.id]!];

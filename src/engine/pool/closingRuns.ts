@@ -1,9 +1,10 @@
 // Runs that the host has closed and that still have tasks in the thread. If the tasks do not end within the grace period,
 // the thread is terminated; for tasks that await outside the slot, only if no other run needs it.
 import type { CompletionLog } from '../../protocol/completionLog.js';
+import type { ExecutingTask } from '../../protocol/workerMessages.js';
 import type { GracePeriod, GraceStart } from './gracePeriod.js';
 import { CLOSE_GRACE_MS } from './isolate.js';
-import { type ExecutingTask, executingOf } from './threadRun.js';
+import { executingOf } from './threadRun.js';
 
 interface ClosingRun {
   readonly log: CompletionLog;

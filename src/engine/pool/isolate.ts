@@ -1,8 +1,9 @@
 // The host's side of an isolate, common to threads and processes.
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import type { ErrorInfo } from '../../protocol/errorInfo.js';
-import type { OfferedBatch, OpenRunMessage, PackedValues, Values } from '../../protocol/isolateMessages.js';
+import type { Batch, OpenRunMessage, PackedValues, Values } from '../../protocol/isolateMessages.js';
 import type { TaskKinds } from '../../protocol/taskKinds.js';
+import type { ExecutingTask, RunTask } from '../../protocol/workerMessages.js';
 
 /** The parts of a run that an isolate needs. */
 export interface RunChannel
@@ -40,17 +41,8 @@ export interface RunHandler {
   lost(isolate: Isolate, running: number | undefined, cause: Error): void;
 }
 
-export interface DispatchedBatch extends OfferedBatch {
-  /** Inputs from stores. Default: none. */
-  readonly packed?: PackedValues;
-  /** Inputs that are missing. Default: none. */
-  readonly lacking?: Int32Array;
-}
-
 /** The task of another run that was last known to run. */
-export interface OtherTask {
-  readonly run: number;
-  readonly id: number;
+export interface OtherTask extends Omit<RunTask, 'batch'> {
   /** Whether the last batch of its run has a higher priority than that of the waiting run. */
   readonly isUrgent: boolean;
 }
@@ -66,20 +58,31 @@ export interface Isolate {
   readonly isFree: boolean;
   open(channel: RunChannel): void;
   /** @throws DOMException DataCloneError if an input or constant cannot be copied; nothing is sent then */
-  dispatch(run: number, batch: DispatchedBatch): void;
+  dispatch(batch: Batch): void;
   release(run: number, ids: Int32Array): void;
   fetch(run: number, ids: Int32Array): void;
   /** Takes back tasks that have not started. The handler's `stolen` follows, at once or later. */
   steal(run: number, ids: Int32Array): void;
   /** Reports completions that a busy isolate could not send. */
   poll(run: number): void;
-  /** Returns the task of the run that was last known to run, or -1. */
-  running(run: number): number;
-  /** Returns the task of another run that was last known to run, if any. */
+  /** The task that was last known to run, also if its run was closed meanwhile; undefined: none. */
+  readonly executing: ExecutingTask | undefined;
+  /** Returns the task of another open run that was last known to run, if any. */
   runningOther(run: number): OtherTask | undefined;
   /** Closes a run. If one of its tasks does not end within the grace period, the isolate is terminated. */
   close(run: number): void;
   terminate(): void;
+}
+
+/** @param runs the open runs, with the priority of their last batches */
+export function otherTask(
+  executing: ExecutingTask | undefined,
+  runs: ReadonlyMap<number, { readonly priority: number }>,
+  run: number,
+): OtherTask | undefined {
+  const other = executing && runs.get(executing.run);
+  if (executing === undefined || other === undefined || executing.run === run) return undefined;
+  return { ...executing, isUrgent: other.priority > (runs.get(run)?.priority ?? 0) };
 }
 
 /** Grace period of a cancelled task, after which its isolate is replaced, in milliseconds. */

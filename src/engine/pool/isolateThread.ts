@@ -8,6 +8,7 @@ import type {
 } from '../../protocol/isolateMessages.js';
 import type { TaskQuestion } from '../../protocol/questions.js';
 import type { Several } from '../../protocol/several.js';
+import type { ExecutingTask } from '../../protocol/workerMessages.js';
 import { openCompiler } from './moduleCompiler.js';
 
 const ENTRY = new URL('../worker/threadMain.js', import.meta.url);
@@ -26,8 +27,8 @@ export interface IsolateThread extends Pick<Worker, 'ref' | 'unref'> {
 export type StartThread = (birth: IsolateBirth) => IsolateThread;
 
 export interface ThreadIsolateOptions {
-  /** Called once, when the thread has ended or is given up. */
-  readonly gone?: (() => void) | undefined;
+  /** Called once, when the thread has ended or is given up. `executing`: the task that ran then. */
+  readonly gone?: ((executing: ExecutingTask | undefined) => void) | undefined;
   /** Receives the isolate's measurements of its tasks. Default: nothing is measured. */
   readonly measured?: ((measures: IsolateMeasures) => void) | undefined;
   /** Receives the questions of tasks. Default: tasks cannot ask. */

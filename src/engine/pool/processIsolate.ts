@@ -2,22 +2,22 @@
 import { fileURLToPath } from 'node:url';
 import { fromErrorInfo } from '../../protocol/errorInfo.js';
 import { type FinishedTasks, unpackFinished } from '../../protocol/finishedTasks.js';
+import type { Batch } from '../../protocol/isolateMessages.js';
 import type {
   FromProcess,
   IsolateOrders,
   IsolateReports,
   ToProcess,
 } from '../../protocol/processMessages.js';
-import { deliver, type Methods } from '../../protocol/workerMessages.js';
+import { deliver, type ExecutingTask, hasEnded, type Methods } from '../../protocol/workerMessages.js';
 import { workerStartError } from '../taskFailure.js';
 import { channelTo, type ProcessChannel, startChild } from './childChannel.js';
-import type { DispatchedBatch, Isolate, OtherTask, RunChannel, RunHandler } from './isolate.js';
+import { type Isolate, type OtherTask, otherTask, type RunChannel, type RunHandler } from './isolate.js';
 
 const ENTRY = fileURLToPath(new URL('../worker/processMain.js', import.meta.url));
 
 interface ProcessRun {
   readonly handler: RunHandler;
-  running: number;
   priority: number;
 }
 
@@ -27,6 +27,7 @@ export class ProcessIsolate implements Isolate {
   readonly #channel: ProcessChannel<ToProcess>;
   readonly #runs = new Map<number, ProcessRun>();
   #alive = true;
+  executing: ExecutingTask | undefined;
   #started = false;
 
   readonly #reports: Methods<IsolateReports> = {
@@ -35,9 +36,8 @@ export class ProcessIsolate implements Isolate {
     },
     fetched: (run, ...fetched) => this.#handler(run)?.fetched(this, ...fetched),
     fetchFailed: (run, ...failed) => this.#handler(run)?.fetchFailed(this, ...failed),
-    running: (run, id) => {
-      const state = this.#runs.get(run);
-      if (state !== undefined) state.running = id;
+    running: (task) => {
+      this.executing = task;
     },
     stolen: (run, ids) => this.#handler(run)?.stolen(this, ids),
     seceded: (run, ...task) => this.#handler(run)?.seceded?.(this, ...task),
@@ -72,16 +72,16 @@ export class ProcessIsolate implements Isolate {
   }
 
   open({ handler, run, program, functions, maxOutstanding, concurrentTasks = 1 }: RunChannel): void {
-    this.#runs.set(run, { handler, running: -1, priority: 0 });
+    this.#runs.set(run, { handler, priority: 0 });
     this.#channel.ref();
     const opened = { run, program, functions, maxOutstanding, concurrentTasks };
     this.#channel.send({ type: 'open', args: [opened] });
   }
 
-  dispatch(run: number, batch: DispatchedBatch): void {
-    const state = this.#runs.get(run);
+  dispatch(batch: Batch): void {
+    const state = this.#runs.get(batch.run);
     if (state !== undefined) state.priority = batch.priority ?? 0;
-    this.#channel.send({ type: 'dispatch', args: [run, batch] });
+    this.#channel.send({ type: 'dispatch', args: [batch] });
   }
 
   readonly release = (...args: IsolateOrders['release']) => this.#channel.send({ type: 'release', args });
@@ -92,15 +92,8 @@ export class ProcessIsolate implements Isolate {
     // The process reports by itself every 20 ms, because its main thread is never busy.
   }
 
-  running(run: number): number {
-    return this.#runs.get(run)?.running ?? -1;
-  }
-
   runningOther(run: number): OtherTask | undefined {
-    const own = this.#runs.get(run)?.priority ?? 0;
-    for (const [other, { running: id, priority }] of this.#runs)
-      if (other !== run && id >= 0) return { run: other, id, isUrgent: priority > own };
-    return undefined;
+    return otherTask(this.executing, this.#runs, run);
   }
 
   close(run: number): void {
@@ -123,15 +116,14 @@ export class ProcessIsolate implements Isolate {
   }
 
   #finished(message: FinishedTasks): void {
-    const state = this.#runs.get(message.run);
-    if (state === undefined) return;
     const { columns, arrived } = unpackFinished(message);
-    if (columns.ids.includes(state.running)) state.running = -1;
-    state.handler.finished(this, columns, arrived);
+    if (hasEnded(this.executing, message.run, columns)) this.executing = undefined;
+    this.#handler(message.run)?.finished(this, columns, arrived);
   }
 
   #lost(run: number, running: number | undefined, cause: Error): void {
     this.#alive = false;
+    this.executing = undefined;
     const handler = this.#handler(run);
     this.#runs.delete(run);
     handler?.lost(this, running, cause);

@@ -4,18 +4,18 @@ import { internalError } from '../../base/errors.js';
 import { type Handlers, handle } from '../../base/handlers.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
 import {
+  type Batch,
   type Fetched,
   type FromIsolate,
   type IsolateBirth,
   type IsolateMeasures,
   NATIVE_CELL,
-  NO_IDS,
-  NO_PACKED,
   type Report,
   type ToIsolate,
 } from '../../protocol/isolateMessages.js';
 import type { TaskAnswer, TaskAnswerError } from '../../protocol/questions.js';
 import { isSeparate, KIND_ERROR } from '../../protocol/resultKinds.js';
+import type { ExecutingTask, RunTask } from '../../protocol/workerMessages.js';
 import { guardThread, isEnding } from '../../resources/nativeGuard.js';
 import { makeVitals } from '../../resources/vitals.js';
 import { announceThread } from '../profiler/threadInspector.js';
@@ -23,7 +23,7 @@ import { threadError, workerStartError } from '../taskFailure.js';
 import { weighShared } from '../worker/sharedWeight.js';
 import { ClosingRuns } from './closingRuns.js';
 import { GracePeriod, threadUse } from './gracePeriod.js';
-import type { DispatchedBatch, Isolate, OtherTask, RunChannel } from './isolate.js';
+import { type Isolate, type OtherTask, otherTask, type RunChannel } from './isolate.js';
 import { dumpThread, type IsolateDump, secondsSinceTurn } from './isolateDump.js';
 import { type IsolateThread, startThread, type ThreadIsolateOptions } from './isolateThread.js';
 import { IsolateWatch } from './isolateWatch.js';
@@ -34,14 +34,11 @@ import { RunLogs } from './runLogs.js';
 import { interruptThread, stopThread } from './threadControl.js';
 import {
   addArrived,
-  type BegunTask,
   briefRun,
-  type ExecutingTask,
   executingOf,
   isOverdue,
   newThreadRun,
   openMessage,
-  otherTask,
   type ThreadRun,
 } from './threadRun.js';
 
@@ -87,8 +84,6 @@ export class ThreadIsolate implements Isolate {
   #openings = 0;
   /** Whether batches of the open runs may differ in priority. */
   #isRanked = false;
-  /** The task that ran when the isolate ended. */
-  #last: ExecutingTask | undefined;
   #exitedThread = false;
   #cause: Error | undefined;
   readonly #watch: IsolateWatch;
@@ -179,18 +174,17 @@ export class ThreadIsolate implements Isolate {
     this.#outbox.postLater(openMessage(state, this.#options.measured !== undefined));
   }
 
-  dispatch(run: number, batch: DispatchedBatch): void {
-    const state = this.#state(run);
+  dispatch(batch: Batch): void {
+    const state = this.#state(batch.run);
     const { claims, wanted } = state.channel;
-    const { publish, keep, packed = NO_PACKED, lacking = NO_IDS, ...rest } = batch;
-    const { ids } = rest;
+    const { ids, publish, keep, priority = 0 } = batch;
     for (let index = 0; index < ids.length; index++) {
-      claims[ids[index]!] = rest.batch;
+      claims[ids[index]!] = batch.batch;
       wanted[ids[index]!] = publish[index]!;
     }
     for (const id of keep) wanted[id] = 0;
-    this.#outbox.post({ type: 'batch', run, packed, lacking, ...rest });
-    state.priority = batch.priority ?? 0;
+    this.#outbox.post(batch);
+    state.priority = priority;
     if (state.priority !== 0) this.#isRanked = true;
     // It may be more urgent than the rest of a batch of another run.
     if (this.#isRanked) Atomics.store(this.#mailbox, 0, 1);
@@ -215,7 +209,7 @@ export class ThreadIsolate implements Isolate {
 
   /** Makes the isolate read its messages and update its vitals during a task. Between tasks it does both by itself. */
   interrupt(): void {
-    if ([...this.#runs.values()].some(({ log }) => log.running >= 0)) interruptThread(this.name);
+    if (executingOf(this.#runs) !== undefined) interruptThread(this.name);
   }
 
   /**
@@ -267,17 +261,12 @@ export class ThreadIsolate implements Isolate {
     if (isOverdue(state, this.#calls.untaken)) interruptThread(this.name);
   }
 
-  running(run: number): number {
-    return this.#runs.get(run)?.log.running ?? -1;
-  }
-
   runningOther(run: number): OtherTask | undefined {
-    return otherTask(this.#runs, run);
+    return otherTask(this.executing, this.#runs, run);
   }
 
-  /** The task that runs, or that ran when the isolate ended, even if its run was closed meanwhile; undefined: none. */
   get executing(): ExecutingTask | undefined {
-    return this.alive ? (executingOf(this.#runs) ?? this.#closing.executing) : this.#last;
+    return executingOf(this.#runs) ?? this.#closing.executing;
   }
 
   /** Returns the state of the isolate with the stack of its thread. Takes a second if the thread does not answer. */
@@ -293,7 +282,7 @@ export class ThreadIsolate implements Isolate {
   }
 
   /** Cancels the tasks that have not begun. Returns the others with their batches; some of them may have ended. */
-  cancel(run: number, ids: Int32Array): BegunTask[] {
+  cancel(run: number, ids: Int32Array): Omit<RunTask, 'run'>[] {
     const { claims } = this.#state(run).channel;
     const claimed = Array.from(ids, (id) => ({ id, batch: -Atomics.exchange(claims, id, 0) }));
     return claimed.filter(({ batch }) => batch > 0);
@@ -383,7 +372,7 @@ export class ThreadIsolate implements Isolate {
 
   #end(cause: Error): void {
     if (!this.alive) return;
-    this.#last = this.executing;
+    const { executing } = this;
     this.alive = false;
     this.#start();
     this.#watch.close();
@@ -395,6 +384,6 @@ export class ThreadIsolate implements Isolate {
       this.#runs.delete(state.channel.run);
       state.channel.handler.lost(this, running, this.hasStarted ? cause : workerStartError(this.name, cause));
     }
-    this.#options.gone?.();
+    this.#options.gone?.(executing);
   }
 }

@@ -1,38 +1,17 @@
 // State of a run on the host's side of an isolate.
 import type { CompletionLog } from '../../protocol/completionLog.js';
 import type { OpenRunMessage, Report } from '../../protocol/isolateMessages.js';
-import type { Executing } from '../metrics/unmeasuredTime.js';
-import type { OtherTask, RunChannel } from './isolate.js';
+import type { ExecutingTask } from '../../protocol/workerMessages.js';
+import type { RunChannel } from './isolate.js';
 import type { RunLog } from './runLogs.js';
 
-/** A running task and its batch, which distinguishes the run of a retried task from its cancelled run. */
-export interface ExecutingTask extends Executing {
-  readonly batch: number;
-}
-
-/** A run of a task in this batch. */
-export interface BegunTask {
-  readonly id: number;
-  readonly batch: number;
-}
-
-/** Returns the running task of the first run that has one. */
+/** Returns the running task. An isolate runs one at a time, so one log at most has a task. */
 export function executingOf(
   runs: Iterable<readonly [number, { readonly log: CompletionLog }]>,
 ): ExecutingTask | undefined {
   for (const [run, { log }] of runs) {
     const id = log.running;
     if (id >= 0) return { run, id, batch: log.runningBatch, since: log.runningSince };
-  }
-  return undefined;
-}
-
-/** Returns the running task of the first other run that has one. */
-export function otherTask(runs: ReadonlyMap<number, ThreadRun>, run: number): OtherTask | undefined {
-  const own = runs.get(run)?.priority ?? 0;
-  for (const [other, { log, priority }] of runs) {
-    const id = log.running;
-    if (other !== run && id >= 0) return { run: other, id, isUrgent: priority > own };
   }
   return undefined;
 }

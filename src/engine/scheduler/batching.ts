@@ -8,7 +8,7 @@ import { isOnlyFor, mayStayPrivate } from './privacy.js';
 import { STORED } from './schedulerColumns.js';
 import type { SchedulerState } from './schedulerState.js';
 import { PROCESSING } from './taskStates.js';
-import type { Batch, WorkerState } from './workerState.js';
+import type { SentBatch, WorkerState } from './workerState.js';
 
 export interface BatchLimits {
   /** Most tasks in a batch. */
@@ -60,7 +60,7 @@ export function buildBatch(
   worker: WorkerState,
   limits: BatchLimits,
   number: number,
-): Batch | null {
+): SentBatch | null {
   if (worker.quarantined || worker.full || worker.batches.length >= mostBatches(worker, limits)) return null;
   // Until the worker has answered a steal, it is unknown which of its tasks remain. No batch may rely on them.
   if (worker.stealState === 'requested') return null;
@@ -70,7 +70,7 @@ export function buildBatch(
     ? chooseWhilePaused(state, worker, number)
     : chooseTasks(state, worker, limits, number);
   if (ids.length === 0) return null;
-  const batch: Batch = { number, ids: new Int32Array(ids), left: ids.length };
+  const batch: SentBatch = { number, ids: new Int32Array(ids), left: ids.length };
   if (worker.batches.length === 0) worker.since = state.now;
   worker.batches.push(batch);
   worker.outstanding += ids.length;
@@ -187,7 +187,7 @@ function staysPrivate(state: SchedulerState, id: number, worker: WorkerState, ne
 }
 
 /** Returns the task that runs directly before this batch; undefined if no batch is before it. */
-function lastBefore({ batches }: WorkerState, batch: Batch): number | undefined {
+function lastBefore({ batches }: WorkerState, batch: SentBatch): number | undefined {
   return batches[batches.indexOf(batch) - 1]?.ids.at(-1);
 }
 
@@ -195,7 +195,7 @@ const NO_FLAGS = new Uint8Array(0);
 const NO_IDS = new Int32Array(0);
 
 /** Returns the message for a batch if the worker has all inputs: only the ids of the tasks. */
-export function bareDispatch(worker: WorkerState, batch: Batch): Dispatch {
+export function bareDispatch(worker: WorkerState, batch: SentBatch): Dispatch {
   return {
     type: 'dispatch',
     worker: worker.index,
@@ -208,7 +208,7 @@ export function bareDispatch(worker: WorkerState, batch: Batch): Dispatch {
 }
 
 /** Returns the message for a batch: its tasks, the results to publish, and the inputs that the worker lacks. */
-export function describeBatch(state: SchedulerState, worker: WorkerState, batch: Batch): Dispatch {
+export function describeBatch(state: SchedulerState, worker: WorkerState, batch: SentBatch): Dispatch {
   const { graph, producer, batchOf } = state;
   const publish = new Uint8Array(batch.ids.length);
   const inputs: number[] = [];
@@ -241,10 +241,7 @@ export function describeBatch(state: SchedulerState, worker: WorkerState, batch:
     }
   }
   return {
-    type: 'dispatch',
-    worker: worker.index,
-    batch: batch.number,
-    ids: batch.ids,
+    ...bareDispatch(worker, batch),
     publish,
     keep: keep.length === 0 ? NO_IDS : new Int32Array(keep),
     inputs: inputs.length === 0 ? NO_IDS : new Int32Array(inputs),

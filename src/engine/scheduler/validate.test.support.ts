@@ -12,7 +12,7 @@ import {
   STATE_NAMES,
   WAITING,
 } from './taskStates.js';
-import type { Batch, WorkerState } from './workerState.js';
+import type { SentBatch, WorkerState } from './workerState.js';
 
 /**
  * Checks all invariants.
@@ -51,7 +51,7 @@ export function validateState(state: SchedulerState): void {
   validateSegments(state);
 }
 
-function isInBatch(state: SchedulerState, id: number, worker: WorkerState, batch: Batch): boolean {
+function isInBatch(state: SchedulerState, id: number, worker: WorkerState, batch: SentBatch): boolean {
   return (
     state.state[id] === PROCESSING &&
     state.location[id] === worker.index &&

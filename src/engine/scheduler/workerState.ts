@@ -3,8 +3,8 @@ import type { WorkerAdded } from './events.js';
 import { PriorityQueue } from './priorityQueue.js';
 import type { TaskOrder } from './taskOrder.js';
 
-/** Tasks sent to a worker in one message. */
-export interface Batch {
+/** Tasks sent to a worker in one message, of which some are unfinished. Without values, unlike `Batch` of the protocol. */
+export interface SentBatch {
   readonly number: number;
   ids: Int32Array;
   /** Number of tasks that the worker has not finished. */
@@ -16,7 +16,7 @@ export interface WorkerState {
   readonly name: string;
   readonly resources: ReadonlyMap<string, number>;
   /** Batches sent and not finished, oldest first. */
-  batches: Batch[];
+  batches: SentBatch[];
   /** Number of unfinished tasks in `batches`. */
   outstanding: number;
   /** By the scheduler's clock: when the worker last reported that a task ended, or got its first task after that. */

@@ -1,6 +1,6 @@
 // An asynchronous task of an isolate, from its first `await` to its end. It holds the slot of its thread, or has seceded:
 // then other tasks run while it waits, and it ends in any order.
-import type { RunBatch } from '../../protocol/isolateMessages.js';
+import type { Batch } from '../../protocol/isolateMessages.js';
 import { STAYED, type TaskAway } from '../../protocol/taskRun.js';
 import type { IsolateRun } from './isolateRun.js';
 import { PythonCall } from './pythonCall.js';
@@ -12,7 +12,7 @@ import type { TaskMeter } from './taskMeter.js';
 const FULL_MS = 1;
 
 export interface AsyncTaskParts {
-  readonly batch: RunBatch;
+  readonly batch: Batch;
   readonly run: IsolateRun;
   readonly id: number;
   /** Time at which the isolate received the batch, in seconds since the epoch. */

@@ -1,21 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NO_IDS, NO_PACKED, NO_VALUES, type RunBatch } from '../../protocol/isolateMessages.js';
+import { type Batch, NO_IDS, NO_VALUES } from '../../protocol/isolateMessages.js';
 import { BatchQueue } from './batchQueue.js';
 
 let number = 0;
 
-function batch(run: number, priority?: number, ids: readonly number[] = [1, 2, 3]): RunBatch {
+function batch(run: number, priority?: number, ids: readonly number[] = [1, 2, 3]): Batch {
   return {
     type: 'batch',
     run,
     batch: ++number,
     ids: Int32Array.from(ids),
+    publish: new Uint8Array(ids.length),
+    keep: NO_IDS,
     priority,
     inputs: { ids: Int32Array.of(9), values: ['input'] },
     constants: NO_VALUES,
-    packed: NO_PACKED,
-    lacking: NO_IDS,
+    gather: [],
   };
 }
 

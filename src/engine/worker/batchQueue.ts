@@ -1,10 +1,20 @@
 // The batches that wait in an isolate. Those of one run stay in the order in which they arrived, because later ones may use
 // results of earlier ones. Of several runs, the one whose batches have the highest priority is next; with equal priorities,
 // the one whose batch arrived first.
-import { NO_IDS, NO_PACKED, NO_VALUES, type RunBatch } from '../../protocol/isolateMessages.js';
+import { type Batch, NO_VALUES } from '../../protocol/isolateMessages.js';
+
+/** In place of the values of a batch that the isolate has taken. */
+const TAKEN = {
+  inputs: NO_VALUES,
+  constants: NO_VALUES,
+  packed: undefined,
+  lacking: undefined,
+  uncloneable: undefined,
+  uncloneableInputs: undefined,
+};
 
 export class BatchQueue {
-  readonly #waiting: RunBatch[] = [];
+  readonly #waiting: Batch[] = [];
   /** The batch that `next` returned last: its run, and the highest priority of its run's batches. */
   #current = { run: -1, priority: Number.NEGATIVE_INFINITY };
   /** Whether another run has a batch that should run before the rest of the one that `next` returned last. */
@@ -15,11 +25,11 @@ export class BatchQueue {
   }
 
   /** The waiting batches, in the order in which they arrived. */
-  get waiting(): readonly RunBatch[] {
+  get waiting(): readonly Batch[] {
     return this.#waiting;
   }
 
-  push(batch: RunBatch): void {
+  push(batch: Batch): void {
     this.#waiting.push(batch);
     const priority = priorityOf(batch);
     if (priority <= this.#current.priority) return;
@@ -28,24 +38,12 @@ export class BatchQueue {
   }
 
   /** Puts the tasks from index `from` of the batch that `next` returned last back. Its values have been taken. */
-  putBack(batch: RunBatch, from = 0): void {
-    if (from === 0) this.#waiting.unshift(batch);
-    else
-      this.#waiting.unshift({
-        type: 'batch',
-        run: batch.run,
-        batch: batch.batch,
-        priority: batch.priority,
-        ids: batch.ids.subarray(from),
-        inputs: NO_VALUES,
-        constants: NO_VALUES,
-        packed: NO_PACKED,
-        lacking: NO_IDS,
-      });
+  putBack(batch: Batch, from = 0): void {
+    this.#waiting.unshift(from === 0 ? batch : { ...batch, ...TAKEN, ids: batch.ids.subarray(from) });
   }
 
   /** Removes the batch that should run next, and returns it. */
-  next(): RunBatch | undefined {
+  next(): Batch | undefined {
     this.isUrgent = false;
     const [first] = this.#waiting;
     if (first === undefined) return undefined;
@@ -60,6 +58,6 @@ export class BatchQueue {
   }
 }
 
-function priorityOf({ priority = 0 }: RunBatch): number {
+function priorityOf({ priority = 0 }: Batch): number {
   return priority;
 }

@@ -1,6 +1,6 @@
 // The request of an inspector to an isolate for the dump of a cluster. V8 runs the request between two instructions,
 // so a computing task shows its own stack.
-import type { RunBatch } from '../../protocol/isolateMessages.js';
+import type { Batch } from '../../protocol/isolateMessages.js';
 
 /** Name of the registered symbol for the hook, a property of the global object. */
 const DUMP = 'longpole.dump';
@@ -27,7 +27,7 @@ export interface IsolateAnswer extends IsolateStanding {
 }
 
 /** Returns a batch without its values. */
-export function briefBatch({ run, batch, ids }: RunBatch): object {
+export function briefBatch({ run, batch, ids }: Batch): object {
   return { run, batch, tasks: ids.length };
 }
 

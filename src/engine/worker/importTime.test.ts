@@ -4,11 +4,11 @@ import { compileGraph } from '../../graph/compile.js';
 import { registerTasks } from '../../graph/taskRegistry.js';
 import { CompletionLog } from '../../protocol/completionLog.js';
 import {
+  type Batch,
   type FromIsolate,
-  NO_PACKED,
+  NO_IDS,
   NO_VALUES,
   type OpenRunMessage,
-  type RunBatch,
 } from '../../protocol/isolateMessages.js';
 import { makeVitals } from '../../resources/vitals.js';
 import { IsolateRuntime } from './isolateRuntime.js';
@@ -48,15 +48,16 @@ async function sumsOf(url: string, later: number): Promise<Record<string, number
     marks: false,
     concurrentTasks: 1,
   };
-  const batch: RunBatch = {
+  const batch: Batch = {
     type: 'batch',
     run: 1,
     batch: 1,
     ids: Int32Array.of(0),
+    publish: Uint8Array.of(1),
+    keep: NO_IDS,
     inputs: NO_VALUES,
-    packed: NO_PACKED,
-    lacking: new Int32Array(0),
     constants: { ids: Int32Array.from(constants.keys()), values: constants },
+    gather: [],
   };
   const sums: Record<string, number> = {};
   await new Promise<void>((resolve) => {

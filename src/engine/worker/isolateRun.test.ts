@@ -3,13 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compileGraph } from '../../graph/compile.js';
 import { CompletionLog } from '../../protocol/completionLog.js';
-import {
-  NO_IDS,
-  NO_PACKED,
-  NO_VALUES,
-  type PackedValues,
-  type RunBatch,
-} from '../../protocol/isolateMessages.js';
+import { type Batch, NO_IDS, NO_VALUES, type PackedValues } from '../../protocol/isolateMessages.js';
 import { STAYED } from '../../protocol/taskRun.js';
 import { toCallables } from './evaluator.js';
 import { IsolateRun } from './isolateRun.js';
@@ -46,22 +40,24 @@ function openRun({ make = numbers, inlineBytes = 1e6 }: Opened = {}) {
   };
   const run = new IsolateRun(message, log);
   run.setFunctions(toCallables(functions));
-  const batch = (lacking: readonly number[]): RunBatch => ({
+  const batch = (lacking: readonly number[]): Batch => ({
     type: 'batch',
     run: 1,
     batch: 1,
     ids: NO_IDS,
+    publish: new Uint8Array(0),
+    keep: NO_IDS,
     inputs: NO_VALUES,
-    packed: NO_PACKED,
     lacking: Int32Array.from(lacking),
     constants: { ids: Int32Array.from(constants.keys()), values: constants },
+    gather: [],
   });
   const [made = -1, used = -1] = ['made', 'used'].map((key) => ids.get(key));
   /** A batch with `ids`, and a copy of `made` if it was gathered. */
-  const sent = (ids: readonly number[], gathered = false): RunBatch => ({
+  const sent = (ids: readonly number[], gathered = false): Batch => ({
     ...batch([]),
     ids: Int32Array.from(ids),
-    packed: gathered ? { ids: Int32Array.of(made), results: [packResult([1, 2, 3])] } : NO_PACKED,
+    packed: gathered ? { ids: Int32Array.of(made), results: [packResult([1, 2, 3])] } : undefined,
   });
   return { run, batch, sent, claims, wanted, made, used };
 }

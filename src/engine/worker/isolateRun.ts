@@ -3,7 +3,7 @@ import { internalError } from '../../base/errors.js';
 import { sizeOf } from '../../graph/sizeOf.js';
 import type { CompletionLog } from '../../protocol/completionLog.js';
 import { fromErrorInfo, toErrorInfo } from '../../protocol/errorInfo.js';
-import type { OpenRunMessage, RunBatch } from '../../protocol/isolateMessages.js';
+import { type Batch, NO_PACKED, type OpenRunMessage } from '../../protocol/isolateMessages.js';
 import { type PackedResult, packedBytes } from '../../protocol/packedResult.js';
 import { functionOf, type Program } from '../../protocol/program.js';
 import {
@@ -98,7 +98,7 @@ export class IsolateRun {
   }
 
   /** Takes the inputs and constants of a batch. */
-  accept(batch: RunBatch): void {
+  accept(batch: Batch): void {
     for (let index = 0; index < batch.inputs.ids.length; index++) {
       const value = batch.inputs.values[index];
       weighShared(value);
@@ -107,7 +107,7 @@ export class IsolateRun {
     this.#unpack(batch);
     // No peer had these inputs. This isolate may have computed one of them in another batch. A task that runs again then
     // counts its use again, and must not drop the input before other tasks have used it.
-    for (const id of batch.lacking) {
+    for (const id of batch.lacking ?? []) {
       if (this.#uses[id] === 0) this.#failed.add(id);
       else this.#uses[id] = KEEP;
     }
@@ -122,7 +122,7 @@ export class IsolateRun {
   }
 
   /** Unpacks inputs. The time counts for the first task, because the message does not relate inputs to tasks. */
-  #unpack({ ids: [first = 0], packed }: RunBatch): void {
+  #unpack({ ids: [first = 0], packed = NO_PACKED }: Batch): void {
     for (const [index, id] of packed.ids.entries()) {
       const result = packed.results[index]!;
       const unpack = (): unknown => unpackResult(result);
@@ -306,14 +306,14 @@ export class IsolateRun {
   }
 
   /** A batch has arrived with results, of which the host evicts the copies again when it must. */
-  arrived({ packed, inputs }: RunBatch): void {
+  arrived({ packed = NO_PACKED, inputs }: Batch): void {
     if (this.#leaving.size === 0) return;
     for (const id of [...packed.ids, ...inputs.ids]) this.#leaving.delete(id);
   }
 
   /** Drops results that have another holder. Results that these batches will use are dropped by a later call. */
-  evict(ids: Int32Array, queued: readonly RunBatch[], current?: RunBatch): void {
-    const needed = new Set(queued.flatMap(({ packed }) => [...packed.ids]));
+  evict(ids: Int32Array, queued: readonly Batch[], current?: Batch): void {
+    const needed = new Set(queued.flatMap(({ packed = NO_PACKED }) => [...packed.ids]));
     for (const batch of current === undefined ? queued : [...queued, current]) {
       const left = batch.ids.filter((id) => this.claims[id] === batch.batch);
       for (const id of left) for (const dependency of this.#dependenciesOf(id)) needed.add(dependency);

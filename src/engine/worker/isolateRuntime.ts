@@ -6,11 +6,11 @@ import { internalError } from '../../base/errors.js';
 import { type Handlers, handle } from '../../base/handlers.js';
 import { CompletionLog } from '../../protocol/completionLog.js';
 import {
+  type Batch,
   type FromIsolate,
   type IsolateBirth,
   type LogRef,
   NO_IDS,
-  type RunBatch,
   type ToIsolate,
 } from '../../protocol/isolateMessages.js';
 import { STAYED, type TaskAway, type TaskRun } from '../../protocol/taskRun.js';
@@ -49,7 +49,7 @@ const SHORT_SECONDS = 1e-3;
 
 /** Progress of a batch, which asynchronous tasks interrupt. */
 interface BatchProgress {
-  readonly batch: RunBatch;
+  readonly batch: Batch;
   readonly run: IsolateRun;
   next: number;
   /** Time at which the batch was received, in seconds since the epoch. */
@@ -74,6 +74,7 @@ export class IsolateRuntime {
   #busy = false;
   readonly #calls: HostCalls;
   readonly #reports: IsolateReports;
+  /** The batch from its start to its end, also while one of its tasks awaits. */
   #current: BatchProgress | undefined;
   /** The record of the last task. It is reused, so that none is allocated per task. */
   readonly #lastRun: TaskRun = {
@@ -87,8 +88,6 @@ export class IsolateRuntime {
   };
   /** True while a task's own code runs, and no method of this class. */
   #inTask = false;
-  /** True from the start of a batch to its end, also while one of its tasks awaits. */
-  #inBatch = false;
   /** Time up to which imports were counted: runs that wait for the same modules share it. */
   #importedUpTo = 0;
   readonly #link: SchedulerLink;
@@ -183,7 +182,7 @@ export class IsolateRuntime {
     return {
       busy: this.#busy,
       inTask: this.#inTask,
-      current: this.#busy && batch !== undefined ? { ...briefBatch(batch), next } : null,
+      current: batch === undefined ? null : { ...briefBatch(batch), next },
       queue: this.#queue.waiting.map(briefBatch),
       runs: Array.from(this.#runs, ([run, { ready }]) => ({ run, loaded: ready === undefined })),
     };
@@ -223,7 +222,7 @@ export class IsolateRuntime {
   /** The modules of a run's functions were imported. While a batch runs, its tasks have the time. */
   #imported(run: IsolateRun, since: number): void {
     const now = this.#clock();
-    if (run.metered !== undefined && !this.#inBatch)
+    if (run.metered !== undefined && this.#current === undefined)
       run.metered.importSeconds = Math.max(0, now - Math.max(since, this.#reports.last, this.#importedUpTo));
     this.#importedUpTo = now;
   }
@@ -257,7 +256,6 @@ export class IsolateRuntime {
     const { batch, run } = progress;
     const { ids } = batch;
     this.#current = progress;
-    this.#inBatch = true;
     run.metered?.enterBatch(ids[progress.next] ?? 0);
     if (progress.next === 0) run.accept(batch);
     let start = this.#clock();
@@ -315,7 +313,7 @@ export class IsolateRuntime {
     }
     run.metered?.leaveBatch(ids[0] ?? 0, this.#clock());
     this.#reports.report(batch.run, run, this.#queue.length === 0);
-    this.#inBatch = false;
+    this.#current = undefined;
     if (run.isLeaving) this.#evict(batch.run, NO_IDS);
     return undefined;
   }

@@ -6,7 +6,7 @@ import { type ErrorInfo, toErrorInfo } from '../../protocol/errorInfo.js';
 import { packFinished } from '../../protocol/finishedTasks.js';
 import type { PackedValues, Values } from '../../protocol/isolateMessages.js';
 import type { FromProcess, IsolateOrders, RunInProcess, ToProcess } from '../../protocol/processMessages.js';
-import { deliver, type Methods } from '../../protocol/workerMessages.js';
+import { deliver, type ExecutingTask, isSameRun, type Methods } from '../../protocol/workerMessages.js';
 import type { Isolate, RunHandler } from '../pool/isolate.js';
 import { ThreadIsolate } from '../pool/threadIsolate.js';
 import { ipcChannel, sendLast, sendToParent } from './parentChannel.js';
@@ -20,7 +20,6 @@ const send = (message: FromProcess): void => sendToParent(channel, message);
 
 class Relay implements RunHandler {
   readonly #run: number;
-  #running = -1;
 
   constructor(run: number) {
     this.#run = run;
@@ -52,21 +51,17 @@ class Relay implements RunHandler {
   lost(_isolate: Isolate, running: number | undefined, cause: Error): void {
     send({ type: 'lost', args: [this.#run, running ?? -1, toErrorInfo(cause)] });
   }
-
-  poll(isolate: Isolate): void {
-    isolate.poll(this.#run);
-    const running = isolate.running(this.#run);
-    if (running !== this.#running) send({ type: 'running', args: [this.#run, running] });
-    this.#running = running;
-  }
 }
 
 /** Ends the process once its last messages are out, because the isolate is gone or stuck. */
 const end = (): void => sendLast(channel, { type: 'ready', args: [] });
 
 let isolate: ThreadIsolate | undefined;
-const relays = new Map<number, Relay>();
-let poll: NodeJS.Timeout | undefined;
+/** The open runs. */
+const runs = new Set<number>();
+let timer: NodeJS.Timeout | undefined;
+/** The last report of the running task. */
+let reported: ExecutingTask | undefined;
 
 function theIsolate(): ThreadIsolate {
   if (isolate === undefined) throw internalError('The first message to an isolate was not its birth.');
@@ -74,23 +69,27 @@ function theIsolate(): ThreadIsolate {
 }
 
 function open(run: RunInProcess): void {
-  const handler = new Relay(run.run);
-  relays.set(run.run, handler);
+  runs.add(run.run);
   const { size } = run.program;
   const claims = new Int32Array(new SharedArrayBuffer(4 * size));
   const wanted = new Uint8Array(new SharedArrayBuffer(size));
-  theIsolate().open({ ...run, claims, wanted, handler });
-  poll ??= setInterval(() => {
-    for (const relay of relays.values()) relay.poll(theIsolate());
-  }, POLL_MS);
+  theIsolate().open({ ...run, claims, wanted, handler: new Relay(run.run) });
+  timer ??= setInterval(poll, POLL_MS);
+}
+
+function poll(): void {
+  for (const run of runs) theIsolate().poll(run);
+  const { executing } = theIsolate();
+  if (!isSameRun(executing, reported)) send({ type: 'running', args: [executing] });
+  reported = executing;
 }
 
 function close(run: number): void {
-  relays.delete(run);
+  runs.delete(run);
   theIsolate().close(run);
-  if (relays.size > 0) return;
-  clearInterval(poll);
-  poll = undefined;
+  if (runs.size > 0) return;
+  clearInterval(timer);
+  timer = undefined;
 }
 
 const orders: Methods<IsolateOrders> = {
@@ -99,7 +98,7 @@ const orders: Methods<IsolateOrders> = {
     send({ type: 'ready', args: [] });
   },
   open,
-  dispatch: (run, batch) => theIsolate().dispatch(run, batch),
+  dispatch: (batch) => theIsolate().dispatch(batch),
   release: (run, ids) => theIsolate().release(run, ids),
   fetch: (run, ids) => theIsolate().fetch(run, ids),
   steal: (run, ids) => theIsolate().steal(run, ids),

@@ -3,7 +3,12 @@ import type { CompletionColumns } from '../../protocol/completionLog.js';
 import { toErrorInfo } from '../../protocol/errorInfo.js';
 import { packFinished } from '../../protocol/finishedTasks.js';
 import type { ProfileCycle } from '../../protocol/profileCycle.js';
-import type { FromWorker, WorkerReports as Reports, RunTask } from '../../protocol/workerMessages.js';
+import type {
+  ExecutingTask,
+  FromWorker,
+  WorkerReports as Reports,
+  RunTask,
+} from '../../protocol/workerMessages.js';
 import type { HostEvents } from '../host/hostTypes.js';
 import { sendFinished, sendValues } from '../worker/sendValues.js';
 
@@ -52,8 +57,8 @@ export class CorrectedEvents implements HostEvents {
     this.#send({ type: 'restarted', running, error: toErrorInfo(cause), isWanted });
   }
 
-  running(...[task, since]: Reports['running']): void {
-    this.#send({ type: 'running', args: [task, this.#correct(since)] });
+  running(task: ExecutingTask | undefined): void {
+    this.#send({ type: 'running', task: task && { ...task, since: this.#correct(task.since) } });
   }
 
   noteFull(why: Error | undefined, still: boolean): void {

@@ -7,14 +7,15 @@ import type { Transfer } from '../../protocol/clusterObserver.js';
 import { fromErrorInfo } from '../../protocol/errorInfo.js';
 import { type FinishedTasks, unpackFinished } from '../../protocol/finishedTasks.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
-import type { PackedResult, ResultId } from '../../protocol/packedResult.js';
+import type { Batch } from '../../protocol/isolateMessages.js';
+import type { GatherInput, PackedResult, ResultId } from '../../protocol/packedResult.js';
 import type { Several } from '../../protocol/several.js';
 import {
   type CallContext,
   deliver,
+  type ExecutingTask,
   type FromWorker,
-  type GatherInput,
-  type HostBatch,
+  hasEnded,
   type MessageOf,
   type ToWorker,
   type WorkerLink,
@@ -30,7 +31,7 @@ import {
   type WorkerHost,
 } from '../host/hostTypes.js';
 import { sendBatch } from '../host/sendBatch.js';
-import { type Executing, UnmeasuredTime } from '../metrics/unmeasuredTime.js';
+import { UnmeasuredTime } from '../metrics/unmeasuredTime.js';
 import { MessageLog } from '../pool/messageLog.js';
 import { Outbox } from '../pool/outbox.js';
 import { PendingCalls } from '../pool/pendingCalls.js';
@@ -83,7 +84,7 @@ export class ProcessHost implements WorkerHost {
   readonly #open = new Set<number>();
   /** Task time that the process has not reported. */
   readonly #time = new UnmeasuredTime();
-  #executing: Executing | undefined;
+  running: ExecutingTask | undefined;
   readonly #silence: SilenceWatch;
   readonly #exited: Promise<void>;
   #exit: () => void = () => undefined;
@@ -108,8 +109,13 @@ export class ProcessHost implements WorkerHost {
       this.#outbox.post({ type: 'clock', sent, remote: this.#options.clock() });
     },
     finished: (message) => this.#finished(message),
-    restarted: ({ running, error, isWanted }) =>
-      this.#events.restarted(running, fromErrorInfo(error), isWanted),
+    running: ({ task }) => {
+      this.running = task;
+    },
+    restarted: ({ running, error, isWanted }) => {
+      this.running = undefined;
+      this.#events.restarted(running, fromErrorInfo(error), isWanted);
+    },
     full: ({ why, still }) => this.#events.noteFull(why && fromErrorInfo(why), still),
     'call-taken': ({ call }) => this.#calls.taken(call),
     called: (message) => this.#calls.answer(message),
@@ -163,17 +169,17 @@ export class ProcessHost implements WorkerHost {
     this.#outbox.postLater({ type: 'open', run });
   }
 
-  dispatch(run: number, batch: HostBatch): void {
+  dispatch(batch: Batch): void {
     sendBatch(
       batch,
-      (cloneable) => this.#outbox.post({ type: 'batch', run, ...cloneable }),
+      (cloneable) => this.#outbox.post(cloneable),
       (value) => deserialize(serialize(value)),
     );
   }
 
   close(run: number): void {
     this.#open.delete(run);
-    this.#time.closed(run, this.#executing?.run === run);
+    this.#time.closed(run, this.running?.run === run);
     this.#outbox.postLater({ type: 'close', args: [run] });
     this.#unrefIfIdle();
   }
@@ -283,10 +289,6 @@ export class ProcessHost implements WorkerHost {
   }
 
   #reported(report: MessageOf<WorkerReports>): void {
-    if (report.type === 'running') {
-      const [task, since] = report.args;
-      this.#executing = task && { ...task, since };
-    }
     if (report.type === 'metrics') this.#time.measured(report.args[1]);
     deliver<WorkerReports, keyof WorkerReports>(this.#events, report);
   }
@@ -302,6 +304,7 @@ export class ProcessHost implements WorkerHost {
 
   #finished(message: FinishedTasks): void {
     const { columns, arrived } = unpackFinished(message);
+    if (hasEnded(this.running, message.run, columns)) this.running = undefined;
     this.#time.ended(message.run, columns);
     this.#events.finished(message.run, columns, arrived);
   }
@@ -311,7 +314,7 @@ export class ProcessHost implements WorkerHost {
     this.#calls.abandon(this.name, cause);
     this.#options.ended();
     const now = this.#options.clock();
-    this.#events.metrics(this.#time.died(this.#executing, 'failed', now), now);
+    this.#events.metrics(this.#time.died(this.running, 'failed', now), now);
     this.#events.lost(this.#started ? cause : workerStartError(this.name, cause));
   }
 }

@@ -2,8 +2,7 @@
 
 import { pushTo } from '../../base/lookUps.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
-import type { PackedResult, ResultId } from '../../protocol/packedResult.js';
-import type { GatherInput } from '../../protocol/workerMessages.js';
+import type { GatherInput, PackedResult, ResultId } from '../../protocol/packedResult.js';
 import type { Gathered, PeerAnswer, Peers } from '../host/peers.js';
 import { FailedFetches } from '../transfer/failedFetches.js';
 import { OpenTransfers } from '../transfer/openTransfers.js';

@@ -64,7 +64,7 @@ class WorkerProcess {
     },
     birth: () => {},
     open: ({ run }) => this.#host.open({ ...run, shared: undefined }),
-    batch: (batch) => this.#host.dispatch(batch.run, batch),
+    batch: (batch) => this.#host.dispatch(batch),
     take: ({ call, gather, what }) => void this.#answer(call, this.#host.take(gather, what)),
     flush: ({ call }) => void this.#answer(call, this.#host.flush()),
     dump: ({ call }) => void this.#answer(call, this.#host.dump()),
