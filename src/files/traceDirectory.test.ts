@@ -179,7 +179,7 @@ describe('a trace directory', () => {
 
 describe('a truncated trace directory', () => {
   it('has all batches before the byte at which it was truncated', () => {
-    const { directory, played } = recorded({ seed: 9, sizes: [20, 25] }, 16);
+    const { directory, played } = recorded({ seed: 9, sizes: [8, 9] }, 6);
     const rows = expectedTasks(played);
     const file = join(directory, tableFile('tasks'));
     const meta = join(directory, 'meta.json');
@@ -192,7 +192,7 @@ describe('a truncated trace directory', () => {
       assert.notEqual(trace.damage, undefined);
       const { length } = trace.tasks;
       assert.ok(
-        length === last || length === last - 16 || last === rows.length,
+        length === last || length === last - 6 || last === rows.length,
         `${length} rows after ${last}`,
       );
       // Reading all columns is slow, so do it once for every number of rows.
@@ -208,7 +208,7 @@ describe('a truncated trace directory', () => {
   });
 
   it('opens if any table is truncated at any byte', () => {
-    const { directory } = recorded({ seed: 9, sizes: [20, 25] }, 16);
+    const { directory } = recorded({ seed: 9, sizes: [8, 9] }, 6);
     fc.assert(
       fc.property(fc.constantFrom(...RECORDED_TABLES), fc.nat(), (table, at) => {
         const bytes = readFileSync(join(directory, tableFile(table)));
@@ -223,7 +223,7 @@ describe('a truncated trace directory', () => {
   });
 
   it('with changed bits opens, or is refused with a reason', () => {
-    const { directory } = recorded({ seed: 12, sizes: [20, 25] }, 16);
+    const { directory } = recorded({ seed: 12, sizes: [8, 9] }, 6);
     const names = readdirSync(directory);
     const flips = fc.array(fc.tuple(fc.constantFrom(...names), fc.nat(), fc.nat(7)), {
       minLength: 1,
