@@ -219,7 +219,7 @@ clusterTest(
   },
 );
 
-clusterTest('the cluster that connect() started closes with its client', async ({ processes }) => {
+sharedClusterTest('the cluster that connect() started closes with its client', async ({ processes }) => {
   const client = await connect({ workers: 1, processes });
   const cluster = client.cluster;
   assert.equal(await client.submit(t.inc, 1).result(), 2);
