@@ -115,6 +115,6 @@ export async function measuredWith(
     const found = await measure(client, name);
     if (shows.every((key) => found.metrics.has(key)) && found.inTasks >= found.duration - missing)
       return found;
-    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setTimeout(resolve, 2));
   }
 }
