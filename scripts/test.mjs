@@ -15,7 +15,7 @@ import { cpuSeconds } from './lib/cpuSeconds.mjs';
 import { isRuntimeTest } from './lib/runtimeTests.mjs';
 import { withSourceLines } from './lib/sourceLines.mjs';
 import { runTestFiles } from './lib/testFile.mjs';
-import { inBatches, longestFirst, testFiles } from './lib/testFiles.mjs';
+import { inBatches, longestFirst, testFiles, WAITING } from './lib/testFiles.mjs';
 
 /** Time limit of a process in seconds. It ends a hang, and nothing else: a loaded machine may need ten times as long. */
 const DEFAULT_TIMEOUT = 480;
@@ -111,11 +111,13 @@ async function main() {
     for (const step of STEPS) add(step.name, await runStep(step));
   }
   const files = chosenFiles();
-  const queue = inBatches(longestFirst(root, files));
+  const others = files.filter((file) => !WAITING.includes(file));
+  const queue = inBatches(longestFirst(root, others));
+  const waiting = WAITING.filter((file) => files.includes(file)).map((file) => [file]);
   const times = [];
   const shared = options.browser ? await shareBrowser() : undefined;
-  const lane = async () => {
-    for (let group = queue.shift(); group !== undefined && !abort.signal.aborted; group = queue.shift()) {
+  const lane = async (take) => {
+    for (let group = take(); group !== undefined && !abort.signal.aborted; group = take()) {
       const paths = group.map((file) => join(root, file));
       const results = await runTestFiles(paths, {
         cwd: root,
@@ -130,9 +132,12 @@ async function main() {
       }
     }
   };
-  // One more than cores, because tests wait for processes. Not many more, because tests start workers of their own.
+  // One more than cores, because tests wait for processes. Not many more, because tests start workers of their own. One
+  // further lane has the tests that only wait.
   const lanes = Number(options.concurrency ?? Math.min(4, availableParallelism() + 1));
-  await Promise.all(Array.from({ length: lanes }, lane));
+  const running = Array.from({ length: lanes }, () => lane(() => queue.shift() ?? waiting.shift()));
+  if (options.concurrency === undefined) running.push(lane(() => waiting.shift()));
+  await Promise.all(running);
   await shared?.close();
   if (files.length === 0) {
     total.failed += 1;

@@ -157,7 +157,7 @@ test('no file at all is a failure', async () => {
   assert.equal((await runTests({})).last, '0 passed, 1 failed');
 });
 
-test('runs the tests of the whole package first, and names the slowest files', async () => {
+test('runs the tests of the whole package first and waiting ones last in one lane, and names the slowest files', async () => {
   const note = (name) =>
     `require('node:test').test('a', () => { console.log('${name}'); throw new Error(''); });`;
   const files = {
@@ -167,11 +167,13 @@ test('runs the tests of the whole package first, and names the slowest files', a
     'dist/large.test.js': `${note('large')} // ${'-'.repeat(500)}`,
     'test/whole.test.ts': '',
     'dist-test/test/whole.test.js': note('whole'),
+    'test/dask/run.test.ts': '',
+    'dist-test/test/dask/run.test.js': note('waiting'),
   };
   const { stdout } = await runTests(files, ['--concurrency', '1']);
-  assert.match(stdout, /\| whole[\s\S]*\| large[\s\S]*\| small/);
-  assert.match(stdout, /slowest: (dist\S+ [\d.]+ s(, |$)){3}/m);
-  assert.match(stdout, /^3 test files on Node v[\d.]+, \d+ s/m);
+  assert.match(stdout, /\| whole[\s\S]*\| large[\s\S]*\| small[\s\S]*\| waiting/);
+  assert.match(stdout, /slowest: (dist\S+ [\d.]+ s(, |$)){4}/m);
+  assert.match(stdout, /^4 test files on Node v[\d.]+, \d+ s/m);
 });
 
 test('--runtime selects only the tests that depend on the version of Node', async () => {

@@ -159,7 +159,7 @@ describe('longpole analyze', () => {
     assert.deepEqual([code, stdout], [0, '']);
     const rows: object[] = JSON.parse(readFileSync(path('tables/task-bottleneck.json'), 'utf8'));
     assert.equal(rows.length, 4140);
-    await succeed('analyze', '-o', path('both'), '-f', 'csv', tasks, chrome);
+    await succeed('analyze', '-a', 'task-balance', '-o', path('both'), '-f', 'csv', tasks, chrome);
     assert.deepEqual(readdirSync(path('both')), ['1-tasks.msgpack', '2-catapult.json']);
   });
 

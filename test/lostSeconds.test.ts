@@ -44,7 +44,7 @@ async function untilSeconds(
     const sum = [...found].reduce((all, [of, one]) => all + (of === (activity ?? of) ? one : 0), 0);
     if (sum >= least) return found;
     assert.ok(performance.now() < end, `${prefix} has ${JSON.stringify([...found])}`);
-    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setTimeout(resolve, 2));
   }
 }
 
@@ -52,7 +52,7 @@ async function untilExists(path: string): Promise<void> {
   const end = performance.now() + PATIENCE;
   while (!existsSync(path)) {
     assert.ok(performance.now() < end, 'the task has not begun');
-    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setTimeout(resolve, 2));
   }
 }
 

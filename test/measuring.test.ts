@@ -29,7 +29,7 @@ async function metricsOnce(
         new Map(Array.from(scheduler.cumulativeWorkerMetrics, ([key, value]) => [key.join(), value])),
     );
     if (isSo(metrics)) return metrics;
-    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setTimeout(resolve, 2));
   }
 }
 
@@ -108,7 +108,7 @@ for (const processes of [false, true]) {
       const found = await client.runOnScheduler(async ({ scheduler: { spans } }) => {
         let load = spans.get(['Alice', 'load']);
         while (load === undefined || !load.done || load.cumulativeWorkerMetrics.size < 2) {
-          await new Promise((resolve) => setImmediate(resolve));
+          await new Promise((resolve) => setTimeout(resolve, 2));
           load = spans.get(['Alice', 'load']);
         }
         return { load, alice: spans.get(['Alice']), default: spans.get(['default']), ids: spans.ids };
@@ -163,7 +163,7 @@ for (const processes of [false, true]) {
         Object.values(node?.children ?? {}).find(({ description }) => description.name === 'burn');
       let outer = await samplesIn();
       while ((inner(outer)?.count ?? 0) < 10) {
-        await new Promise((resolve) => setImmediate(resolve));
+        await new Promise((resolve) => setTimeout(resolve, 2));
         outer = await samplesIn();
       }
       assert.equal(running.status, 'pending');
@@ -238,7 +238,7 @@ for (const processes of [false, true]) {
       {
         await using _ = sampler.sample('managed', { measure: 'managed', interval: 0.02, client });
         while ((sampler.samples.get('managed')?.at(-1)?.bytes ?? 0) < 8e6)
-          await new Promise((resolve) => setImmediate(resolve));
+          await new Promise((resolve) => setTimeout(resolve, 2));
       }
       assert.ok(client.memory().process > 0);
       // The reference keeps the result until here, because an unreachable future releases its result.
@@ -260,7 +260,7 @@ test('a MemorySampler sees the memory of a thread while the task that holds it r
     const held = client.submit(holdUntilOpen, gate, 400e6);
     const latest = (label: string): number => sampler.samples.get(label)?.at(-1)?.bytes ?? 0;
     while (latest('process') < 400e6 || latest('recent') < 300e6)
-      await new Promise((resolve) => setImmediate(resolve));
+      await new Promise((resolve) => setTimeout(resolve, 2));
     Atomics.store(gate, 0, 1);
     Atomics.notify(gate, 0);
     assert.equal(await held.result(), 400e6);

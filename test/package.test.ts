@@ -25,17 +25,14 @@ function npmEnvironment(): NodeJS.ProcessEnv {
 }
 
 async function packAndInstall(): Promise<void> {
-  const env = npmEnvironment();
-  await runOrThrow('npm', ['pack', '--pack-destination', folder], { cwd: repositoryPath('.'), env });
-  const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz'));
-  assert.ok(tarball !== undefined);
   mkdirSync(project);
   writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }');
   const registry = await LocalRegistry.start(repositoryPath('node_modules'));
   try {
-    // A program in TypeScript must install the types of Node.
-    const packages = [join(folder, tarball), '@types/node'];
-    await runOrThrow('npm', ['install', '--registry', registry.url, ...packages], { cwd: project, env });
+    // With `--install-links`, npm packs the folder as `npm pack` does, and installs that. A program in TypeScript must install
+    // the types of Node.
+    const args = ['--install-links', '--registry', registry.url, repositoryPath('.'), '@types/node'];
+    await runOrThrow('npm', ['install', ...args], { cwd: project, env: npmEnvironment() });
   } finally {
     await registry.close();
   }

@@ -47,11 +47,27 @@ export const COMPUTING = [
 /** Tests that take longest, the longest first. Their size does not show how long they take. */
 export const LONGEST = [
   'dist-test/test/samples.test.js',
-  'dist-test/test/cluster/faults.test.js',
+  'dist-test/test/runCommand.test.js',
+  'dist-test/test/package.test.js',
   'dist-test/test/dask/cluster.test.js',
+  'dist-test/test/dask/runSetups.test.js',
   'dist-test/test/commandLine.test.js',
+  'dist/files/traceDirectory.test.js',
   'dist/engine/cluster/protocolModel.test.js',
   'dist/engine/scheduler/clusterScheduler.test.js',
+];
+/**
+ * Tests that compute for less than a third of their time and otherwise wait for processes and for time limits, the longest
+ * first. They run beside the other tests.
+ */
+export const WAITING = [
+  'dist-test/test/cluster/faults.test.js',
+  'dist-test/test/cluster/programFaults.test.js',
+  'dist-test/test/python/observe.test.js',
+  'dist-test/test/dask/run.test.js',
+  'dist-test/test/dask/faults.test.js',
+  'dist-test/test/dask/runFaults.test.js',
+  'dist-test/test/dask/examples.test.js',
 ];
 /** Files per process. A file that hangs or ends its process prevents the files behind it from running. */
 const BATCH_SIZE = 16;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { COMPUTING, inBatches, LONGEST, longestFirst, testFiles } from './testFiles.mjs';
+import { COMPUTING, inBatches, LONGEST, longestFirst, testFiles, WAITING } from './testFiles.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Modules of Node that cannot make one test disturb another. */
@@ -55,8 +55,13 @@ test('only files that compute share processes, in their order', () => {
 });
 
 test('the longest files start first, then tests of the whole package, the larger ones first', () => {
-  const order = longestFirst(root, testFiles(root, { browser: false }));
+  const files = testFiles(root, { browser: false });
+  const order = longestFirst(root, files);
   assert.deepEqual(order.slice(0, LONGEST.length), LONGEST);
   const whole = order.map((file) => file.startsWith('dist-test/')).slice(LONGEST.length);
   assert.equal(whole.lastIndexOf(true) + 1, whole.indexOf(false));
+  assert.deepEqual(
+    WAITING.filter((file) => !files.includes(file) || LONGEST.includes(file)),
+    [],
+  );
 });

@@ -20,7 +20,7 @@ import type { Outgoing } from './outlet.js';
 const story = fc.record({
   seed: fc.integer({ min: 1, max: 1e9 }),
   sizes: fc.array(fc.oneof(fc.integer({ min: 0, max: 40 }), fc.constantFrom(511, 512, 700)), {
-    maxLength: 6,
+    maxLength: 3,
   }),
   workers: fc.integer({ min: 2, max: 4 }),
   batch: fc.constantFrom(1, 7, 60),

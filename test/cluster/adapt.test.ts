@@ -1,6 +1,5 @@
 // `adapt`: the number of workers follows the load. Gates keep tasks running; checks are so frequent that no test waits.
 import assert from 'node:assert/strict';
-import { connect } from 'longpole';
 import { t } from './clusterTasks.js';
 import { clusterTest, open, started, until } from './support.js';
 
@@ -72,15 +71,12 @@ clusterTest(
 
 clusterTest(
   'a task that needs a resource waits for the first worker of an adaptive cluster',
-  async ({ processes }) => {
-    await using client = await connect(
-      { workers: 1, processes, resources: { GPU: 1 } },
-      { setAsDefault: false },
-    );
+  async ({ client }) => {
     await client.adapt({ minimum: 0, maximum: 1, ...EAGER });
     await until('no worker is left', () => client.cluster.size === 0);
     assert.equal(await client.submit(t.inc, 1, { resources: { GPU: 1 } }).result(), 2);
   },
+  { workers: 1, resources: { GPU: 1 } },
 );
 
 clusterTest(

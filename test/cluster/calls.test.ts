@@ -2,7 +2,17 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { annotate, asCompleted, compute, delayed, Future, LongpoleError, progress, wait } from 'longpole';
+import {
+  annotate,
+  asCompleted,
+  compute,
+  connect,
+  delayed,
+  Future,
+  LongpoleError,
+  progress,
+  wait,
+} from 'longpole';
 import { t } from './clusterTasks.js';
 import { open, rejection, sharedClusterTest, started } from './support.js';
 
@@ -139,5 +149,18 @@ sharedClusterTest(
     const image = readFileSync(path, 'utf8');
     assert.equal(image.split('class="box"').length - 1, 3);
     assert.equal(image.split('class="edge"').length - 1, 3);
+  },
+);
+
+sharedClusterTest(
+  'a function of client.run() runs during a long task although another cluster has a worker of the same name',
+  async ({ client, folder, processes }) => {
+    await using other = await connect({ workers: 1, processes }, { setAsDefault: false });
+    assert.equal(await other.submit(t.inc, 1).result(), 2);
+    const held = client.submit(t.hold, folder, 'gate', 1, { workers: 'worker-0' });
+    await started(folder, 'gate');
+    assert.deepEqual(await client.run(() => 'here', { workers: 'worker-0' }), { 'worker-0': 'here' });
+    open(folder, 'gate');
+    assert.equal(await held.result(), 1);
   },
 );

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { wait } from 'longpole';
 import type { Trace } from 'longpole/trace';
 import { t } from './clusterTasks.js';
-import { clusterTest, open, rejection, sharedClusterTest, started, until } from './support.js';
+import { open, rejection, sharedClusterTest, started, until } from './support.js';
 
 const LARGE = 100_000;
 
@@ -107,7 +107,7 @@ sharedClusterTest('a handler that throws is reported and does not stop the other
   assert.ok(texts.length === 2 && texts.every((text) => text.includes('a faulty handler')));
 });
 
-clusterTest('restartWorkers replaces workers and keeps results', async ({ client, cluster }) => {
+sharedClusterTest('restartWorkers replaces workers and keeps results', async ({ client, cluster }) => {
   const [first = ''] = cluster.workers;
   const { started: before } = client.schedulerInfo().workers[first]!;
   const large = client.submit(t.zeros, LARGE, 3, { workers: first });
@@ -118,17 +118,20 @@ clusterTest('restartWorkers replaces workers and keeps results', async ({ client
   assert.equal((await large)[LARGE - 1], 3);
 });
 
-clusterTest('restart cancels all tasks and replaces all workers', async ({ client, cluster, folder }) => {
-  const held = client.submit(t.holdAsync, folder, 'gate', 1);
-  const computed = rejection(client.compute([]).then(() => client.submit(t.holdAsync, folder, 'other', 1)));
-  const done = client.submit(t.zeros, LARGE, 1);
-  await started(folder, 'gate');
-  await started(folder, 'other');
-  await done.wait();
-  await client.restart();
-  assert.match(String(await rejection(held.result())), /restart/);
-  assert.match(String(await computed), /restart/);
-  assert.equal(done.status, 'cancelled');
-  assert.equal(cluster.workers.length, 2);
-  assert.equal(await client.submit(t.inc, 1), 2);
-});
+sharedClusterTest(
+  'restart cancels all tasks and replaces all workers',
+  async ({ client, cluster, folder }) => {
+    const held = client.submit(t.holdAsync, folder, 'gate', 1);
+    const computed = rejection(client.compute([]).then(() => client.submit(t.holdAsync, folder, 'other', 1)));
+    const done = client.submit(t.zeros, LARGE, 1);
+    await started(folder, 'gate');
+    await started(folder, 'other');
+    await done.wait();
+    await client.restart();
+    assert.match(String(await rejection(held.result())), /restart/);
+    assert.match(String(await computed), /restart/);
+    assert.equal(done.status, 'cancelled');
+    assert.equal(cluster.workers.length, 2);
+    assert.equal(await client.submit(t.inc, 1), 2);
+  },
+);

@@ -117,7 +117,7 @@ sharedClusterTest(
   { workers: 1 },
 );
 
-clusterTest('a lock is free after the death of its worker', async (setting) => {
+sharedClusterTest('a lock is free after the death of its worker', async (setting) => {
   const { client } = setting;
   const lock = new Lock('lock', { client });
   const future = client.submit(c.keepLock, { workers: 'worker-0' });
@@ -126,6 +126,7 @@ clusterTest('a lock is free after the death of its worker', async (setting) => {
   await kill(setting, 'worker-0');
   assert.equal(await acquired, true);
   future.cancel();
+  await lock.release();
 });
 
 sharedClusterTest('a cancelled task keeps its lock until its code has ended', async ({ client, cluster }) => {
@@ -151,7 +152,7 @@ sharedClusterTest('a cancelled task waits no longer', async ({ client, cluster, 
   await unused(cluster);
 });
 
-clusterTest('a dead task waits no longer', async (setting) => {
+sharedClusterTest('a dead task waits no longer', async (setting) => {
   const { client, cluster, folder } = setting;
   const lock = new Lock('lock', { client });
   await lock.acquire();

@@ -172,9 +172,9 @@ const PIECE = 500_000;
 const limitOf = (processes: boolean): number => (processes ? 300e6 : 32e6);
 
 clusterTest(
-  'results of four times the memory limit are spilled and read back, and their files are removed',
+  'results of twice the memory limit are spilled and read back, and their files are removed',
   async ({ client, cluster, processes }) => {
-    const count = Math.ceil((4 * limitOf(processes)) / (8 * PIECE));
+    const count = Math.ceil((2 * limitOf(processes)) / (8 * PIECE));
     const pieces = Array.from({ length: count }, (_, i) => client.submit(t.zeros, PIECE, i));
     const totals = client.map(t.total, pieces);
     // All pieces exist before a task uses the first piece.

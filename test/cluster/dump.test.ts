@@ -8,9 +8,9 @@ import { inspect } from 'node:util';
 import { connect } from 'longpole';
 import { dumpAndKill, dumpOf, packageUrl, startNode, withFolder } from '../support/programs.js';
 import { t } from './clusterTasks.js';
-import { clusterTest, open, started, until } from './support.js';
+import { clusterTest, open, sharedClusterTest, started, until } from './support.js';
 
-clusterTest(
+sharedClusterTest(
   'a dump names the running task, the stack of its thread and the task that waits for it',
   async ({ client, folder }) => {
     const held = client.submit(t.hold, folder, 'a', 1, { key: 'the-held' });
@@ -43,26 +43,29 @@ clusterTest(
   },
 );
 
-clusterTest('a brief dump has at most 40 lines, however many tasks wait', async ({ client, folder }) => {
-  const held = client.submit(t.hold, folder, 'a', 1, { key: 'the-held' });
-  const others = Array.from({ length: 100 }, (_, index) =>
-    client.submit(t.inc, held, { key: `next-${index}` }),
-  );
-  const results = client.gather(others);
-  const each = others.map((one) => one.result());
-  await started(folder, 'a');
-  const dump = await client.dump();
-  const lines = dump.brief().split('\n');
-  assert.ok(lines.length <= 40, dump.brief());
-  assert.match(lines[0] ?? '', /^tasks: processing 101$|^tasks: .*waiting/);
-  assert.match(dump.brief(), /\n {2}and 96 more\n/);
-  assert.match(dump.brief(), /\n {2}Future\.result\(next-0\) and 99 more, [\d.]+ s\n/);
-  assert.match(dump.brief(), /\n {2}Client\.gather\(\), /);
-  assert.equal(lines.filter((line) => /^ {2}worker-\d running pid /.test(line)).length, 2);
-  open(folder, 'a');
-  await Promise.all([results, ...each]);
-  assert.deepEqual((await client.dump()).waits, []);
-});
+sharedClusterTest(
+  'a brief dump has at most 40 lines, however many tasks wait',
+  async ({ client, folder }) => {
+    const held = client.submit(t.hold, folder, 'a', 1, { key: 'the-held' });
+    const others = Array.from({ length: 100 }, (_, index) =>
+      client.submit(t.inc, held, { key: `next-${index}` }),
+    );
+    const results = client.gather(others);
+    const each = others.map((one) => one.result());
+    await started(folder, 'a');
+    const dump = await client.dump();
+    const lines = dump.brief().split('\n');
+    assert.ok(lines.length <= 40, dump.brief());
+    assert.match(lines[0] ?? '', /^tasks: processing 101$|^tasks: .*waiting/);
+    assert.match(dump.brief(), /\n {2}and 96 more\n/);
+    assert.match(dump.brief(), /\n {2}Future\.result\(next-0\) and 99 more, [\d.]+ s\n/);
+    assert.match(dump.brief(), /\n {2}Client\.gather\(\), /);
+    assert.equal(lines.filter((line) => /^ {2}worker-\d running pid /.test(line)).length, 2);
+    open(folder, 'a');
+    await Promise.all([results, ...each]);
+    assert.deepEqual((await client.dump()).waits, []);
+  },
+);
 
 clusterTest('a dump shows the current step of close()', async ({ client, cluster }) => {
   const gate = new EventEmitter();
@@ -124,7 +127,7 @@ test('a dump is complete after a time limit even if a worker process does not an
   }
 });
 
-clusterTest(
+sharedClusterTest(
   'a message that a worker cannot read ends the thread, and a new thread runs the tasks',
   async ({ client, folder }) => {
     const causes: string[] = [];

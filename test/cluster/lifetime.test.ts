@@ -84,7 +84,7 @@ clusterTest(
   { workers: 1 },
 );
 
-clusterTest('tasks of released pending futures do not run', async ({ client, folder }) => {
+sharedClusterTest('tasks of released pending futures do not run', async ({ client, folder }) => {
   const held = [0, 1].map((i) => client.submit(t.hold, folder, `gate${i}`, i));
   await Promise.all([started(folder, 'gate0'), started(folder, 'gate1')]);
   const path = join(folder, 'calls');
@@ -99,7 +99,7 @@ clusterTest('tasks of released pending futures do not run', async ({ client, fol
   assert.equal(existsSync(path), false);
 });
 
-clusterTest(
+sharedClusterTest(
   'cancel ends pending, running and finished futures and their dependents',
   async ({ client, folder }) => {
     const running = client.submit(t.spin, folder, 'spin');
@@ -219,7 +219,7 @@ clusterTest(
   },
 );
 
-clusterTest('the cluster that connect() started closes with its client', async ({ processes }) => {
+sharedClusterTest('the cluster that connect() started closes with its client', async ({ processes }) => {
   const client = await connect({ workers: 1, processes });
   const cluster = client.cluster;
   assert.equal(await client.submit(t.inc, 1).result(), 2);

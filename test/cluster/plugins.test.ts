@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { LongpoleError, type SchedulerPlugin, type TransitionInfo } from 'longpole';
 import { t } from './clusterTasks.js';
-import { clusterTest, rejection, until } from './support.js';
+import { clusterTest, rejection, sharedClusterTest, until } from './support.js';
 
 const url = new URL('./workerPlugins.js', import.meta.url).href;
 
@@ -28,9 +28,9 @@ function notes(path: string): string[][] {
     .map((line) => JSON.parse(line));
 }
 
-clusterTest('a scheduler plugin receives the details of each run that ends', async ({ client }) => {
+sharedClusterTest('a scheduler plugin receives the details of each run that ends', async ({ client }) => {
   const infos = new Map<string, TransitionInfo>();
-  await client.registerPlugin({
+  const remove = await client.registerPlugin({
     transition: (key, start, finish, info) => {
       if (start === 'processing') infos.set(`${key} ${finish}`, info);
       else assert.equal(info.startstops, undefined, `${key}: ${start} to ${finish}`);
@@ -40,7 +40,7 @@ clusterTest('a scheduler plugin receives the details of each run that ends', asy
   const zeros = client.submit(t.zeros, 100_000, 1, { key: 'zeros', workers: [first!] });
   await zeros.wait();
   await client.submit(t.total, zeros, { key: 'total', workers: [second!] }).result();
-  await rejection(client.submit(t.fail, 'boo', { key: 'bad' }).result());
+  await rejection(client.submit(t.fail, 'boo', { key: 'failed' }).result());
   const made = infos.get('zeros memory');
   assert.deepEqual([made?.type, made?.thread, made?.worker], ['Float64Array', 0, first]);
   assert.ok(made!.nbytes! >= 800_000);
@@ -48,7 +48,7 @@ clusterTest('a scheduler plugin receives the details of each run that ends', asy
   for (const [name, actions] of [
     ['zeros memory', ['compute']],
     ['total memory', ['transfer', 'compute']],
-    ['bad erred', ['compute']],
+    ['failed erred', ['compute']],
   ] as const) {
     const { startstops = [], nbytes, type, thread } = infos.get(name)!;
     assert.deepEqual(
@@ -58,16 +58,17 @@ clusterTest('a scheduler plugin receives the details of each run that ends', asy
     );
     const row = rows.get(name.split(' ')[0]!)!;
     assert.deepEqual([nbytes, thread], [row.nbytes, row.thread], name);
-    if (!name.startsWith('bad')) assert.equal(type, row.type);
+    if (!name.startsWith('failed')) assert.equal(type, row.type);
     for (const one of startstops)
       assert.ok(
         row.startstops.some((other) => isDeepStrictEqual(one, other)),
         name,
       );
   }
+  await remove();
 });
 
-clusterTest(
+sharedClusterTest(
   "a scheduler plugin receives every transition of a task between Dask's states",
   async (setting) => {
     const { client, cluster } = setting;
@@ -145,23 +146,26 @@ clusterTest(
   },
 );
 
-clusterTest('a removed worker plugin is torn down and receives no more transitions', async (setting) => {
-  const { client, context, folder } = setting;
-  waitForTeardowns(context);
-  const path = join(folder, 'notes');
-  const remove = await client.registerPlugin({ url, export: 'makesOne', options: { path } });
-  await remove();
-  await client.submit(t.inc, 1).result();
-  assert.deepEqual(
-    notes(path).map(([what]) => what),
-    ['setup', 'setup', 'teardown', 'teardown'],
-  );
-});
+sharedClusterTest(
+  'a removed worker plugin is torn down and receives no more transitions',
+  async (setting) => {
+    const { client, context, folder } = setting;
+    waitForTeardowns(context);
+    const path = join(folder, 'notes');
+    const remove = await client.registerPlugin({ url, export: 'makesOne', options: { path } });
+    await remove();
+    await client.submit(t.inc, 1).result();
+    assert.deepEqual(
+      notes(path).map(([what]) => what),
+      ['setup', 'setup', 'teardown', 'teardown'],
+    );
+  },
+);
 
-clusterTest(
+sharedClusterTest(
   'an exported object may be the plugin, and an export that is no plugin is refused',
   async ({ client }) => {
-    await client.registerPlugin({ url, export: 'ready' });
+    const remove = await client.registerPlugin({ url, export: 'ready' });
     const there = await client.run(() => Reflect.get(globalThis, 'readyMade'));
     assert.deepEqual(Object.values(there), ['is there', 'is there']);
     for (const name of ['nothing', 'noSuchExport']) {
@@ -171,24 +175,26 @@ clusterTest(
         String(error),
       );
     }
+    await remove();
   },
 );
 
-clusterTest(
+sharedClusterTest(
   'a worker plugin receives the name of its worker after the isolate was replaced, too',
   async (setting) => {
     const { client, folder } = setting;
     const path = join(folder, 'notes');
-    await client.registerPlugin({ url, export: 'Noting', options: { path } });
+    const remove = await client.registerPlugin({ url, export: 'Noting', options: { path } });
     const on = { workers: 'worker-1' };
     await rejection(client.submit(t.exit, 1, on).result());
     await client.submit(t.inc, 1, { key: 'after', ...on }).result();
     const [first] = notes(path).filter(([key]) => key === 'after');
     assert.deepEqual(first, ['after', 'ready', 'executing', 'worker-1']);
+    await remove();
   },
 );
 
-clusterTest(
+sharedClusterTest(
   'the tasks of a replaced isolate wait for the setup of its worker plugins',
   async ({ client, folder }) => {
     const [path, gate] = [join(folder, 'notes'), join(folder, 'gate')];
@@ -196,7 +202,7 @@ clusterTest(
     const begun = (): number =>
       notes(path).filter(([what, worker]) => what === 'begins' && worker === 'worker-1').length;
     writeFileSync(gate, '');
-    await client.registerPlugin({ url, export: 'Gated', options: { path, gate } });
+    const remove = await client.registerPlugin({ url, export: 'Gated', options: { path, gate } });
     rmSync(gate);
     await rejection(client.submit(t.exit, 1, on).result());
     const after = client.submit(t.inc, 1, { key: 'after', ...on });
@@ -211,11 +217,12 @@ clusterTest(
     assert.equal(await after.result(), 2);
     const seen = notes(path).map(([what]) => what);
     assert.ok(seen.indexOf('after') > seen.lastIndexOf('setup'), String(seen));
+    await remove();
   },
   { allowedFailures: 1 },
 );
 
-clusterTest(
+sharedClusterTest(
   'a plugin that is removed while a new isolate imports it stays removed',
   async (setting) => {
     const { client, folder } = setting;

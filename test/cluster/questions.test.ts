@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { type LocalCluster, TaskError } from 'longpole';
 import { getThreaded } from 'longpole/local';
 import { askCluster, leaveQuestion, noteEnd } from './questionTasks.js';
-import { clusterTest, kill, rejection, sharedClusterTest, textOf, until } from './support.js';
+import { kill, rejection, sharedClusterTest, textOf, until } from './support.js';
 
 sharedClusterTest(
   'a task asks the scheduler and receives the answer',
@@ -16,7 +16,7 @@ sharedClusterTest(
   },
 );
 
-clusterTest('an error of a handler reaches the task with its code', async ({ client, cluster }) => {
+sharedClusterTest('an error of a handler reaches the task with its code', async ({ client, cluster }) => {
   cluster.engine.questions.handle('cluster', () => {
     throw Object.assign(new RangeError('too far'), { code: 'FAR' });
   });
@@ -25,7 +25,7 @@ clusterTest('an error of a handler reaches the task with its code', async ({ cli
   assert.deepEqual([error.cause.message, Reflect.get(error.cause, 'code')], ['too far', 'FAR']);
 });
 
-clusterTest('a question ends when its task is cancelled', async ({ client, cluster, folder }) => {
+sharedClusterTest('a question ends when its task is cancelled', async ({ client, cluster, folder }) => {
   const file = join(folder, 'code');
   const signals = neverAnswered(cluster);
   const future = client.submit(noteEnd, file);
@@ -36,7 +36,7 @@ clusterTest('a question ends when its task is cancelled', async ({ client, clust
   assert.equal(signals[0]!.reason.how, 'cancelled');
 });
 
-clusterTest('a question ends with its worker, and the task asks again', async (setting) => {
+sharedClusterTest('a question ends with its worker, and the task asks again', async (setting) => {
   const { client, cluster } = setting;
   const signals = neverAnswered(cluster);
   const future = client.submit(askCluster, { workers: 'worker-0' });

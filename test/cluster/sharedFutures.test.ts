@@ -4,7 +4,7 @@ import { Future, type LocalCluster, Queue, Variable } from 'longpole';
 import { t } from './clusterTasks.js';
 import { c } from './coordinationTasks.js';
 import { codeOf } from './sharedObjects.js';
-import { clusterTest, rejection, until } from './support.js';
+import { rejection, sharedClusterTest, until } from './support.js';
 
 /** Waits until the cluster keeps no result. */
 function nothingKept({ engine }: LocalCluster): Promise<void> {
@@ -17,7 +17,7 @@ async function resultOf<T>(future: Future<T>): Promise<T> {
   return await held.result();
 }
 
-clusterTest('a variable keeps the result of its future', async ({ client, cluster }) => {
+sharedClusterTest('a variable keeps the result of its future', async ({ client, cluster }) => {
   const variable = new Variable<Future<Float64Array>>('future', { client });
   const first = client.submit(t.zeros, 1000, 1);
   await variable.set(first);
@@ -35,7 +35,7 @@ clusterTest('a variable keeps the result of its future', async ({ client, cluste
   await nothingKept(cluster);
 });
 
-clusterTest('a queue passes futures from the main program to tasks', async ({ client, cluster }) => {
+sharedClusterTest('a queue passes futures from the main program to tasks', async ({ client, cluster }) => {
   const queue = new Queue<Future<Float64Array>>('futures', { client });
   const sums = [client.submit(c.sumOfFuture), client.submit(c.sumOfFuture)];
   for (const value of [1, 2]) {
@@ -47,7 +47,7 @@ clusterTest('a queue passes futures from the main program to tasks', async ({ cl
   await nothingKept(cluster);
 });
 
-clusterTest('a queue keeps the result of a task that has ended', async ({ client, cluster }) => {
+sharedClusterTest('a queue keeps the result of a task that has ended', async ({ client, cluster }) => {
   const queue = new Queue<Future<Float64Array>>('futures', { client });
   await resultOf(client.submit(c.putFuture));
   assert.equal((await resultOf(await queue.get()))[0], 4);
@@ -56,7 +56,7 @@ clusterTest('a queue keeps the result of a task that has ended', async ({ client
   await nothingKept(cluster);
 });
 
-clusterTest('a future without a result cannot be shared', async ({ client }) => {
+sharedClusterTest('a future without a result cannot be shared', async ({ client }) => {
   const queue = new Queue<unknown>('futures', { client });
   const future = client.submit(t.inc, 1);
   future.cancel();

@@ -115,7 +115,7 @@ sharedClusterTest(
   },
 );
 
-clusterTest('a task submits again after the death of its worker', async (setting) => {
+sharedClusterTest('a task submits again after the death of its worker', async (setting) => {
   const { client, folder } = setting;
   const future = client.submit(outer.waitFor, folder, 'inner', { workers: 'worker-0' });
   await started(folder, 'inner');

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 /** Serves each package in its installed versions; the top-level version is the latest. Answers 404 for other packages. */
 export class LocalRegistry {
@@ -43,14 +43,8 @@ export class LocalRegistry {
     } else if (folder === undefined) {
       response.writeHead(200, { 'content-type': 'application/json' }).end(this.#packument(name, copies));
     } else {
-      // npm drops the first part of every path in a tarball.
-      const tar = spawn('tar', [
-        '-czf',
-        '-',
-        '-C',
-        dirname(folder),
-        folder.slice(dirname(folder).length + 1),
-      ]);
+      // npm drops the first part of every path in a tarball, and needs no compression.
+      const tar = spawn('tar', ['-cf', '-', '-C', dirname(folder), basename(folder)]);
       response.writeHead(200, { 'content-type': 'application/octet-stream' });
       tar.stdout.pipe(response);
     }

@@ -17,7 +17,7 @@ export const lost = tasks(import.meta.url, {
   /** Waits for the file `open` without blocking the event loop. Creates the file `begun` first. */
   async waitUntil(begun: string, open: string): Promise<string> {
     writeFileSync(begun, '');
-    while (!existsSync(open)) await new Promise((resolve) => setImmediate(resolve));
+    while (!existsSync(open)) await new Promise((resolve) => setTimeout(resolve, 2));
     return open;
   },
   /** Ends its worker in the middle of every run. */

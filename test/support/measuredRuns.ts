@@ -22,8 +22,8 @@ export interface WorkloadSize {
 }
 
 const MEGA = 1_000_000;
-/** Number of arrays of 8 MB that exceed the memory of two workers with 200 MB each. */
-const SPILLED = 48;
+/** Number of arrays of 8 MB that exceed the target of two workers, 40 MB of results each. */
+const SPILLED = 16;
 
 export function workloads({ tasks, seconds, arrays }: WorkloadSize) {
   return {
@@ -51,7 +51,7 @@ export function workloads({ tasks, seconds, arrays }: WorkloadSize) {
     spilling: {
       name: 'bound by spilling',
       // A process takes 140 MB without any result.
-      options: { memoryLimit: '200MB', memory: { terminate: false } },
+      options: { memoryLimit: '200MB', memory: { target: 0.2, terminate: false } },
       run: async (client) => {
         const made: Future<Float64Array>[] = [];
         for (let index = 0; index < SPILLED; index++) made.push(client.submit(noise, MEGA, index));
@@ -115,6 +115,6 @@ export async function measuredWith(
     const found = await measure(client, name);
     if (shows.every((key) => found.metrics.has(key)) && found.inTasks >= found.duration - missing)
       return found;
-    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setTimeout(resolve, 2));
   }
 }

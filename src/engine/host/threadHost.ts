@@ -41,6 +41,8 @@ const IDLE_BEAT_MS = 500;
 /** Consecutive deaths of idle isolates after which the worker is given up. */
 const MAX_IDLE_DEATHS = 5;
 const CANCELLED_TOO_LONG = `A task that was cancelled did not end within ${CLOSE_GRACE_MS} ms.`;
+/** Name of a worker → isolates that this process has started for workers of this name, also in other clusters. */
+const startedIsolates = new Map<string, number>();
 
 export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
   readonly name: string;
@@ -337,8 +339,10 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
 
   #startIsolate(): ThreadIsolate {
     const { facts, epochOffsetMs } = this.#options;
-    // The inspector finds threads by name, so names are unique.
-    const name = this.#generation === 0 ? facts.name : `${facts.name}-${this.#generation}`;
+    // The inspector finds threads by name, so names are unique in the process.
+    const earlier = startedIsolates.get(facts.name) ?? 0;
+    startedIsolates.set(facts.name, earlier + 1);
+    const name = earlier === 0 ? facts.name : `${facts.name}-${earlier}`;
     this.#profile.follow(name);
     const limited = this.#heap === undefined ? undefined : startThreadWithin(this.#heap);
     return new ThreadIsolate(name, epochOffsetMs, {

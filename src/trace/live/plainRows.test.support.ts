@@ -68,7 +68,7 @@ const textOf = (table: Texts, id: number): string | null => (id < 0 ? null : tab
 /** Returns the columns of tasks that files contain. */
 export function tasksOf(trace: Trace): PlainTask[] {
   const { tasks, keys } = trace;
-  const columns = fileColumns('tasks');
+  const rowAt = plainRows(trace, 'tasks', fileColumns('tasks'));
   return Array.from({ length: tasks.length }, (_, row) => ({
     // Columns that tests read by name; the schema lists all.
     key: textOf(keys, tasks.key[row]!),
@@ -76,7 +76,7 @@ export function tasksOf(trace: Trace): PlainTask[] {
     state: TASK_STATES[tasks.state[row]!],
     worker: textOf(trace.strings, trace.workers.name[tasks.worker[row]!] ?? -1),
     stopped: tasks.stopped[row],
-    ...plainRow(trace, 'tasks', columns, row),
+    ...rowAt(row),
     needs: Array.from(
       tasks.dependencies.subarray(tasks.dependencyOffsets[row], tasks.dependencyOffsets[row + 1]),
       (key) => textOf(keys, key),
@@ -86,21 +86,25 @@ export function tasksOf(trace: Trace): PlainTask[] {
 
 type PlainTable = 'workers' | TableName;
 
-/** Returns a row with texts instead of ids, in the columns of the schema. */
-function plainRow(
+/** Returns a function that returns a row with texts instead of ids, in the columns of the schema. */
+function plainRows(
   trace: Trace,
   table: PlainTable,
   columns: readonly Column[],
-  row: number,
-): Record<string, unknown> {
-  const plain: Record<string, unknown> = {};
-  for (const column of columns) {
-    const values: unknown = Reflect.get(trace[table], column.name);
-    if (column.kind === 'keys') plain[column.name] = keysOf(trace, row);
-    else if (isNumbers(values)) plain[column.name] = plainValue(trace, column, values[row]!);
-    else if (!ELSEWHERE.has(column.kind)) throw new Error(`${table} has no column ${column.name}`);
-  }
-  return plain;
+): (row: number) => Record<string, unknown> {
+  const cells = columns.flatMap((column): [string, (row: number) => unknown][] => {
+    const { name, kind } = column;
+    const values: unknown = Reflect.get(trace[table], name);
+    if (kind === 'keys') return [[name, (row) => keysOf(trace, row)]];
+    if (isNumbers(values)) return [[name, (row) => plainValue(trace, column, values[row]!)]];
+    if (ELSEWHERE.has(kind)) return [];
+    throw new Error(`${table} has no column ${name}`);
+  });
+  return (row) => {
+    const plain: Record<string, unknown> = {};
+    for (const [name, cell] of cells) plain[name] = cell(row);
+    return plain;
+  };
 }
 
 /** Kinds of columns that memory lacks: the number of the row, and the figures of a resource sample. */
@@ -139,8 +143,8 @@ function stackOf({ frames, strings }: Trace, frame: number): string[] {
 export function restOf(trace: Trace): Record<string, unknown> {
   const { figures } = trace.resources;
   const rows = (table: PlainTable): Record<string, unknown>[] => {
-    const columns = columnsOf(table);
-    return Array.from({ length: trace[table].length }, (_, row) => plainRow(trace, table, columns, row));
+    const rowAt = plainRows(trace, table, columnsOf(table));
+    return Array.from({ length: trace[table].length }, (_, row) => rowAt(row));
   };
   const resources = rows('resources').map((row, i) => ({
     ...row,

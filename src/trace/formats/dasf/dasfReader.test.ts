@@ -176,7 +176,7 @@ describe('the event file', () => {
 });
 
 describe('a damaged event file', () => {
-  const list = Array.from({ length: 30 }, (_, i) =>
+  const list = Array.from({ length: 12 }, (_, i) =>
     i % 3 === 0
       ? new InstantEvent('Resource Usage', i, { args: { cpu: i + 0.5 } })
       : new CompleteEvent('Compute', i, 0.5, {
