@@ -1,6 +1,6 @@
 // Texts of ids that may be absent.
 import type { Texts } from './texts.js';
-import type { Trace } from './trace.js';
+import type { TaskRows, Trace } from './trace.js';
 
 /** Returns the text of an id, or an empty text for an absent id. */
 export function textOf(strings: Pick<Texts, 'get'>, id: number | undefined): string {
@@ -32,4 +32,10 @@ function mentions(text: string, key: string): boolean {
   for (let at = text.indexOf(key); at >= 0; at = text.indexOf(key, at + 1))
     if (key !== '' && !isPart(text[at - 1]) && !isPart(text[at + key.length])) return true;
   return false;
+}
+
+/** Returns the row of the last run whose key matches. */
+export function lastRowOf(tasks: TaskRows, matches: (key: string) => boolean): number | undefined {
+  for (let row = tasks.length - 1; row >= 0; row--) if (matches(tasks.keyOf(row))) return row;
+  return undefined;
 }

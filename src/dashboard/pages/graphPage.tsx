@@ -7,7 +7,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { countsOf } from '../../base/lookUps.js';
 import { TASK_ERRED } from '../../protocol/clusterObserver.js';
 import { MAX_OPEN } from '../../protocol/openGraph.js';
-import { textOf } from '../../trace/names.js';
+import { lastRowOf, textOf } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 import { dependents } from '../model/dependents.js';
 import { formatCount } from '../model/format.js';
@@ -228,8 +228,7 @@ function centreOf({ tasks }: Trace, chosen: string | undefined, query: string): 
   if (chosen === undefined && wanted === '') return tasks.length - 1;
   const isCentre = (key: string): boolean =>
     chosen === undefined ? key.toLowerCase().includes(wanted) : key === chosen;
-  for (let row = tasks.length - 1; row >= 0; row--) if (isCentre(tasks.keyOf(row))) return row;
-  return tasks.length - 1;
+  return lastRowOf(tasks, isCentre) ?? tasks.length - 1;
 }
 
 /** Returns the rows of at most `most` tasks around a task: its dependencies and dependents, breadth first. */
