@@ -74,9 +74,7 @@ export function secededUse(
 }
 
 /** Returns the lanes of a trace, made once. Cost: some walks over the tasks. */
-export const lanesOf = oncePer((trace: Trace): Lanes => makeLanes(trace));
-
-function makeLanes(trace: Trace): Lanes {
+export const lanesOf = oncePer((trace: Trace): Lanes => {
   const { length, worker, thread, started, stopped, seceded } = trace.tasks;
   const pairs = new PairIndex(trace.workers.length + 1);
   const laneOf = new Int32Array(length);
@@ -93,7 +91,7 @@ function makeLanes(trace: Trace): Lanes {
     spans: timeSpans(laneOf, offsets, started, stop),
     offsets,
   };
-}
+});
 
 /** Sorts rows by group and start. Sorted rows cost only one walk. */
 export function timeSpans(
