@@ -36,18 +36,15 @@ export class LiveTaskColumns {
   readonly #options: LiveTaskOptions;
   readonly #joined: Joined<TaskChunk>;
   readonly #dense: () => DenseIds;
-  readonly #edges: () => IdEdges;
-  readonly #keys: () => { readonly keys: StringTable; readonly key: Int32Array; readonly group: Int32Array };
-  readonly #dependencies: () => Int32Array;
+  readonly #edges = once(() => this.#makeEdges());
+  readonly #keys = once(() => this.#makeKeys());
+  readonly #dependencies = once(() => this.#makeDependencies());
 
   constructor(options: LiveTaskOptions) {
     this.#options = options;
     this.#joined = new Joined(options.pieces);
     this.computations = once(() => options.computations.map((computation) => computation.freeze()));
     this.#dense = once(() => new DenseIds(options.computations));
-    this.#edges = once(() => this.#makeEdges());
-    this.#keys = once(() => this.#makeKeys());
-    this.#dependencies = once(() => this.#makeDependencies());
     this.rows = this.#makeRows();
   }
 

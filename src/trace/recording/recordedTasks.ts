@@ -34,22 +34,16 @@ export class RecordedTasks {
   readonly rows: TaskColumns;
   readonly #streams: Streams;
   readonly #strings: StringTable;
-  readonly computations: () => readonly TraceComputation[];
-  readonly #dense: () => DenseIds;
-  readonly #edges: () => { readonly offsets: Int32Array; readonly values: Int32Array };
-  readonly #ownKeys: () => { readonly keys: RecordedKeys; readonly transfers: TextLists };
-  readonly #unknown: () => ReadonlyMap<number, number>;
-  readonly #rowsOf: () => { readonly offsets: Int32Array; readonly rows: Int32Array };
+  readonly computations = once(() => this.#makeComputations());
+  readonly #dense = once(() => this.#makeDense());
+  readonly #edges = once(() => this.#makeEdges());
+  readonly #ownKeys = once(() => this.#makeKeys());
+  readonly #unknown = once(() => this.#makeUnknown());
+  readonly #rowsOf = once(() => this.#makeRowsOf());
 
   constructor(streams: Streams, strings: StringTable, workers: WorkerRows) {
     this.#streams = streams;
     this.#strings = strings;
-    this.#ownKeys = once(() => this.#makeKeys());
-    this.computations = once(() => this.#makeComputations());
-    this.#dense = once(() => this.#makeDense());
-    this.#edges = once(() => this.#makeEdges());
-    this.#unknown = once(() => this.#makeUnknown());
-    this.#rowsOf = once(() => this.#makeRowsOf());
     this.rows = this.#makeRows(workers);
   }
 
