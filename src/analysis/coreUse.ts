@@ -207,7 +207,7 @@ function busySeconds(trace: Trace, times: Float64Array): { busy: Float64Array; w
 }
 
 /** Calls `visit` with each part of a task's time on its thread that a sample covers. */
-function eachStretch(
+export function eachStretch(
   trace: Trace,
   row: number,
   times: Float64Array,

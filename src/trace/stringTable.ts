@@ -6,13 +6,6 @@ import type { Texts } from './texts.js';
 const MIN_SLOTS = 1 << 10;
 /** Bytes per call of the decoder. */
 const PIECE = 1 << 26;
-// Node, workers and browsers all provide these two classes; the type library of pure code lacks them.
-declare const TextDecoder: new () => { decode(bytes: Uint8Array): string };
-declare const TextEncoder: new () => {
-  encode(text: string): Uint8Array<ArrayBuffer>;
-  encodeInto(text: string, target: Uint8Array): { readonly read: number; readonly written: number };
-};
-
 const decoder = new TextDecoder();
 
 /** Decodes UTF-8. */

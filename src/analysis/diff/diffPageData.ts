@@ -5,9 +5,6 @@ import { recordOf } from '../../base/recordOf.js';
 import type { StackDiff } from '../../profile/stackDiff.js';
 import type { Diff, DiffRow } from './diff.js';
 
-declare const TextDecoder: new () => { decode(bytes: Uint8Array): string };
-declare const TextEncoder: new () => { encode(text: string): Uint8Array };
-
 /** A row of the comparison. Numbers that JSON cannot represent are null, e.g. the ratio of a new row. */
 export interface DiffPageRow {
   readonly kind: string;

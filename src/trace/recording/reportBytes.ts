@@ -12,9 +12,6 @@ import { packColumns, unpackColumns } from './packedColumns.js';
 import { totalsFromJson, totalsToJson } from './totalsJson.js';
 import { encodeTables } from './traceEncoder.js';
 
-declare const TextDecoder: new () => { decode(bytes: Uint8Array): string };
-declare const TextEncoder: new () => { encode(text: string): Uint8Array };
-
 /** `LPREPORT`, followed by the version of this container. */
 const MAGIC = [0x4c, 0x50, 0x52, 0x45, 0x50, 0x4f, 0x52, 0x54];
 const VERSION = 1;
