@@ -6,6 +6,12 @@ import type { TaskRows, WorkerRows } from './trace.js';
 /** A value, or a function that makes the value on first use. */
 export type Lazy<T> = T | (() => T);
 
+/** Times of a run besides `stopped`, under these names also in files. */
+export const RUN_TIMES = [
+  ...(['submitted', 'ready', 'dispatched', 'received', 'started', 'acknowledged'] as const),
+  ...(['seceded', 'resumed', 'waited'] as const),
+] as const;
+
 type Column = Exclude<keyof TaskRows, 'length' | 'keyOf'>;
 type NeededColumn = 'key' | 'functionName' | 'dependencyOffsets' | 'dependencies';
 

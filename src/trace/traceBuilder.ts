@@ -11,7 +11,7 @@ import { FrameBuilder } from './samples/sampleRows.js';
 import { StringTable } from './stringTable.js';
 import { ResourceBuilder, WorkerBuilder } from './tableBuilders.js';
 import { TableBuilder } from './tableRows.js';
-import { TaskColumns, type TaskSources } from './taskColumns.js';
+import { RUN_TIMES, TaskColumns, type TaskSources } from './taskColumns.js';
 import { NOTHING_EVICTED, type Trace, type TraceComputation, type TraceDamage } from './trace.js';
 
 /** A task without its edges. Texts are ids of strings, -1 if absent. */
@@ -38,19 +38,7 @@ const INTEGERS = [
 const FLOATS = ['stopped', 'duration', 'nbytes'] as const;
 const IDS = ['prefix', 'group', 'functionName', 'span', 'computation', 'thread', 'call'] as const;
 const BYTES = ['state', 'attempt'] as const;
-const NUMBERS = [
-  'id',
-  'submitted',
-  'ready',
-  'dispatched',
-  'received',
-  'started',
-  'acknowledged',
-  'coreWait',
-  'seceded',
-  'resumed',
-  'waited',
-] as const;
+const NUMBERS = ['id', 'coreWait', ...RUN_TIMES] as const;
 const DETAILS = [...IDS, ...BYTES, ...NUMBERS];
 type Detail = (typeof DETAILS)[number];
 

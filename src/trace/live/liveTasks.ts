@@ -3,6 +3,7 @@
 
 import { Float64Column } from '../../base/columns.js';
 import { getOrMake } from '../../base/lookUps.js';
+import { recordOf } from '../../base/recordOf.js';
 import { DenseIds, dependencyRowsOf, type IdEdges } from '../idEdges.js';
 import { inGroup, keyGroup } from '../keyGroup.js';
 import { once } from '../once.js';
@@ -25,6 +26,9 @@ export interface LiveTaskOptions {
   /** Returns the keys that other tables contain. */
   readonly otherKeys: () => Iterable<string>;
 }
+
+const MEASURED = ['ready', 'dispatched', 'received', 'started', 'stopped', 'nbytes'] as const;
+const RARE = ['seceded', 'resumed', 'waited'] as const;
 
 /** Receives a segment of a chunk; its first row is `row` of the table. */
 type EachSegment = (chunk: TaskChunk, segment: SegmentRows, row: number) => void;
@@ -72,17 +76,10 @@ export class LiveTaskColumns {
       attempt: () => joined.bytes((chunk) => chunk.attempt),
       submitted: () =>
         this.#constant(new Float64Array(joined.length), ({ computation }) => computation.submitted),
-      ready: () => joined.numbers((chunk) => chunk.ready),
-      dispatched: () => joined.numbers((chunk) => chunk.dispatched),
-      received: () => joined.numbers((chunk) => chunk.received),
-      started: () => joined.numbers((chunk) => chunk.started),
-      stopped: () => joined.numbers((chunk) => chunk.stopped),
+      ...recordOf(MEASURED, (name) => () => joined.numbers((chunk) => chunk[name])),
       acknowledged: () => this.#constant(new Float64Array(joined.length), ({ acknowledged }) => acknowledged),
       coreWait: () => joined.numbers((chunk) => chunk.coreWaits ?? absent(chunk)),
-      seceded: () => joined.numbers((chunk) => chunk.seceded ?? absent(chunk)),
-      resumed: () => joined.numbers((chunk) => chunk.resumed ?? absent(chunk)),
-      waited: () => joined.numbers((chunk) => chunk.waited ?? absent(chunk)),
-      nbytes: () => joined.numbers((chunk) => chunk.nbytes),
+      ...recordOf(RARE, (name) => () => joined.numbers((chunk) => chunk[name] ?? absent(chunk))),
       resultType: () => this.#typeColumn(),
       dependencyOffsets: () => this.#edges().offsets,
       dependencies: () => this.#dependencies(),

@@ -8,7 +8,7 @@ import type { TextBatch, TextColumn, TextLists } from '../formats/textColumns.js
 import { DenseIds } from '../idEdges.js';
 import { once } from '../once.js';
 import { StringTable } from '../stringTable.js';
-import { TaskColumns } from '../taskColumns.js';
+import { RUN_TIMES, TaskColumns } from '../taskColumns.js';
 import type { Texts } from '../texts.js';
 import type { TraceComputation, WorkerRows } from '../trace.js';
 import { unknownKey } from '../unknownKey.js';
@@ -78,18 +78,8 @@ export class RecordedTasks {
       thread: () => tasks.int32('thread') ?? new Int32Array(tasks.length),
       state: () => listed(tasks, 'state', this.#strings, TASK_STATES),
       attempt: () => tasks.uint8('attempt') ?? new Uint8Array(tasks.length).fill(1),
-      submitted: numbers('submitted'),
-      ready: numbers('ready'),
-      dispatched: numbers('dispatched'),
-      received: numbers('received'),
-      started: numbers('started'),
-      stopped: numbers('stopped'),
-      acknowledged: numbers('acknowledged'),
+      ...recordOf([...RUN_TIMES, 'stopped', 'nbytes'], numbers),
       coreWait: numbers('core_wait'),
-      seceded: numbers('seceded'),
-      resumed: numbers('resumed'),
-      waited: numbers('waited'),
-      nbytes: numbers('nbytes'),
       resultType: texts('result_type'),
       call: texts('call'),
       dependencyOffsets: () => this.#edges().offsets,
