@@ -49,11 +49,12 @@ export function eachUse(
   row: number,
   visit: (start: number, stop: number, share: number) => void,
 ): void {
-  const { started, stopped, seceded, resumed } = tasks;
+  const { started, stopped, seceded } = tasks;
   if (Number.isNaN(seceded[row]!)) {
     visit(started[row]!, stopped[row]!, 1);
     return;
   }
+  const { resumed } = tasks;
   const { between, after } = secededUse(tasks, row);
   visit(started[row]!, seceded[row]!, 1);
   if (between > 0) visit(seceded[row]!, resumed[row]!, between / (resumed[row]! - seceded[row]!));

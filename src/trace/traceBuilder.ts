@@ -11,7 +11,7 @@ import { FrameBuilder } from './samples/sampleRows.js';
 import { StringTable } from './stringTable.js';
 import { ResourceBuilder, WorkerBuilder } from './tableBuilders.js';
 import { TableBuilder } from './tableRows.js';
-import { RUN_TIMES, TaskColumns, type TaskSources } from './taskColumns.js';
+import { RUN_TIMES, type TaskSources, taskRows } from './taskColumns.js';
 import { NOTHING_EVICTED, type Trace, type TraceComputation, type TraceDamage } from './trace.js';
 
 /** A task without its edges. Texts are ids of strings, -1 if absent. */
@@ -127,7 +127,7 @@ export class TraceBuilder {
   build(): Trace {
     const { strings, keys } = this;
     const workers = this.workers.build();
-    const tasks = new TaskColumns(this.#tasks.key.length, this.#taskSources(), workers, () => keys);
+    const tasks = taskRows(this.#tasks.key.length, this.#taskSources(), workers, () => keys);
     return closedTrace({
       strings,
       keys,

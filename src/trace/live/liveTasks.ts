@@ -8,8 +8,8 @@ import { DenseIds, dependencyRowsOf, type IdEdges } from '../idEdges.js';
 import { inGroup, keyGroup } from '../keyGroup.js';
 import { once } from '../once.js';
 import { StringTable } from '../stringTable.js';
-import { TaskColumns } from '../taskColumns.js';
-import type { TraceComputation, WorkerRows } from '../trace.js';
+import { taskRows } from '../taskColumns.js';
+import type { TaskRows, TraceComputation, WorkerRows } from '../trace.js';
 import { unknownKey } from '../unknownKey.js';
 import type { LiveComputation } from './liveComputations.js';
 import { Joined } from './rowWindow.js';
@@ -34,7 +34,7 @@ const RARE = ['seceded', 'resumed', 'waited'] as const;
 type EachSegment = (chunk: TaskChunk, segment: SegmentRows, row: number) => void;
 
 export class LiveTaskColumns {
-  readonly rows: TaskColumns;
+  readonly rows: TaskRows;
   /** State of the computations at the first use. */
   readonly computations: () => readonly TraceComputation[];
   readonly #options: LiveTaskOptions;
@@ -59,7 +59,7 @@ export class LiveTaskColumns {
     return this.#keys().keys;
   }
 
-  #makeRows(): TaskColumns {
+  #makeRows(): TaskRows {
     const joined = this.#joined;
     const absent = ({ ids }: TaskChunk): Float64Array => new Float64Array(ids.length).fill(Number.NaN);
     const sources = {
@@ -87,7 +87,7 @@ export class LiveTaskColumns {
       dependencyRows: () => dependencyRowsOf(this.#edges(), this.rows, this.#dense()),
       keyOf: (row: number) => this.#keyOf(row),
     };
-    return new TaskColumns(joined.length, sources, this.#options.workers, () => this.keys);
+    return taskRows(joined.length, sources, this.#options.workers, () => this.keys);
   }
 
   #eachSegment(each: EachSegment): void {

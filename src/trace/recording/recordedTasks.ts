@@ -8,9 +8,9 @@ import type { TextBatch, TextColumn, TextLists } from '../formats/textColumns.js
 import { DenseIds } from '../idEdges.js';
 import { once } from '../once.js';
 import { StringTable } from '../stringTable.js';
-import { RUN_TIMES, TaskColumns } from '../taskColumns.js';
+import { RUN_TIMES, taskRows } from '../taskColumns.js';
 import type { Texts } from '../texts.js';
-import type { TraceComputation, WorkerRows } from '../trace.js';
+import type { TaskRows, TraceComputation, WorkerRows } from '../trace.js';
 import { unknownKey } from '../unknownKey.js';
 import { indices, listed } from './decodedRows.js';
 import { EdgesByTask, idsOfDependencies, rowsOfDependencies } from './recordedEdges.js';
@@ -31,7 +31,7 @@ export function streamsOf(open: (table: RecordedTable) => ArrowStream): Streams 
 const SPARE_IDS = 2e7;
 
 export class RecordedTasks {
-  readonly rows: TaskColumns;
+  readonly rows: TaskRows;
   readonly #streams: Streams;
   readonly #strings: StringTable;
   readonly computations = once(() => this.#makeComputations());
@@ -58,7 +58,7 @@ export class RecordedTasks {
     return this.#ownKeys().transfers;
   }
 
-  #makeRows(workers: WorkerRows): TaskColumns {
+  #makeRows(workers: WorkerRows): TaskRows {
     const { tasks } = this.#streams;
     const numbers = (name: string) => () =>
       tasks.float64(name) ?? new Float64Array(tasks.length).fill(Number.NaN);
@@ -87,7 +87,7 @@ export class RecordedTasks {
       dependencyIds: () => this.#dependencyIds(),
       dependencyRows: () => this.#edges().values,
     };
-    return new TaskColumns(tasks.length, sources, workers, () => this.keys);
+    return taskRows(tasks.length, sources, workers, () => this.keys);
   }
 
   #makeKeys(): { keys: RecordedKeys; transfers: TextLists } {
