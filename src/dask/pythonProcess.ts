@@ -1,9 +1,12 @@
-// The Python process of a bridge. It ends with its input, and therefore with this process.
+// The Python process of a bridge, which needs `distributed` in the version of the cluster. It ends with its input, and
+// therefore with this process.
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
 import type { LongpoleError } from '../base/errors.js';
 import { noPythonError, notReadyError } from './bridgeErrors.js';
-import { bridgeEnvironment, pythonCandidates } from './pythonPrograms.js';
 import { type DaskSecurity, securityEnvironment } from './schedulerAddress.js';
 
 export interface PythonOptions {
@@ -15,6 +18,9 @@ export interface PythonOptions {
   /** Seconds to connect, and to register each plugin. */
   readonly timeout: number;
 }
+
+/** Folder beside `dist/` in the package. */
+const PYTHON_PACKAGES = fileURLToPath(new URL('../../python', import.meta.url));
 
 /** Error of a Python that is not suitable, while another one may be. */
 export class UnsuitedPython extends Error {}
@@ -92,4 +98,25 @@ export class PythonProcess {
     this.stopTimer();
     this.#timer = setTimeout(() => this.child.kill('SIGKILL'), END_MS);
   }
+}
+
+/**
+ * Returns the candidates in the order in which to try them.
+ *
+ * @param named Python from the caller; default: LONGPOLE_PYTHON of the environment. Either is the only candidate
+ */
+function pythonCandidates(named?: string): readonly string[] {
+  const one = named ?? process.env['LONGPOLE_PYTHON'] ?? '';
+  if (one !== '') return [one];
+  const own = ['bin/python', 'Scripts/python.exe'].map((file) => join('.venv', file)).filter(existsSync);
+  return [...own, 'python3', 'python'];
+}
+
+/** Returns the environment of this program with the path of the package of the bridges. */
+function bridgeEnvironment(): NodeJS.ProcessEnv {
+  const { PYTHONPATH } = process.env;
+  return {
+    ...process.env,
+    PYTHONPATH: [PYTHON_PACKAGES, ...(PYTHONPATH ? [PYTHONPATH] : [])].join(delimiter),
+  };
 }
