@@ -14,27 +14,13 @@ import { TableBuilder } from './tableRows.js';
 import { RUN_TIMES, type TaskSources, taskRows } from './taskColumns.js';
 import { NOTHING_EVICTED, type Trace, type TraceComputation, type TraceDamage } from './trace.js';
 
-/** A task without its edges. Texts are ids of strings, -1 if absent. */
-export interface TaskRow {
-  key: number;
-  recordedName: number;
-  host: number;
-  /** Name of the worker. */
-  worker: number;
-  device: number;
-  stop: number;
-  duration: number;
-  nbytes: number;
-  resultType: number;
-  dtype: number;
-  shape: number;
-}
+const TEXTS = ['key', 'recordedName', 'host', 'worker', 'device', 'resultType', 'dtype', 'shape'] as const;
+
+/** A task without its edges. Texts are ids of strings, -1 if absent; `worker` is the name of the worker. */
+export type TaskRow = { [K in (typeof TEXTS)[number] | 'stop' | 'duration' | 'nbytes']: number };
 
 /** Columns that every format has. */
-const INTEGERS = [
-  ...(['key', 'recordedName', 'host', 'worker', 'device', 'resultType', 'dtype', 'shape'] as const),
-  ...(['dependencyOffsets', 'dependentOffsets'] as const),
-] as const;
+const INTEGERS = [...TEXTS, 'dependencyOffsets', 'dependentOffsets'] as const;
 const FLOATS = ['stopped', 'duration', 'nbytes'] as const;
 const IDS = ['prefix', 'group', 'functionName', 'span', 'computation', 'thread', 'call'] as const;
 const BYTES = ['state', 'attempt'] as const;
