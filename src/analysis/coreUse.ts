@@ -38,21 +38,7 @@ const MIN_GRANTED = 0.2;
 const MAX_CELLS = 5_000_000;
 
 /** Returns the use of cores in a trace, computed once. Cost: a walk over the tasks and a walk over the samples. */
-export const coreUseOf = oncePer((trace: Trace): CoreUse => findUse(trace));
-
-/** Samples of one machine. Each sample covers the time span since the previous one. */
-interface Samples {
-  readonly cores: number;
-  readonly times: Float64Array;
-  /** Busy cores of the whole machine. */
-  readonly machine: Float64Array;
-  /** Busy cores of the program. */
-  readonly program: Float64Array;
-  /** Busy cores of all workers together; NaN if each worker has its own samples at the same times. */
-  readonly workers: Float64Array;
-}
-
-function findUse(trace: Trace): CoreUse {
+export const coreUseOf = oncePer((trace: Trace): CoreUse => {
   const samples = machineSamples(trace);
   const { length } = samples.times;
   const workers = trace.workers.length;
@@ -99,6 +85,18 @@ function findUse(trace: Trace): CoreUse {
       ? (row) => measuredAlone(trace, row)
       : (row) => aloneSeconds(trace, row, samples.times, granted),
   };
+});
+
+/** Samples of one machine. Each sample covers the time span since the previous one. */
+interface Samples {
+  readonly cores: number;
+  readonly times: Float64Array;
+  /** Busy cores of the whole machine. */
+  readonly machine: Float64Array;
+  /** Busy cores of the program. */
+  readonly program: Float64Array;
+  /** Busy cores of all workers together; NaN if each worker has its own samples at the same times. */
+  readonly workers: Float64Array;
 }
 
 /** Returns whether the trace has measured waits for a core, and their share of the time of the tasks that have them. */
@@ -209,7 +207,7 @@ function busySeconds(trace: Trace, times: Float64Array): { busy: Float64Array; w
 }
 
 /** Calls `visit` with each part of a task's time on its thread that a sample covers. */
-function eachStretch(
+export function eachStretch(
   trace: Trace,
   row: number,
   times: Float64Array,

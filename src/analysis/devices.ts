@@ -22,9 +22,7 @@ export interface Places {
  * worker `n` of a host uses GPU `n`. This rule applies to workers with a number as their name, on hosts with samples of
  * a GPU. Otherwise the device is unknown.
  */
-export const placesOf = oncePer((trace: Trace): Places => makePlaces(trace));
-
-function makePlaces(trace: Trace): Places {
+export const placesOf = oncePer((trace: Trace): Places => {
   const { tasks, strings } = trace;
   const gpuHosts = hostsWithGpu(trace);
   const deviceNames = new StringTable();
@@ -54,7 +52,7 @@ function makePlaces(trace: Trace): Places {
     deviceNames,
     seconds: Float64Array.from(seconds),
   };
-}
+});
 
 function hostsWithGpu({ resources }: Trace): Set<number> {
   const hosts = new Set<number>();

@@ -21,9 +21,7 @@ export interface KeyGraph {
 }
 
 /** Returns the graph of a trace, made once. Cost: some walks over tasks and edges. */
-export const keyGraphOf = oncePer((trace: Trace): KeyGraph => makeKeyGraph(trace));
-
-function makeKeyGraph(trace: Trace): KeyGraph {
+export const keyGraphOf = oncePer((trace: Trace): KeyGraph => {
   const { tasks } = trace;
   const size = trace.keys.length;
   const known = new Uint8Array(size);
@@ -52,7 +50,7 @@ function makeKeyGraph(trace: Trace): KeyGraph {
     inputBytes[key] = sum;
   }
   return { known, nbytes, lastRun, ...edges, inputBytes, inputUnknown };
-}
+});
 
 /** Merges the edges that dependents and dependencies record. Most edges are recorded by both tasks, and count once. */
 function predecessorLists(trace: Trace, size: number): Pick<KeyGraph, 'offsets' | 'predecessors'> {

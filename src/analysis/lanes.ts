@@ -49,11 +49,12 @@ export function eachUse(
   row: number,
   visit: (start: number, stop: number, share: number) => void,
 ): void {
-  const { started, stopped, seceded, resumed } = tasks;
+  const { started, stopped, seceded } = tasks;
   if (Number.isNaN(seceded[row]!)) {
     visit(started[row]!, stopped[row]!, 1);
     return;
   }
+  const { resumed } = tasks;
   const { between, after } = secededUse(tasks, row);
   visit(started[row]!, seceded[row]!, 1);
   if (between > 0) visit(seceded[row]!, resumed[row]!, between / (resumed[row]! - seceded[row]!));
@@ -74,9 +75,7 @@ export function secededUse(
 }
 
 /** Returns the lanes of a trace, made once. Cost: some walks over the tasks. */
-export const lanesOf = oncePer((trace: Trace): Lanes => makeLanes(trace));
-
-function makeLanes(trace: Trace): Lanes {
+export const lanesOf = oncePer((trace: Trace): Lanes => {
   const { length, worker, thread, started, stopped, seceded } = trace.tasks;
   const pairs = new PairIndex(trace.workers.length + 1);
   const laneOf = new Int32Array(length);
@@ -93,7 +92,7 @@ function makeLanes(trace: Trace): Lanes {
     spans: timeSpans(laneOf, offsets, started, stop),
     offsets,
   };
-}
+});
 
 /** Sorts rows by group and start. Sorted rows cost only one walk. */
 export function timeSpans(

@@ -31,7 +31,13 @@ export interface LostWorker {
  * Returns the lost workers in order of time; empty if nothing was computed again. A live trace has only the task runs
  * in its window. Computed once per trace; cost: a walk over the tasks, and a second walk if a task ran twice.
  */
-export const lostWorkers = oncePer((trace: Trace): readonly LostWorker[] => findLost(trace));
+export const lostWorkers = oncePer((trace: Trace): readonly LostWorker[] => {
+  const { id, attempt, length } = trace.tasks;
+  if (!trace.workers.stopped.some((time) => !Number.isNaN(time))) return [];
+  const ids = new Set<number>();
+  for (let row = 0; row < length; row++) if (attempt[row]! > 1) ids.add(id[row]!);
+  return ids.size === 0 ? [] : new LostWork(trace).find(ids);
+});
 
 /** A time in which no task ran, because the loss of a worker had not been noticed. */
 export interface UnnoticedLoss extends Span {
@@ -49,14 +55,6 @@ export const unnoticedLosses = oncePer((trace: Trace): readonly UnnoticedLoss[] 
     .flatMap(({ row, time, removed }) => gapsBetween(time, removed, ran).map((gap) => ({ ...gap, row })))
     .sort((a, b) => a.start - b.start);
 });
-
-function findLost(trace: Trace): readonly LostWorker[] {
-  const { id, attempt, length } = trace.tasks;
-  if (!trace.workers.stopped.some((time) => !Number.isNaN(time))) return [];
-  const ids = new Set<number>();
-  for (let row = 0; row < length; row++) if (attempt[row]! > 1) ids.add(id[row]!);
-  return ids.size === 0 ? [] : new LostWork(trace).find(ids);
-}
 
 class LostWork {
   readonly #trace: Trace;

@@ -2,20 +2,14 @@
 import { oncePer } from '../base/lookUps.js';
 import { WORKER_FULL, WORKER_PAUSED } from '../protocol/eventTopics.js';
 import type { Trace } from '../trace/trace.js';
-
-export interface Pause {
-  readonly start: number;
-  readonly stop: number;
-}
+import { merged, type Span } from './spans.js';
 
 /** Returns the pauses by row of workers, in order and without overlaps. Computed once per trace. */
-export const pausesOf = oncePer((trace: Trace): ReadonlyMap<number, readonly Pause[]> => findPauses(trace));
-
-function findPauses(trace: Trace): Map<number, Pause[]> {
+export const pausesOf = oncePer((trace: Trace): ReadonlyMap<number, readonly Span[]> => {
   const { events, strings, workers } = trace;
   const topics = new Map<number, string>();
   for (const id of new Set(events.topic)) if (id >= 0) topics.set(id, strings.get(id));
-  const found = new Map<number, Pause[]>();
+  const found = new Map<number, Span[]>();
   for (const { begin, end } of [WORKER_PAUSED, WORKER_FULL]) {
     const open = new Map<number, number>();
     for (let row = 0; row < events.length; row++) {
@@ -33,15 +27,5 @@ function findPauses(trace: Trace): Map<number, Pause[]> {
       found.set(worker, [...(found.get(worker) ?? []), { start, stop }]);
     }
   }
-  return new Map(Array.from(found, ([worker, pauses]) => [worker, joined(pauses)]));
-}
-
-function joined(pauses: readonly Pause[]): Pause[] {
-  const result: Pause[] = [];
-  for (const pause of [...pauses].sort((a, b) => a.start - b.start)) {
-    const last = result.at(-1);
-    if (last === undefined || pause.start > last.stop) result.push(pause);
-    else result[result.length - 1] = { start: last.start, stop: Math.max(last.stop, pause.stop) };
-  }
-  return result;
-}
+  return new Map(Array.from(found, ([worker, pauses]) => [worker, merged(pauses)]));
+});

@@ -28,9 +28,7 @@ export function profilerSeconds(trace: Trace, worker: number, from: number, to: 
 }
 
 /** Returns the starts by row of workers, found once per trace. Cost: a walk over the intervals. */
-const startsOf = oncePer((trace: Trace): ReadonlyMap<number, Starts> => findStarts(trace));
-
-function findStarts(trace: Trace): Map<number, Starts> {
+const startsOf = oncePer((trace: Trace): ReadonlyMap<number, Starts> => {
   const work = workIntervalsOf(trace);
   const { spans, offsets, start, stop } = work;
   const found = new Map<number, Starts>();
@@ -40,4 +38,4 @@ function findStarts(trace: Trace): Map<number, Starts> {
     if (rows.length > 0) found.set(worker, { rows, start, stop });
   }
   return found;
-}
+});

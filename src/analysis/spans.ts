@@ -10,7 +10,7 @@ export interface Span {
 export function overlapSeconds(parts: readonly Span[], spans: readonly Span[]): number {
   let seconds = 0;
   let next = 0;
-  for (const [from, to] of merged([...spans].sort((a, b) => a.start - b.start))) {
+  for (const { start: from, stop: to } of merged(spans)) {
     while (next < parts.length && parts[next]!.stop <= from) next++;
     for (let at = next; at < parts.length && parts[at]!.start < to; at++)
       seconds += Math.max(0, Math.min(parts[at]!.stop, to) - Math.max(parts[at]!.start, from));
@@ -22,7 +22,7 @@ export function overlapSeconds(parts: readonly Span[], spans: readonly Span[]): 
 export function gapsBetween(start: number, stop: number, spans: readonly Span[]): Span[] {
   const gaps: Span[] = [];
   let from = start;
-  for (const [first, last] of merged([...spans].sort((a, b) => a.start - b.start))) {
+  for (const { start: first, stop: last } of merged(spans)) {
     const to = Math.min(first, stop);
     if (to > from) gaps.push({ start: from, stop: to });
     from = Math.max(from, last);
@@ -31,15 +31,13 @@ export function gapsBetween(start: number, stop: number, spans: readonly Span[])
   return gaps;
 }
 
-function* merged(sorted: readonly Span[]): IterableIterator<[number, number]> {
-  let current: [number, number] | undefined;
-  for (const { start, stop } of sorted) {
-    if (current !== undefined && start <= current[1]) {
-      current[1] = Math.max(current[1], stop);
-      continue;
-    }
-    if (current !== undefined) yield current;
-    current = [start, stop];
+/** Returns the time that the spans cover, in order and without overlaps. */
+export function merged(spans: readonly Span[]): Span[] {
+  const result: Span[] = [];
+  for (const span of [...spans].sort((a, b) => a.start - b.start)) {
+    const last = result.at(-1);
+    if (last === undefined || span.start > last.stop) result.push(span);
+    else result[result.length - 1] = { start: last.start, stop: Math.max(last.stop, span.stop) };
   }
-  if (current !== undefined) yield current;
+  return result;
 }

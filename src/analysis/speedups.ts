@@ -39,9 +39,7 @@ export function speedups(trace: Trace): readonly Speedup[] {
   return speedupsOf(trace);
 }
 
-const speedupsOf = oncePer((trace: Trace): readonly Speedup[] => findSpeedups(trace));
-
-function findSpeedups(trace: Trace): Speedup[] {
+const speedupsOf = oncePer((trace: Trace): readonly Speedup[] => {
   const { rows } = lanesOf(trace).spans;
   if (rows.length === 0 || rows.length > MAX_SIMULATED) return [];
   const now = new Simulator(trace).simulate().makespan;
@@ -52,7 +50,7 @@ function findSpeedups(trace: Trace): Speedup[] {
       return { prefix, computed, makespan, low, high, gained: Math.max(0, now - makespan) };
     })
     .sort((a, b) => b.gained - a.gained);
-}
+});
 
 function longestPrefixes(trace: Trace): [prefix: string, seconds: number][] {
   const { prefix, duration } = trace.tasks;

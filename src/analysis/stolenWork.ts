@@ -1,12 +1,12 @@
 // Computes which workers without work took tasks of which other workers.
 import { getOrMake } from '../base/lookUps.js';
-import { sortedOrder } from '../base/sortedOrder.js';
 import { STEALING } from '../protocol/eventTopics.js';
 import { parseStealing } from '../protocol/stealingText.js';
 import { textOf, workerName } from '../trace/names.js';
 import { StringTable } from '../trace/stringTable.js';
 import type { Trace } from '../trace/trace.js';
 import { Table } from './table.js';
+import { rowColumns } from './valuesColumn.js';
 
 /** Returns one row per pair of workers, the most tasks first. */
 export function stolenWork(trace: Trace): Table {
@@ -27,20 +27,13 @@ export function stolenWork(trace: Trace): Table {
     sum.tasks += stolen.tasks;
     sum.seconds += stolen.seconds;
   }
-  const rows = [...pairs.values()];
-  const numbers = (title: string, value: (row: (typeof rows)[number]) => number) => ({
-    title,
-    numbers: Float64Array.from(rows, value),
-  });
-  const tasks = numbers('Tasks', (row) => row.tasks);
-  return new Table(
-    [
-      { title: 'From', ids: Int32Array.from(rows, ({ from }) => from), strings: names },
-      { title: 'To', ids: Int32Array.from(rows, ({ to }) => to), strings: names },
-      numbers('Steals', (row) => row.steals),
-      tasks,
-      numbers('Expected (s)', (row) => row.seconds),
-    ],
-    { order: sortedOrder(tasks.numbers, true) },
-  );
+  const rows = [...pairs.values()].sort((a, b) => b.tasks - a.tasks);
+  const { numbers } = rowColumns(rows);
+  return new Table([
+    { title: 'From', ids: Int32Array.from(rows, ({ from }) => from), strings: names },
+    { title: 'To', ids: Int32Array.from(rows, ({ to }) => to), strings: names },
+    numbers('Steals', ({ steals }) => steals),
+    numbers('Tasks', ({ tasks }) => tasks),
+    numbers('Expected (s)', ({ seconds }) => seconds),
+  ]);
 }

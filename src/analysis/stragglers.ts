@@ -55,9 +55,7 @@ export const COLD_SECONDS = 0.1;
 const MIN_EXCESS = 10e-3;
 
 /** Returns the stragglers of a trace, those that lost most time first. Cost: a walk, and two medians per prefix. */
-export const stragglersOf = oncePer((trace: Trace): readonly Straggler[] => findStragglers(trace));
-
-function findStragglers(trace: Trace): Straggler[] {
+export const stragglersOf = oncePer((trace: Trace): readonly Straggler[] => {
   const { prefix, duration } = trace.tasks;
   const { laneOf } = lanesOf(trace);
   const isFirst = firstRuns(trace);
@@ -85,7 +83,7 @@ function findStragglers(trace: Trace): Straggler[] {
   );
   const found = slowOf.flatMap(({ slow, members, middle }) => why.explain(slow, members, middle));
   return found.sort((a, b) => b.seconds - b.median - (a.seconds - a.median));
-}
+});
 
 /** Returns true if so many tasks are far from the median of a prefix that the median is not a usual duration. */
 function areMany(slow: Int32Array, members: Int32Array): boolean {

@@ -31,9 +31,7 @@ const GATHER = TRANSFER_KINDS.indexOf('gather-dep');
  * Returns the intervals of a trace by worker, made once. If a trace has no intervals of transfers, its rows of incoming
  * transfers are used instead.
  */
-export const workIntervalsOf = oncePer((trace: Trace): WorkIntervals => makeWorkIntervals(trace));
-
-function makeWorkIntervals(trace: Trace): WorkIntervals {
+export const workIntervalsOf = oncePer((trace: Trace): WorkIntervals => {
   const { intervals, transfers } = trace;
   const fetched = intervals.action.includes(TRANSFER)
     ? new Int32Array(0)
@@ -58,7 +56,7 @@ function makeWorkIntervals(trace: Trace): WorkIntervals {
   );
   const offsets = countedOffsets(groupOf, trace.workers.length);
   return { length: all, ...columns, spans: timeSpans(groupOf, offsets, start, stop), offsets };
-}
+});
 
 function rowsWhere(length: number, test: (row: number) => boolean): Int32Array {
   return Int32Array.from({ length }, (_, row) => row).filter(test);

@@ -11,14 +11,7 @@ const TOGETHER = 0.1;
  * Returns, by row of workers, the first start of a task on the worker or on workers created with it or later. Until
  * that time, the worker may have been starting. If its creation is not recorded, the first start of any task is used.
  */
-export const firstStarts = oncePer((trace: Trace): Float64Array => findStarts(trace));
-
-/** Returns the first start of a task; Infinity if no task started. */
-export function firstStart(trace: Trace): number {
-  return firstTasks(trace).reduce((first, time) => Math.min(first, time), Number.POSITIVE_INFINITY);
-}
-
-function findStarts(trace: Trace): Float64Array {
+export const firstStarts = oncePer((trace: Trace): Float64Array => {
   const made = trace.workers.started;
   const all = firstStart(trace);
   const own = ownStarts(trace);
@@ -33,6 +26,11 @@ function findStarts(trace: Trace): Float64Array {
     starts[row] = first;
   }
   return starts;
+});
+
+/** Returns the first start of a task; Infinity if no task started. */
+export function firstStart(trace: Trace): number {
+  return firstTasks(trace).reduce((first, time) => Math.min(first, time), Number.POSITIVE_INFINITY);
 }
 
 /** Returns the start of the first task by row of workers; Infinity without tasks. */

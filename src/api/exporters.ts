@@ -60,7 +60,7 @@ export const EXPORTERS: readonly Exporter[] = [
     description: "the profiler's samples and the task stream for speedscope, one profile per thread",
     extension: '.speedscope.json',
     kind: 'file',
-    write: (trace) => speedscopeProfile(trace),
+    write: speedscopeProfile,
   },
   {
     name: 'pprof',

@@ -20,8 +20,10 @@ export function resizedFloat64(column: Float64Array, capacity: number): Float64A
 }
 
 /** Returns the bytes of all parts, one after the other. */
-export function joinedBytes(parts: readonly Uint8Array[]): Uint8Array {
-  return filledWith(new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0)), parts);
+export function joinedBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  filledWith<Uint8Array>(all, parts);
+  return all;
 }
 
 /** Copies parts into an array, one after the other, and returns the array. */

@@ -4,7 +4,7 @@ import { basename, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { EXPORTERS } from '../api/exporters.js';
 import { exportTrace } from '../api/exportTrace.js';
-import { type InputOptions, openInput, withInputOptions } from './openInput.js';
+import { type InputOptions, ONE_TRACE, openInput, withInputOptions } from './openInput.js';
 import { Progress, requested } from './progress.js';
 import {
   CommandError,
@@ -31,10 +31,7 @@ export function addExport(program: Command): void {
     program
       .command('export')
       .description('write a trace in the format of another program')
-      .argument(
-        '<trace...>',
-        'a trace directory, a report, Chrome Trace JSON, or event files of DASF, which are read as one trace',
-      )
+      .argument('<trace...>', ONE_TRACE)
       .addOption(new Option('-t, --to <format>', 'format, see below').choices(FORMATS))
       .option(
         '-o, --output <path>',

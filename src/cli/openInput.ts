@@ -5,6 +5,10 @@ import { Progress, requested } from './progress.js';
 import { CommandError, failingWith, note, WRONG_USAGE } from './terminal.js';
 import { parseBytes } from './units.js';
 
+/** Description of an argument for the files of one trace. */
+export const ONE_TRACE =
+  'a trace directory, a report, Chrome Trace JSON, or event files of DASF, which are read as one trace';
+
 /** Options of every command that opens traces. */
 export interface InputOptions {
   /** Maximum size of decompressed files in bytes. */

@@ -19,6 +19,7 @@ import { makeFolders } from '../api/folders.js';
 import { packageVersion } from '../api/packageVersion.js';
 import { openTrace, type Trace, TraceWriter } from '../api/traceFiles.js';
 import { LongpoleError } from '../base/errors.js';
+import { fieldOf } from '../base/json.js';
 import { readSetting, type SettingName } from '../base/settings.js';
 import { secondsText } from '../base/words.js';
 import { notWrittenText } from '../base/writeErrors.js';
@@ -274,10 +275,8 @@ function otherCommandLine(script: string): string | undefined {
   const manifest = manifestOf(script);
   if (manifest === undefined || realpathSync(dirname(manifest)) === OWN) return undefined;
   const content: unknown = JSON.parse(readFileSync(manifest, 'utf8'));
-  if (typeof content !== 'object' || content === null || !('bin' in content)) return undefined;
-  const { bin } = content;
-  if (typeof bin !== 'object' || bin === null || !('longpole' in bin)) return undefined;
-  return typeof bin.longpole === 'string' ? join(dirname(manifest), bin.longpole) : undefined;
+  const command = fieldOf(fieldOf(content, 'bin'), 'longpole');
+  return typeof command === 'string' ? join(dirname(manifest), command) : undefined;
 }
 
 function manifestOf(script: string): string | undefined {

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { type Scaling, type SimulateOptions, scaling } from '../api/analysis.js';
 import { crewText, secondsText } from '../base/words.js';
-import { type InputOptions, openOne, withInputOptions } from './openInput.js';
+import { type InputOptions, ONE_TRACE, openOne, withInputOptions } from './openInput.js';
 import { layoutTable } from './tableLayout.js';
 import { failingWith, heading, outputWidth, print, printText, runCommand, WRONG_USAGE } from './terminal.js';
 import { parseBandwidth, parseBytes, parseCounts, parseFactor, parseSeconds } from './units.js';
@@ -17,10 +17,7 @@ export function addSimulate(program: Command): void {
     program
       .command('simulate')
       .description('predict the makespan of a recorded trace under other conditions')
-      .argument(
-        '<trace...>',
-        'a trace directory, a report, Chrome Trace JSON, or event files of DASF, which are read as one trace',
-      )
+      .argument('<trace...>', ONE_TRACE)
       .option(
         '-w, --workers <counts>',
         'numbers of workers, separated by commas (default: 1, 2, 4, … as long as more workers help)',

@@ -51,8 +51,6 @@ function layoutColumn(title: string, values: readonly Cell[]): LaidOut {
   return { title: lines, cells, numeric, width: Math.max(widest, ...lines.map((line) => line.length)) };
 }
 
-/** Formats a cell. Numbers have at most six digits. */
-
 /** Wraps words to lines of at most `width`. A longer word has a separate line. */
 function wrap(text: string, width: number): string[] {
   const lines: string[] = [];

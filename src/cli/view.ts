@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { viewTrace } from '../api/viewTrace.js';
 import { openBrowser, type PageOptions, withPageOptions } from './openBrowser.js';
-import { type InputOptions, openInput, withInputOptions } from './openInput.js';
+import { type InputOptions, ONE_TRACE, openInput, withInputOptions } from './openInput.js';
 import { CommandError, failingLater, interrupted, print, runCommand, WRONG_USAGE } from './terminal.js';
 
 type Options = InputOptions & PageOptions;
@@ -14,10 +14,7 @@ export function addView(program: Command): void {
       program
         .command('view')
         .description('serve the dashboard of a recorded trace')
-        .argument(
-          '<trace...>',
-          'a trace directory, a report, Chrome Trace JSON, or event files of DASF, which are read as one trace',
-        ),
+        .argument('<trace...>', ONE_TRACE),
     ),
   ).action((files: readonly string[], options: Options) => runCommand(() => runView(files, options)));
 }

@@ -1,22 +1,12 @@
 // The process of the bridge that observes a Dask cluster: its start, its rows, and its end. The process ends with its
 // input, and therefore with this process. The cluster removes the plugins of the bridge when its connection closes.
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import type { Readable, Writable } from 'node:stream';
 import { LongpoleError, sentenceOf } from '../base/errors.js';
 import type { DaskRow, RefusedRow } from '../protocol/daskRows.js';
-import { bridgeEndedError, noPythonError, notReadyError, REPORT, versionsError } from './bridgeErrors.js';
+import { bridgeEndedError, REPORT, versionsError } from './bridgeErrors.js';
 import { FrameReader } from './frameReader.js';
-import { bridgeEnvironment, pythonCandidates } from './pythonPrograms.js';
-import { type DaskSecurity, securityEnvironment } from './schedulerAddress.js';
+import { type PythonOptions, PythonProcess, UnsuitedPython, withPython } from './pythonProcess.js';
 
-export interface BridgeOptions {
-  /** Address of the scheduler; see schedulerAddress. */
-  readonly address: string;
-  readonly security?: DaskSecurity | undefined;
-  /** Python to use. Default: see `pythonCandidates`. */
-  readonly python?: string | undefined;
-  /** Seconds to connect, and to register each plugin. */
-  readonly timeout: number;
+export interface BridgeOptions extends PythonOptions {
   /** Receives every row. An exception ends the bridge. */
   readonly onRow: (row: DaskRow) => void;
 }
@@ -29,21 +19,18 @@ export interface BridgeEnd {
   readonly error?: LongpoleError;
 }
 
-/** Seconds in which Python must start. */
-const START = 30;
-/** Seconds in which Python must remove its plugins and end. */
-const END = 25;
-const STDERR_KEPT = 4000;
-
-/** An attached bridge. */
 export class DaskBridge {
   readonly ended: Promise<BridgeEnd>;
-  readonly #attempt: Attempt;
-
-  private constructor(attempt: Attempt, ended: Promise<BridgeEnd>) {
-    this.#attempt = attempt;
-    this.ended = ended;
-  }
+  readonly #started: Promise<void>;
+  readonly #options: BridgeOptions;
+  readonly #python: PythonProcess;
+  readonly #reader = new FrameReader();
+  #refused: RefusedRow | undefined;
+  #reason: string | undefined;
+  #error: LongpoleError | undefined;
+  #onStart: () => void = () => {};
+  #fail: (error: Error) => void = () => {};
+  #onEnd: (end: BridgeEnd) => void = () => {};
 
   /**
    * Starts a bridge with the first Python that has `distributed`.
@@ -51,86 +38,39 @@ export class DaskBridge {
    * @throws (rejects) LongpoleError ERR_LONGPOLE_PYTHON, ERR_LONGPOLE_DASK_CONNECT, ERR_LONGPOLE_DASK_VERSION,
    *   ERR_LONGPOLE_DASK_BRIDGE
    */
-  static async start(options: BridgeOptions): Promise<DaskBridge> {
-    const tried: string[] = [];
-    for (const python of pythonCandidates(options.python)) {
-      const attempt = new Attempt(python, options);
-      const outcome = await attempt.started;
-      if (outcome === 'attached') return new DaskBridge(attempt, attempt.ended);
-      if (outcome instanceof LongpoleError) throw outcome;
-      tried.push(`${python}: ${outcome}`);
-    }
-    throw noPythonError(tried);
+  static start(options: BridgeOptions): Promise<DaskBridge> {
+    return withPython(options.python, async (python) => {
+      const bridge = new DaskBridge(python, options);
+      await bridge.#started;
+      return bridge;
+    });
   }
 
-  /** Removes the plugins from the cluster and ends the process. Resolves when it has ended, at most 25 s later. */
-  close(): Promise<BridgeEnd> {
-    this.#attempt.stop();
-    return this.ended;
-  }
-}
-
-/** One process of the bridge. */
-class Attempt {
-  /** `attached`; or a text if this Python is not suitable; or an error if another Python would fail, too. */
-  readonly started: Promise<'attached' | LongpoleError | string>;
-  readonly ended: Promise<BridgeEnd>;
-  readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
-  readonly #options: BridgeOptions;
-  readonly #reader = new FrameReader();
-  #stderr = '';
-  #refused: RefusedRow | undefined;
-  #reason: string | undefined;
-  #error: LongpoleError | undefined;
-  #missing: string | undefined;
-  #attached = false;
-  #over = false;
-  #timer: NodeJS.Timeout;
-  #onStart: (outcome: 'attached' | LongpoleError | string) => void = () => {};
-  #onEnd: (end: BridgeEnd) => void = () => {};
-
-  constructor(python: string, options: BridgeOptions) {
+  private constructor(python: string, options: BridgeOptions) {
     this.#options = options;
-    this.started = new Promise((resolve) => {
+    this.#started = new Promise((resolve, reject) => {
       this.#onStart = resolve;
+      this.#fail = reject;
     });
     this.ended = new Promise((resolve) => {
       this.#onEnd = resolve;
     });
-    this.#child = spawn(
-      python,
-      ['-B', '-m', 'longpole_dask', options.address, '--timeout', String(options.timeout)],
-      {
-        stdio: ['pipe', 'pipe', 'pipe'],
-        env: { ...bridgeEnvironment(), ...securityEnvironment(options.security) },
-      },
-    );
-    const child = this.#child;
-    // The process may have ended before this process closes its input.
-    child.stdin.on('error', () => {});
-    child.stdout.on('data', (bytes: Buffer) => this.#read(bytes));
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      this.#stderr = (this.#stderr + text).slice(-STDERR_KEPT);
+    this.#python = new PythonProcess(python, options, ['longpole_dask'], (error) => {
+      this.#error = error;
     });
+    const { child } = this.#python;
+    child.stdout.on('data', (bytes: Buffer) => this.#read(bytes));
     child.on('error', (error) => {
-      this.#missing = error.message;
+      this.#fail(new UnsuitedPython(error.message));
       if (child.pid === undefined) this.#close(null);
     });
     child.on('close', (code) => this.#close(code));
-    const seconds = START + 3 * options.timeout;
-    this.#timer = setTimeout(() => this.#late(seconds), seconds * 1000);
   }
 
-  stop(): void {
-    if (this.#over) return;
-    this.#child.stdin.end();
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#child.kill('SIGKILL'), END * 1000);
-  }
-
-  #late(seconds: number): void {
-    this.#error = notReadyError(this.#options.address, seconds);
-    this.#child.kill('SIGKILL');
+  /** Removes the plugins from the cluster and ends the process. Resolves when it has ended, at most 25 s later. */
+  close(): Promise<BridgeEnd> {
+    this.#python.end();
+    return this.ended;
   }
 
   #read(bytes: Uint8Array): void {
@@ -147,7 +87,7 @@ class Attempt {
               { cause: error },
             );
       // Closes the input of the bridge. The bridge then removes its plugins from the Dask cluster and ends.
-      this.stop();
+      void this.close();
     }
   }
 
@@ -156,18 +96,15 @@ class Attempt {
     if (row.type === 'closed') this.#reason = row.reason;
     this.#options.onRow(row);
     if (row.type !== 'hello') return;
-    this.#attached = true;
-    clearTimeout(this.#timer);
-    this.#onStart('attached');
+    this.#python.stopTimer();
+    this.#onStart();
   }
 
   #close(code: number | null): void {
-    clearTimeout(this.#timer);
-    this.#over = true;
+    this.#python.stopTimer();
     const error = this.#error ?? this.#failure(code);
-    if (!this.#attached) {
-      this.#onStart(this.#missing ?? this.#unsuited() ?? error ?? this.#unexplained(code));
-    }
+    const unsuited = this.#unsuited();
+    this.#fail(unsuited === undefined ? (error ?? this.#unexplained(code)) : new UnsuitedPython(unsuited));
     const reason = this.#reason ?? error?.message ?? 'asked';
     this.#onEnd(error === undefined ? { reason } : { reason, error });
   }
@@ -175,7 +112,9 @@ class Attempt {
   /** Returns why this Python is not suitable; undefined if another Python would fail, too. */
   #unsuited(): string | undefined {
     if (this.#refused?.code === 'distributed') return this.#refused.text;
-    return this.#stderr.includes('No module named longpole_dask') ? 'it does not read PYTHONPATH' : undefined;
+    return this.#python.stderr.includes('No module named longpole_dask')
+      ? 'it does not read PYTHONPATH'
+      : undefined;
   }
 
   #failure(code: number | null): LongpoleError | undefined {
@@ -194,6 +133,6 @@ class Attempt {
   }
 
   #unexplained(code: number | null): LongpoleError {
-    return bridgeEndedError(this.#options.address, code, this.#stderr);
+    return bridgeEndedError(this.#options.address, code, this.#python.stderr);
   }
 }

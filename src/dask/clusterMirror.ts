@@ -35,8 +35,8 @@ export class ClusterMirror {
   readonly tasks = new MirrorTasks();
   readonly workers = new MirrorWorkers();
   readonly #observers: readonly ClusterObserver[];
-  readonly #profiles: ProfileMirror;
-  readonly #runs: RunMirror;
+  readonly #profiles = new ProfileMirror(this.tasks);
+  readonly #runs = new RunMirror(this.tasks, this.workers, this.#profiles, (call) => this.#notify(call));
   #hello: HelloRow | undefined;
   /** Seconds by which the scheduler's clock is ahead of this one, less the delay of the fastest row. */
   #ahead = Number.NEGATIVE_INFINITY;
@@ -73,8 +73,6 @@ export class ClusterMirror {
 
   constructor(observers: readonly ClusterObserver[]) {
     this.#observers = observers;
-    this.#profiles = new ProfileMirror(this.tasks);
-    this.#runs = new RunMirror(this.tasks, this.workers, this.#profiles, (call) => this.#notify(call));
   }
 
   get facts(): Readonly<Record<string, string>> {

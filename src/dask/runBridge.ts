@@ -1,33 +1,25 @@
 // The process of the bridge that runs TypeScript on a Dask cluster. It exchanges frames with this process, see
 // python/longpole_dask/node_tap.py. The process ends with its input, and therefore with this program.
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
-import type { Readable, Writable } from 'node:stream';
 import { LongpoleError } from '../base/errors.js';
 import type { RemoteProcess, RemoteProcessEvents } from '../protocol/remoteProcess.js';
-import { bridgeEndedError, lastLine, noPythonError, notReadyError, versionsError } from './bridgeErrors.js';
-import { bridgeEnvironment, pythonCandidates } from './pythonPrograms.js';
+import { bridgeEndedError, lastLine, versionsError } from './bridgeErrors.js';
+import { Frames } from './frames.js';
+import { type PythonOptions, PythonProcess, UnsuitedPython, withPython } from './pythonProcess.js';
 import {
-  BridgeFrames,
   type DaskWorkerFacts,
   frameHead,
+  HEAD_BYTES,
   KIND,
   type RunBridgeEvent,
   readEvent,
 } from './runFrames.js';
-import { type DaskSecurity, securityEnvironment } from './schedulerAddress.js';
 import type { WorkerFile } from './workerFiles.js';
 
-export interface RunBridgeOptions {
-  /** Address of the scheduler; `dask` for a new cluster on this machine. */
-  readonly address: string;
-  readonly security: DaskSecurity | undefined;
-  /** Python to use. Default: see `pythonCandidates`. */
-  readonly python: string | undefined;
+/** The address is `dask` for a new cluster on this machine. */
+export interface RunBridgeOptions extends PythonOptions {
   /** Node on the workers. */
   readonly node: string | undefined;
-  /** Seconds to connect. */
-  readonly timeout: number;
   /** Further arguments of the bridge. */
   readonly more: readonly string[];
   /** Receives each event after the start of the bridge. */
@@ -40,31 +32,19 @@ type Hello = Extract<RunBridgeEvent, { type: 'hello' }>;
 
 /** Exit code of a Python without distributed. */
 const NO_DISTRIBUTED = 3;
-/** Seconds in which Python must start, in addition to the time to connect. */
-const START_SECONDS = 30;
-/** Milliseconds in which Python must end all processes on the cluster. */
-const END_MS = 25_000;
-const STDERR_KEPT = 4000;
-
-/** Error of a Python that is not suitable, while another one may be. */
-class UnsuitedPython extends Error {}
-
 export class RunBridge {
   readonly #options: RunBridgeOptions;
-  readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
-  readonly #frames = new BridgeFrames((kind, process, payload) => this.#take(kind, process, payload));
+  readonly #python: PythonProcess;
   readonly #processes = new Map<number, { readonly worker: string; readonly events: RemoteProcessEvents }>();
   readonly #holds = new Set<number>();
   readonly #started: Promise<Hello>;
   readonly #closed: Promise<void>;
-  readonly #timer: NodeJS.Timeout;
   #start: (hello: Hello) => void = () => undefined;
   #fail: (error: Error) => void = () => undefined;
   #isStarted = false;
   #isClosing = false;
   #next = 1;
   #files = 0;
-  #stderr = '';
   #reason: LongpoleError | undefined;
 
   /**
@@ -74,17 +54,10 @@ export class RunBridge {
    *   ERR_LONGPOLE_DASK_NODE, ERR_LONGPOLE_DASK_BRIDGE
    */
   static async start(options: RunBridgeOptions): Promise<{ bridge: RunBridge; hello: Hello }> {
-    const tried: string[] = [];
-    for (const python of pythonCandidates(options.python)) {
+    return withPython(options.python, async (python) => {
       const bridge = new RunBridge(python, options);
-      try {
-        return { bridge, hello: await bridge.#started };
-      } catch (error) {
-        if (!(error instanceof UnsuitedPython)) throw error;
-        tried.push(`${python}: ${error.message}`);
-      }
-    }
-    throw noPythonError(tried);
+      return { bridge, hello: await bridge.#started };
+    });
   }
 
   private constructor(python: string, options: RunBridgeOptions) {
@@ -93,19 +66,16 @@ export class RunBridge {
       this.#start = resolve;
       this.#fail = reject;
     });
-    const { address, timeout, node, more } = options;
+    const { node, more } = options;
     const named = node === undefined ? [] : ['--node', node];
-    const args = ['-B', '-m', 'longpole_dask.run', address, '--timeout', String(timeout), ...named, ...more];
-    this.#child = spawn(python, args, {
-      stdio: ['pipe', 'pipe', 'pipe'],
-      env: { ...bridgeEnvironment(), ...securityEnvironment(options.security) },
+    this.#python = new PythonProcess(python, options, ['longpole_dask.run', ...named, ...more], (error) => {
+      this.#reason = error;
     });
-    const child = this.#child;
-    // The process may have ended before the program writes.
-    child.stdin.on('error', () => undefined);
-    child.stdout.on('data', (bytes: Buffer) => this.#frames.push(bytes));
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      this.#stderr = (this.#stderr + text).slice(-STDERR_KEPT);
+    const { child } = this.#python;
+    const frames = new Frames(HEAD_BYTES);
+    child.stdout.on('data', (bytes: Buffer) => {
+      for (const [head, payload] of frames.push(bytes))
+        this.#take(head.readUInt8(4), head.readUInt32BE(5), payload);
     });
     child.on('error', (error) => this.#fail(new UnsuitedPython(error.message)));
     this.#closed = new Promise((resolve) => {
@@ -115,8 +85,6 @@ export class RunBridge {
       });
       child.on('error', () => resolve());
     });
-    const seconds = START_SECONDS + 3 * timeout;
-    this.#timer = setTimeout(() => this.#late(seconds), seconds * 1000);
   }
 
   /** Starts Node on a worker. The file `entry` must have been sent before. */
@@ -156,17 +124,16 @@ export class RunBridge {
   /** Ends all processes on the cluster and the bridge. Resolves when the bridge has ended, at most 25 s later. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    this.#child.stdin.end();
-    this.#child.ref();
-    const timer = setTimeout(() => this.#child.kill('SIGKILL'), END_MS);
+    this.#python.end();
+    this.#python.child.ref();
     await this.#closed;
-    clearTimeout(timer);
   }
 
   #send(kind: number, process: number, payload: Uint8Array = new Uint8Array(0)): void {
-    if (this.#isClosing || !this.#child.stdin.writable) return;
-    this.#child.stdin.write(frameHead(kind, process, payload.byteLength));
-    this.#child.stdin.write(payload);
+    const { stdin } = this.#python.child;
+    if (this.#isClosing || !stdin.writable) return;
+    stdin.write(frameHead(kind, process, payload.byteLength));
+    stdin.write(payload);
   }
 
   #hold(process: number, held: boolean): void {
@@ -177,13 +144,11 @@ export class RunBridge {
 
   /** Sets whether the bridge keeps the program alive. */
   #refer(alive: boolean): void {
-    const { stdin, stdout, stderr } = this.#child;
-    if (alive) this.#child.ref();
-    else this.#child.unref();
-    for (const stream of [stdin, stdout, stderr]) {
-      if (!(stream instanceof Socket)) continue;
-      if (alive) stream.ref();
-      else stream.unref();
+    const { child } = this.#python;
+    for (const one of [child, child.stdin, child.stdout, child.stderr]) {
+      if (one !== child && !(one instanceof Socket)) continue;
+      if (alive) one.ref();
+      else one.unref();
     }
   }
 
@@ -211,7 +176,7 @@ export class RunBridge {
       );
     if (event.type === 'hello') {
       this.#isStarted = true;
-      clearTimeout(this.#timer);
+      this.#python.stopTimer();
       this.#start(event);
       this.#refer(this.#holds.size > 0);
       return;
@@ -231,16 +196,11 @@ export class RunBridge {
     found?.events.ended(cause);
   }
 
-  #late(seconds: number): void {
-    this.#reason = notReadyError(this.#options.address, seconds);
-    this.#child.kill('SIGKILL');
-  }
-
   #ended(code: number | null): void {
-    clearTimeout(this.#timer);
-    if (code === NO_DISTRIBUTED || this.#stderr.includes('No module named longpole_dask'))
-      this.#fail(new UnsuitedPython(lastLine(this.#stderr)));
-    const error = this.#reason ?? bridgeEndedError(this.#options.address, code, this.#stderr);
+    const { stderr } = this.#python;
+    if (code === NO_DISTRIBUTED || stderr.includes('No module named longpole_dask'))
+      this.#fail(new UnsuitedPython(lastLine(stderr)));
+    const error = this.#reason ?? bridgeEndedError(this.#options.address, code, stderr);
     this.#fail(error);
     if (this.#isStarted && !this.#isClosing) this.#options.onLost(error);
     for (const process of [...this.#processes.keys()]) this.#processEnded(process, error);

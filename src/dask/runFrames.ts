@@ -1,6 +1,7 @@
 // Frames between the program and the bridge that runs TypeScript: length, kind, number of the process, and bytes of
 // that length. python/longpole_dask/node_tap.py has the same definitions.
 import { LongpoleError } from '../base/errors.js';
+import { fieldOf } from '../base/json.js';
 import { REPORT } from './bridgeErrors.js';
 
 /** Kinds of frames. Frames of the kind `data` are sent in both directions. */
@@ -18,7 +19,7 @@ export const KIND = {
   leaseEnds: 6,
 } as const;
 
-const HEAD_BYTES = 9;
+export const HEAD_BYTES = 9;
 
 /** A Dask worker with Node. */
 export interface DaskWorkerFacts {
@@ -75,38 +76,5 @@ export function readEvent(payload: Uint8Array): RunBridgeEvent {
 }
 
 function isEvent(value: unknown): value is RunBridgeEvent {
-  return typeof value === 'object' && value !== null && 'type' in value;
-}
-
-/** Joins the output of the bridge to frames. */
-export class BridgeFrames {
-  readonly #onFrame: (kind: number, process: number, payload: Uint8Array) => void;
-  #chunks: Uint8Array[] = [];
-  #bytes = 0;
-  /** Bytes of the incomplete frame; before its head is complete, the bytes of a head. */
-  #wanted = HEAD_BYTES;
-
-  constructor(onFrame: (kind: number, process: number, payload: Uint8Array) => void) {
-    this.#onFrame = onFrame;
-  }
-
-  push(chunk: Uint8Array): void {
-    this.#chunks.push(chunk);
-    this.#bytes += chunk.byteLength;
-    if (this.#bytes < this.#wanted) return;
-    const all = Buffer.concat(this.#chunks);
-    let at = 0;
-    for (;;) {
-      this.#wanted = HEAD_BYTES;
-      if (all.length - at < HEAD_BYTES) break;
-      const end = at + HEAD_BYTES + all.readUInt32BE(at);
-      this.#wanted = end - at;
-      if (all.length < end) break;
-      this.#onFrame(all.readUInt8(at + 4), all.readUInt32BE(at + 5), all.subarray(at + HEAD_BYTES, end));
-      at = end;
-    }
-    const rest = all.subarray(at);
-    this.#chunks = [rest];
-    this.#bytes = rest.byteLength;
-  }
+  return fieldOf(value, 'type') !== undefined;
 }

@@ -5,9 +5,6 @@ import { getOrMake } from '../base/lookUps.js';
 import { resizedUint8 } from '../base/resized.js';
 import { type CallTree, type FrameDescription, forEachStack, frameIdentifier } from './callTree.js';
 
-// Pure folders have no types of an environment, but every environment has this class.
-declare const TextEncoder: new () => { encode(text: string): Uint8Array };
-
 const encoder = new TextEncoder();
 
 export interface PprofOptions {

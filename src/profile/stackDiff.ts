@@ -26,16 +26,9 @@ export interface WeightedTree {
   readonly seconds: number;
 }
 
-interface Node {
-  readonly name: string;
-  readonly filename: string;
-  lineNumber: number;
-  before: number;
-  after: number;
-  selfBefore: number;
-  selfAfter: number;
+type Node = { -readonly [K in Exclude<keyof StackDiff, 'children'>]: StackDiff[K] } & {
   readonly children: Map<string, Node>;
-}
+};
 
 /** Returns the differences. Cost: one visit per node of all trees. */
 export function diffTrees(before: readonly WeightedTree[], after: readonly WeightedTree[]): StackDiff {

@@ -1,6 +1,7 @@
 // The completions of one run on one isolate, in memory that both sides share: a ring of columns with one writer (the
 // isolate) and one reader (its host). A busy isolate cannot send messages, but the host can read its completions here
 // at any time. The host never has more tasks outstanding than the ring holds, so the writer never waits.
+import type { TaskRuns } from './clusterObserver.js';
 import { isSeparate } from './resultKinds.js';
 import type { TaskRun } from './taskRun.js';
 
@@ -25,10 +26,12 @@ export const MAX_DIMENSIONS = 4;
  */
 const ENTRY_BYTES = 76 + 8 * MAX_DIMENSIONS;
 
-/** Columns of completions, copied out of the ring. `count` entries are valid. */
-export interface CompletionColumns {
+/** Columns of completions, copied out of the ring. `count` entries are valid. `shapes` is empty if no entry has a shape. */
+export interface CompletionColumns
+  extends Required<
+    Pick<TaskRuns, 'coreWaits' | 'seceded' | 'resumed' | 'waited' | 'dimensions' | 'shapes' | 'ids'>
+  > {
   count: number;
-  readonly ids: Int32Array;
   /** Batches of these runs of the tasks. A task that was cancelled and sent again has a run in each batch. */
   readonly batches: Int32Array;
   /** See results.ts. */
@@ -42,17 +45,6 @@ export interface CompletionColumns {
   /** Seconds since the epoch, taken in the isolate. */
   readonly starts: Float64Array;
   readonly stops: Float64Array;
-  /** Seconds between start and stop in which the thread was ready to run but had no core; NaN if unknown. */
-  readonly coreWaits: Float64Array;
-  /** Times at which seceded tasks left their slots, from which they waited for no result any more, and seconds in
-   * which they did not use the thread; NaN for other tasks. */
-  readonly seceded: Float64Array;
-  readonly resumed: Float64Array;
-  readonly waited: Float64Array;
-  /** Number of dimensions of the result's shape; 0 for a result without a shape. */
-  readonly dimensions: Uint8Array;
-  /** MAX_DIMENSIONS lengths per entry, of which `dimensions` are valid. Empty if no entry has a shape. */
-  readonly shapes: Float64Array;
 }
 
 /** Memory of columns. */

@@ -14,18 +14,21 @@ const LEFT_REASONS = ['lost', 'retried', 'cancelled', 'rescheduled'] as const;
 const REFUSALS = ['distributed', 'connect', 'versions', 'plugin'] as const;
 const DIRECTIONS = ['incoming', 'outgoing'] as const;
 
+/** Returns a function that reads the cells of a row after its tag. */
+function tagged<T extends string, R extends object>(type: T, read: (cells: Cells) => R) {
+  return (cells: Cells) => ({ type, ...read(cells) });
+}
+
 const ROWS = {
   /** The first row: the bridge is attached. */
-  hello: (cells: Cells) => ({
-    type: 'hello' as const,
+  hello: tagged('hello', (cells) => ({
     protocol: cells.count(),
     time: cells.number(),
     /** Identifies the machine: equal texts mean one clock; empty if unknown. */
     bootId: cells.text(),
     facts: Object.fromEntries(cells.textMap()),
-  }),
-  worker: (cells: Cells) => ({
-    type: 'worker' as const,
+  })),
+  worker: tagged('worker', (cells) => ({
     index: cells.count(),
     address: cells.text(),
     name: cells.text(),
@@ -35,53 +38,27 @@ const ROWS = {
     /** Memory limit in bytes; 0 for no limit. */
     memoryLimit: cells.number(),
     time: cells.number(),
-  }),
-  'worker-gone': (cells: Cells) => ({
-    type: 'worker-gone' as const,
+  })),
+  'worker-gone': tagged('worker-gone', (cells) => ({
     index: cells.count(),
     time: cells.number(),
     reason: cells.text(),
-  }),
+  })),
   /** The names of a span. Precedes the graphs that refer to it. */
-  span: (cells: Cells) => ({ type: 'span' as const, id: cells.text(), tags: cells.texts() }),
+  span: tagged('span', (cells) => ({ id: cells.text(), tags: cells.texts() })),
   /** Tasks that were submitted together, with the numbers `firstId`, `firstId + 1`, … */
-  graph: (cells: Cells) =>
-    checkedGraph({
-      type: 'graph' as const,
-      /** NaN if submitted before the bridge was attached. */
-      submitted: cells.perhaps(),
-      /** Name of the client; empty for tasks without one, e.g. scattered data. */
-      client: cells.text(),
-      code: cells.text(),
-      firstId: cells.count(),
-      keys: cells.texts(),
-      prefixes: cells.texts(),
-      prefixOf: Int32Array.from(cells.counts()),
-      functions: cells.texts(),
-      functionOf: Int32Array.from(cells.counts()),
-      /** Ids of spans; empty for none. */
-      spans: cells.texts(),
-      spanOf: Int32Array.from(cells.counts()),
-      /** Number of `dependencies` of each task. */
-      dependencyCounts: Int32Array.from(cells.counts()),
-      /** Numbers of tasks, also of tasks in earlier or later graphs. */
-      dependencies: Float64Array.from(cells.counts()),
-      /** Indices into `keys` of results that exist already. */
-      given: Int32Array.from(cells.counts()),
-    }),
+  graph: tagged('graph', (cells) => checkedGraph(graphColumns(cells))),
   /** All inputs of the task are ready. */
-  ready: (cells: Cells) => ({ type: 'ready' as const, id: cells.count(), time: cells.number() }),
-  sent: (cells: Cells) => ({
-    type: 'sent' as const,
+  ready: tagged('ready', (cells) => ({ id: cells.count(), time: cells.number() })),
+  sent: tagged('sent', (cells) => ({
     id: cells.count(),
     /** NaN if it happened before the bridge was attached. */
     time: cells.perhaps(),
     /** -1 if unknown. */
     worker: cells.index(),
-  }),
+  })),
   /** A run that gave a result or an error. */
-  ended: (cells: Cells) => ({
-    type: 'ended' as const,
+  ended: tagged('ended', (cells) => ({
     id: cells.count(),
     time: cells.number(),
     erred: cells.count() === 1,
@@ -103,21 +80,19 @@ const ROWS = {
       /** For each transfer among the startstops: bytes, and the correction contained in its times. */
       transfers: row.rows((one) => ({ nbytes: one.number(), delay: one.number() })),
     })),
-  }),
+  })),
   /** A run without a result. `rescheduled` if it returned its task to the scheduler, like tasks of P2P shuffles. */
-  left: (cells: Cells) => ({
-    type: 'left' as const,
+  left: tagged('left', (cells) => ({
     id: cells.count(),
     time: cells.number(),
     why: cells.oneOf(LEFT_REASONS),
     /** Worker of a lost run; NaN for the worker to which the task was sent. */
     worker: cells.perhaps(),
-  }),
+  })),
   /** The scheduler has forgotten the tasks. */
-  forgotten: (cells: Cells) => ({ type: 'forgotten' as const, ids: Float64Array.from(cells.counts()) }),
+  forgotten: tagged('forgotten', (cells) => ({ ids: Float64Array.from(cells.counts()) })),
   /** A heartbeat of a worker. */
-  beat: (cells: Cells) => ({
-    type: 'beat' as const,
+  beat: tagged('beat', (cells) => ({
     worker: cells.count(),
     time: cells.number(),
     /** Percent of a core. */
@@ -129,10 +104,9 @@ const ROWS = {
     managed: cells.number(),
     spilled: cells.number(),
     tasks: cells.count(),
-  }),
+  })),
   /** The state of the whole cluster. */
-  status: (cells: Cells) => ({
-    type: 'status' as const,
+  status: tagged('status', (cells) => ({
     time: cells.number(),
     /** Dask's state → tasks. */
     states: cells.numberMap(),
@@ -142,10 +116,9 @@ const ROWS = {
       processing: row.count(),
       occupancy: row.number(),
     })),
-  }),
+  })),
   /** The machine that scheduler and workers share, since the previous such row. Absent if they use several machines. */
-  machine: (cells: Cells) => ({
-    type: 'machine' as const,
+  machine: tagged('machine', (cells) => ({
     time: cells.number(),
     cores: cells.count(),
     /**
@@ -155,28 +128,25 @@ const ROWS = {
     busy: cells.number(),
     used: cells.number(),
     workers: cells.number(),
-  }),
-  event: (cells: Cells) => ({
-    type: 'event' as const,
+  })),
+  event: tagged('event', (cells) => ({
     time: cells.number(),
     /** -1 for the scheduler. */
     worker: cells.index(),
     topic: cells.text(),
     text: cells.text(),
-  }),
+  })),
   /** Tasks that the scheduler took from a worker for another one, since the previous row of the two. */
-  stolen: (cells: Cells) => ({
-    type: 'stolen' as const,
+  stolen: tagged('stolen', (cells) => ({
     time: cells.number(),
     worker: cells.count(),
     thief: cells.count(),
     tasks: cells.count(),
     /** Expected seconds of the tasks. */
     seconds: cells.number(),
-  }),
+  })),
   /** Data that a worker collected since the previous batch. All times are on its own clock. */
-  batch: (cells: Cells) => ({
-    type: 'batch' as const,
+  batch: tagged('batch', (cells) => ({
     address: cells.text(),
     time: cells.number(),
     /** Present correction that distributed adds to this worker's clock. */
@@ -199,12 +169,12 @@ const ROWS = {
     running: cells.rows((row) => ({ key: row.text(), started: row.number() })),
     profiles: cells.rows(profiledCycle),
     logs: cells.rows((row) => ({ time: row.number(), level: row.text(), text: row.text() })),
-  }),
-  warning: (cells: Cells) => ({ type: 'warning' as const, text: cells.text() }),
+  })),
+  warning: tagged('warning', (cells) => ({ text: cells.text() })),
   /** Replaces the hello row if the bridge cannot be attached. */
-  refused: (cells: Cells) => ({ type: 'refused' as const, code: cells.oneOf(REFUSALS), text: cells.text() }),
+  refused: tagged('refused', (cells) => ({ code: cells.oneOf(REFUSALS), text: cells.text() })),
   /** The last row. The reason is `asked` if the bridge was ended on request. */
-  closed: (cells: Cells) => ({ type: 'closed' as const, reason: cells.text() }),
+  closed: tagged('closed', (cells) => ({ reason: cells.text() })),
 };
 
 function startStop(cells: Cells) {
@@ -246,24 +216,36 @@ function profiledCycle(cells: Cells) {
   return { time, prefix, nodes };
 }
 
-interface GraphColumns {
-  readonly keys: readonly string[];
-  readonly prefixes: readonly string[];
-  readonly prefixOf: Int32Array;
-  readonly functions: readonly string[];
-  readonly functionOf: Int32Array;
-  readonly spans: readonly string[];
-  readonly spanOf: Int32Array;
-  readonly dependencyCounts: Int32Array;
-  readonly dependencies: Float64Array;
-  readonly given: Int32Array;
+function graphColumns(cells: Cells) {
+  return {
+    /** NaN if submitted before the bridge was attached. */
+    submitted: cells.perhaps(),
+    /** Name of the client; empty for tasks without one, e.g. scattered data. */
+    client: cells.text(),
+    code: cells.text(),
+    firstId: cells.count(),
+    keys: cells.texts(),
+    prefixes: cells.texts(),
+    prefixOf: Int32Array.from(cells.counts()),
+    functions: cells.texts(),
+    functionOf: Int32Array.from(cells.counts()),
+    /** Ids of spans; empty for none. */
+    spans: cells.texts(),
+    spanOf: Int32Array.from(cells.counts()),
+    /** Number of `dependencies` of each task. */
+    dependencyCounts: Int32Array.from(cells.counts()),
+    /** Numbers of tasks, also of tasks in earlier or later graphs. */
+    dependencies: Float64Array.from(cells.counts()),
+    /** Indices into `keys` of results that exist already. */
+    given: Int32Array.from(cells.counts()),
+  };
 }
 
 /**
  * Returns the row. Throws if a column has another length than `keys`, or refers to a text, span or task that the row
  * lacks.
  */
-function checkedGraph<T extends GraphColumns>(graph: T): T {
+function checkedGraph(graph: ReturnType<typeof graphColumns>): typeof graph {
   const { keys, prefixes, prefixOf, functions, functionOf, spans, spanOf, dependencyCounts, given } = graph;
   const within = (places: Int32Array, length: number): boolean =>
     places.every((place) => place >= 0 && place < length);

@@ -1,5 +1,6 @@
 // The answer to `GET api/graph` of a live dashboard: the tasks of the current graph whose runs have not ended. The rows
 // of a trace have the other tasks. Texts are text, never HTML.
+import { fieldOf } from '../base/json.js';
 
 export type OpenState = 'waiting' | 'queued' | 'processing' | 'erred';
 
@@ -31,14 +32,6 @@ export const MAX_OPEN = 5000;
 
 /** Returns whether a value is an answer of a server of this version. */
 export function isOpenGraph(value: unknown): value is OpenGraph {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'rows' in value &&
-    typeof value.rows === 'number' &&
-    'count' in value &&
-    typeof value.count === 'number' &&
-    'tasks' in value &&
-    Array.isArray(value.tasks)
-  );
+  const isNumber = (name: string): boolean => typeof fieldOf(value, name) === 'number';
+  return isNumber('rows') && isNumber('count') && Array.isArray(fieldOf(value, 'tasks'));
 }

@@ -2,7 +2,9 @@
 // progress. A table is one binary WebSocket message, any other message one JSON text. All times are seconds since the
 // epoch on the scheduler's clock, all sizes bytes; numbers in JSON are finite.
 import { LongpoleError } from '../base/errors.js';
+import { fieldOf, numberIn, parsedJson } from '../base/json.js';
 import { recordOf } from '../base/recordOf.js';
+import { joinedBytes } from '../base/resized.js';
 import { GROWING_TABLES, RECORDED_TABLES, type RecordedTable } from './traceSchema.js';
 import type { ProgressRow, RunningRow, WorkerRow } from './viewRows.js';
 
@@ -199,18 +201,11 @@ function encodeTable(
   rows: number,
   parts: readonly Uint8Array[],
 ): Uint8Array<ArrayBuffer> {
-  let size = BINARY_HEAD;
-  for (const part of parts) size += part.length;
-  const bytes = new Uint8Array(size);
-  bytes[0] = kind;
-  bytes[1] = VIEW_TABLES.indexOf(table);
-  new DataView(bytes.buffer).setUint32(4, rows, true);
-  let at = BINARY_HEAD;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
+  const head = new Uint8Array(BINARY_HEAD);
+  head[0] = kind;
+  head[1] = VIEW_TABLES.indexOf(table);
+  new DataView(head.buffer).setUint32(4, rows, true);
+  return joinedBytes([head, ...parts]);
 }
 
 /**
@@ -261,7 +256,7 @@ const SHAPES: {
 type Shape = 'number' | 'string' | 'boolean' | 'object' | 'list' | 'cursor';
 
 function decodeText(text: string): ViewMessage {
-  const value = parsed(text);
+  const value = parsedJson(text);
   if (!isTextMessage(value)) return refuse('it is not a JSON message of the dashboard');
   if (value.type === 'begin' && value.version !== VIEW_VERSION)
     refuse(`the server speaks version ${value.version} and this page version ${VIEW_VERSION}`);
@@ -269,11 +264,9 @@ function decodeText(text: string): ViewMessage {
 }
 
 function isTextMessage(value: unknown): value is ViewTextMessage {
-  if (typeof value !== 'object' || value === null || !('type' in value)) return false;
-  const shape = Object.entries(SHAPES).find(([type]) => type === value.type)?.[1];
+  const shape = Object.entries(SHAPES).find(([type]) => type === fieldOf(value, 'type'))?.[1];
   return (
-    shape !== undefined &&
-    Object.entries(shape).every(([name, one]) => hasShape(Reflect.get(value, name), one))
+    shape !== undefined && Object.entries(shape).every(([name, one]) => hasShape(fieldOf(value, name), one))
   );
 }
 
@@ -291,33 +284,20 @@ function hasShape(value: unknown, shape: Shape): boolean {
 }
 
 export function isViewCursor(value: unknown): value is ViewCursor {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    CURSOR_TABLES.every((name) => {
-      const rows: unknown = Reflect.get(value, name);
-      return typeof rows === 'number' && Number.isSafeInteger(rows) && rows >= 0;
-    })
-  );
+  return CURSOR_TABLES.every((name) => {
+    const rows = numberIn(value, name);
+    return Number.isSafeInteger(rows) && rows >= 0;
+  });
 }
 
 /** Decodes a message of a page; undefined if it is invalid. */
 export function decodePageMessage(text: string): PageMessage | undefined {
-  const value = parsed(text);
-  if (typeof value !== 'object' || value === null || !('type' in value)) return undefined;
-  return value.type === 'pause' || value.type === 'resume' ? { type: value.type } : undefined;
+  const type = fieldOf(parsedJson(text), 'type');
+  return type === 'pause' || type === 'resume' ? { type } : undefined;
 }
 
 export function encodePageMessage(message: PageMessage): string {
   return JSON.stringify(message);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function refuse(what: string): never {

@@ -11,12 +11,13 @@ const OF_THREAD = 6;
 type GetTime = (clock: number, time: BigInt64Array) => number;
 
 export class CpuClock {
-  readonly #getTime: GetTime | undefined;
+  readonly #getTime: GetTime | undefined = openLibrary([null], (library) =>
+    library.func('int clock_gettime(int, _Out_ int64_t *)'),
+  );
   readonly #time = new BigInt64Array(2);
 
   constructor() {
     if (process.platform !== 'linux') return;
-    this.#getTime = openLibrary([null], (library) => library.func('int clock_gettime(int, _Out_ int64_t *)'));
   }
 
   /** Returns the CPU seconds of a process with all its threads; NaN if unknown. */

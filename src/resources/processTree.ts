@@ -2,6 +2,7 @@
 // thread alike, because all figures belong to the process, not to a thread.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { pushTo } from '../base/lookUps.js';
 
 /** Sums over the process tree since it began. */
 export interface ProcessTreeUsage {
@@ -58,13 +59,20 @@ interface Stat {
   readonly endedTicks: number;
 }
 
-function statOf(pid: string): Stat | undefined {
+/** Returns a function that gives the fields of a process's `stat` by number, from 3 on; undefined once it has ended. */
+export function procStat(pid: string): ((number: number) => string | undefined) | undefined {
   const text = readProc(`${pid}/stat`);
   if (text === undefined) return undefined;
   // The second field is the program's name in parentheses and may contain anything. The third field follows the last
   // parenthesis.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  const field = (number: number): string => fields[number - 3] ?? '0';
+  return (number) => fields[number - 3];
+}
+
+function statOf(pid: string): Stat | undefined {
+  const known = procStat(pid);
+  if (known === undefined) return undefined;
+  const field = (number: number): string => known(number) ?? '0';
   return {
     parent: field(4),
     ticks: Number(field(14)) + Number(field(15)),
@@ -104,10 +112,7 @@ function scannedChildren(): (pid: string) => readonly string[] {
   const byParent = new Map<string, string[]>();
   for (const pid of listDirectory('/proc')) {
     const parent = /^\d+$/.test(pid) ? statOf(pid)?.parent : undefined;
-    if (parent === undefined) continue;
-    const siblings = byParent.get(parent);
-    if (siblings) siblings.push(pid);
-    else byParent.set(parent, [pid]);
+    if (parent !== undefined) pushTo(byParent, parent, pid);
   }
   return (pid) => byParent.get(pid) ?? [];
 }
@@ -132,7 +137,7 @@ export function sumOfPs(text: string, root: number): ProcessTreeUsage {
     return [{ pid: Number(pid), parent: Number(parent), rss: Number(kilobytes) * 1024, cpu: psTime(time!) }];
   });
   const byParent = new Map<number, typeof rows>();
-  for (const row of rows) byParent.set(row.parent, [...(byParent.get(row.parent) ?? []), row]);
+  for (const row of rows) pushTo(byParent, row.parent, row);
   const pending = [...(byParent.get(root) ?? [])];
   let cpu = 0;
   let rss = 0;

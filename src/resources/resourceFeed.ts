@@ -8,7 +8,7 @@ export class ResourceFeed {
   readonly #workers: () => readonly MonitorTarget[];
   readonly #host: MonitorTarget;
   readonly #vitals: Vitals;
-  readonly #monitor: ResourceMonitor;
+  readonly #monitor = ResourceMonitor.shared();
   readonly #watch: ResourceWatch;
   #watched: readonly MonitorTarget[];
 
@@ -27,7 +27,6 @@ export class ResourceFeed {
     this.#vitals = new Vitals(vitals);
     this.#host = { worker: HOST, pid: process.pid, thread: false, vitals };
     this.#watched = [this.#host, ...workers()];
-    this.#monitor = ResourceMonitor.shared();
     const take = (samples: readonly ResourceSample[]): void => {
       for (const sample of samples) deliver(sample);
       this.refresh();

@@ -15,46 +15,37 @@ const POLICY = 1008;
 /** Milliseconds between two polls whether the socket of a page has room for more of a recorded trace. */
 const POLL_MS = 50;
 
-export interface Stream {
-  readonly viewers: number;
-  /** Starts to send. `connection` is the TCP connection below the socket. */
-  connect(socket: WebSocket, connection: Duplex, query: URLSearchParams): void;
-  close(reason: string): void;
-}
-
-export function streamOf(source: DashboardSource, limits: ViewerLimits): Stream {
-  return source.kind === 'live' ? new LiveStream(source, limits) : new RecordedStream(source, limits);
-}
-
-/** The open sockets of a stream. */
-class Connections {
+/** Sends a source to the pages that connect. */
+export abstract class Stream {
   readonly #open = new Set<WebSocket>();
   readonly #most: number;
 
-  /** @param most largest number of open sockets */
-  constructor(most: number) {
-    this.#most = most;
+  constructor({ maxViewers }: ViewerLimits) {
+    this.#most = maxViewers;
   }
 
-  get size(): number {
+  get viewers(): number {
     return this.#open.size;
   }
 
-  /** Closes the socket with a message for the page, and returns true, if too many sockets are open. */
-  refuse(socket: WebSocket): boolean {
-    if (this.size < this.#most) return false;
-    socket.on('error', () => socket.terminate());
-    socket.close(
-      CROWDED_CODE,
-      `This dashboard has reached its limit of open pages (${this.#most}). Close another one.`,
-    );
-    return true;
-  }
+  /** Starts to send. */
+  protected abstract begin(socket: OutletSocket, query: URLSearchParams): ViewerHandle;
 
-  add(socket: WebSocket, begin: () => ViewerHandle): void {
+  /**
+   * Starts to send, or closes the socket with a message for the page if too many sockets are open. `connection` is the
+   * TCP connection below the socket.
+   */
+  connect(socket: WebSocket, connection: Duplex, query: URLSearchParams): void {
+    socket.on('error', () => socket.terminate());
+    if (this.#open.size >= this.#most) {
+      socket.close(
+        CROWDED_CODE,
+        `This dashboard has reached its limit of open pages (${this.#most}). Close another one.`,
+      );
+      return;
+    }
     this.#open.add(socket);
     let handle: ViewerHandle | undefined;
-    socket.on('error', () => socket.terminate());
     socket.on('close', () => {
       this.#open.delete(socket);
       handle?.leave();
@@ -66,63 +57,50 @@ class Connections {
       else if (message.type === 'pause') handle?.pause();
       else handle?.resume();
     });
-    handle = begin();
+    handle = this.begin(new PageSocket(socket, connection), query);
   }
 
-  close(): void {
+  close(_reason: string): void {
     for (const socket of this.#open) socket.close(NORMAL);
     this.#open.clear();
   }
 }
 
-class LiveStream implements Stream {
+export function streamOf(source: DashboardSource, limits: ViewerLimits): Stream {
+  return source.kind === 'live' ? new LiveStream(source, limits) : new RecordedStream(source, limits);
+}
+
+class LiveStream extends Stream {
   readonly #hub: LiveHub;
-  readonly #connections: Connections;
 
   constructor(source: LiveSource, limits: ViewerLimits) {
+    super(limits);
     this.#hub = new LiveHub(source, limits);
-    this.#connections = new Connections(limits.maxViewers);
   }
 
-  get viewers(): number {
-    return this.#connections.size;
+  protected begin(socket: OutletSocket, query: URLSearchParams): ViewerHandle {
+    return this.#hub.add(socket, parseResumePoint(query.get('epoch'), query.get('cursor')));
   }
 
-  connect(socket: WebSocket, connection: Duplex, query: URLSearchParams): void {
-    if (this.#connections.refuse(socket)) return;
-    const from = parseResumePoint(query.get('epoch'), query.get('cursor'));
-    this.#connections.add(socket, () => this.#hub.add(new PageSocket(socket, connection), from));
-  }
-
-  close(reason: string): void {
+  override close(reason: string): void {
     this.#hub.close(reason);
-    this.#connections.close();
+    super.close(reason);
   }
 }
 
 /** Sends the whole trace to each page, as fast as the page reads it. */
-class RecordedStream implements Stream {
+class RecordedStream extends Stream {
   readonly #source: RecordedSource;
   readonly #limits: ViewerLimits;
   readonly #epoch = randomUUID();
-  readonly #connections: Connections;
 
   constructor(source: RecordedSource, limits: ViewerLimits) {
+    super(limits);
     this.#source = source;
     this.#limits = limits;
-    this.#connections = new Connections(limits.maxViewers);
   }
 
-  get viewers(): number {
-    return this.#connections.size;
-  }
-
-  connect(socket: WebSocket, connection: Duplex): void {
-    if (this.#connections.refuse(socket)) return;
-    this.#connections.add(socket, () => this.#send(new PageSocket(socket, connection)));
-  }
-
-  #send(socket: OutletSocket): ViewerHandle {
+  protected begin(socket: OutletSocket): ViewerHandle {
     const { title, facts, trace } = this.#source;
     const outlet = new Outlet(socket, this.#limits);
     const begin = { source: 'recorded', title, facts, epoch: this.#epoch, resumed: false } as const;
@@ -144,10 +122,6 @@ class RecordedStream implements Stream {
         outlet.stop();
       },
     };
-  }
-
-  close(): void {
-    this.#connections.close();
   }
 }
 

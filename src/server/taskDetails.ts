@@ -1,6 +1,8 @@
 // Collects all facts about one task for the panel that a click opens. Scans all tables, which takes some 10 ns per row.
+
+import { recordOf } from '../base/recordOf.js';
 import { ACTIONS, TASK_STATES } from '../protocol/clusterObserver.js';
-import { mentions, textOf } from '../trace/names.js';
+import { newestMentions, textOf } from '../trace/names.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../trace/trace.js';
 
 export interface TaskDetails {
@@ -26,53 +28,22 @@ export interface TaskDetails {
   readonly events: readonly TaskEvent[];
 }
 
-interface TaskRunDetails {
-  readonly worker: string;
-  readonly thread: number;
-  /** Outcome: `memory`, `erred`, `cancelled`, `lost`. */
-  readonly state: string;
-  readonly attempt: number;
-  readonly submitted: number | null;
-  readonly ready: number | null;
-  readonly dispatched: number | null;
-  readonly received: number | null;
-  readonly started: number | null;
-  readonly stopped: number | null;
-  readonly acknowledged: number | null;
-  readonly nbytes: number | null;
-  readonly resultType: string;
-}
+/** Numbers of a run in the table of tasks. Absent numbers are NaN, which is null in JSON, as in all parts of the details. */
+const RUN_NUMBERS = [
+  ...(['attempt', 'submitted', 'ready', 'dispatched', 'received'] as const),
+  ...(['started', 'stopped', 'acknowledged', 'nbytes'] as const),
+] as const;
+const SPAN_NUMBERS = ['start', 'stop', 'nbytes'] as const;
+
+type TaskRunDetails = ReturnType<typeof runOf>;
+type TaskTransfer = ReturnType<typeof transfersOf>[number];
+type TaskInterval = ReturnType<typeof intervalsOf>[number];
+type TaskEvent = ReturnType<typeof eventsOf>[number];
 
 /** A reference to a task. `id` is -1 if the trace has no run of it. */
 interface TaskReference {
   readonly id: number;
   readonly key: string;
-}
-
-interface TaskTransfer {
-  readonly worker: string;
-  /** The other worker; empty for a client. */
-  readonly peer: string;
-  readonly direction: string;
-  readonly what: string;
-  readonly nbytes: number | null;
-  readonly start: number | null;
-  readonly stop: number | null;
-}
-
-interface TaskInterval {
-  readonly worker: string;
-  readonly action: string;
-  readonly start: number | null;
-  readonly stop: number | null;
-  readonly nbytes: number | null;
-}
-
-interface TaskEvent {
-  readonly time: number | null;
-  readonly worker: string;
-  readonly topic: string;
-  readonly text: string;
 }
 
 /** Largest number of entries in each list. */
@@ -114,30 +85,18 @@ export function taskDetails(trace: Trace, id: number): TaskDetails | undefined {
   };
 }
 
-function known(value: number | undefined): number | null {
-  return value === undefined || !Number.isFinite(value) ? null : value;
-}
-
 /** Returns the name of a worker; empty if there is none. */
 function nameOf({ workers, strings }: Trace, worker: number): string {
   return textOf(strings, workers.name[worker]);
 }
 
-function runOf(trace: Trace, row: number): TaskRunDetails {
+function runOf(trace: Trace, row: number) {
   const { tasks, strings } = trace;
   return {
     worker: nameOf(trace, tasks.worker[row]!),
     thread: Math.max(0, tasks.thread[row]!),
     state: TASK_STATES[tasks.state[row]!] ?? 'memory',
-    attempt: tasks.attempt[row]!,
-    submitted: known(tasks.submitted[row]),
-    ready: known(tasks.ready[row]),
-    dispatched: known(tasks.dispatched[row]),
-    received: known(tasks.received[row]),
-    started: known(tasks.started[row]),
-    stopped: known(tasks.stopped[row]),
-    acknowledged: known(tasks.acknowledged[row]),
-    nbytes: known(tasks.nbytes[row]),
+    ...recordOf(RUN_NUMBERS, (name) => tasks[name][row]!),
     resultType: textOf(strings, tasks.resultType[row]),
   };
 }
@@ -160,56 +119,40 @@ function dependentsOf({ tasks }: Trace, id: number): TaskReference[] {
   return Array.from(found, ([dependent, row]) => ({ id: dependent, key: tasks.keyOf(row) }));
 }
 
-function transfersOf(trace: Trace, key: string): TaskTransfer[] {
+function transfersOf(trace: Trace, key: string) {
   const { transfers, keys } = trace;
-  const list: TaskTransfer[] = [];
-  for (let row = 0; row < transfers.length && list.length < MAX_ENTRIES; row++) {
-    let moved = false;
-    for (let at = transfers.keyOffsets[row]!; at < transfers.keyOffsets[row + 1]! && !moved; at++)
-      moved = keys.get(transfers.keys[at]!) === key;
-    if (!moved) continue;
-    list.push({
-      worker: nameOf(trace, transfers.worker[row]!),
-      peer: nameOf(trace, transfers.peer[row]!),
-      direction: DIRECTIONS[transfers.direction[row]!] ?? 'incoming',
-      what: TRANSFER_KINDS[transfers.what[row]!] ?? 'gather-dep',
-      nbytes: known(transfers.nbytes[row]),
-      start: known(transfers.start[row]),
-      stop: known(transfers.stop[row]),
-    });
-  }
-  return list;
+  const moved = (row: number): boolean =>
+    transfers.keys
+      .subarray(transfers.keyOffsets[row]!, transfers.keyOffsets[row + 1]!)
+      .some((one) => keys.get(one) === key);
+  return firstRows(transfers.length, moved).map((row) => ({
+    worker: nameOf(trace, transfers.worker[row]!),
+    /** The other worker; empty for a client. */
+    peer: nameOf(trace, transfers.peer[row]!),
+    direction: DIRECTIONS[transfers.direction[row]!] ?? 'incoming',
+    what: TRANSFER_KINDS[transfers.what[row]!] ?? 'gather-dep',
+    ...recordOf(SPAN_NUMBERS, (name) => transfers[name][row]!),
+  }));
 }
 
-function intervalsOf(trace: Trace, id: number): TaskInterval[] {
+function intervalsOf(trace: Trace, id: number) {
   const { intervals } = trace;
-  const list: TaskInterval[] = [];
-  for (let row = 0; row < intervals.length && list.length < MAX_ENTRIES; row++) {
-    if (intervals.task[row] !== id) continue;
-    list.push({
-      worker: nameOf(trace, intervals.worker[row]!),
-      action: ACTIONS[intervals.action[row]!] ?? 'compute',
-      start: known(intervals.start[row]),
-      stop: known(intervals.stop[row]),
-      nbytes: known(intervals.nbytes[row]),
-    });
-  }
-  return list;
+  return firstRows(intervals.length, (row) => intervals.task[row] === id).map((row) => ({
+    worker: nameOf(trace, intervals.worker[row]!),
+    action: ACTIONS[intervals.action[row]!] ?? 'compute',
+    ...recordOf(SPAN_NUMBERS, (name) => intervals[name][row]!),
+  }));
+}
+
+/** Returns the first rows of a table that match, at most 1,000. */
+function firstRows(length: number, matches: (row: number) => boolean): number[] {
+  const rows: number[] = [];
+  for (let row = 0; row < length && rows.length < MAX_ENTRIES; row++) if (matches(row)) rows.push(row);
+  return rows;
 }
 
 /** Returns the events with the key as a separate word in their text. */
-function eventsOf(trace: Trace, key: string): TaskEvent[] {
-  const { events, strings } = trace;
-  const list: TaskEvent[] = [];
-  for (let row = events.length - 1; row >= 0 && list.length < MAX_EVENTS; row--) {
-    const text = textOf(strings, events.text[row]);
-    if (!mentions(text, key)) continue;
-    list.push({
-      time: known(events.time[row]),
-      worker: nameOf(trace, events.worker[row]!),
-      topic: textOf(strings, events.topic[row]),
-      text: text.slice(0, MAX_TEXT),
-    });
-  }
-  return list.reverse();
+function eventsOf(trace: Trace, key: string) {
+  const lines = newestMentions(trace, key, MAX_EVENTS, MAX_TEXT);
+  return lines.map(({ row, ...line }) => ({ ...line, worker: nameOf(trace, trace.events.worker[row]!) }));
 }

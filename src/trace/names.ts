@@ -1,6 +1,6 @@
 // Texts of ids that may be absent.
 import type { Texts } from './texts.js';
-import type { Trace } from './trace.js';
+import type { TaskRows, Trace } from './trace.js';
 
 /** Returns the text of an id, or an empty text for an absent id. */
 export function textOf(strings: Pick<Texts, 'get'>, id: number | undefined): string {
@@ -14,10 +14,28 @@ export function workerName({ workers, strings }: Trace, worker: number): string 
   return name < 0 ? `worker ${worker}` : strings.get(name);
 }
 
+/** Returns the newest events that mention a key, at most `most`, in order of time. Texts have at most `longest` characters. */
+export function newestMentions({ events, strings }: Trace, key: string, most: number, longest: number) {
+  const lines: { row: number; time: number; topic: string; text: string }[] = [];
+  for (let row = events.length - 1; row >= 0 && lines.length < most; row--) {
+    const text = textOf(strings, events.text[row]);
+    if (!mentions(text, key)) continue;
+    const topic = textOf(strings, events.topic[row]);
+    lines.push({ row, time: events.time[row]!, topic, text: text.slice(0, longest) });
+  }
+  return lines.reverse();
+}
+
 /** Returns whether a text contains a key as a separate word. */
-export function mentions(text: string, key: string): boolean {
+function mentions(text: string, key: string): boolean {
   const isPart = (letter: string | undefined): boolean => letter !== undefined && /[\w-]/.test(letter);
   for (let at = text.indexOf(key); at >= 0; at = text.indexOf(key, at + 1))
     if (key !== '' && !isPart(text[at - 1]) && !isPart(text[at + key.length])) return true;
   return false;
+}
+
+/** Returns the row of the last run whose key matches. */
+export function lastRowOf(tasks: TaskRows, matches: (key: string) => boolean): number | undefined {
+  for (let row = tasks.length - 1; row >= 0; row--) if (matches(tasks.keyOf(row))) return row;
+  return undefined;
 }

@@ -6,13 +6,6 @@ import type { Texts } from './texts.js';
 const MIN_SLOTS = 1 << 10;
 /** Bytes per call of the decoder. */
 const PIECE = 1 << 26;
-// Node, workers and browsers all provide these two classes; the type library of pure code lacks them.
-declare const TextDecoder: new () => { decode(bytes: Uint8Array): string };
-declare const TextEncoder: new () => {
-  encode(text: string): Uint8Array<ArrayBuffer>;
-  encodeInto(text: string, target: Uint8Array): { readonly read: number; readonly written: number };
-};
-
 const decoder = new TextDecoder();
 
 /** Decodes UTF-8. */
@@ -31,23 +24,17 @@ export class StringTable implements Texts {
   #view = new DataView(this.#arena.buffer);
   #used = 0;
   /** Offset of each string in the buffer. The entry after the last string is the offset of the next one. */
-  #starts: Int32Array;
+  #starts: Int32Array = new Int32Array(MIN_SLOTS);
   #length = 0;
   /**
    * Hash table with open addressing. A slot has two words: the hash, and id + 1, or 0 if the slot is free. The number
    * of slots is a power of two; at most half are in use.
    */
-  #slots: Int32Array;
+  #slots: Int32Array = new Int32Array(MIN_SLOTS * 2);
   /** Strings that were decoded so far, by id. */
   #strings: (string | undefined)[] = [];
   /** Number of strings at the last `decodeAll`. */
   #allMade = 0;
-
-  /** Allocates space for `expected` strings. */
-  constructor(expected = 0) {
-    this.#starts = new Int32Array(Math.max(MIN_SLOTS, expected + 2));
-    this.#slots = new Int32Array(slotsFor(expected));
-  }
 
   /** Number of distinct strings. */
   get length(): number {
@@ -197,13 +184,6 @@ export class StringTable implements Texts {
     }
     this.#slots = slots;
   }
-}
-
-/** Returns the size of the hash table: two words per slot, with at most half of the slots in use. */
-function slotsFor(strings: number): number {
-  let size = MIN_SLOTS * 2;
-  while (size < strings * 4) size *= 2;
-  return size;
 }
 
 /** Hashes four bytes per step. The shifts spread all bytes into the low bits, which select the slot. */

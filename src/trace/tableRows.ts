@@ -31,11 +31,14 @@ export function memoryColumns(table: RecordedTable): readonly MemoryColumn[] {
   return columnsOf(table).filter(inMemory);
 }
 
+export function isColumn(values: unknown): values is ColumnArray {
+  return values instanceof Float64Array || values instanceof Int32Array || values instanceof Uint8Array;
+}
+
 /** Returns the column of this name. Throws ERR_LONGPOLE_INTERNAL if the rows have none. */
 export function arrayOf(rows: object, name: string): ColumnArray {
   const values: unknown = Reflect.get(rows, name);
-  if (values instanceof Float64Array || values instanceof Int32Array || values instanceof Uint8Array)
-    return values;
+  if (isColumn(values)) return values;
   throw internalError(`There is no column ${name}.`);
 }
 

@@ -11,46 +11,20 @@ import { FrameBuilder } from './samples/sampleRows.js';
 import { StringTable } from './stringTable.js';
 import { ResourceBuilder, WorkerBuilder } from './tableBuilders.js';
 import { TableBuilder } from './tableRows.js';
-import { TaskColumns, type TaskSources } from './taskColumns.js';
+import { RUN_TIMES, type TaskSources, taskRows } from './taskColumns.js';
 import { NOTHING_EVICTED, type Trace, type TraceComputation, type TraceDamage } from './trace.js';
 
-/** A task without its edges. Texts are ids of strings, -1 if absent. */
-export interface TaskRow {
-  key: number;
-  recordedName: number;
-  host: number;
-  /** Name of the worker. */
-  worker: number;
-  device: number;
-  stop: number;
-  duration: number;
-  nbytes: number;
-  resultType: number;
-  dtype: number;
-  shape: number;
-}
+const TEXTS = ['key', 'recordedName', 'host', 'worker', 'device', 'resultType', 'dtype', 'shape'] as const;
+
+/** A task without its edges. Texts are ids of strings, -1 if absent; `worker` is the name of the worker. */
+export type TaskRow = { [K in (typeof TEXTS)[number] | 'stop' | 'duration' | 'nbytes']: number };
 
 /** Columns that every format has. */
-const INTEGERS = [
-  ...(['key', 'recordedName', 'host', 'worker', 'device', 'resultType', 'dtype', 'shape'] as const),
-  ...(['dependencyOffsets', 'dependentOffsets'] as const),
-] as const;
+const INTEGERS = [...TEXTS, 'dependencyOffsets', 'dependentOffsets'] as const;
 const FLOATS = ['stopped', 'duration', 'nbytes'] as const;
 const IDS = ['prefix', 'group', 'functionName', 'span', 'computation', 'thread', 'call'] as const;
 const BYTES = ['state', 'attempt'] as const;
-const NUMBERS = [
-  'id',
-  'submitted',
-  'ready',
-  'dispatched',
-  'received',
-  'started',
-  'acknowledged',
-  'coreWait',
-  'seceded',
-  'resumed',
-  'waited',
-] as const;
+const NUMBERS = ['id', 'coreWait', ...RUN_TIMES] as const;
 const DETAILS = [...IDS, ...BYTES, ...NUMBERS];
 type Detail = (typeof DETAILS)[number];
 
@@ -139,7 +113,7 @@ export class TraceBuilder {
   build(): Trace {
     const { strings, keys } = this;
     const workers = this.workers.build();
-    const tasks = new TaskColumns(this.#tasks.key.length, this.#taskSources(), workers, () => keys);
+    const tasks = taskRows(this.#tasks.key.length, this.#taskSources(), workers, () => keys);
     return closedTrace({
       strings,
       keys,

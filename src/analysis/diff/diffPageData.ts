@@ -1,10 +1,9 @@
 // Encodes and decodes the data of a diff page: JSON that the command line writes and that the browser reads and checks.
 import { LongpoleError } from '../../base/errors.js';
+import { fieldOf, parsedJson } from '../../base/json.js';
+import { recordOf } from '../../base/recordOf.js';
 import type { StackDiff } from '../../profile/stackDiff.js';
 import type { Diff, DiffRow } from './diff.js';
-
-declare const TextDecoder: new () => { decode(bytes: Uint8Array): string };
-declare const TextEncoder: new () => { encode(text: string): Uint8Array };
 
 /** A row of the comparison. Numbers that JSON cannot represent are null, e.g. the ratio of a new row. */
 export interface DiffPageRow {
@@ -57,8 +56,9 @@ function pageRow({ kind, name, verdict, before, after, ratio, p }: DiffRow): Dif
 
 /** @throws LongpoleError ERR_LONGPOLE_PAGE_DATA if the bytes are not the output of `encodeDiffPage` */
 export function decodeDiffPage(bytes: Uint8Array): DiffPageData {
-  const data = parsed(bytes);
-  const { before, after, failed, reason, rows, more, stacks } = data;
+  const { before, after, failed, reason, rows, more, stacks } = fields(
+    parsedJson(new TextDecoder().decode(bytes)),
+  );
   if (typeof before !== 'string' || typeof after !== 'string' || typeof reason !== 'string') throw damaged();
   if (typeof failed !== 'boolean' || typeof more !== 'number' || !Array.isArray(rows)) throw damaged();
   return {
@@ -69,15 +69,6 @@ export function decodeDiffPage(bytes: Uint8Array): DiffPageData {
 }
 
 type Fields = Readonly<Record<string, unknown>>;
-
-function parsed(bytes: Uint8Array): Fields {
-  try {
-    const data: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    return fields(data);
-  } catch {
-    throw damaged();
-  }
-}
 
 function fields(value: unknown): Fields {
   if (typeof value !== 'object' || value === null) throw damaged();
@@ -96,17 +87,15 @@ function checkedRow(value: unknown): DiffPageRow {
   };
 }
 
+const PLACE_NUMBERS = ['lineNumber', 'before', 'after', 'selfBefore', 'selfAfter'] as const;
+
 function checkedPlace(value: unknown, depth: number): StackDiff {
-  const { name, filename, lineNumber, before, after, selfBefore, selfAfter, children } = fields(value);
+  const { name, filename, children } = fields(value);
   if (typeof name !== 'string' || typeof filename !== 'string' || !Array.isArray(children)) throw damaged();
   if (depth > MAX_DEPTH) throw damaged();
   return {
     ...{ name, filename },
-    lineNumber: seconds(lineNumber),
-    before: seconds(before),
-    after: seconds(after),
-    selfBefore: seconds(selfBefore),
-    selfAfter: seconds(selfAfter),
+    ...recordOf(PLACE_NUMBERS, (number) => seconds(fieldOf(value, number))),
     children: children.map((child) => checkedPlace(child, depth + 1)),
   };
 }

@@ -1,7 +1,8 @@
 // Estimates the CPU time of tasks from samples of their threads. Local schedulers record no metrics of tasks, but the CPU
 // time of each thread, about ten times per second.
-import { firstWhere, pushTo } from '../../base/lookUps.js';
+import { pushTo } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
+import { eachStretch } from '../coreUse.js';
 import { eachUse, lanesOf } from '../lanes.js';
 
 /** Seconds on a core and without one, by prefix. */
@@ -91,13 +92,6 @@ function eachPart(
   visit: (thread: ThreadSamples, at: number, seconds: number) => void,
 ): void {
   const thread = threads.get(trace.tasks.worker[row]!);
-  if (thread === undefined) return;
-  const { times } = thread;
-  eachUse(trace, row, (start, stop, share) => {
-    const first = firstWhere(0, times.length, (at) => !(times[at]! <= start));
-    for (let at = Math.max(1, first); at < times.length && times[at - 1]! < stop; at++) {
-      const seconds = Math.min(stop, times[at]!) - Math.max(start, times[at - 1]!);
-      if (seconds > 0) visit(thread, at, share * seconds);
-    }
-  });
+  if (thread !== undefined)
+    eachStretch(trace, row, thread.times, (at, seconds) => visit(thread, at, seconds));
 }

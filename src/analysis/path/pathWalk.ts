@@ -17,7 +17,25 @@ export interface Window {
 }
 
 /** Returns the window from the first submission, or else the first start of a task, to the last acknowledged result. */
-export const windowOf = oncePer((trace: Trace): Window => makeWindow(trace));
+export const windowOf = oncePer((trace: Trace): Window => {
+  const { submitted, started, stopped, acknowledged } = trace.tasks;
+  const { laneOf } = lanesOf(trace);
+  let start = Number.POSITIVE_INFINITY;
+  let stop = Number.NEGATIVE_INFINITY;
+  let first = -1;
+  for (let row = 0; row < laneOf.length; row++) {
+    if (laneOf[row]! < 0) continue;
+    start = Math.min(start, started[row]!);
+    stop = Math.max(stop, stopped[row]!);
+    // These times are NaN if they are not recorded.
+    if (submitted[row]! < start) [start, first] = [submitted[row]!, row];
+    if (acknowledged[row]! > stop) stop = acknowledged[row]!;
+  }
+  // The call of the program began before the submission.
+  const called = first < 0 ? undefined : trace.computations[trace.tasks.computation[first]!]?.start;
+  if (called !== undefined && called < start) start = called;
+  return start <= stop ? { start, stop } : { start: Number.NaN, stop: Number.NaN };
+});
 
 /** Returns the window of the whole run, of which `windowOf` is the last part if rows of tasks were evicted. */
 export function wholeWindow(trace: Trace): Window {
@@ -41,26 +59,6 @@ export function requestedWindow(trace: Trace, asked: Partial<Window>): Window {
   throw invalidArgument(
     `The window from ${start} to ${stop} is invalid: pass times in seconds since the epoch, with a stop that is not before the start. The trace goes from ${whole.start} to ${whole.stop}.`,
   );
-}
-
-function makeWindow(trace: Trace): Window {
-  const { submitted, started, stopped, acknowledged } = trace.tasks;
-  const { laneOf } = lanesOf(trace);
-  let start = Number.POSITIVE_INFINITY;
-  let stop = Number.NEGATIVE_INFINITY;
-  let first = -1;
-  for (let row = 0; row < laneOf.length; row++) {
-    if (laneOf[row]! < 0) continue;
-    start = Math.min(start, started[row]!);
-    stop = Math.max(stop, stopped[row]!);
-    // These times are NaN if they are not recorded.
-    if (submitted[row]! < start) [start, first] = [submitted[row]!, row];
-    if (acknowledged[row]! > stop) stop = acknowledged[row]!;
-  }
-  // The call of the program began before the submission.
-  const called = first < 0 ? undefined : trace.computations[trace.tasks.computation[first]!]?.start;
-  if (called !== undefined && called < start) start = called;
-  return start <= stop ? { start, stop } : { start: Number.NaN, stop: Number.NaN };
 }
 
 /** Returns the parts of the path, which cover the window without gaps. Cost: O(parts · log tasks). */

@@ -2,7 +2,8 @@
 import type { Trace } from '../../trace/trace.js';
 import { firstFrom, type Lanes, lanesOf } from '../lanes.js';
 import { lostWorkers, unnoticedLosses } from '../lostWork.js';
-import { type Pause, pausesOf } from '../pauses.js';
+import { pausesOf } from '../pauses.js';
+import type { Span } from '../spans.js';
 import { firstStart, firstStarts } from '../workerStarts.js';
 import { actionOf, type WorkIntervals, workIntervalsOf } from '../workIntervals.js';
 import { fullSpansBetween } from './fullSlots.js';
@@ -24,7 +25,7 @@ export class Stretches {
   readonly #firstStart: number;
   /** First start of a task by row of workers; see `firstStarts`. */
   readonly #firstStarts: Float64Array;
-  readonly #pauses: ReadonlyMap<number, readonly Pause[]>;
+  readonly #pauses: ReadonlyMap<number, readonly Span[]>;
   readonly #senders: Senders;
   /** Rows of tasks that ran again because their result was lost. */
   readonly #again: ReadonlySet<number>;

@@ -60,9 +60,37 @@ type Callable<F extends AnyFunction> = F | TaskFunction<F>;
 export class Client extends ClientCalls implements AsyncDisposable {
   readonly #engine: ClusterEngine;
   readonly #ownsCluster: boolean;
-  readonly #owner: FutureOwner;
-  readonly #submissions: PendingSubmissions;
-  readonly #submitter: Submitter;
+  readonly #owner: FutureOwner = {
+    flush: () => this.#submissions.flush(),
+    fetch: (handles) => fetchResults(this.#engine, handles.map(resultHandle)),
+    awaiting: (call, future, work) => this.#engine.waits.during(call, future.key, work, future),
+    untilClosed: (call) =>
+      this.isClosed
+        ? call
+        : untilClosed(
+            () => call,
+            () => this.isClosed,
+          ),
+    hold: (handle) => this.#held.hold(resultHandle(handle)),
+    release: (handle) => {
+      // Pending submissions may use the result.
+      this.#submissions.flush();
+      this.#held.release(resultHandle(handle));
+    },
+    cancel: (handles) => {
+      this.#submissions.flush();
+      this.#engine.results.cancel(handles.map(resultHandle));
+    },
+  };
+  readonly #submissions = new PendingSubmissions(
+    () => this.#engine.clock(),
+    (list, options, call) => this.#start(list, submitPolicy('submit()', options), call),
+  );
+  readonly #submitter: Submitter = {
+    submissions: this.#submissions,
+    owner: this.#owner,
+    known: (key) => this.#engine.results.known(key),
+  };
   readonly #held: HeldHandles;
 
   /** @internal Use `connect()`. */
@@ -74,37 +102,6 @@ export class Client extends ClientCalls implements AsyncDisposable {
     this.#engine = cluster.engine;
     this.#ownsCluster = ownsCluster;
     this.#held = new HeldHandles(this.#engine);
-    this.#owner = {
-      flush: () => this.#submissions.flush(),
-      fetch: (handles) => fetchResults(this.#engine, handles.map(resultHandle)),
-      awaiting: (call, future, work) => this.#engine.waits.during(call, future.key, work, future),
-      untilClosed: (call) =>
-        this.isClosed
-          ? call
-          : untilClosed(
-              () => call,
-              () => this.isClosed,
-            ),
-      hold: (handle) => this.#held.hold(resultHandle(handle)),
-      release: (handle) => {
-        // Pending submissions may use the result.
-        this.#submissions.flush();
-        this.#held.release(resultHandle(handle));
-      },
-      cancel: (handles) => {
-        this.#submissions.flush();
-        this.#engine.results.cancel(handles.map(resultHandle));
-      },
-    };
-    this.#submissions = new PendingSubmissions(
-      () => this.#engine.clock(),
-      (list, options, call) => this.#start(list, submitPolicy('submit()', options), call),
-    );
-    this.#submitter = {
-      submissions: this.#submissions,
-      owner: this.#owner,
-      known: (key) => this.#engine.results.known(key),
-    };
   }
 
   /**

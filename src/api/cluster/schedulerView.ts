@@ -21,12 +21,7 @@ export interface WorkerSummary {
   /** Expected duration of these tasks in seconds. */
   readonly occupancy: number;
   /** Bytes at the last measurement of the worker. */
-  readonly memory: {
-    readonly process: number;
-    readonly managed: number;
-    readonly unmanaged: number;
-    readonly spilled: number;
-  };
+  readonly memory: Readonly<Record<'process' | 'managed' | 'unmanaged' | 'spilled', number>>;
   /** Start of the worker in seconds since the epoch. */
   readonly started: number;
 }
@@ -69,12 +64,8 @@ export function schedulerView(cluster: Cluster): SchedulerView {
     const row = clusterWorkerRow(state, worker);
     const { name, address, pid, host, threads: nthreads, memoryLimit, processing, occupancy, started } = row;
     const status = worker.facts === undefined ? 'starting' : row.status;
-    const memory = {
-      process: row.process,
-      managed: row.managed,
-      unmanaged: row.unmanaged,
-      spilled: row.spilled,
-    };
+    const { process, managed, unmanaged, spilled } = row;
+    const memory = { process, managed, unmanaged, spilled };
     const known = { name, address, pid, host, nthreads, memoryLimit };
     workers.set(name, { ...known, status, processing, occupancy, memory, started });
   }

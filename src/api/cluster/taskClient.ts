@@ -50,7 +50,17 @@ export function isTaskClient(value: unknown): value is TaskClient {
 export class RunningTaskClient {
   // The microtask that submits would run after the end of a function without `await`.
   readonly #connection: TaskConnection = taskConnection(() => this.#submissions.flush());
-  readonly #owner: FutureOwner;
+  readonly #owner: FutureOwner = {
+    flush: () => this.#submissions.flush(),
+    fetch: (handles) => this.#fetch(handles),
+    awaiting: (_call, _future, work) => this.#connection.awaited(work),
+    untilClosed: (call) => call,
+    hold: (handle) => {
+      taskHandle(handle).references++;
+    },
+    release: (handle) => this.#release(taskHandle(handle)),
+    cancel: (handles) => this.#cancel(handles.map(taskHandle)),
+  };
   readonly #submissions: PendingSubmissions;
   readonly #submitter: Submitter;
   /** The newest result of each key that has futures here. */
@@ -63,17 +73,6 @@ export class RunningTaskClient {
       (list, options, { code }) => this.#start(list, options, code),
     );
     this.#submissions = submissions;
-    this.#owner = {
-      flush: () => this.#submissions.flush(),
-      fetch: (handles) => this.#fetch(handles),
-      awaiting: (_call, _future, work) => this.#connection.awaited(work),
-      untilClosed: (call) => call,
-      hold: (handle) => {
-        taskHandle(handle).references++;
-      },
-      release: (handle) => this.#release(taskHandle(handle)),
-      cancel: (handles) => this.#cancel(handles.map(taskHandle)),
-    };
     this.#submitter = { submissions, owner: this.#owner, known: this.#known };
   }
 

@@ -2,6 +2,7 @@
 import { eachUse } from '../../analysis/lanes.js';
 import { NUMBER, type OptionKinds, PAGE_FILE } from '../../base/arguments.js';
 import { getOrMake } from '../../base/lookUps.js';
+import { recordOf } from '../../base/recordOf.js';
 import { ACTIONS, type StartStop, TASK_STATES } from '../../protocol/clusterObserver.js';
 import type { Trace } from '../../trace/trace.js';
 
@@ -20,12 +21,17 @@ export const TASK_STREAM_OPTIONS: OptionKinds<TaskStreamOptions> = {
   filename: PAGE_FILE,
 };
 
+const TIMES = [
+  ...(['submitted', 'ready', 'dispatched', 'received'] as const),
+  ...(['started', 'stopped', 'acknowledged'] as const),
+] as const;
+
 /**
  * One run of a task. Times are seconds since the epoch on the scheduler's clock. If the run was lost with its worker,
  * `received`, `started` and `stopped` are unknown and NaN, and `acknowledged` is the time at which the loss was
  * detected.
  */
-export interface TaskStreamRow {
+export interface TaskStreamRow extends Readonly<Record<(typeof TIMES)[number], number>> {
   readonly key: string;
   readonly prefix: string;
   /** Name of the worker. */
@@ -36,13 +42,6 @@ export interface TaskStreamRow {
   /** Bytes of the result. */
   readonly nbytes: number;
   readonly type: string;
-  readonly submitted: number;
-  readonly ready: number;
-  readonly dispatched: number;
-  readonly received: number;
-  readonly started: number;
-  readonly stopped: number;
-  readonly acknowledged: number;
   /** Actions for the task, e.g. `transfer`, `disk-read`, `compute`, in the order in which they started. */
   readonly startstops: readonly StartStop[];
 }
@@ -61,7 +60,7 @@ export function taskStreamRows(
   const rows: TaskStreamRow[] = [];
   const actions = actionsByRun(trace);
   const { started, stopped, prefix, worker, thread, state, nbytes, resultType } = tasks;
-  const { submitted, ready, dispatched, received, acknowledged } = tasks;
+  const { dispatched, acknowledged } = tasks;
   const text = (id: number): string => (id < 0 ? '' : strings.get(id));
   for (let row = 0; row < tasks.length; row++) {
     const from = Number.isNaN(started[row]!) ? dispatched[row]! : started[row]!;
@@ -75,13 +74,7 @@ export function taskStreamRows(
       status: TASK_STATES[state[row]!] ?? '',
       nbytes: nbytes[row]!,
       type: text(resultType[row]!),
-      submitted: submitted[row]!,
-      ready: ready[row]!,
-      dispatched: dispatched[row]!,
-      received: received[row]!,
-      started: started[row]!,
-      stopped: stopped[row]!,
-      acknowledged: acknowledged[row]!,
+      ...recordOf(TIMES, (name) => tasks[name][row]!),
       startstops: (actions.get(row) ?? []).sort((a, b) => a.start - b.start),
     });
   }

@@ -1,6 +1,8 @@
 // Settings from `longpole run` for the module that is loaded into the program. They are passed in an environment
 // variable. The module removes the variable, so that the program and its children do not have it.
 
+import { fieldOf, parsedJson } from '../../base/json.js';
+
 export const VARIABLE = 'LONGPOLE_RUN';
 
 export interface RunSettings {
@@ -10,12 +12,6 @@ export interface RunSettings {
 
 /** Reads the variable. Returns undefined if it is not from `longpole run`. */
 export function readRunSettings(text: string): RunSettings | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (typeof value !== 'object' || value === null || !('directory' in value)) return undefined;
-  return typeof value.directory === 'string' ? { directory: value.directory } : undefined;
+  const directory = fieldOf(parsedJson(text), 'directory');
+  return typeof directory === 'string' ? { directory } : undefined;
 }

@@ -64,7 +64,7 @@ export function currentGraph(
 }
 
 /** Returns edges as indices into `tasks`: the needed task, then the task that needs it. */
-export function graphEdges(tasks: readonly GraphTask[]): [number, number][] {
+export function graphEdges(tasks: readonly Pick<GraphTask, 'id' | 'dependencies'>[]): [number, number][] {
   const places = new Map(tasks.map(({ id }, place) => [id, place]));
   return tasks.flatMap(({ dependencies }, to) =>
     Array.from(dependencies, (id) => places.get(id)).flatMap((from): [number, number][] =>

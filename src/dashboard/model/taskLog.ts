@@ -1,5 +1,5 @@
 // The log of one task: how often its result was transferred, and the events that mention its key.
-import { mentions, textOf } from '../../trace/names.js';
+import { newestMentions } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 
 export interface TaskLog {
@@ -14,7 +14,7 @@ const MAX_CHARACTERS = 2000;
 
 /** Returns the newest events, in order of time. Cost: one pass over transfers and events. */
 export function taskLog(trace: Trace, key: string): TaskLog {
-  const { transfers, keys, events, strings } = trace;
+  const { transfers, keys } = trace;
   let transferCount = 0;
   for (let row = 0; row < transfers.length; row++) {
     // Both workers record a transfer between them, so the outgoing side is skipped.
@@ -22,12 +22,5 @@ export function taskLog(trace: Trace, key: string): TaskLog {
     for (let at = transfers.keyOffsets[row]!; at < transfers.keyOffsets[row + 1]!; at++)
       if (keys.get(transfers.keys[at]!) === key) transferCount++;
   }
-  const lines: TaskLog['lines'][number][] = [];
-  for (let row = events.length - 1; row >= 0 && lines.length < MAX_LINES; row--) {
-    const text = textOf(strings, events.text[row]);
-    if (!mentions(text, key)) continue;
-    const topic = textOf(strings, events.topic[row]);
-    lines.push({ time: events.time[row]!, topic, text: text.slice(0, MAX_CHARACTERS) });
-  }
-  return { transferCount, lines: lines.reverse() };
+  return { transferCount, lines: newestMentions(trace, key, MAX_LINES, MAX_CHARACTERS) };
 }

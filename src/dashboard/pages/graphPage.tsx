@@ -7,8 +7,9 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { countsOf } from '../../base/lookUps.js';
 import { TASK_ERRED } from '../../protocol/clusterObserver.js';
 import { MAX_OPEN } from '../../protocol/openGraph.js';
-import { textOf } from '../../trace/names.js';
+import { lastRowOf, textOf } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
+import { graphEdges } from '../model/currentGraph.js';
 import { dependents } from '../model/dependents.js';
 import { formatCount } from '../model/format.js';
 import { ACTIVITY_SLOTS, type Scheme, slotColor } from '../model/palette.js';
@@ -170,7 +171,7 @@ function TaskGraph({ state, update: { trace }, filter, graph, chosen, onChosen }
             strong: row === centre,
             critical: onPath.has(row),
           }))}
-          edges={edgesAmong(trace, rows)}
+          edges={graphEdges(rows.map((id) => ({ id, dependencies: inputRows(trace, id) })))}
           onNode={(i) => onChosen(tasks.keyOf(rows[i]!))}
           action={whole ? 'selects a task' : 'shows the tasks around a task'}
           followsFocus={chosen !== undefined}
@@ -209,17 +210,9 @@ function PrefixColors({ names, color, erred, scheme }: PrefixColorsProps) {
   );
 }
 
-/** Returns edges as indices into `rows`: the needed task, then the task that needs it. */
-function edgesAmong({ tasks }: Trace, rows: readonly number[]): [number, number][] {
-  const places = new Map(rows.map((row, i) => [row, i]));
-  const edges: [number, number][] = [];
-  for (const [to, row] of rows.entries()) {
-    for (let edge = tasks.dependencyOffsets[row]!; edge < tasks.dependencyOffsets[row + 1]!; edge++) {
-      const from = places.get(tasks.dependencyRows[edge]!);
-      if (from !== undefined) edges.push([from, to]);
-    }
-  }
-  return edges;
+/** Returns the rows of the runs that made the inputs of a task; -1 for runs that the trace lacks. */
+function inputRows({ tasks }: Trace, row: number): Int32Array {
+  return tasks.dependencyRows.subarray(tasks.dependencyOffsets[row]!, tasks.dependencyOffsets[row + 1]!);
 }
 
 /** Returns the row of the clicked task, of the last match of the search, or of the last task. */
@@ -228,21 +221,16 @@ function centreOf({ tasks }: Trace, chosen: string | undefined, query: string): 
   if (chosen === undefined && wanted === '') return tasks.length - 1;
   const isCentre = (key: string): boolean =>
     chosen === undefined ? key.toLowerCase().includes(wanted) : key === chosen;
-  for (let row = tasks.length - 1; row >= 0; row--) if (isCentre(tasks.keyOf(row))) return row;
-  return tasks.length - 1;
+  return lastRowOf(tasks, isCentre) ?? tasks.length - 1;
 }
 
 /** Returns the rows of at most `most` tasks around a task: its dependencies and dependents, breadth first. */
 function neighbourhood(trace: Trace, centre: number, most: number): number[] {
-  const { tasks } = trace;
   const { offsets, sources: rows } = dependents(trace);
   const found = new Set([centre]);
   for (const row of found) {
     if (found.size >= most) break;
-    const near = [
-      ...tasks.dependencyRows.subarray(tasks.dependencyOffsets[row]!, tasks.dependencyOffsets[row + 1]!),
-      ...rows.subarray(offsets[row]!, offsets[row + 1]!),
-    ];
+    const near = [...inputRows(trace, row), ...rows.subarray(offsets[row]!, offsets[row + 1]!)];
     for (const one of near) if (one >= 0 && found.size < most) found.add(one);
   }
   return [...found].sort((a, b) => a - b);

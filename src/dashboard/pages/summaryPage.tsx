@@ -6,6 +6,7 @@ import { nothingFound } from '../../analysis/findings/nothingFound.js';
 import { wholeWindow, windowOf } from '../../analysis/path/pathWalk.js';
 import { recordsTransfers } from '../../analysis/recordsTransfers.js';
 import type { Speedup } from '../../analysis/speedups.js';
+import { lastRowOf } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDate, formatDuration, formatPercent } from '../model/format.js';
 import { kindColor } from '../model/kindColors.js';
@@ -107,11 +108,8 @@ function NoTasks() {
 }
 
 function selectKey(state: PageProps['state'], trace: Trace, key: string): void {
-  for (let row = trace.tasks.length - 1; row >= 0; row--) {
-    if (trace.tasks.keyOf(row) !== key) continue;
-    state.selectRow(row);
-    return;
-  }
+  const row = lastRowOf(trace.tasks, (one) => one === key);
+  if (row !== undefined) state.selectRow(row);
 }
 
 function Figures({ trace }: { readonly trace: Trace }) {

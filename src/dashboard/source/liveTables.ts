@@ -1,6 +1,7 @@
 // The tables that a server has sent: bytes of the newest rows of each table, and exact sums of all rows. A trace is
 // built from them for each update of the page.
 import { getOrMake } from '../../base/lookUps.js';
+import { joinedBytes } from '../../base/resized.js';
 import {
   CURSOR_TABLES,
   type TableMessage,
@@ -8,8 +9,7 @@ import {
   type ViewCursor,
   type ViewTable,
 } from '../../protocol/viewMessages.js';
-import { MemorySource } from '../../trace/formats/arrow/arrowMessages.js';
-import { openTables } from '../../trace/recording/openTables.js';
+import { memoryTables, openTables } from '../../trace/recording/openTables.js';
 import { sampleFacts } from '../../trace/samples/sampleRows.js';
 import { SampleSums } from '../../trace/samples/sampleSums.js';
 import type { TraceTotals } from '../../trace/totals.js';
@@ -55,16 +55,7 @@ class TableBytes {
 
   /** Returns a complete Arrow stream of schema, pieces and end mark. Default: all kept pieces. */
   joined(pieces: readonly Piece[] = this.#pieces): Uint8Array {
-    const size = pieces.reduce((sum, { bytes }) => sum + bytes.length, this.schema.length + END.length);
-    const result = new Uint8Array(size);
-    result.set(this.schema);
-    let at = this.schema.length;
-    for (const { bytes } of pieces) {
-      result.set(bytes, at);
-      at += bytes.length;
-    }
-    result.set(END, at);
-    return result;
+    return joinedBytes([this.schema, ...pieces.map(({ bytes }) => bytes), END]);
   }
 }
 
@@ -131,10 +122,7 @@ export class LiveTables {
     ]);
     const { samples, frames, strings } = openTables(
       { ended: 'closed' },
-      (table) => ({
-        name: `the table ${table}`,
-        bytes: new MemorySource(tables.get(table) ?? new Uint8Array(0)),
-      }),
+      memoryTables((table) => tables.get(table) ?? new Uint8Array(0)),
       { codec: READ_CODEC, checked: false },
     );
     for (let row = 0; row < samples.length; row++)
@@ -147,7 +135,7 @@ export class LiveTables {
     const known = { ...totals, older: this.#older };
     return openTables(
       { ended: 'closed' },
-      (table) => ({ name: `the table ${table}`, bytes: new MemorySource(this.#of(table).joined()) }),
+      memoryTables((table) => this.#of(table).joined()),
       { codec: READ_CODEC, checked: false, known },
     );
   }

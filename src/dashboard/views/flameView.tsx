@@ -15,6 +15,7 @@ import {
   stepFrom,
 } from '../model/flameLayout.js';
 import type { Scheme } from '../model/palette.js';
+import { useWidth } from './graphView.js';
 import { Button } from './parts.js';
 
 interface Props {
@@ -33,18 +34,9 @@ export function FlameView({ layout, path, onPath, query, scheme, details, paint 
   const scroller = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const renderer = useRef<CanvasRenderer | undefined>(undefined);
-  const [width, setWidth] = useState(0);
+  const width = useWidth(scroller);
   const [hovered, setHovered] = useState<FlameBox | undefined>(undefined);
   const focus = boxOfPath(layout, path);
-  useEffect(() => {
-    const element = scroller.current;
-    if (element === null) return undefined;
-    const measure = () => setWidth(element.clientWidth);
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
   useEffect(() => setHovered(undefined), [layout]);
   useLayoutEffect(() => {
     if (canvas.current === null || width === 0) return;

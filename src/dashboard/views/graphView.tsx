@@ -110,7 +110,7 @@ function labelled(labels: readonly string[], edges: readonly Edge[], available: 
 }
 
 /** Returns the inner width of an element, px, and follows its changes. */
-function useWidth(element: { readonly current: HTMLElement | null }): number {
+export function useWidth(element: { readonly current: HTMLElement | null }): number {
   const [width, setWidth] = useState(0);
   useLayoutEffect(() => {
     const { current } = element;

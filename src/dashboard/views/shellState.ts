@@ -2,6 +2,7 @@
 // of it except the trace, so that a link leads to the same view.
 import { effect, signal } from '@preact/signals';
 import { visibleName } from '../../base/visibleText.js';
+import { lastRowOf } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 import { shortNumber } from '../model/format.js';
 import { buildModel, type ProfileModel } from '../model/profileModel.js';
@@ -314,7 +315,7 @@ export class ShellState {
     const pending = this.#pending;
     if (pending === undefined || trace === undefined) return;
     const { key, range, deadline } = pending;
-    const row = key === null ? undefined : rowOfKey(trace, key);
+    const row = key === null ? undefined : lastRowOf(trace.tasks, (one) => one === key);
     if (row !== undefined && this.#hasStream()) this.selectRow(row);
     if (range !== undefined) this.view.moveTo(clip(this.view.model.limits, range), false);
     const missing = {
@@ -391,10 +392,4 @@ export class ShellState {
 /** Returns the model of a page of profilers: it shows all recorded time, and the default message of an empty stream. */
 function profilerPage({ emptyStream: _, ...model }: ProfileModel): ProfileModel {
   return { ...model, limits: extentOfPlots(model.plots, model.limits) };
-}
-
-/** Returns the row of the last run of a task. */
-function rowOfKey({ tasks }: Trace, key: string): number | undefined {
-  for (let row = tasks.length - 1; row >= 0; row--) if (tasks.keyOf(row) === key) return row;
-  return undefined;
 }

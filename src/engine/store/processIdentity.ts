@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { isError } from '../../base/isError.js';
+import { procStat } from '../../resources/processTree.js';
 
 export interface ProcessIdentity {
   readonly pid: number;
@@ -50,16 +51,9 @@ function startTimeOf(pid: number): string | undefined {
 
 /** Returns clock ticks since the boot. A process that has ended but was not waited for counts as gone. */
 function linuxStartTime(pid: number): string | undefined {
-  let text: string;
-  try {
-    text = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  } catch {
-    return undefined;
-  }
-  // The second field is the program's name in parentheses and may contain anything. The third field follows the last
-  // parenthesis.
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return fields[0] === 'Z' || fields[0] === 'X' ? undefined : (fields[22 - 3] ?? '');
+  const field = procStat(String(pid));
+  const state = field?.(3);
+  return field === undefined || state === 'Z' || state === 'X' ? undefined : (field(22) ?? '');
 }
 
 function psStartTime(pid: number): string {

@@ -1,14 +1,17 @@
-import type { Adjacency } from './adjacency.js';
+import { type Adjacency, removeFree } from './adjacency.js';
 
 /**
  * Returns the ids along one cycle. Each task depends on the next one, and the last on the first, which has the
  * smallest id. Null if there is no cycle. Linear in tasks and edges.
  */
 export function findCycle(size: number, dependencies: Adjacency): Int32Array | null {
-  const users = usersInOrBelowCycles(size, dependencies);
+  const { offsets, targets } = dependencies;
+  // Dependents of each task, after removing, from the top, tasks on which no cycle depends.
+  const users = new Int32Array(size);
+  for (let edge = 0; edge < offsets[size]!; edge++) users[targets[edge]!]!++;
+  removeFree(users, dependencies);
   const start = users.findIndex((count) => count > 0);
   if (start < 0) return null;
-  const { offsets, targets } = dependencies;
   // Every remaining task has a remaining dependent. A walk along these enters a cycle and stays there.
   const above = new Int32Array(size);
   for (let task = 0; task < size; task++) {
@@ -32,21 +35,4 @@ export function findCycle(size: number, dependencies: Adjacency): Int32Array | n
     task = above[task]!;
   }
   return cycle;
-}
-
-/** Counts the dependents of each task after removing, from the top, tasks on which no cycle depends. */
-function usersInOrBelowCycles(size: number, { offsets, targets }: Adjacency): Int32Array {
-  const users = new Int32Array(size);
-  const queue = new Int32Array(size);
-  let tail = 0;
-  for (let edge = 0; edge < offsets[size]!; edge++) users[targets[edge]!]!++;
-  for (let task = 0; task < size; task++) if (users[task] === 0) queue[tail++] = task;
-  for (let head = 0; head < tail; head++) {
-    const task = queue[head]!;
-    for (let edge = offsets[task]!, end = offsets[task + 1]!; edge < end; edge++) {
-      const dependency = targets[edge]!;
-      if (--users[dependency]! === 0) queue[tail++] = dependency;
-    }
-  }
-  return users;
 }

@@ -1,26 +1,13 @@
 // Analyses a graph before its tasks are ordered: finds a topological order, and the number of results that each task
 // and its dependencies hold at once. These numbers determine the best order of the dependencies of a task. Linear in
 // tasks and edges, except for sorting dependencies with different needs.
-import { type Adjacency, degree } from './adjacency.js';
+import { type Adjacency, degree, removeFree } from './adjacency.js';
 
 /** Returns the tasks, dependencies first. The result is shorter than `size` if tasks are on a cycle or depend on one. */
 export function topologicalOrder(size: number, dependencies: Adjacency, dependents: Adjacency): Int32Array {
   const missing = new Int32Array(size);
-  const queue = new Int32Array(size);
-  let tail = 0;
-  for (let task = 0; task < size; task++) {
-    missing[task] = degree(dependencies, task);
-    if (missing[task] === 0) queue[tail++] = task;
-  }
-  const { offsets, targets } = dependents;
-  for (let head = 0; head < tail; head++) {
-    const task = queue[head]!;
-    for (let edge = offsets[task]!, end = offsets[task + 1]!; edge < end; edge++) {
-      const dependent = targets[edge]!;
-      if (--missing[dependent]! === 0) queue[tail++] = dependent;
-    }
-  }
-  return tail === size ? queue : queue.slice(0, tail);
+  for (let task = 0; task < size; task++) missing[task] = degree(dependencies, task);
+  return removeFree(missing, dependents);
 }
 
 /** The dependencies of every task, and the tasks without dependents, in the order of computation. */

@@ -21,12 +21,11 @@ export const DURATIONS: HistogramConfiguration<string> = {
 /** Histograms with given counts. Observing each task with prom-client would take a microsecond per task. */
 export class DurationHistograms extends Histogram {
   /** Empty histogram of prom-client, for everything but the values. */
-  readonly #empty: Histogram;
+  readonly #empty = new Histogram(DURATIONS);
   readonly #figures: () => ClusterFigures;
 
   constructor(figures: () => ClusterFigures) {
     super(DURATIONS);
-    this.#empty = new Histogram(DURATIONS);
     this.#figures = figures;
   }
 

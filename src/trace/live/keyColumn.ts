@@ -5,9 +5,6 @@ import { Int32Column } from '../../base/columns.js';
 import { resizedUint8 } from '../../base/resized.js';
 import { decodeText } from '../stringTable.js';
 
-declare const TextEncoder: new () => {
-  encodeInto(text: string, target: Uint8Array): { readonly read: number; readonly written: number };
-};
 const encoder = new TextEncoder();
 
 const FIRST_BYTES = 1 << 12;

@@ -92,7 +92,7 @@ export function snapshotOf(
     damage: undefined,
   };
   addLazy(trace, {
-    computations: () => tasks.computations,
+    computations: () => tasks.computations(),
     keys: () => tasks.keys,
     intervals: () => joinRows('intervals', builtPieces(intervals)),
     transfers: () => reportedRows('transfers', transfers(), strings, tasks.keys),

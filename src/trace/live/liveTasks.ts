@@ -3,15 +3,17 @@
 
 import { Float64Column } from '../../base/columns.js';
 import { getOrMake } from '../../base/lookUps.js';
+import { recordOf } from '../../base/recordOf.js';
 import { DenseIds, dependencyRowsOf, type IdEdges } from '../idEdges.js';
 import { inGroup, keyGroup } from '../keyGroup.js';
+import { once } from '../once.js';
 import { StringTable } from '../stringTable.js';
-import { TaskColumns } from '../taskColumns.js';
-import type { TraceComputation, WorkerRows } from '../trace.js';
+import { taskRows } from '../taskColumns.js';
+import type { TaskRows, TraceComputation, WorkerRows } from '../trace.js';
 import { unknownKey } from '../unknownKey.js';
 import type { LiveComputation } from './liveComputations.js';
 import { Joined } from './rowWindow.js';
-import type { TaskChunk, TaskPiece } from './taskWindow.js';
+import type { SegmentRows, TaskChunk, TaskPiece } from './taskWindow.js';
 
 export interface LiveTaskOptions {
   readonly pieces: readonly TaskPiece[];
@@ -25,95 +27,74 @@ export interface LiveTaskOptions {
   readonly otherKeys: () => Iterable<string>;
 }
 
-/** Receives a batch of rows: rows `[row .. row + to - from)` of the table are rows `[from .. to)` of the chunk. */
-type EachBatch = (
-  chunk: TaskChunk,
-  from: number,
-  to: number,
-  row: number,
-  computation: LiveComputation,
-  worker: number,
-  acknowledged: number,
-) => void;
+const MEASURED = ['ready', 'dispatched', 'received', 'started', 'stopped', 'nbytes'] as const;
+const RARE = ['seceded', 'resumed', 'waited'] as const;
+
+/** Receives a segment of a chunk; its first row is `row` of the table. */
+type EachSegment = (chunk: TaskChunk, segment: SegmentRows, row: number) => void;
 
 export class LiveTaskColumns {
-  readonly rows: TaskColumns;
+  readonly rows: TaskRows;
+  /** State of the computations at the first use. */
+  readonly computations: () => readonly TraceComputation[];
   readonly #options: LiveTaskOptions;
   readonly #joined: Joined<TaskChunk>;
-  #denseIds: DenseIds | undefined;
-  #frozen: readonly TraceComputation[] | undefined;
-  #edges: IdEdges | undefined;
-  #keyColumns:
-    | { readonly keys: StringTable; readonly key: Int32Array; readonly group: Int32Array }
-    | undefined;
-  #dependencies: Int32Array | undefined;
+  readonly #dense: () => DenseIds;
+  readonly #edges = once(() => this.#makeEdges());
+  readonly #keys = once(() => this.#makeKeys());
+  readonly #dependencies = once(() => this.#makeDependencies());
 
   constructor(options: LiveTaskOptions) {
     this.#options = options;
     this.#joined = new Joined(options.pieces);
+    this.computations = once(() => options.computations.map((computation) => computation.freeze()));
+    this.#dense = once(() => new DenseIds(options.computations));
     this.rows = this.#makeRows();
-  }
-
-  /** State of the computations at the first use of this getter. */
-  get computations(): readonly TraceComputation[] {
-    this.#frozen ??= this.#options.computations.map((computation) => computation.freeze());
-    return this.#frozen;
-  }
-
-  get #dense(): DenseIds {
-    this.#denseIds ??= new DenseIds(this.#options.computations);
-    return this.#denseIds;
   }
 
   /** All keys in the tables of the trace. */
   get keys(): StringTable {
     // Interns dependencies outside the window.
-    this.#dependencyKeys();
-    return this.#keyTable().keys;
+    this.#dependencies();
+    return this.#keys().keys;
   }
 
-  #makeRows(): TaskColumns {
+  #makeRows(): TaskRows {
     const joined = this.#joined;
     const absent = ({ ids }: TaskChunk): Float64Array => new Float64Array(ids.length).fill(Number.NaN);
     const sources = {
       id: () => this.#numbers((chunk, i, computation) => computation.firstId + chunk.ids[i]!),
-      key: () => this.#keyTable().key,
-      group: () => this.#keyTable().group,
+      key: () => this.#keys().key,
+      group: () => this.#keys().group,
       prefix: () => this.#facts(({ page, slot }, local) => page.prefixAt(slot + local)),
       functionName: () => this.#facts(({ page, slot }, local) => page.functionAt(slot + local)),
       span: () => this.#facts(({ page, slot }, local) => page.spanAt(slot + local)),
       computation: () => this.#computationColumn(),
-      worker: () => this.#workerColumn(),
+      worker: () => this.#constant(new Int32Array(joined.length), ({ worker }) => worker),
       thread: () => joined.ids((chunk) => chunk.threads ?? new Int32Array(chunk.ids.length)),
       state: () => joined.bytes((chunk) => chunk.state),
       attempt: () => joined.bytes((chunk) => chunk.attempt),
-      submitted: () => this.#numbers((_chunk, _i, computation) => computation.submitted),
-      ready: () => joined.numbers((chunk) => chunk.ready),
-      dispatched: () => joined.numbers((chunk) => chunk.dispatched),
-      received: () => joined.numbers((chunk) => chunk.received),
-      started: () => joined.numbers((chunk) => chunk.started),
-      stopped: () => joined.numbers((chunk) => chunk.stopped),
-      acknowledged: () => this.#acknowledgedColumn(),
+      submitted: () =>
+        this.#constant(new Float64Array(joined.length), ({ computation }) => computation.submitted),
+      ...recordOf(MEASURED, (name) => () => joined.numbers((chunk) => chunk[name])),
+      acknowledged: () => this.#constant(new Float64Array(joined.length), ({ acknowledged }) => acknowledged),
       coreWait: () => joined.numbers((chunk) => chunk.coreWaits ?? absent(chunk)),
-      seceded: () => joined.numbers((chunk) => chunk.seceded ?? absent(chunk)),
-      resumed: () => joined.numbers((chunk) => chunk.resumed ?? absent(chunk)),
-      waited: () => joined.numbers((chunk) => chunk.waited ?? absent(chunk)),
-      nbytes: () => joined.numbers((chunk) => chunk.nbytes),
+      ...recordOf(RARE, (name) => () => joined.numbers((chunk) => chunk[name] ?? absent(chunk))),
       resultType: () => this.#typeColumn(),
-      dependencyOffsets: () => this.#idEdges().offsets,
-      dependencies: () => this.#dependencyKeys(),
-      dependencyIds: () => this.#idEdges().ids,
-      dependencyRows: () => dependencyRowsOf(this.#idEdges(), this.rows, this.#dense),
+      dependencyOffsets: () => this.#edges().offsets,
+      dependencies: () => this.#dependencies(),
+      dependencyIds: () => this.#edges().ids,
+      dependencyRows: () => dependencyRowsOf(this.#edges(), this.rows, this.#dense()),
       keyOf: (row: number) => this.#keyOf(row),
     };
-    return new TaskColumns(joined.length, sources, this.#options.workers, () => this.keys);
+    return taskRows(joined.length, sources, this.#options.workers, () => this.keys);
   }
 
-  #eachBatch(each: EachBatch): void {
+  #eachSegment(each: EachSegment): void {
     let row = 0;
     for (const { chunk, from, to } of this.#options.pieces) {
       for (const segment of chunk.segments(from, to)) {
-        each(chunk, segment.from, segment.to, row, segment.computation, segment.worker, segment.acknowledged);
+        each(chunk, segment, row);
         row += segment.to - segment.from;
       }
     }
@@ -121,7 +102,7 @@ export class LiveTaskColumns {
 
   #numbers(of: (chunk: TaskChunk, i: number, computation: LiveComputation) => number): Float64Array {
     const column = new Float64Array(this.#joined.length);
-    this.#eachBatch((chunk, from, to, row, computation) => {
+    this.#eachSegment((chunk, { from, to, computation }, row) => {
       for (let i = from; i < to; i++) column[row + i - from] = of(chunk, i, computation);
     });
     return column;
@@ -129,24 +110,16 @@ export class LiveTaskColumns {
 
   #facts(of: (computation: LiveComputation, local: number) => number): Int32Array {
     const column = new Int32Array(this.#joined.length);
-    this.#eachBatch((chunk, from, to, row, computation) => {
+    this.#eachSegment((chunk, { from, to, computation }, row) => {
       for (let i = from; i < to; i++) column[row + i - from] = of(computation, chunk.ids[i]!);
     });
     return column;
   }
 
-  #workerColumn(): Int32Array {
-    const column = new Int32Array(this.#joined.length);
-    this.#eachBatch((_chunk, from, to, row, _computation, worker) => {
-      column.fill(worker, row, row + to - from);
-    });
-    return column;
-  }
-
-  #acknowledgedColumn(): Float64Array {
-    const column = new Float64Array(this.#joined.length);
-    this.#eachBatch((_chunk, from, to, row, _computation, _worker, acknowledged) => {
-      column.fill(acknowledged, row, row + to - from);
+  /** Fills a column with a value per segment. */
+  #constant<A extends Int32Array | Float64Array>(column: A, of: (segment: SegmentRows) => number): A {
+    this.#eachSegment((_chunk, segment, row) => {
+      column.fill(of(segment), row, row + segment.to - segment.from);
     });
     return column;
   }
@@ -154,33 +127,24 @@ export class LiveTaskColumns {
   #computationColumn(): Int32Array {
     const indices = new Map(this.#options.computations.map((computation, index) => [computation, index]));
     const column = new Int32Array(this.#joined.length);
-    this.#eachBatch((_chunk, from, to, row, computation) => {
-      column.fill(indices.get(computation) ?? -1, row, row + to - from);
-    });
-    return column;
+    return this.#constant(column, ({ computation }) => indices.get(computation) ?? -1);
   }
 
   #typeColumn(): Int32Array {
     const { typeIds } = this.#options;
-    const column = new Int32Array(this.#joined.length);
-    this.#eachBatch((chunk, from, to, row) => {
-      for (let i = from; i < to; i++) {
-        // A run without a result has no type; its number in the chunk is meaningless.
-        column[row + i - from] = chunk.state[i] === 0 ? (typeIds[chunk.type[i]!] ?? -1) : -1;
-      }
-    });
-    return column;
+    // A run without a result has no type; its number in the chunk is meaningless.
+    const types = this.#numbers(({ state, type }, i) => (state[i] === 0 ? (typeIds[type[i]!] ?? -1) : -1));
+    return new Int32Array(types);
   }
 
-  #keyTable(): { readonly keys: StringTable; readonly key: Int32Array; readonly group: Int32Array } {
-    if (this.#keyColumns !== undefined) return this.#keyColumns;
+  #makeKeys(): { readonly keys: StringTable; readonly key: Int32Array; readonly group: Int32Array } {
     const { strings } = this.#options;
     const keys = new StringTable();
     const key = new Int32Array(this.#joined.length);
     const group = new Int32Array(this.#joined.length);
     const prefixGroups = new Map<number, number>();
     let [lastGroup, lastId] = ['', -1];
-    this.#eachBatch((chunk, from, to, row, { page, slot }) => {
+    this.#eachSegment((chunk, { from, to, computation: { page, slot } }, row) => {
       for (let i = from; i < to; i++) {
         const at = slot + chunk.ids[i]!;
         const text = page.keyAt(at);
@@ -199,41 +163,35 @@ export class LiveTaskColumns {
       }
     });
     for (const text of this.#options.otherKeys()) keys.internString(text);
-    this.#keyColumns = { keys, key, group };
-    return this.#keyColumns;
+    return { keys, key, group };
   }
 
-  #idEdges(): IdEdges {
-    if (this.#edges !== undefined) return this.#edges;
+  #makeEdges(): IdEdges {
     const offsets = new Int32Array(this.#joined.length + 1);
     const ids = new Float64Column();
-    this.#eachBatch((chunk, from, to, row, { page, slot }) => {
+    this.#eachSegment((chunk, { from, to, computation: { page, slot } }, row) => {
       for (let i = from; i < to; i++) {
         page.addDependencies(slot + chunk.ids[i]!, ids);
         offsets[row + i - from + 1] = ids.length;
       }
     });
-    this.#edges = { offsets, ids: ids.take() };
-    return this.#edges;
+    return { offsets, ids: ids.take() };
   }
 
-  #dependencyKeys(): Int32Array {
-    if (this.#dependencies !== undefined) return this.#dependencies;
-    const { keys, key } = this.#keyTable();
-    const { ids } = this.#idEdges();
-    const rows = this.rows.dependencyRows;
+  #makeDependencies(): Int32Array {
+    const { keys, key } = this.#keys();
+    const { ids } = this.#edges();
     const { computations } = this.#options;
-    this.#dependencies = Int32Array.from(rows, (row, edge) => {
+    return Int32Array.from(this.rows.dependencyRows, (row, edge) => {
       if (row >= 0) return key[row]!;
       const id = ids[edge]!;
-      const computation = computations[this.#dense.rangeOf(id)];
+      const computation = computations[this.#dense().rangeOf(id)];
       return keys.internString(
         computation === undefined
           ? unknownKey(id)
           : computation.page.keyAt(computation.slot + id - computation.firstId),
       );
     });
-    return this.#dependencies;
   }
 
   #keyOf(row: number): string {

@@ -226,11 +226,12 @@ export class LiveTrace implements ClusterObserver {
     const known = this.#computations.of(runs.computation);
     const { live } = known;
     if (live.number > this.#lastComputation) this.#lastComputation = live.number;
+    const { first } = this.#tasks;
     this.#tasks.append(this.#types.adopt(runs), live);
     live.lastRow = this.#tasks.end - 1;
     if (!(live.stop >= runs.acknowledged)) live.stop = runs.acknowledged;
     addRuns(this.#totals, known, runs);
-    if (this.#tasks.trim()) this.#computations.sweep(this.#tasks.first);
+    if (this.#tasks.first > first) this.#computations.sweep(this.#tasks.first);
   }
 
   workerAdded(worker: WorkerInfo): void {

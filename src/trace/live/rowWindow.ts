@@ -15,65 +15,82 @@ export interface Piece<C> {
   readonly to: number;
 }
 
-/** Returns rows `[from .. to)` of consecutive chunks; the first chunk begins with row `first`. */
-export function piecesOf<C extends Chunk>(
-  chunks: readonly C[],
-  first: number,
-  from: number,
-  to: number,
-): Piece<C>[] {
-  const pieces: Piece<C>[] = [];
-  let at = first;
-  for (const chunk of chunks) {
-    const start = Math.max(0, from - at);
-    const end = Math.min(chunk.length, to - at);
-    if (start < end) pieces.push({ chunk, from: start, to: end });
-    at += chunk.length;
-  }
-  return pieces;
-}
-
 export class RowWindow<C extends Chunk> {
   readonly #make: () => C;
   readonly #limit: number;
   readonly #onEvict: (chunk: C) => void;
   readonly #chunkRows: number;
   readonly #chunks: C[] = [];
+  /** Number of the first row of the newest chunk. */
+  #lastStart = 0;
   /** Number of evicted rows. */
   first = 0;
 
   /** Calls `onEvict` with each evicted chunk. */
-  constructor(limit: number, make: () => C, onEvict: (chunk: C) => void = () => undefined) {
+  constructor(
+    limit: number,
+    make: () => C,
+    onEvict: (chunk: C) => void = () => undefined,
+    chunkRows = rowsOfChunk(limit, 16, CHUNK_ROWS),
+  ) {
     this.#make = make;
     this.#onEvict = onEvict;
     this.#limit = limit;
-    this.#chunkRows = Math.max(16, Math.min(CHUNK_ROWS, limit >> 3));
+    this.#chunkRows = chunkRows;
   }
 
   /** Number of rows that were added, including evicted rows. */
   get end(): number {
-    return this.#chunks.reduce((sum, chunk) => sum + chunk.length, this.first);
+    return this.#lastStart + (this.#chunks.at(-1)?.length ?? 0);
   }
 
-  /** Returns the chunk for one further row. Evicts the oldest chunks if the window is full. */
+  /** Returns the chunk for further rows. Evicts the oldest chunks if the window is full. */
   next(): C {
     const last = this.#chunks.at(-1);
     if (last !== undefined && last.length < this.#chunkRows) return last;
-    while (this.end - this.first - this.#chunkRows >= this.#limit) {
-      const oldest = this.#chunks.shift();
-      if (oldest === undefined) break;
-      this.first += oldest.length;
-      this.#onEvict(oldest);
-    }
+    this.trim();
+    this.#lastStart = this.end;
     const chunk = this.#make();
     this.#chunks.push(chunk);
     return chunk;
   }
 
+  /** Evicts the oldest chunks if the window is full. */
+  protected trim(): void {
+    while (this.end - this.first - this.#chunkRows >= this.#limit && this.#evict());
+  }
+
+  /** Evicts the oldest chunk, unless it is the newest one. Returns whether a chunk was evicted. */
+  dropOldest(): boolean {
+    return this.#chunks.length > 1 && this.#evict();
+  }
+
+  #evict(): boolean {
+    const oldest = this.#chunks.shift();
+    if (oldest === undefined) return false;
+    this.first += oldest.length;
+    if (this.#chunks.length === 0) this.#lastStart = this.first;
+    this.#onEvict(oldest);
+    return true;
+  }
+
   /** Returns rows `[from .. to)`, counted since the beginning, without evicted rows. */
   pieces(from: number, to: number): Piece<C>[] {
-    return piecesOf(this.#chunks, this.first, from, to);
+    const pieces: Piece<C>[] = [];
+    let at = this.first;
+    for (const chunk of this.#chunks) {
+      const start = Math.max(0, from - at);
+      const end = Math.min(chunk.length, to - at);
+      if (start < end) pieces.push({ chunk, from: start, to: end });
+      at += chunk.length;
+    }
+    return pieces;
   }
+}
+
+/** Returns the rows of a chunk of a window: an eighth of it, within bounds. */
+export function rowsOfChunk(limit: number, least: number, most: number): number {
+  return Math.max(least, Math.min(most, limit >> 3));
 }
 
 /** Joins the columns of pieces. The column of a single piece is not copied. */

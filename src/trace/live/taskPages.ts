@@ -71,12 +71,17 @@ export class SharedPage implements TaskPage {
   }
 
   addDependencies(slot: number, to: Float64Column): void {
-    const { firstId, size, dependencyOffsets, dependencies, externals } = this.#computation;
-    const end = dependencyOffsets[slot + 1]!;
-    for (let i = dependencyOffsets[slot]!; i < end; i++) {
-      const local = dependencies[i]!;
-      to.push(local < size ? firstId + local : externals[local - size]!);
-    }
+    addDependencies(this.#computation, slot, to);
+  }
+}
+
+/** Appends the ids of the dependencies of a task. */
+export function addDependencies(computation: Computation, local: number, to: Float64Column): void {
+  const { firstId, size, dependencyOffsets, dependencies, externals } = computation;
+  const end = dependencyOffsets[local + 1]!;
+  for (let i = dependencyOffsets[local]!; i < end; i++) {
+    const needed = dependencies[i]!;
+    to.push(needed < size ? firstId + needed : externals[needed - size]!);
   }
 }
 

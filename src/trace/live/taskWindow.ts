@@ -5,7 +5,7 @@
 import { Float64Column, Int32Column } from '../../base/columns.js';
 import type { TaskRuns } from '../../protocol/clusterObserver.js';
 import type { LiveComputation } from './liveComputations.js';
-import { type Piece, piecesOf } from './rowWindow.js';
+import { type Piece, RowWindow, rowsOfChunk } from './rowWindow.js';
 
 /** Number of rows up to which a loop is faster than `set` with views. */
 const FEW = 24;
@@ -140,51 +140,20 @@ export class TaskChunk {
 /** Immutable rows of a chunk. */
 export type TaskPiece = Piece<TaskChunk>;
 
-export class TaskWindow {
-  readonly #limit: number;
-  readonly #chunkRows: number;
-  #chunks: TaskChunk[] = [];
-  /** Number of evicted rows. */
-  first = 0;
-  /** Number of rows that were added, including evicted rows. */
-  end = 0;
-
+export class TaskWindow extends RowWindow<TaskChunk> {
   /** Creates a window of at least `limit` rows and at most one chunk more. */
   constructor(limit: number) {
-    this.#limit = limit;
-    this.#chunkRows = Math.max(64, Math.min(1 << 14, limit >> 3));
+    const rows = rowsOfChunk(limit, 64, 1 << 14);
+    super(limit, () => new TaskChunk(rows), undefined, rows);
   }
 
   append(runs: TaskRuns, computation: LiveComputation): void {
     for (let from = 0; from < runs.count; ) {
-      let chunk = this.#chunks.at(-1);
-      if (chunk === undefined || chunk.room === 0) {
-        chunk = new TaskChunk(this.#chunkRows);
-        this.#chunks.push(chunk);
-      }
+      const chunk = this.next();
       const to = Math.min(runs.count, from + chunk.room);
       chunk.append(runs, from, to, computation);
       from = to;
     }
-    this.end += runs.count;
-  }
-
-  /** Evicts chunks beyond the limit. Returns whether any was evicted. */
-  trim(): boolean {
-    const before = this.first;
-    while (this.end - this.first - this.#chunkRows >= this.#limit) this.dropOldest();
-    return this.first > before;
-  }
-
-  /** Evicts the oldest chunk, unless it is the chunk that is being written. Returns whether a chunk was evicted. */
-  dropOldest(): boolean {
-    if (this.#chunks.length < 2) return false;
-    this.first += this.#chunks.shift()?.length ?? 0;
-    return true;
-  }
-
-  /** Returns rows `[from .. to)`, counted since the beginning, without evicted rows. */
-  pieces(from: number, to: number): TaskPiece[] {
-    return piecesOf(this.#chunks, this.first, from, to);
+    this.trim();
   }
 }

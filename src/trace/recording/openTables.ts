@@ -24,6 +24,14 @@ export interface TableSource {
   readonly bytes: ByteSource | undefined;
 }
 
+/** Returns sources of tables whose bytes are in memory. */
+export function memoryTables(bytesOf: (table: RecordedTable) => Uint8Array | undefined) {
+  return (table: RecordedTable): TableSource => {
+    const bytes = bytesOf(table);
+    return { name: `the table ${table}`, bytes: bytes && new MemorySource(bytes) };
+  };
+}
+
 export interface OpenTablesOptions {
   readonly codec: ArrowCodec;
   /** Whether opening checks all bytes. Otherwise columns are read on first use. */

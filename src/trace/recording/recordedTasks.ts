@@ -8,9 +8,9 @@ import type { TextBatch, TextColumn, TextLists } from '../formats/textColumns.js
 import { DenseIds } from '../idEdges.js';
 import { once } from '../once.js';
 import { StringTable } from '../stringTable.js';
-import { TaskColumns } from '../taskColumns.js';
+import { RUN_TIMES, taskRows } from '../taskColumns.js';
 import type { Texts } from '../texts.js';
-import type { TraceComputation, WorkerRows } from '../trace.js';
+import type { TaskRows, TraceComputation, WorkerRows } from '../trace.js';
 import { unknownKey } from '../unknownKey.js';
 import { indices, listed } from './decodedRows.js';
 import { EdgesByTask, idsOfDependencies, rowsOfDependencies } from './recordedEdges.js';
@@ -31,25 +31,19 @@ export function streamsOf(open: (table: RecordedTable) => ArrowStream): Streams 
 const SPARE_IDS = 2e7;
 
 export class RecordedTasks {
-  readonly rows: TaskColumns;
+  readonly rows: TaskRows;
   readonly #streams: Streams;
   readonly #strings: StringTable;
-  readonly computations: () => readonly TraceComputation[];
-  readonly #dense: () => DenseIds;
-  readonly #edges: () => { readonly offsets: Int32Array; readonly values: Int32Array };
-  readonly #ownKeys: () => { readonly keys: RecordedKeys; readonly transfers: TextLists };
-  readonly #unknown: () => ReadonlyMap<number, number>;
-  readonly #rowsOf: () => { readonly offsets: Int32Array; readonly rows: Int32Array };
+  readonly computations = once(() => this.#makeComputations());
+  readonly #dense = once(() => this.#makeDense());
+  readonly #edges = once(() => this.#makeEdges());
+  readonly #ownKeys = once(() => this.#makeKeys());
+  readonly #unknown = once(() => this.#makeUnknown());
+  readonly #rowsOf = once(() => this.#makeRowsOf());
 
   constructor(streams: Streams, strings: StringTable, workers: WorkerRows) {
     this.#streams = streams;
     this.#strings = strings;
-    this.#ownKeys = once(() => this.#makeKeys());
-    this.computations = once(() => this.#makeComputations());
-    this.#dense = once(() => this.#makeDense());
-    this.#edges = once(() => this.#makeEdges());
-    this.#unknown = once(() => this.#makeUnknown());
-    this.#rowsOf = once(() => this.#makeRowsOf());
     this.rows = this.#makeRows(workers);
   }
 
@@ -64,7 +58,7 @@ export class RecordedTasks {
     return this.#ownKeys().transfers;
   }
 
-  #makeRows(workers: WorkerRows): TaskColumns {
+  #makeRows(workers: WorkerRows): TaskRows {
     const { tasks } = this.#streams;
     const numbers = (name: string) => () =>
       tasks.float64(name) ?? new Float64Array(tasks.length).fill(Number.NaN);
@@ -84,18 +78,8 @@ export class RecordedTasks {
       thread: () => tasks.int32('thread') ?? new Int32Array(tasks.length),
       state: () => listed(tasks, 'state', this.#strings, TASK_STATES),
       attempt: () => tasks.uint8('attempt') ?? new Uint8Array(tasks.length).fill(1),
-      submitted: numbers('submitted'),
-      ready: numbers('ready'),
-      dispatched: numbers('dispatched'),
-      received: numbers('received'),
-      started: numbers('started'),
-      stopped: numbers('stopped'),
-      acknowledged: numbers('acknowledged'),
+      ...recordOf([...RUN_TIMES, 'stopped', 'nbytes'], numbers),
       coreWait: numbers('core_wait'),
-      seceded: numbers('seceded'),
-      resumed: numbers('resumed'),
-      waited: numbers('waited'),
-      nbytes: numbers('nbytes'),
       resultType: texts('result_type'),
       call: texts('call'),
       dependencyOffsets: () => this.#edges().offsets,
@@ -103,7 +87,7 @@ export class RecordedTasks {
       dependencyIds: () => this.#dependencyIds(),
       dependencyRows: () => this.#edges().values,
     };
-    return new TaskColumns(tasks.length, sources, workers, () => this.keys);
+    return taskRows(tasks.length, sources, workers, () => this.keys);
   }
 
   #makeKeys(): { keys: RecordedKeys; transfers: TextLists } {

@@ -1,5 +1,6 @@
 // Presents opened streams as a Trace. Tables are read on first use.
 
+import { parsedJson } from '../../base/json.js';
 import { getOrMake } from '../../base/lookUps.js';
 import { columnsOf } from '../../protocol/schemaColumns.js';
 import { RECORDED_TABLES } from '../../protocol/traceSchema.js';
@@ -125,16 +126,8 @@ function addOthers(stream: ArrowStream, figures: Map<string, Float64Array>): voi
 }
 
 function numbersOf(json: string): Map<string, number> {
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch {
-    return new Map();
-  }
-  if (typeof value !== 'object' || value === null) return new Map();
-  return new Map(
-    Object.entries(value).flatMap(([name, one]) => (typeof one === 'number' ? [[name, one]] : [])),
-  );
+  const fields: [string, unknown][] = Object.entries(parsedJson(json) ?? {});
+  return new Map(fields.flatMap(([name, one]) => (typeof one === 'number' ? [[name, one]] : [])));
 }
 
 /** Returns frames and samples. A stream may repeat a frame for readers that began later; its first row counts. */

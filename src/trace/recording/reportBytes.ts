@@ -1,17 +1,16 @@
 // The uncompressed content of a report: a JSON head with exact totals, and the tables of a trace directory as Arrow
 // streams with packed columns (packedColumns.ts). docs/report-format.md explains how to read it without Longpole.
 import { LongpoleError } from '../../base/errors.js';
+import { fieldOf, numberIn, parsedJson, textIn } from '../../base/json.js';
+import { recordOf } from '../../base/recordOf.js';
+import { joinedBytes } from '../../base/resized.js';
 import { GROWING_TABLES, RECORDED_TABLES, type RecordedTable } from '../../protocol/traceSchema.js';
-import { MemorySource } from '../formats/arrow/arrowMessages.js';
 import type { TraceTotals } from '../totals.js';
-import { type EvictedRows, NOTHING_EVICTED, type Trace } from '../trace.js';
-import { openTables } from './openTables.js';
+import type { EvictedRows, Trace } from '../trace.js';
+import { memoryTables, openTables } from './openTables.js';
 import { packColumns, unpackColumns } from './packedColumns.js';
 import { totalsFromJson, totalsToJson } from './totalsJson.js';
 import { encodeTables } from './traceEncoder.js';
-
-declare const TextDecoder: new () => { decode(bytes: Uint8Array): string };
-declare const TextEncoder: new () => { encode(text: string): Uint8Array };
 
 /** `LPREPORT`, followed by the version of this container. */
 const MAGIC = [0x4c, 0x50, 0x52, 0x45, 0x50, 0x4f, 0x52, 0x54];
@@ -61,20 +60,12 @@ export function encodeReport(trace: Trace, { title, facts, address = '' }: Repor
       tables: tables.map(({ table, bytes, ways }): TableEntry => ({ table, size: bytes.length, ways })),
     }),
   );
-  const result = new Uint8Array(
-    PREFIX + head.length + tables.reduce((sum, { bytes }) => sum + bytes.length, 0),
-  );
-  result.set(MAGIC);
-  const view = new DataView(result.buffer);
+  const prefix = new Uint8Array(PREFIX);
+  prefix.set(MAGIC);
+  const view = new DataView(prefix.buffer);
   view.setUint32(8, VERSION, true);
   view.setUint32(12, head.length, true);
-  result.set(head, PREFIX);
-  let at = PREFIX + head.length;
-  for (const { bytes } of tables) {
-    result.set(bytes, at);
-    at += bytes.length;
-  }
-  return result;
+  return joinedBytes([prefix, head, ...tables.map(({ bytes }) => bytes)]);
 }
 
 /**
@@ -105,13 +96,7 @@ export function decodeReport(bytes: Uint8Array): OpenedReport {
   }
   const trace = openTables(
     head.damage === null ? { ended: 'closed' } : { ended: 'failed', reason: head.damage },
-    (table) => {
-      const stream = tables.get(table);
-      return {
-        name: `the table ${table}`,
-        bytes: stream === undefined ? undefined : new MemorySource(stream),
-      };
-    },
+    memoryTables((table) => tables.get(table)),
     {
       codec: NO_CODEC,
       checked: false,
@@ -135,26 +120,18 @@ interface Head extends Required<ReportInfo> {
 }
 
 function parseHead(bytes: Uint8Array): Head {
-  let value: unknown;
-  try {
-    value = JSON.parse(new TextDecoder().decode(bytes));
-  } catch {
-    value = undefined;
-  }
+  const value = parsedJson(new TextDecoder().decode(bytes));
   if (typeof value !== 'object' || value === null) return damagedReport('its head is not JSON');
-  const of = (name: string): unknown => Reflect.get(value, name);
-  const title = of('title');
-  const address = of('address');
-  const damage = of('damage');
-  const tables = of('tables');
+  const damage = fieldOf(value, 'damage');
+  const tables = fieldOf(value, 'tables');
   return {
-    title: typeof title === 'string' ? title : '',
-    facts: Object.fromEntries(texts(of('facts'))),
-    address: typeof address === 'string' ? address : '',
+    title: textIn(value, 'title'),
+    facts: Object.fromEntries(texts(fieldOf(value, 'facts'))),
+    address: textIn(value, 'address'),
     // Reports of earlier versions name it `letGo`.
-    evicted: evictedOf(of('evicted') ?? of('letGo')),
+    evicted: evictedOf(fieldOf(value, 'evicted') ?? fieldOf(value, 'letGo')),
     damage: typeof damage === 'string' ? damage : null,
-    totals: totalsFromJson(of('totals')),
+    totals: totalsFromJson(fieldOf(value, 'totals')),
     tables: Array.isArray(tables)
       ? tables.map(tableEntry)
       : damagedReport('its head has no valid list of tables'),
@@ -162,29 +139,18 @@ function parseHead(bytes: Uint8Array): Head {
 }
 
 function texts(value: unknown): [string, string][] {
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([name, text]): [string, string][] => {
-    return typeof text === 'string' ? [[name, text]] : [];
-  });
+  return Object.entries(value ?? {}).filter(([, text]) => typeof text === 'string');
 }
 
 function evictedOf(value: unknown): EvictedRows {
-  if (typeof value !== 'object' || value === null) return NOTHING_EVICTED;
-  const result = { ...NOTHING_EVICTED };
-  for (const table of GROWING_TABLES) {
-    const rows: unknown = Reflect.get(value, table);
-    if (typeof rows === 'number' && rows > 0) result[table] = rows;
-  }
-  return result;
+  return recordOf(GROWING_TABLES, (table) => Math.max(0, numberIn(value, table) || 0));
 }
 
 function tableEntry(value: unknown): TableEntry {
-  if (typeof value !== 'object' || value === null)
-    return damagedReport('its head has no valid list of tables');
-  const table = RECORDED_TABLES.find((name) => name === Reflect.get(value, 'table'));
-  const size: unknown = Reflect.get(value, 'size');
-  const ways: unknown = Reflect.get(value, 'ways');
-  if (table === undefined || typeof size !== 'number' || !(size >= 0) || typeof ways !== 'string')
+  const table = RECORDED_TABLES.find((name) => name === fieldOf(value, 'table'));
+  const size = numberIn(value, 'size');
+  const ways = fieldOf(value, 'ways');
+  if (table === undefined || !(size >= 0) || typeof ways !== 'string')
     return damagedReport('its head contains an invalid table');
   return { table, size, ways };
 }

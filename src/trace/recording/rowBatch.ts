@@ -1,7 +1,6 @@
 // Collects rows for a batch, with one growing array per column.
 
 import { Float64Column, Int32Column, Uint8Column } from '../../base/columns.js';
-import type { Computation } from '../../protocol/clusterObserver.js';
 import { type Column, fileColumns } from '../../protocol/schemaColumns.js';
 import { FILE_TYPES } from '../../protocol/schemaTypes.js';
 import type { RecordedTable } from '../../protocol/traceSchema.js';
@@ -110,7 +109,7 @@ function dictionaryBatch(): ColumnBatch {
   };
 }
 
-/** A computation whose edges are in a page of a live trace. */
+/** A computation whose edges are in a page, as in a live trace. */
 export interface ComputationEdges {
   readonly firstId: number;
   readonly size: number;
@@ -128,22 +127,7 @@ export class EdgeBatch {
   }
 
   /** Adds the edges of tasks from local id `from` on, until there are `rows` rows. Returns the next local id. */
-  add(computation: Computation, from: number, rows: number): number {
-    const { firstId, size, dependencyOffsets, dependencies, externals } = computation;
-    let id = from;
-    for (; id < size && this.length < rows; id++) {
-      const end = dependencyOffsets[id + 1]!;
-      for (let i = dependencyOffsets[id]!; i < end; i++) {
-        const local = dependencies[i]!;
-        this.#task.push(firstId + id);
-        this.#dependency.push(local < size ? firstId + local : externals[local - size]!);
-      }
-    }
-    return id;
-  }
-
-  /** Like `add`, for edges in a page. */
-  addPage({ firstId, size, page, slot }: ComputationEdges, from: number, rows: number): number {
+  add({ firstId, size, page, slot }: ComputationEdges, from: number, rows: number): number {
     let id = from;
     for (; id < size && this.length < rows; id++) {
       page.addDependencies(slot + id, this.#dependency);

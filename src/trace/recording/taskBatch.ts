@@ -156,20 +156,23 @@ export class TaskBatch {
   }
 }
 
+type Names = Pick<Computation, 'prefixes' | 'functions' | 'spans'>;
+
 /** Codes of a computation's texts, assigned on first use. */
 class ComputationCodes {
   readonly #names: Names;
-  readonly #texts: { readonly prefix: BatchTexts; readonly function: BatchTexts; readonly span: BatchTexts };
-  readonly #prefixes: (number | undefined)[] = [];
-  readonly #functions: (number | undefined)[] = [];
-  readonly #spans: (number | undefined)[] = [];
+  readonly prefix: (index: number) => number;
+  readonly function: (index: number) => number;
+  readonly span: (index: number) => number;
 
   constructor(
     { prefixes, functions, spans }: Names,
-    texts: { readonly prefix: BatchTexts; readonly function: BatchTexts; readonly span: BatchTexts },
+    texts: Readonly<Record<'prefix' | 'function' | 'span', BatchTexts>>,
   ) {
     this.#names = { prefixes, functions, spans };
-    this.#texts = texts;
+    this.prefix = codesOf(texts.prefix, (index) => prefixes[index]);
+    this.function = codesOf(texts.function, (index) => functions[index]);
+    this.span = codesOf(texts.span, (index) => spans[index]?.join('/'));
   }
 
   /** Returns whether a computation has the same lists of texts. */
@@ -177,39 +180,21 @@ class ComputationCodes {
     const names = this.#names;
     return names.prefixes === prefixes && names.functions === functions && names.spans === spans;
   }
-
-  prefix(index: number): number {
-    return codeAt(this.#prefixes, index, this.#texts.prefix, this.#names.prefixes);
-  }
-
-  function(index: number): number {
-    return codeAt(this.#functions, index, this.#texts.function, this.#names.functions);
-  }
-
-  span(index: number): number {
-    const known = this.#spans[index];
-    if (known !== undefined) return known;
-    const path = this.#names.spans[index];
-    if (path === undefined) return ABSENT;
-    const code = this.#texts.span.codeOf(path.join('/'));
-    this.#spans[index] = code;
-    return code;
-  }
 }
 
-type Names = Pick<Computation, 'prefixes' | 'functions' | 'spans'>;
-
-function codeAt(
-  codes: (number | undefined)[],
-  index: number,
+/** Returns a function that gives the code of a name by its index; ABSENT without a name. */
+function codesOf(
   texts: BatchTexts,
-  names: readonly string[],
-): number {
-  const known = codes[index];
-  if (known !== undefined) return known;
-  const name = names[index];
-  if (name === undefined) return ABSENT;
-  const code = texts.codeOf(name);
-  codes[index] = code;
-  return code;
+  nameOf: (index: number) => string | undefined,
+): (index: number) => number {
+  const codes: (number | undefined)[] = [];
+  return (index) => {
+    const known = codes[index];
+    if (known !== undefined) return known;
+    const name = nameOf(index);
+    if (name === undefined) return ABSENT;
+    const code = texts.codeOf(name);
+    codes[index] = code;
+    return code;
+  };
 }

@@ -1,4 +1,5 @@
 // Totals of a trace as JSON. A report and a live page need them because they may contain only a part of the rows.
+import { fieldOf, numberIn, textIn } from '../../base/json.js';
 import { recordOf } from '../../base/recordOf.js';
 import { ACTIONS } from '../../protocol/clusterObserver.js';
 import { DURATION_BUCKETS, type PrefixTotals, type TraceTotals } from '../totals.js';
@@ -62,7 +63,7 @@ function durationsToJson(durations: Float64Array): PrefixJson['durations'] {
 export function totalsFromJson(value: unknown): TraceTotals | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const list = (name: string): unknown[] => {
-    const found: unknown = Reflect.get(value, name);
+    const found = fieldOf(value, name);
     return Array.isArray(found) ? found : [];
   };
   const prefixes = list('prefixes').map(prefixTotals);
@@ -88,7 +89,7 @@ export function totalsFromJson(value: unknown): TraceTotals | undefined {
 
 function prefixTotals(value: unknown): PrefixTotals {
   const durations = new Float64Array(DURATION_BUCKETS);
-  const entries: unknown = fieldOf(value, 'durations');
+  const entries = fieldOf(value, 'durations');
   for (const entry of Array.isArray(entries) ? entries : []) {
     if (Array.isArray(entry) && entry[0] >= 0 && entry[0] < DURATION_BUCKETS)
       durations[entry[0]] = numberOf(entry[1]);
@@ -100,19 +101,10 @@ function prefixTotals(value: unknown): PrefixTotals {
   };
 }
 
-function fieldOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
-}
-
 function numberOf(value: unknown): number {
   return typeof value === 'number' ? value : Number.NaN;
 }
 
 function numbersIn<K extends string>(value: unknown, ...names: readonly K[]): Record<K, number> {
-  return recordOf(names, (name) => numberOf(fieldOf(value, name)));
-}
-
-function textIn(value: unknown, name: string): string {
-  const text = fieldOf(value, name);
-  return typeof text === 'string' ? text : '';
+  return recordOf(names, (name) => numberIn(value, name));
 }

@@ -1,6 +1,7 @@
 // Encodes the tables of a trace. As an observer of a cluster it encodes the events of an engine, for recordings. For
 // pages, reports and exports it encodes the rows of a live or opened trace. It holds at most one batch of each table,
 // so memory stays bounded in recordings of any length.
+import type { Float64Column } from '../../base/columns.js';
 import { recordOf } from '../../base/recordOf.js';
 import { joinedBytes } from '../../base/resized.js';
 import type {
@@ -22,6 +23,7 @@ import { RECORDED_TABLES, type RecordedTable } from '../../protocol/traceSchema.
 import { figuresOf } from '../figures.js';
 import { ArrowEncoder } from '../formats/arrow/arrowEncoder.js';
 import type { ArrowCodec, ArrowValues } from '../formats/arrow/arrowTypes.js';
+import { addDependencies } from '../live/taskPages.js';
 import { once } from '../once.js';
 import { cycleSamples } from '../samples/cycleSamples.js';
 import type { FrameFacts } from '../samples/frameIds.js';
@@ -157,7 +159,7 @@ export class TraceEncoder implements ClusterObserver {
     this.#flushTable('computations');
     for (const computation of list) {
       for (let id = 0; id < computation.size; ) {
-        id = this.#edges.addPage(computation, id, this.#rows);
+        id = this.#edges.add(computation, id, this.#rows);
         if (this.#edges.length < this.#rows) continue;
         this.#flushTable('dependencies');
         yield;
@@ -204,8 +206,11 @@ export class TraceEncoder implements ClusterObserver {
     this.#seen.add(computation);
     const { firstId, size, called, submitted } = computation;
     this.#add('computations', { ...computation, first_id: firstId, submitted: called ?? submitted });
+    const page = {
+      addDependencies: (slot: number, to: Float64Column) => addDependencies(computation, slot, to),
+    };
     for (let id = 0; id < size; ) {
-      id = this.#edges.add(computation, id, this.#rows);
+      id = this.#edges.add({ firstId, size, page, slot: 0 }, id, this.#rows);
       if (this.#edges.length >= this.#rows) this.#flushTable('dependencies');
     }
   }

@@ -1,5 +1,7 @@
 // The metadata file of a trace directory: its recorder, its host, and how the recording ended.
 import { LongpoleError } from '../../base/errors.js';
+import { fieldOf, numberIn, parsedJson, textIn } from '../../base/json.js';
+import { recordOf } from '../../base/recordOf.js';
 import { FORMAT_VERSION } from './traceTables.js';
 
 export const META_FILE = 'meta.json';
@@ -37,16 +39,9 @@ export function metaText(meta: TraceMeta): string {
  * ERR_LONGPOLE_TRACE_VERSION if a newer Longpole wrote it.
  */
 export function parseMeta(name: string, text: string): TraceMeta {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    value = undefined;
-  }
-  const entries: ReadonlyMap<string, unknown> =
-    typeof value === 'object' && value !== null ? new Map(Object.entries(value)) : new Map();
-  const version = entries.get('version');
-  if (entries.get('format') !== FORMAT_NAME || typeof version !== 'number' || !(version >= 1)) {
+  const meta = parsedJson(text);
+  const version = numberIn(meta, 'version');
+  if (fieldOf(meta, 'format') !== FORMAT_NAME || !(version >= 1)) {
     throw new LongpoleError(
       'ERR_LONGPOLE_TRACE_FORMAT',
       `${name} is not the metadata of a Longpole trace: it must be JSON with "format": "${FORMAT_NAME}" and a version. Copy the trace again, or record it again.`,
@@ -58,27 +53,14 @@ export function parseMeta(name: string, text: string): TraceMeta {
       `${name} has version ${version} of the trace format; this Longpole reads up to version ${FORMAT_VERSION}. Open it with the Longpole that recorded it, or a later one.`,
     );
   }
-  const textOf = (key: string): string => {
-    const one = entries.get(key);
-    return typeof one === 'string' ? one : '';
-  };
-  const number = (key: string): number => {
-    const one = entries.get(key);
-    return typeof one === 'number' ? one : Number.NaN;
-  };
-  const ended = entries.get('ended');
-  const stopped = number('stopped');
+  const ended = fieldOf(meta, 'ended');
+  const stopped = numberIn(meta, 'stopped');
   return {
     format: FORMAT_NAME,
     version,
-    tool: textOf('tool'),
-    host: textOf('host'),
-    platform: textOf('platform'),
-    cores: number('cores'),
-    clock: textOf('clock'),
-    started: number('started'),
+    ...recordOf(['tool', 'host', 'platform', 'clock', 'reason'], (name) => textIn(meta, name)),
+    ...recordOf(['cores', 'started'], (name) => numberIn(meta, name)),
     stopped: Number.isNaN(stopped) ? null : stopped,
     ended: ended === 'closed' || ended === 'failed' ? ended : 'recording',
-    reason: textOf('reason'),
   };
 }

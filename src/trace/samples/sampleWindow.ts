@@ -12,14 +12,13 @@ export class SampleWindow {
   readonly #names: StringTable;
   readonly frames: FrameBuilder;
   readonly #rows: RowWindow<TableBuilder<'samples'>>;
-  readonly #sums: SampleSums;
+  readonly #sums = new SampleSums();
   /** Cache of the sums as rows. */
   #older: { readonly first: number; readonly rows: SampleRows } | undefined;
 
   /** Interns texts in `names`. Holds at least the newest `limit` samples as single rows. */
-  constructor(limit: number, names: StringTable, sums: SampleSums = new SampleSums()) {
+  constructor(limit: number, names: StringTable) {
     this.#names = names;
-    this.#sums = sums;
     this.frames = new FrameBuilder(names);
     this.#rows = new RowWindow(
       limit,

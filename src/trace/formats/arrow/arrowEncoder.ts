@@ -3,9 +3,6 @@ import { internalError } from '../../../base/errors.js';
 import { type BatchParts, describeBatch, describeDictionary, describeSchema } from './arrowDescriptions.js';
 import { type ArrowCodec, type ArrowField, type ArrowValues, CONTINUATION } from './arrowTypes.js';
 
-declare const TextEncoder: new () => {
-  encodeInto(text: string, target: Uint8Array): { readonly read: number; readonly written: number };
-};
 const encoder = new TextEncoder();
 
 /** Size in bytes from which buffers are compressed. */

@@ -97,8 +97,6 @@ export class FlatTable {
   }
 }
 
-declare const TextDecoder: new () => { decode(bytes: Uint8Array): string };
-
 function check(view: DataView, at: number, size: number): boolean {
   return at >= 0 && at + size <= view.byteLength;
 }

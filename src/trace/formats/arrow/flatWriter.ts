@@ -12,8 +12,6 @@ export type FlatField =
 /** Fields of a table by number. An undefined field has its default. */
 export type FlatFields = readonly (FlatField | undefined)[];
 
-declare const TextEncoder: new () => { encode(text: string): Uint8Array };
-
 /** Size of a field in its table. A field that is no number is an offset. */
 const SIZES = { uint8: 1, int16: 2, int32: 4, size: 8, table: 4, text: 4, tables: 4, pairs: 4 } as const;
 

@@ -9,22 +9,12 @@ import {
   type EventOrigin,
   RESOURCE_EVENT,
 } from './dasfEvents.js';
+import type { Field } from './dasfFields.js';
 
 const ABSENT = -1;
 
-/** Fields of `args` that have a column. */
-interface KnownArgs {
-  readonly key?: unknown;
-  readonly name?: unknown;
-  readonly size?: unknown;
-  readonly shape?: unknown;
-  readonly dtype?: unknown;
-  readonly type?: unknown;
-  readonly dependencies?: unknown;
-  readonly dependents?: unknown;
-  readonly tasks?: unknown;
-  readonly device?: unknown;
-}
+/** Fields of `args`, some of which have a column. */
+type KnownArgs = { readonly [K in keyof typeof Field | 'device']?: unknown };
 
 /** Adds the row of a task, of managed memory or of a resource sample. Ignores other events. */
 export function addEvent(builder: TraceBuilder, event: DasfEvent): void {

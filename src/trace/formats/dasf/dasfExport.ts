@@ -2,6 +2,7 @@
 // DASF's plugins. DASF has no events for other rows. DASF's analyses divide by durations, split the names of workers
 // and read figures of GPUs. The events therefore always have these values, and durations are positive.
 import { reversedEdges } from '../../../base/groups.js';
+import { parsedJson } from '../../../base/json.js';
 import { TASK_MEMORY } from '../../../protocol/clusterObserver.js';
 import type { Trace } from '../../trace.js';
 import { CompleteEvent, type DasfEvent, type EventArgs, InstantEvent } from './dasfEvents.js';
@@ -124,12 +125,7 @@ function workerName({ workers, strings }: Trace, worker: number): string | null 
 }
 
 function shapeOf(text: string | null): unknown {
-  if (text === null) return [];
-  try {
-    return JSON.parse(text);
-  } catch {
-    return [];
-  }
+  return text === null ? [] : (parsedJson(text) ?? []);
 }
 
 /** Keys of the dependents of a task, as recorded or derived from the dependencies. */

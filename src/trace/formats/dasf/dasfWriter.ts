@@ -8,9 +8,6 @@ import { exactIntegers, packValue } from './msgpack.js';
 const encoder = new TextEncoder();
 const LENGTH = 8;
 
-// Node, workers and browsers provide this class; the type library of pure code lacks it.
-declare const TextEncoder: new () => { encode(text: string): Uint8Array };
-
 /** Encodes events as records, about 1.5 µs each. */
 export class DasfEncoder {
   #bytes = new Uint8Array(1 << 16);

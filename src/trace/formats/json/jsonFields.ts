@@ -14,8 +14,6 @@ import {
 
 const ABSENT = -1;
 
-// Node, workers and browsers provide this class; the type library of pure code lacks it.
-declare const TextDecoder: new () => { decode(bytes: Uint8Array): string };
 const decoder = new TextDecoder();
 
 const SLOTS = 1024;

@@ -13,16 +13,14 @@ const SCHEMA = 'https://www.speedscope.app/file-format-schema.json';
 /**
  * Yields the text of the file. Times are seconds since the first start or sample. Tasks that never ran are left out.
  */
-export function* speedscopeProfile(trace: Trace, name = 'Longpole'): Generator<string> {
+export function* speedscopeProfile(trace: Trace): Generator<string> {
   const { tracks, trackOf, order } = taskTracks(trace);
   const { functionName } = trace.tasks;
   const quoted = new QuotedStrings(trace.strings);
   const frames = frameList(functionName, quoted);
   const origin = firstTime(trace, order);
   const pieces = new TextPieces();
-  pieces.add(
-    `{"$schema":"${SCHEMA}","exporter":"longpole","name":${JSON.stringify(name)},"shared":{"frames":[\n`,
-  );
+  pieces.add(`{"$schema":"${SCHEMA}","exporter":"longpole","name":"Longpole","shared":{"frames":[\n`);
   pieces.add(frames.texts.map((text) => `{"name":${text}}`).join(',\n'));
   const threads = samplesByThread(trace);
   const firstFrame = frames.texts.length;
@@ -40,11 +38,12 @@ export function* speedscopeProfile(trace: Trace, name = 'Longpole'): Generator<s
     separator = ',\n';
     yield* sampledProfile(trace, worker, rows, { origin, firstFrame, pieces });
   }
-  const rows = rowsByTrack(tracks.length, trackOf, order);
+  const rows = new Map<number, number[]>();
+  for (const row of order) pushTo(rows, trackOf[row]!, row);
   for (const [i, track] of tracks.entries()) {
     pieces.add(separator);
     separator = ',\n';
-    yield* profileOf(trace, track, rows[i]!, frames.frameOf, origin, pieces);
+    yield* profileOf(trace, track, rows.get(i) ?? [], frames.frameOf, origin, pieces);
   }
   pieces.add('\n]}\n');
   yield pieces.take();
@@ -53,7 +52,7 @@ export function* speedscopeProfile(trace: Trace, name = 'Longpole'): Generator<s
 function* profileOf(
   trace: Trace,
   track: Track,
-  rows: Int32Array,
+  rows: readonly number[],
   frameOf: ReadonlyMap<number, number>,
   origin: number,
   pieces: TextPieces,
@@ -98,20 +97,6 @@ function frameList(functionName: Int32Array, quoted: QuotedStrings) {
     texts.push(name < 0 ? '"(no name)"' : quoted.get(name));
   }
   return { frameOf, texts };
-}
-
-/** Returns the rows of each track in order. */
-function rowsByTrack(tracks: number, trackOf: Int32Array, order: Int32Array): Int32Array[] {
-  const counts = new Int32Array(tracks);
-  for (const track of trackOf) counts[track]! += 1;
-  const rows = Array.from(counts, (count) => new Int32Array(count));
-  counts.fill(0);
-  for (const row of order) {
-    const track = trackOf[row]!;
-    rows[track]![counts[track]!] = row;
-    counts[track]! += 1;
-  }
-  return rows;
 }
 
 /** Distance of samples, in intervals, above which there is a gap. */

@@ -1,0 +1,27 @@
+// Reads JSON whose content may be anything, because files and connections may be damaged.
+
+/** Parses JSON. Returns undefined if the text is not JSON. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns a property; undefined if the value is no object or lacks the property. */
+export function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+}
+
+/** Returns a property if it is a text, else an empty text. */
+export function textIn(value: unknown, name: string): string {
+  const text = fieldOf(value, name);
+  return typeof text === 'string' ? text : '';
+}
+
+/** Returns a property if it is a number, else NaN. */
+export function numberIn(value: unknown, name: string): number {
+  const number = fieldOf(value, name);
+  return typeof number === 'number' ? number : Number.NaN;
+}
