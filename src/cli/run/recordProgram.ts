@@ -12,7 +12,7 @@ const WRITE_EVERY = 0.25;
 export function recordProgram({ directory }: RunSettings): void {
   // Listeners for signals would disable Ctrl+C for a program that blocks its thread.
   const writer = TraceWriter.create(directory, { overwrite: true, interval: WRITE_EVERY, onSignals: false });
-  const progress = new RunProgress();
+  const progress = new RunProgress({ port: config.get('dashboard-port') });
   observeProgramAnd(
     [writer, progress],
     config.get('dashboard') ? localDashboard((event) => progress.event(event)) : [],

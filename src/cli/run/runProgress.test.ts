@@ -56,6 +56,7 @@ function progress(columns: number | undefined) {
   const clock = { time: 0 };
   const shown = new RunProgress({
     columns,
+    port: 8000,
     now: () => clock.time,
     write: (text) => written.push(text),
     outputs: [],
@@ -124,4 +125,14 @@ test('results that a computation takes from an earlier one count once', () => {
   assert.match(written.at(-1) ?? '', / 80 %, 4 of 5 tasks, 0\.6 s$/);
   shown.tasksEnded(ended(sum, [0]));
   assert.equal(written.at(-1), '\r\u001b[K');
+});
+
+test('the link of a dashboard at another port than the requested one says why', () => {
+  const { shown, written } = progress(undefined);
+  for (const port of [8000, 8001])
+    shown.event({ topic: 'dashboard', text: `http://127.0.0.1:${port}/`, worker: -1, time: 0 });
+  assert.deepEqual(written, [
+    'longpole: dashboard at http://127.0.0.1:8000/\n',
+    'longpole: dashboard at http://127.0.0.1:8001/ (port 8000 is not free)\n',
+  ]);
 });

@@ -22,6 +22,8 @@ type Event<K extends keyof ClusterObserver> = Parameters<NonNullable<ClusterObse
 export interface RunProgressOptions {
   /** Characters in a line of the terminal; undefined for a log. */
   readonly columns?: number | undefined;
+  /** Port that the dashboard was to use. Default: any. */
+  readonly port?: number;
   /** Clock in milliseconds. */
   readonly now?: () => number;
   readonly write?: (text: string) => void;
@@ -37,6 +39,7 @@ interface Part {
 
 export class RunProgress implements ClusterObserver {
   readonly #columns: number | undefined;
+  readonly #port: number;
   readonly #now: () => number;
   readonly #write: (text: string) => void;
   readonly #parts = new Map<object, Part>();
@@ -53,6 +56,7 @@ export class RunProgress implements ClusterObserver {
   constructor(options: RunProgressOptions = {}) {
     const { stdout, stderr } = process;
     this.#columns = 'columns' in options ? options.columns : stderr.isTTY ? stderr.columns : undefined;
+    this.#port = options.port ?? 0;
     this.#now = options.now ?? (() => performance.now());
     this.#write = options.write ?? writeToTerminal;
     if (this.#columns === undefined) return;
@@ -95,7 +99,10 @@ export class RunProgress implements ClusterObserver {
   }
 
   event({ topic, text }: Event<'event'>): void {
-    if (topic === 'dashboard') this.#note(`dashboard at ${text}`);
+    if (topic === 'dashboard') {
+      const isOther = this.#port !== 0 && Number(new URL(text).port) !== this.#port;
+      this.#note(`dashboard at ${text}${isOther ? ` (port ${this.#port} is not free)` : ''}`);
+    }
     if (topic === 'dashboard-failed') this.#note(`no dashboard: ${text}`);
   }
 
