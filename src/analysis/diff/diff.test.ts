@@ -57,6 +57,27 @@ describe('diff of two runs', () => {
     );
   });
 
+  it('says that tasks of a run waited for cores that other programs used', () => {
+    const { workers, tasks } = scheduled(
+      Array.from({ length: 40 }, (_, i) => ({ key: `fit-${i}`, seconds: 1 })),
+      { workers: 2 },
+    );
+    const beside = (coreWait: number, busy: number): Trace =>
+      syntheticTrace({
+        workers,
+        tasks: tasks.map((task) => ({ ...task, coreWait })),
+        resources: Array.from({ length: 201 }, (_, i) => ({
+          time: i / 10,
+          figures: { cpu: 200 - busy, host_cpu: 200, host_cores: 2 },
+        })),
+      });
+    assert.match(
+      diff(beside(0, 0), beside(0.6, 150)).reason,
+      /Tasks waited for a core 60 % of their time after, 0 % before, while other programs used 1\.5 and 0\.0 cores: /,
+    );
+    assert.doesNotMatch(diff(beside(0, 0), beside(0.6, 0)).reason, /core/);
+  });
+
   it('detects that every task is slower although durations differ by a factor of 1000', () => {
     const files = (slower: number, seed: number) => {
       const random = new Random(seed);

@@ -4,9 +4,11 @@
 import { checkArgument, checkOptions, kind, type OptionKinds, TRACE } from '../../base/arguments.js';
 import { invalidArgument } from '../../base/errors.js';
 import { INSPECT } from '../../base/printed.js';
+import { percentText } from '../../base/words.js';
 import type { StackDiff } from '../../profile/stackDiff.js';
 import { TASK_ERRED } from '../../protocol/clusterObserver.js';
 import type { Trace } from '../../trace/trace.js';
+import { type CoreUse, coreUseOf } from '../coreUse.js';
 import { criticalPath } from '../criticalPath.js';
 import { bootstrapRatio, mean, pairedPermutationTest, permutationTest, smallestP } from '../statistics.js';
 import { Table } from '../table.js';
@@ -38,6 +40,8 @@ const MIN_RUNS = 3;
  * Below it, a test over pairs of tasks has no meaning.
  */
 const SINGLE_RUN_DRIFT = 0.25;
+/** Share of the tasks' time without a core from which the reason has it, if other programs used the cores. */
+const CROWDED = 0.1;
 /** Minimum number of samples of a run for a test. */
 const MIN_SAMPLES = 5;
 
@@ -61,9 +65,20 @@ function checked(
     const reason = `Not comparable: ${which} ${sides.length === 1 ? 'has' : 'have'} no tasks that ran.`;
     return { failed: failOver !== undefined, reason };
   }
-  if (failures(after) * before.length <= failures(before) * after.length) return gated;
+  const shared = { ...gated, reason: gated.reason + crowdText(before, after) };
+  if (failures(after) * before.length <= failures(before) * after.length) return shared;
   const counts = `${failures(after).toLocaleString('en')} after, ${failures(before).toLocaleString('en')} before`;
-  return { ...gated, reason: `${gated.reason} Tasks failed: ${counts}.` };
+  return { ...shared, reason: `${shared.reason} Tasks failed: ${counts}.` };
+}
+
+/** Returns a sentence if other programs slowed a run down, because a difference may then come from them. */
+function crowdText(before: readonly Run[], after: readonly Run[]): string {
+  const isCrowded = ({ cores: { lost, others } }: Run): boolean => lost >= CROWDED && others >= CROWDED;
+  if (![...before, ...after].some(isCrowded)) return '';
+  const of = (runs: readonly Run[], value: 'lost' | 'others') => mean(runs.map(({ cores }) => cores[value]));
+  const share = (runs: readonly Run[]) => percentText(of(runs, 'lost'));
+  const others = (runs: readonly Run[]) => of(runs, 'others').toFixed(1);
+  return ` Tasks waited for a core ${share(after)} of their time after, ${share(before)} before, while other programs used ${others(after)} and ${others(before)} cores: compare the seconds of CPU, or record again on a quiet machine.`;
 }
 
 type Gate = Pick<Diff, 'failed' | 'reason'>;
@@ -159,6 +174,7 @@ export function diff(
 /** The compared values of one run. */
 interface Run {
   readonly makespan: number;
+  readonly cores: CoreUse;
   /** Number of task runs that ended with an error. */
   readonly erred: number;
   readonly all: ReadonlyMap<string, GroupSamples>;
@@ -182,6 +198,7 @@ function runOf(trace: Trace): Run {
   const all = groupSamples(trace, 'all', order).get(ALL_TASKS);
   return {
     makespan: path.makespan || 0,
+    cores: coreUseOf(trace),
     erred: trace.totals.states[TASK_ERRED] ?? 0,
     all: new Map(all === undefined ? [] : [['all tasks', all]]),
     prefixes: groupSamples(trace, 'prefix', order),
