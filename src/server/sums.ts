@@ -37,14 +37,16 @@ function sumsMessage(totals: TraceTotals, prefixes: PrefixJson[], time: number):
  * prefix of each task that a worker has now.
  */
 export function progressRows(
-  { prefixes }: Pick<LiveTotals, 'prefixes'>,
+  { prefixes, graph }: Pick<LiveTotals, 'prefixes' | 'graph'>,
   processing: readonly string[],
 ): ProgressRow[] {
   const counts = countsOf(processing);
   let others = processing.length;
-  const few = mostSeconds([...prefixes.values()]);
+  const few = mostSeconds([...prefixes.values()], graph);
   for (const { prefix } of few) others -= counts.get(prefix) ?? 0;
-  return few.map((sums) => progressRow(sums, sums.prefix === OTHERS ? others : counts.get(sums.prefix)));
+  return few.map((sums) =>
+    progressRow(sums, graph, sums.prefix === OTHERS ? others : counts.get(sums.prefix)),
+  );
 }
 
 /** Returns the progress and the start of the current graph, for the message of totals. */
@@ -56,11 +58,9 @@ export function progressOf(
 }
 
 /** Copies field by field, because object spread is several times slower and hundreds of rows are made per second. */
-function progressRow(
-  { prefix, tasks, earlier, seconds, shortest, longest, nbytes }: PrefixSums,
-  processing = 0,
-): ProgressRow {
-  const { total, finished, erred, cancelled } = tasks.without(earlier);
+function progressRow(sums: PrefixSums, graph: number, processing = 0): ProgressRow {
+  const { prefix, tasks, seconds, shortest, longest, nbytes } = sums;
+  const { total, finished, erred, cancelled } = sums.tasksOf(graph);
   return {
     prefix,
     total: tasks.total,
@@ -78,22 +78,22 @@ function progressRow(
 }
 
 /** Returns the prefixes without durations, which no page shows and which would be most of the bytes. */
-function fewPrefixes({ prefixes }: LiveTotals): PrefixJson[] {
+function fewPrefixes({ prefixes, graph }: LiveTotals): PrefixJson[] {
   const known = Array.from(prefixes.values()).filter(({ count }) => count > 0);
-  return mostSeconds(known).map((sums) => prefixToJson(sums, NO_DURATIONS));
+  return mostSeconds(known, graph).map((sums) => prefixToJson(sums, NO_DURATIONS));
 }
 
 /**
  * Returns the prefixes with the most seconds, and a sum of all others, which includes those that the trace has summed.
  */
-function mostSeconds(known: PrefixSums[]): PrefixSums[] {
+function mostSeconds(known: PrefixSums[], graph: number): PrefixSums[] {
   known.sort((a, b) => b.seconds - a.seconds || b.tasks.total - a.tasks.total);
   if (known.length <= MAX_PREFIXES) return known;
   const others = new PrefixSums(OTHERS);
   const few: PrefixSums[] = [];
   for (const sums of known) {
     if (few.length < MAX_PREFIXES - 1 && sums.prefix !== OTHERS) few.push(sums);
-    else others.include(sums);
+    else others.include(sums, graph);
   }
   few.push(others);
   return few;

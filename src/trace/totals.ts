@@ -121,9 +121,11 @@ export function durationHistogram(durations: Float64Array): Float64Array {
  */
 export class PrefixSums implements PrefixTotals {
   readonly prefix: string;
+  /** To change them, use `tasksIn`. */
   readonly tasks = new TaskCounts();
-  /** The part of `tasks` that belongs to earlier graphs than the current one. */
-  readonly earlier = new TaskCounts();
+  /** The part of `tasks` that belongs to earlier graphs than `#graph`, the last one that changed them. */
+  readonly #earlier = new TaskCounts();
+  #graph = 0;
   count = 0;
   erred = 0;
   seconds = 0;
@@ -150,16 +152,29 @@ export class PrefixSums implements PrefixTotals {
     this.durations[durationBucket(seconds)]! += 1;
   }
 
-  /** Adds the sums of another prefix, except the durations. */
-  include({ count, erred, seconds, nbytes, shortest, longest, tasks, earlier }: PrefixSums): void {
+  /** Returns the counts of tasks, for a change in the graph of this number. */
+  tasksIn(graph: number): TaskCounts {
+    if (this.#graph !== graph) this.#earlier.set(this.tasks);
+    this.#graph = graph;
+    return this.tasks;
+  }
+
+  /** Returns the part of `tasks` that belongs to the graph of this number, the last one. */
+  tasksOf(graph: number): TaskCounts {
+    return this.#graph === graph ? this.tasks.without(this.#earlier) : new TaskCounts();
+  }
+
+  /** Adds the sums of another prefix, except the durations. `graph`: number of the last graph. */
+  include(other: PrefixSums, graph: number): void {
+    const { count, erred, seconds, nbytes, shortest, longest } = other;
     this.count += count;
     this.erred += erred;
     this.seconds += seconds;
     this.nbytes += nbytes;
     if (!(this.shortest <= shortest) && !Number.isNaN(shortest)) this.shortest = shortest;
     if (!(this.longest >= longest) && !Number.isNaN(longest)) this.longest = longest;
-    this.tasks.include(tasks);
-    this.earlier.include(earlier);
+    this.tasksIn(graph).include(other.tasks);
+    this.#earlier.include(other.#graph === graph ? other.#earlier : other.tasks);
   }
 }
 
@@ -172,6 +187,8 @@ export interface LiveTotals extends TraceTotals {
    * were submitted since every earlier task has ended.
    */
   readonly graphStart: number;
+  /** Number of the current graph, from 1; 0 before the first. */
+  readonly graph: number;
 }
 
 /** Growing totals, for the recorder of a live trace and for the rows of other traces. */
@@ -182,6 +199,7 @@ export class TotalSums implements LiveTotals {
   spilled = 0;
   start = Number.NaN;
   graphStart = Number.NaN;
+  graph = 0;
   /** Tasks that have not ended. */
   unfinished = 0;
   readonly offeredTime = new OfferedTime();
@@ -220,8 +238,7 @@ export class TotalSums implements LiveTotals {
   addGraph(submitted: number): void {
     if (this.unfinished > 0) return;
     this.graphStart = submitted;
-    // A program may submit thousands of short graphs with thousands of prefixes, so this allocates nothing.
-    for (const { earlier, tasks } of this.prefixes.values()) earlier.set(tasks);
+    this.graph++;
   }
 
   addStart(time: number): void {
@@ -297,7 +314,7 @@ export class TotalSums implements LiveTotals {
       prefixes: new Map(
         Array.from(this.prefixes)
           .filter(([, { count }]) => count > 0)
-          .map(([name, { tasks: _, earlier: __, fetchSeconds: ___, ...sums }]) => [
+          .map(([name, { tasks: _, fetchSeconds: __, ...sums }]) => [
             name,
             { ...sums, durations: sums.durations.slice() },
           ]),

@@ -128,7 +128,7 @@ export class LiveComputations {
     }
     const known = { live, sums, open, ended: new Uint8Array(computation.size) };
     for (const [prefix, count] of open.entries()) {
-      known.sums[prefix]!.tasks.total += count;
+      if (count > 0) known.sums[prefix]!.tasksIn(this.#totals.graph).total += count;
       this.#totals.unfinished += count;
     }
     this.#known.set(computation, known);
@@ -151,7 +151,7 @@ export class LiveComputations {
     known.live.forgotten = true;
     // Tasks that have not ended will never run.
     for (const [prefix, open] of known.open.entries()) {
-      known.sums[prefix]!.tasks.cancelled += Math.max(0, open);
+      if (open > 0) known.sums[prefix]!.tasksIn(this.#totals.graph).cancelled += open;
       this.#totals.unfinished -= open;
     }
     this.#known.delete(computation);

@@ -373,7 +373,7 @@ function addRuns(totals: TotalSums, { sums, open, ended }: KnownComputation, run
     if (of !== undefined) {
       of.add(state, seconds, nbytes[i]!);
       const before = ended[id]!;
-      of.tasks.ended(state, before);
+      of.tasksIn(totals.graph).ended(state, before);
       // A task counts once, by its latest run: lost results are computed again, and failed tasks are retried.
       if (state !== TASK_LOST) {
         if (before === 0) {
