@@ -15,7 +15,7 @@ import { type PathLanes, pathLanes } from '../model/pathLanes.js';
 import type { ProfileModel, TaskPlot } from '../model/profileModel.js';
 import type { Matches } from '../model/search.js';
 import { shortNames } from '../model/shortNames.js';
-import { type ColumnGrid, taskSeconds } from '../model/streamDetail.js';
+import { type ColumnGrid, livedSeconds, taskSeconds } from '../model/streamDetail.js';
 import { type TaskLanes, totalHeight } from '../model/taskLanes.js';
 import { columnAtTime, type TimeAxis, timeAxis } from '../model/timeAxis.js';
 import { snapToPixels, spanOf, type TimeWindow } from '../model/timeView.js';
@@ -199,7 +199,9 @@ export class Stage {
       let busy = 0;
       for (let lane = row.firstLane; lane < row.firstLane + row.laneCount; lane++)
         busy += taskSeconds(plot.lanes, lanes[lane]!, from, to);
-      const share = to > from ? Math.min(100 * Math.max(1, row.laneCount), (100 * busy) / (to - from)) : 0;
+      const lived = livedSeconds(row, from, to);
+      if (lived === 0) continue;
+      const share = Math.min(100 * Math.max(1, row.laneCount), (100 * busy) / lived);
       renderer.text(formatPercent(share), area.left + area.width + 10, middle, theme.muted, 'left');
     }
   }

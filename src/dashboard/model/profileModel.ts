@@ -96,6 +96,8 @@ export interface ProfileModel {
   /** The prefixes that occur in a plot, most time first. */
   readonly legend: readonly PrefixInfo[];
   readonly taskCount: number;
+  /** The largest number of workers at any time; undefined if only the names of the rows are known. */
+  readonly workerCount?: number;
   /** Runs that failed. */
   readonly failedCount: number;
   /** Returns facts about a task for the tooltip, by row of the page's task table. */
@@ -116,6 +118,9 @@ export interface ModelOptions {
   readonly isActivity?: (entry: number) => boolean;
   /** Default: number of entries of all task sections. */
   readonly taskCount?: number;
+  readonly workerCount?: number;
+  /** Times in which the workers of the page existed, in epoch seconds. Default: always. */
+  readonly lives?: readonly TimeWindow[];
   /** Default: 0. */
   readonly failedCount?: number;
   /** Epoch seconds of time 0. Default: the first event. */
@@ -145,7 +150,7 @@ export function buildModel(page: SectionPage, options: ModelOptions = {}): Profi
   const first = found.origin - origin;
   const duration = first + found.duration;
   const plots = [
-    ...(stream ? [taskPlot(page, stream, origin, prefixes, options.isActivity)] : []),
+    ...(stream ? [taskPlot(page, stream, origin, prefixes, options)] : []),
     ...caches.map((section) => cachePlot(section, origin)),
   ];
   const legend = prefixes.filter((prefix) => prefix.count > 0);
@@ -169,6 +174,7 @@ export function buildModel(page: SectionPage, options: ModelOptions = {}): Profi
     legend,
     taskCount: options.taskCount ?? stream?.task.length ?? 0,
     failedCount: options.failedCount ?? 0,
+    ...(options.workerCount === undefined ? {} : { workerCount: options.workerCount }),
     ...(options.factsOf === undefined ? {} : { factsOf: options.factsOf }),
     ...(options.prefixOf === undefined ? {} : { prefixOf: options.prefixOf }),
     ...(options.emptyStream === undefined ? {} : { emptyStream: options.emptyStream }),
@@ -200,15 +206,17 @@ function extent(
   return { origin: first, duration: last > first ? last - first : 1e-3 };
 }
 
+const ALWAYS: TimeWindow = { start: Number.NEGATIVE_INFINITY, stop: Number.POSITIVE_INFINITY };
+
 function taskPlot(
   page: SectionPage,
   section: TaskSection,
   origin: number,
   prefixes: readonly PrefixInfo[],
-  isActivity: ModelOptions['isActivity'],
+  { isActivity, lives }: ModelOptions,
 ): TaskPlot {
   const workers = toArray(page.workers)
-    .map((name, index) => ({ index, name }))
+    .map((name, index) => ({ index, name, life: lives?.[index] ?? ALWAYS }))
     .sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }) || a.index - b.index);
   const prefixOf = (entry: number) => page.tasks.prefix[section.task[entry]!]!;
   const lanes = buildLanes(section, prefixOf, workers, origin, isActivity);

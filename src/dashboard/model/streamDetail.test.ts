@@ -13,7 +13,8 @@ interface Run {
 }
 
 const ORIGIN = 1.7e9;
-const WORKERS = [0, 1, 2].map((index) => ({ index, name: `w-${index}` }));
+const ALWAYS = { start: Number.NEGATIVE_INFINITY, stop: Number.POSITIVE_INFINITY };
+const WORKERS = [0, 1, 2].map((index) => ({ index, name: `w-${index}`, life: ALWAYS }));
 
 function lanesOf(runs: readonly Run[], isActivity?: (entry: number) => boolean): TaskLanes {
   const section: TaskSection = {
@@ -161,7 +162,7 @@ test('a million narrow runs cost at most two calls per column', () => {
     start: Float64Array.from({ length: count }, (_, i) => ORIGIN + i * 1e-5),
     stop: Float64Array.from({ length: count }, (_, i) => ORIGIN + i * 1e-5 + 9e-6),
   };
-  const lanes = buildLanes(section, () => 0, [{ index: 0, name: 'w' }], ORIGIN);
+  const lanes = buildLanes(section, () => 0, [{ index: 0, name: 'w', life: ALWAYS }], ORIGIN);
   let calls = 0;
   let runs = 0;
   layoutGroup(

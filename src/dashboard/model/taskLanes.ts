@@ -3,6 +3,7 @@
 // subtraction of sums gives the time of any range of runs, which the level of detail uses.
 import { sortBy } from '../../base/groups.js';
 import type { TaskSection } from './sections.js';
+import type { TimeWindow } from './timeView.js';
 
 /** Overlap in seconds up to which runs count as consecutive, because the clock does not resolve less. */
 const CLOCK_TOLERANCE = 1e-6;
@@ -24,6 +25,8 @@ export interface LaneRow {
   readonly count: number;
   /** Seconds of tasks. */
   readonly busy: number;
+  /** Time in which the worker existed, in seconds since the origin. */
+  readonly life: TimeWindow;
 }
 
 export interface TaskLanes {
@@ -54,7 +57,7 @@ const MAX_ACTIVITIES_HEIGHT = 0.6;
 export function buildLanes(
   section: TaskSection,
   prefixOf: (entry: number) => number,
-  workers: readonly { readonly index: number; readonly name: string }[],
+  workers: readonly { readonly index: number; readonly name: string; readonly life: TimeWindow }[],
   origin: number,
   isActivity?: (entry: number) => boolean,
 ): TaskLanes {
@@ -63,7 +66,7 @@ export function buildLanes(
   const rows: LaneRow[] = [];
   let laneCount = 0;
   const edges = [0];
-  workers.forEach(({ index, name }, row) => {
+  workers.forEach(({ index, name, life }, row) => {
     const entries = byWorker[row]!;
     const tasks = isActivity === undefined ? entries : entries.filter((entry) => !isActivity(entry));
     const own = assignLanes(section, tasks, lane, laneCount);
@@ -76,7 +79,15 @@ export function buildLanes(
     for (let i = 0; i < lanes; i++) edges.push(edges.at(-1)! + (i < own ? 1 : each));
     let busy = 0;
     for (const entry of tasks) busy += section.stop[entry]! - section.start[entry]!;
-    rows.push({ worker: index, name, firstLane: laneCount, laneCount: lanes, count: entries.length, busy });
+    rows.push({
+      worker: index,
+      name,
+      firstLane: laneCount,
+      laneCount: lanes,
+      count: entries.length,
+      busy,
+      life: { start: life.start - origin, stop: life.stop - origin },
+    });
     laneCount += lanes;
   });
   const rowOfLane = new Uint32Array(laneCount);

@@ -1,6 +1,7 @@
 // The model of a trace's task stream: a row per thread of a worker, runs coloured by prefix, and activities between
 // them in the colours of Dask's task stream.
 import { eachUse } from '../../analysis/lanes.js';
+import { mostTogether } from '../../analysis/workerStarts.js';
 import { getOrMake } from '../../base/lookUps.js';
 import { ACTIONS, TASK_ERRED } from '../../protocol/clusterObserver.js';
 import type { RunningRow } from '../../protocol/viewRows.js';
@@ -52,6 +53,7 @@ class ModelBuilder {
   readonly #slots = new Map<number, number>();
   readonly #byName = new Map<string, number>();
   readonly #threads: string[] = [];
+  readonly #lives: TimeWindow[] = [];
   readonly #threadRows = new Map<number, number>();
   readonly #task: Uint32Array;
   readonly #worker: Uint32Array;
@@ -122,6 +124,8 @@ class ModelBuilder {
         tasks.length,
         this.#trace.totals.states.reduce((sum, count) => sum + count, 0),
       ),
+      ...(this.#trace.workers.length > 0 ? { workerCount: mostTogether(this.#trace, () => 1) } : {}),
+      lives: this.#lives,
       failedCount: this.#trace.totals.states[TASK_ERRED] ?? 0,
       factsOf: (row) => lifecycleFacts(this.#trace, row),
       prefixOf: (row) => (tasks.state[row] === TASK_ERRED ? this.#nameOf(tasks.prefix[row]!) : undefined),
@@ -174,6 +178,12 @@ class ModelBuilder {
     const at = (worker + 1) * 4096 + Math.max(0, thread);
     return getOrMake(this.#threadRows, at, () => {
       const text = worker < 0 ? `worker ${worker}` : workerName(this.#trace, worker);
+      const { started, stopped } = this.#trace.workers;
+      // Both are NaN if the trace does not record them.
+      this.#lives.push({
+        start: started[worker] || Number.NEGATIVE_INFINITY,
+        stop: stopped[worker] || Number.POSITIVE_INFINITY,
+      });
       return this.#threads.push(several ? `${text} · ${thread}` : text) - 1;
     });
   }

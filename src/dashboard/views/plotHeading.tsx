@@ -6,7 +6,7 @@ import { formatBytes, formatCount, formatDuration, formatNumber, formatPercent }
 import { slotColor } from '../model/palette.js';
 import type { CachePlot, LinesPlot, Plot, ResourcePlot, TaskPlot } from '../model/profileModel.js';
 import { lineValue, valueAt } from '../model/series.js';
-import { taskSeconds, visibleRuns } from '../model/streamDetail.js';
+import { livedSeconds, taskSeconds, visibleRuns } from '../model/streamDetail.js';
 import { valueLabel } from '../model/ticks.js';
 import { showsAll } from '../model/timeView.js';
 import type { PageState } from './pageState.js';
@@ -90,7 +90,8 @@ function StreamValues({ state, plot }: { readonly state: PageState; readonly plo
     for (const group of groups) runs += visibleRuns(plot.lanes, group, from, to);
   }
   const perPixel = runs / (grid.columns * Math.max(1, lanes.length));
-  const share = to > from && rows.length > 0 ? (100 * busy) / ((to - from) * rows.length) : 0;
+  const lived = rows.reduce((sum, row) => sum + livedSeconds(row, from, to), 0);
+  const share = lived > 0 ? (100 * busy) / lived : 0;
   return (
     <p class="values">
       {perPixel > 1 ? (
