@@ -6,6 +6,7 @@ import type { Trace } from '../trace/trace.js';
 import { lanesOf, secededUse } from './lanes.js';
 import { windowOf } from './path/pathWalk.js';
 import { Table } from './table.js';
+import { valuesColumn } from './valuesColumn.js';
 import { lifeOf } from './workerLives.js';
 import { threadsOf } from './workerStarts.js';
 import { actionOf, workIntervalsOf } from './workIntervals.js';
@@ -15,7 +16,7 @@ import { actionOf, workIntervalsOf } from './workIntervals.js';
  * existed, and the end of its last task. `Other work (s)` are transfers, disk and serialization of the whole worker.
  */
 export function workerBalance(trace: Trace): Table {
-  const { workers, strings, tasks } = trace;
+  const { tasks } = trace;
   const lanes = lanesOf(trace);
   const { count, offsets, spans } = lanes;
   const { start } = windowOf(trace);
@@ -32,11 +33,10 @@ export function workerBalance(trace: Trace): Table {
   });
   return new Table(
     [
-      {
-        title: 'Worker',
-        ids: lanes.worker.map((row) => (row < 0 ? -1 : workers.name[row]!)),
-        strings,
-      },
+      valuesColumn(
+        'Worker',
+        Array.from(lanes.worker, (row) => (row < 0 ? null : workerName(trace, row))),
+      ),
       numbers('Thread', (lane) => (lanes.thread[lane]! < 0 ? Number.NaN : lanes.thread[lane]!)),
       numbers('Tasks', (lane) => offsets[lane + 1]! - offsets[lane]!),
       { title: 'Computed (s)', numbers: seconds },

@@ -1,7 +1,7 @@
 // The workers: their properties and their work. A chosen worker has its running task and its transfers, too.
 import { mostTogether } from '../../analysis/workerStarts.js';
 import { STEALING } from '../../protocol/eventTopics.js';
-import { textOf } from '../../trace/names.js';
+import { textOf, workerName } from '../../trace/names.js';
 import { formatBytes, formatClock, formatCount, formatDate, formatDuration } from '../model/format.js';
 import { callStackOf, transferLog } from '../model/workerLog.js';
 import { Button, Empty, Panel } from '../views/parts.js';
@@ -94,7 +94,7 @@ function WorkerTable({ state, update: { trace } }: PageProps) {
           title: 'Name',
           cell: (row) => (
             <Button
-              text={textOf(strings, workers.name[row])}
+              text={workerName(trace, row)}
               class="link"
               aria-pressed={chosen === row}
               onClick={(event) => {
