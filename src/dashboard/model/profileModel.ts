@@ -4,7 +4,7 @@ import { idleStretches } from './idleStretches.js';
 import { ACTIVITY_SLOTS, assignColors } from './palette.js';
 import type { CacheSection, SectionPage, StringList, TaskSection } from './sections.js';
 import { cacheSeries, type PrefixSeries, type Series } from './series.js';
-import { buildLanes, type LaneGroup, type TaskLanes } from './taskLanes.js';
+import { buildLanes, type LaneGroup, type PartialUse, type TaskLanes } from './taskLanes.js';
 import type { AxisUnit } from './ticks.js';
 import type { TimeWindow } from './timeView.js';
 
@@ -121,6 +121,8 @@ export interface ModelOptions {
   readonly workerCount?: number;
   /** Times in which the workers of the page existed, in epoch seconds. Default: always. */
   readonly lives?: readonly TimeWindow[];
+  /** Times of seceded tasks, in epoch seconds, that the entries of the stream do not represent exactly. */
+  readonly partial?: readonly PartialUse[];
   /** Default: 0. */
   readonly failedCount?: number;
   /** Epoch seconds of time 0. Default: the first event. */
@@ -213,13 +215,13 @@ function taskPlot(
   section: TaskSection,
   origin: number,
   prefixes: readonly PrefixInfo[],
-  { isActivity, lives }: ModelOptions,
+  { isActivity, lives, partial }: ModelOptions,
 ): TaskPlot {
   const workers = toArray(page.workers)
     .map((name, index) => ({ index, name, life: lives?.[index] ?? ALWAYS }))
     .sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }) || a.index - b.index);
   const prefixOf = (entry: number) => page.tasks.prefix[section.task[entry]!]!;
-  const lanes = buildLanes(section, prefixOf, workers, origin, isActivity);
+  const lanes = buildLanes(section, prefixOf, workers, origin, isActivity, partial);
   const seconds = (group: LaneGroup) => prefixes[group.prefix]!.seconds;
   const stacked = lanes.lanes.map((groups) => [...groups].sort((a, b) => seconds(b) - seconds(a)));
   return { type: 'tasks', section, lanes, stacked };
@@ -245,7 +247,10 @@ export function emptyCache(metricName: string): CachePlot {
 
 const NO_TASKS = { task: new Uint32Array(0), start: new Float64Array(0), stop: new Float64Array(0) };
 
-function countPrefixes(page: SectionPage, { slots: fixed, isActivity }: ModelOptions): PrefixInfo[] {
+function countPrefixes(
+  page: SectionPage,
+  { slots: fixed, isActivity, partial = [] }: ModelOptions,
+): PrefixInfo[] {
   const names = toArray(page.tasks.prefixes);
   const count = new Float64Array(names.length);
   const seconds = new Float64Array(names.length);
@@ -258,6 +263,8 @@ function countPrefixes(page: SectionPage, { slots: fixed, isActivity }: ModelOpt
     seconds[prefix] = seconds[prefix]! + stop[i]! - start[i]!;
     if (isActivity?.(i) === true) activities[prefix] = 1;
   }
+  for (const { prefix, start: from, stop: to, share } of partial)
+    seconds[prefix] = seconds[prefix]! + share * (to - from);
   // If the tasks of a prefix ran without a profiler, the results of the prefix in the cache are counted instead.
   const ran = count.slice();
   for (const { prefix: held } of page.caches)

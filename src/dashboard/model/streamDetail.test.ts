@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../base/properties.test.support.js';
 import type { TaskSection } from './sections.js';
-import { type ColumnGrid, layoutGroup, MIN_WIDTH, taskSeconds } from './streamDetail.js';
+import { type ColumnGrid, layoutGroup, MIN_WIDTH, usedSeconds } from './streamDetail.js';
 import { buildLanes, type TaskLanes } from './taskLanes.js';
 
 interface Run {
@@ -149,7 +149,7 @@ test('tasks make a worker busy, other activities do not', () => {
   ];
   const lanes = lanesOf(runs, (entry) => runs[entry]!.prefix === 1);
   const seconds = (start: number, stop: number): number =>
-    lanes.lanes.reduce((sum, groups) => sum + taskSeconds(lanes, groups, start, stop), 0);
+    lanes.rows.reduce((sum, row) => sum + usedSeconds(lanes, row, start, stop), 0);
   assert.ok(Math.abs(seconds(0, 4) - 3) < 1e-6);
   assert.ok(Math.abs(seconds(1, 3.5) - 1.5) < 1e-6);
 });

@@ -2,6 +2,7 @@
 // asynchronous). A lane holds the runs of each prefix in order of time, with running sums of their durations. One
 // subtraction of sums gives the time of any range of runs, which the level of detail uses.
 import { sortBy } from '../../base/groups.js';
+import { pushTo } from '../../base/lookUps.js';
 import type { TaskSection } from './sections.js';
 import type { TimeWindow } from './timeView.js';
 
@@ -17,6 +18,17 @@ export interface LaneGroup {
   readonly isActivity: boolean;
 }
 
+/** A time span of a seceded task, in which it used its thread for a part of the time. */
+export interface PartialUse {
+  /** Index of the thread's row among the workers of the page. */
+  readonly worker: number;
+  readonly prefix: number;
+  readonly start: number;
+  readonly stop: number;
+  /** Used share of the span; minus 1 if the span is drawn, because the drawn run counts as a whole. */
+  readonly share: number;
+}
+
 export interface LaneRow {
   readonly worker: number;
   readonly name: string;
@@ -27,6 +39,8 @@ export interface LaneRow {
   readonly busy: number;
   /** Time in which the worker existed, in seconds since the origin. */
   readonly life: TimeWindow;
+  /** Corrections of the seconds of the drawn runs; times in seconds since the origin. */
+  readonly partial: readonly PartialUse[];
 }
 
 export interface TaskLanes {
@@ -60,8 +74,12 @@ export function buildLanes(
   workers: readonly { readonly index: number; readonly name: string; readonly life: TimeWindow }[],
   origin: number,
   isActivity?: (entry: number) => boolean,
+  partial: readonly PartialUse[] = [],
 ): TaskLanes {
   const byWorker = entriesByWorker(section, workers);
+  const partialOf = new Map<number, PartialUse[]>();
+  for (const use of partial)
+    pushTo(partialOf, use.worker, { ...use, start: use.start - origin, stop: use.stop - origin });
   const lane = new Uint32Array(section.task.length);
   const rows: LaneRow[] = [];
   let laneCount = 0;
@@ -87,6 +105,7 @@ export function buildLanes(
       count: entries.length,
       busy,
       life: { start: life.start - origin, stop: life.stop - origin },
+      partial: partialOf.get(index) ?? [],
     });
     laneCount += lanes;
   });

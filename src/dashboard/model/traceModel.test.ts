@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { workerBalance, workerShares } from '../../analysis/workerBalance.js';
 import { threadSeconds } from '../../analysis/workerLives.js';
 import { syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
-import { livedSeconds } from './streamDetail.js';
+import { rangeSums } from './rangeSums.js';
+import { livedSeconds, usedSeconds } from './streamDetail.js';
 import { traceModel } from './traceModel.js';
 
 test('a running task is on the thread of its worker that became free before it started', () => {
@@ -87,4 +88,35 @@ test('the busy share of a replaced worker is the share of the time in which it e
   );
   assert.equal(model.workerCount, 2);
   assert.equal(threadSeconds(trace, { start: 100, stop: 110 }), 20);
+});
+
+test('the task stream counts the same seconds of seceded tasks as the summary', () => {
+  const task = (key: string, worker: string, waited: number) => ({
+    ...{ key, worker, waited, started: 0, seceded: 1, resumed: 9, stopped: 10 },
+  });
+  // After 1 s, each task waits for most of 8 s, or for a small part. It uses its thread for the last second.
+  const trace = syntheticTrace({
+    workers: [{ name: 'w0' }, { name: 'w1' }],
+    tasks: [task('long-0', 'w0', 6), task('short-0', 'w1', 2)],
+  });
+  const model = traceModel(trace, { title: '' });
+  const [plot] = model.plots;
+  assert.ok(plot?.type === 'tasks');
+  const shares = plot.lanes.rows.map((row) => usedSeconds(plot.lanes, row, 0, 10) / 10);
+  assert.deepEqual(shares, [0.4, 0.8]);
+  assert.deepEqual(
+    shares,
+    workerShares(trace).map(({ busy }) => busy),
+  );
+  assert.deepEqual(
+    model.legend.map(({ name, seconds }) => [name, seconds]),
+    [
+      ['short', 8],
+      ['long', 4],
+    ],
+  );
+  const [long, short] = ['long', 'short'].map((name) => model.legend.find((one) => one.name === name)?.index);
+  const sums = rangeSums(model, { start: 1, stop: 5 });
+  assert.equal(sums.get(long!)?.seconds, 1);
+  assert.equal(sums.get(short!)?.seconds, 3);
 });

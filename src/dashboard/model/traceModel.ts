@@ -14,6 +14,7 @@ import { prefixSlots } from './prefixColors.js';
 import { buildModel, type ModelOptions, type ProfileModel } from './profileModel.js';
 import { runStart } from './runStart.js';
 import type { CacheSection, StringList } from './sections.js';
+import type { PartialUse } from './taskLanes.js';
 import type { TimeWindow } from './timeView.js';
 
 export interface TraceModelOptions {
@@ -54,6 +55,7 @@ class ModelBuilder {
   readonly #byName = new Map<string, number>();
   readonly #threads: string[] = [];
   readonly #lives: TimeWindow[] = [];
+  readonly #partial: PartialUse[] = [];
   readonly #threadRows = new Map<number, number>();
   readonly #task: Uint32Array;
   readonly #worker: Uint32Array;
@@ -126,6 +128,7 @@ class ModelBuilder {
       ),
       ...(this.#trace.workers.length > 0 ? { workerCount: mostTogether(this.#trace, () => 1) } : {}),
       lives: this.#lives,
+      partial: this.#partial,
       failedCount: this.#trace.totals.states[TASK_ERRED] ?? 0,
       factsOf: (row) => lifecycleFacts(this.#trace, row),
       prefixOf: (row) => (tasks.state[row] === TASK_ERRED ? this.#nameOf(tasks.prefix[row]!) : undefined),
@@ -240,7 +243,10 @@ class ModelBuilder {
       const shown = state[row] === TASK_ERRED ? erred() : index;
       eachUse(this.#trace, row, (start, stop, share) => {
         // Of a seceded task, only the parts in which it mostly used its thread are drawn.
-        if (share >= 0.5) this.#add(row, shown, at, start, stop);
+        const isDrawn = share >= 0.5;
+        if (isDrawn) this.#add(row, shown, at, start, stop);
+        if (share < 1)
+          this.#partial.push({ worker: at, prefix: shown, start, stop, share: isDrawn ? share - 1 : share });
       });
     }
   }
