@@ -2,7 +2,7 @@
 import { getOrMake } from '../base/lookUps.js';
 import { STEALING } from '../protocol/eventTopics.js';
 import { parseStealing } from '../protocol/stealingText.js';
-import { textOf, workerName } from '../trace/names.js';
+import { textOf } from '../trace/names.js';
 import { StringTable } from '../trace/stringTable.js';
 import type { Trace } from '../trace/trace.js';
 import { Table } from './table.js';
@@ -10,7 +10,7 @@ import { rowColumns } from './valuesColumn.js';
 
 /** Returns one row per pair of workers, the most tasks first. */
 export function stolenWork(trace: Trace): Table {
-  const { events, strings } = trace;
+  const { events, strings, workers } = trace;
   const names = new StringTable();
   const pairs = new Map<
     string,
@@ -20,7 +20,7 @@ export function stolenWork(trace: Trace): Table {
     if (textOf(strings, events.topic[row]) !== STEALING) continue;
     const stolen = parseStealing(textOf(strings, events.text[row]));
     if (stolen === undefined) continue;
-    const from = names.internString(workerName(trace, events.worker[row]!));
+    const from = names.internString(textOf(strings, workers.name[events.worker[row]!]));
     const to = names.internString(stolen.thief ?? '(scheduler)');
     const sum = getOrMake(pairs, `${from} ${to}`, () => ({ from, to, steals: 0, tasks: 0, seconds: 0 }));
     sum.steals++;

@@ -1,6 +1,8 @@
 // Sums up transfers by pair of workers, and by type of result.
+
 import { getOrMake } from '../base/lookUps.js';
 import { sortedOrder } from '../base/sortedOrder.js';
+import { workerName } from '../trace/names.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../trace/trace.js';
 import { Table } from './table.js';
 import { rowColumns } from './valuesColumn.js';
@@ -14,15 +16,14 @@ function bandwidth(nbytes: number, seconds: number): number {
 
 /** Returns pairs of workers by bytes, most first. A client has no name. Exact for the whole run. */
 export function transfersByPair(trace: Trace): Table {
-  const { workers, strings } = trace;
   const { pairs } = trace.totals;
-  const name = (row: number) => (row < 0 ? -1 : workers.name[row]!);
-  const { numbers } = rowColumns(pairs);
+  const name = (row: number) => (row < 0 ? null : workerName(trace, row));
+  const { texts, numbers } = rowColumns(pairs);
   const size = numbers('Size (MB)', ({ nbytes }) => nbytes / 1e6);
   return new Table(
     [
-      { title: 'From', ids: Int32Array.from(pairs, ({ from }) => name(from)), strings },
-      { title: 'To', ids: Int32Array.from(pairs, ({ to }) => name(to)), strings },
+      texts('From', ({ from }) => name(from)),
+      texts('To', ({ to }) => name(to)),
       numbers('Transfers', ({ count }) => count),
       size,
       numbers('Compressed (MB)', ({ compressed }) => compressed / 1e6),

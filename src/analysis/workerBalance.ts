@@ -1,25 +1,30 @@
 // Computes how evenly the work is spread: the busy and idle time of each thread of each worker.
+import { checkArgument, TRACE } from '../base/arguments.js';
 import { sortedOrder } from '../base/sortedOrder.js';
+import { workerName } from '../trace/names.js';
 import type { Trace } from '../trace/trace.js';
 import { lanesOf, secededUse } from './lanes.js';
 import { windowOf } from './path/pathWalk.js';
 import { Table } from './table.js';
+import { valuesColumn } from './valuesColumn.js';
+import { lifeOf } from './workerLives.js';
+import { threadsOf } from './workerStarts.js';
 import { actionOf, workIntervalsOf } from './workIntervals.js';
 
 /**
- * Returns one row per thread that ran tasks, the busiest first: its computed seconds, its idle seconds, and the end of
- * its last task. `Other work (s)` are transfers, disk and serialization of the whole worker.
+ * Returns one row per thread that ran tasks, the busiest first: its computed seconds, its idle seconds while its worker
+ * existed, and the end of its last task. `Other work (s)` are transfers, disk and serialization of the whole worker.
  */
 export function workerBalance(trace: Trace): Table {
-  const { workers, strings, tasks } = trace;
+  const { tasks } = trace;
   const lanes = lanesOf(trace);
   const { count, offsets, spans } = lanes;
-  const { start, stop } = windowOf(trace);
+  const { start } = windowOf(trace);
   const other = otherWork(trace);
-  const seconds = new Float64Array(count);
+  const seconds = busySeconds(trace);
+  const lived = Float64Array.from(lanes.worker, (row) => livedSeconds(trace, row));
   const ended = new Float64Array(count);
   for (let lane = 0; lane < count; lane++) {
-    seconds[lane] = coveredSeconds(trace, spans.rows.subarray(offsets[lane]!, offsets[lane + 1]!));
     ended[lane] = tasks.stopped[spans.latest[offsets[lane + 1]! - 1]!]! - start;
   }
   const numbers = (title: string, value: (lane: number) => number) => ({
@@ -28,22 +33,52 @@ export function workerBalance(trace: Trace): Table {
   });
   return new Table(
     [
-      {
-        title: 'Worker',
-        ids: lanes.worker.map((row) => (row < 0 ? -1 : workers.name[row]!)),
-        strings,
-      },
+      valuesColumn(
+        'Worker',
+        Array.from(lanes.worker, (row) => (row < 0 ? null : workerName(trace, row))),
+      ),
       numbers('Thread', (lane) => (lanes.thread[lane]! < 0 ? Number.NaN : lanes.thread[lane]!)),
       numbers('Tasks', (lane) => offsets[lane + 1]! - offsets[lane]!),
       { title: 'Computed (s)', numbers: seconds },
-      numbers('Busy (%)', (lane) => (seconds[lane]! / (stop - start)) * 100),
-      numbers('Idle (s)', (lane) => stop - start - seconds[lane]!),
+      numbers('Busy (%)', (lane) => (seconds[lane]! / lived[lane]!) * 100),
+      numbers('Idle (s)', (lane) => lived[lane]! - seconds[lane]!),
       { title: 'Last task ended (s)', numbers: ended },
       numbers('Other work (s)', (lane) =>
         lanes.worker[lane]! < 0 ? Number.NaN : other[lanes.worker[lane]!]!,
       ),
     ],
     { order: sortedOrder(seconds, true) },
+  );
+}
+
+/**
+ * Returns the name of each worker for display, and the share of the time of its threads in which tasks used them while
+ * the worker existed within the run, 0 to 1. In the order of `trace.workers`.
+ */
+export function workerShares(trace: Trace): { readonly name: string; readonly busy: number }[] {
+  checkArgument('workerShares(): trace', trace, TRACE);
+  const threads = threadsOf(trace);
+  const busy = new Float64Array(trace.workers.length);
+  const { worker } = lanesOf(trace);
+  for (const [lane, seconds] of busySeconds(trace).entries())
+    if (worker[lane]! >= 0) busy[worker[lane]!]! += seconds;
+  return Array.from(busy, (seconds, row) => ({
+    name: workerName(trace, row),
+    busy: seconds > 0 ? seconds / (threads[row]! * livedSeconds(trace, row)) : 0,
+  }));
+}
+
+/** Returns the seconds of the run in which a worker existed. */
+function livedSeconds(trace: Trace, row: number): number {
+  const { start, stop } = lifeOf(trace, row, windowOf(trace));
+  return stop - start;
+}
+
+/** Returns the seconds in which each lane computed. */
+function busySeconds(trace: Trace): Float64Array {
+  const { count, offsets, spans } = lanesOf(trace);
+  return Float64Array.from({ length: count }, (_, lane) =>
+    coveredSeconds(trace, spans.rows.subarray(offsets[lane]!, offsets[lane + 1]!)),
   );
 }
 

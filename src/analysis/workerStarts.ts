@@ -53,39 +53,53 @@ function firstTasks(trace: Trace): Float64Array {
  * another.
  */
 export function threadsTogether(trace: Trace): number {
-  const { workers, tasks } = trace;
-  const { count, worker, spans, offsets } = lanesOf(trace);
-  const used = new Int32Array(workers.length);
-  const ended = new Float64Array(workers.length).fill(Number.NaN);
-  let unnamed = 0;
-  for (let lane = 0; lane < count; lane++) {
-    const row = worker[lane]!;
-    if (row < 0) unnamed++;
-    else {
-      used[row]! += 1;
-      const last = tasks.stopped[spans.latest[offsets[lane + 1]! - 1]!]!;
-      ended[row] = Math.max(last, ended[row]! || last);
-    }
-  }
-  const changes: { time: number; threads: number }[] = [];
+  const threads = threadsOf(trace);
+  const unnamed = lanesOf(trace).worker.filter((row) => row < 0).length;
+  return Math.max(1, mostTogether(trace, (row) => threads[row]!) + unnamed);
+}
+
+/** Returns the largest sum of a value over the workers that existed at the same time. */
+export function mostTogether(trace: Trace, amountOf: (row: number) => number): number {
+  const { workers } = trace;
+  const ended = lastEnds(trace);
+  const changes: { time: number; change: number }[] = [];
   for (let row = 0; row < workers.length; row++) {
-    const threads = Math.max(used[row]!, workers.threads[row]! || 0);
+    const change = amountOf(row);
     const isPool = workers.address[row]! < 0 || trace.strings.get(workers.address[row]!) === '';
     const [from, to] = presence(
       workers.started[row]!,
       workers.stopped[row]!,
       isPool ? ended[row]! : Number.NaN,
     );
-    changes.push({ time: from, threads }, { time: to, threads: -threads });
+    changes.push({ time: from, change }, { time: to, change: -change });
   }
   // At equal times, a worker that leaves is subtracted before one that joins.
-  changes.sort((a, b) => a.time - b.time || a.threads - b.threads);
+  changes.sort((a, b) => a.time - b.time || a.change - b.change);
   let [now, most] = [0, 0];
-  for (const { threads } of changes) {
-    now += threads;
+  for (const { change } of changes) {
+    now += change;
     most = Math.max(most, now);
   }
-  return Math.max(1, most + unnamed);
+  return most;
+}
+
+/** Returns the threads of each worker: the recorded number, but at least the threads that ran tasks. */
+export const threadsOf = oncePer((trace: Trace): Float64Array => {
+  const used = new Float64Array(trace.workers.length);
+  for (const row of lanesOf(trace).worker) if (row >= 0) used[row]! += 1;
+  return used.map((count, row) => Math.max(count, trace.workers.threads[row]! || 0));
+});
+
+/** Returns the end of the last task by row of workers; NaN without tasks. */
+function lastEnds(trace: Trace): Float64Array {
+  const { count, worker, spans, offsets } = lanesOf(trace);
+  const ended = new Float64Array(trace.workers.length).fill(Number.NaN);
+  for (let lane = 0; lane < count; lane++) {
+    const row = worker[lane]!;
+    const last = trace.tasks.stopped[spans.latest[offsets[lane + 1]! - 1]!]!;
+    if (row >= 0) ended[row] = Math.max(last, ended[row]! || last);
+  }
+  return ended;
 }
 
 /**

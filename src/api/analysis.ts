@@ -29,6 +29,7 @@ export { Table } from '../analysis/table.js';
 export type { TaskBalanceOptions } from '../analysis/taskBalance.js';
 export type { TraceAnalyserOptions } from '../analysis/traceAnalyser.js';
 export { TraceAnalyser } from '../analysis/traceAnalyser.js';
+export { workerShares } from '../analysis/workerBalance.js';
 // Recording for these analyses. DASF exports both from one module, too.
 export type { PipelineConstructorOptions } from './pipeline.js';
 export { Pipeline } from './pipeline.js';

@@ -2,7 +2,7 @@
 
 import { recordOf } from '../base/recordOf.js';
 import { ACTIONS, TASK_STATES } from '../protocol/clusterObserver.js';
-import { newestMentions, textOf } from '../trace/names.js';
+import { newestMentions, textOf, workerName } from '../trace/names.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../trace/trace.js';
 
 export interface TaskDetails {
@@ -86,8 +86,8 @@ export function taskDetails(trace: Trace, id: number): TaskDetails | undefined {
 }
 
 /** Returns the name of a worker; empty if there is none. */
-function nameOf({ workers, strings }: Trace, worker: number): string {
-  return textOf(strings, workers.name[worker]);
+function nameOf(trace: Trace, worker: number): string {
+  return worker < 0 ? '' : workerName(trace, worker);
 }
 
 function runOf(trace: Trace, row: number) {

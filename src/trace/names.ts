@@ -1,4 +1,5 @@
 // Texts of ids that may be absent.
+import { oncePer } from '../base/lookUps.js';
 import type { Texts } from './texts.js';
 import type { TaskRows, Trace } from './trace.js';
 
@@ -7,12 +8,25 @@ export function textOf(strings: Pick<Texts, 'get'>, id: number | undefined): str
   return id === undefined || id < 0 ? '' : strings.get(id);
 }
 
-/** Returns the name of a worker for display. */
-export function workerName({ workers, strings }: Trace, worker: number): string {
+/** Returns the name of a worker for display. Later workers with the same name are called `name (2)`, `name (3)`, … */
+export function workerName(trace: Trace, worker: number): string {
   if (worker < 0) return 'no worker';
-  const name = workers.name[worker] ?? -1;
-  return name < 0 ? `worker ${worker}` : strings.get(name);
+  const name = trace.workers.name[worker] ?? -1;
+  if (name < 0) return `worker ${worker}`;
+  const number = incarnations(trace)[worker]!;
+  return number > 1 ? `${trace.strings.get(name)} (${number})` : trace.strings.get(name);
 }
+
+/** Returns, by row of workers, how many workers of this name and host had joined up to this one. */
+const incarnations = oncePer(({ workers }: Trace): Uint32Array => {
+  const counts = new Map<string, number>();
+  return Uint32Array.from(workers.name, (name, row) => {
+    const id = `${workers.host[row]} ${name}`;
+    const number = (counts.get(id) ?? 0) + 1;
+    counts.set(id, number);
+    return number;
+  });
+});
 
 /** Returns the newest events that mention a key, at most `most`, in order of time. Texts have at most `longest` characters. */
 export function newestMentions({ events, strings }: Trace, key: string, most: number, longest: number) {

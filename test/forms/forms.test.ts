@@ -80,6 +80,7 @@ const PLAIN: ReadonlySet<string> = new Set([
     'samplingInterval',
     'scaling',
     'speedups',
+    'workerShares',
   ],
 ]);
 

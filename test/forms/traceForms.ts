@@ -152,6 +152,7 @@ const NO_TRACES: readonly Form[] = Object.entries({
   simulate: analysis.simulate,
   speedups: analysis.speedups,
   viewTrace: trace.viewTrace,
+  workerShares: analysis.workerShares,
   writeReport: diagnostics.writeReport,
 }).flatMap(([name, fn]): Form[] => [
   [`${name}('run.trace')`, () => loose(fn, 'run.trace'), new RegExp(`${name}.*expected a trace`)],

@@ -1,4 +1,5 @@
 import { bytesText, countText, secondsText } from '../../base/words.js';
+import { workerName } from '../../trace/names.js';
 import { type LostWorker, lostWorkers } from '../lostWork.js';
 import { TimeBins } from '../timeBins.js';
 import { BINS, type Facts, type Rule } from './finding.js';
@@ -69,8 +70,7 @@ function sinceStart({ path }: Facts, { time }: LostWorker): number {
 }
 
 function nameOf({ trace }: Facts, { row }: LostWorker): string {
-  const name = trace.workers.name[row]!;
-  return name < 0 ? '' : trace.strings.get(name);
+  return workerName(trace, row);
 }
 
 function reasonsOf({ trace }: Facts, lost: readonly LostWorker[]): string {

@@ -1,4 +1,5 @@
 import { percentText, secondsText } from '../../base/words.js';
+import { workerName } from '../../trace/names.js';
 import { lostWorkers } from '../lostWork.js';
 import { profilerSeconds } from '../profilerStarts.js';
 import { overlapSeconds, type Span } from '../spans.js';
@@ -31,7 +32,7 @@ export const workerSkew: Rule = (facts) => {
   const mean = evenSeconds(facts, all, worst, begins);
   if (most < MIN_SKEW * mean) return undefined;
   const seconds = Math.min(avoidableWait(facts, begins), most - mean);
-  const name = worst.row < 0 ? '' : trace.strings.get(trace.workers.name[worst.row]!);
+  const name = worst.row < 0 ? '' : workerName(trace, worst.row);
   const onEach = worst.threads > 1 ? ` on each of its ${worst.threads} threads` : '';
   return {
     code: 'worker-skew',

@@ -9,6 +9,7 @@ import {
   recordsTransfers,
   type Speedup,
   speedups,
+  workerShares,
 } from '../../api/analysis.js';
 import type { Trace } from '../../api/trace.js';
 
@@ -55,7 +56,7 @@ export interface WorkerSummary {
   readonly name: string;
   readonly tasks: number;
   readonly computed: number;
-  /** Share of the time of the worker's threads within the makespan. */
+  /** Share of the time of the worker's threads in which tasks used them, while the worker existed within the makespan. */
   readonly busy: number;
 }
 
@@ -106,7 +107,7 @@ export function summarise(trace: Trace): Summary {
     computations: computationCount(trace),
     makespan: ran ? path.makespan : null,
     computed: [...prefixes.values()].reduce((sum, { seconds }) => sum + seconds, 0),
-    workers: ran ? workersOf(trace, path) : [],
+    workers: ran ? workersOf(trace) : [],
     prefixes: [...prefixes.values()]
       .map(({ prefix, count, erred: failed, seconds, longest, nbytes }) => ({
         prefix,
@@ -151,35 +152,18 @@ function retriedRuns({ tasks }: Trace): number {
   return retried;
 }
 
-function workersOf(trace: Trace, { start, stop }: CriticalPath): WorkerSummary[] {
-  const { workers, tasks, totals, strings } = trace;
-  const threads = threadsOf(trace);
-  const counts = new Float64Array(workers.length);
-  for (const worker of tasks.worker) if (worker >= 0) counts[worker]! += 1;
-  return Array.from(counts, (count, row) => {
-    const { started, stopped } = workers;
-    // Both are NaN if the trace does not record them.
-    const from = started[row]! > start ? started[row]! : start;
-    const to = stopped[row]! < stop ? stopped[row]! : stop;
-    const computed = totals.busy[row] ?? 0;
-    return {
-      name: workers.name[row]! < 0 ? '' : strings.get(workers.name[row]!),
-      tasks: count,
-      computed,
-      busy: to > from ? Math.min(1, computed / (threads[row]! * (to - from))) : 0,
-    };
-  })
-    .filter(({ tasks: count }) => count > 0)
+function workersOf(trace: Trace): WorkerSummary[] {
+  const counts = new Float64Array(trace.workers.length);
+  for (const worker of trace.tasks.worker) if (worker >= 0) counts[worker]! += 1;
+  return workerShares(trace)
+    .map(({ name, busy }, row) => ({
+      name,
+      tasks: counts[row]!,
+      computed: trace.totals.busy[row] ?? 0,
+      busy,
+    }))
+    .filter(({ tasks }) => tasks > 0)
     .sort((a, b) => b.busy - a.busy);
-}
-
-/** Returns the threads of each worker: the recorded number, but at least the threads that ran tasks. */
-function threadsOf({ workers, tasks: { worker, thread, length } }: Trace): Float64Array {
-  const used = Array.from({ length: workers.length }, () => new Set<number>());
-  for (let row = 0; row < length; row++) {
-    if (worker[row]! >= 0 && thread[row]! >= 0) used[worker[row]!]!.add(thread[row]!);
-  }
-  return workers.threads.map((count, row) => Math.max(1, count || 0, used[row]!.size));
 }
 
 function longPoleOf(path: CriticalPath): LongPole {

@@ -15,7 +15,7 @@ import { type PathLanes, pathLanes } from '../model/pathLanes.js';
 import type { ProfileModel, TaskPlot } from '../model/profileModel.js';
 import type { Matches } from '../model/search.js';
 import { shortNames } from '../model/shortNames.js';
-import { type ColumnGrid, taskSeconds } from '../model/streamDetail.js';
+import { type ColumnGrid, livedSeconds, usedSeconds } from '../model/streamDetail.js';
 import { type TaskLanes, totalHeight } from '../model/taskLanes.js';
 import { columnAtTime, type TimeAxis, timeAxis } from '../model/timeAxis.js';
 import { snapToPixels, spanOf, type TimeWindow } from '../model/timeView.js';
@@ -179,7 +179,7 @@ export class Stage {
 
   /** Draws empty lanes, worker names on the left, and the busy share of each worker in this window on the right. */
   #drawLaneGround(renderer: Renderer, plot: TaskPlot, grid: ColumnGrid, area: PlotArea, theme: Theme): void {
-    const { rows, lanes } = plot.lanes;
+    const { rows } = plot.lanes;
     const unit = area.height / totalHeight(plot.lanes);
     const { edges } = plot.lanes;
     const { start: from, stop: to } = shownOfRun(this.#model, grid);
@@ -196,10 +196,10 @@ export class Stage {
       labelledTo = middle;
       const name = fitText(renderer, names[at]!, LEFT_GUTTER - 18, 'end');
       renderer.text(name, area.left - 10, middle, theme.ink, 'right');
-      let busy = 0;
-      for (let lane = row.firstLane; lane < row.firstLane + row.laneCount; lane++)
-        busy += taskSeconds(plot.lanes, lanes[lane]!, from, to);
-      const share = to > from ? Math.min(100 * Math.max(1, row.laneCount), (100 * busy) / (to - from)) : 0;
+      const busy = usedSeconds(plot.lanes, row, from, to);
+      const lived = livedSeconds(row, from, to);
+      if (lived === 0) continue;
+      const share = Math.min(100 * Math.max(1, row.laneCount), (100 * busy) / lived);
       renderer.text(formatPercent(share), area.left + area.width + 10, middle, theme.muted, 'left');
     }
   }

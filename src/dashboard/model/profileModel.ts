@@ -4,7 +4,7 @@ import { idleStretches } from './idleStretches.js';
 import { ACTIVITY_SLOTS, assignColors } from './palette.js';
 import type { CacheSection, SectionPage, StringList, TaskSection } from './sections.js';
 import { cacheSeries, type PrefixSeries, type Series } from './series.js';
-import { buildLanes, type LaneGroup, type TaskLanes } from './taskLanes.js';
+import { buildLanes, type LaneGroup, type PartialUse, type TaskLanes } from './taskLanes.js';
 import type { AxisUnit } from './ticks.js';
 import type { TimeWindow } from './timeView.js';
 
@@ -96,6 +96,8 @@ export interface ProfileModel {
   /** The prefixes that occur in a plot, most time first. */
   readonly legend: readonly PrefixInfo[];
   readonly taskCount: number;
+  /** The largest number of workers at any time; undefined if only the names of the rows are known. */
+  readonly workerCount?: number;
   /** Runs that failed. */
   readonly failedCount: number;
   /** Returns facts about a task for the tooltip, by row of the page's task table. */
@@ -116,6 +118,11 @@ export interface ModelOptions {
   readonly isActivity?: (entry: number) => boolean;
   /** Default: number of entries of all task sections. */
   readonly taskCount?: number;
+  readonly workerCount?: number;
+  /** Times in which the workers of the page existed, in epoch seconds. Default: always. */
+  readonly lives?: readonly TimeWindow[];
+  /** Times of seceded tasks, in epoch seconds, that the entries of the stream do not represent exactly. */
+  readonly partial?: readonly PartialUse[];
   /** Default: 0. */
   readonly failedCount?: number;
   /** Epoch seconds of time 0. Default: the first event. */
@@ -145,7 +152,7 @@ export function buildModel(page: SectionPage, options: ModelOptions = {}): Profi
   const first = found.origin - origin;
   const duration = first + found.duration;
   const plots = [
-    ...(stream ? [taskPlot(page, stream, origin, prefixes, options.isActivity)] : []),
+    ...(stream ? [taskPlot(page, stream, origin, prefixes, options)] : []),
     ...caches.map((section) => cachePlot(section, origin)),
   ];
   const legend = prefixes.filter((prefix) => prefix.count > 0);
@@ -169,6 +176,7 @@ export function buildModel(page: SectionPage, options: ModelOptions = {}): Profi
     legend,
     taskCount: options.taskCount ?? stream?.task.length ?? 0,
     failedCount: options.failedCount ?? 0,
+    ...(options.workerCount === undefined ? {} : { workerCount: options.workerCount }),
     ...(options.factsOf === undefined ? {} : { factsOf: options.factsOf }),
     ...(options.prefixOf === undefined ? {} : { prefixOf: options.prefixOf }),
     ...(options.emptyStream === undefined ? {} : { emptyStream: options.emptyStream }),
@@ -200,18 +208,20 @@ function extent(
   return { origin: first, duration: last > first ? last - first : 1e-3 };
 }
 
+const ALWAYS: TimeWindow = { start: Number.NEGATIVE_INFINITY, stop: Number.POSITIVE_INFINITY };
+
 function taskPlot(
   page: SectionPage,
   section: TaskSection,
   origin: number,
   prefixes: readonly PrefixInfo[],
-  isActivity: ModelOptions['isActivity'],
+  { isActivity, lives, partial }: ModelOptions,
 ): TaskPlot {
   const workers = toArray(page.workers)
-    .map((name, index) => ({ index, name }))
+    .map((name, index) => ({ index, name, life: lives?.[index] ?? ALWAYS }))
     .sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }) || a.index - b.index);
   const prefixOf = (entry: number) => page.tasks.prefix[section.task[entry]!]!;
-  const lanes = buildLanes(section, prefixOf, workers, origin, isActivity);
+  const lanes = buildLanes(section, prefixOf, workers, origin, isActivity, partial);
   const seconds = (group: LaneGroup) => prefixes[group.prefix]!.seconds;
   const stacked = lanes.lanes.map((groups) => [...groups].sort((a, b) => seconds(b) - seconds(a)));
   return { type: 'tasks', section, lanes, stacked };
@@ -237,7 +247,10 @@ export function emptyCache(metricName: string): CachePlot {
 
 const NO_TASKS = { task: new Uint32Array(0), start: new Float64Array(0), stop: new Float64Array(0) };
 
-function countPrefixes(page: SectionPage, { slots: fixed, isActivity }: ModelOptions): PrefixInfo[] {
+function countPrefixes(
+  page: SectionPage,
+  { slots: fixed, isActivity, partial = [] }: ModelOptions,
+): PrefixInfo[] {
   const names = toArray(page.tasks.prefixes);
   const count = new Float64Array(names.length);
   const seconds = new Float64Array(names.length);
@@ -250,6 +263,8 @@ function countPrefixes(page: SectionPage, { slots: fixed, isActivity }: ModelOpt
     seconds[prefix] = seconds[prefix]! + stop[i]! - start[i]!;
     if (isActivity?.(i) === true) activities[prefix] = 1;
   }
+  for (const { prefix, start: from, stop: to, share } of partial)
+    seconds[prefix] = seconds[prefix]! + share * (to - from);
   // If the tasks of a prefix ran without a profiler, the results of the prefix in the cache are counted instead.
   const ran = count.slice();
   for (const { prefix: held } of page.caches)

@@ -1,6 +1,6 @@
 // Sums of runs and seconds per prefix in a range of time, exact even for runs that are too narrow to draw.
 import type { ProfileModel } from './profileModel.js';
-import { busySeconds, visibleRuns } from './streamDetail.js';
+import { busySeconds, partialSeconds, visibleRuns } from './streamDetail.js';
 import type { TimeWindow } from './timeView.js';
 
 export interface PrefixSum {
@@ -17,6 +17,12 @@ export function rangeSums(model: ProfileModel, { start, stop }: TimeWindow): Map
   const sums = new Map<number, PrefixSum>();
   for (const plot of model.plots) {
     if (plot.type !== 'tasks') continue;
+    for (const use of plot.lanes.rows.flatMap(({ partial }) => partial)) {
+      const seconds = partialSeconds(use, start, stop);
+      const before = sums.get(use.prefix);
+      if (seconds !== 0)
+        sums.set(use.prefix, { runs: before?.runs ?? 0, seconds: (before?.seconds ?? 0) + seconds });
+    }
     for (const group of plot.lanes.lanes.flat()) {
       const runs = visibleRuns(plot.lanes, group, start, stop);
       if (runs === 0) continue;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../base/properties.test.support.js';
 import type { TaskSection } from './sections.js';
-import { type ColumnGrid, layoutGroup, MIN_WIDTH, taskSeconds } from './streamDetail.js';
+import { type ColumnGrid, layoutGroup, MIN_WIDTH, usedSeconds } from './streamDetail.js';
 import { buildLanes, type TaskLanes } from './taskLanes.js';
 
 interface Run {
@@ -13,7 +13,8 @@ interface Run {
 }
 
 const ORIGIN = 1.7e9;
-const WORKERS = [0, 1, 2].map((index) => ({ index, name: `w-${index}` }));
+const ALWAYS = { start: Number.NEGATIVE_INFINITY, stop: Number.POSITIVE_INFINITY };
+const WORKERS = [0, 1, 2].map((index) => ({ index, name: `w-${index}`, life: ALWAYS }));
 
 function lanesOf(runs: readonly Run[], isActivity?: (entry: number) => boolean): TaskLanes {
   const section: TaskSection = {
@@ -148,7 +149,7 @@ test('tasks make a worker busy, other activities do not', () => {
   ];
   const lanes = lanesOf(runs, (entry) => runs[entry]!.prefix === 1);
   const seconds = (start: number, stop: number): number =>
-    lanes.lanes.reduce((sum, groups) => sum + taskSeconds(lanes, groups, start, stop), 0);
+    lanes.rows.reduce((sum, row) => sum + usedSeconds(lanes, row, start, stop), 0);
   assert.ok(Math.abs(seconds(0, 4) - 3) < 1e-6);
   assert.ok(Math.abs(seconds(1, 3.5) - 1.5) < 1e-6);
 });
@@ -161,7 +162,7 @@ test('a million narrow runs cost at most two calls per column', () => {
     start: Float64Array.from({ length: count }, (_, i) => ORIGIN + i * 1e-5),
     stop: Float64Array.from({ length: count }, (_, i) => ORIGIN + i * 1e-5 + 9e-6),
   };
-  const lanes = buildLanes(section, () => 0, [{ index: 0, name: 'w' }], ORIGIN);
+  const lanes = buildLanes(section, () => 0, [{ index: 0, name: 'w', life: ALWAYS }], ORIGIN);
   let calls = 0;
   let runs = 0;
   layoutGroup(

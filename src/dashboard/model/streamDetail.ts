@@ -1,7 +1,7 @@
 // Level of detail of the task stream. A run at least MIN_WIDTH columns wide is a rectangle. Narrower runs are summed
 // exactly into columns of one pixel, so that every second and every run of the window is drawn. Cost: O(visible runs)
 // for wide runs, O(columns x prefixes x log) for any number of narrow runs.
-import { type LaneGroup, lowerBound, type TaskLanes } from './taskLanes.js';
+import { type LaneGroup, type LaneRow, lowerBound, type PartialUse, type TaskLanes } from './taskLanes.js';
 
 /** Runs narrower than this many columns are summed. */
 export const MIN_WIDTH = 2;
@@ -50,15 +50,28 @@ export function busySeconds(lanes: TaskLanes, group: LaneGroup, start: number, s
 }
 
 /** Returns the seconds of tasks between two times, without activities. */
-export function taskSeconds(
-  lanes: TaskLanes,
-  groups: readonly LaneGroup[],
-  start: number,
-  stop: number,
-): number {
+function taskSeconds(lanes: TaskLanes, groups: readonly LaneGroup[], start: number, stop: number): number {
   let seconds = 0;
   for (const group of groups) if (!group.isActivity) seconds += busySeconds(lanes, group, start, stop);
   return seconds;
+}
+
+/** Returns the seconds between two times in which the tasks of a row used its thread. */
+export function usedSeconds(lanes: TaskLanes, row: LaneRow, start: number, stop: number): number {
+  let seconds = 0;
+  for (let lane = row.firstLane; lane < row.firstLane + row.laneCount; lane++)
+    seconds += taskSeconds(lanes, lanes.lanes[lane]!, start, stop);
+  return row.partial.reduce((sum, use) => sum + partialSeconds(use, start, stop), seconds);
+}
+
+/** Returns the seconds of a partial use between two times, to add to those of the drawn runs. */
+export function partialSeconds(use: PartialUse, start: number, stop: number): number {
+  return use.share * Math.max(0, Math.min(stop, use.stop) - Math.max(start, use.start));
+}
+
+/** Returns the seconds between two times in which the worker of a row existed. */
+export function livedSeconds({ life }: LaneRow, start: number, stop: number): number {
+  return Math.max(0, Math.min(stop, life.stop) - Math.max(start, life.start));
 }
 
 /** Passes every visible run of the group to the sink, in order of time. */

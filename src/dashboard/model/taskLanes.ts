@@ -2,7 +2,9 @@
 // asynchronous). A lane holds the runs of each prefix in order of time, with running sums of their durations. One
 // subtraction of sums gives the time of any range of runs, which the level of detail uses.
 import { sortBy } from '../../base/groups.js';
+import { pushTo } from '../../base/lookUps.js';
 import type { TaskSection } from './sections.js';
+import type { TimeWindow } from './timeView.js';
 
 /** Overlap in seconds up to which runs count as consecutive, because the clock does not resolve less. */
 const CLOCK_TOLERANCE = 1e-6;
@@ -16,6 +18,17 @@ export interface LaneGroup {
   readonly isActivity: boolean;
 }
 
+/** A time span of a seceded task, in which it used its thread for a part of the time. */
+export interface PartialUse {
+  /** Index of the thread's row among the workers of the page. */
+  readonly worker: number;
+  readonly prefix: number;
+  readonly start: number;
+  readonly stop: number;
+  /** Used share of the span; minus 1 if the span is drawn, because the drawn run counts as a whole. */
+  readonly share: number;
+}
+
 export interface LaneRow {
   readonly worker: number;
   readonly name: string;
@@ -24,6 +37,10 @@ export interface LaneRow {
   readonly count: number;
   /** Seconds of tasks. */
   readonly busy: number;
+  /** Time in which the worker existed, in seconds since the origin. */
+  readonly life: TimeWindow;
+  /** Corrections of the seconds of the drawn runs; times in seconds since the origin. */
+  readonly partial: readonly PartialUse[];
 }
 
 export interface TaskLanes {
@@ -54,16 +71,20 @@ const MAX_ACTIVITIES_HEIGHT = 0.6;
 export function buildLanes(
   section: TaskSection,
   prefixOf: (entry: number) => number,
-  workers: readonly { readonly index: number; readonly name: string }[],
+  workers: readonly { readonly index: number; readonly name: string; readonly life: TimeWindow }[],
   origin: number,
   isActivity?: (entry: number) => boolean,
+  partial: readonly PartialUse[] = [],
 ): TaskLanes {
   const byWorker = entriesByWorker(section, workers);
+  const partialOf = new Map<number, PartialUse[]>();
+  for (const use of partial)
+    pushTo(partialOf, use.worker, { ...use, start: use.start - origin, stop: use.stop - origin });
   const lane = new Uint32Array(section.task.length);
   const rows: LaneRow[] = [];
   let laneCount = 0;
   const edges = [0];
-  workers.forEach(({ index, name }, row) => {
+  workers.forEach(({ index, name, life }, row) => {
     const entries = byWorker[row]!;
     const tasks = isActivity === undefined ? entries : entries.filter((entry) => !isActivity(entry));
     const own = assignLanes(section, tasks, lane, laneCount);
@@ -76,7 +97,16 @@ export function buildLanes(
     for (let i = 0; i < lanes; i++) edges.push(edges.at(-1)! + (i < own ? 1 : each));
     let busy = 0;
     for (const entry of tasks) busy += section.stop[entry]! - section.start[entry]!;
-    rows.push({ worker: index, name, firstLane: laneCount, laneCount: lanes, count: entries.length, busy });
+    rows.push({
+      worker: index,
+      name,
+      firstLane: laneCount,
+      laneCount: lanes,
+      count: entries.length,
+      busy,
+      life: { start: life.start - origin, stop: life.stop - origin },
+      partial: partialOf.get(index) ?? [],
+    });
     laneCount += lanes;
   });
   const rowOfLane = new Uint32Array(laneCount);

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { workerBalance, workerShares } from '../../analysis/workerBalance.js';
+import { threadSeconds } from '../../analysis/workerLives.js';
 import { syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
+import { rangeSums } from './rangeSums.js';
+import { livedSeconds, usedSeconds } from './streamDetail.js';
 import { traceModel } from './traceModel.js';
 
 test('a running task is on the thread of its worker that became free before it started', () => {
@@ -44,4 +48,75 @@ test('garbage collections of idle workers do not belong to the run', () => {
   assert.deepEqual(shown(syntheticTrace({ workers, memory, intervals, tasks })), [10, 12]);
   assert.deepEqual(shown(syntheticTrace({ workers, memory, intervals })), [4, 60]);
   assert.deepEqual(shown(syntheticTrace({ workers, intervals })), [5, 53]);
+});
+
+test('the busy share of a replaced worker is the share of the time in which it existed', () => {
+  const trace = syntheticTrace({
+    workers: [
+      { name: 'w0', started: 90, stopped: 104 },
+      { name: 'w1', started: 90 },
+      { name: 'w0 again', started: 104, stopped: 120 },
+    ],
+    tasks: [
+      { key: 'a-0', worker: 'w0', submitted: 100, started: 100, stopped: 102 },
+      { key: 'a-1', worker: 'w1', submitted: 100, started: 100, stopped: 110 },
+      { key: 'a-2', worker: 'w0 again', submitted: 100, started: 104, stopped: 107 },
+    ],
+  });
+  const expected = [0.5, 1, 0.5];
+  assert.deepEqual(
+    workerShares(trace).map(({ busy }) => busy),
+    expected,
+  );
+  // The table has the busiest first.
+  assert.deepEqual(
+    workerBalance(trace).rows.map((row) => [row['Worker'], row['Busy (%)'], row['Idle (s)']]),
+    [
+      ['w1', 100, 0],
+      ['w0 again', 50, 3],
+      ['w0', 50, 2],
+    ],
+  );
+  const model = traceModel(trace, { title: '' });
+  const { start, stop } = model.run;
+  const [plot] = model.plots;
+  assert.ok(plot?.type === 'tasks');
+  const shares = plot.lanes.rows.map((row) => [row.worker, row.busy / livedSeconds(row, start, stop)]);
+  assert.deepEqual(
+    shares.sort(([a = 0], [b = 0]) => a - b).map(([, share]) => share),
+    expected,
+  );
+  assert.equal(model.workerCount, 2);
+  assert.equal(threadSeconds(trace, { start: 100, stop: 110 }), 20);
+});
+
+test('the task stream counts the same seconds of seceded tasks as the summary', () => {
+  const task = (key: string, worker: string, waited: number) => ({
+    ...{ key, worker, waited, started: 0, seceded: 1, resumed: 9, stopped: 10 },
+  });
+  // After 1 s, each task waits for most of 8 s, or for a small part. It uses its thread for the last second.
+  const trace = syntheticTrace({
+    workers: [{ name: 'w0' }, { name: 'w1' }],
+    tasks: [task('long-0', 'w0', 6), task('short-0', 'w1', 2)],
+  });
+  const model = traceModel(trace, { title: '' });
+  const [plot] = model.plots;
+  assert.ok(plot?.type === 'tasks');
+  const shares = plot.lanes.rows.map((row) => usedSeconds(plot.lanes, row, 0, 10) / 10);
+  assert.deepEqual(shares, [0.4, 0.8]);
+  assert.deepEqual(
+    shares,
+    workerShares(trace).map(({ busy }) => busy),
+  );
+  assert.deepEqual(
+    model.legend.map(({ name, seconds }) => [name, seconds]),
+    [
+      ['short', 8],
+      ['long', 4],
+    ],
+  );
+  const [long, short] = ['long', 'short'].map((name) => model.legend.find((one) => one.name === name)?.index);
+  const sums = rangeSums(model, { start: 1, stop: 5 });
+  assert.equal(sums.get(long!)?.seconds, 1);
+  assert.equal(sums.get(short!)?.seconds, 3);
 });

@@ -1,6 +1,7 @@
 // The model of a trace's task stream: a row per thread of a worker, runs coloured by prefix, and activities between
 // them in the colours of Dask's task stream.
 import { eachUse } from '../../analysis/lanes.js';
+import { mostTogether } from '../../analysis/workerStarts.js';
 import { getOrMake } from '../../base/lookUps.js';
 import { ACTIONS, TASK_ERRED } from '../../protocol/clusterObserver.js';
 import type { RunningRow } from '../../protocol/viewRows.js';
@@ -13,6 +14,7 @@ import { prefixSlots } from './prefixColors.js';
 import { buildModel, type ModelOptions, type ProfileModel } from './profileModel.js';
 import { runStart } from './runStart.js';
 import type { CacheSection, StringList } from './sections.js';
+import type { PartialUse } from './taskLanes.js';
 import type { TimeWindow } from './timeView.js';
 
 export interface TraceModelOptions {
@@ -52,6 +54,8 @@ class ModelBuilder {
   readonly #slots = new Map<number, number>();
   readonly #byName = new Map<string, number>();
   readonly #threads: string[] = [];
+  readonly #lives: TimeWindow[] = [];
+  readonly #partial: PartialUse[] = [];
   readonly #threadRows = new Map<number, number>();
   readonly #task: Uint32Array;
   readonly #worker: Uint32Array;
@@ -122,6 +126,9 @@ class ModelBuilder {
         tasks.length,
         this.#trace.totals.states.reduce((sum, count) => sum + count, 0),
       ),
+      ...(this.#trace.workers.length > 0 ? { workerCount: mostTogether(this.#trace, () => 1) } : {}),
+      lives: this.#lives,
+      partial: this.#partial,
       failedCount: this.#trace.totals.states[TASK_ERRED] ?? 0,
       factsOf: (row) => lifecycleFacts(this.#trace, row),
       prefixOf: (row) => (tasks.state[row] === TASK_ERRED ? this.#nameOf(tasks.prefix[row]!) : undefined),
@@ -174,6 +181,12 @@ class ModelBuilder {
     const at = (worker + 1) * 4096 + Math.max(0, thread);
     return getOrMake(this.#threadRows, at, () => {
       const text = worker < 0 ? `worker ${worker}` : workerName(this.#trace, worker);
+      const { started, stopped } = this.#trace.workers;
+      // Both are NaN if the trace does not record them.
+      this.#lives.push({
+        start: started[worker] || Number.NEGATIVE_INFINITY,
+        stop: stopped[worker] || Number.POSITIVE_INFINITY,
+      });
       return this.#threads.push(several ? `${text} · ${thread}` : text) - 1;
     });
   }
@@ -230,7 +243,10 @@ class ModelBuilder {
       const shown = state[row] === TASK_ERRED ? erred() : index;
       eachUse(this.#trace, row, (start, stop, share) => {
         // Of a seceded task, only the parts in which it mostly used its thread are drawn.
-        if (share >= 0.5) this.#add(row, shown, at, start, stop);
+        const isDrawn = share >= 0.5;
+        if (isDrawn) this.#add(row, shown, at, start, stop);
+        if (share < 1)
+          this.#partial.push({ worker: at, prefix: shown, start, stop, share: isDrawn ? share - 1 : share });
       });
     }
   }

@@ -34,20 +34,33 @@ export function linesPlot(
   return { type: 'lines', title, unit, lines, stacked, largest, empty };
 }
 
-/** Returns the memory of all workers, or of one, as surfaces of managed, unmanaged and spilled bytes. */
+/**
+ * Returns the memory of all workers, or of one, as surfaces of managed, unmanaged and spilled bytes. The memory of a
+ * worker that has left is 0.
+ */
 export function memoryPlot(trace: Trace, origin: number, worker?: number): LinesPlot {
-  const { memory } = trace;
-  const rows = rowsInTime(memory.time, (row) => worker === undefined || memory.worker[row] === worker);
+  const { memory, workers } = trace;
+  // After the samples, there is a row per worker for the time at which it left.
+  const times = new Float64Array(memory.length + workers.length);
+  times.set(memory.time);
+  times.set(workers.stopped, memory.length);
+  const workerOf = (row: number): number => (row < memory.length ? memory.worker[row]! : row - memory.length);
+  // Workers that leave after the last sample do not lengthen the time axis.
+  const end = largestOf(memory.time);
+  const rows = rowsInTime(times, (row) => {
+    const isLate = row < memory.length && times[row]! > workers.stopped[workerOf(row)]!;
+    return (worker === undefined || workerOf(row) === worker) && times[row]! <= end && !isLate;
+  });
   const time = new Float64Array(rows.length);
   const sums = MEMORY_PARTS.map(() => new Float64Array(rows.length));
-  // The latest sample of a worker holds until its next sample.
+  // The latest sample of a worker holds until its next sample, or until the worker leaves.
   const latest = new Map<number, readonly number[]>();
   const now = MEMORY_PARTS.map(() => 0);
   for (const [i, row] of rows.entries()) {
     const values = MEMORY_PARTS.map((part) => Math.max(0, memory[part][row]! || 0));
-    const before = latest.get(memory.worker[row]!);
-    latest.set(memory.worker[row]!, values);
-    time[i] = memory.time[row]! - origin;
+    const before = latest.get(workerOf(row));
+    latest.set(workerOf(row), values);
+    time[i] = times[row]! - origin;
     let stack = 0;
     for (const [part, value] of values.entries()) {
       now[part] = now[part]! + value - (before?.[part] ?? 0);
@@ -64,7 +77,7 @@ export function memoryPlot(trace: Trace, origin: number, worker?: number): Lines
   return linesPlot(
     title,
     'bytes',
-    rows.length === 0 ? [] : lines,
+    rows.some((row) => row < memory.length) ? lines : [],
     'The trace has no samples of memory.',
     true,
   );

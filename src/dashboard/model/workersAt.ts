@@ -3,7 +3,7 @@ import { lanesOf } from '../../analysis/lanes.js';
 import { sortBy } from '../../base/groups.js';
 import { firstWhere, oncePer } from '../../base/lookUps.js';
 import type { WorkerRow } from '../../protocol/viewRows.js';
-import { textOf } from '../../trace/names.js';
+import { textOf, workerName } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 
 /** Returns the workers at `time`, in seconds since the epoch. Cost: O(memory samples) and a few look-ups per thread. */
@@ -24,7 +24,7 @@ export function workersAt(trace: Trace, time: number): WorkerRow[] {
     const bytes = (values: Float64Array): number => (row === undefined ? 0 : Math.max(0, values[row]! || 0));
     rows.push({
       index,
-      name: textOf(strings, workers.name[index]) || `worker ${index}`,
+      name: workerName(trace, index),
       address: textOf(strings, workers.address[index]),
       host: textOf(strings, workers.host[index]),
       pid: workers.pid[index]!,

@@ -26,13 +26,13 @@ export interface Line {
 
 /** Returns the newest events first, at most 1,000. */
 export function linesOf(trace: Trace, wanted: (topic: string, row: number) => boolean): Line[] {
-  const { events, strings, workers } = trace;
+  const { events, strings } = trace;
   const lines: Line[] = [];
   for (let row = events.length - 1; row >= 0 && lines.length < MAX_EVENTS; row--) {
     const topic = textOf(strings, events.topic[row]);
     if (!wanted(topic, row)) continue;
     const worker = events.worker[row]!;
-    const name = worker < 0 ? 'scheduler' : textOf(strings, workers.name[worker]);
+    const name = worker < 0 ? 'scheduler' : workerName(trace, worker);
     lines.push({ time: events.time[row]!, worker: name, topic, text: textOf(strings, events.text[row]) });
   }
   return lines;
@@ -157,7 +157,7 @@ interface ErredProps {
 }
 
 function Erred({ state, trace, rows, errors }: ErredProps) {
-  const { tasks, strings, workers } = trace;
+  const { tasks, strings } = trace;
   return (
     <RowTable
       rows={rows}
@@ -182,7 +182,10 @@ function Erred({ state, trace, rows, errors }: ErredProps) {
           cell: (row) =>
             errors.get(tasks.keyOf(row)) ?? `in function ${textOf(strings, tasks.functionName[row])}`,
         },
-        { title: 'Worker', cell: (row) => textOf(strings, workers.name[tasks.worker[row]!]) },
+        {
+          title: 'Worker',
+          cell: (row) => (tasks.worker[row]! < 0 ? '' : workerName(trace, tasks.worker[row]!)),
+        },
         { title: 'Attempt', class: 'number', cell: (row) => formatCount(tasks.attempt[row]!) },
       ]}
     />

@@ -4,6 +4,7 @@ import { windowOf } from '../../analysis/path/pathWalk.js';
 import { type ProfileTreeOptions, profileTimeline, samplingInterval } from '../../analysis/profile.js';
 import { sortBy } from '../../base/groups.js';
 import { getOrMake, pushTo } from '../../base/lookUps.js';
+import { workerName } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 import { currentActivity } from '../model/currentActivity.js';
 import { assignColors } from '../model/palette.js';
@@ -273,12 +274,13 @@ interface Line {
 }
 
 /** Returns a line for each device that the recorder named, else for each worker, or for the host. */
-function byOrigin({ resources, workers, strings }: Trace, values: Float64Array): Line[] {
+function byOrigin(trace: Trace, values: Float64Array): Line[] {
+  const { resources, strings } = trace;
   const rowsOf = new Map<string, number[]>();
   for (let row = 0; row < resources.length; row++) {
     const device = resources.device[row]!;
-    const worker = workers.name[resources.worker[row]!] ?? -1;
-    const owner = worker < 0 ? 'all GPUs' : strings.get(worker);
+    const worker = resources.worker[row]!;
+    const owner = worker < 0 ? 'all GPUs' : workerName(trace, worker);
     const name = device < 0 ? owner : worker < 0 ? strings.get(device) : `${owner} ${strings.get(device)}`;
     pushTo(rowsOf, name, row);
   }

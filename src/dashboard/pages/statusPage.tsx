@@ -1,6 +1,8 @@
 // The page for a running program: the task stream, and panels for the progress of prefixes and the memory and load of
 // workers. The panels of a finished trace show the time under the pointer, or the end of the window.
+
 import type { WorkerRow } from '../../protocol/viewRows.js';
+import { workerName } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDuration, formatPercent } from '../model/format.js';
 import { histogram } from '../model/histogram.js';
@@ -31,7 +33,12 @@ export function StatusPage({ state, update, stage, animationFrames }: PageProps)
   );
   const time = view.hover.value?.time ?? end;
   const at = view.model.origin + time;
-  const workers = live === undefined ? workersAt(trace, at) : live.workers;
+  const workers =
+    live === undefined
+      ? workersAt(trace, at)
+      : live.workers.map((row) =>
+          row.index < trace.workers.length ? { ...row, name: workerName(trace, row.index) } : row,
+        );
   return (
     <div class="split">
       <Plots

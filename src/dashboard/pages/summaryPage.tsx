@@ -6,6 +6,8 @@ import { nothingFound } from '../../analysis/findings/nothingFound.js';
 import { wholeWindow, windowOf } from '../../analysis/path/pathWalk.js';
 import { recordsTransfers } from '../../analysis/recordsTransfers.js';
 import type { Speedup } from '../../analysis/speedups.js';
+import { threadSeconds } from '../../analysis/workerLives.js';
+import { mostTogether, threadsTogether } from '../../analysis/workerStarts.js';
 import { lastRowOf } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDate, formatDuration, formatPercent } from '../model/format.js';
@@ -118,7 +120,8 @@ function Figures({ trace }: { readonly trace: Trace }) {
   const runs = totals.states.reduce((sum, count) => sum + count, 0);
   const [, erred = 0, cancelled = 0, lost = 0] = totals.states;
   const computed = totals.actions.find(({ action }) => action === 'compute')?.seconds ?? 0;
-  const threads = workers.threads.reduce((sum, count) => sum + (count > 0 ? count : 1), 0);
+  const offered = threadSeconds(trace, { start, stop });
+  const together = mostTogether(trace, () => 1);
   const isMeasured = recordsTransfers(trace);
   const transferred = totals.pairs.reduce((sum, { nbytes }) => sum + nbytes, 0);
   const unusual = [
@@ -142,12 +145,16 @@ function Figures({ trace }: { readonly trace: Trace }) {
         name="Compute time"
         value={formatDuration(computed)}
         extra={
-          seconds > 0 && threads > 0
-            ? `${formatPercent((100 * computed) / (seconds * threads))} of ${formatCount(threads)} threads`
+          offered > 0
+            ? `${formatPercent((100 * computed) / offered)} of ${formatCount(threadsTogether(trace))} threads`
             : ''
         }
       />
-      <Figure name="Workers" value={workers.length > 0 ? formatCount(workers.length) : '–'} />
+      <Figure
+        name="Workers"
+        value={together > 0 ? formatCount(together) : '–'}
+        extra={together < workers.length ? `at a time, ${formatCount(workers.length)} in all` : ''}
+      />
       <Figure name="Computations" value={computations.length > 0 ? formatCount(computations.length) : '–'} />
       <Figure name="Transferred" value={isMeasured ? formatBytes(transferred) : '–'} />
       <Figure name="Spilled" value={isMeasured ? formatBytes(totals.spilled) : '–'} />

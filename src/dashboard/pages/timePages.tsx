@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { recordsTransfers } from '../../analysis/recordsTransfers.js';
 import { getOrMake } from '../../base/lookUps.js';
+import { workerName } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDuration, formatPercent } from '../model/format.js';
 import { kindColor } from '../model/kindColors.js';
@@ -42,7 +43,7 @@ const TRANSFER_SUMS = ['Transfers', 'Results', 'Size (MB)', 'Compressed (MB)', '
 const MAX_WORKERS = 24;
 
 function Matrix({ trace, scheme }: { readonly trace: Trace; readonly scheme: Scheme }) {
-  const { totals, workers, strings } = trace;
+  const { totals } = trace;
   if (totals.pairs.length === 0)
     return (
       <Empty>
@@ -61,7 +62,7 @@ function Matrix({ trace, scheme }: { readonly trace: Trace; readonly scheme: Sch
     .map(([row]) => row)
     .sort((a, b) => a - b);
   const largest = totals.pairs.reduce((most, { nbytes }) => Math.max(most, nbytes), 0);
-  const name = (row: number): string => (row < 0 ? 'client' : strings.get(workers.name[row]!));
+  const name = (row: number): string => (row < 0 ? 'client' : workerName(trace, row));
   const short = shortNames(shown.map(name));
   const [ink, ground] = scheme === 'light' ? ['#2f6fed', '#ffffff'] : ['#3d6fd0', '#14171c'];
   return (

@@ -1,6 +1,7 @@
 // The workers: their properties and their work. A chosen worker has its running task and its transfers, too.
+import { mostTogether } from '../../analysis/workerStarts.js';
 import { STEALING } from '../../protocol/eventTopics.js';
-import { textOf } from '../../trace/names.js';
+import { textOf, workerName } from '../../trace/names.js';
 import { formatBytes, formatClock, formatCount, formatDate, formatDuration } from '../model/format.js';
 import { callStackOf, transferLog } from '../model/workerLog.js';
 import { Button, Empty, Panel } from '../views/parts.js';
@@ -71,7 +72,13 @@ function WorkerTable({ state, update: { trace } }: PageProps) {
   const choose = (row: number) => state.showWorker(chosen === row ? undefined : row);
   const sum = (values: ArrayLike<number>): number =>
     Array.from(values).reduce((all, value) => all + Math.max(0, value || 0), 0);
-  const sums = { threads: sum(workers.threads), limit: sum(workers.memoryLimit), busy: sum(totals.busy) };
+  const together = (values: ArrayLike<number>): number =>
+    mostTogether(trace, (row) => Math.max(0, values[row] || 0));
+  const sums = {
+    threads: together(workers.threads),
+    limit: together(workers.memoryLimit),
+    busy: sum(totals.busy),
+  };
   const all = (text: string): string | undefined => (workers.length < 2 ? undefined : text);
   if (workers.length === 0) return <Empty>No worker has joined yet.</Empty>;
   return (
@@ -87,7 +94,7 @@ function WorkerTable({ state, update: { trace } }: PageProps) {
           title: 'Name',
           cell: (row) => (
             <Button
-              text={textOf(strings, workers.name[row])}
+              text={workerName(trace, row)}
               class="link"
               aria-pressed={chosen === row}
               onClick={(event) => {

@@ -6,7 +6,7 @@ import { formatBytes, formatCount, formatDuration, formatNumber, formatPercent }
 import { slotColor } from '../model/palette.js';
 import type { CachePlot, LinesPlot, Plot, ResourcePlot, TaskPlot } from '../model/profileModel.js';
 import { lineValue, valueAt } from '../model/series.js';
-import { taskSeconds, visibleRuns } from '../model/streamDetail.js';
+import { livedSeconds, usedSeconds, visibleRuns } from '../model/streamDetail.js';
 import { valueLabel } from '../model/ticks.js';
 import { showsAll } from '../model/timeView.js';
 import type { PageState } from './pageState.js';
@@ -83,14 +83,12 @@ function StreamValues({ state, plot }: { readonly state: PageState; readonly plo
   const { lanes, rows } = plot.lanes;
   const grid = gridOf(state.window.value, state.width.value);
   const { start: from, stop: to } = shownOfRun(state.model, grid);
-  let busy = 0;
+  const busy = rows.reduce((sum, row) => sum + usedSeconds(plot.lanes, row, from, to), 0);
   let runs = 0;
-  for (const groups of lanes) {
-    busy += taskSeconds(plot.lanes, groups, from, to);
-    for (const group of groups) runs += visibleRuns(plot.lanes, group, from, to);
-  }
+  for (const group of lanes.flat()) runs += visibleRuns(plot.lanes, group, from, to);
   const perPixel = runs / (grid.columns * Math.max(1, lanes.length));
-  const share = to > from && rows.length > 0 ? (100 * busy) / ((to - from) * rows.length) : 0;
+  const lived = rows.reduce((sum, row) => sum + livedSeconds(row, from, to), 0);
+  const share = lived > 0 ? (100 * busy) / lived : 0;
   return (
     <p class="values">
       {perPixel > 1 ? (

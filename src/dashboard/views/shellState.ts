@@ -2,7 +2,7 @@
 // of it except the trace, so that a link leads to the same view.
 import { effect, signal } from '@preact/signals';
 import { visibleName } from '../../base/visibleText.js';
-import { lastRowOf } from '../../trace/names.js';
+import { lastRowOf, workerName } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 import { shortNumber } from '../model/format.js';
 import { buildModel, type ProfileModel } from '../model/profileModel.js';
@@ -330,10 +330,10 @@ export class ShellState {
       isComplete || !waits ? undefined : { ...missing, range: missing.key === null ? missing.range : range };
   }
 
-  #applyChoices(requested: URLSearchParams, { workers, strings }: Trace): void {
+  #applyChoices(requested: URLSearchParams, trace: Trace): void {
     const [name, of, key] = [requested.get('worker'), requested.get('of'), requested.get('prefix')];
-    for (let row = 0; name !== null && row < workers.length; row++)
-      if (workers.name[row]! >= 0 && strings.get(workers.name[row]!) === name) this.worker.value = row;
+    for (let row = 0; name !== null && row < trace.workers.length; row++)
+      if (workerName(trace, row) === name) this.worker.value = row;
     const span = requested.get('span');
     if (of === 'scheduler') this.profile.value = { scheduler: true };
     else if (key !== null || span !== null) {
@@ -348,7 +348,7 @@ export class ShellState {
     if (choices.length > 0) this.choices.value = { ...this.choices.value, ...Object.fromEntries(choices) };
   }
 
-  #writeChoices(query: URLSearchParams, { workers, strings }: Trace): void {
+  #writeChoices(query: URLSearchParams, trace: Trace): void {
     const page = this.page.value;
     for (const one of CHOICES[page] ?? []) {
       const value = this.choices.value[one] ?? '';
@@ -356,8 +356,7 @@ export class ShellState {
     }
     if (page !== 'profile' && page !== 'workers') return;
     const worker = this.worker.value;
-    const name = worker === undefined ? -1 : (workers.name[worker] ?? -1);
-    if (name >= 0) query.set('worker', strings.get(name));
+    if (worker !== undefined) query.set('worker', workerName(trace, worker));
     if (page !== 'profile') return;
     const { key, span, scheduler } = this.profile.value;
     if (scheduler === true) query.set('of', 'scheduler');

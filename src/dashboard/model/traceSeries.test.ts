@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
+import { memoryPlot } from './traceSeries.js';
+
+/** Returns the points of the uppermost surface: the time, and the bytes in MB. */
+function points({ lines }: ReturnType<typeof memoryPlot>): number[][] {
+  const { time, value } = lines.at(-1)!.series;
+  return Array.from(time, (at, i) => [at, value[i]! / 1e6]);
+}
+
+test('the memory of a worker that has left counts 0', () => {
+  const trace = syntheticTrace({
+    workers: [{ name: 'w0', stopped: 12 }, { name: 'w1', stopped: 16 }, { name: 'w2' }],
+    memory: [
+      { worker: 'w0', time: 10, managed: 1e6, unmanaged: 2e6 },
+      { worker: 'w1', time: 11, managed: 5e6 },
+      // A sample that arrives after the worker has left is ignored.
+      { worker: 'w0', time: 13, managed: 9e6 },
+      { worker: 'w1', time: 14, managed: 4e6, spilled: 2e6 },
+    ],
+  });
+  assert.deepEqual(points(memoryPlot(trace, 10)), [
+    [0, 3],
+    [1, 8],
+    [2, 5],
+    [4, 6],
+  ]);
+  assert.deepEqual(points(memoryPlot(trace, 10, 0)), [
+    [0, 3],
+    [2, 0],
+  ]);
+  assert.deepEqual(memoryPlot(trace, 10, 2).lines, []);
+});
