@@ -44,6 +44,14 @@ export const lockContention: Rule = (facts) => {
   };
 };
 
+/** Returns the seconds that tasks waited for locks and semaphores, by prefix. */
+export function leaseSeconds(trace: Trace): ReadonlyMap<string, number> {
+  const seconds = new Map<string, number>();
+  for (const { byPrefix } of leaseWaits(trace))
+    for (const [prefix, waited] of byPrefix) seconds.set(prefix, (seconds.get(prefix) ?? 0) + waited);
+  return seconds;
+}
+
 function leaseWaits({ totals }: Trace): LeaseWait[] {
   const waits = new Map<string, LeaseWait>();
   const of = (object: string): LeaseWait =>

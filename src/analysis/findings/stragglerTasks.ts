@@ -1,8 +1,10 @@
 import { countText, secondsText } from '../../base/words.js';
 import { coreUseOf } from '../coreUse.js';
+import { eachUse } from '../lanes.js';
 import { type Straggler, stragglersOf } from '../stragglers.js';
 import { CROWDED_SHARE, STOP_OTHERS } from './cpuOversubscription.js';
 import type { Facts, Rule } from './finding.js';
+import { leaseSeconds } from './lockContention.js';
 
 /**
  * Tasks on the critical path took far longer than the median of their prefix. The cost is the time above the medians.
@@ -13,7 +15,10 @@ export const stragglerTasks: Rule = (facts) => {
   const held = delayingRows(facts, all);
   // If all tasks wait for a core, 'cpu-oversubscription' covers the tasks that waited longest.
   const isCrowded = coreUseOf(facts.trace).lost >= CROWDED_SHARE;
-  const found = all.filter((one) => held.has(one.row) && !(isCrowded && wasPreempted(one)));
+  const leases = leaseSeconds(facts.trace);
+  const found = all
+    .filter((one) => held.has(one.row) && !(isCrowded && wasPreempted(one)))
+    .filter((one) => !waitedForLease(facts, one, leases));
   const worst = found[0];
   if (worst === undefined) return undefined;
   const seconds = found.reduce((sum, one) => sum + one.seconds - one.median, 0);
@@ -46,6 +51,28 @@ export const stragglerTasks: Rule = (facts) => {
 /** Returns true if the task took longer mostly because it waited for a core. */
 function wasPreempted({ seconds, median, coreWait }: Straggler): boolean {
   return coreWait > (seconds - median) / 2;
+}
+
+/**
+ * Returns true if the task took longer mostly because it waited for a lock or semaphore. The trace has the sum of these
+ * waits for a prefix. A task that waits awaits a promise, or its thread runs tasks that have got the lock.
+ */
+function waitedForLease(facts: Facts, one: Straggler, leases: ReadonlyMap<string, number>): boolean {
+  const { trace, lanes } = facts;
+  const { seconds, median, row, awaited } = one;
+  const longer = seconds - median;
+  if (!((leases.get(facts.prefixName(trace.tasks.prefix[row]!)) ?? 0) >= longer)) return false;
+  const [begin, end] = [trace.tasks.started[row]!, lanes.stop[row]!];
+  const lane = lanes.laneOf[row]!;
+  let others = 0;
+  for (const other of lanes.spans.rows.subarray(lanes.offsets[lane]!, lanes.offsets[lane + 1]!)) {
+    if (trace.tasks.started[other]! >= end) break;
+    if (other === row) continue;
+    eachUse(trace, other, (start, stop, share) => {
+      others += share * Math.max(0, Math.min(stop, end) - Math.max(start, begin));
+    });
+  }
+  return awaited + others > longer / 2;
 }
 
 function adviceFor(worst: Straggler, name: string): string {
