@@ -1,10 +1,10 @@
 import { countText, secondsText } from '../../base/words.js';
 import { coreUseOf } from '../coreUse.js';
 import { eachUse } from '../lanes.js';
+import { leaseSeconds } from '../leaseWaits.js';
 import { type Straggler, stragglersOf, withoutCoreWaits } from '../stragglers.js';
 import { CROWDED_SHARE, STOP_OTHERS } from './cpuOversubscription.js';
 import type { Facts, Rule } from './finding.js';
-import { leaseSeconds } from './lockContention.js';
 
 /**
  * Tasks on the critical path took far longer than the median of their prefix. The cost is the time above the medians. If
