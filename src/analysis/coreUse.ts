@@ -26,6 +26,8 @@ export interface CoreUse {
   aloneSeconds(row: number): number;
 }
 
+/** Number of cores busy with other programs, from which those programs count as a cause of waits. */
+export const MIN_OTHERS = 0.3;
 /** Share of busy cores from which threads may wait for a core. */
 const SATURATED = 0.9;
 /** Smallest probability of finding all cores busy for which waits are estimated. */

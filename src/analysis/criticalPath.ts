@@ -5,6 +5,7 @@ import { checkArgument, checkOptions, NUMBER, type OptionKinds, TRACE } from '..
 import { INSPECT } from '../base/printed.js';
 import type { Trace } from '../trace/trace.js';
 import { eachUse, lanesOf } from './lanes.js';
+import { lockedSeconds } from './leaseWaits.js';
 import { handOver, longestChain } from './path/longestChain.js';
 import { PATH_KINDS, type PathColumns, type PathKind } from './path/pathParts.js';
 import { requestedWindow, type Window, walkPath } from './path/pathWalk.js';
@@ -62,7 +63,8 @@ export class CriticalPath {
   readonly makespan: number;
   /**
    * Seconds that the run would take with unlimited workers and without overhead: the longest chain of dependent tasks.
-   * Tasks that the client submitted after a result follow that result, after the recorded pause of the client.
+   * Tasks that the client submitted after a result follow that result, after the recorded pause of the client. For a
+   * whole run, at least the seconds in which tasks waited for a lock.
    */
   readonly floor: number;
   /** The same parts as columns. */
@@ -226,7 +228,10 @@ export function criticalPath(trace: Trace, options: CriticalPathOptions = {}): C
   checkArgument('criticalPath(): trace', trace, TRACE);
   checkOptions('criticalPath()', options, OPTIONS);
   const window = requestedWindow(trace, options);
-  return new CriticalPath(trace, window, walkPath(trace, window), floorOf(trace, window));
+  // The metrics of locks have no times.
+  const isPart = options.start !== undefined || options.stop !== undefined;
+  const floor = Math.max(floorOf(trace, window), isPart ? 0 : lockedSeconds(trace));
+  return new CriticalPath(trace, window, walkPath(trace, window), floor);
 }
 
 /** Returns the longest chain of the parts of tasks inside the window. */

@@ -238,6 +238,37 @@ describe('the band of a prediction', () => {
 });
 
 describe('scaling', () => {
+  it('predicts no longer run with more workers if other programs used the cores during the recording', () => {
+    const side = many(6, 0.1, 'side');
+    const chain: ScheduledTask[] = Array.from({ length: 20 }, (_, i) => ({
+      key: `step-${i}`,
+      seconds: 0.1,
+      needs: i === 0 ? [] : [`step-${i - 1}`],
+    }));
+    // Other programs have two thirds of the cores.
+    const slow = [...side, ...chain].map((task) => ({ ...task, seconds: 3 * task.seconds }));
+    const tasks = scheduled(slow, { workers: 2 }).tasks.map((task) => {
+      const times = { started: task.started + 0.5, stopped: task.stopped + 0.5 };
+      return {
+        ...task,
+        ...times,
+        submitted: 0,
+        received: times.started,
+        coreWait: 0.6 * (task.stopped - task.started),
+      };
+    });
+    const resources = Array.from({ length: 80 }, (_, i) => ({
+      time: i / 10,
+      figures: { cpu: 65, host_cpu: 200, host_cores: 2 },
+    }));
+    const trace = syntheticTrace({ tasks, workers: [{ name: 'w0' }, { name: 'w1' }], resources });
+    const seconds = scaling(trace, { workers: [1, 2, 3, 4, 8] }).rows.map(({ makespan }) => makespan);
+    assertNear(seconds[1]!, criticalPath(trace).makespan, 1e-6);
+    for (const [at, one] of seconds.entries()) assert.ok(!(one > (seconds[at - 1] ?? one)), seconds.join());
+    // More workers do not make the chain shorter.
+    assert.ok(seconds[4]! > 20 * 0.3, seconds.join());
+  });
+
   it('finds the useful number of workers', () => {
     const independent: ScheduledTask[] = Array.from({ length: 64 }, (_, i) => ({
       key: `a-${i}`,

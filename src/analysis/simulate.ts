@@ -7,6 +7,7 @@ import { INSPECT } from '../base/printed.js';
 import type { Trace } from '../trace/trace.js';
 import { coreUseOf } from './coreUse.js';
 import { lanesOf } from './lanes.js';
+import { lockedSeconds } from './leaseWaits.js';
 import { requestedWindow, windowOf } from './path/pathWalk.js';
 import { type Calibration, calibrationOf } from './simulation/calibration.js';
 import { MEMORY_TARGET, recordedConditions } from './simulation/conditions.js';
@@ -134,7 +135,12 @@ export class Simulator {
     const share = others / cores || 0;
     this.#others = isMeasured ? Math.min(lost, share) : Math.min(1, demand) * Math.min(1, share);
     const { floor, work } = bounds(this.#graph);
-    this.#floor = floor;
+    // The model has no locks. A change of tasks may shorten the time in which they hold one.
+    const isPart = options.start !== undefined || options.stop !== undefined;
+    this.#floor =
+      isPart || isChanged
+        ? floor
+        : Math.max(floor, Math.min(lockedSeconds(trace), window.stop - window.start));
     this.#work = work;
     const least = isChanged ? bounds(asRecorded) : { floor, work };
     this.#isBounded = Math.max(least.floor, least.work / recorded.workers) <= window.stop - window.start;

@@ -36,6 +36,8 @@ export interface Straggler {
   readonly coreWait: number;
   /** True if the worker had run no task of the prefix before. */
   readonly isFirst: boolean;
+  /** Usual seconds of the prefix without waits for a core. */
+  readonly alone: Middle;
   /** Possible causes, e.g. `3.1 times the input`; empty if the trace shows none. */
   readonly why: string;
 }
@@ -82,7 +84,7 @@ export const stragglersOf = oncePer((trace: Trace): readonly Straggler[] => {
     isFirst,
   );
   const found = slowOf.flatMap(({ slow, members, middle }) => why.explain(slow, members, middle));
-  return found.sort((a, b) => b.seconds - b.median - (a.seconds - a.median));
+  return found.sort(byLoss);
 });
 
 /** Returns true if so many tasks are far from the median of a prefix that the median is not a usual duration. */
@@ -113,14 +115,30 @@ function ownSeconds(trace: Trace, row: number): number {
   return duration[row]! - profilerSeconds(trace, worker[row]!, started[row]!, stopped[row]!);
 }
 
-function farRows(
-  members: Int32Array,
-  seconds: (row: number) => number,
-  { median, sigma }: Middle,
-): Int32Array {
-  const limit = Math.max(median + SPREADS * sigma, TIMES * median, median + MIN_EXCESS);
+function farRows(members: Int32Array, seconds: (row: number) => number, middle: Middle): Int32Array {
+  const limit = limitOf(middle);
   return members.filter((row) => seconds(row) > limit);
 }
+
+/** Returns the seconds above which a task is far from the usual ones. */
+function limitOf({ median, sigma }: Middle): number {
+  return Math.max(median + SPREADS * sigma, TIMES * median, median + MIN_EXCESS);
+}
+
+/**
+ * Returns the tasks that are stragglers also if waits for a core do not count, neither theirs nor those of other tasks.
+ * Their seconds and medians are without these waits.
+ */
+export function withoutCoreWaits(found: readonly Straggler[]): Straggler[] {
+  return found
+    .map((one) => ({ ...one, seconds: one.seconds - one.coreWait, median: one.alone.median, coreWait: 0 }))
+    .filter(({ seconds, alone, isFirst }) => seconds - (isFirst ? COLD_SECONDS : 0) > limitOf(alone))
+    .map((one) => ({ ...one, why: reasonOf(one) }))
+    .sort(byLoss);
+}
+
+/** Orders stragglers by the time that they lost. */
+const byLoss = (a: Straggler, b: Straggler): number => b.seconds - b.median - (a.seconds - a.median);
 
 interface OwnWork {
   transfer: number;
@@ -145,6 +163,8 @@ class Reasons {
 
   explain(slow: Int32Array, members: Int32Array, { median: usualSeconds }: Middle): Straggler[] {
     const usual = median(Float64Array.from(evenly(members), (row) => this.#bytesIn(row)));
+    const { duration, coreWait: waits } = this.#trace.tasks;
+    const alone = middleOf(Float64Array.from(evenly(members), (row) => duration[row]! - (waits[row]! || 0)));
     return Array.from(slow, (row) => {
       const seconds = ownSeconds(this.#trace, row);
       const bytesIn = this.#bytesIn(row);
@@ -152,7 +172,7 @@ class Reasons {
       const isFirst = this.#isFirst[row] === 1;
       const coreWait = this.#trace.tasks.coreWait[row]! || 0;
       const input = { bytesIn, medianBytesIn: usual };
-      const facts = { row, seconds, median: usualSeconds, ...input, isFirst, coreWait, ...times };
+      const facts = { row, seconds, median: usualSeconds, ...input, isFirst, coreWait, alone, ...times };
       return { ...facts, why: reasonOf(facts) };
     });
   }

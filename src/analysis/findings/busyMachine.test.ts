@@ -121,6 +121,25 @@ describe('findings on a busy machine', () => {
     assert.ok(!found({ tasks: slow }).has('stragglers'));
   });
 
+  it('a straggler is found if all tasks wait for a core, but not one that only waited longest', () => {
+    const tasks = many(60, 0.1).map((task) => (task.key === 'fit-37' ? { ...task, seconds: 8 } : task));
+    const waiting = (share: number): SyntheticSpec => ({
+      tasks: scheduled(tasks, { workers: 2 }).tasks.map((task) => {
+        const part = task.key === 'fit-37' ? share : 0.9;
+        return { ...task, coreWait: part * (task.stopped - task.started) };
+      }),
+      workers: TWO,
+      resources: full,
+    });
+    assertCosts(waiting(0.85), 'stragglers', 0.15 * 8 - 0.01);
+    const { title, advice } = found(waiting(0.85)).get('stragglers')!;
+    assert.match(title, / a task of 'fit' took 1.2 s without waits for a core, the median is 10 ms$/);
+    assert.match(advice, /^Look at the profile of 'fit'/);
+    // 0.63 s are less than 5 % of the run, but not of the run without waits for a core.
+    assertCosts(waiting(0.92), 'stragglers', 0.08 * 8 - 0.01);
+    assert.ok(!found(waiting(0.999)).has('stragglers'));
+  });
+
   it('skew costs the same if the scheduler sends each task late', () => {
     for (const pause of [0, 0.03]) {
       const tasks = byStop([...onWorker('w0', 32, 0, 0.1, pause), ...onWorker('w1', 8, 0, 0.1, pause)]);

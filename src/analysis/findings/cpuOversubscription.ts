@@ -1,13 +1,11 @@
 import { percentText, secondsText } from '../../base/words.js';
-import { coreUseOf } from '../coreUse.js';
+import { coreUseOf, MIN_OTHERS } from '../coreUse.js';
 import { mean } from '../statistics.js';
 import type { Facts, Finding, Rule } from './finding.js';
 import { cpuByPrefix, type PrefixCpu } from './noncpu.js';
 
 /** Share of the time of tasks spent waiting for a core, from which threads count as competing for cores. */
 export const CROWDED_SHARE = 0.2;
-/** Number of cores busy with other programs, from which those programs count as a cause. */
-const MIN_OTHERS = 0.3;
 /** Percent of a core per thread, from which tasks must have started additional threads. */
 const OWN_THREADS = 130;
 

@@ -195,6 +195,35 @@ describe('findings', () => {
     assert.deepEqual(codes(100), ['cpu-oversubscription']);
   });
 
+  it('a task that waits for a lock is no straggler, but one that computes beside a lock is', () => {
+    const { tasks = [] } = withStraggler(8, true);
+    const slow = tasks.find(({ key }) => key === 'fit-slow')!;
+    const { worker = 'w0', started } = slow;
+    const codes = (locked: number, rest: SyntheticSpec) =>
+      codesOf({
+        tasks,
+        metrics: [
+          { prefix: '', activity: "contended Lock 'x'", value: locked / 2 },
+          { prefix: 'fit', activity: "wait for Lock 'x'", value: locked },
+        ].map((one) => ({ ...one, time: 0, worker: 'w0', context: 'shared' })),
+        ...rest,
+      });
+    const awaits = {
+      intervals: [{ worker, action: 'await' as const, start: started, stop: started + 7, task: slow.key }],
+    };
+    assert.ok(!codes(10, awaits).includes('stragglers'));
+    assert.ok(codes(1, awaits).includes('stragglers'));
+    assert.ok(codes(10, {}).includes('stragglers'));
+    // Its thread runs a task that has got the lock.
+    const other = { key: 'hold-0', worker, started: started - 0.5, seceded: started - 0.4 };
+    const holds = (waited: number) => {
+      const stop = started + 7;
+      return [...tasks.slice(0, -1), { ...other, resumed: stop, stopped: stop, waited }, slow];
+    };
+    assert.ok(!codes(10, { tasks: holds(0.4) }).includes('stragglers'));
+    assert.ok(codes(10, { tasks: holds(7.4) }).includes('stragglers'));
+  });
+
   it('a single stall does not make a run scheduler-bound', () => {
     const tasks = chain(10).map(({ key, needs }, i) => {
       const started = i + (i > 4 ? 3 : 0);

@@ -70,14 +70,18 @@ const EXPLAINED_BY: Partial<Record<FindingCode, readonly FindingCode[]>> = {
   'event-loop-starvation': ['oversized-arguments'],
 };
 
+/** Findings whose costs are without waits for a core. */
+const WITHOUT_CORE_WAITS: readonly FindingCode[] = ['serial-tail', 'serial-stretch', 'stragglers'];
+
 const MAX_FINDINGS = 7;
 const MIN_SECONDS = 10e-3;
 
 /**
  * Returns at most seven problems that made the run slow, those with the highest cost first. The cost of other programs
- * on the machine comes last, because no change of this program lowers it. A finding costs at least 5 % of the makespan
- * and 10 ms. Costs may overlap, so their sum has no meaning. If no other problem is found and the threads computed most
- * of the time, the finding `worker-bound` is returned.
+ * on the machine comes last, because no change of this program lowers it. A finding costs at least 10 ms and 5 % of the
+ * makespan, or of the makespan without waits for a core if its cost is without them. Costs may overlap, so their sum has
+ * no meaning. If no other problem is found and the threads computed most of the time, the finding `worker-bound` is
+ * returned.
  *
  * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if `trace` is not a trace
  */
@@ -109,14 +113,18 @@ const FINDINGS = kind('the result of findings()', Array.isArray);
 
 /** Returns the findings of the rules, without those that cost too little. */
 function foundBy(rules: readonly Rule[], facts: Facts): Finding[] {
-  const least = Math.max(MIN_SECONDS, MIN_COST * facts.makespan);
+  const { coreWait } = facts.trace.tasks;
+  const waits = facts.lanes.spans.rows.reduce((sum, row) => sum + (coreWait[row]! || 0), 0);
+  const alone = facts.makespan - facts.secondsOfRun(waits);
+  const least = (code: FindingCode): number =>
+    Math.max(MIN_SECONDS, MIN_COST * (WITHOUT_CORE_WAITS.includes(code) ? alone : facts.makespan));
   return (
     rules
       .map((rule) => rule(facts))
       .filter((finding) => finding !== undefined)
       // A sum over concurrent threads can exceed the makespan.
       .map((finding) => ({ ...finding, seconds: Math.min(finding.seconds, facts.makespan) }))
-      .filter(({ seconds }) => seconds >= least)
+      .filter(({ code, seconds }) => seconds >= least(code))
   );
 }
 

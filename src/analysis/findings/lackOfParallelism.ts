@@ -1,4 +1,5 @@
 import { percentText, secondsText } from '../../base/words.js';
+import { lockedSeconds } from '../leaseWaits.js';
 import { longestChain } from '../path/longestChain.js';
 import { programTime } from './clientBound.js';
 import { clientTransfers } from './clientTransfers.js';
@@ -20,6 +21,8 @@ export const lackOfParallelism: Rule = (facts) => {
   const { work, workers, active, path } = facts;
   const busy = work / (workers * active);
   if (workers < 2 || !(busy < MAX_BUSY) || path.floor < MIN_CHAIN * active) return undefined;
+  // More tasks would wait for the lock, too.
+  if (lockedSeconds(facts.trace) >= path.floor) return undefined;
   const useful = Math.max(1, Math.ceil(work / path.floor));
   const name = computedMost(facts);
   const chain = longestChain(facts.trace, runSeconds(facts));

@@ -1,25 +1,13 @@
-import { getOrMake } from '../../base/lookUps.js';
 import { countText, percentText, secondsText } from '../../base/words.js';
-import { CONTENDED, SHARED_CONTEXT, WAIT_FOR } from '../../protocol/metrics.js';
-import type { Trace } from '../../trace/trace.js';
+import { leaseWaits } from '../leaseWaits.js';
 import type { Facts, Rule } from './finding.js';
-
-/** The waits of tasks for a lock or semaphore. */
-interface LeaseWait {
-  /** E.g. `Lock 'x'`. */
-  readonly object: string;
-  /** Seconds in which at least one task waited. */
-  contended: number;
-  /** Seconds that all tasks waited, by prefix. */
-  readonly byPrefix: Map<string, number>;
-}
 
 /**
  * Tasks wait for a lock or semaphore that other tasks hold. The cost is the time in which tasks waited, less the time that they
  * would need without the lock on all threads, as far as the critical path waited for tasks of these prefixes.
  */
 export const lockContention: Rule = (facts) => {
-  const [worst] = leaseWaits(facts.trace).sort((a, b) => b.contended - a.contended);
+  const [worst] = leaseWaits(facts.trace);
   if (worst === undefined) return undefined;
   const { object, contended, byPrefix } = worst;
   const [prefix = ''] = [...byPrefix].sort((a, b) => b[1] - a[1]).map(([name]) => name);
@@ -43,21 +31,6 @@ export const lockContention: Rule = (facts) => {
     advice: `Hold ${object} only for the work that needs it: compute, read and wait before or after. Or use one object for each thing that is protected, e.g. for each file.`,
   };
 };
-
-function leaseWaits({ totals }: Trace): LeaseWait[] {
-  const waits = new Map<string, LeaseWait>();
-  const of = (object: string): LeaseWait =>
-    getOrMake(waits, object, () => ({ object, contended: 0, byPrefix: new Map() }));
-  for (const { context, prefix, activity, value } of totals.metrics) {
-    if (context !== SHARED_CONTEXT) continue;
-    if (activity.startsWith(CONTENDED)) of(activity.slice(CONTENDED.length)).contended += value;
-    else if (activity.startsWith(WAIT_FOR)) {
-      const { byPrefix } = of(activity.slice(WAIT_FOR.length));
-      byPrefix.set(prefix, (byPrefix.get(prefix) ?? 0) + value);
-    }
-  }
-  return [...waits.values()].filter(({ byPrefix }) => byPrefix.size > 0);
-}
 
 /** Returns the seconds of the critical path in which tasks of these prefixes awaited promises, or others waited for them. */
 function waitingOnPath({ path }: Facts, prefixes: ReadonlyMap<string, number>): number {

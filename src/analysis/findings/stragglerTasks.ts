@@ -1,27 +1,36 @@
 import { countText, secondsText } from '../../base/words.js';
 import { coreUseOf } from '../coreUse.js';
-import { type Straggler, stragglersOf } from '../stragglers.js';
+import { eachUse } from '../lanes.js';
+import { leaseSeconds } from '../leaseWaits.js';
+import { type Straggler, stragglersOf, withoutCoreWaits } from '../stragglers.js';
 import { CROWDED_SHARE, STOP_OTHERS } from './cpuOversubscription.js';
 import type { Facts, Rule } from './finding.js';
 
 /**
- * Tasks on the critical path took far longer than the median of their prefix. The cost is the time above the medians.
+ * Tasks on the critical path took far longer than the median of their prefix. The cost is the time above the medians. If
+ * all tasks wait for a core, these waits do not count.
  */
 export const stragglerTasks: Rule = (facts) => {
   const all = stragglersOf(facts.trace);
   if (all.length === 0) return undefined;
   const held = delayingRows(facts, all);
-  // If all tasks wait for a core, 'cpu-oversubscription' covers the tasks that waited longest.
-  const isCrowded = coreUseOf(facts.trace).lost >= CROWDED_SHARE;
-  const found = all.filter((one) => held.has(one.row) && !(isCrowded && wasPreempted(one)));
+  // If all tasks wait for a core, 'cpu-oversubscription' covers the tasks that only waited longest.
+  const { lost, isMeasured } = coreUseOf(facts.trace);
+  const isCrowded = isMeasured && lost >= CROWDED_SHARE;
+  const leases = leaseSeconds(facts.trace);
+  const found = (isCrowded ? withoutCoreWaits(all) : all).filter(
+    (one) => held.has(one.row) && !waitedForLease(facts, one, leases),
+  );
   const worst = found[0];
   if (worst === undefined) return undefined;
   const seconds = found.reduce((sum, one) => sum + one.seconds - one.median, 0);
   const name = facts.prefixName(facts.trace.tasks.prefix[worst.row]!);
+  const coreWait = facts.trace.tasks.coreWait[worst.row]!;
+  const what = isCrowded && coreWait >= 0 ? ' without waits for a core' : '';
   const why = worst.why === '' ? 'The trace shows no cause.' : `Possible cause: ${worst.why}.`;
   return {
     code: 'stragglers',
-    title: `${countText(found.length, 'straggler')} delayed the run: a task of '${name}' took ${secondsText(worst.seconds)}, the median is ${secondsText(worst.median)}`,
+    title: `${countText(found.length, 'straggler')} delayed the run: a task of '${name}' took ${secondsText(worst.seconds)}${what}, the median is ${secondsText(worst.median)}`,
     seconds,
     confidence: worst.why === '' ? 'medium' : 'high',
     evidence: {
@@ -34,7 +43,7 @@ export const stragglerTasks: Rule = (facts) => {
         medianBytesIn: worst.medianBytesIn,
         gcSeconds: worst.gc,
         diskSeconds: worst.disk,
-        coreWaitSeconds: worst.coreWait,
+        coreWaitSeconds: coreWait || 0,
       },
       tasks: facts.keys(found.map(({ row }) => row)),
       question: 'stragglers',
@@ -46,6 +55,28 @@ export const stragglerTasks: Rule = (facts) => {
 /** Returns true if the task took longer mostly because it waited for a core. */
 function wasPreempted({ seconds, median, coreWait }: Straggler): boolean {
   return coreWait > (seconds - median) / 2;
+}
+
+/**
+ * Returns true if the task took longer mostly because it waited for a lock or semaphore. The trace has the sum of these
+ * waits for a prefix. A task that waits awaits a promise, or its thread runs tasks that have got the lock.
+ */
+function waitedForLease(facts: Facts, one: Straggler, leases: ReadonlyMap<string, number>): boolean {
+  const { trace, lanes } = facts;
+  const { seconds, median, row, awaited } = one;
+  const longer = seconds - median;
+  if (!((leases.get(facts.prefixName(trace.tasks.prefix[row]!)) ?? 0) >= longer)) return false;
+  const [begin, end] = [trace.tasks.started[row]!, lanes.stop[row]!];
+  const lane = lanes.laneOf[row]!;
+  let others = 0;
+  for (const other of lanes.spans.rows.subarray(lanes.offsets[lane]!, lanes.offsets[lane + 1]!)) {
+    if (trace.tasks.started[other]! >= end) break;
+    if (other === row) continue;
+    eachUse(trace, other, (start, stop, share) => {
+      others += share * Math.max(0, Math.min(stop, end) - Math.max(start, begin));
+    });
+  }
+  return awaited + others > longer / 2;
 }
 
 function adviceFor(worst: Straggler, name: string): string {

@@ -1,12 +1,12 @@
 // Compares a simulation of the recorded conditions with the recording. The ratio corrects every prediction for effects
 // that the model lacks.
 import type { Trace } from '../../trace/trace.js';
-import { coreUseOf } from '../coreUse.js';
+import { type CoreUse, coreUseOf, MIN_OTHERS } from '../coreUse.js';
 import { lanesOf } from '../lanes.js';
 import { unnoticedLosses } from '../lostWork.js';
 import type { Window } from '../path/pathWalk.js';
 import { overlapSeconds } from '../spans.js';
-import { type Machine, machineOf, stretchOf } from './machine.js';
+import { type Machine, machineOf, stretchOf, wanted } from './machine.js';
 import { Replay } from './replay.js';
 import type { ReplayConditions, ReplayGraph, ReplayResult } from './replayTypes.js';
 
@@ -41,7 +41,7 @@ export function calibrationOf(
   const { first, last, work, squares } = tasksInWindow(trace, window);
   const machine = machineOf(trace, conditions.workers, window);
   if (last < first) return { machine, ratio: 1, around: 0, concurrency: 1, granularity: 0 };
-  const fitted = fit(graph, conditions, machine, work, coreUseOf(trace).saturated > CROWDED);
+  const fitted = fit(graph, conditions, machine, work, coreUseOf(trace));
   const { startup, latency, taskOverhead, schedulerSeconds } = conditions;
   const begin = first - startup - latency - taskOverhead - schedulerSeconds;
   const around =
@@ -78,24 +78,36 @@ function tasksInWindow(
   return { first, last, work, squares };
 }
 
-/** Fits the demand for cores so that simulated tasks take as many seconds in total as recorded. */
+/**
+ * Fits the demand for cores so that simulated tasks take as many seconds in total as recorded: that of other programs, or
+ * else that of a task.
+ */
 function fit(
   graph: ReplayGraph,
   conditions: ReplayConditions,
   seen: Machine,
   work: number,
-  isCrowded: boolean,
+  { saturated, others, concurrency }: CoreUse,
 ): { readonly machine: Machine; readonly replay: ReplayResult } {
   const { workers } = conditions;
+  const areOthers = others >= MIN_OTHERS;
   let machine = seen;
   let replay = new Replay(graph, { ...conditions, stretch: stretchOf(machine, workers) }).run();
   for (let round = 0; round < ROUNDS; round++) {
     const ratio = work / replay.computed;
     // With enough cores, the demand has no effect.
-    const isShort = isCrowded && machine.demand * workers > machine.cores;
+    const isShort = saturated > CROWDED && machine.demand * workers > machine.cores;
     if (!isShort || !(Math.abs(ratio - 1) > CLOSE)) break;
-    machine = { ...machine, demand: machine.demand * ratio };
+    machine = areOthers
+      ? { ...machine, rivals: fittedRivals(machine, concurrency, ratio) }
+      : { ...machine, demand: machine.demand * ratio };
     replay = new Replay(graph, { ...conditions, stretch: stretchOf(machine, workers) }).run();
   }
   return { machine, replay };
+}
+
+/** Returns the rivals with which `running` tasks take `ratio` times as long. */
+function fittedRivals(machine: Machine, running: number, ratio: number): number {
+  const own = wanted(running, machine);
+  return Math.max(0, Math.max(machine.cores, own + machine.rivals) * ratio - own);
 }

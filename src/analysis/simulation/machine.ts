@@ -16,6 +16,8 @@ export interface Machine {
   readonly workers: number;
   /** Cores that one running task uses; below 1 if tasks mostly sleep. */
   readonly demand: number;
+  /** Cores that other programs want, if tasks waited for them. Their number of threads is not known, so it is fitted. */
+  readonly rivals: number;
   /** Seconds from the first submission to the start of the first tasks. */
   readonly startup: number;
   /** HELPER_WASTE, or 0 if workers are not isolates. */
@@ -51,6 +53,7 @@ export function machineOf(trace: Trace, workers: number, window?: Window): Machi
     cores,
     workers,
     demand,
+    rivals: 0,
     startup: window !== undefined && firstStart(trace) < window.start ? 0 : startupSeconds(trace),
     waste: isRemote(trace) ? 0 : HELPER_WASTE,
   };
@@ -78,13 +81,16 @@ export function threadsPerWorker(trace: Trace): number {
 
 /** Returns the factor by which tasks take longer, by the number of `workers` that run a task; see ReplayConditions. */
 export function stretchOf(machine: Machine, workers: number): Float64Array {
-  const { cores, workers: seen } = machine;
+  const { cores, workers: seen, rivals } = machine;
   if (!(cores > 0)) return new Float64Array(0);
-  // More workers than recorded run on more machines of the same kind.
-  const machines = Math.ceil(workers / Math.max(cores, seen));
+  // More workers than recorded run on more machines of the same kind, with the same other programs. A part of a machine is
+  // as full as a whole one, so that no number of workers has more room than the next.
+  const machines = Math.max(1, workers / Math.max(cores, seen));
   return Float64Array.from({ length: workers + 1 }, (_, running) => {
-    const here = running / machines;
-    return Math.max(1, wanted(here, machine) / cores) * memoryStretch(computing(here, machine), cores);
+    // A task runs on one machine.
+    const here = Math.max(Math.min(1, running), running / machines);
+    const crowd = Math.max(1, (wanted(here, machine) + rivals) / cores);
+    return crowd * memoryStretch(computing(here, machine), cores);
   });
 }
 
@@ -94,7 +100,7 @@ export function computing(running: number, { demand }: Pick<Machine, 'demand'>):
 }
 
 /** Returns the cores that `running` tasks use, with their helper threads. */
-function wanted(running: number, { demand, cores, waste: most }: Machine): number {
+export function wanted(running: number, { demand, cores, waste: most }: Machine): number {
   if (demand <= 1) return running * demand;
   const overload = (running * demand) / cores - 1;
   const waste = most * Math.min(1, Math.max(0, overload / FULL_OVERLOAD));
@@ -107,10 +113,12 @@ export function memoryStretch(running: number, cores: number): number {
 }
 
 /** Returns the seconds until `workers` have started. */
-export function startupOf({ cores, workers: seen, startup }: Machine, workers: number): number {
+export function startupOf({ cores, workers: seen, startup, rivals }: Machine, workers: number): number {
   if (!(cores > 0)) return startup;
-  const crowd = (count: number) =>
-    Math.max(1, (Math.min(count, Math.max(cores, seen)) * STARTING_DEMAND + STARTING_PROGRAM) / cores);
+  const crowd = (count: number) => {
+    const starting = Math.min(count, Math.max(cores, seen)) * STARTING_DEMAND;
+    return Math.max(1, (starting + STARTING_PROGRAM + rivals) / cores);
+  };
   return (startup * crowd(workers)) / crowd(seen);
 }
 
