@@ -39,6 +39,21 @@ export const lostWorkers = oncePer((trace: Trace): readonly LostWorker[] => {
   return ids.size === 0 ? [] : new LostWork(trace).find(ids);
 });
 
+/**
+ * Returns the end of each worker by row; NaN for a worker that stayed. The thread of a local scheduler ends with the task
+ * run that it lost, and its end is not recorded. Computed once per trace.
+ */
+export const workerEnds = oncePer(({ tasks, workers, strings }: Trace): Float64Array => {
+  const ends = workers.stopped.slice();
+  for (let row = 0; row < tasks.length; row++) {
+    const worker = tasks.worker[row]!;
+    if (tasks.state[row] !== TASK_LOST || worker < 0 || !Number.isNaN(ends[worker]!)) continue;
+    const address = workers.address[worker]!;
+    if (address < 0 || strings.get(address) === '') ends[worker] = tasks.acknowledged[row]!;
+  }
+  return ends;
+});
+
 /** A time in which no task ran, because the loss of a worker had not been noticed. */
 export interface UnnoticedLoss extends Span {
   /** Row of workers. */

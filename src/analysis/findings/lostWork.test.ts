@@ -141,4 +141,54 @@ describe('lost work', () => {
     const replaced = { workers: [...workers, { name: 'w2', started: 3 }], tasks: [...tasks, joined] };
     assert.ok(codesOf(replaced).includes('worker-skew'));
   });
+
+  /** Two workers run tasks of a second. Each is lost and replaced, one at 6 s and one at 8 s, until the run ends at 20 s. */
+  const replacedOften = (): SyntheticSpec => {
+    const lives = [
+      { name: 'w0', started: 0, stopped: 8 },
+      { name: 'w1', started: 0, stopped: 6 },
+      { name: 'w2', started: 6, stopped: 16 },
+      { name: 'w3', started: 8, stopped: 20 },
+      { name: 'w4', started: 16, stopped: 20 },
+    ];
+    const tasks = lives.flatMap(({ name, started, stopped }) =>
+      Array.from({ length: stopped - started - (name === 'w3' ? 1 : 3) }, (_, i) => ({
+        key: `map-${name}${i}`,
+        worker: name,
+        ready: 0,
+        submitted: 0,
+        dispatched: started + i,
+        started: started + i,
+        stopped: started + i + 1,
+      })),
+    );
+    return { workers: lives, tasks };
+  };
+
+  it('does not call a worker overloaded because the others were lost before it began, or replaced after', () => {
+    assert.ok(!codesOf(replacedOften()).includes('worker-skew'));
+  });
+
+  it('knows that the thread of a local scheduler ended with the task that it lost', () => {
+    const task = (worker: string, i: number) => ({
+      key: `map-${worker}${i}`,
+      worker,
+      ready: 0,
+      submitted: 0,
+      received: i,
+      dispatched: i,
+      started: i,
+      stopped: i + 1,
+    });
+    const lost = { ...task('w0', 3), key: 'bad-0', started: Number.NaN, stopped: Number.NaN };
+    const spec = (state: 'lost' | 'cancelled'): SyntheticSpec => ({
+      tasks: [
+        ...[0, 1, 2].map((i) => task('w0', i)),
+        { ...lost, state, acknowledged: 3.1 },
+        ...[0, 1, 2, 3, 4, 5, 6, 7].map((i) => ({ ...task('w1', i), dispatched: 0, received: 0 })),
+      ],
+    });
+    assert.ok(codesOf(spec('cancelled')).includes('worker-skew'));
+    assert.ok(!codesOf(spec('lost')).includes('worker-skew'));
+  });
 });
