@@ -191,4 +191,41 @@ describe('lost work', () => {
     assert.ok(codesOf(spec('cancelled')).includes('worker-skew'));
     assert.ok(!codesOf(spec('lost')).includes('worker-skew'));
   });
+
+  /** A task that ended with its worker three times. */
+  const dead = (): SyntheticSpec => ({
+    workers: [{ name: 'w0' }],
+    events: [
+      { time: 2, worker: 'w0', topic: 'worker-restarted', text: 'Its heap needed more than 1 MB.' },
+      { time: 6, worker: 'w0', topic: 'worker-restarted', text: 'Its heap needed more than 2 MB.' },
+      { time: 6, worker: 'w0', topic: 'worker-paused', text: 'w0' },
+    ],
+    tasks: [2, 4, 6].map((acknowledged, i) => ({
+      key: 'load-0',
+      worker: 'w0',
+      attempt: i + 1,
+      started: Number.NaN,
+      stopped: Number.NaN,
+      submitted: 0,
+      ready: acknowledged - 2,
+      dispatched: acknowledged - 2,
+      acknowledged,
+      state: 'lost' as const,
+    })),
+  });
+
+  it('names the task that died with each of its workers, and the last reason, even if no task has a result', () => {
+    const [own, ...others] = findings(syntheticTrace(dead()));
+    assert.deepEqual(others, []);
+    assert.equal(own?.title, "'load' died 3 times with its worker and has no result");
+    assert.equal(own.evidence.text, 'The last time: Its heap needed more than 2 MB.');
+    assert.deepEqual([own.seconds, own.evidence.tasks], [6, ['load-0']]);
+    const { tasks = [], ...rest } = dead();
+    const beside = { key: 'add-0', worker: 'w1', started: 0, stopped: 4 };
+    assert.ok(codesOf({ ...rest, tasks: [...tasks, beside] }).includes('lost-work'));
+    // The fourth run has a result.
+    const again = { key: 'load-0', worker: 'w1', attempt: 4, started: 6, stopped: 7, dispatched: 6 };
+    for (const { title } of findings(syntheticTrace({ ...rest, tasks: [...tasks, again] })))
+      assert.doesNotMatch(title, /no result/);
+  });
 });

@@ -26,7 +26,7 @@ export interface Summary {
   /** Sentences about tasks that had not ended when a client or cluster closed. */
   readonly cutOff: readonly string[];
   readonly computations: number;
-  /** Seconds from the first submission to the last result; null if no task ran. */
+  /** Seconds from the first submission to the last result, or to the end of the last run if no task has a result; null if no task ran. */
   readonly makespan: number | null;
   /** Sum of the durations of all tasks. */
   readonly computed: number;
@@ -83,8 +83,9 @@ export interface LongPole {
   }[];
 }
 
-/** A state of `trace.tasks`, and its index in `totals.states`. */
+/** States of `trace.tasks`, and their indices in `totals.states`. */
 const ERRED = 1;
+const LOST = 3;
 /** Maximum number of parts of the long pole. */
 const MAX_PARTS = 20;
 
@@ -104,7 +105,7 @@ export function summarise(trace: Trace): Summary {
     tasks: { memory, erred, cancelled, lost, retried: erred === 0 ? 0 : retriedRuns(trace) },
     cutOff: cutOffTexts(trace),
     computations: computationCount(trace),
-    makespan: ran ? path.makespan : null,
+    makespan: ran ? path.makespan : timeOfLostRuns(trace),
     computed: [...prefixes.values()].reduce((sum, { seconds }) => sum + seconds, 0),
     workers: ran ? workersOf(trace, path) : [],
     prefixes: [...prefixes.values()]
@@ -149,6 +150,17 @@ function retriedRuns({ tasks }: Trace): number {
     again.add(id);
   }
   return retried;
+}
+
+/** Returns the seconds from the first submission to the end of the last run of tasks that ended with their worker. */
+function timeOfLostRuns({ tasks }: Trace): number | null {
+  let [start, stop] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (let row = 0; row < tasks.length; row++) {
+    if (tasks.state[row] !== LOST) continue;
+    start = Math.min(start, tasks.submitted[row]!);
+    stop = Math.max(stop, tasks.acknowledged[row]!);
+  }
+  return stop >= start ? stop - start : null;
 }
 
 function workersOf(trace: Trace, { start, stop }: CriticalPath): WorkerSummary[] {

@@ -115,7 +115,7 @@ function partText({ kind, prefix, behind }: Part): string {
 
 function findingLines({ findings, makespan, nothingFound }: Summary): string[] {
   if (makespan === null) return [];
-  if (findings.length === 0) return [nothingFound];
+  if (findings.length === 0) return nothingFound === '' ? [] : [nothingFound];
   return findings.flatMap(({ title, seconds, confidence, evidence, advice }, i) => {
     const lines = findingText(i + 1, { title, seconds, confidence, evidence: evidence.text, advice });
     return i < FULL_FINDINGS ? lines : lines.slice(0, 1);
