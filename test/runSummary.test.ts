@@ -72,3 +72,19 @@ test('the summary of a run whose tasks all died with their worker has a duration
   assert.match(text, /\nfindings {3}1\. 'a' died 3 times with its worker and has no result/);
   assert.match(text, /The last time: The worker thread ended with exit code 7\./);
 });
+
+test('the summary of a run in which no task ended says how often workers ended, and why', () => {
+  const text = 'Its memory of 10 MB exceeds the limit of 5 MB.';
+  const trace = syntheticTrace({
+    workers: [{ name: 'w0' }],
+    events: ['worker-restarted', 'worker-lost', 'worker-paused'].map((topic, time) => ({
+      time,
+      worker: 'w0',
+      topic,
+      text: topic === 'worker-restarted' ? text : topic,
+    })),
+  });
+  const expected = `No task ended, because its workers ended 2 times. The first reason: ${text}`;
+  assert.equal(summarise(trace).noTaskEnded, expected);
+  assert.ok(summaryText(summarise(trace)).replaceAll(/\s+/g, ' ').includes(`lost ${expected}`));
+});

@@ -11,6 +11,7 @@ import {
   speedups,
 } from '../../api/analysis.js';
 import type { Trace } from '../../api/trace.js';
+import { countText } from '../../base/words.js';
 
 /** Times in seconds, sizes in bytes, shares from 0 to 1. */
 export interface Summary {
@@ -25,6 +26,8 @@ export interface Summary {
   };
   /** Sentences about tasks that had not ended when a client or cluster closed. */
   readonly cutOff: readonly string[];
+  /** Sentence about workers that ended, if they did and no run of a task was recorded; else null. */
+  readonly noTaskEnded: string | null;
   readonly computations: number;
   /** Seconds from the first submission to the last result, or to the end of the last run if no task has a result; null if no task ran. */
   readonly makespan: number | null;
@@ -86,11 +89,14 @@ export interface LongPole {
 /** States of `trace.tasks`, and their indices in `totals.states`. */
 const ERRED = 1;
 const LOST = 3;
+/** Topics of events about workers that ended. */
+const WORKER_ENDS = ['worker-lost', 'worker-restarted'];
 /** Maximum number of parts of the long pole. */
 const MAX_PARTS = 20;
 
 export function summarise(trace: Trace): Summary {
-  const { states, prefixes, pairs, spilled } = trace.totals;
+  const { totals } = trace;
+  const { states, prefixes, pairs, spilled } = totals;
   const path = criticalPath(trace);
   const found = findings(trace);
   const ran = path.makespan >= 0;
@@ -104,6 +110,7 @@ export function summarise(trace: Trace): Summary {
   return {
     tasks: { memory, erred, cancelled, lost, retried: erred === 0 ? 0 : retriedRuns(trace) },
     cutOff: cutOffTexts(trace),
+    noTaskEnded: trace.tasks.length === 0 ? endsOfWorkers(trace) : null,
     computations: computationCount(trace),
     makespan: ran ? path.makespan : timeOfLostRuns(trace),
     computed: [...prefixes.values()].reduce((sum, { seconds }) => sum + seconds, 0),
@@ -138,6 +145,16 @@ function cutOffTexts({ events, strings }: Trace): string[] {
   return Array.from(events.text, (text) => strings.get(text)).filter(
     (_text, row) => strings.get(events.topic[row]!) === 'tasks-cut-off',
   );
+}
+
+/** Returns how often workers ended, and why the first did; null if none ended. */
+function endsOfWorkers({ events, strings }: Trace): string | null {
+  const reasons = Array.from(events.text, (text) => strings.get(text)).filter((_text, row) =>
+    WORKER_ENDS.includes(strings.get(events.topic[row]!)),
+  );
+  const [first] = reasons;
+  if (first === undefined) return null;
+  return `No task ended, because its workers ended ${countText(reasons.length, 'time')}. The first reason: ${first}`;
 }
 
 /** Returns the number of failed runs that another run of the same task followed. */

@@ -22,6 +22,7 @@ export function summaryText(summary: Summary): string {
   const lines = [
     ...labelled('tasks', [tasksText(summary)]),
     ...labelled('cut off', summary.cutOff),
+    ...labelled('lost', summary.noTaskEnded === null ? [] : [summary.noTaskEnded]),
     ...labelled('workers', workerLines(summary.workers)),
     ...labelled('prefixes', prefixLines(summary)),
     ...labelled('moved', summary.moved === null ? [] : [movedText(summary.moved)]),
