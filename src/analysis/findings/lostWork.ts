@@ -1,6 +1,6 @@
 import { bytesText, countText, secondsText } from '../../base/words.js';
 import { diedTasks, reasonOfLoss } from '../diedTasks.js';
-import { type LostWorker, lostWorkers } from '../lostWork.js';
+import { type LostWorker, lostWorkers, replacedWorkers } from '../lostWork.js';
 import { TimeBins } from '../timeBins.js';
 import { BINS, type Facts, type Finding, type Rule } from './finding.js';
 
@@ -144,15 +144,24 @@ function lastMemory({ trace }: Facts, { row: lost, time }: End): { held: number;
 
 /**
  * Returns seconds of the critical path. If the path computes a task, its time counts if the task was a repetition. If
- * the path waits, the time counts by the share of the threads that repeated a task or ran a task that was lost later.
+ * the path waits until a lost worker is replaced, all of it counts. If it waits otherwise, the time counts by the share of the threads that repeated a task or ran a task that was lost later.
  */
 function lostSeconds(facts: Facts, lost: readonly LostWorker[]): number {
-  const { kind, start, stop, length } = facts.path.columns;
+  const { kind, start, stop, worker, behind, length } = facts.path.columns;
   const [compute, recomputed] = [facts.kindNumber('compute'), facts.kindNumber('recomputed')];
+  const [waiting, starting] = [facts.kindNumber('waiting for a worker'), facts.kindNumber('worker start')];
+  const replaced = replacedWorkers(facts.trace);
+  const gone = new Set(replaced);
+  const { started } = facts.trace.workers;
   const wastedUntil = wastedSeconds(facts, lost);
   let seconds = 0;
   for (let part = 0; part < length; part++) {
-    if (kind[part] === recomputed) seconds += stop[part]! - start[part]!;
+    const isReplacement =
+      (kind[part] === waiting && behind[part]! < 0 && worker[part]! >= 0 && gone.has(worker[part]!)) ||
+      (kind[part] === starting &&
+        (replaced[worker[part]!] ?? -1) >= 0 &&
+        start[part]! >= started[worker[part]!]!);
+    if (kind[part] === recomputed || isReplacement) seconds += stop[part]! - start[part]!;
     else if (kind[part] !== compute) seconds += wastedUntil(stop[part]!) - wastedUntil(start[part]!);
   }
   return seconds;

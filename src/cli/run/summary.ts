@@ -72,6 +72,8 @@ export interface PrefixSummary {
 }
 
 export interface LongPole {
+  /** Names of lost workers, if the parts that wait for a worker without `behind` wait until these are replaced. */
+  readonly replaced: readonly string[];
   /** Duration of the run with unlimited workers. */
   readonly floor: number;
   readonly byKind: CriticalPath['byKind'];
@@ -90,7 +92,10 @@ export interface LongPole {
 const ERRED = 1;
 const LOST = 3;
 /** Topics of events about workers that ended. */
-const WORKER_ENDS = ['worker-lost', 'worker-restarted'];
+const WORKER_LOST = 'worker-lost';
+const WORKER_ENDS = [WORKER_LOST, 'worker-restarted'];
+/** Kind of a part of the critical path. */
+const WAITING = 'waiting for a worker';
 /** Maximum number of parts of the long pole. */
 const MAX_PARTS = 20;
 
@@ -126,7 +131,7 @@ export function summarise(trace: Trace): Summary {
       }))
       .sort((a, b) => b.computed - a.computed),
     moved: recordsTransfers(trace) || moved.shuffled > 0 || moved.spilled > 0 ? moved : null,
-    longPole: ran ? longPoleOf(path) : null,
+    longPole: ran ? longPoleOf(path, lostNames(trace)) : null,
     findings: found,
     nothingFound: found.length === 0 ? nothingFoundIn(trace) : '',
     speedups: speedups(trace),
@@ -211,7 +216,15 @@ function threadsOf({ workers, tasks: { worker, thread, length } }: Trace): Float
   return workers.threads.map((count, row) => Math.max(1, count || 0, used[row]!.size));
 }
 
-function longPoleOf(path: CriticalPath): LongPole {
+/** Returns the names of lost workers. */
+function lostNames({ events, workers, strings }: Trace): ReadonlySet<string> {
+  const lost = Array.from(events.worker).filter(
+    (worker, row) => worker >= 0 && strings.get(events.topic[row]!) === WORKER_LOST,
+  );
+  return new Set(lost.map((worker) => (workers.name[worker]! < 0 ? '' : strings.get(workers.name[worker]!))));
+}
+
+function longPoleOf(path: CriticalPath, lost: ReadonlySet<string>): LongPole {
   const parts = path
     .summary()
     .head(MAX_PARTS)
@@ -221,5 +234,11 @@ function longPoleOf(path: CriticalPath): LongPole {
       behind: Behind === null ? null : String(Behind),
       seconds: Number(seconds),
     }));
-  return { floor: path.floor, byKind: path.byKind, byPrefix: path.byPrefix, parts };
+  // The objects of the parts take time and memory, so they are made only if a worker was lost.
+  const awaited = (lost.size === 0 ? [] : path.parts).filter(
+    ({ kind, behind }) => kind === WAITING && behind === undefined,
+  );
+  const names = [...new Set(awaited.map(({ worker = '' }) => worker))];
+  const replaced = names.every((name) => lost.has(name)) ? names.sort() : [];
+  return { replaced, floor: path.floor, byKind: path.byKind, byPrefix: path.byPrefix, parts };
 }

@@ -21,6 +21,7 @@ const SUMMARY: Summary = {
   ],
   moved: { betweenWorkers: 12_300_000, shuffled: 0, toWorkers: 0, toProgram: 1200, spilled: 0 },
   longPole: {
+    replaced: [],
     floor: 0.131,
     byKind: [{ kind: 'compute', seconds: 2.1 }],
     byPrefix: [{ prefix: 'countPrimes', seconds: 2.1, parts: [{ kind: 'compute', seconds: 2.1 }] }],
@@ -123,4 +124,14 @@ test('no line is wider than 80 columns for any names', () => {
       for (const line of text.split('\n')) assert.ok(line.length <= 80, line);
     }),
   );
+});
+
+test('a wait until lost workers are replaced names the worker', () => {
+  const part = { kind: 'waiting for a worker', prefix: null, behind: null, seconds: 1 };
+  const longPole = { floor: 1, byKind: [], byPrefix: [], parts: [part] };
+  const textOf = (replaced: readonly string[]): string =>
+    summaryText({ ...SUMMARY, longPole: { ...longPole, replaced } });
+  assert.match(textOf(['worker-0']), /1 s {2}waiting until worker-0 was replaced after its loss\n/);
+  assert.match(textOf(['worker-0', 'worker-1']), /1 s {2}waiting until 2 lost workers were replaced\n/);
+  assert.match(textOf([]), /1 s {2}waiting for a worker\n/);
 });
