@@ -140,6 +140,16 @@ describe('lost work', () => {
     const joined = { key: 'map-2', worker: 'w2', started: 3.2, stopped: 3.3, ready: 3, dispatched: 3.2 };
     const replaced = { workers: [...workers, { name: 'w2', started: 3 }], tasks: [...tasks, joined] };
     assert.ok(codesOf(replaced).includes('worker-skew'));
+    // A worker that replaces a lost one has its name, and was not idle while its process started.
+    const late = { ...joined, started: 9, stopped: 13, dispatched: 9 };
+    const starting = (topic: string): readonly string[] => {
+      const events = [{ time: 2.5, worker: 'w1', topic, text: 'The process ended.' }];
+      const trace = syntheticTrace({ workers: replaced.workers, events, tasks: [...tasks, late] });
+      trace.workers.name[1] = trace.workers.name[0]!;
+      return findings(trace).map(({ code }) => code);
+    };
+    assert.ok(starting('worker-removed').includes('worker-skew'));
+    assert.ok(!starting('worker-lost').includes('worker-skew'));
   });
 
   /** Two workers run tasks of a second. Each is lost and replaced, one at 6 s and one at 8 s, until the run ends at 20 s. */

@@ -1,5 +1,5 @@
 import { percentText, secondsText } from '../../base/words.js';
-import { lostWorkers, workerEnds } from '../lostWork.js';
+import { lostWorkers, replacedWorkers, workerEnds } from '../lostWork.js';
 import { profilerSeconds } from '../profilerStarts.js';
 import { overlapSeconds, type Span } from '../spans.js';
 import { coveredSeconds } from '../workerBalance.js';
@@ -158,16 +158,20 @@ function stretches(start: number, stop: number, ...times: Float64Array[]): [from
 
 /**
  * Returns for each lane the time from which its thread could run tasks. A worker that joined late, or that was still
- * starting when its first task was sent, was not idle before that time.
+ * starting when its first task was sent, was not idle before that time. A worker that replaces a lost one is recorded
+ * before its process starts.
  */
 function threadBegins({ trace, lanes, firstStart }: Facts): Float64Array {
   const { tasks, workers } = trace;
+  const replaced = replacedWorkers(trace);
   return Float64Array.from({ length: lanes.count }, (_, lane) => {
     const row = lanes.spans.rows[lanes.offsets[lane]!]!;
     const worker = lanes.worker[lane]!;
     // The start of a worker is NaN if it is not recorded.
     const made = Math.max(firstStart, worker < 0 ? firstStart : workers.started[worker]! || firstStart);
-    const wasStarting = tasks.dispatched[row]! <= (made > firstStart ? made + STARTING : firstStart);
+    const wasStarting =
+      (replaced[worker] ?? -1) >= 0 ||
+      tasks.dispatched[row]! <= (made > firstStart ? made + STARTING : firstStart);
     return wasStarting ? Math.max(made, tasks.started[row]!) : made;
   });
 }
