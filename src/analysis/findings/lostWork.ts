@@ -2,6 +2,7 @@ import { bytesText, countText, secondsText } from '../../base/words.js';
 import { diedTasks, reasonOfLoss } from '../diedTasks.js';
 import { type LostWorker, lostWorkers, replacedWorkers } from '../lostWork.js';
 import { TimeBins } from '../timeBins.js';
+import { firstStarts } from '../workerStarts.js';
 import { BINS, type Facts, type Finding, type Rule } from './finding.js';
 
 /** Share of the memory limit above which a lack of memory probably ended the worker. */
@@ -174,7 +175,7 @@ function wastedSeconds(facts: Facts, lost: readonly LostWorker[]): (time: number
   const [again, cut] = [new TimeBins(start, stop, BINS), new TimeBins(start, stop, BINS)];
   for (const worker of lost) {
     for (const row of worker.again) again.add(started[row]!, stopped[row]!);
-    for (const from of idleStarts(facts, worker)) cut.add(from, worker.removed);
+    for (const from of idleStarts(facts, worker)) cut.add(from, missingUntil(facts, worker));
   }
   const [repeating, cutOff] = [again.means(), cut.means()];
   const sums = new Float64Array(BINS + 1);
@@ -189,6 +190,13 @@ function wastedSeconds(facts: Facts, lost: readonly LostWorker[]): (time: number
     const bin = Math.min(BINS - 1, Math.floor(at));
     return sums[bin]! + (at - bin) * (sums[bin + 1]! - sums[bin]!);
   };
+}
+
+/** Returns the time until which the threads of a lost worker were missing: its removal, or the first task of its replacement. */
+function missingUntil({ trace }: Facts, { row, removed }: LostWorker): number {
+  const next = replacedWorkers(trace).indexOf(row);
+  const begun = next < 0 ? removed : firstStarts(trace)[next]!;
+  return Number.isFinite(begun) ? Math.max(removed, begun) : removed;
 }
 
 /**
