@@ -257,6 +257,19 @@ describe('longpole run, if the program does not end normally,', () => {
     );
   });
 
+  it('does not say that nothing was recorded if the program exits before its first task ends', async () => {
+    const script = program(
+      'early.mjs',
+      `import { connect } from 'longpole';
+      const client = await connect({ workers: 1 });
+      client.submit(() => new Promise(() => undefined));
+      setImmediate(() => process.exit(3));`,
+    );
+    const { code, stderr } = await run(script);
+    assert.equal(code, 3);
+    assert.match(stderr, /exit code 3\ntasks {6}0 done in 1 computation\n/);
+  });
+
   it('prints that nothing was recorded if the program ran no tasks, and passes input on', async () => {
     const script = program('plain.mjs', 'process.stdin.pipe(process.stdout);');
     const child = spawn(process.execPath, [COMMAND, 'run', script], { cwd: folder });
@@ -312,6 +325,7 @@ describe('longpole run, if the program does not end normally,', () => {
       [['--nonsense', script], /unknown option '--nonsense'/],
       [['--workers', '0', script], /expected a whole number from 1/],
       [['--memory-limit', 'much', script], /expected a size such as "2 GB"/],
+      [['--memory-limit', '300', script], /at least 1 MB \(a number without a unit is in bytes\)/],
       [['--trace', 'never.mjs/x', script], /cannot be written.*ERR_LONGPOLE_TRACE_FILE/],
       [['--json', 'never.mjs/x/y.json', script], /cannot be written/],
     ] as const) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect } from 'longpole';
-import { getMultiprocessing } from 'longpole/local';
+import { getMultiprocessing, getThreaded } from 'longpole/local';
 import { observeProgram } from 'longpole/trace';
 import { timeByPrefix } from '#internal/analysis/timeByPrefix.js';
 import { summarise } from '#internal/cli/run/summary.js';
@@ -57,4 +57,34 @@ test('the summary of a cluster without transfers prints 0 moved bytes', async ()
   const inc = (x: number): number => x + 1;
   assert.equal(await client.submit(inc, 1).result(), 2);
   assert.match(summaryText(summarise(client.trace)), /\nmoved {6}0 B between workers/);
+});
+
+test('the summary of a run whose tasks all died with their worker has a duration, and says which task and why', async () => {
+  const live = new LiveTrace();
+  const stop = observeProgram(live);
+  const boom = (): void => process.exit(7);
+  await assert.rejects(getThreaded({ a: [boom] }, 'a', { numWorkers: 1 }), {
+    code: 'ERR_LONGPOLE_KILLED_WORKER',
+  });
+  stop();
+  const text = summaryText(summarise(live.snapshot()));
+  assert.match(text, /^tasks {6}0 done, 3 lost with their worker in 1 computation; 0 µs of work in\s+\d/);
+  assert.match(text, /\nfindings {3}1\. 'a' died 3 times with its worker and has no result/);
+  assert.match(text, /The last time: The worker thread ended with exit code 7\./);
+});
+
+test('the summary of a run in which no task ended says how often workers ended, and why', () => {
+  const text = 'Its memory of 10 MB exceeds the limit of 5 MB.';
+  const trace = syntheticTrace({
+    workers: [{ name: 'w0' }],
+    events: ['worker-restarted', 'worker-lost', 'worker-paused'].map((topic, time) => ({
+      time,
+      worker: 'w0',
+      topic,
+      text: topic === 'worker-restarted' ? text : topic,
+    })),
+  });
+  const expected = `No task ended, because its workers ended 2 times. The first reason: ${text}`;
+  assert.equal(summarise(trace).noTaskEnded, expected);
+  assert.ok(summaryText(summarise(trace)).replaceAll(/\s+/g, ' ').includes(`lost ${expected}`));
 });

@@ -10,6 +10,9 @@ import { gapsBetween, type Span } from './spans.js';
 /** Seconds after which the loss of a worker is noticed at the latest: Dask's default of `scheduler.worker-ttl`. */
 const MAX_UNNOTICED = 300;
 
+/** Largest number of seconds between the removal of a worker and the start of the one that replaces it. */
+const REPLACED = 1;
+
 /** A lost worker with needed results or running tasks. */
 export interface LostWorker {
   /** Row of workers. */
@@ -37,6 +40,40 @@ export const lostWorkers = oncePer((trace: Trace): readonly LostWorker[] => {
   const ids = new Set<number>();
   for (let row = 0; row < length; row++) if (attempt[row]! > 1) ids.add(id[row]!);
   return ids.size === 0 ? [] : new LostWork(trace).find(ids);
+});
+
+/**
+ * Returns the end of each worker by row; NaN for a worker that stayed. The thread of a local scheduler ends with the task
+ * run that it lost, and its end is not recorded. Computed once per trace.
+ */
+export const workerEnds = oncePer(({ tasks, workers, strings }: Trace): Float64Array => {
+  const ends = workers.stopped.slice();
+  for (let row = 0; row < tasks.length; row++) {
+    const worker = tasks.worker[row]!;
+    if (tasks.state[row] !== TASK_LOST || worker < 0 || !Number.isNaN(ends[worker]!)) continue;
+    const address = workers.address[worker]!;
+    if (address < 0 || strings.get(address) === '') ends[worker] = tasks.acknowledged[row]!;
+  }
+  return ends;
+});
+
+/**
+ * Returns by row of workers the lost worker that it replaced: one with the same name that was lost shortly before its
+ * start; -1 if there is none. Computed once per trace.
+ */
+export const replacedWorkers = oncePer(({ workers, events, strings }: Trace): Int32Array => {
+  const replaced = new Int32Array(workers.length).fill(-1);
+  const lost = new Set<number>();
+  for (let row = 0; row < events.length; row++)
+    if (strings.get(events.topic[row]!) === WORKER_LOST) lost.add(events.worker[row]!);
+  const last = new Map<number, number>();
+  for (let row = 0; row < workers.length; row++) {
+    const before = last.get(workers.name[row]!) ?? -1;
+    const delay = before < 0 ? Number.NaN : Math.abs(workers.started[row]! - workers.stopped[before]!);
+    if (lost.has(before) && delay <= REPLACED) replaced[row] = before;
+    last.set(workers.name[row]!, row);
+  }
+  return replaced;
 });
 
 /** A time in which no task ran, because the loss of a worker had not been noticed. */

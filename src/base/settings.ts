@@ -77,8 +77,8 @@ const SETTINGS: { readonly [N in SettingName]: Setting<Settings[N]> } = {
   processes: flag(false),
   'memory-limit': {
     default: undefined,
-    read: readBytes,
-    expected: 'a size such as "2 GB" or a number of bytes',
+    read: readMemoryLimit,
+    expected: 'a size such as "2 GB", at least 1 MB (a number without a unit is in bytes), or 0 for no limit',
   },
   'memory-target': share(0.6),
   'memory-spill': share(0.7),
@@ -135,6 +135,17 @@ export function unknownSetting(name: string, where: string): LongpoleError {
 /** Returns seconds from a number or a text such as `10ms`, `1.5 s`, `2min`, `1h`; undefined for invalid values. */
 export function readDuration(value: unknown): number | undefined {
   return readQuantity(value, { '': 1, us: 1e-6, µs: 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600 });
+}
+
+/** No worker starts with less; such a limit lacks its unit. */
+const LEAST_MEMORY = 1e6;
+
+/** Returns the bytes of a worker's memory limit, 0 for no limit; undefined for values with which no worker can start. */
+export function readMemoryLimit(value: unknown): number | undefined {
+  const bytes = readBytes(value);
+  if (bytes === undefined || bytes >= LEAST_MEMORY) return bytes;
+  // A share such as 0.5, as in Dask, is less than a byte.
+  return Number.parseFloat(String(value)) === 0 ? 0 : undefined;
 }
 
 /** Returns bytes from a number or a text such as `512 MiB`, `2GB`, `1e9`; undefined for invalid values. */

@@ -17,8 +17,12 @@ export function bytesText(bytes: number): string {
   return `${short(value)} ${UNITS[unit]}`;
 }
 
-/** Returns e.g. `1120 MB` or `0.4 MB`. All sizes have the same unit, so that a size can be compared with a limit. */
+/**
+ * Returns e.g. `1120 MB` or `0.4 MB`. All sizes have the same unit, so that a size can be compared with a limit, except
+ * those that would be `0.0 MB`.
+ */
 export function megabytes(bytes: number): string {
+  if (bytes > 0 && bytes < 0.05e6) return bytesText(bytes);
   return `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB`;
 }
 

@@ -245,8 +245,8 @@ const NOTHING_IN_TIME =
   'nothing was recorded: it is written every quarter of a second, when the program\n' +
   'returns to its event loop.';
 
-function isEmpty({ tasks, cutOff }: Summary): boolean {
-  return cutOff.length + tasks.memory + tasks.erred + tasks.cancelled + tasks.lost === 0;
+function isEmpty({ tasks, cutOff, computations }: Summary): boolean {
+  return computations + cutOff.length + tasks.memory + tasks.erred + tasks.cancelled + tasks.lost === 0;
 }
 
 async function writeJson(file: string, ended: Ended, summary: Summary, trace?: string): Promise<void> {

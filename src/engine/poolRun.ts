@@ -211,7 +211,7 @@ class PoolRun implements RunHandler {
     const idle = this.#scheduler.state.workers.get(index)?.seceded.size === 0 ? 'none' : 'seceded';
     const blame = running === undefined ? 'unknown' : running < 0 ? idle : running;
     if (blame === 'none' && ++this.#idleDeaths >= MAX_IDLE_DEATHS) throw idleDeathsError(isolate.name, cause);
-    this.#observers.workerRemoved(index);
+    this.#observers.workerRemoved(index, cause.message);
     if (typeof blame === 'number') this.#observers.taskLost(index, blame);
     this.#observers.tick();
     const instructions = this.#scheduler.handle({ type: 'worker-removed', worker: index, blame });

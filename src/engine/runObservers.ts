@@ -1,6 +1,7 @@
 // The observers of one run, called in order. Work that no observer needs is skipped.
 import type { ClusterObserver } from '../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../protocol/completionLog.js';
+import { WORKER_LOST } from '../protocol/eventTopics.js';
 import type { RunObserver } from '../protocol/runObserver.js';
 import type { Place, RunView } from './runView.js';
 import type { SchedulerState } from './scheduler/schedulerState.js';
@@ -95,9 +96,11 @@ export class RunObservers {
   }
 
   /** Tasks do not run any more whose worker has ended. */
-  workerRemoved(worker: number): void {
+  workerRemoved(worker: number, text: string): void {
     const { running } = this.#run;
     for (const id of [...running]) if (this.#state.location[id] === worker) running.delete(id);
+    const event = { time: this.#clock(), worker, topic: WORKER_LOST, text };
+    if (this.records) this.#notify((observer) => observer.event?.(event));
   }
 
   /** Records a task that ended without a report of its worker. `state`: see TaskRecorder.lost. */

@@ -4,6 +4,8 @@
 export const STEALING = 'stealing';
 /** The worker has ended, or its connection, before it handed over its results. */
 export const WORKER_LOST = 'worker-lost';
+/** The thread of a worker has ended, and another one took its place. The results of the worker remain. */
+export const WORKER_RESTARTED = 'worker-restarted';
 /** The memory of a worker's process is short, and no longer short. */
 export const WORKER_PAUSED = { begin: 'worker-paused', end: 'worker-unpaused' } as const;
 /** A worker of threads has no room for results, and has room again. */

@@ -276,7 +276,8 @@ test('LocalCluster.start rejects invalid options', async () => {
   const invalid = { code: 'ERR_LONGPOLE_INVALID_ARGUMENT' };
   await assert.rejects(LocalCluster.start({ workers: 0 }), invalid);
   await assert.rejects(LocalCluster.start({ workers: 1.5 }), invalid);
-  await assert.rejects(LocalCluster.start({ memoryLimit: 'much' }), invalid);
+  for (const memoryLimit of ['much', 300, 0.5])
+    await assert.rejects(LocalCluster.start({ memoryLimit }), invalid);
   await assert.rejects(LocalCluster.start({ allowedFailures: 0 }), invalid);
   await assert.rejects(LocalCluster.start({ workers: 1, lifetime: 0 }), invalid);
   await assert.rejects(Reflect.apply(LocalCluster.start, LocalCluster, [{ processes: 'yes' }]), invalid);

@@ -88,7 +88,11 @@ const MIN_SECONDS = 10e-3;
 export function findings(trace: Trace): readonly Finding[] {
   checkArgument('findings(): trace', trace, TRACE);
   const facts = new Facts(trace);
-  if (!(facts.makespan > 0)) return [];
+  if (!(facts.makespan > 0)) {
+    // No task ended, but tasks may have died with their workers.
+    const died = lostWork(facts);
+    return died === undefined ? [] : [died];
+  }
   const found = foundBy(RULES, facts);
   const shared = foundBy([otherPrograms], facts);
   if (found.length + shared.length === 0) return foundBy([workerBound], facts);

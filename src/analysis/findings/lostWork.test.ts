@@ -140,5 +140,189 @@ describe('lost work', () => {
     const joined = { key: 'map-2', worker: 'w2', started: 3.2, stopped: 3.3, ready: 3, dispatched: 3.2 };
     const replaced = { workers: [...workers, { name: 'w2', started: 3 }], tasks: [...tasks, joined] };
     assert.ok(codesOf(replaced).includes('worker-skew'));
+    // A worker that replaces a lost one has its name, and was not idle while its process started.
+    const late = { ...joined, started: 9, stopped: 13, dispatched: 9 };
+    const starting = (topic: string): readonly string[] => {
+      const events = [{ time: 2.5, worker: 'w1', topic, text: 'The process ended.' }];
+      const trace = syntheticTrace({ workers: replaced.workers, events, tasks: [...tasks, late] });
+      trace.workers.name[1] = trace.workers.name[0]!;
+      return findings(trace).map(({ code }) => code);
+    };
+    assert.ok(starting('worker-removed').includes('worker-skew'));
+    assert.ok(!starting('worker-lost').includes('worker-skew'));
+  });
+
+  /** Two workers run tasks of a second. Each is lost and replaced, one at 6 s and one at 8 s, until the run ends at 20 s. */
+  const replacedOften = (): SyntheticSpec => {
+    const lives = [
+      { name: 'w0', started: 0, stopped: 8 },
+      { name: 'w1', started: 0, stopped: 6 },
+      { name: 'w2', started: 6, stopped: 16 },
+      { name: 'w3', started: 8, stopped: 20 },
+      { name: 'w4', started: 16, stopped: 20 },
+    ];
+    const tasks = lives.flatMap(({ name, started, stopped }) =>
+      Array.from({ length: stopped - started - (name === 'w3' ? 1 : 3) }, (_, i) => ({
+        key: `map-${name}${i}`,
+        worker: name,
+        ready: 0,
+        submitted: 0,
+        dispatched: started + i,
+        started: started + i,
+        stopped: started + i + 1,
+      })),
+    );
+    return { workers: lives, tasks };
+  };
+
+  it('does not call a worker overloaded because the others were lost before it began, or replaced after', () => {
+    assert.ok(!codesOf(replacedOften()).includes('worker-skew'));
+  });
+
+  it('knows that the thread of a local scheduler ended with the task that it lost', () => {
+    const task = (worker: string, i: number) => ({
+      key: `map-${worker}${i}`,
+      worker,
+      ready: 0,
+      submitted: 0,
+      received: i,
+      dispatched: i,
+      started: i,
+      stopped: i + 1,
+    });
+    const lost = { ...task('w0', 3), key: 'bad-0', started: Number.NaN, stopped: Number.NaN };
+    const spec = (state: 'lost' | 'cancelled'): SyntheticSpec => ({
+      tasks: [
+        ...[0, 1, 2].map((i) => task('w0', i)),
+        { ...lost, state, acknowledged: 3.1 },
+        ...[0, 1, 2, 3, 4, 5, 6, 7].map((i) => ({ ...task('w1', i), dispatched: 0, received: 0 })),
+      ],
+    });
+    assert.ok(codesOf(spec('cancelled')).includes('worker-skew'));
+    assert.ok(!codesOf(spec('lost')).includes('worker-skew'));
+  });
+
+  /** A task that ended with its worker three times. */
+  const dead = (): SyntheticSpec => ({
+    workers: [{ name: 'w0' }],
+    events: [
+      { time: 2, worker: 'w0', topic: 'worker-restarted', text: 'Its heap needed more than 1 MB.' },
+      { time: 6, worker: 'w0', topic: 'worker-restarted', text: 'Its heap needed more than 2 MB.' },
+      { time: 6, worker: 'w0', topic: 'worker-paused', text: 'w0' },
+    ],
+    tasks: [2, 4, 6].map((acknowledged, i) => ({
+      key: 'load-0',
+      worker: 'w0',
+      attempt: i + 1,
+      started: Number.NaN,
+      stopped: Number.NaN,
+      submitted: 0,
+      ready: acknowledged - 2,
+      dispatched: acknowledged - 2,
+      acknowledged,
+      state: 'lost' as const,
+    })),
+  });
+
+  it('names the task that died with each of its workers, and the last reason, even if no task has a result', () => {
+    const [own, ...others] = findings(syntheticTrace(dead()));
+    assert.deepEqual(others, []);
+    assert.equal(own?.title, "'load' died 3 times with its worker and has no result");
+    assert.equal(own.evidence.text, 'The last time: Its heap needed more than 2 MB.');
+    assert.deepEqual([own.seconds, own.evidence.tasks], [6, ['load-0']]);
+    const { tasks = [], ...rest } = dead();
+    const beside = { key: 'add-0', worker: 'w1', started: 0, stopped: 4 };
+    assert.ok(codesOf({ ...rest, tasks: [...tasks, beside] }).includes('lost-work'));
+    // The fourth run has a result.
+    const again = { key: 'load-0', worker: 'w1', attempt: 4, started: 6, stopped: 7, dispatched: 6 };
+    for (const { title } of findings(syntheticTrace({ ...rest, tasks: [...tasks, again] })))
+      assert.doesNotMatch(title, /no result/);
+  });
+
+  it('includes the wait until a lost worker was replaced, and the path waits for the tasks that it ran before', () => {
+    const task = (key: string, worker: string, started: number, stopped = started + 1) => ({
+      key,
+      worker,
+      ready: 0,
+      submitted: 0,
+      dispatched: started,
+      started,
+      stopped,
+    });
+    const lost = {
+      key: 'map-9',
+      started: Number.NaN,
+      stopped: Number.NaN,
+      acknowledged: 6,
+      state: 'lost',
+    } as const;
+    const trace = syntheticTrace({
+      workers: [
+        { name: 'w1', stopped: 6 },
+        { name: 'w2', started: 6 },
+      ],
+      events: [{ time: 6, worker: 'w1', topic: 'worker-lost', text: 'The process ended.' }],
+      tasks: [
+        ...[0, 1, 2, 3, 4, 5, 6].map((i) => task(`map-${i}`, 'w0', i)),
+        ...[0, 1].map((i) => task(`map-1${i}`, 'w1', i)),
+        { ...task('map-9', 'w1', 2), ...lost },
+        { ...task('map-9', 'w0', 7), ready: 6, attempt: 2 },
+        task('fit-0', 'w2', 6.5, 9.5),
+      ],
+    });
+    const { name } = trace.workers;
+    // A worker that replaces another has its name.
+    name[1] = name[0]!;
+    const parts = criticalPath(trace).parts.map(({ kind, behind, start, stop }) => [
+      kind,
+      behind,
+      start,
+      stop,
+    ]);
+    assert.deepEqual(parts, [
+      ['waiting for a worker', 'map', 0, 2],
+      ['waiting for a worker', undefined, 2, 6],
+      ['worker start', undefined, 6, 6.5],
+      ['compute', undefined, 6.5, 9.5],
+    ]);
+    const [own] = findings(trace);
+    assert.equal(own?.title, "Worker 'w1' was lost at 6 s: 1 task was computed again");
+    assert.ok(Math.abs(own.seconds - 4.5) < 0.1, `${own.seconds}`);
+  });
+
+  it('includes waits for a busy worker while the thread of a lost one is missing, until its replacement runs a task', () => {
+    const task = (key: string, worker: string, started: number) => ({
+      key,
+      worker,
+      ready: 0,
+      submitted: 0,
+      dispatched: 0,
+      received: 0,
+      started,
+      stopped: started + 1,
+    });
+    const cut = {
+      ...task('map-90', 'w1', Number.NaN),
+      dispatched: 2,
+      acknowledged: 3,
+      state: 'lost',
+    } as const;
+    const trace = syntheticTrace({
+      workers: [
+        { name: 'w1', stopped: 3 },
+        { name: 'w2', started: 3 },
+      ],
+      events: [{ time: 3, worker: 'w1', topic: 'worker-lost', text: 'The process ended.' }],
+      tasks: [
+        ...[0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((i) => task(`map-${i}`, 'w0', i)),
+        ...[0, 1].map((i) => task(`map-1${i}`, 'w1', i)),
+        cut,
+        { ...task('map-90', 'w2', 7), ready: 3, dispatched: 7, received: 7, attempt: 2 },
+      ],
+    });
+    trace.workers.name[1] = trace.workers.name[0]!;
+    const own = findings(trace).find(({ code }) => code === 'lost-work');
+    // One of two threads is missing from 2 s to 7 s.
+    assert.ok(Math.abs((own?.seconds ?? 0) - 2.5) < 0.1, `${own?.seconds}`);
   });
 });

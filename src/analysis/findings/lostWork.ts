@@ -1,8 +1,10 @@
 import { bytesText, countText, secondsText } from '../../base/words.js';
 import { workerName } from '../../trace/names.js';
-import { type LostWorker, lostWorkers } from '../lostWork.js';
+import { diedTasks, reasonOfLoss } from '../diedTasks.js';
+import { type LostWorker, lostWorkers, replacedWorkers } from '../lostWork.js';
 import { TimeBins } from '../timeBins.js';
-import { BINS, type Facts, type Rule } from './finding.js';
+import { firstStarts } from '../workerStarts.js';
+import { BINS, type Facts, type Finding, type Rule } from './finding.js';
 
 /** Share of the memory limit above which a lack of memory probably ended the worker. */
 const MEMORY_SHORT = 0.8;
@@ -13,9 +15,46 @@ const NAMED = 3;
 
 /**
  * Workers were lost, and their results and running tasks were computed again. The cost is the share of the path in
- * which threads repeated this work. A path that computed something else at that time lost nothing.
+ * which threads repeated this work. A path that computed something else at that time lost nothing. Tasks that ended with
+ * each of their workers come first, because the program lacks their results.
  */
-export const lostWork: Rule = (facts) => {
+export const lostWork: Rule = (facts) => died(facts) ?? repeated(facts);
+
+/** Returns the finding for tasks that have no result. It costs the time from their first start to the last loss. */
+function died(facts: Facts): Finding | undefined {
+  const { tasks } = facts.trace;
+  const all = diedTasks(facts.trace);
+  const [first] = all;
+  if (first === undefined) return undefined;
+  const deaths = first.lost.length;
+  const name = facts.prefixName(tasks.prefix[first.row]!);
+  const rows = all.flatMap(({ lost }) => lost);
+  const sent = rows.map((row) => tasks.dispatched[row]!).filter((time) => !Number.isNaN(time));
+  const ended = rows.map((row) => tasks.acknowledged[row]!);
+  const reason = reasonOfLoss(facts.trace, first.row);
+  const others =
+    all.length === 1 ? '' : ` ${countText(all.length, 'task')} in total ended with their workers.`;
+  return {
+    code: 'lost-work',
+    title: `'${name}' died ${deaths === 1 ? 'once' : `${deaths} times`} with its worker and has no result`,
+    seconds: sent.length === 0 ? 0 : Math.max(...ended) - Math.min(...sent),
+    confidence: 'high',
+    evidence: {
+      text: `${reason === '' ? 'The trace does not record why the worker ended.' : `The last time: ${reason.replace(/\.$/, '')}.`}${others}`,
+      numbers: { tasks: all.length, runs: rows.length, mostRunsOfTask: deaths },
+      tasks: facts.keys(all.map(({ row }) => row)),
+      question: 'worker-balance',
+    },
+    advice:
+      memoryAdvice(
+        facts,
+        rows.map((row) => ({ row: tasks.worker[row]!, time: tasks.acknowledged[row]! })),
+      ) ??
+      'Look for process.exit(), exhausted memory, a rejected promise that nothing awaits, or a crash in native code.',
+  };
+}
+
+function repeated(facts: Facts): Finding | undefined {
   const lost = lostWorkers(facts.trace);
   const [first] = lost;
   if (first === undefined) return undefined;
@@ -50,9 +89,11 @@ export const lostWork: Rule = (facts) => {
       tasks: facts.keys(again.length > 0 ? again : lost.flatMap((worker) => worker.cut)),
       question: 'worker-balance',
     },
-    advice: adviceOf(facts, lost),
+    advice:
+      memoryAdvice(facts, lost) ??
+      'Read the logs of the machine and of the worker to find out why the worker ended. Write results of long computations to files.',
   };
-};
+}
 
 function titleOf(facts: Facts, lost: readonly LostWorker[], again: number, cut: number): string {
   const [first] = lost;
@@ -69,7 +110,7 @@ function sinceStart({ path }: Facts, { time }: LostWorker): number {
   return Math.max(0, time - path.start);
 }
 
-function nameOf({ trace }: Facts, { row }: LostWorker): string {
+function nameOf({ trace }: Facts, { row }: End): string {
   return workerName(trace, row);
 }
 
@@ -79,17 +120,20 @@ function reasonsOf({ trace }: Facts, lost: readonly LostWorker[]): string {
   return [...new Set(texts)].slice(0, NAMED).join('; ');
 }
 
-function adviceOf(facts: Facts, lost: readonly LostWorker[]): string {
+/** A row of workers, and the time at which the worker ended. */
+type End = Pick<LostWorker, 'row' | 'time'>;
+
+function memoryAdvice(facts: Facts, lost: readonly End[]): string | undefined {
   for (const worker of lost) {
     const { held, limit } = lastMemory(facts, worker);
     if (limit > 0 && held >= MEMORY_SHORT * limit)
       return `Worker '${nameOf(facts, worker)}' used ${bytesText(held)} of its memory limit of ${bytesText(limit)}: raise the limit, or use smaller blocks.`;
   }
-  return 'Read the logs of the machine and of the worker to find out why the worker ended. Write results of long computations to files.';
+  return undefined;
 }
 
 /** Returns the bytes that a lost worker used at its last sample, and its memory limit; 0 if unknown. */
-function lastMemory({ trace }: Facts, { row: lost, time }: LostWorker): { held: number; limit: number } {
+function lastMemory({ trace }: Facts, { row: lost, time }: End): { held: number; limit: number } {
   const { length, worker, process, time: times } = trace.memory;
   let last = -1;
   for (let row = 0; row < length; row++) {
@@ -101,15 +145,24 @@ function lastMemory({ trace }: Facts, { row: lost, time }: LostWorker): { held: 
 
 /**
  * Returns seconds of the critical path. If the path computes a task, its time counts if the task was a repetition. If
- * the path waits, the time counts by the share of the threads that repeated a task or ran a task that was lost later.
+ * the path waits until a lost worker is replaced, all of it counts. If it waits otherwise, the time counts by the share of the threads that repeated a task or ran a task that was lost later.
  */
 function lostSeconds(facts: Facts, lost: readonly LostWorker[]): number {
-  const { kind, start, stop, length } = facts.path.columns;
+  const { kind, start, stop, worker, behind, length } = facts.path.columns;
   const [compute, recomputed] = [facts.kindNumber('compute'), facts.kindNumber('recomputed')];
+  const [waiting, starting] = [facts.kindNumber('waiting for a worker'), facts.kindNumber('worker start')];
+  const replaced = replacedWorkers(facts.trace);
+  const gone = new Set(replaced);
+  const { started } = facts.trace.workers;
   const wastedUntil = wastedSeconds(facts, lost);
   let seconds = 0;
   for (let part = 0; part < length; part++) {
-    if (kind[part] === recomputed) seconds += stop[part]! - start[part]!;
+    const isReplacement =
+      (kind[part] === waiting && behind[part]! < 0 && worker[part]! >= 0 && gone.has(worker[part]!)) ||
+      (kind[part] === starting &&
+        (replaced[worker[part]!] ?? -1) >= 0 &&
+        start[part]! >= started[worker[part]!]!);
+    if (kind[part] === recomputed || isReplacement) seconds += stop[part]! - start[part]!;
     else if (kind[part] !== compute) seconds += wastedUntil(stop[part]!) - wastedUntil(start[part]!);
   }
   return seconds;
@@ -122,7 +175,7 @@ function wastedSeconds(facts: Facts, lost: readonly LostWorker[]): (time: number
   const [again, cut] = [new TimeBins(start, stop, BINS), new TimeBins(start, stop, BINS)];
   for (const worker of lost) {
     for (const row of worker.again) again.add(started[row]!, stopped[row]!);
-    for (const from of idleStarts(facts, worker)) cut.add(from, worker.removed);
+    for (const from of idleStarts(facts, worker)) cut.add(from, missingUntil(facts, worker));
   }
   const [repeating, cutOff] = [again.means(), cut.means()];
   const sums = new Float64Array(BINS + 1);
@@ -137,6 +190,13 @@ function wastedSeconds(facts: Facts, lost: readonly LostWorker[]): (time: number
     const bin = Math.min(BINS - 1, Math.floor(at));
     return sums[bin]! + (at - bin) * (sums[bin + 1]! - sums[bin]!);
   };
+}
+
+/** Returns the time until which the threads of a lost worker were missing: its removal, or the first task of its replacement. */
+function missingUntil({ trace }: Facts, { row, removed }: LostWorker): number {
+  const next = replacedWorkers(trace).indexOf(row);
+  const begun = next < 0 ? removed : firstStarts(trace)[next]!;
+  return Number.isFinite(begun) ? Math.max(removed, begun) : removed;
 }
 
 /**

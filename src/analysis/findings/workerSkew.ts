@@ -1,6 +1,6 @@
 import { percentText, secondsText } from '../../base/words.js';
 import { workerName } from '../../trace/names.js';
-import { lostWorkers } from '../lostWork.js';
+import { lostWorkers, replacedWorkers, workerEnds } from '../lostWork.js';
 import { profilerSeconds } from '../profilerStarts.js';
 import { overlapSeconds, type Span } from '../spans.js';
 import { coveredSeconds } from '../workerBalance.js';
@@ -52,6 +52,7 @@ export const workerSkew: Rule = (facts) => {
 interface BusyWorker {
   /** Row of workers; -1 if the trace does not name the worker. */
   readonly row: number;
+  readonly lanes: number[];
   /** Recorded number of threads, or the number of threads that ran tasks if that is larger. */
   threads: number;
   /** Seconds in which tasks ran on these threads, in total. */
@@ -64,7 +65,8 @@ function busyWorkers(facts: Facts): BusyWorker[] {
   const workers = new Map<number, BusyWorker>();
   for (let lane = 0; lane < lanes.count; lane++) {
     const row = lanes.worker[lane]!;
-    const worker = workers.get(row) ?? { row, threads: 0, seconds: 0 };
+    const worker = workers.get(row) ?? { row, lanes: [], threads: 0, seconds: 0 };
+    worker.lanes.push(lane);
     worker.threads += 1;
     worker.seconds += ownSeconds(facts, lane);
     workers.set(row, worker);
@@ -79,10 +81,15 @@ function behindSeconds({ path }: Facts): number {
   return path.behind.reduce((sum, { seconds }) => sum + seconds, 0);
 }
 
-/** Returns the seconds in which tasks of a lane ran, without the start of its profiler. */
-function ownSeconds({ trace, lanes, path }: Facts, lane: number): number {
-  const rows = lanes.spans.rows.subarray(lanes.offsets[lane]!, lanes.offsets[lane + 1]!);
-  const starting = profilerSeconds(trace, lanes.worker[lane]!, path.start, path.stop);
+/**
+ * Returns the seconds of the tasks of a lane that ran between two times, at least in part, without the start of its
+ * profiler.
+ */
+function ownSeconds({ trace, lanes, path }: Facts, lane: number, from = path.start, to = path.stop): number {
+  const rows = lanes.spans.rows
+    .subarray(lanes.offsets[lane]!, lanes.offsets[lane + 1]!)
+    .filter((row) => trace.tasks.started[row]! < to && lanes.stop[row]! > from);
+  const starting = profilerSeconds(trace, lanes.worker[lane]!, from, to);
   return Math.max(0, coveredSeconds(trace, rows) - starting);
 }
 
@@ -96,7 +103,7 @@ function avoidableWait(facts: Facts, begins: Float64Array): number {
   // Seconds to send a task to another worker and to receive its result.
   const elsewhere = 2 * (latency + report + transferLatency);
   const { lanes } = facts;
-  const ends = begins.map((_, lane) => lanes.stop[lanes.spans.latest[lanes.offsets[lane + 1]! - 1]!]!);
+  const ends = begins.map((_, lane) => lastStop(facts, lane));
   const gone = threadEnds(facts);
   const unused = Math.max(0, facts.workers - lanes.count);
   const held = Array.from(begins, (_, lane) => ({ spans: heldSpans(facts, lane), next: 0 }));
@@ -152,16 +159,20 @@ function stretches(start: number, stop: number, ...times: Float64Array[]): [from
 
 /**
  * Returns for each lane the time from which its thread could run tasks. A worker that joined late, or that was still
- * starting when its first task was sent, was not idle before that time.
+ * starting when its first task was sent, was not idle before that time. A worker that replaces a lost one is recorded
+ * before its process starts.
  */
 function threadBegins({ trace, lanes, firstStart }: Facts): Float64Array {
   const { tasks, workers } = trace;
+  const replaced = replacedWorkers(trace);
   return Float64Array.from({ length: lanes.count }, (_, lane) => {
     const row = lanes.spans.rows[lanes.offsets[lane]!]!;
     const worker = lanes.worker[lane]!;
     // The start of a worker is NaN if it is not recorded.
     const made = Math.max(firstStart, worker < 0 ? firstStart : workers.started[worker]! || firstStart);
-    const wasStarting = tasks.dispatched[row]! <= (made > firstStart ? made + STARTING : firstStart);
+    const wasStarting =
+      (replaced[worker] ?? -1) >= 0 ||
+      tasks.dispatched[row]! <= (made > firstStart ? made + STARTING : firstStart);
     return wasStarting ? Math.max(made, tasks.started[row]!) : made;
   });
 }
@@ -169,37 +180,51 @@ function threadBegins({ trace, lanes, firstStart }: Facts): Float64Array {
 /** Returns for each lane the time at which its worker was lost or left; Infinity for a worker that stayed. */
 function threadEnds({ trace, lanes }: Facts): Float64Array {
   const lost = new Map(lostWorkers(trace).map(({ row, time }) => [row, time]));
+  const ends = workerEnds(trace);
   return Float64Array.from({ length: lanes.count }, (_, lane) => {
     const worker = lanes.worker[lane]!;
-    return lost.get(worker) ?? (trace.workers.stopped[worker] || Number.POSITIVE_INFINITY);
+    return lost.get(worker) ?? (ends[worker] || Number.POSITIVE_INFINITY);
   });
 }
 
 /**
- * Returns the seconds per thread that the busiest worker would have computed if all threads that had begun by then had
- * stopped at the same time.
+ * Returns the seconds per thread that the busiest worker would have computed if all threads that could share its work had
+ * stopped at the same time. A worker that began later or was lost earlier shares only the time in which both lived.
  */
 function evenSeconds(
-  { lanes }: Facts,
+  facts: Facts,
   all: readonly BusyWorker[],
   busiest: BusyWorker,
   begins: Float64Array,
 ): number {
-  const beginOf = (row: number): number =>
-    begins.reduce(
-      (first, begin, lane) => (lanes.worker[lane] === row ? Math.min(first, begin) : first),
-      Infinity,
-    );
-  const from = beginOf(busiest.row);
+  const gone = threadEnds(facts);
+  const life = ({ lanes }: BusyWorker): Span => ({
+    start: Math.min(...lanes.map((lane) => begins[lane]!)),
+    stop: Math.max(...lanes.map((lane) => gone[lane]!)),
+  });
+  const { start } = life(busiest);
+  const stop = Math.max(...busiest.lanes.map((lane) => lastStop(facts, lane)));
   const others = all
     .filter((one) => one !== busiest)
-    .map((one) => ({ ...one, later: beginOf(one.row) - from }));
-  others.sort((a, b) => a.later - b.later);
+    .map((one) => {
+      const other = life(one);
+      const [from, to] = [Math.max(start, other.start), Math.min(stop, other.stop)];
+      const together = Math.max(0, to - from);
+      const computed = one.lanes.reduce((sum, lane) => sum + ownSeconds(facts, lane, from, to), 0);
+      const { threads } = one;
+      return { threads, computed: Math.min(computed, threads * together), absent: stop - start - together };
+    });
+  others.sort((a, b) => a.absent - b.absent);
   let [seconds, threads] = [busiest.seconds, busiest.threads];
   for (const other of others) {
-    if (other.later >= seconds / threads) break;
-    seconds += other.seconds + other.threads * other.later;
+    if (other.absent >= seconds / threads) break;
+    seconds += other.computed + other.threads * other.absent;
     threads += other.threads;
   }
   return seconds / threads;
+}
+
+/** Returns the end of the last task of a lane. */
+function lastStop({ lanes }: Facts, lane: number): number {
+  return lanes.stop[lanes.spans.latest[lanes.offsets[lane + 1]! - 1]!]!;
 }

@@ -1,7 +1,7 @@
 // Divides the execution of a task and its waits into parts of the critical path.
 import type { Trace } from '../../trace/trace.js';
 import { firstFrom, type Lanes, lanesOf } from '../lanes.js';
-import { lostWorkers, unnoticedLosses } from '../lostWork.js';
+import { lostWorkers, replacedWorkers, unnoticedLosses } from '../lostWork.js';
 import { pausesOf } from '../pauses.js';
 import type { Span } from '../spans.js';
 import { firstStart, firstStarts } from '../workerStarts.js';
@@ -274,9 +274,32 @@ export class Stretches {
     const there = Math.max(from, this.#firstStart);
     if (made > there && this.#othersRan(worker, there)) {
       this.#parts.back(made, 'worker start', row, worker, NONE);
+      this.#replaced(row, there);
       this.#parts.wait(there, row, worker, NONE, 'waiting for a worker');
     }
     this.#parts.back(from, 'worker start', row, worker, NONE);
+  }
+
+  /**
+   * Adds the time from `from` to the cursor in which lost workers had the place of the task's worker: waits for the tasks
+   * that they ran, and for their replacement between and after these tasks.
+   */
+  #replaced(row: number, from: number): void {
+    const parts = this.#parts;
+    const replaced = replacedWorkers(this.#trace);
+    const { worker: workerOf, started } = this.#trace.tasks;
+    for (let gone = replaced[workerOf[row]!] ?? NONE; gone !== NONE; gone = replaced[gone]!) {
+      const lane = this.#lanes.worker.indexOf(gone);
+      let task = lane < 0 ? NONE : this.#taskBefore(lane, parts.cursor);
+      while (task !== NONE && parts.cursor > from) {
+        const end = Math.min(this.#lanes.stop[task]!, parts.cursor);
+        parts.wait(Math.max(end, from), row, gone, NONE, 'waiting for a worker');
+        parts.wait(Math.max(started[task]!, from), row, gone, task, this.#computeKind(task));
+        task = this.#taskBefore(lane, parts.cursor);
+      }
+      const made = this.#trace.workers.started[gone]!;
+      parts.wait(Math.max(made, from), row, gone, NONE, 'waiting for a worker');
+    }
   }
 
   /** Returns true if another worker had started a task before `time` and ran tasks after it. */

@@ -13,7 +13,7 @@ import {
   RESOURCES,
   TEXT,
 } from '../../base/arguments.js';
-import { readBytes, readSetting, type Settings } from '../../base/settings.js';
+import { readMemoryLimit, readSetting, type Settings } from '../../base/settings.js';
 import type { WorkerSettings } from '../../engine/cluster/workerPlaces.js';
 import type { ProfileSettings } from '../../protocol/profileCycle.js';
 import type { MemoryThresholds } from '../../protocol/workerMessages.js';
@@ -186,8 +186,12 @@ function nodeTakesProfile(): boolean {
 
 function memoryLimit(option: number | string | undefined, workers: number): number {
   if (option === undefined) return Math.floor(Math.max(totalmem() * 0.9, freemem()) / workers);
-  const bytes = typeof option === 'number' ? option : readBytes(option);
-  if (bytes === undefined || !(bytes >= 0))
-    throw invalid('memoryLimit', option, "bytes, or a text such as '2GB' or '500 MiB'");
+  const bytes = option === Number.POSITIVE_INFINITY ? option : readMemoryLimit(option);
+  if (bytes === undefined)
+    throw invalid(
+      'memoryLimit',
+      option,
+      "bytes, or a text such as '2GB' or '500 MiB': 0 for no limit, or at least 1 MB",
+    );
   return bytes;
 }

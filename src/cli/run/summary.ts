@@ -12,6 +12,7 @@ import {
   workerShares,
 } from '../../api/analysis.js';
 import type { Trace } from '../../api/trace.js';
+import { countText } from '../../base/words.js';
 
 /** Times in seconds, sizes in bytes, shares from 0 to 1. */
 export interface Summary {
@@ -26,8 +27,10 @@ export interface Summary {
   };
   /** Sentences about tasks that had not ended when a client or cluster closed. */
   readonly cutOff: readonly string[];
+  /** Sentence about workers that ended, if they did and no run of a task was recorded; else null. */
+  readonly noTaskEnded: string | null;
   readonly computations: number;
-  /** Seconds from the first submission to the last result; null if no task ran. */
+  /** Seconds from the first submission to the last result, or to the end of the last run if no task has a result; null if no task ran. */
   readonly makespan: number | null;
   /** Sum of the durations of all tasks. */
   readonly computed: number;
@@ -70,6 +73,8 @@ export interface PrefixSummary {
 }
 
 export interface LongPole {
+  /** Names of lost workers, if the parts that wait for a worker without `behind` wait until these are replaced. */
+  readonly replaced: readonly string[];
   /** Duration of the run with unlimited workers. */
   readonly floor: number;
   readonly byKind: CriticalPath['byKind'];
@@ -84,13 +89,20 @@ export interface LongPole {
   }[];
 }
 
-/** A state of `trace.tasks`, and its index in `totals.states`. */
+/** States of `trace.tasks`, and their indices in `totals.states`. */
 const ERRED = 1;
+const LOST = 3;
+/** Topics of events about workers that ended. */
+const WORKER_LOST = 'worker-lost';
+const WORKER_ENDS = [WORKER_LOST, 'worker-restarted'];
+/** Kind of a part of the critical path. */
+const WAITING = 'waiting for a worker';
 /** Maximum number of parts of the long pole. */
 const MAX_PARTS = 20;
 
 export function summarise(trace: Trace): Summary {
-  const { states, prefixes, pairs, spilled } = trace.totals;
+  const { totals } = trace;
+  const { states, prefixes, pairs, spilled } = totals;
   const path = criticalPath(trace);
   const found = findings(trace);
   const ran = path.makespan >= 0;
@@ -104,8 +116,9 @@ export function summarise(trace: Trace): Summary {
   return {
     tasks: { memory, erred, cancelled, lost, retried: erred === 0 ? 0 : retriedRuns(trace) },
     cutOff: cutOffTexts(trace),
+    noTaskEnded: trace.tasks.length === 0 ? endsOfWorkers(trace) : null,
     computations: computationCount(trace),
-    makespan: ran ? path.makespan : null,
+    makespan: ran ? path.makespan : timeOfLostRuns(trace),
     computed: [...prefixes.values()].reduce((sum, { seconds }) => sum + seconds, 0),
     workers: ran ? workersOf(trace) : [],
     prefixes: [...prefixes.values()]
@@ -119,7 +132,7 @@ export function summarise(trace: Trace): Summary {
       }))
       .sort((a, b) => b.computed - a.computed),
     moved: recordsTransfers(trace) || moved.shuffled > 0 || moved.spilled > 0 ? moved : null,
-    longPole: ran ? longPoleOf(path) : null,
+    longPole: ran ? longPoleOf(path, lostNames(trace)) : null,
     findings: found,
     nothingFound: found.length === 0 ? nothingFoundIn(trace) : '',
     speedups: speedups(trace),
@@ -140,6 +153,16 @@ function cutOffTexts({ events, strings }: Trace): string[] {
   );
 }
 
+/** Returns how often workers ended, and why the first did; null if none ended. */
+function endsOfWorkers({ events, strings }: Trace): string | null {
+  const reasons = Array.from(events.text, (text) => strings.get(text)).filter((_text, row) =>
+    WORKER_ENDS.includes(strings.get(events.topic[row]!)),
+  );
+  const [first] = reasons;
+  if (first === undefined) return null;
+  return `No task ended, because its workers ended ${countText(reasons.length, 'time')}. The first reason: ${first}`;
+}
+
 /** Returns the number of failed runs that another run of the same task followed. */
 function retriedRuns({ tasks }: Trace): number {
   const again = new Set<number>();
@@ -150,6 +173,17 @@ function retriedRuns({ tasks }: Trace): number {
     again.add(id);
   }
   return retried;
+}
+
+/** Returns the seconds from the first submission to the end of the last run of tasks that ended with their worker. */
+function timeOfLostRuns({ tasks }: Trace): number | null {
+  let [start, stop] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (let row = 0; row < tasks.length; row++) {
+    if (tasks.state[row] !== LOST) continue;
+    start = Math.min(start, tasks.submitted[row]!);
+    stop = Math.max(stop, tasks.acknowledged[row]!);
+  }
+  return stop >= start ? stop - start : null;
 }
 
 function workersOf(trace: Trace): WorkerSummary[] {
@@ -166,7 +200,15 @@ function workersOf(trace: Trace): WorkerSummary[] {
     .sort((a, b) => b.busy - a.busy);
 }
 
-function longPoleOf(path: CriticalPath): LongPole {
+/** Returns the names of lost workers. */
+function lostNames({ events, workers, strings }: Trace): ReadonlySet<string> {
+  const lost = Array.from(events.worker).filter(
+    (worker, row) => worker >= 0 && strings.get(events.topic[row]!) === WORKER_LOST,
+  );
+  return new Set(lost.map((worker) => (workers.name[worker]! < 0 ? '' : strings.get(workers.name[worker]!))));
+}
+
+function longPoleOf(path: CriticalPath, lost: ReadonlySet<string>): LongPole {
   const parts = path
     .summary()
     .head(MAX_PARTS)
@@ -176,5 +218,11 @@ function longPoleOf(path: CriticalPath): LongPole {
       behind: Behind === null ? null : String(Behind),
       seconds: Number(seconds),
     }));
-  return { floor: path.floor, byKind: path.byKind, byPrefix: path.byPrefix, parts };
+  // The objects of the parts take time and memory, so they are made only if a worker was lost.
+  const awaited = (lost.size === 0 ? [] : path.parts).filter(
+    ({ kind, behind }) => kind === WAITING && behind === undefined,
+  );
+  const names = [...new Set(awaited.map(({ worker = '' }) => worker))];
+  const replaced = names.every((name) => lost.has(name)) ? names.sort() : [];
+  return { replaced, floor: path.floor, byKind: path.byKind, byPrefix: path.byPrefix, parts };
 }

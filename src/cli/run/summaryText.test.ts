@@ -7,6 +7,7 @@ import { summaryText } from './summaryText.js';
 const SUMMARY: Summary = {
   tasks: { memory: 1240, erred: 2, cancelled: 0, lost: 1, retried: 0 },
   cutOff: ['2 tasks had not ended when the client closed: 1 add, 1 countPrimes.'],
+  noTaskEnded: null,
   computations: 3,
   makespan: 2.31,
   computed: 4.21,
@@ -20,6 +21,7 @@ const SUMMARY: Summary = {
   ],
   moved: { betweenWorkers: 12_300_000, shuffled: 0, toWorkers: 0, toProgram: 1200, spilled: 0 },
   longPole: {
+    replaced: [],
     floor: 0.131,
     byKind: [{ kind: 'compute', seconds: 2.1 }],
     byPrefix: [{ prefix: 'countPrimes', seconds: 2.1, parts: [{ kind: 'compute', seconds: 2.1 }] }],
@@ -122,4 +124,14 @@ test('no line is wider than 80 columns for any names', () => {
       for (const line of text.split('\n')) assert.ok(line.length <= 80, line);
     }),
   );
+});
+
+test('a wait until lost workers are replaced names the worker', () => {
+  const part = { kind: 'waiting for a worker', prefix: null, behind: null, seconds: 1 };
+  const longPole = { floor: 1, byKind: [], byPrefix: [], parts: [part] };
+  const textOf = (replaced: readonly string[]): string =>
+    summaryText({ ...SUMMARY, longPole: { ...longPole, replaced } });
+  assert.match(textOf(['worker-0']), /1 s {2}waiting until worker-0 was replaced after its loss\n/);
+  assert.match(textOf(['worker-0', 'worker-1']), /1 s {2}waiting until 2 lost workers were replaced\n/);
+  assert.match(textOf([]), /1 s {2}waiting for a worker\n/);
 });

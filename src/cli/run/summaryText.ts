@@ -22,6 +22,7 @@ export function summaryText(summary: Summary): string {
   const lines = [
     ...labelled('tasks', [tasksText(summary)]),
     ...labelled('cut off', summary.cutOff),
+    ...labelled('lost', summary.noTaskEnded === null ? [] : [summary.noTaskEnded]),
     ...labelled('workers', workerLines(summary.workers)),
     ...labelled('prefixes', prefixLines(summary)),
     ...labelled('moved', summary.moved === null ? [] : [movedText(summary.moved)]),
@@ -96,26 +97,34 @@ function movedText({
   );
 }
 
-function longPoleText({ floor, parts }: LongPole): string[] {
+function longPoleText({ floor, parts, replaced }: LongPole): string[] {
   const all = parts.reduce((sum, { seconds }) => sum + seconds, 0);
   const shown = parts.slice(0, MAX_PARTS).filter(({ seconds }) => seconds > all / 100);
   const lines = columns(
-    shown.map((part) => [percentText(part.seconds / all), secondsText(part.seconds), partText(part)]),
+    shown.map((part) => [
+      percentText(part.seconds / all),
+      secondsText(part.seconds),
+      partText(part, replaced),
+    ]),
   );
   return [...lines, `No number of workers makes it faster than ${secondsText(floor)}.`];
 }
 
 type Part = LongPole['parts'][number];
 
-function partText({ kind, prefix, behind }: Part): string {
+function partText({ kind, prefix, behind }: Part, replaced: readonly string[]): string {
   if (kind === 'worker start') return 'waiting for workers to start';
   if (behind !== null) return `${kind} busy with ${shorten(behind)}`;
+  if (kind === 'waiting for a worker' && replaced.length > 0)
+    return replaced.length === 1
+      ? `waiting until ${shorten(replaced[0] ?? '')} was replaced after its loss`
+      : `waiting until ${replaced.length} lost workers were replaced`;
   return prefix === null ? kind : `${kind}: ${shorten(prefix)}`;
 }
 
 function findingLines({ findings, makespan, nothingFound }: Summary): string[] {
   if (makespan === null) return [];
-  if (findings.length === 0) return [nothingFound];
+  if (findings.length === 0) return nothingFound === '' ? [] : [nothingFound];
   return findings.flatMap(({ title, seconds, confidence, evidence, advice }, i) => {
     const lines = findingText(i + 1, { title, seconds, confidence, evidence: evidence.text, advice });
     return i < FULL_FINDINGS ? lines : lines.slice(0, 1);

@@ -1,4 +1,5 @@
 // The pages of events, errors and logs. Texts of the trace are shown as text, never as HTML.
+import { diedTasks } from '../../analysis/diedTasks.js';
 import { TASK_ERRED } from '../../protocol/clusterObserver.js';
 import { STEALING } from '../../protocol/eventTopics.js';
 import { textOf, workerName } from '../../trace/names.js';
@@ -98,17 +99,18 @@ function LongText({ text }: { readonly text: string }) {
 }
 
 export function ErrorsPage({ state, update: { trace } }: PageProps) {
+  const died = new Set(diedTasks(trace).map(({ row }) => row));
   const rows: number[] = [];
   for (let row = trace.tasks.length - 1; row >= 0 && rows.length < MAX_EVENTS; row--)
-    if (trace.tasks.state[row] === TASK_ERRED) rows.push(row);
+    if (trace.tasks.state[row] === TASK_ERRED || died.has(row)) rows.push(row);
   const lines = linesOf(trace, (topic) => ERROR_TOPIC.test(topic));
-  const erred = trace.totals.states[TASK_ERRED] ?? 0;
+  const failed = (trace.totals.states[TASK_ERRED] ?? 0) + died.size;
   const runs = trace.totals.states.reduce((sum, count) => sum + count, 0);
   return (
     <Panels>
       <Panel
         title="Failed tasks"
-        note={`${formatCount(erred)} of ${formatCount(runs)} runs`}
+        note={`${formatCount(failed)} of ${formatCount(runs)} runs`}
         empty={rows.length === 0 && 'No task has failed.'}
         wide
       >
@@ -135,8 +137,8 @@ export function ErrorsPage({ state, update: { trace } }: PageProps) {
   );
 }
 
-/** Beginning of the message of a failed task: `Task 'key' (function f, worker w) failed. `. */
-const FAILURE = /^Task '(.+?)' \(function [^)]*\) failed\. (.*)/;
+/** Message of a failed task, e.g. `Task 'key' (function f, worker w) failed. `, or of one that died with its worker. */
+const FAILURE = /^Task '(.+?)' \(function [^)]*\) (?:failed\. )?(.*)/;
 
 /** Returns the last error of each key in one line. */
 function messagesOf(lines: readonly Line[]): Map<string, string> {

@@ -2,7 +2,7 @@
 import type { MemorySample, Transfer, WorkerInfo, WorkInterval } from '../../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import { type ErrorInfo, isErrorInfo, thrownOf } from '../../protocol/errorInfo.js';
-import { WORKER_FULL, WORKER_LOST, WORKER_PAUSED } from '../../protocol/eventTopics.js';
+import { WORKER_FULL, WORKER_LOST, WORKER_PAUSED, WORKER_RESTARTED } from '../../protocol/eventTopics.js';
 import type { Values } from '../../protocol/isolateMessages.js';
 import type { MetricChanges } from '../../protocol/metrics.js';
 import type { ProfileCycle } from '../../protocol/profileCycle.js';
@@ -199,7 +199,7 @@ export class ClusterWorker implements HostEvents, EngineWorker {
   restarted(running: RunTask | undefined, cause: Error, isWanted: boolean): void {
     this.#lastCause = cause;
     this.#stealing.restarted();
-    this.#engine.event('worker-restarted', cause.message, this.info.index);
+    this.#engine.event(WORKER_RESTARTED, cause.message, this.info.index);
     this.#engine.installed.begin(this);
     this.#engine.questions.lost(this.info.index, cause.message);
     const blame = this.#blame(running);

@@ -1,0 +1,45 @@
+// Finds the tasks that have no result because each run ended with its worker.
+import { oncePer } from '../base/lookUps.js';
+import { TASK_LOST } from '../protocol/clusterObserver.js';
+import { WORKER_LOST, WORKER_RESTARTED } from '../protocol/eventTopics.js';
+import type { Trace } from '../trace/trace.js';
+
+/** Seconds between the end of a run and the event that reports the loss of its worker. */
+const TOGETHER = 1;
+
+/** A task whose last run ended with its worker. */
+export interface DiedTask {
+  /** Row of its last run. */
+  readonly row: number;
+  /** Rows of all runs that ended with a worker. */
+  readonly lost: readonly number[];
+}
+
+/** Returns the tasks whose last run ended with its worker, those with most lost runs first. Computed once per trace. */
+export const diedTasks = oncePer(({ tasks }: Trace): readonly DiedTask[] => {
+  const lost = new Map<number, number[]>();
+  for (let row = 0; row < tasks.length; row++)
+    if (tasks.state[row] === TASK_LOST) {
+      const rows = lost.get(tasks.id[row]!);
+      if (rows === undefined) lost.set(tasks.id[row]!, [row]);
+      else rows.push(row);
+    } else if (lost.size > 0) lost.delete(tasks.id[row]!);
+  return Array.from(lost.values(), (rows) => ({ row: rows.at(-1)!, lost: rows })).sort(
+    (a, b) => b.lost.length - a.lost.length,
+  );
+});
+
+/** Returns why the worker of a lost run ended; empty if the trace does not record it. */
+export function reasonOfLoss({ tasks, workers, events, strings }: Trace, row: number): string {
+  const [worker, time] = [tasks.worker[row]!, tasks.acknowledged[row]!];
+  let [text, nearest] = ['', TOGETHER];
+  for (let event = 0; event < events.length; event++) {
+    const distance = Math.abs(events.time[event]! - time);
+    if (events.worker[event] !== worker || distance >= nearest) continue;
+    const topic = strings.get(events.topic[event]!);
+    if (topic !== WORKER_LOST && topic !== WORKER_RESTARTED) continue;
+    [text, nearest] = [strings.get(events.text[event]!), distance];
+  }
+  if (text !== '' || worker < 0) return text;
+  return workers.reason[worker]! < 0 ? '' : strings.get(workers.reason[worker]!);
+}
