@@ -247,8 +247,8 @@ describe('a Dask cluster', () => {
       const child = longpoleDask('report', [cluster.address, '-o', 'one.html'], name);
       await outputWith(child.stderr!, /Ctrl-C/);
       const counted = await cluster.run();
-      await cluster[Symbol.asyncDispose]();
-      const [code] = await once(child, 'close');
+      // The command may end before the processes of the cluster.
+      const [[code]] = await Promise.all([once(child, 'close'), cluster[Symbol.asyncDispose]()]);
       assert.equal(code, 1);
       const trace = openTrace(join(folder, 'one.html'));
       assert.ok(trace.tasks.length >= counted.tasks);

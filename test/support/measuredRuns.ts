@@ -56,7 +56,8 @@ export function workloads({ tasks, seconds, arrays }: WorkloadSize) {
         const made: Future<Float64Array>[] = [];
         for (let index = 0; index < SPILLED; index++) made.push(client.submit(noise, MEGA, index));
         await Promise.all(made.map((one) => one.wait()));
-        // All arrays are created before the first is used, so that those on disk are read back.
+        // Arrays are on disk before the first is used, so that they are read back.
+        while (client.memory().spilled === 0) await new Promise((resolve) => setTimeout(resolve, 2));
         const sums = made.map((one) => client.submit(total, one, { pure: false }));
         await Promise.all(sums.map((one) => one.result()));
       },
