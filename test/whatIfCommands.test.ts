@@ -4,6 +4,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { exportTrace } from 'longpole/trace';
+import { contending } from '#internal/analysis/findings/workloads.test.support.js';
+import { syntheticTrace } from '#internal/trace/syntheticTrace.test.support.js';
 import { repositoryPath } from './support/repository.js';
 import { runCommand } from './support/runCommand.js';
 
@@ -41,6 +44,19 @@ describe('longpole simulate', () => {
     assert.match(stdout, /Workers +\(s\)/);
     assert.match(stdout, /Beyond \d+ workers/);
     for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line);
+  });
+
+  it('says that a lock bounds the makespan, in text and JSON', async () => {
+    exportTrace(syntheticTrace(contending(5)), { to: 'html', output: join(folder, 'locked.html') });
+    const { stdout } = await longpole('simulate', 'locked.html');
+    assert.match(
+      stdout,
+      /\nNo number of workers makes it faster than 5 s:\ntasks wait for Lock 'x', which one task at a time holds\.\n$/,
+    );
+    const json = await longpole('simulate', 'locked.html', '--json');
+    assert.deepEqual(JSON.parse(json.stdout).lock, { object: "Lock 'x'", seconds: 5 });
+    const free = await longpole('simulate', before);
+    assert.doesNotMatch(free.stdout, /No number of workers/);
   });
 
   it('prints JSON, with all options for the simulation', async () => {

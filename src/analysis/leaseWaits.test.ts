@@ -4,7 +4,7 @@ import { syntheticTrace } from '../trace/syntheticTrace.test.support.js';
 import type { Trace } from '../trace/trace.js';
 import { criticalPath } from './criticalPath.js';
 import { contending } from './findings/workloads.test.support.js';
-import { simulate } from './simulate.js';
+import { scaling, simulate } from './simulate.js';
 
 /** Tasks of about 1 s, 10 s in total, that wait for the object for 5 s. */
 function waitingFor(object: string): Trace {
@@ -27,4 +27,12 @@ it('no number of workers makes a run shorter than the time in which tasks wait f
   // When tasks waited is not known.
   const { start, stop } = criticalPath(lock);
   assert.ok(criticalPath(lock, { start, stop: (start + stop) / 2 }).floor < 2);
+});
+
+it('a prediction names the lock that bounds it', () => {
+  const [lock, semaphore] = [waitingFor("Lock 'x'"), waitingFor("Semaphore 'x'")];
+  assert.deepEqual(scaling(lock, { workers: [1, 100] }).lock, { object: "Lock 'x'", seconds: 5 });
+  assert.equal(scaling(lock, { workers: [1] }).lock, undefined);
+  assert.equal(scaling(lock, { workers: [100], faster: { fit: 2 } }).lock, undefined);
+  assert.equal(scaling(semaphore).lock, undefined);
 });

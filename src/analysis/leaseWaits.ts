@@ -47,5 +47,10 @@ export function leaseWaits({ totals }: Trace): LeaseWait[] {
  * workers makes the run shorter. A semaphore may have several holders.
  */
 export function lockedSeconds(trace: Trace): number {
-  return leaseWaits(trace).find(({ object }) => object.startsWith(LOCK))?.contended ?? 0;
+  return contendedLock(trace)?.contended ?? 0;
+}
+
+/** Returns the waits for the most contended lock. */
+export function contendedLock(trace: Trace): LeaseWait | undefined {
+  return leaseWaits(trace).find(({ object }) => object.startsWith(LOCK));
 }

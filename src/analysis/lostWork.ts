@@ -13,7 +13,7 @@ const MAX_UNNOTICED = 300;
 /** Largest number of seconds between the removal of a worker and the start of the one that replaces it. */
 const REPLACED = 1;
 
-/** A lost worker with needed results or running tasks. */
+/** A lost worker with needed results or running tasks, or one that was replaced. */
 export interface LostWorker {
   /** Row of workers. */
   readonly row: number;
@@ -31,15 +31,16 @@ export interface LostWorker {
 }
 
 /**
- * Returns the lost workers in order of time; empty if nothing was computed again. A live trace has only the task runs
- * in its window. Computed once per trace; cost: a walk over the tasks, and a second walk if a task ran twice.
+ * Returns the lost workers in order of time; empty if nothing was computed again and no worker was replaced. A live trace
+ * has only the task runs in its window. Computed once per trace; cost: a walk over the tasks, and a second one if it is not empty.
  */
 export const lostWorkers = oncePer((trace: Trace): readonly LostWorker[] => {
   const { id, attempt, length } = trace.tasks;
   if (!trace.workers.stopped.some((time) => !Number.isNaN(time))) return [];
   const ids = new Set<number>();
   for (let row = 0; row < length; row++) if (attempt[row]! > 1) ids.add(id[row]!);
-  return ids.size === 0 ? [] : new LostWork(trace).find(ids);
+  const replaced = replacedWorkers(trace).filter((row) => row >= 0);
+  return ids.size + replaced.length === 0 ? [] : new LostWork(trace).find(ids, replaced);
 });
 
 /**
@@ -105,10 +106,11 @@ class LostWork {
   }
 
   /** Returns the lost workers in order of time. `ids` are the ids of tasks that ran more than once. */
-  find(ids: ReadonlySet<number>): readonly LostWorker[] {
+  find(ids: ReadonlySet<number>, replaced: Int32Array): readonly LostWorker[] {
     const { id, state, worker, length } = this.#trace.tasks;
     const { laneOf } = lanesOf(this.#trace);
     const before = new Map<number, number>();
+    for (const row of replaced) this.#of(row);
     for (let row = 0; row < length; row++) {
       if (!ids.has(id[row]!)) continue;
       const last = before.get(id[row]!);

@@ -25,8 +25,8 @@ export interface ProfileTreeOptions {
   readonly start?: number;
   /** Seconds since the epoch before which samples are included. Default: after the last sample. */
   readonly stop?: number;
-  /** Names or addresses of the workers. Default: all workers. */
-  readonly workers?: readonly string[];
+  /** Names or addresses of the workers, or rows of `trace.workers`. Default: all workers. */
+  readonly workers?: readonly (string | number)[];
   /** True for the scheduler's thread instead of the workers. Default false. */
   readonly scheduler?: boolean;
   /** True to include the time of workers in which no task's code ran, as `(runtime)`. Default false. */
@@ -231,11 +231,11 @@ function idsWhere(
   return new Set([...new Set(column)].filter((id) => id >= 0 && isWanted(strings.get(id))));
 }
 
-function workerRows({ workers, strings }: Trace, wanted: readonly string[]): Set<number> {
+function workerRows({ workers, strings }: Trace, wanted: readonly (string | number)[]): Set<number> {
   const rows = new Set<number>();
   for (let row = 0; row < workers.length; row++) {
     const [name, address] = [textOf(strings, workers.name[row]!), textOf(strings, workers.address[row]!)];
-    if (wanted.includes(name) || wanted.includes(address)) rows.add(row);
+    if (wanted.includes(row) || wanted.includes(name) || wanted.includes(address)) rows.add(row);
   }
   return rows;
 }

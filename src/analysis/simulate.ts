@@ -7,7 +7,7 @@ import { INSPECT } from '../base/printed.js';
 import type { Trace } from '../trace/trace.js';
 import { coreUseOf } from './coreUse.js';
 import { lanesOf } from './lanes.js';
-import { lockedSeconds } from './leaseWaits.js';
+import { contendedLock } from './leaseWaits.js';
 import { requestedWindow, windowOf } from './path/pathWalk.js';
 import { type Calibration, calibrationOf } from './simulation/calibration.js';
 import { MEMORY_TARGET, recordedConditions } from './simulation/conditions.js';
@@ -103,6 +103,8 @@ export class Simulator {
   readonly recordedWorkers: number;
   /** Threads of each worker; NaN if workers differ, so that each thread counts as a worker. */
   readonly threadsPerWorker: number;
+  /** Lock whose contention is the lower bound for all numbers of workers. */
+  readonly lock: Scaling['lock'];
   readonly #recordedThreads: number;
   readonly #graph: ReplayGraph;
   readonly #conditions: ReplayConditions;
@@ -137,10 +139,9 @@ export class Simulator {
     const { floor, work } = bounds(this.#graph);
     // The model has no locks. A change of tasks may shorten the time in which they hold one.
     const isPart = options.start !== undefined || options.stop !== undefined;
-    this.#floor =
-      isPart || isChanged
-        ? floor
-        : Math.max(floor, Math.min(lockedSeconds(trace), window.stop - window.start));
+    const { object, contended = 0 } = (isPart || isChanged ? undefined : contendedLock(trace)) ?? {};
+    this.#floor = Math.max(floor, Math.min(contended, window.stop - window.start));
+    this.lock = object === undefined || this.#floor === floor ? undefined : { object, seconds: this.#floor };
     this.#work = work;
     const least = isChanged ? bounds(asRecorded) : { floor, work };
     this.#isBounded = Math.max(least.floor, least.work / recorded.workers) <= window.stop - window.start;
@@ -297,6 +298,8 @@ export interface Scaling {
    */
   readonly usefulWorkers: number;
   readonly recorded: Recorded;
+  /** Lock that bounds rows, e.g. `Lock 'x'`, and the seconds below which no number of workers gets. */
+  readonly lock: { readonly object: string; readonly seconds: number } | undefined;
   toTable(): Table;
   toString(): string;
   /** @internal */
@@ -326,6 +329,9 @@ export function scaling(
   const counts = !hasTasks ? [] : (workers ?? doublings(Number.isFinite(useful) ? useful * 2 : MOST_WORKERS));
   const rows = counts.map((count) => simulator.simulate(count));
   const window = windowOf(trace);
+  const lock = rows.some(({ makespan }) => makespan <= (simulator.lock?.seconds ?? 0))
+    ? simulator.lock
+    : undefined;
   const recorded = {
     workers: simulator.recordedWorkers,
     threadsPerWorker: simulator.threadsPerWorker,
@@ -334,7 +340,7 @@ export function scaling(
   };
   const toTable = (): Table => scalingTable(rows, hasTasks ? simulator.simulate(1).makespan : Number.NaN);
   const text = (): string => toTable().toString();
-  return { rows, usefulWorkers: useful, recorded, toTable, toString: text, [INSPECT]: text };
+  return { rows, usefulWorkers: useful, recorded, lock, toTable, toString: text, [INSPECT]: text };
 }
 
 function doublings(most: number): number[] {

@@ -50,13 +50,13 @@ async function runSimulate(
   { json, maxUnpacked, progress, ...options }: Options,
 ): Promise<void> {
   const opened = openOne(files, { maxUnpacked, progress });
-  const { rows, usefulWorkers, recorded, toTable } = failingWith(WRONG_USAGE, () =>
+  const { rows, usefulWorkers, recorded, lock, toTable } = failingWith(WRONG_USAGE, () =>
     scaling(opened.trace, options),
   );
   if (json === true) {
     const useful = Number.isFinite(usefulWorkers) ? usefulWorkers : null;
     await print(
-      `${JSON.stringify({ trace: opened.name, usefulWorkers: useful, recorded, rows }, null, 1)}\n`,
+      `${JSON.stringify({ trace: opened.name, usefulWorkers: useful, recorded, lock, rows }, null, 1)}\n`,
     );
     return;
   }
@@ -71,6 +71,10 @@ async function runSimulate(
       ? `Beyond ${crewText(usefulWorkers, recorded.threadsPerWorker)}, another worker adds less than a tenth of the first one.\n`
       : 'Another worker helps up to at least 4,096 workers.\n',
   );
+  if (lock !== undefined)
+    await printText(
+      `No number of workers makes it faster than ${secondsText(lock.seconds)}:\ntasks wait for ${lock.object}, which one task at a time holds.\n`,
+    );
 }
 
 /** Cores used by other programs from which the output has a warning, because this load may vary. */

@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { openTrace } from 'longpole/trace';
 import { criticalPath } from '#internal/analysis/criticalPath.js';
+import { contending } from '#internal/analysis/findings/workloads.test.support.js';
 import { idleThreadSeconds } from '#internal/analysis/idleThreads.js';
 import { timeByPrefix } from '#internal/analysis/timeByPrefix.js';
 import { formatBytes, formatCount, formatDuration } from '#internal/dashboard/model/format.js';
@@ -106,6 +107,18 @@ test('the numbers of a report equal the results of the analyses', async () => {
   await go(page, 'bandwidth');
   await said(page, panel('Transfers between workers'), /w0\s+5 MB/);
   await page.context().close();
+});
+
+test('the summary names the chain of tasks or the lock that makes a run as long as it is with more workers', async () => {
+  for (const [seconds, reason] of [
+    [5, /shorter than 5\.00 s: tasks wait for Lock 'x', which one task at a time holds\./],
+    [0.2, /shorter than 1[.\d]* s, the duration of its longest chain of tasks/],
+  ] as const) {
+    const { page, complaints } = await openReport(syntheticTrace(contending(seconds)));
+    await said(page, panel('What the run waited for'), reason);
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+  }
 });
 
 test('a report shows one line per GPU', async () => {

@@ -222,6 +222,25 @@ describe('findings', () => {
     };
     assert.ok(!codes(10, { tasks: holds(0.4) }).includes('stragglers'));
     assert.ok(codes(10, { tasks: holds(7.4) }).includes('stragglers'));
+    // Both have seceded, and the trace does not say which of them used the thread. A task waits for the slot, and uses it.
+    const left = started + 2;
+    const end = started + 16;
+    const next = {
+      key: 'next-0',
+      worker,
+      started: left,
+      stopped: end + 1,
+      ready: started,
+      dispatched: started,
+    };
+    const waits = { ...slow, seceded: left, resumed: left, stopped: end, waited: 8 };
+    const beside = (waited: number): SyntheticSpec => {
+      const holder = { ...other, resumed: end, stopped: end, waited };
+      return { tasks: [...tasks.slice(0, -1), holder, waits, next] };
+    };
+    assert.ok(!codes(10, beside(8)).includes('stragglers'));
+    assert.ok(codes(1, beside(8)).includes('stragglers'));
+    assert.ok(codes(10, beside(16.4)).includes('stragglers'));
   });
 
   it('a single stall does not make a run scheduler-bound', () => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type SyntheticSpec, syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
+import type { Trace } from '../../trace/trace.js';
 import { criticalPath } from '../criticalPath.js';
 import { speedups } from '../speedups.js';
 import { findings } from './findings.js';
@@ -324,5 +325,49 @@ describe('lost work', () => {
     const own = findings(trace).find(({ code }) => code === 'lost-work');
     // One of two threads is missing from 2 s to 7 s.
     assert.ok(Math.abs((own?.seconds ?? 0) - 2.5) < 0.1, `${own?.seconds}`);
+  });
+
+  it('includes the time in which a worker that was lost between two tasks was missing, if tasks were ready', () => {
+    const task = (key: string, worker: string, started: number, ready = 0) => {
+      const times = {
+        ready,
+        submitted: ready,
+        dispatched: ready,
+        received: ready,
+        started,
+        stopped: started + 1,
+      };
+      return { key, worker, ...times };
+    };
+    /** Two tasks, pauses of the client, ten tasks. One worker is lost after its first task, and replaced. */
+    const killed = (pause: number, replaced: number): Trace => {
+      const [lost, then] = [2, 2 + pause];
+      const trace = syntheticTrace({
+        workers: [
+          { name: 'w1', stopped: lost },
+          { name: 'w2', started: lost },
+        ],
+        events: [{ time: lost, worker: 'w1', topic: 'worker-lost', text: 'The process ended.' }],
+        tasks: [
+          task('map-0', 'w0', 0),
+          task('map-1', 'w1', 0),
+          ...Array.from({ length: 8 }, (_, i) => task(`fit-0${i}`, 'w0', then + i, then)),
+          ...Array.from({ length: 8 - replaced }, (_, i) =>
+            task(`fit-1${i}`, 'w2', then + replaced + i, then),
+          ),
+        ],
+      });
+      trace.workers.name[1] = trace.workers.name[0]!;
+      return trace;
+    };
+    const own = (trace: Trace) => findings(trace).find(({ code }) => code === 'lost-work');
+    const found = own(killed(0, 4));
+    assert.equal(found?.title, "Worker 'w1' was lost at 2 s: it was missing for 4 s");
+    // One of two threads.
+    assert.ok(Math.abs(found.seconds - 2) < 0.1, `${found.seconds}`);
+    // The program had no tasks, and the replacement was ready when it had.
+    assert.equal(own(killed(20, 0)), undefined);
+    // The replacement ran no task until the end.
+    assert.equal(own(killed(0, 8))?.title, "Worker 'w1' was lost at 2 s: it was missing for 8 s");
   });
 });

@@ -14,9 +14,9 @@ const LATE = 1;
 const NAMED = 3;
 
 /**
- * Workers were lost, and their results and running tasks were computed again. The cost is the share of the path in
- * which threads repeated this work. A path that computed something else at that time lost nothing. Tasks that ended with
- * each of their workers come first, because the program lacks their results.
+ * Workers were lost, and their results and running tasks were computed again, or tasks waited until they were replaced. The
+ * cost is the share of the path in which threads repeated this work or were missing. A path that computed something else at
+ * that time lost nothing. Tasks that ended with each of their workers come first, because the program lacks their results.
  */
 export const lostWork: Rule = (facts) => died(facts) ?? repeated(facts);
 
@@ -102,6 +102,10 @@ function titleOf(facts: Facts, lost: readonly LostWorker[], again: number, cut: 
     first !== undefined && lost.length === 1
       ? `Worker '${nameOf(facts, first)}' was lost at ${when}`
       : `${countText(lost.length, 'worker')} were lost, the first at ${when}`;
+  if (again + cut === 0) {
+    const missing = secondsText(Math.max(...lost.map((one) => missingUntil(facts, one) - one.removed)));
+    return `${who}: ${lost.length === 1 ? `it was missing for ${missing}` : `they were missing for up to ${missing}`}`;
+  }
   const what = again > 0 ? countText(again, 'result') : countText(cut, 'task');
   return `${who}: ${what} ${(again > 0 ? again : cut) === 1 ? 'was' : 'were'} computed again`;
 }
@@ -145,7 +149,8 @@ function lastMemory({ trace }: Facts, { row: lost, time }: End): { held: number;
 
 /**
  * Returns seconds of the critical path. If the path computes a task, its time counts if the task was a repetition. If
- * the path waits until a lost worker is replaced, all of it counts. If it waits otherwise, the time counts by the share of the threads that repeated a task or ran a task that was lost later.
+ * the path waits until a lost worker is replaced, all of it counts. If it waits otherwise, the time counts by the share of the
+ * threads that repeated a task, ran a task that was lost later, or were missing while tasks were ready.
  */
 function lostSeconds(facts: Facts, lost: readonly LostWorker[]): number {
   const { kind, start, stop, worker, behind, length } = facts.path.columns;
@@ -172,17 +177,22 @@ function lostSeconds(facts: Facts, lost: readonly LostWorker[]): number {
 function wastedSeconds(facts: Facts, lost: readonly LostWorker[]): (time: number) => number {
   const { start, stop } = facts.path;
   const { started, stopped } = facts.trace.tasks;
-  const [again, cut] = [new TimeBins(start, stop, BINS), new TimeBins(start, stop, BINS)];
+  const bins = (): TimeBins => new TimeBins(start, stop, BINS);
+  const [again, cut, gone] = [bins(), bins(), bins()];
   for (const worker of lost) {
     for (const row of worker.again) again.add(started[row]!, stopped[row]!);
-    for (const from of idleStarts(facts, worker)) cut.add(from, missingUntil(facts, worker));
+    for (const from of idleStarts(facts, worker)) {
+      cut.add(from, worker.removed);
+      gone.add(worker.removed, missingUntil(facts, worker));
+    }
   }
-  const [repeating, cutOff] = [again.means(), cut.means()];
+  const [repeating, cutOff, missing] = [again.means(), cut.means(), gone.means()];
   const sums = new Float64Array(BINS + 1);
   for (let bin = 0; bin < BINS; bin++) {
     // Lost runs have no recorded times, so `running` does not count them.
-    const together = Math.max(1, facts.running[bin]! + cutOff[bin]!);
-    const share = Math.min(1, (repeating[bin]! + cutOff[bin]!) / together);
+    const unused = cutOff[bin]! + missing[bin]! * Math.min(1, facts.waiting[bin]!);
+    const together = Math.max(1, facts.running[bin]! + unused);
+    const share = Math.min(1, (repeating[bin]! + unused) / together);
     sums[bin + 1] = sums[bin]! + share * again.width;
   }
   return (time) => {
@@ -192,22 +202,22 @@ function wastedSeconds(facts: Facts, lost: readonly LostWorker[]): (time: number
   };
 }
 
-/** Returns the time until which the threads of a lost worker were missing: its removal, or the first task of its replacement. */
-function missingUntil({ trace }: Facts, { row, removed }: LostWorker): number {
+/**
+ * Returns the time until which the threads of a lost worker were missing: its removal, or the first task of its replacement,
+ * or the end if this ran none.
+ */
+function missingUntil({ trace, path }: Facts, { row, removed }: LostWorker): number {
   const next = replacedWorkers(trace).indexOf(row);
   const begun = next < 0 ? removed : firstStarts(trace)[next]!;
-  return Number.isFinite(begun) ? Math.max(removed, begun) : removed;
+  return Math.max(removed, Math.min(begun, path.stop));
 }
 
 /**
- * Returns for each thread of the worker the time from which it did nothing of use, if that was before its removal. The
+ * Returns for each thread of the worker the time from which it did nothing of use, at most its removal. The
  * times of runs that ended with the worker are estimated: each starts on a thread after that thread's last task, and after
  * the run was sent to the worker. After the loss, all threads are idle.
  */
-function idleStarts(
-  { trace, lanes }: Facts,
-  { row: worker, cut, time: lost, removed }: LostWorker,
-): number[] {
+function idleStarts({ trace, lanes }: Facts, { row: worker, cut, time: lost }: LostWorker): number[] {
   const { dispatched, stopped } = trace.tasks;
   const sent = cut.map((row) => dispatched[row]!).filter((time) => !Number.isNaN(time));
   const free: number[] = [];
@@ -222,5 +232,5 @@ function idleStarts(
   return Array.from({ length: threads }, (_, thread) => {
     const time = sent[thread] ?? Number.POSITIVE_INFINITY;
     return Math.min(Math.max(time, free[thread] ?? time), lost);
-  }).filter((from) => from < removed);
+  });
 }

@@ -59,21 +59,24 @@ function wasPreempted({ seconds, median, coreWait }: Straggler): boolean {
 
 /**
  * Returns true if the task took longer mostly because it waited for a lock or semaphore. The trace has the sum of these
- * waits for a prefix. A task that waits awaits a promise, or its thread runs tasks that have got the lock.
+ * waits for a prefix. A task that waits awaits a promise, or its thread runs tasks that have got the lock. The seconds of a
+ * seceded task may be theirs, because the thread does not report which seceded task it runs.
  */
 function waitedForLease(facts: Facts, one: Straggler, leases: ReadonlyMap<string, number>): boolean {
   const { trace, lanes } = facts;
   const { seconds, median, row, awaited } = one;
   const longer = seconds - median;
   if (!((leases.get(facts.prefixName(trace.tasks.prefix[row]!)) ?? 0) >= longer)) return false;
-  const [begin, end] = [trace.tasks.started[row]!, lanes.stop[row]!];
+  const { started, seceded, stopped } = trace.tasks;
+  const [begin, left, end] = [started[row]!, lanes.stop[row]!, stopped[row]!];
   const lane = lanes.laneOf[row]!;
   let others = 0;
   for (const other of lanes.spans.rows.subarray(lanes.offsets[lane]!, lanes.offsets[lane + 1]!)) {
-    if (trace.tasks.started[other]! >= end) break;
+    if (started[other]! >= end) break;
     if (other === row) continue;
     eachUse(trace, other, (start, stop, share) => {
-      others += share * Math.max(0, Math.min(stop, end) - Math.max(start, begin));
+      const until = start >= seceded[other]! ? end : left;
+      others += share * Math.max(0, Math.min(stop, until) - Math.max(start, begin));
     });
   }
   return awaited + others > longer / 2;

@@ -52,8 +52,7 @@ workers    worker-0  95 % busy  2.2 s  700 tasks
            worker-1  87 % busy    2 s  543 tasks
 prefixes   countPrimes   4.2 s   100 %  1,240 tasks  longest 130 ms
            add          1.2 ms  <0.1 %      3 tasks
-moved      12 MB between workers, 0 B from the program, 1.2 kB to it; spilled
-           0 B
+moved      12 MB between workers, 1.2 kB to the program
 long pole   82 %   1.9 s  compute: countPrimes
            8.7 %  200 ms  waiting for a worker busy with countPrimes
            9.1 %  210 ms  client time

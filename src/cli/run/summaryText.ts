@@ -25,7 +25,7 @@ export function summaryText(summary: Summary): string {
     ...labelled('lost', summary.noTaskEnded === null ? [] : [summary.noTaskEnded]),
     ...labelled('workers', workerLines(summary.workers)),
     ...labelled('prefixes', prefixLines(summary)),
-    ...labelled('moved', summary.moved === null ? [] : [movedText(summary.moved)]),
+    ...labelled('moved', movedLines(summary.moved)),
     ...labelled('long pole', summary.longPole === null ? [] : longPoleText(summary.longPole)),
     ...labelled('findings', findingLines(summary)),
     ...labelled('what if', speedupLines(summary)),
@@ -83,18 +83,20 @@ function prefixLines({ prefixes, computed }: Summary): string[] {
   return lines;
 }
 
-function movedText({
-  betweenWorkers,
-  shuffled,
-  toWorkers,
-  toProgram,
-  spilled,
-}: NonNullable<Summary['moved']>): string {
-  const more = shuffled > 0 ? ` and ${bytesText(shuffled)} in P2P shuffles` : '';
-  return (
-    `${bytesText(betweenWorkers)} between workers${more}, ${bytesText(toWorkers)} from the program, ` +
-    `${bytesText(toProgram)} to it; spilled ${bytesText(spilled)}`
-  );
+/** Returns no line if nothing moved. Small results travel inside messages, and have 0 bytes. */
+function movedLines(moved: Summary['moved']): string[] {
+  if (moved === null) return [];
+  const parts = [
+    [moved.betweenWorkers, 'between workers'],
+    [moved.shuffled, 'in P2P shuffles'],
+    [moved.toWorkers, 'from the program'],
+    [moved.toProgram, 'to the program'],
+    [moved.spilled, 'spilled to disk'],
+  ] as const;
+  const shown = parts
+    .filter(([nbytes]) => nbytes > 0)
+    .map(([nbytes, what]) => `${bytesText(nbytes)} ${what}`);
+  return shown.length === 0 ? [] : [shown.join(', ')];
 }
 
 function longPoleText({ floor, parts, replaced }: LongPole): string[] {

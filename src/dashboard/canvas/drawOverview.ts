@@ -1,7 +1,8 @@
 // Draws the strip above the plots: an overview of the whole run with the visible window, and the time axis.
-import type { ProfileModel } from '../model/profileModel.js';
+import { TimeBins } from '../../analysis/timeBins.js';
+import type { ProfileModel, TaskPlot } from '../model/profileModel.js';
 import { columnRanges } from '../model/series.js';
-import { type ColumnGrid, layoutGroup } from '../model/streamDetail.js';
+import type { ColumnGrid } from '../model/streamDetail.js';
 import { idleLabel, type Tick, timeTicks } from '../model/ticks.js';
 import type { AxisBreak, TimeAxis } from '../model/timeAxis.js';
 import type { TimeWindow } from '../model/timeView.js';
@@ -10,15 +11,12 @@ import type { Renderer } from './renderer.js';
 import type { Theme } from './theme.js';
 
 /**
- * Returns the height of the overview by column, 0 to 1. The height is the busy share of all lanes of the task streams.
- * A page without a stream shows the highest line of its first plot.
+ * Returns the height of the overview by column, 0 to 1. The height is the busy share of the threads whose worker existed. A
+ * page without a task stream shows the highest line of its first plot.
  */
 export function overviewShares(model: ProfileModel, grid: ColumnGrid): Float32Array {
-  const lanes = model.plots.reduce(
-    (sum, plot) => sum + (plot.type === 'tasks' ? plot.lanes.lanes.length : 0),
-    0,
-  );
-  if (lanes > 0) return busyLanes(model, grid).map((busy) => Math.min(1, busy / lanes));
+  const streams = model.plots.filter((plot) => plot.type === 'tasks');
+  if (streams.length > 0) return busyShares(streams, grid);
   const plot = model.plots[0];
   const lines =
     plot === undefined || plot.type === 'tasks'
@@ -35,30 +33,22 @@ export function overviewShares(model: ProfileModel, grid: ColumnGrid): Float32Ar
   return shares;
 }
 
-function busyLanes(model: ProfileModel, grid: ColumnGrid): Float32Array {
-  const busy = new Float32Array(grid.columns);
-  const add = (column: number, share: number) => {
-    busy[column] = busy[column]! + share;
-  };
-  for (const plot of model.plots) {
-    if (plot.type !== 'tasks') continue;
-    for (const groups of plot.lanes.lanes) {
-      for (const group of groups) {
-        layoutGroup(plot.lanes, group, grid, {
-          run(_position, from, to) {
-            const stop = Math.min(grid.columns, to);
-            for (let x = Math.max(0, from); x < stop; ) {
-              const next = Math.min(stop, Math.floor(x) + 1);
-              add(Math.floor(x), next - x);
-              x = next;
-            }
-          },
-          density: (column, seconds) => add(column, seconds / grid.perColumn),
-        });
-      }
+/** Cost: one step per run and row. */
+function busyShares(streams: readonly TaskPlot[], { start, perColumn, columns }: ColumnGrid): Float32Array {
+  const bins = (): TimeBins => new TimeBins(start, start + columns * perColumn, columns);
+  const [used, existing] = [bins(), bins()];
+  for (const { lanes } of streams) {
+    for (const { life, partial } of lanes.rows) {
+      existing.add(life.start, life.stop);
+      for (const use of partial) used.add(use.start, use.stop, use.share);
     }
+    for (const { isActivity, from, to } of lanes.lanes.flat())
+      for (let at = from; at < to && !isActivity; at++) used.add(lanes.start[at]!, lanes.stop[at]!);
   }
-  return busy;
+  const threads = existing.means();
+  return Float32Array.from(used.means(), (busy, column) =>
+    threads[column]! > 0 ? Math.min(1, busy / threads[column]!) : 0,
+  );
 }
 
 /** Draws the overview. `shown` is the visible window as fractions of the whole. */

@@ -73,9 +73,7 @@ export function plotsOfPage(page: PageName, context: PlotContext): readonly Plot
         bandwidthPlot(trace, origin, worker),
       ].filter((plot, i) => i === 0 || plot.lines.length > 0);
     case 'profile':
-      return trace.samples.length === 0
-        ? []
-        : [samplesPlot(trace, origin, chosenSamples(profile, worker, trace))];
+      return trace.samples.length === 0 ? [] : [samplesPlot(trace, origin, chosenSamples(profile, worker))];
     case 'bandwidth':
       return [bandwidthPlot(trace, origin)];
     case 'memory':

@@ -36,7 +36,7 @@ const MIN_PAUSE = 60;
 function useTree(state: ShellState, trace: Trace): CallTree | undefined {
   const [tree, setTree] = useState<CallTree | undefined>(undefined);
   const throttle = useMemo(() => new Throttle(MIN_PAUSE), []);
-  const query = profileQuery(state, trace);
+  const query = profileQuery(state);
   const text = JSON.stringify(query);
   useEffect(() => {
     const timer = setTimeout(

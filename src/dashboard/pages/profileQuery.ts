@@ -1,6 +1,5 @@
 // The query of the profile page: the choices of the page, and the window of time that all pages share.
 import type { ProfileTreeOptions } from '../../analysis/profile.js';
-import type { Trace } from '../../trace/trace.js';
 import { showsEnd, showsStart } from '../model/timeView.js';
 import type { PageState } from '../views/pageState.js';
 
@@ -27,15 +26,13 @@ export interface ProfileView {
 export function chosenSamples(
   { key, span, task, scheduler }: ProfileChoice,
   worker: number | undefined,
-  { workers, strings }: Trace,
 ): ProfileTreeOptions {
   if (scheduler === true) return { scheduler };
-  const name = worker === undefined ? -1 : (workers.name[worker] ?? -1);
   return {
     ...(key === undefined ? {} : { key }),
     ...(span === undefined ? {} : { span }),
     ...(task === undefined ? {} : { task }),
-    ...(name < 0 ? {} : { workers: [strings.get(name)] }),
+    ...(worker === undefined ? {} : { workers: [worker] }),
   };
 }
 
@@ -43,10 +40,10 @@ export function chosenSamples(
  * Returns the query. A window at the start or end of the run has no limit there, because samples may lie beyond its
  * tasks.
  */
-export function profileQuery(state: ProfileView, trace: Trace): ProfileTreeOptions {
+export function profileQuery(state: ProfileView): ProfileTreeOptions {
   const { window, model } = state.view;
   const { limits, origin } = model;
-  const chosen = chosenSamples(state.profile.value, state.worker.value, trace);
+  const chosen = chosenSamples(state.profile.value, state.worker.value);
   return {
     ...chosen,
     ...(showsStart(limits, window.value) ? {} : { start: origin + window.value.start }),

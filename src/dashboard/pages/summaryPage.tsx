@@ -3,6 +3,7 @@
 import type { CriticalPath, PathKind } from '../../analysis/criticalPath.js';
 import type { Finding } from '../../analysis/findings/finding.js';
 import { nothingFound } from '../../analysis/findings/nothingFound.js';
+import { contendedLock } from '../../analysis/leaseWaits.js';
 import { wholeWindow, windowOf } from '../../analysis/path/pathWalk.js';
 import { recordsTransfers } from '../../analysis/recordsTransfers.js';
 import type { Speedup } from '../../analysis/speedups.js';
@@ -63,7 +64,7 @@ function PathPanels({ state, update: { trace } }: PageProps) {
         {path === undefined ? (
           <p class="muted">Computing the critical path…</p>
         ) : (
-          <PathBar path={path} scheme={scheme} />
+          <PathBar path={path} trace={trace} scheme={scheme} />
         )}
       </Panel>
       <Panel title="Findings" note={`seconds that could be saved at most${part}; findings overlap`} wide>
@@ -179,13 +180,20 @@ function Figure({ name, value, extra = '' }: FigureProps) {
   );
 }
 
-function PathBar({ path, scheme }: { readonly path: CriticalPath; readonly scheme: Scheme }) {
+interface PathBarProps {
+  readonly path: CriticalPath;
+  readonly trace: Trace;
+  readonly scheme: Scheme;
+}
+
+function PathBar({ path, trace, scheme }: PathBarProps) {
   if (!(path.makespan > 0)) return <Empty>No task ran.</Empty>;
   const parts = path.byKind.map(({ kind, seconds }) => ({
     name: kind,
     seconds,
     color: kindColor(kind, scheme),
   }));
+  const lock = contendedLock(trace);
   return (
     <>
       <div
@@ -208,8 +216,10 @@ function PathBar({ path, scheme }: { readonly path: CriticalPath; readonly schem
         }))}
       />
       <p class="muted">
-        No number of workers makes the run shorter than {formatDuration(path.floor)}, the duration of its
-        longest chain of tasks, including the time of the client between them.
+        No number of workers makes the run shorter than {formatDuration(path.floor)}
+        {lock !== undefined && lock.contended >= path.floor
+          ? `: tasks wait for ${lock.object}, which one task at a time holds.`
+          : ', the duration of its longest chain of tasks, including the time of the client between them.'}
       </p>
     </>
   );
