@@ -72,16 +72,16 @@ async function flatOut(): Promise<Run> {
 }
 
 for (let warmUp = 0; warmUp < 5; warmUp++) await flatOut();
-await pages.open(1, cluster.live?.cursor.tasks ?? 0);
+await pages.open(1, cluster.parts.live?.cursor.tasks ?? 0);
 await paced();
 
 const shares = new Map(PAGES.map((count): [number, number[]] => [count, []]));
 let sent = 0;
 for (let round = 0; round < PACED_ROUNDS; round++) {
   for (const count of PAGES) {
-    const before = await pages.open(count, cluster.live?.cursor.tasks ?? 0);
+    const before = await pages.open(count, cluster.parts.live?.cursor.tasks ?? 0);
     shares.get(count)?.push(await paced());
-    const after = await pages.open(count, cluster.live?.cursor.tasks ?? 0);
+    const after = await pages.open(count, cluster.parts.live?.cursor.tasks ?? 0);
     if (count === 1) sent = after.bytes - before.bytes;
   }
 }
@@ -100,11 +100,11 @@ console.log(`  bytes per task and page: ${(sent / (RATE * SECONDS)).toFixed(0)}`
 
 /** Returns medians of several consecutive runs, after a first one in which the pages start. */
 async function inARow(openPages: number): Promise<Run & { readonly pages: number }> {
-  await pages.open(openPages, cluster.live?.cursor.tasks ?? 0);
+  await pages.open(openPages, cluster.parts.live?.cursor.tasks ?? 0);
   await flatOut();
-  const before = await pages.open(openPages, cluster.live?.cursor.tasks ?? 0);
+  const before = await pages.open(openPages, cluster.parts.live?.cursor.tasks ?? 0);
   const runs = [await flatOut(), await flatOut(), await flatOut()];
-  const after = await pages.open(openPages, cluster.live?.cursor.tasks ?? 0);
+  const after = await pages.open(openPages, cluster.parts.live?.cursor.tasks ?? 0);
   const wall = runs.reduce((sum, run) => sum + run.wall, 0);
   return {
     wall: median(runs.map((run) => run.wall)),

@@ -388,7 +388,7 @@ export class Client extends ClientCalls implements AsyncDisposable {
     const { spans } = plan;
     if (spans === undefined) return { code };
     for (const [index, tags] of spans.names.entries())
-      this.cluster.measures.spans.opened(tags, spans.code[index] ?? []);
+      this.cluster.parts.measures.spans.opened(tags, spans.code[index] ?? []);
     return { code, spans };
   }
 }

@@ -80,7 +80,7 @@ export class ClientBase {
    * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if the cluster was started with `record: false`
    */
   get trace(): Trace {
-    const { live } = this.cluster;
+    const { live } = this.cluster.parts;
     if (live === undefined)
       throw new LongpoleError(
         'ERR_LONGPOLE_INVALID_ARGUMENT',
@@ -101,7 +101,7 @@ export class ClientBase {
   record(directory: string, options: TraceWriterOptions = {}): () => Promise<void> {
     if (typeof directory !== 'string' || directory === '')
       throw invalid('record()', directory, 'a directory');
-    const stop = this.cluster.tools.recordCluster(this.cluster, directory, options);
+    const stop = this.cluster.parts.tools.recordCluster(this.cluster, directory, options);
     this.cluster.onClose(stop);
     return stop;
   }
@@ -119,7 +119,8 @@ export class ClientBase {
   getTaskStream(options: TaskStreamOptions = {}): TaskStreamRow[] {
     checkOptions('Client.getTaskStream', options, TASK_STREAM_OPTIONS);
     const { trace } = this;
-    if (options.filename !== undefined) this.cluster.tools.writeStreamPage(trace, options.filename, options);
+    if (options.filename !== undefined)
+      this.cluster.parts.tools.writeStreamPage(trace, options.filename, options);
     return taskStreamRows(trace, options);
   }
 
@@ -147,7 +148,7 @@ export class ClientBase {
       await this.cluster.engine.waits.during('Client.registerPlugin', name, added);
       return () => installed.remove(name);
     }
-    return this.cluster.plugins.add(plugin);
+    return this.cluster.parts.plugins.add(plugin);
   }
 
   /**
@@ -199,7 +200,7 @@ export class ClientBase {
       more,
       'It returns the memory of all workers. Client.schedulerInfo has each worker.',
     );
-    return this.cluster.memory.read();
+    return this.cluster.parts.memory.read();
   }
 
   /** Link of the dashboard; undefined if the cluster has none. */
@@ -221,7 +222,7 @@ export class ClientBase {
   dump(): Promise<ClusterDump>;
   async dump(...more: readonly unknown[]): Promise<ClusterDump> {
     checkNoMore('Client.dump', more, 'Write String(dump) to a file.');
-    return this.cluster.tools.dumpCluster(this.cluster.engine);
+    return this.cluster.parts.tools.dumpCluster(this.cluster.engine);
   }
 
   /**

@@ -164,7 +164,8 @@ export class ClientCalls extends ClientBase {
   logEvent(topic: string | readonly string[], message: unknown): void {
     this.check();
     checkArgument('Client.logEvent: topic', topic, NAMES);
-    for (const one of typeof topic === 'string' ? [topic] : topic) this.cluster.events.log(one, message);
+    for (const one of typeof topic === 'string' ? [topic] : topic)
+      this.cluster.parts.events.log(one, message);
   }
 
   /**
@@ -178,9 +179,9 @@ export class ClientCalls extends ClientBase {
   getEvents(): Readonly<Record<string, readonly LoggedEvent[]>>;
   getEvents(topic?: string): readonly LoggedEvent[] | Readonly<Record<string, readonly LoggedEvent[]>> {
     this.check();
-    if (topic === undefined) return this.cluster.events.topics;
+    if (topic === undefined) return this.cluster.parts.events.topics;
     checkArgument('Client.getEvents: topic', topic, TEXT);
-    return this.cluster.events.of(topic);
+    return this.cluster.parts.events.of(topic);
   }
 
   /**
@@ -193,7 +194,7 @@ export class ClientCalls extends ClientBase {
     this.check();
     checkArgument('Client.subscribeTopic: topic', topic, TEXT);
     checkArgument('Client.subscribeTopic: handler', handler, CALLABLE);
-    const end = this.cluster.events.subscribe(topic, handler);
+    const end = this.cluster.parts.events.subscribe(topic, handler);
     this.onClose(end);
     return end;
   }

@@ -31,7 +31,7 @@ export async function clusterProfile(
   trace: () => Trace,
   { filename, workers, scheduler = false, ...query }: ProfileOptions,
 ): Promise<CallTree> {
-  const { engine, measures } = cluster;
+  const { engine, measures } = cluster.parts;
   const all = [...engine.workers.values()];
   await cluster.flushProfiles();
   const names = typeof workers === 'string' ? [workers] : workers;

@@ -3,23 +3,13 @@ import { LongpoleError } from '../../base/errors.js';
 import { INSPECT } from '../../base/printed.js';
 import { bytesText } from '../../base/words.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
-import type { ClusterResources } from '../../engine/cluster/clusterResources.js';
-import type { ClusterStores } from '../../engine/cluster/clusterStores.js';
 import { cuttingOff } from '../../engine/cluster/cutOffTasks.js';
 import type { EngineWorker } from '../../engine/cluster/engineWorker.js';
-import type { SchedulerPlugins } from '../../engine/cluster/schedulerPlugins.js';
-import type { StallWatch } from '../../engine/cluster/stallWatch.js';
-import type { WorkerPlaces } from '../../engine/cluster/workerPlaces.js';
 import { within } from '../../engine/within.js';
-import type { LiveTrace } from '../../trace/live/liveTrace.js';
 import type { AdaptOptions } from './adaptive.js';
-import type { ClientTools } from './clientTools.js';
 import type { Serving } from './clusterOptions.js';
 import type { ClusterParts } from './clusterParts.js';
 import { ConnectedClients } from './connectedClients.js';
-import type { EventLog } from './eventLog.js';
-import type { Measures } from './measures.js';
-import type { ProcessMemory } from './processMemory.js';
 
 /** Milliseconds that workers have to send their samples and metrics. */
 const FLUSH_MS = 10_000;
@@ -32,24 +22,8 @@ export abstract class Cluster {
   abstract readonly kind: 'LocalCluster' | 'DaskCluster';
   /** @internal */
   readonly engine: ClusterEngine;
-  /** @internal Undefined with `record: false`. */
-  readonly live: LiveTrace | undefined;
   /** @internal */
-  readonly plugins: SchedulerPlugins;
-  /** @internal */
-  protected readonly places: WorkerPlaces;
-  /** @internal */
-  readonly stores: ClusterStores;
-  readonly #resources: ClusterResources;
-  readonly #stalls: StallWatch;
-  /** @internal */
-  readonly measures: Measures;
-  /** @internal */
-  readonly memory: ProcessMemory;
-  /** @internal */
-  readonly events: EventLog;
-  /** @internal */
-  readonly tools: ClientTools;
+  readonly parts: ClusterParts;
   /** @internal */
   readonly clients = new ConnectedClients();
   #dashboardLink: string | undefined;
@@ -68,21 +42,12 @@ export abstract class Cluster {
       text: this.toString(),
       threads: this.engine.options.threads,
     }));
-    this.live = parts.live;
-    this.plugins = parts.plugins;
-    this.places = parts.places;
-    this.stores = parts.stores;
-    this.#resources = parts.resources;
-    this.#stalls = parts.stalls;
-    this.measures = parts.measures;
-    this.memory = parts.memory;
-    this.events = parts.events;
-    this.tools = parts.tools;
+    this.parts = parts;
   }
 
   /** @internal Starts the dashboard, and listens for the dump signal. */
   protected async serve({ dashboard, configured, signal }: Serving): Promise<void> {
-    const { live } = this;
+    const { live } = this.parts;
     if (signal !== undefined) {
       const { dumpOnSignal } = await import('./dumpOnSignal.js');
       this.#endDumping = dumpOnSignal(this.engine, signal);
@@ -103,12 +68,12 @@ export abstract class Cluster {
 
   /** Number of workers, including those that are starting. */
   get size(): number {
-    return this.places.size;
+    return this.parts.places.size;
   }
 
   /** Names of the workers. */
   get workers(): readonly string[] {
-    return this.places.workers.map(({ info }) => info.name);
+    return this.parts.places.workers.map(({ info }) => info.name);
   }
 
   /** Returns a text such as `<LocalCluster: 4 threads, 8 GB, http://127.0.0.1:8787/>`. */
@@ -123,7 +88,7 @@ export abstract class Cluster {
   /** @internal Text for `toString` of the cluster and its clients. */
   get summary(): string {
     if (this.isClosed) return 'closed';
-    const workers = this.places.workers;
+    const workers = this.parts.places.workers;
     const memory = workers.reduce((sum, { info }) => sum + info.memoryLimit, 0);
     const kind = this.engine.options.threads ? 'thread' : 'process';
     const count = `${workers.length} ${workers.length === 1 ? kind : kind === 'thread' ? 'threads' : 'processes'}`;
@@ -145,9 +110,9 @@ export abstract class Cluster {
   /** @internal */
   async restartWorkers(workers: readonly EngineWorker[]): Promise<void> {
     const wanted = new Set(workers.map(({ info }) => info));
-    const restarting = this.places.workers.filter(({ info }) => wanted.has(info));
+    const restarting = this.parts.places.workers.filter(({ info }) => wanted.has(info));
     const restarted = Promise.all(
-      restarting.map((worker) => this.places.restart(worker, 'The worker was restarted.')),
+      restarting.map((worker) => this.parts.places.restart(worker, 'The worker was restarted.')),
     );
     await this.engine.waits.during(`${this.kind}.restartWorkers`, `${workers.length} workers`, restarted);
   }
@@ -161,7 +126,7 @@ export abstract class Cluster {
     const workers = Array.from(this.engine.workers.values(), ({ host, info }) =>
       waits.during('flush of measures', info.name, host.flush()),
     );
-    const scheduler = waits.during('flush of measures', 'the scheduler', this.measures.flush());
+    const scheduler = waits.during('flush of measures', 'the scheduler', this.parts.measures.flush());
     await within(patienceMs, Promise.all([scheduler, ...workers]));
   }
 
@@ -188,7 +153,7 @@ export abstract class Cluster {
   }
 
   async #close(): Promise<void> {
-    this.#stalls.close();
+    this.parts.stalls.close();
     const early = new LongpoleError(
       'ERR_LONGPOLE_CLOSED',
       'The cluster was closed before the result was available. Await results before you close the cluster.',
@@ -204,12 +169,12 @@ export abstract class Cluster {
       this.engine.waits.during(`${this.kind}.close`, name, Promise.resolve(work));
     await step('flush of measures', this.flushProfiles(LAST_FLUSH_MS));
     for (const close of this.#closing) await step('recordings, the dashboard and observers', close());
-    this.measures.close();
-    this.plugins.close();
-    this.#resources.close();
-    await step('end of the workers', this.places.close());
+    this.parts.measures.close();
+    this.parts.plugins.close();
+    this.parts.resources.close();
+    await step('end of the workers', this.parts.places.close());
     this.engine.close();
-    await step('stores of results', this.stores.close());
+    await step('stores of results', this.parts.stores.close());
     // Last, so that a close that hangs can be dumped.
     this.#endDumping();
   }

@@ -15,11 +15,10 @@ import type { ObservedCluster } from './observedCluster.js';
 
 /** Reads the figures. Resets the longest delay of the event loop. */
 export function clusterFigures(
-  cluster: ObservedCluster,
+  { engine, clients, parts }: ObservedCluster,
   totals: LiveTotals,
   load: SchedulerLoad,
 ): ClusterFigures {
-  const { engine, measures, clients } = cluster;
   const { state } = engine.scheduler;
   const { max, longest } = load.takeEventLoopDelay();
   const tasks = STATE_NAMES.map((name, index): [string, number] => [name, state.counts[index]!]);
@@ -32,7 +31,7 @@ export function clusterFigures(
     desiredWorkers: desiredWorkers(state),
     tasks: new Map(tasks.filter((_, index) => index !== FORGOTTEN)),
     tasksForgotten: state.counts[FORGOTTEN]! + state.swept,
-    metrics: measures.cumulativeWorkerMetrics,
+    metrics: parts.measures.cumulativeWorkerMetrics,
     stimuli: engine.stimuli,
     thread: { eventLoopDelay: max, longestTick: longest, ticks: load.ticks, gcSeconds: load.gcSeconds },
   };

@@ -56,7 +56,7 @@ export class LocalCluster extends Cluster {
       cluster = new LocalCluster(makeClusterParts({ ...partsOptions, open: booting?.open }));
       serveTasks(cluster);
       await cluster.serve(serving);
-      const scaled = cluster.places.scale(workers);
+      const scaled = cluster.parts.places.scale(workers);
       await cluster.engine.waits.during('LocalCluster.start', `${workers} workers`, scaled);
     } catch (error) {
       await cluster?.close();
@@ -81,7 +81,7 @@ export class LocalCluster extends Cluster {
     this.checkOpen();
     const count = checkCount('workers', workers);
     this.#endAdapting();
-    const scaled = this.places.scale(count);
+    const scaled = this.parts.places.scale(count);
     await this.engine.waits.during('LocalCluster.scale', `${workers} workers`, scaled);
   }
 
@@ -99,7 +99,7 @@ export class LocalCluster extends Cluster {
     this.checkOpen();
     const settings = adaptSettings('adapt()', options);
     const { state } = this.engine.scheduler;
-    const { places, engine } = this;
+    const { places, engine } = this.parts;
     this.#endAdapting();
     state.addsWorkers = true;
     const adaptive = new Adaptive(
@@ -132,7 +132,7 @@ export class LocalCluster extends Cluster {
   /** @internal */
   override async holdWorker(): Promise<() => void> {
     this.#holds++;
-    if (this.#adaptive !== undefined && this.size === 0) await this.places.scale(1);
+    if (this.#adaptive !== undefined && this.size === 0) await this.parts.places.scale(1);
     return () => void this.#holds--;
   }
 
@@ -160,12 +160,12 @@ export class LocalCluster extends Cluster {
       () => {
         if (this.isClosed) return;
         const now = this.engine.clock();
-        const old = this.places.workers.find(
+        const old = this.parts.places.workers.find(
           ({ info }) => now - (tried.get(info) ?? info.startTime) > seconds,
         );
         if (old === undefined) return;
         tried.set(old.info, now);
-        this.places
+        this.parts.places
           .restart(old, 'The worker has reached its lifetime and was replaced.')
           .catch((error: unknown) => this.engine.event('worker-lifetime', String(error), old.info.index));
       },

@@ -41,7 +41,7 @@ export async function scatterValues(
   values: readonly unknown[],
   options: ScatterOptions,
 ): Promise<ResultHandle[]> {
-  const { engine, stores } = cluster;
+  const { engine, stores } = cluster.parts;
   namedWorkers(cluster, options.workers);
   const size = values.length;
   const firstId = engine.reserveIds(size);

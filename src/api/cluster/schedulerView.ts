@@ -81,8 +81,8 @@ export function schedulerView(cluster: Cluster): SchedulerView {
     },
     workers,
     tasks,
-    cumulativeWorkerMetrics: cluster.measures.cumulativeWorkerMetrics,
-    spans: cluster.measures.spans,
+    cumulativeWorkerMetrics: cluster.parts.measures.cumulativeWorkerMetrics,
+    spans: cluster.parts.measures.spans,
     story: (key) => {
       const handle = engine.results.byKey.get(key);
       return handle === undefined

@@ -144,7 +144,7 @@ class ServedTask {
   #spansOf({ spans }: ShippedPlan): Pick<Parameters<Cluster['engine']['add']>[0], 'spans'> {
     if (spans !== undefined) {
       for (const [index, tags] of spans.names.entries())
-        this.#cluster.measures.spans.opened(tags, spans.code[index] ?? []);
+        this.#cluster.parts.measures.spans.opened(tags, spans.code[index] ?? []);
       return { spans };
     }
     const { run, id } = this.#asker;

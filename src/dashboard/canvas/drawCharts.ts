@@ -1,6 +1,6 @@
 // Draws line plots, and the grid of all plots: vertical time lines, horizontal value lines, labels in the gutters.
 import { mix, slotColor } from '../model/palette.js';
-import type { CachePlot, LinesPlot, ProfileModel, ResourcePlot } from '../model/profileModel.js';
+import type { LinesPlot, PlotLine, ResourcePlot } from '../model/profileModel.js';
 import { columnRanges, isDense, linePoints, type Series } from '../model/series.js';
 import type { ColumnGrid } from '../model/streamDetail.js';
 import { type AxisUnit, alignedAxis, type Tick, valueAxis } from '../model/ticks.js';
@@ -68,7 +68,7 @@ export function drawResources(
 }
 
 /** Draws the lines and labels of the axis of a plot. Returns the axis. */
-function drawAxis(renderer: Renderer, plot: CachePlot | LinesPlot, area: PlotArea, theme: Theme): Axis {
+function drawAxis(renderer: Renderer, plot: LinesPlot, area: PlotArea, theme: Theme): Axis {
   const axis = chartAxis(area, plot.largest, plot.unit);
   for (const { value, label } of axis.ticks) {
     renderer.rect(area.left, axis.y(value), area.width, 1, theme.grid);
@@ -77,53 +77,31 @@ function drawAxis(renderer: Renderer, plot: CachePlot | LinesPlot, area: PlotAre
   return axis;
 }
 
-export function drawCache(
-  renderer: Renderer,
-  model: ProfileModel,
-  plot: CachePlot,
-  grid: ColumnGrid,
-  area: PlotArea,
-  theme: Theme,
-  emphasis: ReadonlySet<number> | undefined,
-): void {
-  const axis = drawAxis(renderer, plot, area, theme);
-  renderer.clip(area.left, 0, area.width, area.height);
-  const isFull = (prefix: number) => emphasis?.has(prefix) ?? true;
-  // Emphasised lines are drawn last, on top.
-  const lines = [...plot.lines].sort((a, b) => Number(isFull(a.prefix)) - Number(isFull(b.prefix)));
-  for (const { prefix, series } of lines) {
-    const color = slotColor(model.prefixes[prefix]!.slot, theme.scheme);
-    const shown = isFull(prefix) ? color : mix(color, theme.ground, 0.32);
-    const width = isFull(prefix) && emphasis !== undefined ? 2.5 : 1.75;
-    drawSeries(renderer, series, grid, area, axis, { color: shown, width });
-  }
-  renderer.unclip();
-}
-
-/** Draws lines from 0, or stacked surfaces. */
+/** Draws lines from 0, or stacked surfaces. Lines of prefixes outside `emphasis` are faint. */
 export function drawLines(
   renderer: Renderer,
   plot: LinesPlot,
   grid: ColumnGrid,
   area: PlotArea,
   theme: Theme,
+  emphasis: ReadonlySet<number> | undefined,
 ): void {
   if (plot.lines.length === 0) return;
   const axis = drawAxis(renderer, plot, area, theme);
   renderer.clip(area.left, 0, area.width, area.height);
-  // The highest surface is drawn first, because lower surfaces cover it.
-  const lines = plot.stacked ? [...plot.lines].reverse() : plot.lines;
-  for (const { slot, series } of lines) {
-    const color = slotColor(slot, theme.scheme);
-    const surface = mix(color, theme.ground, 0.7);
-    drawSeries(
-      renderer,
-      series,
-      grid,
-      area,
-      axis,
-      plot.stacked ? { color, width: 1, surface } : { color, width: 1.75 },
-    );
+  const isFaint = ({ prefix }: PlotLine) => prefix !== undefined && emphasis?.has(prefix) === false;
+  // The highest surface is drawn first, because lower surfaces cover it. Faint lines are drawn below the others.
+  const lines = plot.stacked
+    ? [...plot.lines].reverse()
+    : [...plot.lines].sort((a, b) => Number(isFaint(b)) - Number(isFaint(a)));
+  for (const line of lines) {
+    const color = slotColor(line.slot, theme.scheme);
+    const shown = isFaint(line) ? mix(color, theme.ground, 0.32) : color;
+    const isBold = line.prefix !== undefined && emphasis?.has(line.prefix) === true;
+    const style = plot.stacked
+      ? { color, width: 1, surface: mix(color, theme.ground, 0.7) }
+      : { color: shown, width: isBold ? 2.5 : 1.75 };
+    drawSeries(renderer, line.series, grid, area, axis, style);
   }
   renderer.unclip();
 }

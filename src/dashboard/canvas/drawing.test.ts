@@ -7,7 +7,7 @@ import { pageOfRuns } from '../model/sectionPage.test.support.js';
 import { lineSeries } from '../model/series.js';
 import type { ColumnGrid } from '../model/streamDetail.js';
 import { stackedPlot } from '../model/traceSeries.js';
-import { drawCache, drawResources } from './drawCharts.js';
+import { drawLines, drawResources } from './drawCharts.js';
 import { drawRuler, overviewShares } from './drawOverview.js';
 import { drawStream, laneAt, laneBox } from './drawTasks.js';
 import { RecordingRenderer } from './recordingRenderer.test.support.js';
@@ -143,7 +143,7 @@ test('charts draw a line per series within the area', () => {
   const grid = { start: 0, perColumn: 0.1, columns: 120 };
   const area = { left: LEFT, width: 120, height: 100 };
   const [, cache] = model.plots;
-  assert.ok(cache?.type === 'cache');
+  assert.ok(cache?.type === 'lines');
   const renderer = new RecordingRenderer();
   const of = (...values: number[]) => lineSeries(Float64Array.of(0, 4), Float64Array.from(values), 0);
   drawResources(renderer, { type: 'resources', cpu: of(50, 50), memory: of(1e8, 1e8) }, grid, area, theme);
@@ -153,7 +153,7 @@ test('charts draw a line per series within the area', () => {
   );
   assert.equal(renderer.dots.length, 4);
   renderer.begin();
-  drawCache(renderer, model, cache, grid, area, theme, undefined);
+  drawLines(renderer, cache, grid, area, theme, undefined);
   assert.equal(renderer.lines.length, 2);
   for (const { points } of renderer.lines) {
     assert.ok(points.every((value, i) => i % 2 === 0 || (value >= 0 && value <= area.height)));

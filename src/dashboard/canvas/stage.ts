@@ -19,7 +19,7 @@ import { type ColumnGrid, livedSeconds, usedSeconds } from '../model/streamDetai
 import { type TaskLanes, totalHeight } from '../model/taskLanes.js';
 import { columnAtTime, type TimeAxis, timeAxis } from '../model/timeAxis.js';
 import { snapToPixels, spanOf, type TimeWindow } from '../model/timeView.js';
-import { drawCache, drawLines, drawResources, drawTimeLines, type PlotArea } from './drawCharts.js';
+import { drawLines, drawResources, drawTimeLines, type PlotArea } from './drawCharts.js';
 import { drawFlows } from './drawFlows.js';
 import { axisTicks, drawBreaks, drawOverview, drawRuler, overviewShares } from './drawOverview.js';
 import { drawPath } from './drawPath.js';
@@ -136,8 +136,7 @@ export class Stage {
         }
         if (scene.flows?.plot === plot) drawFlows(renderer, scene.flows, axis, area, scene.theme);
       } else if (plot.type === 'resources') drawResources(renderer, plot, grid, area, scene.theme);
-      else if (plot.type === 'lines') drawLines(renderer, plot, grid, area, scene.theme);
-      else drawCache(renderer, this.#model, plot, grid, area, scene.theme, scene.emphasis);
+      else drawLines(renderer, plot, grid, area, scene.theme, scene.emphasis);
     });
   }
 

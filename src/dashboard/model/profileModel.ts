@@ -3,7 +3,7 @@ import { PAUSE } from './currentActivity.js';
 import { idleStretches } from './idleStretches.js';
 import { ACTIVITY_SLOTS, assignColors } from './palette.js';
 import type { CacheSection, SectionPage, StringList, TaskSection } from './sections.js';
-import { cacheSeries, type PrefixSeries, type Series } from './series.js';
+import { cacheSeries, type Series } from './series.js';
 import { buildLanes, type LaneGroup, type PartialUse, type TaskLanes } from './taskLanes.js';
 import type { AxisUnit } from './ticks.js';
 import type { TimeWindow } from './timeView.js';
@@ -26,22 +26,16 @@ export interface ResourcePlot {
   readonly memory: Series;
 }
 
-export interface CachePlot {
-  readonly type: 'cache';
-  readonly section: CacheSection;
-  readonly unit: AxisUnit;
-  readonly lines: readonly PrefixSeries[];
-  readonly largest: number;
-}
-
 export interface PlotLine {
   readonly name: string;
   /** Slot of the line's colour. */
   readonly slot: number;
   readonly series: Series;
+  /** Prefix whose tasks the line is about, if it is about tasks. The line follows the emphasis of the legend. */
+  readonly prefix?: number;
 }
 
-/** Values over time, made by a page of the dashboard. */
+/** Values over time. */
 export interface LinesPlot {
   readonly type: 'lines';
   readonly title: string;
@@ -54,9 +48,11 @@ export interface LinesPlot {
   readonly empty: string;
   /** Whether the figures of each line stand beside the plot. */
   readonly samples?: boolean;
+  /** The results that a CacheProfiler saw, a line per prefix. */
+  readonly cache?: CacheSection;
 }
 
-export type Plot = TaskPlot | ResourcePlot | CachePlot | LinesPlot;
+export type Plot = TaskPlot | ResourcePlot | LinesPlot;
 
 export interface PrefixInfo {
   readonly index: number;
@@ -153,7 +149,7 @@ export function buildModel(page: SectionPage, options: ModelOptions = {}): Profi
   const duration = first + found.duration;
   const plots = [
     ...(stream ? [taskPlot(page, stream, origin, prefixes, options)] : []),
-    ...caches.map((section) => cachePlot(section, origin)),
+    ...caches.map((section) => cachePlot(section, origin, prefixes)),
   ];
   const legend = prefixes.filter((prefix) => prefix.count > 0);
   legend.sort((a, b) => b.seconds - a.seconds || b.count - a.count || (a.name < b.name ? -1 : 1));
@@ -227,22 +223,26 @@ function taskPlot(
   return { type: 'tasks', section, lanes, stacked };
 }
 
-function cachePlot(section: CacheSection, origin: number): CachePlot {
-  const lines = cacheSeries(section, origin);
+function cachePlot(cache: CacheSection, origin: number, prefixes: readonly PrefixInfo[]): LinesPlot {
+  const lines = cacheSeries(cache, origin).map((line) => ({ ...prefixes[line.prefix]!, ...line }));
   return {
-    type: 'cache',
-    section,
-    unit: /bytes$/i.test(section.metricName) ? 'bytes' : 'number',
+    type: 'lines',
+    title: 'Results in the cache',
+    unit: /bytes$/i.test(cache.metricName) ? 'bytes' : 'number',
     lines,
-    largest: lines.reduce((largest, line) => Math.max(largest, line.series.largest), 0),
+    stacked: false,
+    largest: lines.reduce((largest, { series }) => Math.max(largest, series.largest), 0),
+    empty:
+      'No result was in the cache while the CacheProfiler was active. Activate it before compute or get.',
+    cache,
   };
 }
 
 /** Returns the plot of a CacheProfiler without results. */
-export function emptyCache(metricName: string): CachePlot {
+export function emptyCache(metricName: string): LinesPlot {
   const none = new Float64Array(0);
   const [task, prefix] = [new Int32Array(0), new Uint32Array(0)];
-  return cachePlot({ metricName, task, prefix, cacheTime: none, freeTime: none, metric: none }, 0);
+  return cachePlot({ metricName, task, prefix, cacheTime: none, freeTime: none, metric: none }, 0, []);
 }
 
 const NO_TASKS = { task: new Uint32Array(0), start: new Float64Array(0), stop: new Float64Array(0) };

@@ -100,14 +100,14 @@ export function plotsOfPage(page: PageName, context: PlotContext): readonly Plot
 function runPlots({ trace, stream, shown }: PlotContext): Plot[] {
   const { origin } = stream;
   const streams = stream.plots.filter(({ type }) => type === 'tasks');
-  const caches = stream.plots.filter((plot) => plot.type === 'cache');
+  const caches = stream.plots.filter((plot) => plot.type === 'lines');
   if (shown !== undefined) {
     return shown.flatMap((name): readonly Plot[] => {
       if (name === 'tasks') return streams;
       if (name === 'resources') return [resourcePlot(trace, origin)];
       if (name === 'memory') return [sampledPlot(trace, origin)];
       const metricName = name.startsWith(CACHE) ? name.slice(CACHE.length) : undefined;
-      const found = caches.filter(({ section }) => section.metricName === metricName);
+      const found = caches.filter(({ cache }) => cache?.metricName === metricName);
       return found.length > 0 || metricName === undefined ? found : [emptyCache(metricName)];
     });
   }

@@ -4,7 +4,7 @@ import { columnsOf, gridOf, shownOfRun } from '../canvas/stage.js';
 import { THEMES } from '../canvas/theme.js';
 import { formatBytes, formatCount, formatDuration, formatNumber, formatPercent } from '../model/format.js';
 import { slotColor } from '../model/palette.js';
-import type { CachePlot, LinesPlot, Plot, ResourcePlot, TaskPlot } from '../model/profileModel.js';
+import type { LinesPlot, Plot, ResourcePlot, TaskPlot } from '../model/profileModel.js';
 import { lineValue, valueAt } from '../model/series.js';
 import { livedSeconds, usedSeconds, visibleRuns } from '../model/streamDetail.js';
 import { valueLabel } from '../model/ticks.js';
@@ -45,15 +45,6 @@ export function plotSummary(
         description: `${plot.title} over time: ${plot.lines.map(({ name }) => name).join(', ')}, up to ${valueLabel(plot.largest, plot.unit)}`,
         empty: plot.lines.length > 0 ? undefined : plot.empty,
       };
-    case 'cache':
-      return {
-        title: 'Results in the cache',
-        description: `${plot.section.metricName} of the results in the cache over time, a line per prefix, up to ${valueLabel(plot.largest, plot.unit)}`,
-        empty:
-          plot.section.task.length > 0
-            ? undefined
-            : 'No result was in the cache while the CacheProfiler was active. Activate it before compute or get.',
-      };
   }
 }
 
@@ -72,7 +63,6 @@ export function PlotHeading({ state, plot, streamNote }: Props) {
       {plot.type === 'tasks' ? <StreamValues state={state} plot={plot} /> : null}
       {plot.type === 'resources' ? <ResourceValues state={state} plot={plot} /> : null}
       {plot.type === 'lines' ? <LineValues state={state} plot={plot} /> : null}
-      {plot.type === 'cache' ? <CacheValues state={state} plot={plot} /> : null}
     </header>
   );
 }
@@ -146,6 +136,7 @@ function LineValues({ state, plot }: { readonly state: PageState; readonly plot:
   const shown = fittingLines(plot, state.width.value);
   return (
     <p class="values">
+      {plot.cache === undefined ? null : <span class="muted">{plot.cache.metricName}</span>}
       {time === undefined && plot.lines.length > 0 ? <span class="muted">peak</span> : null}
       {plot.lines.slice(0, shown).map(({ name, slot, series }, i) => {
         const below = plot.stacked ? plot.lines[i - 1]?.series : undefined;
@@ -161,22 +152,6 @@ function LineValues({ state, plot }: { readonly state: PageState; readonly plot:
       {plot.lines.length > shown ? (
         <span class="muted">and {formatCount(plot.lines.length - shown)} more</span>
       ) : null}
-    </p>
-  );
-}
-
-function CacheValues({ state, plot }: { readonly state: PageState; readonly plot: CachePlot }) {
-  const time = state.hover.value?.time;
-  const values = plot.lines.map(({ series }) =>
-    time === undefined ? series.largest : (valueAt(series, time) ?? 0),
-  );
-  const total = values.reduce((sum, value) => sum + value, 0);
-  return (
-    <p class="values">
-      <span class="muted">
-        {plot.section.metricName}, {time === undefined ? 'peak of one prefix' : 'all prefixes'}
-      </span>
-      <b>{valueLabel(time === undefined ? plot.largest : total, plot.unit)}</b>
     </p>
   );
 }

@@ -40,8 +40,8 @@ export function cacheStays(
 ): { metricName: string; metric: number; seconds: number }[] {
   const stays: { metricName: string; metric: number; seconds: number }[] = [];
   for (const plot of model.plots) {
-    if (plot.type !== 'cache') continue;
-    const { section } = plot;
+    const section = plot.type === 'lines' ? plot.cache : undefined;
+    if (section === undefined) continue;
     for (let i = section.task.indexOf(task); i >= 0; i = section.task.indexOf(task, i + 1)) {
       stays.push({
         metricName: section.metricName,

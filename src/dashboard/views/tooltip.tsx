@@ -4,7 +4,7 @@ import { chartAxis } from '../canvas/drawCharts.js';
 import { formatBytes, formatCount, formatDuration, formatPercent } from '../model/format.js';
 import type { DensityHit } from '../model/hitTest.js';
 import { slotColor } from '../model/palette.js';
-import type { CachePlot, LinesPlot, TaskPlot } from '../model/profileModel.js';
+import type { LinesPlot, TaskPlot } from '../model/profileModel.js';
 import { lineValue, valueAt } from '../model/series.js';
 import { preciseTime, valueLabel } from '../model/ticks.js';
 import { spanOf } from '../model/timeView.js';
@@ -60,8 +60,7 @@ function contentOf(state: PageState) {
       </>
     );
   }
-  if (plot.type === 'lines') return <LinesTip state={state} plot={plot} time={hover.time} label={time} />;
-  return <CacheTip state={state} plot={plot} time={hover.time} y={hover.y} label={time} />;
+  return <LinesTip state={state} plot={plot} time={hover.time} y={hover.y} label={time} />;
 }
 
 interface LineProps {
@@ -134,62 +133,41 @@ interface LinesTipProps {
   readonly state: PageState;
   readonly plot: LinesPlot;
   readonly time: number;
+  readonly y: number;
   readonly label: string;
 }
 
-function LinesTip({ state, plot, time, label }: LinesTipProps) {
-  return (
-    <>
-      <p class="tip-time">{label}</p>
-      {plot.lines.slice(0, MAX_LINES).map(({ name, slot, series }, i) => {
-        const value = lineValue(series, plot.stacked ? plot.lines[i - 1]?.series : undefined, time);
-        return (
-          <Line
-            key={name}
-            color={slotColor(slot, state.scheme.value)}
-            name={name}
-            value={value === undefined ? '–' : valueLabel(value, plot.unit)}
-          />
-        );
-      })}
-      <More count={plot.lines.length - MAX_LINES} />
-    </>
-  );
-}
+/** Distance from the pointer at which the nearest line is emphasised, px. */
+const NEAR = 12;
 
-interface CacheTipProps extends Omit<LinesTipProps, 'plot'> {
-  readonly plot: CachePlot;
-  readonly y: number;
-}
-
-function CacheTip({ state, plot, time, y, label }: CacheTipProps) {
+function LinesTip({ state, plot, time, y, label }: LinesTipProps) {
   const box = state.boxes.value[state.hover.value?.plot ?? 0];
   const axis = chartAxis({ left: 0, width: 0, height: box?.height ?? 0 }, plot.largest, plot.unit);
-  const values = plot.lines
-    .map(({ prefix, series }) => ({ prefix, value: valueAt(series, time) ?? 0 }))
-    .filter(({ value }) => value > 0)
-    .sort((a, b) => b.value - a.value);
-  const distance = (value: number) => Math.abs(axis.y(value) - y);
-  const nearest = values.reduce<(typeof values)[number] | undefined>(
-    (best, item) => (best === undefined || distance(item.value) < distance(best.value) ? item : best),
-    undefined,
-  );
+  const all = plot.lines.map(({ name, slot, series }, i) => ({
+    name,
+    slot,
+    value: lineValue(series, plot.stacked ? plot.lines[i - 1]?.series : undefined, time),
+    distance: Math.abs(axis.y(valueAt(series, time) ?? 0) - y),
+  }));
+  // There may be any number of prefixes, so the largest are shown.
+  const values =
+    plot.cache === undefined
+      ? all
+      : all.filter(({ value = 0 }) => value > 0).sort((a, b) => (b.value ?? 0) - (a.value ?? 0));
+  const nearest = Math.min(NEAR, ...values.map(({ distance }) => distance));
   return (
     <>
       <p class="tip-time">{label}</p>
-      {values.length === 0 ? <p class="muted">The cache is empty.</p> : null}
-      {values.slice(0, MAX_LINES).map(({ prefix, value }) => {
-        const info = state.model.prefixes[prefix]!;
-        return (
-          <Line
-            key={prefix}
-            color={slotColor(info.slot, state.scheme.value)}
-            name={info.name}
-            value={valueLabel(value, plot.unit)}
-            strong={nearest?.prefix === prefix && distance(value) < 12}
-          />
-        );
-      })}
+      {plot.cache !== undefined && values.length === 0 ? <p class="muted">The cache is empty.</p> : null}
+      {values.slice(0, MAX_LINES).map(({ name, slot, value, distance }) => (
+        <Line
+          key={name}
+          color={slotColor(slot, state.scheme.value)}
+          name={name}
+          value={value === undefined ? '–' : valueLabel(value, plot.unit)}
+          strong={distance === nearest && distance < NEAR}
+        />
+      ))}
       <More count={values.length - MAX_LINES} />
     </>
   );

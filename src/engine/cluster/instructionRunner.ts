@@ -2,6 +2,7 @@
 // local ids of their computation.
 
 import { internalError, LongpoleError, sentenceOf } from '../../base/errors.js';
+import { type Handlers, handle } from '../../base/handlers.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
 import type { Batch } from '../../protocol/isolateMessages.js';
 import type { GatherInput } from '../../protocol/packedResult.js';
@@ -49,6 +50,28 @@ const MOST_OUTSTANDING = 2 * MOST_IN_BATCHES;
 
 export class InstructionRunner {
   readonly #engine: RunnerContext;
+  readonly #handlers: Handlers<Instruction> = {
+    dispatch: (instruction) => {
+      try {
+        this.#dispatch(instruction);
+      } catch (error) {
+        this.#notSent(instruction, error);
+      }
+    },
+    release: (instruction) => this.#release(instruction),
+    steal: (instruction) => this.#steal(instruction),
+    fetch: ({ worker, ids }) =>
+      this.#byComputation(ids, ({ info: { number } }, locals) =>
+        this.#engine.workers.get(worker)?.host.fetch(number, locals),
+      ),
+    cancel: ({ worker, ids }) =>
+      this.#byComputation(ids, ({ info: { number } }, locals) => {
+        this.#engine.questions.cancelled(worker, number, locals);
+        this.#engine.workers.get(worker)?.host.cancel(number, locals);
+      }),
+    erred: (instruction) => this.#erred(instruction),
+    'task-killed': ({ worker, id, attempts }) => this.#engine.workers.get(worker)?.killed(id, attempts),
+  };
 
   constructor(engine: RunnerContext) {
     this.#engine = engine;
@@ -62,47 +85,13 @@ export class InstructionRunner {
     const thrown: unknown[] = [];
     for (let at = 0; at < instructions.length; at++) {
       try {
-        this.#carryOut(instructions[at]!);
+        const instruction = instructions[at]!;
+        handle(this.#handlers, instruction.type, instruction);
       } catch (error) {
         thrown.push(error);
       }
     }
     return thrown;
-  }
-
-  #carryOut(instruction: Instruction): void {
-    switch (instruction.type) {
-      case 'dispatch':
-        try {
-          this.#dispatch(instruction);
-        } catch (error) {
-          this.#notSent(instruction, error);
-        }
-        break;
-      case 'release':
-        this.#release(instruction);
-        break;
-      case 'steal':
-        this.#steal(instruction);
-        break;
-      case 'fetch':
-        this.#byComputation(instruction.ids, (computation, ids) =>
-          this.#engine.workers.get(instruction.worker)?.host.fetch(computation.info.number, ids),
-        );
-        break;
-      case 'cancel':
-        this.#byComputation(instruction.ids, ({ info: { number } }, ids) => {
-          this.#engine.questions.cancelled(instruction.worker, number, ids);
-          this.#engine.workers.get(instruction.worker)?.host.cancel(number, ids);
-        });
-        break;
-      case 'erred':
-        this.#erred(instruction);
-        break;
-      case 'task-killed':
-        this.#engine.workers.get(instruction.worker)?.killed(instruction.id, instruction.attempts);
-        break;
-    }
   }
 
   #dispatch({ worker: index, batch, ids, publish, keep, inputs }: Dispatch): void {

@@ -1,6 +1,7 @@
 // The scheduler, a pure state machine: events in, instructions out; no clock, no timers, no messages. The same
 // scheduler serves getSync, getThreaded, getMultiprocessing and the cluster. They differ in the shell that executes
 // its instructions.
+import { type Handlers, handle } from '../../base/handlers.js';
 import { pushTo } from '../../base/lookUps.js';
 import {
   type BatchLimits,
@@ -64,6 +65,36 @@ export class Scheduler {
   /** Worker → tasks that it need not run any more. */
   readonly #cancelled = new Map<number, number[]>();
 
+  readonly #handlers: Handlers<SchedulerEvent> = {
+    'tasks-finished': (event) => this.#fetch(finishTasks(this.state, event)),
+    'graph-added': (event) => {
+      for (const { id, lost, because } of addGraph(this.state, event)) this.#fail(id, lost, because);
+    },
+    'tasks-cancelled': ({ ids }) => this.#cancel(ids),
+    'tasks-retried': ({ ids }) => {
+      restartTasks(this.state, ids);
+      this.#rebuild();
+    },
+    'results-unwanted': ({ ids }) => this.#unwant(ids),
+    'results-wanted': ({ ids }) => this.#recover(requestResults(this.state, ids)),
+    'results-missing': ({ worker, ids }) => this.#forget(worker, ids),
+    'results-evicted': (event) => evictResults(this.state, event),
+    'worker-added': (event) => this.#addWorker(event),
+    'worker-removed': (event) => this.#removeWorker(event),
+    'worker-paused': (event) => pauseWorker(this.state, event),
+    'tasks-stuck': ({ ids }) => {
+      for (const id of ids) if (giveUp(this.state, id)) this.#fail(id, false);
+    },
+    'task-erred': (event) => this.#taskErred(event),
+    'task-seceded': (event) => secedeTask(this.state, event),
+    'tasks-stolen': ({ worker, ids }) => this.#takeBack(worker, ids),
+    'results-fetched': (event) => this.#fetched(event),
+    'idle-check': () => {
+      for (const worker of this.state.workers.values())
+        if (worker.stealState === 'empty') worker.stealState = 'idle';
+    },
+  };
+
   /** Creates a scheduler for the single graph of a run; with null, for a cluster, to which graphs are added. */
   constructor(graph: SchedulerGraph | null, options: SchedulerOptions = {}) {
     this.#lasting = graph === null;
@@ -90,66 +121,9 @@ export class Scheduler {
       this.state.fail(event.id);
       return [];
     }
-    this.#takeIn(event);
+    handle(this.#handlers, event.type, event);
     this.#fill(event.type === 'idle-check');
     return this.#take();
-  }
-
-  #takeIn(event: SchedulerEvent): void {
-    switch (event.type) {
-      case 'tasks-finished':
-        this.#fetch(finishTasks(this.state, event));
-        break;
-      case 'graph-added':
-        for (const { id, lost, because } of addGraph(this.state, event)) this.#fail(id, lost, because);
-        break;
-      case 'tasks-cancelled':
-        this.#cancel(event.ids);
-        break;
-      case 'tasks-retried':
-        restartTasks(this.state, event.ids);
-        this.#rebuild();
-        break;
-      case 'results-unwanted':
-        this.#unwant(event.ids);
-        break;
-      case 'results-wanted':
-        this.#recover(requestResults(this.state, event.ids));
-        break;
-      case 'results-missing':
-        this.#forget(event.worker, event.ids);
-        break;
-      case 'results-evicted':
-        evictResults(this.state, event);
-        break;
-      case 'worker-added':
-        this.#addWorker(event);
-        break;
-      case 'worker-removed':
-        this.#removeWorker(event);
-        break;
-      case 'worker-paused':
-        pauseWorker(this.state, event);
-        break;
-      case 'tasks-stuck':
-        for (const id of event.ids) if (giveUp(this.state, id)) this.#fail(id, false);
-        break;
-      case 'task-erred':
-        this.#taskErred(event);
-        break;
-      case 'task-seceded':
-        secedeTask(this.state, event);
-        break;
-      case 'tasks-stolen':
-        this.#takeBack(event.worker, event.ids);
-        break;
-      case 'results-fetched':
-        this.#fetched(event);
-        break;
-      case 'idle-check':
-        for (const worker of this.state.workers.values())
-          if (worker.stealState === 'empty') worker.stealState = 'idle';
-    }
   }
 
   /**

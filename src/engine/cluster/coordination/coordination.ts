@@ -7,7 +7,7 @@ import type { ResultHandles } from '../resultHandles.js';
 import type { TaskQuestions } from '../taskQuestions.js';
 import { ClientCaller } from './clientCaller.js';
 import { ItemQueue } from './itemQueue.js';
-import { LeaseWaits, type MetricSink } from './leaseWaits.js';
+import { LeaseMeter, type MetricSink } from './leaseMeter.js';
 import { NamedObjects } from './namedObjects.js';
 import { SharedCalls, type SharedKind } from './sharedCalls.js';
 import type { SharedDump } from './sharedDump.js';
@@ -45,7 +45,7 @@ const newQueue = (): ItemQueue<KeptValue> => new ItemQueue();
 export class Coordination {
   readonly #clients = new Set<ClientCaller>();
   readonly #leases = new SharedLeases();
-  readonly #leaseWaits: LeaseWaits;
+  readonly #leaseMeter: LeaseMeter;
   readonly #events = new NamedObjects<VariableCell<true>>();
   readonly #variables = new NamedObjects<VariableCell<KeptValue>>();
   readonly #queues = new NamedObjects<ItemQueue<KeptValue>>();
@@ -73,7 +73,7 @@ export class Coordination {
   };
 
   constructor(questions: TaskQuestions, results: ResultHandles, sink: MetricSink) {
-    this.#leaseWaits = new LeaseWaits(sink);
+    this.#leaseMeter = new LeaseMeter(sink);
     this.results = new SharedResults(results);
     for (const kind of KINDS) questions.handle(kind, (question, asker) => this.call(kind, question, asker));
   }
@@ -98,7 +98,7 @@ export class Coordination {
     for (const client of this.#clients) client.end(error);
     for (const client of this.#clients) this.removeClient(client, error);
     this.calls.close();
-    this.#leaseWaits.close();
+    this.#leaseMeter.close();
   }
 
   /** Number of objects with state. */
@@ -147,7 +147,7 @@ export class Coordination {
     const { what, name, timeout } = question;
     const acquired = this.#leases.acquire(question, caller);
     if (timeout === 0) return this.#during(what, 'acquire', question, caller, acquired);
-    const waited = this.#leaseWaits.during(`${what} '${visibleName(name)}'`, caller, acquired);
+    const waited = this.#leaseMeter.during(`${what} '${visibleName(name)}'`, caller, acquired);
     return this.#during(what, 'acquire', question, caller, waited);
   }
 

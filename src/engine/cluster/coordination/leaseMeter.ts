@@ -25,7 +25,7 @@ interface Wait {
   readonly start: number;
 }
 
-export class LeaseWaits {
+export class LeaseMeter {
   readonly #sink: MetricSink;
   readonly #ledger = new MetricLedger(MAX_OBJECTS);
   /** Objects with waiting calls of tasks: their number, and the time up to which the object's seconds are counted. */
