@@ -57,7 +57,14 @@ test('the summary of a cluster without transfers has no line for moved bytes', a
   const inc = (x: number): number => x + 1;
   assert.equal(await client.submit(inc, 1).result(), 2);
   const summary = summarise(client.trace);
-  assert.deepEqual(summary.moved, { betweenWorkers: 0, shuffled: 0, toWorkers: 0, toProgram: 0, spilled: 0 });
+  assert.deepEqual(summary.moved, {
+    betweenWorkers: 0,
+    shuffled: 0,
+    toWorkers: 0,
+    toProgram: 0,
+    spilled: 0,
+    spilledResults: 0,
+  });
   assert.doesNotMatch(summaryText(summary), /moved| B\b/);
 });
 

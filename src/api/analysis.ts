@@ -24,6 +24,7 @@ export type { Recorded, Scaling, SimulateOptions, Simulation } from '../analysis
 export { scaling, simulate } from '../analysis/simulate.js';
 export type { Speedup } from '../analysis/speedups.js';
 export { isWorthNaming, speedups } from '../analysis/speedups.js';
+export { spilledResults } from '../analysis/spilledResults.js';
 export type { Cell, Row, ToStringOptions } from '../analysis/table.js';
 export { Table } from '../analysis/table.js';
 export type { TaskBalanceOptions } from '../analysis/taskBalance.js';

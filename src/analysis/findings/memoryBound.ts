@@ -1,5 +1,6 @@
-import { bytesText, countText, secondsText } from '../../base/words.js';
+import { countText, secondsText } from '../../base/words.js';
 import { pausesOf } from '../pauses.js';
+import { spilledText } from '../spilledResults.js';
 import type { Rule } from './finding.js';
 import { memoryNeeded } from './memoryNeeded.js';
 
@@ -20,7 +21,7 @@ export const memoryBound: Rule = (facts) => {
     seconds: paused + disk,
     confidence: 'high',
     evidence: {
-      text: `Workers made ${countText(pauses.length, 'pause')}. The critical path waited ${secondsText(paused)} for them${disk > 0 ? `, and ${secondsText(disk)} for disks` : ''}. ${bytesText(spilled)} of results were written to disk.`,
+      text: `Workers made ${countText(pauses.length, 'pause')}. The critical path waited ${secondsText(paused)} for them${disk > 0 ? `, and ${secondsText(disk)} for disks` : ''}. ${spilledText(facts.trace)} were written to disk.`,
       numbers: {
         pausedSeconds: paused,
         diskSeconds: disk,

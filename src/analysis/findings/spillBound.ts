@@ -1,5 +1,6 @@
-import { bytesText, secondsText } from '../../base/words.js';
+import { secondsText } from '../../base/words.js';
 import { ACTIONS } from '../../protocol/clusterObserver.js';
+import { spilledText } from '../spilledResults.js';
 import type { Facts, Rule } from './finding.js';
 import { memoryNeeded } from './memoryNeeded.js';
 
@@ -13,7 +14,7 @@ export const spillBound: Rule = (facts) => {
   const { limit, enough, advice } = memoryNeeded(facts);
   return {
     code: 'spill-bound',
-    title: `Memory was short: ${bytesText(spilled)} of results were written to disk`,
+    title: `Memory was short: ${spilledText(facts.trace)} were written to disk`,
     seconds,
     confidence: 'high',
     evidence: {

@@ -1,5 +1,6 @@
 import { countText, percentText, secondsText } from '../../base/words.js';
 import { keptShare } from '../keptShare.js';
+import { pausesOf } from '../pauses.js';
 import { medianOverhead } from '../simulation/conditions.js';
 import type { Facts, Finding, Rule } from './finding.js';
 import { hasCpuMetrics } from './noncpu.js';
@@ -23,9 +24,9 @@ const MOST = 0.5;
 export const tasksTooSmall: Rule = (facts) => {
   const { tasks, work, workers, trace } = facts;
   const mean = work / tasks;
-  // The median leaves out stalls of single tasks. Packing time grows with the results, so larger tasks would not reduce
-  // it.
-  const between = Math.max(0, medianOverhead(trace) - packingSeconds(facts) / tasks);
+  // The median leaves out stalls of single tasks. Time to pack results, for disks and in pauses grows with the results, so
+  // larger tasks would not reduce it.
+  const between = Math.max(0, medianOverhead(trace) - resultSeconds(facts) / tasks);
   const overhead = mean <= SMALL ? Math.max(between, (schedulingSeconds(facts) * workers) / tasks) : between;
   if (tasks < MIN_TASKS || overhead < TOO_SMALL * (mean + meanWait(facts))) return undefined;
   const seconds = Math.min((overhead * tasks) / workers, facts.makespan - work / workers);
@@ -60,12 +61,25 @@ function schedulingSeconds(facts: Facts): number {
   return schedulerWaits(facts).waits.reduce((sum, { seconds, starved }) => sum + seconds - starved, 0);
 }
 
-/** Returns the seconds in which threads packed and unpacked results between tasks. */
-function packingSeconds({ trace }: Facts): number {
-  const packing = trace.totals.actions.filter(
-    ({ action }) => action === 'serialize' || action === 'deserialize',
-  );
-  return keptShare(trace) * packing.reduce((sum, { seconds }) => sum + seconds, 0);
+/** What is done with results. */
+const OF_RESULTS: ReadonlySet<string> = new Set([
+  'serialize',
+  'deserialize',
+  'compress',
+  'decompress',
+  'disk-read',
+  'disk-write',
+]);
+
+/** Returns the seconds in which results were packed, unpacked, spilled and read back, and in which workers had paused. */
+function resultSeconds({ trace, path }: Facts): number {
+  let seconds = 0;
+  for (const { action, seconds: taken } of trace.totals.actions) if (OF_RESULTS.has(action)) seconds += taken;
+  let paused = 0;
+  for (const [worker, pauses] of pausesOf(trace))
+    for (const { start, stop } of pauses)
+      paused += (Math.min(stop, path.stop) - start) * (trace.workers.threads[worker] ?? 1);
+  return keptShare(trace) * seconds + paused;
 }
 
 /** Mean duration of a task and seconds between two tasks of a thread, and what they cost. */

@@ -4,6 +4,7 @@ import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../../trace/trace.js';
 import { coreUseOf } from '../coreUse.js';
 import { firstFrom, lanesOf } from '../lanes.js';
 import type { Window } from '../path/pathWalk.js';
+import { spilledResults } from '../spilledResults.js';
 import { quantile, trimmedMean } from '../statistics.js';
 import { knownAt, submissionsOf } from '../submissionTimes.js';
 import { threadsTogether } from '../workerStarts.js';
@@ -67,7 +68,7 @@ export function recordedConditions(trace: Trace, window?: Window): ReplayConditi
     schedulerSeconds: schedulerSeconds(trace),
     ...transferConditions(trace),
     memory: memoryOf(trace),
-    diskBandwidth: diskBandwidth(trace),
+    diskBandwidth: spilledResults(trace).bandwidth || DISK_BANDWIDTH,
   };
 }
 
@@ -241,17 +242,4 @@ function memoryOf(trace: Trace): number {
   let smallest = Number.POSITIVE_INFINITY;
   for (const limit of trace.workers.memoryLimit) if (limit > 0) smallest = Math.min(smallest, limit);
   return (smallest * MEMORY_TARGET) / (threadsPerWorker(trace) || 1);
-}
-
-function diskBandwidth(trace: Trace): number {
-  const { length, action, nbytes, start, stop } = trace.intervals;
-  let bytes = 0;
-  let seconds = 0;
-  for (let row = 0; row < length; row++) {
-    const name = ACTIONS[action[row]!];
-    if ((name !== 'disk-read' && name !== 'disk-write') || !(nbytes[row]! > 0)) continue;
-    bytes += nbytes[row]!;
-    seconds += stop[row]! - start[row]!;
-  }
-  return seconds > 0 ? bytes / seconds : DISK_BANDWIDTH;
 }

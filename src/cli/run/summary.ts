@@ -9,6 +9,7 @@ import {
   recordsTransfers,
   type Speedup,
   speedups,
+  spilledResults,
   workerShares,
 } from '../../api/analysis.js';
 import type { Trace } from '../../api/trace.js';
@@ -45,7 +46,10 @@ export interface Summary {
     readonly shuffled: number;
     readonly toWorkers: number;
     readonly toProgram: number;
+    /** Bytes written to disk. */
     readonly spilled: number;
+    /** Bytes in memory of the results that were written to disk, which may be compressed there. */
+    readonly spilledResults: number;
   } | null;
   readonly longPole: LongPole | null;
   readonly findings: readonly Finding[];
@@ -106,7 +110,14 @@ export function summarise(trace: Trace): Summary {
   const path = criticalPath(trace);
   const found = findings(trace);
   const ran = path.makespan >= 0;
-  const moved = { betweenWorkers: 0, shuffled: shuffledBytes(trace), toWorkers: 0, toProgram: 0, spilled };
+  const moved = {
+    betweenWorkers: 0,
+    shuffled: shuffledBytes(trace),
+    toWorkers: 0,
+    toProgram: 0,
+    spilled,
+    spilledResults: spilledResults(trace).nbytes,
+  };
   for (const { from, to, nbytes } of pairs) {
     if (from >= 0 && to >= 0) moved.betweenWorkers += nbytes;
     else if (to >= 0) moved.toWorkers += nbytes;

@@ -19,7 +19,14 @@ const SUMMARY: Summary = {
     { prefix: 'countPrimes', tasks: 1240, erred: 2, computed: 4.2, longest: 0.13, nbytes: 9920 },
     { prefix: 'add', tasks: 3, erred: 0, computed: 0.0012, longest: null, nbytes: 8 },
   ],
-  moved: { betweenWorkers: 12_300_000, shuffled: 0, toWorkers: 0, toProgram: 1200, spilled: 0 },
+  moved: {
+    betweenWorkers: 12_300_000,
+    shuffled: 0,
+    toWorkers: 0,
+    toProgram: 1200,
+    spilled: 0,
+    spilledResults: 0,
+  },
   longPole: {
     replaced: [],
     floor: 0.131,

@@ -91,12 +91,16 @@ function movedLines(moved: Summary['moved']): string[] {
     [moved.shuffled, 'in P2P shuffles'],
     [moved.toWorkers, 'from the program'],
     [moved.toProgram, 'to the program'],
-    [moved.spilled, 'spilled to disk'],
+    [moved.spilledResults, `spilled to disk${packedText(moved)}`],
   ] as const;
   const shown = parts
     .filter(([nbytes]) => nbytes > 0)
     .map(([nbytes, what]) => `${bytesText(nbytes)} ${what}`);
   return shown.length === 0 ? [] : [shown.join(', ')];
+}
+
+function packedText({ spilled, spilledResults }: NonNullable<Summary['moved']>): string {
+  return spilled < 0.95 * spilledResults ? ` (${bytesText(spilled)} compressed)` : '';
 }
 
 function longPoleText({ floor, parts, replaced }: LongPole): string[] {

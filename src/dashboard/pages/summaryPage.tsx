@@ -7,6 +7,7 @@ import { contendedLock } from '../../analysis/leaseWaits.js';
 import { wholeWindow, windowOf } from '../../analysis/path/pathWalk.js';
 import { recordsTransfers } from '../../analysis/recordsTransfers.js';
 import type { Speedup } from '../../analysis/speedups.js';
+import { spilledResults } from '../../analysis/spilledResults.js';
 import { threadSeconds } from '../../analysis/workerLives.js';
 import { mostTogether, threadsTogether } from '../../analysis/workerStarts.js';
 import { lastRowOf } from '../../trace/names.js';
@@ -158,7 +159,7 @@ function Figures({ trace }: { readonly trace: Trace }) {
       />
       <Figure name="Computations" value={computations.length > 0 ? formatCount(computations.length) : '–'} />
       <Figure name="Transferred" value={isMeasured ? formatBytes(transferred) : '–'} />
-      <Figure name="Spilled" value={isMeasured ? formatBytes(totals.spilled) : '–'} />
+      <Figure name="Spilled" value={isMeasured ? formatBytes(spilledResults(trace).nbytes) : '–'} />
     </dl>
   );
 }
