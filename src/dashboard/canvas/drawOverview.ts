@@ -1,4 +1,5 @@
 // Draws the strip above the plots: an overview of the whole run with the visible window, and the time axis.
+import { TimeBins } from '../../analysis/timeBins.js';
 import type { ProfileModel } from '../model/profileModel.js';
 import { columnRanges } from '../model/series.js';
 import { type ColumnGrid, layoutGroup } from '../model/streamDetail.js';
@@ -10,15 +11,17 @@ import type { Renderer } from './renderer.js';
 import type { Theme } from './theme.js';
 
 /**
- * Returns the height of the overview by column, 0 to 1. The height is the busy share of all lanes of the task streams.
- * A page without a stream shows the highest line of its first plot.
+ * Returns the height of the overview by column, 0 to 1. The height is the busy share of the lanes of the task streams whose
+ * worker existed. A page without a stream shows the highest line of its first plot.
  */
 export function overviewShares(model: ProfileModel, grid: ColumnGrid): Float32Array {
-  const lanes = model.plots.reduce(
-    (sum, plot) => sum + (plot.type === 'tasks' ? plot.lanes.lanes.length : 0),
-    0,
-  );
-  if (lanes > 0) return busyLanes(model, grid).map((busy) => Math.min(1, busy / lanes));
+  const rows = model.plots.flatMap((plot) => (plot.type === 'tasks' ? plot.lanes.rows : []));
+  if (rows.length > 0) {
+    const existing = new TimeBins(grid.start, grid.start + grid.columns * grid.perColumn, grid.columns);
+    for (const { life, laneCount } of rows) existing.add(life.start, life.stop, laneCount);
+    const lanes = existing.means();
+    return busyLanes(model, grid).map((busy, column) => Math.min(1, busy / lanes[column]!) || 0);
+  }
   const plot = model.plots[0];
   const lines =
     plot === undefined || plot.type === 'tasks'

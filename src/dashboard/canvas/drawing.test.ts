@@ -188,6 +188,21 @@ test('the overview shows the highest line of a page without tasks', () => {
   assert.equal(shares[2], 0.5);
 });
 
+test('the overview of a task stream shows the busy share of the workers that existed at that time', () => {
+  const runs = [
+    { key: 'a-1', worker: 0, start: 0, stop: 4 },
+    { key: 'a-2', worker: 1, start: 5, stop: 6 },
+  ];
+  const lives = [
+    { start: 0, stop: 4 },
+    { start: 4, stop: 8 },
+    { start: 5, stop: Number.POSITIVE_INFINITY },
+  ];
+  const model = buildModel(pageOfRuns(runs, ['w (1)', 'w (2)', 'x'], true), { lives });
+  const shares = overviewShares(model, { start: -1, perColumn: 1, columns: 9 });
+  assert.deepEqual([...shares], [0, 1, 1, 1, 1, 0, 0.5, 0, 0]);
+});
+
 test('a name that does not fit keeps its start or its end', () => {
   const renderer = new RecordingRenderer();
   const width = renderer.textWidth('abcdef');
