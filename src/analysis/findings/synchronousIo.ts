@@ -50,7 +50,7 @@ export const synchronousIo: Rule = (facts) => {
       question: 'time-by-prefix',
     },
     advice: isUnknown
-      ? `Look at the profile of '${worst.prefix}' for synchronous calls, and replace them by asynchronous ones.`
+      ? `Search '${worst.prefix}' for synchronous calls, and replace them by asynchronous ones.`
       : adviceOf(facts, worst.prefix),
   };
 };
