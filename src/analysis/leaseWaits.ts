@@ -44,5 +44,10 @@ export function leaseWaits({ totals }: Trace): LeaseWait[] {
  * use, and the tasks hold them for as long with any number of workers, so no number makes the run shorter.
  */
 export function lockedSeconds(trace: Trace): number {
-  return leaseWaits(trace)[0]?.contended ?? 0;
+  return contendedLock(trace)?.contended ?? 0;
+}
+
+/** Returns the waits for the most contended lock or semaphore. */
+export function contendedLock(trace: Trace): LeaseWait | undefined {
+  return leaseWaits(trace)[0];
 }

@@ -7,7 +7,7 @@ import { INSPECT } from '../base/printed.js';
 import type { Trace } from '../trace/trace.js';
 import { coreUseOf } from './coreUse.js';
 import { lanesOf } from './lanes.js';
-import { leaseWaits } from './leaseWaits.js';
+import { contendedLock } from './leaseWaits.js';
 import { requestedWindow, windowOf } from './path/pathWalk.js';
 import { type Calibration, calibrationOf } from './simulation/calibration.js';
 import { MEMORY_TARGET, recordedConditions } from './simulation/conditions.js';
@@ -142,7 +142,7 @@ export class Simulator {
     const { floor, work } = bounds(this.#graph);
     // The model has no locks. A change of tasks may shorten the time in which they hold one.
     const isPart = options.start !== undefined || options.stop !== undefined;
-    const { object, contended = 0 } = (isPart || isChanged ? undefined : leaseWaits(trace)[0]) ?? {};
+    const { object, contended = 0 } = (isPart || isChanged ? undefined : contendedLock(trace)) ?? {};
     this.#floor = Math.max(floor, Math.min(contended, window.stop - window.start));
     this.lock = object === undefined || this.#floor === floor ? undefined : { object, seconds: this.#floor };
     this.#work = work;
