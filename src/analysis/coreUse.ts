@@ -4,6 +4,7 @@
 // their time has none in which their thread slept.
 import { firstWhere, oncePer } from '../base/lookUps.js';
 import type { Trace } from '../trace/trace.js';
+import { childSeconds } from './childProcesses.js';
 import { eachUse, lanesOf } from './lanes.js';
 
 export interface CoreUse {
@@ -19,7 +20,7 @@ export interface CoreUse {
   readonly lost: number;
   /** True if the system measured the waits for a core. */
   readonly isMeasured: boolean;
-  /** Mean number of cores that other programs kept busy while tasks ran. */
+  /** Mean number of cores that other programs kept busy while tasks ran, without child processes if these are recorded. */
   readonly others: number;
   /** Mean number of running tasks, over the time in which any task ran. */
   readonly concurrency: number;
@@ -85,7 +86,8 @@ export const coreUseOf = oncePer((trace: Trace): CoreUse => {
     granted: fullHeld > 0 ? fullGranted / fullHeld : 1,
     lost: measured.isMeasured ? measured.lost : 1 - alone / held,
     isMeasured: measured.isMeasured,
-    others: others / wall,
+    // The CPU time of child processes is known when they end, and belongs to no single sample.
+    others: Math.max(0, others - (childSeconds(trace) || 0)) / wall,
     concurrency: held / wall,
     aloneSeconds: (row) =>
       measured.isMeasured && !isUnmeasured(trace, row)

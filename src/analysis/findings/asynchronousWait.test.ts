@@ -25,16 +25,23 @@ function waiting(count: number): SyntheticSpec {
 const found = (spec: SyntheticSpec): Finding | undefined =>
   findings(syntheticTrace(spec)).find(({ code }) => code === 'asynchronous-wait');
 
+/** 40 tasks that await for 0.8 s each, on a machine with two cores. */
+const busy = (host_cpu: number, children?: (time: number) => number): Finding | undefined =>
+  found({
+    ...awaiting(0.8),
+    resources: Array.from({ length: 121 }, (_, i) => ({
+      time: i / 10,
+      figures: {
+        cpu: 10,
+        host_cpu,
+        host_cores: 2,
+        ...(children === undefined ? {} : { children_cpu: children(i / 10) }),
+      },
+    })),
+  });
+
 describe('waits for promises', () => {
   it('are a hint only while all cores are busy, because tasks may wait for child processes', () => {
-    const busy = (host_cpu: number): Finding | undefined =>
-      found({
-        ...awaiting(0.8),
-        resources: Array.from({ length: 121 }, (_, i) => ({
-          time: i / 10,
-          figures: { cpu: 10, host_cpu, host_cores: 2 },
-        })),
-      });
     const full = busy(200);
     assert.equal(full?.confidence, 'low');
     assert.match(
@@ -48,6 +55,21 @@ describe('waits for promises', () => {
     const free = busy(100);
     assert.equal(free?.confidence, 'high');
     assert.match(free?.advice ?? '', /^Let the tasks of a worker overlap/);
+  });
+
+  it('are waits for child processes if these used the cores, which more tasks at a time do not make faster', () => {
+    const own = busy(200, (time) => 5 + time);
+    assert.equal(own?.title, "Tasks of 'fit' wait for child processes, while all 2 cores are busy");
+    assert.equal(own?.seconds, 6);
+    assert.match(
+      own?.evidence.text ?? '',
+      /^Child processes used 12 s of CPU time, and tasks awaited promises for 31 s in total\. .* busy, 0\.\d of them with other programs\.$/,
+    );
+    assert.match(own?.advice ?? '', /^More tasks at a time are not faster/);
+    // Child processes did not compute.
+    const idle = busy(200, () => 5);
+    assert.equal(idle?.confidence, 'medium');
+    assert.match(idle?.advice ?? '', /^Let the tasks of a worker overlap/);
   });
 
   it('suggest no more tasks at a time than there were, and cost what these can save', () => {

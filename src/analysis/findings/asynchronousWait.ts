@@ -1,4 +1,5 @@
 import { countText, percentText, secondsText } from '../../base/words.js';
+import { childSeconds } from '../childProcesses.js';
 import { coreUseOf, MIN_OTHERS } from '../coreUse.js';
 import { readiness } from '../simulation/conditions.js';
 import type { Facts, Finding, Rule } from './finding.js';
@@ -11,6 +12,8 @@ const MIN_SHARE = 0.6;
 const MAX_TIMES = 16;
 /** Share of the time of waiting tasks in which all cores were busy, from which they may wait for work on these cores. */
 const FULL = 0.5;
+/** CPU seconds of child processes per second of waiting, from which tasks wait for them: others use the cores, too. */
+const MIN_CHILDREN = 0.1;
 
 /**
  * Tasks wait for promises (requests, files, timers) most of their time. A worker runs one task at a time, so its thread
@@ -28,22 +31,56 @@ export const asynchronousWait: Rule = (facts) => {
   const awaited = waiting.reduce((sum, row) => sum + row.awaited, 0);
   const prefixes = new Set(waiting.map(({ prefix }) => prefix));
   const rows = lanes.spans.rows.filter((row) => prefixes.has(facts.prefixName(trace.tasks.prefix[row]!)));
-  const cores = fullCores(facts, rows);
+  const busy = busyCores(facts, rows);
+  const cost = delaySeconds(facts, waiting, (row) => row.awaited);
+  if (busy !== undefined && busy.children >= MIN_CHILDREN * awaited)
+    return childProcesses(facts, worst, { ...busy, awaited, cost, rows });
+  const mayBeChildren = busy !== undefined && Number.isNaN(busy.children);
   const times = Math.min(most, Math.ceil(1 / (1 - Math.min(0.99, shareOf(worst)))));
   return {
     code: 'asynchronous-wait',
     title: `Tasks of '${worst.prefix}' wait for promises ${percentText(shareOfTime(worst, worst.awaited))} of their time, and a worker runs one task at a time`,
-    seconds: delaySeconds(facts, waiting, (row) => row.awaited),
-    confidence: cores === undefined ? 'high' : 'low',
+    seconds: cost,
+    confidence: busy === undefined ? 'high' : mayBeChildren ? 'low' : 'medium',
     evidence: {
-      text: `${countText(workers, 'thread')} idled for ${secondsText(awaited)} in total while tasks waited for ${cores === undefined ? 'requests, files or timers' : 'promises'}.${cores ?? ''}`,
+      text: `${countText(workers, 'thread')} idled for ${secondsText(awaited)} in total while tasks waited for ${mayBeChildren ? 'promises' : 'requests, files or timers'}.${busy?.text ?? ''}`,
       numbers: { awaitedSeconds: awaited, cpuSeconds: worst.cpu, workers },
       tasks: facts.keys(rows),
       question: 'critical-path',
     },
-    advice: `${cores === undefined ? 'Let' : 'If they wait for child processes that compute, more of them at a time are not faster. If they wait for requests, files or timers, let'} the tasks of a worker overlap while they wait: connect({ concurrentTasks: ${times} }), or the same option of compute() without a cluster. Or await many promises in one task of '${worst.prefix}' (Promise.all).`,
+    advice: `${mayBeChildren ? 'If they wait for child processes that compute, more of them at a time are not faster. If they wait for requests, files or timers, let' : 'Let'} the tasks of a worker overlap while they wait: connect({ concurrentTasks: ${times} }), or the same option of compute() without a cluster. Or await many promises in one task of '${worst.prefix}' (Promise.all).`,
   };
 };
+
+/** The cores of the machine while tasks waited. */
+interface BusyCores {
+  readonly text: string;
+  /** CPU seconds of child processes; NaN if they are not recorded. */
+  readonly children: number;
+}
+
+/** Tasks wait for child processes that compute. The cost is at most the time that these need on all cores. */
+function childProcesses(
+  facts: Facts,
+  { prefix, cpu }: PrefixCpu,
+  found: BusyCores & { readonly awaited: number; readonly cost: number; readonly rows: Int32Array },
+): Finding {
+  const { text, children, awaited, cost, rows } = found;
+  const { cores } = coreUseOf(facts.trace);
+  return {
+    code: 'asynchronous-wait',
+    title: `Tasks of '${prefix}' wait for child processes, while all ${cores} cores are busy`,
+    seconds: Math.min(cost, children / cores),
+    confidence: 'medium',
+    evidence: {
+      text: `Child processes used ${secondsText(children)} of CPU time, and tasks awaited promises for ${secondsText(awaited)} in total.${text}`,
+      numbers: { awaitedSeconds: awaited, cpuSeconds: cpu, childSeconds: children, workers: facts.workers },
+      tasks: facts.keys(rows),
+      question: 'critical-path',
+    },
+    advice: `More tasks at a time are not faster: make the child processes of '${prefix}' faster, or use more cores.`,
+  };
+}
 
 /**
  * Returns the largest number of tasks that were ready or ran at the same time.
@@ -59,11 +96,8 @@ function mostReady({ trace, lanes }: Facts): number {
   return most;
 }
 
-/**
- * Returns a sentence if the cores were busy while these tasks waited. They may wait for processes that they have started, whose
- * CPU time is not recorded.
- */
-function fullCores({ trace }: Facts, rows: Int32Array): string | undefined {
+/** Returns undefined if the machine had free cores while these tasks waited. */
+function busyCores({ trace }: Facts, rows: Int32Array): BusyCores | undefined {
   const { fullSeconds, cores, others } = coreUseOf(trace);
   let [full, all] = [0, 0];
   for (const row of rows) {
@@ -71,11 +105,13 @@ function fullCores({ trace }: Facts, rows: Int32Array): string | undefined {
     all += trace.tasks.duration[row]!;
   }
   if (!(full >= FULL * all)) return undefined;
-  const whose =
-    others >= MIN_OTHERS
-      ? `, ${others.toFixed(1)} of them with other programs or with child processes of tasks`
-      : '';
-  return ` For ${percentText(full / all)} of this time, all ${cores} cores were busy${whose}.`;
+  const children = childSeconds(trace);
+  const beside = Number.isNaN(children) ? ' or with child processes of tasks' : '';
+  const whose = others >= MIN_OTHERS ? `, ${others.toFixed(1)} of them with other programs${beside}` : '';
+  return {
+    text: ` For ${percentText(full / all)} of this time, all ${cores} cores were busy${whose}.`,
+    children,
+  };
 }
 
 /**
