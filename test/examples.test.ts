@@ -124,8 +124,14 @@ describe('longpole', () => {
     assert.match(help.stdout, /^ {2}demo /m);
   });
 
-  it('exits with 2 for an unknown command and without a command', async () => {
-    assert.equal((await longpole('nonsense')).code, 2);
+  it('exits with 2 for an unknown command, names the commands, and exits with 2 without a command', async () => {
+    const unknown = await longpole('summary');
+    assert.equal(unknown.code, 2);
+    assert.match(
+      unknown.stderr,
+      /^error: unknown command 'summary'\nThe commands are run, view, analyze, .*: see longpole --help\./,
+    );
+    assert.match((await longpole('analyse')).stderr, /Did you mean analyze\?/);
     assert.equal((await longpole()).code, 2);
   });
 });

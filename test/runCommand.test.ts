@@ -80,7 +80,7 @@ describe('longpole run', () => {
     );
     assert.deepEqual([code, stdout], [0, '1 4 9 16 25 x --depth=2 3\n'], stderr);
     assert.match(stderr, /^longpole: squares\.mjs took .*, exit code 0\ntasks {6}5 done in 1 computation; /m);
-    for (const label of ['workers', 'prefixes', 'moved', 'long pole', 'findings'])
+    for (const label of ['workers', 'prefixes', 'long pole', 'findings'])
       assert.match(stderr, new RegExp(`^${label} `, 'm'));
     for (const line of stderr.split('\n')) assert.ok(line.length <= 80, line);
     const summary = readJson('squares.json');

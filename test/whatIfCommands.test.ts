@@ -51,7 +51,7 @@ describe('longpole simulate', () => {
     const { stdout } = await longpole('simulate', 'locked.html');
     assert.match(
       stdout,
-      /\nNo number of workers makes it faster than 5 s:\ntasks wait for Lock 'x', which one task at a time holds\.\n$/,
+      /\nNo number of workers makes it faster than 5 s:\nfor this time, tasks wait for Lock 'x' while others hold it\.\n$/,
     );
     const json = await longpole('simulate', 'locked.html', '--json');
     assert.deepEqual(JSON.parse(json.stdout).lock, { object: "Lock 'x'", seconds: 5 });

@@ -1,8 +1,10 @@
 // Computes how the cores of the machine were shared while tasks ran, and how long threads waited for a core. Linux
 // measures these waits. On other systems they are estimated from samples of the machine and of the workers' threads.
-// The estimate counts a thread without a core as asleep if that is possible.
+// The estimate counts a thread without a core as asleep if that is possible. Tasks that overlap have no measured waits, and
+// their time has none in which their thread slept.
 import { firstWhere, oncePer } from '../base/lookUps.js';
 import type { Trace } from '../trace/trace.js';
+import { childSeconds } from './childProcesses.js';
 import { eachUse, lanesOf } from './lanes.js';
 
 export interface CoreUse {
@@ -18,12 +20,14 @@ export interface CoreUse {
   readonly lost: number;
   /** True if the system measured the waits for a core. */
   readonly isMeasured: boolean;
-  /** Mean number of cores that other programs kept busy while tasks ran. */
+  /** Mean number of cores that other programs kept busy while tasks ran, without child processes if these are recorded. */
   readonly others: number;
   /** Mean number of running tasks, over the time in which any task ran. */
   readonly concurrency: number;
   /** Returns the seconds that a task would have taken if its thread had always had a core. */
   aloneSeconds(row: number): number;
+  /** Returns the seconds of a task's time on its thread in which all cores were busy. */
+  fullSeconds(row: number): number;
 }
 
 /** Number of cores busy with other programs, from which those programs count as a cause of waits. */
@@ -46,10 +50,11 @@ export const coreUseOf = oncePer((trace: Trace): CoreUse => {
   const workers = trace.workers.length;
   const measured = measuredWaits(trace);
   if (!isOneMachine(trace) || length < 2 || length * workers > MAX_CELLS) return unknownUse(trace, measured);
-  const { busy, waited } = busySeconds(trace, samples.times);
+  const { busy, waited, overlapping } = busySeconds(trace, samples.times);
+  const estimated = grantedShares(trace, samples, busy, overlapping);
   const granted = measured.isMeasured
     ? busy.map((seconds, cell) => (seconds > 0 ? 1 - waited[cell]! / seconds : 1))
-    : grantedShares(trace, samples, busy);
+    : estimated;
   let [wall, held, alone, used, others, full, fullHeld, fullGranted] = [0, 0, 0, 0, 0, 0, 0, 0];
   for (let at = 1; at < length; at++) {
     const dt = samples.times[at]! - samples.times[at - 1]!;
@@ -81,11 +86,20 @@ export const coreUseOf = oncePer((trace: Trace): CoreUse => {
     granted: fullHeld > 0 ? fullGranted / fullHeld : 1,
     lost: measured.isMeasured ? measured.lost : 1 - alone / held,
     isMeasured: measured.isMeasured,
-    others: others / wall,
+    // The CPU time of child processes is known when they end, and belongs to no single sample.
+    others: Math.max(0, others - (childSeconds(trace) || 0)) / wall,
     concurrency: held / wall,
-    aloneSeconds: measured.isMeasured
-      ? (row) => measuredAlone(trace, row)
-      : (row) => aloneSeconds(trace, row, samples.times, granted),
+    aloneSeconds: (row) =>
+      measured.isMeasured && !isUnmeasured(trace, row)
+        ? measuredAlone(trace, row)
+        : aloneSeconds(trace, row, samples.times, estimated),
+    fullSeconds: (row) => {
+      let full = 0;
+      eachStretch(trace, row, samples.times, (at, seconds) => {
+        if (isSaturated(samples, at)) full += seconds;
+      });
+      return full;
+    },
   };
 });
 
@@ -113,6 +127,11 @@ function measuredWaits(trace: Trace): { readonly isMeasured: boolean; readonly l
   return { isMeasured: seconds > 0, lost: seconds > 0 ? Math.min(1, waited / seconds) : 0 };
 }
 
+/** Returns true for a task that overlapped with others on its thread, so that no system measures its waits for a core. */
+export function isUnmeasured({ tasks }: Trace, row: number): boolean {
+  return Number.isNaN(tasks.coreWait[row]!) && !Number.isNaN(tasks.seceded[row]!);
+}
+
 function measuredAlone({ tasks }: Trace, row: number): number {
   return Math.max(0, tasks.duration[row]! - (tasks.coreWait[row]! || 0));
 }
@@ -128,6 +147,7 @@ function unknownUse(trace: Trace, { isMeasured, lost }: Pick<CoreUse, 'isMeasure
     others: 0,
     concurrency: Number.NaN,
     aloneSeconds: (row) => measuredAlone(trace, row),
+    fullSeconds: () => 0,
   };
 }
 
@@ -170,11 +190,12 @@ function crowdedAt({ machine, cores }: Samples, at: number, own: number): number
 /**
  * Estimates the share of the time in which a thread had a core or slept, from the share `used` with a core. The system
  * shares the cores fairly among `wanting` threads. A thread that used less than its fair part must therefore have
- * slept.
+ * slept, but not in the `awake` share of the time, which belongs to tasks that overlap.
  */
-function shareGranted(used: number, crowded: number, wanting: number, cores: number): number {
+function shareGranted(used: number, crowded: number, wanting: number, cores: number, awake: number): number {
   const fair = Math.min(1, cores / wanting);
-  const lost = Math.min((1 - used) * crowded, used * (1 / fair - 1));
+  const without = Math.max(0, (1 - used) * crowded);
+  const lost = awake * without + (1 - awake) * Math.min(without, used * (1 / fair - 1));
   return Math.min(1, Math.max(MIN_GRANTED, 1 - lost));
 }
 
@@ -190,22 +211,35 @@ function stretchAt(times: Float64Array, time: number): number {
   return firstWhere(0, times.length, (at) => !(times[at]! <= time));
 }
 
-/** Returns the seconds in which tasks ran, and in which they waited for a core, by time span and worker. */
-function busySeconds(trace: Trace, times: Float64Array): { busy: Float64Array; waited: Float64Array } {
+/** Seconds by time span and worker. */
+interface BusySeconds {
+  /** Seconds in which tasks ran. */
+  readonly busy: Float64Array;
+  /** Seconds in which tasks waited for a core. */
+  readonly waited: Float64Array;
+  /** Seconds in which tasks ran whose waits for a core are not measured because they overlap. */
+  readonly overlapping: Float64Array;
+}
+
+function busySeconds(trace: Trace, times: Float64Array): BusySeconds {
   const { worker, length, duration, coreWait } = trace.tasks;
   const { laneOf } = lanesOf(trace);
   const workers = trace.workers.length;
   const busy = new Float64Array(times.length * workers);
   const waited = new Float64Array(times.length * workers);
+  const overlapping = new Float64Array(times.length * workers);
   for (let row = 0; row < length; row++) {
     if (laneOf[row]! < 0 || worker[row]! < 0) continue;
     const share = Math.min(1, coreWait[row]! / duration[row]!) || 0;
+    const hasOverlap = isUnmeasured(trace, row);
     eachStretch(trace, row, times, (at, seconds) => {
-      busy[at * workers + worker[row]!]! += seconds;
-      waited[at * workers + worker[row]!]! += seconds * share;
+      const cell = at * workers + worker[row]!;
+      busy[cell]! += seconds;
+      waited[cell]! += seconds * share;
+      if (hasOverlap) overlapping[cell]! += seconds;
     });
   }
-  return { busy, waited };
+  return { busy, waited, overlapping };
 }
 
 /** Calls `visit` with each part of a task's time on its thread that a sample covers. */
@@ -226,10 +260,15 @@ export function eachStretch(
 }
 
 /** Estimates the share of the tasks' time in which they had a core or slept, by time span and worker. */
-function grantedShares(trace: Trace, samples: Samples, busy: Float64Array): Float64Array {
+function grantedShares(
+  trace: Trace,
+  samples: Samples,
+  busy: Float64Array,
+  overlapping: Float64Array,
+): Float64Array {
   const { resources, workers } = trace;
   const cpu = resources.figures.get('cpu');
-  const granted = grantedTogether(trace, samples, busy);
+  const granted = grantedTogether(trace, samples, busy, overlapping);
   for (let row = 0; row < resources.length; row++) {
     const worker = resources.worker[row]!;
     if (worker < 0) continue;
@@ -238,19 +277,25 @@ function grantedShares(trace: Trace, samples: Samples, busy: Float64Array): Floa
     if (at < 1 || at >= samples.times.length) continue;
     if (!Number.isNaN(samples.workers[at]!)) continue;
     const dt = samples.times[at]! - samples.times[at - 1]!;
-    const held = busy[at * workers.length + worker]!;
+    const cell = at * workers.length + worker;
+    const held = busy[cell]!;
     const used = ((cpu?.[row] ?? Number.NaN) / 100) * dt;
     if (!(held > MIN_BUSY * dt) || Number.isNaN(used)) continue;
     const crowded = crowdedAt(samples, at, used / Math.max(dt, held));
     const wanting = wantingAt(samples, at, runningAt(busy, workers.length, at) / dt);
     if (crowded >= MIN_CROWDED)
-      granted[at * workers.length + worker] = shareGranted(used / held, crowded, wanting, samples.cores);
+      granted[cell] = shareGranted(used / held, crowded, wanting, samples.cores, overlapping[cell]! / held);
   }
   return granted;
 }
 
 /** Estimates the same shares from samples of all workers together, which are assumed to be equally busy. */
-function grantedTogether({ workers }: Trace, samples: Samples, busy: Float64Array): Float64Array {
+function grantedTogether(
+  { workers }: Trace,
+  samples: Samples,
+  busy: Float64Array,
+  overlapping: Float64Array,
+): Float64Array {
   const granted = new Float64Array(busy.length).fill(1);
   for (let at = 1; at < samples.times.length; at++) {
     const dt = samples.times[at]! - samples.times[at - 1]!;
@@ -260,8 +305,9 @@ function grantedTogether({ workers }: Trace, samples: Samples, busy: Float64Arra
     if (!(held > MIN_BUSY * dt) || Number.isNaN(used)) continue;
     const crowded = crowdedAt(samples, at, used / Math.max(dt, held));
     const wanting = wantingAt(samples, at, held / dt);
+    const awake = runningAt(overlapping, workers.length, at) / held;
     if (crowded >= MIN_CROWDED)
-      granted.fill(shareGranted(used / held, crowded, wanting, samples.cores), from, to);
+      granted.fill(shareGranted(used / held, crowded, wanting, samples.cores, awake), from, to);
   }
   return granted;
 }

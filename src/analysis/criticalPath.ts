@@ -64,7 +64,7 @@ export class CriticalPath {
   /**
    * Seconds that the run would take with unlimited workers and without overhead: the longest chain of dependent tasks.
    * Tasks that the client submitted after a result follow that result, after the recorded pause of the client. For a
-   * whole run, at least the seconds in which tasks waited for a lock.
+   * whole run, at least the seconds in which tasks waited for a lock or semaphore.
    */
   readonly floor: number;
   /** The same parts as columns. */

@@ -3,9 +3,6 @@ import { getOrMake } from '../base/lookUps.js';
 import { CONTENDED, SHARED_CONTEXT, WAIT_FOR } from '../protocol/metrics.js';
 import type { Trace } from '../trace/trace.js';
 
-/** Start of the names of locks. */
-const LOCK = "Lock '";
-
 /** The waits of tasks for a lock or semaphore. */
 export interface LeaseWait {
   /** E.g. `Lock 'x'`. */
@@ -43,14 +40,14 @@ export function leaseWaits({ totals }: Trace): LeaseWait[] {
 }
 
 /**
- * Returns the seconds in which tasks waited for the most contended lock. Meanwhile a single task held it, so no number of
- * workers makes the run shorter. A semaphore may have several holders.
+ * Returns the seconds in which tasks waited for the most contended lock or semaphore. A call waits only while all leases are in
+ * use, and the tasks hold them for as long with any number of workers, so no number makes the run shorter.
  */
 export function lockedSeconds(trace: Trace): number {
   return contendedLock(trace)?.contended ?? 0;
 }
 
-/** Returns the waits for the most contended lock. */
+/** Returns the waits for the most contended lock or semaphore. */
 export function contendedLock(trace: Trace): LeaseWait | undefined {
-  return leaseWaits(trace).find(({ object }) => object.startsWith(LOCK));
+  return leaseWaits(trace)[0];
 }

@@ -170,6 +170,26 @@ describe('the critical path', () => {
     ]);
   });
 
+  it('has a transfer while the arguments of a task are on the way from the program', () => {
+    const path = pathOf(
+      [
+        { key: 'load-1', started: 0, stopped: 1 },
+        { key: 'fit-1', started: 6, stopped: 7, submitted: 2, dispatched: 2.5, received: 6, computation: 2 },
+      ],
+      {
+        transfers: [{ worker: 'w0', what: 'scatter', keys: ['fit-1'], nbytes: 48e6, start: 3, stop: 5.5 }],
+      },
+    );
+    assert.deepEqual(partsText(path), [
+      'compute load-1 0..1',
+      'client time 1..2',
+      'waiting for the scheduler fit-1 2..3',
+      'transfer fit-1 3..5.5',
+      'waiting for the scheduler fit-1 5.5..6',
+      'compute fit-1 6..7',
+    ]);
+  });
+
   it('assigns the time between two tasks to the worker if it has received the second one, else to the scheduler', () => {
     const told3 = (received: number) =>
       partsText(

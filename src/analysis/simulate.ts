@@ -60,7 +60,8 @@ export interface Simulation {
    * Lower limit of the estimated band of the makespan, seconds. The band includes: the difference of a simulation of
    * the recorded conditions from the recording; the noise between two runs (8 %, and 40 % of the start of workers); the
    * order of the last tasks; and unknown effects of more or fewer concurrent tasks (5 % for each factor of 2). If tasks
-   * waited for cores that other programs used, the band includes runs with and without these waits.
+   * waited for cores that other programs used, the band includes runs with and without these waits. A lock or semaphore for which
+   * tasks waited bounds the band, too.
    */
   readonly low: number;
   /** Upper limit of the estimated band of the makespan, seconds. */
@@ -103,12 +104,14 @@ export class Simulator {
   readonly recordedWorkers: number;
   /** Threads of each worker; NaN if workers differ, so that each thread counts as a worker. */
   readonly threadsPerWorker: number;
-  /** Lock whose contention is the lower bound for all numbers of workers. */
+  /** Lock or semaphore whose contention is the lower bound for all numbers of workers. */
   readonly lock: Scaling['lock'];
   readonly #recordedThreads: number;
   readonly #graph: ReplayGraph;
   readonly #conditions: ReplayConditions;
   readonly #floor: number;
+  /** Seconds in which tasks wait for a lock or semaphore also if its holders never wait for a core. */
+  readonly #locked: number;
   readonly #work: number;
   readonly #recorded: Calibration;
   /** True if the tasks of a thread ran one after another, so that no schedule is shorter than the work per worker. */
@@ -143,6 +146,7 @@ export class Simulator {
     this.#floor = Math.max(floor, Math.min(contended, window.stop - window.start));
     this.lock = object === undefined || this.#floor === floor ? undefined : { object, seconds: this.#floor };
     this.#work = work;
+    this.#locked = this.lock === undefined ? 0 : Math.max(0, this.#floor - lost * work);
     const least = isChanged ? bounds(asRecorded) : { floor, work };
     this.#isBounded = Math.max(least.floor, least.work / recorded.workers) <= window.stop - window.start;
   }
@@ -173,8 +177,8 @@ export class Simulator {
     const starting = STARTING_NOISE * this.#startup(threads);
     const low = Math.min(calibrated, makespan + around) * (1 - margin) - end - starting;
     const high = Math.max(calibrated, makespan + around) * (1 + margin) + end + starting;
-    // The band does not reach below the bound of all schedules, except for the noise of durations.
-    const bound = least * (1 - margin);
+    // The band does not reach below the bounds of all schedules, except for the noise of durations.
+    const bound = Math.max(least * (1 - margin), this.#locked * (1 - NOISE));
     return {
       makespan: calibrated,
       low: Math.min(calibrated, Math.max(low, bound)),
@@ -298,7 +302,7 @@ export interface Scaling {
    */
   readonly usefulWorkers: number;
   readonly recorded: Recorded;
-  /** Lock that bounds rows, e.g. `Lock 'x'`, and the seconds below which no number of workers gets. */
+  /** Lock or semaphore that bounds rows, e.g. `Lock 'x'`, and the seconds below which no number of workers gets. */
   readonly lock: { readonly object: string; readonly seconds: number } | undefined;
   toTable(): Table;
   toString(): string;

@@ -35,4 +35,6 @@ const named = COMMANDS.get(first);
 // Only the help, and the message about an unknown command, name all commands.
 const all = VERSION_OPTIONS.includes(first) ? [] : COMMANDS.values();
 for (const load of named === undefined ? all : [named]) (await load())(program);
+if (named === undefined && first !== '')
+  program.showHelpAfterError(`The commands are ${[...COMMANDS.keys()].join(', ')}: see longpole --help.`);
 await program.parseAsync();

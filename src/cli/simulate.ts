@@ -73,7 +73,7 @@ async function runSimulate(
   );
   if (lock !== undefined)
     await printText(
-      `No number of workers makes it faster than ${secondsText(lock.seconds)}:\ntasks wait for ${lock.object}, which one task at a time holds.\n`,
+      `No number of workers makes it faster than ${secondsText(lock.seconds)}:\nfor this time, tasks wait for ${lock.object} while others hold it.\n`,
     );
 }
 

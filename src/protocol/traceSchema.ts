@@ -29,6 +29,8 @@ export const TRANSFER_KINDS = ['gather-dep', 'get-data', 'gather', 'scatter'] as
 /** Figures of the host: seconds on a core, and seconds ready to run without one, since the start of the scheduler's thread. */
 export const SCHEDULER_CORE_TIME = 'scheduler_core_time';
 export const SCHEDULER_CORE_WAIT = 'scheduler_core_wait';
+/** Figure of the host: CPU seconds of the ended child processes of the processes that run tasks, since the start of these. */
+export const CHILDREN_CPU = 'children_cpu';
 
 const TIME = { kind: 'float', unit: 'time' } as const;
 const SECONDS = { kind: 'float', unit: 'seconds' } as const;

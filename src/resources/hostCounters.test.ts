@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from '../base/properties.test.support.js';
 import { hostCounters, parseDiskstats, parseNetDev, parseStat } from './hostCounters.js';
-import { parseIo } from './processCounters.js';
+import { parseChildren, parseIo } from './processCounters.js';
 
 describe('counters of /proc', () => {
   it('adds up all network interfaces', () => {
@@ -36,10 +36,18 @@ describe('counters of /proc', () => {
     assert.deepEqual(parseIo(''), [Number.NaN, Number.NaN]);
   });
 
+  it('reads the CPU time of ended child processes, also of a program with spaces and parentheses in its name', () => {
+    assert.equal(
+      parseChildren('7 (a) b (c) S 1 7 7 0 -1 4194304 10 20 0 0 300 40 1500 250 20 0 11 0 5'),
+      17.5,
+    );
+    assert.equal(parseChildren(''), Number.NaN);
+  });
+
   it('accepts any text', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
-        for (const parse of [parseNetDev, parseStat, parseIo]) parse(text);
+        for (const parse of [parseNetDev, parseStat, parseIo, parseChildren]) parse(text);
         parseDiskstats(text, new Set(['sda']));
       }),
     );

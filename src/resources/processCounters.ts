@@ -5,6 +5,8 @@ import { openDescriptors, rereadProc, residentBytes } from './procFile.js';
 export interface ProcessCounters {
   /** CPU seconds of all threads since the process began. */
   readonly cpu: number;
+  /** CPU seconds of its child processes that have ended, and of theirs. */
+  readonly children: number;
   /** Resident bytes. */
   readonly rss: number;
   /** Open file descriptors. */
@@ -19,16 +21,28 @@ export function processCounters(pid: number, clock: CpuClock): ProcessCounters {
   const cpu = clock.process(pid);
   if (process.platform !== 'linux') {
     const rss = pid === process.pid ? process.memoryUsage.rss() : Number.NaN;
-    return { cpu, rss, descriptors: Number.NaN, read: Number.NaN, written: Number.NaN };
+    return { cpu, children: Number.NaN, rss, descriptors: Number.NaN, read: Number.NaN, written: Number.NaN };
   }
   const [read, written] = diskBytes(`${pid}`);
   return {
     cpu,
+    children: parseChildren(rereadProc(`${pid}/stat`)),
     rss: residentBytes(pid),
     descriptors: openDescriptors(pid),
     read,
     written,
   };
+}
+
+/** Ticks per second in files of /proc, on every architecture of Node. */
+const TICKS = 100;
+
+/** Returns the CPU seconds of ended child processes from `/proc/PID/stat`; NaN if the process has ended. */
+export function parseChildren(text: string): number {
+  // The name of the program, in parentheses, may contain spaces. After it come the state and numbers.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const [user = Number.NaN, system = Number.NaN] = fields.slice(13, 15).map(Number);
+  return (user + system) / TICKS;
 }
 
 /** Returns the bytes that a process or thread (`4711`, `4711/task/4720`) has read from and written to disks. */

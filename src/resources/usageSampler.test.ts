@@ -6,7 +6,7 @@ import { type Counters, HOST, type MonitorTarget, UsageSampler } from './usageSa
 import { makeVitals } from './vitals.js';
 
 const NOTHING = { received: 0, sent: 0, read: 0, written: 0, busy: 0 };
-const IDLE = { cpu: 0, rss: 100, descriptors: 10, read: 0, written: 0 };
+const IDLE = { cpu: 0, children: 0, rss: 100, descriptors: 10, read: 0, written: 0 };
 
 function counters(changes: Partial<Counters>): Counters {
   return {
@@ -57,6 +57,22 @@ describe('UsageSampler', () => {
     assert.equal(ofHost?.figures?.get('scheduler_core_time'), 107);
     assert.equal(ofHost?.figures?.get('scheduler_core_wait'), 7);
     assert.ok(!ofWorker?.figures?.has('scheduler_core_wait'));
+  });
+
+  it('adds up the child processes of the processes that run tasks', () => {
+    const sampler = new UsageSampler(counters({ process: (pid) => ({ ...IDLE, children: 10 ** pid }) }));
+    const at = (worker: number, pid: number, thread = false): MonitorTarget => ({
+      worker,
+      pid,
+      thread,
+      vitals: null,
+    });
+    const children = (...workers: MonitorTarget[]): number | undefined =>
+      sampler.sample(0, [host, ...workers])[0]?.figures?.get('children_cpu');
+    // Worker processes are children of the host's process.
+    assert.equal(children(at(0, 2), at(1, 3)), 1100);
+    assert.equal(children(at(0, 1, true), at(1, 1, true)), 10);
+    assert.equal(children(), undefined);
   });
 
   it('adds up processes for the host, once each, and separates workers', () => {

@@ -12,7 +12,7 @@ import {
   VITALS_THREAD,
   VITALS_TURNED,
 } from '../protocol/isolateMessages.js';
-import { SCHEDULER_CORE_TIME, SCHEDULER_CORE_WAIT } from '../protocol/traceSchema.js';
+import { CHILDREN_CPU, SCHEDULER_CORE_TIME, SCHEDULER_CORE_WAIT } from '../protocol/traceSchema.js';
 import type { GpuUsage } from './gpuMonitor.js';
 import type { HostCounters } from './hostCounters.js';
 import type { CoreTimes, ProcessCounters } from './processCounters.js';
@@ -75,9 +75,11 @@ export class UsageSampler {
         100 * this.#rate(`cpu ${pid}`, time, cpu, this.#machine),
       ]),
     );
+    // Worker processes are children of the scheduler's process.
+    const withTasks = new Set(targets.filter(({ worker }) => worker !== HOST).map(({ pid }) => pid));
     const samples = targets.map((target) =>
       target.worker === HOST
-        ? this.#hostSample(time, target, processes, loads)
+        ? this.#hostSample(time, target, processes, loads, withTasks)
         : this.#workerSample(time, target, processes, loads),
     );
     this.#before = this.#now;
@@ -90,6 +92,7 @@ export class UsageSampler {
     target: MonitorTarget,
     processes: ReadonlyMap<number, ProcessCounters>,
     loads: ReadonlyMap<number, number>,
+    withTasks: ReadonlySet<number>,
   ): ResourceSample {
     const host = this.#counters.host();
     const { isolate, figures, thread } = this.#isolate(time, target);
@@ -97,6 +100,8 @@ export class UsageSampler {
     const { used, waited } = this.#counters.coreTimes(target.pid, thread);
     figures.set(SCHEDULER_CORE_TIME, used);
     figures.set(SCHEDULER_CORE_WAIT, waited);
+    if (withTasks.size > 0)
+      figures.set(CHILDREN_CPU, sum(Array.from(withTasks, (pid) => processes.get(pid)?.children ?? 0)));
     const ofProcesses = Math.min(100 * this.#machine, sum([...loads.values()]));
     const busy = 100 * this.#rate('host cpu', time, host.busy, this.#machine);
     figures.set('host_cpu', busy);

@@ -134,7 +134,7 @@ describe('findings on a busy machine', () => {
     assertCosts(waiting(0.85), 'stragglers', 0.15 * 8 - 0.01);
     const { title, advice } = found(waiting(0.85)).get('stragglers')!;
     assert.match(title, / a task of 'fit' took 1.2 s without waits for a core, the median is 10 ms$/);
-    assert.match(advice, /^Look at the profile of 'fit'/);
+    assert.match(advice, /^Look at the arguments of 'fit'/);
     // 0.63 s are less than 5 % of the run, but not of the run without waits for a core.
     assertCosts(waiting(0.92), 'stragglers', 0.08 * 8 - 0.01);
     assert.ok(!found(waiting(0.999)).has('stragglers'));

@@ -1,4 +1,4 @@
-import { DIRECTIONS, TRANSFER_KINDS } from '../../trace/trace.js';
+import { programTransfers } from '../programTransfers.js';
 import { overlapSeconds, type Span } from '../spans.js';
 import type { Facts } from './finding.js';
 
@@ -14,7 +14,7 @@ export interface ClientTransfers {
 /** `scatter`: to the workers; `gather`: from them. */
 export function clientTransfers(facts: Facts, what: 'scatter' | 'gather'): ClientTransfers {
   const { nbytes } = facts.trace.transfers;
-  const rows = rowsOf(facts, what).sort((a, b) => nbytes[b]! - nbytes[a]!);
+  const rows = programTransfers(facts.trace, what).sort((a, b) => nbytes[b]! - nbytes[a]!);
   return {
     rows,
     nbytes: rows.reduce((sum, row) => sum + nbytes[row]!, 0),
@@ -22,20 +22,15 @@ export function clientTransfers(facts: Facts, what: 'scatter' | 'gather'): Clien
   };
 }
 
+/** Returns the seconds in which a transfer from or to the client ran and the critical path did not compute. */
+export function bothOnPath(facts: Facts): number {
+  return overlapSeconds(waits(facts), [...clientSpans(facts, 'gather'), ...clientSpans(facts, 'scatter')]);
+}
+
 /** Returns the time spans of these transfers. */
 export function clientSpans(facts: Facts, what: 'scatter' | 'gather'): Span[] {
   const { start, stop } = facts.trace.transfers;
-  return rowsOf(facts, what).map((row) => ({ start: start[row]!, stop: stop[row]! }));
-}
-
-function rowsOf({ trace: { transfers } }: Facts, what: 'scatter' | 'gather'): number[] {
-  const kind = TRANSFER_KINDS.indexOf(what);
-  const direction = DIRECTIONS.indexOf(what === 'scatter' ? 'incoming' : 'outgoing');
-  const rows: number[] = [];
-  for (let row = 0; row < transfers.length; row++)
-    if (transfers.what[row] === kind && transfers.peer[row]! < 0 && transfers.direction[row] === direction)
-      rows.push(row);
-  return rows;
+  return programTransfers(facts.trace, what).map((row) => ({ start: start[row]!, stop: stop[row]! }));
 }
 
 /** Kinds of path parts without a running task and without another known cause. */

@@ -41,7 +41,18 @@ describe('a straggler among tasks', () => {
   it('is described by its input if the other tasks have none, not by an infinite ratio', () => {
     const finding = found(withInput([]), 'stragglers');
     assert.match(finding?.evidence.text ?? '', /^Possible cause: 50 MB of input where others have none\. /);
-    assert.match(finding?.advice ?? '', /^Look at the profile of 'fit'/);
+    assert.match(finding?.advice ?? '', /^Look at the arguments of 'fit'/);
+  });
+
+  it('is named by its key, and its profile is mentioned only if the trace has one', () => {
+    const finding = found(withInput([]), 'stragglers');
+    assert.match(finding?.evidence.text ?? '', / took 9 s longer than the median: fit-99\.$/);
+    assert.match(finding?.advice ?? '', /^Look at the arguments of 'fit' for this key/);
+    const samples = [{ time: 10, worker: 'w0', prefix: 'fit', stack: ['fit'] }];
+    assert.match(
+      found({ ...withInput([]), samples }, 'stragglers')?.advice ?? '',
+      /^Look at the profile of 'fit' for this key/,
+    );
   });
 
   it('is described by the ratio of its input to that of other tasks, with the advice to divide the input', () => {

@@ -1,30 +1,35 @@
 import { bytesText, countText, secondsText } from '../../base/words.js';
-import { clientTransfers } from './clientTransfers.js';
+import { bothOnPath, clientTransfers } from './clientTransfers.js';
 import type { Facts, Rule } from './finding.js';
 
 /** Minimum number of bytes in total. Small results travel inside the message that their task has finished. */
 const MIN_BYTES = 1e6;
-/** Ratio of sent to fetched bytes, from which the sent data counts as the fetched data. */
+/** Ratio of sent to fetched bytes, from which the client may have sent back the fetched data. */
 const SENT_BACK = 0.5;
 
 /**
  * The client fetched results that later tasks used on the workers, or that the client sent back. Such results could
- * have stayed on the workers. The cost is the part of the critical path with nothing but these transfers.
+ * have stayed on the workers. The cost is the part of the critical path with nothing but these transfers, in both directions if
+ * the client sent back as much as it had fetched.
  */
 export const gatheredResults: Rule = (facts) => {
   const { rows, nbytes, onPath } = clientTransfers(facts, 'gather');
   if (nbytes < MIN_BYTES) return undefined;
   const again = usedAgain(facts, rows);
-  const sentBack = bytesSentBack(facts, rows);
-  if (again.length === 0 && sentBack < SENT_BACK * nbytes) return undefined;
+  const sent = bytesSentBack(facts, rows);
+  if (again.length === 0 && sent < SENT_BACK * nbytes) return undefined;
+  const isBack = sendsBack(facts);
+  const seconds = isBack ? bothOnPath(facts) : onPath;
   return {
     code: 'gathered-results',
     title: `The client fetched ${bytesText(nbytes)} of results that the workers used again`,
-    seconds: onPath,
+    seconds,
     confidence: 'medium',
     evidence: {
-      text: `The critical path waited ${secondsText(onPath)} until the client had received and unpacked results. ${again.length > 0 ? `Later tasks used ${countText(again.length, 'result')}` : `The client then sent ${bytesText(sentBack)} to the workers`}.`,
-      numbers: { nbytes, transfers: rows.length, usedAgain: again.length, sentBackBytes: sentBack },
+      text: isBack
+        ? `The critical path waited ${secondsText(seconds)} while the client fetched results and sent ${bytesText(sent)} back to the workers.`
+        : `The critical path waited ${secondsText(seconds)} until the client had received and unpacked results. ${again.length > 0 ? `Later tasks used ${countText(again.length, 'result')}` : `The client then sent ${bytesText(sent)} to the workers`}.`,
+      numbers: { nbytes, transfers: rows.length, usedAgain: again.length, sentBackBytes: sent },
       tasks: again.length > 0 ? again.slice(0, 5) : keysOf(facts, rows),
       question: 'transfers-by-pair',
     },
@@ -32,6 +37,13 @@ export const gatheredResults: Rule = (facts) => {
       'Keep intermediate results on the workers: persist them, pass futures to the next step, and fetch only the last result.',
   };
 };
+
+/** Returns whether the client sent about as much to the workers as it had fetched before, so that both are the same data. */
+export function sendsBack(facts: Facts): boolean {
+  const { rows, nbytes } = clientTransfers(facts, 'gather');
+  const sent = bytesSentBack(facts, rows);
+  return nbytes >= MIN_BYTES && sent >= SENT_BACK * nbytes && nbytes >= SENT_BACK * sent;
+}
 
 function keysOf({ trace: { transfers, keys } }: Facts, rows: readonly number[]): string[] {
   return rows

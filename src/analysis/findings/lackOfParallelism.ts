@@ -4,6 +4,7 @@ import { longestChain } from '../path/longestChain.js';
 import { programTime } from './clientBound.js';
 import { clientTransfers } from './clientTransfers.js';
 import type { Facts, Rule } from './finding.js';
+import { cpuByPrefix, shareOfTime } from './noncpu.js';
 
 /**
  * Share of the threads' time spent computing, below which threads count as idle. One busy thread of two is below it.
@@ -11,6 +12,8 @@ import type { Facts, Rule } from './finding.js';
 const MAX_BUSY = 0.55;
 /** Ratio of the longest chain to the time since the first task's start, from which more workers do not help. */
 const MIN_CHAIN = 0.6;
+/** Share of the time of a chain's only task in which it awaits promises, from which the advice is about these waits. */
+const MIN_AWAITED = 0.5;
 
 /**
  * Most threads idled because the graph has too few tasks that can run at the same time, or the client did not submit
@@ -49,7 +52,7 @@ export const lackOfParallelism: Rule = (facts) => {
     },
     advice: isClient
       ? `Submit all independent tasks before you await the first result: use client.map or compute(a, b), or pass futures to the next step.${enough}`
-      : `Shorten the chain, most of which is '${name}': use smaller blocks, and combine results in a tree instead of a chain.${enough}`,
+      : `Shorten the chain, most of which is ${shorterBy(facts, name)}.${enough}`,
   };
 };
 
@@ -70,6 +73,18 @@ function clientSeconds(facts: Facts): number {
 /** Returns the duration of each row of tasks; NaN for tasks that did not run. */
 function runSeconds({ trace, lanes }: Facts): Float64Array {
   return trace.tasks.duration.map((seconds, row) => (lanes.laneOf[row]! < 0 ? Number.NaN : seconds));
+}
+
+/** Returns a name of the tasks that took most of the path, and what to do with them. */
+function shorterBy(facts: Facts, name: string): string {
+  const { trace, lanes } = facts;
+  const isOne =
+    lanes.spans.rows.filter((row) => facts.prefixName(trace.tasks.prefix[row]!) === name).length === 1;
+  if (!isOne) return `'${name}': use smaller blocks, and combine results in a tree instead of a chain`;
+  const time = cpuByPrefix(trace).find(({ prefix }) => prefix === name);
+  return time !== undefined && shareOfTime(time, time.awaited) >= MIN_AWAITED
+    ? `the only task of '${name}', which mostly awaits promises: await several of them at a time (Promise.all), or split the task`
+    : `the only task of '${name}': split it into tasks that can run at the same time`;
 }
 
 /** Returns the prefix with the most computing time on the path. */

@@ -1,16 +1,17 @@
 import { bytesText, countText, secondsText } from '../../base/words.js';
 import { clientTransfers } from './clientTransfers.js';
 import type { Rule } from './finding.js';
+import { sendsBack } from './gatheredResults.js';
 
 const MIN_BYTES = 1e6;
 
 /**
  * The run waited while the client sent large arguments or closures to the workers. The cost is the part of the critical
- * path with nothing but these transfers.
+ * path with nothing but these transfers. Arguments that were results before are reported as gathered results.
  */
 export const oversizedArguments: Rule = (facts) => {
   const { rows, nbytes, onPath } = clientTransfers(facts, 'scatter');
-  if (nbytes < MIN_BYTES) return undefined;
+  if (nbytes < MIN_BYTES || sendsBack(facts)) return undefined;
   const { transfers, keys } = facts.trace;
   const largest = rows[0] === undefined ? 0 : transfers.nbytes[rows[0]]!;
   const names = rows.slice(0, 5).flatMap((row) => {

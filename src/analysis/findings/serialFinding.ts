@@ -68,7 +68,7 @@ export function serialFinding(
       tasks: facts.keys(rows),
       question: 'concurrency',
     },
-    advice: `Split '${name}', combine results in a tree instead of a chain, or start the inputs of '${name}' earlier.`,
+    advice: `Split '${name}',${rows.length > 1 ? ' combine results in a tree instead of a chain,' : ''} or start the inputs of '${name}' earlier.`,
   };
 }
 

@@ -41,7 +41,7 @@ export const serializationBound: Rule = (facts) => {
       question: 'time-by-action',
     },
     advice: areBuffers(packed, facts)
-      ? 'The results are typed arrays or are copied at the speed of memory already: return less data, or create and use large values in one task.'
+      ? `The results are ${isFast(packed) ? 'copied at the speed of memory already' : 'typed arrays already, whose packing is a copy'}: return less data, or create and use large values in one task.`
       : facts.isDask
         ? 'Return arrays (NumPy, Arrow) instead of many Python objects, reduce results before they are returned, or use fewer workers with more threads.'
         : 'Return typed arrays, which are copied at the speed of memory, instead of many objects or strings. Or create and use the objects in one task: a result that no other worker needs is not packed.',
@@ -59,8 +59,12 @@ const BUFFER_TYPE =
   /^(?:(?:Float|Int|Uint|BigInt|BigUint)\d+(?:Clamped)?Array|ArrayBuffer|SharedArrayBuffer|DataView)$/;
 
 /** Returns whether the results are buffers, by their types, or else by the speed, which is lower without a core. */
-function areBuffers({ seconds, nbytes }: Recorded, { trace }: Facts): boolean {
-  return nbytes > BUFFERS * seconds || 2 * packedBuffers(trace) > nbytes;
+function areBuffers(packed: Recorded, { trace }: Facts): boolean {
+  return isFast(packed) || 2 * packedBuffers(trace) > packed.nbytes;
+}
+
+function isFast({ seconds, nbytes }: Recorded): boolean {
+  return nbytes > BUFFERS * seconds;
 }
 
 /** Returns the bytes of packed results that are buffers. */

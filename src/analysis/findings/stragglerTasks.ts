@@ -1,3 +1,4 @@
+import { visibleName } from '../../base/visibleText.js';
 import { countText, secondsText } from '../../base/words.js';
 import { coreUseOf } from '../coreUse.js';
 import { eachUse } from '../lanes.js';
@@ -5,6 +6,11 @@ import { leaseSeconds } from '../leaseWaits.js';
 import { type Straggler, stragglersOf, withoutCoreWaits } from '../stragglers.js';
 import { CROWDED_SHARE, STOP_OTHERS } from './cpuOversubscription.js';
 import type { Facts, Rule } from './finding.js';
+
+/** Number of keys in the text. */
+const NAMED = 3;
+/** Longest key in the text, in characters. */
+const MAX_KEY = 80;
 
 /**
  * Tasks on the critical path took far longer than the median of their prefix. The cost is the time above the medians. If
@@ -27,6 +33,8 @@ export const stragglerTasks: Rule = (facts) => {
   const name = facts.prefixName(facts.trace.tasks.prefix[worst.row]!);
   const coreWait = facts.trace.tasks.coreWait[worst.row]!;
   const what = isCrowded && coreWait >= 0 ? ' without waits for a core' : '';
+  const keys = facts.keys(found.map(({ row }) => row));
+  const named = keys.slice(0, NAMED).map((key) => visibleName(key, MAX_KEY));
   const why = worst.why === '' ? 'The trace shows no cause.' : `Possible cause: ${worst.why}.`;
   return {
     code: 'stragglers',
@@ -34,7 +42,7 @@ export const stragglerTasks: Rule = (facts) => {
     seconds,
     confidence: worst.why === '' ? 'medium' : 'high',
     evidence: {
-      text: `${why} ${found.length === 1 ? 'The straggler' : 'Together, the stragglers'} took ${secondsText(seconds)} longer than the median.`,
+      text: `${why} ${found.length === 1 ? 'The straggler' : 'Together, the stragglers'} took ${secondsText(seconds)} longer than the median: ${named.join(', ')}${found.length > NAMED ? `, and ${found.length - NAMED} more` : ''}.`,
       numbers: {
         stragglers: found.length,
         longestSeconds: worst.seconds,
@@ -45,10 +53,10 @@ export const stragglerTasks: Rule = (facts) => {
         diskSeconds: worst.disk,
         coreWaitSeconds: coreWait || 0,
       },
-      tasks: facts.keys(found.map(({ row }) => row)),
+      tasks: keys,
       question: 'stragglers',
     },
-    advice: adviceFor(worst, name),
+    advice: adviceFor(facts, found, name),
   };
 };
 
@@ -82,11 +90,15 @@ function waitedForLease(facts: Facts, one: Straggler, leases: ReadonlyMap<string
   return awaited + others > longer / 2;
 }
 
-function adviceFor(worst: Straggler, name: string): string {
-  if (wasPreempted(worst)) return STOP_OTHERS;
-  return worst.medianBytesIn > 0 && worst.bytesIn > 1.5 * worst.medianBytesIn
-    ? 'Divide the input evenly or split its large parts, and start the tasks with the most input first.'
-    : `Look at the profile of '${name}' for these keys, and start the longest tasks first.`;
+function adviceFor({ trace }: Facts, found: readonly Straggler[], name: string): string {
+  const [worst] = found;
+  if (worst === undefined || wasPreempted(worst)) return STOP_OTHERS;
+  if (worst.medianBytesIn > 0 && worst.bytesIn > 1.5 * worst.medianBytesIn)
+    return 'Divide the input evenly or split its large parts, and start the tasks with the most input first.';
+  // Local schedulers record no profile.
+  const hasProfile = trace.samples.prefix.includes(trace.tasks.prefix[worst.row]!);
+  const look = hasProfile ? `Look at the profile of '${name}'` : `Look at the arguments of '${name}'`;
+  return `${look} for ${found.length === 1 ? 'this key' : 'these keys'}, and start the longest tasks first.`;
 }
 
 /** Returns the rows that the path computed, and of stragglers for whose thread a task of the path waited. */

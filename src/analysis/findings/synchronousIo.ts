@@ -1,4 +1,5 @@
 import { percentText, secondsText } from '../../base/words.js';
+import { coreUseOf, isUnmeasured } from '../coreUse.js';
 import { eachUse } from '../lanes.js';
 import { profilerSeconds } from '../profilerStarts.js';
 import { TimeBins } from '../timeBins.js';
@@ -29,18 +30,28 @@ export const synchronousIo: Rule = (facts) => {
   const rows = facts.lanes.spans.rows.filter((row) =>
     prefixes.has(facts.prefixName(facts.trace.tasks.prefix[row]!)),
   );
+  // Without samples of the machine, these waits are not even estimated.
+  const isUnknown =
+    Number.isNaN(coreUseOf(facts.trace).cores) && rows.some((row) => isUnmeasured(facts.trace, row));
+  const causes = !isMeasured
+    ? 'promises, synchronous I/O or another thread: local schedulers do not measure which'
+    : isUnknown
+      ? 'synchronous I/O, another thread or waits for a core, which are not measured for tasks that overlap'
+      : 'synchronous I/O or by another thread';
   return {
     code: 'synchronous-io',
     title: `Tasks of '${worst.prefix}' block their thread without computing for ${percentText(shareOfTime(worst, worst.noncpu))} of their time`,
-    seconds: delaySeconds(facts, waiting),
-    confidence: 'medium',
+    seconds: delaySeconds(facts, waiting, ({ noncpu }) => noncpu),
+    confidence: isUnknown ? 'low' : 'medium',
     evidence: {
-      text: `Tasks of '${worst.prefix}' computed for ${secondsText(worst.cpu)} and were blocked for ${secondsText(worst.noncpu)}, by ${isMeasured ? 'synchronous I/O or by another thread' : 'promises, synchronous I/O or another thread: local schedulers do not measure which'}.`,
+      text: `Tasks of '${worst.prefix}' computed for ${secondsText(worst.cpu)} and were blocked for ${secondsText(worst.noncpu)}, by ${causes}.`,
       numbers: { noncpuSeconds: noncpu, cpuSeconds: worst.cpu, workers: facts.workers },
       tasks: facts.keys(rows),
       question: 'time-by-prefix',
     },
-    advice: adviceOf(facts, worst.prefix),
+    advice: isUnknown
+      ? `Search '${worst.prefix}' for synchronous calls, and replace them by asynchronous ones.`
+      : adviceOf(facts, worst.prefix),
   };
 };
 
@@ -52,14 +63,19 @@ function adviceOf(facts: Facts, prefix: string): string {
   return `If '${prefix}' awaits promises, let its tasks overlap: compute({ concurrentTasks: 16 }). If it blocks its thread, use more workers than cores, or asynchronous calls.`;
 }
 
-/** Returns the seconds that ready tasks waited for blocked threads, divided by the number of threads. */
-function delaySeconds(
+/**
+ * Returns the seconds that ready tasks waited for threads whose tasks did not use them, divided by the number of threads.
+ *
+ * @param unused seconds of a prefix in which its tasks did not use their thread
+ */
+export function delaySeconds(
   { trace, path, lanes, running, waiting, workers }: Facts,
-  blocked: readonly PrefixCpu[],
+  prefixes: readonly PrefixCpu[],
+  unused: (row: PrefixCpu) => number,
 ): number {
   const { prefix, worker, started, stopped } = trace.tasks;
   const { start, stop } = path;
-  const shares = new Map(blocked.map((row) => [row.prefix, shareOfTime(row, row.noncpu)]));
+  const shares = new Map(prefixes.map((row) => [row.prefix, shareOfTime(row, unused(row))]));
   const bins = new Map([...shares.keys()].map((name) => [name, new TimeBins(start, stop, BINS)]));
   for (const row of lanes.spans.rows) {
     const holding = bins.get(prefix[row]! < 0 ? '' : trace.strings.get(prefix[row]!));

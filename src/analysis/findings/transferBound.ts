@@ -1,9 +1,14 @@
 import { bytesText, percentText, secondsText } from '../../base/words.js';
-import type { Rule } from './finding.js';
+import { receivingSpans } from '../programTransfers.js';
+import { overlapSeconds } from '../spans.js';
+import type { Facts, Rule } from './finding.js';
 
-/** Tasks on the critical path waited for the transfer of their inputs. Costs this time. */
+/**
+ * Tasks on the critical path waited for the transfer of their inputs between workers. Costs this time. Other rules cover the
+ * data of the program.
+ */
 export const transferBound: Rule = (facts) => {
-  const seconds = facts.onPath('transfer');
+  const seconds = betweenWorkers(facts);
   if (seconds === 0) return undefined;
   const { pairs } = facts.trace.totals;
   const between = pairs.filter(({ from, to }) => from >= 0 && to >= 0);
@@ -25,3 +30,13 @@ export const transferBound: Rule = (facts) => {
       'Reduce results before their transfer, run tasks that share data on one worker, or use threads, which share buffers.',
   };
 };
+
+function betweenWorkers(facts: Facts): number {
+  const { trace } = facts;
+  let seconds = 0;
+  for (const part of facts.parts('transfer')) {
+    const received = receivingSpans(trace, trace.tasks.worker[part.row]!, part.start, part.stop);
+    seconds += part.stop - part.start - overlapSeconds([part], received);
+  }
+  return seconds;
+}

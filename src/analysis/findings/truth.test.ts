@@ -131,7 +131,7 @@ describe('the texts and costs of findings', () => {
   it('the advice gives a memory limit that avoids spilling and pauses', () => {
     const own = found(pausing(3)).get('memory-bound');
     assert.ok(Math.abs((own?.seconds ?? 0) - 3) < 1e-6);
-    // 1 GB of results may fill 60 % of the limit, and the 1.4 GB of the process 80 %.
+    // 1 GB of results may fill 60 % of the limit, and the 1.4 GB of the process 70 %.
     assert.match(own?.advice ?? '', /^Raise the memory limit per worker from 1 GB to at least 2 GB, /);
     assert.match(
       own?.evidence.text ?? '',
@@ -150,7 +150,7 @@ describe('the texts and costs of findings', () => {
     const advice = (spec: SyntheticSpec) => found(spec).get('serialization-bound')?.advice ?? '';
     // On a busy machine, memory is copied slowly.
     for (const type of ['Float64Array', 'BigInt64Array', 'Uint8ClampedArray', 'ArrayBuffer'])
-      assert.match(advice(packed(10e6, type)), /^The results are typed arrays or /, type);
+      assert.match(advice(packed(10e6, type)), /^The results are typed arrays already, /, type);
     for (const type of ['Array', 'Map'])
       assert.match(advice(packed(10e6, type)), /^Return typed arrays/, type);
     assert.match(found(packed(10e6)).get('serialization-bound')?.advice ?? '', /^Return typed arrays/);
@@ -258,13 +258,37 @@ describe('the texts and costs of findings', () => {
       };
       return { tasks, transfers: [...transfers, back] };
     };
-    const own = found(spec(50e6)).get('gathered-results');
+    const all = found(spec(50e6));
+    const own = all.get('gathered-results');
+    // The cost includes the way back.
     assert.match(
       own?.evidence.text ?? '',
-      /^The critical path waited 4\.5 s .* The client then sent 50 MB to the workers\.$/,
+      /^The critical path waited 5 s while the client fetched results and sent 50 MB back to the workers\.$/,
     );
     assert.deepEqual(own?.evidence.tasks, ['load-1']);
+    assert.ok(!all.has('oversized-arguments'));
     assert.equal(found(spec(10e6)).get('gathered-results'), undefined);
+    // So much more is not the same data.
+    assert.match(
+      found(spec(500e6)).get('gathered-results')?.evidence.text ?? '',
+      /^The critical path waited 4\.5 s /,
+    );
+  });
+
+  it('a fetch of results that costs little is found if sending them back takes long', () => {
+    const transfer = { worker: 'w0', nbytes: 192e6 } as const;
+    const all = found({
+      tasks: [
+        { key: 'make-1', started: 0, stopped: 4 },
+        { key: 'sum-1', started: 9, stopped: 10, submitted: 4.2, received: 9, computation: 2 },
+      ],
+      transfers: [
+        { ...transfer, what: 'gather', direction: 'outgoing', keys: ['make-1'], start: 4, stop: 4.1 },
+        { ...transfer, what: 'scatter', keys: ['sum-1'], start: 4.2, stop: 8.9 },
+      ],
+    });
+    assert.deepEqual([...all.keys()], ['gathered-results']);
+    assert.equal(all.get('gathered-results')?.seconds.toFixed(1), '4.8');
   });
 
   it('the cost of client-bound is the time between results without the transfers in it', () => {

@@ -5,6 +5,7 @@ import { Float64Column, Int32Column, Uint8Column } from '../../base/columns.js';
  * Kinds of parts of the path.
  *
  * - `unknown`: the trace does not show the cause of a wait.
+ * - `transfer`: inputs came from another worker, or arguments from the program.
  * - `awaiting`: a task awaited promises. Only the sum of a task's waits is recorded, and is placed at the first of
  *   them.
  * - `profiler`: the profiler of the task's thread started.

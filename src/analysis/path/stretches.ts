@@ -3,6 +3,7 @@ import type { Trace } from '../../trace/trace.js';
 import { firstFrom, type Lanes, lanesOf } from '../lanes.js';
 import { lostWorkers, replacedWorkers, unnoticedLosses } from '../lostWork.js';
 import { pausesOf } from '../pauses.js';
+import { receivingSpans } from '../programTransfers.js';
 import type { Span } from '../spans.js';
 import { firstStart, firstStarts } from '../workerStarts.js';
 import { actionOf, type WorkIntervals, workIntervalsOf } from '../workIntervals.js';
@@ -248,7 +249,7 @@ export class Stretches {
     this.#unlessPaused(from, row, (time) => this.#unsent(time, row));
   }
 
-  /** Adds the time from `from` to the cursor, in which the scheduler had not sent the task: it may have had no slot. */
+  /** Adds the time from `from` to the cursor, in which the task had not arrived: it may have had no slot. */
   #unsent(from: number, row: number): void {
     const parts = this.#parts;
     const worker = this.#trace.tasks.worker[row]!;
@@ -260,6 +261,11 @@ export class Stretches {
       if (lost.start >= parts.cursor || lost.stop <= from) continue;
       parts.back(Math.max(from, lost.stop), 'waiting for the scheduler', row, worker);
       parts.wait(Math.max(from, lost.start), row, lost.row, NONE, 'waiting for a worker');
+    }
+    // A task arrives after its arguments.
+    for (const span of receivingSpans(this.#trace, worker, from, parts.cursor)) {
+      parts.back(Math.max(from, span.stop), 'waiting for the scheduler', row, worker);
+      parts.back(Math.max(from, span.start), 'transfer', row, worker);
     }
     parts.back(from, 'waiting for the scheduler', row, worker);
   }

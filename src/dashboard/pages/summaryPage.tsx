@@ -219,7 +219,7 @@ function PathBar({ path, trace, scheme }: PathBarProps) {
       <p class="muted">
         No number of workers makes the run shorter than {formatDuration(path.floor)}
         {lock !== undefined && lock.contended >= path.floor
-          ? `: tasks wait for ${lock.object}, which one task at a time holds.`
+          ? `: tasks wait for ${lock.object}, while others hold it.`
           : ', the duration of its longest chain of tasks, including the time of the client between them.'}
       </p>
     </>

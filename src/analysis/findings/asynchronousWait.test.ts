@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type SyntheticSpec, syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
+import { scheduled } from '../scheduledTrace.test.support.js';
+import type { Finding } from './finding.js';
+import { findings } from './findings.js';
+import { awaiting, cpu, many } from './workloads.test.support.js';
+
+/** Tasks of a second on two workers, which await promises for nine tenths of it. */
+function waiting(count: number): SyntheticSpec {
+  const { tasks } = scheduled(many(count), { workers: 2 });
+  return {
+    tasks,
+    metrics: cpu({ fit: [0.1 * count, 0.9 * count] }) ?? [],
+    intervals: tasks.map(({ worker = 'w0', started, key }) => ({
+      worker,
+      action: 'await',
+      start: started,
+      stop: started + 0.9,
+      task: key,
+    })),
+  };
+}
+
+const found = (spec: SyntheticSpec): Finding | undefined =>
+  findings(syntheticTrace(spec)).find(({ code }) => code === 'asynchronous-wait');
+
+/** 40 tasks that await for 0.8 s each, on a machine with two cores. */
+const busy = (host_cpu: number, children?: (time: number) => number): Finding | undefined =>
+  found({
+    ...awaiting(0.8),
+    resources: Array.from({ length: 121 }, (_, i) => ({
+      time: i / 10,
+      figures: {
+        cpu: 10,
+        host_cpu,
+        host_cores: 2,
+        ...(children === undefined ? {} : { children_cpu: children(i / 10) }),
+      },
+    })),
+  });
+
+describe('waits for promises', () => {
+  it('are a hint only while all cores are busy, because tasks may wait for child processes', () => {
+    const full = busy(200);
+    assert.equal(full?.confidence, 'low');
+    assert.match(
+      full?.evidence.text ?? '',
+      / For 100 % of this time, all 2 cores were busy, 1\.9 of them with other programs or with child processes of tasks\.$/,
+    );
+    assert.match(
+      full?.advice ?? '',
+      /^If they wait for child processes that compute, more of them .* not faster\./,
+    );
+    const free = busy(100);
+    assert.equal(free?.confidence, 'high');
+    assert.match(free?.advice ?? '', /^Let the tasks of a worker overlap/);
+  });
+
+  it('are waits for child processes if these used the cores, which more tasks at a time do not make faster', () => {
+    const own = busy(200, (time) => 5 + time);
+    assert.equal(own?.title, "Tasks of 'fit' wait for child processes, while all 2 cores are busy");
+    assert.equal(own?.seconds, 6);
+    assert.match(
+      own?.evidence.text ?? '',
+      /^Child processes used 12 s of CPU time, and tasks awaited promises for 31 s in total\. .* busy, 0\.\d of them with other programs\.$/,
+    );
+    assert.match(own?.advice ?? '', /^More tasks at a time are not faster/);
+    // Child processes did not compute.
+    const idle = busy(200, () => 5);
+    assert.equal(idle?.confidence, 'medium');
+    assert.match(idle?.advice ?? '', /^Let the tasks of a worker overlap/);
+  });
+
+  it('suggest no more tasks at a time than there were, and cost what these can save', () => {
+    assert.match(found(waiting(40))?.advice ?? '', /concurrentTasks: 9 \}/);
+    const few = found(waiting(8));
+    assert.match(few?.advice ?? '', /concurrentTasks: 4 \}/);
+    // No task was ready while the last task of each worker ran.
+    assert.ok(Math.abs((few?.seconds ?? 0) / (3 * 0.9) - 1) < 0.05, String(few?.seconds));
+  });
+
+  it('are no finding if no other task could have run meanwhile', () => {
+    assert.equal(found(waiting(2)), undefined);
+    assert.ok(found(waiting(4)));
+  });
+});

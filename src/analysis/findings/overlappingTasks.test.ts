@@ -1,0 +1,57 @@
+// Tasks that overlap while they await (`concurrentTasks`). Their waits for a core are not measured.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type SyntheticSpec, syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
+import { findings } from './findings.js';
+import { cpu } from './workloads.test.support.js';
+
+/** Tasks of two workers that use their thread for 0.1 s, a tenth of it on a core, and then await for 0.1 s. */
+const overlapping: SyntheticSpec = {
+  tasks: ['w0', 'w1'].flatMap((worker) =>
+    Array.from({ length: 20 }, (_, i) => ({
+      key: `load-${worker}-${i}`,
+      worker,
+      started: i / 10,
+      seceded: (i + 1) / 10,
+      resumed: (i + 2) / 10,
+      stopped: (i + 2) / 10,
+    })),
+  ),
+  metrics: cpu({ load: [0.4, 3.6] }) ?? [],
+};
+
+/** Samples of two cores, of which the program uses 0.2 and other programs the remaining part of `load`. */
+const samples = (load: number): SyntheticSpec['resources'] =>
+  Array.from({ length: 31 }, (_, i) => i / 10).flatMap((time) => [
+    { time, figures: { cpu: 20, host_cpu: load, host_cores: 2 } },
+    ...['w0', 'w1'].map((worker) => ({ time, worker, figures: { cpu: 10 } })),
+  ]);
+
+const found = (resources: SyntheticSpec['resources']) =>
+  findings(syntheticTrace({ ...overlapping, resources: resources ?? [] }));
+
+describe('findings about tasks that overlap', () => {
+  it('time without a core is a wait for a core while other programs keep all cores busy', () => {
+    const [first, ...others] = found(samples(200));
+    assert.deepEqual([first?.code, others], ['cpu-oversubscription', []]);
+    assert.match(
+      first?.title ?? '',
+      /^Tasks wait for a core 80 % of their time: other programs keep 1\.8 of 2/,
+    );
+  });
+
+  it('time without a core blocks the thread while cores are free', () => {
+    const [first, ...others] = found(samples(40));
+    assert.deepEqual([first?.code, first?.confidence, others], ['synchronous-io', 'medium', []]);
+  });
+
+  it('without samples of the machine, the cause of time without a core is not measured', () => {
+    const [first] = found([]);
+    assert.deepEqual([first?.code, first?.confidence], ['synchronous-io', 'low']);
+    assert.match(
+      first?.evidence.text ?? '',
+      /or waits for a core, which are not measured for tasks that overlap\.$/,
+    );
+    assert.doesNotMatch(first?.advice ?? '', /fetch/);
+  });
+});

@@ -1,0 +1,39 @@
+// Advice about a prefix with a single task.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
+import { findings } from './findings.js';
+import { cpu } from './workloads.test.support.js';
+
+/** Four short tasks, one after the other, beside a consumer of 2 s that awaits for a share of this time. */
+const consuming = (awaited: number) =>
+  findings(
+    syntheticTrace({
+      tasks: [
+        { key: 'consume-1', worker: 'w0', started: 0, stopped: 2 },
+        ...[1, 2, 3, 4].map((i) => ({
+          key: `produce-${i}`,
+          worker: `w${i}`,
+          started: 0.4 * i,
+          stopped: 0.4 * i + 0.02,
+        })),
+      ],
+      metrics: cpu({ consume: [2 * (1 - awaited), 2 * awaited], produce: [0.08, 0] }) ?? [],
+      intervals: [{ worker: 'w0', action: 'await', start: 0, stop: 2 * awaited, task: 'consume-1' }],
+    }),
+  );
+
+it('the advice for a single task is about its own waits, not about other tasks of its kind', () => {
+  const [first, ...others] = consuming(0.8);
+  assert.deepEqual([first?.code, others], ['lack-of-parallelism', []]);
+  assert.match(
+    first?.advice ?? '',
+    /^Shorten the chain, most of which is the only task of 'consume', which mostly awaits promises: await several of them/,
+  );
+});
+
+it('the advice for a single task that computes is to split it, not to combine results in a tree', () => {
+  const [first, ...others] = consuming(0);
+  assert.deepEqual([first?.code, others], ['lack-of-parallelism', []]);
+  assert.match(first?.advice ?? '', /^Shorten the chain, .* the only task of 'consume': split it into tasks/);
+});
