@@ -111,7 +111,7 @@ test('the numbers of a report equal the results of the analyses', async () => {
 
 test('the summary names the chain of tasks or the lock that makes a run as long as it is with more workers', async () => {
   for (const [seconds, reason] of [
-    [5, /shorter than 5\.00 s: tasks wait for Lock 'x', which one task at a time holds\./],
+    [5, /shorter than 5\.00 s: tasks wait for Lock 'x', while others hold it\./],
     [0.2, /shorter than 1[.\d]* s, the duration of its longest chain of tasks/],
   ] as const) {
     const { page, complaints } = await openReport(syntheticTrace(contending(seconds)));
