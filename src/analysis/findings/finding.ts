@@ -34,6 +34,7 @@ export const FINDING_CODES = [
   'memory-bound',
   'worker-bound',
   'lost-work',
+  'failed-attempts',
   'lock-contention',
 ] as const;
 

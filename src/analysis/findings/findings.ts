@@ -7,6 +7,7 @@ import { asynchronousWait } from './asynchronousWait.js';
 import { clientBound } from './clientBound.js';
 import { cpuOversubscription, otherPrograms } from './cpuOversubscription.js';
 import { eventLoopStarvation } from './eventLoopStarvation.js';
+import { failedAttempts } from './failedAttempts.js';
 import { Facts, type Finding, type FindingCode, MIN_COST, type Rule } from './finding.js';
 import { garbageCollection } from './garbageCollection.js';
 import { gatheredResults } from './gatheredResults.js';
@@ -48,6 +49,7 @@ export const RULES: readonly Rule[] = [
   lackOfParallelism,
   cpuOversubscription,
   lostWork,
+  failedAttempts,
   lockContention,
 ];
 

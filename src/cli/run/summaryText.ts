@@ -1,7 +1,7 @@
 // Formats the summary of a run as text with 80 columns.
 import { isWorthNaming } from '../../api/analysis.js';
 import { visibleName, visibleText } from '../../base/visibleText.js';
-import { bytesText, countText, percentText, secondsText } from '../../base/words.js';
+import { bytesText, countText, percentText, repeatedWords, secondsText } from '../../base/words.js';
 import { wrapped } from '../wrapText.js';
 import type { LongPole, PrefixSummary, Summary, WorkerSummary } from './summary.js';
 
@@ -37,7 +37,7 @@ function tasksText({ tasks, computed, makespan, computations }: Summary): string
   const { memory, erred, cancelled, lost, retried } = tasks;
   const others = [
     [erred - retried, 'failed'],
-    [retried, retried === 1 ? 'failed and was repeated' : 'failed and were repeated'],
+    [retried, repeatedWords(retried)],
     [cancelled, 'cancelled'],
     [lost, 'lost with their worker'],
   ] as const;

@@ -1,5 +1,6 @@
 // The first page: the duration of the run, the waits on its critical path, findings with advice, and facts about the
 // run. Counts and sums come from `trace.totals`, which stay exact if rows were evicted.
+import { repeatedCount } from '../../analysis/attempts.js';
 import type { CriticalPath, PathKind } from '../../analysis/criticalPath.js';
 import type { Finding } from '../../analysis/findings/finding.js';
 import { nothingFound } from '../../analysis/findings/nothingFound.js';
@@ -8,6 +9,7 @@ import { recordsTransfers } from '../../analysis/recordsTransfers.js';
 import type { Speedup } from '../../analysis/speedups.js';
 import { threadSeconds } from '../../analysis/workerLives.js';
 import { mostTogether, threadsTogether } from '../../analysis/workerStarts.js';
+import { repeatedWords } from '../../base/words.js';
 import { lastRowOf } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDate, formatDuration, formatPercent } from '../model/format.js';
@@ -117,7 +119,8 @@ function selectKey(state: PageProps['state'], trace: Trace, key: string): void {
 function Figures({ trace }: { readonly trace: Trace }) {
   const { totals, workers, computations } = trace;
   const { start, stop } = wholeWindow(trace);
-  const runs = totals.states.reduce((sum, count) => sum + count, 0);
+  const repeated = repeatedCount(trace);
+  const tasks = totals.states.reduce((sum, count) => sum + count, 0) - repeated;
   const [, erred = 0, cancelled = 0, lost = 0] = totals.states;
   const computed = totals.actions.find(({ action }) => action === 'compute')?.seconds ?? 0;
   const offered = threadSeconds(trace, { start, stop });
@@ -125,7 +128,8 @@ function Figures({ trace }: { readonly trace: Trace }) {
   const isMeasured = recordsTransfers(trace);
   const transferred = totals.pairs.reduce((sum, { nbytes }) => sum + nbytes, 0);
   const unusual = [
-    [erred, 'failed'],
+    [erred - repeated, 'failed'],
+    [repeated, repeatedWords(repeated)],
     [cancelled, 'cancelled'],
     [lost, 'lost'],
   ] as const;
@@ -135,7 +139,7 @@ function Figures({ trace }: { readonly trace: Trace }) {
       <Figure name="Duration" value={seconds > 0 ? formatDuration(seconds) : '–'} />
       <Figure
         name="Tasks"
-        value={formatCount(runs)}
+        value={formatCount(tasks)}
         extra={unusual
           .filter(([count]) => count > 0)
           .map(([count, word]) => `${formatCount(count)} ${word}`)
