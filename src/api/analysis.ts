@@ -10,6 +10,7 @@ export type {
   PathPrefix,
 } from '../analysis/criticalPath.js';
 export { criticalPath } from '../analysis/criticalPath.js';
+export { cutOffTexts } from '../analysis/cutOff.js';
 export type { Diff, DiffKind, DiffOptions, DiffRow, Verdict } from '../analysis/diff/diff.js';
 export { diff } from '../analysis/diff/diff.js';
 export type { Confidence, Evidence, Finding, FindingCode } from '../analysis/findings/finding.js';

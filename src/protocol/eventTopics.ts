@@ -4,6 +4,8 @@
 export const STEALING = 'stealing';
 /** A run of a task failed. The text is the error, which begins with the task. */
 export const TASK_FAILED = 'task-erred';
+/** Tasks had not ended when their client or cluster closed, or when the program ended. */
+export const TASKS_CUT_OFF = 'tasks-cut-off';
 /** The worker has ended, or its connection, before it handed over its results. */
 export const WORKER_LOST = 'worker-lost';
 /** The thread of a worker has ended, and another one took its place. The results of the worker remain. */

@@ -5,12 +5,13 @@ import { bytesText } from '../../base/words.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import type { ClusterResources } from '../../engine/cluster/clusterResources.js';
 import type { ClusterStores } from '../../engine/cluster/clusterStores.js';
-import { cuttingOff } from '../../engine/cluster/cutOffTasks.js';
+import { cuttingOff, reportUnfinished } from '../../engine/cluster/cutOffTasks.js';
 import type { EngineWorker } from '../../engine/cluster/engineWorker.js';
 import type { SchedulerPlugins } from '../../engine/cluster/schedulerPlugins.js';
 import type { StallWatch } from '../../engine/cluster/stallWatch.js';
 import type { WorkerPlaces } from '../../engine/cluster/workerPlaces.js';
 import { within } from '../../engine/within.js';
+import { reportAtExit } from '../../files/exitFlush.js';
 import type { LiveTrace } from '../../trace/live/liveTrace.js';
 import type { AdaptOptions } from './adaptive.js';
 import type { ClientTools } from './clientTools.js';
@@ -56,6 +57,7 @@ export abstract class Cluster {
   readonly #closing: (() => Promise<void> | void)[] = [];
   #closed: Promise<void> | undefined;
   #endDumping: () => void = () => undefined;
+  readonly #endReporting: () => void;
 
   protected constructor(parts: ClusterParts) {
     if (parts?.engine === undefined)
@@ -78,6 +80,7 @@ export abstract class Cluster {
     this.memory = parts.memory;
     this.events = parts.events;
     this.tools = parts.tools;
+    this.#endReporting = reportAtExit(() => reportUnfinished(this.engine));
   }
 
   /** @internal Starts the dashboard, and listens for the dump signal. */
@@ -212,6 +215,7 @@ export abstract class Cluster {
     await step('stores of results', this.stores.close());
     // Last, so that a close that hangs can be dumped.
     this.#endDumping();
+    this.#endReporting();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -3,6 +3,7 @@ import {
   type CriticalPath,
   computationCount,
   criticalPath,
+  cutOffTexts,
   type Finding,
   findings,
   nothingFoundIn,
@@ -25,7 +26,7 @@ export interface Summary {
     /** Runs in `erred` after which the task ran again. */
     retried: number;
   };
-  /** Sentences about tasks that had not ended when a client or cluster closed. */
+  /** Sentences about tasks that had not ended when a client or cluster closed, or when the program ended. */
   readonly cutOff: readonly string[];
   /** Sentence about workers that ended, if they did and no run of a task was recorded; else null. */
   readonly noTaskEnded: string | null;
@@ -145,12 +146,6 @@ function shuffledBytes({ totals }: Trace): number {
     .filter(({ context, unit }) => context === 'p2p' && unit === 'bytes')
     .filter(({ activity }) => activity === 'background-comms, process')
     .reduce((sum, { value }) => sum + value, 0);
-}
-
-function cutOffTexts({ events, strings }: Trace): string[] {
-  return Array.from(events.text, (text) => strings.get(text)).filter(
-    (_text, row) => strings.get(events.topic[row]!) === 'tasks-cut-off',
-  );
 }
 
 /** Returns how often workers ended, and why the first did; null if none ended. */

@@ -43,11 +43,10 @@ const SUMMARY: Summary = {
 
 test('the summary has one section per label', () => {
   assert.equal(
-    summaryText(SUMMARY),
+    summaryText({ ...SUMMARY, cutOff: [] }),
     `
 tasks      1,240 done, 2 failed, 1 lost with their worker in 3 computations;
            4.2 s of work in 2.3 s
-cut off    2 tasks had not ended when the client closed: 1 add, 1 countPrimes.
 workers    worker-0  95 % busy  2.2 s  700 tasks
            worker-1  87 % busy    2 s  543 tasks
 prefixes   countPrimes   4.2 s   100 %  1,240 tasks  longest 130 ms
@@ -61,6 +60,13 @@ findings   No finding costs 5 % of the run or more.
 what if    countPrimes twice as fast  1.2 s  −1.1 s
 `.slice(1),
   );
+});
+
+test('the summary of a run with unfinished tasks has no lower limit and no predictions', () => {
+  const lines = summaryText(SUMMARY).split('\n');
+  assert.equal(lines[2], 'cut off    2 tasks had not ended when the client closed: 1 add, 1 countPrimes.');
+  assert.ok(lines.includes('           Only of the tasks that ended.'));
+  assert.ok(!lines.some((line) => /No number of workers|^what if/.test(line)));
 });
 
 test('failed runs that were repeated are counted apart from other failed runs', () => {

@@ -26,7 +26,7 @@ export function summaryText(summary: Summary): string {
     ...labelled('workers', workerLines(summary.workers)),
     ...labelled('prefixes', prefixLines(summary)),
     ...labelled('moved', movedLines(summary.moved)),
-    ...labelled('long pole', summary.longPole === null ? [] : longPoleText(summary.longPole)),
+    ...labelled('long pole', longPoleText(summary)),
     ...labelled('findings', findingLines(summary)),
     ...labelled('what if', speedupLines(summary)),
   ];
@@ -99,7 +99,9 @@ function movedLines(moved: Summary['moved']): string[] {
   return shown.length === 0 ? [] : [shown.join(', ')];
 }
 
-function longPoleText({ floor, parts, replaced }: LongPole): string[] {
+function longPoleText({ longPole, cutOff }: Summary): string[] {
+  if (longPole === null) return [];
+  const { floor, parts, replaced } = longPole;
   const all = parts.reduce((sum, { seconds }) => sum + seconds, 0);
   const shown = parts.slice(0, MAX_PARTS).filter(({ seconds }) => seconds > all / 100);
   const lines = columns(
@@ -109,7 +111,12 @@ function longPoleText({ floor, parts, replaced }: LongPole): string[] {
       partText(part, replaced),
     ]),
   );
-  return [...lines, `No number of workers makes it faster than ${secondsText(floor)}.`];
+  return [
+    ...lines,
+    cutOff.length > 0
+      ? 'Only of the tasks that ended.'
+      : `No number of workers makes it faster than ${secondsText(floor)}.`,
+  ];
 }
 
 type Part = LongPole['parts'][number];
@@ -134,7 +141,9 @@ function findingLines({ findings, makespan, nothingFound }: Summary): string[] {
 }
 
 /** Returns the predicted makespan for each prefix that shortens the run noticeably if it becomes twice as fast. */
-function speedupLines({ speedups }: Summary): string[] {
+function speedupLines({ speedups, cutOff }: Summary): string[] {
+  // A prediction would lack the tasks that had not ended.
+  if (cutOff.length > 0) return [];
   return columns(
     speedups
       .filter(isWorthNaming)

@@ -2,6 +2,7 @@
 // run. Counts and sums come from `trace.totals`, which stay exact if rows were evicted.
 import { repeatedCount } from '../../analysis/attempts.js';
 import type { CriticalPath, PathKind } from '../../analysis/criticalPath.js';
+import { cutOffTexts } from '../../analysis/cutOff.js';
 import type { Finding } from '../../analysis/findings/finding.js';
 import { nothingFound } from '../../analysis/findings/nothingFound.js';
 import { wholeWindow, windowOf } from '../../analysis/path/pathWalk.js';
@@ -27,11 +28,16 @@ export function SummaryPage(props: PageProps) {
   const { state, update } = props;
   const { trace } = update;
   const scheme = state.view.scheme.value;
-  if (trace.tasks.length === 0 && trace.totals.states.every((count) => count === 0)) return <NoTasks />;
+  if (trace.tasks.length === 0 && trace.totals.states.every((count) => count === 0))
+    return <NoTasks trace={trace} />;
+  const cutOff = cutOffTexts(trace);
   return (
     <Panels>
       <Panel title="The run" wide>
         <Figures trace={trace} />
+        {cutOff.map((text) => (
+          <p key={text}>{text} The analyses cover only the tasks that ended.</p>
+        ))}
       </Panel>
       {trace.tasks.length === 0 ? null : <PathPanels {...props} />}
       <Panel title="Time by action" note="all workers together">
@@ -59,13 +65,14 @@ function PathPanels({ state, update: { trace } }: PageProps) {
   const found = useAnalysis(trace, FINDINGS);
   const faster = useAnalysis(trace, SPEEDUPS);
   const part = partText(trace);
+  const isComplete = cutOffTexts(trace).length === 0;
   return (
     <>
       <Panel title="What the run waited for" note={`the critical path${part}, by activity and wait`} wide>
         {path === undefined ? (
           <p class="muted">Computing the critical path…</p>
         ) : (
-          <PathBar path={path} scheme={scheme} />
+          <PathBar path={path} scheme={scheme} isComplete={isComplete} />
         )}
       </Panel>
       <Panel title="Findings" note={`seconds that could be saved at most${part}; findings overlap`} wide>
@@ -86,7 +93,7 @@ function PathPanels({ state, update: { trace } }: PageProps) {
       >
         {path === undefined ? null : <PathPrefixes path={path} scheme={scheme} />}
       </Panel>
-      {faster === undefined || faster.length === 0 ? null : (
+      {faster === undefined || faster.length === 0 || !isComplete ? null : (
         <Panel title="What if a prefix were twice as fast" note={`simulated duration of the run${part}`}>
           <Speedups found={faster} trace={trace} scheme={scheme} />
         </Panel>
@@ -102,7 +109,9 @@ function partText(trace: Trace): string {
   return `, for the last ${formatDuration(part.stop - part.start)} of ${formatDuration(whole.stop - whole.start)}`;
 }
 
-function NoTasks() {
+function NoTasks({ trace }: { readonly trace: Trace }) {
+  const cutOff = cutOffTexts(trace);
+  if (cutOff.length > 0) return <Nothing title="No task ended">{cutOff.join(' ')}</Nothing>;
   return (
     <Nothing title="No task has run yet">
       Numbers appear here when the first task ends. Start tasks with <code>compute</code>,{' '}
@@ -183,7 +192,14 @@ function Figure({ name, value, extra = '' }: FigureProps) {
   );
 }
 
-function PathBar({ path, scheme }: { readonly path: CriticalPath; readonly scheme: Scheme }) {
+interface PathBarProps {
+  readonly path: CriticalPath;
+  readonly scheme: Scheme;
+  /** False if tasks had not ended, so that the path has no lower limit. */
+  readonly isComplete: boolean;
+}
+
+function PathBar({ path, scheme, isComplete }: PathBarProps) {
   if (!(path.makespan > 0)) return <Empty>No task ran.</Empty>;
   const parts = path.byKind.map(({ kind, seconds }) => ({
     name: kind,
@@ -211,10 +227,12 @@ function PathBar({ path, scheme }: { readonly path: CriticalPath; readonly schem
           color,
         }))}
       />
-      <p class="muted">
-        No number of workers makes the run shorter than {formatDuration(path.floor)}, the duration of its
-        longest chain of tasks, including the time of the client between them.
-      </p>
+      {isComplete ? (
+        <p class="muted">
+          No number of workers makes the run shorter than {formatDuration(path.floor)}, the duration of its
+          longest chain of tasks, including the time of the client between them.
+        </p>
+      ) : null}
     </>
   );
 }
