@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { programTimes } from 'longpole/analysis';
+import { openTrace } from 'longpole/trace';
 import { packageUrl, withFolder } from './support/programs.js';
 import { repositoryPath } from './support/repository.js';
 import { runCommand } from './support/runCommand.js';
@@ -29,7 +31,7 @@ for (const [ran, others] of [
   [1, ', 2 had not started (2 endless)'],
   [3, ''],
 ] as const) {
-  test(`the summary and the analyses say that ${ran} of 3 tasks ran when a signal ended the program`, () =>
+  test(`the summary and the analyses say that ${ran} of 3 tasks ran when a signal ended the program, and when that was`, () =>
     withFolder(async (cwd) => {
       writeFileSync(join(cwd, 'main.mjs'), PROGRAM);
       const longpole = (...args: string[]) =>
@@ -42,6 +44,8 @@ for (const [ran, others] of [
       assert.ok(text.includes(`)${others}. workers`), text);
       assert.ok(text.includes('Only of the tasks that ended.'), text);
       assert.doesNotMatch(text, /No number of workers|what if/);
+      const times = programTimes(openTrace(join(cwd, 't.trace')));
+      assert.ok(times !== undefined && times.before > 0 && times.after > 0);
       const analysed = await longpole('analyze', 't.trace');
       assert.ok(analysed.stdout.startsWith(cutOff), analysed.stdout);
       const simulated = await longpole('simulate', 't.trace');

@@ -18,6 +18,8 @@ export { findings, findingsTable } from '../analysis/findings/findings.js';
 export { nothingFoundIn } from '../analysis/findings/nothingFound.js';
 export type { ProfiledPrefix, ProfileTimeline, ProfileTreeOptions } from '../analysis/profile.js';
 export { profiledPrefixes, profileTimeline, profileTree, samplingInterval } from '../analysis/profile.js';
+export type { ProgramTimes } from '../analysis/programTimes.js';
+export { programTimes } from '../analysis/programTimes.js';
 export type { Question } from '../analysis/questions.js';
 export { QUESTIONS } from '../analysis/questions.js';
 export { recordsTransfers } from '../analysis/recordsTransfers.js';

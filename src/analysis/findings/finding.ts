@@ -35,6 +35,7 @@ export const FINDING_CODES = [
   'worker-bound',
   'lost-work',
   'failed-attempts',
+  'outside-computations',
   'lock-contention',
 ] as const;
 

@@ -7,6 +7,8 @@ import {
   type Finding,
   findings,
   nothingFoundIn,
+  type ProgramTimes,
+  programTimes,
   recordsTransfers,
   type Speedup,
   speedups,
@@ -33,6 +35,8 @@ export interface Summary {
   readonly computations: number;
   /** Seconds from the first submission to the last result, or to the end of the last run if no task has a result; null if no task ran. */
   readonly makespan: number | null;
+  /** Seconds that the program ran before its first computation and after its last result; null if no task ran. */
+  readonly outside: ProgramTimes | null;
   /** Sum of the durations of all tasks. */
   readonly computed: number;
   /** Workers with tasks, the busiest first. */
@@ -120,6 +124,7 @@ export function summarise(trace: Trace): Summary {
     noTaskEnded: trace.tasks.length === 0 ? endsOfWorkers(trace) : null,
     computations: computationCount(trace),
     makespan: ran ? path.makespan : timeOfLostRuns(trace),
+    outside: programTimes(trace) ?? null,
     computed: [...prefixes.values()].reduce((sum, { seconds }) => sum + seconds, 0),
     workers: ran ? workersOf(trace) : [],
     prefixes: [...prefixes.values()]

@@ -9,6 +9,7 @@ const SUMMARY: Summary = {
   cutOff: ['2 tasks had not ended when the client closed: 1 add, 1 countPrimes.'],
   noTaskEnded: null,
   computations: 3,
+  outside: null,
   makespan: 2.31,
   computed: 4.21,
   workers: [

@@ -6,6 +6,7 @@ import { cutOffTexts } from '../../analysis/cutOff.js';
 import type { Finding } from '../../analysis/findings/finding.js';
 import { nothingFound } from '../../analysis/findings/nothingFound.js';
 import { wholeWindow, windowOf } from '../../analysis/path/pathWalk.js';
+import { programTimes } from '../../analysis/programTimes.js';
 import { recordsTransfers } from '../../analysis/recordsTransfers.js';
 import type { Speedup } from '../../analysis/speedups.js';
 import { threadSeconds } from '../../analysis/workerLives.js';
@@ -145,7 +146,11 @@ function Figures({ trace }: { readonly trace: Trace }) {
   const seconds = stop - start;
   return (
     <dl class="figures">
-      <Figure name="Duration" value={seconds > 0 ? formatDuration(seconds) : '–'} />
+      <Figure
+        name="Duration"
+        value={seconds > 0 ? formatDuration(seconds) : '–'}
+        extra={outsideText(trace, seconds)}
+      />
       <Figure
         name="Tasks"
         value={formatCount(tasks)}
@@ -173,6 +178,13 @@ function Figures({ trace }: { readonly trace: Trace }) {
       <Figure name="Spilled" value={isMeasured ? formatBytes(totals.spilled) : '–'} />
     </dl>
   );
+}
+
+/** Returns how long the program ran outside of its computations, if this was most of its time. */
+function outsideText(trace: Trace, seconds: number): string {
+  const { before, after } = programTimes(trace) ?? { before: 0, after: 0 };
+  if (!(before + after >= seconds) || before + after === 0) return '';
+  return `and ${formatDuration(before)} before and ${formatDuration(after)} after, in the program itself`;
 }
 
 interface FigureProps {
