@@ -64,8 +64,13 @@ export interface WorkerSummary {
   readonly name: string;
   readonly tasks: number;
   readonly computed: number;
-  /** Share of the time of the worker's threads in which tasks used them, while the worker existed within the makespan. */
+  /**
+   * Share of the time of the worker's threads in which tasks held them, while the worker existed within the makespan. A task
+   * also holds its thread while it awaits promises or waits for a core.
+   */
   readonly busy: number;
+  /** Part of `computed` in which tasks awaited promises. */
+  readonly awaited: number;
 }
 
 export interface PrefixSummary {
@@ -97,6 +102,8 @@ export interface LongPole {
 /** States of `trace.tasks`, and their indices in `totals.states`. */
 const ERRED = 1;
 const LOST = 3;
+/** Index of `await` in the actions of `trace.intervals`. */
+const AWAIT = 9;
 /** Topics of events about workers that ended. */
 const WORKER_LOST = 'worker-lost';
 const WORKER_ENDS = [WORKER_LOST, 'worker-restarted'];
@@ -189,15 +196,26 @@ function timeOfLostRuns({ tasks }: Trace): number | null {
 function workersOf(trace: Trace): WorkerSummary[] {
   const counts = new Float64Array(trace.workers.length);
   for (const worker of trace.tasks.worker) if (worker >= 0) counts[worker]! += 1;
+  const awaited = awaitedSeconds(trace);
   return workerShares(trace)
     .map(({ name, busy }, row) => ({
       name,
       tasks: counts[row]!,
       computed: trace.totals.busy[row] ?? 0,
       busy,
+      awaited: awaited[row]!,
     }))
     .filter(({ tasks }) => tasks > 0)
     .sort((a, b) => b.busy - a.busy);
+}
+
+/** Returns the seconds in which tasks of each worker awaited promises. */
+function awaitedSeconds({ workers, intervals }: Trace): Float64Array {
+  const { action, worker, start, stop } = intervals;
+  const seconds = new Float64Array(workers.length);
+  for (let row = 0; row < intervals.length; row++)
+    if (action[row] === AWAIT && worker[row]! >= 0) seconds[worker[row]!]! += stop[row]! - start[row]!;
+  return seconds;
 }
 
 /** Returns the names of lost workers. */

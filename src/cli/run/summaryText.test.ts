@@ -13,8 +13,8 @@ const SUMMARY: Summary = {
   makespan: 2.31,
   computed: 4.21,
   workers: [
-    { name: 'worker-0', tasks: 700, computed: 2.2, busy: 0.954 },
-    { name: 'worker-1', tasks: 543, computed: 2.01, busy: 0.87 },
+    { name: 'worker-0', tasks: 700, computed: 2.2, busy: 0.954, awaited: 0 },
+    { name: 'worker-1', tasks: 543, computed: 2.01, busy: 0.87, awaited: 0.1 },
   ],
   prefixes: [
     { prefix: 'countPrimes', tasks: 1240, erred: 2, computed: 4.2, longest: 0.13, nbytes: 9920 },
@@ -77,12 +77,21 @@ test('failed runs that were repeated are counted apart from other failed runs', 
   assert.match(firstLine(3, 1) ?? '', /20 done, 2 failed, 1 failed and was repeated in 3/);
 });
 
+test('the line of a worker says that its tasks mostly awaited promises', () => {
+  const workers = [{ name: 'worker-0', tasks: 4, computed: 73, busy: 0.99, awaited: 72 }];
+  assert.match(
+    summaryText({ ...SUMMARY, workers }),
+    /worker-0 {2}99 % busy {2}73 s {2}4 tasks {2}99 % of it awaiting\n/,
+  );
+});
+
 test('many workers are summed up', () => {
   const workers = Array.from({ length: 64 }, (_, i) => ({
     name: `worker-${i}`,
     tasks: 10,
     computed: 1,
     busy: 1 - i / 100,
+    awaited: 0,
   }));
   const lines = summaryText({ ...SUMMARY, workers }).split('\n');
   assert.equal(lines.filter((line) => /worker-\d/.test(line)).length, 7);
@@ -116,7 +125,7 @@ test('no line is wider than 80 columns for any names', () => {
     fc.property(name, name, fc.array(name, { maxLength: 7 }), (prefix, worker, titles) => {
       const text = summaryText({
         ...SUMMARY,
-        workers: [{ name: worker, tasks: 1e9, computed: 1e6, busy: 0.5 }],
+        workers: [{ name: worker, tasks: 1e9, computed: 1e6, busy: 0.5, awaited: 0 }],
         prefixes: [{ prefix, tasks: 1e9, erred: 0, computed: 1e6, longest: 1e5, nbytes: 1 }],
         findings: titles.map((title) => ({
           code: 'stragglers',

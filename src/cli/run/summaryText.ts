@@ -14,6 +14,8 @@ const MAX_PARTS = 5;
 /** Findings with evidence and advice. */
 const FULL_FINDINGS = 3;
 const MAX_NAME = 24;
+/** Smallest share of the seconds of a worker's tasks from which a line says that they awaited promises. */
+const MIN_AWAITED = 0.1;
 /** Characters of the longest sentence. A finding names prefixes, spans and functions, which may have any length. */
 export const LONGEST_SENTENCE = 2000;
 
@@ -52,11 +54,12 @@ function tasksText({ tasks, computed, makespan, computations }: Summary): string
 function workerLines(workers: readonly WorkerSummary[]): string[] {
   const shown = workers.slice(0, workers.length > MAX_WORKERS ? MAX_WORKERS - 1 : MAX_WORKERS);
   const lines = columns(
-    shown.map(({ name, busy, tasks, computed }) => [
+    shown.map(({ name, busy, tasks, computed, awaited }) => [
       shorten(name),
       `${percentText(busy)} busy`,
       `${secondsText(computed)}`,
       countText(tasks, 'task'),
+      awaited < MIN_AWAITED * computed ? '' : `${percentText(awaited / computed)} of it awaiting`,
     ]),
   );
   const others = workers.slice(shown.length);
