@@ -1,5 +1,6 @@
 // Computes how many tasks ran at the same time, and how many were ready.
 import type { Trace } from '../trace/trace.js';
+import { readyTimes } from './attempts.js';
 import { eachUse, lanesOf } from './lanes.js';
 import { windowOf } from './path/pathWalk.js';
 import { Table } from './table.js';
@@ -13,7 +14,8 @@ const BINS = 50;
  * the trace has no times of readiness), and the percentage of busy threads.
  */
 export function concurrency(trace: Trace): Table {
-  const { length, started, ready } = trace.tasks;
+  const { length, started } = trace.tasks;
+  const ready = readyTimes(trace);
   const { laneOf } = lanesOf(trace);
   const { start, stop } = windowOf(trace);
   if (!(stop > start)) return new Table([{ title: 'Time (s)', numbers: new Float64Array(0) }]);

@@ -2,6 +2,7 @@
 import { countedOffsets, groupedRows } from '../base/groups.js';
 import { sortedOrder } from '../base/sortedOrder.js';
 import type { TaskRows, Trace } from '../trace/trace.js';
+import { readyTimes } from './attempts.js';
 import { lanesOf } from './lanes.js';
 import { evenly, median } from './statistics.js';
 import { Table } from './table.js';
@@ -26,7 +27,9 @@ const STAGES: readonly Stage[] = [
 export function queueing(trace: Trace): Table {
   const { tasks, strings } = trace;
   const { laneOf } = lanesOf(trace);
-  const { prefix, dispatched, ready, started, stopped, acknowledged } = tasks;
+  const { prefix, dispatched, started, stopped, acknowledged } = tasks;
+  const ready = readyTimes(trace);
+  const timesOf = (time: Lifecycle): Float64Array => (time === 'ready' ? ready : tasks[time]);
   const groupOf = prefix.slice();
   for (let row = 0; row < groupOf.length; row++)
     if (laneOf[row]! < 0 || !(dispatched[row]! >= 0)) groupOf[row] = -1;
@@ -47,7 +50,7 @@ export function queueing(trace: Trace): Table {
   });
   const stages = STAGES.map(([title, from, to]) => ({
     title: `${title} (s)`,
-    numbers: Float64Array.from(ids, (id) => medianBetween(evenly(membersOf(id)), tasks[from], tasks[to])),
+    numbers: Float64Array.from(ids, (id) => medianBetween(evenly(membersOf(id)), timesOf(from), timesOf(to))),
   }));
   return new Table(
     [

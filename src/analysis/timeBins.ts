@@ -49,6 +49,18 @@ export class TimeBins {
     return means;
   }
 
+  /** Returns a function from a time to the integral of these values of the bins, from the start to the time. */
+  integral(values: Float64Array): (time: number) => number {
+    const { start, width, count } = this;
+    const sums = new Float64Array(count + 1);
+    for (const [bin, value] of values.entries()) sums[bin + 1] = sums[bin]! + value * width;
+    return (time) => {
+      const at = Math.min(count, Math.max(0, (time - start) / width));
+      const bin = Math.min(count - 1, Math.floor(at));
+      return sums[bin]! + (at - bin) * (sums[bin + 1]! - sums[bin]!);
+    };
+  }
+
   /** Returns the seconds from the start to the beginning of each bin. */
   times(): Float64Array {
     return Float64Array.from({ length: this.count }, (_, bin) => bin * this.width);

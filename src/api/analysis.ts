@@ -10,6 +10,7 @@ export type {
   PathPrefix,
 } from '../analysis/criticalPath.js';
 export { criticalPath } from '../analysis/criticalPath.js';
+export { cutOffTexts } from '../analysis/cutOff.js';
 export type { Diff, DiffKind, DiffOptions, DiffRow, Verdict } from '../analysis/diff/diff.js';
 export { diff } from '../analysis/diff/diff.js';
 export type { Confidence, Evidence, Finding, FindingCode } from '../analysis/findings/finding.js';
@@ -17,6 +18,8 @@ export { findings, findingsTable } from '../analysis/findings/findings.js';
 export { nothingFoundIn } from '../analysis/findings/nothingFound.js';
 export type { ProfiledPrefix, ProfileTimeline, ProfileTreeOptions } from '../analysis/profile.js';
 export { profiledPrefixes, profileTimeline, profileTree, samplingInterval } from '../analysis/profile.js';
+export type { ProgramTimes } from '../analysis/programTimes.js';
+export { programTimes } from '../analysis/programTimes.js';
 export type { Question } from '../analysis/questions.js';
 export { QUESTIONS } from '../analysis/questions.js';
 export { recordsTransfers } from '../analysis/recordsTransfers.js';

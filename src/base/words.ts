@@ -45,6 +45,11 @@ export function crewText(workers: number, threads: number): string {
   return `${countText(workers, 'worker')}${threads === 1 ? '' : ` of ${threads} threads`}`;
 }
 
+/** Returns the words for failed runs of tasks that another run followed. */
+export function repeatedWords(count: number): string {
+  return `failed and ${count === 1 ? 'was' : 'were'} repeated`;
+}
+
 /** Rounds to two digits; whole numbers from 10 are not shortened. */
 function short(value: number): string {
   return value >= 10 ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(2)));

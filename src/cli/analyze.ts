@@ -2,7 +2,14 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { nothingFoundIn, QUESTIONS, type Question, type Table, TraceAnalyser } from '../api/analysis.js';
+import {
+  cutOffTexts,
+  nothingFoundIn,
+  QUESTIONS,
+  type Question,
+  type Table,
+  TraceAnalyser,
+} from '../api/analysis.js';
 import { writePieces } from '../api/folders.js';
 import type { OpenedTrace, Trace } from '../api/trace.js';
 import { visibleName } from '../base/visibleText.js';
@@ -191,6 +198,9 @@ async function printAnswers(
   format: 'table' | 'csv',
   options: AnalyzeOptions,
 ): Promise<void> {
+  if (format === 'table')
+    for (const text of cutOffTexts(trace.trace))
+      await printPieces([...ended(wrapped(visibleName(text, LONGEST_SENTENCE), outputWidth())), '\n']);
   let first = true;
   for (const { question, table } of answersOf(trace, options)) {
     if (!first) await print('\n');
@@ -227,7 +237,13 @@ function findingLines(trace: Trace, table: Table, width: number, rows: number): 
     });
   });
   if (lines.length === 0)
-    return wrapped(visibleName(nothingFoundIn(trace) || 'No task ran.', LONGEST_SENTENCE), width);
+    return wrapped(
+      visibleName(
+        nothingFoundIn(trace) || (cutOffTexts(trace).length > 0 ? 'No task ended.' : 'No task ran.'),
+        LONGEST_SENTENCE,
+      ),
+      width,
+    );
   return lines.flatMap((line) => wrapped(line, width));
 }
 

@@ -1,6 +1,6 @@
 // `longpole simulate`: predicts the makespan of a recorded trace under other conditions.
 import type { Command } from 'commander';
-import { type Scaling, type SimulateOptions, scaling } from '../api/analysis.js';
+import { cutOffTexts, type Scaling, type SimulateOptions, scaling } from '../api/analysis.js';
 import { crewText, secondsText } from '../base/words.js';
 import { type InputOptions, ONE_TRACE, openOne, withInputOptions } from './openInput.js';
 import { layoutTable } from './tableLayout.js';
@@ -66,6 +66,8 @@ async function runSimulate(
   }
   await print(`${layoutTable(toTable(), outputWidth(), rows.length, heading)}\n\n`);
   await printText(recordedText(recorded));
+  for (const text of cutOffTexts(opened.trace))
+    await printText(`${text}\nThe makespan is that of the tasks that ended.\n`);
   await printText(
     Number.isFinite(usefulWorkers)
       ? `Beyond ${crewText(usefulWorkers, recorded.threadsPerWorker)}, another worker adds less than a tenth of the first one.\n`

@@ -10,7 +10,11 @@ export type Flush = () => void;
 /** The waiting functions, and whether each runs on signals. */
 const pending = new Map<Flush, boolean>();
 
+/** Functions that add rows before the others write them. */
+const reports = new Set<Flush>();
+
 function flushAll(): void {
+  for (const report of [...reports]) report();
   for (const flush of [...pending.keys()]) flush();
 }
 
@@ -39,6 +43,15 @@ export function flushAtExit(flush: Flush, onSignals = true): void {
     // Prepended, because listeners for one call are still counted then.
     for (const signal of SIGNALS) process.prependListener(signal, onSignal);
   pending.set(flush, onSignals);
+}
+
+/**
+ * Calls `report` before the functions of `flushAtExit`, if there are any. Needs no listener of its own. Returns a function
+ * that removes it.
+ */
+export function reportAtExit(report: Flush): () => void {
+  reports.add(report);
+  return () => void reports.delete(report);
 }
 
 /** Removes a function, because it has nothing left to flush. */

@@ -2,6 +2,12 @@
 
 /** A worker without work took tasks of another worker. As in Dask. */
 export const STEALING = 'stealing';
+/** A run of a task failed. The text is the error, which begins with the task. */
+export const TASK_FAILED = 'task-erred';
+/** The process of the program that `longpole run` records started, and is about to end. */
+export const PROGRAM = { begin: 'program-started', end: 'program-ended' } as const;
+/** Tasks had not ended when their client or cluster closed, or when the program ended. */
+export const TASKS_CUT_OFF = 'tasks-cut-off';
 /** The worker has ended, or its connection, before it handed over its results. */
 export const WORKER_LOST = 'worker-lost';
 /** The thread of a worker has ended, and another one took its place. The results of the worker remain. */

@@ -34,6 +34,8 @@ export const FINDING_CODES = [
   'memory-bound',
   'worker-bound',
   'lost-work',
+  'failed-attempts',
+  'outside-computations',
   'lock-contention',
 ] as const;
 

@@ -7,6 +7,7 @@ import { asynchronousWait } from './asynchronousWait.js';
 import { clientBound } from './clientBound.js';
 import { cpuOversubscription, otherPrograms } from './cpuOversubscription.js';
 import { eventLoopStarvation } from './eventLoopStarvation.js';
+import { failedAttempts } from './failedAttempts.js';
 import { Facts, type Finding, type FindingCode, MIN_COST, type Rule } from './finding.js';
 import { garbageCollection } from './garbageCollection.js';
 import { gatheredResults } from './gatheredResults.js';
@@ -14,6 +15,7 @@ import { lackOfParallelism } from './lackOfParallelism.js';
 import { lockContention } from './lockContention.js';
 import { lostWork } from './lostWork.js';
 import { memoryBound } from './memoryBound.js';
+import { outsideComputations } from './outsideComputations.js';
 import { oversizedArguments } from './oversizedArguments.js';
 import { schedulerBound } from './schedulerBound.js';
 import { serializationBound } from './serializationBound.js';
@@ -48,6 +50,7 @@ export const RULES: readonly Rule[] = [
   lackOfParallelism,
   cpuOversubscription,
   lostWork,
+  failedAttempts,
   lockContention,
 ];
 
@@ -77,7 +80,8 @@ const MAX_FINDINGS = 7;
 const MIN_SECONDS = 10e-3;
 
 /**
- * Returns at most seven problems that made the run slow, those with the highest cost first. The cost of other programs
+ * Returns at most seven problems that made the run slow, those with the highest cost first. If the program ran longer
+ * before its first computation or after its last result than the computations took, this comes first. The cost of other programs
  * on the machine comes last, because no change of this program lowers it. A finding costs at least 10 ms and 5 % of the
  * makespan, or of the makespan without waits for a core if its cost is without them. Costs may overlap, so their sum has
  * no meaning. If no other problem is found and the threads computed most of the time, the finding `worker-bound` is
@@ -93,6 +97,14 @@ export function findings(trace: Trace): readonly Finding[] {
     const died = lostWork(facts);
     return died === undefined ? [] : [died];
   }
+  const outside = outsideComputations(facts);
+  return outside === undefined
+    ? ofComputations(facts)
+    : [outside, ...ofComputations(facts).slice(0, MAX_FINDINGS - 1)];
+}
+
+/** Returns the findings about the time from the first submission to the last result. */
+function ofComputations(facts: Facts): readonly Finding[] {
   const found = foundBy(RULES, facts);
   const shared = foundBy([otherPrograms], facts);
   if (found.length + shared.length === 0) return foundBy([workerBound], facts);

@@ -187,19 +187,13 @@ function wastedSeconds(facts: Facts, lost: readonly LostWorker[]): (time: number
     }
   }
   const [repeating, cutOff, missing] = [again.means(), cut.means(), gone.means()];
-  const sums = new Float64Array(BINS + 1);
-  for (let bin = 0; bin < BINS; bin++) {
+  const shares = Float64Array.from(repeating, (mean, bin) => {
     // Lost runs have no recorded times, so `running` does not count them.
     const unused = cutOff[bin]! + missing[bin]! * Math.min(1, facts.waiting[bin]!);
     const together = Math.max(1, facts.running[bin]! + unused);
-    const share = Math.min(1, (repeating[bin]! + unused) / together);
-    sums[bin + 1] = sums[bin]! + share * again.width;
-  }
-  return (time) => {
-    const at = Math.min(BINS, Math.max(0, (time - start) / again.width));
-    const bin = Math.min(BINS - 1, Math.floor(at));
-    return sums[bin]! + (at - bin) * (sums[bin + 1]! - sums[bin]!);
-  };
+    return Math.min(1, (mean + unused) / together);
+  });
+  return again.integral(shares);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { readyTimes } from '../attempts.js';
 import type { Facts, Rule } from './finding.js';
 import { MIN_BUSY, MIN_SHARE, SERIAL, serialFinding } from './serialFinding.js';
 import { tailSeconds } from './serialTail.js';
@@ -51,7 +52,8 @@ function allStarted({ lanes, trace }: Facts): number {
 
 /** Returns true if a task that had not started was ready at this time, with all its dependencies computed. */
 function isAnyReady({ lanes, trace }: Facts, time: number): boolean {
-  const { ready, started, stopped, dependencyOffsets, dependencyRows } = trace.tasks;
+  const { started, stopped, dependencyOffsets, dependencyRows } = trace.tasks;
+  const ready = readyTimes(trace);
   const needsLater = (row: number): boolean =>
     dependencyRows
       .subarray(dependencyOffsets[row], dependencyOffsets[row + 1])

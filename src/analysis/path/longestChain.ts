@@ -1,7 +1,8 @@
-// Computes the longest chain: how long the graph would take if every task started as soon as its inputs were computed
-// and the task was submitted.
+// Computes the longest chain: how long the graph would take if every task started as soon as its inputs were computed,
+// the task was submitted, and its previous run had failed.
 import { reversedEdges } from '../../base/groups.js';
 import type { Trace } from '../../trace/trace.js';
+import { repeatedRuns } from '../attempts.js';
 import { AwaitedResults, knownAt, submissionsOf } from '../submissionTimes.js';
 import type { Window } from './pathWalk.js';
 
@@ -16,6 +17,7 @@ const NONE = -1;
  */
 export function longestChain(trace: Trace, seconds: Float64Array, handedOver?: HandOver): number {
   const { dependencyOffsets, dependencyRows, started, seceded } = trace.tasks;
+  const repeated = repeatedRuns(trace);
   const ends = new Float64Array(seconds.length);
   const begins = new Float64Array(seconds.length).fill(Number.NaN);
   let longest = 0;
@@ -25,7 +27,7 @@ export function longestChain(trace: Trace, seconds: Float64Array, handedOver?: H
       const dependency = dependencyRows[edge]!;
       if (dependency >= 0 && ends[dependency]! > time) time = ends[dependency]!;
     }
-    begins[row] = time;
+    begins[row] = repeated[row]! < 0 ? time : Math.max(time, ends[repeated[row]!]!);
   };
   const visit = (row: number): void => {
     if (Number.isNaN(seconds[row]!)) return;

@@ -3,6 +3,7 @@
 import { invalidArgument } from '../../base/errors.js';
 import { oncePer } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
+import { repeatedRuns } from '../attempts.js';
 import { type Lanes, lanesOf, secededUse } from '../lanes.js';
 import { AwaitedResults, knownAt, type SubmissionTimes, submissionsOf } from '../submissionTimes.js';
 import { type PathColumns, type PathKind, PathParts } from './pathParts.js';
@@ -124,7 +125,7 @@ class PathWalk {
    * submits tasks and waits for them may be on the path several times, with its tasks between.
    */
   #step(row: number): number {
-    const { started, seceded } = this.#trace.tasks;
+    const { started, stopped, seceded } = this.#trace.tasks;
     if (this.#parts.cursor > seceded[row]!) {
       const awaited = this.#awaitedBy(row);
       if (awaited !== NONE) return awaited;
@@ -132,11 +133,14 @@ class PathWalk {
     this.#visited[row] = 1;
     this.#stretches.execution(row, started[row]!);
     if (this.#parts.isDone) return NONE;
+    const failed = repeatedRuns(this.#trace)[row]!;
+    if (failed !== NONE && this.#visited[failed] === 0) {
+      this.#stretches.wait(row, Math.min(stopped[failed]!, started[row]!));
+      return failed;
+    }
     const dependency = this.#lastDependency(row);
     const arrived =
-      dependency === NONE
-        ? Number.NEGATIVE_INFINITY
-        : Math.min(this.#trace.tasks.stopped[dependency]!, started[row]!);
+      dependency === NONE ? Number.NEGATIVE_INFINITY : Math.min(stopped[dependency]!, started[row]!);
     const submission = this.#submissions.submissionOf[row]!;
     const submitted = submission < 0 ? Number.NEGATIVE_INFINITY : this.#submissions.time[submission]!;
     if (dependency !== NONE && arrived >= submitted) {

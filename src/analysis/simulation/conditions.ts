@@ -1,6 +1,7 @@
 // Estimates the conditions of a recording from its trace: the time between tasks, and the speed of transfers and disks.
 import { ACTIONS } from '../../protocol/clusterObserver.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../../trace/trace.js';
+import { repeatedRuns } from '../attempts.js';
 import { coreUseOf } from '../coreUse.js';
 import { firstFrom, lanesOf } from '../lanes.js';
 import type { Window } from '../path/pathWalk.js';
@@ -126,9 +127,14 @@ function pausesOf(trace: Trace): Pauses {
   return result;
 }
 
-/** Returns when a task was ready, i.e. after its last input (`source`) and its submission; NaN if unknown. */
+/**
+ * Returns when a task was ready, i.e. after its last input or its previous run, which failed (`source`), and its submission;
+ * NaN if unknown.
+ */
 export function readiness(trace: Trace, row: number): { time: number; source: number } {
   const { dependencyOffsets, dependencyRows, stopped } = trace.tasks;
+  const failed = repeatedRuns(trace)[row]!;
+  if (failed >= 0) return { time: stopped[failed]!, source: failed };
   const submissions = submissionsOf(trace);
   const submission = submissions.submissionOf[row]!;
   let time = submission < 0 ? Number.NaN : submissions.time[submission]!;

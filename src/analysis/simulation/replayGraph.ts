@@ -5,6 +5,7 @@ import { invalidArgument } from '../../base/errors.js';
 import { reversedEdges } from '../../base/groups.js';
 import { type Adjacency, order } from '../../graph/order.js';
 import type { Trace } from '../../trace/trace.js';
+import { repeatedRuns } from '../attempts.js';
 import { coreUseOf } from '../coreUse.js';
 import { lanesOf, secededUse } from '../lanes.js';
 import type { Window } from '../path/pathWalk.js';
@@ -135,6 +136,7 @@ function nodesOf(trace: Trace, window: Window, split: ReadonlyMap<number, number
   if (split.size > 0) checkSize('tasks', size);
   if (split.size > 0) checkSize('dependencies', edgesOf(trace, firsts));
   const awaited = new AwaitedResults(trace, submissionsOf(trace));
+  const repeated = repeatedRuns(trace);
   const rowOf = new Int32Array(size);
   const offsets = new Int32Array(size + 1);
   const targets: number[] = [];
@@ -154,9 +156,11 @@ function nodesOf(trace: Trace, window: Window, split: ReadonlyMap<number, number
       if (isSeceded(trace.tasks, row) && node > firsts[row]!) {
         targets.push(node - 1);
         for (const task of awaited.all(row)) needs(node, task);
-      } else
+      } else {
+        needs(node, repeated[row]!);
         for (let edge = dependencyOffsets[row]!; edge < dependencyOffsets[row + 1]!; edge++)
           needs(node, dependencyRows[edge]!);
+      }
       offsets[node + 1] = targets.length;
     }
   }

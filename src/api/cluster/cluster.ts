@@ -3,9 +3,10 @@ import { LongpoleError } from '../../base/errors.js';
 import { INSPECT } from '../../base/printed.js';
 import { bytesText } from '../../base/words.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
-import { cuttingOff } from '../../engine/cluster/cutOffTasks.js';
+import { cuttingOff, reportUnfinished } from '../../engine/cluster/cutOffTasks.js';
 import type { EngineWorker } from '../../engine/cluster/engineWorker.js';
 import { within } from '../../engine/within.js';
+import { reportAtExit } from '../../files/exitFlush.js';
 import type { AdaptOptions } from './adaptive.js';
 import type { Serving } from './clusterOptions.js';
 import type { ClusterParts } from './clusterParts.js';
@@ -30,6 +31,7 @@ export abstract class Cluster {
   readonly #closing: (() => Promise<void> | void)[] = [];
   #closed: Promise<void> | undefined;
   #endDumping: () => void = () => undefined;
+  readonly #endReporting: () => void;
 
   protected constructor(parts: ClusterParts) {
     if (parts?.engine === undefined)
@@ -43,6 +45,7 @@ export abstract class Cluster {
       threads: this.engine.options.threads,
     }));
     this.parts = parts;
+    this.#endReporting = reportAtExit(() => reportUnfinished(this.engine));
   }
 
   /** @internal Starts the dashboard, and listens for the dump signal. */
@@ -177,6 +180,7 @@ export abstract class Cluster {
     await step('stores of results', this.parts.stores.close());
     // Last, so that a close that hangs can be dumped.
     this.#endDumping();
+    this.#endReporting();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -2,6 +2,7 @@
 import { config } from '../../api/config.js';
 import { localDashboard } from '../../api/localDashboard.js';
 import { observeProgramAnd } from '../../api/observeProgram.js';
+import { observeLifetime } from '../../api/programLifetime.js';
 import { TraceWriter } from '../../api/traceFiles.js';
 import { RunProgress } from './runProgress.js';
 import type { RunSettings } from './settings.js';
@@ -13,6 +14,7 @@ export function recordProgram({ directory }: RunSettings): void {
   // Listeners for signals would disable Ctrl+C for a program that blocks its thread.
   const writer = TraceWriter.create(directory, { overwrite: true, interval: WRITE_EVERY, onSignals: false });
   const progress = new RunProgress({ port: config.get('dashboard-port') });
+  observeLifetime(writer);
   observeProgramAnd(
     [writer, progress],
     config.get('dashboard') ? localDashboard((event) => progress.event(event)) : [],

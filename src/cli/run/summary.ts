@@ -3,9 +3,12 @@ import {
   type CriticalPath,
   computationCount,
   criticalPath,
+  cutOffTexts,
   type Finding,
   findings,
   nothingFoundIn,
+  type ProgramTimes,
+  programTimes,
   recordsTransfers,
   type Speedup,
   speedups,
@@ -26,13 +29,15 @@ export interface Summary {
     /** Runs in `erred` after which the task ran again. */
     retried: number;
   };
-  /** Sentences about tasks that had not ended when a client or cluster closed. */
+  /** Sentences about tasks that had not ended when a client or cluster closed, or when the program ended. */
   readonly cutOff: readonly string[];
   /** Sentence about workers that ended, if they did and no run of a task was recorded; else null. */
   readonly noTaskEnded: string | null;
   readonly computations: number;
   /** Seconds from the first submission to the last result, or to the end of the last run if no task has a result; null if no task ran. */
   readonly makespan: number | null;
+  /** Seconds that the program ran before its first computation and after its last result; null if no task ran. */
+  readonly outside: ProgramTimes | null;
   /** Sum of the durations of all tasks. */
   readonly computed: number;
   /** Workers with tasks, the busiest first. */
@@ -63,8 +68,13 @@ export interface WorkerSummary {
   readonly name: string;
   readonly tasks: number;
   readonly computed: number;
-  /** Share of the time of the worker's threads in which tasks used them, while the worker existed within the makespan. */
+  /**
+   * Share of the time of the worker's threads in which tasks held them, while the worker existed within the makespan. A task
+   * also holds its thread while it awaits promises or waits for a core.
+   */
   readonly busy: number;
+  /** Part of `computed` in which tasks awaited promises. */
+  readonly awaited: number;
 }
 
 export interface PrefixSummary {
@@ -96,6 +106,8 @@ export interface LongPole {
 /** States of `trace.tasks`, and their indices in `totals.states`. */
 const ERRED = 1;
 const LOST = 3;
+/** Index of `await` in the actions of `trace.intervals`. */
+const AWAIT = 9;
 /** Topics of events about workers that ended. */
 const WORKER_LOST = 'worker-lost';
 const WORKER_ENDS = [WORKER_LOST, 'worker-restarted'];
@@ -130,6 +142,7 @@ export function summarise(trace: Trace): Summary {
     noTaskEnded: trace.tasks.length === 0 ? endsOfWorkers(trace) : null,
     computations: computationCount(trace),
     makespan: ran ? path.makespan : timeOfLostRuns(trace),
+    outside: programTimes(trace) ?? null,
     computed: [...prefixes.values()].reduce((sum, { seconds }) => sum + seconds, 0),
     workers: ran ? workersOf(trace) : [],
     prefixes: [...prefixes.values()]
@@ -156,12 +169,6 @@ function shuffledBytes({ totals }: Trace): number {
     .filter(({ context, unit }) => context === 'p2p' && unit === 'bytes')
     .filter(({ activity }) => activity === 'background-comms, process')
     .reduce((sum, { value }) => sum + value, 0);
-}
-
-function cutOffTexts({ events, strings }: Trace): string[] {
-  return Array.from(events.text, (text) => strings.get(text)).filter(
-    (_text, row) => strings.get(events.topic[row]!) === 'tasks-cut-off',
-  );
 }
 
 /** Returns how often workers ended, and why the first did; null if none ended. */
@@ -200,15 +207,26 @@ function timeOfLostRuns({ tasks }: Trace): number | null {
 function workersOf(trace: Trace): WorkerSummary[] {
   const counts = new Float64Array(trace.workers.length);
   for (const worker of trace.tasks.worker) if (worker >= 0) counts[worker]! += 1;
+  const awaited = awaitedSeconds(trace);
   return workerShares(trace)
     .map(({ name, busy }, row) => ({
       name,
       tasks: counts[row]!,
       computed: trace.totals.busy[row] ?? 0,
       busy,
+      awaited: awaited[row]!,
     }))
     .filter(({ tasks }) => tasks > 0)
     .sort((a, b) => b.busy - a.busy);
+}
+
+/** Returns the seconds in which tasks of each worker awaited promises. */
+function awaitedSeconds({ workers, intervals }: Trace): Float64Array {
+  const { action, worker, start, stop } = intervals;
+  const seconds = new Float64Array(workers.length);
+  for (let row = 0; row < intervals.length; row++)
+    if (action[row] === AWAIT && worker[row]! >= 0) seconds[worker[row]!]! += stop[row]! - start[row]!;
+  return seconds;
 }
 
 /** Returns the names of lost workers. */

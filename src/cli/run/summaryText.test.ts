@@ -9,11 +9,12 @@ const SUMMARY: Summary = {
   cutOff: ['2 tasks had not ended when the client closed: 1 add, 1 countPrimes.'],
   noTaskEnded: null,
   computations: 3,
+  outside: null,
   makespan: 2.31,
   computed: 4.21,
   workers: [
-    { name: 'worker-0', tasks: 700, computed: 2.2, busy: 0.954 },
-    { name: 'worker-1', tasks: 543, computed: 2.01, busy: 0.87 },
+    { name: 'worker-0', tasks: 700, computed: 2.2, busy: 0.954, awaited: 0 },
+    { name: 'worker-1', tasks: 543, computed: 2.01, busy: 0.87, awaited: 0.1 },
   ],
   prefixes: [
     { prefix: 'countPrimes', tasks: 1240, erred: 2, computed: 4.2, longest: 0.13, nbytes: 9920 },
@@ -50,11 +51,10 @@ const SUMMARY: Summary = {
 
 test('the summary has one section per label', () => {
   assert.equal(
-    summaryText(SUMMARY),
+    summaryText({ ...SUMMARY, cutOff: [] }),
     `
 tasks      1,240 done, 2 failed, 1 lost with their worker in 3 computations;
            4.2 s of work in 2.3 s
-cut off    2 tasks had not ended when the client closed: 1 add, 1 countPrimes.
 workers    worker-0  95 % busy  2.2 s  700 tasks
            worker-1  87 % busy    2 s  543 tasks
 prefixes   countPrimes   4.2 s   100 %  1,240 tasks  longest 130 ms
@@ -70,11 +70,26 @@ what if    countPrimes twice as fast  1.2 s  −1.1 s
   );
 });
 
+test('the summary of a run with unfinished tasks has no lower limit and no predictions', () => {
+  const lines = summaryText(SUMMARY).split('\n');
+  assert.equal(lines[2], 'cut off    2 tasks had not ended when the client closed: 1 add, 1 countPrimes.');
+  assert.ok(lines.includes('           Only of the tasks that ended.'));
+  assert.ok(!lines.some((line) => /No number of workers|^what if/.test(line)));
+});
+
 test('failed runs that were repeated are counted apart from other failed runs', () => {
   const firstLine = (erred: number, retried: number) =>
     summaryText({ ...SUMMARY, tasks: { memory: 20, erred, cancelled: 0, lost: 0, retried } }).split('\n')[0];
   assert.match(firstLine(20, 20) ?? '', /20 done, 20 failed and were repeated in 3/);
   assert.match(firstLine(3, 1) ?? '', /20 done, 2 failed, 1 failed and was repeated in 3/);
+});
+
+test('the line of a worker says that its tasks mostly awaited promises', () => {
+  const workers = [{ name: 'worker-0', tasks: 4, computed: 73, busy: 0.99, awaited: 72 }];
+  assert.match(
+    summaryText({ ...SUMMARY, workers }),
+    /worker-0 {2}99 % busy {2}73 s {2}4 tasks {2}99 % of it awaiting\n/,
+  );
 });
 
 test('many workers are summed up', () => {
@@ -83,6 +98,7 @@ test('many workers are summed up', () => {
     tasks: 10,
     computed: 1,
     busy: 1 - i / 100,
+    awaited: 0,
   }));
   const lines = summaryText({ ...SUMMARY, workers }).split('\n');
   assert.equal(lines.filter((line) => /worker-\d/.test(line)).length, 7);
@@ -116,7 +132,7 @@ test('no line is wider than 80 columns for any names', () => {
     fc.property(name, name, fc.array(name, { maxLength: 7 }), (prefix, worker, titles) => {
       const text = summaryText({
         ...SUMMARY,
-        workers: [{ name: worker, tasks: 1e9, computed: 1e6, busy: 0.5 }],
+        workers: [{ name: worker, tasks: 1e9, computed: 1e6, busy: 0.5, awaited: 0 }],
         prefixes: [{ prefix, tasks: 1e9, erred: 0, computed: 1e6, longest: 1e5, nbytes: 1 }],
         findings: titles.map((title) => ({
           code: 'stragglers',

@@ -1,7 +1,7 @@
 // Formats the summary of a run as text with 80 columns.
 import { isWorthNaming } from '../../api/analysis.js';
 import { visibleName, visibleText } from '../../base/visibleText.js';
-import { bytesText, countText, percentText, secondsText } from '../../base/words.js';
+import { bytesText, countText, percentText, repeatedWords, secondsText } from '../../base/words.js';
 import { wrapped } from '../wrapText.js';
 import type { LongPole, PrefixSummary, Summary, WorkerSummary } from './summary.js';
 
@@ -14,6 +14,8 @@ const MAX_PARTS = 5;
 /** Findings with evidence and advice. */
 const FULL_FINDINGS = 3;
 const MAX_NAME = 24;
+/** Smallest share of the seconds of a worker's tasks from which a line says that they awaited promises. */
+const MIN_AWAITED = 0.1;
 /** Characters of the longest sentence. A finding names prefixes, spans and functions, which may have any length. */
 export const LONGEST_SENTENCE = 2000;
 
@@ -26,7 +28,7 @@ export function summaryText(summary: Summary): string {
     ...labelled('workers', workerLines(summary.workers)),
     ...labelled('prefixes', prefixLines(summary)),
     ...labelled('moved', movedLines(summary.moved)),
-    ...labelled('long pole', summary.longPole === null ? [] : longPoleText(summary.longPole)),
+    ...labelled('long pole', longPoleText(summary)),
     ...labelled('findings', findingLines(summary)),
     ...labelled('what if', speedupLines(summary)),
   ];
@@ -37,7 +39,7 @@ function tasksText({ tasks, computed, makespan, computations }: Summary): string
   const { memory, erred, cancelled, lost, retried } = tasks;
   const others = [
     [erred - retried, 'failed'],
-    [retried, retried === 1 ? 'failed and was repeated' : 'failed and were repeated'],
+    [retried, repeatedWords(retried)],
     [cancelled, 'cancelled'],
     [lost, 'lost with their worker'],
   ] as const;
@@ -52,11 +54,12 @@ function tasksText({ tasks, computed, makespan, computations }: Summary): string
 function workerLines(workers: readonly WorkerSummary[]): string[] {
   const shown = workers.slice(0, workers.length > MAX_WORKERS ? MAX_WORKERS - 1 : MAX_WORKERS);
   const lines = columns(
-    shown.map(({ name, busy, tasks, computed }) => [
+    shown.map(({ name, busy, tasks, computed, awaited }) => [
       shorten(name),
       `${percentText(busy)} busy`,
       `${secondsText(computed)}`,
       countText(tasks, 'task'),
+      awaited < MIN_AWAITED * computed ? '' : `${percentText(awaited / computed)} of it awaiting`,
     ]),
   );
   const others = workers.slice(shown.length);
@@ -103,7 +106,9 @@ function packedText({ spilled, spilledResults }: NonNullable<Summary['moved']>):
   return spilled < 0.95 * spilledResults ? ` (${bytesText(spilled)} compressed)` : '';
 }
 
-function longPoleText({ floor, parts, replaced }: LongPole): string[] {
+function longPoleText({ longPole, cutOff }: Summary): string[] {
+  if (longPole === null) return [];
+  const { floor, parts, replaced } = longPole;
   const all = parts.reduce((sum, { seconds }) => sum + seconds, 0);
   const shown = parts.slice(0, MAX_PARTS).filter(({ seconds }) => seconds > all / 100);
   const lines = columns(
@@ -113,7 +118,12 @@ function longPoleText({ floor, parts, replaced }: LongPole): string[] {
       partText(part, replaced),
     ]),
   );
-  return [...lines, `No number of workers makes it faster than ${secondsText(floor)}.`];
+  return [
+    ...lines,
+    cutOff.length > 0
+      ? 'Only of the tasks that ended.'
+      : `No number of workers makes it faster than ${secondsText(floor)}.`,
+  ];
 }
 
 type Part = LongPole['parts'][number];
@@ -138,7 +148,9 @@ function findingLines({ findings, makespan, nothingFound }: Summary): string[] {
 }
 
 /** Returns the predicted makespan for each prefix that shortens the run noticeably if it becomes twice as fast. */
-function speedupLines({ speedups }: Summary): string[] {
+function speedupLines({ speedups, cutOff }: Summary): string[] {
+  // A prediction would lack the tasks that had not ended.
+  if (cutOff.length > 0) return [];
   return columns(
     speedups
       .filter(isWorthNaming)

@@ -94,8 +94,10 @@ export interface ProfileModel {
   readonly taskCount: number;
   /** The largest number of workers at any time; undefined if only the names of the rows are known. */
   readonly workerCount?: number;
-  /** Runs that failed. */
+  /** Tasks that failed. */
   readonly failedCount: number;
+  /** Runs that failed and were repeated. */
+  readonly repeatedCount: number;
   /** Returns facts about a task for the tooltip, by row of the page's task table. */
   readonly factsOf?: (task: number) => readonly RunFact[];
   /** Message of a task stream without tasks. Default: how to switch on the Profiler. */
@@ -121,6 +123,8 @@ export interface ModelOptions {
   readonly partial?: readonly PartialUse[];
   /** Default: 0. */
   readonly failedCount?: number;
+  /** Default: 0. */
+  readonly repeatedCount?: number;
   /** Epoch seconds of time 0. Default: the first event. */
   readonly origin?: number;
   /** Returns the window for sections without work, in epoch seconds. Default: the first second. */
@@ -172,6 +176,7 @@ export function buildModel(page: SectionPage, options: ModelOptions = {}): Profi
     legend,
     taskCount: options.taskCount ?? stream?.task.length ?? 0,
     failedCount: options.failedCount ?? 0,
+    repeatedCount: options.repeatedCount ?? 0,
     ...(options.workerCount === undefined ? {} : { workerCount: options.workerCount }),
     ...(options.factsOf === undefined ? {} : { factsOf: options.factsOf }),
     ...(options.prefixOf === undefined ? {} : { prefixOf: options.prefixOf }),

@@ -120,3 +120,21 @@ test('the task stream counts the same seconds of seceded tasks as the summary', 
   assert.equal(sums.get(long!)?.seconds, 1);
   assert.equal(sums.get(short!)?.seconds, 3);
 });
+
+test('a task that failed and was repeated counts once', () => {
+  const run = (attempt: number, state: 'erred' | 'memory') => ({
+    ...{ key: 'flaky-1', attempt, state, started: attempt, stopped: attempt + 1 },
+  });
+  const model = traceModel(
+    syntheticTrace({
+      tasks: [
+        run(1, 'erred'),
+        run(2, 'erred'),
+        run(3, 'memory'),
+        { key: 'bad-1', state: 'erred', started: 5, stopped: 6 },
+      ],
+    }),
+    { title: '' },
+  );
+  assert.deepEqual([model.taskCount, model.failedCount, model.repeatedCount], [2, 1, 2]);
+});

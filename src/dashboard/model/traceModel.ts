@@ -1,5 +1,7 @@
 // The model of a trace's task stream: a row per thread of a worker, runs coloured by prefix, and activities between
 // them in the colours of Dask's task stream.
+import { repeatedCount } from '../../analysis/attempts.js';
+import { cutOffTexts } from '../../analysis/cutOff.js';
 import { eachUse } from '../../analysis/lanes.js';
 import { mostTogether } from '../../analysis/workerStarts.js';
 import { getOrMake } from '../../base/lookUps.js';
@@ -24,6 +26,14 @@ export interface TraceModelOptions {
   readonly running?: readonly RunningRow[];
   /** Epoch seconds up to which running tasks are drawn. */
   readonly now?: number;
+}
+
+/** Returns why the task stream is empty. */
+function emptyText(trace: Trace): string {
+  const cutOff = cutOffTexts(trace);
+  return cutOff.length > 0
+    ? `No task ended. ${cutOff.join(' ')}`
+    : 'No task has run yet. Start tasks with compute, client.submit or client.map.';
 }
 
 /** Action → name and slot of its activity. */
@@ -118,21 +128,24 @@ class ModelBuilder {
       caches: this.#cacheSections(),
     };
     const { origin } = this.#options;
+    const repeated = repeatedCount(this.#trace);
     return buildModel(page, {
       slots: this.#slots,
       isActivity: (entry) => isActivity[entry] === 1,
       // The totals of a live run arrive less often than its rows.
-      taskCount: Math.max(
-        tasks.length,
-        this.#trace.totals.states.reduce((sum, count) => sum + count, 0),
-      ),
+      taskCount:
+        Math.max(
+          tasks.length,
+          this.#trace.totals.states.reduce((sum, count) => sum + count, 0),
+        ) - repeated,
       ...(this.#trace.workers.length > 0 ? { workerCount: mostTogether(this.#trace, () => 1) } : {}),
       lives: this.#lives,
       partial: this.#partial,
-      failedCount: this.#trace.totals.states[TASK_ERRED] ?? 0,
+      failedCount: (this.#trace.totals.states[TASK_ERRED] ?? 0) - repeated,
+      repeatedCount: repeated,
       factsOf: (row) => lifecycleFacts(this.#trace, row),
       prefixOf: (row) => (tasks.state[row] === TASK_ERRED ? this.#nameOf(tasks.prefix[row]!) : undefined),
-      emptyStream: 'No task has run yet. Start tasks with compute, client.submit or client.map.',
+      emptyStream: emptyText(this.#trace),
       ...(origin === undefined ? {} : { origin }),
       fallback: () => extentOfMeasurements(this.#trace),
       ...this.#run(),

@@ -1,15 +1,19 @@
 // The first page: the duration of the run, the waits on its critical path, findings with advice, and facts about the
 // run. Counts and sums come from `trace.totals`, which stay exact if rows were evicted.
+import { repeatedCount } from '../../analysis/attempts.js';
 import type { CriticalPath, PathKind } from '../../analysis/criticalPath.js';
+import { cutOffTexts } from '../../analysis/cutOff.js';
 import type { Finding } from '../../analysis/findings/finding.js';
 import { nothingFound } from '../../analysis/findings/nothingFound.js';
 import { contendedLock } from '../../analysis/leaseWaits.js';
 import { wholeWindow, windowOf } from '../../analysis/path/pathWalk.js';
+import { programTimes } from '../../analysis/programTimes.js';
 import { recordsTransfers } from '../../analysis/recordsTransfers.js';
 import type { Speedup } from '../../analysis/speedups.js';
 import { spilledResults } from '../../analysis/spilledResults.js';
 import { threadSeconds } from '../../analysis/workerLives.js';
 import { mostTogether, threadsTogether } from '../../analysis/workerStarts.js';
+import { repeatedWords } from '../../base/words.js';
 import { lastRowOf } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDate, formatDuration, formatPercent } from '../model/format.js';
@@ -27,11 +31,16 @@ export function SummaryPage(props: PageProps) {
   const { state, update } = props;
   const { trace } = update;
   const scheme = state.view.scheme.value;
-  if (trace.tasks.length === 0 && trace.totals.states.every((count) => count === 0)) return <NoTasks />;
+  if (trace.tasks.length === 0 && trace.totals.states.every((count) => count === 0))
+    return <NoTasks trace={trace} />;
+  const cutOff = cutOffTexts(trace);
   return (
     <Panels>
       <Panel title="The run" wide>
         <Figures trace={trace} />
+        {cutOff.map((text) => (
+          <p key={text}>{text} The analyses cover only the tasks that ended.</p>
+        ))}
       </Panel>
       {trace.tasks.length === 0 ? null : <PathPanels {...props} />}
       <Panel title="Time by action" note="all workers together">
@@ -59,13 +68,14 @@ function PathPanels({ state, update: { trace } }: PageProps) {
   const found = useAnalysis(trace, FINDINGS);
   const faster = useAnalysis(trace, SPEEDUPS);
   const part = partText(trace);
+  const isComplete = cutOffTexts(trace).length === 0;
   return (
     <>
       <Panel title="What the run waited for" note={`the critical path${part}, by activity and wait`} wide>
         {path === undefined ? (
           <p class="muted">Computing the critical path…</p>
         ) : (
-          <PathBar path={path} trace={trace} scheme={scheme} />
+          <PathBar path={path} trace={trace} scheme={scheme} isComplete={isComplete} />
         )}
       </Panel>
       <Panel title="Findings" note={`seconds that could be saved at most${part}; findings overlap`} wide>
@@ -86,7 +96,7 @@ function PathPanels({ state, update: { trace } }: PageProps) {
       >
         {path === undefined ? null : <PathPrefixes path={path} scheme={scheme} />}
       </Panel>
-      {faster === undefined || faster.length === 0 ? null : (
+      {faster === undefined || faster.length === 0 || !isComplete ? null : (
         <Panel title="What if a prefix were twice as fast" note={`simulated duration of the run${part}`}>
           <Speedups found={faster} trace={trace} scheme={scheme} />
         </Panel>
@@ -102,7 +112,9 @@ function partText(trace: Trace): string {
   return `, for the last ${formatDuration(part.stop - part.start)} of ${formatDuration(whole.stop - whole.start)}`;
 }
 
-function NoTasks() {
+function NoTasks({ trace }: { readonly trace: Trace }) {
+  const cutOff = cutOffTexts(trace);
+  if (cutOff.length > 0) return <Nothing title="No task ended">{cutOff.join(' ')}</Nothing>;
   return (
     <Nothing title="No task has run yet">
       Numbers appear here when the first task ends. Start tasks with <code>compute</code>,{' '}
@@ -119,7 +131,8 @@ function selectKey(state: PageProps['state'], trace: Trace, key: string): void {
 function Figures({ trace }: { readonly trace: Trace }) {
   const { totals, workers, computations } = trace;
   const { start, stop } = wholeWindow(trace);
-  const runs = totals.states.reduce((sum, count) => sum + count, 0);
+  const repeated = repeatedCount(trace);
+  const tasks = totals.states.reduce((sum, count) => sum + count, 0) - repeated;
   const [, erred = 0, cancelled = 0, lost = 0] = totals.states;
   const computed = totals.actions.find(({ action }) => action === 'compute')?.seconds ?? 0;
   const offered = threadSeconds(trace, { start, stop });
@@ -127,17 +140,22 @@ function Figures({ trace }: { readonly trace: Trace }) {
   const isMeasured = recordsTransfers(trace);
   const transferred = totals.pairs.reduce((sum, { nbytes }) => sum + nbytes, 0);
   const unusual = [
-    [erred, 'failed'],
+    [erred - repeated, 'failed'],
+    [repeated, repeatedWords(repeated)],
     [cancelled, 'cancelled'],
     [lost, 'lost'],
   ] as const;
   const seconds = stop - start;
   return (
     <dl class="figures">
-      <Figure name="Duration" value={seconds > 0 ? formatDuration(seconds) : '–'} />
+      <Figure
+        name="Duration"
+        value={seconds > 0 ? formatDuration(seconds) : '–'}
+        extra={outsideText(trace, seconds)}
+      />
       <Figure
         name="Tasks"
-        value={formatCount(runs)}
+        value={formatCount(tasks)}
         extra={unusual
           .filter(([count]) => count > 0)
           .map(([count, word]) => `${formatCount(count)} ${word}`)
@@ -164,6 +182,13 @@ function Figures({ trace }: { readonly trace: Trace }) {
   );
 }
 
+/** Returns how long the program ran outside of its computations, if this was most of its time. */
+function outsideText(trace: Trace, seconds: number): string {
+  const { before, after } = programTimes(trace) ?? { before: 0, after: 0 };
+  if (!(before + after >= seconds) || before + after === 0) return '';
+  return `and ${formatDuration(before)} before and ${formatDuration(after)} after, in the program itself`;
+}
+
 interface FigureProps {
   readonly name: string;
   readonly value: string;
@@ -185,9 +210,11 @@ interface PathBarProps {
   readonly path: CriticalPath;
   readonly trace: Trace;
   readonly scheme: Scheme;
+  /** False if tasks had not ended, so that the path has no lower limit. */
+  readonly isComplete: boolean;
 }
 
-function PathBar({ path, trace, scheme }: PathBarProps) {
+function PathBar({ path, trace, scheme, isComplete }: PathBarProps) {
   if (!(path.makespan > 0)) return <Empty>No task ran.</Empty>;
   const parts = path.byKind.map(({ kind, seconds }) => ({
     name: kind,
@@ -216,12 +243,14 @@ function PathBar({ path, trace, scheme }: PathBarProps) {
           color,
         }))}
       />
-      <p class="muted">
-        No number of workers makes the run shorter than {formatDuration(path.floor)}
-        {lock !== undefined && lock.contended >= path.floor
-          ? `: tasks wait for ${lock.object}, while others hold it.`
-          : ', the duration of its longest chain of tasks, including the time of the client between them.'}
-      </p>
+      {isComplete ? (
+        <p class="muted">
+          No number of workers makes the run shorter than {formatDuration(path.floor)}
+          {lock !== undefined && lock.contended >= path.floor
+            ? `: tasks wait for ${lock.object}, while others hold it.`
+            : ', the duration of its longest chain of tasks, including the time of the client between them.'}
+        </p>
+      ) : null}
     </>
   );
 }

@@ -1,5 +1,6 @@
 // The bar at the top: title and facts of the trace, the search, and the buttons.
 import type { RefObject } from 'preact';
+import { repeatedWords } from '../../base/words.js';
 import { formatCount, formatDate, formatDuration } from '../model/format.js';
 import { toArray } from '../model/profileModel.js';
 import { spanOf, zoom } from '../model/timeView.js';
@@ -45,6 +46,8 @@ function facts({ model }: PageState): string[] {
   const streams = model.taskCount > 0 || workers > 0;
   if (streams) list.push(plural(model.taskCount, 'task'));
   if (streams && model.failedCount > 0) list.push(`${formatCount(model.failedCount)} failed`);
+  if (streams && model.repeatedCount > 0)
+    list.push(`${formatCount(model.repeatedCount)} ${repeatedWords(model.repeatedCount)}`);
   // The totals of a live run can arrive before its rows. The number of tasks is then known, but not their times.
   if (streams && model.taskCount > 0 && model.legend.length === 0) return list;
   if (streams) list.push(plural(workers, 'worker'));

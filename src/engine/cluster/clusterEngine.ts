@@ -5,6 +5,7 @@ import { hostname } from 'node:os';
 import { internalError, releaseStack } from '../../base/errors.js';
 import { isError } from '../../base/isError.js';
 import type { ClusterObserver, Computation } from '../../protocol/clusterObserver.js';
+import { TASK_FAILED } from '../../protocol/eventTopics.js';
 import type { GatherInput, ResultId } from '../../protocol/packedResult.js';
 import { computationInfo } from '../computationInfo.js';
 import { TaskKindIndex } from '../metrics/taskKindIndex.js';
@@ -305,7 +306,7 @@ export class ClusterEngine {
   explain(computation: ComputationState, local: number, error: unknown): void {
     releaseStack(error);
     computation.reasons.set(local, error);
-    if (this.hasObservers) this.event('task-erred', failureText(error));
+    if (this.hasObservers) this.event(TASK_FAILED, failureText(error));
   }
 
   /** Returns the id and the location of a stored result, as a worker needs them to fetch it. */

@@ -1,13 +1,14 @@
-// Reports the tasks that a close ends before they have ended by themselves. Otherwise a trace would not show them.
+// Reports the tasks that a close, or the end of the program, ends before they have ended by themselves. Otherwise a trace would not show them.
 import { countsOf } from '../../base/lookUps.js';
-import { countText } from '../../base/words.js';
+import { countText, secondsText } from '../../base/words.js';
 import { prefixOf } from '../../protocol/clusterObserver.js';
-import { ERRED, FORGOTTEN, MEMORY } from '../scheduler/taskStates.js';
+import { TASKS_CUT_OFF } from '../../protocol/eventTopics.js';
+import { ERRED, FORGOTTEN, MEMORY, PROCESSING } from '../scheduler/taskStates.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import type { ComputationState } from './computationState.js';
 
-/** Prefixes that the event names. */
-const MAX_PREFIXES = 5;
+/** Prefixes and tasks that an event names. */
+const MAX_NAMES = 5;
 
 /** Returns the local ids of tasks that run or have not run yet. */
 export function* unfinishedTasks(engine: ClusterEngine, computation: ComputationState): Generator<number> {
@@ -37,11 +38,84 @@ export function cuttingOff(engine: ClusterEngine, what: string, isAll: boolean, 
   const all = cut.filter(({ count }) => count > 0);
   if (all.length === 0) return;
   const total = all.reduce((sum, { count }) => sum + count, 0);
-  const names = all.slice(0, MAX_PREFIXES).map(({ prefix, count }) => `${count} ${prefix}`);
-  if (all.length > MAX_PREFIXES) names.push('…');
   engine.event(
-    'tasks-cut-off',
-    `${countText(total, 'task')} had not ended when the ${what} closed: ${names.join(', ')}.`,
+    TASKS_CUT_OFF,
+    `${countText(total, 'task')} had not ended when the ${what} closed: ${countsText(all)}.`,
+  );
+}
+
+function countsText(all: readonly { readonly prefix: string; readonly count: number }[]): string {
+  return listText(all.map(({ prefix, count }) => `${count} ${prefix}`));
+}
+
+function listText(names: readonly string[]): string {
+  return [...names.slice(0, MAX_NAMES), ...(names.length > MAX_NAMES ? ['…'] : [])].join(', ');
+}
+
+/** A task that has begun and not ended. */
+interface BegunTask {
+  readonly key: string;
+  readonly worker: string;
+  /** Seconds since it began, or since it was sent to its worker if another task of the worker has begun later. */
+  readonly seconds: number;
+  readonly isExact: boolean;
+}
+
+/** Records an event about unfinished tasks, because the program ends without closing the cluster. */
+export function reportUnfinished(engine: ClusterEngine): void {
+  const now = engine.clock();
+  const running = runningSince(engine);
+  const { state, location } = engine.scheduler.state;
+  const begun: BegunTask[] = [];
+  const others: string[] = [];
+  for (const computation of engine.computations) {
+    const { segment, info, shared, dispatchedAt } = computation;
+    for (const local of unfinishedTasks(engine, computation)) {
+      const id = segment.base + local;
+      const since = running.get(info.firstId + local);
+      // Workers that are threads of this process claim a task when it begins.
+      const isClaimed = state[id] === PROCESSING && (shared?.claims[local] ?? 0) < 0;
+      if (since === undefined && !isClaimed) {
+        others.push(prefixOf(info, local));
+        continue;
+      }
+      const worker = engine.workers.get(location[id]!)?.info.name ?? '';
+      const seconds = Math.max(0, now - (since ?? dispatchedAt[local]!));
+      begun.push({ key: info.keys[local]!, worker, seconds, isExact: since !== undefined });
+    }
+  }
+  const total = begun.length + others.length;
+  if (total === 0) return;
+  const waiting = Array.from(countsOf(others), ([prefix, count]) => ({ prefix, count }));
+  const parts = [
+    begun.length === 0 ? [] : [`${begun.length} ran (${begunText(begun)})`],
+    others.length === 0 ? [] : [`${others.length} had not started (${countsText(waiting)})`],
+  ];
+  engine.event(
+    TASKS_CUT_OFF,
+    `${countText(total, 'task')} had not ended when the program ended: ${parts.flat().join(', ')}.`,
+  );
+}
+
+/** Returns the starts of the tasks that workers were last seen to run, by their ids in a trace. */
+function runningSince(engine: ClusterEngine): Map<number, number> {
+  const starts = new Map<number, number>();
+  for (const { host } of engine.workers.values()) {
+    const { running } = host;
+    const firstId = running && engine.firstIdOf(running.run);
+    if (running !== undefined && firstId !== undefined) starts.set(firstId + running.id, running.since);
+  }
+  return starts;
+}
+
+/** Returns the tasks, those that ran longest first. */
+function begunText(begun: readonly BegunTask[]): string {
+  const sorted = [...begun].sort((a, b) => b.seconds - a.seconds);
+  return listText(
+    sorted.map(
+      ({ key, worker, seconds, isExact }) =>
+        `${key} on ${worker} for ${isExact ? '' : 'up to '}${secondsText(seconds)}`,
+    ),
   );
 }
 

@@ -1,0 +1,88 @@
+import { countText, percentText, secondsText } from '../../base/words.js';
+import { TASK_FAILED } from '../../protocol/eventTopics.js';
+import type { Trace } from '../../trace/trace.js';
+import { repeatedRuns } from '../attempts.js';
+import { knownAt } from '../submissionTimes.js';
+import { TimeBins } from '../timeBins.js';
+import { BINS, type Facts, type Rule } from './finding.js';
+
+/** Seconds between the report of a failed run and the event with its error. */
+const TOGETHER = 1;
+/** Largest number of characters of the error in the title. */
+const MAX_ERROR = 120;
+
+/**
+ * Runs of tasks failed and were repeated. The cost is the part of the critical path that computes them or waits until they
+ * are repeated. If the path waits for other tasks, the time counts by the share of the running tasks that failed.
+ */
+export const failedAttempts: Rule = (facts) => {
+  const { trace } = facts;
+  const { prefix, duration } = trace.tasks;
+  const repeated = repeatedRuns(trace);
+  const failed = [...new Set(repeated.filter((row) => row >= 0))];
+  const last = failed.at(-1);
+  if (last === undefined) return undefined;
+  const sums = new Map<number, number>();
+  for (const row of failed) sums.set(prefix[row]!, (sums.get(prefix[row]!) ?? 0) + duration[row]!);
+  const [most = -1] = [...sums].sort(([, a], [, b]) => b - a).map(([id]) => id);
+  const computed = failed.reduce((sum, row) => sum + duration[row]!, 0);
+  const name = facts.prefixName(most);
+  const error = errorOf(trace, failed.findLast((row) => prefix[row] === most) ?? last);
+  const whose = sums.size === 1 ? `of '${name}'` : `of ${sums.size} prefixes, mostly '${name}',`;
+  return {
+    code: 'failed-attempts',
+    title: `${countText(failed.length, 'attempt')} ${whose} failed and ${failed.length === 1 ? 'was' : 'were'} repeated${error === '' ? '' : `: ${error}`}`,
+    seconds: failedSeconds(facts, new Set(failed), repeated),
+    confidence: 'high',
+    evidence: {
+      text: `The failed attempts computed for ${secondsText(computed)}, ${percentText(computed / facts.work)} of the work. Attempts of a task run one after another, so more workers do not shorten them.`,
+      numbers: { attempts: failed.length, failedSeconds: computed, workSeconds: facts.work },
+      tasks: facts.keys([...failed].sort((a, b) => duration[b]! - duration[a]!)),
+      question: 'time-by-prefix',
+    },
+    advice: `Remove the cause of the error, or let '${name}' detect it earlier. If only one step of the task fails, repeat this step in the task, or make it a task of its own.`,
+  };
+};
+
+/** Returns the first line of the error of a failed run, without the task; empty if the trace does not have it. */
+function errorOf(trace: Trace, row: number): string {
+  const { events, strings, tasks } = trace;
+  const start = `Task '${tasks.keyOf(row)}' `;
+  let [found, nearest] = ['', TOGETHER];
+  for (let event = 0; event < events.length; event++) {
+    const distance = Math.abs(events.time[event]! - knownAt(trace, row));
+    if (distance >= nearest || strings.get(events.topic[event]!) !== TASK_FAILED) continue;
+    const text = strings.get(events.text[event]!);
+    if (text.startsWith(start)) [found, nearest] = [text, distance];
+  }
+  const [line = ''] = found
+    .slice(start.length)
+    .replace(/^\(.*?\) failed\. /, '')
+    .split('\n');
+  return line.length > MAX_ERROR ? `${line.slice(0, MAX_ERROR - 1)}…` : line;
+}
+
+function failedSeconds(facts: Facts, failed: ReadonlySet<number>, repeated: Int32Array): number {
+  const { kind, row, start, stop, length } = facts.path.columns;
+  const shared = [facts.kindNumber('waiting for a worker'), facts.kindNumber('waiting for the scheduler')];
+  const until = failedUntil(facts, failed);
+  let seconds = 0;
+  for (let part = 0; part < length; part++) {
+    const task = row[part]!;
+    const isWait = shared.includes(kind[part]!);
+    // A run that repeats another one has all its inputs, so it waits only because of the failure.
+    if (task >= 0 && (isWait ? repeated[task]! >= 0 : failed.has(task)))
+      seconds += stop[part]! - start[part]!;
+    else if (isWait) seconds += until(stop[part]!) - until(start[part]!);
+  }
+  return seconds;
+}
+
+/** Returns a function from a time to the seconds until then in which runs failed, divided by the number of running tasks. */
+function failedUntil(facts: Facts, failed: ReadonlySet<number>): (time: number) => number {
+  const { started, stopped } = facts.trace.tasks;
+  const { start, stop } = facts.path;
+  const bins = new TimeBins(start, stop, BINS);
+  for (const row of failed) bins.add(started[row]!, stopped[row]!);
+  return bins.integral(bins.means().map((running, bin) => running / Math.max(1, facts.running[bin]!)));
+}

@@ -1,0 +1,49 @@
+// The time of a program outside of its computations.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { syntheticTrace } from '../trace/syntheticTrace.test.support.js';
+import { findings } from './findings/findings.js';
+import { programTimes } from './programTimes.js';
+
+/** A program whose tasks run from 0 to 4 s on two workers. */
+function recorded(begin: number, end: number | undefined) {
+  const events = [{ time: begin, topic: 'program-started', text: '' }];
+  if (end !== undefined) events.push({ time: end, topic: 'program-ended', text: '' });
+  const tasks = ['w0', 'w1'].map((worker) => ({ key: `step-${worker}`, worker, started: 0, stopped: 4 }));
+  return syntheticTrace({ tasks, events });
+}
+
+describe('a program', () => {
+  it('has times before its first computation and after its last result', () => {
+    assert.deepEqual(programTimes(recorded(-3, 14)), { before: 3, after: 10 });
+    assert.deepEqual(programTimes(recorded(-3, undefined)), { before: 3, after: 0 });
+    assert.equal(
+      programTimes(syntheticTrace({ tasks: [{ key: 'a-1', started: 0, stopped: 1 }] })),
+      undefined,
+    );
+    assert.equal(
+      programTimes(syntheticTrace({ events: [{ time: 0, topic: 'program-started', text: '' }] })),
+      undefined,
+    );
+  });
+
+  it('that mostly runs outside of its computations has this as its first finding', () => {
+    const [first, ...others] = findings(recorded(-3, 14));
+    assert.equal(first?.code, 'outside-computations');
+    assert.equal(
+      first?.title,
+      'The program ran for 10 s after its last result, and its computations took 4 s',
+    );
+    assert.equal(first?.seconds, 10);
+    assert.deepEqual(others, findings(recorded(-3, 4)));
+    assert.match(findings(recorded(-30, 14))[0]?.title ?? '', /^The program ran for 30 s before its first/);
+  });
+
+  it('that starts slowly or closes slowly does not', () => {
+    for (const [begin, end] of [
+      [-4.9, 8.9],
+      [-3, 7.9],
+    ] as const)
+      assert.ok(findings(recorded(begin, end)).every(({ code }) => code !== 'outside-computations'));
+  });
+});

@@ -1,0 +1,28 @@
+// Computes how long a program ran before its first computation and after its last result.
+import { checkArgument, TRACE } from '../base/arguments.js';
+import { PROGRAM } from '../protocol/eventTopics.js';
+import type { Trace } from '../trace/trace.js';
+import { wholeWindow } from './path/pathWalk.js';
+
+/** The times of a program outside of its computations, in seconds. */
+export interface ProgramTimes {
+  /** From the start of its process to its first computation, with the start of Node and the import of modules. */
+  readonly before: number;
+  /** From its last result to the end of its process; 0 if the end is not recorded. */
+  readonly after: number;
+}
+
+/** Returns these times; undefined if `longpole run` did not record the program, or if no task ran. */
+export function programTimes(trace: Trace): ProgramTimes | undefined {
+  checkArgument('programTimes(): trace', trace, TRACE);
+  const { events, strings } = trace;
+  let [begin, end] = [Number.NaN, Number.NaN];
+  for (let row = 0; row < events.length; row++) {
+    const topic = strings.get(events.topic[row]!);
+    if (topic === PROGRAM.begin) begin = events.time[row]!;
+    else if (topic === PROGRAM.end) end = events.time[row]!;
+  }
+  const { start, stop } = wholeWindow(trace);
+  if (!(start >= begin)) return undefined;
+  return { before: start - begin, after: end > stop ? end - stop : 0 };
+}

@@ -1,0 +1,54 @@
+// What `longpole run` and `longpole analyze` say about tasks that had not ended when a signal ended the program.
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { programTimes } from 'longpole/analysis';
+import { openTrace } from 'longpole/trace';
+import { packageUrl, withFolder } from './support/programs.js';
+import { repositoryPath } from './support/repository.js';
+import { runCommand } from './support/runCommand.js';
+
+const INDEX = JSON.stringify(packageUrl('index'));
+
+/** Runs a task to its end, and is ended while the first `concurrentTasks` of three others run. */
+const PROGRAM = `
+import { connect, Event } from ${INDEX};
+const concurrentTasks = Number(process.argv[2]);
+const client = await connect({ workers: 1, concurrentTasks });
+await client.submit(function quick() { return 1; }).result();
+client.map(async function endless(i) {
+  const { Event } = await import(${INDEX});
+  await new Event('begun ' + i).set();
+  await new Promise(() => undefined);
+}, [1, 2, 3]);
+for (let i = 1; i <= concurrentTasks; i++) await new Event('begun ' + i).wait();
+setInterval(() => undefined, 1000);
+process.kill(process.pid, 'SIGTERM');
+`;
+
+for (const [ran, others] of [
+  [1, ', 2 had not started (2 endless)'],
+  [3, ''],
+] as const) {
+  test(`the summary and the analyses say that ${ran} of 3 tasks ran when a signal ended the program, and when that was`, () =>
+    withFolder(async (cwd) => {
+      writeFileSync(join(cwd, 'main.mjs'), PROGRAM);
+      const longpole = (...args: string[]) =>
+        runCommand(process.execPath, [repositoryPath('dist/bundle/main.js'), ...args], { cwd });
+      const { code, stderr } = await longpole('run', '--trace', 't.trace', 'main.mjs', String(ran));
+      assert.equal(code, 143, stderr);
+      const cutOff = `3 tasks had not ended when the program ended: ${ran} ran`;
+      const text = stderr.replaceAll(/\s+/g, ' ');
+      assert.ok(text.includes(`cut off ${cutOff} (endless-`), text);
+      assert.ok(text.includes(`)${others}. workers`), text);
+      assert.ok(text.includes('Only of the tasks that ended.'), text);
+      assert.doesNotMatch(text, /No number of workers|what if/);
+      const times = programTimes(openTrace(join(cwd, 't.trace')));
+      assert.ok(times !== undefined && times.before > 0 && times.after > 0);
+      const analysed = await longpole('analyze', 't.trace');
+      assert.ok(analysed.stdout.startsWith(cutOff), analysed.stdout);
+      const simulated = await longpole('simulate', 't.trace');
+      assert.ok(simulated.stdout.includes(`${cutOff} (`), simulated.stdout);
+    }));
+}
