@@ -4,7 +4,8 @@ import { syntheticTrace } from '../trace/syntheticTrace.test.support.js';
 import type { Trace } from '../trace/trace.js';
 import { criticalPath } from './criticalPath.js';
 import { contending } from './findings/workloads.test.support.js';
-import { scaling, simulate } from './simulate.js';
+import { scaling } from './scaling.js';
+import { simulate } from './simulate.js';
 
 /** Tasks of about 1 s, 10 s in total, that wait for the object for 5 s. */
 function waitingFor(object: string): Trace {

@@ -8,8 +8,9 @@ import type { Trace } from '../trace/trace.js';
 import { criticalPath } from './criticalPath.js';
 import { findings } from './findings/findings.js';
 import { many } from './findings/workloads.test.support.js';
+import { scaling } from './scaling.js';
 import { type Schedule, type ScheduledTask, scheduled } from './scheduledTrace.test.support.js';
-import { scaling, simulate } from './simulate.js';
+import { simulate } from './simulate.js';
 import { Random } from './statistics.js';
 
 /** A map over `width` blocks and a tree of sums; durations vary by 30 %. */

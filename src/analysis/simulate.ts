@@ -3,20 +3,16 @@
 import { ANY, checkArgument, checkOptions, NUMBER, type OptionKinds, TRACE } from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
 import { getOrMake } from '../base/lookUps.js';
-import { INSPECT } from '../base/printed.js';
 import type { Trace } from '../trace/trace.js';
 import { coreUseOf } from './coreUse.js';
-import { lanesOf } from './lanes.js';
 import { contendedLock } from './leaseWaits.js';
-import { requestedWindow, windowOf } from './path/pathWalk.js';
+import { requestedWindow, type Window } from './path/pathWalk.js';
 import { type Calibration, calibrationOf } from './simulation/calibration.js';
 import { MEMORY_TARGET, recordedConditions } from './simulation/conditions.js';
 import { startupOf, stretchOf, threadsPerWorker } from './simulation/machine.js';
 import { Replay } from './simulation/replay.js';
 import { replayGraphOf } from './simulation/replayGraph.js';
 import type { ReplayConditions, ReplayGraph, ReplayResult } from './simulation/replayTypes.js';
-import { Table } from './table.js';
-import { rowColumns } from './valuesColumn.js';
 
 /** Conditions of a simulation. The default of each is the recorded condition. */
 export interface SimulateOptions {
@@ -105,7 +101,9 @@ export class Simulator {
   /** Threads of each worker; NaN if workers differ, so that each thread counts as a worker. */
   readonly threadsPerWorker: number;
   /** Lock or semaphore whose contention is the lower bound for all numbers of workers. */
-  readonly lock: Scaling['lock'];
+  readonly lock: { readonly object: string; readonly seconds: number } | undefined;
+  /** Why predictions say nothing about the run; undefined if they do. */
+  readonly unfit: string | undefined;
   readonly #recordedThreads: number;
   readonly #graph: ReplayGraph;
   readonly #conditions: ReplayConditions;
@@ -121,7 +119,11 @@ export class Simulator {
   /** Results by number of threads, because a sweep needs some twice. */
   readonly #replays = new Map<number, ReplayResult>();
 
-  constructor(trace: Trace, options: SimulateOptions = {}) {
+  /** The same conditions without faster tasks, and the seconds of work that the faster tasks save. */
+  readonly #unchanged: { readonly simulator: Simulator; readonly saved: number } | undefined;
+
+  /** @param slower the simulator without `faster`, if the caller has it */
+  constructor(trace: Trace, options: SimulateOptions = {}, slower?: Simulator) {
     checkArgument('simulate(): trace', trace, TRACE);
     checkOptions('simulate()', options, OPTIONS);
     const window = requestedWindow(trace, options);
@@ -135,6 +137,12 @@ export class Simulator {
     const isChanged = changes.faster.size + changes.split.size > 0;
     this.#graph = isChanged ? replayGraphOf(trace, window, changes) : asRecorded;
     this.#recorded = calibrationOf(trace, window, asRecorded, recorded);
+    this.unfit = this.#recorded.unfit;
+    if (changes.faster.size > 0)
+      this.#unchanged = {
+        simulator: slower ?? new Simulator(trace, { ...options, faster: {} }),
+        saved: savedSeconds(trace, window, changes.faster),
+      };
     const { others, cores, lost, demand, isMeasured } = coreUseOf(trace);
     // A task that mostly sleeps cannot wait long for a core.
     const share = others / cores || 0;
@@ -164,29 +172,58 @@ export class Simulator {
 
   #simulate(threads: number): Omit<Simulation, 'workers'> {
     if (this.#graph.size === 0) return NOTHING;
-    const { makespan, busy, held, spilled } = this.#replay(threads);
-    const { ratio, around, granularity } = this.#recorded;
-    const least = Math.max(this.#floor, this.#work / threads);
-    // If the recorded run was shorter than its simulation, the calibration must not undercut the longest chain.
-    const calibrated = Math.max(this.#isBounded ? least : 0, makespan * ratio + around);
+    const { makespan: replayed, busy, held, spilled } = this.#replay(threads);
+    const { around, granularity } = this.#recorded;
+    const makespan = this.#makespan(threads);
     const doublings = Math.log2((busy * threads) / this.#recorded.concurrency) || 0;
     const contention = Math.min(MAX_CONTENTION, Math.abs(doublings) * CONTENTION);
     const margin = Math.min(MAX_MARGIN, NOISE + contention + this.#others);
     // Another order of the last tasks changes the end by about one task. A single thread has no such effect.
     const end = threads === this.#recordedThreads || threads === 1 ? 0 : granularity;
     const starting = STARTING_NOISE * this.#startup(threads);
-    const low = Math.min(calibrated, makespan + around) * (1 - margin) - end - starting;
-    const high = Math.max(calibrated, makespan + around) * (1 + margin) + end + starting;
+    const low = Math.min(makespan, replayed + around) * (1 - margin) - end - starting;
+    const high = Math.max(makespan, replayed + around) * (1 + margin) + end + starting;
     // The band does not reach below the bounds of all schedules, except for the noise of durations.
-    const bound = Math.max(least * (1 - margin), this.#locked * (1 - NOISE));
-    return {
-      makespan: calibrated,
-      low: Math.min(calibrated, Math.max(low, bound)),
-      high,
-      busy,
-      held,
-      spilled,
-    };
+    const bound = Math.max(this.#least(threads) * (1 - margin), this.#locked * (1 - NOISE));
+    return { makespan, low: Math.min(makespan, Math.max(low, bound)), high, busy, held, spilled };
+  }
+
+  /** Returns the bound of all schedules. */
+  #least(threads: number): number {
+    return Math.max(this.#floor, this.#work / threads);
+  }
+
+  /** Threads share the work of a single one, so they are at most as many times as fast. */
+  #makespan(threads: number): number {
+    const own = this.#limited(threads);
+    return threads === 1 || !this.#spills ? own : Math.max(own, this.#limited(1) / threads);
+  }
+
+  /** Returns the makespan without more gain than the saved work. A single thread takes at most the time of all threads. */
+  #limited(threads: number): number {
+    const all = this.#recordedThreads;
+    const seconds =
+      threads === 1 && this.#spills
+        ? Math.min(this.#calibrated(1), all * this.#calibrated(all))
+        : this.#calibrated(threads);
+    if (this.#unchanged === undefined) return seconds;
+    const { simulator, saved } = this.#unchanged;
+    const stretch = simulator.#replay(threads).computed / simulator.#replay(all).computed;
+    return Math.max(seconds, simulator.#makespan(threads) - saved * Math.max(1, stretch));
+  }
+
+  /** Only with limited memory may more threads do less work, because one of them would have to use the disk. */
+  get #spills(): boolean {
+    return Number.isFinite(this.#conditions.memory);
+  }
+
+  /** If the recorded run was shorter than its simulation, the calibration must not undercut the longest chain. */
+  #calibrated(threads: number): number {
+    const { ratio, around } = this.#recorded;
+    return Math.max(
+      this.#isBounded ? this.#least(threads) : 0,
+      this.#replay(threads).makespan * ratio + around,
+    );
   }
 
   /** Returns the seconds until this number of threads has started. */
@@ -201,6 +238,18 @@ export class Simulator {
       return new Replay(this.#graph, { ...this.#conditions, workers: threads, startup, stretch }).run();
     });
   }
+}
+
+/** Returns the seconds by which the tasks of the window become shorter in total. */
+function savedSeconds(
+  { tasks }: Trace,
+  { start, stop }: Window,
+  faster: ReadonlyMap<number, number>,
+): number {
+  return tasks.duration.reduce((sum, seconds, row) => {
+    const isInside = tasks.started[row]! >= start && tasks.started[row]! <= stop;
+    return sum + (isInside ? Math.max(0, seconds * (1 - 1 / (faster.get(tasks.prefix[row]!) ?? 1))) || 0 : 0);
+  }, 0);
 }
 
 /** Returns the longest chain and the sum of the tasks' seconds. */
@@ -278,107 +327,4 @@ function factors(
 function check(name: string, value: number, isGood: boolean, expected: string): void {
   if (isGood) return;
   throw invalidArgument(`The option ${name} is ${value}: give ${expected}.`);
-}
-
-/** The conditions of the recording. */
-export interface Recorded {
-  readonly workers: number;
-  /**
-   * Threads of each worker; NaN if the workers of a Dask cluster differ, so that `workers` is the number of threads.
-   */
-  readonly threadsPerWorker: number;
-  /** Seconds; NaN if no task ran. */
-  readonly makespan: number;
-  /** Mean number of cores that other programs kept busy; NaN if unknown. */
-  readonly others: number;
-}
-
-/** The makespan by number of workers, and the useful number of workers. */
-export interface Scaling {
-  readonly rows: readonly Simulation[];
-  /**
-   * Number of workers beyond which an additional worker gives less than a tenth of the speed of the first one; Infinity
-   * if every tried number is useful.
-   */
-  readonly usefulWorkers: number;
-  readonly recorded: Recorded;
-  /** Lock or semaphore that bounds rows, e.g. `Lock 'x'`, and the seconds below which no number of workers gets. */
-  readonly lock: { readonly object: string; readonly seconds: number } | undefined;
-  toTable(): Table;
-  toString(): string;
-  /** @internal */
-  readonly [INSPECT]: () => string;
-}
-
-/** Smallest speedup by an additional worker that makes it useful. */
-const WORTH = 0.1;
-/** Largest number of workers of a sweep by default. */
-const MOST_WORKERS = 4096;
-
-/**
- * Returns the makespan for several numbers of workers: `workers`, or by default 1, 2, 4, … up to the useful number of
- * workers, at most 4,096.
- *
- * @throws LongpoleError as `simulate`
- */
-export function scaling(
-  trace: Trace,
-  options: Omit<SimulateOptions, 'workers'> & { readonly workers?: readonly number[] } = {},
-): Scaling {
-  checkArgument('scaling(): trace', trace, TRACE);
-  const { workers, ...conditions } = options;
-  const hasTasks = lanesOf(trace).count > 0;
-  const simulator = new Simulator(trace, conditions);
-  const useful = usefulWorkers(simulator);
-  const counts = !hasTasks ? [] : (workers ?? doublings(Number.isFinite(useful) ? useful * 2 : MOST_WORKERS));
-  const rows = counts.map((count) => simulator.simulate(count));
-  const window = windowOf(trace);
-  const lock = rows.some(({ makespan }) => makespan <= (simulator.lock?.seconds ?? 0))
-    ? simulator.lock
-    : undefined;
-  const recorded = {
-    workers: simulator.recordedWorkers,
-    threadsPerWorker: simulator.threadsPerWorker,
-    makespan: window.stop - window.start,
-    others: coreUseOf(trace).others,
-  };
-  const toTable = (): Table => scalingTable(rows, hasTasks ? simulator.simulate(1).makespan : Number.NaN);
-  const text = (): string => toTable().toString();
-  return { rows, usefulWorkers: useful, recorded, lock, toTable, toString: text, [INSPECT]: text };
-}
-
-function doublings(most: number): number[] {
-  const counts: number[] = [];
-  for (let count = 1; count <= Math.min(most, MOST_WORKERS); count *= 2) counts.push(count);
-  return counts;
-}
-
-/** Doubles the number of workers until the added ones are not useful, and then halves the step. */
-function usefulWorkers(simulator: Simulator): number {
-  const one = simulator.simulate(1).makespan;
-  const speedup = (workers: number) => one / simulator.simulate(workers).makespan;
-  const isWorth = (from: number, to: number) => (speedup(to) - speedup(from)) / (to - from) >= WORTH;
-  if (!(one > 0)) return 1;
-  let good = 1;
-  while (isWorth(good, good * 2)) {
-    good *= 2;
-    if (good >= MOST_WORKERS) return Number.POSITIVE_INFINITY;
-  }
-  for (let step = good / 2; step >= 1; step /= 2) if (isWorth(good, good + step)) good += step;
-  return good;
-}
-
-/** Returns one row per simulation, with its speedup over `one`, the seconds with one worker. */
-function scalingTable(rows: readonly Simulation[], one: number): Table {
-  const { numbers } = rowColumns(rows);
-  return new Table([
-    numbers('Workers', ({ workers }) => workers),
-    numbers('Makespan (s)', ({ makespan }) => makespan),
-    numbers('Low (s)', ({ low }) => low),
-    numbers('High (s)', ({ high }) => high),
-    numbers('Speedup', ({ makespan }) => one / makespan),
-    numbers('Busy (%)', ({ busy }) => busy * 100),
-    numbers('Held (MB)', ({ held }) => held / 1e6),
-    numbers('Spilled (MB)', ({ spilled }) => spilled / 1e6),
-  ]);
 }

@@ -32,7 +32,7 @@ export const MAX_SIMULATED = 20_000;
 
 /**
  * Returns the speedups of the five prefixes with the most computed seconds, those that gain most first. Empty if no
- * task ran, and for more than 20,000 tasks. Computed once per trace, by six simulations.
+ * task ran, for more than 20,000 tasks, and if no simulation can stand for the run (`notSimulated`). Computed once per trace, by six simulations.
  */
 export function speedups(trace: Trace): readonly Speedup[] {
   checkArgument('speedups(): trace', trace, TRACE);
@@ -42,16 +42,22 @@ export function speedups(trace: Trace): readonly Speedup[] {
 const speedupsOf = oncePer((trace: Trace): readonly Speedup[] => {
   const { rows } = lanesOf(trace).spans;
   if (rows.length === 0 || rows.length > MAX_SIMULATED) return [];
-  const now = new Simulator(trace).simulate().makespan;
-  if (!(now > 0)) return [];
+  const unchanged = new Simulator(trace);
+  const now = unchanged.simulate().makespan;
+  if (!(now > 0) || unchanged.unfit !== undefined) return [];
   return longestPrefixes(trace)
     .map(([prefix, computed]) => {
-      const { makespan, low, high } = new Simulator(trace, { faster: { [prefix]: FASTER } }).simulate();
-      // Another order of the tasks may shorten the simulated run by more than the tasks' own time.
-      const gained = Math.min(computed * (1 - 1 / FASTER), Math.max(0, now - makespan));
-      return { prefix, computed, makespan, low, high, gained };
+      const faster = new Simulator(trace, { faster: { [prefix]: FASTER } }, unchanged);
+      const { makespan, low, high } = faster.simulate();
+      return { prefix, computed, makespan, low, high, gained: Math.max(0, now - makespan) };
     })
     .sort((a, b) => b.gained - a.gained);
+});
+
+/** Returns why a run has no speedups although tasks ran; empty if it has some, or if it has too many tasks. */
+export const notSimulated = oncePer((trace: Trace): string => {
+  const { rows } = lanesOf(trace).spans;
+  return rows.length === 0 || rows.length > MAX_SIMULATED ? '' : (new Simulator(trace).unfit ?? '');
 });
 
 function longestPrefixes(trace: Trace): [prefix: string, seconds: number][] {

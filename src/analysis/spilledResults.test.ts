@@ -4,7 +4,6 @@ import { type SyntheticSpec, syntheticTrace } from '../trace/syntheticTrace.test
 import type { Trace } from '../trace/trace.js';
 import { findings } from './findings/findings.js';
 import { simulate } from './simulate.js';
-import { speedups } from './speedups.js';
 import { spilledResults } from './spilledResults.js';
 
 const MB = 1e6;
@@ -85,8 +84,4 @@ describe('results on disk', () => {
     assert.ok(codes(spilling(400)).includes('tasks-too-small'));
     assert.ok(!codes(spilling(400, true)).includes('tasks-too-small'));
   });
-});
-
-it('half of the time of a prefix is the most that it can save', () => {
-  for (const { computed, gained } of speedups(spilling(400))) assert.ok(gained <= computed / 2);
 });

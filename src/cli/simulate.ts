@@ -50,18 +50,23 @@ async function runSimulate(
   { json, maxUnpacked, progress, ...options }: Options,
 ): Promise<void> {
   const opened = openOne(files, { maxUnpacked, progress });
-  const { rows, usefulWorkers, recorded, lock, toTable } = failingWith(WRONG_USAGE, () =>
+  const { rows, usefulWorkers, recorded, lock, unfit, toTable } = failingWith(WRONG_USAGE, () =>
     scaling(opened.trace, options),
   );
   if (json === true) {
     const useful = Number.isFinite(usefulWorkers) ? usefulWorkers : null;
     await print(
-      `${JSON.stringify({ trace: opened.name, usefulWorkers: useful, recorded, lock, rows }, null, 1)}\n`,
+      `${JSON.stringify({ trace: opened.name, usefulWorkers: useful, recorded, lock, unfit, rows }, null, 1)}\n`,
     );
     return;
   }
   if (rows.length === 0) {
     await printText('The trace has no tasks.\n');
+    return;
+  }
+  if (unfit !== undefined) {
+    await printText(`${unfit}\n`);
+    await printText(recordedText(recorded));
     return;
   }
   await print(`${layoutTable(toTable(), outputWidth(), rows.length, heading)}\n\n`);

@@ -76,6 +76,7 @@ const PLAIN: ReadonlySet<string> = new Set([
     'recordsTransfers',
     'nothingFoundIn',
     'isWorthNaming',
+    'notSimulated',
     'profiledPrefixes',
     'samplingInterval',
     'scaling',

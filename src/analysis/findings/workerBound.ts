@@ -1,6 +1,6 @@
 import { percentText, secondsText } from '../../base/words.js';
 import { Simulator } from '../simulate.js';
-import { MAX_SIMULATED, speedups } from '../speedups.js';
+import { MAX_SIMULATED, notSimulated, speedups } from '../speedups.js';
 import type { Facts, Rule } from './finding.js';
 
 /**
@@ -40,9 +40,9 @@ export const workerBound: Rule = (facts) => {
   };
 };
 
-/** Returns the simulated makespans with the recorded and another number of threads; an estimate for too many tasks. */
+/** Returns the simulated makespans with the recorded and another number of threads; an estimate without simulations. */
 function makespans(facts: Facts, workers: number): [now: number, then: number] {
-  if (facts.tasks > MAX_SIMULATED)
+  if (facts.tasks > MAX_SIMULATED || notSimulated(facts.trace) !== '')
     return [facts.makespan, Math.max(facts.path.floor, facts.makespan - facts.active + facts.work / workers)];
   const simulator = new Simulator(facts.trace);
   return [

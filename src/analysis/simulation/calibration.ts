@@ -9,6 +9,7 @@ import { overlapSeconds } from '../spans.js';
 import { type Machine, machineOf, stretchOf, wanted } from './machine.js';
 import { Replay } from './replay.js';
 import type { ReplayConditions, ReplayGraph, ReplayResult } from './replayTypes.js';
+import { unfitText } from './unfit.js';
 
 export interface Calibration {
   readonly machine: Machine;
@@ -23,6 +24,8 @@ export interface Calibration {
   readonly concurrency: number;
   /** Mean duration of the task that runs at a random time, seconds. */
   readonly granularity: number;
+  /** Why the simulation cannot stand for the recording; undefined if it can. */
+  readonly unfit: string | undefined;
 }
 
 /** Number of simulations with which the demand for cores is fitted. */
@@ -40,7 +43,7 @@ export function calibrationOf(
 ): Calibration {
   const { first, last, work, squares } = tasksInWindow(trace, window);
   const machine = machineOf(trace, conditions.workers, window);
-  if (last < first) return { machine, ratio: 1, around: 0, concurrency: 1, granularity: 0 };
+  if (last < first) return { machine, ratio: 1, around: 0, concurrency: 1, granularity: 0, unfit: undefined };
   const fitted = fit(graph, conditions, machine, work, coreUseOf(trace));
   const { startup, latency, taskOverhead, schedulerSeconds } = conditions;
   const begin = first - startup - latency - taskOverhead - schedulerSeconds;
@@ -56,6 +59,7 @@ export function calibrationOf(
     around,
     concurrency: recorded > 0 ? work / recorded : 1,
     granularity: work > 0 ? squares / work : 0,
+    unfit: unfitText(trace, simulated, recorded),
   };
 }
 

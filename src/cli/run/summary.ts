@@ -7,6 +7,7 @@ import {
   type Finding,
   findings,
   nothingFoundIn,
+  notSimulated,
   type ProgramTimes,
   programTimes,
   recordsTransfers,
@@ -62,6 +63,8 @@ export interface Summary {
   readonly nothingFound: string;
   /** Predicted effect of tasks that are twice as fast, for the five prefixes with the longest computed time. */
   readonly speedups: readonly Speedup[];
+  /** Why there are no predictions, e.g. after the loss of workers; else empty. */
+  readonly notSimulated: string;
 }
 
 export interface WorkerSummary {
@@ -160,6 +163,7 @@ export function summarise(trace: Trace): Summary {
     findings: found,
     nothingFound: found.length === 0 ? nothingFoundIn(trace) : '',
     speedups: speedups(trace),
+    notSimulated: notSimulated(trace),
   };
 }
 

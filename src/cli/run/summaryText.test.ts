@@ -41,6 +41,7 @@ const SUMMARY: Summary = {
   },
   findings: [],
   nothingFound: 'No finding costs 5 % of the run or more.',
+  notSimulated: '',
   speedups: [
     { prefix: 'countPrimes', computed: 4.2, makespan: 1.2, low: 1, high: 1.4, gained: 1.11 },
     // Gains below a twentieth of the run, or below 1 ms, are not printed.

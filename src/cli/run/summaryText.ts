@@ -148,9 +148,10 @@ function findingLines({ findings, makespan, nothingFound }: Summary): string[] {
 }
 
 /** Returns the predicted makespan for each prefix that shortens the run noticeably if it becomes twice as fast. */
-function speedupLines({ speedups, cutOff }: Summary): string[] {
+function speedupLines({ speedups, cutOff, notSimulated }: Summary): string[] {
   // A prediction would lack the tasks that had not ended.
   if (cutOff.length > 0) return [];
+  if (notSimulated !== '') return [notSimulated];
   return columns(
     speedups
       .filter(isWorthNaming)
