@@ -1,4 +1,5 @@
 // Reads from the intervals of a trace how large the results were that went to disk. What is written may be compressed.
+import { checkArgument, TRACE } from '../base/arguments.js';
 import { oncePer } from '../base/lookUps.js';
 import { bytesText } from '../base/words.js';
 import { ACTIONS } from '../protocol/clusterObserver.js';
@@ -45,7 +46,12 @@ class Direction {
 }
 
 /** Returns the results that were written to disk. Computed once per trace. */
-export const spilledResults = oncePer(({ intervals, totals }: Trace): SpilledResults => {
+export function spilledResults(trace: Trace): SpilledResults {
+  checkArgument('spilledResults(): trace', trace, TRACE);
+  return resultsOf(trace);
+}
+
+const resultsOf = oncePer(({ intervals, totals }: Trace): SpilledResults => {
   const { length, action, nbytes, start, stop, task } = intervals;
   const [written, read] = [new Direction(), new Direction()];
   for (let row = 0; row < length; row++) {

@@ -222,20 +222,13 @@ async function report(ended: Ended, directory: string, options: RunOptions): Pro
   // Erases the line of the progress, which is still there if the program was killed.
   if (process.stderr.isTTY) process.stderr.write('\r\u001b[K');
   const how = signal === null ? `exit code ${code}` : `ended by ${signal}`;
-  note(`longpole: ${basename(script)} took ${secondsText(seconds)}${outsideText(summary)}, ${how}`);
+  note(`longpole: ${basename(script)} took ${secondsText(seconds)}, ${how}`);
   if (!isEmpty(summary)) process.stderr.write(summaryText(summary));
   else
     note((code === 1 ? commonJsAdvice(script) : undefined) ?? (signal === null ? NOTHING : NOTHING_IN_TIME));
   if (options.trace !== undefined) note(`${'trace'.padEnd(11)}${options.trace}`);
   if (options.report !== undefined) writeRunReport(trace, options.report, ended);
   if (options.json !== undefined) await writeJson(options.json, ended, summary, options.trace);
-}
-
-/** Returns how much of the time was outside of computations, if this was most of the time. */
-function outsideText({ outside, makespan }: Summary): string {
-  if (outside === null || makespan === null || outside.before + outside.after < makespan) return '';
-  const { before, after } = outside;
-  return ` (${secondsText(before)} before and ${secondsText(after)} after its computations)`;
 }
 
 function writeRunReport(trace: Trace, file: string, { script, args, code }: Ended): void {

@@ -73,7 +73,10 @@ const PLAIN: ReadonlySet<string> = new Set([
   ...['DaskObservation', 'EXPORTERS', 'observeProgram', 'QUESTIONS', 'Table', 'findingsTable'],
   ...[
     'computationCount',
+    'cutOffTexts',
+    'programTimes',
     'recordsTransfers',
+    'spilledResults',
     'nothingFoundIn',
     'isWorthNaming',
     'notSimulated',

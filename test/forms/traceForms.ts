@@ -142,15 +142,18 @@ export const TRACES: readonly Form[] = [
 /** Functions of a trace, called with the path of a trace, and with nothing. */
 const NO_TRACES: readonly Form[] = Object.entries({
   computationCount: analysis.computationCount,
+  cutOffTexts: analysis.cutOffTexts,
   diff: analysis.diff,
   exportTrace: trace.exportTrace,
   findings: analysis.findings,
   profiledPrefixes: analysis.profiledPrefixes,
+  programTimes: analysis.programTimes,
   recordsTransfers: analysis.recordsTransfers,
   samplingInterval: analysis.samplingInterval,
   scaling: analysis.scaling,
   simulate: analysis.simulate,
   speedups: analysis.speedups,
+  spilledResults: analysis.spilledResults,
   viewTrace: trace.viewTrace,
   workerShares: analysis.workerShares,
   writeReport: diagnostics.writeReport,

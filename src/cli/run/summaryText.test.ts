@@ -78,6 +78,15 @@ test('the summary of a run with unfinished tasks has no lower limit and no predi
   assert.ok(!lines.some((line) => /No number of workers|^what if/.test(line)));
 });
 
+test('a program that ran mostly outside of its computations has a line that says when', () => {
+  const line = (after: number): string | undefined =>
+    summaryText({ ...SUMMARY, outside: { before: 0.4, after } })
+      .split('\n')
+      .find((one) => one.startsWith('program '));
+  assert.equal(line(9.4), 'program    400 ms before and 9.4 s after its computations');
+  assert.equal(line(1), undefined);
+});
+
 test('failed runs that were repeated are counted apart from other failed runs', () => {
   const firstLine = (erred: number, retried: number) =>
     summaryText({ ...SUMMARY, tasks: { memory: 20, erred, cancelled: 0, lost: 0, retried } }).split('\n')[0];

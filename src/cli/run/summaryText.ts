@@ -23,6 +23,7 @@ export const LONGEST_SENTENCE = 2000;
 export function summaryText(summary: Summary): string {
   const lines = [
     ...labelled('tasks', [tasksText(summary)]),
+    ...labelled('program', outsideTexts(summary)),
     ...labelled('cut off', summary.cutOff),
     ...labelled('lost', summary.noTaskEnded === null ? [] : [summary.noTaskEnded]),
     ...labelled('workers', workerLines(summary.workers)),
@@ -100,6 +101,12 @@ function movedLines(moved: Summary['moved']): string[] {
     .filter(([nbytes]) => nbytes > 0)
     .map(([nbytes, what]) => `${bytesText(nbytes)} ${what}`);
   return shown.length === 0 ? [] : [shown.join(', ')];
+}
+
+/** Returns how much of the time was outside of computations, if this was most of the time. */
+function outsideTexts({ outside, makespan }: Summary): string[] {
+  if (outside === null || makespan === null || outside.before + outside.after < makespan) return [];
+  return [`${secondsText(outside.before)} before and ${secondsText(outside.after)} after its computations`];
 }
 
 function packedText({ spilled, spilledResults }: NonNullable<Summary['moved']>): string {
