@@ -83,6 +83,7 @@ describe('attempts of a task', () => {
     });
     const found = findings(syntheticTrace({ tasks: tasks.flat() }));
     assert.equal(found[0]?.code, 'failed-attempts');
+    for (const { evidence } of found) assert.equal(new Set(evidence.tasks).size, evidence.tasks.length);
     assert.ok(Math.abs((found[0]?.seconds ?? 0) - 10) < 0.5, `${found[0]?.seconds}`);
   });
 });

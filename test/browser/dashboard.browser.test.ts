@@ -121,6 +121,21 @@ test('the summary names the chain of tasks or the lock that makes a run as long 
   }
 });
 
+test('the summary gives a reason instead of predictions if workers paused for most of the run', async () => {
+  const tasks = Array.from({ length: 20 }, (_, i) => {
+    const started = (i >> 1) + (i < 10 ? 0 : 60);
+    return { key: `work-${i}`, worker: `w${i % 2}`, ready: 0, started, stopped: started + 1 };
+  });
+  const pause = (time: number, topic: string) =>
+    ['w0', 'w1'].map((worker) => ({ time, worker, topic, text: worker }));
+  const events = [...pause(5, 'worker-paused'), ...pause(65, 'worker-unpaused')];
+  const { page, complaints } = await openReport(syntheticTrace({ tasks, events }));
+  const reason = /A simulation cannot stand for this run: workers made 2 pauses\./;
+  await said(page, panel('What if a prefix were twice as fast'), reason);
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
 test('a report shows one line per GPU', async () => {
   const times = Array.from({ length: 40 }, (_, i) => EPOCH + i * 0.15);
   const share = (time: number, gpu: number) => 50 + 40 * Math.sin(time - EPOCH + gpu);

@@ -226,9 +226,15 @@ export class Facts {
     return this.keys(longest.map(({ row }) => row));
   }
 
-  /** Returns the keys of the first five of these rows of tasks. */
+  /** Returns the keys of the first five tasks of these rows. A task may have several rows, e.g. of failed attempts. */
   keys(rows: Iterable<number>): string[] {
-    return [...rows].slice(0, MAX_TASKS).map((row) => this.trace.tasks.keyOf(row));
+    const { id } = this.trace.tasks;
+    const first = new Map<number, number>();
+    for (const row of rows) {
+      if (first.size === MAX_TASKS) break;
+      if (!first.has(id[row]!)) first.set(id[row]!, row);
+    }
+    return Array.from(first.values(), (row) => this.trace.tasks.keyOf(row));
   }
 
   prefixName(id: number): string {

@@ -2,7 +2,7 @@
 import { criticalPath } from '../../analysis/criticalPath.js';
 import { findings } from '../../analysis/findings/findings.js';
 import { queueing } from '../../analysis/queueing.js';
-import { speedups } from '../../analysis/speedups.js';
+import { notSimulated, speedups } from '../../analysis/speedups.js';
 import { stolenWork } from '../../analysis/stolenWork.js';
 import { timeByAction } from '../../analysis/timeByAction.js';
 import { timeByPrefix } from '../../analysis/timeByPrefix.js';
@@ -14,6 +14,7 @@ import { CachedAnalysis } from '../views/useAnalysis.js';
 export const CRITICAL_PATH = new CachedAnalysis((trace) => criticalPath(trace));
 export const FINDINGS = new CachedAnalysis(findings);
 export const SPEEDUPS = new CachedAnalysis(speedups);
+export const NOT_SIMULATED = new CachedAnalysis(notSimulated);
 export const QUEUEING = new CachedAnalysis(queueing);
 export const STOLEN_WORK = new CachedAnalysis(stolenWork);
 export const TIME_BY_ACTION = new CachedAnalysis(timeByAction);

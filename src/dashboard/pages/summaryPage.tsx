@@ -22,7 +22,7 @@ import type { Scheme } from '../model/palette.js';
 import { prefixColors } from '../model/prefixColors.js';
 import { Bars, Button, ColorKey, Empty, Nothing, Panel, Panels } from '../views/parts.js';
 import { useAnalysis } from '../views/useAnalysis.js';
-import { CRITICAL_PATH, FINDINGS, SPEEDUPS } from './analyses.js';
+import { CRITICAL_PATH, FINDINGS, NOT_SIMULATED, SPEEDUPS } from './analyses.js';
 import { pageOfQuestion } from './findingPages.js';
 import type { PageProps } from './pageProps.js';
 import { ActionBars } from './tablePages.js';
@@ -66,7 +66,8 @@ function PathPanels({ state, update: { trace } }: PageProps) {
   const scheme = state.view.scheme.value;
   const path = useAnalysis(trace, CRITICAL_PATH);
   const found = useAnalysis(trace, FINDINGS);
-  const faster = useAnalysis(trace, SPEEDUPS);
+  const faster = useAnalysis(trace, SPEEDUPS) ?? [];
+  const notSimulated = useAnalysis(trace, NOT_SIMULATED) ?? '';
   const part = partText(trace);
   const isComplete = cutOffTexts(trace).length === 0;
   return (
@@ -96,9 +97,13 @@ function PathPanels({ state, update: { trace } }: PageProps) {
       >
         {path === undefined ? null : <PathPrefixes path={path} scheme={scheme} />}
       </Panel>
-      {faster === undefined || faster.length === 0 || !isComplete ? null : (
+      {!isComplete || faster.length + notSimulated.length === 0 ? null : (
         <Panel title="What if a prefix were twice as fast" note={`simulated duration of the run${part}`}>
-          <Speedups found={faster} trace={trace} scheme={scheme} />
+          {notSimulated === '' ? (
+            <Speedups found={faster} trace={trace} scheme={scheme} />
+          ) : (
+            <Empty>{notSimulated}</Empty>
+          )}
         </Panel>
       )}
     </>
