@@ -22,8 +22,9 @@ const ENTRIES = [
   'engine/worker/processMain.js',
   'engine/worker/threadMain.js',
   'engine/workerProcess/workerProcessMain.js',
-  'resources/resourceMonitorThread.js',
 ];
+/** Entries that share no file: with the parts that they need of shared files, they are much smaller. */
+const ALONE = ['resources/resourceMonitorThread.js'];
 /** Modules that keep a file of their own, because the profiler recognises them by their URL. */
 const OWN_FILES = ['evaluator.js', 'loadFunctions.js', 'isolateRun.js', 'isolateRuntime.js'].map(
   (file) => `engine/worker/${file}`,
@@ -42,7 +43,7 @@ const COMMANDS = ['analyze', 'diff', 'export', 'run', 'simulate', 'view'].map((n
 const dist = fileURLToPath(new URL('../dist', import.meta.url));
 const nameOf = (module) => basename(module, '.js');
 const fileOf = new Map(
-  [...ENTRIES, ...OWN_FILES].map((module) => [resolve(dist, module), `./${basename(module)}`]),
+  [...ENTRIES, ...ALONE, ...OWN_FILES].map((module) => [resolve(dist, module), `./${basename(module)}`]),
 );
 
 /** File with the only `import()` of the bundle. */
@@ -56,6 +57,7 @@ const BUILTIN = /^import (?:\* as )?(\w+|\{[^}]*\}) from "(node:[^"]+)";$/gm;
  * JavaScript: 200 ms for a program that imports the package. So all files share the `import()` of a small file in their folder.
  */
 function cheapImports() {
+  let isShared = false;
   return {
     name: 'cheap-imports',
     renderChunk(code) {
@@ -71,10 +73,14 @@ function cheapImports() {
         (_import, names, module) =>
           `const ${names.replaceAll(' as ', ': ')} = process.getBuiltinModule("${module}");`,
       );
-      if (edits.length > 0) code = withFirst(`import ${IMPORT_NAME} from "./${IMPORT_FILE}";`, code);
+      if (edits.length > 0) {
+        code = withFirst(`import ${IMPORT_NAME} from "./${IMPORT_FILE}";`, code);
+        isShared = true;
+      }
       return { code, map: null };
     },
     generateBundle() {
+      if (!isShared) return;
       const source = 'export default (specifier) => import(specifier);\n';
       this.emitFile({ type: 'asset', fileName: IMPORT_FILE, source });
     },
@@ -171,6 +177,8 @@ function startFile(id, context) {
   if (fileOf.has(id)) return null;
   if (starts.length === 0 && !COMMANDS.every(loads)) return null;
   if (starts.length === 0) return loads(CLUSTER) ? 'cluster-commands-modules' : 'commands-modules';
+  // Each program that starts isolates loads nearly all of these modules.
+  if (loads(ISOLATE) && starts.length > 1) return 'programs-isolates-modules';
   // Few files of programs are split for workers, because every file costs all of its starts.
   const isOfWorker = loads(WORKER) && !loads(ISOLATE);
   const names = (isOfWorker && loads(PROGRAM) ? [PROGRAM] : starts).map(nameOf);
@@ -187,20 +195,24 @@ const LATE_PACKAGES = ['acorn', 'eslint-scope', 'yaml'];
 
 /** Writes the files of modules to a folder of `dist/`, with source maps of the compiler or without comments and spaces. */
 async function writeBundle(folder, modules, external, sourcemap) {
+  const plugins = [...(sourcemap ? [sourceMaps()] : []), urls(), cheapImports()];
+  const output = {
+    sourcemap,
+    minify: sourcemap ? false : { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+  };
   const bundle = await rolldown({
     cwd: dist,
     platform: 'node',
     external,
     input: Object.fromEntries(modules.map((module) => [nameOf(module), resolve(dist, module)])),
     preserveEntrySignatures: 'allow-extension',
-    plugins: [...(sourcemap ? [sourceMaps()] : []), urls(), cheapImports()],
+    plugins,
   });
   reached = undefined;
   await bundle.write({
     dir: `${dist}/${folder}`,
     cleanDir: true,
-    sourcemap,
-    minify: sourcemap ? false : { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+    ...output,
     entryFileNames: '[name].js',
     chunkFileNames: '[name].js',
     codeSplitting: {
@@ -215,11 +227,13 @@ async function writeBundle(folder, modules, external, sourcemap) {
       includeDependenciesRecursively: false,
     },
   });
+  for (const module of ALONE)
+    await writeFile(`${folder}/${basename(module)}`, resolve(dist, module), external, output, plugins);
 }
 
 /** Writes a module with all its imports to a file of `dist/`. */
-async function writeFile(file, input, external, output) {
-  const bundle = await rolldown({ cwd: dist, platform: 'node', external, input });
+async function writeFile(file, input, external, output, plugins = []) {
+  const bundle = await rolldown({ cwd: dist, platform: 'node', external, input, plugins });
   await bundle.write({ file: `${dist}/${file}`, codeSplitting: false, ...output });
 }
 

@@ -8,6 +8,7 @@ import { epochSeconds } from '../resources/clock.js';
 import type { ClusterFigures } from '../server/prometheus/figures.js';
 import type { ClusterStatus, LiveSource } from '../server/source.js';
 import { LiveTrace } from '../trace/live/liveTrace.js';
+import { once } from '../trace/once.js';
 import { startAtFreePort } from './cluster/dashboard.js';
 import { config } from './config.js';
 import { idOf, prefixOfTask, RunningTasks, type TaskOf, workerRow } from './statusRows.js';
@@ -43,7 +44,6 @@ class LocalDashboard implements RunObserver {
   readonly #runs = new Set<RunInfo>();
   readonly #workers = new Map<number, RunWorker>();
   readonly #running = new RunningTasks(epochSeconds);
-  #cpu: (() => number) | undefined;
   #started = false;
 
   constructor(trace: LiveTrace, event: (event: ClusterEvent) => void) {
@@ -82,7 +82,7 @@ class LocalDashboard implements RunObserver {
       },
       trace: this.#trace,
       clock: epochSeconds,
-      cpuClock: () => this.#cpu,
+      cpuClock: once(threadCpuClock),
       status: () => ({
         ...this.#status(),
         ...progressOf(this.#trace.totals, Array.from(this.#runningTasks(), prefixOfTask)),
@@ -104,7 +104,6 @@ class LocalDashboard implements RunObserver {
       this.#event({ time: epochSeconds(), worker: -1, topic, text }),
     );
     if (link === undefined) return;
-    this.#cpu = await threadCpuClock().catch(() => undefined);
   }
 
   #status(): Omit<ClusterStatus, 'progress' | 'graphStart'> {

@@ -22,17 +22,17 @@ declare global {
   }
 }
 
+type Require = { <N extends keyof Packages>(name: N): Packages[N]; resolve(name: keyof Packages): string };
+
 /**
  * The part of Node's `process` that this file needs. Folders without Node's types may import this file; in a browser
  * only the call fails.
  */
 declare const process: {
-  getBuiltinModule(name: 'node:module'): {
-    createRequire(url: string): <N extends keyof Packages>(name: N) => Packages[N];
-  };
+  getBuiltinModule(name: 'node:module'): { createRequire(url: string): Require };
 };
 
-let require: (<N extends keyof Packages>(name: N) => Packages[N]) | undefined;
+let ownRequire: Require | undefined;
 
 /**
  * Returns the CommonJS build of a package. The first call loads it. An `import` of the same package would load its other
@@ -41,9 +41,22 @@ let require: (<N extends keyof Packages>(name: N) => Packages[N]) | undefined;
  * @throws LongpoleError ERR_LONGPOLE_INSTALLATION if the package is missing, or the error of the package
  */
 export function loadPackage<N extends keyof Packages>(name: N): Packages[N] {
-  require ??= process.getBuiltinModule('node:module').createRequire(import.meta.url);
+  return found(name, (require) => require(name));
+}
+
+/**
+ * Checks that a package is installed, without loading it.
+ *
+ * @throws LongpoleError ERR_LONGPOLE_INSTALLATION if the package is missing
+ */
+export function checkPackage(name: keyof Packages): void {
+  found(name, (require) => require.resolve(name));
+}
+
+function found<T>(name: string, use: (require: Require) => T): T {
+  ownRequire ??= process.getBuiltinModule('node:module').createRequire(import.meta.url);
   try {
-    return require(name);
+    return use(ownRequire);
   } catch (cause) {
     if (!isError(cause) || !('code' in cause) || cause.code !== 'MODULE_NOT_FOUND') throw cause;
     throw new LongpoleError(

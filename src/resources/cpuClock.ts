@@ -16,10 +16,6 @@ export class CpuClock {
   );
   readonly #time = new BigInt64Array(2);
 
-  constructor() {
-    if (process.platform !== 'linux') return;
-  }
-
   /** Returns the CPU seconds of a process with all its threads; NaN if unknown. */
   process(pid: number): number {
     const seconds = this.#seconds(clockOf(pid, OF_PROCESS));

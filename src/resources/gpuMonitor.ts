@@ -1,6 +1,8 @@
 // Observes GPUs with NVIDIA's own tool. While a watch is open, one child process prints a line per GPU every 100 ms.
 // Without the tool or a driver there are no figures. A child that dies is restarted.
 import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { epochSeconds } from './clock.js';
 
 export interface GpuUsage {
@@ -55,9 +57,9 @@ export class GpuMonitor {
     this.#pause = pause;
   }
 
-  /** Starts the child. */
+  /** Starts the child, if the program exists. */
   start(): void {
-    if (this.#running) return;
+    if (this.#running || !exists(this.#command)) return;
     this.#running = true;
     this.#failures = 0;
     this.#spawn();
@@ -109,4 +111,12 @@ export class GpuMonitor {
     const pause = this.#pause * 2 ** (this.#failures - 1);
     this.#restart = setTimeout(() => this.#spawn(), pause * 1000);
   }
+}
+
+/** Returns whether a program exists. To try its start costs 5 ms of CPU. Windows also finds other names, so there it is tried. */
+function exists(command: string): boolean {
+  if (process.platform === 'win32') return true;
+  if (command.includes('/')) return existsSync(command);
+  const { PATH = '' } = process.env;
+  return PATH.split(delimiter).some((folder) => existsSync(join(folder, command)));
 }

@@ -1,4 +1,6 @@
 // Calls libraries of the system without a compiler. On platforms without a binary of koffi there are none.
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import type * as koffi from 'koffi';
 import { loadPackage } from '../base/packages.js';
 import { enterNative, leaveNative } from './nativeGuard.js';
@@ -6,12 +8,33 @@ import { enterNative, leaveNative } from './nativeGuard.js';
 export type Koffi = typeof koffi;
 export type NativeLibrary = koffi.LibraryHandle;
 
+const require = createRequire(import.meta.url);
+
 function loadKoffi(): Koffi | undefined {
   try {
-    return loadPackage('koffi');
+    return koffiBinary() ?? loadPackage('koffi');
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Returns the addon inside koffi, without koffi's JavaScript, which finds this file and adds deprecated functions. An isolate
+ * needs 1 ms of CPU for the addon, and 7 for both. Undefined if the file is elsewhere or is for another C library.
+ */
+function koffiBinary(): Koffi | undefined {
+  const { platform, arch } = process;
+  try {
+    const found = createRequire(require.resolve('koffi')).resolve(`@koromix/koffi-${platform}-${arch}`);
+    const addon: unknown = require(join(dirname(found), `${platform}_${arch}`, 'koffi.node'));
+    return isKoffi(addon) ? addon : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isKoffi(addon: unknown): addon is Koffi {
+  return typeof addon === 'object' && addon !== null && 'load' in addon && typeof addon.load === 'function';
 }
 
 /**

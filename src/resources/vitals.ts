@@ -41,16 +41,21 @@ export class Vitals {
   readonly #cells: Float64Array;
   readonly #observer: PerformanceObserver;
   readonly #timer: NodeJS.Timeout;
-  /** Returns the CPU seconds of this thread; undefined if unknown. */
-  #cpuClock: (() => number) | undefined;
+  readonly #cpuClock: (() => number) | undefined;
   /** Values at the last update: of the event loop in ms, of the CPU in seconds. */
   #before = { active: 0, idle: 0, cpu: Number.NaN };
   #refreshed = 0;
   #due = epochSeconds() + VITALS_INTERVAL;
 
-  /** Starts writing. Does not keep the process alive. */
-  constructor(cells: Float64Array) {
+  /**
+   * Starts writing. Does not keep the process alive.
+   *
+   * @param cpuClock CPU seconds of this thread. It makes the event loop's idle time exact, even while a profiler
+   * interrupts its waits.
+   */
+  constructor(cells: Float64Array, cpuClock?: () => number) {
     this.#cells = cells;
+    this.#cpuClock = cpuClock;
     this.#observer = new PerformanceObserver((list) => {
       for (const entry of list.getEntries()) cells[VITALS_GC]! += entry.duration / 1000;
     });
@@ -59,11 +64,6 @@ export class Vitals {
     this.#turn();
     this.#timer = setInterval(() => this.#turn(), VITALS_INTERVAL * 1000);
     this.#timer.unref();
-  }
-
-  /** Makes the event loop's idle time exact, even while a profiler interrupts its waits. */
-  useCpuClock(clock: () => number): void {
-    this.#cpuClock = clock;
   }
 
   /** Updates the figures. `now` is in seconds; Infinity forces an update. */

@@ -1,6 +1,6 @@
 // Creates the parts of a cluster. This module imports more than half of the package, so it is loaded when a cluster
 // starts. Modules that only define tasks, which workers import, do not load it.
-import { loadPackage } from '../../base/packages.js';
+import { checkPackage } from '../../base/packages.js';
 import { ClusterEngine, type ClusterEngineOptions } from '../../engine/cluster/clusterEngine.js';
 import { ClusterResources } from '../../engine/cluster/clusterResources.js';
 import type { ClusterStores } from '../../engine/cluster/clusterStores.js';
@@ -49,7 +49,7 @@ export interface ClusterParts {
 /** @throws LongpoleError ERR_LONGPOLE_LOCAL_DIRECTORY */
 export function makeClusterParts(options: PartsOptions): ClusterParts {
   // Spilling and transfers need this package later. An installation that lacks it fails here, at the start.
-  loadPackage('lz4-napi');
+  checkPackage('lz4-napi');
   const { threads, allowedFailures, concurrentTasks, settings, localDirectory, record, remote, open } =
     options;
   const runsPython = remote !== undefined;

@@ -1,11 +1,12 @@
 // A cluster as the source of a dashboard: the present state of its workers, its live trace, its figures for Prometheus.
 import { SchedulerLoad } from '../../engine/metrics/schedulerLoad.js';
 import { PROCESSING, STATE_NAMES } from '../../engine/scheduler/taskStates.js';
-import { type ThreadCpuClock, threadCpuClock } from '../../engine/worker/threadCpuClock.js';
+import { threadCpuClock } from '../../engine/worker/threadCpuClock.js';
 import type { RunningRow } from '../../protocol/viewRows.js';
 import type { ClusterStatus, LiveSource } from '../../server/source.js';
 import { progressOf } from '../../server/sums.js';
 import type { LiveTrace } from '../../trace/live/liveTrace.js';
+import { once } from '../../trace/once.js';
 import { clusterWorkerRow, idOf, prefixOfTask, RunningTasks, type TaskOf } from '../statusRows.js';
 import { clusterFigures } from './clusterFigures.js';
 import type { ObservedCluster } from './observedCluster.js';
@@ -18,7 +19,6 @@ export function dashboardSource(
   const { engine } = cluster;
   const running = new RunningTasks(engine.clock);
   const load = new SchedulerLoad();
-  const cpu = new LazyCpuClock();
   const source: LiveSource = {
     kind: 'live',
     title: `LocalCluster on ${engine.host}, process ${process.pid}`,
@@ -30,33 +30,14 @@ export function dashboardSource(
     },
     trace,
     clock: engine.clock,
-    cpuClock: () => cpu.read,
+    // Most dashboards are never opened.
+    cpuClock: once(threadCpuClock),
     status: () => clusterStatus(cluster, running, trace),
     processing: () => new Set(Array.from(processingTasks(cluster), idOf)),
     isComputing: () => engine.scheduler.state.counts[PROCESSING]! > 0,
     figures: () => clusterFigures(cluster, trace.totals, load),
   };
   return { source, close: () => load.close() };
-}
-
-/** Loads the clock at the first access, because most dashboards are never opened. */
-class LazyCpuClock {
-  #read: ThreadCpuClock | undefined;
-  #isLoading = false;
-
-  get read(): ThreadCpuClock | undefined {
-    if (!this.#isLoading) {
-      this.#isLoading = true;
-      threadCpuClock().then(
-        (clock) => {
-          this.#read = clock;
-        },
-        // Without this clock, wall time is used.
-        () => undefined,
-      );
-    }
-    return this.#read;
-  }
 }
 
 function clusterStatus(

@@ -4,37 +4,21 @@ import type { IsolateMeasures } from '../../protocol/isolateMessages.js';
 import type { TaskKinds } from '../../protocol/taskKinds.js';
 import type { TaskRun } from '../../protocol/taskRun.js';
 import { MetricLedger } from '../metrics/metricLedger.js';
-import { within } from '../within.js';
 import type { TaskMeter } from './taskMeter.js';
 import { type Outcome, type TaskKind, TaskMetering } from './taskMetering.js';
-import { type ThreadCpuClock, threadCpuClock } from './threadCpuClock.js';
+import type { ThreadCpuClock } from './threadCpuClock.js';
 
 /** Seconds between reports of a busy isolate. An idle one reports at once. */
 const SEND_SECONDS = 0.5;
-/** Milliseconds that tasks wait for the CPU clock. Loading it takes 10 to 50; without it they are measured less exactly. */
-const LOADING_MS = 5000;
 
 export class IsolateMetrics {
   readonly #ledger = new MetricLedger();
   readonly #metering: TaskMetering;
   #sent = 0;
-  /** Resolves when the CPU clock is loaded, does not exist, or loads for too long. Undefined afterwards. */
-  loading: Promise<void> | undefined;
 
-  /**
-   * `collected` is called when a garbage collection was counted, which Node reports some time later. `useCpuClock` is
-   * called once the CPU clock is loaded.
-   */
-  constructor(clock: () => number, collected: () => void, useCpuClock: (cpuClock: ThreadCpuClock) => void) {
-    this.#metering = new TaskMetering(this.#ledger, clock, undefined, collected);
-    const loaded = threadCpuClock().then((cpuClock) => {
-      if (cpuClock === undefined) return;
-      this.#metering.useCpuClock(cpuClock);
-      useCpuClock(cpuClock);
-    });
-    this.loading = within(LOADING_MS, loaded).then(() => {
-      this.loading = undefined;
-    });
+  /** `collected` is called when a garbage collection was counted, which Node reports some time later. */
+  constructor(clock: () => number, cpuClock: ThreadCpuClock | undefined, collected: () => void) {
+    this.#metering = new TaskMetering(this.#ledger, clock, cpuClock, collected);
   }
 
   run(run: number, kinds: TaskKinds): MeteredRun {

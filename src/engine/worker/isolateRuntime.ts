@@ -34,6 +34,7 @@ import { taskContext } from './taskContext.js';
 import { taskHook } from './taskHook.js';
 import type { TaskMeter } from './taskMeter.js';
 import type { Outcome } from './taskMetering.js';
+import { threadCpuClock } from './threadCpuClock.js';
 
 /** The isolate's connection to its host. */
 interface HostPort {
@@ -126,13 +127,9 @@ export class IsolateRuntime {
     this.#outbox = new Outbox<FromIsolate>(host.post);
     this.#mailbox = birth.mailbox;
     this.#clock = isolateClock(birth.epochOffsetMs);
-    this.#vitals = new Vitals(birth.vitals);
-    if (birth.metered)
-      this.#metrics = new IsolateMetrics(
-        this.#clock,
-        () => this.#sendMetrics(),
-        (cpuClock) => this.#vitals.useCpuClock(cpuClock),
-      );
+    const cpuClock = birth.metered ? threadCpuClock() : undefined;
+    this.#vitals = new Vitals(birth.vitals, cpuClock);
+    if (birth.metered) this.#metrics = new IsolateMetrics(this.#clock, cpuClock, () => this.#sendMetrics());
     this.#reports = new IsolateReports({
       post,
       clock: this.#clock,
@@ -198,13 +195,12 @@ export class IsolateRuntime {
     );
     this.#runs.set(message.run, run);
     const functions = loadFunctions(message.functions);
-    if (functions instanceof Promise) void functions.then(() => this.#imported(run, opened));
-    const metering = run.metered === undefined ? undefined : this.#metrics?.loading;
-    if (!(functions instanceof Promise) && metering === undefined) {
+    if (!(functions instanceof Promise)) {
       run.setFunctions(functions);
       return;
     }
-    run.ready = Promise.all([functions, metering]).then(([loaded]) => {
+    run.ready = functions.then((loaded) => {
+      this.#imported(run, opened);
       run.setFunctions(loaded);
       run.ready = undefined;
     });

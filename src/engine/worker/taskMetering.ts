@@ -67,7 +67,7 @@ export class TaskMetering implements ThreadTimes {
   readonly #shares = new SecededShares(this);
   readonly #ledger: MetricLedger;
   readonly #clock: () => number;
-  #cpuClock: ThreadCpuClock | undefined;
+  readonly #cpuClock: ThreadCpuClock | undefined;
   readonly #kinds = new Map<string, Kind>();
   #byNumber: Kind[] = [];
   /** Kinds of the tasks by time, for garbage collections, which Node reports afterwards. */
@@ -115,14 +115,6 @@ export class TaskMetering implements ThreadTimes {
       collected();
     });
     this.#gc.observe({ entryTypes: ['gc'] });
-  }
-
-  /** Sets the CPU clock, which takes a while to load. */
-  useCpuClock(cpuClock: ThreadCpuClock): void {
-    this.flush();
-    this.#cpuClock = cpuClock;
-    // Its CPU time counts from now, not from the start of the thread.
-    if (this.#windowOpen) this.#openWindow(this.#clock());
   }
 
   /** Returns the kind for tasks of this prefix and span, for `begin` and `end`. */

@@ -1,6 +1,6 @@
 // The CPU time of this thread. The system's clock is exact to a microsecond; Node's has steps of milliseconds.
 
-import { enterNative, leaveNative } from '../../resources/nativeGuard.js';
+import { openLibrary } from '../../resources/nativeLibrary.js';
 
 /** Returns the seconds of CPU time that this thread has used. */
 export type ThreadCpuClock = () => number;
@@ -14,32 +14,26 @@ const CLOCK_THREAD_CPUTIME_ID: Partial<Record<NodeJS.Platform, number>> = {
 
 /**
  * Returns the best available clock: the system's through koffi (0.6 µs a reading), else Node's from 22 on (0.4 µs, in
- * steps of milliseconds, so only sums are right), else undefined. Loading koffi takes ~10 ms.
+ * steps of milliseconds, so only sums are right), else undefined. Loading koffi takes 1 ms.
  */
-export async function threadCpuClock(): Promise<ThreadCpuClock | undefined> {
-  return (await systemClock()) ?? nodeClock();
+export function threadCpuClock(): ThreadCpuClock | undefined {
+  return systemClock() ?? nodeClock();
 }
 
-async function systemClock(): Promise<ThreadCpuClock | undefined> {
+function systemClock(): ThreadCpuClock | undefined {
   const id = CLOCK_THREAD_CPUTIME_ID[process.platform];
   if (id === undefined) return undefined;
-  if (!enterNative()) return undefined;
-  try {
-    const { default: koffi } = await import('koffi');
-    // An array instead of a struct halves the cost.
-    const gettime = koffi.load(null).func('clock_gettime', 'int', ['int', 'int64_t *']);
-    const time = new BigInt64Array(2);
-    const read: ThreadCpuClock = () => {
-      gettime(id, time);
-      return Number(time[0]) + Number(time[1]) / 1e9;
-    };
-    return gettime(id, time) === 0 ? read : undefined;
-  } catch {
-    // There is no binary for this platform, or native addons are forbidden (`--no-addons`).
-    return undefined;
-  } finally {
-    leaveNative();
-  }
+  // An array instead of a struct halves the cost.
+  const gettime = openLibrary([null], (library) =>
+    library.func('clock_gettime', 'int', ['int', 'int64_t *']),
+  );
+  if (gettime === undefined) return undefined;
+  const time = new BigInt64Array(2);
+  const read: ThreadCpuClock = () => {
+    gettime(id, time);
+    return Number(time[0]) + Number(time[1]) / 1e9;
+  };
+  return gettime(id, time) === 0 ? read : undefined;
 }
 
 function nodeClock(): ThreadCpuClock | undefined {
