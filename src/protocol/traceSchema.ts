@@ -31,6 +31,8 @@ export const SCHEDULER_CORE_TIME = 'scheduler_core_time';
 export const SCHEDULER_CORE_WAIT = 'scheduler_core_wait';
 /** Figure of the host: CPU seconds of the ended child processes of the processes that run tasks, since the start of these. */
 export const CHILDREN_CPU = 'children_cpu';
+/** Figure of each isolate: seconds of garbage collections since its start. */
+export const GC_TIME = 'gc_time';
 
 const TIME = { kind: 'float', unit: 'time' } as const;
 const SECONDS = { kind: 'float', unit: 'seconds' } as const;

@@ -141,6 +141,7 @@ describe('UsageSampler', () => {
     const [sample] = sampler.sample(100.1, [worker]);
     assert.ok(Math.abs(sample!.cpu - 90) < 1e-6);
     assert.deepEqual([sample?.heap, sample?.external, sample?.eventLoopDelay], [3e6, 2e6, 0.004]);
+    assert.equal(sample?.figures?.get('gc_time'), 0);
     assert.equal(sample?.figures?.get('event_loop_utilization'), 25);
     const [late] = sampler.sample(105.2, [worker]);
     assert.ok(Math.abs(late!.eventLoopDelay - 5) < 1e-9, 'silent for 5.1 s, of which 0.1 s were due');

@@ -6,13 +6,14 @@ import {
   VITALS_ACTIVE,
   VITALS_DELAY,
   VITALS_EXTERNAL,
+  VITALS_GC,
   VITALS_HEAP,
   VITALS_IDLE,
   VITALS_INTERVAL,
   VITALS_THREAD,
   VITALS_TURNED,
 } from '../protocol/isolateMessages.js';
-import { CHILDREN_CPU, SCHEDULER_CORE_TIME, SCHEDULER_CORE_WAIT } from '../protocol/traceSchema.js';
+import { CHILDREN_CPU, GC_TIME, SCHEDULER_CORE_TIME, SCHEDULER_CORE_WAIT } from '../protocol/traceSchema.js';
 import type { GpuUsage } from './gpuMonitor.js';
 import type { HostCounters } from './hostCounters.js';
 import type { CoreTimes, ProcessCounters } from './processCounters.js';
@@ -164,6 +165,7 @@ export class UsageSampler {
     const share = active + idle > 0 ? active / (active + idle) : late ? 1 : known;
     this.#shares.set(worker, share);
     figures.set('event_loop_utilization', 100 * share);
+    figures.set(GC_TIME, vitals[VITALS_GC]!);
     const isolate = {
       heap: vitals[VITALS_HEAP]!,
       external: vitals[VITALS_EXTERNAL]!,

@@ -1,5 +1,6 @@
 import { countText, percentText, secondsText } from '../../base/words.js';
 import { ACTIONS } from '../../protocol/clusterObserver.js';
+import { GC_TIME } from '../../protocol/traceSchema.js';
 import type { Trace } from '../../trace/trace.js';
 import { firstFrom, lanesOf } from '../lanes.js';
 import type { Facts, Rule } from './finding.js';
@@ -12,7 +13,9 @@ const MIN_SHARE = 0.15;
  * Garbage collection took at least 15 % of the time of tasks. The cost is this time, divided by the mean concurrency.
  */
 export const garbageCollection: Rule = (facts) => {
-  const total = Math.max(gcWhileTasksRan(facts), metricSeconds(facts.trace, 'gc').total);
+  const measured = Math.max(gcWhileTasksRan(facts), metricSeconds(facts.trace, 'gc').total);
+  // Local schedulers do not measure their tasks.
+  const total = measured > 0 ? measured : gcOfWorkers(facts);
   const share = total / facts.work;
   if (!(share >= MIN_SHARE)) return undefined;
   const { byPrefix } = metricSeconds(facts.trace, 'gc');
@@ -33,6 +36,18 @@ export const garbageCollection: Rule = (facts) => {
       'Create fewer short-lived objects: use typed arrays instead of arrays of objects, and reuse buffers. Or give isolates a larger heap.',
   };
 };
+
+/** Returns the seconds of collections that the samples of the workers show. The last ones before the end of the run may lack. */
+function gcOfWorkers({ trace }: Facts): number {
+  const { length, worker, figures } = trace.resources;
+  const seconds = figures.get(GC_TIME);
+  if (seconds === undefined) return 0;
+  const latest = new Map<number, number>();
+  for (let row = 0; row < length; row++)
+    if (worker[row]! >= 0 && seconds[row]! > (latest.get(worker[row]!) ?? 0))
+      latest.set(worker[row]!, seconds[row]!);
+  return [...latest.values()].reduce((sum, of) => sum + of, 0);
+}
 
 /** Returns the seconds of collections during tasks. Collections on an idle or starting worker delay no task. */
 function gcWhileTasksRan({ trace }: Facts): number {

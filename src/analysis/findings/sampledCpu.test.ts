@@ -42,6 +42,18 @@ function percentOf(tasks: readonly SyntheticTask[], of: (key: string) => number)
 const found = (spec: SyntheticSpec): readonly Finding[] => findings(syntheticTrace(spec));
 
 describe('findings without metrics of tasks', () => {
+  it('garbage collection is found by the samples of the workers', () => {
+    const collected = (share: number): Finding | undefined => {
+      const resources = sampled(() => 100).map(({ figures, ...sample }) => ({
+        ...sample,
+        figures: { ...figures, gc_time: share * sample.time },
+      }));
+      return found({ tasks: balanced(), resources }).find(({ code }) => code === 'garbage-collection');
+    };
+    assert.match(collected(0.5)?.title ?? '', /^Garbage collection takes \d\d % of the time of tasks$/);
+    assert.equal(collected(0.05), undefined);
+  });
+
   it('tasks that wait are found by the CPU time of their threads', () => {
     const [first, ...others] = found({ tasks: balanced(), resources: sampled(() => 3) });
     assert.deepEqual([first?.code, others.length], ['synchronous-io', 0]);
