@@ -178,7 +178,8 @@ function startFile(id, context) {
   if (starts.length === 0 && !COMMANDS.every(loads)) return null;
   if (starts.length === 0) return loads(CLUSTER) ? 'cluster-commands-modules' : 'commands-modules';
   // Each program that starts isolates loads nearly all of these modules.
-  if (loads(ISOLATE) && starts.length > 1) return 'programs-isolates-modules';
+  if (loads(ISOLATE) && (starts.length > 1 || loads(CLUSTER) || loads(WORKER)))
+    return 'programs-isolates-modules';
   // Few files of programs are split for workers, because every file costs all of its starts.
   const isOfWorker = loads(WORKER) && !loads(ISOLATE);
   const names = (isOfWorker && loads(PROGRAM) ? [PROGRAM] : starts).map(nameOf);
