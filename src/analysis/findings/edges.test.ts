@@ -97,6 +97,23 @@ describe('tasks that queue at a worker', () => {
       /^'w0' computed for 18 s on each of its 2 threads; an even share is 11 s\./,
     );
   });
+
+  it('are found if the other workers ran no task at all', () => {
+    const bound = (started: number, stopped: number): Finding | undefined =>
+      found(
+        {
+          ...busy([18], []),
+          workers: ['w0', 'w1', 'w2'].map((name) => (name === 'w0' ? { name } : { name, started, stopped })),
+        },
+        'worker-skew',
+      );
+    const finding = bound(0, 18);
+    assert.ok(Math.abs((finding?.seconds ?? 0) - 12) < 0.7, String(finding?.seconds));
+    assert.match(finding?.evidence.text ?? '', /an even share is 6 s\. .* 2 workers ran no task\.$/);
+    // The other workers joined when the tasks had nearly ended, or had left when the tasks began.
+    assert.equal(bound(17.5, 18), undefined);
+    assert.equal(bound(-2, -1), undefined);
+  });
 });
 
 describe('tasks of all prefixes that wait for a core', () => {
