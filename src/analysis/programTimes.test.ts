@@ -6,11 +6,15 @@ import { findings } from './findings/findings.js';
 import { programTimes } from './programTimes.js';
 
 /** A program whose tasks run from 0 to 4 s on two workers. */
-function recorded(begin: number, end: number | undefined) {
+function recorded(begin: number, end: number | undefined, fetched?: { start: number; stop: number }) {
   const events = [{ time: begin, topic: 'program-started', text: '' }];
   if (end !== undefined) events.push({ time: end, topic: 'program-ended', text: '' });
   const tasks = ['w0', 'w1'].map((worker) => ({ key: `step-${worker}`, worker, started: 0, stopped: 4 }));
-  return syntheticTrace({ tasks, events });
+  const transfers =
+    fetched === undefined
+      ? []
+      : [{ ...fetched, worker: 'w0', what: 'gather' as const, direction: 'outgoing' as const, nbytes: 8e8 }];
+  return syntheticTrace({ tasks, events, transfers });
 }
 
 describe('a program', () => {
@@ -37,6 +41,18 @@ describe('a program', () => {
     assert.equal(first?.seconds, 10);
     assert.deepEqual(others, findings(recorded(-3, 4)));
     assert.match(findings(recorded(-30, 14))[0]?.title ?? '', /^The program ran for 30 s before its first/);
+  });
+
+  it('that fetches results after its last task is advised to fetch less, not to do this in tasks', () => {
+    const [first] = findings(recorded(-3, 14, { start: 4, stop: 12 }));
+    assert.deepEqual([first?.code, first?.seconds], ['outside-computations', 10]);
+    assert.equal(
+      first?.title,
+      'The program fetched 800 MB of results for 8 s after its last task, and its computations took 4 s',
+    );
+    assert.match(first?.advice ?? '', /^Fetch less: /);
+    const [short] = findings(recorded(-3, 14, { start: 4, stop: 6 }));
+    assert.match(short?.title ?? '', /^The program ran for 10 s after its last result/);
   });
 
   it('that starts slowly or closes slowly does not', () => {

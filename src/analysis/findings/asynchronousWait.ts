@@ -4,6 +4,7 @@ import { coreUseOf, MIN_OTHERS } from '../coreUse.js';
 import { readiness } from '../simulation/conditions.js';
 import type { Facts, Finding, Rule } from './finding.js';
 import { cpuByPrefix, type PrefixCpu, shareOfTime } from './noncpu.js';
+import { idleShareOfSlotWaits } from './slotWaits.js';
 import { delaySeconds } from './synchronousIo.js';
 
 /** Smallest share of the time of a prefix's tasks, without waits for a core, in which they await promises. */
@@ -116,7 +117,7 @@ function busyCores({ trace }: Facts, rows: Int32Array): BusyCores | undefined {
 
 /**
  * Tasks overlap (`concurrentTasks`), and ready tasks wait for a slot of their worker while its thread is idle. The cost is
- * the part of the critical path that waits for slots.
+ * the part of the critical path that waits for slots of idle threads.
  */
 function fullSlots(facts: Facts): Finding | undefined {
   const { path, trace } = facts;
@@ -127,7 +128,8 @@ function fullSlots(facts: Facts): Finding | undefined {
   }));
   const [worst] = waits.sort((a, b) => b.seconds - a.seconds);
   // The path awaits some of these tasks itself.
-  const seconds = waits.reduce((sum, wait) => sum + wait.seconds, 0) - facts.onPath('awaiting');
+  const waited = waits.reduce((sum, wait) => sum + wait.seconds, 0) - facts.onPath('awaiting');
+  const seconds = waited > 0 ? waited * idleShareOfSlotWaits(facts) : 0;
   if (worst === undefined || !(seconds > 0)) return undefined;
   return {
     code: 'asynchronous-wait',

@@ -54,7 +54,8 @@ export function programTime(facts: Facts): ProgramTime {
   const rows = new Set<number>();
   const all: Span[] = [];
   let [seconds, coreWait, parts] = [0, 0, 0];
-  for (let part = 0; part < length; part++) {
+  // No submission follows the last part.
+  for (let part = 0; part + 1 < length; part++) {
     const from = Math.max(start[part]!, facts.firstStart);
     if (kind[part] !== number || !(stop[part]! > from)) continue;
     const gaps = gapsBetween(from, stop[part]!, moving);
@@ -64,7 +65,7 @@ export function programTime(facts: Facts): ProgramTime {
     all.push(...gaps);
     for (const gap of gaps) coreWait += waits.take(gap.start, gap.stop);
     parts++;
-    if (part + 1 < length && row[part + 1]! >= 0) rows.add(row[part + 1]!);
+    if (row[part + 1]! >= 0) rows.add(row[part + 1]!);
   }
   const longpole = sampledSeconds(facts.trace, all)?.longpole ?? 0;
   return { seconds, coreWait, longpole: Math.min(longpole, seconds - coreWait), parts, rows };

@@ -5,7 +5,7 @@ import { type SyntheticSpec, syntheticTrace } from '../../trace/syntheticTrace.t
 import { timeByAction } from '../timeByAction.js';
 import type { Finding, FindingCode } from './finding.js';
 import { findings } from './findings.js';
-import { cpu } from './workloads.test.support.js';
+import { cpu, withSlowWorker } from './workloads.test.support.js';
 
 /** 40 tasks of a second on four workers, without a gap. */
 const even = () =>
@@ -95,6 +95,42 @@ describe('tasks that queue at a worker', () => {
     assert.match(
       finding?.evidence.text ?? '',
       /^'w0' computed for 18 s on each of its 2 threads; an even share is 11 s\./,
+    );
+  });
+
+  it('are found if the other workers ran no task at all', () => {
+    const bound = (started: number, stopped: number): Finding | undefined =>
+      found(
+        {
+          ...busy([18], []),
+          workers: ['w0', 'w1', 'w2'].map((name) => (name === 'w0' ? { name } : { name, started, stopped })),
+        },
+        'worker-skew',
+      );
+    const finding = bound(0, 18);
+    assert.ok(Math.abs((finding?.seconds ?? 0) - 12) < 0.7, String(finding?.seconds));
+    assert.match(finding?.evidence.text ?? '', /an even share is 6 s\. .* 2 workers ran no task\.$/);
+    // The other workers joined when the tasks had nearly ended, or had left when the tasks began.
+    assert.equal(bound(17.5, 18), undefined);
+    assert.equal(bound(-2, -1), undefined);
+  });
+});
+
+describe('tasks that take longer on one worker', () => {
+  it('are no finding if they wait there for a core, or if many tasks of other workers take as long', () => {
+    const { tasks = [] } = withSlowWorker(3);
+    const slow = (change: (task: (typeof tasks)[number]) => object) =>
+      found({ tasks: tasks.map((task) => ({ ...task, ...change(task) })) }, 'slow-worker');
+    assert.ok(Math.abs((slow(() => ({}))?.seconds ?? 0) - 24 / 3) < 0.5);
+    assert.equal(
+      slow(({ worker }) => ({ coreWait: worker === 'w0' ? 2 : 0 })),
+      undefined,
+    );
+    // A third of the tasks of each other worker takes 2.8 s.
+    const isLong = (key: string) => Number(key.split('-')[2]) % 3 === 0;
+    assert.equal(
+      slow(({ key, worker, started }) => (worker !== 'w0' && isLong(key) ? { stopped: started + 2.8 } : {})),
+      undefined,
     );
   });
 });

@@ -1,5 +1,6 @@
+import { firstWhere } from '../../base/lookUps.js';
 import { countText, secondsText } from '../../base/words.js';
-import type { Span } from '../spans.js';
+import { merged, type Span } from '../spans.js';
 import type { Facts, Rule } from './finding.js';
 import { coreWaitText, isCause } from './ownThread.js';
 import { MIN_DELAY, schedulerWaits } from './schedulerThread.js';
@@ -13,7 +14,7 @@ export const eventLoopStarvation: Rule = (facts) => {
   const { waits, blocked } = schedulerWaits(facts);
   const { seconds, computed } = starvedSeconds(facts);
   if (!isCause(facts, computed, seconds - computed)) return undefined;
-  const worst = blocked.reduce((most, { delay }) => Math.max(most, delay), 0);
+  const worst = longestSilence(facts, blocked);
   return {
     code: 'event-loop-starvation',
     title: `The scheduler did not answer for up to ${secondsText(worst)}, because its event loop was blocked`,
@@ -29,6 +30,29 @@ export const eventLoopStarvation: Rule = (facts) => {
       "Move the program's computations (parsing, sorting, synchronous I/O) into tasks, or run the scheduler in another process.",
   };
 };
+
+/**
+ * Returns the longest time in which the scheduler neither sent a task nor received a report while its event loop was
+ * blocked. A program that computes whenever a message arrives delays timers for much longer than messages.
+ */
+function longestSilence({ trace }: Facts, blocked: readonly Span[]): number {
+  const { dispatched, acknowledged, length } = trace.tasks;
+  const answers = new Float64Array(2 * length);
+  answers.set(dispatched);
+  answers.set(acknowledged, length);
+  answers.sort();
+  let longest = 0;
+  for (const { start, stop } of merged(blocked)) {
+    let last = start;
+    let next = firstWhere(0, answers.length, (at) => !(answers[at]! <= start));
+    for (; answers[next]! < stop; next++) {
+      longest = Math.max(longest, answers[next]! - last);
+      last = answers[next]!;
+    }
+    longest = Math.max(longest, stop - last);
+  }
+  return longest;
+}
 
 /** Returns the times in which the event loop was blocked if the program was the cause; otherwise none. */
 export function blockedByProgram(facts: Facts): readonly Span[] {

@@ -37,6 +37,7 @@ export const FINDING_CODES = [
   'failed-attempts',
   'outside-computations',
   'lock-contention',
+  'slow-worker',
 ] as const;
 
 export type FindingCode = (typeof FINDING_CODES)[number];

@@ -35,6 +35,7 @@ import {
   thinking,
   waitingForCores,
   withCpuSamples,
+  withSlowWorker,
   withStraggler,
 } from './workloads.test.support.js';
 
@@ -109,6 +110,7 @@ const TABLE: readonly Row[] = [
     comesClose: { tasks: waitingForCores(0.05), metrics: cpu({ fit: [20, 20] }) ?? [] },
   },
   { code: 'lock-contention', provokes: contending(5), comesClose: contending(0.2) },
+  { code: 'slow-worker', provokes: withSlowWorker(3), comesClose: withSlowWorker(1.8) },
   { code: 'lost-work', provokes: losing(false), comesClose: losing(true) },
   {
     code: 'worker-bound',

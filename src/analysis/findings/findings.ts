@@ -21,6 +21,7 @@ import { schedulerBound } from './schedulerBound.js';
 import { serializationBound } from './serializationBound.js';
 import { serialStretch } from './serialStretch.js';
 import { serialTail } from './serialTail.js';
+import { slowWorker } from './slowWorker.js';
 import { spillBound } from './spillBound.js';
 import { stragglerTasks } from './stragglerTasks.js';
 import { synchronousIo } from './synchronousIo.js';
@@ -52,11 +53,12 @@ export const RULES: readonly Rule[] = [
   lostWork,
   failedAttempts,
   lockContention,
+  slowWorker,
 ];
 
 /** Findings that are left out if one of the listed findings, which explains the same time, was made. */
 const EXPLAINED_BY: Partial<Record<FindingCode, readonly FindingCode[]>> = {
-  'serial-tail': ['worker-skew'],
+  'serial-tail': ['worker-skew', 'slow-worker'],
   // Both report waits for the disk.
   'spill-bound': ['memory-bound'],
   'lack-of-parallelism': ['serial-tail', 'serial-stretch', 'stragglers', 'lock-contention'],

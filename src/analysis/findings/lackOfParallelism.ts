@@ -1,4 +1,5 @@
 import { percentText, secondsText } from '../../base/words.js';
+import { coreUseOf } from '../coreUse.js';
 import { lockedSeconds } from '../leaseWaits.js';
 import { longestChain } from '../path/longestChain.js';
 import { programTime } from './clientBound.js';
@@ -21,7 +22,11 @@ const MIN_AWAITED = 0.5;
  * same work, divided evenly among the threads, would have been shorter.
  */
 export const lackOfParallelism: Rule = (facts) => {
-  const { work, workers, active, path } = facts;
+  const { work, active, path } = facts;
+  // A local scheduler starts a second thread only for a second task that is ready. Until then, cores idle instead.
+  const { cores } = coreUseOf(facts.trace);
+  const isAlone = facts.workers === 1 && cores > 1;
+  const workers = isAlone ? cores : facts.workers;
   const busy = work / (workers * active);
   if (workers < 2 || !(busy < MAX_BUSY) || path.floor < MIN_CHAIN * active) return undefined;
   // More tasks would wait for the lock, too.
@@ -30,10 +35,16 @@ export const lackOfParallelism: Rule = (facts) => {
   const name = computedMost(facts);
   const chain = longestChain(facts.trace, runSeconds(facts));
   const isClient = chain < MIN_CHAIN * path.floor;
-  const enough = useful < workers ? ` ${facts.workersText(useful)} would take about as long.` : '';
+  // One thread is enough for one chain.
+  if (isAlone && !isClient) return undefined;
+  const enough = isAlone
+    ? ' Then more than one thread can run them.'
+    : useful < workers
+      ? ` ${facts.workersText(useful)} would take about as long.`
+      : '';
   return {
     code: 'lack-of-parallelism',
-    title: `${isClient ? 'The program submits tasks one after the other' : 'The graph has too few parallel tasks'}: on average, ${(work / active).toFixed(1)} of ${workers} threads are busy`,
+    title: `${isClient ? 'The program submits tasks one after the other' : 'The graph has too few parallel tasks'}: on average, ${(work / active).toFixed(1)} of ${workers} ${isAlone ? 'cores run a task' : 'threads are busy'}`,
     seconds: path.floor - beforeSubmission(facts) - work / workers - (isClient ? clientSeconds(facts) : 0),
     confidence: 'high',
     evidence: {

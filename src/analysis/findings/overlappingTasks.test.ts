@@ -30,7 +30,35 @@ const samples = (load: number): SyntheticSpec['resources'] =>
 const found = (resources: SyntheticSpec['resources']) =>
   findings(syntheticTrace({ ...overlapping, resources: resources ?? [] }));
 
+/**
+ * A worker with two slots. In each of ten rounds, two tasks leave them after 0.05 s and end 1 s later. Meanwhile they
+ * compute for `used` seconds each, and the thread has the CPU time of `percent`.
+ */
+const filling = ({ used = 0, percent = 0 }): SyntheticSpec => ({
+  tasks: Array.from({ length: 20 }, (_, i) => {
+    const started = 1.1 * Math.floor(i / 2) + (i % 2) * 0.05;
+    const seceded = started + 0.05;
+    const waited = { seceded, resumed: seceded, stopped: started + 1.05, waited: 1 - used };
+    return { key: `load-${i}`, submitted: 0, ready: 0, dispatched: started, started, ...waited };
+  }),
+  resources: Array.from({ length: 120 }, (_, i) => ({
+    time: i / 10,
+    worker: 'w0',
+    figures: { cpu: percent },
+  })),
+});
+
 describe('findings about tasks that overlap', () => {
+  it('more slots are no advice for a thread that computes, measured or according to samples', () => {
+    const costs = (work: Parameters<typeof filling>[0]): number =>
+      findings(syntheticTrace(filling(work))).find(({ code }) => code === 'asynchronous-wait')?.seconds ?? 0;
+    assert.ok(Math.abs(costs({}) / 8.6 - 1) < 0.1, String(costs({})));
+    // The cost is the time in which the thread was idle: a local scheduler records no use of it by the tasks.
+    assert.ok(Math.abs(costs({ percent: 50 }) / (costs({}) / 2) - 1) < 0.1, String(costs({ percent: 50 })));
+    assert.equal(costs({ used: 0.5 }), 0);
+    assert.equal(costs({ percent: 100 }), 0);
+  });
+
   it('time without a core is a wait for a core while other programs keep all cores busy', () => {
     const [first, ...others] = found(samples(200));
     assert.deepEqual([first?.code, others], ['cpu-oversubscription', []]);

@@ -17,7 +17,7 @@ const MIN_COVERED = 0.5;
 const MAX_ROWS = 5_000_000;
 
 /** Samples of a thread, by time. Each covers the time since the previous one; the first one covers nothing. */
-interface ThreadSamples {
+export interface ThreadSamples {
   readonly times: Float64Array;
   /** CPU seconds of the thread by sample. */
   readonly used: Float64Array;
@@ -62,8 +62,8 @@ export function sampledCpu(trace: Trace): CpuSeconds {
   return { cpu, noncpu };
 }
 
-/** Returns the samples of each worker with one thread. */
-function threadSamples({ resources, workers }: Trace): Map<number, ThreadSamples> {
+/** Returns the samples of each worker with one thread, by row of workers. */
+export function threadSamples({ resources, workers }: Trace): Map<number, ThreadSamples> {
   const percent = resources.figures.get('cpu');
   const rowsOf = new Map<number, number[]>();
   if (percent === undefined) return new Map();

@@ -68,8 +68,12 @@ export function serialFinding(
       tasks: facts.keys(rows),
       question: 'concurrency',
     },
-    advice: `Split '${name}',${rows.length > 1 ? ' combine results in a tree instead of a chain,' : ''} or start the inputs of '${name}' earlier.`,
+    advice: `Split '${name}',${rows.length > 1 ? ' combine results in a tree instead of a chain,' : ''} or start ${hasInputs(facts, rows) ? 'the inputs of ' : ''}'${name}' earlier.`,
   };
+}
+
+function hasInputs({ trace: { tasks } }: Facts, rows: readonly number[]): boolean {
+  return rows.some((row) => tasks.dependencyOffsets[row + 1]! > tasks.dependencyOffsets[row]!);
 }
 
 /**

@@ -37,3 +37,24 @@ it('the advice for a single task that computes is to split it, not to combine re
   assert.deepEqual([first?.code, others], ['lack-of-parallelism', []]);
   assert.match(first?.advice ?? '', /^Shorten the chain, .* the only task of 'consume': split it into tasks/);
 });
+
+it('a long task at the end is to be started earlier, or its inputs if it has some', () => {
+  const ending = (needs: readonly string[]) =>
+    findings(
+      syntheticTrace({
+        tasks: [
+          ...Array.from({ length: 40 }, (_, i) => ({
+            key: `short-${i}`,
+            worker: `w${i % 2}`,
+            started: Math.floor(i / 2) / 10,
+            stopped: Math.floor(i / 2) / 10 + 0.1,
+            submitted: 0,
+          })),
+          { key: 'long-0', started: 2, stopped: 5, submitted: 0, needs },
+        ],
+      }),
+    )[0];
+  assert.equal(ending([])?.code, 'serial-tail');
+  assert.equal(ending([])?.advice, "Split 'long', or start 'long' earlier.");
+  assert.equal(ending(['short-39'])?.advice, "Split 'long', or start the inputs of 'long' earlier.");
+});

@@ -94,16 +94,15 @@ interface Between {
  * in which it is copied. Returns undefined if that is recorded, or if most results are numbers or strings.
  */
 function unmeasuredCopies(facts: Facts, { mean, overhead, seconds }: Between): Finding | undefined {
-  if (facts.isDask || overhead < LONG || hasCpuMetrics(facts.trace)) return undefined;
-  const { count, type } = objects(facts);
-  if (count < MOST * facts.tasks) return undefined;
+  const copied = overhead < LONG ? undefined : unmeasuredObjects(facts);
+  if (copied === undefined) return undefined;
   return {
     code: 'serialization-bound',
     title: `${secondsText(overhead)} pass between two tasks of ${secondsText(mean)}, probably to copy their results`,
     seconds,
     confidence: 'medium',
     evidence: {
-      text: `${percentText(overhead / (overhead + mean))} of the threads' time passes between tasks. ${percentText(count / facts.tasks)} of the results are objects, most of type ${type}. Local schedulers do not measure their size, nor the time to copy them to other workers.`,
+      text: `${percentText(overhead / (overhead + mean))} of the threads' time passes between tasks. ${copied}`,
       numbers: { tasks: facts.tasks, meanSeconds: mean, overheadSeconds: overhead, workers: facts.workers },
       tasks: facts.keys(facts.lanes.spans.rows.subarray(0, 5)),
       question: 'time-by-prefix',
@@ -111,6 +110,18 @@ function unmeasuredCopies(facts: Facts, { mean, overhead, seconds }: Between): F
     advice:
       'If the results are large, return less data, or create and use them in one task. If they are small, join many tasks into one. A cluster, await connect(), measures what results cost.',
   };
+}
+
+/**
+ * Returns sentences about results that may take long to copy; undefined if the trace has the times of copies, or if most
+ * results are numbers or strings.
+ */
+export function unmeasuredObjects(facts: Facts): string | undefined {
+  if (facts.isDask || hasCpuMetrics(facts.trace)) return undefined;
+  const { count, type } = objects(facts);
+  return count < MOST * facts.tasks
+    ? undefined
+    : `${percentText(count / facts.tasks)} of the results are objects, most of type ${type}. Local schedulers do not measure their size, nor the time to copy them to other workers.`;
 }
 
 /** Returns the number of results that are objects, and the type that most of them have. */

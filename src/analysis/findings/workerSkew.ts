@@ -1,4 +1,4 @@
-import { percentText, secondsText } from '../../base/words.js';
+import { countText, percentText, secondsText } from '../../base/words.js';
 import { workerName } from '../../trace/names.js';
 import { lostWorkers, replacedWorkers, workerEnds } from '../lostWork.js';
 import { profilerSeconds } from '../profilerStarts.js';
@@ -32,6 +32,8 @@ export const workerSkew: Rule = (facts) => {
   const mean = evenSeconds(facts, all, worst, begins);
   if (most < MIN_SKEW * mean) return undefined;
   const seconds = Math.min(avoidableWait(facts, begins), most - mean);
+  const unused = unusedWorkers(facts, facts.path.start, facts.path.stop).length;
+  const without = unused > 0 ? ` ${countText(unused, 'worker')} ran no task.` : '';
   const name = worst.row < 0 ? '' : workerName(trace, worst.row);
   const onEach = worst.threads > 1 ? ` on each of its ${worst.threads} threads` : '';
   return {
@@ -40,7 +42,7 @@ export const workerSkew: Rule = (facts) => {
     seconds,
     confidence: 'medium',
     evidence: {
-      text: `'${name}' computed for ${secondsText(most)}${onEach}; an even share is ${secondsText(mean)}. Waits for busy workers take ${percentText(behindSeconds(facts) / facts.makespan)} of the critical path.`,
+      text: `'${name}' computed for ${secondsText(most)}${onEach}; an even share is ${secondsText(mean)}. Waits for busy workers take ${percentText(behindSeconds(facts) / facts.makespan)} of the critical path.${without}`,
       numbers: { busiestSeconds: most, meanSeconds: mean, workers },
       tasks: facts.pathTasks('waiting for a worker'),
       question: 'worker-balance',
@@ -214,6 +216,7 @@ function evenSeconds(
       const { threads } = one;
       return { threads, computed: Math.min(computed, threads * together), absent: stop - start - together };
     });
+  others.push(...unusedWorkers(facts, start, stop));
   others.sort((a, b) => a.absent - b.absent);
   let [seconds, threads] = [busiest.seconds, busiest.threads];
   for (const other of others) {
@@ -222,6 +225,22 @@ function evenSeconds(
     threads += other.threads;
   }
   return seconds / threads;
+}
+
+/** Returns the workers that could have shared work between two times, but ran no task at all. */
+function unusedWorkers(
+  { trace, lanes, firstStart }: Facts,
+  start: number,
+  stop: number,
+): { readonly threads: number; readonly computed: number; readonly absent: number }[] {
+  const { workers } = trace;
+  const used = new Set(lanes.worker);
+  const ends = workerEnds(trace);
+  return Array.from(workers.threads, (threads, row) => {
+    const from = Math.max(start, firstStart, workers.started[row]! || 0);
+    const to = Math.min(stop, ends[row]! || Number.POSITIVE_INFINITY);
+    return { threads: threads || 1, computed: 0, absent: stop - start - Math.max(0, to - from) };
+  }).filter(({ absent }, row) => !used.has(row) && absent < stop - start);
 }
 
 /** Returns the end of the last task of a lane. */

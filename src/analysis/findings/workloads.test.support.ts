@@ -63,6 +63,21 @@ export function shuffle(bandwidth: number): SyntheticSpec {
   return scheduled([...maps, ...reduces], { workers: 4, bandwidth });
 }
 
+/** Three workers without a pause for 36 s, on one of which each task takes `seconds`, on the others 1 s. */
+export const withSlowWorker = (seconds: number): SyntheticSpec => ({
+  tasks: ['w0', 'w1', 'w2'].flatMap((worker) => {
+    const each = worker === 'w0' ? seconds : 1;
+    return Array.from({ length: 36 / each }, (_, i) => ({
+      key: `fit-${worker}-${i}`,
+      worker,
+      started: i * each,
+      stopped: (i + 1) * each,
+      submitted: 0,
+      ready: 0,
+    }));
+  }),
+});
+
 /** Forty tasks of 1 s and one that takes `longest`, which starts last (`last`) or first. */
 export function withStraggler(longest: number, last: boolean): SyntheticSpec {
   const tasks = many(40);

@@ -1,0 +1,53 @@
+// Local runs whose results take long to reach the program's thread.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
+import { findings } from './findings.js';
+
+/** Ten tasks of 0.1 s in turn. The program's thread has the result of each `copying` seconds later, and sends the next. */
+const copied = (copying: number, resultType: string) =>
+  findings(
+    syntheticTrace({
+      // A second worker runs the next task when the report of the first is still on its way.
+      tasks: Array.from({ length: 20 }, (_, i) => {
+        const started = (0.1 + copying) * Math.floor(i / 2) + (i % 2) * 0.1;
+        const stopped = started + 0.1;
+        const times = { dispatched: i % 2 === 0 ? started : started - 0.1, started, stopped };
+        return {
+          key: `make-${i}`,
+          submitted: 0,
+          ready: 0,
+          ...times,
+          acknowledged: stopped + copying,
+          resultType,
+        };
+      }),
+    }),
+  );
+
+describe('results that the thread of the program copies', () => {
+  it('are the cause of waits for a local scheduler, if they are objects', () => {
+    const [first] = copied(0.5, 'Array');
+    assert.equal(first?.code, 'serialization-bound');
+    assert.match(first?.title ?? '', /for the program's thread, probably while it copied results$/);
+    assert.match(
+      first?.evidence.text ?? '',
+      /^The program's thread receives a result 500 ms after its task has ended\. 100 % of the results are objects/,
+    );
+    assert.equal(copied(0.5, 'number')[0]?.code, 'scheduler-bound');
+    assert.ok(!copied(0.015, 'Array').some(({ code }) => code === 'serialization-bound'));
+  });
+
+  it('are no wait for the next submission after the last task', () => {
+    const spec = (next: boolean) => ({
+      tasks: [
+        { key: 'a-0', started: 0, stopped: 2, submitted: 0 },
+        { key: 'a-1', worker: 'w1', started: 0, stopped: 1.9, acknowledged: 3, submitted: 0 },
+        ...(next ? [{ key: 'b-0', started: 4, stopped: 5, submitted: 4, computation: 2 }] : []),
+      ],
+    });
+    const isFound = (next: boolean) =>
+      findings(syntheticTrace(spec(next))).some(({ code }) => code === 'client-bound');
+    assert.deepEqual([isFound(false), isFound(true)], [false, true]);
+  });
+});

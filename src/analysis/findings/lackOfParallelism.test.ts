@@ -1,0 +1,57 @@
+// Programs whose single thread is busy, while the machine has more cores.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type SyntheticTask, syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
+import { findings } from './findings.js';
+
+/** Findings about tasks of a single thread on a machine with some cores. */
+const found = (tasks: readonly SyntheticTask[], cores: number) =>
+  findings(
+    syntheticTrace({
+      tasks,
+      resources: Array.from({ length: 100 }, (_, i) => ({
+        time: i / 10,
+        figures: { cpu: 100, host_cpu: 100, host_cores: cores },
+      })),
+    }),
+  );
+
+/** A computation of one task after the other. */
+const inTurn = Array.from(
+  { length: 10 },
+  (_, i): SyntheticTask => ({
+    key: `fit-${i}`,
+    started: i,
+    stopped: i + 1,
+    submitted: i,
+    computation: i + 1,
+  }),
+);
+
+describe('a program that needs only one thread, because it awaits each result', () => {
+  it('leaves the other cores idle', () => {
+    const [first, ...others] = found(inTurn, 2);
+    assert.deepEqual([first?.code, first?.seconds, others], ['lack-of-parallelism', 5, []]);
+    assert.equal(
+      first?.title,
+      'The program submits tasks one after the other: on average, 1.0 of 2 cores run a task',
+    );
+    assert.match(first?.advice ?? '', / Then more than one thread can run them\.$/);
+  });
+
+  it('is limited by a machine with one core', () => {
+    assert.ok(!found(inTurn, 1).some(({ code }) => code === 'lack-of-parallelism'));
+  });
+
+  it('is another problem than a thread with tasks that wait for it, or with a chain of tasks', () => {
+    for (const needs of [false, true]) {
+      const tasks = inTurn.map((task, i) => ({
+        ...task,
+        submitted: 0,
+        computation: 1,
+        ...(needs && i > 0 ? { needs: [`fit-${i - 1}`] } : {}),
+      }));
+      assert.ok(!found(tasks, 2).some(({ code }) => code === 'lack-of-parallelism'));
+    }
+  });
+});
