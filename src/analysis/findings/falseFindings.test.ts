@@ -134,6 +134,22 @@ describe('findings', () => {
     assert.match(found?.evidence.text ?? '', /had not run the function before/);
   });
 
+  it('many long tasks that take most of the time are an uneven division of the work, and no stragglers', () => {
+    // Their durations grow, like the sizes of files.
+    const spec = (long: number): SyntheticSpec =>
+      scheduled(
+        many(300, 0.01).map((task, i) =>
+          i % 15 === 7 && i < 15 * long ? { ...task, seconds: 0.5 + i / 100 } : task,
+        ),
+        { workers: 2 },
+      );
+    const [first] = findings(syntheticTrace(spec(20)));
+    assert.equal(first?.code, 'worker-bound');
+    assert.match(first.evidence.text, / 20 long tasks of 'fit' take 9\d % of its time\.$/);
+    assert.ok(!codesOf(spec(20)).includes('stragglers'));
+    assert.ok(codesOf(spec(5)).includes('stragglers'));
+  });
+
   it('a long task on the only thread is no straggler', () => {
     const spec = (workers: number): SyntheticSpec => ({
       workers: Array.from({ length: workers }, (_, index) => ({ name: `w${index}` })),

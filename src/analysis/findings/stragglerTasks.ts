@@ -1,3 +1,4 @@
+import { getOrMake, oncePer } from '../../base/lookUps.js';
 import { visibleName } from '../../base/visibleText.js';
 import { countText, secondsText } from '../../base/words.js';
 import { coreUseOf } from '../coreUse.js';
@@ -9,6 +10,8 @@ import type { Facts, Rule } from './finding.js';
 
 /** Number of keys in the text. */
 const NAMED = 3;
+/** Number of long tasks without a cause, from which they are the usual tail of their prefix if they take most of its time. */
+const MIN_TAIL = 10;
 /** Longest key in the text, in characters. */
 const MAX_KEY = 80;
 
@@ -24,8 +27,12 @@ export const stragglerTasks: Rule = (facts) => {
   const { lost, isMeasured } = coreUseOf(facts.trace);
   const isCrowded = isMeasured && lost >= CROWDED_SHARE;
   const leases = leaseSeconds(facts.trace);
+  const tails = longTails(facts);
   const found = (isCrowded ? withoutCoreWaits(all) : all).filter(
-    (one) => held.has(one.row) && !waitedForLease(facts, one, leases),
+    (one) =>
+      held.has(one.row) &&
+      !(one.why === '' && tails.has(facts.trace.tasks.prefix[one.row]!)) &&
+      !waitedForLease(facts, one, leases),
   );
   const worst = found[0];
   if (worst === undefined) return undefined;
@@ -59,6 +66,37 @@ export const stragglerTasks: Rule = (facts) => {
     advice: adviceFor(facts, found, name),
   };
 };
+
+/** The long tasks of a prefix. */
+export interface LongTail {
+  readonly tasks: number;
+  /** Share of the prefix's seconds, more than 0.5. */
+  readonly share: number;
+}
+
+/**
+ * Returns, by prefix, many long tasks without a visible cause that take most of its time, e.g. of large files: an uneven
+ * division of the work, and no tasks that went wrong.
+ */
+export const longTails = oncePer(({ trace, lanes }: Facts): ReadonlyMap<number, LongTail> => {
+  const { prefix, duration } = trace.tasks;
+  const long = new Map<number, { tasks: number; seconds: number }>();
+  for (const { row, seconds, why } of stragglersOf(trace)) {
+    if (why !== '') continue;
+    const tail = getOrMake(long, prefix[row]!, () => ({ tasks: 0, seconds: 0 }));
+    tail.tasks++;
+    tail.seconds += seconds;
+  }
+  const whole = new Map<number, number>();
+  for (const row of lanes.spans.rows) {
+    if (long.has(prefix[row]!)) whole.set(prefix[row]!, (whole.get(prefix[row]!) ?? 0) + duration[row]!);
+  }
+  const tails = Array.from(long, ([id, { tasks, seconds }]): [number, LongTail] => [
+    id,
+    { tasks, share: Math.min(1, seconds / whole.get(id)!) },
+  ]);
+  return new Map(tails.filter(([, { tasks, share }]) => tasks >= MIN_TAIL && share > 0.5));
+});
 
 /** Returns true if the task took longer mostly because it waited for a core. */
 function wasPreempted({ seconds, median, coreWait }: Straggler): boolean {

@@ -1,7 +1,8 @@
-import { percentText, secondsText } from '../../base/words.js';
+import { countText, percentText, secondsText } from '../../base/words.js';
 import { Simulator } from '../simulate.js';
 import { MAX_SIMULATED, notSimulated, speedups } from '../speedups.js';
 import type { Facts, Rule } from './finding.js';
+import { longTails } from './stragglerTasks.js';
 
 /**
  * Share of the threads' time since the first task's start spent on tasks, from which the run is limited by its threads.
@@ -21,6 +22,11 @@ export const workerBound: Rule = (facts) => {
   const more = 2 * workers;
   const [makespan, then] = makespans(facts, more);
   const faster = speedups(facts.trace).slice(0, NAMED);
+  const tails = Array.from(
+    longTails(facts),
+    ([id, { tasks, share }]) =>
+      ` ${countText(tasks, 'long task')} of '${facts.prefixName(id)}' take ${percentText(share)} of its time.`,
+  );
   const gains = faster.map(
     ({ prefix, gained }) =>
       ` If '${prefix}' were twice as fast, ${gained > 0 ? `it would take ${secondsText(gained)} less` : 'it would take as long'}.`,
@@ -31,7 +37,7 @@ export const workerBound: Rule = (facts) => {
     seconds: makespan - then,
     confidence: 'medium',
     evidence: {
-      text: `With ${facts.workersText(more)}, each on its own core, the run would take ${secondsText(then)}.${gains.join('')}`,
+      text: `With ${facts.workersText(more)}, each on its own core, the run would take ${secondsText(then)}.${gains.join('')}${tails.join('')}`,
       numbers: { busyShare: busy, workSeconds: work, workers, moreWorkers: more, moreWorkersSeconds: then },
       tasks: facts.pathTasks('compute'),
       question: 'speedups',
