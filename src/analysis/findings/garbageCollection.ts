@@ -9,6 +9,9 @@ import { metricSeconds } from './metricSeconds.js';
 /** Share of the time of tasks, from which garbage collection is a finding. */
 const MIN_SHARE = 0.15;
 
+/** Share of the threads' time spent on tasks, from which the collections of an isolate are those of its tasks. */
+const MIN_BUSY = 0.5;
+
 /**
  * Garbage collection took at least 15 % of the time of tasks. The cost is this time, divided by the mean concurrency.
  */
@@ -37,8 +40,12 @@ export const garbageCollection: Rule = (facts) => {
   };
 };
 
-/** Returns the seconds of collections that the samples of the workers show. The last ones before the end of the run may lack. */
-function gcOfWorkers({ trace }: Facts): number {
+/**
+ * Returns the seconds of collections that the samples of the workers show. The last ones before the end of the run may lack. 0
+ * if threads were idle for most of the run, because these collections may have been outside of tasks, e.g. when arguments arrived.
+ */
+function gcOfWorkers({ trace, work, workers, active }: Facts): number {
+  if (work < MIN_BUSY * workers * active) return 0;
   const { length, worker, figures } = trace.resources;
   const seconds = figures.get(GC_TIME);
   if (seconds === undefined) return 0;

@@ -52,6 +52,11 @@ describe('findings without metrics of tasks', () => {
     };
     assert.match(collected(0.5)?.title ?? '', /^Garbage collection takes \d\d % of the time of tasks$/);
     assert.equal(collected(0.05), undefined);
+    // Most collections of a thread that is mostly idle are outside of its tasks.
+    const [first] = balanced();
+    const tasks = [first!, { ...first!, key: 'fit-late', started: 9, stopped: 10 }];
+    const idle = found({ tasks, resources: [{ time: 10, worker: 'w0', figures: { gc_time: 1 } }] });
+    assert.ok(!idle.some(({ code }) => code === 'garbage-collection'));
   });
 
   it('tasks that wait are found by the CPU time of their threads', () => {
