@@ -9,6 +9,8 @@ export interface ErrorInfo {
   /** Own properties that are strings, numbers or booleans: `code`, `errno`, `path`, … */
   readonly properties: Readonly<Record<string, string | number | boolean>>;
   readonly cause?: ErrorInfo;
+  /** Elements of the property `errors`, e.g. of an AggregateError of Promise.any(), at most MAX_ERRORS. */
+  readonly errors?: readonly ErrorInfo[];
   /** The thrown value, if it was a primitive and not an Error. */
   readonly primitive?: { readonly value: Primitive };
 }
@@ -17,6 +19,8 @@ type Primitive = string | number | bigint | boolean | null | undefined;
 
 /** Deepest nesting of causes. Deeper causes are omitted. */
 const MAX_CAUSES = 8;
+/** Largest number of errors of an AggregateError. Further ones are omitted. */
+const MAX_ERRORS = 16;
 /** Longest stack or message. Longer ones are cut, so that one error cannot fill a channel. */
 const MAX_TEXT = 64 * 1024;
 
@@ -53,10 +57,25 @@ function infoOf(thrown: unknown, depth: number): ErrorInfo {
     stack: text(thrown.stack ?? ''),
     properties,
   };
-  const { cause } = thrown;
-  return cause === undefined || depth === MAX_CAUSES
-    ? info
-    : { ...info, cause: toErrorInfo(cause, depth + 1) };
+  if (depth === MAX_CAUSES) return info;
+  const { cause, errors } = thrown;
+  return {
+    ...info,
+    ...(cause === undefined ? {} : { cause: toErrorInfo(cause, depth + 1) }),
+    ...(areErrors(errors) ? { errors: firstErrors(errors, depth + 1) } : {}),
+  };
+}
+
+/** Errors of errors are omitted, so that the number of errors does not grow with each level. */
+function firstErrors(errors: readonly unknown[], depth: number): ErrorInfo[] {
+  return errors.slice(0, MAX_ERRORS).map((error) => {
+    const { errors: _, ...info } = toErrorInfo(error, depth);
+    return info;
+  });
+}
+
+function areErrors(values: unknown): values is readonly unknown[] {
+  return Array.isArray(values) && values.length > 0 && values.every(isErrorLike);
 }
 
 /** Returns whether a received value is an ErrorInfo. */
@@ -89,7 +108,7 @@ const BUILT_IN = new Map<string, ErrorConstructor>([
 ]);
 
 /**
- * Returns an Error with the remote name, message, stack, properties and causes. It has the same class if that is
+ * Returns an Error with the remote name, message, stack, properties, causes and errors. It has the same class if that is
  * known here.
  */
 export function fromErrorInfo(info: ErrorInfo): Error {
@@ -100,11 +119,18 @@ export function fromErrorInfo(info: ErrorInfo): Error {
     configurable: true,
     writable: true,
   });
+  if (info.errors !== undefined)
+    Object.defineProperty(error, 'errors', {
+      value: info.errors.map(fromErrorInfo),
+      configurable: true,
+      writable: true,
+    });
   return Object.assign(error, info.properties);
 }
 
 function newError({ name, message, properties }: ErrorInfo, options: { cause?: unknown }): Error {
   const { code, key, worker, attempts, function: fn } = properties;
+  if (name === 'AggregateError') return new AggregateError([], message, options);
   if (!isErrorCode(code)) return new (BUILT_IN.get(name) ?? Error)(message, options);
   if (typeof key !== 'string' || typeof worker !== 'string' || typeof fn !== 'string')
     return new LongpoleError(code, message, options);
@@ -118,6 +144,7 @@ interface ErrorLike {
   readonly message: unknown;
   readonly stack?: unknown;
   readonly cause?: unknown;
+  readonly errors?: unknown;
 }
 
 function isErrorLike(value: unknown): value is ErrorLike {

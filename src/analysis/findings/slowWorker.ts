@@ -5,11 +5,15 @@ import { coreUseOf } from '../coreUse.js';
 import { evenly, median, quantile } from '../statistics.js';
 import type { Facts, Rule } from './finding.js';
 
-/** Minimum number of tasks of a prefix on a worker, and on all others together. */
-const MIN_TASKS = 5;
+/** Minimum number of tasks of a prefix on a slow worker, which runs fewer tasks, and on all others together. */
+const MIN_OWN = 3;
+const MIN_OTHERS = 5;
 /** Smallest ratio of the medians. */
 const TIMES = 2;
-/** Smallest ratio of the slow worker's lower quartile to the upper quartile of the others: the durations differ clearly. */
+/**
+ * Smallest ratio of the slow worker's lower quartile to the duration that one in twenty tasks of the others exceeds. If more
+ * of these are long, the tasks differ, not the workers.
+ */
 const APART = 1.3;
 /** Number of workers per prefix that are compared with the others. */
 const COMPARED = 3;
@@ -80,15 +84,15 @@ function slowWorkers(facts: Facts, id: number, workers: ReadonlyMap<number, read
     return { worker, rows, here, own: median(here) };
   });
   const longest = all
-    .filter(({ worker, rows }) => worker >= 0 && rows.length >= MIN_TASKS)
+    .filter(({ worker, rows }) => worker >= 0 && rows.length >= MIN_OWN)
     .sort((a, b) => b.own - a.own)
     .slice(0, COMPARED);
   return longest.flatMap(({ worker, rows, here, own }) => {
     const rest = all.flatMap((other) => (other.worker === worker ? [] : other.rows));
-    if (rest.length < MIN_TASKS) return [];
+    if (rest.length < MIN_OTHERS) return [];
     const there = secondsOf(rest);
     const others = median(there);
-    if (!(own >= TIMES * others) || quantile(here, 0.25) < APART * quantile(there, 0.75)) return [];
+    if (!(own >= TIMES * others) || quantile(here, 0.25) < APART * quantile(there, 0.95)) return [];
     const lost = rows.reduce((sum, row) => sum + Math.max(0, aloneSeconds(row) - others), 0);
     return [{ prefix: facts.prefixName(id), worker, rows, own, others, elsewhere: rest.length, lost }];
   });

@@ -17,9 +17,13 @@ export function thrownByTask(thrown: unknown, argumentsOf: () => readonly unknow
 }
 
 function withTaskStacks(info: ErrorInfo): ErrorInfo {
-  const { cause } = info;
-  const stack = taskStack(info.stack);
-  return cause === undefined ? { ...info, stack } : { ...info, stack, cause: withTaskStacks(cause) };
+  const { cause, errors } = info;
+  return {
+    ...info,
+    stack: taskStack(info.stack),
+    ...(cause === undefined ? {} : { cause: withTaskStacks(cause) }),
+    ...(errors === undefined ? {} : { errors: errors.map(withTaskStacks) }),
+  };
 }
 
 /** Cuts the stacks of an error and its causes, in place. */
