@@ -134,6 +134,21 @@ describe('predictions after the loss of workers', () => {
     assert.equal(scaling(far, { workers: [1, 2] }).unfit, notSimulated(far));
   });
 
+  it('are left out, with a reason, if tasks are bound to some of the workers', () => {
+    const { tasks } = scheduled(
+      Array.from({ length: 20 }, (_, i) => ({ key: `fit-${i}`, seconds: 1 })),
+      { workers: 1 },
+    );
+    assert.equal(notSimulated(syntheticTrace({ tasks })), '');
+    const workers = [{ name: 'w0' }, { name: 'w1' }];
+    assert.match(
+      notSimulated(syntheticTrace({ tasks, workers })),
+      /^A simulation cannot stand for this run: 1 worker ran no task\. /,
+    );
+    // A worker that came for the last task could not run others.
+    assert.equal(notSimulated(syntheticTrace({ tasks, workers: [{ name: 'w1', started: 19.5 }] })), '');
+  });
+
   it('read and write results with the speed of their uncompressed bytes', () => {
     const tasks = Array.from({ length: 10 }, (_, i) => ({
       key: `make-${i}`,
