@@ -32,6 +32,17 @@ test('the busy share of a worker is the mean of its threads', () => {
   assert.equal(busyOf({ tasks: TASKS.map((task) => ({ ...task, thread: -1 })) }), 1);
 });
 
+test('the summary lists workers that ran no task', () => {
+  const { workers } = summarise(syntheticTrace({ workers: [{ name: 'w' }, { name: 'idle' }], tasks: TASKS }));
+  assert.deepEqual(
+    workers.map(({ name, tasks }) => [name, tasks]),
+    [
+      ['w', 20],
+      ['idle', 0],
+    ],
+  );
+});
+
 test('the summary of a run without duration has no findings', () => {
   const trace = syntheticTrace({ tasks: [{ key: 'a-1', started: 0, stopped: 0, submitted: 0 }] });
   assert.match(summaryText(summarise(trace)), /\nfindings {3}No finding costs 5 % of the run or more\.\n$/);

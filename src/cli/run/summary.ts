@@ -220,7 +220,6 @@ function workersOf(trace: Trace): WorkerSummary[] {
       busy,
       awaited: awaited[row]!,
     }))
-    .filter(({ tasks }) => tasks > 0)
     .sort((a, b) => b.busy - a.busy);
 }
 

@@ -102,6 +102,11 @@ test('the line of a worker says that its tasks mostly awaited promises', () => {
   );
 });
 
+test('a worker without tasks has a line', () => {
+  const workers = [{ name: 'worker-1', tasks: 0, computed: 0, busy: 0, awaited: 0 }];
+  assert.match(summaryText({ ...SUMMARY, workers }), /worker-1 {2}0 % busy {2}0 µs {2}0 tasks\n/);
+});
+
 test('many workers are summed up', () => {
   const workers = Array.from({ length: 64 }, (_, i) => ({
     name: `worker-${i}`,

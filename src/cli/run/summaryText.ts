@@ -60,7 +60,9 @@ function workerLines(workers: readonly WorkerSummary[]): string[] {
       `${percentText(busy)} busy`,
       `${secondsText(computed)}`,
       countText(tasks, 'task'),
-      awaited < MIN_AWAITED * computed ? '' : `${percentText(awaited / computed)} of it awaiting`,
+      tasks === 0 || awaited < MIN_AWAITED * computed
+        ? ''
+        : `${percentText(awaited / computed)} of it awaiting`,
     ]),
   );
   const others = workers.slice(shown.length);
