@@ -4,6 +4,7 @@ import { basename, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { EXPORTERS } from '../api/exporters.js';
 import { exportTrace } from '../api/exportTrace.js';
+import { bytesText } from '../base/words.js';
 import { type InputOptions, ONE_TRACE, openInput, withInputOptions } from './openInput.js';
 import { Progress, requested } from './progress.js';
 import {
@@ -83,7 +84,7 @@ async function runExport(files: readonly string[], options: ExportOptions): Prom
     return;
   }
   for (const { file, bytes, isFile } of sizes) {
-    const line = `${file}  ${(bytes / 1e6).toFixed(bytes < 1e5 ? 3 : 1)} MB`;
+    const line = `${file}  ${bytesText(bytes)}`;
     // The trace may have been written to the standard output.
     if (isFile) await printText(`${line}\n`);
     else note(line);

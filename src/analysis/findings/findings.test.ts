@@ -205,13 +205,13 @@ describe('findings', () => {
       own?.title ?? '',
       /^The run is limited by its 2 workers, which computed (9\d|100) % of the time$/,
     );
-    const [, four, slow, big] =
-      /^With 4 workers, each on its own core, the run would take (\d+) ms\. If 'slow' were twice as fast, it would take (\d+) ms less\. If 'big' were twice as fast, it would take (.+) less\.$/.exec(
+    // 'big' would save 0.1 % of the run, and is not named.
+    const [, four, slow] =
+      /^With 4 workers, each on its own core, the run would take (\d+) ms\. If 'slow' were twice as fast, it would take (\d+) ms less\.$/.exec(
         own?.evidence.text ?? '',
       ) ?? [];
     assert.ok(Math.abs(Number(four) - 512) < 25, own?.evidence.text);
     assert.ok(Math.abs(Number(slow) - 510) < 25, own?.evidence.text);
-    assert.match(big ?? '', /^(1|2|1\.\d) ms$/);
     assert.equal(own?.advice, "Use more workers on more cores, or make 'slow' faster.");
   });
 

@@ -8,6 +8,8 @@ import { longTails } from './stragglerTasks.js';
  * Share of the threads' time since the first task's start spent on tasks, from which the run is limited by its threads.
  */
 const MIN_BUSY = 0.8;
+/** Share of the run that a second prefix in the evidence saves. */
+const MIN_GAIN = 0.01;
 /** Largest number of prefixes in the evidence. */
 const NAMED = 2;
 
@@ -21,7 +23,9 @@ export const workerBound: Rule = (facts) => {
   if (!(busy >= MIN_BUSY)) return undefined;
   const more = 2 * workers;
   const [makespan, then] = makespans(facts, more);
-  const faster = speedups(facts.trace).slice(0, NAMED);
+  const faster = speedups(facts.trace)
+    .slice(0, NAMED)
+    .filter(({ gained }, i) => i === 0 || gained >= MIN_GAIN * facts.makespan);
   const tails = Array.from(
     longTails(facts),
     ([id, { tasks, share }]) =>
