@@ -38,6 +38,41 @@ describe('results that the thread of the program copies', () => {
     assert.ok(!copied(0.015, 'Array').some(({ code }) => code === 'serialization-bound'));
   });
 
+  it('are named with their size and their tasks if the copies are recorded', () => {
+    // Four tasks of 1 s. The program's thread then copies each result for 2 s, and sends the next task.
+    const times = [0, 3, 6, 9].map((started) => ({ started, stopped: started + 1 }));
+    const trace = (nbytes: number, compressed: number) =>
+      syntheticTrace({
+        tasks: times.map(({ started, stopped }, i) => ({
+          key: `make-${i}`,
+          submitted: 0,
+          ready: 0,
+          dispatched: started,
+          started,
+          stopped,
+          acknowledged: stopped + 2,
+        })),
+        transfers: times.map(({ stopped }, i) => ({
+          worker: 'w0',
+          direction: 'outgoing',
+          what: 'gather',
+          keys: [`make-${i}`],
+          nbytes,
+          compressed,
+          start: stopped,
+          stop: stopped + 2,
+        })),
+      });
+    const [first, ...others] = findings(trace(10e6, 0));
+    assert.deepEqual(others, []);
+    assert.equal(first?.title, "The run waited 8 s while the program's thread received 40 MB of results");
+    assert.match(first.evidence.text, / for 8 s \(5 MB\/s\), most of them of 'make'\. /);
+    assert.deepEqual([first.code, first.evidence.tasks.length], ['serialization-bound', 4]);
+    // Small results have another cause, and those of a cluster have other findings.
+    for (const other of [trace(100e3, 0), trace(10e6, 10e6)])
+      assert.ok(!findings(other).some(({ code }) => code === 'serialization-bound'));
+  });
+
   it('are no wait for the next submission after the last task', () => {
     const spec = (next: boolean) => ({
       tasks: [
