@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
+import { criticalPath } from '../criticalPath.js';
+import { simulate } from '../simulate.js';
 import { findings } from './findings.js';
 
 /** Ten tasks of 0.1 s in turn. The program's thread has the result of each `copying` seconds later, and sends the next. */
@@ -68,6 +70,10 @@ describe('results that the thread of the program copies', () => {
     assert.equal(first?.title, "The run waited 8 s while the program's thread received 40 MB of results");
     assert.match(first.evidence.text, / for 8 s \(5 MB\/s\), most of them of 'make'\. /);
     assert.deepEqual([first.code, first.evidence.tasks.length], ['serialization-bound', 4]);
+    // One thread copies them with any number of workers.
+    assert.equal(criticalPath(trace(10e6, 0)).floor, 8);
+    for (const workers of [1, 8]) assert.ok(simulate(trace(10e6, 0), { workers }).makespan >= 8);
+    assert.equal(criticalPath(trace(10e6, 10e6)).floor, 1);
     // Small results have another cause, and those of a cluster have other findings.
     for (const other of [trace(100e3, 0), trace(10e6, 10e6)])
       assert.ok(!findings(other).some(({ code }) => code === 'serialization-bound'));
