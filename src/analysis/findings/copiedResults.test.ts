@@ -43,7 +43,7 @@ describe('results that the thread of the program copies', () => {
   it('are named with their size and their tasks if the copies are recorded', () => {
     // Four tasks of 1 s. The program's thread then copies each result for 2 s, and sends the next task.
     const times = [0, 3, 6, 9].map((started) => ({ started, stopped: started + 1 }));
-    const trace = (nbytes: number, compressed: number) =>
+    const trace = (nbytes: number, compressed: number, resultType = 'Array') =>
       syntheticTrace({
         tasks: times.map(({ started, stopped }, i) => ({
           key: `make-${i}`,
@@ -53,6 +53,7 @@ describe('results that the thread of the program copies', () => {
           started,
           stopped,
           acknowledged: stopped + 2,
+          resultType,
         })),
         transfers: times.map(({ stopped }, i) => ({
           worker: 'w0',
@@ -70,6 +71,9 @@ describe('results that the thread of the program copies', () => {
     assert.equal(first?.title, "The run waited 8 s while the program's thread received 40 MB of results");
     assert.match(first.evidence.text, / for 8 s \(5 MB\/s\), most of them of 'make'\. /);
     assert.deepEqual([first.code, first.evidence.tasks.length], ['serialization-bound', 4]);
+    assert.match(first.advice, / Typed arrays are unpacked faster /);
+    const [buffers] = findings(trace(10e6, 0, 'Float64Array'));
+    assert.match(buffers?.advice ?? '', / Worker threads do not copy arrays on a SharedArrayBuffer\. /);
     // One thread copies them with any number of workers.
     assert.equal(criticalPath(trace(10e6, 0)).floor, 8);
     for (const workers of [1, 8]) assert.ok(simulate(trace(10e6, 0), { workers }).makespan >= 8);

@@ -5,6 +5,7 @@ import { recordsTransfers } from '../recordsTransfers.js';
 import { merged } from '../spans.js';
 import { clientSpans, clientTransfers } from './clientTransfers.js';
 import { type Facts, type Finding, MIN_COST } from './finding.js';
+import { BUFFER_TYPE } from './serializationBound.js';
 
 const MIN_BYTES = 1e6;
 
@@ -18,7 +19,7 @@ export function returnedResults(facts: Facts): Finding | undefined {
     return undefined;
   const spans = merged(clientSpans(facts, 'gather'));
   const all = spans.reduce((sum, { start, stop }) => sum + stop - start, 0);
-  const { largest, tasks } = returned(facts.trace, rows);
+  const { largest, areBuffers, tasks } = returned(facts.trace, rows);
   return {
     code: 'serialization-bound',
     title: `The run waited ${secondsText(onPath)} while the program's thread received ${bytesText(nbytes)} of results`,
@@ -30,8 +31,7 @@ export function returnedResults(facts: Facts): Finding | undefined {
       tasks,
       question: 'transfers-by-type',
     },
-    advice:
-      'Return less: reduce results in tasks, or write them to files there. Typed arrays are unpacked faster than objects and strings. A cluster, await connect(), keeps results on its workers until the program fetches them.',
+    advice: `Return less: reduce results in tasks, or write them to files there. ${areBuffers ? 'Worker threads do not copy arrays on a SharedArrayBuffer.' : 'Typed arrays are unpacked faster than objects and strings.'} A cluster, await connect(), keeps results on its workers until the program fetches them.`,
   };
 }
 
@@ -44,14 +44,19 @@ function returned({ transfers, tasks, keys, strings }: Trace, rows: readonly num
       bytes.set(key, (bytes.get(key) ?? 0) + transfers.nbytes[row]! / (to - from));
   }
   const prefixes = new Map<number, number>();
+  let [all, buffers] = [0, 0];
   for (let row = 0; row < tasks.length; row++) {
     const nbytes = bytes.get(tasks.key[row]!);
-    if (nbytes !== undefined)
-      prefixes.set(tasks.prefix[row]!, (prefixes.get(tasks.prefix[row]!) ?? 0) + nbytes);
+    if (nbytes === undefined) continue;
+    prefixes.set(tasks.prefix[row]!, (prefixes.get(tasks.prefix[row]!) ?? 0) + nbytes);
+    all += nbytes;
+    const type = tasks.resultType[row]!;
+    if (type >= 0 && BUFFER_TYPE.test(strings.get(type))) buffers += nbytes;
   }
   const [largest] = [...prefixes].sort(([, a], [, b]) => b - a)[0] ?? [];
   return {
     largest: largest === undefined ? undefined : strings.get(largest),
+    areBuffers: 2 * buffers > all,
     tasks: [...bytes.keys()].slice(0, 5).map((key) => keys.get(key)),
   };
 }
