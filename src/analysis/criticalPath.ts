@@ -9,6 +9,7 @@ import { lockedSeconds } from './leaseWaits.js';
 import { handOver, longestChain } from './path/longestChain.js';
 import { PATH_KINDS, type PathColumns, type PathKind } from './path/pathParts.js';
 import { requestedWindow, type Window, walkPath } from './path/pathWalk.js';
+import { copiedSeconds } from './programTransfers.js';
 import { Table } from './table.js';
 import { rowColumns, valuesColumn } from './valuesColumn.js';
 
@@ -230,7 +231,11 @@ export function criticalPath(trace: Trace, options: CriticalPathOptions = {}): C
   const window = requestedWindow(trace, options);
   // The metrics of locks have no times.
   const isPart = options.start !== undefined || options.stop !== undefined;
-  const floor = Math.max(floorOf(trace, window), isPart ? 0 : lockedSeconds(trace));
+  const floor = Math.max(
+    floorOf(trace, window),
+    copiedSeconds(trace, window),
+    isPart ? 0 : lockedSeconds(trace),
+  );
   return new CriticalPath(trace, window, walkPath(trace, window), floor);
 }
 

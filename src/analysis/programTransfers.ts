@@ -1,7 +1,7 @@
 // Finds the transfers between the program and the workers: arguments, scattered data and fetched results.
 import { firstWhere, oncePer, pushTo } from '../base/lookUps.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../trace/trace.js';
-import { merged, type Span } from './spans.js';
+import { merged, overlapSeconds, type Span } from './spans.js';
 
 /** Bytes from which tasks wait for a transfer. If fewer take long, something else holds them up, e.g. a blocked event loop. */
 const MIN_BYTES = 100e3;
@@ -17,19 +17,40 @@ export function programTransfers({ transfers }: Trace, what: 'scatter' | 'gather
   return rows;
 }
 
-/** Returns the times between `from` and `to` in which the worker received data of the program, the last one first. */
+/**
+ * Returns the times between `from` and `to` in which the worker received data of the program, the last one first. They
+ * include those in which the program's thread copied results of a local run: it sends nothing meanwhile.
+ */
 export function receivingSpans(trace: Trace, worker: number, from: number, to: number): Span[] {
-  const spans = receiving(trace).get(worker) ?? [];
+  const spans = receiving(trace).get(worker) ?? copying(trace);
   const end = firstWhere(0, spans.length, (at) => spans[at]!.start >= to);
   const first = firstWhere(0, end, (at) => spans[at]!.stop > from);
   return spans.slice(first, end).reverse();
 }
 
-/** Returns the spans by worker, in order. */
+/** Returns the spans by worker, in order, for workers with arguments. */
 const receiving = oncePer((trace: Trace): ReadonlyMap<number, readonly Span[]> => {
   const { worker, start, stop, nbytes } = trace.transfers;
   const spans = new Map<number, Span[]>();
   for (const row of programTransfers(trace, 'scatter'))
     if (nbytes[row]! >= MIN_BYTES) pushTo(spans, worker[row]!, { start: start[row]!, stop: stop[row]! });
-  return new Map(Array.from(spans, ([index, list]) => [index, merged(list)]));
+  const copied = copying(trace);
+  return new Map(Array.from(spans, ([index, list]) => [index, merged([...list, ...copied])]));
 });
+
+/** Returns the times in which the program's thread copied results of local runs, in order. */
+const copying = oncePer((trace: Trace): readonly Span[] => {
+  const { start, stop, nbytes, compressed } = trace.transfers;
+  const rows = programTransfers(trace, 'gather').filter(
+    (row) => nbytes[row]! >= MIN_BYTES && compressed[row] === 0,
+  );
+  return merged(rows.map((row) => ({ start: start[row]!, stop: stop[row]! })));
+});
+
+/**
+ * Returns the seconds in which the program's thread copied results of local runs, at most those of the window. One thread
+ * copies them with any number of workers.
+ */
+export function copiedSeconds(trace: Trace, window: Span): number {
+  return overlapSeconds([window], copying(trace));
+}

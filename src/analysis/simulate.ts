@@ -7,6 +7,7 @@ import type { Trace } from '../trace/trace.js';
 import { coreUseOf } from './coreUse.js';
 import { contendedLock } from './leaseWaits.js';
 import { requestedWindow, type Window } from './path/pathWalk.js';
+import { copiedSeconds } from './programTransfers.js';
 import { type Calibration, calibrationOf } from './simulation/calibration.js';
 import { MEMORY_TARGET, recordedConditions } from './simulation/conditions.js';
 import { startupOf, stretchOf, threadsPerWorker } from './simulation/machine.js';
@@ -147,7 +148,8 @@ export class Simulator {
     // A task that mostly sleeps cannot wait long for a core.
     const share = others / cores || 0;
     this.#others = isMeasured ? Math.min(lost, share) : Math.min(1, demand) * Math.min(1, share);
-    const { floor, work } = bounds(this.#graph);
+    const { floor: longest, work } = bounds(this.#graph);
+    const floor = Math.max(longest, copiedSeconds(trace, window));
     // The model has no locks. A change of tasks may shorten the time in which they hold one.
     const isPart = options.start !== undefined || options.stop !== undefined;
     const { object, contended = 0 } = (isPart || isChanged ? undefined : contendedLock(trace)) ?? {};

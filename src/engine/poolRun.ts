@@ -8,21 +8,23 @@ import type { CompletionColumns } from '../protocol/completionLog.js';
 import { type ErrorInfo, fromErrorInfo, isErrorInfo, thrownOf } from '../protocol/errorInfo.js';
 import type { FunctionRef } from '../protocol/functionRef.js';
 import type { Graph } from '../protocol/graph.js';
-import { NO_IDS, type PackedValues, type Values } from '../protocol/isolateMessages.js';
+import { type Batch, NO_IDS, type PackedValues, type Values } from '../protocol/isolateMessages.js';
 import { KIND_ERROR, KIND_PACKED, KIND_PRIVATE, KIND_VALUE, scalarOf } from '../protocol/resultKinds.js';
 import type { RunObserver } from '../protocol/runObserver.js';
 import { epochSeconds } from '../resources/clock.js';
 import { argumentError, batchConstants, batchPriority } from './batchValues.js';
 import { BlockedIsolates } from './blockedIsolates.js';
 import { expectedDurations, rememberDurations, secondsOf } from './durations.js';
+import { finishedEvent } from './finishedEvent.js';
 import { HeldResults } from './heldResults.js';
 import { InOrder } from './inOrder.js';
 import type { Isolate, RunHandler } from './pool/isolate.js';
 import type { Pool, PoolShare } from './pool/pool.js';
+import { ProgramCopies } from './programCopies.js';
 import { RunObservers } from './runObservers.js';
 import { RunView } from './runView.js';
 import { MOST_IN_BATCHES } from './scheduler/batching.js';
-import type { Dispatch, Instruction, SchedulerEvent, TasksFinished } from './scheduler/events.js';
+import type { Dispatch, Instruction, SchedulerEvent } from './scheduler/events.js';
 import { Scheduler } from './scheduler/scheduler.js';
 import { schedulerGraph } from './schedulerGraph.js';
 import { abortedError, idleDeathsError, killedWorkerError, taskError } from './taskFailure.js';
@@ -58,6 +60,8 @@ class PoolRun implements RunHandler {
   readonly #options: PoolRunOptions;
   readonly #scheduler: Scheduler;
   readonly #observers: RunObservers;
+  /** Undefined if nothing is recorded. */
+  readonly #copies: ProgramCopies | undefined;
   readonly #view: RunView;
   readonly #results: HeldResults;
   readonly #claims: Int32Array;
@@ -101,6 +105,8 @@ class PoolRun implements RunHandler {
     const { state } = this.#scheduler;
     this.#view = new RunView(graph, plan, state, (id) => this.#results.get(id), this.#run);
     this.#observers = new RunObservers(options.observers ?? [], this.#view, state, epochSeconds);
+    if (this.#observers.records)
+      this.#copies = new ProgramCopies(plan.keys, (transfer) => this.#observers.transfer(transfer));
     this.#blocked = new BlockedIsolates({
       run: this.#run,
       state,
@@ -172,6 +178,7 @@ class PoolRun implements RunHandler {
     } catch (error) {
       this.#fail(error);
     }
+    this.#copies?.used();
   }
 
   /** Takes free places of the pool within the limits. A place in use may have a task that never ends. */
@@ -226,6 +233,7 @@ class PoolRun implements RunHandler {
   #take(isolate: Isolate, columns: CompletionColumns, values: ReadonlyMap<number, unknown>): void {
     const known = this.#indices.get(isolate);
     if (known === undefined) return;
+    this.#copies?.received(known.index, columns, values);
     if (columns.count > 0) {
       this.#idleDeaths = 0;
       this.#blocked.moved(isolate, known.index);
@@ -338,7 +346,7 @@ class PoolRun implements RunHandler {
     const constants = batchConstants(this.#plan, ids);
     this.#observers.sent(ids);
     try {
-      isolate.dispatch({
+      const message: Batch = {
         type: 'batch',
         run: this.#run,
         batch,
@@ -349,7 +357,9 @@ class PoolRun implements RunHandler {
         ...this.#results.inputs(inputs),
         constants,
         gather: [],
-      });
+      };
+      if (this.#copies === undefined) isolate.dispatch(message);
+      else this.#copies.send(worker, message, () => isolate.dispatch(message));
     } catch (error) {
       const failure = argumentError(this.#plan, ids, error);
       const id = failure instanceof TaskError ? this.#plan.ids.get(failure.key) : undefined;
@@ -387,12 +397,4 @@ class PoolRun implements RunHandler {
     isolate.close(this.#run);
     this.#options.pool.leave(place, this.#options);
   }
-}
-
-function finishedEvent(
-  worker: number,
-  { ids, kinds, count }: CompletionColumns,
-  seconds: Float64Array | null,
-): TasksFinished {
-  return { type: 'tasks-finished', worker, ids, from: 0, to: count, kinds, seconds };
 }

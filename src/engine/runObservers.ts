@@ -1,5 +1,5 @@
 // The observers of one run, called in order. Work that no observer needs is skipped.
-import type { ClusterObserver } from '../protocol/clusterObserver.js';
+import type { ClusterObserver, Transfer } from '../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../protocol/completionLog.js';
 import { WORKER_LOST } from '../protocol/eventTopics.js';
 import type { RunObserver } from '../protocol/runObserver.js';
@@ -107,6 +107,10 @@ export class RunObservers {
   taskLost(worker: number, id: number, state?: number): void {
     if (this.#recorded === undefined) return;
     this.#recorder.lost(this.#recorded, worker, id, this.#state.readyAt[id]!, this.#clock(), state);
+  }
+
+  transfer(transfer: Transfer): void {
+    this.#notify((observer) => observer.transfer?.(transfer));
   }
 
   progress(): void {

@@ -167,7 +167,7 @@ export const TRACE_SCHEMA = {
       direction: { kind: 'choice', among: DIRECTIONS, doc: 'Direction from the point of view of `worker`.' },
       what: { kind: 'choice', among: TRANSFER_KINDS, doc: 'Kind of request that transferred the data.' },
       nbytes: { ...BYTES, doc: 'Size of the results.' },
-      compressed: { ...BYTES, doc: 'Bytes sent over the connection.' },
+      compressed: { ...BYTES, doc: 'Bytes sent over the connection; 0 for copies of a local scheduler.' },
       start: { ...TIME, doc: 'Start time.' },
       stop: { ...TIME, doc: 'End time.' },
       keys: { kind: 'keys', doc: 'Keys of the results.' },

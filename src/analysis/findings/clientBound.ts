@@ -1,6 +1,8 @@
+import { firstWhere } from '../../base/lookUps.js';
 import { countText, percentText, secondsText } from '../../base/words.js';
 import { SchedulerCoreWaits } from '../schedulerCoreWaits.js';
 import { gapsBetween, type Span } from '../spans.js';
+import { submissionsOf } from '../submissionTimes.js';
 import { clientSpans } from './clientTransfers.js';
 import type { Facts, Rule } from './finding.js';
 import { coreWaitText, isCause } from './ownThread.js';
@@ -14,7 +16,7 @@ const MIN_PART = 1e-3;
  * this time on the critical path, without the transfers of the client in it.
  */
 export const clientBound: Rule = (facts) => {
-  const { seconds, coreWait, longpole, parts, rows } = programTime(facts);
+  const { seconds, coreWait, longpole, pauses, rows } = programTime(facts);
   if (!isCause(facts, seconds - coreWait - longpole, coreWait + longpole)) return undefined;
   return {
     code: 'client-bound',
@@ -22,8 +24,8 @@ export const clientBound: Rule = (facts) => {
     seconds,
     confidence: 'medium',
     evidence: {
-      text: `In ${countText(parts, 'pause')}, ${percentText(seconds / facts.makespan)} of the critical path, the program had not submitted the next task yet${coreWaitText(seconds, coreWait)}.`,
-      numbers: { clientSeconds: seconds, coreWaitSeconds: coreWait, pauses: parts },
+      text: `In ${countText(pauses, 'pause')}, ${percentText(seconds / facts.makespan)} of the critical path, the program had not submitted the next task yet${coreWaitText(seconds, coreWait)}.`,
+      numbers: { clientSeconds: seconds, coreWaitSeconds: coreWait, pauses },
       tasks: facts.keys(rows),
       question: 'critical-path',
     },
@@ -38,7 +40,8 @@ export interface ProgramTime {
   readonly coreWait: number;
   /** Part of `seconds` in which Longpole used this thread, e.g. to record, according to samples. */
   readonly longpole: number;
-  readonly parts: number;
+  /** Submissions before which the run waited for the program. */
+  readonly pauses: number;
   /** Rows of the tasks that followed these parts on the path. */
   readonly rows: ReadonlySet<number>;
 }
@@ -53,7 +56,7 @@ export function programTime(facts: Facts): ProgramTime {
   const waits = new SchedulerCoreWaits(facts.trace);
   const rows = new Set<number>();
   const all: Span[] = [];
-  let [seconds, coreWait, parts] = [0, 0, 0];
+  let [seconds, coreWait, pauses] = [0, 0, 0];
   // No submission follows the last part.
   for (let part = 0; part + 1 < length; part++) {
     const from = Math.max(start[part]!, facts.firstStart);
@@ -64,9 +67,16 @@ export function programTime(facts: Facts): ProgramTime {
     seconds += own;
     all.push(...gaps);
     for (const gap of gaps) coreWait += waits.take(gap.start, gap.stop);
-    parts++;
+    pauses += Math.max(1, submissionsBetween(facts, from, stop[part]!));
     if (row[part + 1]! >= 0) rows.add(row[part + 1]!);
   }
   const longpole = sampledSeconds(facts.trace, all)?.longpole ?? 0;
-  return { seconds, coreWait, longpole: Math.min(longpole, seconds - coreWait), parts, rows };
+  return { seconds, coreWait, longpole: Math.min(longpole, seconds - coreWait), pauses, rows };
+}
+
+/** Returns the number of submissions in a part of the path. A program that always has tasks in flight is one long part. */
+function submissionsBetween({ trace }: Facts, from: number, to: number): number {
+  const { time } = submissionsOf(trace);
+  const after = (limit: number): number => firstWhere(0, time.length, (at) => time[at]! > limit);
+  return after(to) - after(from);
 }

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
+import { criticalPath } from '../criticalPath.js';
+import { simulate } from '../simulate.js';
 import { findings } from './findings.js';
 
 /** Ten tasks of 0.1 s in turn. The program's thread has the result of each `copying` seconds later, and sends the next. */
@@ -36,6 +38,49 @@ describe('results that the thread of the program copies', () => {
     );
     assert.equal(copied(0.5, 'number')[0]?.code, 'scheduler-bound');
     assert.ok(!copied(0.015, 'Array').some(({ code }) => code === 'serialization-bound'));
+  });
+
+  it('are named with their size and their tasks if the copies are recorded', () => {
+    // Four tasks of 1 s. The program's thread then copies each result for 2 s, and sends the next task.
+    const times = [0, 3, 6, 9].map((started) => ({ started, stopped: started + 1 }));
+    const trace = (nbytes: number, compressed: number, resultType = 'Array') =>
+      syntheticTrace({
+        tasks: times.map(({ started, stopped }, i) => ({
+          key: `make-${i}`,
+          submitted: 0,
+          ready: 0,
+          dispatched: started,
+          started,
+          stopped,
+          acknowledged: stopped + 2,
+          resultType,
+        })),
+        transfers: times.map(({ stopped }, i) => ({
+          worker: 'w0',
+          direction: 'outgoing',
+          what: 'gather',
+          keys: [`make-${i}`],
+          nbytes,
+          compressed,
+          start: stopped,
+          stop: stopped + 2,
+        })),
+      });
+    const [first, ...others] = findings(trace(10e6, 0));
+    assert.deepEqual(others, []);
+    assert.equal(first?.title, "The run waited 8 s while the program's thread received 40 MB of results");
+    assert.match(first.evidence.text, / for 8 s \(5 MB\/s\), most of them of 'make'\. /);
+    assert.deepEqual([first.code, first.evidence.tasks.length], ['serialization-bound', 4]);
+    assert.match(first.advice, / Typed arrays are unpacked faster /);
+    const [buffers] = findings(trace(10e6, 0, 'Float64Array'));
+    assert.match(buffers?.advice ?? '', / Worker threads do not copy arrays on a SharedArrayBuffer\. /);
+    // One thread copies them with any number of workers.
+    assert.equal(criticalPath(trace(10e6, 0)).floor, 8);
+    for (const workers of [1, 8]) assert.ok(simulate(trace(10e6, 0), { workers }).makespan >= 8);
+    assert.equal(criticalPath(trace(10e6, 10e6)).floor, 1);
+    // Small results have another cause, and those of a cluster have other findings.
+    for (const other of [trace(100e3, 0), trace(10e6, 10e6)])
+      assert.ok(!findings(other).some(({ code }) => code === 'serialization-bound'));
   });
 
   it('are no wait for the next submission after the last task', () => {

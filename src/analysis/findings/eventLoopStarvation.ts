@@ -32,17 +32,19 @@ export const eventLoopStarvation: Rule = (facts) => {
 };
 
 /**
- * Returns the longest time in which the scheduler neither sent a task nor received a report while its event loop was
+ * Returns the longest time of the run in which the scheduler neither sent a task nor received a report while its event loop was
  * blocked. A program that computes whenever a message arrives delays timers for much longer than messages.
  */
-function longestSilence({ trace }: Facts, blocked: readonly Span[]): number {
+function longestSilence({ trace, path }: Facts, blocked: readonly Span[]): number {
   const { dispatched, acknowledged, length } = trace.tasks;
   const answers = new Float64Array(2 * length);
   answers.set(dispatched);
   answers.set(acknowledged, length);
   answers.sort();
   let longest = 0;
-  for (const { start, stop } of merged(blocked)) {
+  for (const span of merged(blocked)) {
+    // Nothing waits for an answer before the first submission and after the last result.
+    const [start, stop] = [Math.max(span.start, path.start), Math.min(span.stop, path.stop)];
     let last = start;
     let next = firstWhere(0, answers.length, (at) => !(answers[at]! <= start));
     for (; answers[next]! < stop; next++) {

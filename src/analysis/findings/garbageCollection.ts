@@ -26,7 +26,8 @@ export const garbageCollection: Rule = (facts) => {
   const where = worst === undefined ? '' : `, most of it in '${worst}'`;
   return {
     code: 'garbage-collection',
-    title: `Garbage collection takes ${percentText(share)} of the time of tasks`,
+    // The collections of local workers also include those between tasks.
+    title: `Garbage collection takes ${share > 1 ? `${secondsText(total)}, longer than the tasks` : `${percentText(share)} of the time of tasks`}`,
     seconds: Math.max(facts.onPath('gc'), facts.secondsOfRun(total)),
     confidence: 'high',
     evidence: {

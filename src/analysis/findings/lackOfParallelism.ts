@@ -2,6 +2,7 @@ import { percentText, secondsText } from '../../base/words.js';
 import { coreUseOf } from '../coreUse.js';
 import { lockedSeconds } from '../leaseWaits.js';
 import { longestChain } from '../path/longestChain.js';
+import { copiedSeconds } from '../programTransfers.js';
 import { programTime } from './clientBound.js';
 import { clientTransfers } from './clientTransfers.js';
 import type { Facts, Rule } from './finding.js';
@@ -29,8 +30,8 @@ export const lackOfParallelism: Rule = (facts) => {
   const workers = isAlone ? cores : facts.workers;
   const busy = work / (workers * active);
   if (workers < 2 || !(busy < MAX_BUSY) || path.floor < MIN_CHAIN * active) return undefined;
-  // More tasks would wait for the lock, too.
-  if (lockedSeconds(facts.trace) >= path.floor) return undefined;
+  // More tasks would wait for the lock, or for the program's thread, too.
+  if (Math.max(lockedSeconds(facts.trace), copiedSeconds(facts.trace, path)) >= path.floor) return undefined;
   const useful = Math.max(1, Math.ceil(work / path.floor));
   const name = computedMost(facts);
   const chain = longestChain(facts.trace, runSeconds(facts));

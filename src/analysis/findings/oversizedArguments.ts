@@ -1,4 +1,5 @@
 import { bytesText, countText, secondsText } from '../../base/words.js';
+import { recordsTransfers } from '../recordsTransfers.js';
 import { clientTransfers } from './clientTransfers.js';
 import type { Rule } from './finding.js';
 import { sendsBack } from './gatheredResults.js';
@@ -20,18 +21,20 @@ export const oversizedArguments: Rule = (facts) => {
       ? []
       : [keys.get(key)];
   });
+  const isLocal = !recordsTransfers(facts.trace);
   return {
     code: 'oversized-arguments',
-    title: `The run waited while the client sent ${bytesText(nbytes)} of arguments`,
+    title: `The run waited while the ${isLocal ? "program's thread" : 'client'} sent ${bytesText(nbytes)} of arguments`,
     seconds: onPath,
     confidence: 'medium',
     evidence: {
-      text: `The critical path waited ${secondsText(onPath)} for ${countText(rows.length, 'transfer')} from the client, the largest with ${bytesText(largest)}.`,
+      text: `The critical path waited ${secondsText(onPath)} for ${countText(rows.length, 'transfer')} from the ${isLocal ? 'program' : 'client'}, the largest with ${bytesText(largest)}.`,
       numbers: { nbytes, transfers: rows.length, largestBytes: largest },
       tasks: names,
       question: 'transfers-by-type',
     },
-    advice:
-      'Load data inside the tasks (pass a path instead of the content), or scatter a large value once and pass its future.',
+    advice: isLocal
+      ? 'Load data inside the tasks (pass a path instead of the content), or pass typed arrays on SharedArrayBuffers, which threads do not copy. A cluster, await connect(), copies a scattered value once for each worker.'
+      : 'Load data inside the tasks (pass a path instead of the content), or scatter a large value once and pass its future.',
   };
 };

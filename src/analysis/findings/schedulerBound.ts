@@ -1,6 +1,7 @@
 import { percentText, secondsText } from '../../base/words.js';
 import type { Facts, Finding, Rule } from './finding.js';
 import { coreShare } from './noncpu.js';
+import { returnedResults } from './returnedResults.js';
 import { schedulerWaits } from './schedulerThread.js';
 import { tasksTooSmall, unmeasuredObjects } from './tasksTooSmall.js';
 
@@ -16,6 +17,8 @@ const LATE_REPORT = 0.02;
  * thread, and without the waits for a core. The scheduler's thread waits for a core as long as the threads of tasks do.
  */
 export const schedulerBound: Rule = (facts) => {
+  const returned = returnedResults(facts);
+  if (returned !== undefined) return returned;
   const share = coreShare(facts.trace);
   const waits = schedulerWaits(facts).waits.map(({ seconds: all, starved }) => share * (all - starved));
   const all = waits.reduce((sum, wait) => sum + wait, 0);

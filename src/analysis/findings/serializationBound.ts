@@ -55,7 +55,7 @@ export const serializationBound: Rule = (facts) => {
 const BUFFERS = 200e6;
 
 /** Types of results that are copied as a block of memory. */
-const BUFFER_TYPE =
+export const BUFFER_TYPE =
   /^(?:(?:Float|Int|Uint|BigInt|BigUint)\d+(?:Clamped)?Array|ArrayBuffer|SharedArrayBuffer|DataView)$/;
 
 /** Returns whether the results are buffers, by their types, or else by the speed, which is lower without a core. */

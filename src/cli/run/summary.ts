@@ -45,7 +45,7 @@ export interface Summary {
   readonly workers: readonly WorkerSummary[];
   /** Prefixes by computed time, longest first. */
   readonly prefixes: readonly PrefixSummary[];
-  /** Transferred bytes; null if the trace does not record them, e.g. that of local schedulers. */
+  /** Transferred bytes; null if the trace does not record them. Local schedulers record only large copies by the program. */
   readonly moved: {
     readonly betweenWorkers: number;
     /** Bytes sent by tasks of Dask's P2P shuffles, also within a worker; not included in `betweenWorkers`. */
@@ -158,7 +158,7 @@ export function summarise(trace: Trace): Summary {
         nbytes,
       }))
       .sort((a, b) => b.computed - a.computed),
-    moved: recordsTransfers(trace) || moved.shuffled > 0 || moved.spilled > 0 ? moved : null,
+    moved: recordsTransfers(trace) || Object.values(moved).some((nbytes) => nbytes > 0) ? moved : null,
     longPole: ran ? longPoleOf(path, lostNames(trace)) : null,
     findings: found,
     nothingFound: found.length === 0 ? nothingFoundIn(trace) : '',

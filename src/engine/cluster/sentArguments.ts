@@ -4,6 +4,7 @@ import { sizeOf } from '../../graph/sizeOf.js';
 import type { TaskRuns, Transfer } from '../../protocol/clusterObserver.js';
 import type { Batch } from '../../protocol/isolateMessages.js';
 import { batchConstants } from '../batchValues.js';
+import { isShared } from '../copiedBytes.js';
 import type { ComputationState } from './computationState.js';
 
 /** Smallest size of a batch's arguments that are reported, in bytes. */
@@ -113,10 +114,4 @@ export class SentArguments {
 function bytesOfOne(value: unknown): number {
   const nbytes = sizeOf(value, LARGE);
   return nbytes > LARGE ? sizeOf(value, Number.POSITIVE_INFINITY) : nbytes;
-}
-
-/** Whether threads share the value instead of copying it. */
-function isShared(value: unknown): boolean {
-  if (value instanceof SharedArrayBuffer) return true;
-  return ArrayBuffer.isView(value) && value.buffer instanceof SharedArrayBuffer;
 }
