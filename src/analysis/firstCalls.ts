@@ -18,11 +18,12 @@ export const COLD_SECONDS = 0.1;
 const TIMES = 1.5;
 /** Smallest distance of a slow first call from that median, in deviations. */
 const SPREADS = 6;
-/** Minimum number of later calls on a worker for a comparison. */
-const MIN_LATER = 3;
+/** Minimum number of later calls, and of those on at least one worker with a slow first call. */
+const MIN_LATER = 5;
+const MIN_AFTER = 3;
 /** Minimum number of workers with slow first calls. On one worker, its first task may simply be a larger one. */
 const MIN_WORKERS = 2;
-/** Smallest share of the compared workers with slow first calls. */
+/** Smallest share of the workers that called the function whose first calls are slow. */
 const MIN_SHARE = 0.75;
 /** Share of the additional time of first calls from which a later call is long, too. */
 const LONG = 0.25;
@@ -119,25 +120,25 @@ function workerCalls({ tasks: { started, stopped } }: Trace, rows: readonly numb
 
 function slowCalls(trace: Trace, prefix: number, all: readonly WorkerCalls[]): SlowFirstCalls | undefined {
   const seconds = secondsOf(trace);
-  const compared = all.filter(({ later }) => later.length >= MIN_LATER);
-  if (compared.length < MIN_WORKERS) return undefined;
   const later = all.flatMap((one) => one.later);
+  if (all.length < MIN_WORKERS || later.length < MIN_LATER) return undefined;
   const usual = middleOf(Float64Array.from(evenly(Int32Array.from(later)), seconds));
   const limit = Math.max(TIMES * usual.median, usual.median + COLD_SECONDS + SPREADS * usual.sigma);
   const isLarger = largerInputs(trace, later);
   const slowRows = ({ first }: WorkerCalls) => first.filter((row) => seconds(row) > limit && !isLarger(row));
-  const slow = compared.filter((one) => slowRows(one).length > 0);
-  if (slow.length < Math.max(MIN_WORKERS, MIN_SHARE * compared.length)) return undefined;
-  const rows = all.flatMap(slowRows);
+  const slow = all.filter((one) => slowRows(one).length > 0);
+  if (slow.length < Math.max(MIN_WORKERS, MIN_SHARE * all.length)) return undefined;
+  const rows = slow.flatMap(slowRows);
   const first = median(Float64Array.from(rows, seconds));
-  // If the largest tasks start first, the next ones are long, too.
   const isLong = (row: number) => seconds(row) > usual.median + LONG * (first - usual.median);
-  if (slow.filter(({ next }) => isLong(next)).length >= slow.length / 2) return undefined;
+  // If the largest tasks start first, the next ones are long, too.
+  const next = slow.filter((one) => one.later.length >= MIN_AFTER).map((one) => one.next);
+  if (next.length === 0 || next.filter(isLong).length >= next.length / 2) return undefined;
   if (later.filter(isLong).length > MAX_LONG * later.length) return undefined;
   return {
     prefix,
     rows,
-    workers: all.filter((one) => slowRows(one).length > 0).length,
+    workers: slow.length,
     allWorkers: all.length,
     first,
     later: usual.median,

@@ -52,6 +52,15 @@ describe('first calls that take far longer than later ones', () => {
     );
   });
 
+  it('are found if another worker runs all later calls', () => {
+    const spec = changed((i) =>
+      i < 2 ? { seconds: i === 0 ? 0.8 : 1.9, worker: `w${i}` } : { worker: 'w0' },
+    );
+    assert.match(slowFirst(spec)?.title ?? '', /each of 2 workers takes 1\.4 s/);
+    // A single worker's only task may be a larger one.
+    assert.equal(slowFirst(changed((i) => (i === 199 ? { seconds: 0.8, worker: 'w2' } : {}))), undefined);
+  });
+
   it('include calls on other threads of the worker that began before the first one ended', () => {
     const calls = (worker: string, thread: number) =>
       Array.from({ length: 50 }, (_, i) => {
