@@ -36,12 +36,12 @@ const LARGER = 1.5;
 export interface SlowFirstCalls {
   /** Id of the prefix in `trace.strings`. */
   readonly prefix: number;
-  /** Rows of the slow first calls. On a worker that runs several calls at once, all that began with the first one. */
+  /** Rows of the slow first calls. On a worker that runs several calls at once, all that began before the first one ended. */
   readonly rows: readonly number[];
-  /** Number of workers with slow first calls, and of those that called the function. */
+  /** Number of workers with slow first calls, and of all that called the function. */
   readonly workers: number;
   readonly allWorkers: number;
-  /** Median seconds of the slow first calls and of the later ones, without waits for a core. */
+  /** Medians of the slowest first call of each worker and of the later calls, seconds, without waits for a core. */
   readonly first: number;
   readonly later: number;
   /** Number of later calls. */
@@ -125,11 +125,13 @@ function slowCalls(trace: Trace, prefix: number, all: readonly WorkerCalls[]): S
   const usual = middleOf(Float64Array.from(evenly(Int32Array.from(later)), seconds));
   const limit = Math.max(TIMES * usual.median, usual.median + COLD_SECONDS + SPREADS * usual.sigma);
   const isLarger = largerInputs(trace, later);
-  const slowRows = ({ first }: WorkerCalls) => first.filter((row) => seconds(row) > limit && !isLarger(row));
-  const slow = all.filter((one) => slowRows(one).length > 0);
+  const isSlow = (row: number) => seconds(row) > limit && !isLarger(row);
+  const slow = all.filter((one) => one.first.some(isSlow));
   if (slow.length < Math.max(MIN_WORKERS, MIN_SHARE * all.length)) return undefined;
-  const rows = slow.flatMap(slowRows);
-  const first = median(Float64Array.from(rows, seconds));
+  const rows = slow.flatMap((one) => one.first);
+  const longest = (one: WorkerCalls) =>
+    one.first.reduce((most, row) => Math.max(most, isSlow(row) ? seconds(row) : 0), 0);
+  const first = median(slow.map(longest));
   const isLong = (row: number) => seconds(row) > usual.median + LONG * (first - usual.median);
   // If the largest tasks start first, the next ones are long, too.
   const next = slow.filter((one) => one.later.length >= MIN_AFTER).map((one) => one.next);
@@ -143,7 +145,7 @@ function slowCalls(trace: Trace, prefix: number, all: readonly WorkerCalls[]): S
     first,
     later: usual.median,
     laterCalls: later.length,
-    lost: rows.reduce((sum, row) => sum + seconds(row) - usual.median, 0),
+    lost: rows.reduce((sum, row) => sum + Math.max(0, seconds(row) - usual.median), 0),
   };
 }
 

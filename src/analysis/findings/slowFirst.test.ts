@@ -61,16 +61,23 @@ describe('first calls that take far longer than later ones', () => {
     assert.equal(slowFirst(changed((i) => (i === 199 ? { seconds: 0.8, worker: 'w2' } : {}))), undefined);
   });
 
-  it('include calls on other threads of the worker that began before the first one ended', () => {
-    const calls = (worker: string, thread: number) =>
+  it('include calls on the same worker that began before the first one ended', () => {
+    const calls = (worker: string, began: number, thread: number) =>
       Array.from({ length: 50 }, (_, i) => {
-        const started = i === 0 ? thread / 100 : 0.8 + i / 100;
+        const started = i === 0 ? began : 0.8 + (i + began) / 100;
         const stopped = i === 0 ? 0.8 : started + 5e-3;
-        return { key: `fit-${worker}.${thread}.${i}`, worker, thread, started, stopped, submitted: 0 };
+        return { key: `fit-${worker}.${began}.${i}`, worker, thread, started, stopped, submitted: 0 };
       });
-    const spec = { tasks: ['w0', 'w1'].flatMap((worker) => [0, 1, 2].flatMap((one) => calls(worker, one))) };
-    assert.equal(slowFirst(spec)?.evidence.numbers['laterCalls'], 2 * 3 * 49);
-    assert.deepEqual(stragglersOf(syntheticTrace(spec)), []);
+    // On threads of their own, or as calls that overlap because they await.
+    for (const threads of [3, 1]) {
+      const spec = {
+        tasks: ['w0', 'w1'].flatMap((worker) =>
+          [0, 0.1, 0.72].flatMap((began, i) => calls(worker, began, i % threads)),
+        ),
+      };
+      assert.equal(slowFirst(spec)?.evidence.numbers['laterCalls'], 2 * 3 * 49);
+      assert.deepEqual(stragglersOf(syntheticTrace(spec)), []);
+    }
   });
 
   it('name another function whose first calls are slow, too', () => {
