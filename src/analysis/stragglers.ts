@@ -5,6 +5,7 @@ import { oncePer } from '../base/lookUps.js';
 import { bytesText, secondsText } from '../base/words.js';
 import { ACTIONS } from '../protocol/clusterObserver.js';
 import type { Trace } from '../trace/trace.js';
+import { COLD_SECONDS, firstRuns, slowFirstRows } from './firstCalls.js';
 import { firstFrom, lanesOf } from './lanes.js';
 import { profilerSeconds } from './profilerStarts.js';
 import { evenly, type Middle, median, middleOf } from './statistics.js';
@@ -48,21 +49,21 @@ const SPREADS = 6;
 const TIMES = 2;
 /** Minimum number of tasks of a prefix for a meaningful median. */
 const MIN_TASKS = 5;
-/**
- * Seconds by which the first call of a function on a worker may take longer, because the worker loads and compiles
- * code.
- */
-export const COLD_SECONDS = 0.1;
 /** Minimum number of seconds above the median. The system may take away a core for a few time slices in any task. */
 const MIN_EXCESS = 10e-3;
 
-/** Returns the stragglers of a trace, those that lost most time first. Cost: a walk, and two medians per prefix. */
+/**
+ * Returns the stragglers of a trace, those that lost most time first. First calls that are slow on all workers have their
+ * own finding. Cost: a walk, and two medians per prefix.
+ */
 export const stragglersOf = oncePer((trace: Trace): readonly Straggler[] => {
   const { prefix, duration } = trace.tasks;
   const { laneOf } = lanesOf(trace);
   const isFirst = firstRuns(trace);
+  const slowFirst = slowFirstRows(trace);
   const groupOf = prefix.slice();
-  for (let row = 0; row < groupOf.length; row++) if (laneOf[row]! < 0) groupOf[row] = -1;
+  for (let row = 0; row < groupOf.length; row++)
+    if (laneOf[row]! < 0 || slowFirst.has(row)) groupOf[row] = -1;
   const offsets = countedOffsets(groupOf, trace.strings.length);
   const rows = groupedRows(groupOf, offsets);
   const slowOf: { readonly slow: Int32Array; readonly members: Int32Array; readonly middle: Middle }[] = [];
@@ -90,23 +91,6 @@ export const stragglersOf = oncePer((trace: Trace): readonly Straggler[] => {
 /** Returns true if so many tasks are far from the median of a prefix that the median is not a usual duration. */
 function areMany(slow: Int32Array, members: Int32Array): boolean {
   return slow.length * 10 > members.length && slow.length > 1;
-}
-
-/** Returns, by row, 1 for the first task of a prefix on a thread, otherwise 0. */
-export function firstRuns(trace: Trace): Uint8Array {
-  const { spans, offsets, count } = lanesOf(trace);
-  const { prefix } = trace.tasks;
-  const isFirst = new Uint8Array(trace.tasks.length);
-  const laneOfLast = new Int32Array(trace.strings.length).fill(-1);
-  for (let lane = 0; lane < count; lane++) {
-    for (let at = offsets[lane]!; at < offsets[lane + 1]!; at++) {
-      const row = spans.rows[at]!;
-      if (prefix[row]! < 0 || laneOfLast[prefix[row]!] === lane) continue;
-      laneOfLast[prefix[row]!] = lane;
-      isFirst[row] = 1;
-    }
-  }
-  return isFirst;
 }
 
 /** Returns the seconds of a task without the start of the thread's profiler. */
@@ -250,7 +234,8 @@ function reasonOf(facts: Omit<Straggler, 'why'>): string {
 /**
  * Returns tasks that took more than twice the median of their prefix and six deviations (scaled median absolute
  * deviation) above it, those that lost most time first. Prefixes with more than a tenth of such tasks are left out, or
- * only their preempted tasks if the others are fewer. The start of a profiler does not count, nor 0.1 s of the first task of a prefix on a thread.
+ * only their preempted tasks if the others are fewer. The start of a profiler does not count, nor 0.1 s of the first task of a
+ * prefix on a thread. First calls that are slow on all workers are left out.
  */
 export function stragglers(trace: Trace): Table {
   const found = stragglersOf(trace);

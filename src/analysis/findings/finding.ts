@@ -38,6 +38,7 @@ export const FINDING_CODES = [
   'outside-computations',
   'lock-contention',
   'slow-worker',
+  'slow-first-calls',
 ] as const;
 
 export type FindingCode = (typeof FINDING_CODES)[number];

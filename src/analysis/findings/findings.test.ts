@@ -35,6 +35,7 @@ import {
   thinking,
   waitingForCores,
   withCpuSamples,
+  withSlowFirst,
   withSlowWorker,
   withStraggler,
 } from './workloads.test.support.js';
@@ -111,6 +112,8 @@ const TABLE: readonly Row[] = [
   },
   { code: 'lock-contention', provokes: contending(5), comesClose: contending(0.2) },
   { code: 'slow-worker', provokes: withSlowWorker(3), comesClose: withSlowWorker(1.8) },
+  // The first call also compiles the function.
+  { code: 'slow-first-calls', provokes: withSlowFirst(0.8), comesClose: withSlowFirst(0.09) },
   { code: 'lost-work', provokes: losing(false), comesClose: losing(true) },
   {
     code: 'worker-bound',

@@ -21,6 +21,7 @@ import { schedulerBound } from './schedulerBound.js';
 import { serializationBound } from './serializationBound.js';
 import { serialStretch } from './serialStretch.js';
 import { serialTail } from './serialTail.js';
+import { slowFirst } from './slowFirst.js';
 import { slowWorker } from './slowWorker.js';
 import { spillBound } from './spillBound.js';
 import { stragglerTasks } from './stragglerTasks.js';
@@ -54,6 +55,7 @@ export const RULES: readonly Rule[] = [
   failedAttempts,
   lockContention,
   slowWorker,
+  slowFirst,
 ];
 
 /** Findings that are left out if one of the listed findings, which explains the same time, was made. */
@@ -76,7 +78,12 @@ const EXPLAINED_BY: Partial<Record<FindingCode, readonly FindingCode[]>> = {
 };
 
 /** Findings whose costs are without waits for a core. */
-const WITHOUT_CORE_WAITS: readonly FindingCode[] = ['serial-tail', 'serial-stretch', 'stragglers'];
+const WITHOUT_CORE_WAITS: readonly FindingCode[] = [
+  'serial-tail',
+  'serial-stretch',
+  'stragglers',
+  'slow-first-calls',
+];
 
 const MAX_FINDINGS = 7;
 const MIN_SECONDS = 10e-3;

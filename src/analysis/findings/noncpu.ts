@@ -1,10 +1,10 @@
 import { oncePer, pushTo } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
 import { coreUseOf } from '../coreUse.js';
+import { COLD_SECONDS, firstRuns, slowFirstCalls, slowFirstRows } from '../firstCalls.js';
 import { lanesOf } from '../lanes.js';
 import { profilerSeconds } from '../profilerStarts.js';
 import { median } from '../statistics.js';
-import { COLD_SECONDS, firstRuns } from '../stragglers.js';
 import { actionOf, workIntervalsOf } from '../workIntervals.js';
 import { metricSeconds } from './metricSeconds.js';
 import { type CpuSeconds, sampledCpu } from './sampledCpu.js';
@@ -116,10 +116,15 @@ function awaitedSeconds(trace: Trace, cpu: Seconds, noncpu: Seconds): Seconds {
 function firstSeconds(trace: Trace): Map<string, number> {
   const { prefix, duration, worker, started, stopped, coreWait } = trace.tasks;
   const isFirst = firstRuns(trace);
+  const slowRows = slowFirstRows(trace);
+  const loading = (row: number): number =>
+    slowRows.has(row)
+      ? duration[row]! - (coreWait[row]! || 0) - slowFirstCalls(trace).get(prefix[row]!)!.later
+      : isFirst[row]! * COLD_SECONDS;
   const seconds = new Map<string, number>();
   for (const row of lanesOf(trace).spans.rows) {
     const starting = profilerSeconds(trace, worker[row]!, started[row]!, stopped[row]!);
-    const blocked = Math.max(0, starting - (coreWait[row]! || 0)) + (isFirst[row] === 1 ? COLD_SECONDS : 0);
+    const blocked = Math.max(0, starting - (coreWait[row]! || 0)) + loading(row);
     if (blocked === 0) continue;
     const name = prefix[row]! < 0 ? '' : trace.strings.get(prefix[row]!);
     seconds.set(name, (seconds.get(name) ?? 0) + Math.min(blocked, duration[row]!));

@@ -1,6 +1,7 @@
 // The finding that two rules make of a time span in which tasks ran one after the other.
 
 import { percentText, secondsText } from '../../base/words.js';
+import { slowFirstRows } from '../firstCalls.js';
 import { eachUse } from '../lanes.js';
 import { stragglersOf } from '../stragglers.js';
 import type { Facts, Finding } from './finding.js';
@@ -18,8 +19,8 @@ const MAX_QUEUED = 0.5;
 const OWN_SHARE = 0.9;
 
 /**
- * Returns undefined if one straggler takes most of the span, because 'stragglers' reports that, and if several tasks were
- * ready for most of it: then something else kept them from idle threads.
+ * Returns undefined if one straggler or slow first call takes most of the span, because other findings report that, and if
+ * several tasks were ready for most of it: then something else kept them from idle threads.
  */
 export function serialFinding(
   facts: Facts,
@@ -50,7 +51,8 @@ export function serialFinding(
   if (span - late < MIN_SHARE * makespan) return undefined;
   // The threads may also wait for something else, such as the scheduler.
   const seconds = rows.reduce((sum, row) => sum + inside(row), 0);
-  if (seconds < span / 2 || stragglersOf(trace).some(({ row }) => inside(row) > span / 2)) return undefined;
+  const explained = [...stragglersOf(trace).map(({ row }) => row), ...slowFirstRows(trace)];
+  if (seconds < span / 2 || explained.some((row) => inside(row) > span / 2)) return undefined;
   const name = rows[0] === undefined ? '' : facts.prefixName(prefix[rows[0]]!);
   const own = rows.reduce((sum, row) => sum + (prefix[row] === prefix[rows[0]!] ? inside(row) : 0), 0);
   const what = own > OWN_SHARE * seconds ? `only '${name}' runs` : 'tasks run one after the other';

@@ -78,6 +78,13 @@ export const withSlowWorker = (seconds: number): SyntheticSpec => ({
   }),
 });
 
+/** Short tasks on two workers, on each of which the first task takes `first` seconds. */
+export const withSlowFirst = (first: number): SyntheticSpec =>
+  scheduled(
+    many(200, 5e-3).map((task, i) => (i < 2 ? { ...task, seconds: first } : task)),
+    { workers: 2 },
+  );
+
 /** Forty tasks of 1 s and one that takes `longest`, which starts last (`last`) or first. */
 export function withStraggler(longest: number, last: boolean): SyntheticSpec {
   const tasks = many(40);
