@@ -55,7 +55,7 @@ test('the counts of a summary are those of the run and agree with each other', (
     ],
   };
   const page = (...lines: readonly string[]): string => `${lines.join('\n')}\n`;
-  const tasks = 'tasks      3 done in 1 computation; 5 s of work in 4 s';
+  const tasks = 'tasks      3 done in 1 computation; 5 s of tasks in 4 s';
   const workers =
     'workers    threads-0  80 % busy  3.1 s  2 tasks\n           threads-1  60 % busy  2.3 s   1 task';
   const prefixes = 'prefixes   load  2.9 s  52 %  2 tasks  longest 1 s\n           and 1 more';

@@ -72,6 +72,21 @@ test('every page of a report opens from disk without errors, and openTrace reads
   await page.context().close();
 });
 
+test('the time of tasks comes with the part in which they awaited promises', async () => {
+  const tasks = [{ key: 'read-0', started: EPOCH, stopped: EPOCH + 4 }];
+  const awaiting = (seconds: number) => [
+    { worker: 'w0', action: 'await' as const, start: EPOCH, stop: EPOCH + seconds, task: 'read-0' },
+  ];
+  for (const [seconds, text] of [
+    [3, /Time of tasks\s+4\.00 s 100 % of 1 thread, 3\.00 s of it awaiting\s/],
+    [0.3, /Time of tasks\s+4\.00 s 100 % of 1 thread\s/],
+  ] as const) {
+    const { page } = await openReport(syntheticTrace({ tasks, intervals: awaiting(seconds) }));
+    assert.match(await textOf(page, panel('The run')), text);
+    await page.context().close();
+  }
+});
+
 test('the numbers of a report equal the results of the analyses', async () => {
   const trace = sampleTrace();
   const { page } = await openReport(trace);

@@ -55,7 +55,7 @@ test('the summary has one section per label', () => {
     summaryText({ ...SUMMARY, cutOff: [] }),
     `
 tasks      1,240 done, 2 failed, 1 lost with their worker in 3 computations;
-           4.2 s of work in 2.3 s
+           4.2 s of tasks in 2.3 s
 workers    worker-0  95 % busy  2.2 s  700 tasks
            worker-1  87 % busy    2 s  543 tasks
 prefixes   countPrimes   4.2 s   100 %  1,240 tasks  longest 130 ms
@@ -94,12 +94,11 @@ test('failed runs that were repeated are counted apart from other failed runs', 
   assert.match(firstLine(3, 1) ?? '', /20 done, 2 failed, 1 failed and was repeated in 3/);
 });
 
-test('the line of a worker says that its tasks mostly awaited promises', () => {
+test('the lines of tasks and of a worker say that tasks mostly awaited promises', () => {
   const workers = [{ name: 'worker-0', tasks: 4, computed: 73, busy: 0.99, awaited: 72 }];
-  assert.match(
-    summaryText({ ...SUMMARY, workers }),
-    /worker-0 {2}99 % busy {2}73 s {2}4 tasks {2}99 % of it awaiting\n/,
-  );
+  const text = summaryText({ ...SUMMARY, computed: 73, workers });
+  assert.match(text, /worker-0 {2}99 % busy {2}73 s {2}4 tasks {2}99 % of it awaiting\n/);
+  assert.match(text, /\s73 s of tasks,\s+99 % of it awaiting, in 2\.3 s\n/);
 });
 
 test('a worker without tasks has a line', () => {

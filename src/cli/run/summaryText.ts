@@ -14,7 +14,7 @@ const MAX_PARTS = 5;
 /** Findings with evidence and advice. */
 const FULL_FINDINGS = 3;
 const MAX_NAME = 24;
-/** Smallest share of the seconds of a worker's tasks from which a line says that they awaited promises. */
+/** Smallest share of the seconds of tasks from which a line says that they awaited promises. */
 const MIN_AWAITED = 0.1;
 /** Characters of the longest sentence. A finding names prefixes, spans and functions, which may have any length. */
 export const LONGEST_SENTENCE = 2000;
@@ -36,7 +36,7 @@ export function summaryText(summary: Summary): string {
   return visibleText(lines.map((line) => `${line}\n`).join(''));
 }
 
-function tasksText({ tasks, computed, makespan, computations }: Summary): string {
+function tasksText({ tasks, computed, makespan, computations, workers }: Summary): string {
   const { memory, erred, cancelled, lost, retried } = tasks;
   const others = [
     [erred - retried, 'failed'],
@@ -48,8 +48,19 @@ function tasksText({ tasks, computed, makespan, computations }: Summary): string
     count === 0 ? [] : [`, ${count.toLocaleString('en')} ${what}`],
   );
   const where = ` in ${countText(computations, 'computation')}`;
-  const time = makespan === null ? '' : `; ${secondsText(computed)} of work in ${secondsText(makespan)}`;
+  const awaited = awaitedText(
+    workers.reduce((sum, one) => sum + one.awaited, 0),
+    computed,
+  );
+  const took = `${secondsText(computed)} of tasks${awaited === '' ? '' : `, ${awaited},`}`;
+  const time = makespan === null ? '' : `; ${took} in ${secondsText(makespan)}`;
   return `${memory.toLocaleString('en')} done${states.join('')}${where}${time}`;
+}
+
+/** Returns which share of the seconds of tasks they awaited promises; empty for a small share. */
+function awaitedText(awaited: number, computed: number): string {
+  if (!(awaited > 0) || awaited < MIN_AWAITED * computed) return '';
+  return `${percentText(Math.min(1, awaited / computed))} of it awaiting`;
 }
 
 function workerLines(workers: readonly WorkerSummary[]): string[] {
@@ -60,9 +71,7 @@ function workerLines(workers: readonly WorkerSummary[]): string[] {
       `${percentText(busy)} busy`,
       `${secondsText(computed)}`,
       countText(tasks, 'task'),
-      tasks === 0 || awaited < MIN_AWAITED * computed
-        ? ''
-        : `${percentText(awaited / computed)} of it awaiting`,
+      awaitedText(awaited, computed),
     ]),
   );
   const others = workers.slice(shown.length);

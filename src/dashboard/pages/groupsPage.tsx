@@ -110,7 +110,7 @@ function GroupTable({
         { title: 'Group', class: 'code', cell: ({ name }) => name },
         column('Tasks', ({ count }) => count, formatCount),
         column('Erred', ({ erred }) => erred, formatCount),
-        column('Compute time', ({ seconds }) => seconds, formatDuration),
+        column('Time of tasks', ({ seconds }) => seconds, formatDuration),
         column(
           'Results',
           ({ nbytes }) => nbytes,

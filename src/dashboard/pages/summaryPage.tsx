@@ -13,7 +13,7 @@ import type { Speedup } from '../../analysis/speedups.js';
 import { spilledResults } from '../../analysis/spilledResults.js';
 import { threadSeconds } from '../../analysis/workerLives.js';
 import { mostTogether, threadsTogether } from '../../analysis/workerStarts.js';
-import { repeatedWords } from '../../base/words.js';
+import { countText, repeatedWords } from '../../base/words.js';
 import { lastRowOf } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDate, formatDuration, formatPercent } from '../model/format.js';
@@ -139,7 +139,9 @@ function Figures({ trace }: { readonly trace: Trace }) {
   const repeated = repeatedCount(trace);
   const tasks = totals.states.reduce((sum, count) => sum + count, 0) - repeated;
   const [, erred = 0, cancelled = 0, lost = 0] = totals.states;
-  const computed = totals.actions.find(({ action }) => action === 'compute')?.seconds ?? 0;
+  const secondsOf = (name: string) => totals.actions.find(({ action }) => action === name)?.seconds ?? 0;
+  const computed = secondsOf('compute');
+  const awaited = Math.min(computed, secondsOf('await'));
   const offered = threadSeconds(trace, { start, stop });
   const together = mostTogether(trace, () => 1);
   const isMeasured = recordsTransfers(trace);
@@ -167,13 +169,11 @@ function Figures({ trace }: { readonly trace: Trace }) {
           .join(', ')}
       />
       <Figure
-        name="Compute time"
+        name="Time of tasks"
         value={formatDuration(computed)}
-        extra={
-          offered > 0
-            ? `${formatPercent((100 * computed) / offered)} of ${formatCount(threadsTogether(trace))} threads`
-            : ''
-        }
+        extra={[offeredText(computed, offered, trace), awaitedText(computed, awaited)]
+          .filter(Boolean)
+          .join(', ')}
       />
       <Figure
         name="Workers"
@@ -185,6 +185,17 @@ function Figures({ trace }: { readonly trace: Trace }) {
       <Figure name="Spilled" value={isMeasured ? formatBytes(spilledResults(trace).nbytes) : '–'} />
     </dl>
   );
+}
+
+/** Returns the share of the seconds of all threads that tasks held them. */
+function offeredText(computed: number, offered: number, trace: Trace): string {
+  if (!(offered > 0)) return '';
+  return `${formatPercent((100 * computed) / offered)} of ${countText(threadsTogether(trace), 'thread')}`;
+}
+
+/** Returns for how long tasks awaited promises, if this was at least a tenth of their time. */
+function awaitedText(computed: number, awaited: number): string {
+  return awaited > 0 && awaited >= computed / 10 ? `${formatDuration(awaited)} of it awaiting` : '';
 }
 
 /** Returns how long the program ran outside of its computations, if this was most of its time. */

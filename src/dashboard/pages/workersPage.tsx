@@ -124,7 +124,7 @@ function WorkerTable({ state, update: { trace } }: PageProps) {
           all: all(sums.limit > 0 ? formatBytes(sums.limit) : ''),
         },
         {
-          title: 'Compute time',
+          title: 'Time of tasks',
           class: 'number',
           cell: (row) => formatDuration(totals.busy[row] ?? 0),
           all: all(formatDuration(sums.busy)),
