@@ -38,6 +38,7 @@ export const FINDING_CODES = [
   'outside-computations',
   'lock-contention',
   'slow-worker',
+  'uneven-rounds',
   'slow-first-calls',
 ] as const;
 

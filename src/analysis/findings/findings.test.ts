@@ -21,6 +21,7 @@ import {
   contending,
   cpu,
   fetching,
+  inRounds,
   inTheMiddle,
   late,
   losing,
@@ -111,6 +112,7 @@ const TABLE: readonly Row[] = [
     comesClose: { tasks: waitingForCores(0.05), metrics: cpu({ fit: [20, 20] }) ?? [] },
   },
   { code: 'lock-contention', provokes: contending(5), comesClose: contending(0.2) },
+  { code: 'uneven-rounds', provokes: inRounds(3), comesClose: inRounds(4) },
   { code: 'slow-worker', provokes: withSlowWorker(3), comesClose: withSlowWorker(1.8) },
   // The first call also compiles the function.
   { code: 'slow-first-calls', provokes: withSlowFirst(0.8), comesClose: withSlowFirst(0.09) },

@@ -28,6 +28,7 @@ import { stragglerTasks } from './stragglerTasks.js';
 import { synchronousIo } from './synchronousIo.js';
 import { tasksTooSmall } from './tasksTooSmall.js';
 import { transferBound } from './transferBound.js';
+import { unevenRounds } from './unevenRounds.js';
 import { workerBound } from './workerBound.js';
 import { workerSkew } from './workerSkew.js';
 
@@ -56,6 +57,7 @@ export const RULES: readonly Rule[] = [
   lockContention,
   slowWorker,
   slowFirst,
+  unevenRounds,
 ];
 
 /** Findings that are left out if one of the listed findings, which explains the same time, was made. */
@@ -64,6 +66,7 @@ const EXPLAINED_BY: Partial<Record<FindingCode, readonly FindingCode[]>> = {
   // Both report waits for the disk.
   'spill-bound': ['memory-bound'],
   'lack-of-parallelism': ['serial-tail', 'serial-stretch', 'stragglers', 'lock-contention'],
+  'uneven-rounds': ['lack-of-parallelism'],
   // Tasks that wait for a lock await promises, and more of them at a time would only wait longer.
   'asynchronous-wait': ['lock-contention'],
   // In a chain of tasks, each task waits for the scheduler, but the other threads would be idle in any case.
@@ -83,6 +86,7 @@ const WITHOUT_CORE_WAITS: readonly FindingCode[] = [
   'serial-stretch',
   'stragglers',
   'slow-first-calls',
+  'uneven-rounds',
 ];
 
 const MAX_FINDINGS = 7;

@@ -314,3 +314,12 @@ export const packed = ({ worker = 'w0', stopped, key }: SyntheticTask, seconds: 
   thread: 0,
   nbytes: 50e6,
 });
+
+/** Eight rounds of equal tasks of 1 s on two workers. The program submits a round 0.1 s after the last task of the one before. */
+export function inRounds(tasks: number): SyntheticSpec {
+  const seconds = Math.ceil(tasks / 2) + 0.1;
+  const rounds = Array.from({ length: 8 }, (_, round) =>
+    many(tasks).map((task, i) => ({ ...task, key: `fit-${round * tasks + i}`, submitted: round * seconds })),
+  );
+  return scheduled(rounds.flat(), { workers: 2 });
+}
