@@ -38,7 +38,7 @@ const WORKER = 'engine/workerProcess/workerProcessMain.js';
 /** The parts of a cluster, which programs load later. */
 const CLUSTER = 'api/cluster/clusterParts.js';
 /** Commands that read traces. They have to load no module of a program's start that they do not use. */
-const COMMANDS = ['analyze', 'diff', 'export', 'run', 'simulate', 'view'].map((name) => `cli/${name}.js`);
+const COMMANDS = ['analyze', 'diff', 'export', 'run/report', 'simulate', 'view'].map((name) => `cli/${name}.js`);
 
 const dist = fileURLToPath(new URL('../dist', import.meta.url));
 const nameOf = (module) => basename(module, '.js');

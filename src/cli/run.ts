@@ -1,36 +1,23 @@
 // `longpole run`: runs and records a program in a separate process, and prints a summary of its computations at the
 // end.
-import {
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Command, InvalidArgumentError } from 'commander';
-import { hostFacts, writeReport } from '../api/diagnostics.js';
 import { makeFolders } from '../api/folders.js';
-import { packageVersion } from '../api/packageVersion.js';
-import { openTrace, type Trace, TraceWriter } from '../api/traceFiles.js';
+import { TraceWriter } from '../api/traceFiles.js';
 import { LongpoleError } from '../base/errors.js';
 import { fieldOf } from '../base/json.js';
 import { readSetting, type SettingName } from '../base/settings.js';
-import { secondsText } from '../base/words.js';
 import { notWrittenText } from '../base/writeErrors.js';
-import { commonJsAdvice } from './run/commonJs.js';
+import type { Ended, ReportOptions } from './run/report.js';
 import { VARIABLE } from './run/settings.js';
-import { type Summary, summarise } from './run/summary.js';
-import { summaryText } from './run/summaryText.js';
-import { runScript, type ScriptEnd } from './runScript.js';
-import { CommandError, FAILED, failingWith, note, print, runCommand, WRONG_USAGE } from './terminal.js';
+import { runScript } from './runScript.js';
+import { CommandError, failingWith, runCommand, WRONG_USAGE } from './terminal.js';
 
-interface RunOptions {
+interface RunOptions extends ReportOptions {
   /** Address of the cluster; true if the option has none. */
   readonly dask?: string | true;
   readonly node?: string;
@@ -40,18 +27,7 @@ interface RunOptions {
   readonly memoryLimit?: string;
   readonly dashboard: boolean;
   readonly port?: string;
-  readonly trace?: string;
   readonly overwrite?: boolean;
-  readonly report?: string;
-  readonly json?: string;
-}
-
-/** A program that has ended. */
-interface Ended extends ScriptEnd {
-  readonly script: string;
-  readonly args: readonly string[];
-  /** Seconds from the start of its process to its end. */
-  readonly seconds: number;
 }
 
 export function addRun(program: Command): void {
@@ -152,9 +128,11 @@ async function run(script: string, args: readonly string[], options: RunOptions)
     // Writes an empty trace, so that an error of the folder is reported before the program runs.
     const { overwrite = false } = options;
     failingWith(WRONG_USAGE, () => TraceWriter.create(directory, { overwrite }).close());
-    const ended = await runRecorded(script, args, directory, options);
+    const ending = runRecorded(script, args, directory, options);
+    // Loaded while the program runs: most of the analyses.
+    const [{ reportRun }, ended] = await Promise.all([import('./run/report.js'), ending]);
     process.exitCode = ended.code;
-    await report(ended, directory, options);
+    await reportRun(ended, directory, options);
   } finally {
     if (options.trace === undefined) rmSync(directory, { recursive: true, force: true });
   }
@@ -213,54 +191,6 @@ async function runRecorded(
   const started = performance.now();
   const end = await runScript(script, args, { nodeArguments, environment });
   return { ...end, script, args, seconds: (performance.now() - started) / 1000 };
-}
-
-async function report(ended: Ended, directory: string, options: RunOptions): Promise<void> {
-  const trace = failingWith(FAILED, () => openTrace(directory));
-  const summary = failingWith(FAILED, () => summarise(trace));
-  const { script, code, signal, seconds } = ended;
-  // Erases the line of the progress, which is still there if the program was killed.
-  if (process.stderr.isTTY) process.stderr.write('\r\u001b[K');
-  const how = signal === null ? `exit code ${code}` : `ended by ${signal}`;
-  note(`longpole: ${basename(script)} took ${secondsText(seconds)}, ${how}`);
-  if (!isEmpty(summary)) process.stderr.write(summaryText(summary));
-  else
-    note((code === 1 ? commonJsAdvice(script) : undefined) ?? (signal === null ? NOTHING : NOTHING_IN_TIME));
-  if (options.trace !== undefined) note(`${'trace'.padEnd(11)}${options.trace}`);
-  if (options.report !== undefined) writeRunReport(trace, options.report, ended);
-  if (options.json !== undefined) await writeJson(options.json, ended, summary, options.trace);
-}
-
-function writeRunReport(trace: Trace, file: string, { script, args, code }: Ended): void {
-  const title = [basename(script), ...args].join(' ');
-  const facts = { ...hostFacts(`longpole ${packageVersion()}`), Program: title, 'Exit code': String(code) };
-  failingWith(FAILED, () => writeReport(trace, file, { title, facts }));
-  note(`${'report'.padEnd(11)}${file}`);
-}
-
-const NOTHING =
-  'nothing was recorded: the program ran no tasks on clusters or local schedulers of\n' +
-  'Longpole, or it loaded another copy of the package.';
-const NOTHING_IN_TIME =
-  'nothing was recorded: it is written every quarter of a second, when the program\n' +
-  'returns to its event loop.';
-
-function isEmpty({ tasks, cutOff, computations }: Summary): boolean {
-  return computations + cutOff.length + tasks.memory + tasks.erred + tasks.cancelled + tasks.lost === 0;
-}
-
-async function writeJson(file: string, ended: Ended, summary: Summary, trace?: string): Promise<void> {
-  const { script, args, code, signal, seconds } = ended;
-  const result = { script, args, exitCode: code, signal, seconds, trace: trace ?? null, ...summary };
-  if (file === '-') {
-    await print(`${JSON.stringify(result)}\n`);
-    return;
-  }
-  try {
-    writeFileSync(file, `${JSON.stringify(result, null, 1)}\n`);
-  } catch (error) {
-    throw new CommandError(notWrittenText(file, error), ended.code === 0 ? FAILED : ended.code);
-  }
 }
 
 // The installation of Longpole that a program imports also records the program, even if the shell has found another

@@ -10,8 +10,8 @@ import type { AccessRules } from './access.js';
 import { wholeTable } from './catchUp.js';
 import { TABLES } from './opening.js';
 import type { PageFile } from './pageFiles.js';
-import { PrometheusMetrics } from './prometheus/prometheus.js';
-import type { DashboardSource } from './source.js';
+import type { PrometheusMetrics } from './prometheus/prometheus.js';
+import type { DashboardSource, LiveSource } from './source.js';
 import type { Stream } from './stream.js';
 import { taskDetails } from './taskDetails.js';
 
@@ -30,7 +30,7 @@ export class Routes {
   readonly #source: DashboardSource;
   readonly #stream: Stream;
   readonly #page: PageFile;
-  readonly #metrics: PrometheusMetrics | undefined;
+  #metrics: Promise<PrometheusMetrics> | undefined;
   readonly #stuckMs: number;
 
   /** @param stuckMs milliseconds after which a client that reads nothing of its answer is disconnected */
@@ -40,7 +40,6 @@ export class Routes {
     this.#stream = stream;
     this.#page = page;
     this.#stuckMs = stuckMs;
-    this.#metrics = source.kind === 'live' ? new PrometheusMetrics(() => source.figures()) : undefined;
   }
 
   answer(request: IncomingMessage, response: ServerResponse, url: URL): void {
@@ -120,10 +119,13 @@ export class Routes {
   }
 
   async #sendMetrics(response: ServerResponse): Promise<void> {
-    if (this.#metrics === undefined)
+    const source = this.#source;
+    if (source.kind !== 'live')
       return this.sendText(response, 404, 'A recorded trace has no metrics. Only a running cluster has.');
-    const text = await this.#metrics.text();
-    this.#head(response, 200, this.#metrics.contentType);
+    this.#metrics ??= metricsOf(source);
+    const metrics = await this.#metrics;
+    const text = await metrics.text();
+    this.#head(response, 200, metrics.contentType);
     response.end(text);
   }
 
@@ -210,4 +212,10 @@ export class Routes {
 /** Returns the relative URL of the root, because a proxy may have removed a prefix from the path. */
 function toRoot(pathname: string): string {
   return `./${'../'.repeat(pathname.split('/').length - 2)}`;
+}
+
+/** Loads prom-client for the first scrape, because most programs are never scraped. */
+async function metricsOf(source: LiveSource): Promise<PrometheusMetrics> {
+  const { PrometheusMetrics: Metrics } = await import('./prometheus/prometheus.js');
+  return new Metrics(() => source.figures());
 }

@@ -1,6 +1,5 @@
 // Starts the dashboard of a cluster.
 import { LongpoleError } from '../../base/errors.js';
-import { DashboardServer } from '../../server/dashboardServer.js';
 import type { LiveTrace } from '../../trace/live/liveTrace.js';
 import type { DashboardOptions } from './clusterOptions.js';
 import { dashboardSource } from './dashboardSource.js';
@@ -20,6 +19,7 @@ export async function startDashboard(
 ): Promise<string> {
   const { source, close } = dashboardSource(cluster, trace);
   cluster.onClose(close);
+  const { DashboardServer } = await import('../../server/dashboardServer.js');
   const server = await DashboardServer.start({ ...options, source });
   cluster.onClose(() => server.close('The cluster was closed.'));
   return server.link;

@@ -1,0 +1,81 @@
+// What `longpole run` prints and writes after the program has ended.
+import { writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { hostFacts, writeReport } from '../../api/diagnostics.js';
+import { packageVersion } from '../../api/packageVersion.js';
+import { openTrace, type Trace } from '../../api/traceFiles.js';
+import { secondsText } from '../../base/words.js';
+import { notWrittenText } from '../../base/writeErrors.js';
+import type { ScriptEnd } from '../runScript.js';
+import { CommandError, FAILED, failingWith, note, print } from '../terminal.js';
+import { commonJsAdvice } from './commonJs.js';
+import { type Summary, summarise } from './summary.js';
+import { summaryText } from './summaryText.js';
+
+/** Files that a person asked for. */
+export interface ReportOptions {
+  readonly trace?: string;
+  readonly report?: string;
+  readonly json?: string;
+}
+
+/** A program that has ended. */
+export interface Ended extends ScriptEnd {
+  readonly script: string;
+  readonly args: readonly string[];
+  /** Seconds from the start of its process to its end. */
+  readonly seconds: number;
+}
+
+/**
+ * Prints the summary of a program that has ended, and writes what the options request.
+ *
+ * @param directory its trace
+ */
+export async function reportRun(ended: Ended, directory: string, options: ReportOptions): Promise<void> {
+  const trace = failingWith(FAILED, () => openTrace(directory));
+  const summary = failingWith(FAILED, () => summarise(trace));
+  const { script, code, signal, seconds } = ended;
+  // Erases the line of the progress, which is still there if the program was killed.
+  if (process.stderr.isTTY) process.stderr.write('\r\u001b[K');
+  const how = signal === null ? `exit code ${code}` : `ended by ${signal}`;
+  note(`longpole: ${basename(script)} took ${secondsText(seconds)}, ${how}`);
+  if (!isEmpty(summary)) process.stderr.write(summaryText(summary));
+  else
+    note((code === 1 ? commonJsAdvice(script) : undefined) ?? (signal === null ? NOTHING : NOTHING_IN_TIME));
+  if (options.trace !== undefined) note(`${'trace'.padEnd(11)}${options.trace}`);
+  if (options.report !== undefined) writeRunReport(trace, options.report, ended);
+  if (options.json !== undefined) await writeJson(options.json, ended, summary, options.trace);
+}
+
+function writeRunReport(trace: Trace, file: string, { script, args, code }: Ended): void {
+  const title = [basename(script), ...args].join(' ');
+  const facts = { ...hostFacts(`longpole ${packageVersion()}`), Program: title, 'Exit code': String(code) };
+  failingWith(FAILED, () => writeReport(trace, file, { title, facts }));
+  note(`${'report'.padEnd(11)}${file}`);
+}
+
+const NOTHING =
+  'nothing was recorded: the program ran no tasks on clusters or local schedulers of\n' +
+  'Longpole, or it loaded another copy of the package.';
+const NOTHING_IN_TIME =
+  'nothing was recorded: it is written every quarter of a second, when the program\n' +
+  'returns to its event loop.';
+
+function isEmpty({ tasks, cutOff, computations }: Summary): boolean {
+  return computations + cutOff.length + tasks.memory + tasks.erred + tasks.cancelled + tasks.lost === 0;
+}
+
+async function writeJson(file: string, ended: Ended, summary: Summary, trace?: string): Promise<void> {
+  const { script, args, code, signal, seconds } = ended;
+  const result = { script, args, exitCode: code, signal, seconds, trace: trace ?? null, ...summary };
+  if (file === '-') {
+    await print(`${JSON.stringify(result)}\n`);
+    return;
+  }
+  try {
+    writeFileSync(file, `${JSON.stringify(result, null, 1)}\n`);
+  } catch (error) {
+    throw new CommandError(notWrittenText(file, error), ended.code === 0 ? FAILED : ended.code);
+  }
+}
