@@ -38,7 +38,11 @@ const WORKER = 'engine/workerProcess/workerProcessMain.js';
 /** The parts of a cluster, which programs load later. */
 const CLUSTER = 'api/cluster/clusterParts.js';
 /** Commands that read traces. They have to load no module of a program's start that they do not use. */
-const COMMANDS = ['analyze', 'diff', 'export', 'run/report', 'simulate', 'view'].map((name) => `cli/${name}.js`);
+const COMMANDS = ['analyze', 'diff', 'export', 'run/report', 'simulate', 'view'].map(
+  (name) => `cli/${name}.js`,
+);
+/** What `longpole run` loads before it starts the program. */
+const RUN = 'cli/run.js';
 
 const dist = fileURLToPath(new URL('../dist', import.meta.url));
 const nameOf = (module) => basename(module, '.js');
@@ -167,7 +171,7 @@ let reached;
  */
 function startFile(id, context) {
   reached ??= new Map(
-    [...STARTS, WORKER, CLUSTER, ...COMMANDS].map((start) => [
+    [...STARTS, WORKER, CLUSTER, RUN, ...COMMANDS].map((start) => [
       start,
       reachableFrom(resolve(dist, start), context),
     ]),
@@ -176,7 +180,8 @@ function startFile(id, context) {
   const starts = STARTS.filter(loads);
   if (fileOf.has(id)) return null;
   if (starts.length === 0 && !COMMANDS.every(loads)) return null;
-  if (starts.length === 0) return loads(CLUSTER) ? 'cluster-commands-modules' : 'commands-modules';
+  if (starts.length === 0 && loads(CLUSTER)) return 'cluster-commands-modules';
+  if (starts.length === 0) return loads(RUN) ? 'run-commands-modules' : 'commands-modules';
   // Each program that starts isolates loads nearly all of these modules.
   if (loads(ISOLATE) && (starts.length > 1 || loads(CLUSTER) || loads(WORKER)))
     return 'programs-isolates-modules';

@@ -1,5 +1,4 @@
 // The part of `longpole/trace` that most commands need. It loads in half the time of the whole module.
 export { openTrace } from '../files/openTrace.js';
 export { type OpenedTrace, openTraces } from '../files/openTraces.js';
-export { TraceWriter } from '../files/traceWriter.js';
 export type { Trace, TraceDamage } from '../trace/trace.js';

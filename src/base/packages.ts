@@ -2,6 +2,7 @@
 // imports a module of tasks would spend some 150 ms on them before its first task.
 import type * as acorn from 'acorn';
 import type * as eslintScope from 'eslint-scope';
+import type * as fflate from 'fflate';
 import type * as koffi from 'koffi';
 import type * as lz4 from 'lz4-napi';
 import type * as yaml from 'yaml';
@@ -11,6 +12,7 @@ import { isError } from './isError.js';
 interface Packages {
   readonly acorn: typeof acorn;
   readonly 'eslint-scope': typeof eslintScope;
+  readonly fflate: typeof fflate;
   readonly koffi: typeof koffi;
   readonly 'lz4-napi': typeof lz4;
   readonly yaml: typeof yaml;

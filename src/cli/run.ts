@@ -7,7 +7,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Command, InvalidArgumentError } from 'commander';
 import { makeFolders } from '../api/folders.js';
-import { TraceWriter } from '../api/traceFiles.js';
+import { TraceWriter } from '../api/traceWriter.js';
 import { LongpoleError } from '../base/errors.js';
 import { fieldOf } from '../base/json.js';
 import { readSetting, type SettingName } from '../base/settings.js';

@@ -1,7 +1,7 @@
 // Unpacks gzip in chunks, synchronously. Node itself unpacks either whole files at once, or asynchronously.
 import { crc32 } from 'node:zlib';
-import { Gunzip } from 'fflate';
 import { LongpoleError, messageOf } from '../base/errors.js';
+import { loadPackage } from '../base/packages.js';
 import { resizedUint8 } from '../base/resized.js';
 import { unpackedSizeError, unpackLimit } from '../base/unpackLimit.js';
 import type { ByteReader } from '../trace/formats/dasf/dasfReader.js';
@@ -24,7 +24,7 @@ export class GunzipReader implements ByteReader {
   readonly #name: string;
   readonly #reader: ByteReader;
   readonly #maxUnpackedBytes: number | undefined;
-  readonly #gunzip = new Gunzip((chunk) => this.#take(chunk));
+  readonly #gunzip = new (loadPackage('fflate').Gunzip)((chunk) => this.#take(chunk));
   /** Unpacked bytes that the reader has not consumed. */
   #buffer: Uint8Array<ArrayBuffer> = new Uint8Array(1 << 20);
   #held = 0;

@@ -10,7 +10,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
-import { Gzip } from 'fflate';
+import { loadPackage } from '../base/packages.js';
 import { notWrittenError } from '../base/writeErrors.js';
 import { makeFolders } from './makeFolders.js';
 
@@ -59,6 +59,7 @@ function* encoded(pieces: Iterable<string | Uint8Array>): Generator<Uint8Array> 
 /** Packs the pieces as a gzip file. */
 function* packed(pieces: Iterable<Uint8Array>): Generator<Uint8Array> {
   const ready: Uint8Array[] = [];
+  const { Gzip } = loadPackage('fflate');
   const gzip = new Gzip((chunk) => ready.push(chunk));
   for (const piece of pieces) {
     // The packer keeps pushed bytes for a while, but writers reuse their buffers.

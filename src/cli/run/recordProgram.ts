@@ -3,7 +3,7 @@ import { config } from '../../api/config.js';
 import { localDashboard } from '../../api/localDashboard.js';
 import { observeProgramAnd } from '../../api/observeProgram.js';
 import { observeLifetime } from '../../api/programLifetime.js';
-import { TraceWriter } from '../../api/traceFiles.js';
+import { TraceWriter } from '../../api/traceWriter.js';
 import { RunProgress } from './runProgress.js';
 import type { RunSettings } from './settings.js';
 

@@ -1,7 +1,6 @@
 // What `longpole run` prints and writes after the program has ended.
 import { writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { hostFacts, writeReport } from '../../api/diagnostics.js';
 import { packageVersion } from '../../api/packageVersion.js';
 import { openTrace, type Trace } from '../../api/traceFiles.js';
 import { secondsText } from '../../base/words.js';
@@ -44,11 +43,12 @@ export async function reportRun(ended: Ended, directory: string, options: Report
   else
     note((code === 1 ? commonJsAdvice(script) : undefined) ?? (signal === null ? NOTHING : NOTHING_IN_TIME));
   if (options.trace !== undefined) note(`${'trace'.padEnd(11)}${options.trace}`);
-  if (options.report !== undefined) writeRunReport(trace, options.report, ended);
+  if (options.report !== undefined) await writeRunReport(trace, options.report, ended);
   if (options.json !== undefined) await writeJson(options.json, ended, summary, options.trace);
 }
 
-function writeRunReport(trace: Trace, file: string, { script, args, code }: Ended): void {
+async function writeRunReport(trace: Trace, file: string, { script, args, code }: Ended): Promise<void> {
+  const { hostFacts, writeReport } = await import('../../api/diagnostics.js');
   const title = [basename(script), ...args].join(' ');
   const facts = { ...hostFacts(`longpole ${packageVersion()}`), Program: title, 'Exit code': String(code) };
   failingWith(FAILED, () => writeReport(trace, file, { title, facts }));
