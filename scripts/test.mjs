@@ -107,30 +107,32 @@ async function main() {
     total.failed += result.failures.length;
   };
   const begun = cpuSeconds();
-  if (!options['no-lint'] && !options.browser && !options.runtime && patterns.length === 0) {
-    for (const step of STEPS) add(step.name, await runStep(step));
-  }
+  const isWhole = !options['no-lint'] && !options.browser && !options.runtime && patterns.length === 0;
   const files = chosenFiles();
   const others = files.filter((file) => !WAITING.includes(file));
-  const queue = inBatches(longestFirst(root, others));
-  const waiting = WAITING.filter((file) => files.includes(file)).map((file) => [file]);
+  const waiting = WAITING.filter((file) => files.includes(file)).map((file) => () => runFiles([file]));
   const times = [];
   const shared = options.browser ? await shareBrowser() : undefined;
-  const lane = async (take) => {
-    for (let group = take(); group !== undefined && !abort.signal.aborted; group = take()) {
-      const paths = group.map((file) => join(root, file));
-      const results = await runTestFiles(paths, {
-        cwd: root,
-        timeout: Number(options.timeout),
-        signal: abort.signal,
-        env: { ...process.env, ...shared?.environment },
-      });
-      for (const [index, file] of group.entries()) {
-        const result = results[index];
-        times.push({ file, seconds: result.seconds });
-        add(file, result);
-      }
+  const runFiles = async (group) => {
+    const paths = group.map((file) => join(root, file));
+    const results = await runTestFiles(paths, {
+      cwd: root,
+      timeout: Number(options.timeout),
+      signal: abort.signal,
+      env: { ...process.env, ...shared?.environment },
+    });
+    for (const [index, file] of group.entries()) {
+      const result = results[index];
+      times.push({ file, seconds: result.seconds });
+      add(file, result);
     }
+  };
+  const queue = [
+    ...(isWhole ? STEPS : []).map((step) => async () => add(step.name, await runStep(step))),
+    ...inBatches(longestFirst(root, others)).map((group) => () => runFiles(group)),
+  ];
+  const lane = async (take) => {
+    for (let job = take(); job !== undefined && !abort.signal.aborted; job = take()) await job();
   };
   // One more than cores, because tests wait for processes. Not many more, because tests start workers of their own. One
   // further lane has the tests that only wait.
