@@ -14,6 +14,7 @@ import {
 } from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
 import { INSPECT } from '../base/printed.js';
+import { recordOf } from '../base/recordOf.js';
 import { visibleName } from '../base/visibleText.js';
 import { countText } from '../base/words.js';
 import { epochSeconds } from '../resources/clock.js';
@@ -282,19 +283,9 @@ class Sampling {
   }
 }
 
-const NOTHING: ClusterMemory = {
-  process: 0,
-  managed: 0,
-  unmanaged: 0,
-  spilled: 0,
-  optimistic: 0,
-  unmanaged_old: 0,
-  unmanaged_recent: 0,
-};
-
 /** Source without a cluster. Results of threads are in this process, and only its total memory is known. */
 const THIS_PROCESS: MemorySource = {
-  memory: () => ({ ...NOTHING, process: process.memoryUsage.rss() }),
+  memory: () => ({ ...recordOf(MEMORY_MEASURES, () => 0), process: process.memoryUsage.rss() }),
 };
 
 function checkSource(measure: MemoryMeasure, source: MemorySource | undefined): void {
