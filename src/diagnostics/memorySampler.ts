@@ -13,6 +13,7 @@ import {
   TEXT,
 } from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
+import { hasFields } from '../base/json.js';
 import { INSPECT } from '../base/printed.js';
 import { recordOf } from '../base/recordOf.js';
 import { visibleName } from '../base/visibleText.js';
@@ -86,11 +87,7 @@ const SAMPLE_OPTIONS: OptionKinds<SampleOptions> = {
     `seconds, from 0.01 to ${MAX_TIMER_SECONDS}`,
     (value) => typeof value === 'number' && value >= 0.01 && INTERVAL.accepts(value),
   ),
-  client: kind(
-    'a Client, or an object with memory()',
-    (value) =>
-      typeof value === 'object' && value !== null && 'memory' in value && typeof value.memory === 'function',
-  ),
+  client: kind('a Client, or an object with memory()', (value) => hasFields(value, { memory: 'function' })),
 };
 const ALIGN_OPTIONS: OptionKinds<AlignOptions> = { align: FLAG };
 const PLOT_OPTIONS: OptionKinds<MemoryPlotOptions> = {
