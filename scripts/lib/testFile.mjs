@@ -146,8 +146,14 @@ function runProcess(files, { cwd, timeout, signal, env }) {
  */
 async function statesOf(group) {
   try {
-    const { groupStates } = await import('../../dist/resources/threadStates.js');
-    return groupStates(group);
+    const { listDirectory, procStat, readProc } = await import('../../dist/resources/processTree.js');
+    const { threadStates } = await import('../../dist/resources/threadStates.js');
+    const commandOf = (pid) =>
+      (readProc(`${pid}/cmdline`) ?? '').split('\0').slice(0, 4).join(' ').slice(0, 120);
+    return listDirectory('/proc')
+      .filter((pid) => Number(procStat(pid)?.(5)) === group)
+      .flatMap((pid) => [`${pid} ${commandOf(pid)}`, ...threadStates(pid).map((line) => `  ${line}`)])
+      .join('\n');
   } catch {
     return '';
   }

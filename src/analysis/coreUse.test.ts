@@ -79,7 +79,6 @@ describe('the use of cores', () => {
       host(2, 200),
     ];
     const use = coreUseOf(syntheticTrace({ tasks, resources }));
-    near(use.granted, 1);
     near(use.aloneSeconds(0), 2);
     const together = [host(0, 10, 0), host(1, 200, 160), host(1, 200, 160), host(2, 200, Number.NaN)];
     near(coreUseOf(syntheticTrace({ tasks, resources: together })).aloneSeconds(0), 1.96);
@@ -90,7 +89,6 @@ describe('the use of cores', () => {
     const use = coreUseOf(syntheticTrace({ tasks, resources }));
     assert.equal(use.cores, 2);
     // Two threads on two cores; other programs used a tenth of a core.
-    near(use.granted, 0.96);
     near(use.aloneSeconds(0), 1.96);
     near(use.others, 0.05);
   });

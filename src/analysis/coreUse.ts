@@ -14,8 +14,6 @@ export interface CoreUse {
   readonly demand: number;
   /** Share of the time with running tasks in which all cores were busy, 0 to 1. */
   readonly saturated: number;
-  /** Share of the tasks' time in which their thread had a core, while all cores were busy, 0 to 1. */
-  readonly granted: number;
   /** Share of the time of all tasks in which their threads waited for a core, 0 to 1. */
   readonly lost: number;
   /** True if the system measured the waits for a core. */
@@ -55,17 +53,14 @@ export const coreUseOf = oncePer((trace: Trace): CoreUse => {
   const granted = measured.isMeasured
     ? busy.map((seconds, cell) => (seconds > 0 ? 1 - waited[cell]! / seconds : 1))
     : estimated;
-  let [wall, held, alone, used, others, full, fullHeld, fullGranted] = [0, 0, 0, 0, 0, 0, 0, 0];
+  let [wall, held, alone, used, others, full] = [0, 0, 0, 0, 0, 0];
   for (let at = 1; at < length; at++) {
     const dt = samples.times[at]! - samples.times[at - 1]!;
-    const isFull = isSaturated(samples, at);
     let inside = 0;
     for (let worker = 0; worker < workers; worker++) {
       const seconds = busy[at * workers + worker]!;
-      const own = seconds * granted[at * workers + worker]!;
       inside += seconds;
-      alone += own;
-      if (isFull) fullGranted += own;
+      alone += seconds * granted[at * workers + worker]!;
     }
     if (inside === 0 || Number.isNaN(samples.program[at]!)) continue;
     const share = Math.min(1, inside / dt);
@@ -73,17 +68,13 @@ export const coreUseOf = oncePer((trace: Trace): CoreUse => {
     held += inside;
     used += samples.program[at]! * dt * share;
     others += Math.max(0, samples.machine[at]! - samples.program[at]!) * dt * share;
-    if (isFull) {
-      full += dt * share;
-      fullHeld += inside;
-    }
+    if (isSaturated(samples, at)) full += dt * share;
   }
   if (wall === 0 || alone === 0) return unknownUse(trace, measured);
   return {
     cores: samples.cores,
     demand: used / alone,
     saturated: full / wall,
-    granted: fullHeld > 0 ? fullGranted / fullHeld : 1,
     lost: measured.isMeasured ? measured.lost : 1 - alone / held,
     isMeasured: measured.isMeasured,
     // The CPU time of child processes is known when they end, and belongs to no single sample.
@@ -141,7 +132,6 @@ function unknownUse(trace: Trace, { isMeasured, lost }: Pick<CoreUse, 'isMeasure
     cores: Number.NaN,
     demand: 1,
     saturated: 0,
-    granted: 1,
     lost,
     isMeasured,
     others: 0,

@@ -2,6 +2,7 @@
 // which determined the duration of the run.
 
 import { checkArgument, checkOptions, NUMBER, type OptionKinds, TRACE } from '../base/arguments.js';
+import { pushTo } from '../base/lookUps.js';
 import { INSPECT } from '../base/printed.js';
 import type { Trace } from '../trace/trace.js';
 import { eachUse, lanesOf } from './lanes.js';
@@ -101,11 +102,8 @@ export class CriticalPath {
    */
   get byPrefix(): readonly PathPrefix[] {
     const found = new Map<number, { kind: PathKind; seconds: number }[]>();
-    for (const { prefix, kind, seconds } of this.columns.charges) {
-      const parts = found.get(prefix) ?? [];
-      parts.push({ kind: PATH_KINDS[kind] ?? 'unknown', seconds });
-      found.set(prefix, parts);
-    }
+    for (const { prefix, kind, seconds } of this.columns.charges)
+      pushTo(found, prefix, { kind: PATH_KINDS[kind] ?? 'unknown', seconds });
     return Array.from(found, ([id, parts]) => ({
       prefix: this.#text(id),
       seconds: parts.reduce((sum, { seconds }) => sum + seconds, 0),

@@ -202,7 +202,7 @@ function firstOverlapping({ tasks, resources }: Trace): Int32Array {
   for (let task = 0; task < tasks.length; task++) {
     const start = tasks.stopped[task]!;
     const stop = start + tasks.duration[task]!;
-    let at = nextFree(lowerBound(times, start));
+    let at = nextFree(firstWhere(0, times.length, (i) => times[i]! >= start));
     while (at < times.length && times[at]! <= stop) {
       owners[byTime[at]!] = task;
       free[at] = at + 1;
@@ -210,9 +210,4 @@ function firstOverlapping({ tasks, resources }: Trace): Int32Array {
     }
   }
   return owners;
-}
-
-/** Returns the first position with a time that is not before `time`. */
-function lowerBound(times: Float64Array, time: number): number {
-  return firstWhere(0, times.length, (at) => times[at]! >= time);
 }

@@ -1,5 +1,5 @@
 // Finds the tasks that have no result because each run ended with its worker.
-import { oncePer } from '../base/lookUps.js';
+import { oncePer, pushTo } from '../base/lookUps.js';
 import { TASK_LOST } from '../protocol/clusterObserver.js';
 import { WORKER_LOST, WORKER_RESTARTED } from '../protocol/eventTopics.js';
 import type { Trace } from '../trace/trace.js';
@@ -19,11 +19,8 @@ export interface DiedTask {
 export const diedTasks = oncePer(({ tasks }: Trace): readonly DiedTask[] => {
   const lost = new Map<number, number[]>();
   for (let row = 0; row < tasks.length; row++)
-    if (tasks.state[row] === TASK_LOST) {
-      const rows = lost.get(tasks.id[row]!);
-      if (rows === undefined) lost.set(tasks.id[row]!, [row]);
-      else rows.push(row);
-    } else if (lost.size > 0) lost.delete(tasks.id[row]!);
+    if (tasks.state[row] === TASK_LOST) pushTo(lost, tasks.id[row]!, row);
+    else if (lost.size > 0) lost.delete(tasks.id[row]!);
   return Array.from(lost.values(), (rows) => ({ row: rows.at(-1)!, lost: rows })).sort(
     (a, b) => b.lost.length - a.lost.length,
   );

@@ -1,6 +1,6 @@
 // Finds the work that was lost with workers: results that were computed again, and task runs that ended with their
 // worker. A worker that leaves after it has handed over its results loses no work.
-import { oncePer } from '../base/lookUps.js';
+import { getOrMake, oncePer } from '../base/lookUps.js';
 import { TASK_LOST, TASK_MEMORY } from '../protocol/clusterObserver.js';
 import { WORKER_LOST } from '../protocol/eventTopics.js';
 import type { Trace } from '../trace/trace.js';
@@ -148,14 +148,9 @@ class LostWork {
 
   #of(row: number): LostWorker | undefined {
     // A worker that stays may lose a run, too, e.g. when its process restarts.
-    if (row < 0 || Number.isNaN(this.#trace.workers.stopped[row]!)) return undefined;
-    let worker = this.#lost.get(row);
-    if (worker === undefined) {
-      const removed = this.#trace.workers.stopped[row]!;
-      worker = { row, time: removed, removed, again: [], cut: [] };
-      this.#lost.set(row, worker);
-    }
-    return worker;
+    const removed = this.#trace.workers.stopped[row] ?? Number.NaN;
+    if (Number.isNaN(removed)) return undefined;
+    return getOrMake(this.#lost, row, () => ({ row, time: removed, removed, again: [], cut: [] }));
   }
 }
 

@@ -1,7 +1,7 @@
 // Finds when the client submitted which tasks, and the result after which it did. If none of its tasks were running,
 // the client had waited for the last result. If some were, but a result came shortly before, the client had waited for
 // that result. Otherwise the client waited for nothing. Tasks submit, too.
-import { firstWhere, oncePer } from '../base/lookUps.js';
+import { firstWhere, oncePer, pushTo } from '../base/lookUps.js';
 import { taskOfClient } from '../protocol/taskClientName.js';
 import type { Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
@@ -51,9 +51,7 @@ export class AwaitedResults {
     for (const [row, submission] of submissionOf.entries()) {
       const task = submission < 0 ? -1 : submitter[submission]!;
       if (task < 0 || Number.isNaN(trace.tasks.seceded[task]!)) continue;
-      const rows = this.#rows.get(task) ?? [];
-      this.#rows.set(task, rows);
-      rows.push(row);
+      pushTo(this.#rows, task, row);
     }
     const { stopped } = trace.tasks;
     for (const rows of this.#rows.values()) rows.sort((a, b) => stopped[a]! - stopped[b]!);

@@ -18,7 +18,6 @@ export interface WorkIntervals {
   readonly stop: Float64Array;
   /** Id of the task that the interval belongs to, or -1. */
   readonly task: Float64Array;
-  readonly nbytes: Float64Array;
   readonly spans: TimeSpans;
   readonly offsets: Int32Array;
 }
@@ -48,7 +47,6 @@ export const workIntervalsOf = oncePer((trace: Trace): WorkIntervals => {
     start: joined(new Float64Array(all), intervals.start, fetched, (row) => transfers.start[row]!),
     stop: joined(new Float64Array(all), intervals.stop, fetched, (row) => transfers.stop[row]!),
     task: joined(new Float64Array(all), intervals.task, fetched, () => -1),
-    nbytes: joined(new Float64Array(all), intervals.nbytes, fetched, (row) => transfers.nbytes[row]!),
   };
   const { worker, action, start, stop } = columns;
   const groupOf = worker.map((index, row) =>

@@ -45,6 +45,6 @@ export function notIterable(what: string): LongpoleError {
   return invalidArgument(`map() takes iterables after the function, not ${what}.`);
 }
 
-function isIterable(value: unknown): value is Iterable<unknown> {
+export function isIterable(value: unknown): value is Iterable<unknown> {
   return typeof value === 'object' && value !== null && Symbol.iterator in value;
 }

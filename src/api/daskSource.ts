@@ -2,7 +2,7 @@
 import type { ClusterMirror } from '../dask/clusterMirror.js';
 import type { MirrorWorker } from '../dask/mirrorWorkers.js';
 import type { RunningRow, WorkerRow } from '../protocol/viewRows.js';
-import type { ClusterFigures } from '../server/prometheus/figures.js';
+import { type ClusterFigures, sameTransfers } from '../server/prometheus/figures.js';
 import type { ClusterStatus, LiveSource } from '../server/source.js';
 import { progressOf } from '../server/sums.js';
 import type { LiveTrace } from '../trace/live/liveTrace.js';
@@ -59,12 +59,6 @@ function runningRows({ tasks }: ClusterMirror, { info, running }: MirrorWorker):
 
 /** A figure that an observation does not measure. */
 const UNKNOWN = Number.NaN;
-const UNKNOWN_OPEN = {
-  incomingBytes: UNKNOWN,
-  incomingCount: UNKNOWN,
-  outgoingBytes: UNKNOWN,
-  outgoingCount: UNKNOWN,
-};
 
 /** Returns the figures for Prometheus that an observation measures. Sums begin with the observation. */
 function daskFigures(mirror: ClusterMirror, { totals }: LiveTrace): ClusterFigures {
@@ -91,7 +85,7 @@ function workerFigures(worker: MirrorWorker): OwnFigures {
     ...statusOf(worker),
     running: worker.running.length,
     results: worker.memory?.tasks ?? 0,
-    open: UNKNOWN_OPEN,
+    open: sameTransfers(UNKNOWN),
     latency: UNKNOWN,
     gcSeconds: UNKNOWN,
     eventLoopDelay: worker.eventLoopDelay,

@@ -100,10 +100,9 @@ class LocalDashboard implements RunObserver {
       });
       return server.link;
     };
-    const link = await startAtFreePort(config.get('dashboard-port'), start, (topic, text) =>
+    await startAtFreePort(config.get('dashboard-port'), start, (topic, text) =>
       this.#event({ time: epochSeconds(), worker: -1, topic, text }),
     );
-    if (link === undefined) return;
   }
 
   #status(): Omit<ClusterStatus, 'progress' | 'graphStart'> {

@@ -25,3 +25,19 @@ export function numberIn(value: unknown, name: string): number {
   const number = fieldOf(value, name);
   return typeof number === 'number' ? number : Number.NaN;
 }
+
+interface FieldTypes {
+  readonly string: string;
+  readonly number: number;
+  readonly object: object | null;
+  readonly function: (...args: never[]) => unknown;
+}
+
+/** Returns whether a value is an object with properties of these types. They may be inherited. */
+export function hasFields<F extends Readonly<Record<string, keyof FieldTypes>>>(
+  value: unknown,
+  fields: F,
+): value is { readonly [K in keyof F]: FieldTypes[F[K]] } {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(fields).every(([name, type]) => typeof Reflect.get(value, name) === type);
+}

@@ -104,10 +104,8 @@ function lastOfPath(text: string): string {
 }
 
 function decodeUtf8(bytes: Uint8Array): string | undefined {
-  let escaped = '';
-  for (const byte of bytes) escaped += `%${byte.toString(16).padStart(2, '0')}`;
   try {
-    return decodeURIComponent(escaped);
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     return undefined;
   }

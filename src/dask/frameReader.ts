@@ -19,10 +19,6 @@ export class FrameReader {
   *push(bytes: Uint8Array): Generator<DaskRow> {
     for (const [, frame] of this.#frames.push(bytes, checkLength)) yield* rowsOf(frame);
   }
-
-  get isTorn(): boolean {
-    return this.#frames.isTorn;
-  }
 }
 
 function checkLength(length: number): void {

@@ -14,11 +14,6 @@ export class Frames {
     this.#wanted = headBytes;
   }
 
-  /** Whether a frame is incomplete. */
-  get isTorn(): boolean {
-    return this.#bytes > 0;
-  }
-
   /** Adds bytes, and yields all complete frames. `check` receives the length of each payload before it is complete. */
   *push(
     chunk: Uint8Array,

@@ -164,23 +164,14 @@ export class Callback {
 
   [HOOKS](): CallbackHooks {
     const base = Callback.prototype;
-    const pick = <H>(overridden: boolean, hook: H): H | undefined => (overridden ? hook : undefined);
+    const isOwn = (name: keyof CallbackHooks): boolean =>
+      this[name] !== base[name] || Reflect.get(this, `_${name}`) !== Reflect.get(base, `_${name}`);
     return {
-      start: pick(this.start !== base.start || this._start !== base._start, (dsk) => this.start(dsk)),
-      startState: pick(
-        this.startState !== base.startState || this._startState !== base._startState,
-        (dsk, state) => this.startState(dsk, state),
-      ),
-      pretask: pick(this.pretask !== base.pretask || this._pretask !== base._pretask, (key, dsk, state) =>
-        this.pretask(key, dsk, state),
-      ),
-      posttask: pick(
-        this.posttask !== base.posttask || this._posttask !== base._posttask,
-        (key, result, dsk, state, workerId) => this.posttask(key, result, dsk, state, workerId),
-      ),
-      finish: pick(this.finish !== base.finish || this._finish !== base._finish, (dsk, state, errored) =>
-        this.finish(dsk, state, errored),
-      ),
+      start: isOwn('start') ? (dsk) => this.start(dsk) : undefined,
+      startState: isOwn('startState') ? (dsk, state) => this.startState(dsk, state) : undefined,
+      pretask: isOwn('pretask') ? (key, dsk, state) => this.pretask(key, dsk, state) : undefined,
+      posttask: isOwn('posttask') ? (...args) => this.posttask(...args) : undefined,
+      finish: isOwn('finish') ? (dsk, state, errored) => this.finish(dsk, state, errored) : undefined,
     };
   }
 }

@@ -13,7 +13,9 @@ import {
   TEXT,
 } from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
+import { hasFields } from '../base/json.js';
 import { INSPECT } from '../base/printed.js';
+import { recordOf } from '../base/recordOf.js';
 import { visibleName } from '../base/visibleText.js';
 import { countText } from '../base/words.js';
 import { epochSeconds } from '../resources/clock.js';
@@ -85,11 +87,7 @@ const SAMPLE_OPTIONS: OptionKinds<SampleOptions> = {
     `seconds, from 0.01 to ${MAX_TIMER_SECONDS}`,
     (value) => typeof value === 'number' && value >= 0.01 && INTERVAL.accepts(value),
   ),
-  client: kind(
-    'a Client, or an object with memory()',
-    (value) =>
-      typeof value === 'object' && value !== null && 'memory' in value && typeof value.memory === 'function',
-  ),
+  client: kind('a Client, or an object with memory()', (value) => hasFields(value, { memory: 'function' })),
 };
 const ALIGN_OPTIONS: OptionKinds<AlignOptions> = { align: FLAG };
 const PLOT_OPTIONS: OptionKinds<MemoryPlotOptions> = {
@@ -282,19 +280,9 @@ class Sampling {
   }
 }
 
-const NOTHING: ClusterMemory = {
-  process: 0,
-  managed: 0,
-  unmanaged: 0,
-  spilled: 0,
-  optimistic: 0,
-  unmanaged_old: 0,
-  unmanaged_recent: 0,
-};
-
 /** Source without a cluster. Results of threads are in this process, and only its total memory is known. */
 const THIS_PROCESS: MemorySource = {
-  memory: () => ({ ...NOTHING, process: process.memoryUsage.rss() }),
+  memory: () => ({ ...recordOf(MEMORY_MEASURES, () => 0), process: process.memoryUsage.rss() }),
 };
 
 function checkSource(measure: MemoryMeasure, source: MemorySource | undefined): void {

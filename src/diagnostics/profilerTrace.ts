@@ -5,7 +5,7 @@ import { keyGroup } from '../trace/keyGroup.js';
 import { addCacheStays, addSamples, type SampledLevel } from '../trace/localMetrics.js';
 import { StringTable } from '../trace/stringTable.js';
 import type { Trace } from '../trace/trace.js';
-import { TraceBuilder } from '../trace/traceBuilder.js';
+import { TraceBuilder, UNKNOWN_TASK } from '../trace/traceBuilder.js';
 import { cacheLifetimes } from './cacheLifetimes.js';
 import type { RunRecording } from './runRecording.js';
 import { taskText } from './taskText.js';
@@ -123,7 +123,7 @@ export class ProfilerTrace {
         dependencies.push(keys.internString(computation.keys[needs[edge]!]!));
       this.#builder.addTask(
         {
-          ...UNKNOWN,
+          ...UNKNOWN_TASK,
           key: keys.internString(key),
           host: this.#host,
           worker: strings.internString(recording.workerName(tasks.workers[row]!)),
@@ -176,13 +176,3 @@ export class ProfilerTrace {
     addCacheStays(metrics, strings, stays);
   }
 }
-
-/** Columns that a local run does not record. */
-const UNKNOWN = {
-  recordedName: -1,
-  device: -1,
-  nbytes: Number.NaN,
-  resultType: -1,
-  dtype: -1,
-  shape: -1,
-} as const;

@@ -1,6 +1,7 @@
 // The progress bar: an observer that draws when the engine reports progress. On a terminal, a thread also draws between
 // reports.
 import { COUNT, checkOptions, INTERVAL, kind, type OptionKinds, SECONDS } from '../base/arguments.js';
+import { hasFields } from '../base/json.js';
 import type { RunObserver, RunWatcher } from '../protocol/runObserver.js';
 import { Callback, OBSERVERS, WATCHERS } from './callback.js';
 import { ProgressBackground } from './progressBackground.js';
@@ -22,11 +23,7 @@ const OPTIONS: OptionKinds<ProgressBarOptions> = {
   minimum: SECONDS,
   width: COUNT,
   dt: INTERVAL,
-  out: kind(
-    'a stream, or an object with write(text)',
-    (value) =>
-      typeof value === 'object' && value !== null && 'write' in value && typeof value.write === 'function',
-  ),
+  out: kind('a stream, or an object with write(text)', (value) => hasFields(value, { write: 'function' })),
 };
 
 /** Minimum distance of two lines in a log. */

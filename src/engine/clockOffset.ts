@@ -62,11 +62,6 @@ export class ClockOffset {
     const last = this.#samples.at(-1);
     return last === undefined ? Number.NaN : roundTripOf(last);
   }
-
-  /** Converts a time of this worker's clock to the scheduler's clock. */
-  correct(time: number): number {
-    return time + this.offset;
-  }
 }
 
 function roundTripOf({ sent, received }: ClockSample): number {

@@ -1,5 +1,6 @@
 // The pending calls of a cluster's callers. The dump of a cluster lists them, so that a program that seems to hang
 // shows the call that does not return. Costs about 0.2 µs per call.
+import { getOrMake } from '../base/lookUps.js';
 
 /** Pending calls of one kind. */
 export interface WaitDump {
@@ -44,14 +45,8 @@ export class OpenWaits {
     const byWhat = new Map<string, { what: string; subject: string; count: number; age: number }>();
     // The set is in the order of insertion, so the first call of each kind is the oldest.
     for (const { what, subject, since } of this.#open) {
-      const known = byWhat.get(what) ?? {
-        what,
-        subject,
-        count: 0,
-        age: Math.round(now - since) / 1000,
-      };
-      known.count++;
-      byWhat.set(what, known);
+      const age = Math.round(now - since) / 1000;
+      getOrMake(byWhat, what, () => ({ what, subject, count: 0, age })).count++;
     }
     return [...byWhat.values()];
   }

@@ -2,6 +2,7 @@
 // results. Nothing is built before it is read.
 import { hostname } from 'node:os';
 import { LazyMap, LazySet } from '../base/lazyCollections.js';
+import { getOrMake } from '../base/lookUps.js';
 import { INSPECT, type Inspect, type InspectOptions } from '../base/printed.js';
 import type { AnyFunction } from '../graph/callable.js';
 import type { Plan } from '../graph/compile.js';
@@ -93,22 +94,18 @@ export class RunView implements RunInfo {
   }
 
   addWorker(place: Place): RunWorker {
-    let worker = workers.get(place);
-    if (worker === undefined) {
-      const { name, pid, vitals } = place;
-      worker = {
-        index: nextWorker++,
-        name,
-        address: '',
-        host: hostname(),
-        pid,
-        threads: 1,
-        memoryLimit: 0,
-        startTime: epochSeconds(),
-        ...(vitals === undefined ? {} : { vitals }),
-      };
-      workers.set(place, worker);
-    }
+    const { name, pid, vitals } = place;
+    const worker = getOrMake(workers, place, () => ({
+      index: nextWorker++,
+      name,
+      address: '',
+      host: hostname(),
+      pid,
+      threads: 1,
+      memoryLimit: 0,
+      startTime: epochSeconds(),
+      ...(vitals === undefined ? {} : { vitals }),
+    }));
     this.workers.set(worker.index, worker);
     this.#places.set(worker.index, place);
     return worker;
@@ -296,10 +293,8 @@ class LazyRunState implements RunState {
     if (this.#dataUsers !== undefined) return this.#dataUsers;
     const users = new Map<string, Set<string>>();
     for (let id = 0; id < this.#plan.keys.length; id++) {
-      for (const key of dataKeysOf(this.#plan, id)) {
-        const set = users.get(key) ?? new Set();
-        users.set(key, set.add(this.#plan.keys[id]!));
-      }
+      for (const key of dataKeysOf(this.#plan, id))
+        getOrMake(users, key, () => new Set()).add(this.#plan.keys[id]!);
     }
     this.#dataUsers = users;
     return users;

@@ -110,11 +110,6 @@ export class ProfileHistory {
     return this.#stacks.tree(totals);
   }
 
-  /** Prefixes that have samples, sorted. */
-  get prefixes(): readonly string[] {
-    return [...new Set(this.#labels.map(({ prefix }) => prefix))].filter((prefix) => prefix !== '').sort();
-  }
-
   /** Number of kept blocks, each of one or more cycles. */
   get blockCount(): number {
     let sum = 0;

@@ -1,6 +1,8 @@
 // Numbers of the tasks of a prefix or a span, by state.
 import { TASK_CANCELLED, TASK_ERRED, TASK_LOST, TASK_MEMORY } from './clusterObserver.js';
 
+const COUNTS = ['total', 'finished', 'erred', 'cancelled', 'lost'] as const;
+
 /** A task counts once, by its latest run. */
 export class TaskCounts {
   /** Submitted tasks. */
@@ -22,31 +24,19 @@ export class TaskCounts {
     this.#count(state, 1);
   }
 
-  set({ total, finished, erred, cancelled, lost }: TaskCounts): void {
-    this.total = total;
-    this.finished = finished;
-    this.erred = erred;
-    this.cancelled = cancelled;
-    this.lost = lost;
+  set(other: TaskCounts): void {
+    for (const name of COUNTS) this[name] = other[name];
   }
 
   /** Returns a copy of these counts without earlier ones. A retried task may have left an earlier count. */
   without(earlier: TaskCounts): TaskCounts {
     const left = new TaskCounts();
-    left.total = Math.max(0, this.total - earlier.total);
-    left.finished = Math.max(0, this.finished - earlier.finished);
-    left.erred = Math.max(0, this.erred - earlier.erred);
-    left.cancelled = Math.max(0, this.cancelled - earlier.cancelled);
-    left.lost = Math.max(0, this.lost - earlier.lost);
+    for (const name of COUNTS) left[name] = Math.max(0, this[name] - earlier[name]);
     return left;
   }
 
-  include({ total, finished, erred, cancelled, lost }: TaskCounts): void {
-    this.total += total;
-    this.finished += finished;
-    this.erred += erred;
-    this.cancelled += cancelled;
-    this.lost += lost;
+  include(other: TaskCounts): void {
+    for (const name of COUNTS) this[name] += other[name];
   }
 
   #count(state: number, by: number): void {

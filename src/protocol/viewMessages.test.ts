@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from '../base/properties.test.support.js';
+import { RECORDED_TABLES } from './traceSchema.js';
 import {
   BINARY_HEAD,
   CURSOR_TABLES,
@@ -11,7 +12,6 @@ import {
   encodeViewMessage,
   livePath,
   parseResumePoint,
-  VIEW_TABLES,
   VIEW_VERSION,
   type ViewCursor,
   type ViewMessage,
@@ -32,7 +32,7 @@ const cursor: fc.Arbitrary<ViewCursor> = fc.record(
   },
   { noNullPrototype: true },
 );
-const table = fc.constantFrom(...VIEW_TABLES);
+const table = fc.constantFrom(...RECORDED_TABLES);
 const message: fc.Arbitrary<ViewMessage> = fc.oneof(
   fc.record({ type: fc.constant('schema' as const), table, bytes: fc.uint8Array() }),
   fc.record({ type: fc.constant('table' as const), table, rows, bytes: fc.uint8Array() }),

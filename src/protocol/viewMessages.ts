@@ -1,6 +1,6 @@
 // Messages between a dashboard and its server: tables of the trace as Arrow bytes, exact sums, and the page's
-// progress. A table is one binary WebSocket message, any other message one JSON text. All times are seconds since the
-// epoch on the scheduler's clock, all sizes bytes; numbers in JSON are finite.
+// progress. A table is one binary WebSocket message, which has the index of the table, and any other message one JSON
+// text. All times are seconds since the epoch on the scheduler's clock, all sizes bytes; numbers in JSON are finite.
 import { LongpoleError } from '../base/errors.js';
 import { fieldOf, numberIn, parsedJson } from '../base/json.js';
 import { recordOf } from '../base/recordOf.js';
@@ -10,10 +10,6 @@ import type { ProgressRow, RunningRow, WorkerRow } from './viewRows.js';
 
 /** Version, incremented by every change that an older page would misread. */
 export const VIEW_VERSION = 5;
-
-/** The tables of a trace directory; a message refers to them by index. */
-export const VIEW_TABLES = RECORDED_TABLES;
-export type ViewTable = RecordedTable;
 
 export const CURSOR_TABLES = ['computations', ...GROWING_TABLES] as const;
 
@@ -48,7 +44,7 @@ export interface BeginMessage {
  */
 export interface SchemaMessage {
   readonly type: 'schema';
-  readonly table: ViewTable;
+  readonly table: RecordedTable;
   readonly bytes: Uint8Array;
 }
 
@@ -59,7 +55,7 @@ export interface SchemaMessage {
  */
 export interface TableMessage {
   readonly type: 'table';
-  readonly table: ViewTable;
+  readonly table: RecordedTable;
   readonly rows: number;
   /** Start of the bytes in the message, a multiple of 8. */
   readonly bytes: Uint8Array;
@@ -188,7 +184,7 @@ export function encodeViewMessage(message: ViewMessage): string | Uint8Array<Arr
 
 /** Encodes a `table` message whose bytes are in several parts. Each part is copied once. */
 export function encodeTableMessage(
-  table: ViewTable,
+  table: RecordedTable,
   rows: number,
   parts: readonly Uint8Array[],
 ): Uint8Array<ArrayBuffer> {
@@ -197,13 +193,13 @@ export function encodeTableMessage(
 
 function encodeTable(
   kind: number,
-  table: ViewTable,
+  table: RecordedTable,
   rows: number,
   parts: readonly Uint8Array[],
 ): Uint8Array<ArrayBuffer> {
   const head = new Uint8Array(BINARY_HEAD);
   head[0] = kind;
-  head[1] = VIEW_TABLES.indexOf(table);
+  head[1] = RECORDED_TABLES.indexOf(table);
   new DataView(head.buffer).setUint32(4, rows, true);
   return joinedBytes([head, ...parts]);
 }
@@ -219,7 +215,7 @@ export function decodeViewMessage(data: string | Uint8Array): ViewMessage {
 
 function decodeBinary(data: Uint8Array): ViewMessage {
   if (data.length < BINARY_HEAD) refuse('it is shorter than the head of a table');
-  const table = VIEW_TABLES[data[1]!];
+  const table = RECORDED_TABLES[data[1]!];
   if (table === undefined) return refuse('its table is unknown');
   const bytes = data.subarray(BINARY_HEAD);
   const rows = new DataView(data.buffer, data.byteOffset).getUint32(4, true);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, get } from 'node:http';
 import { describe, it } from 'node:test';
-import { VIEW_TABLES } from '../protocol/viewMessages.js';
+import { RECORDED_TABLES } from '../protocol/traceSchema.js';
 import { expectedTasks, restOf, tasksOf } from '../trace/live/plainRows.test.support.js';
 import { TableBytes } from '../trace/recording/tableBytes.test.support.js';
 import { totalsFromJson } from '../trace/recording/totalsJson.js';
@@ -47,7 +47,7 @@ describe('a recorded trace', () => {
   it('can be read table by table', async () => {
     const { server, cluster } = await served();
     const tables = new TableBytes();
-    for (const table of VIEW_TABLES) {
+    for (const table of RECORDED_TABLES) {
       const response = await fetch(`${server.link}api/trace/${table}.arrow`);
       assert.equal(response.headers.get('content-type'), 'application/vnd.apache.arrow.stream');
       tables.add(table, [new Uint8Array(await response.arrayBuffer())]);

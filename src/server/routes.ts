@@ -6,9 +6,9 @@ import { LongpoleError } from '../base/errors.js';
 import { visibleText } from '../base/visibleText.js';
 import { DASK_PAGES, individualPlotAt, individualPlotPaths } from '../protocol/individualPlots.js';
 import { GRAPH_PATH } from '../protocol/openGraph.js';
+import { RECORDED_TABLES } from '../protocol/traceSchema.js';
 import type { AccessRules } from './access.js';
 import { wholeTable } from './catchUp.js';
-import { TABLES } from './opening.js';
 import type { PageFile } from './pageFiles.js';
 import type { PrometheusMetrics } from './prometheus/prometheus.js';
 import type { DashboardSource, LiveSource } from './source.js';
@@ -149,7 +149,7 @@ export class Routes {
 
   async #sendTable(response: ServerResponse, name: string): Promise<void> {
     const source = this.#source;
-    const table = TABLES.find((one) => one === name);
+    const table = RECORDED_TABLES.find((one) => one === name);
     if (table === undefined || source.kind === 'live')
       return this.sendText(response, 404, 'Not a table of a recorded trace.');
     const pieces = wholeTable(source.trace, table);

@@ -19,6 +19,12 @@ const TEXTS = ['key', 'recordedName', 'host', 'worker', 'device', 'resultType', 
 /** A task without its edges. Texts are ids of strings, -1 if absent; `worker` is the name of the worker. */
 export type TaskRow = { [K in (typeof TEXTS)[number] | 'stop' | 'duration' | 'nbytes']: number };
 
+/** A task of which nothing is known. */
+export const UNKNOWN_TASK: TaskRow = {
+  ...recordOf(TEXTS, () => -1),
+  ...recordOf(['stop', 'duration', 'nbytes'], () => Number.NaN),
+};
+
 /** Columns that every format has. */
 const INTEGERS = [...TEXTS, 'dependencyOffsets', 'dependentOffsets'] as const;
 const FLOATS = ['stopped', 'duration', 'nbytes'] as const;

@@ -1,11 +1,13 @@
+// The findings about the time of the program itself, while and outside of its computations.
 import { firstWhere } from '../../base/lookUps.js';
-import { countText, percentText, secondsText } from '../../base/words.js';
+import { bytesText, countText, percentText, secondsText } from '../../base/words.js';
+import { programTimes } from '../programTimes.js';
+import { programTransfers } from '../programTransfers.js';
 import { SchedulerCoreWaits } from '../schedulerCoreWaits.js';
-import { gapsBetween, type Span } from '../spans.js';
+import { gapsBetween, overlapSeconds, type Span } from '../spans.js';
 import { submissionsOf } from '../submissionTimes.js';
 import { clientSpans } from './clientTransfers.js';
-import type { Facts, Rule } from './finding.js';
-import { coreWaitText, isCause } from './ownThread.js';
+import { type Facts, type Finding, MIN_COST, type Rule } from './finding.js';
 import { sampledSeconds } from './schedulerThread.js';
 
 /** Shorter parts, in seconds, are the normal delay between a result and the next submission. */
@@ -79,4 +81,72 @@ function submissionsBetween({ trace }: Facts, from: number, to: number): number 
   const { time } = submissionsOf(trace);
   const after = (limit: number): number => firstWhere(0, time.length, (at) => time[at]! > limit);
   return after(to) - after(from);
+}
+
+/** Share of the time without a core, from which it is mentioned. */
+const MUCH = 0.2;
+
+/**
+ * Returns whether the program is the cause of a wait in which it computed for some seconds, and waited for a core for
+ * others: without the waits, it would still cost enough for a finding. On a busy machine the program waits for a core, and
+ * the run for the program. But even a program that computes for a millisecond waits for a core.
+ */
+export function isCause({ makespan }: Facts, computed: number, coreWait: number): boolean {
+  return computed > 0 && computed >= MIN_COST * (makespan - coreWait);
+}
+
+/** Returns the end of a sentence about some seconds of the program. */
+export function coreWaitText(seconds: number, coreWait: number): string {
+  return coreWait >= MUCH * seconds ? `, ${secondsText(coreWait)} of it without a core` : '';
+}
+
+/** Seconds up to which a time is not reported: Node, a compiler and modules take seconds to load on a busy machine. */
+const MIN_OUTSIDE = 5;
+/** Share of the time after the last task in which the program fetched results, from which this is its cause. */
+const MIN_FETCHED = 0.5;
+
+/**
+ * The program ran longer before its first computation or after its last result than all of its computations took. The cost
+ * is this time, in which no worker had a task.
+ */
+export function outsideComputations(facts: Facts): Finding | undefined {
+  const { trace, makespan } = facts;
+  const times = programTimes(trace);
+  if (times === undefined) return undefined;
+  const { before, after } = times;
+  const seconds = Math.max(before, after);
+  if (seconds < MIN_OUTSIDE || seconds < makespan) return undefined;
+  const fetched = before > after ? 0 : fetchSeconds(facts, after);
+  const isFetch = fetched >= MIN_FETCHED * seconds;
+  const when = before > after ? 'before its first computation' : 'after its last result';
+  return {
+    code: 'outside-computations',
+    title: `${isFetch ? `The program fetched ${bytesText(fetchedBytes(facts))} of results for ${secondsText(fetched)} after its last task` : `The program ran for ${secondsText(seconds)} ${when}`}, and its computations took ${secondsText(makespan)}`,
+    seconds,
+    confidence: 'high',
+    evidence: {
+      text: `The program ran for ${secondsText(before)} before its first computation and for ${secondsText(after)} after its last result. The workers had no tasks meanwhile, and the other findings do not cover this time.`,
+      numbers: { beforeSeconds: before, afterSeconds: after, fetchSeconds: fetched, makespan },
+      tasks: [],
+      question: 'critical-path',
+    },
+    advice: isFetch
+      ? 'Fetch less: reduce or store results in tasks, or return typed arrays, which are unpacked faster than objects and strings.'
+      : 'Do this work in tasks, which all workers share, or while tasks run.',
+  };
+}
+
+/** Returns the seconds after the last task, of `after`, in which the program fetched results. */
+function fetchSeconds(facts: Facts, after: number): number {
+  const { stop } = facts.path;
+  return overlapSeconds([{ start: stop, stop: stop + after }], clientSpans(facts, 'gather'));
+}
+
+/** Returns the bytes of the results that the program received after the last task. */
+function fetchedBytes({ trace, path }: Facts): number {
+  const { stop, nbytes } = trace.transfers;
+  return programTransfers(trace, 'gather').reduce(
+    (sum, row) => (stop[row]! > path.stop ? sum + nbytes[row]! : sum),
+    0,
+  );
 }

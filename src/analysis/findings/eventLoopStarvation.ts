@@ -1,8 +1,8 @@
 import { firstWhere } from '../../base/lookUps.js';
 import { countText, secondsText } from '../../base/words.js';
 import { merged, type Span } from '../spans.js';
+import { coreWaitText, isCause } from './clientBound.js';
 import type { Facts, Rule } from './finding.js';
-import { coreWaitText, isCause } from './ownThread.js';
 import { MIN_DELAY, schedulerWaits } from './schedulerThread.js';
 
 /**

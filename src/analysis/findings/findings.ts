@@ -1,29 +1,25 @@
-// Finds what cost a run most time, with evidence and advice. Each rule has its own file in this folder.
+// Finds what cost a run most time, with evidence and advice. The rules are in the other files of this folder.
 import { checkArgument, kind, TRACE } from '../../base/arguments.js';
 import type { Trace } from '../../trace/trace.js';
 import { Table } from '../table.js';
 import { rowColumns } from '../valuesColumn.js';
 import { asynchronousWait } from './asynchronousWait.js';
-import { clientBound } from './clientBound.js';
+import { clientBound, outsideComputations } from './clientBound.js';
+import { gatheredResults, oversizedArguments } from './clientTransfers.js';
 import { cpuOversubscription, otherPrograms } from './cpuOversubscription.js';
 import { eventLoopStarvation } from './eventLoopStarvation.js';
 import { failedAttempts } from './failedAttempts.js';
 import { Facts, type Finding, type FindingCode, MIN_COST, type Rule } from './finding.js';
 import { garbageCollection } from './garbageCollection.js';
-import { gatheredResults } from './gatheredResults.js';
 import { lackOfParallelism } from './lackOfParallelism.js';
 import { lockContention } from './lockContention.js';
 import { lostWork } from './lostWork.js';
-import { memoryBound } from './memoryBound.js';
-import { outsideComputations } from './outsideComputations.js';
-import { oversizedArguments } from './oversizedArguments.js';
+import { memoryBound, spillBound } from './memoryBound.js';
 import { schedulerBound } from './schedulerBound.js';
+import { serialStretch, serialTail } from './serialFinding.js';
 import { serializationBound } from './serializationBound.js';
-import { serialStretch } from './serialStretch.js';
-import { serialTail } from './serialTail.js';
 import { slowFirst } from './slowFirst.js';
 import { slowWorker } from './slowWorker.js';
-import { spillBound } from './spillBound.js';
 import { stragglerTasks } from './stragglerTasks.js';
 import { synchronousIo } from './synchronousIo.js';
 import { tasksTooSmall } from './tasksTooSmall.js';

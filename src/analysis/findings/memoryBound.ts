@@ -1,8 +1,10 @@
-import { countText, secondsText } from '../../base/words.js';
+// Two rules about workers whose memory was short.
+import { bytesText, countText, secondsText } from '../../base/words.js';
+import { ACTIONS } from '../../protocol/clusterObserver.js';
 import { pausesOf } from '../pauses.js';
-import { spilledText } from '../spilledResults.js';
-import type { Rule } from './finding.js';
-import { memoryNeeded } from './memoryNeeded.js';
+import { MEMORY_TARGET } from '../simulation/conditions.js';
+import { spilledResults, spilledText } from '../spilledResults.js';
+import type { Facts, Rule } from './finding.js';
 
 /**
  * Workers paused because their memory was short, and the critical path waited for these workers. The cost is the time
@@ -36,3 +38,71 @@ export const memoryBound: Rule = (facts) => {
     advice,
   };
 };
+
+/**
+ * Memory was short, and the critical path waited for the disk while results were spilled or read back. Costs this time.
+ */
+export const spillBound: Rule = (facts) => {
+  const seconds = facts.onPath('disk');
+  const { spilled } = facts.trace.totals;
+  if (seconds === 0 || spilled === 0) return undefined;
+  const { limit, enough, advice } = memoryNeeded(facts);
+  return {
+    code: 'spill-bound',
+    title: `Memory was short: ${spilledText(facts.trace)} were written to disk`,
+    seconds,
+    confidence: 'high',
+    evidence: {
+      text: `The critical path waited ${secondsText(seconds)} for the disk.`,
+      numbers: {
+        spilledBytes: spilled,
+        memoryLimit: limit,
+        enoughBytes: enough,
+        diskSeconds: diskSeconds(facts),
+      },
+      tasks: facts.pathTasks('disk'),
+      question: 'memory-by-prefix',
+    },
+    advice,
+  };
+};
+
+function diskSeconds({ trace }: Facts): number {
+  const { length, action, start, stop } = trace.intervals;
+  let seconds = 0;
+  for (let row = 0; row < length; row++)
+    if (ACTIONS[action[row]!]?.startsWith('disk') === true) seconds += stop[row]! - start[row]!;
+  return seconds;
+}
+
+/**
+ * Ratio of a process's memory to its limit, from which its results are spilled. @source Dask's `distributed.worker.memory.spill`
+ */
+const SPILL = 0.7;
+
+/**
+ * Returns the memory limit of a worker, and the least limit at which no worker might have spilled results or paused. With more
+ * memory, a process collects garbage less often, so it may need more than this.
+ */
+function memoryNeeded({ trace }: Facts): {
+  /** Smallest memory limit of a worker, bytes; 0 if no worker has a limit. */
+  readonly limit: number;
+  readonly enough: number;
+  readonly advice: string;
+} {
+  const limits = trace.workers.memoryLimit.filter((one) => one > 0);
+  const limit = limits.length === 0 ? 0 : Math.min(...limits);
+  const { length, managed, unmanaged, spilled } = trace.memory;
+  // Results on disk may be compressed.
+  const { ratio } = spilledResults(trace);
+  let enough = 0;
+  for (let row = 0; row < length; row++) {
+    const held = (managed[row]! || 0) + (spilled[row]! || 0) * ratio;
+    enough = Math.max(enough, held / MEMORY_TARGET, (held + (unmanaged[row]! || 0)) / SPILL);
+  }
+  const advice =
+    enough > limit && limit > 0
+      ? `Raise the memory limit per worker from ${bytesText(limit)} to at least ${bytesText(enough)}, or use smaller blocks.`
+      : 'Raise the memory limit, use smaller blocks, or reduce results early that stay in memory for long.';
+  return { limit, enough, advice };
+}

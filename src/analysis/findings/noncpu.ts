@@ -1,4 +1,4 @@
-import { oncePer, pushTo } from '../../base/lookUps.js';
+import { getOrMake, oncePer, pushTo } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
 import { coreUseOf } from '../coreUse.js';
 import { COLD_SECONDS, firstRuns, slowFirstCalls, slowFirstRows } from '../firstCalls.js';
@@ -172,8 +172,7 @@ const awaitedShares = oncePer((trace: Trace): ReadonlyMap<number, number> => {
   const sums = new Map<number, { awaited: number; all: number }>();
   const { id, prefix, duration } = trace.tasks;
   for (const row of lanesOf(trace).spans.rows) {
-    const sum = sums.get(prefix[row]!) ?? { awaited: 0, all: 0 };
-    sums.set(prefix[row]!, sum);
+    const sum = getOrMake(sums, prefix[row]!, () => ({ awaited: 0, all: 0 }));
     sum.all += duration[row]!;
     sum.awaited += Math.min(duration[row]!, awaited.get(id[row]!) ?? 0);
   }

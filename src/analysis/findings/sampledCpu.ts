@@ -1,6 +1,6 @@
 // Estimates the CPU time of tasks from samples of their threads. Local schedulers record no metrics of tasks, but the CPU
 // time of each thread, about ten times per second.
-import { pushTo } from '../../base/lookUps.js';
+import { getOrMake, pushTo } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
 import { eachStretch } from '../coreUse.js';
 import { eachUse, lanesOf } from '../lanes.js';
@@ -43,8 +43,7 @@ export function sampledCpu(trace: Trace): CpuSeconds {
   const sums = new Map<number, { all: number; covered: number; computed: number }>();
   for (const row of rows) {
     const id = trace.tasks.prefix[row]!;
-    const sum = sums.get(id) ?? { all: 0, covered: 0, computed: 0 };
-    sums.set(id, sum);
+    const sum = getOrMake(sums, id, () => ({ all: 0, covered: 0, computed: 0 }));
     eachUse(trace, row, (start, stop, share) => {
       sum.all += share * (stop - start);
     });

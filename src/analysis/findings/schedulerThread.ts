@@ -20,10 +20,6 @@ const OWN_MODULE =
 /** Largest cost of a submission or of a finished task in Longpole, seconds. */
 const TASK_COST = 200e-6;
 
-export interface BlockedSpan extends Span {
-  readonly delay: number;
-}
-
 /** A wait for the scheduler on the critical path, after the first task had started. */
 export interface SchedulerWait {
   readonly row: number;
@@ -36,7 +32,7 @@ export interface SchedulerWait {
 
 export interface SchedulerWaits {
   readonly waits: readonly SchedulerWait[];
-  readonly blocked: readonly BlockedSpan[];
+  readonly blocked: readonly Span[];
 }
 
 const known = new WeakMap<Trace, SchedulerWaits>();
@@ -81,16 +77,16 @@ function findWaits(facts: Facts): SchedulerWaits {
 /**
  * Returns the time spans in which the event loop was blocked. The delay in a sample covers the time before the sample.
  */
-function blockedSpans({ resources }: Trace): BlockedSpan[] {
+function blockedSpans({ resources }: Trace): Span[] {
   const { length, worker, time, figures } = resources;
   const delays = figures.get('eventLoopDelay');
-  const spans: BlockedSpan[] = [];
+  const spans: Span[] = [];
   if (delays === undefined) return spans;
   let until = Number.NEGATIVE_INFINITY;
   for (let row = 0; row < length; row++) {
     const delay = delays[row]!;
     if (worker[row] !== -1 || !(delay >= MIN_DELAY)) continue;
-    spans.push({ start: Math.max(until, time[row]! - delay), stop: time[row]!, delay });
+    spans.push({ start: Math.max(until, time[row]! - delay), stop: time[row]! });
     until = time[row]!;
   }
   return spans;

@@ -1,17 +1,19 @@
-// The finding that two rules make of a time span in which tasks ran one after the other.
+// Two rules about a time span in which tasks ran one after the other: at the end of the run, or before.
 
 import { percentText, secondsText } from '../../base/words.js';
+import { readyTimes } from '../attempts.js';
 import { slowFirstRows } from '../firstCalls.js';
 import { eachUse } from '../lanes.js';
+import { profilerSeconds } from '../profilerStarts.js';
 import { stragglersOf } from '../stragglers.js';
-import type { Facts, Finding } from './finding.js';
+import type { Facts, Finding, Rule } from './finding.js';
 
 /** Mean number of running tasks up to which a time span is serial. */
-export const SERIAL = 1.05;
+const SERIAL = 1.05;
 /** Smallest share of the makespan that a serial span must take to be reported as a finding. */
-export const MIN_SHARE = 0.1;
+const MIN_SHARE = 0.1;
 /** Smallest share of busy threads outside the span; below it, the whole run is serial. */
-export const MIN_BUSY = 0.5;
+const MIN_BUSY = 0.5;
 
 /** Share of the span in which several tasks are ready, above which the tasks could have run at the same time. */
 const MAX_QUEUED = 0.5;
@@ -22,7 +24,7 @@ const OWN_SHARE = 0.9;
  * Returns undefined if one straggler or slow first call takes most of the span, because other findings report that, and if
  * several tasks were ready for most of it: then something else kept them from idle threads.
  */
-export function serialFinding(
+function serialFinding(
   facts: Facts,
   code: 'serial-tail' | 'serial-stretch',
   start: number,
@@ -103,4 +105,93 @@ function needs(
   other: number,
 ): boolean {
   return dependencyRows.subarray(dependencyOffsets[row]!, dependencyOffsets[row + 1]!).includes(other);
+}
+
+/**
+ * At most one task ran at a time in the last tenth of the run or longer. The cost is the part of this time that the
+ * idle threads could have saved. If the tail is one straggler, 'stragglers' reports it.
+ */
+export const serialTail: Rule = (facts) => {
+  const { makespan, workers, path } = facts;
+  const tail = tailSeconds(facts) - profilerInTail(facts);
+  if (workers < 2 || tail < MIN_SHARE * makespan || tail >= makespan) return undefined;
+  const start = path.stop - tail;
+  if (!(facts.firstStart < start)) return undefined;
+  if (facts.runningBetween(facts.firstStart, start) < MIN_BUSY * workers) return undefined;
+  return serialFinding(facts, 'serial-tail', start, path.stop);
+};
+
+/** Returns the seconds in which profilers started during the tail, which other threads could not have shortened. */
+function profilerInTail(facts: Facts): number {
+  const { trace, path } = facts;
+  const from = path.stop - tailSeconds(facts);
+  let seconds = 0;
+  for (let worker = 0; worker < trace.workers.length; worker++)
+    seconds += profilerSeconds(trace, worker, from, path.stop);
+  return seconds;
+}
+
+/** Returns the seconds at the end of the run in which at most one task ran at a time. */
+function tailSeconds({ running, makespan }: Facts): number {
+  let bin = running.length;
+  while (bin > 0 && running[bin - 1]! <= SERIAL) bin--;
+  return ((running.length - bin) / running.length) * makespan;
+}
+
+/** Mean number of running tasks below which the run waits for something other than tasks. */
+const NOTHING = 0.5;
+
+/**
+ * Tasks ran one after the other for a tenth of the run or longer, before its end, and no task was ready for the other
+ * threads. All threads had run a task before. The cost is the part of this time that the idle threads could have saved.
+ */
+export const serialStretch: Rule = (facts) => {
+  const { makespan, workers, path } = facts;
+  if (workers < 2) return undefined;
+  const found = longestStretch(facts);
+  if (found === undefined) return undefined;
+  const { start, stop } = found;
+  const seconds = stop - start;
+  if (seconds < MIN_SHARE * makespan || isAnyReady(facts, (start + stop) / 2)) return undefined;
+  const before = facts.runningBetween(path.start, start) * (start - path.start);
+  const after = facts.runningBetween(stop, path.stop) * (path.stop - stop);
+  if (before + after < MIN_BUSY * workers * (facts.active - seconds)) return undefined;
+  return serialFinding(facts, 'serial-stretch', start, stop);
+};
+
+/** Returns the longest serial span, in seconds, after every thread's first task and before the serial tail. */
+function longestStretch(facts: Facts): { start: number; stop: number } | undefined {
+  const { running, path, makespan } = facts;
+  const seconds = makespan / running.length;
+  const isSerial = (bin: number): boolean => running[bin]! <= SERIAL && running[bin]! > NOTHING;
+  const end = Math.round(running.length - tailSeconds(facts) / seconds);
+  let longest: { from: number; to: number } | undefined;
+  let from = Math.ceil((allStarted(facts) - path.start) / seconds);
+  while (from < end) {
+    let to = from;
+    while (to < end && isSerial(to)) to++;
+    if (to > from && to - from > (longest === undefined ? 0 : longest.to - longest.from))
+      longest = { from, to };
+    from = to + 1;
+  }
+  return longest && { start: path.start + longest.from * seconds, stop: path.start + longest.to * seconds };
+}
+
+/** Returns the time at which every thread had started its first task. */
+function allStarted({ lanes, trace }: Facts): number {
+  let last = Number.NEGATIVE_INFINITY;
+  for (let lane = 0; lane < lanes.count; lane++)
+    last = Math.max(last, trace.tasks.started[lanes.spans.rows[lanes.offsets[lane]!]!]!);
+  return last;
+}
+
+/** Returns true if a task that had not started was ready at this time, with all its dependencies computed. */
+function isAnyReady({ lanes, trace }: Facts, time: number): boolean {
+  const { started, stopped, dependencyOffsets, dependencyRows } = trace.tasks;
+  const ready = readyTimes(trace);
+  const needsLater = (row: number): boolean =>
+    dependencyRows
+      .subarray(dependencyOffsets[row], dependencyOffsets[row + 1])
+      .some((needed) => needed >= 0 && stopped[needed]! > time);
+  return lanes.spans.rows.some((row) => ready[row]! <= time && started[row]! > time && !needsLater(row));
 }

@@ -8,7 +8,12 @@ import { FORGOTTEN, STATE_NAMES } from '../../engine/scheduler/taskStates.js';
 import type { WorkerInfo } from '../../protocol/clusterObserver.js';
 import { VITALS_DELAY, VITALS_GC, VITALS_INTERVAL, VITALS_TURNED } from '../../protocol/isolateMessages.js';
 import { readVitals } from '../../resources/vitals.js';
-import type { ClusterFigures, OpenTransfers, WorkerFigures } from '../../server/prometheus/figures.js';
+import {
+  type ClusterFigures,
+  type OpenTransfers,
+  sameTransfers,
+  type WorkerFigures,
+} from '../../server/prometheus/figures.js';
 import type { LiveTotals, PairTotals } from '../../trace/totals.js';
 import { clusterWorkerRow } from '../statusRows.js';
 import type { ObservedCluster } from './observedCluster.js';
@@ -53,12 +58,7 @@ export function workerSums<W extends { readonly info: WorkerInfo }>(
 
 /** State of a worker, without the sums of a live trace. */
 export type OwnFigures = Omit<WorkerFigures, keyof OpenTransfers | 'spill'>;
-const NOTHING_MOVED: OpenTransfers = {
-  incomingBytes: 0,
-  incomingCount: 0,
-  outgoingBytes: 0,
-  outgoingCount: 0,
-};
+const NOTHING_MOVED = sameTransfers(0);
 
 /** Returns the transferred bytes by index of the worker. */
 function bytesMoved(pairs: readonly PairTotals[]): Map<number, OpenTransfers> {

@@ -14,6 +14,7 @@ import {
   TEXT,
 } from '../../base/arguments.js';
 import { readMemoryLimit, readSetting, type Settings } from '../../base/settings.js';
+import type { ClusterEngineOptions } from '../../engine/cluster/clusterEngine.js';
 import type { WorkerSettings } from '../../engine/cluster/workerPlaces.js';
 import type { ProfileSettings } from '../../protocol/profileCycle.js';
 import type { MemoryThresholds } from '../../protocol/workerMessages.js';
@@ -112,12 +113,14 @@ const THRESHOLDS: OptionKinds<MemoryThresholds> = { target: ANY, spill: ANY, pau
 const PROFILE_OPTIONS = { interval: ANY, cycleInterval: ANY };
 
 /** Settings of a cluster, read once at its start, because the program may change settings while the cluster starts. */
-export interface ClusterSettings {
+export interface ClusterSettings
+  extends Pick<ClusterEngineOptions, 'threads' | 'allowedFailures' | 'concurrentTasks'> {
   readonly workers: number;
-  readonly threads: boolean;
-  readonly allowedFailures: number;
-  readonly concurrentTasks: number;
   readonly settings: WorkerSettings;
+  readonly localDirectory: string | undefined;
+  /** Whether to keep a live trace. */
+  readonly record: boolean;
+  readonly serving: Serving;
 }
 
 /** @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT, ERR_LONGPOLE_CONFIG */
@@ -142,7 +145,17 @@ export function clusterSettings(options: LocalClusterOptions): ClusterSettings {
     resources: new Map(Object.entries(options.resources ?? {})),
     ttl: readSetting('worker-ttl', options.workerTtl ?? config.get('worker-ttl'), 'LocalCluster: workerTtl'),
   };
-  return { workers, threads: !processes, allowedFailures, concurrentTasks, settings };
+  const serving = servingOf(options);
+  return {
+    workers,
+    threads: !processes,
+    allowedFailures,
+    concurrentTasks,
+    settings,
+    localDirectory: options.localDirectory ?? config.get('local-directory'),
+    record: options.record !== false || serving.dashboard !== undefined,
+    serving,
+  };
 }
 
 /** Options and settings of the dashboard and the dump signal, read at the start of the cluster. */
@@ -153,7 +166,7 @@ export interface Serving {
   readonly signal: Settings['dump-signal'];
 }
 
-export function servingOf({ dashboard }: Pick<LocalClusterOptions, 'dashboard'>): Serving {
+function servingOf({ dashboard }: Pick<LocalClusterOptions, 'dashboard'>): Serving {
   return {
     dashboard: dashboard === true ? {} : dashboard || undefined,
     configured: dashboard === undefined && config.get('dashboard') ? config.get('dashboard-port') : undefined,

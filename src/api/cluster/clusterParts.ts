@@ -1,18 +1,19 @@
 // Creates the parts of a cluster. This module imports more than half of the package, so it is loaded when a cluster
 // starts. Modules that only define tasks, which workers import, do not load it.
 import { checkPackage } from '../../base/packages.js';
-import { ClusterEngine, type ClusterEngineOptions } from '../../engine/cluster/clusterEngine.js';
+import { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import { ClusterResources } from '../../engine/cluster/clusterResources.js';
 import type { ClusterStores } from '../../engine/cluster/clusterStores.js';
 import { ProcessCluster, type RemotePlaces } from '../../engine/cluster/processCluster.js';
 import { SchedulerPlugins } from '../../engine/cluster/schedulerPlugins.js';
 import { StallWatch } from '../../engine/cluster/stallWatch.js';
 import { ThreadCluster } from '../../engine/cluster/threadCluster.js';
-import { WorkerPlaces, type WorkerSettings } from '../../engine/cluster/workerPlaces.js';
+import { WorkerPlaces } from '../../engine/cluster/workerPlaces.js';
 import type { OpenChannel } from '../../engine/workerProcess/workerChannel.js';
 import { LiveTrace } from '../../trace/live/liveTrace.js';
 import { watchCluster } from '../observeProgram.js';
 import { type ClientTools, clientTools } from './clientTools.js';
+import type { ClusterSettings } from './clusterOptions.js';
 import { EventLog } from './eventLog.js';
 import { Measures } from './measures.js';
 import { ProcessMemory } from './processMemory.js';
@@ -20,12 +21,7 @@ import { ProcessMemory } from './processMemory.js';
 /** Largest size in bytes of a result that a worker sends to the scheduler with the report of its task. */
 const INLINE_BYTES = 1024;
 
-export interface PartsOptions
-  extends Pick<ClusterEngineOptions, 'threads' | 'allowedFailures' | 'concurrentTasks'> {
-  readonly settings: WorkerSettings;
-  readonly localDirectory: string | undefined;
-  /** Whether to keep a live trace. */
-  readonly record: boolean;
+export interface PartsOptions extends Omit<ClusterSettings, 'workers' | 'serving'> {
   /** Places of workers on other machines. */
   readonly remote?: RemotePlaces;
   /** Opens the channels to worker processes on this machine. */

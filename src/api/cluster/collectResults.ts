@@ -33,10 +33,7 @@ export async function collectResults(
   for (const handle of imports) handle.references++;
   const settled = async (): Promise<void> => {
     await computation.done();
-    for (const handle of imports) {
-      while (!handle.isSettled) await handle.settled();
-      if (handle.status !== 'finished') throw handle.error;
-    }
+    await finished(imports);
   };
   const abort = watchAbort(signal, computation);
   try {
@@ -62,14 +59,15 @@ export async function fetchResults(
   packed = false,
 ): Promise<unknown[]> {
   for (const handle of handles) engine.results.checkOwner(handle);
-  const settled = async (): Promise<void> => {
-    for (const handle of handles) {
-      // Another caller may retry a failed task before this call continues.
-      while (!handle.isSettled) await handle.settled();
-      if (handle.status !== 'finished') throw handle.error;
-    }
-  };
-  return bringResults(engine, handles, settled, packed);
+  return bringResults(engine, handles, () => finished(handles), packed);
+}
+
+async function finished(handles: readonly ResultHandle[]): Promise<void> {
+  for (const handle of handles) {
+    // Another caller may retry a failed task before this call continues.
+    while (!handle.isSettled) await handle.settled();
+    if (handle.status !== 'finished') throw handle.error;
+  }
 }
 
 interface AbortWatch {

@@ -12,10 +12,9 @@ import type { WorkerSite } from '../../engine/cluster/workerPlaces.js';
 import { remoteChannel } from '../../engine/workerProcess/remoteChannel.js';
 import { ALLOCATOR } from '../../engine/workerProcess/workerChannel.js';
 import type { PeerNetwork } from '../../protocol/workerMessages.js';
-import { config } from '../config.js';
 import { isImportedByWorker } from '../runPlan.js';
 import { Cluster } from './cluster.js';
-import { clusterSettings, servingOf } from './clusterOptions.js';
+import { clusterSettings } from './clusterOptions.js';
 import type { ClusterParts } from './clusterParts.js';
 import { checkDaskOptions, type DaskOptions, sharedOptions } from './daskOptions.js';
 import { serveTasks } from './servedTasks.js';
@@ -54,16 +53,7 @@ export class DaskCluster extends Cluster {
     checkDaskOptions(options);
     const { timeout = 10, nodeModules = 'bundle', security } = options;
     const address = target === 'dask' ? target : schedulerAddress(target, security);
-    const { allowedFailures, concurrentTasks, settings } = clusterSettings(sharedOptions(options));
-    const serving = servingOf(options);
-    const partsOptions = {
-      threads: false,
-      allowedFailures,
-      concurrentTasks,
-      settings,
-      localDirectory: config.get('local-directory'),
-      record: options.record !== false || serving.dashboard !== undefined,
-    };
+    const { serving, ...settings } = clusterSettings(sharedOptions(options));
     // Bundling takes place while Python starts.
     const sites = new Sites(new ShippedModules(nodeModules));
     const { bridge, hello } = await RunBridge.start({
@@ -80,7 +70,8 @@ export class DaskCluster extends Cluster {
       const [{ makeClusterParts }, files] = await Promise.all([import('./clusterParts.js'), workerFiles()]);
       for (const file of files) bridge.file(file);
       return makeClusterParts({
-        ...partsOptions,
+        ...settings,
+        threads: false,
         remote: sites.places(bridge, networkOf(hello.scheduler, hello.host)),
       });
     });

@@ -2,6 +2,7 @@
 import { invalid, type OptionKinds, oneOf } from '../../base/arguments.js';
 import { Delayed } from '../../graph/delayed.js';
 import { checkNesting, forEachPart, isPlainObject } from '../../graph/nesting.js';
+import { isIterable } from '../argumentChecks.js';
 import { Future, type FutureHandle } from './future.js';
 
 /** Return type of `gather` for a `T`: each future is replaced by its result. */
@@ -55,10 +56,6 @@ function checked(value: unknown): unknown {
   if (typeof value !== 'object' || value === null)
     throw invalid('Client.gather: futures', value, 'a Future, or (nested) arrays or objects of them');
   return 'next' in value && isIterable(value) ? [...value] : value;
-}
-
-function isIterable(value: object): value is Iterable<unknown> {
-  return Symbol.iterator in value;
 }
 
 async function hasResult(future: Future<unknown>): Promise<boolean> {

@@ -5,11 +5,10 @@ import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import { desiredWorkers } from '../../engine/scheduler/desiredWorkers.js';
 import type { BootingWorkers } from '../../engine/workerProcess/workerChannel.js';
 import type { WorkerInfo } from '../../protocol/clusterObserver.js';
-import { config } from '../config.js';
 import { isImportedByWorker } from '../runPlan.js';
 import { Adaptive, type AdaptOptions, adaptSettings } from './adaptive.js';
 import { Cluster } from './cluster.js';
-import { CLUSTER_OPTIONS, clusterSettings, type LocalClusterOptions, servingOf } from './clusterOptions.js';
+import { CLUSTER_OPTIONS, clusterSettings, type LocalClusterOptions } from './clusterOptions.js';
 import { serveTasks } from './servedTasks.js';
 
 /**
@@ -37,23 +36,14 @@ export class LocalCluster extends Cluster {
     // Workers import the script of the program, too. There the script waits here forever, instead of starting a cluster.
     if (isImportedByWorker()) return new Promise(() => undefined);
     checkOptions('LocalCluster', options, CLUSTER_OPTIONS);
-    const { workers, threads, allowedFailures, concurrentTasks, settings } = clusterSettings(options);
+    const { workers, serving, ...settings } = clusterSettings(options);
     checkRuntime();
-    const serving = servingOf(options);
-    const partsOptions = {
-      threads,
-      allowedFailures,
-      concurrentTasks,
-      settings,
-      localDirectory: options.localDirectory ?? config.get('local-directory'),
-      record: options.record !== false || serving.dashboard !== undefined,
-    };
     // Settings are read above, because the program may change them during these imports.
-    const booting = threads ? undefined : await bootWorkers(workers);
+    const booting = settings.threads ? undefined : await bootWorkers(workers);
     let cluster: LocalCluster | undefined;
     try {
       const { makeClusterParts } = await import('./clusterParts.js');
-      cluster = new LocalCluster(makeClusterParts({ ...partsOptions, open: booting?.open }));
+      cluster = new LocalCluster(makeClusterParts({ ...settings, open: booting?.open }));
       serveTasks(cluster);
       await cluster.serve(serving);
       const scaled = cluster.parts.places.scale(workers);

@@ -1,6 +1,7 @@
 // Answers the clients inside tasks, in the process of the scheduler; taskClient.ts is the other side. Owns the references
 // of each task to its results.
 import { internalError } from '../../base/errors.js';
+import { oncePer } from '../../base/lookUps.js';
 import type { ResultHandle } from '../../engine/cluster/computationState.js';
 import type { Asker } from '../../engine/cluster/taskQuestions.js';
 import { unpackResult } from '../../engine/worker/packResult.js';
@@ -27,12 +28,7 @@ type QuestionOf<K extends keyof ClientQuestionKinds> = ClientQuestionKinds[K]['q
 /** Registers the handlers for the clients inside the tasks of a cluster. */
 export function serveTasks(cluster: Cluster): void {
   const { questions } = cluster.engine;
-  const tasks = new WeakMap<Asker, ServedTask>();
-  const of = (asker: Asker): ServedTask => {
-    const served = tasks.get(asker) ?? new ServedTask(cluster, asker);
-    tasks.set(asker, served);
-    return served;
-  };
+  const of = oncePer((asker: Asker) => new ServedTask(cluster, asker));
   questions.handle('submit', (question, asker) => of(asker).submit(question));
   questions.handle('scatter', (question, asker) => of(asker).scatter(question));
   questions.handle('fetch', ({ futures }, asker) => of(asker).fetch(futures));

@@ -8,6 +8,7 @@ import { buildModel, type TaskPlot } from './profileModel.js';
 import { findTasks } from './search.js';
 import { pageOfRuns, type SampleRun } from './sectionPage.test.support.js';
 import type { SectionPage } from './sections.js';
+import type { LaneRow } from './taskLanes.js';
 import { alignedAxis, timeTicks, valueAxis } from './ticks.js';
 import { clip, pan, reveal, showsAll, showsEnd, snapToPixels, spanOf, within, zoom } from './timeView.js';
 
@@ -45,9 +46,11 @@ test('times count from the first event, workers are in natural order, prefixes a
       ['sum', 1, 1],
     ],
   );
-  const rows = streamOf(pageOf(SAMPLE, ['threads-10', 'threads-9', 'threads-2'])).lanes.rows;
+  const { rows, lanes } = streamOf(pageOf(SAMPLE, ['threads-10', 'threads-9', 'threads-2'])).lanes;
+  const groupsOf = ({ firstLane, laneCount }: LaneRow) =>
+    lanes.slice(firstLane, firstLane + laneCount).flat();
   assert.deepEqual(
-    rows.map(({ name, count }) => [name, count]),
+    rows.map((row) => [row.name, groupsOf(row).reduce((runs, { from, to }) => runs + to - from, 0)]),
     [
       ['threads-2', 0],
       ['threads-9', 2],

@@ -1,4 +1,5 @@
 // Sums of runs and seconds per prefix in a range of time, exact even for runs that are too narrow to draw.
+import { getOrMake } from '../../base/lookUps.js';
 import type { ProfileModel } from './profileModel.js';
 import { busySeconds, partialSeconds, visibleRuns } from './streamDetail.js';
 import type { TimeWindow } from './timeView.js';
@@ -14,23 +15,20 @@ export interface PrefixSum {
  * Returns sums by prefix index, for prefixes with runs in the range. Cost: a few binary searches per lane and prefix.
  */
 export function rangeSums(model: ProfileModel, { start, stop }: TimeWindow): Map<number, PrefixSum> {
-  const sums = new Map<number, PrefixSum>();
+  const sums = new Map<number, { runs: number; seconds: number }>();
+  const of = (prefix: number) => getOrMake(sums, prefix, () => ({ runs: 0, seconds: 0 }));
   for (const plot of model.plots) {
     if (plot.type !== 'tasks') continue;
     for (const use of plot.lanes.rows.flatMap(({ partial }) => partial)) {
       const seconds = partialSeconds(use, start, stop);
-      const before = sums.get(use.prefix);
-      if (seconds !== 0)
-        sums.set(use.prefix, { runs: before?.runs ?? 0, seconds: (before?.seconds ?? 0) + seconds });
+      if (seconds !== 0) of(use.prefix).seconds += seconds;
     }
     for (const group of plot.lanes.lanes.flat()) {
       const runs = visibleRuns(plot.lanes, group, start, stop);
       if (runs === 0) continue;
-      const before = sums.get(group.prefix);
-      sums.set(group.prefix, {
-        runs: (before?.runs ?? 0) + runs,
-        seconds: (before?.seconds ?? 0) + busySeconds(plot.lanes, group, start, stop),
-      });
+      const sum = of(group.prefix);
+      sum.runs += runs;
+      sum.seconds += busySeconds(plot.lanes, group, start, stop);
     }
   }
   return sums;

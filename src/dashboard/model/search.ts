@@ -10,7 +10,6 @@ export interface LaneMatches {
 }
 
 export interface Matches {
-  readonly query: string;
   /** Matching runs in all task streams that are searched. */
   readonly count: number;
   /** By plot: lane → its matches. Empty for plots other than task streams. */
@@ -40,7 +39,7 @@ export function findTasks(model: ProfileModel, query: string): Matches | undefin
     return perLane;
   });
   inOrder.sort((a, b) => a.start - b.start);
-  return { query: wanted, count: inOrder.length, lanes, inOrder };
+  return { count: inOrder.length, lanes, inOrder };
 }
 
 function matchLanes(plot: TaskPlot, found: Uint8Array): LaneMatches[] {

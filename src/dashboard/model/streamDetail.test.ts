@@ -56,7 +56,7 @@ const anyGrid: fc.Arbitrary<ColumnGrid> = fc
 function drawn(lanes: TaskLanes, grid: ColumnGrid) {
   const totals = new Map<string, { seconds: number; runs: number }>();
   lanes.lanes.forEach((groups, lane) => {
-    const worker = lanes.rows[lanes.rowOfLane[lane]!]!.worker;
+    const worker = Number(lanes.rows[lanes.rowOfLane[lane]!]!.name.slice(2));
     for (const group of groups) {
       const total = totals.get(`${worker}/${group.prefix}`) ?? { seconds: 0, runs: 0 };
       totals.set(`${worker}/${group.prefix}`, total);
@@ -131,11 +131,11 @@ test('consecutive runs share a lane, overlapping runs have separate lanes, idle 
   const run = (worker: number, start: number, stop: number): Run => ({ worker, prefix: 0, start, stop });
   const lanes = lanesOf([run(0, 0, 1), run(0, 1, 2), run(2, 0, 2), run(2, 1, 3)]);
   assert.deepEqual(
-    lanes.rows.map((row) => [row.name, row.laneCount, row.count, row.busy]),
+    lanes.rows.map((row) => [row.name, row.laneCount, usedSeconds(lanes, row, 0, 3)]),
     [
-      ['w-0', 1, 2, 2],
-      ['w-1', 1, 0, 0],
-      ['w-2', 2, 2, 4],
+      ['w-0', 1, 2],
+      ['w-1', 1, 0],
+      ['w-2', 2, 4],
     ],
   );
 });

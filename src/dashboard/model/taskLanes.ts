@@ -30,13 +30,9 @@ export interface PartialUse {
 }
 
 export interface LaneRow {
-  readonly worker: number;
   readonly name: string;
   readonly firstLane: number;
   readonly laneCount: number;
-  readonly count: number;
-  /** Seconds of tasks. */
-  readonly busy: number;
   /** Time in which the worker existed, in seconds since the origin. */
   readonly life: TimeWindow;
   /** Corrections of the seconds of the drawn runs; times in seconds since the origin. */
@@ -95,15 +91,10 @@ export function buildLanes(
     const lanes = own + low;
     const each = Math.min(ACTIVITY_HEIGHT, MAX_ACTIVITIES_HEIGHT / Math.max(1, low));
     for (let i = 0; i < lanes; i++) edges.push(edges.at(-1)! + (i < own ? 1 : each));
-    let busy = 0;
-    for (const entry of tasks) busy += section.stop[entry]! - section.start[entry]!;
     rows.push({
-      worker: index,
       name,
       firstLane: laneCount,
       laneCount: lanes,
-      count: entries.length,
-      busy,
       life: { start: life.start - origin, stop: life.stop - origin },
       partial: partialOf.get(index) ?? [],
     });

@@ -83,6 +83,19 @@ export function memoryPlot(trace: Trace, origin: number, worker?: number): Lines
   );
 }
 
+/** Returns a line through the values of rows in any order. */
+export function seriesOfRows(
+  list: Iterable<number>,
+  times: Float64Array,
+  values: Float64Array,
+  origin: number,
+): Series {
+  const rows = Uint32Array.from(list);
+  sortBy(rows, times);
+  const [time, value] = [times, values].map((column) => Float64Array.from(rows, (row) => column[row]!));
+  return lineSeries(time!, value!, origin);
+}
+
 /** Returns CPU and memory of the scheduler and its workers together, with separate axes. */
 export function resourcePlot({ resources }: Trace, origin: number): ResourcePlot {
   const { time, worker, figures } = resources;
@@ -90,13 +103,7 @@ export function resourcePlot({ resources }: Trace, origin: number): ResourcePlot
   const isSampled = (row: number): boolean =>
     worker[row]! < 0 && cpu !== undefined && rss !== undefined && !Number.isNaN(cpu[row]! + rss[row]!);
   const rows = rowsInTime(time, isSampled);
-  const at = Float64Array.from(rows, (row) => time[row]!);
-  const of = (values: Float64Array | undefined): Series =>
-    lineSeries(
-      at,
-      Float64Array.from(rows, (row) => values?.[row] ?? Number.NaN),
-      origin,
-    );
+  const of = (values: Float64Array = new Float64Array(0)): Series => seriesOfRows(rows, time, values, origin);
   return { type: 'resources', cpu: of(cpu), memory: of(rss) };
 }
 
@@ -143,11 +150,8 @@ export function figurePlot(
     return workerName(trace, worker);
   });
   const lines = shown.map(([worker, list], i): PlotLine => {
-    const rows = Uint32Array.from(list);
-    sortBy(rows, resources.time);
-    const time = Float64Array.from(rows, (row) => resources.time[row]! - origin);
-    const value = Float64Array.from(rows, (row) => values?.[row] ?? Number.NaN);
-    return { name: names[i]!, slot: lineSlot(worker), series: seriesOf(time, value, false) };
+    const series = seriesOfRows(list, resources.time, values!, origin);
+    return { name: names[i]!, slot: lineSlot(worker), series };
   });
   return linesPlot(title, unit, lines.slice(0, MAX_LINES), `The trace has no samples for “${title}”.`);
 }

@@ -1,15 +1,15 @@
-// The graph of tasks. Up to 5,000 tasks are drawn as a whole, those of a running graph with their states. A larger graph starts with its groups, or with its
-// prefixes if there are too many groups. A click shows the tasks around the last task of a group, and then around the
-// clicked task.
+// The graph of tasks. Up to 5,000 tasks are drawn as a whole, those of a running graph with their states. A larger graph
+// starts with its groups, or with its prefixes if there are too many groups. A click shows the tasks around the last task
+// of a group, and then around the clicked task.
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { countsOf } from '../../base/lookUps.js';
 import { TASK_ERRED } from '../../protocol/clusterObserver.js';
-import { MAX_OPEN } from '../../protocol/openGraph.js';
+import { MAX_OPEN, type OpenGraph } from '../../protocol/openGraph.js';
 import { lastRowOf, textOf } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
-import { graphEdges } from '../model/currentGraph.js';
+import { currentGraph, GRAPH_STATES, graphEdges } from '../model/currentGraph.js';
 import { dependents } from '../model/dependents.js';
 import { formatCount } from '../model/format.js';
 import { ACTIVITY_SLOTS, type Scheme, slotColor } from '../model/palette.js';
@@ -17,17 +17,19 @@ import { computingRows } from '../model/pathLanes.js';
 import { prefixColors } from '../model/prefixColors.js';
 import { GraphView } from '../views/graphView.js';
 import { Button, ColorKey, Nothing } from '../views/parts.js';
+import type { ShellState } from '../views/shellState.js';
 import { useAnalysis } from '../views/useAnalysis.js';
 import { useOpenGraph } from '../views/useOpenGraph.js';
 import { CRITICAL_PATH, GROUPS, PREFIX_GRAPH } from './analyses.js';
 import { GroupsGraph, MAX_DRAWN } from './groupsPage.js';
-import { LiveGraph, ShowInStream } from './liveGraph.js';
 import type { PageProps } from './pageProps.js';
 
 /** Largest graph that is drawn as a whole, in tasks. */
 const WHOLE = MAX_OPEN;
 /** Tasks of a larger graph that are drawn around the chosen task. */
 const WINDOW = 400;
+/** Most tasks that have labels. */
+const MAX_LABELS = 200;
 
 export function GraphPage(props: PageProps) {
   const { view } = props.state;
@@ -166,7 +168,7 @@ function TaskGraph({ state, update: { trace }, filter, graph, chosen, onChosen }
         <GraphView
           nodes={rows.map((row) => ({
             name: tasks.keyOf(row),
-            label: rows.length > 200 ? '' : text(row),
+            label: rows.length > MAX_LABELS ? '' : text(row),
             color: color(row),
             strong: row === centre,
             critical: onPath.has(row),
@@ -234,4 +236,66 @@ function neighbourhood(trace: Trace, centre: number, most: number): number[] {
     for (const one of near) if (one >= 0 && found.size < most) found.add(one);
   }
   return [...found].sort((a, b) => a - b);
+}
+
+interface LiveGraphProps extends PageProps {
+  readonly filter: ComponentChildren;
+  /** Rows of the current graph's tasks. */
+  readonly rows: readonly number[];
+  readonly open: OpenGraph;
+  readonly onChosen: (key: string) => void;
+}
+
+interface ShowProps {
+  readonly state: ShellState;
+  readonly trace: Trace;
+  readonly row: number;
+}
+
+/** A button that shows a task in the task stream. */
+function ShowInStream({ state, trace: { tasks }, row }: ShowProps) {
+  const key = tasks.keyOf(row);
+  return (
+    <Button
+      text={`Show ${key.length > 28 ? `${key.slice(0, 27)}…` : key} in the task stream`}
+      onClick={() => state.selectRow(row)}
+    />
+  );
+}
+
+/** The current graph of a live run as a whole. As on Dask's graph page, the colour of a task is its state. */
+function LiveGraph({ state, update: { trace }, filter, rows, open, onChosen }: LiveGraphProps) {
+  const scheme = state.view.scheme.value;
+  const tasks = currentGraph(trace, rows, open);
+  const parts = GRAPH_STATES.flatMap(({ state: one, name, slot }) => {
+    const count = tasks.filter((task) => task.state === one).length;
+    return count > 0 ? [{ name: `${formatCount(count)} ${name}`, color: slotColor(slot, scheme) }] : [];
+  });
+  const colors = new Map(GRAPH_STATES.map(({ state: one, slot }) => [one, slotColor(slot, scheme)]));
+  const names = new Map(GRAPH_STATES.map(({ state: one, name }) => [one, name]));
+  return (
+    <>
+      {filter}
+      <div class="filters">
+        <span class="muted">{formatCount(tasks.length)} tasks; the colour of a task is its state</span>
+        <ColorKey parts={parts} />
+        {rows.length === 0 ? null : <ShowInStream state={state} trace={trace} row={rows.at(-1)!} />}
+      </div>
+      <div class="graph">
+        <GraphView
+          nodes={tasks.map((task) => ({
+            name: `${task.key}, ${names.get(task.state)}`,
+            label: tasks.length > MAX_LABELS ? '' : task.prefix,
+            color: colors.get(task.state) ?? 'transparent',
+          }))}
+          edges={graphEdges(tasks)}
+          onNode={(place) => {
+            const task = tasks[place];
+            if (task?.row !== undefined) onChosen(task.key);
+          }}
+          action="selects a task that has ended"
+        />
+      </div>
+    </>
+  );
 }

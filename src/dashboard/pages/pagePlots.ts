@@ -2,7 +2,6 @@
 import { memoryByPrefix } from '../../analysis/memoryByPrefix.js';
 import { windowOf } from '../../analysis/path/pathWalk.js';
 import { type ProfileTreeOptions, profileTimeline, samplingInterval } from '../../analysis/profile.js';
-import { sortBy } from '../../base/groups.js';
 import { getOrMake, pushTo } from '../../base/lookUps.js';
 import { workerName } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
@@ -15,7 +14,7 @@ import {
   type PlotLine,
   type ProfileModel,
 } from '../model/profileModel.js';
-import { lineSeries, type Series } from '../model/series.js';
+import type { Series } from '../model/series.js';
 import type { AxisUnit } from '../model/ticks.js';
 import type { TimeWindow } from '../model/timeView.js';
 import {
@@ -25,6 +24,7 @@ import {
   memoryPlot,
   resourcePlot,
   sampledPlot,
+  seriesOfRows,
   stackedPlot,
 } from '../model/traceSeries.js';
 import type { TraceUpdate } from '../source/traceSource.js';
@@ -256,11 +256,8 @@ function gpuPlot(trace: Trace, origin: number, what: keyof typeof PLOTS): LinesP
     .filter((line) => line.rows.length > 0);
   const slots = assignColors(known.map(({ name }) => name));
   const plotted = known.map((line, i): PlotLine => {
-    const inTime = Uint32Array.from(line.rows);
-    sortBy(inTime, resources.time);
-    const time = Float64Array.from(inTime, (row) => resources.time[row]!);
-    const value = Float64Array.from(inTime, (row) => line.values[row]!);
-    return { name: line.name, slot: slots[i]!, series: lineSeries(time, value, origin) };
+    const series = seriesOfRows(line.rows, resources.time, line.values, origin);
+    return { name: line.name, slot: slots[i]!, series };
   });
   return linesPlot(title, unit, plotted, 'The trace has no samples of GPUs.');
 }

@@ -2,12 +2,12 @@
 // built from them for each update of the page.
 import { getOrMake } from '../../base/lookUps.js';
 import { joinedBytes } from '../../base/resized.js';
+import type { RecordedTable } from '../../protocol/traceSchema.js';
 import {
   CURSOR_TABLES,
   type TableMessage,
   type TotalsMessage,
   type ViewCursor,
-  type ViewTable,
 } from '../../protocol/viewMessages.js';
 import { memoryTables, openTables } from '../../trace/recording/openTables.js';
 import { sampleFacts } from '../../trace/samples/sampleRows.js';
@@ -19,7 +19,7 @@ import { READ_CODEC } from './fileSource.js';
 /** Newest rows of a table that a page keeps of a live run. The sums count all rows. */
 const MAX_ROWS = 200_000;
 /** Limits of other tables: edges outnumber tasks, and rows refer to workers, computations and stack frames. */
-const LIMITS: Partial<Record<ViewTable, number>> = {
+const LIMITS: Partial<Record<RecordedTable, number>> = {
   dependencies: 1_000_000,
   workers: Number.POSITIVE_INFINITY,
   computations: Number.POSITIVE_INFINITY,
@@ -60,7 +60,7 @@ class TableBytes {
 }
 
 export class LiveTables {
-  readonly #tables = new Map<ViewTable, TableBytes>();
+  readonly #tables = new Map<RecordedTable, TableBytes>();
   /** Rows of a live run that no cursor has confirmed. */
   #staged: TableMessage[] = [];
   readonly #older = new SampleSums();
@@ -74,11 +74,11 @@ export class LiveTables {
     this.#limited = limited;
   }
 
-  #of(table: ViewTable): TableBytes {
+  #of(table: RecordedTable): TableBytes {
     return getOrMake(this.#tables, table, () => new TableBytes());
   }
 
-  setSchema(table: ViewTable, bytes: Uint8Array): void {
+  setSchema(table: RecordedTable, bytes: Uint8Array): void {
     this.#of(table).schema = bytes;
   }
 
@@ -115,7 +115,7 @@ export class LiveTables {
 
   /** Adds evicted samples to the sums. */
   #sumUp(bytes: Uint8Array): void {
-    const tables = new Map<ViewTable, Uint8Array>([
+    const tables = new Map<RecordedTable, Uint8Array>([
       ['workers', this.#of('workers').joined()],
       ['frames', this.#of('frames').joined()],
       ['samples', bytes],

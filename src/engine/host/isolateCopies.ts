@@ -59,8 +59,7 @@ export class IsolateCopies {
     const idsByRun = new Map<number, number[]>();
     for (const result of results) {
       for (const { run, id } of this.#copies.get(result) ?? []) {
-        const evicted = this.#evicted.get(run) ?? new Map<number, ResultId>();
-        this.#evicted.set(run, evicted.set(id, result));
+        getOrMake(this.#evicted, run, () => new Map()).set(id, result);
         pushTo(idsByRun, run, id);
       }
       this.forget(result);

@@ -3,6 +3,7 @@
 // receives one request for it.
 import { readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { hasFields } from '../../base/json.js';
 import type { SourcePosition } from '../../profile/taskPlaces.js';
 import { LineMap, type MapPayload } from './lineMap.js';
 
@@ -141,12 +142,5 @@ function parseMap(json: string): LineMap | null {
 }
 
 function isMap(value: unknown): value is MapPayload {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'mappings' in value &&
-    typeof value.mappings === 'string' &&
-    'sources' in value &&
-    Array.isArray(value.sources)
-  );
+  return hasFields(value, { mappings: 'string', sources: 'object' }) && Array.isArray(value.sources);
 }

@@ -6,7 +6,7 @@
 // that ends while NodeWorker.enable reports the running ones: Node walks a map from which the end of a thread removes
 // an entry. A message to a thread whose inspector is being destroyed aborts Node, so threads announce their end.
 import { Session } from 'node:inspector';
-import { getOrMake } from '../../base/lookUps.js';
+import { getOrMake, pushTo } from '../../base/lookUps.js';
 
 /** The session of one thread, which may also be the scheduler's own. */
 export interface InspectorChannel {
@@ -142,9 +142,7 @@ export function inspectThread(
     return;
   }
   if (!available) return;
-  const watchers = waiting.get(name) ?? [];
-  watchers.push({ attached, until: performance.now() + patienceMs });
-  waiting.set(name, watchers);
+  pushTo(waiting, name, { attached, until: performance.now() + patienceMs });
   if (session === undefined) connect();
 }
 

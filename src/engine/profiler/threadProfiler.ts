@@ -4,6 +4,7 @@
 //
 // If a thread dies, the samples of its last cycle are lost. Inside one long native call (`JSON.parse` of a huge text)
 // nothing is rotated; samples are still taken, and arrive after it.
+import { fieldOf, hasFields } from '../../base/json.js';
 import {
   type CpuProfile,
   type CpuProfileNode,
@@ -312,53 +313,41 @@ export class ThreadProfiler {
 
 /** Reads `Profiler.consoleProfileFinished`; undefined if the message has another form. */
 function consoleProfile(params: unknown): { title: string; profile: CpuProfile } | undefined {
-  if (!hasShape(params, { title: 'string', profile: 'object' })) return undefined;
+  if (!hasFields(params, { title: 'string', profile: 'object' })) return undefined;
   const { title, profile } = params;
-  return typeof title === 'string' && isCpuProfile(profile) ? { title, profile } : undefined;
+  return isCpuProfile(profile) ? { title, profile } : undefined;
 }
 
 /** Returns the value of a `Runtime.evaluate` with `returnByValue`; undefined if there is none. */
 function evaluated(result: unknown): unknown {
-  if (!hasShape(result, { result: 'object' })) return undefined;
-  const { result: inner } = result;
-  if (!hasShape(inner, {})) return undefined;
-  const { value } = inner;
-  return value;
+  return fieldOf(fieldOf(result, 'result'), 'value');
 }
 
 function isCpuProfile(value: unknown): value is CpuProfile {
-  if (!hasShape(value, { startTime: 'number', endTime: 'number' })) return false;
-  const { nodes, samples, timeDeltas } = value;
-  return Array.isArray(nodes) && nodes.every(isNode) && isNumbers(samples) && isNumbers(timeDeltas);
+  const [nodes, samples, deltas] = ['nodes', 'samples', 'timeDeltas'].map((name) => fieldOf(value, name));
+  if (!hasFields(value, { startTime: 'number', endTime: 'number' }) || !Array.isArray(nodes)) return false;
+  return nodes.every(isNode) && isNumbers(samples) && isNumbers(deltas);
 }
 
 function isNode(value: unknown): value is CpuProfileNode {
-  if (!hasShape(value, { id: 'number', callFrame: 'object' })) return false;
-  const { callFrame, children, positionTicks } = value;
+  const children = fieldOf(value, 'children');
+  const ticks = fieldOf(value, 'positionTicks');
   return (
-    hasShape(callFrame, {
+    hasFields(value, { id: 'number', callFrame: 'object' }) &&
+    hasFields(value.callFrame, {
       functionName: 'string',
       url: 'string',
       lineNumber: 'number',
       columnNumber: 'number',
     }) &&
     (children === undefined || isNumbers(children)) &&
-    (positionTicks === undefined ||
-      (Array.isArray(positionTicks) &&
-        positionTicks.every((tick) => hasShape(tick, { line: 'number', ticks: 'number' }))))
+    (ticks === undefined ||
+      (Array.isArray(ticks) && ticks.every((tick) => hasFields(tick, { line: 'number', ticks: 'number' }))))
   );
 }
 
 function isNumbers(value: unknown): value is number[] {
   return Array.isArray(value) && value.every((each) => typeof each === 'number');
-}
-
-function hasShape(
-  value: unknown,
-  fields: Readonly<Record<string, 'string' | 'number' | 'object'>>,
-): value is Record<string, unknown> {
-  if (typeof value !== 'object' || value === null) return false;
-  return Object.entries(fields).every(([name, type]) => typeof Reflect.get(value, name) === type);
 }
 
 // Decides which scripts belong to the runtime: Node's own, and this package where it runs tasks.

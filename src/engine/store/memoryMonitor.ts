@@ -157,10 +157,6 @@ export class MemoryMonitor {
     checkThresholds(this.#thresholds);
   }
 
-  get paused(): boolean {
-    return this.#state.paused;
-  }
-
   update(reading: MemoryReading): MemoryAction[] {
     const { state, actions } = decideMemory(this.#state, reading, this.#thresholds);
     this.#state = state;

@@ -7,6 +7,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { invalidArgument, LongpoleError, messageOf } from '../../base/errors.js';
+import { hasFields } from '../../base/json.js';
 import { flushAtExit, nothingToFlush } from '../../files/exitFlush.js';
 import { makeFolders } from '../../files/makeFolders.js';
 import { ownIdentity, type ProcessIdentity, stateOf } from './processIdentity.js';
@@ -112,12 +113,7 @@ function isStale(path: string): boolean {
 function ownerOf(path: string): ProcessIdentity | undefined {
   try {
     const owner: unknown = JSON.parse(readFileSync(join(path, OWNER), 'utf8'));
-    if (typeof owner !== 'object' || owner === null) return undefined;
-    if (!('pid' in owner && 'startTime' in owner && 'place' in owner)) return undefined;
-    const { pid, startTime, place } = owner;
-    if (typeof pid !== 'number' || typeof startTime !== 'string' || typeof place !== 'string')
-      return undefined;
-    return { pid, startTime, place };
+    return hasFields(owner, { pid: 'number', startTime: 'string', place: 'string' }) ? owner : undefined;
   } catch {
     return undefined;
   }

@@ -16,7 +16,6 @@ describe('Store', () => {
     assert.equal(store.get(7), packed);
     assert.equal(store.get(8), undefined);
     assert.equal(store.managedBytes, packedBytes(packed));
-    assert.equal(store.nbytes(7), packedBytes(packed));
     store.put(7, packResult(1));
     assert.ok(store.managedBytes < 100);
     store.delete(7);

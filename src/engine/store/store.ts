@@ -159,11 +159,6 @@ export class Store {
     return this.#inMemory.has(id) || this.#onDisk.has(id);
   }
 
-  /** Returns the bytes that the result takes in memory; undefined if it is not here. */
-  nbytes(id: ResultId): number | undefined {
-    return (this.#inMemory.get(id) ?? this.#onDisk.get(id))?.nbytes;
-  }
-
   /**
    * Returns a packed result; a promise if they must be read from disk, undefined if the result is not here.
    * `cause` is the kind of the task that needs the result.

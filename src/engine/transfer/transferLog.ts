@@ -22,32 +22,20 @@ export interface TransferLogEntry {
 const DEFAULT_LENGTH = 100_000;
 
 /** The newest entries. A full log discards the oldest one for each new one. */
-export class TransferLog implements Iterable<TransferLogEntry> {
+export class TransferLog {
   readonly #entries: TransferLogEntry[] = [];
   readonly #capacity: number;
   /** Index of the oldest entry in a full log. */
   #oldest = 0;
-  #total = 0;
 
   /** `capacity` is the number of kept entries; default 100,000. */
   constructor(capacity = DEFAULT_LENGTH) {
     this.#capacity = capacity;
   }
 
-  /** Number of kept entries. */
-  get length(): number {
-    return this.#entries.length;
-  }
-
-  /** Number of transfers since the worker started, including discarded ones. */
-  get count(): number {
-    return this.#total;
-  }
-
   add(transfer: Pick<Transfer, 'nbytes' | 'compressed' | 'start' | 'stop' | 'keys'>, peer: string): void {
     const { nbytes, compressed, start, stop, keys } = transfer;
     const entry: TransferLogEntry = { total: nbytes, compressed, start, stop, keys, peer };
-    this.#total += 1;
     if (this.#entries.length < this.#capacity) {
       this.#entries.push(entry);
       return;
@@ -57,13 +45,8 @@ export class TransferLog implements Iterable<TransferLogEntry> {
     this.#oldest = (this.#oldest + 1) % this.#capacity;
   }
 
-  /** Yields the entries, oldest first. */
-  *[Symbol.iterator](): Iterator<TransferLogEntry> {
-    const count = this.#entries.length;
-    for (let i = 0; i < count; i++) yield this.#entries[(this.#oldest + i) % count]!;
-  }
-
+  /** Returns the entries, oldest first. */
   toArray(): TransferLogEntry[] {
-    return [...this];
+    return [...this.#entries.slice(this.#oldest), ...this.#entries.slice(0, this.#oldest)];
   }
 }

@@ -111,7 +111,6 @@ export async function askScheduler<K extends QuestionKind>(
 
 /** The connection of one task, which also works in code with another context. */
 export interface TaskConnection {
-  readonly task: MeteredTask;
   /** @throws (rejects) LongpoleError as askScheduler */
   ask<K extends QuestionKind>(kind: K, question: QuestionOf<K>): Promise<AnswerOf<K>>;
   /** Makes the task leave its slot until `work` has settled. Returns its outcome. */
@@ -139,7 +138,7 @@ export function taskConnection(atEnd: () => void): TaskConnection {
     link.secede(task);
     return task.awaited(work);
   };
-  return { task, ask, awaited };
+  return { ask, awaited };
 }
 
 /** @throws LongpoleError ERR_LONGPOLE_NO_CLIENT, ERR_LONGPOLE_CLOSED */

@@ -2,6 +2,7 @@
 // plain object and a Buffer into a Uint8Array. Without this conversion, a dependent would see one or the other
 // depending on its isolate.
 
+import { firstOf } from '../../base/printed.js';
 import { checkCopyable } from '../../graph/lossyCopies.js';
 
 /** Parts of a result that are searched. A search through every result would cost more than its copy. */
@@ -72,17 +73,8 @@ function checkParts(value: object): void {
 function firstParts(value: object, count: number): readonly unknown[] {
   if (ArrayBuffer.isView(value)) return [];
   if (Array.isArray(value)) return value.length > count ? value.slice(0, count) : value;
-  if (value instanceof Set) return firstOf(value, count);
+  if (value instanceof Set) return [...firstOf(value, count)];
   // Keys are mostly scalars.
   if (value instanceof Map) return [...firstOf(value.values(), count), ...firstOf(value.keys(), count)];
   return Object.values(value);
-}
-
-function firstOf(values: Iterable<unknown>, count: number): unknown[] {
-  const first: unknown[] = [];
-  for (const value of values) {
-    if (first.length === count) break;
-    first.push(value);
-  }
-  return first;
 }

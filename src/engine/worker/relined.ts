@@ -3,6 +3,7 @@
 // map, unless a break would change the meaning, and adapts the map.
 import { decode, encode, type SourceMapMappings, type SourceMapSegment } from '@jridgewell/sourcemap-codec';
 import { parse, type Token } from 'acorn';
+import { hasFields } from '../../base/json.js';
 
 const MAP = /\/\/# sourceMappingURL=data:application\/json[^,\n]*;base64,([A-Za-z0-9+/=]+)\s*$/;
 /** Tokens after which no line break is inserted, because ECMAScript gives it a meaning ("no LineTerminator here"). */
@@ -24,10 +25,6 @@ const NOT_BEFORE: ReadonlySet<string> = new Set(['=>', '++/--', '`', '${', 'temp
 /** Larger modules are not changed, in characters: parsing them twice takes some 100 ms. */
 const MAX_LENGTH = 2_000_000;
 
-interface CompiledMap {
-  readonly mappings: string;
-}
-
 /**
  * Returns a module with an inline source map, with the user's lines. Returns any other text unchanged, and code whose
  * tokens would change. Costs some milliseconds per 100 kB.
@@ -38,7 +35,7 @@ export function relined(source: string): string {
   const code = source.slice(0, found.index);
   try {
     const map: unknown = JSON.parse(Buffer.from(found[1] ?? '', 'base64').toString('utf8'));
-    if (!isMap(map)) return source;
+    if (!hasFields(map, { mappings: 'string' })) return source;
     const tokens = tokensOf(code);
     const { text, mappings } = broken(code, decode(map.mappings), breaksOf(code, tokens));
     if (!sameTokens(texts(code, tokens), texts(text, tokensOf(text)))) return source;
@@ -48,12 +45,6 @@ export function relined(source: string): string {
     // The text is no JavaScript that the parser accepts, or the map is invalid.
     return source;
   }
-}
-
-function isMap(value: unknown): value is CompiledMap {
-  return (
-    typeof value === 'object' && value !== null && 'mappings' in value && typeof value.mappings === 'string'
-  );
 }
 
 function tokensOf(code: string): Token[] {

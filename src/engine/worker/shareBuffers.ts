@@ -48,17 +48,11 @@ function shareView(view: ArrayBufferView): ArrayBufferView {
   return sameKind(view, bytes.buffer);
 }
 
+/** The prototype of all typed arrays. Its tag is the name of an array's class, also for a subclass such as Buffer. */
+const TYPED_ARRAY: object = Object.getPrototypeOf(Uint8Array.prototype);
+
 function sameKind(view: ArrayBufferView, buffer: SharedArrayBuffer): ArrayBufferView {
-  if (view instanceof Float64Array) return new Float64Array(buffer);
-  if (view instanceof Float32Array) return new Float32Array(buffer);
-  if (view instanceof Int32Array) return new Int32Array(buffer);
-  if (view instanceof Uint32Array) return new Uint32Array(buffer);
-  if (view instanceof Int16Array) return new Int16Array(buffer);
-  if (view instanceof Uint16Array) return new Uint16Array(buffer);
-  if (view instanceof Int8Array) return new Int8Array(buffer);
-  if (view instanceof Uint8ClampedArray) return new Uint8ClampedArray(buffer);
-  if (view instanceof BigInt64Array) return new BigInt64Array(buffer);
-  if (view instanceof BigUint64Array) return new BigUint64Array(buffer);
-  if (view instanceof DataView) return new DataView(buffer);
-  return new Uint8Array(buffer);
+  const name: string = Reflect.get(TYPED_ARRAY, Symbol.toStringTag, view) ?? 'DataView';
+  const copy: unknown = Reflect.construct(Reflect.get(globalThis, name), [buffer]);
+  return ArrayBuffer.isView(copy) ? copy : view;
 }

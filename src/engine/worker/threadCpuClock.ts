@@ -1,5 +1,6 @@
 // The CPU time of this thread. The system's clock is exact to a microsecond; Node's has steps of milliseconds.
 
+import { numberIn } from '../../base/json.js';
 import { openLibrary } from '../../resources/nativeLibrary.js';
 
 /** Returns the seconds of CPU time that this thread has used. */
@@ -41,17 +42,6 @@ function nodeClock(): ThreadCpuClock | undefined {
   const { threadCpuUsage } = process;
   return () => {
     const usage: unknown = threadCpuUsage.call(process);
-    return isUsage(usage) ? (usage.user + usage.system) / 1e6 : Number.NaN;
+    return (numberIn(usage, 'user') + numberIn(usage, 'system')) / 1e6;
   };
-}
-
-function isUsage(value: unknown): value is { user: number; system: number } {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'user' in value &&
-    typeof value.user === 'number' &&
-    'system' in value &&
-    typeof value.system === 'number'
-  );
 }

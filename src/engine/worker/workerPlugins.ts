@@ -2,6 +2,7 @@
 
 import { internalError, invalidArgument } from '../../base/errors.js';
 import { isError } from '../../base/isError.js';
+import { fieldOf, hasFields } from '../../base/json.js';
 import { registerTasks } from '../../graph/taskRegistry.js';
 import { type FunctionRef, OWN_TASKS } from '../../protocol/functionRef.js';
 import type { WorkerSnapshot } from '../host/workerView.js';
@@ -160,19 +161,11 @@ function isClass(fn: unknown): boolean {
 }
 
 function checked(context: unknown): { worker: { readonly name: string }; plugin: WorkerPluginSpec } {
-  if (typeof context === 'object' && context !== null && 'worker' in context && 'plugin' in context) {
-    const { worker, plugin } = context;
-    if (isNamed(worker) && isSpec(plugin)) return { worker, plugin };
-  }
+  const worker = fieldOf(context, 'worker');
+  const plugin = fieldOf(context, 'plugin');
+  if (hasFields(worker, { name: 'string' }) && hasFields(plugin, { url: 'string' }))
+    return { worker, plugin };
   throw internalError('The message for a worker plugin names no plugin.');
-}
-
-function isNamed(value: unknown): value is { readonly name: string } {
-  return typeof value === 'object' && value !== null && 'name' in value && typeof value.name === 'string';
-}
-
-function isSpec(value: unknown): value is WorkerPluginSpec {
-  return typeof value === 'object' && value !== null && 'url' in value && typeof value.url === 'string';
 }
 
 registerTasks(

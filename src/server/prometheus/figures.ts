@@ -55,3 +55,8 @@ export interface WorkerFigures extends WorkerRow, OpenTransfers {
 }
 
 export type OpenTransfers = Omit<WorkerLink, 'latency'>;
+
+/** Returns the same number for each figure of transfers. */
+export function sameTransfers(value: number): OpenTransfers {
+  return { incomingBytes: value, incomingCount: value, outgoingBytes: value, outgoingCount: value };
+}

@@ -1,15 +1,35 @@
 // Opens the tables of a trace from bytes. Trace directories, reports and dashboards use it.
+import { parsedJson } from '../../base/json.js';
+import { getOrMake } from '../../base/lookUps.js';
 import { recordOf } from '../../base/recordOf.js';
 import { unpackedSizeError, unpackLimit } from '../../base/unpackLimit.js';
-import { appearedLater } from '../../protocol/schemaColumns.js';
+import { appearedLater, columnsOf } from '../../protocol/schemaColumns.js';
 import { RECORDED_TABLES, type RecordedTable } from '../../protocol/traceSchema.js';
 import { ArrowStream } from '../formats/arrow/arrowDecoder.js';
 import { type ByteSource, MemorySource } from '../formats/arrow/arrowMessages.js';
 import { type Scan, scanStream, unpackedBytes } from '../formats/arrow/arrowScan.js';
 import type { ArrowCodec } from '../formats/arrow/arrowTypes.js';
-import type { Trace, TraceDamage } from '../trace.js';
-import { streamsOf } from './recordedTasks.js';
-import { type KnownTotals, recordedTrace } from './recordedTrace.js';
+import { addLazy, once } from '../once.js';
+import { printable } from '../printedTrace.js';
+import { totalsOfRows } from '../rowTotals.js';
+import { FrameBuilder } from '../samples/sampleRows.js';
+import type { SampleSums } from '../samples/sampleSums.js';
+import { joinedSamples, summedSamples } from '../samples/sampleWindow.js';
+import { StringTable } from '../stringTable.js';
+import { absentColumn, arrayOf, rowsFrom } from '../tableRows.js';
+import type { TraceTotals } from '../totals.js';
+import {
+  type EvictedRows,
+  type FrameRows,
+  NOTHING_EVICTED,
+  type SampleRows,
+  type Trace,
+  type TraceDamage,
+  type WorkerRows,
+} from '../trace.js';
+import { hostsOf } from '../workerHosts.js';
+import { type DecodingContext, decodedRows, internTexts } from './decodedRows.js';
+import { RecordedTasks, type Streams, streamsOf } from './recordedTasks.js';
 import type { TraceMeta } from './traceMeta.js';
 
 /**
@@ -130,4 +150,130 @@ class DamageList {
       reason: 'the recording was not closed: it is still running, or its process was killed',
     };
   }
+}
+
+/** Limit for named figures without a column. */
+const MAX_OTHER_FIGURES = 64;
+/** Limit for worker indices; only a damaged file has a larger index. */
+const MAX_WORKERS = 1e6;
+
+/** Totals that cover rows outside the streams. */
+interface KnownTotals {
+  /** Default: the totals of the rows in the streams. */
+  readonly totals?: TraceTotals;
+  readonly evicted?: EvictedRows;
+  /** Sums of samples older than those in the streams. */
+  readonly older?: SampleSums;
+}
+
+/**
+ * Returns the trace in opened streams. Tables are read on first use. Reading a column of an unchecked, damaged stream
+ * throws DamagedBytes.
+ */
+export function recordedTrace(streams: Streams, damage: TraceDamage | undefined, known?: KnownTotals): Trace {
+  const strings = new StringTable();
+  for (const table of RECORDED_TABLES) internTexts(table, streams[table], strings);
+  const workers = workerRows(streams.workers, strings);
+  const tasks = new RecordedTasks(streams, strings, workers);
+  const context = { strings, workers: workers.length };
+  const profile = once(() => profileRows(streams, context, known?.older));
+  const trace = {
+    strings,
+    workers,
+    tasks: tasks.rows,
+    evicted: known?.evicted ?? NOTHING_EVICTED,
+    eventCount: RECORDED_TABLES.reduce((sum, table) => sum + streams[table].length, 0),
+    damage,
+  };
+  addLazy(trace, {
+    keys: () => tasks.keys,
+    computations: () => tasks.computations(),
+    intervals: () => decodedRows('intervals', streams.intervals, context),
+    // The keys of transfers require all keys of the trace.
+    transfers: () => decodedRows('transfers', streams.transfers, context, () => tasks.transferKeys),
+    memory: () => {
+      const rows = decodedRows('memory', streams.memory, context);
+      return { ...rows, host: hostsOf('memory', rows.worker, workers) };
+    },
+    resources: () => {
+      const rows = decodedRows('resources', streams.resources, context);
+      const host = hostsOf('resources', rows.worker, workers);
+      return { ...rows, host, figures: figuresOf(streams.resources) };
+    },
+    metrics: () => decodedRows('metrics', streams.metrics, context),
+    frames: () => profile().frames,
+    samples: () => profile().samples,
+    events: () => decodedRows('events', streams.events, context),
+  });
+  addLazy(trace, { totals: () => known?.totals ?? totalsOfRows(trace) });
+  return printable(trace);
+}
+
+/** Returns one row per worker. A removed worker has a second row, which repeats the first and adds its end. */
+function workerRows(stream: ArrowStream, strings: StringTable): WorkerRows {
+  const index = stream.int32('index') ?? new Int32Array(0);
+  let length = 0;
+  for (const one of index) if (one < MAX_WORKERS) length = Math.max(length, one + 1);
+  const rows = decodedRows('workers', stream, { strings, workers: length });
+  return rowsFrom('workers', length, ({ name, kind }) => {
+    const column = arrayOf(rows, name);
+    const result = absentColumn(kind, length);
+    for (const [row, at] of index.entries()) if (at >= 0 && at < length) result[at] = column[row]!;
+    return result;
+  });
+}
+
+/** Returns the figures that at least one sample has. */
+function figuresOf(stream: ArrowStream): Map<string, Float64Array> {
+  const figures = new Map<string, Float64Array>();
+  for (const { kind, title } of columnsOf('resources')) {
+    const column = kind === 'figure' ? stream.float64(title) : undefined;
+    if (column?.some((value) => !Number.isNaN(value))) figures.set(title, column);
+  }
+  addOthers(stream, figures);
+  return figures;
+}
+
+/** Adds the figures without a column, which are stored as JSON objects. */
+function addOthers(stream: ArrowStream, figures: Map<string, Float64Array>): void {
+  const table = new StringTable();
+  const ids = stream.texts('others', table) ?? new Int32Array(0);
+  const parsed = new Map<number, Map<string, number>>();
+  for (const [row, id] of ids.entries()) {
+    if (id < 0) continue;
+    for (const [name, value] of getOrMake(parsed, id, () => numbersOf(table.get(id)))) {
+      let column = figures.get(name);
+      if (column === undefined) {
+        if (figures.size >= MAX_OTHER_FIGURES) continue;
+        column = new Float64Array(stream.length).fill(Number.NaN);
+        figures.set(name, column);
+      }
+      column[row] = value;
+    }
+  }
+}
+
+function numbersOf(json: string): Map<string, number> {
+  const fields: [string, unknown][] = Object.entries(parsedJson(json) ?? {});
+  return new Map(fields.flatMap(([name, one]) => (typeof one === 'number' ? [[name, one]] : [])));
+}
+
+/** Returns frames and samples. A stream may repeat a frame for readers that began later; its first row counts. */
+function profileRows(
+  streams: Streams,
+  context: DecodingContext,
+  older: SampleSums | undefined,
+): { readonly frames: FrameRows; readonly samples: SampleRows } {
+  const { strings } = context;
+  const frames = new FrameBuilder(strings);
+  const parents = streams.frames.int64('parent') ?? new Float64Array(streams.frames.length).fill(-1);
+  const { id, functionName, file, line } = decodedRows('frames', streams.frames, context);
+  for (const [row, one] of id.entries())
+    frames.addRow(one, parents[row]!, functionName[row]!, file[row]!, line[row]!);
+  const samples = decodedRows('samples', streams.samples, {
+    ...context,
+    frameRow: (frame) => frames.rowOf(frame),
+  });
+  const parts = older === undefined ? [samples] : [summedSamples(older, strings, frames), samples];
+  return { frames: frames.build(), samples: joinedSamples(parts) };
 }

@@ -5,8 +5,8 @@ import { ArrowStream } from '../formats/arrow/arrowDecoder.js';
 import type { ByteSource } from '../formats/arrow/arrowMessages.js';
 import type { ArrowCodec } from '../formats/arrow/arrowTypes.js';
 import type { Trace } from '../trace.js';
+import { recordedTrace } from './openTables.js';
 import { streamsOf } from './recordedTasks.js';
-import { recordedTrace } from './recordedTrace.js';
 
 const UNPACKED: ArrowCodec = {
   compress: (bytes) => bytes,

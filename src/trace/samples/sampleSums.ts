@@ -38,11 +38,6 @@ export class SampleSums {
     this.#limit = limit;
   }
 
-  /** Number of rows. */
-  get length(): number {
-    return this.#sums.size;
-  }
-
   add(row: SampleFacts): void {
     this.#count(row);
     while (this.#sums.size > this.#limit && this.#shrink());

@@ -2,7 +2,7 @@
 // memory of workers, are read byte by byte into columns. The msgpack codec handles records in another form than DASF's;
 // this file must be fast for the usual form and detect the others.
 import { StringTable } from '../../stringTable.js';
-import type { TaskRow, TraceBuilder } from '../../traceBuilder.js';
+import { type TaskRow, type TraceBuilder, UNKNOWN_TASK } from '../../traceBuilder.js';
 import { managedMemory } from './dasfEventRows.js';
 import { Field, fieldAt } from './dasfFields.js';
 import { skipValue } from './msgpack.js';
@@ -37,19 +37,7 @@ export class DasfScanner {
   #tasks = Number.NaN;
   #string = ABSENT;
   #number = Number.NaN;
-  readonly #row: TaskRow = {
-    key: ABSENT,
-    recordedName: ABSENT,
-    host: ABSENT,
-    worker: ABSENT,
-    device: ABSENT,
-    stop: Number.NaN,
-    duration: Number.NaN,
-    nbytes: Number.NaN,
-    resultType: ABSENT,
-    dtype: ABSENT,
-    shape: ABSENT,
-  };
+  readonly #row: TaskRow = { ...UNKNOWN_TASK };
 
   /** `shapeText` returns the JSON of the value at a position in the current bytes. */
   constructor(builder: TraceBuilder, shapeText: (start: number, end: number) => string) {
