@@ -19,13 +19,6 @@ export interface OpenRunMessage {
   readonly opening: number;
   readonly program: Program;
   readonly functions: readonly FunctionRef[];
-  /**
-   * Task id → number of the batch in which the task is offered; 0 not offered; negative: started in that batch, and perhaps
-   * ended.
-   */
-  readonly claims: Int32Array;
-  /** Task id → 1 to send the result with the completion. The host may change it until the task is finished. */
-  readonly wanted: Uint8Array;
   readonly log: LogRef;
   /** Requested results larger than this many bytes are packed; Infinity for never. */
   readonly inlineBytes: number;
@@ -39,10 +32,23 @@ export interface OpenRunMessage {
   readonly concurrentTasks: number;
 }
 
-/** A CompletionLog. A log with a number serves one run after the other, and its memory comes with the first. */
+/** Memory of a run that its host and its isolate share. It may have room for more tasks than the run has. */
+export interface RunMemory {
+  /** Memory of the CompletionLog. */
+  readonly buffer: SharedArrayBuffer;
+  /**
+   * Task id → number of the batch in which the task is offered; 0 not offered; negative: started in that batch, and perhaps
+   * ended.
+   */
+  readonly claims: Int32Array;
+  /** Task id → 1 to send the result with the completion. The host may change it until the task is finished. */
+  readonly wanted: Uint8Array;
+}
+
+/** The memory of a run. Memory with a number serves one run after the other, and comes with the first. */
 export interface LogRef {
   readonly number: number | undefined;
-  readonly buffer: SharedArrayBuffer | undefined;
+  readonly memory: RunMemory | undefined;
 }
 
 /** Values by task id or by index of the constant: `ids[i]` ↔ `values[i]`. */

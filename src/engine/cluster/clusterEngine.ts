@@ -195,7 +195,6 @@ export class ClusterEngine {
           info,
           functions: request.functions,
           timeout: request.timeout ?? 0,
-          threads: this.options.threads,
           imports,
           ...(request.data === undefined ? {} : { results: request.data.results }),
         });

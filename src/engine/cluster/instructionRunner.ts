@@ -166,7 +166,7 @@ export class InstructionRunner {
   }
 
   #open(computation: ComputationState, worker: EngineWorker): void {
-    const { program, functions, timeout, shared, info, kinds } = computation;
+    const { program, functions, timeout, info, kinds } = computation;
     computation.opened.add(worker.info.index);
     worker.host.open({
       run: info.number,
@@ -175,7 +175,6 @@ export class InstructionRunner {
       functions,
       timeout,
       kinds,
-      shared,
       maxOutstanding: Math.min(info.size, MOST_OUTSTANDING),
       inlineBytes: this.#engine.options.inlineBytes,
       concurrentTasks: this.#engine.options.concurrentTasks ?? 1,

@@ -3,8 +3,14 @@
 import { EventEmitter } from 'node:events';
 import type { Batch, FromIsolate, IsolateBirth, ToIsolate } from '../../protocol/isolateMessages.js';
 import type { PackedResult } from '../../protocol/packedResult.js';
-import { deliver, type FromWorker, type ToWorker, type WorkerOrders } from '../../protocol/workerMessages.js';
-import type { HostRun, ProcessDump, WorkerHost } from '../host/hostTypes.js';
+import {
+  deliver,
+  type FromWorker,
+  type ToWorker,
+  type WorkerOrders,
+  type WorkerRun,
+} from '../../protocol/workerMessages.js';
+import type { ProcessDump, WorkerHost } from '../host/hostTypes.js';
 import type { Peers } from '../host/peers.js';
 import { ThreadHost } from '../host/threadHost.js';
 import { WorkerDigests } from '../metrics/workerDigests.js';
@@ -135,7 +141,7 @@ export class ModelProcess implements WorkerHost {
     if (!this.isOver) this.inbox.push(message);
   }
 
-  open({ shared: _shared, ...run }: HostRun): void {
+  open(run: WorkerRun): void {
     this.#post({ type: 'open', run });
   }
 
@@ -158,7 +164,7 @@ export class ModelProcess implements WorkerHost {
     const message = this.inbox.shift();
     if (message === undefined) return;
     if ('args' in message) deliver<WorkerOrders, keyof WorkerOrders>(host, message);
-    else if (message.type === 'open') host.open({ ...message.run, shared: undefined });
+    else if (message.type === 'open') host.open(message.run);
     else if (message.type === 'batch') host.dispatch(message);
   }
 

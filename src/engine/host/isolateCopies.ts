@@ -3,7 +3,7 @@
 import { getOrMake, pushTo } from '../../base/lookUps.js';
 import type { Batch } from '../../protocol/isolateMessages.js';
 import type { GatherInput, ResultId } from '../../protocol/packedResult.js';
-import type { HostRun } from './hostTypes.js';
+import type { WorkerRun } from '../../protocol/workerMessages.js';
 
 export class IsolateCopies {
   readonly #copies = new Map<ResultId, { readonly run: number; readonly id: number }[]>();
@@ -69,13 +69,13 @@ export class IsolateCopies {
   }
 
   /** Returns the evicted results that the batch needs, as inputs from the store of this worker, `self`. */
-  evictedInputs(spec: HostRun, batch: Batch, self: number): GatherInput[] {
+  evictedInputs(spec: WorkerRun, batch: Batch, self: number): GatherInput[] {
     const input = { key: '', nbytes: 0, from: self, address: '' };
     return Array.from(this.evictedIn(spec, batch), ([id, result]) => ({ id, result, ...input }));
   }
 
   /** Returns the evicted results that the batch needs and does not gather, by local id. */
-  evictedIn({ run, program }: HostRun, { ids, gather }: Batch): ReadonlyMap<number, ResultId> {
+  evictedIn({ run, program }: WorkerRun, { ids, gather }: Batch): ReadonlyMap<number, ResultId> {
     const needed = new Map<number, ResultId>();
     const evicted = this.#evicted.get(run);
     if (evicted === undefined || evicted.size === 0) return needed;

@@ -6,8 +6,7 @@ import type { TaskKinds } from '../../protocol/taskKinds.js';
 import type { ExecutingTask, RunTask } from '../../protocol/workerMessages.js';
 
 /** The parts of a run that an isolate needs. */
-export interface RunChannel
-  extends Pick<OpenRunMessage, 'run' | 'program' | 'functions' | 'claims' | 'wanted'> {
+export interface RunChannel extends Pick<OpenRunMessage, 'run' | 'program' | 'functions'> {
   /** Largest number of outstanding tasks at this isolate. */
   readonly maxOutstanding: number;
   /** See OpenRunMessage.inlineBytes. Default Infinity. */

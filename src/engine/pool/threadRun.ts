@@ -40,13 +40,16 @@ export interface ThreadRun extends RunLog {
 /** Time for which an isolate may withhold results or calls before it is interrupted, in milliseconds. */
 const WITHHOLDING_MS = 8;
 
-export function newThreadRun(channel: RunChannel, opening: number, { log, columns, ref }: RunLog): ThreadRun {
+export function newThreadRun(channel: RunChannel, opening: number, memory: RunLog): ThreadRun {
+  const { log, columns, ref, claims, wanted } = memory;
   return {
     channel,
     opening,
     log,
     columns,
     ref,
+    claims,
+    wanted,
     arrived: new Map(),
     covered: log.written,
     failed: new Set(),
@@ -73,7 +76,7 @@ export function addArrived(
 
 /** @param isMeasured whether the isolate measures its tasks */
 export function openMessage({ channel, opening, ref }: ThreadRun, isMeasured: boolean): OpenRunMessage {
-  const { run, program, functions, claims, wanted, kinds, keys = null, marks = false } = channel;
+  const { run, program, functions, kinds, keys = null, marks = false } = channel;
   const { inlineBytes = Number.POSITIVE_INFINITY, concurrentTasks = 1 } = channel;
   return {
     type: 'open',
@@ -81,8 +84,6 @@ export function openMessage({ channel, opening, ref }: ThreadRun, isMeasured: bo
     opening,
     program,
     functions,
-    claims,
-    wanted,
     log: ref,
     inlineBytes,
     ...(kinds === undefined || !isMeasured ? {} : { kinds }),

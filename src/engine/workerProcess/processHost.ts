@@ -21,15 +21,10 @@ import {
   type WorkerLink,
   type WorkerOrders,
   type WorkerReports,
+  type WorkerRun,
 } from '../../protocol/workerMessages.js';
 import { threadStates } from '../../resources/threadStates.js';
-import {
-  type HostEvents,
-  type HostRun,
-  isHostDump,
-  type ProcessDump,
-  type WorkerHost,
-} from '../host/hostTypes.js';
+import { type HostEvents, isHostDump, type ProcessDump, type WorkerHost } from '../host/hostTypes.js';
 import { sendBatch } from '../host/sendBatch.js';
 import { UnmeasuredTime } from '../metrics/unmeasuredTime.js';
 import { MessageLog } from '../pool/messageLog.js';
@@ -162,7 +157,7 @@ export class ProcessHost implements WorkerHost {
     return this.#isOccupied || this.#calls.size > 0;
   }
 
-  open({ shared: _shared, ...run }: HostRun): void {
+  open(run: WorkerRun): void {
     this.#open.add(run.run);
     this.#time.opened(run.run, run.kinds);
     this.#channel.ref();

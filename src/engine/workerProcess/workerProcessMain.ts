@@ -63,7 +63,7 @@ class WorkerProcess {
       for (const each of messages) this.handle(each);
     },
     birth: () => {},
-    open: ({ run }) => this.#host.open({ ...run, shared: undefined }),
+    open: ({ run }) => this.#host.open(run),
     batch: (batch) => this.#host.dispatch(batch),
     take: ({ call, gather, what }) => void this.#answer(call, this.#host.take(gather, what)),
     flush: ({ call }) => void this.#answer(call, this.#host.flush()),
