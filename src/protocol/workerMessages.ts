@@ -10,16 +10,15 @@ import type { Batch, FromIsolate, OpenRunMessage, Values } from './isolateMessag
 import type { MetricChanges } from './metrics.js';
 import type { GatherInput, ResultId } from './packedResult.js';
 import type { ProfileCycle, ProfileSettings } from './profileCycle.js';
+import type { Program } from './program.js';
 import type { TaskAnswer, TaskAnswerError, TaskQuestion } from './questions.js';
 import type { Several } from './several.js';
 import type { TaskKinds } from './taskKinds.js';
 
 /** A computation in the form that a worker needs. */
 export interface WorkerRun
-  extends Pick<
-    OpenRunMessage,
-    'run' | 'program' | 'functions' | 'inlineBytes' | 'keys' | 'marks' | 'concurrentTasks'
-  > {
+  extends Pick<OpenRunMessage, 'run' | 'functions' | 'inlineBytes' | 'keys' | 'marks' | 'concurrentTasks'> {
+  readonly program: Program;
   /** Local id + firstId is the ResultId. */
   readonly firstId: number;
   readonly maxOutstanding: number;

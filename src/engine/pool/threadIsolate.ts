@@ -15,6 +15,7 @@ import {
 } from '../../protocol/isolateMessages.js';
 import type { TaskAnswer, TaskAnswerError } from '../../protocol/questions.js';
 import { isSeparate, KIND_ERROR } from '../../protocol/resultKinds.js';
+import { packBatch } from '../../protocol/shortMessages.js';
 import type { ExecutingTask, RunTask } from '../../protocol/workerMessages.js';
 import { guardThread, isEnding } from '../../resources/nativeGuard.js';
 import { makeVitals } from '../../resources/vitals.js';
@@ -185,7 +186,7 @@ export class ThreadIsolate implements Isolate {
       wanted[ids[index]!] = publish[index]!;
     }
     for (const id of keep) wanted[id] = 0;
-    this.#outbox.post(batch);
+    this.#outbox.post(packBatch(batch));
     state.priority = priority;
     if (state.priority !== 0) this.#isRanked = true;
     // It may be more urgent than the rest of a batch of another run.
@@ -334,7 +335,7 @@ export class ThreadIsolate implements Isolate {
     if (message.type === 'report' && message.measures !== undefined) this.#take(message.measures);
     const state = this.#runs.get(message.run);
     if (state?.opening !== message.opening) return;
-    for (const value of message.values.values) weighShared(value);
+    for (const value of message.values?.values ?? []) weighShared(value);
     if (message.type === 'fetched') {
       this.#fetched(state, message);
       return;

@@ -21,6 +21,7 @@ import {
   kindOf,
   typeOf,
 } from '../../protocol/resultKinds.js';
+import { unpackProgram } from '../../protocol/shortMessages.js';
 import { STAYED, type TaskRun } from '../../protocol/taskRun.js';
 import { Evaluator, type TaskCallable, Uncloneable } from './evaluator.js';
 import type { MeteredRun } from './isolateMetrics.js';
@@ -83,16 +84,16 @@ export class IsolateRun {
   readonly #unsent = new UnsentResults();
 
   constructor(message: OpenRunMessage, { log, claims, wanted }: IsolateMemory, metered?: MeteredRun) {
-    const { program } = message;
+    const program = unpackProgram(message.program);
     this.metered = metered;
     this.opening = message.opening;
     this.log = log;
     this.#logNumber = message.log.number;
     this.claims = claims;
-    this.concurrentTasks = message.concurrentTasks;
+    this.concurrentTasks = message.concurrentTasks ?? 1;
     this.#wanted = wanted;
     this.#program = program;
-    this.#keys = message.keys;
+    this.#keys = message.keys ?? null;
     this.#inlineBytes = message.inlineBytes;
     this.#isLocal = message.inlineBytes === Number.POSITIVE_INFINITY;
     this.#names = message.functions.map(({ name }) => name);

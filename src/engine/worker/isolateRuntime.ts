@@ -13,6 +13,7 @@ import {
   NO_IDS,
   type ToIsolate,
 } from '../../protocol/isolateMessages.js';
+import { unpackBatch } from '../../protocol/shortMessages.js';
 import { STAYED, type TaskAway, type TaskRun } from '../../protocol/taskRun.js';
 import { Vitals } from '../../resources/vitals.js';
 import { Outbox } from '../pool/outbox.js';
@@ -99,7 +100,8 @@ export class IsolateRuntime {
       for (const each of messages) this.handle(each);
     },
     open: (message) => this.#open(message),
-    batch: (batch) => {
+    batch: (message) => {
+      const batch = unpackBatch(message);
       this.#queue.push(batch);
       this.#runs.get(batch.run)?.arrived(batch);
       if (!this.#busy) this.#work();
