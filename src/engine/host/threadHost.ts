@@ -96,8 +96,9 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     open.gate.admit(batch, gather.length === 0 ? undefined : gatherAll);
   }
 
-  #gathers(spec: WorkerRun, batch: Batch): GatherInput[] {
-    return [...batch.gather, ...this.#copies.evictedInputs(spec, batch, this.#options.index)];
+  #gathers(spec: WorkerRun, batch: Batch): readonly GatherInput[] {
+    const evicted = this.#copies.evictedInputs(spec, batch, this.#options.index);
+    return evicted.length === 0 ? batch.gather : [...batch.gather, ...evicted];
   }
 
   release(run: number, ids: Int32Array): void {
@@ -231,6 +232,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
   }
 
   passed({ spec }: OpenRun, batch: Batch, { results }: GatherOutcome): void {
+    if (results.size === 0 && !this.#copies.hasEvicted(spec.run)) return;
     const { store } = this.#options;
     const gathered = this.#gathers(spec, batch).filter(({ id }) => results.has(id));
     for (const { id, result } of gathered) this.#copies.add(result, spec.run, id);
