@@ -5,7 +5,7 @@ import type { Program, SingleTask } from './program.js';
 import type { TaskKinds } from './taskKinds.js';
 
 /** Count of numbers from which a column costs less. */
-const MANY = 16;
+export const MANY = 16;
 
 export function packNumbers(list: readonly number[]): Numbers {
   return list.length < MANY ? list : Int32Array.from(list);
@@ -38,6 +38,10 @@ export function packKinds({ kindOf, kinds }: TaskKinds): TaskKinds {
   return { kindOf: kindOf.length === 1 ? [kindOf[0]!] : kindOf, kinds };
 }
 
+export function columnOf(numbers: Numbers): Int32Array {
+  return numbers instanceof Int32Array ? numbers : Int32Array.from(numbers);
+}
+
 export function packBatch(batch: Batch): BatchMessage {
   const { type, run, batch: number, ids, inputs, constants } = batch;
   const message: { -readonly [K in keyof BatchMessage]: BatchMessage[K] } = {
@@ -65,7 +69,7 @@ export function unpackBatch(message: BatchMessage): Batch {
     type,
     run,
     batch,
-    ids: ids instanceof Int32Array ? ids : Int32Array.from(ids),
+    ids: columnOf(ids),
     publish: NO_FLAGS,
     keep: NO_IDS,
     gather: [],

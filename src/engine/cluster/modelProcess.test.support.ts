@@ -4,6 +4,12 @@ import { EventEmitter } from 'node:events';
 import type { Batch, FromIsolate, IsolateBirth, ToIsolate } from '../../protocol/isolateMessages.js';
 import type { PackedResult } from '../../protocol/packedResult.js';
 import {
+  packRun,
+  packWorkerBatch,
+  unpackRun,
+  unpackWorkerBatch,
+} from '../../protocol/shortWorkerMessages.js';
+import {
   deliver,
   type FromWorker,
   type ToWorker,
@@ -142,11 +148,11 @@ export class ModelProcess implements WorkerHost {
   }
 
   open(run: WorkerRun): void {
-    this.#post({ type: 'open', run });
+    this.#post({ type: 'open', run: packRun(run) });
   }
 
   dispatch(batch: Batch): void {
-    this.#post(batch);
+    this.#post(packWorkerBatch(batch));
   }
 
   readonly release = (...args: WorkerOrders['release']) => this.#post({ type: 'release', args });
@@ -164,8 +170,8 @@ export class ModelProcess implements WorkerHost {
     const message = this.inbox.shift();
     if (message === undefined) return;
     if ('args' in message) deliver<WorkerOrders, keyof WorkerOrders>(host, message);
-    else if (message.type === 'open') host.open(message.run);
-    else if (message.type === 'batch') host.dispatch(message);
+    else if (message.type === 'open') host.open(unpackRun(message.run));
+    else if (message.type === 'batch') host.dispatch(unpackWorkerBatch(message));
   }
 
   /** Kills the process. Its sent messages arrive before its exit. */
