@@ -4,6 +4,7 @@ import type { Plan } from '../graph/compile.js';
 import { NO_VALUES, type Values } from '../protocol/isolateMessages.js';
 import { OP_CONSTANT, OP_OBJECT } from '../protocol/program.js';
 import { isScalar, kindOf } from '../protocol/resultKinds.js';
+import { packNumbers } from '../protocol/shortMessages.js';
 import { taskFunctionName } from './runView.js';
 
 /** Returns the error for a batch that could not be sent. It names the task with the argument that cannot be copied. */
@@ -47,7 +48,7 @@ export function batchConstants(
       values.push(constants[operands[at]!]);
     }
   }
-  return indices.length === 0 ? NO_VALUES : { ids: Int32Array.from(indices), values };
+  return indices.length === 0 ? NO_VALUES : { ids: packNumbers(indices), values };
 }
 
 /** Returns why a value cannot be cloned; undefined if it can. */

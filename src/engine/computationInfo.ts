@@ -40,9 +40,10 @@ export function computationInfo(
   const { size } = plan.program;
   const isData = data !== undefined;
   const { offsets, targets } = plan.dependencies;
-  const externals = new Float64Array(imports.size);
+  let externals = NO_EXTERNALS;
   let dependencies = targets;
   if (imports.size > 0) {
+    externals = new Float64Array(imports.size);
     const places = new Map<number, number>();
     for (const [local, { computation, local: origin }] of imports) {
       externals[places.size] = computation.resultId(origin);
@@ -50,12 +51,14 @@ export function computationInfo(
     }
     dependencies = targets.map((target) => places.get(target) ?? target);
   }
-  const given = isData ? Int32Array.from({ length: size }, (_, id) => id) : Int32Array.from(imports.keys());
+  const isLazy = prefixes instanceof LazyPrefixes;
   const info: Described = {
     number,
     firstId,
     size,
     keys: plan.keys,
+    prefixOf: isLazy ? NO_PREFIXES : prefixes.prefixOf,
+    prefixes: isLazy ? [] : prefixes.names,
     functionOf: plan.functionOf,
     functions: plan.functions.map((fn) => functionName(fn)),
     spanOf: spans?.of ?? null,
@@ -67,13 +70,16 @@ export function computationInfo(
     client,
     code: code ?? '',
   };
-  if (given.length > 0) info.given = given;
+  if (isData && size > 0) info.given = Int32Array.from({ length: size }, (_, id) => id);
+  else if (imports.size > 0) info.given = Int32Array.from(imports.keys());
   if (called !== undefined) info.called = called;
-  if (prefixes instanceof LazyPrefixes) return withPrefixes(info, prefixes);
-  return { ...info, prefixOf: prefixes.prefixOf, prefixes: prefixes.names };
+  return isLazy ? withPrefixes(info, prefixes) : info;
 }
 
-interface Described extends Omit<Computation, 'prefixOf' | 'prefixes'> {
+const NO_EXTERNALS = new Float64Array(0);
+const NO_PREFIXES = new Int32Array(0);
+
+interface Described extends Computation {
   given?: Int32Array;
   called?: number;
 }

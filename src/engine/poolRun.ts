@@ -64,9 +64,7 @@ class PoolRun implements RunHandler {
   readonly #copies: ProgramCopies | undefined;
   readonly #view: RunView;
   readonly #results: HeldResults;
-  readonly #claims: Int32Array;
   readonly #concurrentTasks: number;
-  readonly #wanted: Uint8Array;
   readonly #isolates = new Map<number, Isolate>();
   readonly #indices = new Map<Isolate, { index: number; place: number }>();
   readonly #resolve: (results: readonly unknown[]) => void;
@@ -93,8 +91,6 @@ class PoolRun implements RunHandler {
     this.#resolve = resolve;
     this.#reject = reject;
     this.#results = new HeldResults(plan.program.size);
-    this.#claims = new Int32Array(new SharedArrayBuffer(4 * plan.program.size));
-    this.#wanted = new Uint8Array(new SharedArrayBuffer(plan.program.size));
     const { allowedFailures, concurrentTasks = 1 } = options;
     this.#concurrentTasks = concurrentTasks;
     this.#scheduler = new Scheduler(schedulerGraph(plan), {
@@ -199,8 +195,6 @@ class PoolRun implements RunHandler {
       run: this.#run,
       program,
       functions: this.#options.functions,
-      claims: this.#claims,
-      wanted: this.#wanted,
       maxOutstanding: Math.min(program.size, most),
       concurrentTasks: this.#concurrentTasks,
       handler: this,

@@ -36,6 +36,9 @@ export class LazyPrefixes implements ComputationPrefixes {
   }
 }
 
+/** The index of the prefix of a single key. */
+const FIRST = new Int32Array(1);
+
 /** Half of the largest number of known prefixes. A program may use a new name for every task. */
 const GENERATION = 5000;
 
@@ -54,6 +57,11 @@ export class PrefixTable {
   }
 
   of(keys: readonly string[]): ComputationPrefixes {
+    const [only] = keys;
+    if (only !== undefined && keys.length === 1) {
+      const name = keySplit(only);
+      return { prefixOf: FIRST, names: [name], numbers: Int32Array.of(this.#use(name)) };
+    }
     const prefixOf = new Int32Array(keys.length);
     const numbers = new Int32Array(keys.length);
     const local = new Map<string, number>();

@@ -77,38 +77,72 @@ export function compileDelayed(delayeds: readonly Delayed<unknown>[], options: C
   return arrange(compiler, options);
 }
 
-function arrange(compiler: Compiler, options: CompileOptions): Plan {
+/** The order of tasks, and their edges by rank. */
+interface Arrangement {
+  /** Rank → number of the task in the compiler. */
+  readonly sequence: Int32Array;
+  /** Number of the task → rank. */
+  readonly ranks: Int32Array;
+  readonly dependencies: Adjacency;
+  readonly dependents: Adjacency;
+  readonly dependentCounts: Int32Array;
+}
+
+const NO_EDGES: Adjacency = { offsets: new Int32Array(2), targets: new Int32Array(0) };
+/** The arrangement of every task without dependencies that is alone. */
+const ALONE: Arrangement = {
+  sequence: new Int32Array(1),
+  ranks: new Int32Array(1),
+  dependencies: NO_EDGES,
+  dependents: NO_EDGES,
+  dependentCounts: new Int32Array(1),
+};
+const NO_IMPORTS: ReadonlyMap<number, External> = new Map();
+
+function arrangement(compiler: Compiler, requested: Uint8Array, shared: boolean): Arrangement {
   const size = compiler.taskCount;
+  if (size === 1 && compiler.dependencies.length === 0) return ALONE;
   const unordered: Adjacency = {
     offsets: compiler.dependencyOffsets.take(),
     targets: compiler.dependencies.take(),
   };
-  const requested = compiler.requestedFlags();
   const sequence = order(size, unordered, invert(size, unordered), requested);
   if (sequence.length < size) throw cycleError(compiler, unordered);
-
   const ranks = new Int32Array(size);
   for (let rank = 0; rank < size; rank++) ranks[sequence[rank]!] = rank;
-  const dependencies = rankAdjacency(unordered, sequence, ranks, options);
+  const dependencies = rankAdjacency(unordered, sequence, ranks, shared);
   const dependents = invert(size, dependencies);
+  return { sequence, ranks, dependencies, dependents, dependentCounts: countDependents(dependents, shared) };
+}
+
+function arrange(compiler: Compiler, options: CompileOptions): Plan {
+  const size = compiler.taskCount;
+  const requested = compiler.requestedFlags();
+  // The message about a single task contains its program, see `packProgram`.
+  const shared = options.shared === true && size > 1;
+  const arranged = arrangement(compiler, requested, shared);
+  const { sequence, ranks, dependencies, dependents, dependentCounts } = arranged;
+  const { tokenOffsets, operations, operands } = rankTokens(compiler, sequence, ranks, shared);
   const program: Program = {
     size,
-    ...rankTokens(compiler, sequence, ranks, options),
+    tokenOffsets,
+    operations,
+    operands,
     dependencyOffsets: dependencies.offsets,
     dependencies: dependencies.targets,
-    dependentCounts: countDependents(dependents, options),
+    dependentCounts,
   };
   const keys: string[] = new Array(size);
   const rankedRequested = new Uint8Array(size);
   const functionOf = new Int32Array(size);
-  const unorderedFunctions = compiler.functionOf.take();
-  const imports = new Map<number, External>();
+  const unorderedFunctions = compiler.functionOf.values;
+  const imports = compiler.hasExternals ? new Map<number, External>() : undefined;
   for (let rank = 0; rank < size; rank++) {
     const task = sequence[rank]!;
     keys[rank] = compiler.key(task);
     rankedRequested[rank] = requested[task]!;
     functionOf[rank] = unorderedFunctions[task]!;
-    if (compiler.hasExternals) {
+    if (imports !== undefined) {
       const external = compiler.external(task);
       if (external !== undefined) imports.set(rank, external);
     }
@@ -125,27 +159,27 @@ function arrange(compiler: Compiler, options: CompileOptions): Plan {
     requested: rankedRequested,
     ids: compiler.rankIndex(ranks),
     data: compiler.data,
-    imports,
+    imports: imports ?? NO_IMPORTS,
     spans: planSpans(size, (rank) => compiler.span(sequence[rank]!)),
     ...planPriorities(size, (rank) => compiler.priority(sequence[rank]!), options.priority),
   };
 }
 
-function bytes(length: number, options: CompileOptions): ArrayBufferLike {
-  return options.shared ? new SharedArrayBuffer(length) : new ArrayBuffer(length);
+function integers(length: number, shared: boolean): Int32Array {
+  return shared ? new Int32Array(new SharedArrayBuffer(4 * length)) : new Int32Array(length);
 }
 
 function rankTokens(
   compiler: Compiler,
   sequence: Int32Array,
   ranks: Int32Array,
-  options: CompileOptions,
+  shared: boolean,
 ): Pick<Program, 'tokenOffsets' | 'operations' | 'operands'> {
   const { operations: fromOperations, operands: fromOperands, length } = compiler.tokens;
-  const offsets = compiler.tokenOffsets.take();
-  const tokenOffsets = new Int32Array(bytes(4 * (sequence.length + 1), options));
-  const operations = new Uint8Array(bytes(length, options));
-  const operands = new Float64Array(bytes(8 * length, options));
+  const offsets = compiler.tokenOffsets.values;
+  const tokenOffsets = integers(sequence.length + 1, shared);
+  const operations = shared ? new Uint8Array(new SharedArrayBuffer(length)) : new Uint8Array(length);
+  const operands = shared ? new Float64Array(new SharedArrayBuffer(8 * length)) : new Float64Array(length);
   let to = 0;
   for (let rank = 0; rank < sequence.length; rank++) {
     const task = sequence[rank]!;
@@ -164,10 +198,10 @@ function rankAdjacency(
   edges: Adjacency,
   sequence: Int32Array,
   ranks: Int32Array,
-  options: CompileOptions,
+  shared: boolean,
 ): Adjacency {
-  const offsets = new Int32Array(bytes(4 * (sequence.length + 1), options));
-  const targets = new Int32Array(bytes(4 * edges.targets.length, options));
+  const offsets = integers(sequence.length + 1, shared);
+  const targets = integers(edges.targets.length, shared);
   let to = 0;
   for (let rank = 0; rank < sequence.length; rank++) {
     const task = sequence[rank]!;
@@ -194,9 +228,9 @@ export function invert(size: number, edges: Adjacency): Adjacency {
   return { offsets: offsets.subarray(0, size + 1), targets };
 }
 
-function countDependents(dependents: Adjacency, options: CompileOptions): Int32Array {
+function countDependents(dependents: Adjacency, shared: boolean): Int32Array {
   const size = dependents.offsets.length - 1;
-  const counts = new Int32Array(bytes(4 * size, options));
+  const counts = integers(size, shared);
   for (let task = 0; task < size; task++)
     counts[task] = dependents.offsets[task + 1]! - dependents.offsets[task]!;
   return counts;

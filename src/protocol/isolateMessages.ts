@@ -6,7 +6,7 @@ import type { ErrorInfo } from './errorInfo.js';
 import type { FunctionRef } from './functionRef.js';
 import type { MetricChanges } from './metrics.js';
 import type { GatherInput, PackedResult } from './packedResult.js';
-import type { Program } from './program.js';
+import type { Program, SingleTask } from './program.js';
 import type { TaskAnswer, TaskAnswerError, TaskQuestion } from './questions.js';
 import type { Several } from './several.js';
 import type { TaskKinds } from './taskKinds.js';
@@ -17,8 +17,28 @@ export interface OpenRunMessage {
   readonly run: number;
   /** Unique per isolate. A run may be closed and opened again, so reports name the opening. */
   readonly opening: number;
-  readonly program: Program;
+  readonly program: Program | SingleTask;
   readonly functions: readonly FunctionRef[];
+  readonly log: LogRef;
+  /** Requested results larger than this many bytes are packed; Infinity for never. */
+  readonly inlineBytes: number;
+  /** Kinds under which its tasks are counted; without them the tasks are not measured. */
+  readonly kinds?: TaskKinds;
+  /** Keys of the tasks if the isolate needs them. */
+  readonly keys?: readonly string[] | null;
+  /** True to mark every task as an NVTX range of its key. Default false. */
+  readonly marks?: boolean;
+  /**
+   * Largest number of tasks of the isolate that overlap. A task that awaits leaves its slot below this number. Default
+   * 1.
+   */
+  readonly concurrentTasks?: number;
+}
+
+/** Memory of a run that its host and its isolate share. It may have room for more tasks than the run has. */
+export interface RunMemory {
+  /** Memory of the CompletionLog. */
+  readonly buffer: SharedArrayBuffer;
   /**
    * Task id → number of the batch in which the task is offered; 0 not offered; negative: started in that batch, and perhaps
    * ended.
@@ -26,28 +46,20 @@ export interface OpenRunMessage {
   readonly claims: Int32Array;
   /** Task id → 1 to send the result with the completion. The host may change it until the task is finished. */
   readonly wanted: Uint8Array;
-  readonly log: LogRef;
-  /** Requested results larger than this many bytes are packed; Infinity for never. */
-  readonly inlineBytes: number;
-  /** Kinds under which its tasks are counted; without them the tasks are not measured. */
-  readonly kinds?: TaskKinds;
-  /** Keys of the tasks if the isolate needs them; otherwise null. */
-  readonly keys: readonly string[] | null;
-  /** True to mark every task as an NVTX range of its key. */
-  readonly marks: boolean;
-  /** Largest number of tasks of the isolate that overlap. A task that awaits leaves its slot below this number. */
-  readonly concurrentTasks: number;
 }
 
-/** A CompletionLog. A log with a number serves one run after the other, and its memory comes with the first. */
+/** The memory of a run. Memory with a number serves one run after the other, and comes with the first. */
 export interface LogRef {
   readonly number: number | undefined;
-  readonly buffer: SharedArrayBuffer | undefined;
+  readonly memory: RunMemory | undefined;
 }
+
+/** A few numbers, or a column of many: V8 makes a buffer for every typed array in a message. */
+export type Numbers = Int32Array | readonly number[];
 
 /** Values by task id or by index of the constant: `ids[i]` ↔ `values[i]`. */
 export interface Values {
-  readonly ids: Int32Array;
+  readonly ids: Numbers;
   readonly values: readonly unknown[];
 }
 
@@ -89,6 +101,13 @@ export interface Batch {
   readonly uncloneableInputs?: readonly UncloneableValue[] | undefined;
 }
 
+/** A batch in a message to the isolate, without the parts for the host. Empty parts are absent. */
+export interface BatchMessage
+  extends Omit<Batch, 'ids' | 'publish' | 'keep' | 'inputs' | 'constants' | 'gather'>,
+    Partial<Pick<Batch, 'inputs' | 'constants'>> {
+  readonly ids: Numbers;
+}
+
 /** A value that could not be copied: tasks that use it fail with this error. */
 export interface UncloneableValue {
   readonly id: number;
@@ -115,7 +134,7 @@ export interface CallFunction {
 export type ToIsolate =
   | Several<ToIsolate>
   | OpenRunMessage
-  | Batch
+  | BatchMessage
   /** Results that are not needed any more. */
   | OfTasks<'release'>
   /** Results that have another holder now: they are sent again with the next batch that needs them. */
@@ -164,17 +183,17 @@ export interface IsolateMeasures {
   readonly handed?: { readonly time: number; readonly count: number; readonly nbytes: number };
 }
 
-/** The completion log has new entries. Contains the values and errors of its VALUE and ERROR entries. */
+/** The completion log has new entries. Contains the values and errors of its VALUE and ERROR entries, if it has any. */
 export interface Report {
   readonly type: 'report';
   readonly run: number;
   readonly opening: number;
   /** The log's number of entries. The values of these entries have arrived with this message. */
   readonly written: number;
-  readonly values: Values;
+  readonly values?: Values;
   /** The results of STORED entries. */
-  readonly packed: PackedValues;
-  readonly errors: readonly { readonly id: number; readonly error: ErrorInfo }[];
+  readonly packed?: PackedValues;
+  readonly errors?: readonly { readonly id: number; readonly error: ErrorInfo }[];
   readonly measures?: IsolateMeasures;
 }
 
@@ -260,10 +279,10 @@ export const VITALS_INTERVAL = 0.1;
 
 export const NO_IDS = new Int32Array(0);
 export const NO_PACKED: PackedValues = { ids: new Int32Array(0), results: [] };
-export const NO_VALUES: Values = { ids: new Int32Array(0), values: [] };
+export const NO_VALUES: Values = { ids: [], values: [] };
 
 export const NOTHING_MEASURED: IsolateMeasures = {
-  metrics: { keys: [], values: new Float64Array(0) },
+  metrics: { keys: [], values: [] },
   upTo: 0,
   work: [],
 };

@@ -14,7 +14,7 @@ export type MetricKey = readonly string[];
 /** Additions to some metrics since the last report: `values[i]` belongs to `keys[i]`. */
 export interface MetricChanges {
   readonly keys: readonly MetricKey[];
-  readonly values: Float64Array;
+  readonly values: readonly number[];
 }
 
 /**

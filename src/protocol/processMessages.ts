@@ -3,10 +3,11 @@
 import type { ErrorInfo } from './errorInfo.js';
 import type { FinishedTasks } from './finishedTasks.js';
 import type { Batch, OpenRunMessage, PackedValues, Values } from './isolateMessages.js';
+import type { Program } from './program.js';
 import type { ExecutingTask, MessageOf, WorkerOrders, WorkerReports } from './workerMessages.js';
 
-export interface RunInProcess
-  extends Pick<OpenRunMessage, 'run' | 'program' | 'functions' | 'concurrentTasks'> {
+export interface RunInProcess extends Pick<OpenRunMessage, 'run' | 'functions' | 'concurrentTasks'> {
+  readonly program: Program;
   readonly maxOutstanding: number;
 }
 

@@ -41,6 +41,12 @@ export interface Program {
   readonly dependentCounts: Int32Array;
 }
 
+/** A program with one task, which has no dependencies, in a message. */
+export interface SingleTask {
+  readonly operations: readonly number[];
+  readonly operands: readonly number[];
+}
+
 /** Returns the index of the function that a task calls; -1 for an alias or a list of results. */
 export function functionOf({ tokenOffsets, operations, operands }: Program, id: number): number {
   const at = tokenOffsets[id]!;

@@ -11,7 +11,7 @@ export type KindOf = (task: number) => TaskKind | undefined;
 
 export interface TaskKinds {
   /** Local id → index into `kinds`. */
-  readonly kindOf: Int32Array;
+  readonly kindOf: Int32Array | readonly number[];
   readonly kinds: readonly TaskKind[];
 }
 

@@ -4,22 +4,21 @@
 import type { MemorySample, Transfer, WorkInterval } from './clusterObserver.js';
 import type { CompletionColumns } from './completionLog.js';
 import type { ErrorInfo } from './errorInfo.js';
-import type { FinishedTasks } from './finishedTasks.js';
+import type { FewFinishedTasks, FinishedTasks } from './finishedTasks.js';
 import type { FunctionRef } from './functionRef.js';
-import type { Batch, FromIsolate, OpenRunMessage, Values } from './isolateMessages.js';
+import type { Batch, FromIsolate, Numbers, OpenRunMessage, Values } from './isolateMessages.js';
 import type { MetricChanges } from './metrics.js';
 import type { GatherInput, ResultId } from './packedResult.js';
 import type { ProfileCycle, ProfileSettings } from './profileCycle.js';
+import type { Program, SingleTask } from './program.js';
 import type { TaskAnswer, TaskAnswerError, TaskQuestion } from './questions.js';
 import type { Several } from './several.js';
 import type { TaskKinds } from './taskKinds.js';
 
 /** A computation in the form that a worker needs. */
 export interface WorkerRun
-  extends Pick<
-    OpenRunMessage,
-    'run' | 'program' | 'functions' | 'inlineBytes' | 'keys' | 'marks' | 'concurrentTasks'
-  > {
+  extends Pick<OpenRunMessage, 'run' | 'functions' | 'inlineBytes' | 'keys' | 'marks' | 'concurrentTasks'> {
+  readonly program: Program;
   /** Local id + firstId is the ResultId. */
   readonly firstId: number;
   readonly maxOutstanding: number;
@@ -27,6 +26,18 @@ export interface WorkerRun
   readonly timeout: number;
   /** Prefix and span of each task, under which its metrics are counted. */
   readonly kinds: TaskKinds;
+}
+
+/** A computation in a message to a worker process. */
+export interface PackedRun extends Omit<WorkerRun, 'program'> {
+  readonly program: Program | SingleTask;
+}
+
+/** A batch in a message to a worker process. */
+export interface PackedBatch extends Omit<Batch, 'ids' | 'publish' | 'keep'> {
+  readonly ids: Numbers;
+  readonly publish: Uint8Array | readonly number[];
+  readonly keep: Numbers;
 }
 
 /** Entries that a function called in an isolate receives with `worker`. */
@@ -107,8 +118,8 @@ export type ToWorker =
       /** Undefined if all peers are on this machine. */
       readonly network: PeerNetwork | undefined;
     }
-  | { readonly type: 'open'; readonly run: WorkerRun }
-  | Batch
+  | { readonly type: 'open'; readonly run: PackedRun }
+  | PackedBatch
   | MessageOf<WorkerOrders>
   | {
       readonly type: 'take';
@@ -218,6 +229,7 @@ export type FromWorker =
   | MessageOf<WorkerReports>
   | { readonly type: 'ready'; readonly address: string; readonly pid: number }
   | FinishedTasks
+  | FewFinishedTasks
   /** A poll has found that another task runs, or none. */
   | { readonly type: 'running'; readonly task: ExecutingTask | undefined }
   | {

@@ -40,19 +40,17 @@ export interface FutureOwner {
  * Releases the results of garbage-collected futures. Such a future counts as a reference until its result is settled,
  * so that garbage collection never cancels tasks. See docs/decisions/dropped-futures.md.
  */
-const dropped = new FinalizationRegistry<Held>(({ owner, handle, released }) => {
-  if (handle !== undefined && !released) void handle.settled().then(() => owner.release(handle));
+const dropped = new FinalizationRegistry<Held>(({ owner, handle }) => {
+  if (handle !== undefined) void handle.settled().then(() => owner.release(handle));
 });
 
 const LIMIT_TIME = 'Limit the time of the wait with wait(future, { timeout }).';
 
-/** The state of a future, which outlives it. */
+/** The reference of a future to its result, which outlives the future. */
 interface Held {
   readonly owner: FutureOwner;
+  /** Undefined before the submission and after the release. */
   handle: FutureHandle | undefined;
-  released: boolean;
-  /** Error of the submission. */
-  failure: { readonly error: unknown } | undefined;
 }
 
 /**
@@ -64,11 +62,15 @@ interface Held {
  */
 export class Future<T> extends External implements PromiseLike<T> {
   readonly #held: Held;
+  #bound: FutureHandle | undefined;
+  #released = false;
+  /** Error of the submission. */
+  #failure: { readonly error: unknown } | undefined;
 
   /** @internal Use the methods of Client. */
   constructor(owner: FutureOwner, key: string, handle?: FutureHandle) {
     super(key);
-    this.#held = { owner, handle: undefined, released: false, failure: undefined };
+    this.#held = { owner, handle: undefined };
     if (handle !== undefined) this.bind(handle);
     dropped.register(this, this.#held, this);
   }
@@ -78,8 +80,8 @@ export class Future<T> extends External implements PromiseLike<T> {
   }
 
   get #handle(): FutureHandle | undefined {
-    if (this.#held.handle === undefined && this.#held.failure === undefined) this.#owner.flush();
-    return this.#held.handle;
+    if (this.#bound === undefined && this.#failure === undefined) this.#owner.flush();
+    return this.#bound;
   }
 
   /** @internal The handle of a client in the process of the scheduler. */
@@ -90,14 +92,14 @@ export class Future<T> extends External implements PromiseLike<T> {
 
   /** @internal */
   fail(error: unknown): void {
-    // The stack of the error may hold this future, and the finalizer holds the error.
     releaseStack(error);
-    this.#held.failure = { error };
+    this.#failure = { error };
   }
 
   /** @internal */
   bind(handle: FutureHandle): void {
     this.#owner.hold(handle);
+    this.#bound = handle;
     this.#held.handle = handle;
   }
 
@@ -106,9 +108,9 @@ export class Future<T> extends External implements PromiseLike<T> {
    * the result is computed again because its worker died.
    */
   get status(): ResultStatus {
-    if (this.#held.released) return 'cancelled';
+    if (this.#released) return 'cancelled';
     const status = this.#handle?.status;
-    return status ?? (this.#held.failure === undefined ? 'pending' : 'error');
+    return status ?? (this.#failure === undefined ? 'pending' : 'error');
   }
 
   /** Whether there is a result or an error, or the task was cancelled. */
@@ -169,7 +171,7 @@ export class Future<T> extends External implements PromiseLike<T> {
   exception(): Promise<unknown>;
   async exception(...more: readonly unknown[]): Promise<unknown> {
     checkNoMore('Future.exception', more, LIMIT_TIME);
-    if (this.#handle === undefined && this.#held.failure !== undefined) return this.#held.failure.error;
+    if (this.#handle === undefined && this.#failure !== undefined) return this.#failure.error;
     const handle = this.usable();
     while (!handle.isSettled) await this.#owner.awaiting('Future.exception', this, handle.settled());
     return handle.status === 'error' || handle.status === 'cancelled' ? handle.error : undefined;
@@ -179,7 +181,7 @@ export class Future<T> extends External implements PromiseLike<T> {
   wait(): Promise<void>;
   async wait(...more: readonly unknown[]): Promise<void> {
     checkNoMore('Future.wait', more, LIMIT_TIME);
-    if (this.#handle !== undefined || this.#held.failure === undefined)
+    if (this.#handle !== undefined || this.#failure === undefined)
       await this.#owner.awaiting('Future.wait', this, this.usable().settled());
   }
 
@@ -188,7 +190,7 @@ export class Future<T> extends External implements PromiseLike<T> {
   cancel(...more: readonly unknown[]): void {
     checkNoMore('Future.cancel', more, 'It cancels this future only. Client.cancel takes several.');
     const handle = this.#handle;
-    if (handle !== undefined && !this.#held.released) this.#owner.cancel([handle]);
+    if (handle !== undefined && !this.#released) this.#owner.cancel([handle]);
   }
 
   /**
@@ -199,9 +201,11 @@ export class Future<T> extends External implements PromiseLike<T> {
   release(...more: readonly unknown[]): void {
     checkNoMore('Future.release', more, 'It releases this future only.');
     const handle = this.#handle;
-    if (this.#held.released) return;
-    this.#held.released = true;
+    if (this.#released) return;
+    this.#released = true;
     dropped.unregister(this);
+    // V8 keeps removed entries of the registry until the next full garbage collection.
+    this.#held.handle = undefined;
     if (handle !== undefined) this.#owner.release(handle);
   }
 
@@ -225,12 +229,12 @@ export class Future<T> extends External implements PromiseLike<T> {
   /** @internal */
   usable(): FutureHandle {
     const handle = this.#handle;
-    if (this.#held.released)
+    if (this.#released)
       throw new LongpoleError(
         'ERR_LONGPOLE_FUTURE',
         `The future '${this.key}' was released. Keep a future until its last use, or submit its task again.`,
       );
-    if (this.#held.failure !== undefined) throw this.#held.failure.error;
+    if (this.#failure !== undefined) throw this.#failure.error;
     if (handle === undefined) throw internalError(`The future '${this.key}' was never submitted.`);
     return handle;
   }

@@ -23,9 +23,9 @@ export async function bringResults(
   packed = false,
 ): Promise<unknown[]> {
   const values: unknown[] = new Array(places.length);
-  const room = new GatherRoom();
+  let room: GatherRoom | undefined;
   let left = places.map((_place, index) => index);
-  for (await settled(); left.length > 0; await settled()) {
+  for (await settled(); ; await settled()) {
     const stored = new Map<number, { inputs: GatherInput[]; indices: number[] }>();
     const again: number[] = [];
     for (const index of left) {
@@ -42,15 +42,18 @@ export async function bringResults(
       group.indices.push(index);
       stored.set(input.from, group);
     }
+    if (stored.size === 0) return values;
+    const gathered = room ?? new GatherRoom();
+    room = gathered;
     const wanted = [...stored.values()].flatMap(({ inputs }) => inputs);
-    if (wanted.length > 0) room.checkMemory(wanted, bytesHere(engine));
+    gathered.checkMemory(wanted, bytesHere(engine));
     const brought = await Promise.allSettled(
       Array.from(stored, async ([worker, { inputs, indices }]) => {
         const start = engine.clock();
         const results = await ask(engine, worker, inputs);
         for (const [at, index] of indices.entries()) {
           const found = results.get(inputs[at]!.result);
-          if (found !== undefined) values[index] = packed ? found : room.unpack(inputs[at]!.key, found);
+          if (found !== undefined) values[index] = packed ? found : gathered.unpack(inputs[at]!.key, found);
           else {
             engine.resultMissing(worker, inputs[at]!.result);
             again.push(index);
@@ -61,10 +64,9 @@ export async function bringResults(
     );
     const failed = brought.find(({ status }) => status === 'rejected');
     if (failed?.status === 'rejected') throw failed.reason;
-    if (again.length === 0) break;
+    if (again.length === 0) return values;
     left = again;
   }
-  return values;
 }
 
 /** Bytes of results that already lie in this process, because workers are threads of it. */

@@ -166,11 +166,7 @@ export class ClusterEngine {
     const number = this.#nextNumber++;
     const firstId = request.data?.firstId ?? this.reserveIds(plan.program.size);
     const prefixes = this.#prefixes.of(plan.keys);
-    const graph = {
-      ...schedulerGraph(plan),
-      functionOf: prefixes.numbers,
-      functionCount: this.#prefixes.size,
-    };
+    const graph = schedulerGraph(plan, prefixes.numbers, this.#prefixes.size);
     const policy = {
       ...request.policy,
       workers: namesIn(request.policy?.workers, this.workers.values()),
@@ -195,7 +191,6 @@ export class ClusterEngine {
           info,
           functions: request.functions,
           timeout: request.timeout ?? 0,
-          threads: this.options.threads,
           imports,
           ...(request.data === undefined ? {} : { results: request.data.results }),
         });

@@ -32,8 +32,6 @@ export class ComputationState {
   /** Inline results by local id. */
   results: unknown[];
   readonly dispatchedAt: Float64Array;
-  /** Shared by all threads of this process. */
-  readonly shared: { readonly claims: Int32Array; readonly wanted: Uint8Array } | undefined;
   /** Indices of the workers on which the computation is open. */
   readonly opened = new Set<number>();
   readonly handles = new Map<number, ResultHandle>();
@@ -56,11 +54,10 @@ export class ComputationState {
     info: Computation;
     functions: readonly FunctionRef[];
     timeout: number;
-    threads: boolean;
     imports: ReadonlyMap<number, ResultHandle>;
     results?: unknown[];
   }) {
-    const { plan, segment, info, functions, timeout, threads, imports } = parts;
+    const { plan, segment, info, functions, timeout, imports } = parts;
     const { size } = plan.program;
     this.program = plan.program;
     this.constants = plan.constants;
@@ -73,12 +70,6 @@ export class ComputationState {
     this.results = parts.results ?? new Array(size);
     this.dispatchedAt = new Float64Array(size);
     this.runs = new Uint8Array(size);
-    this.shared = threads
-      ? {
-          claims: new Int32Array(new SharedArrayBuffer(4 * size)),
-          wanted: new Uint8Array(new SharedArrayBuffer(size)),
-        }
-      : undefined;
     this.#settled = new Uint8Array(size);
     let requested = 0;
     for (const flag of plan.requested) requested += flag;

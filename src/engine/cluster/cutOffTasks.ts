@@ -69,19 +69,19 @@ export function reportUnfinished(engine: ClusterEngine): void {
   const begun: BegunTask[] = [];
   const others: string[] = [];
   for (const computation of engine.computations) {
-    const { segment, info, shared, dispatchedAt } = computation;
+    const { segment, info, dispatchedAt } = computation;
     for (const local of unfinishedTasks(engine, computation)) {
       const id = segment.base + local;
       const since = running.get(info.firstId + local);
-      // Workers that are threads of this process claim a task when it begins.
-      const isClaimed = state[id] === PROCESSING && (shared?.claims[local] ?? 0) < 0;
-      if (since === undefined && !isClaimed) {
+      const worker = engine.workers.get(location[id]!);
+      const hasBegun = state[id] === PROCESSING && worker?.host.hasBegun?.(info.number, local) === true;
+      if (since === undefined && !hasBegun) {
         others.push(prefixOf(info, local));
         continue;
       }
-      const worker = engine.workers.get(location[id]!)?.info.name ?? '';
       const seconds = Math.max(0, now - (since ?? dispatchedAt[local]!));
-      begun.push({ key: info.keys[local]!, worker, seconds, isExact: since !== undefined });
+      const name = worker?.info.name ?? '';
+      begun.push({ key: info.keys[local]!, worker: name, seconds, isExact: since !== undefined });
     }
   }
   const total = begun.length + others.length;

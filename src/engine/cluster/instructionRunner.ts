@@ -4,9 +4,10 @@
 import { internalError, LongpoleError, sentenceOf } from '../../base/errors.js';
 import { type Handlers, handle } from '../../base/handlers.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
-import type { Batch } from '../../protocol/isolateMessages.js';
+import { type Batch, NO_VALUES } from '../../protocol/isolateMessages.js';
 import type { GatherInput } from '../../protocol/packedResult.js';
 import { OP_CONSTANT, OP_OBJECT } from '../../protocol/program.js';
+import { packNumbers } from '../../protocol/shortMessages.js';
 import { batchConstants } from '../batchValues.js';
 import { MOST_IN_BATCHES } from '../scheduler/batching.js';
 import type { Dispatch, Erred, Instruction, Release, SchedulerEvent, Steal } from '../scheduler/events.js';
@@ -116,7 +117,7 @@ export class InstructionRunner {
       ids: local,
       publish,
       keep: base === 0 ? keep : keep.map((id) => id - base),
-      inputs: { ids: Int32Array.from(inlineIds), values: inline },
+      inputs: inlineIds.length === 0 ? NO_VALUES : { ids: packNumbers(inlineIds), values: inline },
       gather,
       constants: batchConstants(computation, local),
     };
@@ -166,7 +167,7 @@ export class InstructionRunner {
   }
 
   #open(computation: ComputationState, worker: EngineWorker): void {
-    const { program, functions, timeout, shared, info, kinds } = computation;
+    const { program, functions, timeout, info, kinds } = computation;
     computation.opened.add(worker.info.index);
     worker.host.open({
       run: info.number,
@@ -175,7 +176,6 @@ export class InstructionRunner {
       functions,
       timeout,
       kinds,
-      shared,
       maxOutstanding: Math.min(info.size, MOST_OUTSTANDING),
       inlineBytes: this.#engine.options.inlineBytes,
       concurrentTasks: this.#engine.options.concurrentTasks ?? 1,

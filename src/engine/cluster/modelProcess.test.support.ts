@@ -3,8 +3,20 @@
 import { EventEmitter } from 'node:events';
 import type { Batch, FromIsolate, IsolateBirth, ToIsolate } from '../../protocol/isolateMessages.js';
 import type { PackedResult } from '../../protocol/packedResult.js';
-import { deliver, type FromWorker, type ToWorker, type WorkerOrders } from '../../protocol/workerMessages.js';
-import type { HostRun, ProcessDump, WorkerHost } from '../host/hostTypes.js';
+import {
+  packRun,
+  packWorkerBatch,
+  unpackRun,
+  unpackWorkerBatch,
+} from '../../protocol/shortWorkerMessages.js';
+import {
+  deliver,
+  type FromWorker,
+  type ToWorker,
+  type WorkerOrders,
+  type WorkerRun,
+} from '../../protocol/workerMessages.js';
+import type { ProcessDump, WorkerHost } from '../host/hostTypes.js';
 import type { Peers } from '../host/peers.js';
 import { ThreadHost } from '../host/threadHost.js';
 import { WorkerDigests } from '../metrics/workerDigests.js';
@@ -135,12 +147,12 @@ export class ModelProcess implements WorkerHost {
     if (!this.isOver) this.inbox.push(message);
   }
 
-  open({ shared: _shared, ...run }: HostRun): void {
-    this.#post({ type: 'open', run });
+  open(run: WorkerRun): void {
+    this.#post({ type: 'open', run: packRun(run) });
   }
 
   dispatch(batch: Batch): void {
-    this.#post(batch);
+    this.#post(packWorkerBatch(batch));
   }
 
   readonly release = (...args: WorkerOrders['release']) => this.#post({ type: 'release', args });
@@ -158,8 +170,8 @@ export class ModelProcess implements WorkerHost {
     const message = this.inbox.shift();
     if (message === undefined) return;
     if ('args' in message) deliver<WorkerOrders, keyof WorkerOrders>(host, message);
-    else if (message.type === 'open') host.open({ ...message.run, shared: undefined });
-    else if (message.type === 'batch') host.dispatch(message);
+    else if (message.type === 'open') host.open(unpackRun(message.run));
+    else if (message.type === 'batch') host.dispatch(unpackWorkerBatch(message));
   }
 
   /** Kills the process. Its sent messages arrive before its exit. */

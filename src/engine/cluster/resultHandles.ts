@@ -15,7 +15,7 @@ export class ResultHandles {
   readonly byKey = new Map<string, ResultHandle>();
   readonly #owner: HandleOwner;
   /** Results whose last reference was released in this turn of the event loop. */
-  readonly #released = new Map<ComputationState, number[]>();
+  #released = new Map<ComputationState, number[]>();
 
   constructor(owner: HandleOwner) {
     this.#owner = owner;
@@ -94,8 +94,9 @@ export class ResultHandles {
 
   /** Notifies the scheduler of all released results. */
   flush(): void {
-    const released = [...this.#released];
-    this.#released.clear();
+    const released = this.#released;
+    // Not cleared: V8 keeps the keys of a cleared map, and with them their computations, until the next full collection.
+    this.#released = new Map();
     for (const [computation, locals] of released) this.unwant(computation, locals);
   }
 

@@ -98,7 +98,6 @@ export class DrivenWorker {
       marks: false,
       concurrentTasks: 1,
       kinds: { kindOf: new Int32Array(program.size), kinds: [{ prefix: 'task', span: ['default'] }] },
-      shared: undefined,
     });
     this.#thread.start();
   }

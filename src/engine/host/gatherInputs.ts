@@ -7,14 +7,15 @@ import {
   packedBytes,
   type ResultId,
 } from '../../protocol/packedResult.js';
+import type { WorkerRun } from '../../protocol/workerMessages.js';
 import type { GatherOutcome } from './batchGate.js';
-import type { HostEvents, HostRun } from './hostTypes.js';
+import type { HostEvents } from './hostTypes.js';
 import type { Gathered } from './peers.js';
 import type { ThreadHostOptions } from './threadHostOptions.js';
 
 /** The data of a run that relate inputs to the tasks that need them. */
-interface GatheringRun extends Pick<HostRun, 'firstId' | 'kinds'> {
-  readonly program: Pick<HostRun['program'], 'dependencyOffsets' | 'dependencies'>;
+interface GatheringRun extends Pick<WorkerRun, 'firstId' | 'kinds'> {
+  readonly program: Pick<WorkerRun['program'], 'dependencyOffsets' | 'dependencies'>;
 }
 
 /**

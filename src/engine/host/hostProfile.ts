@@ -5,10 +5,11 @@ import type { CompletionColumns } from '../../protocol/completionLog.js';
 import { functionId } from '../../protocol/functionRef.js';
 import type { TaskIntervals } from '../../protocol/profileCycle.js';
 import { functionOf } from '../../protocol/program.js';
+import type { WorkerRun } from '../../protocol/workerMessages.js';
 import { TaskIntervalLog } from '../profiler/taskIntervalLog.js';
 import { ThreadProfiler } from '../profiler/threadProfiler.js';
 import { isolateClock } from '../worker/isolateClock.js';
-import type { HostEvents, HostRun, WorkerHost } from './hostTypes.js';
+import type { HostEvents, WorkerHost } from './hostTypes.js';
 import type { ThreadHostOptions } from './threadHostOptions.js';
 
 export interface HostProfileOptions
@@ -26,7 +27,7 @@ const IDLE_POLLS = 10;
 
 /** The profiled host. */
 interface ProfiledHost extends Pick<WorkerHost, 'running'> {
-  specOf(run: number): HostRun | undefined;
+  specOf(run: number): WorkerRun | undefined;
 }
 
 export class HostProfile {
@@ -39,8 +40,8 @@ export class HostProfile {
   #profiler: ThreadProfiler | undefined;
   #idlePolls = 0;
   /** Runs by number, whose tasks ran since the last report of samples, and in the period before it. */
-  #recent = new Map<number, HostRun>();
-  #earlier = new Map<number, HostRun>();
+  #recent = new Map<number, WorkerRun>();
+  #earlier = new Map<number, WorkerRun>();
 
   constructor(options: HostProfileOptions, events: HostEvents, host: ProfiledHost) {
     this.#host = host;
@@ -97,7 +98,7 @@ export class HostProfile {
     if (spec !== undefined) this.#noteRun(spec);
   }
 
-  finished(spec: HostRun, { count, ids, starts, stops }: CompletionColumns): void {
+  finished(spec: WorkerRun, { count, ids, starts, stops }: CompletionColumns): void {
     if (this.#profiler === undefined) return;
     const { run, firstId, kinds } = spec;
     this.#noteRun(spec);
@@ -132,7 +133,7 @@ export class HostProfile {
    * Keeps a run until the report after the next one, because reports name its tasks. Keeps nothing while no samples are
    * taken, because there is no report then.
    */
-  #noteRun(spec: HostRun): void {
+  #noteRun(spec: WorkerRun): void {
     if (this.#profiler?.isSampling === true) this.#recent.set(spec.run, spec);
   }
 

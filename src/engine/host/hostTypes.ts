@@ -17,12 +17,6 @@ import type {
 } from '../../protocol/workerMessages.js';
 import type { IsolateDump } from '../pool/isolateDump.js';
 
-/** The parts of a computation that a worker needs. */
-export interface HostRun extends WorkerRun {
-  /** Memory that all threads of this process share. A worker process creates its own. */
-  readonly shared: { readonly claims: Int32Array; readonly wanted: Uint8Array } | undefined;
-}
-
 /** Facts about a worker that functions on the worker receive. */
 export interface HostFacts {
   readonly name: string;
@@ -48,7 +42,9 @@ export interface WorkerHost extends Methods<WorkerOrders> {
   readonly running: ExecutingTask | undefined;
   /** Id of the worker's process. */
   readonly pid: number;
-  open(run: HostRun): void;
+  /** Whether a task that was sent has begun. Only workers in this process have this method. */
+  hasBegun?(run: number, id: number): boolean;
+  open(run: WorkerRun): void;
   dispatch(batch: Batch): void;
   /**
    * Copies stored results from another worker or the client into this worker's store. Resolves with the missing ones.
@@ -80,7 +76,7 @@ export interface RunDump {
   readonly isOpen: boolean;
   /** Number of batches that wait for results. */
   readonly waiting: number;
-  /** Number of tasks that were sent and have not begun. With threads, the number includes all workers. */
+  /** Number of tasks that were sent and have not begun. */
   readonly offered: number;
   /** Local id of the first of these tasks. */
   readonly firstOffered: number | undefined;

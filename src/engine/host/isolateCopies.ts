@@ -3,7 +3,10 @@
 import { getOrMake, pushTo } from '../../base/lookUps.js';
 import type { Batch } from '../../protocol/isolateMessages.js';
 import type { GatherInput, ResultId } from '../../protocol/packedResult.js';
-import type { HostRun } from './hostTypes.js';
+import type { WorkerRun } from '../../protocol/workerMessages.js';
+
+const NO_INPUTS: readonly GatherInput[] = [];
+const NOTHING: ReadonlyMap<number, ResultId> = new Map();
 
 export class IsolateCopies {
   readonly #copies = new Map<ResultId, { readonly run: number; readonly id: number }[]>();
@@ -67,17 +70,24 @@ export class IsolateCopies {
     return idsByRun;
   }
 
+  /** Whether the isolate has evicted results of the run. */
+  hasEvicted(run: number): boolean {
+    return this.#evicted.has(run);
+  }
+
   /** Returns the evicted results that the batch needs, as inputs from the store of this worker, `self`. */
-  evictedInputs(spec: HostRun, batch: Batch, self: number): GatherInput[] {
+  evictedInputs(spec: WorkerRun, batch: Batch, self: number): readonly GatherInput[] {
+    const evicted = this.evictedIn(spec, batch);
+    if (evicted.size === 0) return NO_INPUTS;
     const input = { key: '', nbytes: 0, from: self, address: '' };
-    return Array.from(this.evictedIn(spec, batch), ([id, result]) => ({ id, result, ...input }));
+    return Array.from(evicted, ([id, result]) => ({ id, result, ...input }));
   }
 
   /** Returns the evicted results that the batch needs and does not gather, by local id. */
-  evictedIn({ run, program }: HostRun, { ids, gather }: Batch): ReadonlyMap<number, ResultId> {
-    const needed = new Map<number, ResultId>();
+  evictedIn({ run, program }: WorkerRun, { ids, gather }: Batch): ReadonlyMap<number, ResultId> {
     const evicted = this.#evicted.get(run);
-    if (evicted === undefined || evicted.size === 0) return needed;
+    if (evicted === undefined || evicted.size === 0) return NOTHING;
+    const needed = new Map<number, ResultId>();
     const { dependencyOffsets, dependencies } = program;
     for (const id of ids) {
       for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++) {

@@ -3,10 +3,11 @@
 import { isError } from '../../base/isError.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import type { ErrorInfo } from '../../protocol/errorInfo.js';
-import type { Batch, PackedValues, Values } from '../../protocol/isolateMessages.js';
+import { type Batch, NO_IDS, type PackedValues, type Values } from '../../protocol/isolateMessages.js';
+import type { WorkerRun } from '../../protocol/workerMessages.js';
 import type { Isolate, RunHandler } from '../pool/isolate.js';
 import { BatchGate, type GatherOutcome } from './batchGate.js';
-import type { HostEvents, HostRun, RunDump } from './hostTypes.js';
+import type { HostEvents, RunDump } from './hostTypes.js';
 import { sendBatch } from './sendBatch.js';
 
 /** The parts of the worker that a run uses. */
@@ -15,38 +16,29 @@ export interface RunHost {
   readonly isolate: Isolate;
   /** Number of the current isolate. */
   readonly generation: number;
-  /** Opens the run in the current isolate. Returns its generation. */
-  openInIsolate(
-    spec: HostRun,
-    handler: RunHandler,
-    shared: { readonly claims: Int32Array; readonly wanted: Uint8Array },
-  ): number;
+  /** Opens the run in the current isolate. Returns the claims of the run, see RunMemory. */
+  openInIsolate(spec: WorkerRun, handler: RunHandler): Int32Array;
   /** Ends the isolate, so that the scheduler sends its tasks again. */
   restart(cause: Error): void;
   /** Called when a batch was sent to the isolate. */
   passed(run: OpenRun, batch: Batch, outcome: GatherOutcome): void;
-  finished(spec: HostRun, columns: CompletionColumns, values: ReadonlyMap<number, unknown>): void;
-  fetched(spec: HostRun, values: Values, missing: Int32Array, packed: PackedValues): void;
+  finished(spec: WorkerRun, columns: CompletionColumns, values: ReadonlyMap<number, unknown>): void;
+  fetched(spec: WorkerRun, values: Values, missing: Int32Array, packed: PackedValues): void;
   /** Called once per open run when the isolate has ended. */
   isolateLost(cause: Error): void;
 }
 
 export class OpenRun implements RunHandler {
-  readonly spec: HostRun;
+  readonly spec: WorkerRun;
   readonly gate: BatchGate;
   readonly #host: RunHost;
-  readonly #shared: { readonly claims: Int32Array; readonly wanted: Uint8Array };
+  #claims: Int32Array = NO_IDS;
   #generation = -1;
   #stolenBefore: readonly number[] = [];
 
-  constructor(host: RunHost, spec: HostRun) {
+  constructor(host: RunHost, spec: WorkerRun) {
     this.#host = host;
     this.spec = spec;
-    const { size } = spec.program;
-    this.#shared = spec.shared ?? {
-      claims: new Int32Array(new SharedArrayBuffer(4 * size)),
-      wanted: new Uint8Array(new SharedArrayBuffer(size)),
-    };
     this.gate = new BatchGate(spec.program, {
       pass: (batch, outcome, admitted) => this.#pass(batch, outcome, admitted),
       failed: (error) => host.restart(isError(error) ? error : new Error(String(error))),
@@ -58,8 +50,12 @@ export class OpenRun implements RunHandler {
     return this.#generation === this.#host.generation;
   }
 
+  hasBegun(id: number): boolean {
+    return this.#claims[id]! < 0;
+  }
+
   dump(): RunDump {
-    const { claims } = this.#shared;
+    const claims = this.#claims.subarray(0, this.spec.program.size);
     const offered = Array.from(claims.keys()).filter((id) => claims[id]! > 0);
     return {
       run: this.spec.run,
@@ -82,7 +78,10 @@ export class OpenRun implements RunHandler {
     const { missing } = outcome;
     // The loss is reported first. Otherwise the scheduler would resend the skipped tasks before it has the report.
     if (missing.length > 0) this.#host.events.gatherFailed(this.spec.run, missing);
-    if (!this.isOpen) this.#generation = this.#host.openInIsolate(this.spec, this, this.#shared);
+    if (!this.isOpen) {
+      this.#claims = this.#host.openInIsolate(this.spec, this);
+      this.#generation = this.#host.generation;
+    }
     sendBatch(
       withGathered(batch, outcome),
       (cloneable) => this.#host.isolate.dispatch(cloneable),

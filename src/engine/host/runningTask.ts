@@ -8,10 +8,11 @@ import {
   hasEnded,
   isSameRun,
   type RunTask,
+  type WorkerRun,
 } from '../../protocol/workerMessages.js';
 import type { GracePeriod, GraceStart } from '../pool/gracePeriod.js';
 import type { ThreadIsolate } from '../pool/threadIsolate.js';
-import type { HostEvents, HostRun } from './hostTypes.js';
+import type { HostEvents } from './hostTypes.js';
 
 /** Time limit of a seceded task, in seconds since `since` in milliseconds. */
 interface SecededLimit {
@@ -57,7 +58,7 @@ export class RunningTask {
   /** Reads the state of the isolate. Called every few milliseconds. */
   poll(
     isolate: Pick<ThreadIsolate, 'executing' | 'grace'>,
-    specOf: (run: number) => Pick<HostRun, 'timeout'> | undefined,
+    specOf: (run: number) => Pick<WorkerRun, 'timeout'> | undefined,
   ): void {
     const now = performance.now();
     if (this.#seceded.size > 0 && this.#endOverdue(now)) return;

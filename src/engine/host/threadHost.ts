@@ -15,7 +15,7 @@ import {
 } from '../../protocol/packedResult.js';
 import type { TaskAnswer, TaskAnswerError } from '../../protocol/questions.js';
 import { KIND_STORED } from '../../protocol/resultKinds.js';
-import type { CallContext, ExecutingTask } from '../../protocol/workerMessages.js';
+import type { CallContext, ExecutingTask, WorkerRun } from '../../protocol/workerMessages.js';
 import { CLOSE_GRACE_MS, type Isolate, type RunHandler } from '../pool/isolate.js';
 import { startThreadWithin } from '../pool/isolateThread.js';
 import { UntakenError } from '../pool/pendingCalls.js';
@@ -26,7 +26,7 @@ import { gatherInputs, takeResults } from './gatherInputs.js';
 import { endOfIsolate, heapLimit } from './heapLimit.js';
 import { HostMeasures } from './hostMeasures.js';
 import { HostProfile } from './hostProfile.js';
-import type { HostDump, HostEvents, HostRun, WorkerHost } from './hostTypes.js';
+import type { HostDump, HostEvents, WorkerHost } from './hostTypes.js';
 import { IsolateCopies } from './isolateCopies.js';
 import { OpenRun, type RunHost } from './openRun.js';
 import { RunningTask } from './runningTask.js';
@@ -66,7 +66,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
   #polls = 0;
   readonly #idleBeat: NodeJS.Timeout;
   #ended = false;
-  readonly specOf = (run: number): HostRun | undefined => this.#runs.get(run)?.spec;
+  readonly specOf = (run: number): WorkerRun | undefined => this.#runs.get(run)?.spec;
 
   constructor(options: ThreadHostOptions, events: HostEvents) {
     this.name = options.facts.name;
@@ -82,7 +82,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     this.#idleBeat.unref();
   }
 
-  open(run: HostRun): void {
+  open(run: WorkerRun): void {
     this.#runs.set(run.run, new OpenRun(this, run));
     this.#measures.time.opened(run.run, run.kinds);
   }
@@ -96,8 +96,9 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     open.gate.admit(batch, gather.length === 0 ? undefined : gatherAll);
   }
 
-  #gathers(spec: HostRun, batch: Batch): GatherInput[] {
-    return [...batch.gather, ...this.#copies.evictedInputs(spec, batch, this.#options.index)];
+  #gathers(spec: WorkerRun, batch: Batch): readonly GatherInput[] {
+    const evicted = this.#copies.evictedInputs(spec, batch, this.#options.index);
+    return evicted.length === 0 ? batch.gather : [...batch.gather, ...evicted];
   }
 
   release(run: number, ids: Int32Array): void {
@@ -211,6 +212,10 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     return this.#running.task;
   }
 
+  hasBegun(run: number, id: number): boolean {
+    return this.#runs.get(run)?.hasBegun(id) === true;
+  }
+
   /** Evicts the isolate's copies of spilled results, to free their memory. */
   spilled(results: readonly ResultId[]): void {
     for (const [run, ids] of this.#copies.evict(results)) this.#evictFrom(run, ids);
@@ -227,6 +232,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
   }
 
   passed({ spec }: OpenRun, batch: Batch, { results }: GatherOutcome): void {
+    if (results.size === 0 && !this.#copies.hasEvicted(spec.run)) return;
     const { store } = this.#options;
     const gathered = this.#gathers(spec, batch).filter(({ id }) => results.has(id));
     for (const { id, result } of gathered) this.#copies.add(result, spec.run, id);
@@ -236,13 +242,8 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
   }
 
   /** Opens the run in the isolate. Called with the first batch, and again after the isolate was replaced. */
-  openInIsolate(
-    spec: HostRun,
-    handler: RunHandler,
-    shared: { claims: Int32Array; wanted: Uint8Array },
-  ): number {
-    this.#isolate.open({ ...spec, ...shared, handler });
-    return this.#generation;
+  openInIsolate(spec: WorkerRun, handler: RunHandler): Int32Array {
+    return this.#isolate.open({ ...spec, handler });
   }
 
   get isOccupied(): boolean {
@@ -270,7 +271,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
   }
 
   /** Stores the results of finished tasks, then reports the tasks. */
-  finished(spec: HostRun, columns: CompletionColumns, values: ReadonlyMap<number, unknown>): void {
+  finished(spec: WorkerRun, columns: CompletionColumns, values: ReadonlyMap<number, unknown>): void {
     const { ids, kinds, count } = columns;
     this.#idleDeaths = 0;
     for (let index = 0; index < count; index++) {
@@ -284,7 +285,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     this.#events.finished(spec.run, columns, values);
   }
 
-  fetched(spec: HostRun, values: Values, missing: Int32Array, packed: PackedValues): void {
+  fetched(spec: WorkerRun, values: Values, missing: Int32Array, packed: PackedValues): void {
     const stored = Array.from(packed.ids, (id, index) => {
       const result = packed.results[index]!;
       this.#keep(spec, id, result);
@@ -297,7 +298,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     this.#cause ??= endOfIsolate(cause, this.#options.facts, this.#heap);
   }
 
-  #keep(spec: HostRun, id: number, packed: PackedResult): void {
+  #keep(spec: WorkerRun, id: number, packed: PackedResult): void {
     const result = spec.firstId + id;
     this.#options.store.put(result, packed);
     this.#copies.add(result, spec.run, id);

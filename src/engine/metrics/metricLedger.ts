@@ -84,7 +84,7 @@ export class MetricLedger {
   /** Returns the additions since the last call, for at most `limit` keys, default 10,000. Later calls return the rest. */
   takeChanges(limit: number = DEFAULT_LIMIT): MetricChanges {
     const taken = this.#changed.splice(0, limit);
-    const values = Float64Array.from(taken, (entry) => {
+    const values = taken.map((entry) => {
       const { change } = entry;
       entry.change = 0;
       entry.listed = false;

@@ -89,17 +89,20 @@ class SpanNode {
   }
 }
 
+interface SpannedComputation {
+  /** Index of a span → the span. */
+  readonly nodes: readonly SpanNode[];
+  /** State of each task: 0 pending, NO_TASK, else the state + 1. A recomputed task is reported again. */
+  readonly states: Uint8Array;
+}
+
 export class Spans implements ClusterObserver {
   /** The span around all others, without tags. */
   readonly #root = new SpanNode([], undefined);
   readonly #spans = new Map<string, SpanNode>();
   readonly #threads = new ThreadSeconds();
-  /**
-   * Computation → state of each of its tasks: 0 pending, NO_TASK, else the state + 1. A recomputed task is reported
-   * again.
-   */
-  readonly #states = new WeakMap<Computation, Uint8Array>();
-  readonly #nodes = new WeakMap<Computation, readonly SpanNode[]>();
+  /** The computations that the cluster has not forgotten. */
+  readonly #computations = new Map<Computation, SpannedComputation>();
   readonly #clock: () => number;
 
   /** @param clock seconds since the epoch, for active spans */
@@ -118,18 +121,19 @@ export class Spans implements ClusterObserver {
   computationAdded(computation: Computation): void {
     const { spans, spanOf, size, submitted, code, given } = computation;
     const nodes = spans.map((tags) => this.#node(tags));
-    this.#nodes.set(computation, nodes);
-    const known = new Uint8Array(size);
-    for (const id of given ?? []) known[id] = NO_TASK;
-    this.#states.set(computation, known);
-    const counts = new Map<SpanNode, number>();
-    const add = (node: SpanNode | undefined, count: number): void => {
-      if (node !== undefined) counts.set(node, (counts.get(node) ?? 0) + count);
-    };
-    if (spanOf === null) add(nodes[0], size);
-    else for (const span of spanOf) add(nodes[span], 1);
-    for (const id of given ?? []) add(nodes[spanOf?.[id] ?? 0], -1);
-    for (const [node, count] of counts) {
+    const states = new Uint8Array(size);
+    this.#computations.set(computation, { nodes, states });
+    const counts = nodes.map(() => 0);
+    if (spanOf === null) counts[0] = size;
+    else for (const span of spanOf) counts[span]!++;
+    if (given !== undefined)
+      for (const id of given) {
+        states[id] = NO_TASK;
+        counts[spanOf?.[id] ?? 0]!--;
+      }
+    for (let span = 0; span < nodes.length; span++) {
+      const node = nodes[span]!;
+      const count = counts[span]!;
       if (count === 0) continue;
       node.counts.total += count;
       node.enqueued = earlier(node.enqueued, submitted);
@@ -140,40 +144,44 @@ export class Spans implements ClusterObserver {
 
   tasksEnded(runs: TaskRuns): void {
     const { computation, count, ids, states, acknowledged } = runs;
-    const nodes = this.#nodes.get(computation);
-    const known = this.#states.get(computation);
-    if (nodes === undefined || known === undefined) return;
-    const ended = new Map<SpanNode, number>();
+    const known = this.#computations.get(computation);
+    if (known === undefined) return;
+    const { nodes, states: earlierStates } = known;
+    // Tasks of one span end together.
+    let last = this.#root;
+    let ended = 0;
     for (let index = 0; index < count; index++) {
       const id = ids[index]!;
       const node = nodes[computation.spanOf?.[id] ?? 0] ?? this.#root;
       const state = states[index]!;
       this.#note(node, runs, index);
-      const before = known[id]!;
+      const before = earlierStates[id]!;
       node.counts.ended(state, before);
       if (state === TASK_LOST) continue;
-      if (before === 0) ended.set(node, (ended.get(node) ?? 0) + 1);
-      known[id] = state + 1;
+      earlierStates[id] = state + 1;
+      if (before !== 0) continue;
+      if (node !== last) {
+        this.#pending(last, -ended, acknowledged);
+        last = node;
+        ended = 0;
+      }
+      ended++;
     }
-    for (const [node, finished] of ended) this.#pending(node, -finished, acknowledged);
+    this.#pending(last, -ended, acknowledged);
   }
 
   computationForgotten(computation: Computation): void {
-    const known = this.#states.get(computation);
-    const nodes = this.#nodes.get(computation);
-    if (known === undefined || nodes === undefined) return;
-    const left = new Map<SpanNode, number>();
-    for (const [id, state] of known.entries()) {
-      if (state > 0) continue;
+    const known = this.#computations.get(computation);
+    if (known === undefined) return;
+    this.#computations.delete(computation);
+    const { nodes, states } = known;
+    for (let id = 0; id < states.length; id++) {
+      if (states[id]! > 0) continue;
+      // The task is not needed any more.
       const node = nodes[computation.spanOf?.[id] ?? 0] ?? this.#root;
-      left.set(node, (left.get(node) ?? 0) + 1);
+      node.counts.cancelled++;
+      this.#pending(node, -1, this.#clock());
     }
-    // These tasks are not needed any more.
-    for (const [node, count] of left) {
-      node.counts.cancelled += count;
-      this.#pending(node, -count, this.#clock());
-    }
-    this.#states.delete(computation);
   }
 
   metric({ context, span, prefix, activity, unit, value }: MetricSample): void {

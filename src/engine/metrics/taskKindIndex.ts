@@ -18,7 +18,7 @@ interface Entry {
   readonly firstId: number;
   readonly size: number;
   /** Undefined if all tasks have the first kind. */
-  readonly kindOf: Int32Array | undefined;
+  readonly kindOf: TaskKinds['kindOf'] | undefined;
   readonly kinds: readonly TaskKind[];
   /** Time in seconds; Infinity for a present computation. */
   forgottenAt: number;

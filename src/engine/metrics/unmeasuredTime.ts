@@ -104,7 +104,7 @@ export class UnmeasuredTime {
     if (last !== undefined && between > 0) add(last, 'executor', between);
     this.#forget(now);
     const parts = [...sums.values()];
-    return { keys: parts.map(({ key }) => key), values: Float64Array.from(parts, ({ seconds }) => seconds) };
+    return { keys: parts.map(({ key }) => key), values: parts.map(({ seconds }) => seconds) };
   }
 
   #forget(now: number): void {

@@ -2,12 +2,13 @@
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import type { ErrorInfo } from '../../protocol/errorInfo.js';
 import type { Batch, OpenRunMessage, PackedValues, Values } from '../../protocol/isolateMessages.js';
+import type { Program } from '../../protocol/program.js';
 import type { TaskKinds } from '../../protocol/taskKinds.js';
 import type { ExecutingTask, RunTask } from '../../protocol/workerMessages.js';
 
 /** The parts of a run that an isolate needs. */
-export interface RunChannel
-  extends Pick<OpenRunMessage, 'run' | 'program' | 'functions' | 'claims' | 'wanted'> {
+export interface RunChannel extends Pick<OpenRunMessage, 'run' | 'functions'> {
+  readonly program: Program;
   /** Largest number of outstanding tasks at this isolate. */
   readonly maxOutstanding: number;
   /** See OpenRunMessage.inlineBytes. Default Infinity. */
@@ -15,11 +16,11 @@ export interface RunChannel
   /** See OpenRunMessage.kinds. */
   readonly kinds?: TaskKinds | undefined;
   /** See OpenRunMessage.keys. Default null. */
-  readonly keys?: readonly string[] | null;
+  readonly keys?: OpenRunMessage['keys'];
   /** See OpenRunMessage.marks. Default false. */
-  readonly marks?: boolean;
+  readonly marks?: OpenRunMessage['marks'];
   /** See OpenRunMessage.concurrentTasks. Default 1. */
-  readonly concurrentTasks?: number;
+  readonly concurrentTasks?: OpenRunMessage['concurrentTasks'];
   readonly handler: RunHandler;
 }
 

@@ -15,6 +15,7 @@ import {
 } from '../../protocol/isolateMessages.js';
 import type { TaskAnswer, TaskAnswerError } from '../../protocol/questions.js';
 import { isSeparate, KIND_ERROR } from '../../protocol/resultKinds.js';
+import { packBatch } from '../../protocol/shortMessages.js';
 import type { ExecutingTask, RunTask } from '../../protocol/workerMessages.js';
 import { guardThread, isEnding } from '../../resources/nativeGuard.js';
 import { makeVitals } from '../../resources/vitals.js';
@@ -166,24 +167,26 @@ export class ThreadIsolate implements Isolate {
     return (secondsSinceTurn(this.vitals) ?? Number.POSITIVE_INFINITY) <= IDLE_TURN_SECONDS;
   }
 
-  open(channel: RunChannel): void {
-    const log = this.#logs.open(channel.maxOutstanding);
+  /** Returns the claims of the run, see RunMemory. */
+  open(channel: RunChannel): Int32Array {
+    const log = this.#logs.open(channel.program.size, channel.maxOutstanding);
     const state = newThreadRun(channel, ++this.#openings, log);
     this.#runs.set(channel.run, state);
     this.#worker.ref();
     this.#outbox.postLater(openMessage(state, this.#options.measured !== undefined));
+    return log.claims;
   }
 
   dispatch(batch: Batch): void {
     const state = this.#state(batch.run);
-    const { claims, wanted } = state.channel;
+    const { claims, wanted } = state;
     const { ids, publish, keep, priority = 0 } = batch;
     for (let index = 0; index < ids.length; index++) {
       claims[ids[index]!] = batch.batch;
       wanted[ids[index]!] = publish[index]!;
     }
     for (const id of keep) wanted[id] = 0;
-    this.#outbox.post(batch);
+    this.#outbox.post(packBatch(batch));
     state.priority = priority;
     if (state.priority !== 0) this.#isRanked = true;
     // It may be more urgent than the rest of a batch of another run.
@@ -245,13 +248,13 @@ export class ThreadIsolate implements Isolate {
   }
 
   steal(run: number, ids: Int32Array): void {
-    const { claims, handler } = this.#state(run).channel;
+    const { claims, channel } = this.#state(run);
     const stolen: number[] = [];
     for (const id of ids) {
       const batch = Atomics.load(claims, id);
       if (batch > 0 && Atomics.compareExchange(claims, id, batch, 0) === batch) stolen.push(id);
     }
-    handler.stolen(this, stolen);
+    channel.handler.stolen(this, stolen);
   }
 
   poll(run: number): void {
@@ -283,7 +286,7 @@ export class ThreadIsolate implements Isolate {
 
   /** Cancels the tasks that have not begun. Returns the others with their batches; some of them may have ended. */
   cancel(run: number, ids: Int32Array): Omit<RunTask, 'run'>[] {
-    const { claims } = this.#state(run).channel;
+    const { claims } = this.#state(run);
     const claimed = Array.from(ids, (id) => ({ id, batch: -Atomics.exchange(claims, id, 0) }));
     return claimed.filter(({ batch }) => batch > 0);
   }
@@ -332,7 +335,7 @@ export class ThreadIsolate implements Isolate {
     if (message.type === 'report' && message.measures !== undefined) this.#take(message.measures);
     const state = this.#runs.get(message.run);
     if (state?.opening !== message.opening) return;
-    for (const value of message.values.values) weighShared(value);
+    for (const value of message.values?.values ?? []) weighShared(value);
     if (message.type === 'fetched') {
       this.#fetched(state, message);
       return;

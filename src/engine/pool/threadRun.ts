@@ -1,6 +1,7 @@
 // State of a run on the host's side of an isolate.
 import type { CompletionLog } from '../../protocol/completionLog.js';
-import type { OpenRunMessage, Report } from '../../protocol/isolateMessages.js';
+import { NO_PACKED, NO_VALUES, type OpenRunMessage, type Report } from '../../protocol/isolateMessages.js';
+import { packKinds, packProgram } from '../../protocol/shortMessages.js';
 import type { ExecutingTask } from '../../protocol/workerMessages.js';
 import type { RunChannel } from './isolate.js';
 import type { RunLog } from './runLogs.js';
@@ -40,13 +41,16 @@ export interface ThreadRun extends RunLog {
 /** Time for which an isolate may withhold results or calls before it is interrupted, in milliseconds. */
 const WITHHOLDING_MS = 8;
 
-export function newThreadRun(channel: RunChannel, opening: number, { log, columns, ref }: RunLog): ThreadRun {
+export function newThreadRun(channel: RunChannel, opening: number, memory: RunLog): ThreadRun {
+  const { log, columns, ref, claims, wanted } = memory;
   return {
     channel,
     opening,
     log,
     columns,
     ref,
+    claims,
+    wanted,
     arrived: new Map(),
     covered: log.written,
     failed: new Set(),
@@ -59,7 +63,7 @@ export function newThreadRun(channel: RunChannel, opening: number, { log, column
 /** Keeps the values and errors of a report until their entries in the log are read. */
 export function addArrived(
   state: ThreadRun,
-  { written, values: { ids, values }, packed, errors }: Report,
+  { written, values: { ids, values } = NO_VALUES, packed = NO_PACKED, errors = [] }: Report,
 ): void {
   state.covered = written;
   for (let index = 0; index < ids.length; index++) state.arrived.set(ids[index]!, values[index]);
@@ -73,23 +77,22 @@ export function addArrived(
 
 /** @param isMeasured whether the isolate measures its tasks */
 export function openMessage({ channel, opening, ref }: ThreadRun, isMeasured: boolean): OpenRunMessage {
-  const { run, program, functions, claims, wanted, kinds, keys = null, marks = false } = channel;
+  const { run, program, functions, kinds, keys = null, marks = false } = channel;
   const { inlineBytes = Number.POSITIVE_INFINITY, concurrentTasks = 1 } = channel;
-  return {
+  const message: { -readonly [K in keyof OpenRunMessage]: OpenRunMessage[K] } = {
     type: 'open',
     run,
     opening,
-    program,
+    program: packProgram(program),
     functions,
-    claims,
-    wanted,
     log: ref,
     inlineBytes,
-    ...(kinds === undefined || !isMeasured ? {} : { kinds }),
-    keys,
-    marks,
-    concurrentTasks,
   };
+  if (kinds !== undefined && isMeasured) message.kinds = packKinds(kinds);
+  if (keys !== null) message.keys = keys;
+  if (marks) message.marks = marks;
+  if (concurrentTasks > 1) message.concurrentTasks = concurrentTasks;
+  return message;
 }
 
 /**

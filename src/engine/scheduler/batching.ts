@@ -264,7 +264,7 @@ export function chooseSteal(
 ): { worker: WorkerState; ids: Int32Array } | null {
   let victim: WorkerState | null = null;
   let most = eager ? 0 : limits.minimumSeconds * 5;
-  for (const worker of state.workers.values()) {
+  for (const worker of state.workerList) {
     if (worker.stealState !== 'idle' || worker.outstanding < 2) continue;
     const seconds = remainingSeconds(state, worker, limits) + (eager ? overdueSeconds(state, worker) : 0);
     if (seconds <= most) continue;

@@ -35,7 +35,7 @@ function makeRoom(state: SchedulerState, functionCount: number): void {
   const { size } = state.graph;
   state.reserve(size);
   state.queued.reserve(size);
-  for (const worker of state.workers.values()) {
+  for (const worker of state.workerList) {
     worker.followers.reserve(size);
     worker.placed.reserve(size);
   }

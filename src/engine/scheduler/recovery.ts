@@ -54,6 +54,7 @@ export interface Losses {
 /** Removes a worker and the results that only this worker held from the state. */
 export function forgetWorker(state: SchedulerState, index: number, keepsStore: boolean): Losses {
   state.workers.delete(index);
+  state.workerList = [...state.workers.values()];
   const lost: number[] = [];
   for (let id = 0; id < state.graph.size; id++) {
     if (state.producer[id] === index) state.producer[id] = NO_WORKER;

@@ -14,7 +14,7 @@ export function takeReleases(state: SchedulerState): Release | null {
   const ids = new Int32Array(state.releasedIds.filter((id) => state.state[id] === FORGOTTEN));
   state.releasedIds = [];
   const workers: { worker: number; ids: Int32Array }[] = [];
-  for (const worker of state.workers.values()) {
+  for (const worker of state.workerList) {
     const copies: number[] = [];
     for (const id of ids) if (keepsCopy(state, worker, id)) copies.push(id);
     if (copies.length > 0) workers.push({ worker: worker.index, ids: new Int32Array(copies) });

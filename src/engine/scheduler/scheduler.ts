@@ -151,7 +151,7 @@ export class Scheduler {
   forgetCopies({ base, size }: Segment): void {
     const { state } = this;
     state.producer.fill(NO_WORKER, base, base + size);
-    for (const { replicas } of state.workers.values()) {
+    for (const { replicas } of state.workerList) {
       if (size < replicas.size) for (let id = base; id < base + size; id++) replicas.delete(id);
       else for (const id of replicas) if (id >= base && id < base + size) replicas.delete(id);
     }
@@ -216,6 +216,7 @@ export class Scheduler {
     const { state } = this;
     const worker = newWorker(event, state.graph.size, state, state.graph.order);
     state.workers.set(worker.index, worker);
+    state.workerList = [...state.workers.values()];
     for (const id of [...state.parked]) {
       if (!state.mayRun(id, worker)) continue;
       state.parked.delete(id);
@@ -328,11 +329,10 @@ export class Scheduler {
     const { state } = this;
     let rounds = this.#limits.maxBatches;
     if (this.#limits.concurrentTasks > 1)
-      for (const worker of state.workers.values())
-        rounds = Math.max(rounds, mostBatches(worker, this.#limits));
+      for (const worker of state.workerList) rounds = Math.max(rounds, mostBatches(worker, this.#limits));
     for (let round = 0; round < rounds; round++)
-      for (const worker of state.workers.values()) if (worker.batches.length <= round) this.#send(worker);
-    for (const worker of state.workers.values()) {
+      for (const worker of state.workerList) if (worker.batches.length <= round) this.#send(worker);
+    for (const worker of state.workerList) {
       const ids = worker.paused ? chooseRecall(state, worker) : null;
       if (ids === null) continue;
       worker.stealState = 'requested';
@@ -341,7 +341,7 @@ export class Scheduler {
     if (state.workers.size < 2) return;
     // Without placements all idle workers are alike: if one gets no task, the next one gets none either.
     const differ = state.storedCount > 0 || state.restricted;
-    for (const worker of state.workers.values()) {
+    for (const worker of state.workerList) {
       if (worker.batches.length > 0 || worker.paused) continue;
       const id = differ ? takeOver(state, worker) : undefined;
       if (id !== undefined) {

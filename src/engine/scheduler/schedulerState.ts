@@ -39,6 +39,8 @@ export class SchedulerState extends SchedulerColumns {
   /** Tasks that have failed themselves, without their dependents. They may be discarded. */
   failed = new Set<number>();
   readonly workers = new Map<number, WorkerState>();
+  /** The same, for loops at each event: an iteration of a map makes several objects. */
+  workerList: readonly WorkerState[] = [];
   /** Number of tasks in each state, without imports. */
   readonly counts = new Int32Array(STATE_NAMES.length);
   /** Number of forgotten tasks whose rows were removed. `counts` does not include them. */
@@ -102,8 +104,7 @@ export class SchedulerState extends SchedulerColumns {
 
   /** True if a task that is not on a worker could run. */
   get canBegin(): boolean {
-    const parked = this.addsWorkers && this.workers.size === 0 ? 0 : this.parked.size;
-    return this.counts[QUEUED]! > parked;
+    return this.counts[QUEUED]! > (this.addsWorkers && this.workers.size === 0 ? 0 : this.parked.size);
   }
 
   isFinished(id: number): boolean {

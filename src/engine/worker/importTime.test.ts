@@ -39,9 +39,14 @@ async function sumsOf(url: string, later: number): Promise<Record<string, number
     opening: 1,
     program,
     functions: [{ type: 'module', url, name: 'made' }],
-    claims: Int32Array.of(1),
-    wanted: Uint8Array.of(1),
-    log: { number: undefined, buffer: new CompletionLog(program.size).buffer },
+    log: {
+      number: undefined,
+      memory: {
+        buffer: new CompletionLog(program.size).buffer,
+        claims: Int32Array.of(1),
+        wanted: Uint8Array.of(1),
+      },
+    },
     inlineBytes: 1e6,
     kinds: { kindOf: Int32Array.of(0), kinds: [{ prefix: 'made', span: SPAN }] },
     keys: null,

@@ -42,7 +42,7 @@ export class IsolateMetrics {
 export class MeteredRun {
   readonly #run: number;
   readonly #metering: TaskMetering;
-  readonly #kindOf: Int32Array;
+  readonly #kindOf: TaskKinds['kindOf'];
   readonly #kinds: readonly TaskKind[];
   /** Seconds of importing the modules of the run's functions that no task has counted. */
   importSeconds = 0;

@@ -1,11 +1,5 @@
 // The reports of an isolate to its host: values, errors and measurements.
-import {
-  type FromIsolate,
-  type IsolateMeasures,
-  NO_PACKED,
-  NO_VALUES,
-  NOTHING_MEASURED,
-} from '../../protocol/isolateMessages.js';
+import { type FromIsolate, type IsolateMeasures, NOTHING_MEASURED } from '../../protocol/isolateMessages.js';
 import { packedBytes } from '../../protocol/packedResult.js';
 import type { Vitals } from '../../resources/vitals.js';
 import type { IsolateMetrics } from './isolateMetrics.js';
@@ -41,16 +35,7 @@ export class IsolateReports {
     const { opening } = run;
     const { written } = run.log;
     if (!run.hasUnsent) {
-      this.#parts.post({
-        type: 'report',
-        run: number,
-        opening,
-        written,
-        values: NO_VALUES,
-        packed: NO_PACKED,
-        errors: [],
-        ...measured,
-      });
+      this.#parts.post({ type: 'report', run: number, opening, written, ...measured });
       return;
     }
     const unsent = run.takeUnsent();

@@ -30,15 +30,13 @@ function openRun({ make = numbers, inlineBytes = 1e6 }: Opened = {}) {
     opening: 1,
     program,
     functions: [],
-    claims,
-    wanted,
-    log: { number: undefined, buffer: log.buffer },
+    log: { number: undefined, memory: undefined },
     inlineBytes,
     keys: null,
     marks: false,
     concurrentTasks: 1,
   };
-  const run = new IsolateRun(message, log);
+  const run = new IsolateRun(message, { log, claims, wanted });
   run.setFunctions(toCallables(functions));
   const batch = (lacking: readonly number[]): Batch => ({
     type: 'batch',

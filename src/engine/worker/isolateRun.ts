@@ -3,7 +3,12 @@ import { internalError } from '../../base/errors.js';
 import { sizeOf } from '../../graph/sizeOf.js';
 import type { CompletionLog } from '../../protocol/completionLog.js';
 import { fromErrorInfo, toErrorInfo } from '../../protocol/errorInfo.js';
-import { type Batch, NO_PACKED, type OpenRunMessage } from '../../protocol/isolateMessages.js';
+import {
+  type Batch,
+  NO_PACKED,
+  type OpenRunMessage,
+  type RunMemory,
+} from '../../protocol/isolateMessages.js';
 import { type PackedResult, packedBytes } from '../../protocol/packedResult.js';
 import { functionOf, type Program } from '../../protocol/program.js';
 import {
@@ -16,6 +21,7 @@ import {
   kindOf,
   typeOf,
 } from '../../protocol/resultKinds.js';
+import { unpackProgram } from '../../protocol/shortMessages.js';
 import { STAYED, type TaskRun } from '../../protocol/taskRun.js';
 import { Evaluator, type TaskCallable, Uncloneable } from './evaluator.js';
 import type { MeteredRun } from './isolateMetrics.js';
@@ -35,6 +41,11 @@ const KEEP = 0x7fffffff;
 /** Bytes up to which the size of a private result is measured; the size of arrays is always known. */
 const MEASURED_BYTES = 64 * 1024;
 const UNDEFINED_TYPE = 0;
+
+/** The isolate's views of a RunMemory. */
+export interface IsolateMemory extends Pick<RunMemory, 'claims' | 'wanted'> {
+  readonly log: CompletionLog;
+}
 
 export class IsolateRun {
   /** See OpenRunMessage.opening. */
@@ -72,17 +83,17 @@ export class IsolateRun {
   readonly #leaving = new Set<number>();
   readonly #unsent = new UnsentResults();
 
-  constructor(message: OpenRunMessage, log: CompletionLog, metered?: MeteredRun) {
-    const { program } = message;
+  constructor(message: OpenRunMessage, { log, claims, wanted }: IsolateMemory, metered?: MeteredRun) {
+    const program = unpackProgram(message.program);
     this.metered = metered;
     this.opening = message.opening;
     this.log = log;
     this.#logNumber = message.log.number;
-    this.claims = message.claims;
-    this.concurrentTasks = message.concurrentTasks;
-    this.#wanted = message.wanted;
+    this.claims = claims;
+    this.concurrentTasks = message.concurrentTasks ?? 1;
+    this.#wanted = wanted;
     this.#program = program;
-    this.#keys = message.keys;
+    this.#keys = message.keys ?? null;
     this.#inlineBytes = message.inlineBytes;
     this.#isLocal = message.inlineBytes === Number.POSITIVE_INFINITY;
     this.#names = message.functions.map(({ name }) => name);

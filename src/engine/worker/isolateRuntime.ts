@@ -13,6 +13,7 @@ import {
   NO_IDS,
   type ToIsolate,
 } from '../../protocol/isolateMessages.js';
+import { unpackBatch } from '../../protocol/shortMessages.js';
 import { STAYED, type TaskAway, type TaskRun } from '../../protocol/taskRun.js';
 import { Vitals } from '../../resources/vitals.js';
 import { Outbox } from '../pool/outbox.js';
@@ -28,7 +29,7 @@ import { HostCalls } from './hostCalls.js';
 import { isolateClock } from './isolateClock.js';
 import { IsolateMetrics } from './isolateMetrics.js';
 import { IsolateReports } from './isolateReports.js';
-import { IsolateRun } from './isolateRun.js';
+import { type IsolateMemory, IsolateRun } from './isolateRun.js';
 import { loadFunctions } from './loadFunctions.js';
 import { taskContext } from './taskContext.js';
 import { taskHook } from './taskHook.js';
@@ -62,8 +63,8 @@ interface BatchProgress {
 export class IsolateRuntime {
   readonly #host: HostPort;
   readonly #outbox: Outbox<FromIsolate>;
-  /** Number of a log → the log. */
-  readonly #logs: CompletionLog[] = [];
+  /** Number of a log → the log and the memory beside it. */
+  readonly #memories: IsolateMemory[] = [];
   readonly #mailbox: Int32Array;
   readonly #clock: () => number;
   readonly #vitals: Vitals;
@@ -99,7 +100,8 @@ export class IsolateRuntime {
       for (const each of messages) this.handle(each);
     },
     open: (message) => this.#open(message),
-    batch: (batch) => {
+    batch: (message) => {
+      const batch = unpackBatch(message);
       this.#queue.push(batch);
       this.#runs.get(batch.run)?.arrived(batch);
       if (!this.#busy) this.#work();
@@ -190,7 +192,7 @@ export class IsolateRuntime {
     const opened = this.#clock();
     const run = new IsolateRun(
       message,
-      this.#logOf(message.log),
+      this.#memoryOf(message.log),
       kinds && this.#metrics?.run(message.run, kinds),
     );
     this.#runs.set(message.run, run);
@@ -206,13 +208,14 @@ export class IsolateRuntime {
     });
   }
 
-  #logOf({ number, buffer }: LogRef): CompletionLog {
-    const known = number === undefined ? undefined : this.#logs[number];
+  #memoryOf({ number, memory }: LogRef): IsolateMemory {
+    const known = number === undefined ? undefined : this.#memories[number];
     if (known !== undefined) return known;
-    if (buffer === undefined) throw internalError('A completion log without memory was opened.');
-    const log = new CompletionLog(buffer);
-    if (number !== undefined) this.#logs[number] = log;
-    return log;
+    if (memory === undefined) throw internalError('A run without memory was opened.');
+    const { buffer, claims, wanted } = memory;
+    const made = { log: new CompletionLog(buffer), claims, wanted };
+    if (number !== undefined) this.#memories[number] = made;
+    return made;
   }
 
   /** The modules of a run's functions were imported. While a batch runs, its tasks have the time. */

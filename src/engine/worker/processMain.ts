@@ -70,10 +70,7 @@ function theIsolate(): ThreadIsolate {
 
 function open(run: RunInProcess): void {
   runs.add(run.run);
-  const { size } = run.program;
-  const claims = new Int32Array(new SharedArrayBuffer(4 * size));
-  const wanted = new Uint8Array(new SharedArrayBuffer(size));
-  theIsolate().open({ ...run, claims, wanted, handler: new Relay(run.run) });
+  theIsolate().open({ ...run, handler: new Relay(run.run) });
   timer ??= setInterval(poll, POLL_MS);
 }
 

@@ -2,6 +2,7 @@
 import type { ErrorInfo } from '../../protocol/errorInfo.js';
 import { NO_PACKED, NO_VALUES, type PackedValues, type Values } from '../../protocol/isolateMessages.js';
 import type { PackedResult } from '../../protocol/packedResult.js';
+import { packNumbers } from '../../protocol/shortMessages.js';
 
 export interface Unsent {
   readonly values: Values;
@@ -38,7 +39,7 @@ export class UnsentResults {
   take(): Unsent {
     const ids = this.#ids;
     const unsent = {
-      values: ids.length === 0 ? NO_VALUES : { ids: Int32Array.from(ids), values: this.#values },
+      values: ids.length === 0 ? NO_VALUES : { ids: packNumbers(ids), values: this.#values },
       packed:
         this.#packed.length === 0
           ? NO_PACKED

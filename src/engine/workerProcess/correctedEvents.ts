@@ -1,7 +1,7 @@
 // The reports of a worker process as messages to the cluster, with times on the scheduler's clock.
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import { toErrorInfo } from '../../protocol/errorInfo.js';
-import { packFinished } from '../../protocol/finishedTasks.js';
+import { packFew, packFinished } from '../../protocol/finishedTasks.js';
 import type { ProfileCycle } from '../../protocol/profileCycle.js';
 import type {
   ExecutingTask,
@@ -38,7 +38,9 @@ export class CorrectedEvents implements HostEvents {
   }
 
   finished(run: number, columns: CompletionColumns, arrived: ReadonlyMap<number, unknown>): void {
-    sendFinished(packFinished(run, columns, arrived, this.#correct), this.#send);
+    sendFinished(packFinished(run, columns, arrived, this.#correct), (message) =>
+      this.#send(packFew(message)),
+    );
   }
 
   fetched(...[run, values, stored, missing]: Reports['fetched']): void {

@@ -5,11 +5,12 @@ import { type Handlers, handle } from '../../base/handlers.js';
 import { isError } from '../../base/isError.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import { fromErrorInfo } from '../../protocol/errorInfo.js';
-import { type FinishedTasks, unpackFinished } from '../../protocol/finishedTasks.js';
+import { type FewFinishedTasks, type FinishedTasks, unpackFinished } from '../../protocol/finishedTasks.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
 import type { Batch } from '../../protocol/isolateMessages.js';
 import type { GatherInput, PackedResult, ResultId } from '../../protocol/packedResult.js';
 import type { Several } from '../../protocol/several.js';
+import { packRun, packWorkerBatch } from '../../protocol/shortWorkerMessages.js';
 import {
   type CallContext,
   deliver,
@@ -21,15 +22,10 @@ import {
   type WorkerLink,
   type WorkerOrders,
   type WorkerReports,
+  type WorkerRun,
 } from '../../protocol/workerMessages.js';
 import { threadStates } from '../../resources/threadStates.js';
-import {
-  type HostEvents,
-  type HostRun,
-  isHostDump,
-  type ProcessDump,
-  type WorkerHost,
-} from '../host/hostTypes.js';
+import { type HostEvents, isHostDump, type ProcessDump, type WorkerHost } from '../host/hostTypes.js';
 import { sendBatch } from '../host/sendBatch.js';
 import { UnmeasuredTime } from '../metrics/unmeasuredTime.js';
 import { MessageLog } from '../pool/messageLog.js';
@@ -162,17 +158,17 @@ export class ProcessHost implements WorkerHost {
     return this.#isOccupied || this.#calls.size > 0;
   }
 
-  open({ shared: _shared, ...run }: HostRun): void {
+  open(run: WorkerRun): void {
     this.#open.add(run.run);
     this.#time.opened(run.run, run.kinds);
     this.#channel.ref();
-    this.#outbox.postLater({ type: 'open', run });
+    this.#outbox.postLater({ type: 'open', run: packRun(run) });
   }
 
   dispatch(batch: Batch): void {
     sendBatch(
       batch,
-      (cloneable) => this.#outbox.post(cloneable),
+      (cloneable) => this.#outbox.post(packWorkerBatch(cloneable)),
       (value) => deserialize(serialize(value)),
     );
   }
@@ -302,7 +298,7 @@ export class ProcessHost implements WorkerHost {
     this.#unrefIfIdle();
   }
 
-  #finished(message: FinishedTasks): void {
+  #finished(message: FinishedTasks | FewFinishedTasks): void {
     const { columns, arrived } = unpackFinished(message);
     if (hasEnded(this.running, message.run, columns)) this.running = undefined;
     this.#time.ended(message.run, columns);

@@ -7,6 +7,7 @@ import { serialize } from 'node:v8';
 import { type Handlers, handle } from '../../base/handlers.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import { toErrorInfo } from '../../protocol/errorInfo.js';
+import { unpackRun, unpackWorkerBatch } from '../../protocol/shortWorkerMessages.js';
 import {
   deliver,
   type FromWorker,
@@ -63,8 +64,8 @@ class WorkerProcess {
       for (const each of messages) this.handle(each);
     },
     birth: () => {},
-    open: ({ run }) => this.#host.open({ ...run, shared: undefined }),
-    batch: (batch) => this.#host.dispatch(batch),
+    open: ({ run }) => this.#host.open(unpackRun(run)),
+    batch: (batch) => this.#host.dispatch(unpackWorkerBatch(batch)),
     take: ({ call, gather, what }) => void this.#answer(call, this.#host.take(gather, what)),
     flush: ({ call }) => void this.#answer(call, this.#host.flush()),
     dump: ({ call }) => void this.#answer(call, this.#host.dump()),
