@@ -40,6 +40,7 @@ export const FINDING_CODES = [
   'slow-worker',
   'uneven-rounds',
   'slow-first-calls',
+  'cancelled-tasks',
 ] as const;
 
 export type FindingCode = (typeof FINDING_CODES)[number];

@@ -4,6 +4,7 @@ import type { Trace } from '../../trace/trace.js';
 import { Table } from '../table.js';
 import { rowColumns } from '../valuesColumn.js';
 import { asynchronousWait } from './asynchronousWait.js';
+import { cancelledTasks } from './cancelledTasks.js';
 import { clientBound } from './clientBound.js';
 import { cpuOversubscription, otherPrograms } from './cpuOversubscription.js';
 import { eventLoopStarvation } from './eventLoopStarvation.js';
@@ -54,6 +55,7 @@ export const RULES: readonly Rule[] = [
   cpuOversubscription,
   lostWork,
   failedAttempts,
+  cancelledTasks,
   lockContention,
   slowWorker,
   slowFirst,

@@ -3,6 +3,7 @@ import { coreUseOf } from '../coreUse.js';
 import { lockedSeconds } from '../leaseWaits.js';
 import { longestChain } from '../path/longestChain.js';
 import { copiedSeconds } from '../programTransfers.js';
+import { cancelledSeconds } from './cancelledTasks.js';
 import { programTime } from './clientBound.js';
 import { clientTransfers } from './clientTransfers.js';
 import type { Facts, Rule } from './finding.js';
@@ -76,10 +77,10 @@ function beforeSubmission({ trace, path }: Facts): number {
   return Math.max(0, first < path.stop ? first - path.start : 0);
 }
 
-/** Returns the seconds of the path in which the client transferred data or computed. Other rules cover this time. */
+/** Returns the seconds of the path in which the client transferred data, computed, or waited for tasks that it cancelled. Other rules cover this time. */
 function clientSeconds(facts: Facts): number {
   const carrying = clientTransfers(facts, 'gather').onPath + clientTransfers(facts, 'scatter').onPath;
-  return carrying + programTime(facts).seconds;
+  return carrying + programTime(facts).seconds + cancelledSeconds(facts);
 }
 
 /** Returns the duration of each row of tasks; NaN for tasks that did not run. */
