@@ -82,6 +82,9 @@ const EXPLAINED_BY: Partial<Record<FindingCode, readonly FindingCode[]>> = {
   'event-loop-starvation': ['oversized-arguments'],
 };
 
+/** Share of the cost of few parallel tasks, from which a finding about a part of the run explains it. */
+const EXPLAINING = 0.5;
+
 /** Findings whose costs are without waits for a core. */
 const WITHOUT_CORE_WAITS: readonly FindingCode[] = [
   'serial-tail',
@@ -123,9 +126,11 @@ function ofComputations(facts: Facts): readonly Finding[] {
   const found = foundBy(RULES, facts);
   const shared = foundBy([otherPrograms], facts);
   if (found.length + shared.length === 0) return foundBy([workerBound], facts);
-  const codes = new Set(found.map(({ code }) => code));
+  const costs = new Map(found.map(({ code, seconds }) => [code, seconds]));
+  const explains = (other: FindingCode, { code, seconds }: Finding): boolean =>
+    (costs.get(other) ?? -1) >= (code === 'lack-of-parallelism' ? EXPLAINING * seconds : 0);
   const own = found
-    .filter(({ code }) => EXPLAINED_BY[code]?.some((other) => codes.has(other)) !== true)
+    .filter((one) => EXPLAINED_BY[one.code]?.some((other) => explains(other, one)) !== true)
     .sort((a, b) => b.seconds - a.seconds);
   const shown = own.slice(0, MAX_FINDINGS - shared.length);
   const cheapest = shown.at(-1)?.seconds ?? Number.POSITIVE_INFINITY;
