@@ -41,6 +41,7 @@ export const FINDING_CODES = [
   'uneven-rounds',
   'slow-first-calls',
   'cancelled-tasks',
+  'slow-imports',
 ] as const;
 
 export type FindingCode = (typeof FINDING_CODES)[number];

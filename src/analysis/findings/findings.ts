@@ -23,6 +23,7 @@ import { serializationBound } from './serializationBound.js';
 import { serialStretch } from './serialStretch.js';
 import { serialTail } from './serialTail.js';
 import { slowFirst } from './slowFirst.js';
+import { slowImports } from './slowImports.js';
 import { slowWorker } from './slowWorker.js';
 import { spillBound } from './spillBound.js';
 import { stragglerTasks } from './stragglerTasks.js';
@@ -59,6 +60,7 @@ export const RULES: readonly Rule[] = [
   lockContention,
   slowWorker,
   slowFirst,
+  slowImports,
   unevenRounds,
 ];
 
