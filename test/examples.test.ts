@@ -129,7 +129,7 @@ describe('longpole', () => {
     assert.equal(unknown.code, 2);
     assert.match(
       unknown.stderr,
-      /^error: unknown command 'summary'\nThe commands are run, view, analyze, .*: see longpole --help\./,
+      /^longpole: unknown command 'summary'\nThe commands are run, view, analyze, .*: see longpole --help\./,
     );
     assert.match((await longpole('analyse')).stderr, /Did you mean analyze\?/);
     assert.equal((await longpole()).code, 2);

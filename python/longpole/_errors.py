@@ -7,8 +7,6 @@ from collections.abc import Iterable
 
 #: A line in which the program reports an error, with its code if the error has one.
 _REPORTED = re.compile(r"^longpole: (?P<text>.*?)(?: \((?P<code>ERR_LONGPOLE_\w+)\))?$")
-#: A line in which the program reports a wrong option.
-_USAGE = re.compile(r"^error: (?P<text>.*)$")
 
 #: Beginnings of lines that report no error.
 _NO_ERRORS = ("longpole: warning: ", "longpole: observing ")
@@ -48,7 +46,7 @@ def reported_error(stderr: Iterable[str], exit_code: int) -> LongpoleError:
     """Returns the error that the lines of the program report last. The exit code classifies an error without a code."""
     lines = [line.rstrip() for line in stderr if line.strip()]
     for line in reversed(lines) if exit_code > 0 else ():
-        found = _REPORTED.match(line) or _USAGE.match(line)
+        found = _REPORTED.match(line)
         if found is not None and not line.startswith(_NO_ERRORS):
             code = found.groupdict().get("code") or _code_of(exit_code)
             return LongpoleError(code, found["text"])

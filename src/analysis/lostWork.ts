@@ -115,9 +115,11 @@ class LostWork {
       if (!ids.has(id[row]!)) continue;
       const last = before.get(id[row]!);
       before.set(id[row]!, row);
-      if (last === undefined || laneOf[row]! < 0) continue;
+      if (last === undefined) continue;
+      // The next run may have been lost, too.
       if (state[last] === TASK_LOST) this.#of(worker[last]!)?.cut.push(last);
-      else if (state[last] === TASK_MEMORY && state[row] === TASK_MEMORY) this.#again(last, row);
+      else if (laneOf[row]! >= 0 && state[last] === TASK_MEMORY && state[row] === TASK_MEMORY)
+        this.#again(last, row);
     }
     return [...this.#lost.values()].sort((a, b) => a.time - b.time);
   }

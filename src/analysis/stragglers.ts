@@ -37,6 +37,8 @@ export interface Straggler {
   readonly coreWait: number;
   /** True if the worker had run no task of the prefix before. */
   readonly isFirst: boolean;
+  /** True if it was so for other tasks that took no longer than usual, so that this does not explain much. */
+  readonly othersWereFirst: boolean;
   /** Usual seconds of the prefix without waits for a core. */
   readonly alone: Middle;
   /** Possible causes, e.g. `3.1 times the input`; empty if the trace shows none. */
@@ -149,6 +151,8 @@ class Reasons {
     const usual = median(Float64Array.from(evenly(members), (row) => this.#bytesIn(row)));
     const { duration, coreWait: waits } = this.#trace.tasks;
     const alone = middleOf(Float64Array.from(evenly(members), (row) => duration[row]! - (waits[row]! || 0)));
+    const isSlow = new Set(slow);
+    const othersWereFirst = members.some((row) => this.#isFirst[row] === 1 && !isSlow.has(row));
     return Array.from(slow, (row) => {
       const seconds = ownSeconds(this.#trace, row);
       const bytesIn = this.#bytesIn(row);
@@ -156,7 +160,8 @@ class Reasons {
       const isFirst = this.#isFirst[row] === 1;
       const coreWait = this.#trace.tasks.coreWait[row]! || 0;
       const input = { bytesIn, medianBytesIn: usual };
-      const facts = { row, seconds, median: usualSeconds, ...input, isFirst, coreWait, alone, ...times };
+      const first = { isFirst, othersWereFirst };
+      const facts = { row, seconds, median: usualSeconds, ...input, ...first, coreWait, alone, ...times };
       return { ...facts, why: reasonOf(facts) };
     });
   }
@@ -215,7 +220,7 @@ function ownWork(trace: Trace, slow: readonly Int32Array[]): Map<number, OwnWork
 
 /** Returns the causes that explain at least a third of the additional time, or a larger input. */
 function reasonOf(facts: Omit<Straggler, 'why'>): string {
-  const { seconds, median, bytesIn, medianBytesIn, gc, disk, transfer, awaited, coreWait, isFirst } = facts;
+  const { seconds, median, bytesIn, medianBytesIn, gc, disk, transfer, awaited, coreWait } = facts;
   const share = (seconds - median) / 3;
   const reasons: string[] = [];
   if (coreWait >= share) reasons.push(`preempted for ${secondsText(coreWait)}`);
@@ -227,7 +232,8 @@ function reasonOf(facts: Omit<Straggler, 'why'>): string {
   if (medianBytesIn === 0 && bytesIn > 0)
     reasons.push(`${bytesText(bytesIn)} of input where others have none`);
   else if (times >= 1.5) reasons.push(`${times.toPrecision(2)} times the input`);
-  if (reasons.length === 0 && isFirst) reasons.push('its worker had not run the function before');
+  const isCold = facts.isFirst && (!facts.othersWereFirst || COLD_SECONDS >= share);
+  if (reasons.length === 0 && isCold) reasons.push('its worker had not run the function before');
   return reasons.join(', ');
 }
 

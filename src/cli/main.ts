@@ -25,7 +25,9 @@ const program = new Command('longpole')
   .description('Runs task graphs on every core and finds what a parallel computation waits for.')
   .version(packageVersion(), VERSION_OPTIONS.join(', '), 'print the version')
   .helpOption('-h, --help', 'print this text')
-  .configureOutput({ outputError: (text, write) => write(visibleText(text)) })
+  .configureOutput({
+    outputError: (text, write) => write(visibleText(text.replace(/^error: /, 'longpole: '))),
+  })
   .enablePositionalOptions()
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : WRONG_USAGE));
 

@@ -106,7 +106,7 @@ export class RunObservers {
   /** Records a task that ended without a report of its worker. `state`: see TaskRecorder.lost. */
   taskLost(worker: number, id: number, state?: number): void {
     if (this.#recorded === undefined) return;
-    this.#recorder.lost(this.#recorded, worker, id, this.#state.readyAt[id]!, this.#clock(), state);
+    this.#recorder.unfinished(this.#recorded, worker, id, this.#state.readyAt[id]!, this.#clock(), state);
   }
 
   transfer(transfer: Transfer): void {

@@ -113,8 +113,11 @@ export class TaskRecorder {
     return rows === 0 ? undefined : this.#send(computation, worker, rows, now, hasSeceded);
   }
 
-  /** Records a task of a worker that died or was ended. `state` is TASK_ERRED for a task that never began. */
-  lost(
+  /**
+   * Records a run that did not finish: its worker died or was ended, or it was cancelled. `state` is TASK_ERRED for a task that
+   * never began.
+   */
+  unfinished(
     computation: RecordedComputation,
     worker: number,
     id: number,

@@ -8,6 +8,8 @@ import { t } from './clusterTasks.js';
 import { clusterTest, open, rejection, started, until } from './support.js';
 
 const LENGTH = 600_000;
+/** Index of `cancelled` in the column `state`. */
+const CANCELLED = 2;
 
 /** Returns the name and the start time of every worker. */
 const startTimes = (client: Client) =>
@@ -75,6 +77,26 @@ clusterTest(
     }
     assert.deepEqual(startTimes(client), before);
     assert.equal((await kept.result())[0], 7);
+  },
+  { workers: 1 },
+);
+
+clusterTest(
+  'the trace has the run of a task that is cancelled while it runs',
+  async ({ client, folder }) => {
+    const future = client.submit(t.spin, folder, 'spin');
+    await started(folder, 'spin');
+    future.cancel();
+    assert.equal(await client.submit(t.inc, 1).result(), 2);
+    const { tasks } = client.trace;
+    const states = Array.from(tasks.state, (state, row) => [tasks.keyOf(row), state]);
+    assert.deepEqual(
+      states.filter(([, state]) => state === CANCELLED),
+      [[future.key, CANCELLED]],
+    );
+    const row = states.findIndex(([key]) => key === future.key);
+    assert.ok(tasks.acknowledged[row]! >= tasks.dispatched[row]!);
+    assert.ok(Number.isNaN(tasks.started[row]!));
   },
   { workers: 1 },
 );

@@ -78,6 +78,29 @@ describe('diff of two runs', () => {
     assert.doesNotMatch(diff(beside(0, 0), beside(0.6, 0)).reason, /core/);
   });
 
+  it('leaves measured waits for a core out of the rows of tasks, and not out of the makespan and the limit', () => {
+    const waiting = (coreWait: number): Trace => {
+      const tasks = Array.from({ length: 80 }, (_, i) => ({
+        key: `fit-${i}`,
+        seconds: 1 + coreWait + (i % 7) / 50,
+      }));
+      const spec = scheduled(tasks, { workers: 2 });
+      return syntheticTrace({ ...spec, tasks: spec.tasks.map((task) => ({ ...task, coreWait })) });
+    };
+    const crowded = diff(waiting(0), waiting(0.5), { failOver: 0.2 });
+    for (const [kind, name] of [
+      ['run', 'all tasks'],
+      ['prefix', 'fit'],
+    ] as const) {
+      const { verdict, ratio } = row(crowded, kind, name);
+      assert.equal(verdict, 'noise');
+      assert.ok(Math.abs(ratio - 1) < 1e-9, `${ratio}`);
+    }
+    assert.ok(row(crowded, 'run', 'makespan').ratio > 1.4);
+    assert.equal(crowded.failed, true);
+    assert.match(crowded.reason, /^Slower than allowed: /);
+  });
+
   it('detects that every task is slower although durations differ by a factor of 1000', () => {
     const files = (slower: number, seed: number) => {
       const random = new Random(seed);

@@ -54,6 +54,7 @@ function checked(
   before: readonly Run[],
   after: readonly Run[],
   failOver: number | undefined,
+  isAlone: boolean,
 ): Gate {
   const isEmpty = ({ all }: Run): boolean => all.size === 0;
   const failures = (runs: readonly Run[]): number => runs.reduce((sum, { erred }) => sum + erred, 0);
@@ -65,20 +66,20 @@ function checked(
     const reason = `Not comparable: ${which} ${sides.length === 1 ? 'has' : 'have'} no tasks that ran.`;
     return { failed: failOver !== undefined, reason };
   }
-  const shared = { ...gated, reason: gated.reason + crowdText(before, after) };
+  const shared = { ...gated, reason: gated.reason + crowdText(before, after, isAlone) };
   if (failures(after) * before.length <= failures(before) * after.length) return shared;
   const counts = `${failures(after).toLocaleString('en')} after, ${failures(before).toLocaleString('en')} before`;
   return { ...shared, reason: `${shared.reason} Tasks failed: ${counts}.` };
 }
 
 /** Returns a sentence if other programs slowed a run down, because a difference may then come from them. */
-function crowdText(before: readonly Run[], after: readonly Run[]): string {
+function crowdText(before: readonly Run[], after: readonly Run[], isAlone: boolean): string {
   const isCrowded = ({ cores: { lost, others } }: Run): boolean => lost >= CROWDED && others >= CROWDED;
   if (![...before, ...after].some(isCrowded)) return '';
   const of = (runs: readonly Run[], value: 'lost' | 'others') => mean(runs.map(({ cores }) => cores[value]));
   const share = (runs: readonly Run[]) => percentText(of(runs, 'lost'));
   const others = (runs: readonly Run[]) => of(runs, 'others').toFixed(1);
-  return ` Tasks waited for a core ${share(after)} of their time after, ${share(before)} before, while other programs used ${others(after)} and ${others(before)} cores: compare the seconds of CPU, or record again on a quiet machine.`;
+  return ` Tasks waited for a core ${share(after)} of their time after, ${share(before)} before, while other programs used ${others(after)} and ${others(before)} cores: ${isAlone ? 'the makespan and the limit include these waits, the other rows of tasks do not. Record again on a quiet machine' : 'compare the seconds of CPU, or record again on a quiet machine'}.`;
 }
 
 type Gate = Pick<Diff, 'failed' | 'reason'>;
@@ -151,24 +152,28 @@ export function diff(
 ): Diff {
   checkOptions('diff()', options, OPTIONS);
   const [first, second] = [listOf(a, 'first'), listOf(b, 'second')];
-  const [before, after] = [first.map(runOf), second.map(runOf)];
+  // Waits for a core are those of other programs. The makespan and the gate include them.
+  const isAlone = [...first, ...second].every((trace) => coreUseOf(trace).isMeasured);
+  const of = (trace: Trace) => runOf(trace, isAlone);
+  const [before, after] = [first.map(of), second.map(of)];
   const { failOver } = options;
   const stacks = stackDiff(first, second);
   const spans = names(before, after, (run) => run.spans);
-  const drafts = [
+  const draftsWith = (all: (run: Run) => Run['all']) => [
     ...sumRows('run', before, after, (run) => new Map([['makespan', run.makespan]])),
-    ...taskRows('run', before, after, (run) => run.all),
+    ...taskRows('run', before, after, all),
     ...taskRows('prefix', before, after, (run) => run.prefixes),
     ...(spans.length > 1 ? taskRows('span', before, after, (run) => run.spans) : []),
     ...sumRows('activity', before, after, (run) => run.activities),
     ...sumRows('path', before, after, (run) => run.path),
     ...(stacks === undefined ? [] : taskRows('function', before, after, (run) => run.functions, NO_SECONDS)),
   ];
-  const rows = judged(drafts).sort(
+  const rows = judged(draftsWith((run) => run.all)).sort(
     (x, y) => Number(y.kind === 'run') - Number(x.kind === 'run') || Math.abs(y.change) - Math.abs(x.change),
   );
   const hasRuns = Math.min(before.length, after.length) >= MIN_RUNS;
-  return new Diff(rows, checked(gate(rows, failOver, hasRuns), before, after, failOver), stacks);
+  const gated = isAlone ? judged(draftsWith((run) => run.wall)) : rows;
+  return new Diff(rows, checked(gate(gated, failOver, hasRuns), before, after, failOver, isAlone), stacks);
 }
 
 /** The compared values of one run. */
@@ -177,7 +182,10 @@ interface Run {
   readonly cores: CoreUse;
   /** Number of task runs that ended with an error. */
   readonly erred: number;
+  /** All tasks. Like the other groups without waits for a core, if all runs measured them. */
   readonly all: ReadonlyMap<string, GroupSamples>;
+  /** All tasks with their waits for a core. */
+  readonly wall: ReadonlyMap<string, GroupSamples>;
   readonly prefixes: ReadonlyMap<string, GroupSamples>;
   readonly spans: ReadonlyMap<string, GroupSamples>;
   readonly functions: ReadonlyMap<string, GroupSamples>;
@@ -192,17 +200,24 @@ function listOf(traces: Trace | readonly Trace[], side: string): readonly Trace[
   throw invalidArgument(`diff(): the ${side} side has no traces. Pass at least one trace.`);
 }
 
-function runOf(trace: Trace): Run {
+function runOf(trace: Trace, isAlone: boolean): Run {
   const path = criticalPath(trace);
   const order = graphOrder(trace);
-  const all = groupSamples(trace, 'all', order).get(ALL_TASKS);
+  const { duration } = trace.tasks;
+  const withWaits = (row: number): number => duration[row]!;
+  const own = isAlone ? coreUseOf(trace).aloneSeconds : withWaits;
+  const together = (secondsOf: (row: number) => number): Run['all'] => {
+    const all = groupSamples(trace, 'all', order, secondsOf).get(ALL_TASKS);
+    return new Map(all === undefined ? [] : [['all tasks', all]]);
+  };
   return {
     makespan: path.makespan || 0,
     cores: coreUseOf(trace),
     erred: trace.totals.states[TASK_ERRED] ?? 0,
-    all: new Map(all === undefined ? [] : [['all tasks', all]]),
-    prefixes: groupSamples(trace, 'prefix', order),
-    spans: groupSamples(trace, 'span', order),
+    all: together(own),
+    wall: together(withWaits),
+    prefixes: groupSamples(trace, 'prefix', order, own),
+    spans: groupSamples(trace, 'span', order, own),
     functions: functionSamples(trace),
     activities: activitySeconds(trace),
     path: new Map(path.byKind.map(({ kind, seconds }) => [kind, seconds])),

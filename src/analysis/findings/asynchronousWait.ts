@@ -1,23 +1,18 @@
 import { countText, percentText, secondsText } from '../../base/words.js';
-import { childSeconds } from '../childProcesses.js';
-import { coreUseOf, MIN_OTHERS } from '../coreUse.js';
 import { eachUse } from '../lanes.js';
 import { fullSpansBetween } from '../path/fullSlots.js';
 import { readiness } from '../simulation/conditions.js';
 import { TimeBins } from '../timeBins.js';
+import { busyCores, childProcesses } from './childProcessWaits.js';
 import { BINS, type Facts, type Finding, type Rule } from './finding.js';
 import { cpuByPrefix, type PrefixCpu, shareOfTime } from './noncpu.js';
 import { threadSamples } from './sampledCpu.js';
-import { delaySeconds } from './synchronousIo.js';
+import { delaySeconds, IN_TURNS } from './synchronousIo.js';
 
 /** Smallest share of the time of a prefix's tasks, without waits for a core, in which they await promises. */
 const MIN_SHARE = 0.6;
 /** Largest number of overlapping tasks that the advice names: the other side of the requests may have a limit. */
 const MAX_TIMES = 16;
-/** Share of the time of waiting tasks in which all cores were busy, from which they may wait for work on these cores. */
-const FULL = 0.5;
-/** CPU seconds of child processes per second of waiting, from which tasks wait for them: others use the cores, too. */
-const MIN_CHILDREN = 0.1;
 
 /**
  * Tasks wait for promises (requests, files, timers) most of their time. A worker runs one task at a time, so its thread
@@ -37,8 +32,10 @@ export const asynchronousWait: Rule = (facts) => {
   const rows = lanes.spans.rows.filter((row) => prefixes.has(facts.prefixName(trace.tasks.prefix[row]!)));
   const busy = busyCores(facts, rows);
   const cost = delaySeconds(facts, waiting, (row) => row.awaited);
-  if (busy !== undefined && busy.children >= MIN_CHILDREN * awaited)
-    return childProcesses(facts, worst, { ...busy, awaited, cost, rows });
+  const text = `tasks awaited promises for ${secondsText(awaited)} in total`;
+  const found = { code: 'asynchronous-wait', ...worst, waited: awaited, text, cost, rows } as const;
+  const children = childProcesses(facts, busy, found);
+  if (children !== undefined) return children;
   const mayBeChildren = busy !== undefined && Number.isNaN(busy.children);
   const times = Math.min(most, Math.ceil(1 / (1 - Math.min(0.99, shareOf(worst)))));
   return {
@@ -52,39 +49,9 @@ export const asynchronousWait: Rule = (facts) => {
       tasks: facts.keys(rows),
       question: 'critical-path',
     },
-    advice: `${mayBeChildren ? 'If they wait for child processes that compute, more of them at a time are not faster. If they wait for requests, files or timers, let' : 'Let'} the tasks of a worker overlap while they wait: connect({ concurrentTasks: ${times} }), or the same option of compute() without a cluster. Or await many promises in one task of '${worst.prefix}' (Promise.all).`,
+    advice: `${mayBeChildren ? 'If they wait for child processes that compute, more of them at a time are not faster. If they wait for requests, files or timers, let' : 'Let'} the tasks of a worker overlap while they wait: connect({ concurrentTasks: ${times} }), or the same option of compute() without a cluster. Or await many promises in one task of '${worst.prefix}' (Promise.all). ${IN_TURNS}`,
   };
 };
-
-/** The cores of the machine while tasks waited. */
-interface BusyCores {
-  readonly text: string;
-  /** CPU seconds of child processes; NaN if they are not recorded. */
-  readonly children: number;
-}
-
-/** Tasks wait for child processes that compute. The cost is at most the time that these need on all cores. */
-function childProcesses(
-  facts: Facts,
-  { prefix, cpu }: PrefixCpu,
-  found: BusyCores & { readonly awaited: number; readonly cost: number; readonly rows: Int32Array },
-): Finding {
-  const { text, children, awaited, cost, rows } = found;
-  const { cores } = coreUseOf(facts.trace);
-  return {
-    code: 'asynchronous-wait',
-    title: `Tasks of '${prefix}' wait for child processes, while all ${cores} cores are busy`,
-    seconds: Math.min(cost, children / cores),
-    confidence: 'medium',
-    evidence: {
-      text: `Child processes used ${secondsText(children)} of CPU time, and tasks awaited promises for ${secondsText(awaited)} in total.${text}`,
-      numbers: { awaitedSeconds: awaited, cpuSeconds: cpu, childSeconds: children, workers: facts.workers },
-      tasks: facts.keys(rows),
-      question: 'critical-path',
-    },
-    advice: `More tasks at a time are not faster: make the child processes of '${prefix}' faster, or use more cores.`,
-  };
-}
 
 /**
  * Returns the largest number of tasks that were ready or ran at the same time.
@@ -98,24 +65,6 @@ function mostReady({ trace, lanes }: Facts): number {
     most = Math.max(most, before + 1 - ended);
   }
   return most;
-}
-
-/** Returns undefined if the machine had free cores while these tasks waited. */
-function busyCores({ trace }: Facts, rows: Int32Array): BusyCores | undefined {
-  const { fullSeconds, cores, others } = coreUseOf(trace);
-  let [full, all] = [0, 0];
-  for (const row of rows) {
-    full += fullSeconds(row);
-    all += trace.tasks.duration[row]!;
-  }
-  if (!(full >= FULL * all)) return undefined;
-  const children = childSeconds(trace);
-  const beside = Number.isNaN(children) ? ' or with child processes of tasks' : '';
-  const whose = others >= MIN_OTHERS ? `, ${others.toFixed(1)} of them with other programs${beside}` : '';
-  return {
-    text: ` For ${percentText(full / all)} of this time, all ${cores} cores were busy${whose}.`,
-    children,
-  };
 }
 
 /**

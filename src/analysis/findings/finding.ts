@@ -40,6 +40,8 @@ export const FINDING_CODES = [
   'slow-worker',
   'uneven-rounds',
   'slow-first-calls',
+  'cancelled-tasks',
+  'slow-imports',
 ] as const;
 
 export type FindingCode = (typeof FINDING_CODES)[number];

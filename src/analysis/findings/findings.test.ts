@@ -197,7 +197,7 @@ describe('findings', () => {
     const text = nothingFound(only, speedups(trace));
     assert.match(
       text,
-      /^No finding costs 5 % of the run or more\. The start of the workers takes 33 % \(1 s\)/,
+      /^No finding costs 5 % of the run or more\. The start of the workers, which import the modules of their tasks, takes 33 % \(1 s\)/,
     );
     assert.match(text, / 'step' accounts for 67 % \(2 s\) of the critical path, mostly compute\./);
     assert.match(text, / If 'step' were twice as fast, the run would take 1 s less\.$/);

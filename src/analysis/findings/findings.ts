@@ -4,6 +4,7 @@ import type { Trace } from '../../trace/trace.js';
 import { Table } from '../table.js';
 import { rowColumns } from '../valuesColumn.js';
 import { asynchronousWait } from './asynchronousWait.js';
+import { cancelledTasks } from './cancelledTasks.js';
 import { clientBound, outsideComputations } from './clientBound.js';
 import { gatheredResults, oversizedArguments } from './clientTransfers.js';
 import { cpuOversubscription, otherPrograms } from './cpuOversubscription.js';
@@ -19,6 +20,7 @@ import { schedulerBound } from './schedulerBound.js';
 import { serialStretch, serialTail } from './serialFinding.js';
 import { serializationBound } from './serializationBound.js';
 import { slowFirst } from './slowFirst.js';
+import { slowImports } from './slowImports.js';
 import { slowWorker } from './slowWorker.js';
 import { stragglerTasks } from './stragglerTasks.js';
 import { synchronousIo } from './synchronousIo.js';
@@ -50,9 +52,11 @@ export const RULES: readonly Rule[] = [
   cpuOversubscription,
   lostWork,
   failedAttempts,
+  cancelledTasks,
   lockContention,
   slowWorker,
   slowFirst,
+  slowImports,
   unevenRounds,
 ];
 
@@ -75,6 +79,9 @@ const EXPLAINED_BY: Partial<Record<FindingCode, readonly FindingCode[]>> = {
   // The thread of the event loop packs and sends arguments.
   'event-loop-starvation': ['oversized-arguments'],
 };
+
+/** Share of the cost of few parallel tasks, from which a finding about a part of the run explains it. */
+const EXPLAINING = 0.5;
 
 /** Findings whose costs are without waits for a core. */
 const WITHOUT_CORE_WAITS: readonly FindingCode[] = [
@@ -117,9 +124,11 @@ function ofComputations(facts: Facts): readonly Finding[] {
   const found = foundBy(RULES, facts);
   const shared = foundBy([otherPrograms], facts);
   if (found.length + shared.length === 0) return foundBy([workerBound], facts);
-  const codes = new Set(found.map(({ code }) => code));
+  const costs = new Map(found.map(({ code, seconds }) => [code, seconds]));
+  const explains = (other: FindingCode, { code, seconds }: Finding): boolean =>
+    (costs.get(other) ?? -1) >= (code === 'lack-of-parallelism' ? EXPLAINING * seconds : 0);
   const own = found
-    .filter(({ code }) => EXPLAINED_BY[code]?.some((other) => codes.has(other)) !== true)
+    .filter((one) => EXPLAINED_BY[one.code]?.some((other) => explains(other, one)) !== true)
     .sort((a, b) => b.seconds - a.seconds);
   const shown = own.slice(0, MAX_FINDINGS - shared.length);
   const cheapest = shown.at(-1)?.seconds ?? Number.POSITIVE_INFINITY;

@@ -1,11 +1,14 @@
 import { percentText, secondsText } from '../../base/words.js';
 import { coreUseOf } from '../coreUse.js';
+import { eachUse } from '../lanes.js';
 import { lockedSeconds } from '../leaseWaits.js';
 import { longestChain } from '../path/longestChain.js';
 import { copiedSeconds } from '../programTransfers.js';
+import { TimeBins } from '../timeBins.js';
+import { cancelledSeconds } from './cancelledTasks.js';
 import { programTime } from './clientBound.js';
 import { clientTransfers } from './clientTransfers.js';
-import type { Facts, Rule } from './finding.js';
+import { BINS, type Facts, type Rule } from './finding.js';
 import { cpuByPrefix, shareOfTime } from './noncpu.js';
 
 /**
@@ -33,7 +36,7 @@ export const lackOfParallelism: Rule = (facts) => {
   // More tasks would wait for the lock, or for the program's thread, too.
   if (Math.max(lockedSeconds(facts.trace), copiedSeconds(facts.trace, path)) >= path.floor) return undefined;
   const useful = Math.max(1, Math.ceil(work / path.floor));
-  const name = computedMost(facts);
+  const { name, awaiting } = computedMost(facts);
   const chain = longestChain(facts.trace, runSeconds(facts));
   const isClient = chain < MIN_CHAIN * path.floor;
   // One thread is enough for one chain.
@@ -51,7 +54,7 @@ export const lackOfParallelism: Rule = (facts) => {
     evidence: {
       text: isClient
         ? `The program waits for results before it submits more tasks, so more workers cannot make the run shorter than ${secondsText(path.floor)}. The longest chain of tasks computes for ${secondsText(chain)}.`
-        : `The longest chain of tasks takes ${secondsText(path.floor)}, ${percentText(path.floor / facts.makespan)} of the run. More workers cannot make the run shorter than this chain.`,
+        : `The longest chain of tasks takes ${secondsText(path.floor)}, ${percentText(path.floor / facts.makespan)} of the run. More workers cannot make the run shorter than this chain.${awaiting === undefined ? '' : ` For ${secondsText(awaiting.seconds)} of it, '${awaiting.name}' waits outside its slot, e.g. for a queue or an event, and mostly '${name}' runs.`}`,
       numbers: {
         floorSeconds: path.floor,
         chainSeconds: chain,
@@ -76,10 +79,10 @@ function beforeSubmission({ trace, path }: Facts): number {
   return Math.max(0, first < path.stop ? first - path.start : 0);
 }
 
-/** Returns the seconds of the path in which the client transferred data or computed. Other rules cover this time. */
+/** Returns the seconds of the path in which the client transferred data, computed, or waited for tasks that it cancelled. Other rules cover this time. */
 function clientSeconds(facts: Facts): number {
   const carrying = clientTransfers(facts, 'gather').onPath + clientTransfers(facts, 'scatter').onPath;
-  return carrying + programTime(facts).seconds;
+  return carrying + programTime(facts).seconds + cancelledSeconds(facts);
 }
 
 /** Returns the duration of each row of tasks; NaN for tasks that did not run. */
@@ -99,12 +102,38 @@ function shorterBy(facts: Facts, name: string): string {
     : `the only task of '${name}': split it into tasks that can run at the same time`;
 }
 
-/** Returns the prefix with the most computing time on the path. */
-function computedMost(facts: Facts): string {
-  const { prefix } = facts.trace.tasks;
+/**
+ * Returns the prefix with the most computing time on the path. While a task that has left its slot awaits something else than
+ * tasks that it submitted, e.g. an item of a queue, other tasks may make it wait: the path computes what they compute.
+ */
+function computedMost(facts: Facts): { readonly name: string; readonly awaiting: Awaiting | undefined } {
+  const { trace, lanes, path } = facts;
+  const { prefix, seceded } = trace.tasks;
   const sums = new Map<number, number>();
-  for (const { start, stop, row } of facts.parts('compute'))
-    sums.set(prefix[row]!, (sums.get(prefix[row]!) ?? 0) + stop - start);
+  const add = (row: number, seconds: number): void => {
+    sums.set(prefix[row]!, (sums.get(prefix[row]!) ?? 0) + seconds);
+  };
+  for (const { start, stop, row } of facts.parts('compute')) add(row, stop - start);
+  const waits = [...facts.parts('awaiting')].filter(({ row }) => row >= 0 && !Number.isNaN(seceded[row]!));
+  if (waits.length > 0) {
+    const bins = new TimeBins(path.start, path.stop, BINS);
+    for (const { start, stop } of waits) bins.add(start, stop);
+    const awaited = bins.integral(bins.means());
+    for (const row of lanes.spans.rows)
+      eachUse(trace, row, (start, stop, share) => add(row, share * (awaited(stop) - awaited(start))));
+  }
   const [most] = [...sums].sort(([, a], [, b]) => b - a);
-  return facts.prefixName(most?.[0] ?? -1);
+  const seconds = waits.reduce((sum, { start, stop }) => sum + stop - start, 0);
+  const [first] = waits.sort((a, b) => b.stop - b.start - (a.stop - a.start));
+  const waiting = first === undefined ? -1 : prefix[first.row]!;
+  return {
+    name: facts.prefixName(most?.[0] ?? -1),
+    awaiting: waiting < 0 || waiting === most?.[0] ? undefined : { name: facts.prefixName(waiting), seconds },
+  };
+}
+
+/** Tasks outside their slots on the path. */
+interface Awaiting {
+  readonly name: string;
+  readonly seconds: number;
 }

@@ -59,7 +59,9 @@ function repeated(facts: Facts): Finding | undefined {
   const [first] = lost;
   if (first === undefined) return undefined;
   const again = lost.flatMap((worker) => worker.again);
-  const cut = lost.reduce((sum, worker) => sum + worker.cut.length, 0);
+  const runs = lost.flatMap((worker) => worker.cut);
+  const cut = new Set(runs.map((row) => facts.trace.tasks.id[row]!)).size;
+  const suspect = suspectOf(facts, lost);
   const computed = again.reduce((sum, row) => sum + facts.trace.tasks.duration[row]!, 0);
   const reasons = reasonsOf(facts, lost);
   const unnoticed = Math.max(...lost.map(({ time, removed }) => removed - time));
@@ -74,6 +76,7 @@ function repeated(facts: Facts): Finding | undefined {
         cut === 0
           ? ''
           : `${countText(cut, 'task')} of the lost worker${lost.length === 1 ? '' : 's'} moved to other workers.`,
+        suspect === '' ? '' : `Each of these workers ended while it ran '${suspect}'.`,
         unnoticed < LATE ? '' : `Tasks waited up to ${secondsText(unnoticed)} until the loss was noticed.`,
         reasons === '' ? '' : `Reason for the loss of the worker${lost.length === 1 ? '' : 's'}: ${reasons}.`,
       ]
@@ -84,15 +87,27 @@ function repeated(facts: Facts): Finding | undefined {
         firstLostSeconds: sinceStart(facts, first),
         resultsAgain: again.length,
         againSeconds: computed,
-        runsCut: cut,
+        runsCut: runs.length,
       },
       tasks: facts.keys(again.length > 0 ? again : lost.flatMap((worker) => worker.cut)),
       question: 'worker-balance',
     },
     advice:
       memoryAdvice(facts, lost) ??
-      'Read the logs of the machine and of the worker to find out why the worker ended. Write results of long computations to files.',
+      (suspect === ''
+        ? 'Read the logs of the machine and of the worker to find out why the worker ended. Write results of long computations to files.'
+        : `Look in '${suspect}' for process.exit(), exhausted memory or a crash in native code.`),
   };
+}
+
+/** Returns the only prefix whose tasks several workers ran when they ended; empty if they differ, or for one worker. */
+function suspectOf(facts: Facts, lost: readonly LostWorker[]): string {
+  const { prefix } = facts.trace.tasks;
+  const prefixes = lost.map(({ cut }) => new Set(cut.map((row) => prefix[row]!)));
+  const [first] = prefixes.flatMap((own) => [...own]);
+  return lost.length > 1 && first !== undefined && prefixes.every((own) => own.size === 1 && own.has(first))
+    ? facts.prefixName(first)
+    : '';
 }
 
 function titleOf(facts: Facts, lost: readonly LostWorker[], again: number, cut: number): string {

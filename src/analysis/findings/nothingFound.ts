@@ -25,7 +25,7 @@ export function nothingFound(
   return [
     'No finding costs 5 % of the run or more.',
     starting > 0 && starting >= MIN_START * makespan
-      ? ` The start of the workers takes ${share(starting)}, whatever their tasks do.`
+      ? ` The start of the workers, which import the modules of their tasks, takes ${share(starting)}.`
       : '',
     most === undefined
       ? ''

@@ -20,6 +20,10 @@ export const serializationBound: Rule = (facts) => {
     packed.nbytes > 0 && packed.seconds > 0 ? ` (${bytesText(packed.nbytes / packed.seconds)}/s)` : '';
   const seconds = onPath + facts.secondsOfRun(unseen);
   if (seconds === 0) return undefined;
+  const done = [
+    packed.seconds > 0 ? `${secondsText(packed.seconds)} to pack ${bytesText(packed.nbytes)}${speed}` : '',
+    unpacked.seconds > 0 ? `${secondsText(unpacked.seconds)} to unpack ${bytesText(unpacked.nbytes)}` : '',
+  ].filter((text) => text !== '');
   const worst = worstPrefix(facts);
   const whose = worst === undefined ? '' : `, most of it for results of '${worst}'`;
   return {
@@ -28,7 +32,7 @@ export const serializationBound: Rule = (facts) => {
     seconds,
     confidence: 'high',
     evidence: {
-      text: `This is ${percentText(seconds / facts.makespan)} of the critical path. All threads together took ${secondsText(packed.seconds)} to pack ${bytesText(packed.nbytes)}${speed} and ${secondsText(unpacked.seconds)} to unpack ${bytesText(unpacked.nbytes)}${whose}.`,
+      text: `This is ${percentText(seconds / facts.makespan)} of the critical path.${done.length === 0 ? '' : ` All threads together took ${done.join(' and ')}${whose}.`}`,
       numbers: {
         pathSeconds: onPath,
         packSeconds: packed.seconds,

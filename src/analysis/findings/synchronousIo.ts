@@ -1,16 +1,26 @@
+import { pushTo } from '../../base/lookUps.js';
 import { percentText, secondsText } from '../../base/words.js';
 import { coreUseOf, isUnmeasured } from '../coreUse.js';
 import { eachUse } from '../lanes.js';
 import { profilerSeconds } from '../profilerStarts.js';
+import { threadsPerWorker } from '../simulation/machine.js';
+import { merged, type Span } from '../spans.js';
 import { TimeBins } from '../timeBins.js';
+import { busyCores, childProcesses } from './childProcessWaits.js';
 import { haveOwnThreads } from './cpuOversubscription.js';
-import { BINS, type Facts, type Rule } from './finding.js';
+import { BINS, type Facts, type Finding, type Rule } from './finding.js';
 import { cpuByPrefix, hasCpuMetrics, type PrefixCpu, shareOfTime } from './noncpu.js';
 
 /** Share of a prefix's time, without waits for a core, from which its tasks count as blocked. */
 const MIN_SHARE = 0.6;
 /** The same share with waits for a core, if the time on a core is estimated: small remainders may be errors. */
 const MIN_ESTIMATED_SHARE = 0.3;
+
+/** Cores that the threads of a Dask worker together use, from which they wait for each other rather than for I/O. */
+const MIN_TURNS = 0.7;
+/** What no number of tasks at a time makes faster. The trace does not show it. */
+export const IN_TURNS =
+  'If they wait for each other, e.g. for a file lock or one connection, this does not help.';
 
 /**
  * Tasks of a prefix block their thread for most of their time: they wait for the disk, the network or another process.
@@ -30,6 +40,13 @@ export const synchronousIo: Rule = (facts) => {
   const rows = facts.lanes.spans.rows.filter((row) =>
     prefixes.has(facts.prefixName(facts.trace.tasks.prefix[row]!)),
   );
+  const turns = turnsOf(facts);
+  const cost = delaySeconds(facts, waiting, (row) => row.noncpu);
+  if (turns >= MIN_TURNS) return inTurns(facts, worst, { turns, cost, rows });
+  const text = `tasks of '${worst.prefix}' were blocked for ${secondsText(worst.noncpu)}`;
+  const found = { code: 'synchronous-io', ...worst, waited: noncpu, text, cost, rows } as const;
+  const children = childProcesses(facts, busyCores(facts, rows), found);
+  if (children !== undefined) return children;
   // Without samples of the machine, these waits are not even estimated.
   const isUnknown =
     Number.isNaN(coreUseOf(facts.trace).cores) && rows.some((row) => isUnmeasured(facts.trace, row));
@@ -41,7 +58,7 @@ export const synchronousIo: Rule = (facts) => {
   return {
     code: 'synchronous-io',
     title: `Tasks of '${worst.prefix}' block their thread without computing for ${percentText(shareOfTime(worst, worst.noncpu))} of their time`,
-    seconds: delaySeconds(facts, waiting, ({ noncpu }) => noncpu),
+    seconds: cost,
     confidence: isUnknown ? 'low' : 'medium',
     evidence: {
       text: `Tasks of '${worst.prefix}' computed for ${secondsText(worst.cpu)} and were blocked for ${secondsText(worst.noncpu)}, by ${causes}.`,
@@ -57,10 +74,48 @@ export const synchronousIo: Rule = (facts) => {
 
 function adviceOf(facts: Facts, prefix: string): string {
   if (facts.isDask)
-    return `Give each worker more threads than cores, so that other tasks run while '${prefix}' waits.`;
+    return `Give each worker more threads than cores, so that other tasks run while '${prefix}' waits. ${IN_TURNS}`;
   if (hasCpuMetrics(facts.trace))
-    return `Use more workers than cores, or await several operations in one call of '${prefix}', with fs/promises or fetch and Promise.all.`;
-  return `If '${prefix}' awaits promises, let its tasks overlap: compute({ concurrentTasks: 16 }). If it blocks its thread, use more workers than cores, or asynchronous calls.`;
+    return `Use more workers than cores, or await several operations in one call of '${prefix}', with fs/promises or fetch and Promise.all. ${IN_TURNS}`;
+  return `If '${prefix}' awaits promises, let its tasks overlap: compute({ concurrentTasks: 16 }). If it blocks its thread, use more workers than cores, or asynchronous calls. ${IN_TURNS}`;
+}
+
+/**
+ * Returns the seconds for which the threads of a Dask worker together computed or waited for a core, per second in which one
+ * of them ran a task; 0 if workers have one thread.
+ */
+function turnsOf(facts: Facts): number {
+  const { trace, lanes } = facts;
+  if (!facts.isDask || threadsPerWorker(trace) === 1) return 0;
+  const { worker, started, stopped } = trace.tasks;
+  const spans = new Map<number, Span[]>();
+  for (const row of lanes.spans.rows)
+    pushTo(spans, worker[row]!, { start: started[row]!, stop: stopped[row]! });
+  let wall = 0;
+  for (const parts of spans.values()) for (const { start, stop } of merged(parts)) wall += stop - start;
+  const used = cpuByPrefix(trace).reduce((sum, { cpu, crowded, gc }) => sum + cpu + crowded + gc, 0);
+  return used / wall;
+}
+
+/** Threads of one Python process wait for each other. */
+function inTurns(
+  facts: Facts,
+  { prefix, cpu, noncpu }: PrefixCpu,
+  { turns, cost, rows }: { readonly turns: number; readonly cost: number; readonly rows: Int32Array },
+): Finding {
+  return {
+    code: 'synchronous-io',
+    title: `Tasks of '${prefix}' compute in turns: the threads of a worker together use ${turns.toFixed(1)} cores`,
+    seconds: cost,
+    confidence: 'medium',
+    evidence: {
+      text: `Tasks of '${prefix}' computed for ${secondsText(cpu)} and were blocked for ${secondsText(noncpu)}, while other threads of their worker computed. In one Python process, only one thread at a time runs Python code (GIL).`,
+      numbers: { noncpuSeconds: noncpu, cpuSeconds: cpu, coresPerWorker: turns, workers: facts.workers },
+      tasks: facts.keys(rows),
+      question: 'time-by-prefix',
+    },
+    advice: `Use more worker processes with one thread each. Or let '${prefix}' compute in code that releases the GIL, e.g. in NumPy.`,
+  };
 }
 
 /**

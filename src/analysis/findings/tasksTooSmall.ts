@@ -2,6 +2,8 @@ import { countText, percentText, secondsText } from '../../base/words.js';
 import { keptShare } from '../keptShare.js';
 import { pausesOf } from '../pauses.js';
 import { medianOverhead } from '../simulation/conditions.js';
+import { merged } from '../spans.js';
+import { clientSpans } from './clientTransfers.js';
 import type { Facts, Finding, Rule } from './finding.js';
 import { hasCpuMetrics } from './noncpu.js';
 import { schedulerWaits } from './schedulerThread.js';
@@ -24,9 +26,10 @@ const MOST = 0.5;
 export const tasksTooSmall: Rule = (facts) => {
   const { tasks, work, workers, trace } = facts;
   const mean = work / tasks;
-  // The median leaves out stalls of single tasks. Time to pack results, for disks and in pauses grows with the results, so
-  // larger tasks would not reduce it.
-  const between = Math.max(0, medianOverhead(trace) - resultSeconds(facts) / tasks);
+  // The median leaves out stalls of single tasks. Time to send arguments, to pack results, for disks and in pauses grows with the
+  // data, so larger tasks would not reduce it.
+  const ofData = argumentSeconds(facts) + resultSeconds(facts);
+  const between = Math.max(0, medianOverhead(trace) - ofData / tasks);
   const overhead = mean <= SMALL ? Math.max(between, (schedulingSeconds(facts) * workers) / tasks) : between;
   if (tasks < MIN_TASKS || overhead < TOO_SMALL * (mean + meanWait(facts))) return undefined;
   const seconds = Math.min((overhead * tasks) / workers, facts.makespan - work / workers);
@@ -59,6 +62,12 @@ function meanWait({ trace: { tasks } }: Facts): number {
 /** Returns the seconds of the critical path in which the scheduler handled tasks. */
 function schedulingSeconds(facts: Facts): number {
   return schedulerWaits(facts).waits.reduce((sum, { seconds, starved }) => sum + seconds - starved, 0);
+}
+
+/** Returns the seconds in which the program sent arguments, for all threads: one after the other, they wait for it. */
+function argumentSeconds(facts: Facts): number {
+  const spans = merged(clientSpans(facts, 'scatter'));
+  return facts.workers * spans.reduce((sum, { start, stop }) => sum + stop - start, 0);
 }
 
 /** What is done with results. */

@@ -4,6 +4,7 @@ import { invalidArgument } from '../../base/errors.js';
 import { oncePer } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
 import { repeatedRuns } from '../attempts.js';
+import { cancelledRuns } from '../cancelledRuns.js';
 import { type Lanes, lanesOf, secededUse } from '../lanes.js';
 import { AwaitedResults, knownAt, type SubmissionTimes, submissionsOf } from '../submissionTimes.js';
 import { type PathColumns, type PathKind, PathParts } from './pathParts.js';
@@ -114,10 +115,22 @@ class PathWalk {
    * Adds the time after a task for which the client waited: packing, then the message to the client, then client time.
    */
   #afterLast(row: number): void {
-    this.#parts.back(knownAt(this.#trace, row), 'client time', NONE, NONE);
+    this.#clientTime(knownAt(this.#trace, row));
     const packed = this.#stretches.packedAt(row);
     this.#parts.back(packed, 'waiting for the scheduler', row, this.#trace.tasks.worker[row]!);
     this.#stretches.packing(row, row);
+  }
+
+  /** Adds the time from `from` to the cursor: client time, and waits for tasks that were cancelled. */
+  #clientTime(from: number): void {
+    const parts = this.#parts;
+    for (const { row, start, stop } of cancelledRuns(this.#trace)) {
+      if (start >= parts.cursor) continue;
+      if (stop <= from) break;
+      parts.back(Math.max(from, stop), 'client time', NONE, NONE);
+      parts.wait(Math.max(from, start), NONE, this.#trace.tasks.worker[row]!, row, 'compute');
+    }
+    parts.back(from, 'client time', NONE, NONE);
   }
 
   /**
@@ -207,7 +220,7 @@ class PathWalk {
     while (first >= 0 && (cause[first] === NONE || submitter[first] !== NONE)) first--;
     const before = first < 0 ? NONE : cause[first]!;
     if (before === NONE) {
-      this.#parts.back(this.#window.start, 'client time', NONE, NONE);
+      this.#clientTime(this.#window.start);
       return NONE;
     }
     if (this.#visited[before] === 1) return NONE;

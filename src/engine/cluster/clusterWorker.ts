@@ -370,7 +370,7 @@ export class ClusterWorker implements HostEvents, EngineWorker {
     if (!isAt(state, this.info.index, global, batch)) return false;
     if (!this.#engine.hasObservers) return true;
     const now = this.#engine.clock();
-    this.#engine.recorder.lost(computation, this.info.index, id, state.readyAt[global]!, now);
+    this.#engine.recorder.unfinished(computation, this.info.index, id, state.readyAt[global]!, now);
     return true;
   }
 

@@ -3,6 +3,7 @@
 
 import { internalError, LongpoleError, sentenceOf } from '../../base/errors.js';
 import { type Handlers, handle } from '../../base/handlers.js';
+import { TASK_CANCELLED } from '../../protocol/clusterObserver.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
 import { type Batch, NO_VALUES } from '../../protocol/isolateMessages.js';
 import type { GatherInput } from '../../protocol/packedResult.js';
@@ -16,6 +17,7 @@ import type { SchedulerState } from '../scheduler/schedulerState.js';
 import type { Segment } from '../scheduler/taskGraph.js';
 import { ERRED, FORGOTTEN } from '../scheduler/taskStates.js';
 import { taskError } from '../taskFailure.js';
+import type { TaskRecorder } from '../taskRecorder.js';
 import type { ComputationState } from './computationState.js';
 import type { EngineWorker } from './engineWorker.js';
 import type { SentArguments } from './sentArguments.js';
@@ -33,6 +35,7 @@ export interface RunnerContext {
   readonly questions: Pick<TaskQuestions, 'cancelled'>;
   readonly marksTasks: boolean;
   readonly hasObservers: boolean;
+  readonly recorder: TaskRecorder;
   readonly sent: SentArguments;
   readonly clock: () => number;
   computationOf(segment: Segment): ComputationState | undefined;
@@ -66,7 +69,9 @@ export class InstructionRunner {
         this.#engine.workers.get(worker)?.host.fetch(number, locals),
       ),
     cancel: ({ worker, ids }) =>
-      this.#byComputation(ids, ({ info: { number } }, locals) => {
+      this.#byComputation(ids, (computation, locals) => {
+        const { number } = computation.info;
+        this.#recordCancelled(computation, worker, locals);
         this.#engine.questions.cancelled(worker, number, locals);
         this.#engine.workers.get(worker)?.host.cancel(number, locals);
       }),
@@ -214,6 +219,21 @@ export class InstructionRunner {
     // The last unfinished task may have been one whose result has no use any more.
     for (const computation of alive) this.#engine.closeIfSettled(computation);
     for (const computation of dead) this.#engine.forget(computation.segment);
+  }
+
+  #recordCancelled(computation: ComputationState, worker: number, locals: Int32Array): void {
+    const { hasObservers, recorder, scheduler, clock } = this.#engine;
+    if (!hasObservers) return;
+    const { readyAt } = scheduler.state;
+    for (const id of locals)
+      recorder.unfinished(
+        computation,
+        worker,
+        id,
+        readyAt[computation.segment.base + id]!,
+        clock(),
+        TASK_CANCELLED,
+      );
   }
 
   #erred({ ids, lost, because, cancelled = false }: Erred): void {

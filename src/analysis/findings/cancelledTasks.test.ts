@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  type SyntheticSpec,
+  type SyntheticTask,
+  syntheticTrace,
+} from '../../trace/syntheticTrace.test.support.js';
+import { criticalPath } from '../criticalPath.js';
+import { findings } from './findings.js';
+
+/** After a first task, a program submits `ask` ten times, cancels it after 1 s, and then submits a task of 0.1 s. */
+function withTimeLimit(state: 'cancelled' | 'none'): SyntheticSpec {
+  const rounds = Array.from({ length: 10 }, (_, i): SyntheticTask[] => {
+    const begin = 0.1 + 1.1 * i;
+    const hung = {
+      key: `ask-${i}`,
+      submitted: begin,
+      dispatched: begin,
+      received: Number.NaN,
+      started: Number.NaN,
+      stopped: Number.NaN,
+      acknowledged: begin + 1,
+      state: 'cancelled' as const,
+    };
+    const next = { key: `fit-${i}`, submitted: begin + 1, started: begin + 1, stopped: begin + 1.1 };
+    return state === 'none' ? [next] : [hung, next];
+  });
+  return { tasks: [{ key: 'fit-first', started: 0, stopped: 0.1 }, ...rounds.flat()] };
+}
+
+test('a program that cancels tasks after a time limit waited for these tasks, not for its next submission', () => {
+  const trace = syntheticTrace(withTimeLimit('cancelled'));
+  const [own, ...others] = findings(trace);
+  assert.match(own?.title ?? '', /^The run waited 10 s for tasks that were cancelled: 10 runs of 'ask'/);
+  assert.match(own?.evidence.text ?? '', /after 1 s in the median/);
+  assert.ok(!others.some(({ code }) => code === 'client-bound'), JSON.stringify(others));
+  const { byKind, byPrefix } = criticalPath(trace);
+  assert.ok(!byKind.some(({ kind, seconds }) => kind === 'client time' && seconds > 1e-9));
+  assert.ok(Math.abs(byPrefix.find(({ prefix }) => prefix === 'ask')!.seconds - 10) < 1e-6);
+  assert.ok(findings(syntheticTrace(withTimeLimit('none'))).some(({ code }) => code === 'client-bound'));
+});

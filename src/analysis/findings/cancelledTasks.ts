@@ -1,0 +1,41 @@
+import { countText, secondsText } from '../../base/words.js';
+import { cancelledRuns } from '../cancelledRuns.js';
+import { median } from '../statistics.js';
+import type { Facts, Rule } from './finding.js';
+
+/**
+ * The program waited for tasks that it cancelled later, e.g. with a time limit, before it submitted others. The cost is this
+ * time on the critical path.
+ */
+export const cancelledTasks: Rule = (facts) => {
+  const seconds = cancelledSeconds(facts);
+  if (seconds === 0) return undefined;
+  const { tasks } = facts.trace;
+  const runs = cancelledRuns(facts.trace);
+  const counts = new Map<number, number>();
+  for (const { row } of runs) counts.set(tasks.prefix[row]!, (counts.get(tasks.prefix[row]!) ?? 0) + 1);
+  const [[prefix, count] = [-1, 0]] = [...counts].sort((a, b) => b[1] - a[1]);
+  const name = facts.prefixName(prefix);
+  const usual = median(Float64Array.from(runs, ({ start, stop }) => stop - start));
+  return {
+    code: 'cancelled-tasks',
+    title: `The run waited ${secondsText(seconds)} for tasks that were cancelled: ${countText(count, 'run')} of '${name}'`,
+    seconds,
+    confidence: 'high',
+    evidence: {
+      text: `${countText(runs.length, 'run')} had been sent to workers and had not ended when they were cancelled, after ${secondsText(usual)} in the median.`,
+      numbers: { cancelledRuns: runs.length, medianSeconds: usual },
+      tasks: facts.keys(runs.map(({ row }) => row)),
+      question: 'critical-path',
+    },
+    advice: `Find out what '${name}' waits for, e.g. with 'await client.dump()' while it hangs. Or submit the next tasks before these are cancelled, or cancel them earlier.`,
+  };
+};
+
+/** Returns the seconds of the path that no task follows: the program had submitted nothing else. */
+export function cancelledSeconds(facts: Facts): number {
+  let seconds = 0;
+  for (const { start, stop, row } of facts.parts('waiting for a worker'))
+    if (row < 0) seconds += stop - start;
+  return seconds;
+}

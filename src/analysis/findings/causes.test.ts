@@ -1,0 +1,92 @@
+// The cause that a finding names is the right one.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type SyntheticSpec, syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
+import type { Finding, FindingCode } from './finding.js';
+import { findings } from './findings.js';
+
+const found = (spec: SyntheticSpec, own: FindingCode): Finding | undefined =>
+  findings(syntheticTrace(spec)).find(({ code }) => code === own);
+
+/** A worker runs 120 tasks of 0.1 s. Before each of them passes 0.1 s, in which the client may send its arguments. */
+function oneArgumentEach(isSent: boolean): SyntheticSpec {
+  const starts = Array.from({ length: 120 }, (_, i) => 0.2 * i + 0.1);
+  return {
+    tasks: starts.map((started, i) => ({
+      key: `fit-${i}`,
+      submitted: 0,
+      ready: 0,
+      dispatched: started - 0.1,
+      received: started,
+      started,
+      stopped: started + 0.1,
+    })),
+    transfers: starts
+      .filter(() => isSent)
+      .map((stop, i) => ({
+        worker: 'w0',
+        what: 'scatter',
+        direction: 'incoming',
+        keys: [`fit-${i}`],
+        nbytes: 2e6,
+        start: stop - 0.1,
+        stop,
+      })),
+  };
+}
+
+test('tasks are not too small if the client sends their arguments in the time between them', () => {
+  assert.ok(found(oneArgumentEach(false), 'tasks-too-small'));
+  assert.equal(found(oneArgumentEach(true), 'tasks-too-small'), undefined);
+  assert.ok(found(oneArgumentEach(true), 'oversized-arguments'));
+});
+
+/** Two workers die one after the other, while they run tasks of these prefixes; a third one runs both tasks in the end. */
+function killed(first: string, second: string): SyntheticSpec {
+  const at = (key: string, worker: string, from: number, attempt: number) => ({
+    key,
+    worker,
+    attempt,
+    submitted: 0,
+    ready: from,
+    dispatched: from,
+  });
+  const lost = (key: string, worker: string, from: number, attempt: number) => ({
+    ...at(key, worker, from, attempt),
+    started: Number.NaN,
+    stopped: Number.NaN,
+    acknowledged: from + 3,
+    state: 'lost' as const,
+  });
+  return {
+    workers: [
+      { name: 'w0', stopped: 3 },
+      { name: 'w1', stopped: 6 },
+    ],
+    events: [3, 6].map((time, i) => ({
+      time,
+      worker: `w${i}`,
+      topic: 'worker-lost',
+      text: 'The process ended.',
+    })),
+    tasks: [
+      lost(`${first}-0`, 'w0', 0, 1),
+      lost(`${second}-0`, 'w1', 3, first === second ? 2 : 1),
+      ...new Set([first, second]),
+    ].map((task) =>
+      typeof task === 'string'
+        ? { ...at(`${task}-0`, 'w2', 6, first === second ? 3 : 2), started: 6, stopped: 8 }
+        : task,
+    ),
+  };
+}
+
+test('lost-work names the function that all lost workers ran when they ended, also if a task was lost twice', () => {
+  const own = found(killed('crash', 'crash'), 'lost-work');
+  assert.match(own?.title ?? '', /^2 workers were lost, .*: 1 task was computed again/);
+  assert.match(own?.evidence.text ?? '', /Each of these workers ended while it ran 'crash'\./);
+  assert.match(own?.advice ?? '', /^Look in 'crash' for/);
+  const others = found(killed('crash', 'fit'), 'lost-work');
+  assert.doesNotMatch(others?.evidence.text ?? '', /ended while it ran/);
+  assert.match(others?.advice ?? '', /^Read the logs/);
+});

@@ -1,0 +1,38 @@
+import { secondsText } from '../../base/words.js';
+import { coreUseOf } from '../coreUse.js';
+import type { Facts, Rule } from './finding.js';
+import { metricSeconds } from './metricSeconds.js';
+
+/** Seconds for which a worker imports modules, without waits for a core, from which the import is worth a change. */
+const MIN_SECONDS = 1;
+
+/**
+ * Each worker imports the modules of its tasks before its first task, and that takes long. The cost is the time of one worker on
+ * the critical path, without the share of waits for a core that tasks had.
+ */
+export const slowImports: Rule = (facts) => {
+  const { workers, seconds, worst } = importsOf(facts);
+  const own = seconds * (1 - coreUseOf(facts.trace).lost);
+  if (own < MIN_SECONDS) return undefined;
+  return {
+    code: 'slow-imports',
+    title: `Each worker imports the modules of its tasks for ${secondsText(own)} before its first task`,
+    seconds: Math.min(facts.onPath('worker start'), own),
+    confidence: 'medium',
+    evidence: {
+      text: `The imports took ${secondsText(seconds)} per worker, mostly for tasks of '${worst}'. The critical path waited ${secondsText(facts.onPath('worker start'))} for the start of workers.`,
+      numbers: { importSeconds: seconds, workers },
+      tasks: facts.pathTasks('worker start'),
+      question: 'critical-path',
+    },
+    advice: `Compute less at the top level of the module of '${worst}', and import in it only what its tasks need. Or connect() early, and do something else while the workers start.`,
+  };
+};
+
+/** Returns the seconds for which a worker imported modules of tasks, on average, and the prefix with most of them. */
+function importsOf(facts: Facts): { workers: number; seconds: number; worst: string } {
+  const { total, byPrefix } = metricSeconds(facts.trace, 'import');
+  const workers = new Set(facts.lanes.worker).size;
+  const [[worst] = ['']] = [...byPrefix].sort((a, b) => b[1] - a[1]);
+  return { workers, seconds: workers > 0 ? total / workers : 0, worst };
+}

@@ -1,0 +1,61 @@
+// Tasks that do not use their thread, for which more tasks at a time are no remedy.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type SyntheticSpec, syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
+import { scheduled } from '../scheduledTrace.test.support.js';
+import type { Finding } from './finding.js';
+import { findings } from './findings.js';
+import { cpu, many } from './workloads.test.support.js';
+
+const CODE = 'synchronous-io';
+
+const found = (spec: SyntheticSpec): Finding | undefined =>
+  findings(syntheticTrace(spec)).find(({ code }) => code === CODE);
+
+/** Forty tasks of 1 s on four threads of one Dask worker, which used a core for some of their seconds. */
+function threadsOfOneWorker(onCore: number): SyntheticSpec {
+  const { tasks = [], ...rest } = scheduled(many(40), { workers: 4 });
+  return {
+    ...rest,
+    workers: [{ name: 'w0', address: 'tcp://10.0.0.1:4000', threads: 4 }],
+    tasks: tasks.map((task) => ({ ...task, worker: 'w0', thread: Number(task.worker?.slice(1)) })),
+    metrics: cpu({ fit: [onCore, 40 - onCore] }) ?? [],
+  };
+}
+
+test('threads of a Python process that compute in turns need more processes, not more threads', () => {
+  const own = found(threadsOfOneWorker(10));
+  assert.match(
+    own?.title ?? '',
+    /^Tasks of 'fit' compute in turns: the threads of a worker together use 1.0 cores/,
+  );
+  assert.match(own?.advice ?? '', /^Use more worker processes with one thread each/);
+  assert.doesNotMatch(own?.advice ?? '', /more threads/);
+});
+
+test('threads of a Python process that wait for I/O need more threads', () => {
+  const own = found(threadsOfOneWorker(2));
+  assert.match(own?.title ?? '', /block their thread without computing/);
+  assert.match(own?.advice ?? '', /^Give each worker more threads than cores/);
+  assert.match(own?.advice ?? '', /If they wait for each other, .* this does not help/);
+});
+
+/** Tasks that are blocked on a machine of four full cores, on which child processes used some CPU seconds. */
+function besideChildren(seconds: number): SyntheticSpec {
+  return {
+    ...scheduled(many(40), { workers: 4 }),
+    metrics: cpu({ fit: [1, 39] }) ?? [],
+    resources: Array.from({ length: 12 }, (_, time) => ({
+      time,
+      figures: { cpu: 10, host_cpu: 400, host_cores: 4, children_cpu: (seconds * time) / 11 },
+    })),
+  };
+}
+
+test('tasks that block their thread until child processes have computed need faster child processes', () => {
+  const own = found(besideChildren(30));
+  assert.equal(own?.title, "Tasks of 'fit' wait for child processes, while all 4 cores are busy");
+  assert.match(own.advice, /^More tasks at a time are not faster/);
+  assert.ok(own.seconds <= 30 / 4);
+  assert.match(found(besideChildren(0.1))?.title ?? '', /block their thread without computing/);
+});
