@@ -85,8 +85,8 @@ export class LongpoleError extends Error {
 }
 
 /** Returns the error for an argument or option with a wrong type or value. */
-export function invalidArgument(message: string, options?: { cause?: unknown }): LongpoleError {
-  return new LongpoleError('ERR_LONGPOLE_INVALID_ARGUMENT', message, options);
+export function invalidArgument(message: string): LongpoleError {
+  return new LongpoleError('ERR_LONGPOLE_INVALID_ARGUMENT', message);
 }
 
 /** Returns the error for a broken invariant of Longpole itself. `what` is a whole sentence. */

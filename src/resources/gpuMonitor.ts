@@ -12,15 +12,10 @@ export interface GpuUsage {
   readonly memoryUsed: number;
 }
 
-export interface GpuMonitorOptions {
-  /** Program to run; default `nvidia-smi`, found in PATH. */
-  readonly command?: string;
-  /** Seconds before a dead child is restarted; doubled for each child that printed nothing. Default 1. */
-  readonly pause?: number;
-}
-
 const MEBIBYTE = 1024 * 1024;
 const INTERVAL_MS = 100;
+/** Milliseconds before a dead child is restarted; doubled for each child that printed nothing. */
+const PAUSE_MS = 1000;
 /** Seconds after which figures are out of date. On large machines the tool takes a second to start. */
 const STALE = 2;
 /** Restarts without any output after which the machine counts as one without GPUs. */
@@ -45,16 +40,15 @@ export function parseGpuLine(line: string): { readonly index: number; readonly u
 
 export class GpuMonitor {
   readonly #command: string;
-  readonly #pause: number;
   readonly #usage = new Map<number, GpuUsage & { readonly time: number }>();
   #child: ChildProcess | undefined;
   #restart: NodeJS.Timeout | undefined;
   #failures = 0;
   #running = false;
 
-  constructor({ command = 'nvidia-smi', pause = 1 }: GpuMonitorOptions = {}) {
+  /** `command` is the program to run, found in PATH. */
+  constructor(command = 'nvidia-smi') {
     this.#command = command;
-    this.#pause = pause;
   }
 
   /** Starts the child, if the program exists. */
@@ -108,8 +102,7 @@ export class GpuMonitor {
     this.#failures = spoke ? 1 : this.#failures + 1;
     const missing = child.pid === undefined;
     if (!this.#running || missing || this.#failures > ATTEMPTS) return;
-    const pause = this.#pause * 2 ** (this.#failures - 1);
-    this.#restart = setTimeout(() => this.#spawn(), pause * 1000);
+    this.#restart = setTimeout(() => this.#spawn(), PAUSE_MS * 2 ** (this.#failures - 1));
   }
 }
 

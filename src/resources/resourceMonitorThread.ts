@@ -107,7 +107,7 @@ class Watch implements Session {
     this.due = epochSeconds() + dt;
     this.#port = port;
     this.#targets = targets;
-    this.#gpu = new GpuMonitor({ command: gpu });
+    this.#gpu = new GpuMonitor(gpu);
     this.#gpu.start();
     this.#sampler = new UsageSampler(countersOf(new CpuClock(), this.#gpu));
     // Rates need a sample before the first one.

@@ -1,9 +1,9 @@
 // Splits a stream of bytes into messages, and copies the bytes of results into the arrays that the receiver provides.
 import { HEAD_BYTES, MAX_BODY_BYTES, malformed, VERSION } from './transferMessages.js';
 
-/** Destination of the bytes that follow a message, or the number of bytes to drop. */
+/** Destination of the bytes that follow a message. */
 export interface Payload {
-  readonly targets: readonly (Uint8Array | number)[];
+  readonly targets: readonly Uint8Array[];
   /** Called when all of the bytes have arrived. */
   readonly done: () => void;
 }
@@ -22,11 +22,6 @@ export class MessageReader {
 
   constructor(onMessage: OnMessage) {
     this.#onMessage = onMessage;
-  }
-
-  /** True while bytes of results are arriving. */
-  get inPayload(): boolean {
-    return this.#payload !== undefined;
   }
 
   /** Takes the next bytes. Throws ERR_LONGPOLE_PEER if the bytes are not messages; the stream is unusable then. */
@@ -78,8 +73,8 @@ export class MessageReader {
 
   #readPayload(payload: Payload, chunk: Uint8Array, at: number): number {
     const target = payload.targets[this.#target]!;
-    const count = Math.min(lengthOf(target) - this.#filled, chunk.byteLength - at);
-    if (typeof target !== 'number') target.set(chunk.subarray(at, at + count), this.#filled);
+    const count = Math.min(target.byteLength - this.#filled, chunk.byteLength - at);
+    target.set(chunk.subarray(at, at + count), this.#filled);
     this.#filled += count;
     this.#finishTargets(payload);
     return at + count;
@@ -87,7 +82,7 @@ export class MessageReader {
 
   #finishTargets(payload: Payload): void {
     const { targets, done } = payload;
-    while (this.#target < targets.length && this.#filled === lengthOf(targets[this.#target]!)) {
+    while (this.#target < targets.length && this.#filled === targets[this.#target]!.byteLength) {
       this.#target += 1;
       this.#filled = 0;
     }
@@ -95,10 +90,6 @@ export class MessageReader {
     this.#payload = undefined;
     done();
   }
-}
-
-function lengthOf(target: Uint8Array | number): number {
-  return typeof target === 'number' ? target : target.byteLength;
 }
 
 /** Returns the length of the message that begins at `at`; undefined if its head is incomplete. */

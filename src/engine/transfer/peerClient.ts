@@ -2,7 +2,7 @@
 import { LongpoleError } from '../../base/errors.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import type { ResultId } from '../../protocol/packedResult.js';
-import { abortedError, PeerConnection } from './peerConnection.js';
+import { PeerConnection } from './peerConnection.js';
 import type { Fetched } from './pendingFetch.js';
 import { MAX_IDS } from './transferMessages.js';
 
@@ -26,7 +26,6 @@ export interface PeerClientOptions {
 export interface FetchOptions {
   /** Index of the peer. Default: -1, unknown. */
   readonly peer?: number;
-  readonly signal?: AbortSignal | undefined;
   /** Seconds without a byte after which the fetch fails. Default: 30. */
   readonly timeout?: number;
   /** Default: `gather-dep`. */
@@ -53,12 +52,11 @@ export class PeerClient {
   /**
    * Returns packed results, large buffers in shared memory, and the ids of results that the peer lacks.
    *
-   * @throws LongpoleError (rejects) ERR_LONGPOLE_PEER if the peer cannot be reached, breaks off, or is silent for too long;
-   *   ERR_LONGPOLE_ABORTED through `signal`. Results that have arrived are discarded.
+   * @throws LongpoleError (rejects) ERR_LONGPOLE_PEER if the peer cannot be reached, breaks off, or is silent for too long.
+   *   Results that have arrived are discarded.
    */
   async fetch(address: string, ids: readonly ResultId[], options: FetchOptions = {}): Promise<TimedFetch> {
-    const { signal, timeout = 30, peer = -1, what = 'gather-dep' } = options;
-    if (signal?.aborted) throw abortedError(signal.reason);
+    const { timeout = 30, peer = -1, what = 'gather-dep' } = options;
     if (this.#closed) throw closed(address);
     const unique = [...new Set(ids)];
     const start = this.#options.now();
@@ -68,7 +66,7 @@ export class PeerClient {
       const piece = unique.slice(at, at + MAX_IDS);
       const connection = this.#connection(address);
       if (at === 0) ahead = connection.load;
-      pieces.push(connection.request(piece, { signal, timeoutMs: timeout * 1000 }));
+      pieces.push(connection.request(piece, timeout * 1000));
     }
     const fetched = joined(await Promise.all(pieces));
     const stop = this.#options.now();

@@ -6,12 +6,11 @@ import { isError } from '../../base/isError.js';
 import type { ResultId } from '../../protocol/packedResult.js';
 import { MessageReader, type Payload } from './messageReader.js';
 import { connectToPeer } from './peerSocket.js';
-import { dropped, type Fetched, PendingFetch } from './pendingFetch.js';
+import { type Fetched, PendingFetch } from './pendingFetch.js';
 import {
   DONE,
   decodeIds,
   decodeResult,
-  encodeCancel,
   encodeHello,
   encodeIds,
   malformed,
@@ -28,12 +27,6 @@ export interface ConnectionOptions {
   readonly onClose: () => void;
 }
 
-export interface RequestOptions {
-  readonly signal?: AbortSignal | undefined;
-  /** Milliseconds without a byte from the peer. */
-  readonly timeoutMs: number;
-}
-
 /**
  * The system's buffer of a unix socket gives up to 219 KB at a time. Reading into one warm buffer and copying from it
  * is 1.1 to 1.3 times faster than reading into new memory. The system call would have to map new pages.
@@ -45,7 +38,6 @@ export class PeerConnection {
   readonly #socket: Socket;
   readonly #reader = new MessageReader((type, body) => this.#message(type, body));
   readonly #pending = new Map<number, PendingFetch>();
-  readonly #cancelled = new Set<number>();
   #requests = 0;
   #lastByte = performance.now();
   #error: LongpoleError | undefined;
@@ -66,24 +58,26 @@ export class PeerConnection {
     return this.#pending.size;
   }
 
-  /** Rejects with ERR_LONGPOLE_PEER or ERR_LONGPOLE_ABORTED. `ids` are different from each other, and at most MAX_IDS. */
-  request(ids: readonly ResultId[], { signal, timeoutMs }: RequestOptions): Promise<Fetched> {
+  /**
+   * Rejects with ERR_LONGPOLE_PEER, also after `timeoutMs` without a byte from the peer. `ids` are different from each other,
+   * and at most MAX_IDS.
+   */
+  request(ids: readonly ResultId[], timeoutMs: number): Promise<Fetched> {
     if (this.#error !== undefined) return Promise.reject(this.#error);
     this.#requests = (this.#requests + 1) % 2 ** 32;
     const request = this.#requests;
     return new Promise((resolve, reject) => {
       const sent = performance.now();
       let timer = setTimeout(checkSilence, timeoutMs);
-      const abort = (): void => this.#abort(request, signal?.reason);
       const pending = new PendingFetch(ids, (result) => {
         if (this.#pending.get(request) !== pending) return;
-        if (isBroken(result) && this.#error === undefined) {
+        // An error of the peer makes the rest of the stream unusable.
+        if (isError(result) && this.#error === undefined) {
           this.#break(result.message, result);
           return;
         }
         this.#pending.delete(request);
         clearTimeout(timer);
-        signal?.removeEventListener('abort', abort);
         if (this.#pending.size === 0) this.#socket.unref();
         if (isError(result)) reject(result);
         else resolve(result);
@@ -107,7 +101,6 @@ export class PeerConnection {
         return left <= 1 ? 0 : left;
       }
       this.#pending.set(request, pending);
-      signal?.addEventListener('abort', abort);
       this.#socket.ref();
       this.#socket.write(encodeIds(REQUEST, { request, ids }));
     });
@@ -132,26 +125,15 @@ export class PeerConnection {
     if (type === RESULT) {
       const head = decodeResult(body, this.#options.maxResultBytes);
       const pending = this.#pending.get(head.request);
-      if (pending !== undefined) return pending.expect(head);
-      if (!this.#cancelled.has(head.request)) throw malformed('a result that was not requested');
-      return dropped(head);
+      if (pending === undefined) throw malformed('a result that was not requested');
+      return pending.expect(head);
     }
     if (type !== DONE) throw malformed(`a message of type ${type}`);
     const { request, ids } = decodeIds(body);
     const pending = this.#pending.get(request);
-    if (pending !== undefined) pending.end(ids);
-    else if (!this.#cancelled.delete(request)) throw malformed('an answer that was not requested');
+    if (pending === undefined) throw malformed('an answer that was not requested');
+    pending.end(ids);
     return undefined;
-  }
-
-  #abort(request: number, reason: unknown): void {
-    const pending = this.#pending.get(request);
-    if (pending === undefined) return;
-    this.#cancelled.add(request);
-    pending.fail(abortedError(reason));
-    // No other request waits, so the rest of the transfer need not be read.
-    if (this.#pending.size === 0 && this.#reader.inPayload) this.#break('a transfer was cancelled');
-    else this.#socket.write(encodeCancel(request));
   }
 
   #break(why: string, cause?: unknown): void {
@@ -167,14 +149,4 @@ export class PeerConnection {
     onClose();
     for (const pending of [...this.#pending.values()]) pending.fail(this.#error);
   }
-}
-
-/** Returns whether the result is an error of the peer that makes the rest of the stream unusable. */
-function isBroken(result: Fetched | Error): result is Error {
-  return isError(result) && !(result instanceof LongpoleError && result.code === 'ERR_LONGPOLE_ABORTED');
-}
-
-export function abortedError(reason: unknown): LongpoleError {
-  const message = 'Fetching results from a peer was cancelled.';
-  return new LongpoleError('ERR_LONGPOLE_ABORTED', message, { cause: reason });
 }

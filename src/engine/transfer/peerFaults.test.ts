@@ -8,7 +8,6 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { LongpoleError } from '../../base/errors.js';
 import type { PackedResult } from '../../protocol/packedResult.js';
-import { packResult } from '../worker/packResult.js';
 import { clientOf, folder, peers } from './peers.test.support.js';
 import { DONE, encodeHello, encodeIds, encodeResult, REQUEST } from './transferMessages.js';
 
@@ -214,57 +213,5 @@ describe('a peer that fails', () => {
     client.forget(address);
     await assert.rejects(fetching, isPeerError(address, 'gone'));
     client.forget('unix:///never/seen');
-  });
-});
-
-describe('a fetch that is cancelled', () => {
-  const isAborted = (reason: unknown) => (error: unknown) =>
-    error instanceof LongpoleError && error.code === 'ERR_LONGPOLE_ABORTED' && error.cause === reason;
-
-  it('rejects at once, and does not affect other requests', async (test) => {
-    const asking: number[] = [];
-    let seen = (): void => undefined;
-    const reached = new Promise<void>((resolve) => {
-      seen = resolve;
-    });
-    let release = (_: PackedResult): void => undefined;
-    const late = new Promise<PackedResult>((resolve) => {
-      release = resolve;
-    });
-    const source = {
-      get(id: number): PackedResult | Promise<PackedResult> {
-        asking.push(id);
-        if (id !== 1) return packResult(id);
-        seen();
-        return late;
-      },
-    };
-    const { client, address } = await peers(test, source, { client: { connections: 1 } });
-    const abort = new AbortController();
-    const cancelled = client.fetch(address, [1, 2], { signal: abort.signal });
-    const other = client.fetch(address, [1, 3]);
-    await reached;
-    abort.abort('enough');
-    await assert.rejects(cancelled, isAborted('enough'));
-    // The server has read the cancellation when it answers a later request.
-    await client.fetch(address, [4]);
-    release(packResult('late'));
-    assert.deepEqual([...(await other).results.keys()], [1, 3]);
-    assert.ok(!asking.includes(2));
-    assert.equal((await client.fetch(address, [5])).results.size, 1);
-    await assert.rejects(client.fetch(address, [1], { signal: abort.signal }), isAborted('enough'));
-  });
-
-  it('rejects also during a large result', async (test) => {
-    const { child, address } = await otherProcess(test, 'aborted');
-    const { client } = clientOf();
-    const abort = new AbortController();
-    const begun = asked(child, 2);
-    const fetching = client.fetch(address, [2, 3], { signal: abort.signal });
-    await begun;
-    abort.abort('enough');
-    await assert.rejects(fetching, isAborted('enough'));
-    assert.equal((await client.fetch(address, [1])).results.size, 1);
-    client.close();
   });
 });

@@ -28,10 +28,9 @@ export interface PeerServerOptions {
   readonly onTransfer?: (transfer: Transfer) => void;
   /** Receives connections for messages of the worker process, see messageConnection.ts. */
   readonly onMessages?: ((socket: Socket) => void) | undefined;
-  /** Seconds after which a peer is disconnected that reads nothing, or does not greet. Default: 60. */
-  readonly stallAfter?: number;
 }
 
+/** Seconds after which a peer is disconnected that reads nothing, or does not greet. */
 const STALL_AFTER = 60;
 
 export class PeerServer {
@@ -44,10 +43,10 @@ export class PeerServer {
 
   constructor(options: PeerServerOptions) {
     this.#options = options;
-    const { file, name, network, token, stallAfter = STALL_AFTER } = options;
+    const { file, name, network, token } = options;
     this.#endpoint = makeEndpoint(file, name, network);
     const serve = (socket: Socket): void => this.#serve(socket);
-    this.#server = makePeerServer(network?.isEncrypted === true, token, serve, stallAfter);
+    this.#server = makePeerServer(network?.isEncrypted === true, token, serve, STALL_AFTER);
     // An encrypted connection is served after its handshake.
     this.#server.on('connection', (socket: Socket) => this.#keep(socket));
   }
@@ -96,7 +95,7 @@ export class PeerServer {
 
   #serve(socket: Socket): void {
     this.#keep(socket);
-    const { source, token, now, stallAfter = STALL_AFTER, onMessages } = this.#options;
+    const { source, token, now, onMessages } = this.#options;
     const sent = (transfer: Sent): void => this.#report(transfer);
     const { open } = this;
     new ServedPeer(socket, {
@@ -104,7 +103,7 @@ export class PeerServer {
       token,
       now,
       open,
-      stallMs: stallAfter * 1000,
+      stallMs: STALL_AFTER * 1000,
       onMessages,
       sent,
     });

@@ -53,8 +53,3 @@ export class PendingFetch {
     this.#settle(error);
   }
 }
-
-/** Returns a payload that drops the bytes of a result that is not needed any more. */
-export function dropped({ lengths }: ResultHead): Payload {
-  return { targets: lengths, done: () => undefined };
-}

@@ -8,9 +8,7 @@ import { type PackedResult, packedBytes, type ResultId } from '../../protocol/pa
 import { MessageReader } from './messageReader.js';
 import type { OpenTransfers } from './openTransfers.js';
 import {
-  CANCEL,
   DONE,
-  decodeCancel,
   decodeHello,
   decodeIds,
   encodeIds,
@@ -46,15 +44,10 @@ export type Sent = Pick<Transfer, 'peer' | 'nbytes' | 'start' | 'stop'> & {
   readonly ids: readonly ResultId[];
 };
 
-interface Answer {
-  cancelled: boolean;
-}
-
 export class ServedPeer {
   readonly #socket: Socket;
   readonly #serving: Serving;
   readonly #out: OutputStage;
-  readonly #answers = new Map<number, Answer>();
   /** Index of the worker; undefined before its greeting. */
   #worker: number | undefined;
 
@@ -86,9 +79,6 @@ export class ServedPeer {
       this.#worker = worker;
     } else if (type === REQUEST) {
       void this.#answer(decodeIds(body), this.#worker);
-    } else if (type === CANCEL) {
-      const answer = this.#answers.get(decodeCancel(body));
-      if (answer !== undefined) answer.cancelled = true;
     } else if (type === MESSAGES && this.#serving.onMessages !== undefined) {
       this.#socket.removeAllListeners('data').setTimeout(0);
       this.#serving.onMessages(this.#socket);
@@ -97,15 +87,13 @@ export class ServedPeer {
 
   /** Answers a request. Never rejects: a peer fetches missing results elsewhere. */
   async #answer({ request, ids }: IdList, peer: number): Promise<void> {
-    const answer: Answer = { cancelled: false };
-    this.#answers.set(request, answer);
     const open = this.#serving.open.begin(0);
     const start = this.#serving.now();
     const sent: ResultId[] = [];
     const missing: ResultId[] = [];
     let nbytes = 0;
     for (const id of ids) {
-      if (answer.cancelled || this.#socket.destroyed) break;
+      if (this.#socket.destroyed) break;
       const packed = await this.#packedOf(id);
       if (packed === undefined) {
         missing.push(id);
@@ -116,7 +104,6 @@ export class ServedPeer {
       nbytes += packedBytes(packed);
       sent.push(id);
     }
-    this.#answers.delete(request);
     this.#out.append(encodeIds(DONE, { request, ids: missing }));
     const arrived = await this.#out.flushed();
     open.end();

@@ -4,13 +4,10 @@ import { LongpoleError } from '../../base/errors.js';
 import fc from '../../base/properties.test.support.js';
 import { MessageReader } from './messageReader.js';
 import {
-  CANCEL,
   DONE,
-  decodeCancel,
   decodeHello,
   decodeIds,
   decodeResult,
-  encodeCancel,
   encodeHello,
   encodeIds,
   encodeResult,
@@ -31,7 +28,6 @@ function read(stream: Uint8Array, cuts: readonly number[]): unknown[] {
   const reader = new MessageReader((type, body) => {
     if (type === HELLO) seen.push(decodeHello(body));
     else if (type === REQUEST || type === DONE) seen.push([type, decodeIds(body)]);
-    else if (type === CANCEL) seen.push(decodeCancel(body));
     else if (type === RESULT) {
       const head = decodeResult(body, 1e6);
       const targets = head.lengths.map((nbytes) => new Uint8Array(nbytes));
@@ -54,7 +50,6 @@ function everything(): Uint8Array {
     encodeIds(REQUEST, { request: 2 ** 32 - 1, ids: [0, 2 ** 52, 7] }),
     encodeResult({ request: 3, id: 2 ** 40, lengths: BUFFERS.map(({ byteLength }) => byteLength) }),
     ...BUFFERS,
-    encodeCancel(5),
     encodeResult({ request: 4, id: 1, lengths: [0] }),
     encodeIds(DONE, { request: 3, ids: [] }),
   ]);
@@ -68,7 +63,6 @@ describe('messages between peers', () => {
       { worker: -1, token: 'gehéim' },
       [REQUEST, { request: 2 ** 32 - 1, ids: [0, 2 ** 52, 7] }],
       [{ request: 3, id: 2 ** 40, lengths: [3, 0, 4] }, BUFFERS],
-      5,
       [{ request: 4, id: 1, lengths: [0] }, [new Uint8Array()]],
       [DONE, { request: 3, ids: [] }],
     ]);
@@ -105,7 +99,7 @@ describe('messages between peers', () => {
 
   it('are refused when they are too large, or of another version', () => {
     const head = (change: (view: DataView) => void): Uint8Array => {
-      const bytes = encodeCancel(1);
+      const bytes = encodeIds(REQUEST, { request: 1, ids: [] });
       change(new DataView(bytes.buffer));
       return bytes;
     };

@@ -16,8 +16,6 @@ export const MAX_BODY_BYTES = 8 * 2 ** 20;
 export const HELLO = 1;
 /** Client → server: number of the request u32, ids f64. */
 export const REQUEST = 2;
-/** Client → server: cancels a request. Number u32. */
-export const CANCEL = 3;
 /** Server → client: number u32, id f64, buffers u32; per buffer: bytes f64. */
 export const RESULT = 4;
 /** Server → client: end of a request. Number u32, ids f64 of the results that are not here. */
@@ -85,17 +83,6 @@ export function decodeIds(body: Uint8Array): IdList {
     throw malformed('a list of results is damaged');
   const ids = Array.from({ length: count }, (_, i) => view.getFloat64(NUMBER_BYTES + i * ID_BYTES, true));
   return { request: view.getUint32(0, true), ids };
-}
-
-export function encodeCancel(request: number): Uint8Array<ArrayBuffer> {
-  const { bytes, view } = message(CANCEL, NUMBER_BYTES);
-  view.setUint32(HEAD_BYTES, request, true);
-  return bytes;
-}
-
-export function decodeCancel(body: Uint8Array): number {
-  if (body.byteLength !== NUMBER_BYTES) throw malformed('a cancellation is damaged');
-  return viewOf(body).getUint32(0, true);
 }
 
 /** Encodes the head of a result; the bytes of its buffers have to follow. */
