@@ -36,6 +36,7 @@ const TOKENS_PER_TASK = 3;
 /** Returns the existing result of a key; undefined if the key must be computed. */
 export type KnownResults = (key: string) => External | undefined;
 
+const NO_DATA: ReadonlyMap<string, unknown> = new Map();
 const NOTHING_KNOWN: KnownResults = () => undefined;
 
 export class Compiler {
@@ -46,7 +47,7 @@ export class Compiler {
   readonly functionOf = new Int32Column();
   readonly functions: AnyFunction[] = [];
   readonly constants: unknown[] = [];
-  readonly data = new Map<string, unknown>();
+  #data: Map<string, unknown> | undefined;
   /** True if any result comes from outside the graph. */
   hasExternals = false;
 
@@ -69,6 +70,10 @@ export class Compiler {
   constructor(byReference = false, known: KnownResults = NOTHING_KNOWN) {
     this.#byReference = byReference;
     this.#known = known;
+  }
+
+  get data(): ReadonlyMap<string, unknown> {
+    return this.#data ?? NO_DATA;
   }
 
   get taskCount(): number {
@@ -228,7 +233,8 @@ export class Compiler {
       this.#lastDependent.push(-1);
     } else {
       task = DATA;
-      this.data.set(this.#slotKeys[slot]!, value instanceof Literal ? value.value : value);
+      this.#data ??= new Map();
+      this.#data.set(this.#slotKeys[slot]!, value instanceof Literal ? value.value : value);
     }
     this.#slotTask[slot] = task;
     return task;

@@ -19,10 +19,11 @@ import { failureText } from '../taskFailure.js';
 import { TaskRecorder } from '../taskRecorder.js';
 import { epochOffsetMs, isolateClock } from '../worker/isolateClock.js';
 import type { ComputationRequest } from './computationRequest.js';
-import { ComputationState, handleOf, type ResultHandle } from './computationState.js';
+import { ComputationState } from './computationState.js';
 import { Coordination } from './coordination/coordination.js';
 import { type EngineWorker, namesIn } from './engineWorker.js';
 import { FullWorkers } from './fullWorkers.js';
+import { importedResults } from './importedResults.js';
 import { Installations } from './installations.js';
 import { InstructionRunner } from './instructionRunner.js';
 import { KeepAlive } from './keepAlive.js';
@@ -155,14 +156,7 @@ export class ClusterEngine {
   /** Adds a graph. Its requested results are kept until `results.unwant`. */
   add(request: ComputationRequest): ComputationState {
     const { plan } = request;
-    const imports = new Map<number, ResultHandle>();
-    const origins = new Map<number, number>();
-    for (const [local, external] of plan.imports) {
-      const handle = this.results.checked(handleOf(external), external.key);
-      imports.set(local, handle);
-      origins.set(local, handle.computation.segment.base + handle.local);
-      plan.requested[local] = 0;
-    }
+    const { imports, origins } = importedResults(plan, this.results);
     const number = this.#nextNumber++;
     const firstId = request.data?.firstId ?? this.reserveIds(plan.program.size);
     const prefixes = this.#prefixes.of(plan.keys);

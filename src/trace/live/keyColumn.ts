@@ -26,7 +26,7 @@ export class KeyColumn {
 
   /** Appends keys, some 20 ns each if all are ASCII. A lone surrogate becomes U+FFFD. */
   add(keys: readonly string[]): void {
-    const all = keys.join('');
+    const all = keys.length === 1 ? keys[0]! : keys.join('');
     this.#reserve(all.length);
     // Text that is not ASCII does not fit, because it has more bytes than code units.
     const room = this.#bytes.subarray(this.#used, this.#used + all.length);

@@ -1,4 +1,6 @@
 // The computations that a live trace holds: those of the cluster, and those with rows in the window.
+
+import { getOrMake } from '../../base/lookUps.js';
 import { type Computation, prefixOf, TASK_ERRED } from '../../protocol/clusterObserver.js';
 import { OTHERS } from '../../protocol/metrics.js';
 import { MAX_OPEN, type OpenState, type OpenTask } from '../../protocol/openGraph.js';
@@ -83,6 +85,8 @@ export class LiveComputations {
   readonly #known = new Map<Computation, KnownComputation>();
   readonly #functions = new FirstNames();
   readonly #spans = new FirstNames();
+  /** Name → its id alone, for computations of one task. Both tables have the same limits. */
+  readonly #single = new Map<string, Int32Array>();
   #all: LiveComputation[] = [];
   #page = new CopiedPage();
 
@@ -116,7 +120,7 @@ export class LiveComputations {
   #add(computation: Computation): KnownComputation {
     const open = openTasks(computation);
     // Scattered data and reused results are no tasks.
-    if (open.some((count) => count > 0)) this.#totals.addGraph(computation.submitted);
+    if (computation.size > (computation.given?.length ?? 0)) this.#totals.addGraph(computation.submitted);
     const sums = computation.prefixes.map((prefix) => this.#totals.prefix(prefix));
     const names = this.#nameIds(computation, sums);
     let live: LiveComputation;
@@ -127,8 +131,9 @@ export class LiveComputations {
       live = new LiveComputation(computation, this.#page, this.#page.add(computation, names));
     }
     const known = { live, sums, open, ended: new Uint8Array(computation.size) };
-    for (const [prefix, count] of open.entries()) {
-      if (count > 0) known.sums[prefix]!.tasksIn(this.#totals.graph).total += count;
+    for (let prefix = 0; prefix < open.length; prefix++) {
+      const count = open[prefix]!;
+      if (count > 0) sums[prefix]!.tasksIn(this.#totals.graph).total += count;
       this.#totals.unfinished += count;
     }
     this.#known.set(computation, known);
@@ -150,7 +155,8 @@ export class LiveComputations {
     if (known === undefined) return;
     known.live.forgotten = true;
     // Tasks that have not ended will never run.
-    for (const [prefix, open] of known.open.entries()) {
+    for (let prefix = 0; prefix < known.open.length; prefix++) {
+      const open = known.open[prefix]!;
       if (open > 0) known.sums[prefix]!.tasksIn(this.#totals.graph).cancelled += open;
       this.#totals.unfinished -= open;
     }
@@ -167,8 +173,10 @@ export class LiveComputations {
    * the totals count as OTHERS become OTHERS, and functions and spans have a limit of their own.
    */
   #nameIds({ functions, spans }: Computation, sums: readonly PrefixSums[]): NameIds {
-    const ids = (texts: readonly string[]): Int32Array =>
+    const made = (texts: readonly string[]): Int32Array =>
       Int32Array.from(texts, (text) => this.#names.internString(text));
+    const ids = (texts: readonly string[]): Int32Array =>
+      texts.length === 1 ? getOrMake(this.#single, texts[0]!, () => made(texts)) : made(texts);
     return {
       prefixes: ids(sums.map(({ prefix }) => prefix)),
       functions: ids(functions.map((name) => this.#functions.of(name))),
@@ -192,8 +200,8 @@ class FirstNames {
 /** Returns the number of tasks by index into the prefixes, without tasks whose results already existed. */
 function openTasks({ prefixes, prefixOf, given }: Computation): Int32Array {
   const open = new Int32Array(prefixes.length);
-  for (const prefix of prefixOf) open[prefix]!++;
-  for (const id of given ?? []) open[prefixOf[id]!]!--;
+  for (let id = 0; id < prefixOf.length; id++) open[prefixOf[id]!]!++;
+  if (given !== undefined) for (const id of given) open[prefixOf[id]!]!--;
   return open;
 }
 
