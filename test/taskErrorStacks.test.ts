@@ -86,3 +86,12 @@ test('a frozen error of a synchronous task stays the cause', () => {
   };
   assert.throws(() => getSync(graph, 'a'), { name: 'TaskError', cause: frozen });
 });
+
+test('the stack of a function that was shipped as text has its name and no file of this package', async () => {
+  const error: unknown = await compute(fail(3), { scheduler: 'threads' }).catch((thrown: unknown) => thrown);
+  assert.ok(error instanceof TaskError && error.cause instanceof Error);
+  assert.match(
+    error.cause.stack ?? '',
+    /^RangeError: 3 is out of range\n {4}at fail \(delayed:fail:\d+:\d+\)$/,
+  );
+});

@@ -1,6 +1,7 @@
 // Runs a plan on the caller's thread, with the same scheduler as other runs and one worker, which is a loop.
 import { LongpoleError } from '../base/errors.js';
 import type { Plan } from '../graph/compile.js';
+import { INLINE_WORKER } from '../protocol/clusterObserver.js';
 import { type CompletionColumns, completionColumns } from '../protocol/completionLog.js';
 import type { Graph } from '../protocol/graph.js';
 import { KIND_ERROR, kindOf, typeOf } from '../protocol/resultKinds.js';
@@ -31,7 +32,7 @@ const LIMITS = {
   maxBatches: 1,
 };
 /** The caller's thread. */
-const MAIN: Place = { name: 'main', pid: process.pid };
+const MAIN: Place = { name: INLINE_WORKER, pid: process.pid };
 /** Time between two calls of observers without per-task calls, in seconds. */
 const PROGRESS_SECONDS = 0.025;
 
@@ -198,7 +199,7 @@ class InlineRun {
       this.#note(id, () => KIND_ERROR, undefined, start, this.#clock());
       this.#notifyEnded();
       cutStacks(error);
-      throw taskError(this.#plan, id, 'main', error);
+      throw taskError(this.#plan, id, INLINE_WORKER, error);
     }
   }
 

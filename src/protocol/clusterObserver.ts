@@ -14,6 +14,9 @@ export const TASK_CANCELLED = 2;
 /** The worker died while it had the task. The task runs again elsewhere, or fails because it killed too many workers. */
 export const TASK_LOST = 3;
 
+/** Name of the worker of runs on the thread of the program (scheduler `sync`). */
+export const INLINE_WORKER = 'main';
+
 export { ACTIONS, TASK_STATES } from './traceSchema.js';
 export type Action = (typeof ACTIONS)[number];
 

@@ -90,3 +90,15 @@ test('lost-work names the function that all lost workers ran when they ended, al
   assert.doesNotMatch(others?.evidence.text ?? '', /ended while it ran/);
   assert.match(others?.advice ?? '', /^Read the logs/);
 });
+
+test('tasks on the thread of the program are no reason for more workers, but for worker threads', () => {
+  const tasksOn = (worker: string): SyntheticSpec => ({
+    workers: [{ name: worker }],
+    tasks: Array.from({ length: 40 }, (_, i) => ({ key: `fit-${i}`, worker, started: i, stopped: i + 1 })),
+  });
+  assert.match(
+    found(tasksOn('main'), 'worker-bound')?.advice ?? '',
+    /^Run the tasks on worker threads, .* 'threads'/,
+  );
+  assert.match(found(tasksOn('threads-0'), 'worker-bound')?.advice ?? '', /^Use more workers/);
+});

@@ -113,6 +113,9 @@ describe('tasks that queue at a worker', () => {
     // The other workers joined when the tasks had nearly ended, or had left when the tasks began.
     assert.equal(bound(17.5, 18), undefined);
     assert.equal(bound(-2, -1), undefined);
+    // Processes of a foreign trace may be no workers.
+    const processes = ['w0', 'w1', 'w2'].map((name) => ({ name, threads: Number.NaN }));
+    assert.equal(found({ ...busy([18], []), workers: processes }, 'worker-skew'), undefined);
   });
 });
 

@@ -45,11 +45,13 @@ export const synchronousIo: Rule = (facts) => {
   if (turns >= MIN_TURNS) return inTurns(facts, worst, { turns, cost, rows });
   const text = `tasks of '${worst.prefix}' were blocked for ${secondsText(worst.noncpu)}`;
   const found = { code: 'synchronous-io', ...worst, waited: noncpu, text, cost, rows } as const;
-  const children = childProcesses(facts, busyCores(facts, rows), found);
+  const busy = busyCores(facts, rows);
+  const children = childProcesses(facts, busy, found);
   if (children !== undefined) return children;
   // Without samples of the machine, these waits are not even estimated.
   const isUnknown =
     Number.isNaN(coreUseOf(facts.trace).cores) && rows.some((row) => isUnmeasured(facts.trace, row));
+  const isEstimated = busy !== undefined && !coreUseOf(facts.trace).isMeasured;
   const causes = !isMeasured
     ? 'promises, synchronous I/O or another thread: local schedulers do not measure which'
     : isUnknown
@@ -59,9 +61,9 @@ export const synchronousIo: Rule = (facts) => {
     code: 'synchronous-io',
     title: `Tasks of '${worst.prefix}' block their thread without computing for ${percentText(shareOfTime(worst, worst.noncpu))} of their time`,
     seconds: cost,
-    confidence: isUnknown ? 'low' : 'medium',
+    confidence: isUnknown || isEstimated ? 'low' : 'medium',
     evidence: {
-      text: `Tasks of '${worst.prefix}' computed for ${secondsText(worst.cpu)} and were blocked for ${secondsText(worst.noncpu)}, by ${causes}.`,
+      text: `Tasks of '${worst.prefix}' computed for ${secondsText(worst.cpu)} and were blocked for ${secondsText(worst.noncpu)}, by ${causes}.${isEstimated ? `${busy.text} Waits for these cores are only estimated, and may be a part of it.` : ''}`,
       numbers: { noncpuSeconds: noncpu, cpuSeconds: worst.cpu, workers: facts.workers },
       tasks: facts.keys(rows),
       question: 'time-by-prefix',

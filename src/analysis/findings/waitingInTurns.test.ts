@@ -59,3 +59,13 @@ test('tasks that block their thread until child processes have computed need fas
   assert.ok(own.seconds <= 30 / 4);
   assert.match(found(besideChildren(0.1))?.title ?? '', /block their thread without computing/);
 });
+
+test('blocked tasks on a full machine may have waited for a core, if these waits are only estimated', () => {
+  const spec = besideChildren(0);
+  const own = found(spec);
+  assert.equal(own?.confidence, 'low');
+  assert.match(own.evidence.text, /all 4 cores were busy.* Waits for these cores are only estimated/);
+  const measured = found({ ...spec, tasks: spec.tasks?.map((task) => ({ ...task, coreWait: 0.01 })) ?? [] });
+  assert.equal(measured?.confidence, 'medium');
+  assert.doesNotMatch(measured.evidence.text, /estimated/);
+});

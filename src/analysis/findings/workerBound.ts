@@ -1,4 +1,5 @@
 import { countText, percentText, secondsText } from '../../base/words.js';
+import { INLINE_WORKER } from '../../protocol/clusterObserver.js';
 import { Simulator } from '../simulate.js';
 import { MAX_SIMULATED, notSimulated, speedups } from '../speedups.js';
 import type { Facts, Rule } from './finding.js';
@@ -46,9 +47,18 @@ export const workerBound: Rule = (facts) => {
       tasks: facts.pathTasks('compute'),
       question: 'speedups',
     },
-    advice: `Use more workers on more cores${faster[0] === undefined ? '' : `, or make '${faster[0].prefix}' faster`}.`,
+    advice: `${isInline(facts) ? "Run the tasks on worker threads, e.g. with compute({ scheduler: 'threads' })" : 'Use more workers on more cores'}${faster[0] === undefined ? '' : `, or make '${faster[0].prefix}' faster`}.`,
   };
 };
+
+/** Returns true if the program's thread ran the tasks itself (scheduler 'sync'). It is the only worker without an address. */
+function isInline({ trace: { workers, strings } }: Facts): boolean {
+  return (
+    workers.length === 1 &&
+    strings.get(workers.name[0]!) === INLINE_WORKER &&
+    (workers.address[0]! < 0 || strings.get(workers.address[0]!) === '')
+  );
+}
 
 /** Returns the simulated makespans with the recorded and another number of threads; an estimate without simulations. */
 function makespans(facts: Facts, workers: number): [now: number, then: number] {

@@ -227,7 +227,10 @@ function evenSeconds(
   return seconds / threads;
 }
 
-/** Returns the workers that could have shared work between two times, but ran no task at all. */
+/**
+ * Returns the workers that could have shared work between two times, but ran no task at all. A process of a foreign trace,
+ * of which neither threads nor start are recorded, may be no worker.
+ */
 function unusedWorkers(
   { trace, lanes, firstStart }: Facts,
   start: number,
@@ -240,7 +243,10 @@ function unusedWorkers(
     const from = Math.max(start, firstStart, workers.started[row]! || 0);
     const to = Math.min(stop, ends[row]! || Number.POSITIVE_INFINITY);
     return { threads: threads || 1, computed: 0, absent: stop - start - Math.max(0, to - from) };
-  }).filter(({ absent }, row) => !used.has(row) && absent < stop - start);
+  }).filter(({ absent }, row) => {
+    const isWorker = workers.threads[row]! > 0 || workers.started[row]! >= 0;
+    return isWorker && !used.has(row) && absent < stop - start;
+  });
 }
 
 /** Returns the end of the last task of a lane. */

@@ -4,6 +4,7 @@ import { firstFrom, type Lanes, lanesOf } from '../lanes.js';
 import { lostWorkers, replacedWorkers, unnoticedLosses } from '../lostWork.js';
 import { pausesOf } from '../pauses.js';
 import { receivingSpans } from '../programTransfers.js';
+import { restartsOf } from '../restarts.js';
 import type { Span } from '../spans.js';
 import { firstStart, firstStarts } from '../workerStarts.js';
 import { actionOf, type WorkIntervals, workIntervalsOf } from '../workIntervals.js';
@@ -246,7 +247,17 @@ export class Stretches {
       this.#unlessPaused(there, row, (time) =>
         this.#parts.wait(time, row, worker, before, 'waiting for a worker'),
       );
-    this.#unlessPaused(from, row, (time) => this.#unsent(time, row));
+    this.#unlessPaused(from, row, (time) => {
+      const restarted = this.#restartAfter(from, worker);
+      this.#parts.back(Math.max(time, restarted, dispatched), 'worker start', row, worker, NONE);
+      this.#unsent(time, row);
+    });
+  }
+
+  /** Returns the time of the last restart of the worker between `from` and the cursor; Infinity if there is none. */
+  #restartAfter(from: number, worker: number): number {
+    const restarts = restartsOf(this.#trace).get(worker) ?? [];
+    return restarts.findLast((time) => time >= from && time < this.#parts.cursor) ?? Number.POSITIVE_INFINITY;
   }
 
   /** Adds the time from `from` to the cursor, in which the task had not arrived: it may have had no slot. */

@@ -57,7 +57,7 @@ function rebuild(expression: string, name: string): TaskCallable {
   let fn: TaskCallable;
   try {
     const made: unknown = new Function(
-      `${expression.includes('__name') ? HELPERS : ''} return { ${JSON.stringify(name)}: (${expression}\n) }[${JSON.stringify(name)}];`,
+      `${expression.includes('__name') ? HELPERS : ''} return { ${JSON.stringify(name)}: (${expression}\n) }[${JSON.stringify(name)}];\n//# sourceURL=delayed:${encodeURIComponent(name)}`,
     )();
     fn = asCallable(made) ?? failing({ name }, new TypeError('its source is not a function'));
   } catch (error) {

@@ -33,6 +33,10 @@ const PHASE = {
 /** Limit for an event's arguments as text, in bytes. */
 const MAX_TEXT = 1000;
 
+/** Categories of the slices of an exported trace that are no tasks: its intervals and its transfers. */
+export const INTERVALS = 'longpole.interval';
+export const TRANSFERS = 'longpole.transfer';
+
 /** A slice without an end yet. */
 interface OpenSlice {
   readonly name: number;
@@ -51,6 +55,8 @@ export class ChromeEvents {
   /** Slices with a `b` but no `e`, by category, id and name. */
   readonly #openAsync = new Map<string, (OpenSlice & { readonly lane: number })[]>();
   readonly #flows = new Map<string, number>();
+  /** Ids of the categories whose slices are no tasks. */
+  readonly #beside: readonly number[];
   /** Instants, until the names of their processes are known: time, process, topic, text. */
   readonly #instants = new Float64Column();
 
@@ -59,6 +65,7 @@ export class ChromeEvents {
     this.#origins = new ChromeOrigins(builder);
     this.#counters = new ChromeCounters(builder, this.#origins, cursor);
     this.#args = args;
+    this.#beside = [INTERVALS, TRANSFERS].map((category) => builder.strings.internString(category));
   }
 
   /** Whether there was no usable event. */
@@ -123,6 +130,7 @@ export class ChromeEvents {
     const duration = fields.number(EventField.dur) / 1e6;
     // A slice without a duration did not end.
     if (!(duration >= 0 && duration < Number.POSITIVE_INFINITY)) return !fields.has(EventField.dur);
+    if (this.#beside.includes(this.#text(fields, EventField.cat))) return true;
     this.#slices.add(this.#name(fields), this.#argument(Arg.key), this.#lane(fields), time, duration);
     return true;
   }

@@ -1,10 +1,11 @@
 // Writes a trace as Chrome Trace JSON for Perfetto, speedscope and chrome://tracing. Workers become processes, tasks
 // slices of their threads, dependencies flows, and figures counters. Arguments hold further properties of a task. If
-// the file is read back, every slice is a task.
+// the file is read back, the slices of tasks are tasks.
 import { ACTIONS, TASK_STATES } from '../../../protocol/clusterObserver.js';
 import { workerName } from '../../names.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../../trace.js';
 import { JsonObjectText, QuotedStrings, TextPieces } from '../json/jsonText.js';
+import { INTERVALS, TRANSFERS } from './chromeEvents.js';
 import { layOut, type Tracks, taskTracks, trackName } from './tracks.js';
 
 /** Sort index of tracks below the threads of a worker. */
@@ -212,7 +213,7 @@ class ChromeWriter {
       const args = new JsonObjectText().number('task', task[row]!).number('nbytes', nbytes[row]!);
       if (thread[row]! >= 0) args.number('thread', thread[row]!);
       const times = this.#clock.slice(start[row]!, stop[row]!, stop[row]! - start[row]!);
-      const head = `{"name":"${ACTIONS[action[row]!]}","cat":"interval","ph":"X",${times}`;
+      const head = `{"name":"${ACTIONS[action[row]!]}","cat":"${INTERVALS}","ph":"X",${times}`;
       yield `${head},"pid":${this.#pid(worker[row]!)},"tid":${this.#tid(this.#intervals, row)},"args":${args}}`;
     }
   }
@@ -231,7 +232,7 @@ class ChromeWriter {
       const ids = transfers.keys.subarray(keyOffsets[row]!, keyOffsets[row + 1]!);
       if (ids.length > 0) args.raw('keys', keyList(ids, keys));
       const times = this.#clock.slice(start[row]!, stop[row]!, stop[row]! - start[row]!);
-      const head = `{"name":"${kind}","cat":"transfer","ph":"X",${times}`;
+      const head = `{"name":"${kind}","cat":"${TRANSFERS}","ph":"X",${times}`;
       yield `${head},"pid":${this.#pid(worker[row]!)},"tid":${this.#tid(this.#transfers, row)},"args":${args}}`;
     }
   }
