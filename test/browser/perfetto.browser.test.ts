@@ -143,7 +143,7 @@ it('Perfetto opens a run on processes with its tasks, dependencies, transfers an
     assert.deepEqual(await query(page, 'select count(*) from flow'), [[1]]);
     const transfers = await query(
       page,
-      "select name, count(*) from slice where category = 'transfer' group by name",
+      "select name, count(*) from slice where category = 'longpole.transfer' group by name",
     );
     assert.deepEqual(transfers.map(([name]) => name).sort(), ['gather-dep', 'get-data']);
     const workers = await query(page, "select name from process where name like 'worker-%' order by name");
