@@ -163,6 +163,8 @@ sharedClusterTest('a dead task waits no longer', async (setting) => {
   await until('the task runs again', () => readFileSync(`${file}.begun`, 'utf8') === 'xx');
   await waiting(cluster, 'Lock.acquire');
   future.cancel();
+  // The task writes this file into the folder, which the end of the test removes.
+  assert.equal(await textOf(file), 'ERR_LONGPOLE_FUTURE');
   await lock.release();
   await unused(cluster);
 });
