@@ -36,7 +36,7 @@ const [PROGRAM, , , ISOLATE] = STARTS;
 /** The start of a worker process. It needs a sixth of what only programs load, and most of what isolates load. */
 const WORKER = 'engine/workerProcess/workerProcessMain.js';
 /** The parts of a cluster, which programs load later. */
-const CLUSTER = 'api/cluster/clusterParts.js';
+const CLUSTER = ['clusterParts', 'clientTools', 'servedTasks'].map((name) => `api/cluster/${name}.js`);
 /** Commands that read traces. They have to load no module of a program's start that they do not use. */
 const COMMANDS = ['analyze', 'diff', 'export', 'run/report', 'simulate', 'view'].map(
   (name) => `cli/${name}.js`,
@@ -171,7 +171,7 @@ let reached;
  */
 function startFile(id, context) {
   reached ??= new Map(
-    [...STARTS, WORKER, CLUSTER, RUN, ...COMMANDS].map((start) => [
+    [...STARTS, WORKER, ...CLUSTER, RUN, ...COMMANDS].map((start) => [
       start,
       reachableFrom(resolve(dist, start), context),
     ]),
@@ -180,10 +180,10 @@ function startFile(id, context) {
   const starts = STARTS.filter(loads);
   if (fileOf.has(id)) return null;
   if (starts.length === 0 && !COMMANDS.every(loads)) return null;
-  if (starts.length === 0 && loads(CLUSTER)) return 'cluster-commands-modules';
+  if (starts.length === 0 && CLUSTER.some(loads)) return 'cluster-commands-modules';
   if (starts.length === 0) return loads(RUN) ? 'run-commands-modules' : 'commands-modules';
   // Each program that starts isolates loads nearly all of these modules.
-  if (loads(ISOLATE) && (starts.length > 1 || loads(CLUSTER) || loads(WORKER)))
+  if (loads(ISOLATE) && (starts.length > 1 || CLUSTER.some(loads) || loads(WORKER)))
     return 'programs-isolates-modules';
   // Few files of programs are split for workers, because every file costs all of its starts.
   const isOfWorker = loads(WORKER) && !loads(ISOLATE);

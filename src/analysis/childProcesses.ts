@@ -1,6 +1,6 @@
 // Reads from the samples of a trace how much CPU time child processes of the program used.
 import { oncePer } from '../base/lookUps.js';
-import { CHILDREN_CPU } from '../protocol/traceSchema.js';
+import { CHILDREN_CPU } from '../protocol/traceNames.js';
 import type { Trace } from '../trace/trace.js';
 
 /**

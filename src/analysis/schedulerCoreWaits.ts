@@ -2,7 +2,7 @@
 // counts these waits, and each sample of the host has their sum. A wait counts when it ends, so it may be longer than the
 // time since the previous sample.
 import { firstWhere, oncePer } from '../base/lookUps.js';
-import { SCHEDULER_CORE_TIME, SCHEDULER_CORE_WAIT } from '../protocol/traceSchema.js';
+import { SCHEDULER_CORE_TIME, SCHEDULER_CORE_WAIT } from '../protocol/traceNames.js';
 import type { Trace } from '../trace/trace.js';
 
 /** Samples in order of time. */

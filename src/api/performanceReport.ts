@@ -50,7 +50,7 @@ export class PerformanceReport {
     this.filename = filename;
     this.#title = title ?? 'Performance report';
     this.#code = code;
-    this.#live = client.cluster.parts.tools.newTrace({ window: { tasks: MAX_TASKS, intervals: MAX_TASKS } });
+    this.#live = client.tools.newTrace({ window: { tasks: MAX_TASKS, intervals: MAX_TASKS } });
     this.#stop = client.observe(this.#live);
     this.#flush = () => client.cluster.flushProfiles();
   }

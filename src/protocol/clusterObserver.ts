@@ -4,7 +4,8 @@
 
 import type { ProfileCycle } from './profileCycle.js';
 import type { KindOf } from './taskKinds.js';
-import type { ACTIONS, Reported } from './traceSchema.js';
+import type { ACTIONS } from './traceNames.js';
+import type { Reported } from './traceSchema.js';
 
 /** Numbers of TASK_STATES. */
 export const TASK_MEMORY = 0;
@@ -17,7 +18,7 @@ export const TASK_LOST = 3;
 /** Name of the worker of runs on the thread of the program (scheduler `sync`). */
 export const INLINE_WORKER = 'main';
 
-export { ACTIONS, TASK_STATES } from './traceSchema.js';
+export { ACTIONS, TASK_STATES } from './traceNames.js';
 export type Action = (typeof ACTIONS)[number];
 
 /** The tasks of one compute, submit or burst of map calls. Nothing in it changes afterwards. */

@@ -1,38 +1,7 @@
 // Every table of a trace and every column of it, as data. Row types, builders, windows, files, exports and the tables
 // of docs/trace-format.md follow from it. To add a column, declare it here, measure it, and show it in a view.
 import type { EncodedRow, ReportedRow, RowsOf, TableSpec } from './schemaTypes.js';
-
-/** Outcomes of a run of a task. The columns of TaskRuns contain their indices. */
-export const TASK_STATES = ['memory', 'erred', 'cancelled', 'lost'] as const;
-
-/**
- * Actions of a worker in an interval. `await`: an asynchronous task left its thread idle; for each task only the sum
- * is known, as one interval from the first wait. `profiler`: the start of the profiler delayed the thread.
- */
-export const ACTIONS = [
-  'compute',
-  'transfer',
-  'disk-read',
-  'disk-write',
-  'serialize',
-  'deserialize',
-  'compress',
-  'decompress',
-  'gc',
-  'await',
-  'profiler',
-] as const;
-
-export const DIRECTIONS = ['incoming', 'outgoing'] as const;
-export const TRANSFER_KINDS = ['gather-dep', 'get-data', 'gather', 'scatter'] as const;
-
-/** Figures of the host: seconds on a core, and seconds ready to run without one, since the start of the scheduler's thread. */
-export const SCHEDULER_CORE_TIME = 'scheduler_core_time';
-export const SCHEDULER_CORE_WAIT = 'scheduler_core_wait';
-/** Figure of the host: CPU seconds of the ended child processes of the processes that run tasks, since the start of these. */
-export const CHILDREN_CPU = 'children_cpu';
-/** Figure of each isolate: seconds of garbage collections since its start. */
-export const GC_TIME = 'gc_time';
+import { ACTIONS, DIRECTIONS, TASK_STATES, TRANSFER_KINDS } from './traceNames.js';
 
 const TIME = { kind: 'float', unit: 'time' } as const;
 const SECONDS = { kind: 'float', unit: 'seconds' } as const;

@@ -13,7 +13,7 @@ import {
   VITALS_THREAD,
   VITALS_TURNED,
 } from '../protocol/isolateMessages.js';
-import { CHILDREN_CPU, GC_TIME, SCHEDULER_CORE_TIME, SCHEDULER_CORE_WAIT } from '../protocol/traceSchema.js';
+import { CHILDREN_CPU, GC_TIME, SCHEDULER_CORE_TIME, SCHEDULER_CORE_WAIT } from '../protocol/traceNames.js';
 import type { GpuUsage } from './gpuMonitor.js';
 import type { HostCounters } from './hostCounters.js';
 import type { CoreTimes, ProcessCounters } from './processCounters.js';

@@ -97,7 +97,7 @@ export interface TraceDamage {
   readonly reason: string;
 }
 
-export { DIRECTIONS, TRANSFER_KINDS } from '../protocol/traceSchema.js';
+export { DIRECTIONS, TRANSFER_KINDS } from '../protocol/traceNames.js';
 
 /** Name of a table that grows while a program runs. */
 export type TableName = (typeof GROWING_TABLES)[number];

@@ -1,6 +1,6 @@
 import { countText, percentText, secondsText } from '../../base/words.js';
 import { ACTIONS } from '../../protocol/clusterObserver.js';
-import { GC_TIME } from '../../protocol/traceSchema.js';
+import { GC_TIME } from '../../protocol/traceNames.js';
 import type { Trace } from '../../trace/trace.js';
 import { firstFrom, lanesOf } from '../lanes.js';
 import type { Facts, Rule } from './finding.js';

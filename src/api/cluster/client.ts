@@ -26,13 +26,15 @@ import { cancelOnAbort } from './cancelOnAbort.js';
 import { ClientCalls } from './clientCalls.js';
 import {
   type Call,
+  SCATTER_OPTIONS,
+  type ScatterOptions,
   type SubmitOptions,
   type SubmitPolicy,
   submitPolicy,
   type WatchedCall,
 } from './clientOptions.js';
+import type { ClientTools } from './clientTools.js';
 import type { Cluster } from './cluster.js';
-import { collectResults, fetchResults } from './collectResults.js';
 import {
   Future,
   type FutureOwner,
@@ -46,9 +48,7 @@ import { HeldHandles } from './heldHandles.js';
 import { addClient } from './isClient.js';
 import { compilePlan, PendingSubmissions } from './pendingSubmissions.js';
 import { persistStages } from './persistStages.js';
-import { SCATTER_OPTIONS, type ScatterOptions, scatterValues } from './scatter.js';
 import { mapCalls, type Submitter, submitCall } from './submitCall.js';
-import { watched } from './watchedComputation.js';
 
 type Callable<F extends AnyFunction> = F | TaskFunction<F>;
 
@@ -62,7 +62,7 @@ export class Client extends ClientCalls implements AsyncDisposable {
   readonly #ownsCluster: boolean;
   readonly #owner: FutureOwner = {
     flush: () => this.#submissions.flush(),
-    fetch: (handles) => fetchResults(this.#engine, handles.map(resultHandle)),
+    fetch: (handles) => this.tools.fetchResults(this.#engine, handles.map(resultHandle)),
     awaiting: (call, future, work) => this.#engine.waits.during(call, future.key, work, future),
     untilClosed: (call) =>
       this.isClosed
@@ -94,8 +94,8 @@ export class Client extends ClientCalls implements AsyncDisposable {
   readonly #held: HeldHandles;
 
   /** @internal Use `connect()`. */
-  constructor(cluster: Cluster, ownsCluster: boolean) {
-    super(cluster);
+  constructor(cluster: Cluster, ownsCluster: boolean, tools: ClientTools) {
+    super(cluster, tools);
     if (typeof ownsCluster !== 'boolean')
       throw invalidArgument('new Client() does not connect. Write `await connect({ workers: 4 })`.');
     addClient(this);
@@ -279,7 +279,7 @@ export class Client extends ClientCalls implements AsyncDisposable {
       checkOptions('Client.gather', options, GATHER_OPTIONS);
       this.#submissions.flush();
       const gathered = gatherNested(futures, options.errors ?? 'raise', (handles) =>
-        fetchResults(this.#engine, handles.map(resultHandle)),
+        this.tools.fetchResults(this.#engine, handles.map(resultHandle)),
       );
       return this.#engine.waits.during('Client.gather', '', gathered, futures);
     });
@@ -302,7 +302,7 @@ export class Client extends ClientCalls implements AsyncDisposable {
         throw invalid('Client.scatter: value', undefined, 'a value, or an array of values');
       checkOptions('Client.scatter', options, SCATTER_OPTIONS);
       const values = Array.isArray(value) ? value : [value];
-      const scattered = scatterValues(this.cluster, this.name, values, options);
+      const scattered = this.tools.scatterValues(this.cluster, this.name, values, options);
       const handles = await this.#engine.waits.during('Client.scatter', `${values.length} values`, scattered);
       const futures = handles.map((handle) => new Future<unknown>(this.#owner, handle.key, handle));
       return Array.isArray(value) ? futures : notAwaitable(futures[0]!);
@@ -366,8 +366,8 @@ export class Client extends ClientCalls implements AsyncDisposable {
     const { signal } = policy;
     if (signal?.aborted) throw abortedError(signal.reason, 0, plan.program.size);
     const computation = this.#add(plan, policy, call);
-    const collected = collectResults(this.#engine, computation, { plan, keys, signal });
-    const results = watched(this.#engine, { computation, plan }, watchers, collected);
+    const collected = this.tools.collectResults(this.#engine, computation, { plan, keys, signal });
+    const results = this.tools.watched(this.#engine, { computation, plan }, watchers, collected);
     return this.#engine.waits.during('Client.compute', keys[0] ?? '', results);
   }
 

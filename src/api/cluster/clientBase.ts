@@ -29,14 +29,10 @@ import type { CoordinationKind } from '../../protocol/coordination.js';
 import type { AnswerOf, QuestionOf } from '../../protocol/questions.js';
 import type { Trace } from '../../trace/trace.js';
 import { clusterProfile, PROFILE_OPTIONS, type ProfileOptions } from './clientMeasures.js';
+import type { ClientTools } from './clientTools.js';
 import type { Cluster } from './cluster.js';
 import { type SchedulerInfo, type SchedulerView, schedulerView } from './schedulerView.js';
-import {
-  TASK_STREAM_OPTIONS,
-  type TaskStreamOptions,
-  type TaskStreamRow,
-  taskStreamRows,
-} from './taskStream.js';
+import type { TaskStreamOptions, TaskStreamRow } from './taskStream.js';
 
 const OBSERVER = kind(
   'an object with methods of an observer',
@@ -49,14 +45,17 @@ export class ClientBase {
   readonly name = `client-${nextClient++}`;
   /** @internal */
   readonly cluster: Cluster;
+  /** @internal */
+  readonly tools: ClientTools;
   readonly #closing: (() => Promise<void> | void)[] = [];
   /** Identifies the client as a caller of shared objects. */
   #caller: ClientCaller | undefined;
   #closed = false;
 
   /** @internal */
-  constructor(cluster: Cluster) {
+  constructor(cluster: Cluster, tools: ClientTools) {
     this.cluster = cluster;
+    this.tools = tools;
   }
 
   /** @internal Calls a shared object. */
@@ -101,7 +100,7 @@ export class ClientBase {
   record(directory: string, options: TraceWriterOptions = {}): () => Promise<void> {
     if (typeof directory !== 'string' || directory === '')
       throw invalid('record()', directory, 'a directory');
-    const stop = this.cluster.parts.tools.recordCluster(this.cluster, directory, options);
+    const stop = this.tools.recordCluster(this.cluster, directory, options);
     this.cluster.onClose(stop);
     return stop;
   }
@@ -117,11 +116,7 @@ export class ClientBase {
    * @source Dask, `Client.get_task_stream`
    */
   getTaskStream(options: TaskStreamOptions = {}): TaskStreamRow[] {
-    checkOptions('Client.getTaskStream', options, TASK_STREAM_OPTIONS);
-    const { trace } = this;
-    if (options.filename !== undefined)
-      this.cluster.parts.tools.writeStreamPage(trace, options.filename, options);
-    return taskStreamRows(trace, options);
+    return this.tools.taskStream(() => this.trace, options);
   }
 
   /**
@@ -222,7 +217,7 @@ export class ClientBase {
   dump(): Promise<ClusterDump>;
   async dump(...more: readonly unknown[]): Promise<ClusterDump> {
     checkNoMore('Client.dump', more, 'Write String(dump) to a file.');
-    return this.cluster.parts.tools.dumpCluster(this.cluster.engine);
+    return this.tools.dumpCluster(this.cluster.engine);
   }
 
   /**

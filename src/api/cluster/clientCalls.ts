@@ -13,7 +13,6 @@ import {
 } from '../../base/arguments.js';
 import { LongpoleError } from '../../base/errors.js';
 import type { EngineWorker } from '../../engine/cluster/engineWorker.js';
-import { retryResults } from '../../engine/cluster/retryResults.js';
 import type { WorkerSnapshot } from '../../engine/host/workerView.js';
 import { isFunction, resolveFunction } from '../../graph/callable.js';
 import { functionRef } from '../../graph/shipFunction.js';
@@ -24,7 +23,6 @@ import { RUN_OPTIONS, type RunOptions } from './clientOptions.js';
 import type { EventHandler, LoggedEvent } from './eventLog.js';
 import { Future, futureList } from './future.js';
 import { namedWorkers } from './namedWorkers.js';
-import { callStacks, hasWhat, nbytesOf, processing, whoHas } from './whereThingsAre.js';
 
 /** A function for `Client.run`. */
 type OnWorker<R> = (context: { readonly worker: WorkerSnapshot }) => R;
@@ -82,7 +80,7 @@ export class ClientCalls extends ClientBase {
    */
   whoHas(futures?: Future<unknown> | Iterable<Future<unknown>>): Record<string, string[]> {
     this.check();
-    return whoHas(this.cluster.engine, keysOf('Client.whoHas', futures));
+    return this.tools.whoHas(this.cluster.engine, keysOf('Client.whoHas', futures));
   }
 
   /**
@@ -94,7 +92,7 @@ export class ClientCalls extends ClientBase {
    * @source Dask, `Client.has_what`
    */
   hasWhat(workers?: string | readonly string[]): Record<string, string[]> {
-    return hasWhat(this.cluster.engine, this.#named('Client.hasWhat', workers));
+    return this.tools.hasWhat(this.cluster.engine, this.#named('Client.hasWhat', workers));
   }
 
   /**
@@ -106,7 +104,7 @@ export class ClientCalls extends ClientBase {
    * @source Dask, `Client.processing`
    */
   processing(workers?: string | readonly string[]): Record<string, string[]> {
-    return processing(this.cluster.engine, this.#named('Client.processing', workers));
+    return this.tools.processing(this.cluster.engine, this.#named('Client.processing', workers));
   }
 
   /**
@@ -121,7 +119,7 @@ export class ClientCalls extends ClientBase {
   ): Promise<Record<string, Record<string, string[]>>> {
     return this.call(async () => {
       const keys = keysOf('Client.callStack', futures);
-      const stacks = callStacks(this.cluster.engine, namedWorkers(this.cluster, undefined), keys);
+      const stacks = this.tools.callStacks(this.cluster.engine, namedWorkers(this.cluster, undefined), keys);
       return this.cluster.engine.waits.during('Client.callStack', '', stacks);
     });
   }
@@ -138,7 +136,7 @@ export class ClientCalls extends ClientBase {
     this.check();
     checkOptions('Client.nbytes', options, NBYTES_OPTIONS);
     const { futures, summary = true } = options;
-    return nbytesOf(this.cluster.engine, { keys: keysOf('Client.nbytes', futures), summary });
+    return this.tools.nbytesOf(this.cluster.engine, { keys: keysOf('Client.nbytes', futures), summary });
   }
 
   /**
@@ -216,7 +214,7 @@ export class ClientCalls extends ClientBase {
     return this.call(async () => {
       checkNoMore('Client.retry', more, 'Pass several futures in an array.');
       const handles = futureList('Client.retry', futures).map((future) => future.live());
-      retryResults(this.cluster.engine, handles);
+      this.tools.retryResults(this.cluster.engine, handles);
     });
   }
 

@@ -110,6 +110,15 @@ export interface RunOptions {
 
 export const RUN_OPTIONS: OptionKinds<RunOptions> = { workers: NAMES };
 
+export interface ScatterOptions {
+  /** Whether every worker receives every value. Default false. */
+  readonly broadcast?: boolean;
+  /** Names or addresses of the workers that receive the values in turn. Default: all. */
+  readonly workers?: string | readonly string[];
+}
+
+export const SCATTER_OPTIONS: OptionKinds<ScatterOptions> = { broadcast: FLAG, workers: NAMES };
+
 export interface SubmitPolicy {
   readonly signal: AbortSignalLike | undefined;
   readonly policy: SegmentPolicy;

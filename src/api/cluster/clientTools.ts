@@ -1,24 +1,35 @@
-// Tools of a client that must be loaded before its synchronous methods need them. They are loaded with the cluster.
+// The part of a client that works on the engine. It is loaded with the cluster, because isolates that import the package
+// have no use for it, and synchronous methods of the client cannot wait for it.
 import { dumpCluster } from '../../engine/cluster/clusterDump.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
+import { retryResults } from '../../engine/cluster/retryResults.js';
 import { TraceWriter, type TraceWriterOptions } from '../../files/traceWriter.js';
 import { LiveTrace, type LiveTraceOptions } from '../../trace/live/liveTrace.js';
-import { writeStreamPage } from './clientPages.js';
+import { collectResults, fetchResults } from './collectResults.js';
+import { scatterValues } from './scatter.js';
+import { taskStream } from './taskStream.js';
+import { watched } from './watchedComputation.js';
+import { callStacks, hasWhat, nbytesOf, processing, whoHas } from './whereThingsAre.js';
+
+export const clientTools = {
+  recordCluster,
+  dumpCluster,
+  newTrace: (options: LiveTraceOptions) => new LiveTrace(options),
+  retryResults,
+  collectResults,
+  fetchResults,
+  scatterValues,
+  taskStream,
+  watched,
+  callStacks,
+  hasWhat,
+  nbytesOf,
+  processing,
+  whoHas,
+};
 
 /** @internal */
-export interface ClientTools {
-  readonly recordCluster: typeof recordCluster;
-  readonly writeStreamPage: typeof writeStreamPage;
-  readonly dumpCluster: typeof dumpCluster;
-  newTrace(options: LiveTraceOptions): LiveTrace;
-}
-
-export const clientTools: ClientTools = {
-  recordCluster,
-  writeStreamPage,
-  dumpCluster,
-  newTrace: (options) => new LiveTrace(options),
-};
+export type ClientTools = typeof clientTools;
 
 // Recording a cluster in a trace directory. Samples and metrics of workers arrive up to a second later than their
 // tasks, so the end of a recording waits for them.

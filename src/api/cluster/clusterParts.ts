@@ -12,7 +12,6 @@ import { WorkerPlaces } from '../../engine/cluster/workerPlaces.js';
 import type { OpenChannel } from '../../engine/workerProcess/workerChannel.js';
 import { LiveTrace } from '../../trace/live/liveTrace.js';
 import { watchCluster } from '../observeProgram.js';
-import { type ClientTools, clientTools } from './clientTools.js';
 import type { ClusterSettings } from './clusterOptions.js';
 import { EventLog } from './eventLog.js';
 import { Measures } from './measures.js';
@@ -39,7 +38,6 @@ export interface ClusterParts {
   readonly memory: ProcessMemory;
   readonly events: EventLog;
   readonly stalls: StallWatch;
-  readonly tools: ClientTools;
 }
 
 /** @throws LongpoleError ERR_LONGPOLE_LOCAL_DIRECTORY */
@@ -79,6 +77,5 @@ export function makeClusterParts(options: PartsOptions): ClusterParts {
     memory,
     events: new EventLog(engine),
     stalls: new StallWatch(engine, settings.ttl),
-    tools: clientTools,
   };
 }

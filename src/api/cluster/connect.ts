@@ -45,7 +45,9 @@ export async function connect(target: unknown = {}, options: DaskConnectOptions 
   if (typeof target === 'string') checkOptions('connect()', options, { ...OPTIONS, ...DASK_OPTIONS });
   else checkOptions('connect()', options, OPTIONS);
   const { setAsDefault = true, ...more } = options;
-  const client = await clientOf(target, more);
+  const [cluster, ownsCluster] = await clusterOf(target, more);
+  const { clientTools } = await import('./clientTools.js');
+  const client = new Client(cluster, ownsCluster, clientTools);
   const { clients } = client.cluster;
   client.onClose(clients.add(client.name));
   if (setAsDefault) {
@@ -55,14 +57,15 @@ export async function connect(target: unknown = {}, options: DaskConnectOptions 
   return client;
 }
 
-async function clientOf(target: unknown, options: DaskOptions): Promise<Client> {
+/** Returns a cluster, and whether it closes with the client. */
+async function clusterOf(target: unknown, options: DaskOptions): Promise<[Cluster, boolean]> {
   if (typeof target === 'string') {
     const { DaskCluster } = await import('./daskCluster.js');
-    return new Client(await DaskCluster.connect(target, options), true);
+    return [await DaskCluster.connect(target, options), true];
   }
   if (target instanceof Cluster) {
     target.checkOpen();
-    return new Client(target, false);
+    return [target, false];
   }
   if (!isOptionsObject(target))
     throw invalid(
@@ -77,7 +80,7 @@ async function clientOf(target: unknown, options: DaskOptions): Promise<Client> 
     const workers = typeof requested === 'number' ? requested : config.get('workers');
     // An existing cluster already has its workers.
     const own = dask === 'dask' && workers !== undefined ? { workers } : {};
-    return clientOf(dask, { ...sharedOptions(target), ...own });
+    return clusterOf(dask, { ...sharedOptions(target), ...own });
   }
-  return new Client(await LocalCluster.start(target), true);
+  return [await LocalCluster.start(target), true];
 }

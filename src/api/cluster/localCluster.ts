@@ -9,7 +9,6 @@ import { isImportedByWorker } from '../runPlan.js';
 import { Adaptive, type AdaptOptions, adaptSettings } from './adaptive.js';
 import { Cluster } from './cluster.js';
 import { CLUSTER_OPTIONS, clusterSettings, type LocalClusterOptions } from './clusterOptions.js';
-import { serveTasks } from './servedTasks.js';
 
 /**
  * A cluster on this machine. It keeps the program alive only while tasks run or calls wait. `close()` ends the workers
@@ -42,7 +41,10 @@ export class LocalCluster extends Cluster {
     const booting = settings.threads ? undefined : await bootWorkers(workers);
     let cluster: LocalCluster | undefined;
     try {
-      const { makeClusterParts } = await import('./clusterParts.js');
+      const [{ makeClusterParts }, { serveTasks }] = await Promise.all([
+        import('./clusterParts.js'),
+        import('./servedTasks.js'),
+      ]);
       cluster = new LocalCluster(makeClusterParts({ ...settings, open: booting?.open }));
       serveTasks(cluster);
       await cluster.serve(serving);

@@ -1,5 +1,5 @@
 // `progress`: a progress bar for futures.
-import { ProgressBar, type ProgressBarOptions } from '../../diagnostics/progressBar.js';
+import type { ProgressBarOptions } from '../../diagnostics/progressBar.js';
 import { type Future, futureList } from './future.js';
 
 /** Default seconds between two updates. */
@@ -21,8 +21,9 @@ export async function progress(
   options: ProgressBarOptions = {},
 ): Promise<void> {
   const list = futureList('progress()', futures);
-  const bar = new ProgressBar(options).bar();
   const run = new Computations(list);
+  const { ProgressBar } = await import('../../diagnostics/progressBar.js');
+  const bar = new ProgressBar(options).bar();
   bar.runStarted(run);
   let failure: { readonly error: unknown } | undefined;
   const timer = setInterval(

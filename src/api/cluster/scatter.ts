@@ -1,7 +1,6 @@
 // Implements `Client.scatter`: copies values of the program to the workers as results.
 
 import { serialize } from 'node:v8';
-import { FLAG, NAMES, type OptionKinds } from '../../base/arguments.js';
 import { LongpoleError, sentenceOf } from '../../base/errors.js';
 import type { ResultHandle } from '../../engine/cluster/computationState.js';
 import { type EngineWorker, isCalled } from '../../engine/cluster/engineWorker.js';
@@ -17,17 +16,9 @@ import {
   type ResultId,
 } from '../../protocol/packedResult.js';
 import { RESULT_TYPES, typeOf } from '../../protocol/resultKinds.js';
+import type { ScatterOptions } from './clientOptions.js';
 import type { Cluster } from './cluster.js';
 import { namedWorkers } from './namedWorkers.js';
-
-export interface ScatterOptions {
-  /** Whether every worker receives every value. Default false. */
-  readonly broadcast?: boolean;
-  /** Names or addresses of the workers that receive the values in turn. Default: all. */
-  readonly workers?: string | readonly string[];
-}
-
-export const SCATTER_OPTIONS: OptionKinds<ScatterOptions> = { broadcast: FLAG, workers: NAMES };
 
 /** Holder of values that this process keeps. */
 const CALLER = -1;

@@ -18,12 +18,11 @@ import type { Graph, Keys } from '../../protocol/graph.js';
 import { delayedArguments } from '../argumentChecks.js';
 import { cancelOnAbort } from './cancelOnAbort.js';
 import { Client } from './client.js';
-import { type SubmitOptions, submitPolicy } from './clientOptions.js';
+import { SCATTER_OPTIONS, type ScatterOptions, type SubmitOptions, submitPolicy } from './clientOptions.js';
 import { Future, type FutureHandle, type FutureOwner, futureList, notAwaitable } from './future.js';
 import { GATHER_OPTIONS, type GatherOptions, gatherNested } from './gather.js';
 import { PendingSubmissions } from './pendingSubmissions.js';
 import { persistStages } from './persistStages.js';
-import { SCATTER_OPTIONS, type ScatterOptions } from './scatter.js';
 import { shipPlan } from './shippedPlan.js';
 import { mapCalls, type Submitter, submitCall } from './submitCall.js';
 

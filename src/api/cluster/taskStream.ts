@@ -1,10 +1,11 @@
 // Implements `Client.getTaskStream`.
 import { eachUse } from '../../analysis/lanes.js';
-import { NUMBER, type OptionKinds, PAGE_FILE } from '../../base/arguments.js';
+import { checkOptions, NUMBER, type OptionKinds, PAGE_FILE } from '../../base/arguments.js';
 import { getOrMake } from '../../base/lookUps.js';
 import { recordOf } from '../../base/recordOf.js';
 import { ACTIONS, type StartStop, TASK_STATES } from '../../protocol/clusterObserver.js';
 import type { Trace } from '../../trace/trace.js';
+import { writeStreamPage } from './clientPages.js';
 
 export interface TaskStreamOptions {
   /** Begin of the range in seconds since the epoch. Default: the first run in the trace. */
@@ -15,7 +16,7 @@ export interface TaskStreamOptions {
   readonly filename?: string;
 }
 
-export const TASK_STREAM_OPTIONS: OptionKinds<TaskStreamOptions> = {
+const TASK_STREAM_OPTIONS: OptionKinds<TaskStreamOptions> = {
   start: NUMBER,
   stop: NUMBER,
   filename: PAGE_FILE,
@@ -46,16 +47,12 @@ export interface TaskStreamRow extends Readonly<Record<(typeof TIMES)[number], n
   readonly startstops: readonly StartStop[];
 }
 
-/**
- * Returns the runs that overlap the range, in the order in which they ended. A lost run counts from `dispatched` to
- * `acknowledged`.
- *
- * @source Dask, `Client.get_task_stream`
- */
-export function taskStreamRows(
-  trace: Trace,
-  { start = Number.NEGATIVE_INFINITY, stop = Number.POSITIVE_INFINITY }: TaskStreamOptions,
-): TaskStreamRow[] {
+/** Implements `Client.getTaskStream`. */
+export function taskStream(traceOf: () => Trace, options: TaskStreamOptions): TaskStreamRow[] {
+  checkOptions('Client.getTaskStream', options, TASK_STREAM_OPTIONS);
+  const { start = Number.NEGATIVE_INFINITY, stop = Number.POSITIVE_INFINITY, filename } = options;
+  const trace = traceOf();
+  if (filename !== undefined) writeStreamPage(trace, filename, options);
   const { tasks, strings, workers } = trace;
   const rows: TaskStreamRow[] = [];
   const actions = actionsByRun(trace);

@@ -1,7 +1,8 @@
 // The columns of tasks in a recorded trace. Each is read from its stream on first use.
 import { countedOffsets, groupedRows } from '../../base/groups.js';
 import { recordOf } from '../../base/recordOf.js';
-import { RECORDED_TABLES, type RecordedTable, TASK_STATES } from '../../protocol/traceSchema.js';
+import { TASK_STATES } from '../../protocol/traceNames.js';
+import { RECORDED_TABLES, type RecordedTable } from '../../protocol/traceSchema.js';
 import type { ArrowStream } from '../formats/arrow/arrowDecoder.js';
 import { unusableTrace } from '../formats/damage.js';
 import type { TextBatch, TextColumn, TextLists } from '../formats/textColumns.js';
