@@ -347,10 +347,9 @@ export class IsolateRun {
     for (const id of ids) {
       const value = this.#results[id];
       if (this.#uses[id] === 0) missing.push(id);
-      else if (sizeOf(value, this.#inlineBytes) <= this.#inlineBytes) {
-        if (this.#isLocal) this.#results[id] = addForProgram(found, id, value, true).kept;
-        else found.addValue(id, value);
-      } else {
+      else if (this.#isLocal) this.#results[id] = addForProgram(found, id, value, true).kept;
+      else if (sizeOf(value, this.#inlineBytes) <= this.#inlineBytes) found.addValue(id, value);
+      else {
         try {
           found.addPacked(id, packResult(value));
         } catch (error) {
