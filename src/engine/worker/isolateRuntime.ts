@@ -233,21 +233,30 @@ export class IsolateRuntime {
       const run = this.#runs.get(batch.run);
       if (run === undefined) continue;
       const unready = this.#calls.settingUp ?? run.ready;
-      if (unready !== undefined) this.#queue.putBack(batch);
-      const pending =
-        unready ?? this.#runBatch({ batch, run, next: 0, received: this.#clock(), queued: Number.NaN });
-      if (pending === undefined) {
-        if (this.#async.away === 0 || this.#queue.length === 0) continue;
-        // The code of seceded tasks continues between two batches.
-        setImmediate(() => this.#work());
+      if (unready !== undefined) {
+        this.#queue.putBack(batch);
+        // Never rejects: a function that cannot be loaded throws when it is called.
+        void unready.then(() => this.#work());
         return;
       }
-      // Neither promise rejects: a task's failure is data, and a function that cannot be loaded throws when it is
-      // called.
-      void pending.then(() => this.#work());
+      if (this.#continue({ batch, run, next: 0, received: this.#clock(), queued: Number.NaN })) return;
+      if (this.#async.away === 0 || this.#queue.length === 0) continue;
+      // The code of seceded tasks continues between two batches.
+      setImmediate(() => this.#work());
       return;
     }
     this.#busy = false;
+  }
+
+  /** Runs the rest of a batch. Returns whether an asynchronous task holds the slot; the work continues at its end. */
+  #continue(progress: BatchProgress): boolean {
+    const pending = this.#runBatch(progress);
+    // Never rejects: a task's failure is data.
+    void pending?.then(() => {
+      progress.next++;
+      if (!this.#continue(progress)) this.#work();
+    });
+    return pending !== undefined;
   }
 
   /** Returns undefined when the batch is finished, or the promise of an asynchronous task. */
@@ -331,9 +340,6 @@ export class IsolateRuntime {
     const parts = { batch, run, id, received, queued, start, meter, promise };
     await this.#async.run(new AsyncTask(parts, this.#clock()));
     taskContext.running = false;
-    progress.next++;
-    const pending = this.#runBatch(progress);
-    if (pending !== undefined) await pending;
   }
 
   /** Ends the task: fills the record of its run, which is valid until the next task ends. */
