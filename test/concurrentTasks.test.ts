@@ -10,6 +10,7 @@ import {
   fail,
   inc,
   largest,
+  list,
   measure,
   measureMore,
   meet,
@@ -67,6 +68,23 @@ for (const { name, get } of PARALLEL) {
       );
       await assert.rejects(computing, { name: 'AbortError' });
       assert.equal(await inc(1).compute(options(3)), 2);
+    });
+  });
+
+  test(`${name}: results arrive while the next asynchronous task of their batch waits`, async () => {
+    await withFolder(async (folder) => {
+      const lists = numbers(400).map(list);
+      const last = new Set(lists.slice(-200).map(({ key }) => key));
+      // The first tasks are short, so the batches grow. A task of a later batch waits for the result before it.
+      const waiting = lists.map((_, index) =>
+        pause(index, index < 200 ? folder : join(folder, String(index))),
+      );
+      const posttask = (key: string): void => {
+        if (last.has(key)) writeFileSync(join(folder, String(lists.findIndex((one) => one.key === key))), '');
+      };
+      const pairs = lists.flatMap((one, index) => [one, waiting[index]!]);
+      const results = await compute(pairs, { ...options(1), callbacks: { posttask } });
+      assert.equal(results.length, 800);
     });
   });
 

@@ -22,9 +22,8 @@ async function counted(work: () => Promise<unknown>): Promise<number> {
   return most;
 }
 
-export const { meet, pause, turn, fail, strand, spin, inc, largest, measure, measureMore, exitOnce } = tasks(
-  import.meta.url,
-  {
+export const { meet, pause, turn, fail, strand, spin, inc, list, largest, measure, measureMore, exitOnce } =
+  tasks(import.meta.url, {
     /** Ends when `count` such tasks have started in this isolate. Returns the index. */
     async meet(index: number, count: number) {
       if (++arrived === count) open();
@@ -59,6 +58,7 @@ export const { meet, pause, turn, fail, strand, spin, inc, largest, measure, mea
       for (;;);
     },
     inc: (value: number) => value + 1,
+    list: (value: number) => [value],
     largest: (values: readonly number[]) => Math.max(...values),
     async measure(count: number) {
       contextMeter.digestMetric('read', 1, 'bytes');
@@ -82,8 +82,7 @@ export const { meet, pause, turn, fail, strand, spin, inc, largest, measure, mea
       }
       return index;
     },
-  },
-);
+  });
 
 async function meetAll(count: number): Promise<number> {
   if (++arrived === count) open();

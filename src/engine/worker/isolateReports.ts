@@ -20,13 +20,33 @@ export class IsolateReports {
   readonly #parts: ReportParts;
   /** Time of the last report, in seconds since the epoch. */
   last = 0;
+  #soon: { readonly number: number; readonly run: IsolateRun; readonly turn: NodeJS.Immediate } | undefined;
 
   constructor(parts: ReportParts) {
     this.#parts = parts;
   }
 
+  /**
+   * Sends a report in the next turn of the event loop, unless the run sends one before. Tasks elsewhere may need the finished
+   * results while a task awaits, but the promises of most tasks settle at once.
+   */
+  soon(number: number, run: IsolateRun): void {
+    if (this.#soon?.run === run) return;
+    this.now();
+    this.#soon = { number, run, turn: setImmediate(() => this.now()) };
+  }
+
+  /** Sends the report that `soon` has put off, if any. */
+  now(): void {
+    if (this.#soon !== undefined) this.report(this.#soon.number, this.#soon.run);
+  }
+
   /** Sends a report. `idle` if no task waits. */
   report(number: number, run: IsolateRun, idle = false): void {
+    if (this.#soon?.run === run) {
+      clearImmediate(this.#soon.turn);
+      this.#soon = undefined;
+    }
     const { clock, vitals, metrics } = this.#parts;
     this.last = clock();
     vitals.refresh(this.last);

@@ -151,6 +151,7 @@ export class IsolateRuntime {
         return this.#ended(slot, parts.id, task.meter, start, stop, outcome, task.away(stop));
       },
       left: ({ parts: { id, batch }, meter }) => {
+        this.#reports.now();
         if (meter === undefined) post({ type: 'seceded', run: batch.run, id, batch: batch.batch });
         // The scheduler's process ends the question with the task, so the answer may be an error.
         else void this.#link.ask('secede', meter, { batch: batch.batch }).catch(() => undefined);
@@ -267,6 +268,7 @@ export class IsolateRuntime {
     run.metered?.enterBatch(ids[progress.next] ?? 0);
     if (progress.next === 0) run.accept(batch);
     let start = this.#clock();
+    if (start - this.#reports.last > REPORT_SECONDS) this.#reports.now();
     for (; progress.next < ids.length; progress.next++) {
       const id = ids[progress.next]!;
       if (Atomics.load(this.#mailbox, 0) !== 0) {
@@ -335,8 +337,8 @@ export class IsolateRuntime {
     promise: PromiseLike<unknown>,
   ): Promise<void> {
     const { batch, run, received, queued } = progress;
-    // Tasks elsewhere may need the finished results while this promise is pending.
-    this.#reportBetween(progress, id, start);
+    run.metered?.leaveBatch(id, start);
+    this.#reports.soon(batch.run, run);
     const parts = { batch, run, id, received, queued, start, meter, promise };
     await this.#async.run(new AsyncTask(parts, this.#clock()));
     taskContext.running = false;
