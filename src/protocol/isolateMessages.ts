@@ -240,10 +240,7 @@ export type FromIsolate =
 
 /** Data that a new isolate receives at its start. */
 export interface IsolateBirth {
-  /**
-   * Two words shared with the host. The first is 1 while a message waits that must be read between two tasks. The
-   * second is NATIVE_CELL.
-   */
+  /** See mailbox.ts. */
   readonly mailbox: Int32Array;
   /** Figures of the isolate in shared memory, which can be read while it computes; see VITALS_…. */
   readonly vitals: Float64Array;
@@ -286,6 +283,3 @@ export const NOTHING_MEASURED: IsolateMeasures = {
   upTo: 0,
   work: [],
 };
-
-/** Word of the mailbox that shows whether the thread loads a native addon: see resources/nativeGuard. */
-export const NATIVE_CELL = 1;

@@ -306,7 +306,9 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
   }
 
   #pollIsolate(): void {
-    for (const open of [...this.#runs.values()]) if (open.isOpen) this.#isolate.poll(open.spec.run);
+    // Every other run has reported its tasks: an isolate reports at the end of a batch, and before a task that is not short.
+    const { currentRun } = this.#isolate;
+    if (this.#runs.get(currentRun)?.isOpen) this.#isolate.poll(currentRun);
     this.#running.poll(this.#isolate, this.specOf);
     this.#profile.polled();
     if (++this.#polls % BEAT_POLLS === 0) this.#beat();

@@ -4,7 +4,7 @@ import type { CompletionLog } from '../../protocol/completionLog.js';
 import type { ExecutingTask } from '../../protocol/workerMessages.js';
 import type { GracePeriod, GraceStart } from './gracePeriod.js';
 import { CLOSE_GRACE_MS } from './isolate.js';
-import { executingOf } from './threadRun.js';
+import { executingIn } from './threadRun.js';
 
 interface ClosingRun {
   readonly log: CompletionLog;
@@ -46,9 +46,9 @@ export class ClosingRuns {
     if (!hasTasks(closing.log)) this.#forget(run);
   }
 
-  /** The running task of a closed run. */
-  get executing(): ExecutingTask | undefined {
-    return executingOf(this.#runs);
+  /** Returns the running task of a closed run, if any. */
+  executing(run: number): ExecutingTask | undefined {
+    return executingIn(run, this.#runs.get(run)?.log);
   }
 
   clear(): void {

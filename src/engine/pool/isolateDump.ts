@@ -1,6 +1,7 @@
 // The dump of an isolate's thread. The inspector requests it, so the thread answers also while a task runs. A thread in
 // a long native call or without a core does not answer; the system's state of the thread distinguishes the two.
-import { NATIVE_CELL, VITALS_THREAD, VITALS_TURNED } from '../../protocol/isolateMessages.js';
+import { VITALS_THREAD, VITALS_TURNED } from '../../protocol/isolateMessages.js';
+import { NATIVE_CELL } from '../../protocol/mailbox.js';
 import { LOADING } from '../../resources/nativeGuard.js';
 import { readProc } from '../../resources/processTree.js';
 import { inspectThread } from '../profiler/threadInspector.js';

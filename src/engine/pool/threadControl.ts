@@ -1,5 +1,5 @@
 // Interrupts or terminates the thread of an isolate from outside, also while the thread runs a task.
-import { NATIVE_CELL } from '../../protocol/isolateMessages.js';
+import { NATIVE_CELL } from '../../protocol/mailbox.js';
 import { whenMayEnd } from '../../resources/nativeGuard.js';
 import { inspectThread, whenThreadIsQuiet } from '../profiler/threadInspector.js';
 import { INTERRUPT } from '../worker/interruptHook.js';

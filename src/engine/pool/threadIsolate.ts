@@ -1,18 +1,17 @@
 // An isolate that is a thread of this process.
-
 import { internalError } from '../../base/errors.js';
 import { type Handlers, handle } from '../../base/handlers.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
-import {
-  type Batch,
-  type Fetched,
-  type FromIsolate,
-  type IsolateBirth,
-  type IsolateMeasures,
-  NATIVE_CELL,
-  type Report,
-  type ToIsolate,
+import type {
+  Batch,
+  Fetched,
+  FromIsolate,
+  IsolateBirth,
+  IsolateMeasures,
+  Report,
+  ToIsolate,
 } from '../../protocol/isolateMessages.js';
+import { currentRunOf, makeMailbox, NATIVE_CELL } from '../../protocol/mailbox.js';
 import type { TaskAnswer, TaskAnswerError } from '../../protocol/questions.js';
 import { isSeparate, KIND_ERROR } from '../../protocol/resultKinds.js';
 import { packBatch } from '../../protocol/shortMessages.js';
@@ -36,7 +35,7 @@ import { interruptThread, stopThread } from './threadControl.js';
 import {
   addArrived,
   briefRun,
-  executingOf,
+  executingIn,
   isOverdue,
   newThreadRun,
   openMessage,
@@ -56,7 +55,7 @@ export class ThreadIsolate implements Isolate {
   readonly name: string;
   readonly pid = process.pid;
   readonly #worker: IsolateThread;
-  readonly #mailbox = new Int32Array(new SharedArrayBuffer(8));
+  readonly #mailbox = makeMailbox();
   /** See VITALS_… of isolateMessages. */
   readonly vitals = makeVitals();
   /** Grace period of cancelled tasks. */
@@ -78,7 +77,7 @@ export class ThreadIsolate implements Isolate {
   /** Runs that are closed here and not yet in the isolate, or that still have asynchronous tasks. */
   readonly #closing = new ClosingRuns(
     this.grace,
-    () => this.#isUsed && (this.#turns || executingOf(this.#runs) !== undefined),
+    () => this.#isUsed && (this.#turns || this.#executingOpen !== undefined),
     () => this.terminate(),
   );
   alive = true;
@@ -150,7 +149,7 @@ export class ThreadIsolate implements Isolate {
   }
 
   get isFree(): boolean {
-    return this.#runs.size === 0 && this.#closing.executing === undefined;
+    return this.#runs.size === 0 && this.executing === undefined;
   }
 
   /** Whether the isolate starts, computes or runs a call, rather than wait for messages. */
@@ -212,7 +211,7 @@ export class ThreadIsolate implements Isolate {
 
   /** Makes the isolate read its messages and update its vitals during a task. Between tasks it does both by itself. */
   interrupt(): void {
-    if (executingOf(this.#runs) !== undefined) interruptThread(this.name);
+    if (this.#executingOpen !== undefined) interruptThread(this.name);
   }
 
   /**
@@ -269,7 +268,16 @@ export class ThreadIsolate implements Isolate {
   }
 
   get executing(): ExecutingTask | undefined {
-    return executingOf(this.#runs) ?? this.#closing.executing;
+    return this.#executingOpen ?? this.#closing.executing(this.currentRun);
+  }
+
+  get #executingOpen(): ExecutingTask | undefined {
+    return executingIn(this.currentRun, this.#runs.get(this.currentRun)?.log);
+  }
+
+  /** The run whose batch the thread has begun or continued last: no other run has a running task. */
+  get currentRun(): number {
+    return currentRunOf(this.#mailbox);
   }
 
   /** Returns the state of the isolate with the stack of its thread. Takes a second if the thread does not answer. */

@@ -6,15 +6,12 @@ import type { ExecutingTask } from '../../protocol/workerMessages.js';
 import type { RunChannel } from './isolate.js';
 import type { RunLog } from './runLogs.js';
 
-/** Returns the running task. An isolate runs one at a time, so one log at most has a task. */
-export function executingOf(
-  runs: Iterable<readonly [number, { readonly log: CompletionLog }]>,
-): ExecutingTask | undefined {
-  for (const [run, { log }] of runs) {
-    const id = log.running;
-    if (id >= 0) return { run, id, batch: log.runningBatch, since: log.runningSince };
-  }
-  return undefined;
+/** Returns the running task of a run, if any. */
+export function executingIn(run: number, log: CompletionLog | undefined): ExecutingTask | undefined {
+  const id = log?.running ?? -1;
+  return log === undefined || id < 0
+    ? undefined
+    : { run, id, batch: log.runningBatch, since: log.runningSince };
 }
 
 /** Returns the state of a run for a dump. */

@@ -11,14 +11,19 @@ import type { TaskMeter } from './taskMeter.js';
 /** Milliseconds between two attempts to report the end of a seceded task while the log is full. */
 const FULL_MS = 1;
 
-export interface AsyncTaskParts {
+/** Progress of a batch, which asynchronous tasks interrupt. */
+export interface BatchProgress {
   readonly batch: Batch;
   readonly run: IsolateRun;
-  readonly id: number;
+  next: number;
   /** Time at which the isolate received the batch, in seconds since the epoch. */
   readonly received: number;
-  /** Reading of `CoreWaits` at the start of the task. */
-  readonly queued: number;
+  /** Reading of `CoreWaits` at the start of the current task. */
+  queued: number;
+}
+
+export interface AsyncTaskParts extends Readonly<Omit<BatchProgress, 'next'>> {
+  readonly id: number;
   readonly start: number;
   readonly meter: TaskMeter | undefined;
   readonly promise: PromiseLike<unknown>;

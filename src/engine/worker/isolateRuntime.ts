@@ -6,19 +6,19 @@ import { internalError } from '../../base/errors.js';
 import { type Handlers, handle } from '../../base/handlers.js';
 import { CompletionLog } from '../../protocol/completionLog.js';
 import {
-  type Batch,
   type FromIsolate,
   type IsolateBirth,
   type LogRef,
   NO_IDS,
   type ToIsolate,
 } from '../../protocol/isolateMessages.js';
+import { setCurrentRun } from '../../protocol/mailbox.js';
 import { unpackBatch } from '../../protocol/shortMessages.js';
 import { STAYED, type TaskAway, type TaskRun } from '../../protocol/taskRun.js';
 import { Vitals } from '../../resources/vitals.js';
 import { Outbox } from '../pool/outbox.js';
 import { connectScheduler, SchedulerLink } from './askScheduler.js';
-import { AsyncTask } from './asyncTask.js';
+import { AsyncTask, type BatchProgress } from './asyncTask.js';
 import { AsyncTasks } from './asyncTasks.js';
 import { BatchQueue } from './batchQueue.js';
 import { collectGarbage } from './collectGarbage.js';
@@ -48,17 +48,6 @@ interface HostPort {
 const REPORT_SECONDS = 5e-3;
 /** If all recent calls of a function were shorter than this, it may run before the values of earlier tasks are sent. */
 const SHORT_SECONDS = 1e-3;
-
-/** Progress of a batch, which asynchronous tasks interrupt. */
-interface BatchProgress {
-  readonly batch: Batch;
-  readonly run: IsolateRun;
-  next: number;
-  /** Time at which the batch was received, in seconds since the epoch. */
-  received: number;
-  /** Reading of `CoreWaits` at the start of the current task. */
-  queued: number;
-}
 
 export class IsolateRuntime {
   readonly #host: HostPort;
@@ -265,6 +254,7 @@ export class IsolateRuntime {
     const { batch, run } = progress;
     const { ids } = batch;
     this.#current = progress;
+    setCurrentRun(this.#mailbox, batch.run);
     run.metered?.enterBatch(ids[progress.next] ?? 0);
     if (progress.next === 0) run.accept(batch);
     let start = this.#clock();

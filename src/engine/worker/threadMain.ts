@@ -1,12 +1,8 @@
 // Entry point of a worker thread.
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { internalError, sentenceOf } from '../../base/errors.js';
-import {
-  type IsolateBirth,
-  NATIVE_CELL,
-  NOTHING_MEASURED,
-  type ToIsolate,
-} from '../../protocol/isolateMessages.js';
+import { type IsolateBirth, NOTHING_MEASURED, type ToIsolate } from '../../protocol/isolateMessages.js';
+import { NATIVE_CELL } from '../../protocol/mailbox.js';
 import { sayEnding, setNativeGuard } from '../../resources/nativeGuard.js';
 import { setDumpHook } from './dumpHook.js';
 import { useCompiler } from './importModule.js';
