@@ -43,7 +43,7 @@ async function succeed(...args: string[]): Promise<string> {
 describe('longpole analyze', () => {
   it('prints the tables without colours, in the width of the terminal', async () => {
     const { code, stdout, stderr } = await longpole(['analyze', '--head', '3', resources, tasks], {
-      COLUMNS: '72',
+      env: { COLUMNS: '72' },
     });
     assert.equal(code, 0, stderr);
     assert.equal(stderr, '');
@@ -57,7 +57,9 @@ describe('longpole analyze', () => {
   });
 
   it('prints findings as sentences, and with --json as rows and as findings() returns them', async () => {
-    const { stdout, stderr } = await longpole(['analyze', '-a', 'findings', tasks], { COLUMNS: '80' });
+    const { stdout, stderr } = await longpole(['analyze', '-a', 'findings', tasks], {
+      env: { COLUMNS: '80' },
+    });
     assert.match(
       stdout,
       /^Problems by their cost, with advice\n1\. [\d,]+ tasks of .* are too small/,

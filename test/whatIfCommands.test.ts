@@ -14,7 +14,7 @@ const folder = mkdtempSync(join(tmpdir(), 'longpole-what-if-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
 const run = longpoleIn(folder);
-const longpole = (...args: string[]) => run(args, { COLUMNS: '80' });
+const longpole = (...args: string[]) => run(args, { env: { COLUMNS: '80' } });
 
 /** Writes a Chrome trace of 40 loads and 40 fits on two threads. `fit` multiplies the durations of the fits. */
 function record(name: string, fit: number): string {

@@ -7,6 +7,7 @@ import type { CommandResult } from './runCommand.js';
 
 export interface CommandRequest {
   readonly args: readonly string[];
+  readonly cwd: string;
   /** Variables that the command gets in addition to those of this process. */
   readonly env: NodeJS.ProcessEnv;
 }
@@ -34,9 +35,10 @@ function collect(name: 'stdout' | 'stderr'): void {
   };
 }
 
-async function run({ args, env }: CommandRequest): Promise<CommandResult> {
+async function run({ args, cwd, env }: CommandRequest): Promise<CommandResult> {
   Object.assign(printed, { stdout: '', stderr: '' });
   process.argv.splice(2, Number.POSITIVE_INFINITY, ...args);
+  process.chdir(cwd);
   process.env = { ...environment, ...env };
   process.exitCode = undefined;
   const code = await exitCode();

@@ -7,13 +7,17 @@ import type { CommandRequest } from './commandProcess.js';
 import { repositoryPath } from './repository.js';
 import type { CommandResult } from './runCommand.js';
 
-export type RunLongpole = (args: readonly string[], env?: NodeJS.ProcessEnv) => Promise<CommandResult>;
+/** Runs a command in another folder than the usual one, and with more variables of the environment. */
+export type RunLongpole = (
+  args: readonly string[],
+  options?: Partial<Omit<CommandRequest, 'args'>>,
+) => Promise<CommandResult>;
 
 /**
- * Returns a function that runs a command in a folder, after the commands before it. The process ends after the tests, if
+ * Returns a function that runs a command, usually in `folder`, after the commands before it. The process ends after the tests, if
  * every command has closed what it opened.
  */
-export function longpoleIn(cwd: string): RunLongpole {
+export function longpoleIn(folder: string): RunLongpole {
   let child: ChildProcess | undefined;
   const waiting: { resolve(result: CommandResult): void; reject(error: Error): void }[] = [];
   after(async () => {
@@ -25,7 +29,6 @@ export function longpoleIn(cwd: string): RunLongpole {
 
   function start(): ChildProcess {
     const started = fork(repositoryPath('dist-test/test/support/commandProcess.js'), {
-      cwd,
       execArgv: [],
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
@@ -37,9 +40,9 @@ export function longpoleIn(cwd: string): RunLongpole {
     return started;
   }
 
-  return (args, env = {}) => {
+  return (args, { cwd = folder, env = {} } = {}) => {
     child ??= start();
-    const request: CommandRequest = { args, env };
+    const request: CommandRequest = { args, cwd, env };
     child.send(request);
     return new Promise((resolve, reject) => waiting.push({ resolve, reject }));
   };
