@@ -1,4 +1,4 @@
-// `longpole analyze` and `longpole export` as processes: exit codes, stdout, stderr and files.
+// `longpole analyze` and `longpole export`: exit codes, stdout, stderr and files. One process runs most commands.
 import assert from 'node:assert/strict';
 import {
   existsSync,
@@ -19,6 +19,7 @@ import { findings, TraceAnalyser } from 'longpole/analysis';
 import { EXPORTERS, exportTrace, openTrace } from 'longpole/trace';
 import { syntheticTrace } from '#internal/trace/syntheticTrace.test.support.js';
 import { unpackFixture } from './support/dasfSmall.js';
+import { longpoleIn } from './support/longpoleCommands.js';
 import { repositoryPath } from './support/repository.js';
 import { type CommandResult, runCommand } from './support/runCommand.js';
 
@@ -29,11 +30,9 @@ const resources = unpackFixture('ResourceMonitor-c096.msgpack', path('resources.
 const tasks = unpackFixture('TracePlugin-c096.msgpack', path('tasks.msgpack'));
 const chrome = repositoryPath('test/fixtures/chrome/catapult.json');
 
-const longpole = (args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<CommandResult> =>
-  runCommand(process.execPath, [repositoryPath('dist/bundle/main.js'), ...args], {
-    cwd: folder,
-    env: { ...process.env, ...env },
-  });
+const longpole = longpoleIn(folder);
+const longpoleAlone = (args: readonly string[]): Promise<CommandResult> =>
+  runCommand(process.execPath, [repositoryPath('dist/bundle/main.js'), ...args], { cwd: folder });
 
 async function succeed(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await longpole(args);
@@ -44,7 +43,7 @@ async function succeed(...args: string[]): Promise<string> {
 describe('longpole analyze', () => {
   it('prints the tables without colours, in the width of the terminal', async () => {
     const { code, stdout, stderr } = await longpole(['analyze', '--head', '3', resources, tasks], {
-      COLUMNS: '72',
+      env: { COLUMNS: '72' },
     });
     assert.equal(code, 0, stderr);
     assert.equal(stderr, '');
@@ -58,7 +57,9 @@ describe('longpole analyze', () => {
   });
 
   it('prints findings as sentences, and with --json as rows and as findings() returns them', async () => {
-    const { stdout, stderr } = await longpole(['analyze', '-a', 'findings', tasks], { COLUMNS: '80' });
+    const { stdout, stderr } = await longpole(['analyze', '-a', 'findings', tasks], {
+      env: { COLUMNS: '80' },
+    });
     assert.match(
       stdout,
       /^Problems by their cost, with advice\n1\. [\d,]+ tasks of .* are too small/,
@@ -90,7 +91,7 @@ describe('longpole analyze', () => {
   });
 
   it('shows the progress with --progress, even if stderr is not a terminal', async () => {
-    const { code, stderr } = await longpole(['analyze', '-a', 'task-balance', '--progress', tasks]);
+    const { code, stderr } = await longpoleAlone(['analyze', '-a', 'task-balance', '--progress', tasks]);
     assert.equal(code, 0, stderr);
     assert.match(stderr, /^reading \[#* *\] \d+%$/m);
     assert.match(stderr, /^analysing \[ {40}\] 0%$/m);
@@ -98,11 +99,12 @@ describe('longpole analyze', () => {
 
   it('shows the progress of every command that reads traces', async () => {
     const output = path('progress.json');
-    const { code, stderr } = await longpole(['export', '--to', 'json', '-o', output, '--progress', tasks]);
+    const args = ['export', '--to', 'json', '-o', output, '--progress', tasks];
+    const { code, stderr } = await longpoleAlone(args);
     assert.equal(code, 0, stderr);
     assert.match(stderr, /^reading \[#* *\] \d+%$/m);
     assert.match(stderr, /^writing \d+\.\d MB$/m);
-    const { stderr: simulated } = await longpole(['simulate', '--progress', tasks]);
+    const { stderr: simulated } = await longpoleAlone(['simulate', '--progress', tasks]);
     assert.match(simulated, /^reading \[#* *\] \d+%$/m);
   });
 
@@ -210,6 +212,20 @@ describe('longpole analyze', () => {
       assert.equal(result.code, code, `${args}: ${result.stderr}`);
       assert.match(result.stderr, message);
       assert.equal(result.stdout, '');
+    }
+  });
+
+  it('ends its process with the exit codes', async () => {
+    const balance = ['analyze', '-a', 'task-balance', tasks];
+    assert.deepEqual(await longpoleAlone(balance), await longpole(balance));
+    for (const [args, code] of [
+      [['analyze', tasks, '--nonsense'], 2],
+      [['analyze', path('missing')], 2],
+      [['analyze', tasks, '-o', path('text.txt')], 1],
+    ] as const) {
+      const result = await longpoleAlone(args);
+      assert.equal(result.code, code);
+      assert.deepEqual(result, await longpole(args));
     }
   });
 

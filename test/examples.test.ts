@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { longpoleIn } from './support/longpoleCommands.js';
 import { repositoryPath } from './support/repository.js';
 import { type CommandResult, runCommand } from './support/runCommand.js';
 
@@ -12,7 +13,9 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 
 const run = (program: string, args: readonly string[]): Promise<CommandResult> =>
   runCommand(process.execPath, [repositoryPath(program), ...args], { cwd: folder });
-const longpole = (...args: string[]): Promise<CommandResult> => run('dist/bundle/main.js', args);
+const demo = (...args: string[]): Promise<CommandResult> => run('dist/bundle/main.js', ['demo', ...args]);
+const runLongpole = longpoleIn(folder);
+const longpole = (...args: string[]): Promise<CommandResult> => runLongpole(args);
 
 function assertPage(name: string): void {
   const html = readFileSync(join(folder, name), 'utf8');
@@ -36,15 +39,7 @@ describe('longpole demo', () => {
   });
 
   it('summarises a folder, counts files that do not parse, and writes the page', async () => {
-    const { code, stdout, stderr } = await longpole(
-      'demo',
-      '--dir',
-      sources,
-      '--page',
-      'demo.html',
-      '--workers',
-      '2',
-    );
+    const { code, stdout, stderr } = await demo('--dir', sources, '--page', 'demo.html', '--workers', '2');
     assert.equal(code, 0, stderr);
     assert.match(stdout, /^Parsing 3 files of /);
     assert.match(stdout, /\[#{40}\] \| 100% Completed/);
@@ -55,14 +50,7 @@ describe('longpole demo', () => {
   });
 
   it('prints only the result on stdout with --json', async () => {
-    const { code, stdout, stderr } = await longpole(
-      'demo',
-      '--dir',
-      sources,
-      '--page',
-      'json.html',
-      '--json',
-    );
+    const { code, stdout, stderr } = await demo('--dir', sources, '--page', 'json.html', '--json');
     assert.equal(code, 0, stderr);
     const result: { files: number; lines: number; deepest: { place: string }; failures: { file: string }[] } =
       JSON.parse(stdout);
@@ -78,8 +66,7 @@ describe('longpole demo', () => {
   it('prints the same result with any number of workers', async () => {
     const outputs: string[] = [];
     for (const workers of ['1', '3']) {
-      const { code, stdout } = await longpole(
-        'demo',
+      const { code, stdout } = await demo(
         '--dir',
         sources,
         '--json',
@@ -102,14 +89,14 @@ describe('longpole demo', () => {
     ['an option without its value', ['--page']],
   ] as const) {
     it(`exits with 2 and the usage for ${what}`, async () => {
-      const { code, stdout, stderr } = await longpole('demo', ...args);
+      const { code, stdout, stderr } = await demo(...args);
       assert.deepEqual([code, stdout], [2, '']);
       assert.match(stderr, /Usage: longpole demo/);
     });
   }
 
   it('prints the usage with --help', async () => {
-    const { code, stdout } = await longpole('demo', '--help');
+    const { code, stdout } = await demo('--help');
     assert.equal(code, 0);
     assert.match(stdout, /^Usage: longpole demo/);
   });

@@ -8,9 +8,9 @@ import { after, describe, it } from 'node:test';
 import { LongpoleError } from 'longpole';
 import { criticalPath } from 'longpole/analysis';
 import { openTrace } from 'longpole/trace';
+import { longpoleIn } from './support/longpoleCommands.js';
 import { DUMP_SIGNAL, packageUrl, runProgram } from './support/programs.js';
-import { repositoryPath } from './support/repository.js';
-import { type CommandResult, runCommand } from './support/runCommand.js';
+import type { CommandResult } from './support/runCommand.js';
 import { UNSAFE } from './support/unsafeText.js';
 
 const TITLE = '\u001b]0;T\u0007\u001b[2J';
@@ -39,8 +39,8 @@ function traceOf(name: string, names: readonly string[]): string {
 const hostile = traceOf('hostile.json', [HOSTILE, 'plain', HOSTILE, HOSTILE]);
 const long = traceOf('long.json', [LONG, LONG, 'plain']);
 
-const longpole = (...args: string[]): Promise<CommandResult> =>
-  runCommand(process.execPath, [repositoryPath('dist/bundle/main.js'), ...args], { cwd: folder });
+const run = longpoleIn(folder);
+const longpole = (...args: string[]): Promise<CommandResult> => run(args);
 
 describe('a name with control characters', () => {
   for (const args of [

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { openTrace } from 'longpole/trace';
+import { longpoleIn } from './support/longpoleCommands.js';
 import { packageUrl } from './support/programs.js';
 import { repositoryPath } from './support/repository.js';
 import { type CommandResult, runCommand } from './support/runCommand.js';
@@ -17,6 +18,8 @@ const COMMAND = repositoryPath('dist/bundle/main.js');
 
 const run = (...args: string[]): Promise<CommandResult> =>
   runCommand(process.execPath, [COMMAND, 'run', ...args], { cwd: folder });
+/** Runs a command that starts no program. */
+const longpole = longpoleIn(folder);
 
 /** Writes a program in which `longpole` is the built package of this repository. Returns its name. */
 function program(name: string, source: string): string {
@@ -188,7 +191,7 @@ describe('longpole run', () => {
     assert.deepEqual(workers.map(({ name }) => name).sort(), ['worker-0', 'worker-0 (2)']);
   });
 
-  it('serves the dashboard unless --no-dashboard is given, and writes the report with --report', async () => {
+  it('serves the dashboard, and writes the report with --report', async () => {
     const script = program('squares.mjs', SQUARES);
     const shown = await run('--port', '0', '--report', 'squares.html', script, 'x');
     assert.equal(shown.code, 0, shown.stderr);
@@ -199,12 +202,12 @@ describe('longpole run', () => {
     assert.match(shown.stderr, /^report {5}squares\.html$/m);
     assert.match(readFileSync(join(folder, 'squares.html'), 'utf8'), /<title>squares\.mjs x<\/title>/);
     assert.equal(openTrace(join(folder, 'squares.html')).tasks.length, 5);
-    const hidden = await run('--no-dashboard', script);
-    assert.doesNotMatch(hidden.stderr, /dashboard/);
   });
 
-  it('prints JSON as the last line of the output with --json -', async () => {
-    const { stdout } = await run('--json', '-', program('squares.mjs', SQUARES));
+  it('prints JSON as the last line with --json -, and serves no dashboard with --no-dashboard', async () => {
+    const script = program('squares.mjs', SQUARES);
+    const { stdout, stderr } = await run('--no-dashboard', '--json', '-', script);
+    assert.doesNotMatch(stderr, /dashboard/);
     const lines = stdout.trimEnd().split('\n');
     assert.match(lines[0] ?? '', /^1 4 9 16 25 /);
     const summary: SummaryJson = JSON.parse(lines[1] ?? '');
@@ -329,10 +332,11 @@ describe('longpole run, if the program does not end normally,', () => {
       [['--trace', 'never.mjs/x', script], /cannot be written.*ERR_LONGPOLE_TRACE_FILE/],
       [['--json', 'never.mjs/x/y.json', script], /cannot be written/],
     ] as const) {
-      const result = await run(...args);
+      const result = await longpole(['run', ...args]);
       assert.deepEqual([result.code, result.stdout], [2, ''], `${args}: ${result.stderr}`);
       assert.match(result.stderr, message);
     }
+    assert.deepEqual(await run('missing.mjs'), await longpole(['run', 'missing.mjs']));
     assert.ok(!existsSync(join(folder, 'missing.mjs')));
   });
 

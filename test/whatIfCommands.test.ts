@@ -1,4 +1,4 @@
-// `longpole simulate` and `longpole diff` as processes.
+// `longpole simulate` and `longpole diff`: exit codes, output and pages.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,16 +7,14 @@ import { describe, it } from 'node:test';
 import { exportTrace } from 'longpole/trace';
 import { contending } from '#internal/analysis/findings/workloads.test.support.js';
 import { syntheticTrace } from '#internal/trace/syntheticTrace.test.support.js';
-import { repositoryPath } from './support/repository.js';
-import { runCommand } from './support/runCommand.js';
+import { longpoleIn } from './support/longpoleCommands.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'longpole-what-if-'));
 
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
-const CLI = repositoryPath('dist/bundle/main.js');
-const longpole = (...args: string[]) =>
-  runCommand(process.execPath, [CLI, ...args], { cwd: folder, env: { ...process.env, COLUMNS: '80' } });
+const run = longpoleIn(folder);
+const longpole = (...args: string[]) => run(args, { env: { COLUMNS: '80' } });
 
 /** Writes a Chrome trace of 40 loads and 40 fits on two threads. `fit` multiplies the durations of the fits. */
 function record(name: string, fit: number): string {

@@ -106,8 +106,8 @@ class NodeTap(WorkerPlugin):
             self.leaving = True
             self.has_some.set()
             end = self.loop.time() + LEAVE_SECONDS
-            while self.readers and self.silence < LEAVE_SILENCE and self.loop.time() < end:
-                await asyncio.wait(self.readers.values(), timeout=1)
+            while (waits := self.unended()) and self.silence < LEAVE_SILENCE and self.loop.time() < end:
+                await asyncio.wait(waits, timeout=1)
             worker.plugins.pop(self.name, None)
         self.watch.cancel()
         for event in list(self.leases.values()):
@@ -116,6 +116,14 @@ class NodeTap(WorkerPlugin):
             kill(process)
         self.python.close()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def unended(self):
+        """Returns tasks that end with the processes. A worker without a nanny may have cancelled the readers."""
+        waits = [reader for reader in self.readers.values() if not reader.done()]
+        for number, process in self.processes.items():
+            if self.readers[number].done() and process.returncode is None:
+                waits.append(self.loop.create_task(process.wait()))
+        return waits
 
     async def watch_bridge(self):
         while self.silence < MAX_SILENCE:

@@ -43,6 +43,15 @@ async function assertHealthy(
   );
 }
 
+/** Checks that the cluster has ended a worker process that sent or received nothing. */
+function assertSilent({ trace: { events, strings } }: Client): void {
+  const texts = Array.from(events.text, (id) => strings.get(id));
+  assert.ok(
+    texts.some((text) => text.includes('its process sent or received nothing for 5 s')),
+    texts.join('; '),
+  );
+}
+
 sharedClusterTest('a task that calls process.exit() runs three times and then fails', async (setting) => {
   const { client, folder } = setting;
   const bad = client.submit(t.exitTimes, join(folder, 'bad'), 1000);
@@ -75,12 +84,7 @@ processClusterTest(
     open(folder, 'held');
     assert.equal(await held.result(), 5);
     await assertHealthy(setting);
-    const { events } = client.trace;
-    const texts = Array.from(events.text, (id) => client.trace.strings.get(id));
-    assert.ok(
-      texts.some((text) => text.includes('its process sent or received nothing for 5 s')),
-      texts.join('; '),
-    );
+    assertSilent(client);
   },
   // On a busy machine other workers may be silent for this time, too.
   { workerTtl: '5s', allowedFailures: 20 },
@@ -103,8 +107,10 @@ processClusterTest(
       process.execArgv.splice(-preload.length);
       delete process.env['LONGPOLE_TEST_DEAF'];
     }
+    assert.equal(await client.submit(t.inc, 0, { workers: 'worker-1' }).result(), 1);
     writeFileSync(deaf, String(pidOf('worker-1')));
     assert.equal(await client.submit(t.inc, 1, { workers: 'worker-1' }).result(), 2);
+    assertSilent(client);
     assert.notEqual(String(pidOf('worker-1')), readFileSync(deaf, 'utf8'));
     await assertHealthy(setting);
   },

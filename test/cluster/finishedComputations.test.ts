@@ -107,27 +107,39 @@ clusterTest(
   'computations whose futures were dropped leave no entries, results, handles or futures behind',
   async ({ client, cluster }) => {
     const before = entries(cluster);
+    const left = watchHandles(cluster);
     const [probe] = await probes(client, cluster);
-    for (const type of [Future, probe!.computation, probe!.handle]) {
-      await untilCollected('no future, computation or handle is left at the start', () => countOf(type));
-      inheritCounted(type);
-    }
+    await untilCollected('no computation or handle is left at the start', left);
+    await untilCollected('no future is left at the start', () => countOf(Future));
+    for (const type of [Future, probe!.computation, probe!.handle]) inheritCounted(type);
     const prototypes = countOf(Counted);
     for (const [way, compute] of Object.entries(WAYS)) {
       for (let round = 0; round < ROUNDS; round++) await compute(client, round);
-      await untilCollected(
-        `${way}: no future, computation or handle is left`,
-        () => countOf(Counted),
-        prototypes,
-      );
+      await untilCollected(`${way}: no computation or handle is left`, left);
       await until(`${way}: no result is left`, async () => (await heldBytes(client)) === 0);
       assert.deepEqual(entries(cluster), before, way);
     }
+    await untilCollected('no future, computation or handle is left', () => countOf(Counted), prototypes);
   },
   { record: false },
 );
 
-/** Common ancestor of classes. A count reads the whole heap and costs more than the computations, so one serves all. */
+/** Returns a function that counts the remaining handles that the engine has made since, and their computations. */
+function watchHandles({ engine }: LocalCluster): () => number {
+  const { byKey } = engine.results;
+  const add = byKey.set.bind(byKey);
+  const made: WeakRef<object>[] = [];
+  byKey.set = (key, handle) => {
+    made.push(new WeakRef(handle), new WeakRef(handle.computation));
+    return add(key, handle);
+  };
+  return () => made.filter((reference) => reference.deref() !== undefined).length;
+}
+
+/**
+ * Common ancestor of classes. A count reads the whole heap and costs more than the computations, so one serves all classes
+ * and situations.
+ */
 class Counted {}
 
 /** Makes the oldest ancestor of a class inherit from Counted. */

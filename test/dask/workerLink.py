@@ -103,8 +103,46 @@ async def lost_file():
     return bridge.failures
 
 
+class Process:
+    """A process that ends when `end` is called."""
+
+    def __init__(self):
+        self.returncode = None
+        self.ended = asyncio.Event()
+        self.waits = 0
+
+    async def wait(self):
+        self.waits += 1
+        await self.ended.wait()
+
+    def end(self):
+        self.returncode = 0
+        self.ended.set()
+
+    kill = end
+
+
+async def closing():
+    """Returns how often a closing worker waited for a process whose reader was cancelled, and whether it ended with it."""
+    with tempfile.TemporaryDirectory() as folder:
+        worker = Worker(folder)
+        tap = node_tap.NodeTap(Bridge.name, "node")
+        tap.setup(worker)
+        process = tap.processes[1] = Process()
+        reader = tap.readers[1] = tap.loop.create_task(asyncio.Event().wait())
+        reader.cancel()
+        teardown = tap.loop.create_task(tap.teardown(worker))
+        await turns()
+        waits, early = process.waits, teardown.done()
+        process.end()
+        await turns()
+        late = teardown.done()
+        await teardown
+    return [waits, early, late]
+
+
 async def main():
-    print(json.dumps({"leases": await leases(), "failures": await lost_file()}))
+    print(json.dumps({"leases": await leases(), "failures": await lost_file(), "closing": await closing()}))
 
 
 asyncio.run(main())

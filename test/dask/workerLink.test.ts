@@ -1,4 +1,5 @@
-// The link of the bridge to one Dask worker: leases that follow one another, and frames that the worker cannot process.
+// The link of the bridge to one Dask worker: leases that follow one another, frames that the worker cannot process, and a
+// worker that closes.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { ENVIRONMENT } from '../python/environment.js';
@@ -9,6 +10,7 @@ import { NO_PYTHON, python } from './nodeCluster.js';
 interface Seen {
   readonly leases: readonly number[];
   readonly failures: readonly string[];
+  readonly closing: readonly [waits: number, early: boolean, late: boolean];
 }
 
 describe('the link of the bridge to a Dask worker', { skip: python === undefined && NO_PYTHON }, () => {
@@ -26,5 +28,9 @@ describe('the link of the bridge to a Dask worker', { skip: python === undefined
   it('fails if the worker could not write a file, because later frames need the file', () => {
     assert.equal(seen.failures.length, 1);
     assert.match(seen.failures[0] ?? '', /Error\(/);
+  });
+
+  it('waits once, and without computing, for a process that a terminated worker no longer reads', () => {
+    assert.deepEqual(seen.closing, [1, false, true]);
   });
 });

@@ -9,11 +9,11 @@ import { gunzipSync } from 'node:zlib';
 import { exportTrace, openTraces } from 'longpole/trace';
 import { pythonWith } from '#internal/files/pythonWith.test.support.js';
 import { syntheticTrace } from '#internal/trace/syntheticTrace.test.support.js';
+import { longpoleIn } from '../support/longpoleCommands.js';
 import { repositoryPath } from '../support/repository.js';
 import { runOrThrow } from '../support/runCommand.js';
 import { ENVIRONMENT } from './environment.js';
 
-const CLI = repositoryPath('dist/bundle/main.js');
 const EPOCH = 1_700_000_000;
 const PLUGINS = ['TracePlugin', 'ResourceMonitor'];
 const python = pythonWith('pandas, polars, pyarrow');
@@ -86,8 +86,12 @@ async function run(name: string): Promise<Outcome> {
 const dasf = PLUGINS.map((plugin) => `${plugin}.msgpack`);
 let outcome: Promise<Outcome> | undefined;
 
+const longpole = longpoleIn(folder);
+
 async function cli<T>(...args: readonly string[]): Promise<T> {
-  return JSON.parse(await runOrThrow(process.execPath, [CLI, ...args], { cwd: folder }));
+  const { code, stdout, stderr } = await longpole(args);
+  assert.equal(code, 0, stderr);
+  return JSON.parse(stdout);
 }
 
 interface Analyzed {

@@ -11,10 +11,12 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { longpoleIn, type RunLongpole } from './longpoleCommands.js';
 import { repositoryPath } from './repository.js';
 import { runCommand } from './runCommand.js';
 import { javascriptOf, type Names } from './sampleModule.js';
 import type { SummaryCounts } from './sampleSummary.js';
+import { RUN_IN_PROCESS, serveShells } from './shellCommands.js';
 
 const CLI = repositoryPath('dist/bundle/main.js');
 /** Files of every page; test/samples/NAME/ has those of one page. */
@@ -33,27 +35,36 @@ export interface RecordedRun {
 /** The folder above those of the pages: what a user's package and machine have. */
 export class SampleRoot {
   readonly path: string;
+  readonly #run: RunLongpole;
+  readonly #served: Promise<NodeJS.ProcessEnv>;
   readonly #recorded = new Map<string, Promise<RecordedRun>>();
   readonly #helps = new Map<string, Promise<string>>();
 
   constructor(path: string) {
     this.path = path;
+    this.#run = longpoleIn(path);
+    this.#served = serveShells(this.#run);
     writeFileSync(join(path, 'package.json'), '{ "private": true, "type": "module" }');
     mkdirSync(join(path, 'node_modules'));
     symlinkSync(repositoryPath('.'), join(path, 'node_modules/longpole'));
     symlinkSync(repositoryPath('node_modules/@types'), join(path, 'node_modules/@types'));
     mkdirSync(join(path, 'bin'));
-    const command = `exec '${process.execPath}' '${repositoryPath('dist-test/test/support/sampleCommand.js')}'`;
+    const command = `'${process.execPath}' '${repositoryPath('dist-test/test/support/sampleCommand.js')}'`;
     this.#program(
       'longpole',
-      `[ "$1" != view ] || ${command} "$@"\nexec '${process.execPath}' '${CLI}' "$@"`,
+      `case "$1 \${!#}" in
+demo*) ;;
+analyze* | diff* | export* | simulate* | *--help) ${RUN_IN_PROCESS} ;;
+view*) exec ${command} "$@" ;;
+esac
+exec '${process.execPath}' '${CLI}' "$@"`,
     );
-    for (const name of ['npm', 'npx', 'jq']) this.#program(name, `${command} ${name} "$@"`);
+    for (const name of ['npm', 'npx', 'jq']) this.#program(name, `exec ${command} ${name} "$@"`);
   }
 
   #program(name: string, script: string): void {
     const path = join(this.path, 'bin', name);
-    writeFileSync(path, `#!/bin/sh\n${script}\n`);
+    writeFileSync(path, `#!/bin/bash\n${script}\n`);
     chmodSync(path, 0o755);
   }
 
@@ -68,11 +79,16 @@ export class SampleRoot {
     return recorded;
   }
 
+  /** Returns the environment of shell scripts, with the commands of this folder. */
+  async shellEnvironment(): Promise<NodeJS.ProcessEnv> {
+    const PATH = `${join(this.path, 'bin')}:${process.env['PATH']}`;
+    return { ...process.env, ...(await this.#served), PATH };
+  }
+
   /** Returns what a command of `longpole` prints with `--help`. Each command runs once. */
   help(command: string): Promise<string> {
     const help =
-      this.#helps.get(command) ??
-      runCommand(process.execPath, [CLI, ...command.split(' '), '--help']).then(({ stdout }) => stdout);
+      this.#helps.get(command) ?? this.#run([...command.split(' '), '--help']).then(({ stdout }) => stdout);
     this.#helps.set(command, help);
     return help;
   }
@@ -145,7 +161,7 @@ export class SampleFolder {
 
   /** Runs a script in this folder. Returns stdout and stderr together. */
   async bash(script: string, options: readonly string[] = []): Promise<string> {
-    const env = { ...process.env, PATH: `${join(this.root.path, 'bin')}:${process.env['PATH']}` };
+    const env = await this.root.shellEnvironment();
     const args = ['-euo', 'pipefail', ...options, '-c', `exec 2>&1\n${script}`];
     const { code, stdout } = await runCommand('bash', args, { cwd: this.path, env });
     if (code !== 0) throw new Error(`It ended with ${code}:\n${stdout}`);

@@ -56,6 +56,8 @@ test('what a running task holds on a thread is measured before the next heartbea
   const { memory, samples } = memoryOf(undefined, (vitals) => {
     vitals[VITALS_EXTERNAL] = held;
   });
+  let now = 1e6;
+  const clock = mock.method(performance, 'now', () => (now += 10));
   const size = mock.method(process.memoryUsage, 'rss', () => rss);
   try {
     memory.measureIfGrown();
@@ -69,6 +71,23 @@ test('what a running task holds on a thread is measured before the next heartbea
     );
   } finally {
     size.mock.restore();
+    clock.mock.restore();
+  }
+});
+
+test('the workers of a process share a measurement of its size', () => {
+  let now = 1e9;
+  const clock = mock.method(performance, 'now', () => now);
+  const size = mock.method(process.memoryUsage, 'rss', () => 100e6);
+  try {
+    for (const { memory } of [memoryOf(undefined), memoryOf(undefined)]) memory.measureIfGrown();
+    assert.equal(size.mock.callCount(), 1);
+    now += 10;
+    memoryOf(undefined).memory.measureIfGrown();
+    assert.equal(size.mock.callCount(), 2);
+  } finally {
+    size.mock.restore();
+    clock.mock.restore();
   }
 });
 

@@ -4,6 +4,7 @@ import { megabytes } from '../../base/words.js';
 import { VITALS_EXTERNAL, VITALS_HEAP } from '../../protocol/isolateMessages.js';
 import { MemoryMonitor } from '../store/memoryMonitor.js';
 import type { HostEvents, WorkerHost } from './hostTypes.js';
+import { processRss } from './processRss.js';
 import type { ThreadHostOptions } from './threadHostOptions.js';
 
 /** Growth of results or of the process, as a share of the limit, that triggers a measurement. */
@@ -122,7 +123,7 @@ export class WorkerMemory {
    */
   #refreshIfGrown(): void {
     if (!this.#isShared) return;
-    const bytes = process.memoryUsage.rss();
+    const bytes = processRss();
     const growth = bytes - this.#shared;
     const hasGrown = this.#isMuch(growth) || growth > SHARED_GROWTH;
     if (hasGrown || bytes < this.#shared) this.#shared = bytes;

@@ -17,6 +17,7 @@ import {
 } from '../../protocol/workerMessages.js';
 import { ClockOffset } from '../clockOffset.js';
 import type { HostFacts } from '../host/hostTypes.js';
+import { processRss } from '../host/processRss.js';
 import { ThreadHost } from '../host/threadHost.js';
 import { WorkerDigests } from '../metrics/workerDigests.js';
 import { Store } from '../store/store.js';
@@ -33,8 +34,6 @@ import { VitalsWriter, vitalsFile } from './vitalsFile.js';
 /** Time between two heartbeats, which also compare the clocks, in milliseconds. The first ones follow at once. */
 const HEARTBEAT_MS = 500;
 const FIRST_HEARTBEATS = 5;
-/** Time for which a measured size of the process is reused, in milliseconds. */
-const RSS_MS = 10;
 
 type Birth = Extract<ToWorker, { type: 'birth' }>;
 
@@ -55,7 +54,6 @@ class WorkerProcess {
   #facts: HostFacts;
   /** Number of answered heartbeats. */
   #answers = 0;
-  #rss = { bytes: process.memoryUsage.rss(), at: 0 };
   #process = 0;
   #hostFacts: unknown = {};
 
@@ -203,9 +201,7 @@ class WorkerProcess {
   }
 
   #rssNow(): number {
-    const now = performance.now();
-    if (now - this.#rss.at > RSS_MS) this.#rss = { bytes: process.memoryUsage.rss(), at: now };
-    this.#process = this.#rss.bytes;
+    this.#process = processRss();
     return this.#process;
   }
 
