@@ -6,10 +6,10 @@ import { profilerSeconds } from '../profilerStarts.js';
 import { threadsPerWorker } from '../simulation/machine.js';
 import { merged, type Span } from '../spans.js';
 import { TimeBins } from '../timeBins.js';
-import { busyCores, childProcesses } from './childProcessWaits.js';
 import { haveOwnThreads } from './cpuOversubscription.js';
 import { BINS, type Facts, type Finding, type Rule } from './finding.js';
 import { cpuByPrefix, hasCpuMetrics, type PrefixCpu, shareOfTime } from './noncpu.js';
+import { busyCores, computingElsewhere } from './waitsForOthers.js';
 
 /** Share of a prefix's time, without waits for a core, from which its tasks count as blocked. */
 const MIN_SHARE = 0.6;
@@ -46,8 +46,8 @@ export const synchronousIo: Rule = (facts) => {
   const text = `tasks of '${worst.prefix}' were blocked for ${secondsText(worst.noncpu)}`;
   const found = { code: 'synchronous-io', ...worst, waited: noncpu, text, cost, rows } as const;
   const busy = busyCores(facts, rows);
-  const children = childProcesses(facts, busy, found);
-  if (children !== undefined) return children;
+  const elsewhere = computingElsewhere(facts, busy, found);
+  if (elsewhere !== undefined) return elsewhere;
   // Without samples of the machine, these waits are not even estimated.
   const isUnknown =
     Number.isNaN(coreUseOf(facts.trace).cores) && rows.some((row) => isUnmeasured(facts.trace, row));
