@@ -7,6 +7,7 @@ import { eachUse } from '../lanes.js';
 import { profilerSeconds } from '../profilerStarts.js';
 import { stragglersOf } from '../stragglers.js';
 import type { Facts, Finding, Rule } from './finding.js';
+import { heldBack } from './heldBack.js';
 
 /** Mean number of running tasks up to which a time span is serial. */
 const SERIAL = 1.05;
@@ -60,6 +61,7 @@ function serialFinding(
   const what = own > OWN_SHARE * seconds ? `only '${name}' runs` : 'tasks run one after the other';
   const idle = `${workers - 1} of ${workers} threads ${workers === 2 ? 'is' : 'are'} idle`;
   const isTail = code === 'serial-tail';
+  const held = heldBack(facts, rows[0], span);
   const when = isTail ? 'At the end,' : `After ${secondsText(start - path.start)},`;
   return {
     code,
@@ -67,12 +69,15 @@ function serialFinding(
     seconds: Math.max(0, rows.reduce((sum, row) => sum + withCore(row), 0) - late) * (1 - 1 / workers),
     confidence: 'high',
     evidence: {
-      text: `For ${isTail ? 'the last ' : ''}${percentText(span / makespan)} of the run, at most one task runs at a time, mostly '${name}'.`,
+      text: `For ${isTail ? 'the last ' : ''}${percentText(span / makespan)} of the run, at most one task runs at a time, mostly '${name}'.${held === undefined ? '' : ` Before, '${name}' was ready for ${secondsText(held.seconds)} while mostly '${held.behind}' ran.`}`,
       numbers: { serialSeconds: seconds, start, stop, makespan, workers, tasks: rows.length },
       tasks: facts.keys(rows),
       question: 'concurrency',
     },
-    advice: `Split '${name}',${rows.length > 1 ? ' combine results in a tree instead of a chain,' : ''} or start ${hasInputs(facts, rows) ? 'the inputs of ' : ''}'${name}' earlier.`,
+    advice:
+      held !== undefined
+        ? `Start '${name}' before '${held.behind}', e.g. with a higher priority: { priority: 1 }. Or split '${name}'.`
+        : `Split '${name}',${rows.length > 1 ? ' combine results in a tree instead of a chain,' : ''} or start ${hasInputs(facts, rows) ? 'the inputs of ' : ''}'${name}' earlier.`,
   };
 }
 
