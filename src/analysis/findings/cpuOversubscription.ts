@@ -34,9 +34,11 @@ function waitsForCores(facts: Facts, ours: boolean): Finding | undefined {
   // As many threads as cores is the right number, even if helper threads (GC, compiler) wait a little.
   if (facts.workers <= cores && !areOthers) return undefined;
   const areMany = facts.workers > cores || ownThreads;
+  // Helper threads (GC, compiler) are no reason for fewer workers.
+  const used = concurrency * (ownThreads ? demand : Math.min(1, demand));
   // Without samples of the machine, several threads may be too many, and one is not.
   const isUnknown = Number.isNaN(cores) && !ownThreads;
-  const isOurs = isUnknown ? facts.workers > 1 : !areOthers || (areMany && !(concurrency * demand <= cores));
+  const isOurs = isUnknown ? facts.workers > 1 : !areOthers || (areMany && !(used <= cores));
   if (isOurs !== ours) return undefined;
   const seconds = ownThreads ? blocked : share * facts.work;
   const when = isMeasured ? '' : ` while all ${cores} cores were busy`;

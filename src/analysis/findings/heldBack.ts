@@ -1,5 +1,7 @@
-// Finds out whether a chain of tasks ran late because threads ran other tasks first, although the chain was ready.
+// Finds out whether the tasks of a serial time span ran late because threads ran other tasks first, although they were ready, or
+// because they had to continue on the worker on which they had begun.
 import { getOrMake } from '../../base/lookUps.js';
+import { workerName } from '../../trace/names.js';
 import { readyTimes } from '../attempts.js';
 import type { Facts } from './finding.js';
 
@@ -7,6 +9,8 @@ import type { Facts } from './finding.js';
 const MIN_RATIO = 0.5;
 /** Share of the work during this wait that tasks of one other prefix take. */
 const MIN_BEHIND = 0.5;
+/** Share of the tasks of a span that must have begun before it on one worker. */
+const MIN_BEGUN = 0.9;
 /** Most tasks of a chain that are visited. */
 const MAX_CHAIN = 10_000;
 
@@ -23,9 +27,9 @@ export interface HeldBack {
  *
  * @param span seconds in which only the chain ran
  */
-export function heldBack(facts: Facts, row: number | undefined, span: number): HeldBack | undefined {
-  const wait = row === undefined ? undefined : longestWait(facts, row);
-  if (wait === undefined || wait.stop - wait.start < MIN_RATIO * span) return undefined;
+export function heldBack(facts: Facts, row: number, span: number): HeldBack | undefined {
+  const wait = longestWait(facts, row);
+  if (wait.stop - wait.start < MIN_RATIO * span) return undefined;
   const { started, stopped, prefix } = facts.trace.tasks;
   const seconds = new Map<number, number>();
   let all = 0;
@@ -36,7 +40,7 @@ export function heldBack(facts: Facts, row: number | undefined, span: number): H
     seconds.set(prefix[other]!, getOrMake(seconds, prefix[other]!, () => 0) + inside);
   }
   const [most] = [...seconds].sort((a, b) => b[1] - a[1]);
-  if (most === undefined || most[0] === prefix[row!] || most[1] < MIN_BEHIND * all) return undefined;
+  if (most === undefined || most[0] === prefix[row] || most[1] < MIN_BEHIND * all) return undefined;
   return { seconds: wait.stop - wait.start, behind: facts.prefixName(most[0]) };
 }
 
@@ -57,4 +61,15 @@ function longestWait({ trace, firstStart }: Facts, last: number): { start: numbe
     row = latest;
   }
   return longest;
+}
+
+/**
+ * Returns the name of the worker on which nearly all of these tasks had begun and left their slots before `start`, e.g. to wait for
+ * an event: they can continue nowhere else. Undefined if there is no such worker.
+ */
+export function continuedOn({ trace }: Facts, rows: readonly number[], start: number): string | undefined {
+  const { seceded, worker } = trace.tasks;
+  const begun = rows.filter((row) => seceded[row]! < start && worker[row] === worker[rows[0]!]);
+  if (rows.length < 2 || begun.length < MIN_BEGUN * rows.length || worker[rows[0]!]! < 0) return undefined;
+  return workerName(trace, worker[rows[0]!]!);
 }

@@ -20,7 +20,10 @@ const NAMED = 3;
  */
 export const lostWork: Rule = (facts) => died(facts) ?? repeated(facts);
 
-/** Returns the finding for tasks that have no result. It costs the time from their first start to the last loss. */
+/**
+ * Returns the finding for tasks that have no result. It costs the time from their first start to the last loss, or the time that
+ * all lost workers cost if there are more of them.
+ */
 function died(facts: Facts): Finding | undefined {
   const { tasks } = facts.trace;
   const all = diedTasks(facts.trace);
@@ -34,13 +37,19 @@ function died(facts: Facts): Finding | undefined {
   const reason = reasonOfLoss(facts.trace, first.row);
   const others =
     all.length === 1 ? '' : ` ${countText(all.length, 'task')} in total ended with their workers.`;
+  const workers = lostWorkers(facts.trace);
+  const more =
+    workers.length > rows.length ? ` ${countText(workers.length, 'worker')} were lost in total.` : '';
   return {
     code: 'lost-work',
     title: `'${name}' died ${deaths === 1 ? 'once' : `${deaths} times`} with its worker and has no result`,
-    seconds: sent.length === 0 ? 0 : Math.max(...ended) - Math.min(...sent),
+    seconds: Math.max(
+      sent.length === 0 ? 0 : Math.max(...ended) - Math.min(...sent),
+      workers.length > rows.length ? lostSeconds(facts, workers) : 0,
+    ),
     confidence: 'high',
     evidence: {
-      text: `${reason === '' ? 'The trace does not record why the worker ended.' : `The last time: ${reason.replace(/\.$/, '')}.`}${others}`,
+      text: `${reason === '' ? 'The trace does not record why the worker ended.' : `The last time: ${reason.replace(/\.$/, '')}.`}${others}${more}`,
       numbers: { tasks: all.length, runs: rows.length, mostRunsOfTask: deaths },
       tasks: facts.keys(all.map(({ row }) => row)),
       question: 'worker-balance',
