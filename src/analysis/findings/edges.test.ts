@@ -99,11 +99,13 @@ describe('tasks that queue at a worker', () => {
   });
 
   it('are found if the other workers ran no task at all', () => {
-    const bound = (started: number, stopped: number): Finding | undefined =>
+    const bound = (started: number, stopped: number, first = {}): Finding | undefined =>
       found(
         {
           ...busy([18], []),
-          workers: ['w0', 'w1', 'w2'].map((name) => (name === 'w0' ? { name } : { name, started, stopped })),
+          workers: ['w0', 'w1', 'w2'].map((name) =>
+            name === 'w0' ? { name, ...first } : { name, started, stopped },
+          ),
         },
         'worker-skew',
       );
@@ -113,6 +115,9 @@ describe('tasks that queue at a worker', () => {
     // The other workers joined when the tasks had nearly ended, or had left when the tasks began.
     assert.equal(bound(17.5, 18), undefined);
     assert.equal(bound(-2, -1), undefined);
+    // They may have been starting when the first worker had computed for no longer than its start took.
+    assert.equal(bound(-18, 18, { started: -18 }), undefined);
+    assert.ok(bound(-1, 18, { started: -1 }));
     // Processes of a foreign trace may be no workers.
     const processes = ['w0', 'w1', 'w2'].map((name) => ({ name, threads: Number.NaN }));
     assert.equal(found({ ...busy([18], []), workers: processes }, 'worker-skew'), undefined);

@@ -11,6 +11,8 @@ import type { Facts, Rule } from './finding.js';
 const MIN_IDLE = 0.2;
 /** Smallest ratio of the busiest worker's seconds per thread to the mean. */
 const MIN_SKEW = 1.25;
+/** Multiples of the time that the first worker needed to start, within which a worker without tasks may still have been starting. */
+const START_TIMES = 2;
 /** Seconds after its creation in which a worker may still be starting when its first task is sent. */
 const STARTING = 0.1;
 
@@ -228,8 +230,9 @@ function evenSeconds(
 }
 
 /**
- * Returns the workers that could have shared work between two times, but ran no task at all. A process of a foreign trace,
- * of which neither threads nor start are recorded, may be no worker.
+ * Returns the workers that could have shared work between two times, but ran no task at all. Such a worker may have needed several
+ * times as long as the first one to start. A process of a foreign trace, of which neither threads nor start are recorded, may be
+ * no worker.
  */
 function unusedWorkers(
   { trace, lanes, firstStart }: Facts,
@@ -239,8 +242,11 @@ function unusedWorkers(
   const { workers } = trace;
   const used = new Set(lanes.worker);
   const ends = workerEnds(trace);
+  const created = lanes.worker.map((row) => workers.started[row] || firstStart);
+  const starting = START_TIMES * Math.max(0, firstStart - Math.min(firstStart, ...created));
   return Array.from(workers.threads, (threads, row) => {
-    const from = Math.max(start, firstStart, workers.started[row]! || 0);
+    const made = workers.started[row]! || 0;
+    const from = Math.max(start, firstStart, made + starting);
     const to = Math.min(stop, ends[row]! || Number.POSITIVE_INFINITY);
     return { threads: threads || 1, computed: 0, absent: stop - start - Math.max(0, to - from) };
   }).filter(({ absent }, row) => {
