@@ -5,6 +5,7 @@ import { type LostWorker, lostWorkers, replacedWorkers } from '../lostWork.js';
 import { TimeBins } from '../timeBins.js';
 import { firstStarts } from '../workerStarts.js';
 import { BINS, type Facts, type Finding, type Rule } from './finding.js';
+import { exceededTimeouts, timedOut } from './timedOut.js';
 
 /** Share of the memory limit above which a lack of memory probably ended the worker. */
 const MEMORY_SHORT = 0.8;
@@ -26,14 +27,17 @@ export const lostWork: Rule = (facts) => died(facts) ?? repeated(facts);
  */
 function died(facts: Facts): Finding | undefined {
   const { tasks } = facts.trace;
-  const all = diedTasks(facts.trace);
+  const timeouts = exceededTimeouts(facts.trace);
+  const ended = diedTasks(facts.trace);
+  const all = ended.filter(({ row }) => !timeouts.has(tasks.keyOf(row)));
   const [first] = all;
-  if (first === undefined) return undefined;
+  if (first === undefined)
+    return ended.length === 0 ? undefined : timedOut(facts, ended, new Set(timeouts.values()));
   const deaths = first.lost.length;
   const name = facts.prefixName(tasks.prefix[first.row]!);
   const rows = all.flatMap(({ lost }) => lost);
   const sent = rows.map((row) => tasks.dispatched[row]!).filter((time) => !Number.isNaN(time));
-  const ended = rows.map((row) => tasks.acknowledged[row]!);
+  const ends = rows.map((row) => tasks.acknowledged[row]!);
   const reason = reasonOfLoss(facts.trace, first.row);
   const others =
     all.length === 1 ? '' : ` ${countText(all.length, 'task')} in total ended with their workers.`;
@@ -44,7 +48,7 @@ function died(facts: Facts): Finding | undefined {
     code: 'lost-work',
     title: `'${name}' died ${deaths === 1 ? 'once' : `${deaths} times`} with its worker and has no result`,
     seconds: Math.max(
-      sent.length === 0 ? 0 : Math.max(...ended) - Math.min(...sent),
+      sent.length === 0 ? 0 : Math.max(...ends) - Math.min(...sent),
       workers.length > rows.length ? lostSeconds(facts, workers) : 0,
     ),
     confidence: 'high',

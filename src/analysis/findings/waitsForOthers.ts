@@ -9,8 +9,9 @@ import { otherThreadSeconds } from './otherThreads.js';
 const FULL = 0.5;
 /** CPU seconds of child processes per second of waiting, from which tasks wait for them: others use the cores, too. */
 const MIN_CHILDREN = 0.1;
-/** The same for other threads of the program, which also compile functions, collect garbage and take samples. */
+/** The same for other threads of the program, and their least CPU seconds: they also compile functions, collect garbage and sample. */
 const MIN_THREADS = 0.15;
+const MIN_THREAD_SECONDS = 1;
 
 /** The cores of the machine while tasks waited. */
 export interface BusyCores {
@@ -103,7 +104,7 @@ function usedBy({ trace }: Facts, { children }: BusyCores, waited: number): Comp
       what: 'the child processes',
       number: 'childSeconds',
     };
-  if (!(threads >= MIN_THREADS * waited)) return undefined;
+  if (!(threads >= Math.max(MIN_THREAD_SECONDS, MIN_THREADS * waited))) return undefined;
   return {
     seconds: threads,
     name: 'other threads of the program, which compute',

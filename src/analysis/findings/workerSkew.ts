@@ -1,8 +1,9 @@
 import { countText, percentText, secondsText } from '../../base/words.js';
+import { TASK_LOST } from '../../protocol/clusterObserver.js';
 import { workerName } from '../../trace/names.js';
 import { lostWorkers, replacedWorkers, workerEnds } from '../lostWork.js';
 import { profilerSeconds } from '../profilerStarts.js';
-import { overlapSeconds, type Span } from '../spans.js';
+import { merged, overlapSeconds, type Span } from '../spans.js';
 import { coveredSeconds } from '../workerBalance.js';
 import { blockedByProgram } from './eventLoopStarvation.js';
 import type { Facts, Rule } from './finding.js';
@@ -110,7 +111,9 @@ function avoidableWait(facts: Facts, begins: Float64Array): number {
   const ends = begins.map((_, lane) => lastStop(facts, lane));
   const gone = threadEnds(facts);
   const unused = Math.max(0, facts.workers - lanes.count);
-  const held = Array.from(begins, (_, lane) => ({ spans: heldSpans(facts, lane), next: 0 }));
+  const { state, dispatched } = facts.trace.tasks;
+  const lost = [...state.keys()].filter((row) => state[row] === TASK_LOST && dispatched[row]! >= 0);
+  const held = Array.from(begins, (_, lane) => ({ spans: heldSpans(facts, lane, lost), next: 0 }));
   const waits = new Map<number, number>();
   for (const { start, stop, row } of facts.parts('waiting for a worker')) {
     // Only threads that have started count, so divide the wait at the starts of threads, and at their ends.
@@ -129,15 +132,25 @@ function avoidableWait(facts: Facts, begins: Float64Array): number {
   return seconds;
 }
 
-/** Returns the spans in which a thread had its next task and did not run it, e.g. because it waited for a core. */
-function heldSpans({ trace: { tasks }, lanes }: Facts, lane: number): Span[] {
+/**
+ * Returns the spans in which a thread had its next task and did not run it, e.g. because it waited for a core, or ran a task that
+ * then ended with the thread, e.g. at its timeout. The times of such a run are not recorded.
+ */
+function heldSpans(
+  { trace: { tasks }, lanes }: Facts,
+  lane: number,
+  lost: readonly number[],
+): readonly Span[] {
   const { rows, latest } = lanes.spans;
   const spans: Span[] = [];
+  for (const row of lost)
+    if (tasks.worker[row] === lanes.worker[lane])
+      spans.push({ start: tasks.dispatched[row]!, stop: tasks.acknowledged[row]! });
   for (let at = lanes.offsets[lane]! + 1; at < lanes.offsets[lane + 1]!; at++) {
     const [start, stop] = [lanes.stop[latest[at - 1]!]!, tasks.started[rows[at]!]!];
     if (tasks.dispatched[rows[at]!]! <= start && stop > start) spans.push({ start, stop });
   }
-  return spans;
+  return merged(spans);
 }
 
 /** Returns the seconds between two times in the spans of a lane. The times of later calls are not earlier. */
