@@ -58,7 +58,9 @@ function serialFinding(
   if (seconds < span / 2 || explained.some((row) => inside(row) > span / 2)) return undefined;
   const name = rows[0] === undefined ? '' : facts.prefixName(prefix[rows[0]]!);
   const own = rows.reduce((sum, row) => sum + (prefix[row] === prefix[rows[0]!] ? inside(row) : 0), 0);
-  const what = own > OWN_SHARE * seconds ? `only '${name}' runs` : 'tasks run one after the other';
+  const isOwn = own > OWN_SHARE * seconds;
+  const what = isOwn ? `only '${name}' runs` : 'tasks run one after the other';
+  const chained = isOwn ? rows.filter((row) => prefix[row] === prefix[rows[0]!]) : rows;
   const idle = `${workers - 1} of ${workers} threads ${workers === 2 ? 'is' : 'are'} idle`;
   const isTail = code === 'serial-tail';
   const why = causeOf(facts, rows, start, span);
@@ -76,7 +78,7 @@ function serialFinding(
     },
     advice:
       why?.advice ??
-      `Split '${name}',${rows.length > 1 ? ' combine results in a tree instead of a chain,' : ''} or start ${hasInputs(facts, rows) ? 'the inputs of ' : ''}'${name}' earlier.`,
+      `Split '${name}',${chained.length > 1 ? ' combine results in a tree instead of a chain,' : ''} or start ${hasInputs(facts, chained) ? 'the inputs of ' : ''}'${name}' earlier.`,
   };
 }
 

@@ -1,6 +1,8 @@
+import { oncePer } from '../../base/lookUps.js';
 import { countText, percentText, secondsText } from '../../base/words.js';
 import { TASK_LOST } from '../../protocol/clusterObserver.js';
 import { workerName } from '../../trace/names.js';
+import type { Trace } from '../../trace/trace.js';
 import { lostWorkers, replacedWorkers, workerEnds } from '../lostWork.js';
 import { profilerSeconds } from '../profilerStarts.js';
 import { merged, overlapSeconds, type Span } from '../spans.js';
@@ -111,9 +113,7 @@ function avoidableWait(facts: Facts, begins: Float64Array): number {
   const ends = begins.map((_, lane) => lastStop(facts, lane));
   const gone = threadEnds(facts);
   const unused = Math.max(0, facts.workers - lanes.count);
-  const { state, dispatched } = facts.trace.tasks;
-  const lost = [...state.keys()].filter((row) => state[row] === TASK_LOST && dispatched[row]! >= 0);
-  const held = Array.from(begins, (_, lane) => ({ spans: heldSpans(facts, lane, lost), next: 0 }));
+  const held = Array.from(begins, (_, lane) => ({ spans: heldSpans(facts, lane), next: 0 }));
   const waits = new Map<number, number>();
   for (const { start, stop, row } of facts.parts('waiting for a worker')) {
     // Only threads that have started count, so divide the wait at the starts of threads, and at their ends.
@@ -136,21 +136,28 @@ function avoidableWait(facts: Facts, begins: Float64Array): number {
  * Returns the spans in which a thread had its next task and did not run it, e.g. because it waited for a core, or ran a task that
  * then ended with the thread, e.g. at its timeout. The times of such a run are not recorded.
  */
-function heldSpans(
-  { trace: { tasks }, lanes }: Facts,
-  lane: number,
-  lost: readonly number[],
-): readonly Span[] {
+function heldSpans({ trace, lanes }: Facts, lane: number): readonly Span[] {
+  const { tasks } = trace;
   const { rows, latest } = lanes.spans;
-  const spans: Span[] = [];
-  for (const row of lost)
-    if (tasks.worker[row] === lanes.worker[lane])
-      spans.push({ start: tasks.dispatched[row]!, stop: tasks.acknowledged[row]! });
+  const spans = lostSpans(trace, lanes.worker[lane]!);
   for (let at = lanes.offsets[lane]! + 1; at < lanes.offsets[lane + 1]!; at++) {
     const [start, stop] = [lanes.stop[latest[at - 1]!]!, tasks.started[rows[at]!]!];
     if (tasks.dispatched[rows[at]!]! <= start && stop > start) spans.push({ start, stop });
   }
   return merged(spans);
+}
+
+/** The rows of runs that ended with their worker or thread. */
+const lostRows = oncePer(({ tasks: { state, dispatched } }: Trace): readonly number[] =>
+  [...state.keys()].filter((row) => state[row] === TASK_LOST && dispatched[row]! >= 0),
+);
+
+/** Returns the spans from the sending of these runs to their end. */
+function lostSpans(trace: Trace, worker: number): Span[] {
+  const { tasks } = trace;
+  return lostRows(trace)
+    .filter((row) => tasks.worker[row] === worker)
+    .map((row) => ({ start: tasks.dispatched[row]!, stop: tasks.acknowledged[row]! }));
 }
 
 /** Returns the seconds between two times in the spans of a lane. The times of later calls are not earlier. */
@@ -227,7 +234,8 @@ function evenSeconds(
       const other = life(one);
       const [from, to] = [Math.max(start, other.start), Math.min(stop, other.stop)];
       const together = Math.max(0, to - from);
-      const computed = one.lanes.reduce((sum, lane) => sum + ownSeconds(facts, lane, from, to), 0);
+      const ended = overlapSeconds([{ start: from, stop: to }], lostSpans(facts.trace, one.row));
+      const computed = one.lanes.reduce((sum, lane) => sum + ownSeconds(facts, lane, from, to), ended);
       const { threads } = one;
       return { threads, computed: Math.min(computed, threads * together), absent: stop - start - together };
     });
