@@ -52,3 +52,26 @@ for (const [ran, others] of [
       assert.ok(simulated.stdout.includes(`${cutOff} (`), simulated.stdout);
     }));
 }
+
+/** Is ended while a task runs and another one waits for its worker. */
+const LOCAL = `
+import { compute, delayed } from ${INDEX};
+const begun = new Int32Array(new SharedArrayBuffer(4));
+const endless = delayed(async function endless(begun) {
+  Atomics.store(begun, 0, 1);
+  Atomics.notify(begun, 0);
+  await new Promise(() => undefined);
+});
+void compute([1, 2].map(() => endless(begun)), { numWorkers: 1 });
+await Atomics.waitAsync(begun, 0, 0).value;
+process.kill(process.pid, 'SIGTERM');
+`;
+
+test('the summary names the tasks of a local scheduler that had not ended when a signal ended the program', () =>
+  withFolder(async (cwd) => {
+    writeFileSync(join(cwd, 'main.mjs'), LOCAL);
+    const args = [repositoryPath('dist/bundle/main.js'), 'run', '--no-dashboard', 'main.mjs'];
+    const { stderr } = await runCommand(process.execPath, args, { cwd });
+    const text = stderr.replaceAll(/\s+/g, ' ');
+    assert.ok(text.includes('cut off 2 tasks had not ended when the program ended: 2 endless.'), text);
+  }));

@@ -92,6 +92,6 @@ test('the stack of a function that was shipped as text has its name and no file 
   assert.ok(error instanceof TaskError && error.cause instanceof Error);
   assert.match(
     error.cause.stack ?? '',
-    /^RangeError: 3 is out of range\n {4}at fail \(delayed:fail:\d+:\d+\)$/,
+    /^RangeError: 3 is out of range\n {4}at fail \(delayed:fail:2:\d+\)$/,
   );
 });

@@ -11,17 +11,20 @@ const TOGETHER = 1;
 export interface DiedTask {
   /** Row of its last run. */
   readonly row: number;
-  /** Rows of all runs that ended with a worker. */
+  /** Rows of all runs that ended with a worker, also of those before a result that was lost later. */
   readonly lost: readonly number[];
 }
 
 /** Returns the tasks whose last run ended with its worker, those with most lost runs first. Computed once per trace. */
 export const diedTasks = oncePer(({ tasks }: Trace): readonly DiedTask[] => {
   const lost = new Map<number, number[]>();
+  const died = new Set<number>();
   for (let row = 0; row < tasks.length; row++)
-    if (tasks.state[row] === TASK_LOST) pushTo(lost, tasks.id[row]!, row);
-    else if (lost.size > 0) lost.delete(tasks.id[row]!);
-  return Array.from(lost.values(), (rows) => ({ row: rows.at(-1)!, lost: rows })).sort(
+    if (tasks.state[row] === TASK_LOST) {
+      pushTo(lost, tasks.id[row]!, row);
+      died.add(tasks.id[row]!);
+    } else if (died.size > 0) died.delete(tasks.id[row]!);
+  return Array.from(died, (id) => ({ row: lost.get(id)!.at(-1)!, lost: lost.get(id)! })).sort(
     (a, b) => b.lost.length - a.lost.length,
   );
 });

@@ -3,7 +3,7 @@ import { reportAtExit } from '../files/exitFlush.js';
 import type { ClusterObserver } from '../protocol/clusterObserver.js';
 import { PROGRAM } from '../protocol/eventTopics.js';
 
-/** Reports both as events. The end is not reported if a signal ends a program that has no cluster. */
+/** Reports both as events. The end is not reported if a signal ends a program that has neither a cluster nor tasks on workers. */
 export function observeLifetime(observer: ClusterObserver): void {
   const event = (topic: string, text: string, sinceOrigin: number): void =>
     observer.event?.({ time: (performance.timeOrigin + sinceOrigin) / 1000, worker: -1, topic, text });

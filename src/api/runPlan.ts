@@ -8,7 +8,7 @@ import { suspended } from '../diagnostics/registry.js';
 import { runInline } from '../engine/inlineRun.js';
 import type { PoolKind } from '../engine/pool/pool.js';
 import { askingTask } from '../engine/worker/askScheduler.js';
-import { taskContext } from '../engine/worker/taskContext.js';
+import { isModuleCode, taskContext } from '../engine/worker/taskContext.js';
 import type { Plan } from '../graph/compile.js';
 import type { LocalOptions } from '../graph/computeOptions.js';
 import { functionRefs } from '../graph/shipFunction.js';
@@ -81,5 +81,6 @@ export async function runPlanOnPool(
  * start again there. It waits forever instead, and with it the rest of the script.
  */
 export function isImportedByWorker(): boolean {
-  return taskContext.worker !== undefined && !taskContext.running && askingTask() === undefined;
+  if (taskContext.worker === undefined) return false;
+  return isModuleCode() || (!taskContext.running && askingTask() === undefined);
 }

@@ -114,7 +114,7 @@ class PoolRun implements RunHandler {
 
   start(): void {
     this.#guard(() => {
-      this.#observers.runStarted();
+      this.#observers.runStarted(true);
       if (this.#scheduler.isDone) {
         this.#succeed();
         return;

@@ -1,8 +1,12 @@
 // The observers of one run, called in order. Work that no observer needs is skipped.
-import type { ClusterObserver, Transfer } from '../protocol/clusterObserver.js';
+import { countsOf } from '../base/lookUps.js';
+import { countText } from '../base/words.js';
+import { flushAtExit, nothingToFlush, reportAtExit } from '../files/exitFlush.js';
+import { type ClusterObserver, prefixOf, type Transfer } from '../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../protocol/completionLog.js';
-import { WORKER_LOST } from '../protocol/eventTopics.js';
+import { TASKS_CUT_OFF, WORKER_LOST } from '../protocol/eventTopics.js';
 import type { RunObserver } from '../protocol/runObserver.js';
+import { countsText } from './cutOffText.js';
 import type { Place, RunView } from './runView.js';
 import type { SchedulerState } from './scheduler/schedulerState.js';
 import { QUEUED } from './scheduler/taskStates.js';
@@ -24,6 +28,8 @@ export class RunObservers {
   readonly #clock: () => number;
   readonly #recorder = new TaskRecorder((call) => this.#notify(call));
   #recorded: RecordedComputation | undefined;
+  /** Ends the report of unfinished tasks at the end of the program. */
+  #endReporting: (() => void) | undefined;
 
   /** @param clock returns seconds since the epoch */
   constructor(observers: readonly RunObserver[], run: RunView, state: SchedulerState, clock: () => number) {
@@ -37,14 +43,18 @@ export class RunObservers {
     this.records = observers.some((observer) => observer.tasksEnded !== undefined);
   }
 
-  runStarted(): void {
+  /** @param onSignals whether the program returns to its event loop during the run, where signals that end it are handled */
+  runStarted(onSignals = false): void {
     const run = this.#run;
     for (const observer of this.#observers) {
       this.#started.push(observer);
       observer.runStarted?.(run);
       observer.computationAdded?.(run.computation);
     }
-    if (this.records) this.#record();
+    if (this.records) {
+      this.#record();
+      this.#reportAtExit(onSignals);
+    }
     for (const observer of this.#observers) observer.stateReady?.(run);
   }
 
@@ -117,8 +127,33 @@ export class RunObservers {
     for (const observer of this.#observers) observer.progress?.(this.#run);
   }
 
+  #reportAtExit(onSignals: boolean): void {
+    const end = reportAtExit(() => this.#reportUnfinished());
+    const flush = (): void => undefined;
+    if (onSignals) flushAtExit(flush);
+    this.#endReporting = () => {
+      end();
+      nothingToFlush(flush);
+    };
+  }
+
+  /** Records an event about unfinished tasks, because the program ends. Which of them ran is not known. */
+  #reportUnfinished(): void {
+    const { computation } = this.#run;
+    const prefixes: string[] = [];
+    for (let id = 0; id < computation.size; id++)
+      if (!this.#state.isFinished(id)) prefixes.push(prefixOf(computation, id));
+    if (prefixes.length === 0) return;
+    const counts = Array.from(countsOf(prefixes), ([prefix, count]) => ({ prefix, count }));
+    const text = `${countText(prefixes.length, 'task')} had not ended when the program ended: ${countsText(counts)}.`;
+    this.#notify((observer) =>
+      observer.event?.({ time: this.#clock(), worker: -1, topic: TASKS_CUT_OFF, text }),
+    );
+  }
+
   /** Notifies every observer, even if one throws. Returns the run's error, or else the first error of an observer. */
   runFinished(error: unknown): unknown {
+    this.#endReporting?.();
     let first = error;
     for (const observer of this.#started.splice(0)) {
       try {

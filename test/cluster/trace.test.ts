@@ -272,6 +272,18 @@ clusterTest(
   },
 );
 
+clusterTest(
+  'an argument of several tasks travels once in each message with such tasks',
+  async ({ client }) => {
+    const large = new Float64Array(2 * LARGE).fill(1);
+    const sums = Array.from({ length: 20 }, () => client.submit(t.total, large));
+    assert.equal((await client.gather(sums)).length, 20);
+    const sizes = () => Array.from(client.trace.transfers.nbytes);
+    await until('the trace contains a transfer', () => sizes().length > 0);
+    assert.deepEqual(new Set(sizes()), new Set([large.byteLength]));
+  },
+);
+
 clusterTest('a computation begins with the call that submits it', async ({ client }) => {
   const futures = client.map(t.inc, [1, 2, 3]);
   // Calls in one turn of the event loop become one computation at the end of the turn.

@@ -72,6 +72,38 @@ describe('waits for promises', () => {
     assert.match(idle?.advice ?? '', /^Let the tasks of a worker overlap/);
   });
 
+  it('are waits for threads of the program that compute for tasks, e.g. for crypto, if these used the cores', () => {
+    const threads = (percent: number): Finding | undefined =>
+      found({
+        ...awaiting(0.8),
+        resources: Array.from({ length: 121 }, (_, i) => [
+          {
+            time: i / 10,
+            figures: {
+              cpu: percent,
+              host_cpu: 200,
+              host_cores: 2,
+              children_cpu: 0,
+              scheduler_core_time: 0.2 * (i / 10),
+            },
+          },
+          { time: i / 10, worker: 'w0', figures: { cpu: 10 } },
+        ]).flat(),
+      });
+    const own = threads(130);
+    assert.equal(
+      own?.title,
+      "Tasks of 'fit' wait for other threads of the program, which compute, while all 2 cores are busy",
+    );
+    assert.match(
+      own.evidence.text,
+      /^Threads that run no tasks, .* used 1\d s of CPU time, and tasks awaited/,
+    );
+    assert.match(own.advice, /^More tasks at a time are not faster: make these operations of 'fit' faster/);
+    // These threads also compile and collect garbage.
+    assert.match(threads(40)?.advice ?? '', /^Let the tasks of a worker overlap/);
+  });
+
   it('suggest no more tasks at a time than there were, and cost what these can save', () => {
     assert.match(found(waiting(40))?.advice ?? '', /concurrentTasks: 9 \}/);
     const few = found(waiting(8));

@@ -3,11 +3,11 @@ import { eachUse } from '../lanes.js';
 import { fullSpansBetween } from '../path/fullSlots.js';
 import { readiness } from '../simulation/conditions.js';
 import { TimeBins } from '../timeBins.js';
-import { busyCores, childProcesses } from './childProcessWaits.js';
 import { BINS, type Facts, type Finding, type Rule } from './finding.js';
 import { cpuByPrefix, type PrefixCpu, shareOfTime } from './noncpu.js';
 import { threadSamples } from './sampledCpu.js';
 import { delaySeconds, IN_TURNS } from './synchronousIo.js';
+import { busyCores, computingElsewhere } from './waitsForOthers.js';
 
 /** Smallest share of the time of a prefix's tasks, without waits for a core, in which they await promises. */
 const MIN_SHARE = 0.6;
@@ -34,8 +34,8 @@ export const asynchronousWait: Rule = (facts) => {
   const cost = delaySeconds(facts, waiting, (row) => row.awaited);
   const text = `tasks awaited promises for ${secondsText(awaited)} in total`;
   const found = { code: 'asynchronous-wait', ...worst, waited: awaited, text, cost, rows } as const;
-  const children = childProcesses(facts, busy, found);
-  if (children !== undefined) return children;
+  const elsewhere = computingElsewhere(facts, busy, found);
+  if (elsewhere !== undefined) return elsewhere;
   const mayBeChildren = busy !== undefined && Number.isNaN(busy.children);
   const times = Math.min(most, Math.ceil(1 / (1 - Math.min(0.99, shareOf(worst)))));
   return {

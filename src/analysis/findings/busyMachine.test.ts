@@ -191,6 +191,10 @@ describe('findings on a busy machine', () => {
     const waiting = tasks.map((task) => ({ ...task, coreWait: 0.85 }));
     const own = found({ tasks: waiting, workers: TWO, resources }).get('cpu-oversubscription');
     assert.match(own?.title ?? '', /: other programs keep 1.7 of 2 cores busy$/);
+    // A third thread that hardly computes is no reason either.
+    const idle = { key: 'listen-0', worker: 'w2', started: 0, stopped: 0.01, coreWait: 0 };
+    const beside = found({ tasks: [idle, ...waiting], resources }).get('cpu-oversubscription');
+    assert.match(beside?.title ?? '', /: other programs keep 1.7 of 2 cores busy/);
   });
 
   it('the run does not wait for the program if its thread only waits for a core', () => {

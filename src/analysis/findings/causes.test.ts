@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type SyntheticSpec, syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
+import { scheduled } from '../scheduledTrace.test.support.js';
 import type { Finding, FindingCode } from './finding.js';
 import { findings } from './findings.js';
+import { many } from './workloads.test.support.js';
 
 const found = (spec: SyntheticSpec, own: FindingCode): Finding | undefined =>
   findings(syntheticTrace(spec)).find(({ code }) => code === own);
@@ -101,4 +103,17 @@ test('tasks on the thread of the program are no reason for more workers, but for
     /^Run the tasks on worker threads, .* 'threads'/,
   );
   assert.match(found(tasksOn('threads-0'), 'worker-bound')?.advice ?? '', /^Use more workers/);
+});
+
+test('one thread is too few on a busy machine, too', () => {
+  const codes = (workers: number): string[] => {
+    const waiting = scheduled(many(20), { workers }).tasks.map((task) => ({ ...task, coreWait: 0.5 }));
+    const resources = Array.from({ length: 301 }, (_, i) => ({
+      time: i / 10,
+      figures: { cpu: 50 * workers, host_cpu: 200, host_cores: 2 },
+    }));
+    return findings(syntheticTrace({ tasks: waiting, resources })).map(({ code }) => code);
+  };
+  assert.deepEqual(codes(1), ['worker-bound', 'cpu-oversubscription']);
+  assert.deepEqual(codes(2), ['cpu-oversubscription']);
 });

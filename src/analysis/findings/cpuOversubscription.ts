@@ -16,7 +16,7 @@ const OWN_THREADS = 130;
  */
 export const cpuOversubscription: Rule = (facts) => waitsForCores(facts, true);
 
-/** Finds waits for cores that only other programs cause, because the program alone has enough cores. */
+/** Finds waits for cores that only other programs cause, because the program alone has enough cores, e.g. with one thread. */
 export const otherPrograms: Rule = (facts) => waitsForCores(facts, false);
 
 function waitsForCores(facts: Facts, ours: boolean): Finding | undefined {
@@ -34,14 +34,18 @@ function waitsForCores(facts: Facts, ours: boolean): Finding | undefined {
   // As many threads as cores is the right number, even if helper threads (GC, compiler) wait a little.
   if (facts.workers <= cores && !areOthers) return undefined;
   const areMany = facts.workers > cores || ownThreads;
-  const isOurs = !areOthers || (areMany && !(concurrency * demand <= cores));
+  // Helper threads (GC, compiler) are no reason for fewer workers.
+  const used = concurrency * (ownThreads ? demand : Math.min(1, demand));
+  // Without samples of the machine, several threads may be too many, and one is not.
+  const isUnknown = Number.isNaN(cores) && !ownThreads;
+  const isOurs = isUnknown ? facts.workers > 1 : !areOthers || (areMany && !(used <= cores));
   if (isOurs !== ours) return undefined;
   const seconds = ownThreads ? blocked : share * facts.work;
   const when = isMeasured ? '' : ` while all ${cores} cores were busy`;
   const beside = areOthers && isOurs ? ` Other programs kept ${others.toFixed(1)} cores busy.` : '';
   return {
     code: 'cpu-oversubscription',
-    title: `Tasks wait for a core ${percentText(share)} of their time: ${isOurs ? 'more threads compute than there are cores' : `other programs keep ${others.toFixed(1)} of ${cores} cores busy`}`,
+    title: `Tasks wait for a core ${percentText(share)} of their time: ${isUnknown ? unknownUsers(facts) : isOurs ? 'more threads compute than there are cores' : `other programs keep ${others.toFixed(1)} of ${cores} cores busy`}`,
     seconds: facts.secondsOfRun(seconds),
     confidence: ownThreads || isMeasured ? 'high' : 'medium',
     evidence: {
@@ -57,11 +61,20 @@ function waitsForCores(facts: Facts, ours: boolean): Finding | undefined {
       tasks: facts.keys(facts.lanes.spans.rows),
       question: 'time-by-prefix',
     },
-    advice: adviceOf(ownThreads, isOurs),
+    advice: facts.workers > 1 || ownThreads ? adviceOf(ownThreads, isOurs && !isUnknown) : STOP_OTHERS_ALONE,
   };
 }
 
+/** Returns who may use the cores if no sample of the machine shows it. */
+function unknownUsers({ workers }: Facts): string {
+  return workers > 1
+    ? 'other programs use the cores, or there are more threads than cores'
+    : 'other programs use the cores';
+}
+
 export const STOP_OTHERS = 'Stop other programs on the machine, or use fewer workers.';
+/** The same for a program with one thread. */
+const STOP_OTHERS_ALONE = 'Stop other programs on the machine.';
 
 function adviceOf(ownThreads: boolean, isOurs: boolean): string {
   if (ownThreads) return 'Use fewer workers, or one thread inside each task.';

@@ -27,7 +27,7 @@ export const eventLoopStarvation: Rule = (facts) => {
       question: 'queueing',
     },
     advice:
-      "Move the program's computations (parsing, sorting, synchronous I/O) into tasks, or run the scheduler in another process.",
+      "Move the program's computations (parsing, sorting, synchronous I/O) into tasks, or into a worker thread of the program (node:worker_threads).",
   };
 };
 

@@ -1,6 +1,7 @@
 // Finds what cost a run most time, with evidence and advice. The rules are in the other files of this folder.
 import { checkArgument, kind, TRACE } from '../../base/arguments.js';
 import type { Trace } from '../../trace/trace.js';
+import { coreUseOf } from '../coreUse.js';
 import { Table } from '../table.js';
 import { rowColumns } from '../valuesColumn.js';
 import { asynchronousWait } from './asynchronousWait.js';
@@ -100,8 +101,8 @@ const MIN_SECONDS = 10e-3;
  * before its first computation or after its last result than the computations took, this comes first. The cost of other programs
  * on the machine comes last, because no change of this program lowers it. A finding costs at least 10 ms and 5 % of the
  * makespan, or of the makespan without waits for a core if its cost is without them. Costs may overlap, so their sum has
- * no meaning. If no other problem is found and the threads computed most of the time, the finding `worker-bound` is
- * returned.
+ * no meaning. If no other problem of the program is found and the threads computed most of the time, the finding `worker-bound`
+ * is returned, beside other programs only if there are fewer threads than cores.
  *
  * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if `trace` is not a trace
  */
@@ -123,7 +124,8 @@ export function findings(trace: Trace): readonly Finding[] {
 function ofComputations(facts: Facts): readonly Finding[] {
   const found = foundBy(RULES, facts);
   const shared = foundBy([otherPrograms], facts);
-  if (found.length + shared.length === 0) return foundBy([workerBound], facts);
+  if (found.length === 0 && (shared.length === 0 || hasMoreCores(facts)))
+    found.push(...foundBy([workerBound], facts));
   const costs = new Map(found.map(({ code, seconds }) => [code, seconds]));
   const explains = (other: FindingCode, { code, seconds }: Finding): boolean =>
     (costs.get(other) ?? -1) >= (code === 'lack-of-parallelism' ? EXPLAINING * seconds : 0);
@@ -136,6 +138,12 @@ function ofComputations(facts: Facts): readonly Finding[] {
     ...shown,
     ...shared.map((finding) => (finding.seconds > cheapest ? explainedPlace(finding) : finding)),
   ];
+}
+
+/** Returns whether more threads could use more cores, also those that other programs use. A thread alone is assumed to have others. */
+function hasMoreCores({ trace, workers }: Facts): boolean {
+  const { cores } = coreUseOf(trace);
+  return workers === 1 ? !(cores <= 1) : workers < cores;
 }
 
 /** Returns a finding whose title says why it comes after a cheaper one. */

@@ -24,14 +24,19 @@ export const garbageCollection: Rule = (facts) => {
   const { byPrefix } = metricSeconds(facts.trace, 'gc');
   const worst = [...byPrefix].sort(([, a], [, b]) => b - a)[0]?.[0];
   const where = worst === undefined ? '' : `, most of it in '${worst}'`;
+  const onPath = facts.onPath('gc');
+  const beside =
+    onPath > total
+      ? ` With collections between tasks, e.g. while results are packed, the critical path contains ${secondsText(onPath)}.`
+      : '';
   return {
     code: 'garbage-collection',
     // The collections of local workers also include those between tasks.
     title: `Garbage collection takes ${share > 1 ? `${secondsText(total)}, longer than the tasks` : `${percentText(share)} of the time of tasks`}`,
-    seconds: Math.max(facts.onPath('gc'), facts.secondsOfRun(total)),
+    seconds: Math.max(onPath, facts.secondsOfRun(total)),
     confidence: 'high',
     evidence: {
-      text: `Garbage collection took ${secondsText(total)} on ${countText(facts.workers, 'thread')}${where}.`,
+      text: `Garbage collection took ${secondsText(total)} on ${countText(facts.workers, 'thread')}${where}.${beside}`,
       numbers: { gcSeconds: total, workSeconds: facts.work, workers: facts.workers },
       tasks: facts.pathTasks('gc'),
       question: 'time-by-action',

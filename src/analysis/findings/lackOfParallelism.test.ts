@@ -55,3 +55,33 @@ describe('a program that needs only one thread, because it awaits each result', 
     }
   });
 });
+
+it('threads that had tasks which were cancelled at the end were not idle', () => {
+  const chained = Array.from(
+    { length: 5 },
+    (_, i): SyntheticTask => ({
+      key: `step-${i}`,
+      worker: 'w0',
+      started: i,
+      stopped: i + 1,
+      submitted: 0,
+      needs: i === 0 ? [] : [`step-${i - 1}`],
+    }),
+  );
+  const cancelled = (stop: number): SyntheticTask => ({
+    key: 'fit-0',
+    worker: 'w1',
+    started: Number.NaN,
+    stopped: Number.NaN,
+    submitted: 0,
+    dispatched: 0,
+    acknowledged: stop,
+    state: 'cancelled',
+  });
+  const codes = (stop: number) =>
+    findings(
+      syntheticTrace({ workers: [{ name: 'w0' }, { name: 'w1' }], tasks: [...chained, cancelled(stop)] }),
+    ).map(({ code }) => code);
+  assert.ok(!codes(5).includes('lack-of-parallelism'));
+  assert.ok(codes(0.1).includes('lack-of-parallelism'));
+});

@@ -1,9 +1,12 @@
+import { pushTo } from '../../base/lookUps.js';
 import { percentText, secondsText } from '../../base/words.js';
+import { cancelledRuns } from '../cancelledRuns.js';
 import { coreUseOf } from '../coreUse.js';
 import { eachUse } from '../lanes.js';
 import { lockedSeconds } from '../leaseWaits.js';
 import { longestChain } from '../path/longestChain.js';
 import { copiedSeconds } from '../programTransfers.js';
+import { gapsBetween, merged, type Span } from '../spans.js';
 import { TimeBins } from '../timeBins.js';
 import { cancelledSeconds } from './cancelledTasks.js';
 import { programTime } from './clientBound.js';
@@ -33,6 +36,7 @@ export const lackOfParallelism: Rule = (facts) => {
   const workers = isAlone ? cores : facts.workers;
   const busy = work / (workers * active);
   if (workers < 2 || !(busy < MAX_BUSY) || path.floor < MIN_CHAIN * active) return undefined;
+  if (busy + cancelledBusy(facts) / (workers * active) >= MAX_BUSY) return undefined;
   // More tasks would wait for the lock, or for the program's thread, too.
   if (Math.max(lockedSeconds(facts.trace), copiedSeconds(facts.trace, path)) >= path.floor) return undefined;
   const useful = Math.max(1, Math.ceil(work / path.floor));
@@ -70,6 +74,26 @@ export const lackOfParallelism: Rule = (facts) => {
       : `Shorten the chain, most of which is ${shorterBy(facts, name)}.${enough}`,
   };
 };
+
+/**
+ * Returns the seconds in which workers ran no task that ended, but had tasks that were cancelled later. When these ran is not
+ * recorded. A thread of each worker counts.
+ */
+function cancelledBusy({ trace, lanes }: Facts): number {
+  const { worker, started } = trace.tasks;
+  const spans = new Map<number, Span[]>();
+  for (const run of cancelledRuns(trace)) pushTo(spans, worker[run.row]!, run);
+  let seconds = 0;
+  for (const [row, runs] of spans) {
+    const busy = Array.from(lanes.spans.rows.filter((other) => worker[other] === row)).map((other) => ({
+      start: started[other]!,
+      stop: lanes.stop[other]!,
+    }));
+    for (const { start, stop } of merged(runs))
+      seconds += gapsBetween(start, stop, busy).reduce((sum, gap) => sum + gap.stop - gap.start, 0);
+  }
+  return seconds;
+}
 
 /** Returns the seconds from the first call to the first submission, which the longest chain includes. */
 function beforeSubmission({ trace, path }: Facts): number {

@@ -28,7 +28,11 @@ export const lockContention: Rule = (facts) => {
       tasks: facts.keys(tasks),
       question: 'critical-path',
     },
-    advice: `Hold ${object} only for the work that needs it: compute, read and wait before or after. Or use one object for each thing that is protected, e.g. for each file.`,
+    advice: `Hold ${object} only for the work that needs it: compute, read and wait before or after. ${
+      object.startsWith('Semaphore ')
+        ? 'Or raise its max, if what it protects allows more tasks at a time.'
+        : 'Or use one object for each thing that is protected, e.g. for each file.'
+    }`,
   };
 };
 

@@ -238,6 +238,10 @@ describe('lost work', () => {
     const again = { key: 'load-0', worker: 'w1', attempt: 4, started: 6, stopped: 7, dispatched: 6 };
     for (const { title } of findings(syntheticTrace({ ...rest, tasks: [...tasks, again] })))
       assert.doesNotMatch(title, /no result/);
+    // Its result was lost, and the last run ended with its worker.
+    const last = { ...tasks[0]!, attempt: 5, dispatched: 7, ready: 7, acknowledged: 8 };
+    const [more] = findings(syntheticTrace({ ...rest, tasks: [...tasks, again, last] }));
+    assert.equal(more?.title, "'load' died 4 times with its worker and has no result");
   });
 
   it('includes the wait until a lost worker was replaced, and the path waits for the tasks that it ran before', () => {

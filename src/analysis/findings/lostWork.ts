@@ -5,6 +5,7 @@ import { type LostWorker, lostWorkers, replacedWorkers } from '../lostWork.js';
 import { TimeBins } from '../timeBins.js';
 import { firstStarts } from '../workerStarts.js';
 import { BINS, type Facts, type Finding, type Rule } from './finding.js';
+import { exceededTimeouts, timedOut } from './timedOut.js';
 
 /** Share of the memory limit above which a lack of memory probably ended the worker. */
 const MEMORY_SHORT = 0.8;
@@ -20,27 +21,39 @@ const NAMED = 3;
  */
 export const lostWork: Rule = (facts) => died(facts) ?? repeated(facts);
 
-/** Returns the finding for tasks that have no result. It costs the time from their first start to the last loss. */
+/**
+ * Returns the finding for tasks that have no result. It costs the time from their first start to the last loss, or the time that
+ * all lost workers cost if there are more of them.
+ */
 function died(facts: Facts): Finding | undefined {
   const { tasks } = facts.trace;
-  const all = diedTasks(facts.trace);
+  const timeouts = exceededTimeouts(facts.trace);
+  const ended = diedTasks(facts.trace);
+  const all = ended.filter(({ row }) => !timeouts.has(tasks.keyOf(row)));
   const [first] = all;
-  if (first === undefined) return undefined;
+  if (first === undefined)
+    return ended.length === 0 ? undefined : timedOut(facts, ended, new Set(timeouts.values()));
   const deaths = first.lost.length;
   const name = facts.prefixName(tasks.prefix[first.row]!);
   const rows = all.flatMap(({ lost }) => lost);
   const sent = rows.map((row) => tasks.dispatched[row]!).filter((time) => !Number.isNaN(time));
-  const ended = rows.map((row) => tasks.acknowledged[row]!);
+  const ends = rows.map((row) => tasks.acknowledged[row]!);
   const reason = reasonOfLoss(facts.trace, first.row);
   const others =
     all.length === 1 ? '' : ` ${countText(all.length, 'task')} in total ended with their workers.`;
+  const workers = lostWorkers(facts.trace);
+  const more =
+    workers.length > rows.length ? ` ${countText(workers.length, 'worker')} were lost in total.` : '';
   return {
     code: 'lost-work',
     title: `'${name}' died ${deaths === 1 ? 'once' : `${deaths} times`} with its worker and has no result`,
-    seconds: sent.length === 0 ? 0 : Math.max(...ended) - Math.min(...sent),
+    seconds: Math.max(
+      sent.length === 0 ? 0 : Math.max(...ends) - Math.min(...sent),
+      workers.length > rows.length ? lostSeconds(facts, workers) : 0,
+    ),
     confidence: 'high',
     evidence: {
-      text: `${reason === '' ? 'The trace does not record why the worker ended.' : `The last time: ${reason.replace(/\.$/, '')}.`}${others}`,
+      text: `${reason === '' ? 'The trace does not record why the worker ended.' : `The last time: ${reason.replace(/\.$/, '')}.`}${others}${more}`,
       numbers: { tasks: all.length, runs: rows.length, mostRunsOfTask: deaths },
       tasks: facts.keys(all.map(({ row }) => row)),
       question: 'worker-balance',

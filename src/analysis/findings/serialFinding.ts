@@ -7,6 +7,7 @@ import { eachUse } from '../lanes.js';
 import { profilerSeconds } from '../profilerStarts.js';
 import { stragglersOf } from '../stragglers.js';
 import type { Facts, Finding, Rule } from './finding.js';
+import { continuedOn, heldBack } from './heldBack.js';
 
 /** Mean number of running tasks up to which a time span is serial. */
 const SERIAL = 1.05;
@@ -57,9 +58,12 @@ function serialFinding(
   if (seconds < span / 2 || explained.some((row) => inside(row) > span / 2)) return undefined;
   const name = rows[0] === undefined ? '' : facts.prefixName(prefix[rows[0]]!);
   const own = rows.reduce((sum, row) => sum + (prefix[row] === prefix[rows[0]!] ? inside(row) : 0), 0);
-  const what = own > OWN_SHARE * seconds ? `only '${name}' runs` : 'tasks run one after the other';
+  const isOwn = own > OWN_SHARE * seconds;
+  const what = isOwn ? `only '${name}' runs` : 'tasks run one after the other';
+  const chained = isOwn ? rows.filter((row) => prefix[row] === prefix[rows[0]!]) : rows;
   const idle = `${workers - 1} of ${workers} threads ${workers === 2 ? 'is' : 'are'} idle`;
   const isTail = code === 'serial-tail';
+  const why = causeOf(facts, rows, start, span);
   const when = isTail ? 'At the end,' : `After ${secondsText(start - path.start)},`;
   return {
     code,
@@ -67,12 +71,38 @@ function serialFinding(
     seconds: Math.max(0, rows.reduce((sum, row) => sum + withCore(row), 0) - late) * (1 - 1 / workers),
     confidence: 'high',
     evidence: {
-      text: `For ${isTail ? 'the last ' : ''}${percentText(span / makespan)} of the run, at most one task runs at a time, mostly '${name}'.`,
+      text: `For ${isTail ? 'the last ' : ''}${percentText(span / makespan)} of the run, at most one task runs at a time, mostly '${name}'.${why?.text ?? ''}`,
       numbers: { serialSeconds: seconds, start, stop, makespan, workers, tasks: rows.length },
       tasks: facts.keys(rows),
       question: 'concurrency',
     },
-    advice: `Split '${name}',${rows.length > 1 ? ' combine results in a tree instead of a chain,' : ''} or start ${hasInputs(facts, rows) ? 'the inputs of ' : ''}'${name}' earlier.`,
+    advice:
+      why?.advice ??
+      `Split '${name}',${chained.length > 1 ? ' combine results in a tree instead of a chain,' : ''} or start ${hasInputs(facts, chained) ? 'the inputs of ' : ''}'${name}' earlier.`,
+  };
+}
+
+/** Returns a sentence and the advice about the cause of the span if it is not the length of its tasks. */
+function causeOf(
+  facts: Facts,
+  rows: readonly number[],
+  start: number,
+  span: number,
+): { readonly text: string; readonly advice: string } | undefined {
+  const [first] = rows;
+  if (first === undefined) return undefined;
+  const name = facts.prefixName(facts.trace.tasks.prefix[first]!);
+  const worker = continuedOn(facts, rows, start);
+  if (worker !== undefined)
+    return {
+      text: ` These tasks had begun on '${worker}' before, left their slots, e.g. to wait for an event or a queue, and could continue only there.`,
+      advice: `Pass to '${name}' what it waits for as an argument, so that each task starts on an idle worker when its input is there.`,
+    };
+  const held = heldBack(facts, first, span);
+  if (held === undefined) return undefined;
+  return {
+    text: ` Before, '${name}' was ready for ${secondsText(held.seconds)} while mostly '${held.behind}' ran.`,
+    advice: `Start '${name}' before '${held.behind}', e.g. with a higher priority: { priority: 1 }. Or split '${name}'.`,
   };
 }
 

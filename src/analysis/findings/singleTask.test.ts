@@ -55,6 +55,9 @@ it('a long task at the end is to be started earlier, or its inputs if it has som
       }),
     )[0];
   assert.equal(ending([])?.code, 'serial-tail');
-  assert.equal(ending([])?.advice, "Split 'long', or start 'long' earlier.");
+  assert.equal(
+    ending([])?.advice,
+    "Start 'long' before 'short', e.g. with a higher priority: { priority: 1 }. Or split 'long'.",
+  );
   assert.equal(ending(['short-39'])?.advice, "Split 'long', or start the inputs of 'long' earlier.");
 });

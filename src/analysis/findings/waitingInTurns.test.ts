@@ -69,3 +69,15 @@ test('blocked tasks on a full machine may have waited for a core, if these waits
   assert.equal(measured?.confidence, 'medium');
   assert.doesNotMatch(measured.evidence.text, /estimated/);
 });
+
+test('a few stalls of tasks that are otherwise short are no synchronous I/O while all cores are busy', () => {
+  const spec = besideChildren(0);
+  const tasks = Array.from({ length: 1000 }, (_, i) => {
+    const started = Math.floor(i / 4) * 0.01;
+    const seconds = i >= 996 ? 7 : 0.001;
+    return { key: `fit-${i}`, worker: `w${i % 4}`, started, stopped: started + seconds, coreWait: 0 };
+  });
+  assert.equal(found({ ...spec, tasks, metrics: cpu({ fit: [1, 28] }) ?? [] }), undefined);
+  const each = tasks.map((task) => ({ ...task, stopped: task.started + 0.009 }));
+  assert.ok(found({ ...spec, tasks: each, metrics: cpu({ fit: [1, 8] }) ?? [] }));
+});

@@ -1,8 +1,11 @@
+import { oncePer } from '../../base/lookUps.js';
 import { countText, percentText, secondsText } from '../../base/words.js';
+import { TASK_LOST } from '../../protocol/clusterObserver.js';
 import { workerName } from '../../trace/names.js';
+import type { Trace } from '../../trace/trace.js';
 import { lostWorkers, replacedWorkers, workerEnds } from '../lostWork.js';
 import { profilerSeconds } from '../profilerStarts.js';
-import { overlapSeconds, type Span } from '../spans.js';
+import { merged, overlapSeconds, type Span } from '../spans.js';
 import { coveredSeconds } from '../workerBalance.js';
 import { blockedByProgram } from './eventLoopStarvation.js';
 import type { Facts, Rule } from './finding.js';
@@ -11,6 +14,8 @@ import type { Facts, Rule } from './finding.js';
 const MIN_IDLE = 0.2;
 /** Smallest ratio of the busiest worker's seconds per thread to the mean. */
 const MIN_SKEW = 1.25;
+/** Multiples of the time that the first worker needed to start, within which a worker without tasks may still have been starting. */
+const START_TIMES = 2;
 /** Seconds after its creation in which a worker may still be starting when its first task is sent. */
 const STARTING = 0.1;
 
@@ -127,15 +132,32 @@ function avoidableWait(facts: Facts, begins: Float64Array): number {
   return seconds;
 }
 
-/** Returns the spans in which a thread had its next task and did not run it, e.g. because it waited for a core. */
-function heldSpans({ trace: { tasks }, lanes }: Facts, lane: number): Span[] {
+/**
+ * Returns the spans in which a thread had its next task and did not run it, e.g. because it waited for a core, or ran a task that
+ * then ended with the thread, e.g. at its timeout. The times of such a run are not recorded.
+ */
+function heldSpans({ trace, lanes }: Facts, lane: number): readonly Span[] {
+  const { tasks } = trace;
   const { rows, latest } = lanes.spans;
-  const spans: Span[] = [];
+  const spans = lostSpans(trace, lanes.worker[lane]!);
   for (let at = lanes.offsets[lane]! + 1; at < lanes.offsets[lane + 1]!; at++) {
     const [start, stop] = [lanes.stop[latest[at - 1]!]!, tasks.started[rows[at]!]!];
     if (tasks.dispatched[rows[at]!]! <= start && stop > start) spans.push({ start, stop });
   }
-  return spans;
+  return merged(spans);
+}
+
+/** The rows of runs that ended with their worker or thread. */
+const lostRows = oncePer(({ tasks: { state, dispatched } }: Trace): readonly number[] =>
+  [...state.keys()].filter((row) => state[row] === TASK_LOST && dispatched[row]! >= 0),
+);
+
+/** Returns the spans from the sending of these runs to their end. */
+function lostSpans(trace: Trace, worker: number): Span[] {
+  const { tasks } = trace;
+  return lostRows(trace)
+    .filter((row) => tasks.worker[row] === worker)
+    .map((row) => ({ start: tasks.dispatched[row]!, stop: tasks.acknowledged[row]! }));
 }
 
 /** Returns the seconds between two times in the spans of a lane. The times of later calls are not earlier. */
@@ -212,7 +234,8 @@ function evenSeconds(
       const other = life(one);
       const [from, to] = [Math.max(start, other.start), Math.min(stop, other.stop)];
       const together = Math.max(0, to - from);
-      const computed = one.lanes.reduce((sum, lane) => sum + ownSeconds(facts, lane, from, to), 0);
+      const ended = overlapSeconds([{ start: from, stop: to }], lostSpans(facts.trace, one.row));
+      const computed = one.lanes.reduce((sum, lane) => sum + ownSeconds(facts, lane, from, to), ended);
       const { threads } = one;
       return { threads, computed: Math.min(computed, threads * together), absent: stop - start - together };
     });
@@ -228,8 +251,9 @@ function evenSeconds(
 }
 
 /**
- * Returns the workers that could have shared work between two times, but ran no task at all. A process of a foreign trace,
- * of which neither threads nor start are recorded, may be no worker.
+ * Returns the workers that could have shared work between two times, but ran no task at all. Such a worker may have needed several
+ * times as long as the first one to start. A process of a foreign trace, of which neither threads nor start are recorded, may be
+ * no worker.
  */
 function unusedWorkers(
   { trace, lanes, firstStart }: Facts,
@@ -239,8 +263,11 @@ function unusedWorkers(
   const { workers } = trace;
   const used = new Set(lanes.worker);
   const ends = workerEnds(trace);
+  const created = lanes.worker.map((row) => workers.started[row] || firstStart);
+  const starting = START_TIMES * Math.max(0, firstStart - Math.min(firstStart, ...created));
   return Array.from(workers.threads, (threads, row) => {
-    const from = Math.max(start, firstStart, workers.started[row]! || 0);
+    const made = workers.started[row]! || 0;
+    const from = Math.max(start, firstStart, made + starting);
     const to = Math.min(stop, ends[row]! || Number.POSITIVE_INFINITY);
     return { threads: threads || 1, computed: 0, absent: stop - start - Math.max(0, to - from) };
   }).filter(({ absent }, row) => {

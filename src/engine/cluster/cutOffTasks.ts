@@ -3,12 +3,10 @@ import { countsOf } from '../../base/lookUps.js';
 import { countText, secondsText } from '../../base/words.js';
 import { prefixOf } from '../../protocol/clusterObserver.js';
 import { TASKS_CUT_OFF } from '../../protocol/eventTopics.js';
+import { countsText, listText } from '../cutOffText.js';
 import { ERRED, FORGOTTEN, MEMORY, PROCESSING } from '../scheduler/taskStates.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import type { ComputationState } from './computationState.js';
-
-/** Prefixes and tasks that an event names. */
-const MAX_NAMES = 5;
 
 /** Returns the local ids of tasks that run or have not run yet. */
 export function* unfinishedTasks(engine: ClusterEngine, computation: ComputationState): Generator<number> {
@@ -42,14 +40,6 @@ export function cuttingOff(engine: ClusterEngine, what: string, isAll: boolean, 
     TASKS_CUT_OFF,
     `${countText(total, 'task')} had not ended when the ${what} closed: ${countsText(all)}.`,
   );
-}
-
-function countsText(all: readonly { readonly prefix: string; readonly count: number }[]): string {
-  return listText(all.map(({ prefix, count }) => `${count} ${prefix}`));
-}
-
-function listText(names: readonly string[]): string {
-  return [...names.slice(0, MAX_NAMES), ...(names.length > MAX_NAMES ? ['…'] : [])].join(', ');
 }
 
 /** A task that has begun and not ended. */

@@ -34,7 +34,7 @@ export class SentArguments {
     this.#notify = notify;
   }
 
-  /** Sends a batch with `post` and records the time if its arguments are large. Costs a size estimate per argument. */
+  /** Sends a batch with `post` and records the time if its arguments are large. Costs a size estimate per distinct argument. */
   send(
     computation: ComputationState,
     worker: number,
@@ -42,27 +42,37 @@ export class SentArguments {
     clock: () => number,
     post: () => void,
   ): void {
-    const nbytes = this.#bytesOf(constants.values);
+    const sizes = new Map<unknown, number>();
+    const nbytes = this.#measure(constants.values, sizes);
     const start = clock();
     post();
     if (nbytes < LARGE) return;
     const sent = { nbytes, start, packed: clock(), wasThere: this.#lastStops.has(worker) };
     const open = this.#open.get(computation) ?? new Map<number, Sent>();
     this.#open.set(computation, open);
-    open.set(this.#largestOf(computation, ids), sent);
+    open.set(this.#largestOf(computation, ids, sizes), sent);
   }
 
-  #bytesOf(values: readonly unknown[]): number {
+  /** Returns the bytes of a message with these values, which has each object once, and notes the bytes of the objects. */
+  #measure(values: readonly unknown[], sizes: Map<unknown, number>): number {
     let nbytes = 0;
-    for (const value of values) if (!this.#isShared(value)) nbytes += bytesOfOne(value);
+    for (const value of values) {
+      if (typeof value !== 'object') nbytes += bytesOfOne(value);
+      else if (!sizes.has(value)) {
+        const bytes = this.#isShared(value) ? 0 : bytesOfOne(value);
+        sizes.set(value, bytes);
+        nbytes += bytes;
+      }
+    }
     return nbytes;
   }
 
   /** Returns the task of a batch with the largest arguments. */
-  #largestOf(computation: ComputationState, ids: Int32Array): number {
+  #largestOf(computation: ComputationState, ids: Int32Array, sizes: ReadonlyMap<unknown, number>): number {
     let [largest, most] = [ids[0]!, -1];
     for (const id of ids) {
-      const nbytes = this.#bytesOf(batchConstants(computation, Int32Array.of(id)).values);
+      const { values } = batchConstants(computation, Int32Array.of(id));
+      const nbytes = values.reduce<number>((sum, value) => sum + (sizes.get(value) ?? bytesOfOne(value)), 0);
       if (nbytes > most) [largest, most] = [id, nbytes];
     }
     return largest;

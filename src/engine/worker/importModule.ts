@@ -7,16 +7,19 @@ import { getOrMake } from '../../base/lookUps.js';
 import type { CompiledModules, RemoteCompiler } from '../../protocol/compiledModules.js';
 import { BUNDLE_FOLDER_VARIABLE } from '../../protocol/remoteProcess.js';
 import { registerHooks } from './loaderHooks.js';
+import { asModuleCode } from './taskContext.js';
 
 const imports = new Map<string, Promise<unknown>>();
 
 /** Returns the module of a URL, from a bundle if the worker runs on another machine. Rejects with the exception of its import. */
 export function importModule(url: string, bundle?: string): Promise<unknown> {
-  return getOrMake(imports, url, () => {
-    if (bundle !== undefined) return importBundled(url, bundle);
-    if (compile !== undefined && url.startsWith('file:')) return importCompiled(url, compile);
-    return /\.[cm]?tsx?($|\?)/.test(url) ? importTypeScript(url) : import(url);
-  });
+  return getOrMake(imports, url, () => asModuleCode(() => importOnce(url, bundle)));
+}
+
+function importOnce(url: string, bundle: string | undefined): Promise<unknown> {
+  if (bundle !== undefined) return importBundled(url, bundle);
+  if (compile !== undefined && url.startsWith('file:')) return importCompiled(url, compile);
+  return /\.[cm]?tsx?($|\?)/.test(url) ? importTypeScript(url) : import(url);
 }
 
 /** A bundle exports `modules`: URL → what imports the module. */

@@ -50,15 +50,19 @@ function loadNow(ref: FunctionRef): TaskCallable | undefined {
 const HELPERS =
   'const __name = (target, value) => Object.defineProperty(target, "name", { value, configurable: true });';
 
+/** Evaluates code in the global scope. Its first line has the number 1, unlike that of `new Function`. */
+// biome-ignore lint/security/noGlobalEval: the code is a function of the program.
+const evaluate: (code: string) => unknown = globalThis.eval;
+
 function rebuild(expression: string, name: string): TaskCallable {
   const known = rebuilt.get(`${name} ${expression}`);
   if (known !== undefined) return known;
   if (rebuilt.size >= MAX_REBUILT) rebuilt.clear();
   let fn: TaskCallable;
   try {
-    const made: unknown = new Function(
-      `${expression.includes('__name') ? HELPERS : ''} return { ${JSON.stringify(name)}: (${expression}\n) }[${JSON.stringify(name)}];\n//# sourceURL=delayed:${encodeURIComponent(name)}`,
-    )();
+    const made: unknown = evaluate(
+      `(() => { ${expression.includes('__name') ? HELPERS : ''} return { ${JSON.stringify(name)}: (${expression}\n) }[${JSON.stringify(name)}]; })()\n//# sourceURL=delayed:${encodeURIComponent(name)}`,
+    );
     fn = asCallable(made) ?? failing({ name }, new TypeError('its source is not a function'));
   } catch (error) {
     fn = failing({ name }, error);

@@ -3,6 +3,7 @@
 
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { serialize } from 'node:v8';
 import { type Handlers, handle } from '../../base/handlers.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
@@ -34,6 +35,8 @@ import { VitalsWriter, vitalsFile } from './vitalsFile.js';
 /** Time between two heartbeats, which also compare the clocks, in milliseconds. The first ones follow at once. */
 const HEARTBEAT_MS = 500;
 const FIRST_HEARTBEATS = 5;
+/** Time in which the end of the cluster is noticed, in milliseconds. */
+const ENDING_MS = 500;
 
 type Birth = Extract<ToWorker, { type: 'birth' }>;
 
@@ -170,7 +173,11 @@ class WorkerProcess {
   }
 
   async #begin(): Promise<void> {
-    const address = await this.#server.listen();
+    const address = await this.#server.listen().catch(async (error: unknown) => {
+      // A cluster that ends removes its folder. This process ends with it, before it prints an error.
+      await setTimeout(ENDING_MS);
+      throw error;
+    });
     // Tasks would wait for the isolate while other workers could run them.
     await this.#host.started;
     send({ type: 'ready', address, pid: process.pid });

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
+import { type ScheduledTask, scheduled } from '../scheduledTrace.test.support.js';
+import { findings } from './findings.js';
+import { chain, many } from './workloads.test.support.js';
+
+const tail = (tasks: readonly ScheduledTask[]) =>
+  findings(syntheticTrace(scheduled(tasks, { workers: 2 }))).find(({ code }) => code === 'serial-tail');
+
+test('a chain at the end that was ready before other tasks ran needs a higher priority', () => {
+  const own = tail([...many(20), ...chain(5)]);
+  assert.match(own?.evidence.text ?? '', /Before, 'step' was ready for 10 s while mostly 'fit' ran\.$/);
+  assert.match(own?.advice ?? '', /^Start 'step' before 'fit', e\.g\. with a higher priority: /);
+});
+
+test('a chain at the end that needs the last other task, or that is longer than its wait, must be divided', () => {
+  for (const own of [tail([...many(20), ...chain(5, ['fit-19'])]), tail([...many(8), ...chain(12)])])
+    assert.match(own?.advice ?? '', /^Split 'step', combine results in a tree/);
+});
+
+test('tasks at the end that had left their slots on one worker to wait for an event should take an argument', () => {
+  const waiting = Array.from({ length: 8 }, (_, i) => ({
+    key: `use-${i}`,
+    worker: 'w1',
+    started: i / 100,
+    seceded: (i + 0.5) / 100,
+    resumed: 10 + i,
+    waited: 10 + i - (i + 0.5) / 100,
+    stopped: 11 + i,
+    submitted: 0,
+    ready: 0,
+  }));
+  const fit = Array.from({ length: 20 }, (_, i) => {
+    const started = 0.1 + Math.floor(i / 2);
+    return { key: `fit-${i}`, worker: `w${i % 2}`, started, stopped: started + 0.99, submitted: 0, ready: 0 };
+  });
+  const tasks = [...fit, ...waiting].sort((a, b) => a.stopped - b.stopped);
+  const own = findings(syntheticTrace({ tasks })).find(({ code }) => code === 'serial-tail');
+  assert.match(own?.evidence.text ?? '', /These tasks had begun on 'w1' before, left their slots/);
+  assert.match(own?.advice ?? '', /^Pass to 'use' what it waits for as an argument/);
+});
