@@ -37,6 +37,8 @@ REASONS = {
     "retire-workers": "it was retired",
     "nanny-close": "its nanny closed it",
 }
+#: Name of the status in which a worker starts no task.
+PAUSED = "paused"
 #: Topics that are not reported, or are reported by other rows.
 QUIET_TOPICS = ("transitions", "scheduler", "worker-get-client")
 
@@ -230,6 +232,15 @@ class SchedulerTap(SchedulerPlugin):
                 time(),
             ]
         )
+        if ws.status.name == PAUSED:
+            self.changed_status(worker, {"status": PAUSED})
+
+    def changed_status(self, worker, msg):
+        """Adds an event if the worker was paused because of its memory, or no longer is."""
+        change = "worker-paused" if msg.get("status") == PAUSED else "worker-unpaused"
+        if PAUSED in (msg.get("status"), msg.get("prev-status")):
+            name = str(self.scheduler.workers[worker].name)
+            self.rows.append(["event", time(), self.workers[worker], change, name])
 
     def remove_worker(self, scheduler, worker, *, stimulus_id="", **kwargs):
         self.add_stolen()
@@ -251,6 +262,8 @@ class SchedulerTap(SchedulerPlugin):
         if topic == "stealing":
             self.steal(msg)
             return
+        if topic in self.workers and isinstance(msg, dict) and msg.get("action") == "worker-status-change":
+            self.changed_status(topic, msg)
         if topic in QUIET_TOPICS or topic in self.workers or topic in self.scheduler.clients:
             return
         if self.events < MAX_EVENTS:
