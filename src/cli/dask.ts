@@ -1,6 +1,7 @@
 // `longpole dask`: observes a running Dask cluster: records a trace, writes a report, or serves the dashboard.
 import { dirname, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
+import { cutOffTexts } from '../api/analysis.js';
 import { makeFolders } from '../api/folders.js';
 import {
   type DaskObservation,
@@ -196,7 +197,8 @@ async function watch(dask: DaskObservation, ended: Promise<void>, limit?: number
 }
 
 function summary(trace: Trace): void {
-  if (trace.tasks.length === 0) note('No tasks were recorded: the cluster ran none during the observation.');
+  if (trace.tasks.length === 0 && cutOffTexts(trace).length === 0)
+    note('No tasks were recorded: the cluster ran none during the observation.');
   else process.stderr.write(summaryText(failingWith(FAILED, () => summarise(trace))));
 }
 

@@ -81,6 +81,10 @@ function mirrored(rows: readonly DaskRow[]): Trace {
   return live.snapshot();
 }
 
+function eventTexts({ events, strings }: Trace): string[] {
+  return Array.from(events.text, (text) => strings.get(text));
+}
+
 /** Whole milliseconds since the start. */
 function lifecycle({ tasks }: Trace, row: number): number[] {
   const { submitted, ready, dispatched, received, started, stopped, acknowledged } = tasks;
@@ -310,6 +314,56 @@ describe('ClusterMirror', () => {
     // get-data, gather-dep, gather
     assert.deepEqual([...transfers.what], [1, 0, 2]);
     assert.deepEqual([...transfers.compressed], [100, 100, 100]);
+  });
+
+  it('reports the tasks that have not ended at the end of the observation, and what holds them up', () => {
+    const batch: DaskRow = {
+      type: 'batch',
+      address: 'tcp://10.0.0.1:4000',
+      time: START + 3,
+      delay: 0,
+      bootId: 'one',
+      sampling: { interval: 0.01, cycle: 1 },
+      moved: [],
+      metrics: [],
+      running: [{ key: 'b', started: START + 2 }],
+      profiles: [],
+      logs: [],
+    };
+    const status: DaskRow = {
+      type: 'status',
+      time: START + 4,
+      states: new Map([
+        ['waiting', 3],
+        ['no-worker', 1],
+      ]),
+      workers: [{ index: 0, status: 'paused', processing: 2, occupancy: 1 }],
+    };
+    const live = new LiveTrace();
+    const mirror = new ClusterMirror([live]);
+    const rows: DaskRow[] = [
+      hello,
+      worker(0, '10.0.0.1'),
+      graph(0, ['a', 'b', 'c', 'd']),
+      ...run(0, 1),
+      ...[1, 2, 3].map((id): DaskRow => ({ type: 'ready', id, time: START + 1 })),
+      ...[1, 2].map((id): DaskRow => ({ type: 'sent', id, time: START + 1, worker: 0 })),
+      batch,
+      status,
+    ];
+    for (const row of rows) mirror.take(row);
+    mirror.reportUnfinished();
+    assert.deepEqual(eventTexts(live.snapshot()), [
+      '6 tasks had not ended when the observation ended: 1 ran (b on w0 for 2 s), 2 had not started (2 inc), 3 waited for other tasks. No present worker may run 1 of them: compare their resources and workers. Paused, because their memory was full: w0.',
+    ]);
+  });
+
+  it('reports no tasks if all have ended', () => {
+    const live = new LiveTrace();
+    const mirror = new ClusterMirror([live]);
+    for (const row of [hello, worker(0), graph(0, ['a']), ...run(0, 1)]) mirror.take(row);
+    mirror.reportUnfinished();
+    assert.deepEqual(eventTexts(live.snapshot()), []);
   });
 
   it('rejects contradictory rows', () => {

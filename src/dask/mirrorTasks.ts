@@ -131,6 +131,11 @@ export class MirrorTasks {
     return this.#processing.get(key);
   }
 
+  /** Ids of the tasks that have all their inputs and have not ended. */
+  get unfinished(): Iterable<number> {
+    return this.#open.keys();
+  }
+
   /** The prefix of each task that a worker has. */
   get processingPrefixes(): readonly string[] {
     return Array.from(this.#processing.values(), (id) => this.kindOf(id)?.prefix ?? '');
