@@ -13,6 +13,7 @@ import socket
 import dask
 import distributed
 import msgpack
+from dask.sizeof import sizeof
 from distributed.diagnostics.plugin import SchedulerPlugin
 from distributed.metrics import time
 
@@ -26,6 +27,12 @@ MAX_ROWS = 2_000_000
 #: Maximum number of events per poll, because a cluster may log many.
 MAX_EVENTS = 1_000
 MAX_FAILED = 10_000
+#: Seconds from sending a task to its arrival from which its arguments may be large.
+LATE = 0.05
+#: Smallest size of arguments that is reported, bytes.
+MIN_ARGUMENTS = 100_000
+#: Maximum number of tasks per poll whose arguments are measured, which takes some 50 µs each.
+MAX_MEASURED = 50
 #: Seconds for which a closing scheduler waits for the last poll of the bridge.
 LAST_POLL = 5.0
 #: Reasons of the end of a worker by distributed's name of the cause. Other causes are reported by this name.
@@ -64,6 +71,9 @@ class SchedulerTap(SchedulerPlugin):
         self.failed = {}
         #: Number of stolen tasks and their expected seconds by indices of the two workers, since the last row.
         self.stolen = {}
+        #: When each task was sent to its worker, by number.
+        self.sent = {}
+        self.measured = 0
         facts = {
             "Scheduler": scheduler.address,
             "Host": socket.gethostname(),
@@ -125,6 +135,7 @@ class SchedulerTap(SchedulerPlugin):
             rows.append(["ready", number, now])
         if finish == "processing" and start != "processing":
             rows.append(["sent", number, now, self.worker_of(self.scheduler.tasks[key].processing_on)])
+            self.sent[number] = now
         elif start == "processing":
             self.left_worker(key, number, finish, now, stimulus_id, kwargs)
         if finish == "forgotten":
@@ -135,6 +146,9 @@ class SchedulerTap(SchedulerPlugin):
             self.tasks.forget(key)
 
     def left_worker(self, key, number, finish, now, stimulus_id, facts):
+        sent = self.sent.pop(number, now)
+        if finish == "memory":
+            self.arguments(key, number, sent, facts)
         if finish == "memory":
             self.ended(key, number, MEMORY, now, facts)
         elif finish == "erred" and facts.get("startstops") and facts.get("cause") == key:
@@ -153,6 +167,20 @@ class SchedulerTap(SchedulerPlugin):
                 # The task may have been stolen since it was sent.
                 worker = self.leaving_worker() if why == "lost" else None
                 self.rows.append(["left", number, now, why, worker])
+
+    def arguments(self, key, number, sent, facts):
+        """Adds the size of large arguments, if the task took long to arrive."""
+        received = ((facts.get("metadata") or {}).get("longpole") or [None])[0]
+        if received is None or received - sent < LATE or self.measured >= MAX_MEASURED:
+            return
+        self.measured += 1
+        try:
+            nbytes = sizeof(self.scheduler.tasks[key].run_spec)
+        except Exception:
+            # The size of an object may be any code.
+            return
+        if nbytes >= MIN_ARGUMENTS:
+            self.rows.append(["arguments", number, nbytes])
 
     def why_released(self, key, stimulus_id):
         ts = self.scheduler.tasks[key]
@@ -302,6 +330,7 @@ class SchedulerTap(SchedulerPlugin):
             more = f"{self.events - MAX_EVENTS} events were left out, because there were too many."
             self.rows.append(["event", time(), -1, "events-left-out", more])
         self.events = 0
+        self.measured = 0
         self.polled.set()
         self.add_stolen()
         self.beats()

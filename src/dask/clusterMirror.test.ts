@@ -358,6 +358,33 @@ describe('ClusterMirror', () => {
     ]);
   });
 
+  it('reports large arguments as a transfer from the program, at most for the time that they can take', () => {
+    const late = (id: number): DaskRow[] =>
+      run(id, id, { times: { received: START + id + 0.04, delay: 0, transfers: [] } });
+    const withArguments = (id: number, nbytes: number): DaskRow[] => {
+      const [ready, sent, ended] = late(id);
+      return [ready!, sent!, { type: 'arguments', id, nbytes }, ended!];
+    };
+    const { transfers, keys } = mirrored([
+      hello,
+      worker(0, '10.0.0.1'),
+      graph(0, ['a', 'b', 'c']),
+      ...late(0),
+      ...withArguments(1, 1e6),
+      ...withArguments(2, 1e5),
+    ]);
+    assert.deepEqual([...transfers.nbytes], [1e6, 1e5]);
+    assert.deepEqual([...transfers.peer], [-1, -1]);
+    assert.equal(keys.get(transfers.keys[0]!), 'b');
+    const spans = Array.from(transfers.start, (start, row) =>
+      [start, transfers.stop[row]!].map((time) => Math.round((time - START) * 1000)),
+    );
+    assert.deepEqual(spans, [
+      [1010, 1040],
+      [2030, 2040],
+    ]);
+  });
+
   it('reports no tasks if all have ended', () => {
     const live = new LiveTrace();
     const mirror = new ClusterMirror([live]);

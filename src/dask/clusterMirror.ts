@@ -47,6 +47,7 @@ export class ClusterMirror {
     hello: (row) => this.#begin(row),
     ready: ({ id, time }) => this.tasks.ready(id, time),
     sent: ({ id, time, worker }) => this.tasks.sent(id, time, worker),
+    arguments: ({ id, nbytes }) => this.tasks.sized(id, nbytes),
     ended: (row) => this.#runs.ended(row),
     left: (row) => this.#runs.left(row),
     forgotten: ({ ids }) => this.#forget(ids),

@@ -14,6 +14,8 @@ export interface OpenTask {
   dispatched: number;
   /** Index of the worker; -1 before the task was dispatched. */
   worker: number;
+  /** Bytes of its arguments, if they are large. */
+  nbytes?: number;
 }
 
 interface Known {
@@ -115,6 +117,12 @@ export class MirrorTasks {
     open.worker = worker;
     this.#open.set(id, open);
     this.#processing.set(computation.keys[local] ?? '', id);
+  }
+
+  /** Sets the size of the arguments. */
+  sized(id: number, nbytes: number): void {
+    const open = this.#open.get(id);
+    if (open !== undefined) open.nbytes = nbytes;
   }
 
   /** Removes a task whose run has ended, and returns its state. */

@@ -57,6 +57,8 @@ const ROWS = {
     /** -1 if unknown. */
     worker: cells.index(),
   })),
+  /** Bytes of the arguments of a task that took long to arrive. Precedes the end of its run. */
+  arguments: tagged('arguments', (cells) => ({ id: cells.count(), nbytes: cells.number() })),
   /** A run that gave a result or an error. */
   ended: tagged('ended', (cells) => ({
     id: cells.count(),
