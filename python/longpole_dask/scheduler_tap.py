@@ -16,6 +16,7 @@ import msgpack
 from dask.sizeof import sizeof
 from distributed.diagnostics.plugin import SchedulerPlugin
 from distributed.metrics import time
+from tornado.ioloop import PeriodicCallback
 
 from .known_tasks import KnownTasks
 from .machine_tap import MachineTap
@@ -33,6 +34,8 @@ LATE = 0.05
 MIN_ARGUMENTS = 100_000
 #: Maximum number of tasks per poll whose arguments are measured, which takes some 50 µs each.
 MAX_MEASURED = 50
+#: Seconds between two measurements of the delay of the scheduler's event loop.
+TICK = 0.05
 #: Seconds for which a closing scheduler waits for the last poll of the bridge.
 LAST_POLL = 5.0
 #: Reasons of the end of a worker by distributed's name of the cause. Other causes are reported by this name.
@@ -90,6 +93,11 @@ class SchedulerTap(SchedulerPlugin):
         scheduler.handlers[self.name] = self.take
         self.log_handler = LogHandler(self.log)
         self.log_handler.attach()
+        self.last_tick = time()
+        #: Longest delay of the event loop since the last row, seconds.
+        self.delay = 0.0
+        self.ticks = PeriodicCallback(self.tick, 1000 * TICK)
+        self.ticks.start()
 
     def add_row(self, row):
         self.rows.append(row)
@@ -337,8 +345,15 @@ class SchedulerTap(SchedulerPlugin):
         rows, self.rows = self.rows, []
         return msgpack.packb(rows, default=str, unicode_errors="replace"), list(self.workers)
 
-    def beats(self):
+    def tick(self):
         now = time()
+        self.delay = max(self.delay, now - self.last_tick - TICK)
+        self.last_tick = now
+
+    def beats(self):
+        # The present turn of the event loop may be the first one after a long delay.
+        self.tick()
+        now, delay, self.delay = self.last_tick, self.delay, 0.0
         workers = []
         for address, index in self.workers.items():
             ws = self.scheduler.workers.get(address)
@@ -350,8 +365,7 @@ class SchedulerTap(SchedulerPlugin):
             workers.append([index, ws.status.name, len(ws.processing), float(getattr(ws, "occupancy", 0) or 0)])
         self.rows.append(["status", now, {k: v for k, v in self.tasks.states.items() if v > 0}, workers])
         machine = self.machine.row(self.scheduler, now)
-        if machine is not None:
-            self.rows.append(machine)
+        self.rows.append(["loop", now, delay] if machine is None else [*machine, delay])
 
     def beat(self, index, ws):
         metrics, memory = ws.metrics, ws.memory
@@ -382,6 +396,8 @@ class SchedulerTap(SchedulerPlugin):
         self.polled.clear()
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self.polled.wait(), LAST_POLL)
+        # The event loop may continue without the scheduler.
+        self.ticks.stop()
 
     def remove_client(self, scheduler, client):
         """Removes the plugins when the client of the bridge has gone."""
@@ -403,6 +419,7 @@ class SchedulerTap(SchedulerPlugin):
 
     def stop(self):
         self.polled.set()
+        self.ticks.stop()
         self.log_handler.detach()
         self.scheduler.handlers.pop(self.name, None)
         self.rows = []

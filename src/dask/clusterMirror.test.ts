@@ -121,11 +121,19 @@ describe('ClusterMirror', () => {
       busy: 1.5,
       used: 1.25,
       workers: 1,
+      delay: 0.5,
     };
     const { resources } = mirrored([hello, worker(0, '10.0.0.1'), machine]);
     assert.deepEqual([...resources.worker], [-1]);
     const figure = (name: string) => resources.figures.get(name)?.[0];
-    assert.deepEqual(['cpu', 'host_cpu', 'host_cores', 'workers_cpu'].map(figure), [125, 150, 2, 100]);
+    const names = ['cpu', 'host_cpu', 'host_cores', 'workers_cpu', 'eventLoopDelay'];
+    assert.deepEqual(names.map(figure), [125, 150, 2, 100, 0.5]);
+  });
+
+  it("reports the delay of the scheduler's event loop, also if the workers are on other machines", () => {
+    const { resources } = mirrored([hello, worker(0), { type: 'loop', time: START + 1, delay: 2 }]);
+    assert.deepEqual([...resources.worker], [-1]);
+    assert.deepEqual([...(resources.figures.get('eventLoopDelay') ?? [])], [2]);
   });
 
   it("removes distributed's correction if scheduler and worker share a clock", () => {

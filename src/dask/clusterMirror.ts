@@ -65,6 +65,7 @@ export class ClusterMirror {
     },
     status: (row) => this.#takeStatus(row),
     machine: (row) => this.#machine(row),
+    loop: ({ time, delay }) => this.#host(time, Number.NaN, delay, new Map()),
     event: ({ time, worker, topic, text }) => this.#event(time, worker, topic, text),
     stolen: (row) => this.#stolen(row),
     warning: ({ text }) => this.#event(this.clock(), -1, 'bridge', text),
@@ -201,20 +202,20 @@ export class ClusterMirror {
     );
   }
 
-  #machine({ time, cores, busy, used, workers }: MachineRow): void {
+  #machine({ time, cores, busy, used, workers, delay }: MachineRow): void {
     const figures = new Map([
       ['host_cores', cores],
       ['host_cpu', 100 * busy],
       ['workers_cpu', 100 * workers],
     ]);
-    const unknown = {
-      rss: Number.NaN,
-      heap: Number.NaN,
-      external: Number.NaN,
-      eventLoopDelay: Number.NaN,
-    };
+    this.#host(time, 100 * used, delay, figures);
+  }
+
+  /** Reports a sample of the scheduler or its machine. */
+  #host(time: number, cpu: number, eventLoopDelay: number, figures: ReadonlyMap<string, number>): void {
+    const unknown = { rss: Number.NaN, heap: Number.NaN, external: Number.NaN };
     this.#notify((observer) =>
-      observer.resources?.({ worker: -1, time, cpu: 100 * used, ...unknown, figures }),
+      observer.resources?.({ worker: -1, time, cpu, ...unknown, eventLoopDelay, figures }),
     );
   }
 

@@ -130,7 +130,11 @@ const ROWS = {
     busy: cells.number(),
     used: cells.number(),
     workers: cells.number(),
+    /** Longest delay of the scheduler's event loop since the previous such row, seconds; NaN if unknown. */
+    delay: cells.perhaps(),
   })),
+  /** The same delay if scheduler and workers use several machines. */
+  loop: tagged('loop', (cells) => ({ time: cells.number(), delay: cells.number() })),
   event: tagged('event', (cells) => ({
     time: cells.number(),
     /** -1 for the scheduler. */

@@ -3,6 +3,7 @@
 import { firstWhere, getOrMake } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
 import { coreUseOf } from '../coreUse.js';
+import { isRemote } from '../daskWorkers.js';
 import { SchedulerCoreWaits } from '../schedulerCoreWaits.js';
 import type { Span } from '../spans.js';
 import { CROWDED_SHARE } from './cpuOversubscription.js';
@@ -19,8 +20,10 @@ const OWN_MODULE =
   /^(.*\/(?:src|dist)\/(?=(?:engine\/(?:pool|cluster|scheduler)|api\/cluster)\/[^/]+\.[jt]s$)|.*\/longpole\/dist\/bundle\/)/;
 /** Largest cost of a submission or of a finished task in Longpole, seconds. */
 const TASK_COST = 200e-6;
+/** The same for Dask. */
+const DASK_TASK_COST = 2e-3;
 
-/** A wait for the scheduler on the critical path, after the first task had started. */
+/** A wait for the scheduler on the critical path, after the first task had started or while the event loop was blocked. */
 export interface SchedulerWait {
   readonly row: number;
   readonly seconds: number;
@@ -49,17 +52,20 @@ function findWaits(facts: Facts): SchedulerWaits {
   const starved: Span[] = [];
   const coreWaits = new SchedulerCoreWaits(facts.trace);
   for (const part of facts.parts('waiting for the scheduler')) {
-    const from = Math.max(part.start, firstStart);
+    // Before the first task, workers of Longpole start. Those of Dask have started, but they import modules.
+    const from = facts.isDask ? part.start : Math.max(part.start, firstStart);
     if (!(part.stop > from)) continue;
-    let [inside, withCore] = [0, 0];
+    let [inside, early, withCore] = [0, 0, 0];
     for (const span of blocked) {
       const [start, stop] = [Math.max(from, span.start), Math.min(part.stop, span.stop)];
       if (!(stop > start)) continue;
       starved.push({ start, stop });
       inside += stop - start;
+      early += Math.max(0, Math.min(stop, firstStart) - start);
       withCore += stop - start - coreWaits.take(start, stop);
     }
-    waits.push({ row: part.row, seconds: part.stop - from, inside, withCore });
+    const seconds = Math.max(0, part.stop - Math.max(from, firstStart)) + early;
+    if (seconds > 0) waits.push({ row: part.row, seconds, inside, withCore });
   }
   const onCore = waits.reduce((sum, { withCore }) => sum + withCore, 0);
   const share = onCore > 0 ? programShare(facts.trace, starved, onCore, coreWaits.isMeasured) : 0;
@@ -105,12 +111,14 @@ function blockedSpans({ resources }: Trace): Span[] {
 function programShare(trace: Trace, waits: readonly Span[], onCore: number, isMeasured: boolean): number {
   const { acknowledged, submitted } = trace.tasks;
   const handled = countInside(acknowledged, waits) + countInside(submitted, waits);
-  const scheduling = Math.min(1, (handled * TASK_COST) / onCore);
+  const scheduling = Math.min(1, (handled * (isRemote(trace) ? DASK_TASK_COST : TASK_COST)) / onCore);
   const program = sampledShare(trace, waits);
   if (program !== undefined) return program + Math.min(program, Math.max(0, 1 - program - scheduling));
   if (isMeasured) return 1 - scheduling;
-  const isCrowded = coreUseOf(trace).lost >= CROWDED_SHARE;
-  return isCrowded ? 0 : coreShare(trace) * (1 - scheduling);
+  const { lost } = coreUseOf(trace);
+  if (lost >= CROWDED_SHARE) return 0;
+  // The process of a Dask scheduler waits for a core as tasks do, also if these mostly sleep.
+  return (isRemote(trace) ? 1 - lost : coreShare(trace)) * (1 - scheduling);
 }
 
 function countInside(times: Float64Array, spans: readonly Span[]): number {
