@@ -11,7 +11,9 @@ import type { Facts } from './finding.js';
 import { coreShare } from './noncpu.js';
 
 /** Delay of the scheduler's event loop in seconds from which the loop counts as blocked. */
-export const MIN_DELAY = 0.05;
+const MIN_DELAY = 0.05;
+/** The same for Dask, whose scheduler is a process of its own that waits for a core if the machine is busy. */
+const DASK_MIN_DELAY = 0.5;
 /**
  * Matches modules of Longpole that every scheduler loads, and its bundle, which is installed without source maps. The
  * first group is Longpole's folder.
@@ -80,18 +82,24 @@ function findWaits(facts: Facts): SchedulerWaits {
   };
 }
 
+/** Returns the delay in seconds from which the event loop of the scheduler counts as blocked. */
+export function minDelay(trace: Trace): number {
+  return isRemote(trace) ? DASK_MIN_DELAY : MIN_DELAY;
+}
+
 /**
  * Returns the time spans in which the event loop was blocked. The delay in a sample covers the time before the sample.
  */
-function blockedSpans({ resources }: Trace): Span[] {
-  const { length, worker, time, figures } = resources;
+function blockedSpans(trace: Trace): Span[] {
+  const { length, worker, time, figures } = trace.resources;
+  const least = minDelay(trace);
   const delays = figures.get('eventLoopDelay');
   const spans: Span[] = [];
   if (delays === undefined) return spans;
   let until = Number.NEGATIVE_INFINITY;
   for (let row = 0; row < length; row++) {
     const delay = delays[row]!;
-    if (worker[row] !== -1 || !(delay >= MIN_DELAY)) continue;
+    if (worker[row] !== -1 || !(delay >= least)) continue;
     spans.push({ start: Math.max(until, time[row]! - delay), stop: time[row]! });
     until = time[row]!;
   }

@@ -5,6 +5,7 @@ import { eachUse } from '../lanes.js';
 import { profilerSeconds } from '../profilerStarts.js';
 import { threadsPerWorker } from '../simulation/machine.js';
 import { merged, type Span } from '../spans.js';
+import { spilledResults } from '../spilledResults.js';
 import { TimeBins } from '../timeBins.js';
 import { busyCores, childProcesses } from './childProcessWaits.js';
 import { haveOwnThreads } from './cpuOversubscription.js';
@@ -75,6 +76,8 @@ export const synchronousIo: Rule = (facts) => {
 };
 
 function adviceOf(facts: Facts, prefix: string): string {
+  if (facts.isDask && spilledResults(facts.trace).nbytes > 0)
+    return 'Give the workers more memory first: while a worker writes results to disk, its threads may wait for that.';
   if (facts.isDask)
     return `Give each worker more threads than cores, so that other tasks run while '${prefix}' waits. ${IN_TURNS}`;
   if (hasCpuMetrics(facts.trace))
