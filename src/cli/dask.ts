@@ -34,6 +34,8 @@ import {
 
 /** Exit code of a process that Ctrl-C ended, as in a shell. */
 const INTERRUPTED = 130;
+/** Milliseconds between two checks whether the trace can still be written. */
+const WRITE_CHECK = 1000;
 
 interface Options extends DaskSecurity {
   readonly python?: string | undefined;
@@ -107,7 +109,7 @@ async function record(
     writer = TraceWriter.create(output, { onSignals: false, overwrite });
     return [writer];
   });
-  await watch(dask, ended, limit);
+  await watch(dask, Promise.race([ended, stopsWriting(() => writer)]), limit);
   failingWith(FAILED, () => writer?.close());
   summary(failingWith(FAILED, () => openTrace(output)));
   await printText(`${output}\n`);
@@ -148,6 +150,18 @@ async function attach(
     await dask.close().catch(() => {});
     await gone;
   }
+}
+
+/** Resolves when the trace cannot be written any more, because the command would record nothing. */
+function stopsWriting(writer: () => TraceWriter | undefined): Promise<void> {
+  return new Promise((done) => {
+    const timer = setInterval(() => {
+      if (writer()?.failure === undefined) return;
+      clearInterval(timer);
+      done();
+    }, WRITE_CHECK);
+    timer.unref();
+  });
 }
 
 /** Resolves when the user, or the program that started this process, ends the observation. */
