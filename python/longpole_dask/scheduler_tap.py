@@ -13,8 +13,10 @@ import socket
 import dask
 import distributed
 import msgpack
+from dask.sizeof import sizeof
 from distributed.diagnostics.plugin import SchedulerPlugin
 from distributed.metrics import time
+from tornado.ioloop import PeriodicCallback
 
 from .known_tasks import KnownTasks
 from .machine_tap import MachineTap
@@ -26,6 +28,14 @@ MAX_ROWS = 2_000_000
 #: Maximum number of events per poll, because a cluster may log many.
 MAX_EVENTS = 1_000
 MAX_FAILED = 10_000
+#: Seconds from sending a task to its arrival from which its arguments may be large.
+LATE = 0.05
+#: Smallest size of arguments that is reported, bytes.
+MIN_ARGUMENTS = 100_000
+#: Maximum number of tasks per poll whose arguments are measured, which takes some 50 µs each.
+MAX_MEASURED = 50
+#: Seconds between two measurements of the delay of the scheduler's event loop.
+TICK = 0.05
 #: Seconds for which a closing scheduler waits for the last poll of the bridge.
 LAST_POLL = 5.0
 #: Reasons of the end of a worker by distributed's name of the cause. Other causes are reported by this name.
@@ -37,6 +47,8 @@ REASONS = {
     "retire-workers": "it was retired",
     "nanny-close": "its nanny closed it",
 }
+#: Name of the status in which a worker starts no task.
+PAUSED = "paused"
 #: Topics that are not reported, or are reported by other rows.
 QUIET_TOPICS = ("transitions", "scheduler", "worker-get-client")
 
@@ -62,6 +74,9 @@ class SchedulerTap(SchedulerPlugin):
         self.failed = {}
         #: Number of stolen tasks and their expected seconds by indices of the two workers, since the last row.
         self.stolen = {}
+        #: When each task was sent to its worker, by number.
+        self.sent = {}
+        self.measured = 0
         facts = {
             "Scheduler": scheduler.address,
             "Host": socket.gethostname(),
@@ -78,6 +93,11 @@ class SchedulerTap(SchedulerPlugin):
         scheduler.handlers[self.name] = self.take
         self.log_handler = LogHandler(self.log)
         self.log_handler.attach()
+        self.last_tick = time()
+        #: Longest delay of the event loop since the last row, seconds.
+        self.delay = 0.0
+        self.ticks = PeriodicCallback(self.tick, 1000 * TICK)
+        self.ticks.start()
 
     def add_row(self, row):
         self.rows.append(row)
@@ -123,6 +143,7 @@ class SchedulerTap(SchedulerPlugin):
             rows.append(["ready", number, now])
         if finish == "processing" and start != "processing":
             rows.append(["sent", number, now, self.worker_of(self.scheduler.tasks[key].processing_on)])
+            self.sent[number] = now
         elif start == "processing":
             self.left_worker(key, number, finish, now, stimulus_id, kwargs)
         if finish == "forgotten":
@@ -133,6 +154,9 @@ class SchedulerTap(SchedulerPlugin):
             self.tasks.forget(key)
 
     def left_worker(self, key, number, finish, now, stimulus_id, facts):
+        sent = self.sent.pop(number, now)
+        if finish == "memory":
+            self.arguments(key, number, sent, facts)
         if finish == "memory":
             self.ended(key, number, MEMORY, now, facts)
         elif finish == "erred" and facts.get("startstops") and facts.get("cause") == key:
@@ -151,6 +175,20 @@ class SchedulerTap(SchedulerPlugin):
                 # The task may have been stolen since it was sent.
                 worker = self.leaving_worker() if why == "lost" else None
                 self.rows.append(["left", number, now, why, worker])
+
+    def arguments(self, key, number, sent, facts):
+        """Adds the size of large arguments, if the task took long to arrive."""
+        received = ((facts.get("metadata") or {}).get("longpole") or [None])[0]
+        if received is None or received - sent < LATE or self.measured >= MAX_MEASURED:
+            return
+        self.measured += 1
+        try:
+            nbytes = sizeof(self.scheduler.tasks[key].run_spec)
+        except Exception:
+            # The size of an object may be any code.
+            return
+        if nbytes >= MIN_ARGUMENTS:
+            self.rows.append(["arguments", number, nbytes])
 
     def why_released(self, key, stimulus_id):
         ts = self.scheduler.tasks[key]
@@ -230,6 +268,15 @@ class SchedulerTap(SchedulerPlugin):
                 time(),
             ]
         )
+        if ws.status.name == PAUSED:
+            self.changed_status(worker, {"status": PAUSED})
+
+    def changed_status(self, worker, msg):
+        """Adds an event if the worker was paused because of its memory, or no longer is."""
+        change = "worker-paused" if msg.get("status") == PAUSED else "worker-unpaused"
+        if PAUSED in (msg.get("status"), msg.get("prev-status")):
+            name = str(self.scheduler.workers[worker].name)
+            self.rows.append(["event", time(), self.workers[worker], change, name])
 
     def remove_worker(self, scheduler, worker, *, stimulus_id="", **kwargs):
         self.add_stolen()
@@ -251,6 +298,8 @@ class SchedulerTap(SchedulerPlugin):
         if topic == "stealing":
             self.steal(msg)
             return
+        if topic in self.workers and isinstance(msg, dict) and msg.get("action") == "worker-status-change":
+            self.changed_status(topic, msg)
         if topic in QUIET_TOPICS or topic in self.workers or topic in self.scheduler.clients:
             return
         if self.events < MAX_EVENTS:
@@ -289,14 +338,22 @@ class SchedulerTap(SchedulerPlugin):
             more = f"{self.events - MAX_EVENTS} events were left out, because there were too many."
             self.rows.append(["event", time(), -1, "events-left-out", more])
         self.events = 0
+        self.measured = 0
         self.polled.set()
         self.add_stolen()
         self.beats()
         rows, self.rows = self.rows, []
         return msgpack.packb(rows, default=str, unicode_errors="replace"), list(self.workers)
 
-    def beats(self):
+    def tick(self):
         now = time()
+        self.delay = max(self.delay, now - self.last_tick - TICK)
+        self.last_tick = now
+
+    def beats(self):
+        # The present turn of the event loop may be the first one after a long delay.
+        self.tick()
+        now, delay, self.delay = self.last_tick, self.delay, 0.0
         workers = []
         for address, index in self.workers.items():
             ws = self.scheduler.workers.get(address)
@@ -308,8 +365,7 @@ class SchedulerTap(SchedulerPlugin):
             workers.append([index, ws.status.name, len(ws.processing), float(getattr(ws, "occupancy", 0) or 0)])
         self.rows.append(["status", now, {k: v for k, v in self.tasks.states.items() if v > 0}, workers])
         machine = self.machine.row(self.scheduler, now)
-        if machine is not None:
-            self.rows.append(machine)
+        self.rows.append(["loop", now, delay] if machine is None else [*machine, delay])
 
     def beat(self, index, ws):
         metrics, memory = ws.metrics, ws.memory
@@ -340,6 +396,8 @@ class SchedulerTap(SchedulerPlugin):
         self.polled.clear()
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self.polled.wait(), LAST_POLL)
+        # The event loop may continue without the scheduler.
+        self.ticks.stop()
 
     def remove_client(self, scheduler, client):
         """Removes the plugins when the client of the bridge has gone."""
@@ -361,6 +419,7 @@ class SchedulerTap(SchedulerPlugin):
 
     def stop(self):
         self.polled.set()
+        self.ticks.stop()
         self.log_handler.detach()
         self.scheduler.handlers.pop(self.name, None)
         self.rows = []

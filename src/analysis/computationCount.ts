@@ -1,7 +1,7 @@
 // Counts the computations of a run, in the way of the engine that ran it.
 import { checkArgument, TRACE } from '../base/arguments.js';
 import type { Trace } from '../trace/trace.js';
-import { isRemote } from './simulation/machine.js';
+import { isRemote } from './daskWorkers.js';
 
 /** A time span with unfinished tasks. */
 interface Busy {

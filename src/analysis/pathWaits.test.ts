@@ -265,3 +265,59 @@ describe('the critical path', () => {
     assert.deepEqual(partsText(path), ['compute a-1 0..2', 'transfer b-1 2..4', 'compute b-1 4..5']);
   });
 });
+
+describe('the critical path of a Dask cluster', () => {
+  const workers = [
+    { name: 'w0', address: 'tcp://10.0.0.1:4000', started: 0 },
+    { name: 'w1', address: 'tcp://10.0.0.1:4001', started: 4 },
+  ];
+
+  it('has no start of a worker that had joined the cluster before', () => {
+    const task = {
+      key: 'a-1',
+      submitted: 1,
+      ready: 1,
+      dispatched: 1.5,
+      received: 3,
+      started: 3.5,
+      stopped: 4,
+    };
+    assert.deepEqual(partsText(pathOf([task], { workers: workers.slice(0, 1) })), [
+      'waiting for the scheduler a-1 1..3',
+      'waiting for a worker a-1 3..3.5',
+      'compute a-1 3.5..4',
+    ]);
+  });
+
+  it('waits for the start of workers until one joins', () => {
+    const task = {
+      key: 'a-1',
+      worker: 'w1',
+      submitted: 1,
+      ready: 1,
+      dispatched: 4,
+      received: 4.5,
+      started: 4.5,
+      stopped: 5,
+    };
+    assert.deepEqual(partsText(pathOf([task], { workers: workers.slice(1) })), [
+      'worker start a-1 1..4',
+      'waiting for the scheduler a-1 4..4.5',
+      'compute a-1 4.5..5',
+    ]);
+  });
+
+  it('names no task for the time between two tasks of a thread', () => {
+    const tasks = [
+      { key: 'a-1', submitted: 0, started: 0, stopped: 1 },
+      { key: 'b-1', submitted: 0, received: 0.5, started: 4, stopped: 5 },
+    ];
+    const path = pathOf(tasks, { workers: workers.slice(0, 1) });
+    assert.deepEqual(partsText(path), [
+      'waiting for a worker b-1 0..1',
+      'waiting for a worker b-1 1..4',
+      'compute b-1 4..5',
+    ]);
+    assert.deepEqual(path.behind, [{ prefix: 'a', seconds: 1 }]);
+  });
+});

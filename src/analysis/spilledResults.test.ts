@@ -85,3 +85,39 @@ describe('results on disk', () => {
     assert.ok(!codes(spilling(400, true)).includes('tasks-too-small'));
   });
 });
+
+describe('results that Dask workers write to disk', () => {
+  const spec = (seconds: number): SyntheticSpec => {
+    const metric = (worker: string, unit: string, value: number) => {
+      return { time: 4, worker, context: 'memory-monitor', activity: 'disk-write', unit, value };
+    };
+    return {
+      workers: ['w0', 'w1'].map((name, i) => {
+        return { name, address: `tcp://10.0.0.1:400${i}`, started: 0, memoryLimit: 600 * MB };
+      }),
+      tasks: ['w0', 'w1'].flatMap((worker) =>
+        [0, 2].map((started) => {
+          return { key: `make-${worker}-${started}`, worker, submitted: 0, started, stopped: started + 2 };
+        }),
+      ),
+      memory: [{ time: 3, worker: 'w0', managed: 300 * MB, spilled: 420 * MB }],
+      metrics: ['w0', 'w1'].flatMap((worker) => [
+        metric(worker, 'seconds', seconds),
+        metric(worker, 'bytes', 400 * MB),
+      ]),
+    };
+  };
+
+  it('are summed from the metrics, because the task stream of Dask does not have them', () => {
+    const trace = syntheticTrace(spec(1));
+    assert.equal(spilledResults(trace).nbytes, 800 * MB);
+    const found = findings(trace).find(({ code }) => code === 'spill-bound');
+    assert.equal(found?.seconds, 1);
+    assert.match(found.title, /^Memory was short: 800 MB /);
+    assert.match(found.advice, /from 600 MB to at least 1.2 GB/);
+  });
+
+  it('are no finding if the workers hardly wrote', () => {
+    assert.ok(findings(syntheticTrace(spec(0.1))).every(({ code }) => code !== 'spill-bound'));
+  });
+});

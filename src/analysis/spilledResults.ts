@@ -4,6 +4,7 @@ import { oncePer } from '../base/lookUps.js';
 import { bytesText } from '../base/words.js';
 import { ACTIONS } from '../protocol/clusterObserver.js';
 import type { Trace } from '../trace/trace.js';
+import { isRemote } from './daskWorkers.js';
 
 /** Results that were written to disk. */
 export interface SpilledResults {
@@ -51,7 +52,10 @@ export function spilledResults(trace: Trace): SpilledResults {
   return resultsOf(trace);
 }
 
-const resultsOf = oncePer(({ intervals, totals }: Trace): SpilledResults => {
+const resultsOf = oncePer((trace: Trace): SpilledResults => {
+  const { intervals, totals } = trace;
+  // A Dask worker spills results between its tasks, for which it has metrics but no intervals.
+  if (isRemote(trace)) return { nbytes: daskSum(trace, 'bytes'), ratio: 1, bandwidth: Number.NaN };
   const { length, action, nbytes, start, stop, task } = intervals;
   const [written, read] = [new Direction(), new Direction()];
   for (let row = 0; row < length; row++) {
@@ -66,6 +70,17 @@ const resultsOf = oncePer(({ intervals, totals }: Trace): SpilledResults => {
   const seconds = (written.nbytes > 0 ? written.seconds : 0) + (read.nbytes > 0 ? read.seconds : 0);
   return { nbytes: totals.spilled * ratio, ratio, bandwidth: seconds > 0 ? moved / seconds : Number.NaN };
 });
+
+/** Returns the seconds in which Dask workers wrote results to disk, added up. Each of them starts no task meanwhile. */
+export function spillSeconds(trace: Trace): number {
+  return daskSum(trace, 'seconds');
+}
+
+function daskSum({ totals }: Trace, of: 'bytes' | 'seconds'): number {
+  return totals.metrics
+    .filter(({ activity, unit }) => activity === 'disk-write' && unit === of)
+    .reduce((sum, { value }) => sum + value, 0);
+}
 
 /** Returns e.g. `648 MB of results (2.6 MB compressed)`. */
 export function spilledText(trace: Trace): string {

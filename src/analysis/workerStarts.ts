@@ -2,6 +2,7 @@
 // after another.
 import { oncePer } from '../base/lookUps.js';
 import type { Trace } from '../trace/trace.js';
+import { isRemote } from './daskWorkers.js';
 import { lanesOf } from './lanes.js';
 
 /** Seconds within which workers are created together. A thread takes milliseconds, a process tens of milliseconds. */
@@ -10,9 +11,11 @@ const TOGETHER = 0.1;
 /**
  * Returns, by row of workers, the first start of a task on the worker or on workers created with it or later. Until
  * that time, the worker may have been starting. If its creation is not recorded, the first start of any task is used.
+ * A Dask worker is recorded when it joins the cluster, and it has started by then.
  */
 export const firstStarts = oncePer((trace: Trace): Float64Array => {
   const made = trace.workers.started;
+  if (isRemote(trace)) return made;
   const all = firstStart(trace);
   const own = ownStarts(trace);
   const rows = Int32Array.from({ length: trace.workers.length }, (_, row) => row)

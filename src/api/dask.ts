@@ -48,6 +48,7 @@ export class DaskObservation {
   readonly #mirror: ClusterMirror;
   readonly #live: LiveTrace;
   readonly #servers: DashboardServer[] = [];
+  #hasEnded = false;
 
   /** @internal */
   constructor(address: string, bridge: DaskBridge, mirror: ClusterMirror, live: LiveTrace) {
@@ -117,6 +118,8 @@ export class DaskObservation {
    */
   async close(): Promise<string> {
     const end = await this.#bridge.close();
+    if (!this.#hasEnded) this.#mirror.reportUnfinished();
+    this.#hasEnded = true;
     await Promise.all(this.#servers.splice(0).map((server) => server.close('The observation has ended.')));
     return reasonOf(end);
   }

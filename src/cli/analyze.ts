@@ -223,6 +223,11 @@ async function printPieces(texts: Iterable<string>): Promise<void> {
   for (const piece of inPieces(texts)) await print(piece);
 }
 
+function withoutTasks(trace: Trace): string {
+  if (cutOffTexts(trace).length > 0) return 'No task ended.';
+  return trace.damage === undefined ? 'No task ran.' : 'The damaged trace has no task.';
+}
+
 /** Returns the findings as sentences instead of cells. */
 function findingLines(trace: Trace, table: Table, width: number, rows: number): readonly string[] {
   const lines = table.head(rows).rows.flatMap((row, i) => {
@@ -236,13 +241,7 @@ function findingLines(trace: Trace, table: Table, width: number, rows: number): 
     });
   });
   if (lines.length === 0)
-    return wrapped(
-      visibleName(
-        nothingFoundIn(trace) || (cutOffTexts(trace).length > 0 ? 'No task ended.' : 'No task ran.'),
-        LONGEST_SENTENCE,
-      ),
-      width,
-    );
+    return wrapped(visibleName(nothingFoundIn(trace) || withoutTasks(trace), LONGEST_SENTENCE), width);
   return lines.flatMap((line) => wrapped(line, width));
 }
 

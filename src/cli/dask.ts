@@ -1,6 +1,7 @@
 // `longpole dask`: observes a running Dask cluster: records a trace, writes a report, or serves the dashboard.
 import { dirname, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
+import { cutOffTexts } from '../api/analysis.js';
 import { makeFolders } from '../api/folders.js';
 import {
   type DaskObservation,
@@ -33,6 +34,8 @@ import {
 
 /** Exit code of a process that Ctrl-C ended, as in a shell. */
 const INTERRUPTED = 130;
+/** Milliseconds between two checks whether the trace can still be written. */
+const WRITE_CHECK = 1000;
 
 interface Options extends DaskSecurity {
   readonly python?: string | undefined;
@@ -106,7 +109,7 @@ async function record(
     writer = TraceWriter.create(output, { onSignals: false, overwrite });
     return [writer];
   });
-  await watch(dask, ended, limit);
+  await watch(dask, Promise.race([ended, stopsWriting(() => writer)]), limit);
   failingWith(FAILED, () => writer?.close());
   summary(failingWith(FAILED, () => openTrace(output)));
   await printText(`${output}\n`);
@@ -147,6 +150,18 @@ async function attach(
     await dask.close().catch(() => {});
     await gone;
   }
+}
+
+/** Resolves when the trace cannot be written any more, because the command would record nothing. */
+function stopsWriting(writer: () => TraceWriter | undefined): Promise<void> {
+  return new Promise((done) => {
+    const timer = setInterval(() => {
+      if (writer()?.failure === undefined) return;
+      clearInterval(timer);
+      done();
+    }, WRITE_CHECK);
+    timer.unref();
+  });
 }
 
 /** Resolves when the user, or the program that started this process, ends the observation. */
@@ -196,7 +211,8 @@ async function watch(dask: DaskObservation, ended: Promise<void>, limit?: number
 }
 
 function summary(trace: Trace): void {
-  if (trace.tasks.length === 0) note('No tasks were recorded: the cluster ran none during the observation.');
+  if (trace.tasks.length === 0 && cutOffTexts(trace).length === 0)
+    note('No tasks were recorded: the cluster ran none during the observation.');
   else process.stderr.write(summaryText(failingWith(FAILED, () => summarise(trace))));
 }
 

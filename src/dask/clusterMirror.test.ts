@@ -81,6 +81,10 @@ function mirrored(rows: readonly DaskRow[]): Trace {
   return live.snapshot();
 }
 
+function eventTexts({ events, strings }: Trace): string[] {
+  return Array.from(events.text, (text) => strings.get(text));
+}
+
 /** Whole milliseconds since the start. */
 function lifecycle({ tasks }: Trace, row: number): number[] {
   const { submitted, ready, dispatched, received, started, stopped, acknowledged } = tasks;
@@ -117,11 +121,19 @@ describe('ClusterMirror', () => {
       busy: 1.5,
       used: 1.25,
       workers: 1,
+      delay: 0.5,
     };
     const { resources } = mirrored([hello, worker(0, '10.0.0.1'), machine]);
     assert.deepEqual([...resources.worker], [-1]);
     const figure = (name: string) => resources.figures.get(name)?.[0];
-    assert.deepEqual(['cpu', 'host_cpu', 'host_cores', 'workers_cpu'].map(figure), [125, 150, 2, 100]);
+    const names = ['cpu', 'host_cpu', 'host_cores', 'workers_cpu', 'eventLoopDelay'];
+    assert.deepEqual(names.map(figure), [125, 150, 2, 100, 0.5]);
+  });
+
+  it("reports the delay of the scheduler's event loop, also if the workers are on other machines", () => {
+    const { resources } = mirrored([hello, worker(0), { type: 'loop', time: START + 1, delay: 2 }]);
+    assert.deepEqual([...resources.worker], [-1]);
+    assert.deepEqual([...(resources.figures.get('eventLoopDelay') ?? [])], [2]);
   });
 
   it("removes distributed's correction if scheduler and worker share a clock", () => {
@@ -310,6 +322,83 @@ describe('ClusterMirror', () => {
     // get-data, gather-dep, gather
     assert.deepEqual([...transfers.what], [1, 0, 2]);
     assert.deepEqual([...transfers.compressed], [100, 100, 100]);
+  });
+
+  it('reports the tasks that have not ended at the end of the observation, and what holds them up', () => {
+    const batch: DaskRow = {
+      type: 'batch',
+      address: 'tcp://10.0.0.1:4000',
+      time: START + 3,
+      delay: 0,
+      bootId: 'one',
+      sampling: { interval: 0.01, cycle: 1 },
+      moved: [],
+      metrics: [],
+      running: [{ key: 'b', started: START + 2 }],
+      profiles: [],
+      logs: [],
+    };
+    const status: DaskRow = {
+      type: 'status',
+      time: START + 4,
+      states: new Map([
+        ['waiting', 3],
+        ['no-worker', 1],
+      ]),
+      workers: [{ index: 0, status: 'paused', processing: 2, occupancy: 1 }],
+    };
+    const live = new LiveTrace();
+    const mirror = new ClusterMirror([live]);
+    const rows: DaskRow[] = [
+      hello,
+      worker(0, '10.0.0.1'),
+      graph(0, ['a', 'b', 'c', 'd']),
+      ...run(0, 1),
+      ...[1, 2, 3].map((id): DaskRow => ({ type: 'ready', id, time: START + 1 })),
+      ...[1, 2].map((id): DaskRow => ({ type: 'sent', id, time: START + 1, worker: 0 })),
+      batch,
+      status,
+    ];
+    for (const row of rows) mirror.take(row);
+    mirror.reportUnfinished();
+    assert.deepEqual(eventTexts(live.snapshot()), [
+      '6 tasks had not ended when the observation ended: 1 ran (b on w0 for 2 s), 2 had not started (2 inc), 3 waited for other tasks. No present worker may run 1 of them: compare their resources and workers. Paused, because their memory was full: w0.',
+    ]);
+  });
+
+  it('reports large arguments as a transfer from the program, at most for the time that they can take', () => {
+    const late = (id: number): DaskRow[] =>
+      run(id, id, { times: { received: START + id + 0.04, delay: 0, transfers: [] } });
+    const withArguments = (id: number, nbytes: number): DaskRow[] => {
+      const [ready, sent, ended] = late(id);
+      return [ready!, sent!, { type: 'arguments', id, nbytes }, ended!];
+    };
+    const { transfers, keys } = mirrored([
+      hello,
+      worker(0, '10.0.0.1'),
+      graph(0, ['a', 'b', 'c']),
+      ...late(0),
+      ...withArguments(1, 1e6),
+      ...withArguments(2, 1e5),
+    ]);
+    assert.deepEqual([...transfers.nbytes], [1e6, 1e5]);
+    assert.deepEqual([...transfers.peer], [-1, -1]);
+    assert.equal(keys.get(transfers.keys[0]!), 'b');
+    const spans = Array.from(transfers.start, (start, row) =>
+      [start, transfers.stop[row]!].map((time) => Math.round((time - START) * 1000)),
+    );
+    assert.deepEqual(spans, [
+      [1010, 1040],
+      [2030, 2040],
+    ]);
+  });
+
+  it('reports no tasks if all have ended', () => {
+    const live = new LiveTrace();
+    const mirror = new ClusterMirror([live]);
+    for (const row of [hello, worker(0), graph(0, ['a']), ...run(0, 1)]) mirror.take(row);
+    mirror.reportUnfinished();
+    assert.deepEqual(eventTexts(live.snapshot()), []);
   });
 
   it('rejects contradictory rows', () => {

@@ -2,6 +2,7 @@
 // samples. All times are on the scheduler's clock and in a consistent order.
 import { type Handlers, handle } from '../base/handlers.js';
 import type { ClusterObserver } from '../protocol/clusterObserver.js';
+import { type BegunTask, unfinishedText } from '../protocol/cutOffText.js';
 import { damagedRow } from '../protocol/daskCells.js';
 import {
   type BatchRow,
@@ -15,7 +16,7 @@ import {
   type StolenRow,
   type WorkerGoneRow,
 } from '../protocol/daskRows.js';
-import { STEALING } from '../protocol/eventTopics.js';
+import { STEALING, TASKS_CUT_OFF } from '../protocol/eventTopics.js';
 import { spanId } from '../protocol/metrics.js';
 import { stealingText } from '../protocol/stealingText.js';
 import { MirrorTasks } from './mirrorTasks.js';
@@ -46,6 +47,7 @@ export class ClusterMirror {
     hello: (row) => this.#begin(row),
     ready: ({ id, time }) => this.tasks.ready(id, time),
     sent: ({ id, time, worker }) => this.tasks.sent(id, time, worker),
+    arguments: ({ id, nbytes }) => this.tasks.sized(id, nbytes),
     ended: (row) => this.#runs.ended(row),
     left: (row) => this.#runs.left(row),
     forgotten: ({ ids }) => this.#forget(ids),
@@ -63,6 +65,7 @@ export class ClusterMirror {
     },
     status: (row) => this.#takeStatus(row),
     machine: (row) => this.#machine(row),
+    loop: ({ time, delay }) => this.#host(time, Number.NaN, delay, new Map()),
     event: ({ time, worker, topic, text }) => this.#event(time, worker, topic, text),
     stolen: (row) => this.#stolen(row),
     warning: ({ text }) => this.#event(this.clock(), -1, 'bridge', text),
@@ -94,6 +97,43 @@ export class ClusterMirror {
     if (this.#hello === undefined && !EARLY_ROWS.includes(row.type))
       damagedRow(`a row '${row.type}' came before the row 'hello'`);
     handle(this.#handlers, row.type, row);
+  }
+
+  /** Reports the tasks that have not ended, at the end of the observation. Otherwise a trace would not show them. */
+  reportUnfinished(): void {
+    const now = this.#status?.time ?? this.clock();
+    const running = new Map<number, BegunTask>();
+    const open = new Set(this.tasks.unfinished);
+    for (const { info, running: tasks } of this.workers.all)
+      for (const { id, key, started } of tasks)
+        if (open.has(id))
+          running.set(id, { key, worker: info.name, seconds: Math.max(0, now - started), isExact: true });
+    const others = [...open]
+      .filter((id) => !running.has(id))
+      .map((id) => this.tasks.kindOf(id)?.prefix ?? '');
+    const waiting = this.#status?.states.get('waiting') ?? 0;
+    if (open.size + waiting === 0) return;
+    const text = [
+      unfinishedText({ begun: [...running.values()], others, waiting }, 'observation'),
+      this.#obstaclesText(),
+    ];
+    this.#event(now, -1, TASKS_CUT_OFF, text.filter((one) => one !== '').join(' '));
+  }
+
+  /** Returns why tasks did not start; empty if no reason is known. */
+  #obstaclesText(): string {
+    const refused = this.#status?.states.get('no-worker') ?? 0;
+    const paused = [...this.workers.all].filter(({ status }) => status?.status === 'paused');
+    return [
+      refused === 0
+        ? ''
+        : `No present worker may run ${refused} of them: compare their resources and workers.`,
+      paused.length === 0
+        ? ''
+        : `Paused, because their memory was full: ${paused.map(({ info }) => info.name).join(', ')}.`,
+    ]
+      .filter((text) => text !== '')
+      .join(' ');
   }
 
   #workerGone({ index, time, reason }: WorkerGoneRow): void {
@@ -162,20 +202,20 @@ export class ClusterMirror {
     );
   }
 
-  #machine({ time, cores, busy, used, workers }: MachineRow): void {
+  #machine({ time, cores, busy, used, workers, delay }: MachineRow): void {
     const figures = new Map([
       ['host_cores', cores],
       ['host_cpu', 100 * busy],
       ['workers_cpu', 100 * workers],
     ]);
-    const unknown = {
-      rss: Number.NaN,
-      heap: Number.NaN,
-      external: Number.NaN,
-      eventLoopDelay: Number.NaN,
-    };
+    this.#host(time, 100 * used, delay, figures);
+  }
+
+  /** Reports a sample of the scheduler or its machine. */
+  #host(time: number, cpu: number, eventLoopDelay: number, figures: ReadonlyMap<string, number>): void {
+    const unknown = { rss: Number.NaN, heap: Number.NaN, external: Number.NaN };
     this.#notify((observer) =>
-      observer.resources?.({ worker: -1, time, cpu: 100 * used, ...unknown, figures }),
+      observer.resources?.({ worker: -1, time, cpu, ...unknown, eventLoopDelay, figures }),
     );
   }
 

@@ -14,6 +14,8 @@ export interface OpenTask {
   dispatched: number;
   /** Index of the worker; -1 before the task was dispatched. */
   worker: number;
+  /** Bytes of its arguments, if they are large. */
+  nbytes?: number;
 }
 
 interface Known {
@@ -117,6 +119,12 @@ export class MirrorTasks {
     this.#processing.set(computation.keys[local] ?? '', id);
   }
 
+  /** Sets the size of the arguments. */
+  sized(id: number, nbytes: number): void {
+    const open = this.#open.get(id);
+    if (open !== undefined) open.nbytes = nbytes;
+  }
+
   /** Removes a task whose run has ended, and returns its state. */
   end(id: number): OpenTask {
     const { computation, local } = this.find(id);
@@ -129,6 +137,11 @@ export class MirrorTasks {
   /** Returns the id of the task with this key if a worker has the task. */
   processing(key: string): number | undefined {
     return this.#processing.get(key);
+  }
+
+  /** Ids of the tasks that have all their inputs and have not ended. */
+  get unfinished(): Iterable<number> {
+    return this.#open.keys();
   }
 
   /** The prefix of each task that a worker has. */

@@ -18,6 +18,8 @@ import type { ProfileMirror } from './profileMirror.js';
 
 /** Maximum number of result types. Further types count as the first one. */
 const MAX_TYPES = 65_535;
+/** Bytes per second with which arguments travel at least, packed by the scheduler and unpacked by the worker. */
+const SLOWEST = 10e6;
 
 export class RunMirror {
   readonly #tasks: MirrorTasks;
@@ -63,9 +65,31 @@ export class RunMirror {
     into.nbytes[0] = row.erred ? 0 : row.nbytes;
     into.types[0] = this.#typeOf(row.resultType);
     into.threads[0] = worker.threadOf(row.thread);
+    this.#arguments(found, worker.info.index, open, into.received[0]!);
     this.#sendRun(row.id, found, worker.info.index, row.time);
     this.#profiles.ran(worker.info.index, row.id, started, stopped);
     this.#intervals(row, worker, into.threads[0]!);
+  }
+
+  /**
+   * Reports large arguments as a transfer from the program. The worker may have imported modules before it had unpacked them, so
+   * only the time that they can take counts.
+   */
+  #arguments({ computation, local }: FoundTask, worker: number, open: OpenTask, received: number): void {
+    const { nbytes = 0, dispatched } = open;
+    if (nbytes === 0 || !(received > dispatched)) return;
+    const transfer = {
+      worker,
+      peer: -1,
+      direction: 'incoming',
+      what: 'scatter',
+      keys: [computation.keys[local] ?? ''],
+      nbytes,
+      compressed: nbytes,
+      start: Math.max(dispatched, received - nbytes / SLOWEST),
+      stop: received,
+    } as const;
+    this.#notify((observer) => observer.transfer?.(transfer));
   }
 
   /**

@@ -57,6 +57,8 @@ const ROWS = {
     /** -1 if unknown. */
     worker: cells.index(),
   })),
+  /** Bytes of the arguments of a task that took long to arrive. Precedes the end of its run. */
+  arguments: tagged('arguments', (cells) => ({ id: cells.count(), nbytes: cells.number() })),
   /** A run that gave a result or an error. */
   ended: tagged('ended', (cells) => ({
     id: cells.count(),
@@ -128,7 +130,11 @@ const ROWS = {
     busy: cells.number(),
     used: cells.number(),
     workers: cells.number(),
+    /** Longest delay of the scheduler's event loop since the previous such row, seconds; NaN if unknown. */
+    delay: cells.perhaps(),
   })),
+  /** The same delay if scheduler and workers use several machines. */
+  loop: tagged('loop', (cells) => ({ time: cells.number(), delay: cells.number() })),
   event: tagged('event', (cells) => ({
     time: cells.number(),
     /** -1 for the scheduler. */

@@ -102,6 +102,28 @@ describe('a Dask cluster', () => {
     }),
   );
 
+  it(
+    'is not recorded any longer if the trace cannot be written',
+    withSharedCluster(async (cluster, name) => {
+      const command = [process.execPath, repositoryPath('dist/bundle/main.js'), 'dask', 'record'];
+      const limited = ['-c', 'trap "" XFSZ; ulimit -f 8; exec "$0" "$@"', ...command];
+      const child = spawn('bash', [...limited, cluster.address, '-o', 'full.trace', '--python', name], {
+        cwd: folder,
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
+      started.push(child);
+      await outputWith(child.stderr!, /Ctrl-C/);
+      const ended = Promise.all([
+        outputWith(child.stderr!, /full\.trace.* cannot be written/),
+        once(child, 'close'),
+      ]);
+      await cluster.run();
+      const [, [code]] = await ended;
+      assert.equal(code, 1);
+      await nothingLeft(cluster);
+    }),
+  );
+
   it('can be observed with several threads per worker, and while it already runs tasks', async (context) => {
     if (python === undefined) return context.skip(NO_PYTHON);
     await using cluster = await new Workload(python, 2).start();

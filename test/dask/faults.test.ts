@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, describe, it, type TestContext } from 'node:test';
 import { criticalPath, findings, scaling } from 'longpole/analysis';
 import { observeDask, type Trace } from 'longpole/trace';
+import { pausesOf } from '#internal/analysis/pauses.js';
 import { summarise } from '#internal/cli/run/summary.js';
 import { NO_PYTHON, python, Workload } from './realCluster.js';
 
@@ -57,6 +58,21 @@ describe('the trace of a Dask cluster', () => {
       assert.match(strings.get(workers.reason[gone]!), /its (connection broke|nanny closed it)/);
       // Their share of the run depends on how fast the loss is noticed, so that a finding may leave them out.
       assert.ok(criticalPath(trace).byKind.some(({ kind }) => kind === 'recomputed'));
+    }),
+  );
+
+  it(
+    'has the pauses of workers, for which tasks wait',
+    watching<{ address: string }>('paused', (trace, { address }) => {
+      const { workers, strings } = trace;
+      const pauses = Array.from(pausesOf(trace), ([row, spans]) => [
+        strings.get(workers.address[row]!),
+        spans.map(({ stop }) => Number.isFinite(stop)),
+      ]);
+      assert.deepEqual(pauses, [[address, [true]]]);
+      const { byKind } = criticalPath(trace);
+      assert.ok(byKind.some(({ kind }) => kind === 'paused'));
+      assert.ok(!byKind.some(({ kind }) => kind === 'worker start'));
     }),
   );
 

@@ -19,6 +19,7 @@ import dask
 import distributed.utils
 from dask import delayed
 from distributed import Client, Event, LocalCluster, get_task_stream, span, wait
+from distributed.core import Status
 from distributed.security import Security
 
 
@@ -218,12 +219,37 @@ def hold(begun, gate):
     Event(gate).wait()
 
 
+def paused(client):
+    """A task waits for a paused worker. Returns the address of the worker."""
+    [address, *_] = client.scheduler_info()["workers"]
+
+    def become(status, dask_worker):
+        # The worker would resume by itself, because its memory is not full.
+        dask_worker.memory_manager.memory_pause_fraction = False
+        dask_worker.status = Status[status]
+
+    client.run(become, "paused", workers=[address])
+    waiting = client.submit(nap, 0.2, workers=[address], pure=False)
+    client.run(become, "running", workers=[address])
+    wait(waiting)
+    return {"address": address}
+
+
 def addresses(client):
     """Returns the address of a worker."""
     return {"worker": list(client.scheduler_info()["workers"])[0]}
 
 
-COMMANDS = {"addresses": addresses, "bursts": bursts, "siblings": siblings, "shuffled": shuffled, "steal": steal, "lose": lose, "naps": naps}
+COMMANDS = {
+    "addresses": addresses,
+    "bursts": bursts,
+    "siblings": siblings,
+    "shuffled": shuffled,
+    "steal": steal,
+    "lose": lose,
+    "naps": naps,
+    "paused": paused,
+}
 
 
 def secured(pem):

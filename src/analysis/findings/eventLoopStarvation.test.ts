@@ -27,3 +27,26 @@ it('a scheduler that sends tasks between computations of the program is not sile
 it('nothing waits for a scheduler that is silent after the last result', () => {
   assert.equal(computing(8)?.title, computing(0)?.title);
 });
+
+it('the event loop of a Dask scheduler that is blocked once is named, with advice for Dask', () => {
+  const task = (i: number, dispatched: number) => {
+    const [started, stopped] = [dispatched, dispatched + 0.2];
+    return { key: `nap-${i}`, submitted: 0, ready: 0, dispatched, started, stopped, acknowledged: stopped };
+  };
+  const tasks = [task(0, 0), task(1, 0.2), task(2, 2.4), task(3, 2.6)];
+  const resources = [0.25, 2.4, 2.7].map((time) => ({
+    time,
+    figures: { eventLoopDelay: time === 2.4 ? 2 : 0.01 },
+  }));
+  const workers = [{ name: 'w0', address: 'tcp://10.0.0.1:4000', started: 0 }];
+  const [first] = findings(syntheticTrace({ tasks, resources, workers }));
+  // A process may wait that long for a core.
+  const short = resources.map(({ time }) => ({ time, figures: { eventLoopDelay: 0.2 } }));
+  const codes = findings(syntheticTrace({ tasks, resources: short, workers })).map(({ code }) => code);
+  assert.ok(!codes.includes('event-loop-starvation'));
+  const early = findings(syntheticTrace({ tasks: tasks.slice(2), resources, workers }))[0];
+  assert.deepEqual([early?.code, early?.seconds.toFixed(2)], ['event-loop-starvation', '2.00']);
+  assert.deepEqual([first?.code, first?.seconds.toFixed(2)], ['event-loop-starvation', '2.00']);
+  assert.match(first?.advice ?? '', /large graphs/);
+  assert.doesNotMatch(first?.evidence.text ?? '', /program/);
+});

@@ -3,7 +3,7 @@ import { countText, secondsText } from '../../base/words.js';
 import { merged, type Span } from '../spans.js';
 import { coreWaitText, isCause } from './clientBound.js';
 import type { Facts, Rule } from './finding.js';
-import { MIN_DELAY, schedulerWaits } from './schedulerThread.js';
+import { minDelay, schedulerWaits } from './schedulerThread.js';
 
 /**
  * Code of the program blocked the scheduler's event loop while tasks waited for the scheduler. The cost is the part of
@@ -21,13 +21,14 @@ export const eventLoopStarvation: Rule = (facts) => {
     seconds,
     confidence: 'high',
     evidence: {
-      text: `In ${countText(blocked.length, 'sample')} the event loop was at least ${secondsText(MIN_DELAY)} late. Tasks on the critical path waited ${secondsText(seconds)} while the program computed on the scheduler's thread${coreWaitText(seconds, seconds - computed)}.`,
+      text: `In ${countText(blocked.length, 'sample')} the event loop was at least ${secondsText(minDelay(facts.trace))} late. Tasks on the critical path waited ${secondsText(seconds)} while ${facts.isDask ? 'it was blocked' : "the program computed on the scheduler's thread"}${coreWaitText(seconds, seconds - computed)}.`,
       numbers: { worstDelaySeconds: worst, samples: blocked.length, computedSeconds: computed },
       tasks: facts.keys(new Set(waits.filter(({ starved }) => starved > 0).map(({ row }) => row))),
       question: 'queueing',
     },
-    advice:
-      "Move the program's computations (parsing, sorting, synchronous I/O) into tasks, or into a worker thread of the program (node:worker_threads).",
+    advice: facts.isDask
+      ? "Look for large graphs, for plugins of the scheduler and for calls of 'run_on_scheduler', and at the profile of the scheduler on Dask's page '/profile-server'."
+      : "Move the program's computations (parsing, sorting, synchronous I/O) into tasks, or into a worker thread of the program (node:worker_threads).",
   };
 };
 

@@ -2,10 +2,11 @@
 import { crewText } from '../../base/words.js';
 import type { Trace } from '../../trace/trace.js';
 import { type CriticalPath, criticalPath } from '../criticalPath.js';
+import { isRemote } from '../daskWorkers.js';
 import { eachUse, type Lanes, lanesOf } from '../lanes.js';
 import { PATH_KINDS, type PathKind } from '../path/pathParts.js';
 import { readiness, recordedConditions } from '../simulation/conditions.js';
-import { isRemote, threadsPerWorker } from '../simulation/machine.js';
+import { threadsPerWorker } from '../simulation/machine.js';
 import type { ReplayConditions } from '../simulation/replayTypes.js';
 import { mean } from '../statistics.js';
 import { TimeBins } from '../timeBins.js';

@@ -234,6 +234,13 @@ describe('lost work', () => {
     const { tasks = [], ...rest } = dead();
     const beside = { key: 'add-0', worker: 'w1', started: 0, stopped: 4 };
     assert.ok(codesOf({ ...rest, tasks: [...tasks, beside] }).includes('lost-work'));
+    assert.match(own.advice, /process\.exit\(\)/);
+    const workers =
+      rest.workers?.map((worker, i) => ({ ...worker, address: `tcp://10.0.0.1:400${i}` })) ?? [];
+    assert.match(
+      findings(syntheticTrace({ ...rest, tasks, workers }))[0]?.advice ?? '',
+      /in 'load' for .*os\._exit/,
+    );
     // The fourth run has a result.
     const again = { key: 'load-0', worker: 'w1', attempt: 4, started: 6, stopped: 7, dispatched: 6 };
     for (const { title } of findings(syntheticTrace({ ...rest, tasks: [...tasks, again] })))

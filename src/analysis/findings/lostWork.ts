@@ -63,7 +63,9 @@ function died(facts: Facts): Finding | undefined {
         facts,
         rows.map((row) => ({ row: tasks.worker[row]!, time: tasks.acknowledged[row]! })),
       ) ??
-      'Look for process.exit(), exhausted memory, a rejected promise that nothing awaits, or a crash in native code.',
+      (facts.isDask
+        ? `Look in '${name}' for exhausted memory, os._exit(), or a crash in native code, and read the log of the worker and its nanny.`
+        : 'Look for process.exit(), exhausted memory, a rejected promise that nothing awaits, or a crash in native code.'),
   };
 }
 
@@ -109,7 +111,7 @@ function repeated(facts: Facts): Finding | undefined {
       memoryAdvice(facts, lost) ??
       (suspect === ''
         ? 'Read the logs of the machine and of the worker to find out why the worker ended. Write results of long computations to files.'
-        : `Look in '${suspect}' for process.exit(), exhausted memory or a crash in native code.`),
+        : `Look in '${suspect}' for ${facts.isDask ? 'os._exit()' : 'process.exit()'}, exhausted memory or a crash in native code.`),
   };
 }
 

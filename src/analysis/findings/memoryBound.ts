@@ -4,7 +4,7 @@ import { ACTIONS } from '../../protocol/clusterObserver.js';
 import { pausesOf } from '../pauses.js';
 import { restartsOf } from '../restarts.js';
 import { MEMORY_TARGET } from '../simulation/conditions.js';
-import { spilledResults, spilledText } from '../spilledResults.js';
+import { spilledResults, spilledText, spillSeconds } from '../spilledResults.js';
 import type { Facts, Rule } from './finding.js';
 
 /**
@@ -65,20 +65,25 @@ function restartedWhilePaused(facts: Facts): { readonly count: number; readonly 
 }
 
 /**
- * Memory was short, and the critical path waited for the disk while results were spilled or read back. Costs this time.
+ * Memory was short, and the critical path waited for the disk while results were spilled or read back. Costs this time, or on
+ * Dask the time in which the workers spilled results, because they start no task meanwhile.
  */
 export const spillBound: Rule = (facts) => {
-  const seconds = facts.onPath('disk');
-  const { spilled } = facts.trace.totals;
+  const writing = facts.isDask ? spillSeconds(facts.trace) : 0;
+  const seconds = Math.max(facts.onPath('disk'), writing / new Set(facts.lanes.worker).size);
+  const spilled = facts.isDask ? spilledResults(facts.trace).nbytes : facts.trace.totals.spilled;
   if (seconds === 0 || spilled === 0) return undefined;
   const { limit, enough, advice } = memoryNeeded(facts);
   return {
     code: 'spill-bound',
     title: `Memory was short: ${spilledText(facts.trace)} were written to disk`,
     seconds,
-    confidence: 'high',
+    confidence: facts.isDask ? 'medium' : 'high',
     evidence: {
-      text: `The critical path waited ${secondsText(seconds)} for the disk.`,
+      text:
+        writing === 0
+          ? `The critical path waited ${secondsText(seconds)} for the disk.`
+          : `The workers wrote for ${secondsText(writing)} in total. A Dask worker starts no task while it writes.`,
       numbers: {
         spilledBytes: spilled,
         memoryLimit: limit,

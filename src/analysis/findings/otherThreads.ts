@@ -1,7 +1,7 @@
 // Reads from the samples of a trace how much CPU time threads of the program used that run neither tasks nor the scheduler:
 // those on which Node computes for crypto, zlib and files, and those on which V8 compiles and collects garbage.
 import { oncePer } from '../../base/lookUps.js';
-import { SCHEDULER_CORE_TIME } from '../../protocol/traceSchema.js';
+import { SCHEDULER_CORE_TIME } from '../../protocol/traceNames.js';
 import type { Trace } from '../../trace/trace.js';
 import { firstStart } from '../workerStarts.js';
 import { metricSeconds } from './metricSeconds.js';

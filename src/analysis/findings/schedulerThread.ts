@@ -3,6 +3,7 @@
 import { firstWhere, getOrMake } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
 import { coreUseOf } from '../coreUse.js';
+import { isRemote } from '../daskWorkers.js';
 import { SchedulerCoreWaits } from '../schedulerCoreWaits.js';
 import type { Span } from '../spans.js';
 import { CROWDED_SHARE } from './cpuOversubscription.js';
@@ -10,7 +11,9 @@ import type { Facts } from './finding.js';
 import { coreShare } from './noncpu.js';
 
 /** Delay of the scheduler's event loop in seconds from which the loop counts as blocked. */
-export const MIN_DELAY = 0.05;
+const MIN_DELAY = 0.05;
+/** The same for Dask, whose scheduler is a process of its own that waits for a core if the machine is busy. */
+const DASK_MIN_DELAY = 0.5;
 /**
  * Matches modules of Longpole that every scheduler loads, and its bundle, which is installed without source maps. The
  * first group is Longpole's folder.
@@ -19,8 +22,10 @@ const OWN_MODULE =
   /^(.*\/(?:src|dist)\/(?=(?:engine\/(?:pool|cluster|scheduler)|api\/cluster)\/[^/]+\.[jt]s$)|.*\/longpole\/dist\/bundle\/)/;
 /** Largest cost of a submission or of a finished task in Longpole, seconds. */
 const TASK_COST = 200e-6;
+/** The same for Dask. */
+const DASK_TASK_COST = 2e-3;
 
-/** A wait for the scheduler on the critical path, after the first task had started. */
+/** A wait for the scheduler on the critical path, after the first task had started or while the event loop was blocked. */
 export interface SchedulerWait {
   readonly row: number;
   readonly seconds: number;
@@ -49,17 +54,20 @@ function findWaits(facts: Facts): SchedulerWaits {
   const starved: Span[] = [];
   const coreWaits = new SchedulerCoreWaits(facts.trace);
   for (const part of facts.parts('waiting for the scheduler')) {
-    const from = Math.max(part.start, firstStart);
+    // Before the first task, workers of Longpole start. Those of Dask have started, but they import modules.
+    const from = facts.isDask ? part.start : Math.max(part.start, firstStart);
     if (!(part.stop > from)) continue;
-    let [inside, withCore] = [0, 0];
+    let [inside, early, withCore] = [0, 0, 0];
     for (const span of blocked) {
       const [start, stop] = [Math.max(from, span.start), Math.min(part.stop, span.stop)];
       if (!(stop > start)) continue;
       starved.push({ start, stop });
       inside += stop - start;
+      early += Math.max(0, Math.min(stop, firstStart) - start);
       withCore += stop - start - coreWaits.take(start, stop);
     }
-    waits.push({ row: part.row, seconds: part.stop - from, inside, withCore });
+    const seconds = Math.max(0, part.stop - Math.max(from, firstStart)) + early;
+    if (seconds > 0) waits.push({ row: part.row, seconds, inside, withCore });
   }
   const onCore = waits.reduce((sum, { withCore }) => sum + withCore, 0);
   const share = onCore > 0 ? programShare(facts.trace, starved, onCore, coreWaits.isMeasured) : 0;
@@ -74,18 +82,24 @@ function findWaits(facts: Facts): SchedulerWaits {
   };
 }
 
+/** Returns the delay in seconds from which the event loop of the scheduler counts as blocked. */
+export function minDelay(trace: Trace): number {
+  return isRemote(trace) ? DASK_MIN_DELAY : MIN_DELAY;
+}
+
 /**
  * Returns the time spans in which the event loop was blocked. The delay in a sample covers the time before the sample.
  */
-function blockedSpans({ resources }: Trace): Span[] {
-  const { length, worker, time, figures } = resources;
+function blockedSpans(trace: Trace): Span[] {
+  const { length, worker, time, figures } = trace.resources;
+  const least = minDelay(trace);
   const delays = figures.get('eventLoopDelay');
   const spans: Span[] = [];
   if (delays === undefined) return spans;
   let until = Number.NEGATIVE_INFINITY;
   for (let row = 0; row < length; row++) {
     const delay = delays[row]!;
-    if (worker[row] !== -1 || !(delay >= MIN_DELAY)) continue;
+    if (worker[row] !== -1 || !(delay >= least)) continue;
     spans.push({ start: Math.max(until, time[row]! - delay), stop: time[row]! });
     until = time[row]!;
   }
@@ -105,12 +119,14 @@ function blockedSpans({ resources }: Trace): Span[] {
 function programShare(trace: Trace, waits: readonly Span[], onCore: number, isMeasured: boolean): number {
   const { acknowledged, submitted } = trace.tasks;
   const handled = countInside(acknowledged, waits) + countInside(submitted, waits);
-  const scheduling = Math.min(1, (handled * TASK_COST) / onCore);
+  const scheduling = Math.min(1, (handled * (isRemote(trace) ? DASK_TASK_COST : TASK_COST)) / onCore);
   const program = sampledShare(trace, waits);
   if (program !== undefined) return program + Math.min(program, Math.max(0, 1 - program - scheduling));
   if (isMeasured) return 1 - scheduling;
-  const isCrowded = coreUseOf(trace).lost >= CROWDED_SHARE;
-  return isCrowded ? 0 : coreShare(trace) * (1 - scheduling);
+  const { lost } = coreUseOf(trace);
+  if (lost >= CROWDED_SHARE) return 0;
+  // The process of a Dask scheduler waits for a core as tasks do, also if these mostly sleep.
+  return (isRemote(trace) ? 1 - lost : coreShare(trace)) * (1 - scheduling);
 }
 
 function countInside(times: Float64Array, spans: readonly Span[]): number {

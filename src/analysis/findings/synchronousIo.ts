@@ -5,6 +5,7 @@ import { eachUse } from '../lanes.js';
 import { profilerSeconds } from '../profilerStarts.js';
 import { threadsPerWorker } from '../simulation/machine.js';
 import { merged, type Span } from '../spans.js';
+import { spilledResults } from '../spilledResults.js';
 import { median } from '../statistics.js';
 import { TimeBins } from '../timeBins.js';
 import { haveOwnThreads } from './cpuOversubscription.js';
@@ -41,9 +42,9 @@ export const synchronousIo: Rule = (facts) => {
   const rows = facts.lanes.spans.rows.filter((row) =>
     prefixes.has(facts.prefixName(facts.trace.tasks.prefix[row]!)),
   );
-  const turns = turnsOf(facts);
+  const { used: cores, turns } = turnsOf(facts);
   const cost = delaySeconds(facts, waiting, (row) => row.noncpu);
-  if (turns >= MIN_TURNS) return inTurns(facts, worst, { turns, cost, rows });
+  if (turns >= MIN_TURNS) return inTurns(facts, worst, { cores, cost, rows });
   const text = `tasks of '${worst.prefix}' were blocked for ${secondsText(worst.noncpu)}`;
   const found = { code: 'synchronous-io', ...worst, waited: noncpu, text, cost, rows } as const;
   const busy = busyCores(facts, rows);
@@ -95,6 +96,8 @@ function areStalls({ trace }: Facts, rows: Int32Array): boolean {
 }
 
 function adviceOf(facts: Facts, prefix: string): string {
+  if (facts.isDask && spilledResults(facts.trace).nbytes > 0)
+    return 'Give the workers more memory first: while a worker writes results to disk, its threads may wait for that.';
   if (facts.isDask)
     return `Give each worker more threads than cores, so that other tasks run while '${prefix}' waits. ${IN_TURNS}`;
   if (hasCpuMetrics(facts.trace))
@@ -103,36 +106,38 @@ function adviceOf(facts: Facts, prefix: string): string {
 }
 
 /**
- * Returns the seconds for which the threads of a Dask worker together computed or waited for a core, per second in which one
- * of them ran a task; 0 if workers have one thread.
+ * Returns the cores that the threads of a Dask worker together used while one of them ran a task, and these with the
+ * cores for which they waited; 0 if workers have one thread.
  */
-function turnsOf(facts: Facts): number {
+function turnsOf(facts: Facts): { readonly used: number; readonly turns: number } {
   const { trace, lanes } = facts;
-  if (!facts.isDask || threadsPerWorker(trace) === 1) return 0;
+  if (!facts.isDask || threadsPerWorker(trace) === 1) return { used: 0, turns: 0 };
   const { worker, started, stopped } = trace.tasks;
   const spans = new Map<number, Span[]>();
   for (const row of lanes.spans.rows)
     pushTo(spans, worker[row]!, { start: started[row]!, stop: stopped[row]! });
   let wall = 0;
   for (const parts of spans.values()) for (const { start, stop } of merged(parts)) wall += stop - start;
-  const used = cpuByPrefix(trace).reduce((sum, { cpu, crowded, gc }) => sum + cpu + crowded + gc, 0);
-  return used / wall;
+  const all = cpuByPrefix(trace);
+  const used = all.reduce((sum, { cpu, gc }) => sum + cpu + gc, 0);
+  const waited = all.reduce((sum, { crowded }) => sum + crowded, 0);
+  return { used: used / wall, turns: (used + waited) / wall };
 }
 
 /** Threads of one Python process wait for each other. */
 function inTurns(
   facts: Facts,
   { prefix, cpu, noncpu }: PrefixCpu,
-  { turns, cost, rows }: { readonly turns: number; readonly cost: number; readonly rows: Int32Array },
+  { cores, cost, rows }: { readonly cores: number; readonly cost: number; readonly rows: Int32Array },
 ): Finding {
   return {
     code: 'synchronous-io',
-    title: `Tasks of '${prefix}' compute in turns: the threads of a worker together use ${turns.toFixed(1)} cores`,
+    title: `Tasks of '${prefix}' compute in turns: the threads of a worker together use ${cores.toFixed(1)} cores`,
     seconds: cost,
     confidence: 'medium',
     evidence: {
       text: `Tasks of '${prefix}' computed for ${secondsText(cpu)} and were blocked for ${secondsText(noncpu)}, while other threads of their worker computed. In one Python process, only one thread at a time runs Python code (GIL).`,
-      numbers: { noncpuSeconds: noncpu, cpuSeconds: cpu, coresPerWorker: turns, workers: facts.workers },
+      numbers: { noncpuSeconds: noncpu, cpuSeconds: cpu, coresPerWorker: cores, workers: facts.workers },
       tasks: facts.keys(rows),
       question: 'time-by-prefix',
     },

@@ -33,6 +33,15 @@ test('threads of a Python process that compute in turns need more processes, not
   assert.doesNotMatch(own?.advice ?? '', /more threads/);
 });
 
+test('threads that compute in turns use no more cores because they wait for some', () => {
+  const resources = Array.from({ length: 12 }, (_, time) => ({
+    time,
+    figures: { cpu: 100, host_cpu: 150, host_cores: 2, workers_cpu: 100 },
+  }));
+  const title = found({ ...threadsOfOneWorker(10), resources })?.title ?? '';
+  assert.match(title, /compute in turns: the threads of a worker together use 1.0 cores/);
+});
+
 test('threads of a Python process that wait for I/O need more threads', () => {
   const own = found(threadsOfOneWorker(2));
   assert.match(own?.title ?? '', /block their thread without computing/);

@@ -1,5 +1,6 @@
 // Divides the execution of a task and its waits into parts of the critical path.
 import type { Trace } from '../../trace/trace.js';
+import { isRemote } from '../daskWorkers.js';
 import { firstFrom, type Lanes, lanesOf } from '../lanes.js';
 import { lostWorkers, replacedWorkers, unnoticedLosses } from '../lostWork.js';
 import { pausesOf } from '../pauses.js';
@@ -29,6 +30,7 @@ export class Stretches {
   readonly #firstStarts: Float64Array;
   readonly #pauses: ReadonlyMap<number, readonly Span[]>;
   readonly #senders: Senders;
+  readonly #isDask: boolean;
   /** Rows of tasks that ran again because their result was lost. */
   readonly #again: ReadonlySet<number>;
 
@@ -41,6 +43,7 @@ export class Stretches {
     this.#firstStarts = firstStarts(trace);
     this.#pauses = pausesOf(trace);
     this.#senders = new Senders(trace);
+    this.#isDask = isRemote(trace);
     this.#again = new Set(lostWorkers(trace).flatMap(({ again }) => again));
   }
 
@@ -242,11 +245,14 @@ export class Stretches {
     const dispatched = tasks.dispatched[next]!;
     const isStart = before === NONE && dispatched <= this.#begun(worker);
     const there = Math.max(from, isStart ? Math.min(dispatched, received) : received);
-    if (before === NONE) this.#parts.back(there, 'worker start', row, worker, NONE);
-    else
+    if (before === NONE && !this.#isDask) this.#parts.back(there, 'worker start', row, worker, NONE);
+    else {
+      // Between two tasks, a Dask worker waits for its event loop, which may do anything.
+      const owner = this.#isDask ? NONE : before;
       this.#unlessPaused(there, row, (time) =>
-        this.#parts.wait(time, row, worker, before, 'waiting for a worker'),
+        this.#parts.wait(time, row, worker, owner, 'waiting for a worker'),
       );
+    }
     this.#unlessPaused(from, row, (time) => {
       const restarted = this.#restartAfter(from, worker);
       this.#parts.back(Math.max(time, restarted, dispatched), 'worker start', row, worker, NONE);

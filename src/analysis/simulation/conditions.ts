@@ -3,6 +3,7 @@ import { ACTIONS } from '../../protocol/clusterObserver.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../../trace/trace.js';
 import { repeatedRuns } from '../attempts.js';
 import { coreUseOf } from '../coreUse.js';
+import { isRemote } from '../daskWorkers.js';
 import { firstFrom, lanesOf } from '../lanes.js';
 import type { Window } from '../path/pathWalk.js';
 import { spilledResults } from '../spilledResults.js';
@@ -10,7 +11,7 @@ import { quantile, trimmedMean } from '../statistics.js';
 import { knownAt, submissionsOf } from '../submissionTimes.js';
 import { threadsTogether } from '../workerStarts.js';
 import { workIntervalsOf } from '../workIntervals.js';
-import { isRemote, machineOf, stretchOf, threadsPerWorker } from './machine.js';
+import { machineOf, stretchOf, threadsPerWorker } from './machine.js';
 import type { ReplayConditions } from './replayTypes.js';
 
 /**

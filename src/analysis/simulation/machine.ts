@@ -2,6 +2,7 @@
 // at the same time compete.
 import type { Trace } from '../../trace/trace.js';
 import { coreUseOf } from '../coreUse.js';
+import { isRemote } from '../daskWorkers.js';
 import { lanesOf } from '../lanes.js';
 import type { Window } from '../path/pathWalk.js';
 import { median } from '../statistics.js';
@@ -57,16 +58,6 @@ export function machineOf(trace: Trace, workers: number, window?: Window): Machi
     startup: window !== undefined && firstStart(trace) < window.start ? 0 : startupSeconds(trace),
     waste: isRemote(trace) ? 0 : HELPER_WASTE,
   };
-}
-
-/** Matches addresses of Dask workers. Longpole's have `thread://`, `process://` or, on Dask, `longpole+tcp://` etc. */
-const DASK_ADDRESS = /^(tcp|tls|ucx|ucxx|ws|wss|inproc):\/\//;
-
-/**
- * Returns true if the workers are Dask's: Python processes without helper threads, with a scheduler in another process.
- */
-export function isRemote({ workers, strings }: Trace): boolean {
-  return workers.address.some((id) => id >= 0 && DASK_ADDRESS.test(strings.get(id)));
 }
 
 /**

@@ -34,7 +34,7 @@ export function WorkersPage(props: PageProps) {
 }
 
 const NO_STEALS =
-  'No worker without work took tasks of another worker. Only clusters of Longpole record this.';
+  'No worker without work took tasks of another worker. Only clusters record this, not local schedulers.';
 
 /** The tasks that workers without work took from other workers. */
 function Stealing({ state, update: { trace } }: PageProps) {

@@ -1,9 +1,9 @@
 // Reports the tasks that a close, or the end of the program, ends before they have ended by themselves. Otherwise a trace would not show them.
 import { countsOf } from '../../base/lookUps.js';
-import { countText, secondsText } from '../../base/words.js';
+import { countText } from '../../base/words.js';
 import { prefixOf } from '../../protocol/clusterObserver.js';
+import { type BegunTask, countsText, unfinishedText } from '../../protocol/cutOffText.js';
 import { TASKS_CUT_OFF } from '../../protocol/eventTopics.js';
-import { countsText, listText } from '../cutOffText.js';
 import { ERRED, FORGOTTEN, MEMORY, PROCESSING } from '../scheduler/taskStates.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import type { ComputationState } from './computationState.js';
@@ -42,15 +42,6 @@ export function cuttingOff(engine: ClusterEngine, what: string, isAll: boolean, 
   );
 }
 
-/** A task that has begun and not ended. */
-interface BegunTask {
-  readonly key: string;
-  readonly worker: string;
-  /** Seconds since it began, or since it was sent to its worker if another task of the worker has begun later. */
-  readonly seconds: number;
-  readonly isExact: boolean;
-}
-
 /** Records an event about unfinished tasks, because the program ends without closing the cluster. */
 export function reportUnfinished(engine: ClusterEngine): void {
   const now = engine.clock();
@@ -74,17 +65,8 @@ export function reportUnfinished(engine: ClusterEngine): void {
       begun.push({ key: info.keys[local]!, worker: name, seconds, isExact: since !== undefined });
     }
   }
-  const total = begun.length + others.length;
-  if (total === 0) return;
-  const waiting = Array.from(countsOf(others), ([prefix, count]) => ({ prefix, count }));
-  const parts = [
-    begun.length === 0 ? [] : [`${begun.length} ran (${begunText(begun)})`],
-    others.length === 0 ? [] : [`${others.length} had not started (${countsText(waiting)})`],
-  ];
-  engine.event(
-    TASKS_CUT_OFF,
-    `${countText(total, 'task')} had not ended when the program ended: ${parts.flat().join(', ')}.`,
-  );
+  if (begun.length + others.length > 0)
+    engine.event(TASKS_CUT_OFF, unfinishedText({ begun, others }, 'program'));
 }
 
 /** Returns the starts of the tasks that workers were last seen to run, by their ids in a trace. */
@@ -96,17 +78,6 @@ function runningSince(engine: ClusterEngine): Map<number, number> {
     if (running !== undefined && firstId !== undefined) starts.set(firstId + running.id, running.since);
   }
   return starts;
-}
-
-/** Returns the tasks, those that ran longest first. */
-function begunText(begun: readonly BegunTask[]): string {
-  const sorted = [...begun].sort((a, b) => b.seconds - a.seconds);
-  return listText(
-    sorted.map(
-      ({ key, worker, seconds, isExact }) =>
-        `${key} on ${worker} for ${isExact ? '' : 'up to '}${secondsText(seconds)}`,
-    ),
-  );
 }
 
 /** Yields the prefix of each unfinished task. */

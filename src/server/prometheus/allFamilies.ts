@@ -41,7 +41,7 @@ const SCHEDULER_FAMILIES: readonly Family[] = [
   ...families('dask_stealing_', [], single, {
     request_count_total: [
       'Answered requests to workers to give back tasks',
-      ({ stimuli }) => stimuli.get('tasks-stolen')?.count ?? 0,
+      ({ stimuli }) => (stimuli.size === 0 ? Number.NaN : (stimuli.get('tasks-stolen')?.count ?? 0)),
     ],
   }),
   ...families('dask_scheduler_', ['state'], read, {

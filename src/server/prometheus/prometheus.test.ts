@@ -127,6 +127,26 @@ test('figures that Dask has, too, have the names of Dask', async () => {
   assert.ok(!samples.has('dask_worker_latency_seconds{worker="threads-0"}'));
 });
 
+test('figures without labels that a Dask cluster does not report are left out, and not 0', async () => {
+  const unknown = Number.NaN;
+  const figures: ClusterFigures = {
+    ...FIGURES,
+    clients: unknown,
+    clientsAdded: unknown,
+    clientsRemoved: unknown,
+    desiredWorkers: unknown,
+    tasksForgotten: unknown,
+    stimuli: new Map(),
+    thread: { eventLoopDelay: unknown, longestTick: unknown, ticks: unknown, gcSeconds: unknown },
+  };
+  const samples = await scrape(new PrometheusMetrics(() => figures));
+  const unlabelled = [...samples.keys()].filter((name) => !name.includes('{'));
+  assert.deepEqual(unlabelled, [
+    'dask_scheduler_workers_added_total',
+    'dask_scheduler_workers_removed_total',
+  ]);
+});
+
 test('very long names are shortened in every label', async () => {
   const long = `long-${'x'.repeat(1_000_000)}-end`;
   const workers = FIGURES.workers.map((worker) => ({ ...worker, name: `${long}-${worker.name}` }));

@@ -39,6 +39,8 @@ export class PrometheusMetrics {
       registers: [this.#registry],
       collect: (): void => {
         metric.reset();
+        // A metric without labels is 0 after a reset, also if its value is unknown.
+        if (labels.length === 0) metric.remove({});
         for (const [values, value] of read(this.#figures))
           if (!Number.isNaN(value)) metric.inc(shortLabels(values), isCounter ? Math.max(0, value) : value);
       },
