@@ -77,6 +77,7 @@ export const PACKAGE_TESTS = [
   'dist-test/test/package.',
   'dist-test/test/parallelSchedulers.',
   'dist-test/test/profilers.',
+  'dist-test/test/programModule.',
   'dist-test/test/progressBar.',
   'dist-test/test/runCommand.',
   'dist-test/test/schedulers.',

@@ -243,7 +243,7 @@ export class Stretches {
     }
     // A thread whose first task was sent before any task had run loads modules until it receives this task.
     const dispatched = tasks.dispatched[next]!;
-    const isStart = before === NONE && dispatched <= this.#begun(worker);
+    const isStart = before === NONE && !this.#isDask && dispatched <= this.#begun(worker);
     const there = Math.max(from, isStart ? Math.min(dispatched, received) : received);
     if (before === NONE && !this.#isDask) this.#parts.back(there, 'worker start', row, worker, NONE);
     else {

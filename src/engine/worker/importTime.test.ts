@@ -10,6 +10,7 @@ import {
   NO_VALUES,
   type OpenRunMessage,
 } from '../../protocol/isolateMessages.js';
+import { makeMailbox } from '../../protocol/mailbox.js';
 import { makeVitals } from '../../resources/vitals.js';
 import { IsolateRuntime } from './isolateRuntime.js';
 
@@ -75,7 +76,7 @@ async function sumsOf(url: string, later: number): Promise<Record<string, number
     };
     const birth = {
       asks: false,
-      mailbox: new Int32Array(2),
+      mailbox: makeMailbox(),
       vitals: makeVitals(),
       epochOffsetMs: 0,
       name: 'w',
