@@ -35,9 +35,6 @@ import { type MemoryHost, WorkerMemory } from './workerMemory.js';
 
 /** Time between two polls of a busy isolate, in milliseconds. */
 const POLL_MS = 10;
-/** The same if no task has run during so many polls. Results that the program holds keep runs open. */
-const IDLE_POLL_MS = 100;
-const IDLE_POLLS = 100;
 /** Polls between two measurements of the memory while the isolate is busy. */
 const BEAT_POLLS = 10;
 const IDLE_BEAT_MS = 500;
@@ -66,9 +63,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
   /** Why the isolate ends. */
   #cause: Error | undefined;
   #poll: NodeJS.Timeout | undefined;
-  #pollMs = 0;
   #polls = 0;
-  #idlePolls = 0;
   readonly #idleBeat: NodeJS.Timeout;
   #ended = false;
   readonly specOf = (run: number): WorkerRun | undefined => this.#runs.get(run)?.spec;
@@ -97,8 +92,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     if (open === undefined) return;
     const gather = this.#gathers(open.spec, batch);
     const gatherAll = () => gatherInputs(this.#options, this.#events, open.spec, batch.ids, gather);
-    this.#idlePolls = 0;
-    this.#pollEvery(POLL_MS);
+    this.#poll ??= setInterval(() => this.#pollIsolate(), POLL_MS);
     open.gate.admit(batch, gather.length === 0 ? undefined : gatherAll);
   }
 
@@ -313,21 +307,13 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
 
   #pollIsolate(): void {
     // Every other run has reported its tasks: an isolate reports at the end of a batch, and before a task that is not short.
+    // Other runs have reported their tasks: an isolate reports at the end of a batch, and before a task that is not short.
     this.#isolate.poll(this.#isolate.currentRun);
     this.#running.poll(this.#isolate, this.specOf);
     this.#profile.polled();
     if (++this.#polls % BEAT_POLLS === 0) this.#beat();
     else this.#memory.measureIfGrown();
-    this.#idlePolls = this.running === undefined ? this.#idlePolls + 1 : 0;
     if (this.#runs.size === 0) this.#stopPolling();
-    else this.#pollEvery(this.#idlePolls < IDLE_POLLS ? POLL_MS : IDLE_POLL_MS);
-  }
-
-  #pollEvery(ms: number): void {
-    if (this.#poll !== undefined && this.#pollMs === ms) return;
-    clearInterval(this.#poll);
-    this.#pollMs = ms;
-    this.#poll = setInterval(() => this.#pollIsolate(), ms);
   }
 
   #stopPolling(): void {
