@@ -306,7 +306,6 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
   }
 
   #pollIsolate(): void {
-    // Every other run has reported its tasks: an isolate reports at the end of a batch, and before a task that is not short.
     // Other runs have reported their tasks: an isolate reports at the end of a batch, and before a task that is not short.
     this.#isolate.poll(this.#isolate.currentRun);
     this.#running.poll(this.#isolate, this.specOf);
