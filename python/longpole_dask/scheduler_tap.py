@@ -6,21 +6,20 @@ see src/protocol/daskRows.ts. Times are seconds since the epoch on the scheduler
 
 import asyncio
 import contextlib
-import json
 import platform
 import socket
 
 import dask
 import distributed
 import msgpack
-from dask.sizeof import sizeof
 from distributed.diagnostics.plugin import SchedulerPlugin
 from distributed.metrics import time
-from tornado.ioloop import PeriodicCallback
 
+from .argument_tap import ArgumentTap
 from .known_tasks import KnownTasks
+from .loop_tap import LoopTap
 from .machine_tap import MachineTap
-from .tap import MAX_TEXT, LogHandler, boot_id
+from .tap import MAX_TEXT, LogHandler, boot_id, text_of
 
 MEMORY, ERRED = 0, 1
 #: Rows that wait for the bridge above which the plugin removes itself.
@@ -28,14 +27,6 @@ MAX_ROWS = 2_000_000
 #: Maximum number of events per poll, because a cluster may log many.
 MAX_EVENTS = 1_000
 MAX_FAILED = 10_000
-#: Seconds from sending a task to its arrival from which its arguments may be large.
-LATE = 0.05
-#: Smallest size of arguments that is reported, bytes.
-MIN_ARGUMENTS = 100_000
-#: Maximum number of tasks per poll whose arguments are measured, which takes some 50 µs each.
-MAX_MEASURED = 50
-#: Seconds between two measurements of the delay of the scheduler's event loop.
-TICK = 0.05
 #: Seconds for which a closing scheduler waits for the last poll of the bridge.
 LAST_POLL = 5.0
 #: Reasons of the end of a worker by distributed's name of the cause. Other causes are reported by this name.
@@ -74,9 +65,7 @@ class SchedulerTap(SchedulerPlugin):
         self.failed = {}
         #: Number of stolen tasks and their expected seconds by indices of the two workers, since the last row.
         self.stolen = {}
-        #: When each task was sent to its worker, by number.
-        self.sent = {}
-        self.measured = 0
+        self.arguments = ArgumentTap()
         facts = {
             "Scheduler": scheduler.address,
             "Host": socket.gethostname(),
@@ -93,11 +82,7 @@ class SchedulerTap(SchedulerPlugin):
         scheduler.handlers[self.name] = self.take
         self.log_handler = LogHandler(self.log)
         self.log_handler.attach()
-        self.last_tick = time()
-        #: Longest delay of the event loop since the last row, seconds.
-        self.delay = 0.0
-        self.ticks = PeriodicCallback(self.tick, 1000 * TICK)
-        self.ticks.start()
+        self.loop_tap = LoopTap()
 
     def add_row(self, row):
         self.rows.append(row)
@@ -143,7 +128,7 @@ class SchedulerTap(SchedulerPlugin):
             rows.append(["ready", number, now])
         if finish == "processing" and start != "processing":
             rows.append(["sent", number, now, self.worker_of(self.scheduler.tasks[key].processing_on)])
-            self.sent[number] = now
+            self.arguments.sent(number, now)
         elif start == "processing":
             self.left_worker(key, number, finish, now, stimulus_id, kwargs)
         if finish == "forgotten":
@@ -154,10 +139,11 @@ class SchedulerTap(SchedulerPlugin):
             self.tasks.forget(key)
 
     def left_worker(self, key, number, finish, now, stimulus_id, facts):
-        sent = self.sent.pop(number, now)
+        sent = self.arguments.left(number)
         if finish == "memory":
-            self.arguments(key, number, sent, facts)
-        if finish == "memory":
+            large = self.arguments.row(self.scheduler.tasks[key], number, sent, facts)
+            if large is not None:
+                self.rows.append(large)
             self.ended(key, number, MEMORY, now, facts)
         elif finish == "erred" and facts.get("startstops") and facts.get("cause") == key:
             report = self.failed.pop(str(key), {})
@@ -175,20 +161,6 @@ class SchedulerTap(SchedulerPlugin):
                 # The task may have been stolen since it was sent.
                 worker = self.leaving_worker() if why == "lost" else None
                 self.rows.append(["left", number, now, why, worker])
-
-    def arguments(self, key, number, sent, facts):
-        """Adds the size of large arguments, if the task took long to arrive."""
-        received = ((facts.get("metadata") or {}).get("longpole") or [None])[0]
-        if received is None or received - sent < LATE or self.measured >= MAX_MEASURED:
-            return
-        self.measured += 1
-        try:
-            nbytes = sizeof(self.scheduler.tasks[key].run_spec)
-        except Exception:
-            # The size of an object may be any code.
-            return
-        if nbytes >= MIN_ARGUMENTS:
-            self.rows.append(["arguments", number, nbytes])
 
     def why_released(self, key, stimulus_id):
         ts = self.scheduler.tasks[key]
@@ -338,22 +310,15 @@ class SchedulerTap(SchedulerPlugin):
             more = f"{self.events - MAX_EVENTS} events were left out, because there were too many."
             self.rows.append(["event", time(), -1, "events-left-out", more])
         self.events = 0
-        self.measured = 0
+        self.arguments.polled()
         self.polled.set()
         self.add_stolen()
         self.beats()
         rows, self.rows = self.rows, []
         return msgpack.packb(rows, default=str, unicode_errors="replace"), list(self.workers)
 
-    def tick(self):
-        now = time()
-        self.delay = max(self.delay, now - self.last_tick - TICK)
-        self.last_tick = now
-
     def beats(self):
-        # The present turn of the event loop may be the first one after a long delay.
-        self.tick()
-        now, delay, self.delay = self.last_tick, self.delay, 0.0
+        now, delay = self.loop_tap.take()
         workers = []
         for address, index in self.workers.items():
             ws = self.scheduler.workers.get(address)
@@ -397,7 +362,7 @@ class SchedulerTap(SchedulerPlugin):
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self.polled.wait(), LAST_POLL)
         # The event loop may continue without the scheduler.
-        self.ticks.stop()
+        self.loop_tap.stop()
 
     def remove_client(self, scheduler, client):
         """Removes the plugins when the client of the bridge has gone."""
@@ -419,7 +384,7 @@ class SchedulerTap(SchedulerPlugin):
 
     def stop(self):
         self.polled.set()
-        self.ticks.stop()
+        self.loop_tap.stop()
         self.log_handler.detach()
         self.scheduler.handlers.pop(self.name, None)
         self.rows = []
@@ -433,15 +398,3 @@ def submitted_at(stimulus_id, now):
     except ValueError:
         return now
     return time if now - 3600 < time <= now else now
-
-
-def text_of(msg):
-    if isinstance(msg, str):
-        return msg[:MAX_TEXT]
-    if isinstance(msg, dict) and "function" in msg:
-        # Omits the pickled function.
-        msg = {name: value for name, value in msg.items() if name != "function"}
-    try:
-        return json.dumps(msg, default=repr)[:MAX_TEXT]
-    except (TypeError, ValueError):
-        return repr(msg)[:MAX_TEXT]

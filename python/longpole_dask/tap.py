@@ -3,6 +3,7 @@
 Like the plugins, the module is sent to the cluster by value, see bridge.py.
 """
 
+import json
 import logging
 
 from distributed.metrics import time
@@ -40,3 +41,15 @@ class LogHandler(logging.Handler):
 
     def detach(self):
         logging.getLogger("distributed").removeHandler(self)
+
+
+def text_of(msg):
+    if isinstance(msg, str):
+        return msg[:MAX_TEXT]
+    if isinstance(msg, dict) and "function" in msg:
+        # Omits the pickled function.
+        msg = {name: value for name, value in msg.items() if name != "function"}
+    try:
+        return json.dumps(msg, default=repr)[:MAX_TEXT]
+    except (TypeError, ValueError):
+        return repr(msg)[:MAX_TEXT]
