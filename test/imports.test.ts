@@ -132,9 +132,10 @@ describe('a program in TypeScript that Node runs itself', { skip: SKIPPED }, () 
     const printed = await printedBy({
       'main.ts': `
         import { connect } from ${LIBRARY};
-        await using client = await connect({ workers: 1 });
+        const client = await connect({ workers: 1 });
         await client.registerPlugin({ url: new URL('./plugin.ts', import.meta.url).href, export: 'Plugin' });
-        console.log(await client.submit(() => (globalThis as { size?: number }).size).result());`,
+        console.log(await client.submit(() => (globalThis as { size?: number }).size).result());
+        await client.close();`,
       'plugin.ts': `
         enum Size { Large = 7 }
         export class Plugin {

@@ -9,11 +9,15 @@ import { unpackResult } from '../worker/packResult.js';
 
 /** Share of the system's free memory and of the heap that results may fill. */
 const MOST = 0.9;
-/**
- * Upper bound on the young generation, which is part of V8's heap limit and keeps no results. It is 48 MiB in Node 20
- * and 96 MiB in Node 26.
- */
-const YOUNG_BYTES = 96 * 2 ** 20;
+/** Default size in MiB of V8's young generation, by major version of Node. The heap limit includes it; it keeps no results. */
+const YOUNG_MIB = new Map([
+  [20, 48],
+  [22, 48],
+  [24, 192],
+  [26, 96],
+]);
+/** Upper bound for other versions. */
+const MOST_YOUNG_MIB = 192;
 /** Serialized bytes between two checks of the heap, which cost microseconds. */
 const CHECK_BYTES = 1e6;
 /** Assumed bytes of heap per serialized byte, before a measurement: strings take 1, small integers 4, doubles 2.7. */
@@ -92,5 +96,6 @@ export class GatherRoom {
 }
 
 function oldLimit(limit: number): number {
-  return Math.max(limit / 2, limit - YOUNG_BYTES);
+  const young = YOUNG_MIB.get(Number.parseInt(process.versions.node, 10)) ?? MOST_YOUNG_MIB;
+  return Math.max(limit / 4, limit - young * 2 ** 20);
 }
