@@ -55,6 +55,16 @@ describe('a straggler among tasks', () => {
     );
   });
 
+  it('is named once if two computations have it', () => {
+    const spec = withInput([]);
+    const again = { key: 'fit-99', started: 19, stopped: 29, submitted: 19 };
+    const finding = found({ tasks: [...(spec.tasks ?? []), again] }, 'stragglers');
+    assert.match(
+      finding?.evidence.text ?? '',
+      /^.* the stragglers took 18 s longer than the median: fit-99\.$/,
+    );
+  });
+
   it('is described by the ratio of its input to that of other tasks, with the advice to divide the input', () => {
     const finding = found(withInput(['src-1']), 'stragglers');
     assert.match(finding?.evidence.text ?? '', /^Possible cause: 10 times the input\. /);

@@ -41,7 +41,9 @@ export const stragglerTasks: Rule = (facts) => {
   const coreWait = facts.trace.tasks.coreWait[worst.row]!;
   const what = isCrowded && coreWait >= 0 ? ' without waits for a core' : '';
   const keys = facts.keys(found.map(({ row }) => row));
-  const named = keys.slice(0, NAMED).map((key) => visibleName(key, MAX_KEY));
+  // Computations with equal keys, e.g. of rounds, may each have the straggler.
+  const different = [...new Set(keys)];
+  const named = different.slice(0, NAMED).map((key) => visibleName(key, MAX_KEY));
   const why = worst.why === '' ? 'The trace shows no cause.' : `Possible cause: ${worst.why}.`;
   return {
     code: 'stragglers',
@@ -49,7 +51,7 @@ export const stragglerTasks: Rule = (facts) => {
     seconds,
     confidence: worst.why === '' ? 'medium' : 'high',
     evidence: {
-      text: `${why} ${found.length === 1 ? 'The straggler' : 'Together, the stragglers'} took ${secondsText(seconds)} longer than the median: ${named.join(', ')}${found.length > NAMED ? `, and ${found.length - NAMED} more` : ''}.`,
+      text: `${why} ${found.length === 1 ? 'The straggler' : 'Together, the stragglers'} took ${secondsText(seconds)} longer than the median: ${named.join(', ')}${different.length > NAMED ? `, and ${different.length - NAMED} more` : ''}.`,
       numbers: {
         stragglers: found.length,
         longestSeconds: worst.seconds,

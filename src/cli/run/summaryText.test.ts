@@ -71,6 +71,11 @@ what if    countPrimes twice as fast  1.2 s  −1.1 s
   );
 });
 
+test('the summary of a run in which no task ended counts no computations', () => {
+  const tasks = { memory: 0, erred: 0, cancelled: 0, lost: 0, retried: 0 };
+  assert.match(summaryText({ ...SUMMARY, tasks, computations: 0, makespan: null }), /^tasks {6}0 done\n/);
+});
+
 test('the summary of a run with unfinished tasks has no lower limit and no predictions', () => {
   const lines = summaryText(SUMMARY).split('\n');
   assert.equal(lines[2], 'cut off    2 tasks had not ended when the client closed: 1 add, 1 countPrimes.');

@@ -47,7 +47,7 @@ function tasksText({ tasks, computed, makespan, computations, workers }: Summary
   const states = others.flatMap(([count, what]) =>
     count === 0 ? [] : [`, ${count.toLocaleString('en')} ${what}`],
   );
-  const where = ` in ${countText(computations, 'computation')}`;
+  const where = computations === 0 ? '' : ` in ${countText(computations, 'computation')}`;
   const awaited = awaitedText(
     workers.reduce((sum, one) => sum + one.awaited, 0),
     computed,
