@@ -71,6 +71,12 @@ export interface Simulation {
   readonly spilled: number;
 }
 
+/** A simulation of one number of workers. */
+export interface SimulatedRun extends Simulation {
+  /** Why the numbers say nothing about the run, e.g. after the loss of workers; undefined if they do. */
+  readonly unfit: string | undefined;
+}
+
 /** Relative difference of two runs of the same program on the same machine. */
 const NOISE = 0.08;
 /** Relative difference of the start of workers, which read files and compile. Measured: 5 to 62 % between two runs. */
@@ -91,8 +97,9 @@ const MAX_MARGIN = 0.9;
  *
  * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for an option out of range, and for a prefix that the trace lacks
  */
-export function simulate(trace: Trace, options: SimulateOptions = {}): Simulation {
-  return new Simulator(trace, options).simulate(options.workers);
+export function simulate(trace: Trace, options: SimulateOptions = {}): SimulatedRun {
+  const simulator = new Simulator(trace, options);
+  return { ...simulator.simulate(options.workers), unfit: simulator.unfit };
 }
 
 /** Simulates one graph with several numbers of workers. The options fix all other conditions. */

@@ -132,6 +132,7 @@ describe('predictions after the loss of workers', () => {
     assert.match(notSimulated(far), /^A simulation cannot stand for this run: .*6 tasks ran again.*1 pause/);
     assert.deepEqual(speedups(far), []);
     assert.equal(scaling(far, { workers: [1, 2] }).unfit, notSimulated(far));
+    assert.equal(simulate(far, { workers: 1 }).unfit, notSimulated(far));
   });
 
   it('are left out, with a reason, if tasks are bound to some of the workers', () => {

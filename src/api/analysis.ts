@@ -25,7 +25,7 @@ export { QUESTIONS } from '../analysis/questions.js';
 export { recordsTransfers } from '../analysis/recordsTransfers.js';
 export type { Recorded, Scaling } from '../analysis/scaling.js';
 export { scaling } from '../analysis/scaling.js';
-export type { SimulateOptions, Simulation } from '../analysis/simulate.js';
+export type { SimulatedRun, SimulateOptions, Simulation } from '../analysis/simulate.js';
 export { simulate } from '../analysis/simulate.js';
 export type { Speedup } from '../analysis/speedups.js';
 export { isWorthNaming, notSimulated, speedups } from '../analysis/speedups.js';
