@@ -1,4 +1,5 @@
 // Finds the transfers between the program and the workers: arguments, scattered data and fetched results.
+import { checkArgument, TRACE } from '../base/arguments.js';
 import { firstWhere, oncePer, pushTo } from '../base/lookUps.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../trace/trace.js';
 import { merged, overlapSeconds, type Span } from './spans.js';
@@ -53,4 +54,18 @@ const copying = oncePer((trace: Trace): readonly Span[] => {
  */
 export function copiedSeconds(trace: Trace, window: Span): number {
   return overlapSeconds([window], copying(trace));
+}
+
+/**
+ * Returns true if the recorder records transfers and sizes of results: if the trace has transfers between workers or over
+ * connections, or if its workers have addresses. Workers of local schedulers have no addresses. Their traces have only
+ * large copies by the program's thread.
+ */
+export function recordsTransfers(trace: Trace): boolean {
+  checkArgument('recordsTransfers(): trace', trace, TRACE);
+  const { workers, totals, transfers, strings } = trace;
+  if (totals.pairs.some(({ from, to, compressed }) => (from >= 0 && to >= 0) || compressed > 0)) return true;
+  if (transfers.compressed.some((compressed) => compressed > 0) || transfers.peer.some((peer) => peer >= 0))
+    return true;
+  return workers.address.some((address) => address >= 0 && strings.get(address) !== '');
 }

@@ -18,7 +18,7 @@ import { notWrittenText } from '../base/writeErrors.js';
 import { type InputOptions, openInput, withInputOptions } from './openInput.js';
 import { Progress, requested } from './progress.js';
 import { findingText, LONGEST_SENTENCE } from './run/summaryText.js';
-import { tableLines } from './tableLayout.js';
+import { tableLines, wrapped } from './tableLayout.js';
 import {
   CommandError,
   FAILED,
@@ -30,7 +30,6 @@ import {
   runCommand,
   WRONG_USAGE,
 } from './terminal.js';
-import { wrapped } from './wrapText.js';
 
 const FORMATS = ['table', 'csv', 'json'] as const;
 type Format = (typeof FORMATS)[number];

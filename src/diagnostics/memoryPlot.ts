@@ -1,6 +1,5 @@
 // Draws memory over time as a self-contained SVG image.
-import { escapeHtml } from '../base/escapeHtml.js';
-import { visibleName } from '../base/visibleText.js';
+import { escapeHtml, visibleName } from '../base/visibleText.js';
 
 export interface MemorySeries {
   readonly label: string;

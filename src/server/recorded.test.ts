@@ -9,7 +9,7 @@ import { totalsFromJson } from '../trace/recording/totalsJson.js';
 import { frameRule } from './access.js';
 import { ScriptedCluster, TEST_PAGE, TestPage } from './dashboard.test.support.js';
 import { DashboardServer } from './dashboardServer.js';
-import { DEFAULT_LIMITS } from './limits.js';
+import { DEFAULT_LIMITS } from './outlet.js';
 import { Routes } from './routes.js';
 import type { RecordedSource } from './source.js';
 import { streamOf } from './stream.js';

@@ -1,7 +1,6 @@
 // Data that the client sends to the workers or fetches from them, and the two findings about it.
 import { bytesText, countText, secondsText } from '../../base/words.js';
-import { programTransfers } from '../programTransfers.js';
-import { recordsTransfers } from '../recordsTransfers.js';
+import { programTransfers, recordsTransfers } from '../programTransfers.js';
 import { overlapSeconds, type Span } from '../spans.js';
 import type { Facts, Rule } from './finding.js';
 

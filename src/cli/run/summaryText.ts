@@ -2,7 +2,7 @@
 import { isWorthNaming } from '../../api/analysis.js';
 import { visibleName, visibleText } from '../../base/visibleText.js';
 import { bytesText, countText, percentText, repeatedWords, secondsText } from '../../base/words.js';
-import { wrapped } from '../wrapText.js';
+import { wrapped } from '../tableLayout.js';
 import type { LongPole, PrefixSummary, Summary, WorkerSummary } from './summary.js';
 
 const WIDTH = 80;

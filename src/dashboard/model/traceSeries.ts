@@ -1,5 +1,5 @@
 // Plots of lines over time from a trace: memory, resources, transferred bytes. Times count from the model's origin.
-import { recordsTransfers } from '../../analysis/recordsTransfers.js';
+import { recordsTransfers } from '../../analysis/programTransfers.js';
 import { TimeBins } from '../../analysis/timeBins.js';
 import { sortBy } from '../../base/groups.js';
 import { pushTo } from '../../base/lookUps.js';

@@ -6,14 +6,13 @@ import { workerName } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDuration, formatPercent } from '../model/format.js';
 import { histogram } from '../model/histogram.js';
-import { ACTIVITY_SLOTS, mix, type Scheme, slotColor } from '../model/palette.js';
-import { prefixColors } from '../model/prefixColors.js';
+import { ACTIVITY_SLOTS, mix, prefixColors, type Scheme, slotColor } from '../model/palette.js';
 import { shortNames } from '../model/shortNames.js';
 import { MEMORY_SLOTS } from '../model/traceSeries.js';
 import { workersAt } from '../model/workersAt.js';
 import { type BarRow, Bars, ColorKey, Empty, Panel, Panels } from '../views/parts.js';
 import { Plots } from '../views/plots.js';
-import { useFlows } from '../views/useFlows.js';
+import { useFlows } from '../views/useAnalysis.js';
 import type { PageProps } from './pageProps.js';
 
 /** Returns the time that the panels show. */

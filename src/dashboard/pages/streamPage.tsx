@@ -1,19 +1,18 @@
 // The task stream in full size, with the legend and details of the selected task.
+
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { TASK_STATES } from '../../protocol/clusterObserver.js';
-import { textOf } from '../../trace/names.js';
+import { newestMentions, textOf } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 import { THEMES } from '../canvas/theme.js';
-import { dependentsOf } from '../model/dependents.js';
+import { dependentsOf } from '../model/flows.js';
 import { formatBytes, formatClock, formatCount, formatDuration } from '../model/format.js';
 import { lifecycleSteps } from '../model/lifecycle.js';
-import { taskLog } from '../model/taskLog.js';
 import { Button } from '../views/parts.js';
 import { Plots } from '../views/plots.js';
 import type { ShellState } from '../views/shellState.js';
 import { Fact, SideBar } from '../views/sideBar.js';
-import { useAnalysis } from '../views/useAnalysis.js';
-import { useFlows } from '../views/useFlows.js';
+import { useAnalysis, useFlows } from '../views/useAnalysis.js';
 import { CRITICAL_PATH } from './analyses.js';
 import type { PageProps } from './pageProps.js';
 
@@ -211,4 +210,27 @@ function TaskList({ state, trace, title, color, rows }: ListProps) {
       ) : null}
     </>
   );
+}
+
+interface TaskLog {
+  /** Number of transfers of the result to another worker or to a client. */
+  readonly transferCount: number;
+  /** Events that mention the key. */
+  readonly lines: readonly { readonly time: number; readonly topic: string; readonly text: string }[];
+}
+
+const MAX_LINES = 20;
+const MAX_CHARACTERS = 2000;
+
+/** Returns the newest events, in order of time. Cost: one pass over transfers and events. */
+function taskLog(trace: Trace, key: string): TaskLog {
+  const { transfers, keys } = trace;
+  let transferCount = 0;
+  for (let row = 0; row < transfers.length; row++) {
+    // Both workers record a transfer between them, so the outgoing side is skipped.
+    if (transfers.direction[row] === 1 && transfers.peer[row]! >= 0) continue;
+    for (let at = transfers.keyOffsets[row]!; at < transfers.keyOffsets[row + 1]!; at++)
+      if (keys.get(transfers.keys[at]!) === key) transferCount++;
+  }
+  return { transferCount, lines: newestMentions(trace, key, MAX_LINES, MAX_CHARACTERS) };
 }

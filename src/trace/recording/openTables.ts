@@ -9,6 +9,7 @@ import { ArrowStream } from '../formats/arrow/arrowDecoder.js';
 import { type ByteSource, MemorySource } from '../formats/arrow/arrowMessages.js';
 import { type Scan, scanStream, unpackedBytes } from '../formats/arrow/arrowScan.js';
 import type { ArrowCodec } from '../formats/arrow/arrowTypes.js';
+import { hostsOf } from '../names.js';
 import { addLazy, once } from '../once.js';
 import { printable } from '../printedTrace.js';
 import { totalsOfRows } from '../rowTotals.js';
@@ -27,7 +28,6 @@ import {
   type TraceDamage,
   type WorkerRows,
 } from '../trace.js';
-import { hostsOf } from '../workerHosts.js';
 import { type DecodingContext, decodedRows, internTexts } from './decodedRows.js';
 import { RecordedTasks, type Streams, streamsOf } from './recordedTasks.js';
 import type { TraceMeta } from './traceMeta.js';
