@@ -7,7 +7,6 @@ import { merged, overlapSeconds, type Span } from './spans.js';
 /** Bytes from which tasks wait for a transfer. If fewer take long, something else holds them up, e.g. a blocked event loop. */
 const MIN_BYTES = 100e3;
 
-/** Returns the rows of transfers to the workers (`scatter`) or from them (`gather`). */
 export function programTransfers({ transfers }: Trace, what: 'scatter' | 'gather'): number[] {
   const kind = TRANSFER_KINDS.indexOf(what);
   const direction = DIRECTIONS.indexOf(what === 'scatter' ? 'incoming' : 'outgoing');

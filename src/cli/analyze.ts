@@ -312,7 +312,6 @@ function* inPieces(texts: Iterable<string>): Generator<string> {
   if (piece !== '') yield piece;
 }
 
-/** Adds line ends. */
 function* ended(lines: Iterable<string>): Generator<string> {
   for (const line of lines) yield `${line}\n`;
 }
@@ -340,7 +339,6 @@ function* jsonAnswers(traces: readonly AnsweredTrace[], head = Number.POSITIVE_I
   yield '\n]\n';
 }
 
-/** Yields the rows of a table as a JSON file. */
 function* jsonRows(table: Table): Generator<string> {
   yield* itemsText(table.eachRow(), '');
   yield '\n';

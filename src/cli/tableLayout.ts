@@ -15,7 +15,6 @@ interface LaidOut {
   width: number;
 }
 
-/** Returns the lines of `tableLines` as one text. */
 export function layoutTable(...table: Parameters<typeof tableLines>): string {
   return [...tableLines(...table)].join('\n');
 }

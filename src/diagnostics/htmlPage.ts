@@ -5,7 +5,6 @@ import { LongpoleError, messageOf } from '../base/errors.js';
 import { escapeHtml, visibleName } from '../base/visibleText.js';
 import { writeWhole } from './wholeFile.js';
 
-/** Placeholders of the title and the data in a template. */
 const TITLE_PLACEHOLDER = '@LONGPOLE_TITLE@';
 const DATA_PLACEHOLDER = '@LONGPOLE_DATA@';
 

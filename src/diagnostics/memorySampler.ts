@@ -238,7 +238,6 @@ class Sampling {
   readonly #measure: MemoryMeasure;
   readonly #points: MemoryPoint[];
   #timer: NodeJS.Timeout | undefined;
-  /** The pending request. */
   #pending: Promise<void> | undefined;
   #failure: { readonly error: unknown } | undefined;
 

@@ -67,7 +67,6 @@ interface Shared {
   pieces: Outgoing | undefined;
 }
 
-/** The actions of one page. */
 export interface ViewerHandle {
   pause(): void;
   resume(): void;

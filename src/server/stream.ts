@@ -27,7 +27,6 @@ export abstract class Stream {
     return this.#open.size;
   }
 
-  /** Starts to send. */
   protected abstract begin(socket: OutletSocket, query: URLSearchParams): ViewerHandle;
 
   /**

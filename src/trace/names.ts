@@ -49,7 +49,6 @@ function mentions(text: string, key: string): boolean {
   return false;
 }
 
-/** Returns the row of the last run whose key matches. */
 export function lastRowOf(tasks: TaskRows, matches: (key: string) => boolean): number | undefined {
   for (let row = tasks.length - 1; row >= 0; row--) if (matches(tasks.keyOf(row))) return row;
   return undefined;

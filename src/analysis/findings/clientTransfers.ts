@@ -4,7 +4,6 @@ import { programTransfers, recordsTransfers } from '../programTransfers.js';
 import { overlapSeconds, type Span } from '../spans.js';
 import type { Facts, Rule } from './finding.js';
 
-/** The transfers from or to the client. */
 export interface ClientTransfers {
   /** Rows of transfers, largest first. */
   readonly rows: readonly number[];
@@ -29,7 +28,6 @@ function bothOnPath(facts: Facts): number {
   return overlapSeconds(waits(facts), [...clientSpans(facts, 'gather'), ...clientSpans(facts, 'scatter')]);
 }
 
-/** Returns the time spans of these transfers. */
 export function clientSpans(facts: Facts, what: 'scatter' | 'gather'): Span[] {
   const { start, stop } = facts.trace.transfers;
   return programTransfers(facts.trace, what).map((row) => ({ start: start[row]!, stop: stop[row]! }));

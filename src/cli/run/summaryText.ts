@@ -181,7 +181,6 @@ function speedupLines({ speedups, cutOff, notSimulated }: Summary): string[] {
   );
 }
 
-/** Returns the lines of a finding: title, evidence and advice. */
 export function findingText(
   number: number,
   finding: Readonly<Record<'title' | 'confidence' | 'evidence' | 'advice', string>> & {

@@ -67,7 +67,6 @@ export function drawResources(
   renderer.unclip();
 }
 
-/** Draws the lines and labels of the axis of a plot. Returns the axis. */
 function drawAxis(renderer: Renderer, plot: LinesPlot, area: PlotArea, theme: Theme): Axis {
   const axis = chartAxis(area, plot.largest, plot.unit);
   for (const { value, label } of axis.ticks) {
@@ -109,7 +108,6 @@ export function drawLines(
 interface LineStyle {
   readonly color: string;
   readonly width: number;
-  /** Colour of the surface below the line. */
   readonly surface?: string;
 }
 

@@ -38,7 +38,6 @@ export interface Scene {
   /** Path to draw over the task streams. */
   readonly path: CriticalPath | undefined;
   readonly matches: Matches | undefined;
-  /** Flows of the selected task. */
   readonly flows: Flows | undefined;
 }
 
@@ -169,7 +168,6 @@ export class Stage {
     drawRuler(this.#ruler, ticks, axis.breaks, { ...area, height: RULER_HEIGHT }, scene.theme);
   }
 
-  /** Returns the shortened names of the rows. */
   #namesOf({ lanes }: TaskPlot): readonly string[] {
     if (this.#names?.lanes !== lanes)
       this.#names = { lanes, names: shortNames(lanes.rows.map(({ name }) => name)) };

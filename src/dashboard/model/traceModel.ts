@@ -27,7 +27,6 @@ export interface TraceModelOptions {
   readonly now?: number;
 }
 
-/** Returns why the task stream is empty. */
 function emptyText(trace: Trace): string {
   const cutOff = cutOffTexts(trace);
   return cutOff.length > 0
@@ -151,7 +150,6 @@ class ModelBuilder {
     });
   }
 
-  /** Returns a section for each CacheProfiler. */
   #cacheSections(): CacheSection[] {
     const all = cacheStaysOf(this.#trace);
     if (all.length === 0) return [];

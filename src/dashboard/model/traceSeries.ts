@@ -111,7 +111,6 @@ export function resourcePlot({ resources }: Trace, origin: number): ResourcePlot
 const NO_SAMPLES =
   'No sample was taken. Start a sample before you compute: await using _ = sampler.sample("first").';
 
-/** Returns the samples of a MemorySampler as a line per label. */
 export function sampledPlot(trace: Trace, origin: number): LinesPlot {
   const levels = sampledLevels(trace);
   const slots = assignColors(levels.map(({ label }) => label));

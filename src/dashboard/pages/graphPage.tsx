@@ -27,7 +27,6 @@ import type { PageProps } from './pageProps.js';
 const WHOLE = MAX_OPEN;
 /** Tasks of a larger graph that are drawn around the chosen task. */
 const WINDOW = 400;
-/** Most tasks that have labels. */
 const MAX_LABELS = 200;
 
 export function GraphPage(props: PageProps) {
@@ -251,7 +250,6 @@ interface ShowProps {
   readonly row: number;
 }
 
-/** A button that shows a task in the task stream. */
 function ShowInStream({ state, trace: { tasks }, row }: ShowProps) {
   const key = tasks.keyOf(row);
   return (

@@ -105,7 +105,6 @@ interface ProgressProps {
   readonly scheme: Scheme;
 }
 
-/** Prefixes with a bar. */
 const MAX_PREFIXES = 60;
 
 function Progress({ trace, live, scheme }: ProgressProps) {

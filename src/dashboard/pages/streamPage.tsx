@@ -159,7 +159,6 @@ function Log({ trace, row }: Omit<MoreProps, 'state'>) {
   );
 }
 
-/** Links from a task to its profile and to that of its prefix. */
 function ProfileLink({ state, trace: { tasks, strings, samples }, row }: MoreProps) {
   const prefix = tasks.prefix[row]!;
   if (samples.length === 0 || prefix < 0) return null;

@@ -27,7 +27,6 @@ export interface SourceSink {
 }
 
 export interface TraceSource {
-  /** Starts to send updates to the sink. */
   start(sink: SourceSink): void;
   close(): void;
 }

@@ -129,7 +129,6 @@ const WORKER_FAMILIES: readonly Family[] = [
   }),
 ];
 
-/** The families that only Longpole has. */
 const OWN_FAMILIES: readonly Family[] = [
   ...families('longpole_', ['context', 'task_prefix_name', 'activity'], ofActivity, {
     activity_seconds_total: ['Fine performance metrics in seconds, by activity', 'seconds'],

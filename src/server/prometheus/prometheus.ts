@@ -29,7 +29,6 @@ export class PrometheusMetrics {
     this.#registry.registerMetric(new DurationHistograms(() => this.#figures));
   }
 
-  /** Value of the Content-Type header. */
   get contentType(): string {
     return this.#registry.contentType;
   }

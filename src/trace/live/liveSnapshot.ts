@@ -118,7 +118,6 @@ function builtPieces<T extends RecordedTable>(pieces: readonly Piece<TableBuilde
   return pieces.map(({ chunk, from, to }) => ({ rows: chunk.build(), from, to }));
 }
 
-/** Builds a table from the rows that an engine reported. */
 function reportedRows<T extends RecordedTable>(
   table: T,
   rows: readonly Reported<T>[],

@@ -52,7 +52,6 @@ export class LiveTaskColumns {
     this.rows = this.#makeRows();
   }
 
-  /** All keys in the tables of the trace. */
   get keys(): StringTable {
     // Interns dependencies outside the window.
     this.#dependencies();

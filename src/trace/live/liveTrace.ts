@@ -64,7 +64,6 @@ export interface TraceChanges {
   readonly trace: Trace;
   /** Rows that were evicted before they were read. */
   readonly missed: Readonly<Record<TableName, number>>;
-  /** Cursor for the next call. */
   readonly cursor: TraceCursor;
 }
 
@@ -174,7 +173,6 @@ export class LiveTrace implements ClusterObserver {
     return all.slice(at);
   }
 
-  /** Number of evicted rows of tasks. */
   get evictedTasks(): number {
     return this.#tasks.first;
   }

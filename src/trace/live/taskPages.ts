@@ -172,7 +172,6 @@ let recent: { readonly column: KeyColumn; readonly keys: readonly string[] } | u
 export class KeyColumn {
   #bytes = new Uint8Array(FIRST_BYTES);
   #used = 0;
-  /** Offset of the end of each key. */
   readonly #ends = new Int32Column();
 
   get length(): number {

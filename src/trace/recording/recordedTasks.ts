@@ -17,7 +17,6 @@ import { indices, listed } from './decodedRows.js';
 import { EdgesByTask, idsOfDependencies, rowsOfDependencies } from './recordedEdges.js';
 import { RecordedKeys } from './recordedKeys.js';
 
-/** Opened tables of a trace. */
 export type Streams = Readonly<Record<RecordedTable, ArrowStream>>;
 
 /** Opens the stream of each table once, in the order in which damage is reported. */
@@ -48,7 +47,6 @@ export class RecordedTasks {
     this.rows = this.#makeRows(workers);
   }
 
-  /** All keys in the tables of the trace. */
   get keys(): Texts {
     this.#unknown();
     return this.#ownKeys().keys;

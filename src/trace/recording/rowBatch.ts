@@ -13,7 +13,6 @@ interface ColumnBatch {
   clear(): void;
 }
 
-/** Collects the rows of one table. */
 export class RowBatch {
   length = 0;
   readonly #names: readonly string[];
@@ -117,7 +116,6 @@ export interface ComputationEdges {
   readonly page: { addDependencies(slot: number, to: Float64Column): void };
 }
 
-/** Collects edges of the graph for a batch. */
 export class EdgeBatch {
   readonly #task = new Float64Column();
   readonly #dependency = new Float64Column();

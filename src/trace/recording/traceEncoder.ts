@@ -52,7 +52,6 @@ export interface TraceEncoderOptions {
 export type LiveComputationRow = ComputationEdges &
   Pick<TraceComputation, 'number' | 'start' | 'client' | 'code'>;
 
-/** Collected rows of a table. */
 interface Batch {
   readonly length: number;
   values(): ArrowValues[];
@@ -101,7 +100,6 @@ export class TraceEncoder implements ClusterObserver {
     for (const table of RECORDED_TABLES) this.#sink(table, this.#encoders[table].start(), 0);
   }
 
-  /** Writes all collected rows. */
   flush(): void {
     for (const table of RECORDED_TABLES) this.#flushTable(table);
   }
@@ -301,7 +299,6 @@ export class TraceEncoder implements ClusterObserver {
  */
 const WHOLE_TABLE_ROWS = 1 << 16;
 
-/** Returns the Arrow stream of each table of a trace. */
 export function encodeTables(trace: Trace): ReadonlyMap<RecordedTable, Uint8Array> {
   const parts = recordOf(RECORDED_TABLES, (): Uint8Array[] => []);
   const encoder = new TraceEncoder((table, bytes) => parts[table].push(...bytes), {

@@ -56,7 +56,6 @@ export interface ChromeEventSink {
 
 type State = 'start' | 'fields' | 'skip' | 'events' | 'lost' | 'end';
 
-/** Splits chunks of text into events. */
 export class ChromeText {
   readonly cursor = new JsonCursor();
   /** Arguments of the latest event. */
@@ -67,11 +66,9 @@ export class ChromeText {
   #state: State = 'start';
   /** Whether the array is the whole text, not a field of an object. */
   #bare = false;
-  /** Offset of the chunk in the text. */
   #offset = 0;
   #lostFrom = 0;
   #reason = '';
-  /** Whether the text has an array of events. */
   found = false;
   /** Whether nothing was skipped. */
   whole = true;

@@ -344,7 +344,6 @@ export class DasfScanner {
   }
 }
 
-/** Returns the size of a string's header. */
 function headerSize(type: number): number {
   return type === 0xd9 ? 2 : type === 0xda ? 3 : 1;
 }
