@@ -122,16 +122,18 @@ export function sampledPlot(trace: Trace, origin: number): LinesPlot {
   return { ...linesPlot('Memory', 'bytes', lines, NO_SAMPLES), samples: true };
 }
 
+export interface Figure {
+  readonly figure: string;
+  readonly title: string;
+  readonly unit: AxisUnit;
+}
+
 /** Returns a figure of resources as a line per worker that has it, or for the host. */
 export function figurePlot(
   trace: Trace,
   origin: number,
-  {
-    figure,
-    title,
-    unit,
-    of,
-  }: { figure: string; title: string; unit: AxisUnit; of: 'host' | 'workers' | 'all' | number },
+  of: 'host' | 'workers' | 'all' | number,
+  { figure, title, unit }: Figure,
 ): LinesPlot {
   const { resources } = trace;
   const values = resources.figures.get(figure);

@@ -81,6 +81,12 @@ export class TraceEncoder implements ClusterObserver {
   /** Samples before this time are not written. Seconds since the epoch. */
   samplesFrom = Number.NEGATIVE_INFINITY;
 
+  readonly interval = (row: WorkInterval): void => this.#add('intervals', row);
+  readonly transfer = (row: Transfer): void => this.#add('transfers', row);
+  readonly memory = (row: MemorySample): void => this.#add('memory', row);
+  readonly metric = (row: MetricSample): void => this.#add('metrics', row);
+  readonly event = (row: ClusterEvent): void => this.#add('events', row);
+
   constructor(
     sink: TableSink,
     { codec, batchRows = BATCH_ROWS, standalone = false }: TraceEncoderOptions = {},
@@ -235,18 +241,6 @@ export class TraceEncoder implements ClusterObserver {
     this.#workers.delete(worker.index);
   }
 
-  interval(interval: WorkInterval): void {
-    this.#add('intervals', interval);
-  }
-
-  transfer(transfer: Transfer): void {
-    this.#add('transfers', transfer);
-  }
-
-  memory(sample: MemorySample): void {
-    this.#add('memory', sample);
-  }
-
   resources(sample: ResourceSample): void {
     const { time, worker } = sample;
     const figures = figuresOf(sample);
@@ -257,10 +251,6 @@ export class TraceEncoder implements ClusterObserver {
     }
     if (figures.size > 0) row['others'] = JSON.stringify(Object.fromEntries(figures));
     this.#add('resources', row);
-  }
-
-  metric(sample: MetricSample): void {
-    this.#add('metrics', sample);
   }
 
   profile(worker: number, cycle: ProfileCycle, kindOf: KindOf): void {
@@ -287,10 +277,6 @@ export class TraceEncoder implements ClusterObserver {
   /** Makes later samples write their frames again, for a new reader. */
   repeatFrames(): void {
     this.#frames.clear();
-  }
-
-  event(event: ClusterEvent): void {
-    this.#add('events', event);
   }
 }
 
