@@ -17,7 +17,7 @@ const BINS = 400;
 const MAX_LINES = 12;
 /** Fixed colours, so that memory looks the same on every page. */
 export const MEMORY_SLOTS = { managed: 12, unmanaged: 2, spilled: 6 } as const;
-const MEMORY_PARTS = ['managed', 'unmanaged', 'spilled'] as const;
+export const MEMORY_PARTS = ['managed', 'unmanaged', 'spilled'] as const;
 
 function seriesOf(time: Float64Array, value: Float64Array, steps: boolean): Series {
   return { time, value, steps, largest: largestOf(value) };

@@ -8,7 +8,7 @@ import { formatBytes, formatCount, formatDuration, formatPercent } from '../mode
 import { histogram } from '../model/histogram.js';
 import { ACTIVITY_SLOTS, mix, prefixColors, type Scheme, slotColor } from '../model/palette.js';
 import { shortNames } from '../model/shortNames.js';
-import { MEMORY_SLOTS } from '../model/traceSeries.js';
+import { MEMORY_PARTS, MEMORY_SLOTS } from '../model/traceSeries.js';
 import { workersAt } from '../model/workersAt.js';
 import { type BarRow, Bars, ColorKey, Empty, Panel, Panels } from '../views/parts.js';
 import { Plots } from '../views/plots.js';
@@ -176,11 +176,7 @@ interface MemoryProps extends WorkersProps {
 }
 
 function Memory({ workers, scheme, onWorker }: MemoryProps) {
-  const colors = {
-    managed: slotColor(MEMORY_SLOTS.managed, scheme),
-    unmanaged: slotColor(MEMORY_SLOTS.unmanaged, scheme),
-    spilled: slotColor(MEMORY_SLOTS.spilled, scheme),
-  };
+  const parts = MEMORY_PARTS.map((name) => ({ name, color: slotColor(MEMORY_SLOTS[name], scheme) }));
   if (workers.every(({ managed, unmanaged, spilled }) => managed + unmanaged + spilled === 0))
     return <Empty>No worker has reported its memory by this time.</Empty>;
   const short = shortNames(workers.map(({ name }) => name));
@@ -188,11 +184,7 @@ function Memory({ workers, scheme, onWorker }: MemoryProps) {
     ({ name, index, managed, unmanaged, spilled, memoryLimit }, i): BarRow => ({
       name,
       short: short[i],
-      parts: (['managed', 'unmanaged', 'spilled'] as const).map((part) => ({
-        name: part,
-        value: { managed, unmanaged, spilled }[part],
-        color: colors[part],
-      })),
+      parts: parts.map((part) => ({ ...part, value: { managed, unmanaged, spilled }[part.name] })),
       label:
         memoryLimit > 0
           ? `${formatBytes(managed + unmanaged)} of ${formatBytes(memoryLimit)}`
@@ -205,7 +197,7 @@ function Memory({ workers, scheme, onWorker }: MemoryProps) {
     <>
       <Bars rows={rows} />
       <p class="muted">{memoryNote(workers)}</p>
-      <ColorKey parts={Object.entries(colors).map(([name, color]) => ({ name, color }))} />
+      <ColorKey parts={parts} />
     </>
   );
 }

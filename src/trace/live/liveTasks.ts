@@ -13,7 +13,7 @@ import { taskRows } from '../taskColumns.js';
 import type { TaskRows, TraceComputation, WorkerRows } from '../trace.js';
 import type { LiveComputation } from './liveComputations.js';
 import { Joined } from './rowWindow.js';
-import type { SegmentRows, TaskChunk, TaskPiece } from './taskWindow.js';
+import { MEASURED, type SegmentRows, type TaskChunk, type TaskPiece } from './taskWindow.js';
 
 export interface LiveTaskOptions {
   readonly pieces: readonly TaskPiece[];
@@ -27,7 +27,6 @@ export interface LiveTaskOptions {
   readonly otherKeys: () => Iterable<string>;
 }
 
-const MEASURED = ['ready', 'dispatched', 'received', 'started', 'stopped', 'nbytes'] as const;
 const RARE = ['seceded', 'resumed', 'waited'] as const;
 
 /** Receives a segment of a chunk; its first row is `row` of the table. */
