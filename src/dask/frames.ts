@@ -4,6 +4,7 @@
 import { damagedRow } from '../protocol/daskCells.js';
 import { type DaskRow, parseDaskRow } from '../protocol/daskRows.js';
 import { unpackValue } from '../trace/formats/dasf/msgpack.js';
+
 /** Holds only the pieces of an incomplete frame. */
 export class Frames {
   readonly #headBytes: number;

@@ -211,18 +211,11 @@ function TaskList({ state, trace, title, color, rows }: ListProps) {
   );
 }
 
-interface TaskLog {
-  /** Number of transfers of the result to another worker or to a client. */
-  readonly transferCount: number;
-  /** Events that mention the key. */
-  readonly lines: readonly { readonly time: number; readonly topic: string; readonly text: string }[];
-}
-
 const MAX_LINES = 20;
 const MAX_CHARACTERS = 2000;
 
-/** Returns the newest events, in order of time. Cost: one pass over transfers and events. */
-function taskLog(trace: Trace, key: string): TaskLog {
+/** Returns the transfers of a result, and the newest events that mention its key. Cost: one pass over both tables. */
+function taskLog(trace: Trace, key: string) {
   const { transfers, keys } = trace;
   let transferCount = 0;
   for (let row = 0; row < transfers.length; row++) {

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { DiffPageData, DiffPageRow } from '../../analysis/diff/diffPageData.js';
 import type { CallTree } from '../../profile/callTree.js';
 import type { StackDiff } from '../../profile/stackDiff.js';
-import { type FlameBox, type FlameLayout, flameLayout, foundSamples } from '../model/flameLayout.js';
+import { type FlameBox, flameLayout, foundSamples } from '../model/flameLayout.js';
 import { formatDuration, formatPercent } from '../model/format.js';
 import { mix, type Scheme } from '../model/palette.js';
 import { FlameView } from './flameView.js';
@@ -182,20 +182,14 @@ function signedPercent(ratio: number): string {
   return `${percent > 0 ? '+' : percent < 0 ? '−' : ''}${Math.abs(percent).toFixed(1)} %`;
 }
 
-interface DiffFlame {
-  readonly layout: FlameLayout;
-  /** Returns the times of a box before and after. */
-  placeOf(box: FlameBox): StackDiff;
-}
-
 /**
  * Returns a layout with widths in seconds: the longer of the two times of a place, or the sum of its callees if that is
  * more. Cost: one visit per place of a stack.
  */
-function diffFlame(root: StackDiff): DiffFlame {
+function diffFlame(root: StackDiff) {
   const places = new Map<CallTree, StackDiff>();
   const layout = flameLayout(treeOf(root, 'root', places));
-  return { layout, placeOf: (box) => places.get(box.node) ?? root };
+  return { layout, placeOf: (box: FlameBox) => places.get(box.node) ?? root };
 }
 
 function treeOf(place: StackDiff, identifier: string, places: Map<CallTree, StackDiff>): CallTree {

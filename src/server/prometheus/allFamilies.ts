@@ -1,5 +1,5 @@
 // The families of the page of metrics. Those of Dask have Dask's names, labels and meanings, so that dashboards made for
-// Dask work. Families without a meaning here are left out: the GIL, semaphores, and Dask's system monitor. histograms.ts
+// Dask work. Families without a meaning here are left out: the GIL, semaphores, and Dask's system monitor. prometheus.ts
 // has the histograms of task durations.
 import type { MetricKey } from '../../protocol/metrics.js';
 import type { PairTotals, PrefixSums } from '../../trace/totals.js';
