@@ -49,7 +49,7 @@ export const EXCEPTIONS = [
   { path: 'scripts/checkWords', text: '' },
   { path: 'docs/decisions/results-as-bytes.md', text: 'wrong answer that nobody notices' },
   // The table of the trace.
-  { path: 'src/dashboard/model/workerLog', text: 'frame' },
+  { path: 'src/dashboard/pages/workersPage', text: 'frame' },
   { path: 'src/dashboard/source/liveTables', text: 'frames' },
   // A name in reports of earlier versions.
   { path: 'src/trace/recording/reportBytes', text: 'letGo' },

@@ -18,7 +18,7 @@ import { defaultSetting, readSetting, SETTING_NAMES } from '#internal/base/setti
 import { PAGES } from '#internal/dashboard/pages/pageNames.js';
 import { MEMORY_MEASURES } from '#internal/diagnostics/memorySampler.js';
 import { FAMILIES } from '#internal/server/prometheus/allFamilies.js';
-import { DURATIONS } from '#internal/server/prometheus/histograms.js';
+import { DURATIONS } from '#internal/server/prometheus/prometheus.js';
 import { readMarkdown } from './support/markdown.js';
 import { repositoryPath } from './support/repository.js';
 

@@ -3,7 +3,6 @@ import { checkArgument, TRACE } from '../base/arguments.js';
 import type { Trace } from '../trace/trace.js';
 import { isRemote } from './daskWorkers.js';
 
-/** A time span with unfinished tasks. */
 interface Busy {
   /** Seconds since the epoch; -Infinity if it began before the recording. */
   readonly start: number;

@@ -141,7 +141,6 @@ function unknownUse(trace: Trace, { isMeasured, lost }: Pick<CoreUse, 'isMeasure
   };
 }
 
-/** Returns true if all tasks ran on one host. */
 export function isOneMachine({ workers, tasks }: Trace): boolean {
   const hosts = new Set<number>();
   for (const worker of new Set(tasks.worker)) if (worker >= 0) hosts.add(workers.host[worker]!);

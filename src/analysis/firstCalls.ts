@@ -32,7 +32,6 @@ const MAX_LONG = 0.1;
 /** Ratio of inputs from which a first call takes longer because it has more to do. */
 const LARGER = 1.5;
 
-/** Slow first calls of one prefix. */
 export interface SlowFirstCalls {
   /** Id of the prefix in `trace.strings`. */
   readonly prefix: number;
@@ -44,13 +43,11 @@ export interface SlowFirstCalls {
   /** Medians of the slowest first call of each worker and of the later calls, seconds, without waits for a core. */
   readonly first: number;
   readonly later: number;
-  /** Number of later calls. */
   readonly laterCalls: number;
   /** Seconds of the slow first calls above the median of later ones. */
   readonly lost: number;
 }
 
-/** The calls of a prefix on one worker. */
 interface WorkerCalls {
   readonly first: readonly number[];
   readonly later: readonly number[];
@@ -69,7 +66,6 @@ export const slowFirstCalls = oncePer((trace: Trace): ReadonlyMap<number, SlowFi
   return found;
 });
 
-/** Returns the rows of all slow first calls. */
 export const slowFirstRows = oncePer(
   (trace: Trace): ReadonlySet<number> =>
     new Set([...slowFirstCalls(trace).values()].flatMap(({ rows }) => rows)),
@@ -157,7 +153,6 @@ function secondsOf(trace: Trace): (row: number) => number {
     Math.max(0, aloneSeconds(row) - profilerSeconds(trace, worker[row]!, started[row]!, stopped[row]!));
 }
 
-/** Returns whether a call has far larger inputs than later calls. */
 function largerInputs(trace: Trace, later: readonly number[]): (row: number) => boolean {
   const { inputBytes } = keyGraphOf(trace);
   const bytesOf = (row: number) => inputBytes[trace.tasks.key[row]!]!;

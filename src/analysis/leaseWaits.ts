@@ -3,7 +3,6 @@ import { getOrMake } from '../base/lookUps.js';
 import { CONTENDED, SHARED_CONTEXT, WAIT_FOR } from '../protocol/metrics.js';
 import type { Trace } from '../trace/trace.js';
 
-/** The waits of tasks for a lock or semaphore. */
 export interface LeaseWait {
   /** E.g. `Lock 'x'`. */
   readonly object: string;

@@ -142,7 +142,6 @@ export function samplingInterval(trace: Trace): number {
   return total === 0 ? 0.01 : seconds / total;
 }
 
-/** Builds a call tree from the stack frames of samples. */
 class TreeOfFrames {
   readonly root = emptyTree();
   readonly #trace: Trace;
@@ -222,7 +221,6 @@ function isRuntime({ frames, strings }: Trace, frame: number): boolean {
   );
 }
 
-/** Returns the ids in a column with a wanted text. */
 function idsWhere(
   column: Int32Array,
   strings: Trace['strings'],

@@ -1,4 +1,5 @@
 // Finds the transfers between the program and the workers: arguments, scattered data and fetched results.
+import { checkArgument, TRACE } from '../base/arguments.js';
 import { firstWhere, oncePer, pushTo } from '../base/lookUps.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../trace/trace.js';
 import { merged, overlapSeconds, type Span } from './spans.js';
@@ -6,7 +7,6 @@ import { merged, overlapSeconds, type Span } from './spans.js';
 /** Bytes from which tasks wait for a transfer. If fewer take long, something else holds them up, e.g. a blocked event loop. */
 const MIN_BYTES = 100e3;
 
-/** Returns the rows of transfers to the workers (`scatter`) or from them (`gather`). */
 export function programTransfers({ transfers }: Trace, what: 'scatter' | 'gather'): number[] {
   const kind = TRANSFER_KINDS.indexOf(what);
   const direction = DIRECTIONS.indexOf(what === 'scatter' ? 'incoming' : 'outgoing');
@@ -53,4 +53,18 @@ const copying = oncePer((trace: Trace): readonly Span[] => {
  */
 export function copiedSeconds(trace: Trace, window: Span): number {
   return overlapSeconds([window], copying(trace));
+}
+
+/**
+ * Returns true if the recorder records transfers and sizes of results: if the trace has transfers between workers or over
+ * connections, or if its workers have addresses. Workers of local schedulers have no addresses. Their traces have only
+ * large copies by the program's thread.
+ */
+export function recordsTransfers(trace: Trace): boolean {
+  checkArgument('recordsTransfers(): trace', trace, TRACE);
+  const { workers, totals, transfers, strings } = trace;
+  if (totals.pairs.some(({ from, to, compressed }) => (from >= 0 && to >= 0) || compressed > 0)) return true;
+  if (transfers.compressed.some((compressed) => compressed > 0) || transfers.peer.some((peer) => peer >= 0))
+    return true;
+  return workers.address.some((address) => address >= 0 && strings.get(address) !== '');
 }

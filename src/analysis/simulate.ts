@@ -104,7 +104,6 @@ export function simulate(trace: Trace, options: SimulateOptions = {}): Simulated
 
 /** Simulates one graph with several numbers of workers. The options fix all other conditions. */
 export class Simulator {
-  /** Number of recorded workers. */
   readonly recordedWorkers: number;
   /** Threads of each worker; NaN if workers differ, so that each thread counts as a worker. */
   readonly threadsPerWorker: number;
@@ -197,7 +196,6 @@ export class Simulator {
     return { makespan, low: Math.min(makespan, Math.max(low, bound)), high, busy, held, spilled };
   }
 
-  /** Returns the bound of all schedules. */
   #least(threads: number): number {
     return Math.max(this.#floor, this.#work / threads);
   }

@@ -76,7 +76,6 @@ export function isWorthNaming({ makespan, gained }: Pick<Speedup, 'makespan' | '
   return gained >= Math.max(MIN_SECONDS, MIN_SHARE * (makespan + gained));
 }
 
-/** Returns a table with one row per prefix. */
 export function speedupsTable(found: readonly Speedup[]): Table {
   const { texts, numbers } = rowColumns(found);
   return new Table([

@@ -6,7 +6,6 @@ import { ACTIONS } from '../protocol/clusterObserver.js';
 import type { Trace } from '../trace/trace.js';
 import { isRemote } from './daskWorkers.js';
 
-/** Results that were written to disk. */
 export interface SpilledResults {
   /** Bytes of these results in memory. */
   readonly nbytes: number;

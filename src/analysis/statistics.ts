@@ -243,7 +243,6 @@ export function bootstrapRatio(
   return { low: sortedQuantile(ratios, tail), high: sortedQuantile(ratios, 1 - tail) };
 }
 
-/** Returns the ratio of sums of randomly drawn pairs. */
 function drawnRatio(a: ArrayLike<number>, b: ArrayLike<number>, random: Random): number {
   let [before, after] = [0, 0];
   for (let i = 0; i < a.length; i++) {

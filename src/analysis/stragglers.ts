@@ -21,7 +21,6 @@ export interface Straggler {
   readonly seconds: number;
   /** Median duration of the prefix, seconds. */
   readonly median: number;
-  /** Bytes of all inputs. */
   readonly bytesIn: number;
   /** Median of the bytes of inputs of the prefix. */
   readonly medianBytesIn: number;
@@ -130,7 +129,6 @@ interface OwnWork {
   transfer: number;
   disk: number;
   awaited: number;
-  /** When the task stopped. */
   readonly until: number;
 }
 

@@ -107,7 +107,6 @@ export function knownAt({ tasks }: Trace, row: number): number {
   return Math.max(stopped[row]!, acknowledged[row]! || Number.NEGATIVE_INFINITY);
 }
 
-/** Returns the causes of the program's submissions. */
 function causes(
   trace: Trace,
   { submissionOf, time }: Omit<SubmissionTimes, 'cause' | 'submitter'>,

@@ -155,7 +155,6 @@ export class Table {
     return lines.join('\n');
   }
 
-  /** Returns `toString()`. */
   [INSPECT](): string {
     return this.toString();
   }

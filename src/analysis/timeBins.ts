@@ -37,7 +37,6 @@ export class TimeBins {
     this.#steps[last]! -= amount;
   }
 
-  /** Returns the mean of each bin. */
   means(): Float64Array {
     const means = new Float64Array(this.count);
     let level = 0;

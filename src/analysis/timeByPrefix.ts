@@ -1,7 +1,7 @@
 // Computes the time of the tasks of each prefix.
 import { sortedOrder } from '../base/sortedOrder.js';
 import type { Trace } from '../trace/trace.js';
-import { recordsTransfers } from './recordsTransfers.js';
+import { recordsTransfers } from './programTransfers.js';
 import { Table } from './table.js';
 import { rowColumns } from './valuesColumn.js';
 

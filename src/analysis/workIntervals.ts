@@ -71,7 +71,6 @@ function joined<T extends Int32Array | Uint8Array | Float64Array>(
   return column;
 }
 
-/** Returns the action of an interval. */
 export function actionOf(intervals: WorkIntervals, interval: number): Action {
   return ACTIONS[intervals.action[interval]!] ?? 'compute';
 }

@@ -45,7 +45,6 @@ function ownStarts(trace: Trace): Float64Array {
   return starts;
 }
 
-/** Returns the start of the first task by lane. */
 function firstTasks(trace: Trace): Float64Array {
   const { count, spans, offsets } = lanesOf(trace);
   return Float64Array.from({ length: count }, (_, lane) => trace.tasks.started[spans.rows[offsets[lane]!]!]!);

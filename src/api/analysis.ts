@@ -20,9 +20,9 @@ export type { ProfiledPrefix, ProfileTimeline, ProfileTreeOptions } from '../ana
 export { profiledPrefixes, profileTimeline, profileTree, samplingInterval } from '../analysis/profile.js';
 export type { ProgramTimes } from '../analysis/programTimes.js';
 export { programTimes } from '../analysis/programTimes.js';
+export { recordsTransfers } from '../analysis/programTransfers.js';
 export type { Question } from '../analysis/questions.js';
 export { QUESTIONS } from '../analysis/questions.js';
-export { recordsTransfers } from '../analysis/recordsTransfers.js';
 export type { Recorded, Scaling } from '../analysis/scaling.js';
 export { scaling } from '../analysis/scaling.js';
 export type { SimulatedRun, SimulateOptions, Simulation } from '../analysis/simulate.js';

@@ -1,7 +1,7 @@
 // Transfers of local schedulers: what the program's thread copies.
 import assert from 'node:assert/strict';
 import { after, it } from 'node:test';
-import { recordsTransfers } from '../analysis/recordsTransfers.js';
+import { recordsTransfers } from '../analysis/programTransfers.js';
 import { LiveTrace } from '../trace/live/liveTrace.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../trace/trace.js';
 import { type Graph, getMultiprocessing, getThreaded, terminateSharedPools } from './local.js';

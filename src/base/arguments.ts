@@ -47,12 +47,10 @@ export const RESOURCES: Kind = kind(
     isOptionsObject(value) &&
     Object.values(value).every((amount) => typeof amount === 'number' && amount > 0),
 );
-/** A recorded or a live trace. */
 export const TRACE: Kind = kind(
   'a trace, e.g. client.trace or openTrace(file)',
   (value) => typeof value === 'object' && value !== null && 'tasks' in value && 'strings' in value,
 );
-/** Name of a file for an HTML page. */
 export const PAGE_FILE: Kind = fileName(['.html', '.htm']);
 
 /** Returns the kind of file names with one of these endings. A page in a file named `.png` could not be opened. */

@@ -95,7 +95,6 @@ export function internalError(what: string, options?: { cause?: unknown }): Long
   return new LongpoleError('ERR_LONGPOLE_INTERNAL', message, options);
 }
 
-/** Returns the message of a thrown value, which need not be an error. */
 export function messageOf(thrown: unknown): string {
   return isError(thrown) ? thrown.message : String(thrown);
 }

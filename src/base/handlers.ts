@@ -5,7 +5,6 @@ export type Handlers<M extends { readonly type: string }> = {
   readonly [T in M['type']]: (message: Extract<M, { readonly type: T }>) => void;
 };
 
-/** Passes a message to the function for its type. */
 export function handle<M, T extends keyof M>(
   handlers: { readonly [K in keyof M]: (message: M[K]) => void },
   type: T,

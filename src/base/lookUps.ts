@@ -19,14 +19,12 @@ export function oncePer<K extends WeakKey, V>(make: (key: K) => V): (key: K) => 
   return (key) => getOrMake(known, key, () => make(key));
 }
 
-/** Returns how often each value occurs. */
 export function countsOf<T>(values: Iterable<T>): Map<T, number> {
   const counts = new Map<T, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
   return counts;
 }
 
-/** Adds a value to the list of a key. */
 export function pushTo<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
   const list = lists.get(key);
   if (list === undefined) lists.set(key, [value]);

@@ -34,7 +34,6 @@ export function lettersOf(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, '');
 }
 
-/** Returns the known names with the meaning of another name. */
 export function sameMeaning(name: string, known: readonly string[]): readonly string[] {
   const wanted = lettersOf(name);
   const groups = SPELLINGS.filter((group) => group.includes(wanted));

@@ -29,7 +29,6 @@ export function printedCollection(
   return text.replace(/\(\d+\)/, `(${size})`).replace(/\s*\}$/, rest);
 }
 
-/** Yields the first `count` values of an iterable. */
 export function* firstOf<T>(values: Iterable<T>, count: number): Generator<T> {
   let left = count;
   if (left <= 0) return;

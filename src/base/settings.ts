@@ -204,7 +204,6 @@ function share(value: number): Setting<number | false> {
   return { default: value, read, expected: 'a number above 0 and up to 1, or false' };
 }
 
-/** Extends a setting by the value false. */
 function orNever(setting: Setting<number>): Setting<number | false> {
   return {
     default: setting.default,

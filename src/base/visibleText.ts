@@ -57,3 +57,15 @@ export function cellText(cell: string | number | null): string {
   if (typeof cell === 'string') return visibleName(cell);
   return Number.isInteger(cell) ? String(cell) : String(Number(cell.toPrecision(6)));
 }
+
+/** Escapes a text for HTML and SVG, also for attributes. */
+export function escapeHtml(text: string): string {
+  const entities: Record<string, string> = {
+    '&': '&amp;',
+    '<': '&lt;',
+    '>': '&gt;',
+    '"': '&quot;',
+    "'": '&#39;',
+  };
+  return text.replace(/[&<>"']/g, (character) => entities[character] ?? character);
+}

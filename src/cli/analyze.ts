@@ -18,7 +18,7 @@ import { notWrittenText } from '../base/writeErrors.js';
 import { type InputOptions, openInput, withInputOptions } from './openInput.js';
 import { Progress, requested } from './progress.js';
 import { findingText, LONGEST_SENTENCE } from './run/summaryText.js';
-import { tableLines } from './tableLayout.js';
+import { tableLines, wrapped } from './tableLayout.js';
 import {
   CommandError,
   FAILED,
@@ -30,7 +30,6 @@ import {
   runCommand,
   WRONG_USAGE,
 } from './terminal.js';
-import { wrapped } from './wrapText.js';
 
 const FORMATS = ['table', 'csv', 'json'] as const;
 type Format = (typeof FORMATS)[number];
@@ -313,7 +312,6 @@ function* inPieces(texts: Iterable<string>): Generator<string> {
   if (piece !== '') yield piece;
 }
 
-/** Adds line ends. */
 function* ended(lines: Iterable<string>): Generator<string> {
   for (const line of lines) yield `${line}\n`;
 }
@@ -341,7 +339,6 @@ function* jsonAnswers(traces: readonly AnsweredTrace[], head = Number.POSITIVE_I
   yield '\n]\n';
 }
 
-/** Yields the rows of a table as a JSON file. */
 function* jsonRows(table: Table): Generator<string> {
   yield* itemsText(table.eachRow(), '');
   yield '\n';

@@ -5,11 +5,9 @@ import { Progress, requested } from './progress.js';
 import { CommandError, failingWith, note, WRONG_USAGE } from './terminal.js';
 import { parseBytes } from './units.js';
 
-/** Description of an argument for the files of one trace. */
 export const ONE_TRACE =
   'a trace directory, a report, Chrome Trace JSON, or event files of DASF, which are read as one trace';
 
-/** Options of every command that opens traces. */
 export interface InputOptions {
   /** Maximum size of decompressed files in bytes. */
   readonly maxUnpacked?: number | undefined;
@@ -17,7 +15,6 @@ export interface InputOptions {
   readonly progress?: boolean | undefined;
 }
 
-/** Adds the options of InputOptions to a command. */
 export function withInputOptions(command: Command): Command {
   return command
     .option('--progress', 'show the progress on stderr, even if stderr is not a terminal')

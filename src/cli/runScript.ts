@@ -3,7 +3,6 @@ import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 
 export interface ScriptOptions {
-  /** Arguments of Node before the script. */
   readonly nodeArguments?: readonly string[];
   /** Variables in addition to the environment of this process. */
   readonly environment?: Readonly<Record<string, string>>;

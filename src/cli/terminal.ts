@@ -3,7 +3,6 @@ import { LongpoleError, sentenceOf } from '../base/errors.js';
 import { isError } from '../base/isError.js';
 import { visibleText } from '../base/visibleText.js';
 
-/** Exit code of success. */
 export const DONE = 0;
 /** Exit code if the user's program or a check failed. */
 export const FAILED = 1;

@@ -3,7 +3,7 @@
 import { LongpoleError, sentenceOf } from '../base/errors.js';
 import type { DaskRow, RefusedRow } from '../protocol/daskRows.js';
 import { bridgeEndedError, REPORT, versionsError } from './bridgeErrors.js';
-import { FrameReader } from './frameReader.js';
+import { FrameReader } from './frames.js';
 import { type PythonOptions, PythonProcess, UnsuitedPython, withPython } from './pythonProcess.js';
 
 export interface BridgeOptions extends PythonOptions {

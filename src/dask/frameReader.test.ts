@@ -7,7 +7,7 @@ import fc from '../base/properties.test.support.js';
 import type { DaskRow } from '../protocol/daskRows.js';
 import { LiveTrace } from '../trace/live/liveTrace.js';
 import { ClusterMirror } from './clusterMirror.js';
-import { FrameReader } from './frameReader.js';
+import { FrameReader } from './frames.js';
 
 const recorded = gunzipSync(
   readFileSync(new URL('../../test/fixtures/dask/cluster.frames.gz', import.meta.url)),

@@ -28,7 +28,6 @@ interface Known {
 
 export interface FoundTask {
   readonly computation: Computation;
-  /** Local id. */
   readonly local: number;
 }
 
@@ -48,7 +47,6 @@ export class MirrorTasks {
     if (tags.join() !== DEFAULT_SPAN.join()) this.#spans.set(id, tags);
   }
 
-  /** Returns the tags of a span; the default tags for an unknown span. */
   tagsOf(spanId: string): readonly string[] {
     return this.#spans.get(spanId) ?? DEFAULT_SPAN;
   }
@@ -119,7 +117,6 @@ export class MirrorTasks {
     this.#processing.set(computation.keys[local] ?? '', id);
   }
 
-  /** Sets the size of the arguments. */
   sized(id: number, nbytes: number): void {
     const open = this.#open.get(id);
     if (open !== undefined) open.nbytes = nbytes;

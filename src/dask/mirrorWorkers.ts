@@ -64,7 +64,6 @@ export class MirrorWorkers {
     return worker;
   }
 
-  /** Present workers. */
   get all(): Iterable<MirrorWorker> {
     return this.#present.values();
   }
@@ -77,7 +76,6 @@ export class MirrorWorkers {
     return this.#byAddress.get(address);
   }
 
-  /** Updates the clock of a worker from its report. */
   clockOf(worker: MirrorWorker, bootId: string, delay: number): void {
     worker.clock.estimate = delay;
     if (bootId !== '' && this.#schedulerBoot !== '') worker.clock.isShared = bootId === this.#schedulerBoot;

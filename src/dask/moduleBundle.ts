@@ -18,7 +18,6 @@ const URL_NAME = '__longpole_module_url';
 /** Oldest Node of a worker. */
 const TARGET = 'node20.19';
 
-/** Options for modules of the program. */
 const MODULES = {
   bundle: true,
   write: false,

@@ -39,7 +39,6 @@ export class ProfileMirror {
     this.#runs.delete(worker);
   }
 
-  /** Yields the profiles of a batch. */
   *cycles(worker: MirrorWorker, { profiles, sampling }: BatchRow): Generator<ProfileCycle> {
     const { offset } = worker.clock;
     const { index, name } = worker.info;

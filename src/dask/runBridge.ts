@@ -13,7 +13,6 @@ import type { WorkerFile } from './workerFiles.js';
 export interface RunBridgeOptions extends PythonOptions {
   /** Node on the workers. */
   readonly node: string | undefined;
-  /** Further arguments of the bridge. */
   readonly more: readonly string[];
   /** Receives each event after the start of the bridge. */
   readonly onEvent: (event: RunBridgeEvent) => void;
@@ -239,7 +238,6 @@ export interface DaskWorkerFacts {
   readonly threads: number;
   /** Memory limit in bytes; 0 for no limit. */
   readonly memory: number;
-  /** Folder for files on the worker. */
   readonly directory: string;
   readonly name: string;
   readonly resources: Readonly<Record<string, number>>;

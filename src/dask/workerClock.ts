@@ -8,7 +8,6 @@ const WINDOW = 60;
 interface Bounds {
   /** Start of the window on the scheduler's clock. */
   readonly since: number;
-  /** Bounds of the offset. */
   lower: number;
   upper: number;
 }

@@ -3,20 +3,16 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
-/** A file on a worker. */
 export interface WorkerFile {
   /** Path in the folder of the program on the worker. */
   readonly name: string;
   readonly bytes: Uint8Array;
 }
 
-/** Folder of the files in this installation. */
 const FILES = fileURLToPath(new URL('../worker/', import.meta.url));
-/** Folder of Longpole on a worker. */
 const OWN = 'longpole';
 const BUNDLE = `${OWN}/dist/bundle`;
 
-/** File that Node runs on a worker. */
 export const WORKER_ENTRY = `${BUNDLE}/workerProcessMain.js`;
 
 /** Returns the file on a worker for an entry point of this package, e.g. `longpole/local`. */

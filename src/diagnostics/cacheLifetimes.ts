@@ -2,19 +2,12 @@
 // dependent stops. Requested results, and results that a failed run left unused, are held until the end of the run.
 import type { RunRecording } from './runRecording.js';
 
-/** Parallel columns, in the order in which the results were released. */
-export interface CacheLifetimes {
-  readonly ids: Int32Array;
-  /** Seconds since the epoch. */
-  readonly cacheTimes: Float64Array;
-  readonly freeTimes: Float64Array;
-}
-
 /**
- * Returns one entry per finished task. During the run, only released results are listed. A task that ran again because
- * its result was lost counts from its last run. Cost: one pass over the rows and their dependents.
+ * Returns one entry per finished task, in the order in which the results were released. Times are seconds since the
+ * epoch. During the run, only released results are listed. A task that ran again because its result was lost counts
+ * from its last run. Cost: one pass over the rows and their dependents.
  */
-export function cacheLifetimes(recording: RunRecording): CacheLifetimes {
+export function cacheLifetimes(recording: RunRecording) {
   const { tasks, computation, dependentOffsets, dependents, requested } = recording;
   const { size } = computation;
   const stopOf = new Float64Array(size).fill(Number.NaN);

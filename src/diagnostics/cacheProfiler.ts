@@ -34,7 +34,6 @@ export interface CacheProfilerOptions {
 
 const OPTIONS: OptionKinds<CacheProfilerOptions> = { metric: CALLABLE, metricName: TEXT };
 
-/** Entries of one run. */
 interface Part extends CachedRun {
   rows: readonly CacheData[];
   /** State of the recording for which `rows` were made: its rows, and whether it had ended. */

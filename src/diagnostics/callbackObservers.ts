@@ -107,7 +107,6 @@ export function activeCallbacks(): CallbackLike[] {
   return activeItems();
 }
 
-/** Returns the observers of the callbacks for one run. */
 export function observersOf(callbacks: readonly CallbackLike[]): RunObserver[] {
   const observers: RunObserver[] = [];
   for (const callback of callbacks) {

@@ -2,11 +2,9 @@
 // which holds the whole program. This module adds the data.
 import { readFileSync } from 'node:fs';
 import { LongpoleError, messageOf } from '../base/errors.js';
-import { escapeHtml } from '../base/escapeHtml.js';
-import { visibleName } from '../base/visibleText.js';
+import { escapeHtml, visibleName } from '../base/visibleText.js';
 import { writeWhole } from './wholeFile.js';
 
-/** Placeholders of the title and the data in a template. */
 const TITLE_PLACEHOLDER = '@LONGPOLE_TITLE@';
 const DATA_PLACEHOLDER = '@LONGPOLE_DATA@';
 

@@ -1,6 +1,5 @@
 // Draws memory over time as a self-contained SVG image.
-import { escapeHtml } from '../base/escapeHtml.js';
-import { visibleName } from '../base/visibleText.js';
+import { escapeHtml, visibleName } from '../base/visibleText.js';
 
 export interface MemorySeries {
   readonly label: string;
@@ -11,7 +10,6 @@ export interface MemorySeries {
 const WIDTH = 860;
 const HEIGHT = 380;
 const MARGIN = { left: 76, right: 20, top: 16, bottom: 44 };
-/** Height of one line of the legend. */
 const LEGEND_LINE = 20;
 /** Colours that colour-blind readers can distinguish, on white and on black. */
 const COLORS = ['#2f7cac', '#c9722e', '#2c9b6f', '#ca6164', '#7e63c4', '#a38207', '#9d5b88', '#32aabc'];

@@ -19,8 +19,7 @@ import { recordOf } from '../base/recordOf.js';
 import { visibleName } from '../base/visibleText.js';
 import { countText } from '../base/words.js';
 import { epochSeconds } from '../resources/clock.js';
-import type { MemorySeries } from './memoryPlot.js';
-import { memoryPlot } from './memoryPlot.js';
+import { type MemorySeries, memoryPlot } from './memoryPlot.js';
 import { writeWhole } from './wholeFile.js';
 
 /** Memory of all processes of workers of a cluster, in bytes; see SampleOptions. */
@@ -238,7 +237,6 @@ class Sampling {
   readonly #measure: MemoryMeasure;
   readonly #points: MemoryPoint[];
   #timer: NodeJS.Timeout | undefined;
-  /** The pending request. */
   #pending: Promise<void> | undefined;
   #failure: { readonly error: unknown } | undefined;
 

@@ -10,7 +10,6 @@ import { cacheLifetimes } from './cacheLifetimes.js';
 import type { RunRecording } from './runRecording.js';
 import { taskText } from './taskText.js';
 
-/** One run of a CacheProfiler. */
 export interface CachedRun {
   readonly recording: RunRecording;
   /** Metrics by task id; undefined for 1 for every result. */
@@ -36,7 +35,6 @@ export class ProfilerTrace {
   readonly #profiled = new Map<RunRecording, number>();
   readonly #cached = new Map<string, readonly CachedRun[]>();
 
-  /** Adds the runs of a Profiler, each from the row `from` on. */
   addTasks(runs: Iterable<{ readonly recording: RunRecording; readonly from: number }>): void {
     this.#show('tasks');
     for (const { recording, from } of runs)
@@ -67,7 +65,6 @@ export class ProfilerTrace {
     this.#show(`cache ${name}`);
   }
 
-  /** Adds the samples of a MemorySampler. */
   addMemory(levels: readonly SampledLevel[]): void {
     this.#show('memory');
     addSamples(this.#builder.metrics, this.#builder.strings, levels);

@@ -94,7 +94,6 @@ export interface DrawnBar {
   runFinished(run: Progressing, error: unknown): void;
 }
 
-/** The bar of one run. */
 class RunProgress implements DrawnBar {
   readonly #options: BarShape;
   readonly #output: GuardedOutput;

@@ -5,7 +5,6 @@ export interface ProgressLine {
   /** Number of tasks; 0 counts as 100 %. */
   readonly size: number;
   readonly seconds: number;
-  /** Characters between the brackets. */
   readonly width: number;
   /** Characters in a line of the terminal. A longer text would wrap and could not be redrawn. */
   readonly columns?: number | undefined;

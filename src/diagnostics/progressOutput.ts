@@ -47,7 +47,6 @@ export class GuardedOutput {
     this.#listening = true;
   }
 
-  /** Removes a run. */
   release(): void {
     this.#users--;
     this.#stopListeningIfIdle();

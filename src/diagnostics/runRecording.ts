@@ -65,7 +65,6 @@ export class RunRecording {
     this.tasks.append(runs, states[count - 1] === TASK_MEMORY ? count : count - 1);
   }
 
-  /** Whether the graph has this key. */
   has(key: string): boolean {
     return isMap(this.graph) ? this.graph.has(key) : Object.hasOwn(this.graph, key);
   }
@@ -100,7 +99,6 @@ export class TaskTable {
   /** Seconds since the epoch, from the isolate that ran the task. */
   startTimes: Float64Array;
   stopTimes: Float64Array;
-  /** Indices of workers. */
   workers: Int32Array;
 
   /** Reserves `expected` rows. The system provides memory only when rows are written. */

@@ -2,7 +2,6 @@
 import { isFunction, resolveFunction } from '../graph/callable.js';
 import { functionName } from '../graph/functionName.js';
 
-/** Characters to which a text is cut. */
 const MAX_TEXT = 80;
 const MAX_STRING = 24;
 const MAX_ARGUMENTS = 6;

@@ -1,9 +1,9 @@
 // Draws a pipeline or the graph of a Delayed as an SVG image: a box per step, and an arrow with a name per input. The image
 // refers to no other file and is readable on light and dark backgrounds.
 
-import { escapeHtml } from '../base/escapeHtml.js';
 import { routed } from '../base/graphLayout/layers.js';
 import { settle } from '../base/graphLayout/settle.js';
+import { escapeHtml } from '../base/visibleText.js';
 
 export interface BoxDrawing {
   readonly nodes: readonly string[];

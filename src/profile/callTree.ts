@@ -21,7 +21,6 @@ export interface CallTree {
   readonly lines?: { readonly [line: number]: number };
 }
 
-/** A tree under construction. */
 export interface MutableCallTree extends CallTree {
   count: number;
   readonly children: { [identifier: string]: MutableCallTree };

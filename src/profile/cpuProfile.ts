@@ -35,7 +35,6 @@ export interface CpuProfileNode {
   readonly positionTicks?: readonly { readonly line: number; readonly ticks: number }[];
 }
 
-/** Functions and times for reading a profile. */
 export interface ProfileReading {
   readonly thread: string;
   /** Seconds between two samples. */
@@ -69,7 +68,6 @@ const NO_POSITION: SourcePosition = { file: '', line: 0 };
 const GARBAGE_COLLECTOR = '(garbage collector)';
 const PROGRAM = '(program)';
 const IDLE = '(idle)';
-/** Marks a sample that is omitted. */
 const DROPPED = -3;
 /** Marks `(program)`: code of the engine outside any function. It counts only while a task runs. */
 const OUTSIDE_JAVASCRIPT = -4;

@@ -72,7 +72,7 @@ export function toPprof(tree: CallTree, { interval = 0.01, start, duration }: Pp
   if (duration !== undefined) profile.number(PROFILE.duration, Math.round(duration * NANOSECONDS));
   profile.message(PROFILE.periodType, periodType);
   profile.number(PROFILE.period, period);
-  return profile.bytes();
+  return profile.finish();
 }
 
 /** Returns a node's own samples by line; samples without a known line are under 0. */
@@ -141,47 +141,7 @@ class Locations {
   }
 }
 
-/** A protocol buffer under construction. */
-class Message {
-  readonly #writer = new ByteWriter();
-
-  /**
-   * Writes a whole number. Omits zero, which is the default, and times outside the format's range, e.g. the duration
-   * of a profile without an end.
-   */
-  number(field: number, value: number): void {
-    if (!(value > 0 && value < NUMBERS_END)) return;
-    this.#writer.varint(field * 8);
-    this.#writer.varint(value);
-  }
-
-  packed(field: number, values: readonly number[]): void {
-    const body = new ByteWriter();
-    for (const value of values) body.varint(value);
-    this.#delimited(field, body.finish());
-  }
-
-  text(field: number, text: string): void {
-    this.#delimited(field, encoder.encode(text));
-  }
-
-  message(field: number, message: Message): void {
-    this.#delimited(field, message.bytes());
-  }
-
-  bytes(): Uint8Array {
-    return this.#writer.finish();
-  }
-
-  #delimited(field: number, bytes: Uint8Array): void {
-    this.#writer.varint(field * 8 + 2);
-    this.#writer.varint(bytes.length);
-    this.#writer.bytes(bytes);
-  }
-}
-
-// Bytes that are written one after the other: what protocol buffers consist of.
-
+/** Bytes that are written one after the other: what protocol buffers consist of. */
 class ByteWriter {
   #bytes = new Uint8Array(1024);
   #length = 0;
@@ -191,7 +151,7 @@ class ByteWriter {
     this.#bytes = resizedUint8(this.#bytes, Math.max(this.#bytes.length * 2, this.#length + count));
   }
 
-  bytes(values: Uint8Array): void {
+  append(values: Uint8Array): void {
     this.#reserve(values.length);
     this.#bytes.set(values, this.#length);
     this.#length += values.length;
@@ -214,5 +174,38 @@ class ByteWriter {
   /** Returns a copy of the written bytes. */
   finish(): Uint8Array<ArrayBuffer> {
     return this.#bytes.slice(0, this.#length);
+  }
+}
+
+/** A protocol buffer under construction. */
+class Message extends ByteWriter {
+  /**
+   * Writes a whole number. Omits zero, which is the default, and times outside the format's range, e.g. the duration
+   * of a profile without an end.
+   */
+  number(field: number, value: number): void {
+    if (!(value > 0 && value < NUMBERS_END)) return;
+    this.varint(field * 8);
+    this.varint(value);
+  }
+
+  packed(field: number, values: readonly number[]): void {
+    const body = new ByteWriter();
+    for (const value of values) body.varint(value);
+    this.#delimited(field, body.finish());
+  }
+
+  text(field: number, text: string): void {
+    this.#delimited(field, encoder.encode(text));
+  }
+
+  message(field: number, message: Message): void {
+    this.#delimited(field, message.finish());
+  }
+
+  #delimited(field: number, bytes: Uint8Array): void {
+    this.varint(field * 8 + 2);
+    this.varint(bytes.length);
+    this.append(bytes);
   }
 }

@@ -6,7 +6,6 @@ import { type ProfileCycle, STACK_IDLE, STACK_RUNTIME } from '../protocol/profil
 import type { CallTree, FrameDescription } from './callTree.js';
 import { NO_STACK, StackTable } from './stackTable.js';
 
-/** The task and span to which a sample belongs. */
 export interface SampleLabel {
   /** Prefix of the task's key; empty outside tasks. */
   readonly prefix: string;
@@ -44,7 +43,6 @@ interface Block {
 export interface ProfileHistoryOptions {
   /** Cycles kept per thread, at least 4, default 600: ten minutes of cycles of one second. */
   readonly maxCycles?: number;
-  /** Capacity of the StackTable. */
   readonly maxStacks?: number;
   /** Most labels (prefix and span) that are kept apart, default 20,000. Further samples get the prefix `(others)`. */
   readonly maxLabels?: number;

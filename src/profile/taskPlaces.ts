@@ -8,7 +8,6 @@ export interface SourcePosition {
   readonly line: number;
 }
 
-/** The function of a task. */
 export interface TaskFunction {
   /** Text that differs between functions of one name. */
   readonly id: string;

@@ -43,7 +43,6 @@ const BATCH_ROWS = 8192;
 
 export const BEGINNING: ViewCursor = { computations: 0, ...NO_ROWS };
 
-/** Returns the cursor at the end of a live trace. */
 export function cursorOf(trace: LiveTrace): ViewCursor {
   return { computations: trace.lastComputation, ...trace.cursor };
 }

@@ -18,7 +18,7 @@ import {
   isOriginAllowed,
   isTokenRight,
 } from './access.js';
-import { DEFAULT_LIMITS, type ViewerLimits } from './limits.js';
+import { DEFAULT_LIMITS, type ViewerLimits } from './outlet.js';
 import { type PageFile, readPage } from './pageFiles.js';
 import { Routes } from './routes.js';
 import type { DashboardSource } from './source.js';

@@ -4,8 +4,8 @@ import { decodeViewMessage, type SumsMessage, type TotalsMessage } from '../prot
 import { expectedTasks } from '../trace/live/plainRows.test.support.js';
 import { totalsFromJson } from '../trace/recording/totalsJson.js';
 import { HeldSocket, ScriptedCluster } from './dashboard.test.support.js';
-import { DEFAULT_LIMITS } from './limits.js';
 import { LiveHub } from './liveHub.js';
+import { DEFAULT_LIMITS } from './outlet.js';
 
 const STORY = { seed: 7, sizes: [30, 5, 12], workers: 3, batch: 7 };
 

@@ -13,9 +13,8 @@ import {
   type ViewCursor,
 } from '../protocol/viewMessages.js';
 import { BEGINNING, cursorOf, isAt, RowFeed, resumeCursor } from './catchUp.js';
-import type { ViewerLimits } from './limits.js';
 import { opening } from './opening.js';
-import { type Outgoing, Outlet, type OutletSocket } from './outlet.js';
+import { type Outgoing, Outlet, type OutletSocket, type ViewerLimits } from './outlet.js';
 import { Pace } from './pace.js';
 import type { LiveSource } from './source.js';
 import { liveSums } from './sums.js';
@@ -68,7 +67,6 @@ interface Shared {
   pieces: Outgoing | undefined;
 }
 
-/** The actions of one page. */
 export interface ViewerHandle {
   pause(): void;
   resume(): void;

@@ -6,7 +6,7 @@ import { expectedTasks, restOf, tasksOf } from '../trace/live/plainRows.test.sup
 import { totalsFromJson } from '../trace/recording/totalsJson.js';
 import { ScriptedCluster, TEST_PAGE, TestPage } from './dashboard.test.support.js';
 import { DashboardServer } from './dashboardServer.js';
-import type { ViewerLimits } from './limits.js';
+import type { ViewerLimits } from './outlet.js';
 
 const STORY = { seed: 7, sizes: [30, 700, 5, 512, 90], workers: 3, batch: 7 };
 /** More bytes than the buffers of the system can hold. */

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { HeldSocket } from './dashboard.test.support.js';
-import { DEFAULT_LIMITS } from './limits.js';
-import { Outlet } from './outlet.js';
+import { DEFAULT_LIMITS, Outlet } from './outlet.js';
 
 function* pieces(count: number, size: number): Generator<string[], void> {
   for (let i = 0; i < count; i++) yield ['x'.repeat(size)];

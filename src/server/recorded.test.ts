@@ -9,11 +9,11 @@ import { totalsFromJson } from '../trace/recording/totalsJson.js';
 import { frameRule } from './access.js';
 import { ScriptedCluster, TEST_PAGE, TestPage } from './dashboard.test.support.js';
 import { DashboardServer } from './dashboardServer.js';
-import { DEFAULT_LIMITS } from './limits.js';
+import { DEFAULT_LIMITS } from './outlet.js';
 import { Routes } from './routes.js';
 import type { RecordedSource } from './source.js';
 import { streamOf } from './stream.js';
-import type { TaskDetails } from './taskDetails.js';
+import type { taskDetails } from './taskDetails.js';
 
 const STORY = { seed: 11, sizes: [30, 700, 5, 90], workers: 3, batch: 7 };
 
@@ -63,7 +63,7 @@ describe('a recorded trace', () => {
     const { server, cluster } = await served();
     const played = expectedTasks(cluster.played);
     const trace = cluster.trace.snapshot();
-    const ofTask = async (id: unknown): Promise<TaskDetails> =>
+    const ofTask = async (id: unknown): Promise<NonNullable<ReturnType<typeof taskDetails>>> =>
       JSON.parse(await (await fetch(`${server.link}api/task/${id}`)).text());
     const needsOf = (id: unknown): unknown => played.find((task) => task['id'] === id)?.['needs'];
     const dependent = played.find(({ needs }) => Array.isArray(needs) && needs.length > 1);

@@ -5,18 +5,15 @@ import type { Trace } from '../trace/trace.js';
 import type { ClusterFigures } from './prometheus/figures.js';
 
 interface SourceFacts {
-  /** Title of the pages. */
   readonly title: string;
   /** Facts about the run by name, e.g. `Node` → `v20.19.0`. */
   readonly facts: Readonly<Record<string, string>>;
 }
 
-/** The current state of a cluster. */
 export type ClusterStatus = Omit<TotalsMessage, 'type'>;
 
 export interface LiveSource extends SourceFacts {
   readonly kind: 'live';
-  /** Trace of the cluster since its start. */
   readonly trace: LiveTrace;
   /** Seconds since the epoch. */
   clock(): number;
@@ -27,7 +24,6 @@ export interface LiveSource extends SourceFacts {
   cpuClock(): (() => number) | undefined;
   /** Returns true if any worker has a task. */
   isComputing(): boolean;
-  /** Returns the figures for Prometheus. */
   figures(): ClusterFigures;
 }
 

@@ -4,10 +4,9 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { CROWDED_CODE, decodePageMessage, parseResumePoint } from '../protocol/viewMessages.js';
 import { wholeTrace } from './catchUp.js';
-import type { ViewerLimits } from './limits.js';
 import { LiveHub, type ViewerHandle } from './liveHub.js';
 import { opening } from './opening.js';
-import { Outlet, type OutletSocket } from './outlet.js';
+import { Outlet, type OutletSocket, type ViewerLimits } from './outlet.js';
 import type { DashboardSource, LiveSource, RecordedSource } from './source.js';
 
 const NORMAL = 1000;
@@ -28,7 +27,6 @@ export abstract class Stream {
     return this.#open.size;
   }
 
-  /** Starts to send. */
   protected abstract begin(socket: OutletSocket, query: URLSearchParams): ViewerHandle;
 
   /**

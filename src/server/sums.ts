@@ -18,7 +18,6 @@ const MAX_METRICS = 5000;
 const MAX_PREFIXES = 500;
 const NO_DURATIONS: PrefixJson['durations'] = [];
 
-/** Returns the sums of a live trace. */
 export function liveSums(totals: LiveTotals, time: number): SumsMessage {
   return sumsMessage(totals, fewPrefixes(totals), time);
 }

@@ -5,40 +5,12 @@ import { ACTIONS, TASK_STATES } from '../protocol/clusterObserver.js';
 import { newestMentions, textOf, workerName } from '../trace/names.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../trace/trace.js';
 
-export interface TaskDetails {
-  readonly id: number;
-  readonly key: string;
-  readonly prefix: string;
-  readonly group: string;
-  readonly functionName: string;
-  readonly span: string;
-  /** Runs of the task, oldest first; more than one if a run failed or was lost. */
-  readonly runs: readonly TaskRunDetails[];
-  readonly computation: { readonly number: number; readonly client: string; readonly code: string } | null;
-  /** Dependencies and dependents; at most 1,000 of each. */
-  readonly dependencies: readonly TaskReference[];
-  readonly dependents: readonly TaskReference[];
-  readonly dependencyCount: number;
-  readonly dependentCount: number;
-  /** Transfers of its result; at most 1,000. */
-  readonly transfers: readonly TaskTransfer[];
-  /** Work for the task beside its own code; at most 1,000 intervals. */
-  readonly intervals: readonly TaskInterval[];
-  /** Errors with their stacks, and lines of logs that name the task; at most 200, newest last. */
-  readonly events: readonly TaskEvent[];
-}
-
 /** Numbers of a run in the table of tasks. Absent numbers are NaN, which is null in JSON, as in all parts of the details. */
 const RUN_NUMBERS = [
   ...(['attempt', 'submitted', 'ready', 'dispatched', 'received'] as const),
   ...(['started', 'stopped', 'acknowledged', 'nbytes'] as const),
 ] as const;
 const SPAN_NUMBERS = ['start', 'stop', 'nbytes'] as const;
-
-type TaskRunDetails = ReturnType<typeof runOf>;
-type TaskTransfer = ReturnType<typeof transfersOf>[number];
-type TaskInterval = ReturnType<typeof intervalsOf>[number];
-type TaskEvent = ReturnType<typeof eventsOf>[number];
 
 /** A reference to a task. `id` is -1 if the trace has no run of it. */
 interface TaskReference {
@@ -53,7 +25,7 @@ const MAX_EVENTS = 200;
 const MAX_TEXT = 20_000;
 
 /** Returns the facts about a task; undefined if the trace has no run of it. */
-export function taskDetails(trace: Trace, id: number): TaskDetails | undefined {
+export function taskDetails(trace: Trace, id: number) {
   const { tasks, strings, keys, computations } = trace;
   const rows: number[] = [];
   for (let row = 0; row < tasks.length; row++) if (tasks.id[row] === id) rows.push(row);
@@ -70,6 +42,7 @@ export function taskDetails(trace: Trace, id: number): TaskDetails | undefined {
     group: textOf(keys, tasks.group[row]),
     functionName: textOf(strings, tasks.functionName[row]),
     span: textOf(strings, tasks.span[row]),
+    /** Oldest first; more than one if a run failed or was lost. */
     runs: rows.slice(-MAX_ENTRIES).map((one) => runOf(trace, one)),
     computation:
       computation === undefined
@@ -79,8 +52,11 @@ export function taskDetails(trace: Trace, id: number): TaskDetails | undefined {
     dependents: needing.slice(0, MAX_ENTRIES),
     dependencyCount: needed.length,
     dependentCount: needing.length,
+    /** Transfers of its result. */
     transfers: transfersOf(trace, key),
+    /** Work for the task beside its own code. */
     intervals: intervalsOf(trace, id),
+    /** Errors with their stacks, and lines of logs that name the task; newest last. */
     events: eventsOf(trace, key),
   };
 }

@@ -47,7 +47,6 @@ export class MultiEventDatabase implements EventDatabase {
   }
 }
 
-/** Adds the events of a database to `builder`. */
 export function readDatabase(database: EventDatabase, builder: TraceBuilder): void {
   if (database.readInto !== undefined) {
     database.readInto(builder);
@@ -59,7 +58,6 @@ export function readDatabase(database: EventDatabase, builder: TraceBuilder): vo
   }
 }
 
-/** Returns the events of a database as a trace. */
 export function traceOf(database: EventDatabase): Trace {
   const builder = new TraceBuilder();
   readDatabase(database, builder);

@@ -27,12 +27,10 @@ const REFERENCES = recordOf(RECORDED_TABLES, (table) =>
   fileColumns(table).filter(({ kind }) => kind === 'worker' || kind === 'task'),
 );
 
-/** State shared by the sources. */
 interface Joined {
   readonly observers: readonly ClusterObserver[];
   workers: number;
   computations: number;
-  /** Number of sources that have a worker of this name, by name. */
   readonly names: Map<string, number>;
 }
 
@@ -45,7 +43,6 @@ export class JoinedSources {
     this.#joined = { observers, workers: 0, computations: 0, names: new Map() };
   }
 
-  /** Returns the observer for a new source. */
   add(): ClusterObserver {
     return new Source(this.#joined, this.#sources++);
   }

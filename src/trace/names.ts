@@ -1,7 +1,8 @@
 // Texts of ids that may be absent.
+
 import { oncePer } from '../base/lookUps.js';
 import type { Texts } from './texts.js';
-import type { TaskRows, Trace } from './trace.js';
+import type { TaskRows, Trace, WorkerRows } from './trace.js';
 
 /** Returns the text of an id, or an empty text for an absent id. */
 export function textOf(strings: Pick<Texts, 'get'>, id: number | undefined): string {
@@ -48,8 +49,20 @@ function mentions(text: string, key: string): boolean {
   return false;
 }
 
-/** Returns the row of the last run whose key matches. */
 export function lastRowOf(tasks: TaskRows, matches: (key: string) => boolean): number | undefined {
   for (let row = tasks.length - 1; row >= 0; row--) if (matches(tasks.keyOf(row))) return row;
   return undefined;
+}
+
+/** Returns a placeholder for the key of a task of which only the id is known. */
+export function unknownKey(id: number): string {
+  return `(task ${id})`;
+}
+
+/**
+ * Returns the hosts of rows. Resource samples without a worker belong to the scheduler's host, which is the first
+ * worker's.
+ */
+export function hostsOf(table: 'memory' | 'resources', worker: Int32Array, { host }: WorkerRows): Int32Array {
+  return worker.map((row) => host[table === 'resources' ? Math.max(0, row) : row] ?? -1);
 }

@@ -3,6 +3,7 @@
 
 import { Float64Column } from '../base/columns.js';
 import { getOrMake } from '../base/lookUps.js';
+import type { ResourceSample } from '../protocol/clusterObserver.js';
 import type { Encoded } from '../protocol/traceSchema.js';
 import { arrayOf, rowsFrom, TableBuilder } from './tableRows.js';
 import type { ResourceRows, WorkerRows } from './trace.js';
@@ -96,4 +97,13 @@ export class ResourceBuilder {
     }
     return { ...this.#rows.build(), figures };
   }
+}
+
+/** Returns the known figures of a sample by the names that traces use. */
+export function figuresOf(sample: ResourceSample): Map<string, number> {
+  const { cpu, rss, heap, external, eventLoopDelay } = sample;
+  const figures = new Map(Object.entries({ cpu, rss, heap, external, eventLoopDelay }));
+  for (const [name, value] of sample.figures ?? []) figures.set(name, value);
+  for (const [name, value] of figures) if (Number.isNaN(value)) figures.delete(name);
+  return figures;
 }

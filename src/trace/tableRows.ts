@@ -11,7 +11,6 @@ import type { StringTable } from './stringTable.js';
 
 export type ColumnArray = Float64Array | Int32Array | Uint8Array;
 
-/** A column that is held as an array. */
 export interface MemoryColumn extends Column {
   readonly kind: MemoryKind;
 }
@@ -26,7 +25,6 @@ function inMemory(column: Column): column is MemoryColumn {
   return column.kind in MEMORY_TYPES;
 }
 
-/** Returns the columns of a table that are held as arrays. */
 export function memoryColumns(table: RecordedTable): readonly MemoryColumn[] {
   return columnsOf(table).filter(inMemory);
 }
@@ -42,7 +40,6 @@ export function arrayOf(rows: object, name: string): ColumnArray {
   throw internalError(`There is no column ${name}.`);
 }
 
-/** Returns an array of `length` absent values. */
 export function absentColumn(kind: MemoryKind, length: number): ColumnArray {
   switch (MEMORY_TYPES[kind]) {
     case 'float64':
@@ -89,7 +86,6 @@ export function rowsFrom(
   return rows;
 }
 
-/** Rows `[from .. to)` of `rows`. */
 export interface RowPiece<T extends RecordedTable> {
   readonly rows: TableRows<T>;
   readonly from: number;
@@ -125,7 +121,6 @@ interface GrowingColumn {
   readonly absent: number;
 }
 
-/** Builds a table row by row. */
 export class TableBuilder<T extends RecordedTable> {
   readonly #table: T;
   readonly #columns: readonly GrowingColumn[];

@@ -39,7 +39,6 @@ export type TaskDetails = { readonly [K in Detail]?: number };
 
 export class TraceBuilder {
   readonly strings = new StringTable();
-  /** Keys and groups of rows. */
   readonly keys: StringTable;
   /**
    * Keys of the edges. Push those of a task, then call `addTask`; `dropEdges` discards keys pushed for an invalid task.
@@ -56,7 +55,6 @@ export class TraceBuilder {
   readonly samples = new TableBuilder('samples');
   readonly events = new TableBuilder('events');
   readonly computations: TraceComputation[] = [];
-  /** See Trace. */
   eventCount = 0;
 
   readonly #tasks = {

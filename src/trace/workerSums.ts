@@ -49,7 +49,6 @@ export class WorkerSums {
     getOrMake(sums, `${activity} ${unit}`, () => ({ activity, unit, value: 0 })).value += value;
   }
 
-  /** Returns the sums of the store of a worker. */
   store(worker: number): Iterable<StoreSum> {
     return this.#stores.get(worker)?.values() ?? [];
   }

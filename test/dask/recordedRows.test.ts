@@ -8,7 +8,7 @@ import { gunzipSync } from 'node:zlib';
 import { profileTree, simulate } from 'longpole/analysis';
 import { openTrace, TraceWriter } from 'longpole/trace';
 import { ClusterMirror } from '#internal/dask/clusterMirror.js';
-import { FrameReader } from '#internal/dask/frameReader.js';
+import { FrameReader } from '#internal/dask/frames.js';
 import { LiveTrace } from '#internal/trace/live/liveTrace.js';
 import { repositoryPath } from '../support/repository.js';
 import { assertCounted, assertPlausible, assertStraggler, type Counted } from './counted.js';

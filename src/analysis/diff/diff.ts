@@ -176,7 +176,6 @@ export function diff(
   return new Diff(rows, checked(gate(gated, failOver, hasRuns), before, after, failOver, isAlone), stacks);
 }
 
-/** The compared values of one run. */
 interface Run {
   readonly makespan: number;
   readonly cores: CoreUse;

@@ -12,7 +12,6 @@ export interface DiffPageRow {
   readonly verdict: string;
   readonly before: number;
   readonly after: number;
-  /** Ratio after / before. */
   readonly ratio: number | null;
   readonly p: number | null;
 }
@@ -24,7 +23,6 @@ export interface DiffPageData {
   readonly failed: boolean;
   readonly reason: string;
   readonly rows: readonly DiffPageRow[];
-  /** Number of rows that are left out. */
   readonly more: number;
   /** Call tree; null unless all runs have samples. */
   readonly stacks: StackDiff | null;

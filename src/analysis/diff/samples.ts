@@ -19,7 +19,6 @@ export interface GroupSamples {
 }
 
 const MAX_STRETCHES = 40;
-/** The group of all tasks. */
 export const ALL_TASKS = '';
 
 /** Returns the rows of tasks in the order in which the program created the tasks. */

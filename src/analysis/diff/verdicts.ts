@@ -29,7 +29,6 @@ export interface DiffRow {
   readonly verdict: Verdict;
 }
 
-/** A row without its verdict. */
 export type Draft = Omit<DiffRow, 'verdict' | 'ratio' | 'change'> & {
   readonly isSingle: boolean;
   /** Smallest p-value that a test over this number of runs can give. */
@@ -45,7 +44,6 @@ const FALSE_DISCOVERIES = 0.1;
 /** The same share with a tolerance for rounding: 0.1 × 3 / 3 is more than 0.1. */
 const LIMIT = FALSE_DISCOVERIES * (1 + 1e-9);
 
-/** Returns the rows with their verdicts, in the order of the drafts. */
 export function judged(drafts: readonly Draft[]): DiffRow[] {
   const byRuns = corrected(drafts, ({ p }) => p);
   const rows = [...byRuns.keys()];

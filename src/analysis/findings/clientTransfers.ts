@@ -1,11 +1,9 @@
 // Data that the client sends to the workers or fetches from them, and the two findings about it.
 import { bytesText, countText, secondsText } from '../../base/words.js';
-import { programTransfers } from '../programTransfers.js';
-import { recordsTransfers } from '../recordsTransfers.js';
+import { programTransfers, recordsTransfers } from '../programTransfers.js';
 import { overlapSeconds, type Span } from '../spans.js';
 import type { Facts, Rule } from './finding.js';
 
-/** The transfers from or to the client. */
 export interface ClientTransfers {
   /** Rows of transfers, largest first. */
   readonly rows: readonly number[];
@@ -30,7 +28,6 @@ function bothOnPath(facts: Facts): number {
   return overlapSeconds(waits(facts), [...clientSpans(facts, 'gather'), ...clientSpans(facts, 'scatter')]);
 }
 
-/** Returns the time spans of these transfers. */
 export function clientSpans(facts: Facts, what: 'scatter' | 'gather'): Span[] {
   const { start, stop } = facts.trace.transfers;
   return programTransfers(facts.trace, what).map((row) => ({ start: start[row]!, stop: stop[row]! }));

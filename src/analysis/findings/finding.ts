@@ -90,7 +90,6 @@ export class Facts {
   readonly conditions: ReplayConditions;
   /** Sum of the durations of all tasks, seconds. */
   readonly work: number;
-  /** Number of tasks that ran. */
   readonly tasks: number;
   #running: Float64Array | undefined;
   #waiting: Float64Array | undefined;
@@ -184,7 +183,6 @@ export class Facts {
     return this.#waiting;
   }
 
-  /** Returns the mean number of running tasks between two times. */
   runningBetween(start: number, stop: number): number {
     return mean(this.#between(this.running, start, stop));
   }

@@ -84,7 +84,6 @@ const EXPLAINED_BY: Partial<Record<FindingCode, readonly FindingCode[]>> = {
 /** Share of the cost of few parallel tasks, from which a finding about a part of the run explains it. */
 const EXPLAINING = 0.5;
 
-/** Findings whose costs are without waits for a core. */
 const WITHOUT_CORE_WAITS: readonly FindingCode[] = [
   'serial-tail',
   'serial-stretch',

@@ -154,7 +154,6 @@ function reasonsOf({ trace }: Facts, lost: readonly LostWorker[]): string {
   return [...new Set(texts)].slice(0, NAMED).join('; ');
 }
 
-/** A row of workers, and the time at which the worker ended. */
 type End = Pick<LostWorker, 'row' | 'time'>;
 
 function memoryAdvice(facts: Facts, lost: readonly End[]): string | undefined {

@@ -1,6 +1,6 @@
 import { bytesText, percentText, secondsText } from '../../base/words.js';
 import type { Trace } from '../../trace/trace.js';
-import { recordsTransfers } from '../recordsTransfers.js';
+import { recordsTransfers } from '../programTransfers.js';
 import { merged } from '../spans.js';
 import { clientSpans, clientTransfers } from './clientTransfers.js';
 import { type Facts, type Finding, MIN_COST, type Rule } from './finding.js';

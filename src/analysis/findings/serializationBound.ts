@@ -71,7 +71,6 @@ function isFast({ seconds, nbytes }: Recorded): boolean {
   return nbytes > BUFFERS * seconds;
 }
 
-/** Returns the bytes of packed results that are buffers. */
 function packedBuffers({ tasks, intervals, strings }: Trace): number {
   const packing = ACTIONS.indexOf('serialize');
   const bytes = new Map<number, number>();

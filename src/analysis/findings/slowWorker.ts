@@ -48,10 +48,8 @@ export const slowWorker: Rule = (facts) => {
   };
 };
 
-/** The tasks of a prefix that are slow on one worker. */
 interface SlowTasks {
   readonly prefix: string;
-  /** Row of workers. */
   readonly worker: number;
   readonly rows: readonly number[];
   /** Median seconds on this worker, and on the others. */

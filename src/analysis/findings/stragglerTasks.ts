@@ -8,7 +8,6 @@ import { type Straggler, stragglersOf, withoutCoreWaits } from '../stragglers.js
 import { CROWDED_SHARE, STOP_OTHERS } from './cpuOversubscription.js';
 import type { Facts, Rule } from './finding.js';
 
-/** Number of keys in the text. */
 const NAMED = 3;
 /** Number of long tasks without a cause, from which they are the usual tail of their prefix if they take most of its time. */
 const MIN_TAIL = 10;
@@ -69,7 +68,6 @@ export const stragglerTasks: Rule = (facts) => {
   };
 };
 
-/** The long tasks of a prefix. */
 export interface LongTail {
   readonly tasks: number;
   /** Share of the prefix's seconds, more than 0.5. */

@@ -70,7 +70,6 @@ function argumentSeconds(facts: Facts): number {
   return facts.workers * spans.reduce((sum, { start, stop }) => sum + stop - start, 0);
 }
 
-/** What is done with results. */
 const OF_RESULTS: ReadonlySet<string> = new Set([
   'serialize',
   'deserialize',

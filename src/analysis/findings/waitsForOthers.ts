@@ -20,7 +20,6 @@ export interface BusyCores {
   readonly children: number;
 }
 
-/** Tasks that wait. */
 export interface WaitingTasks {
   readonly code: Finding['code'];
   readonly prefix: string;

@@ -53,7 +53,6 @@ export function longestChain(trace: Trace, seconds: Float64Array, handedOver?: H
   return longest;
 }
 
-/** When rows are submitted in the longest chain. */
 export interface HandOver {
   /** Returns the row whose task submits a row before it awaits a result; -1 if there is none. */
   submitter(row: number): number;

@@ -9,11 +9,9 @@ import { median } from '../statistics.js';
 import { submissionsOf } from '../submissionTimes.js';
 import { firstStart } from '../workerStarts.js';
 
-/** The machine of a recording. */
 export interface Machine {
   /** Number of cores; NaN if unknown, so that workers do not affect one another. */
   readonly cores: number;
-  /** Number of recorded workers. */
   readonly workers: number;
   /** Cores that one running task uses; below 1 if tasks mostly sleep. */
   readonly demand: number;

@@ -19,7 +19,6 @@ const MAX_PARTS = 20_000_000;
 
 /** Changes by prefix, an id of the trace's strings. The default is 1. */
 export interface Changes {
-  /** Factor by which tasks become faster. */
   readonly faster: ReadonlyMap<number, number>;
   /** Number of tasks into which each task is split, which share its duration and result. */
   readonly split: ReadonlyMap<number, number>;
@@ -124,7 +123,6 @@ function secondsAlone(trace: Trace): Float64Array {
 function nodesOf(trace: Trace, window: Window, split: ReadonlyMap<number, number>): Nodes {
   const { length, started, prefix, dependencyOffsets, dependencyRows } = trace.tasks;
   const { laneOf } = lanesOf(trace);
-  /** Offsets of the nodes of each row. */
   const firsts = new Int32Array(length + 1);
   let size = 0;
   for (let row = 0; row < length; row++) {

@@ -15,7 +15,6 @@ export interface ReplayGraph {
   readonly firstCalls: Float64Array;
   /** Bytes of each result. */
   readonly nbytes: Float64Array;
-  /** Submission of each task. */
   readonly submissionOf: Int32Array;
   /** Submissions in order of time. */
   readonly submissions: readonly Submission[];

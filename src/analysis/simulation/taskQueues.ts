@@ -18,7 +18,6 @@ export class TaskQueues {
     this.#sibling = new Int32Array(tasks).fill(NONE);
   }
 
-  /** Returns the number of tasks in the queue. */
   size(queue: number): number {
     return this.#sizes[queue]!;
   }

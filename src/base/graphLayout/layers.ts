@@ -5,9 +5,7 @@ import { countedOffsets, groupedRows } from '../groups.js';
 export interface NodeLayers {
   /** Layer of each node; 0 for nodes without dependencies. */
   readonly layer: Int32Array;
-  /** Place of each node in its layer. */
   readonly place: Int32Array;
-  /** Number of nodes in each layer. */
   readonly sizes: readonly number[];
 }
 

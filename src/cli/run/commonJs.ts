@@ -18,7 +18,6 @@ export function commonJsAdvice(script: string): string | undefined {
   );
 }
 
-/** Returns whether the package of the folder contains ES modules. */
 function isModule(folder: string): boolean {
   const file = join(folder, 'package.json');
   if (existsSync(file)) return /"type"\s*:\s*"module"/.test(textOf(file));

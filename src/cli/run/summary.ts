@@ -39,7 +39,6 @@ export interface Summary {
   readonly makespan: number | null;
   /** Seconds that the program ran before its first computation and after its last result; null if no task ran. */
   readonly outside: ProgramTimes | null;
-  /** Sum of the durations of all tasks. */
   readonly computed: number;
   /** Workers with tasks, the busiest first. */
   readonly workers: readonly WorkerSummary[];
@@ -52,7 +51,6 @@ export interface Summary {
     readonly shuffled: number;
     readonly toWorkers: number;
     readonly toProgram: number;
-    /** Bytes written to disk. */
     readonly spilled: number;
     /** Bytes in memory of the results that were written to disk, which may be compressed there. */
     readonly spilledResults: number;
@@ -232,7 +230,6 @@ function awaitedSeconds({ workers, intervals }: Trace): Float64Array {
   return seconds;
 }
 
-/** Returns the names of lost workers. */
 function lostNames({ events, workers, strings }: Trace): ReadonlySet<string> {
   const lost = Array.from(events.worker).filter(
     (worker, row) => worker >= 0 && strings.get(events.topic[row]!) === WORKER_LOST,

@@ -2,7 +2,7 @@
 import { isWorthNaming } from '../../api/analysis.js';
 import { visibleName, visibleText } from '../../base/visibleText.js';
 import { bytesText, countText, percentText, repeatedWords, secondsText } from '../../base/words.js';
-import { wrapped } from '../wrapText.js';
+import { wrapped } from '../tableLayout.js';
 import type { LongPole, PrefixSummary, Summary, WorkerSummary } from './summary.js';
 
 const WIDTH = 80;
@@ -181,7 +181,6 @@ function speedupLines({ speedups, cutOff, notSimulated }: Summary): string[] {
   );
 }
 
-/** Returns the lines of a finding: title, evidence and advice. */
 export function findingText(
   number: number,
   finding: Readonly<Record<'title' | 'confidence' | 'evidence' | 'advice', string>> & {

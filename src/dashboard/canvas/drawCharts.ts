@@ -43,13 +43,16 @@ function onArea(area: PlotArea, { top, ticks }: { top: number; ticks: readonly T
   return { ticks, y: (value) => PADDING + height * (1 - value / top) };
 }
 
-export function drawResources(
-  renderer: Renderer,
-  plot: ResourcePlot,
-  grid: ColumnGrid,
-  area: PlotArea,
-  theme: Theme,
-): void {
+/** Where and how a plot is drawn. */
+export interface Chart {
+  readonly renderer: Renderer;
+  readonly grid: ColumnGrid;
+  readonly area: PlotArea;
+  readonly theme: Theme;
+}
+
+export function drawResources(chart: Chart, plot: ResourcePlot): void {
+  const { renderer, area, theme } = chart;
   const cpu = chartAxis(area, plot.cpu.largest, 'percent');
   const memory = onArea(area, alignedAxis(plot.memory.largest, 'bytes', cpu.ticks.length - 1));
   for (const { value } of cpu.ticks) renderer.rect(area.left, cpu.y(value), area.width, 1, theme.grid);
@@ -60,15 +63,14 @@ export function drawResources(
     renderer.text(label, area.left + area.width + 10, memory.y(value), theme.memory, 'left');
   }
   renderer.clip(area.left, 0, area.width, area.height);
-  drawSeries(renderer, plot.cpu, grid, area, cpu, { color: theme.cpu, width: 1.5, surface: theme.cpuArea });
-  drawSeries(renderer, plot.memory, grid, area, memory, { color: theme.memory, width: 1.5 });
-  drawDots(renderer, plot.cpu, grid, area, cpu, theme.cpu);
-  drawDots(renderer, plot.memory, grid, area, memory, theme.memory);
+  drawSeries(chart, plot.cpu, cpu, { color: theme.cpu, width: 1.5, surface: theme.cpuArea });
+  drawSeries(chart, plot.memory, memory, { color: theme.memory, width: 1.5 });
+  drawDots(chart, plot.cpu, cpu, theme.cpu);
+  drawDots(chart, plot.memory, memory, theme.memory);
   renderer.unclip();
 }
 
-/** Draws the lines and labels of the axis of a plot. Returns the axis. */
-function drawAxis(renderer: Renderer, plot: LinesPlot, area: PlotArea, theme: Theme): Axis {
+function drawAxis({ renderer, area, theme }: Chart, plot: LinesPlot): Axis {
   const axis = chartAxis(area, plot.largest, plot.unit);
   for (const { value, label } of axis.ticks) {
     renderer.rect(area.left, axis.y(value), area.width, 1, theme.grid);
@@ -78,16 +80,10 @@ function drawAxis(renderer: Renderer, plot: LinesPlot, area: PlotArea, theme: Th
 }
 
 /** Draws lines from 0, or stacked surfaces. Lines of prefixes outside `emphasis` are faint. */
-export function drawLines(
-  renderer: Renderer,
-  plot: LinesPlot,
-  grid: ColumnGrid,
-  area: PlotArea,
-  theme: Theme,
-  emphasis: ReadonlySet<number> | undefined,
-): void {
+export function drawLines(chart: Chart, plot: LinesPlot, emphasis: ReadonlySet<number> | undefined): void {
   if (plot.lines.length === 0) return;
-  const axis = drawAxis(renderer, plot, area, theme);
+  const { renderer, area, theme } = chart;
+  const axis = drawAxis(chart, plot);
   renderer.clip(area.left, 0, area.width, area.height);
   const isFaint = ({ prefix }: PlotLine) => prefix !== undefined && emphasis?.has(prefix) === false;
   // The highest surface is drawn first, because lower surfaces cover it. Faint lines are drawn below the others.
@@ -101,7 +97,7 @@ export function drawLines(
     const style = plot.stacked
       ? { color, width: 1, surface: mix(color, theme.ground, 0.7) }
       : { color: shown, width: isBold ? 2.5 : 1.75 };
-    drawSeries(renderer, line.series, grid, area, axis, style);
+    drawSeries(chart, line.series, axis, style);
   }
   renderer.unclip();
 }
@@ -109,20 +105,13 @@ export function drawLines(
 interface LineStyle {
   readonly color: string;
   readonly width: number;
-  /** Colour of the surface below the line. */
   readonly surface?: string;
 }
 
-function drawSeries(
-  renderer: Renderer,
-  series: Series,
-  grid: ColumnGrid,
-  area: PlotArea,
-  axis: Axis,
-  style: LineStyle,
-): void {
+function drawSeries(chart: Chart, series: Series, axis: Axis, style: LineStyle): void {
+  const { renderer, grid, area } = chart;
   if (isDense(series, grid)) {
-    drawRanges(renderer, columnRanges(series, grid), area, axis, style);
+    drawRanges(chart, columnRanges(series, grid), axis, style);
     return;
   }
   const points = toScreen(linePoints(series, grid), area, axis);
@@ -132,9 +121,8 @@ function drawSeries(
 
 /** Draws a dense line as one rectangle per column, because a stroke with thousands of turns takes a whole animation frame. */
 function drawRanges(
-  renderer: Renderer,
+  { renderer, area }: Chart,
   { low, high }: ReturnType<typeof columnRanges>,
-  area: PlotArea,
   axis: Axis,
   style: LineStyle,
 ): void {
@@ -163,15 +151,7 @@ function toScreen(points: number[], area: PlotArea, axis: Axis): number[] {
 }
 
 /** Draws the samples of a line as dots if they are sparse, e.g. with a dt of 1 s in a run of 5 s. */
-function drawDots(
-  renderer: Renderer,
-  series: Series,
-  grid: ColumnGrid,
-  area: PlotArea,
-  axis: Axis,
-  color: string,
-): void {
-  const { time, value } = series;
+function drawDots({ renderer, grid, area }: Chart, { time, value }: Series, axis: Axis, color: string): void {
   const span = grid.columns * grid.perColumn;
   const spacing =
     time.length < 2 ? DOT_SPACING : (time[time.length - 1]! - time[0]!) / (time.length - 1) / grid.perColumn;

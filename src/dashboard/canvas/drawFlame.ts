@@ -12,7 +12,6 @@ const MIN_LABEL = 26;
 
 export interface FlameScene {
   readonly layout: FlameLayout;
-  /** Box to which the view is zoomed. */
   readonly focus: FlameBox;
   readonly query: string;
   readonly hovered: FlameBox | undefined;

@@ -146,14 +146,17 @@ test('charts draw a line per series within the area', () => {
   assert.ok(cache?.type === 'lines');
   const renderer = new RecordingRenderer();
   const of = (...values: number[]) => lineSeries(Float64Array.of(0, 4), Float64Array.from(values), 0);
-  drawResources(renderer, { type: 'resources', cpu: of(50, 50), memory: of(1e8, 1e8) }, grid, area, theme);
+  drawResources(
+    { renderer, grid, area, theme },
+    { type: 'resources', cpu: of(50, 50), memory: of(1e8, 1e8) },
+  );
   assert.deepEqual(
     renderer.lines.map(({ color }) => color),
     [theme.cpu, theme.memory],
   );
   assert.equal(renderer.dots.length, 4);
   renderer.begin();
-  drawLines(renderer, cache, grid, area, theme, undefined);
+  drawLines({ renderer, grid, area, theme }, cache, undefined);
   assert.equal(renderer.lines.length, 2);
   for (const { points } of renderer.lines) {
     assert.ok(points.every((value, i) => i % 2 === 0 || (value >= 0 && value <= area.height)));

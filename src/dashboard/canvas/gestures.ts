@@ -45,7 +45,6 @@ export function listen(element: HTMLElement, handler: GestureHandler): () => voi
   return () => controller.abort();
 }
 
-/** Returns whether the target is a button or a link. */
 function isControl(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest('button, a') !== null;
 }

@@ -1,4 +1,5 @@
 // Keys that work everywhere on the page, and the text of the help about them.
+import { recordOf } from '../../base/recordOf.js';
 
 export interface KeyActions {
   /** Moves the window by a share of its width; a negative share leads to earlier times. */
@@ -46,55 +47,27 @@ export const GRAPH_HELP: readonly (readonly [keys: string, meaning: string])[] =
   ['Arrow keys in a flame graph', 'Move between functions; Enter zooms in, Esc zooms out'],
 ];
 
+/** Actions by key, in lower case. */
+const ACTIONS: Readonly<Record<string, (actions: KeyActions, event: KeyboardEvent) => void>> = {
+  ...recordOf(['a', 'arrowleft'], () => (actions: KeyActions) => actions.panShare(-0.15)),
+  ...recordOf(['d', 'arrowright'], () => (actions: KeyActions) => actions.panShare(0.15)),
+  ...recordOf(['w', 'arrowup', '+', '='], () => (actions: KeyActions) => actions.zoomBy(1 / 1.4)),
+  ...recordOf(['s', 'arrowdown', '-', '_'], () => (actions: KeyActions) => actions.zoomBy(1.4)),
+  '0': (actions) => actions.reset(),
+  n: (actions, { shiftKey }) => actions.nextMatch(shiftKey ? -1 : 1),
+  '.': (actions) => actions.nextRun(1),
+  ',': (actions) => actions.nextRun(-1),
+  f: (actions) => actions.zoomToRun(),
+  '/': (actions) => actions.search(),
+  '?': (actions) => actions.help(),
+  escape: (actions) => actions.dismiss(),
+};
+
 /** Runs the action of a key. Returns false if the key has no action. */
 export function runKey(event: KeyboardEvent, actions: KeyActions): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey) return false;
-  switch (event.key.length === 1 ? event.key.toLowerCase() : event.key) {
-    case 'a':
-    case 'ArrowLeft':
-      actions.panShare(-0.15);
-      return true;
-    case 'd':
-    case 'ArrowRight':
-      actions.panShare(0.15);
-      return true;
-    case 'w':
-    case 'ArrowUp':
-    case '+':
-    case '=':
-      actions.zoomBy(1 / 1.4);
-      return true;
-    case 's':
-    case 'ArrowDown':
-    case '-':
-    case '_':
-      actions.zoomBy(1.4);
-      return true;
-    case '0':
-      actions.reset();
-      return true;
-    case 'n':
-      actions.nextMatch(event.shiftKey ? -1 : 1);
-      return true;
-    case '.':
-      actions.nextRun(1);
-      return true;
-    case ',':
-      actions.nextRun(-1);
-      return true;
-    case 'f':
-      actions.zoomToRun();
-      return true;
-    case '/':
-      actions.search();
-      return true;
-    case '?':
-      actions.help();
-      return true;
-    case 'Escape':
-      actions.dismiss();
-      return true;
-    default:
-      return false;
-  }
+  const key = event.key.toLowerCase();
+  if (!Object.hasOwn(ACTIONS, key)) return false;
+  ACTIONS[key]!(actions, event);
+  return true;
 }

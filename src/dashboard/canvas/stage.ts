@@ -38,7 +38,6 @@ export interface Scene {
   /** Path to draw over the task streams. */
   readonly path: CriticalPath | undefined;
   readonly matches: Matches | undefined;
-  /** Flows of the selected task. */
   readonly flows: Flows | undefined;
 }
 
@@ -104,6 +103,7 @@ export class Stage {
   }
 
   draw(scene: Scene): void {
+    const { theme } = scene;
     const grid = gridOf(scene.window, scene.width);
     const axis = axisOf(this.#model, scene.window, scene.width);
     const ticks = axisTicks(axis);
@@ -114,29 +114,29 @@ export class Stage {
       if (renderer === undefined || box === undefined) return;
       const area: PlotArea = { left: LEFT_GUTTER, width: grid.columns, height: box.height };
       renderer.begin(scene.width, box.height);
-      if (plot.type === 'tasks') this.#drawLaneGround(renderer, plot, grid, area, scene.theme);
+      if (plot.type === 'tasks') this.#drawLaneGround(renderer, plot, grid, area, theme);
       drawTimeLines(
         renderer,
         area,
         ticks.map(({ x }) => x),
-        scene.theme,
+        theme,
       );
       if (plot.type === 'tasks') {
         const matches = scene.matches?.lanes[index];
         const path = scene.path === undefined ? undefined : this.#pathOn(plot, scene.path);
-        drawBreaks(renderer, axis, area, scene.theme);
+        drawBreaks(renderer, axis, area, theme);
         for (const part of axis.parts) {
           const box = { left: area.left + part.left, height: area.height };
           drawStream(renderer, this.#model, plot, part, box, {
-            theme: scene.theme,
+            theme,
             emphasis: scene.emphasis,
             matches,
           });
-          if (path !== undefined) drawPath(renderer, plot.lanes, path, part, box, scene.theme.ink);
+          if (path !== undefined) drawPath(renderer, plot.lanes, path, part, box, theme.ink);
         }
-        if (scene.flows?.plot === plot) drawFlows(renderer, scene.flows, axis, area, scene.theme);
-      } else if (plot.type === 'resources') drawResources(renderer, plot, grid, area, scene.theme);
-      else drawLines(renderer, plot, grid, area, scene.theme, scene.emphasis);
+        if (scene.flows?.plot === plot) drawFlows(renderer, scene.flows, axis, area, theme);
+      } else if (plot.type === 'resources') drawResources({ renderer, grid, area, theme }, plot);
+      else drawLines({ renderer, grid, area, theme }, plot, scene.emphasis);
     });
   }
 
@@ -169,7 +169,6 @@ export class Stage {
     drawRuler(this.#ruler, ticks, axis.breaks, { ...area, height: RULER_HEIGHT }, scene.theme);
   }
 
-  /** Returns the shortened names of the rows. */
   #namesOf({ lanes }: TaskPlot): readonly string[] {
     if (this.#names?.lanes !== lanes)
       this.#names = { lanes, names: shortNames(lanes.rows.map(({ name }) => name)) };

@@ -8,7 +8,6 @@ export interface FlameBox {
   readonly parent: FlameBox | undefined;
   /** 0 for the root, which holds all samples. */
   readonly depth: number;
-  /** Samples to the left of the box. */
   readonly start: number;
 }
 
@@ -156,7 +155,6 @@ export function functionSums({ rows }: FlameLayout): FunctionSum[] {
   })).sort((a, b) => b.self - a.self || b.total - a.total);
 }
 
-/** Returns whether the function of a box is also among its callers. */
 function isRecursive({ node: { identifier }, parent }: FlameBox): boolean {
   for (let at = parent; at !== undefined; at = at.parent) if (at.node.identifier === identifier) return true;
   return false;

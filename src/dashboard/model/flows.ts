@@ -1,6 +1,7 @@
 // The flows of a selected task: lines from its dependencies and to its dependents, on the lanes of a task stream.
+import { reversedEdges } from '../../base/groups.js';
+import { oncePer } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
-import { dependentsOf } from './dependents.js';
 import type { TaskPlot } from './profileModel.js';
 
 /** Place of a run; times are seconds since the model's origin. */
@@ -56,3 +57,14 @@ function endsOf({ lanes, section }: TaskPlot, wanted: ReadonlySet<number>): Map<
   }
   return ends;
 }
+
+/** Returns the rows of the runs that needed the result of `row`, in order. */
+export function dependentsOf(trace: Trace, row: number): number[] {
+  const { offsets, sources } = dependents(trace);
+  return [...sources.subarray(offsets[row]!, offsets[row + 1]!)];
+}
+
+/** Returns the dependents of all rows: those of row `i` are `sources[offsets[i] .. offsets[i + 1])`. */
+export const dependents = oncePer(({ tasks }: Trace) =>
+  reversedEdges(tasks.dependencyOffsets, tasks.dependencyRows),
+);

@@ -17,7 +17,6 @@ function threeDigits(value: number): string {
   return value.toFixed(size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
 }
 
-/** Formats an integer with thousands separators. */
 export function formatCount(value: number): string {
   return integers.format(value);
 }

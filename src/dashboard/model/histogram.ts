@@ -1,15 +1,10 @@
 // Histograms of whole numbers, e.g. of the unfinished tasks of many workers.
 
-export interface HistogramBin {
-  /** Smallest value of the bin. */
-  readonly from: number;
-  /** Largest value of the bin. */
-  readonly to: number;
-  readonly count: number;
-}
-
-/** Returns at most `maxBins` bins of equal width from the smallest to the largest value. The width is a whole number. */
-export function histogram(values: readonly number[], maxBins: number): HistogramBin[] {
+/**
+ * Returns at most `maxBins` bins of equal width from the smallest to the largest value. The width is a whole number. `to`
+ * is the largest value of a bin.
+ */
+export function histogram(values: readonly number[], maxBins: number) {
   if (values.length === 0) return [];
   const lowest = values.reduce((least, value) => Math.min(least, value));
   const highest = values.reduce((most, value) => Math.max(most, value));

@@ -25,7 +25,6 @@ export interface DensityHit {
 
 export type Hit = RunHit | DensityHit;
 
-/** Returns the hit at `x`, which counts in columns of the grid. */
 export function hitLane(lanes: TaskLanes, lane: number, grid: ColumnGrid, x: number): Hit | undefined {
   const groups = lanes.lanes[lane] ?? [];
   const time = grid.start + x * grid.perColumn;

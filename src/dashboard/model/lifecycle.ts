@@ -19,7 +19,6 @@ export interface LifecycleStep {
   readonly name: (typeof STEPS)[number];
   /** Epoch seconds. */
   readonly time: number;
-  /** Previous step that the trace has. */
   readonly previous: LifecycleStep | undefined;
 }
 

@@ -4,7 +4,6 @@
 export const LEFT_GUTTER = 104;
 /** Width to the right of every plot, for the busy share of workers and the values of the right axis. */
 export const RIGHT_GUTTER = 76;
-/** Height of the heading above each plot. */
 export const HEADING = 34;
 /** Heights of the overview of the whole run, and of the time axis. */
 export const OVERVIEW_HEIGHT = 44;

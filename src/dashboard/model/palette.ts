@@ -2,6 +2,8 @@
 // page. If two prefixes of a page hash to the same colour, one of them gets another colour, which depends on the set of
 // prefixes only. The colours have the largest distance in OKLab under normal, protan, deutan and tritan vision.
 
+import { oncePer } from '../../base/lookUps.js';
+import type { Trace } from '../../trace/trace.js';
 export type Scheme = 'light' | 'dark';
 
 // biome-ignore format: a table
@@ -90,4 +92,18 @@ export function textOn(color: string): string {
   const [r, g, b] = [1, 3, 5].map((at) => (Number.parseInt(color.slice(at, at + 2), 16) / 255) ** 2.2);
   // Contrast with black and with white is equal at a luminance of 0.18.
   return 0.2126 * r! + 0.7152 * g! + 0.0722 * b! > 0.18 ? '#0b0d10' : '#ffffff';
+}
+
+/** Returns the slots of prefixes. The slot of a prefix without runs depends on its name only. */
+export const prefixSlots = oncePer((trace: Trace): ((prefix: string) => number) => {
+  const names = [...trace.totals.prefixes.keys()];
+  const assigned = assignColors(names);
+  const slots = new Map(names.map((name, i) => [name, assigned[i]!]));
+  return (prefix) => slots.get(prefix) ?? colorSlot(prefix);
+});
+
+/** Returns the colours of prefixes as `#rrggbb`. */
+export function prefixColors(trace: Trace, scheme: Scheme): (prefix: string) => string {
+  const slots = prefixSlots(trace);
+  return (prefix) => slotColor(slots(prefix), scheme);
 }

@@ -26,7 +26,6 @@ const RUNNING = new Set([
 /** Kinds of parts in which the task itself computes. */
 const COMPUTING = new Set([COMPUTE, RECOMPUTED, AWAITING]);
 
-/** Yields the rows of the tasks that compute on the path. */
 export function* computingRows({ columns: { length, kind, row } }: CriticalPath): IterableIterator<number> {
   for (let part = 0; part < length; part++) if (COMPUTING.has(kind[part]!)) yield row[part]!;
 }

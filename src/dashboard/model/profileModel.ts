@@ -20,7 +20,6 @@ export interface TaskPlot {
 
 export interface ResourcePlot {
   readonly type: 'resources';
-  /** Percent of one core. */
   readonly cpu: Series;
   /** Bytes. */
   readonly memory: Series;
@@ -28,7 +27,6 @@ export interface ResourcePlot {
 
 export interface PlotLine {
   readonly name: string;
-  /** Slot of the line's colour. */
   readonly slot: number;
   readonly series: Series;
   /** Prefix whose tasks the line is about, if it is about tasks. The line follows the emphasis of the legend. */
@@ -57,7 +55,6 @@ export type Plot = TaskPlot | ResourcePlot | LinesPlot;
 export interface PrefixInfo {
   readonly index: number;
   readonly name: string;
-  /** Slot of the prefix's colour. */
   readonly slot: number;
   /** Runs in the task streams; results in the cache on a page without a task stream. */
   readonly count: number;
@@ -94,7 +91,6 @@ export interface ProfileModel {
   readonly taskCount: number;
   /** The largest number of workers at any time; undefined if only the names of the rows are known. */
   readonly workerCount?: number;
-  /** Tasks that failed. */
   readonly failedCount: number;
   /** Runs that failed and were repeated. */
   readonly repeatedCount: number;

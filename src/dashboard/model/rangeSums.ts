@@ -5,7 +5,6 @@ import { busySeconds, partialSeconds, visibleRuns } from './streamDetail.js';
 import type { TimeWindow } from './timeView.js';
 
 export interface PrefixSum {
-  /** Number of runs that overlap the range. */
   readonly runs: number;
   /** Seconds of these runs within the range. */
   readonly seconds: number;

@@ -10,7 +10,6 @@ export interface LaneMatches {
 }
 
 export interface Matches {
-  /** Matching runs in all task streams that are searched. */
   readonly count: number;
   /** By plot: lane → its matches. Empty for plots other than task streams. */
   readonly lanes: readonly (readonly LaneMatches[])[];

@@ -46,7 +46,6 @@ export interface CacheSection {
   readonly metric: Float64Array;
 }
 
-/** Data of the plots of all pages. */
 export interface SectionPage {
   /** Heading of the page, as text and never as HTML. */
   readonly title: string;

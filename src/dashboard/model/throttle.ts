@@ -20,7 +20,6 @@ export class Throttle {
     return Math.max(0, this.#end - this.#now());
   }
 
-  /** Computes a value, then starts a pause. */
   run<T>(compute: () => T): T {
     const before = this.#now();
     const value = compute();

@@ -97,7 +97,6 @@ function coreStep(least: number): number {
   }
 }
 
-/** Formats a value of an axis. */
 export function valueLabel(value: number, unit: AxisUnit): string {
   if (unit === 'bytes') return value === 0 ? '0' : formatBytes(value);
   if (unit === 'bytes/s') return value === 0 ? '0' : `${formatBytes(value)}/s`;
@@ -106,7 +105,6 @@ export function valueLabel(value: number, unit: AxisUnit): string {
   return formatNumber(value);
 }
 
-/** Formats the length of an idle stretch. */
 export function idleLabel({ start, stop }: { readonly start: number; readonly stop: number }): string {
   return `${formatDuration(stop - start)} idle`;
 }

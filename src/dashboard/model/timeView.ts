@@ -16,17 +16,14 @@ export function spanOf(window: TimeWindow): number {
 /** Share of the limits that a window may miss and still count as complete, because of rounding. */
 const TOLERANCE = 1e-6;
 
-/** Returns whether a window within its limits shows all of them. */
 export function showsAll(limits: TimeWindow, window: TimeWindow): boolean {
   return spanOf(window) >= spanOf(limits) * (1 - TOLERANCE);
 }
 
-/** Returns whether a window within its limits shows their start. */
 export function showsStart(limits: TimeWindow, window: TimeWindow): boolean {
   return window.start <= limits.start + spanOf(limits) * TOLERANCE;
 }
 
-/** Returns whether a window within its limits shows their end. */
 export function showsEnd(limits: TimeWindow, window: TimeWindow): boolean {
   return window.stop >= limits.stop - spanOf(limits) * TOLERANCE;
 }

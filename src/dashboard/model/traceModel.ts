@@ -11,8 +11,7 @@ import { cacheStaysOf } from '../../trace/localMetrics.js';
 import { textOf, workerName } from '../../trace/names.js';
 import { TRANSFER_KINDS, type Trace } from '../../trace/trace.js';
 import { lifecycleFacts } from './lifecycle.js';
-import { ACTIVITY_SLOTS, RUNNING } from './palette.js';
-import { prefixSlots } from './prefixColors.js';
+import { ACTIVITY_SLOTS, prefixSlots, RUNNING } from './palette.js';
 import { buildModel, type ModelOptions, type ProfileModel } from './profileModel.js';
 import { runStart } from './runStart.js';
 import type { CacheSection, StringList } from './sections.js';
@@ -28,7 +27,6 @@ export interface TraceModelOptions {
   readonly now?: number;
 }
 
-/** Returns why the task stream is empty. */
 function emptyText(trace: Trace): string {
   const cutOff = cutOffTexts(trace);
   return cutOff.length > 0
@@ -152,7 +150,6 @@ class ModelBuilder {
     });
   }
 
-  /** Returns a section for each CacheProfiler. */
   #cacheSections(): CacheSection[] {
     const all = cacheStaysOf(this.#trace);
     if (all.length === 0) return [];

@@ -1,5 +1,5 @@
 // Plots of lines over time from a trace: memory, resources, transferred bytes. Times count from the model's origin.
-import { recordsTransfers } from '../../analysis/recordsTransfers.js';
+import { recordsTransfers } from '../../analysis/programTransfers.js';
 import { TimeBins } from '../../analysis/timeBins.js';
 import { sortBy } from '../../base/groups.js';
 import { pushTo } from '../../base/lookUps.js';
@@ -17,7 +17,7 @@ const BINS = 400;
 const MAX_LINES = 12;
 /** Fixed colours, so that memory looks the same on every page. */
 export const MEMORY_SLOTS = { managed: 12, unmanaged: 2, spilled: 6 } as const;
-const MEMORY_PARTS = ['managed', 'unmanaged', 'spilled'] as const;
+export const MEMORY_PARTS = ['managed', 'unmanaged', 'spilled'] as const;
 
 function seriesOf(time: Float64Array, value: Float64Array, steps: boolean): Series {
   return { time, value, steps, largest: largestOf(value) };
@@ -111,7 +111,6 @@ export function resourcePlot({ resources }: Trace, origin: number): ResourcePlot
 const NO_SAMPLES =
   'No sample was taken. Start a sample before you compute: await using _ = sampler.sample("first").';
 
-/** Returns the samples of a MemorySampler as a line per label. */
 export function sampledPlot(trace: Trace, origin: number): LinesPlot {
   const levels = sampledLevels(trace);
   const slots = assignColors(levels.map(({ label }) => label));
@@ -123,16 +122,18 @@ export function sampledPlot(trace: Trace, origin: number): LinesPlot {
   return { ...linesPlot('Memory', 'bytes', lines, NO_SAMPLES), samples: true };
 }
 
+export interface Figure {
+  readonly figure: string;
+  readonly title: string;
+  readonly unit: AxisUnit;
+}
+
 /** Returns a figure of resources as a line per worker that has it, or for the host. */
 export function figurePlot(
   trace: Trace,
   origin: number,
-  {
-    figure,
-    title,
-    unit,
-    of,
-  }: { figure: string; title: string; unit: AxisUnit; of: 'host' | 'workers' | 'all' | number },
+  of: 'host' | 'workers' | 'all' | number,
+  { figure, title, unit }: Figure,
 ): LinesPlot {
   const { resources } = trace;
   const values = resources.figures.get(figure);

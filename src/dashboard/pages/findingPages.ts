@@ -1,7 +1,6 @@
 // The page with the details of a finding.
 import { PAGES, type PageName } from './pageNames.js';
 
-/** Name of a question in the evidence of a finding → page. */
 const PAGE_OF: Readonly<Record<string, PageName>> = {
   concurrency: 'stream',
   'critical-path': 'stream',

@@ -10,11 +10,10 @@ import { MAX_OPEN, type OpenGraph } from '../../protocol/openGraph.js';
 import { lastRowOf, textOf } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 import { currentGraph, GRAPH_STATES, graphEdges } from '../model/currentGraph.js';
-import { dependents } from '../model/dependents.js';
+import { dependents } from '../model/flows.js';
 import { formatCount } from '../model/format.js';
-import { ACTIVITY_SLOTS, type Scheme, slotColor } from '../model/palette.js';
+import { ACTIVITY_SLOTS, prefixColors, type Scheme, slotColor } from '../model/palette.js';
 import { computingRows } from '../model/pathLanes.js';
-import { prefixColors } from '../model/prefixColors.js';
 import { GraphView } from '../views/graphView.js';
 import { Button, ColorKey, Nothing } from '../views/parts.js';
 import type { ShellState } from '../views/shellState.js';
@@ -28,7 +27,6 @@ import type { PageProps } from './pageProps.js';
 const WHOLE = MAX_OPEN;
 /** Tasks of a larger graph that are drawn around the chosen task. */
 const WINDOW = 400;
-/** Most tasks that have labels. */
 const MAX_LABELS = 200;
 
 export function GraphPage(props: PageProps) {
@@ -252,7 +250,6 @@ interface ShowProps {
   readonly row: number;
 }
 
-/** A button that shows a task in the task stream. */
 function ShowInStream({ state, trace: { tasks }, row }: ShowProps) {
   const key = tasks.keyOf(row);
   return (

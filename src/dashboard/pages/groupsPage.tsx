@@ -1,10 +1,10 @@
 // Groups of tasks: counts, seconds, sizes of results, and the groups that they need.
 
-import { recordsTransfers } from '../../analysis/recordsTransfers.js';
+import { recordsTransfers } from '../../analysis/programTransfers.js';
 import { countsOf } from '../../base/lookUps.js';
 import { formatBytes, formatCount, formatDuration } from '../model/format.js';
 import type { GroupGraph, GroupNode } from '../model/groupGraph.js';
-import { prefixColors } from '../model/prefixColors.js';
+import { prefixColors } from '../model/palette.js';
 import { GraphView } from '../views/graphView.js';
 import { Empty, Panel, Panels } from '../views/parts.js';
 import { type Column, RowTable } from '../views/tables.js';

@@ -11,7 +11,6 @@ import type { PageProps } from './pageProps.js';
 
 const MAX_EVENTS = 1000;
 const NO_EVENTS = 'There are no events. Workers that join or leave, restarts and warnings appear here.';
-/** Topics of events about errors. */
 export const ERROR_TOPIC = /(?<!std)err|lost|killed|fail/i;
 /** Topics of output that tasks printed, which is on the Logs page. */
 const OUTPUT_TOPIC = /^std(out|err)$/;
@@ -154,7 +153,6 @@ interface ErredProps {
   readonly state: PageProps['state'];
   readonly trace: Trace;
   readonly rows: readonly number[];
-  /** Messages by key. */
   readonly errors: ReadonlyMap<string, string>;
 }
 

@@ -15,10 +15,10 @@ import {
   type ProfileModel,
 } from '../model/profileModel.js';
 import type { Series } from '../model/series.js';
-import type { AxisUnit } from '../model/ticks.js';
 import type { TimeWindow } from '../model/timeView.js';
 import {
   bandwidthPlot,
+  type Figure,
   figurePlot,
   linesPlot,
   memoryPlot,
@@ -79,10 +79,9 @@ export function plotsOfPage(page: PageName, context: PlotContext): readonly Plot
     case 'memory':
       return [memoryPlot(trace, origin), heldPlot(trace, origin)];
     case 'contention':
-      return [
-        figurePlot(trace, origin, { ...LATE, of: 'all' }),
-        figurePlot(trace, origin, { ...BUSY_LOOP, of: 'all' }),
-      ].filter((plot, i) => i === 0 || plot.lines.length > 0);
+      return [...figures(trace, origin, 'all', [LATE, BUSY_LOOP])].filter(
+        (plot, i) => i === 0 || plot.lines.length > 0,
+      );
     case 'system': {
       const plots = [
         ...figures(trace, origin, 'host', HOST_FIGURES),
@@ -146,12 +145,6 @@ const BUSY_LOOP: Figure = {
   unit: 'percent',
 };
 
-interface Figure {
-  readonly figure: string;
-  readonly title: string;
-  readonly unit: AxisUnit;
-}
-
 const WORKER_FIGURES: readonly Figure[] = [
   { figure: 'cpu', title: 'CPU', unit: 'percent' },
   { figure: 'heap', title: 'Heap', unit: 'bytes' },
@@ -177,10 +170,10 @@ const HOST_FIGURES: readonly Figure[] = [
 function figures(
   trace: Trace,
   origin: number,
-  of: 'host' | 'workers' | number,
+  of: Parameters<typeof figurePlot>[2],
   list: readonly Figure[],
 ): LinesPlot[] {
-  return list.map((figure) => figurePlot(trace, origin, { ...figure, of }));
+  return list.map((figure) => figurePlot(trace, origin, of, figure));
 }
 
 /** Largest number of bins, and smallest number of sampling intervals per bin, because few samples are noise. */

@@ -126,6 +126,10 @@ function Filters({ state, trace }: { readonly state: ShellState; readonly trace:
   const { key, span, task, scheduler } = state.profile.value;
   const prefixes = useMemo(() => profiledPrefixes(trace), [trace]);
   const worker = state.worker.value;
+  const restrictions = [
+    ...(span === undefined ? [] : [`span ${span.join('/')}`]),
+    ...(task === undefined ? [] : [keyOfTask(trace, task)]),
+  ];
   const names = Array.from({ length: trace.workers.length }, (_, row) => workerName(trace, row));
   const choose = (value: string): void => {
     if (value === 'scheduler') state.showProfile({ scheduler: true });
@@ -161,18 +165,13 @@ function Filters({ state, trace }: { readonly state: ShellState; readonly trace:
           onChoice={(value) => state.showProfile(value === '' ? {} : { key: value })}
         />
       )}
-      {span === undefined ? null : (
+      {restrictions.map((text) => (
         <Button
-          text={`Only span ${span.join('/')} ×`}
+          key={text}
+          text={`Only ${text} ×`}
           onClick={() => state.showProfile(key === undefined ? {} : { key })}
         />
-      )}
-      {task === undefined ? null : (
-        <Button
-          text={`Only ${keyOfTask(trace, task)} ×`}
-          onClick={() => state.showProfile(key === undefined ? {} : { key })}
-        />
-      )}
+      ))}
     </div>
   );
 }

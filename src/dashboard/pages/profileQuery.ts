@@ -3,9 +3,7 @@ import type { ProfileTreeOptions } from '../../analysis/profile.js';
 import { showsEnd, showsStart } from '../model/timeView.js';
 import type { PageState } from '../views/pageState.js';
 
-/** Choice of samples. */
 export interface ProfileChoice {
-  /** Prefix of the tasks. */
   readonly key?: string;
   /** Span of the tasks, or the first names of a nested span. */
   readonly span?: readonly string[];

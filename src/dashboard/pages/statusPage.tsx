@@ -6,14 +6,13 @@ import { workerName } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDuration, formatPercent } from '../model/format.js';
 import { histogram } from '../model/histogram.js';
-import { ACTIVITY_SLOTS, mix, type Scheme, slotColor } from '../model/palette.js';
-import { prefixColors } from '../model/prefixColors.js';
+import { ACTIVITY_SLOTS, mix, prefixColors, type Scheme, slotColor } from '../model/palette.js';
 import { shortNames } from '../model/shortNames.js';
-import { MEMORY_SLOTS } from '../model/traceSeries.js';
+import { MEMORY_PARTS, MEMORY_SLOTS } from '../model/traceSeries.js';
 import { workersAt } from '../model/workersAt.js';
 import { type BarRow, Bars, ColorKey, Empty, Panel, Panels } from '../views/parts.js';
 import { Plots } from '../views/plots.js';
-import { useFlows } from '../views/useFlows.js';
+import { useFlows } from '../views/useAnalysis.js';
 import type { PageProps } from './pageProps.js';
 
 /** Returns the time that the panels show. */
@@ -106,7 +105,6 @@ interface ProgressProps {
   readonly scheme: Scheme;
 }
 
-/** Prefixes with a bar. */
 const MAX_PREFIXES = 60;
 
 function Progress({ trace, live, scheme }: ProgressProps) {
@@ -178,11 +176,7 @@ interface MemoryProps extends WorkersProps {
 }
 
 function Memory({ workers, scheme, onWorker }: MemoryProps) {
-  const colors = {
-    managed: slotColor(MEMORY_SLOTS.managed, scheme),
-    unmanaged: slotColor(MEMORY_SLOTS.unmanaged, scheme),
-    spilled: slotColor(MEMORY_SLOTS.spilled, scheme),
-  };
+  const parts = MEMORY_PARTS.map((name) => ({ name, color: slotColor(MEMORY_SLOTS[name], scheme) }));
   if (workers.every(({ managed, unmanaged, spilled }) => managed + unmanaged + spilled === 0))
     return <Empty>No worker has reported its memory by this time.</Empty>;
   const short = shortNames(workers.map(({ name }) => name));
@@ -190,11 +184,7 @@ function Memory({ workers, scheme, onWorker }: MemoryProps) {
     ({ name, index, managed, unmanaged, spilled, memoryLimit }, i): BarRow => ({
       name,
       short: short[i],
-      parts: (['managed', 'unmanaged', 'spilled'] as const).map((part) => ({
-        name: part,
-        value: { managed, unmanaged, spilled }[part],
-        color: colors[part],
-      })),
+      parts: parts.map((part) => ({ ...part, value: { managed, unmanaged, spilled }[part.name] })),
       label:
         memoryLimit > 0
           ? `${formatBytes(managed + unmanaged)} of ${formatBytes(memoryLimit)}`
@@ -207,7 +197,7 @@ function Memory({ workers, scheme, onWorker }: MemoryProps) {
     <>
       <Bars rows={rows} />
       <p class="muted">{memoryNote(workers)}</p>
-      <ColorKey parts={Object.entries(colors).map(([name, color]) => ({ name, color }))} />
+      <ColorKey parts={parts} />
     </>
   );
 }

@@ -1,19 +1,18 @@
 // The task stream in full size, with the legend and details of the selected task.
+
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { TASK_STATES } from '../../protocol/clusterObserver.js';
-import { textOf } from '../../trace/names.js';
+import { newestMentions, textOf } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 import { THEMES } from '../canvas/theme.js';
-import { dependentsOf } from '../model/dependents.js';
+import { dependentsOf } from '../model/flows.js';
 import { formatBytes, formatClock, formatCount, formatDuration } from '../model/format.js';
 import { lifecycleSteps } from '../model/lifecycle.js';
-import { taskLog } from '../model/taskLog.js';
 import { Button } from '../views/parts.js';
 import { Plots } from '../views/plots.js';
 import type { ShellState } from '../views/shellState.js';
 import { Fact, SideBar } from '../views/sideBar.js';
-import { useAnalysis } from '../views/useAnalysis.js';
-import { useFlows } from '../views/useFlows.js';
+import { useAnalysis, useFlows } from '../views/useAnalysis.js';
 import { CRITICAL_PATH } from './analyses.js';
 import type { PageProps } from './pageProps.js';
 
@@ -160,7 +159,6 @@ function Log({ trace, row }: Omit<MoreProps, 'state'>) {
   );
 }
 
-/** Links from a task to its profile and to that of its prefix. */
 function ProfileLink({ state, trace: { tasks, strings, samples }, row }: MoreProps) {
   const prefix = tasks.prefix[row]!;
   if (samples.length === 0 || prefix < 0) return null;
@@ -211,4 +209,20 @@ function TaskList({ state, trace, title, color, rows }: ListProps) {
       ) : null}
     </>
   );
+}
+
+const MAX_LINES = 20;
+const MAX_CHARACTERS = 2000;
+
+/** Returns the transfers of a result, and the newest events that mention its key. Cost: one pass over both tables. */
+function taskLog(trace: Trace, key: string) {
+  const { transfers, keys } = trace;
+  let transferCount = 0;
+  for (let row = 0; row < transfers.length; row++) {
+    // Both workers record a transfer between them, so the outgoing side is skipped.
+    if (transfers.direction[row] === 1 && transfers.peer[row]! >= 0) continue;
+    for (let at = transfers.keyOffsets[row]!; at < transfers.keyOffsets[row + 1]!; at++)
+      if (keys.get(transfers.keys[at]!) === key) transferCount++;
+  }
+  return { transferCount, lines: newestMentions(trace, key, MAX_LINES, MAX_CHARACTERS) };
 }

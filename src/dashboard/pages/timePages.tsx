@@ -1,7 +1,7 @@
 // Pages with plots over time and panels below: memory, bandwidth, contention, the host.
 
 import type { ComponentChildren } from 'preact';
-import { recordsTransfers } from '../../analysis/recordsTransfers.js';
+import { recordsTransfers } from '../../analysis/programTransfers.js';
 import { getOrMake } from '../../base/lookUps.js';
 import { workerName } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';

@@ -10,8 +10,7 @@ import {
 } from '../../protocol/viewMessages.js';
 import { totalsFromJson } from '../../trace/recording/totalsJson.js';
 import { LiveTables } from './liveTables.js';
-import { serverUrl } from './serverUrl.js';
-import type { SourceSink, TraceSource } from './traceSource.js';
+import { type SourceSink, serverUrl, type TraceSource } from './traceSource.js';
 
 /** Milliseconds before the first reconnection, and the longest pause between attempts. */
 const FIRST_RETRY = 500;

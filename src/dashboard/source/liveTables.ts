@@ -113,7 +113,6 @@ export class LiveTables {
     if (table === 'samples' && evicted.length > 0) this.#sumUp(this.#of(table).joined(evicted));
   }
 
-  /** Adds evicted samples to the sums. */
   #sumUp(bytes: Uint8Array): void {
     const tables = new Map<RecordedTable, Uint8Array>([
       ['workers', this.#of('workers').joined()],

@@ -1,11 +1,12 @@
 // The page of a diff between two sets of runs: the verdict, a flame graph of both call trees, and a table.
+
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { DiffPageData, DiffPageRow } from '../../analysis/diff/diffPageData.js';
+import type { CallTree } from '../../profile/callTree.js';
 import type { StackDiff } from '../../profile/stackDiff.js';
-import { changeText, DIFF_COLORS, diffColor, diffFlame } from '../model/diffFlame.js';
-import { foundSamples } from '../model/flameLayout.js';
+import { type FlameBox, flameLayout, foundSamples } from '../model/flameLayout.js';
 import { formatDuration, formatPercent } from '../model/format.js';
-import type { Scheme } from '../model/palette.js';
+import { mix, type Scheme } from '../model/palette.js';
 import { FlameView } from './flameView.js';
 import { BareTable } from './tables.js';
 
@@ -179,4 +180,53 @@ function signed(seconds: number): string {
 function signedPercent(ratio: number): string {
   const percent = (ratio - 1) * 100;
   return `${percent > 0 ? '+' : percent < 0 ? '−' : ''}${Math.abs(percent).toFixed(1)} %`;
+}
+
+/**
+ * Returns a layout with widths in seconds: the longer of the two times of a place, or the sum of its callees if that is
+ * more. Cost: one visit per place of a stack.
+ */
+function diffFlame(root: StackDiff) {
+  const places = new Map<CallTree, StackDiff>();
+  const layout = flameLayout(treeOf(root, 'root', places));
+  return { layout, placeOf: (box: FlameBox) => places.get(box.node) ?? root };
+}
+
+function treeOf(place: StackDiff, identifier: string, places: Map<CallTree, StackDiff>): CallTree {
+  const children: Record<string, CallTree> = {};
+  let inside = 0;
+  for (const child of place.children) {
+    const name = `${child.name};${child.filename}`;
+    const node = treeOf(child, name, places);
+    if (node.count === 0) continue;
+    children[name] = node;
+    inside += node.count;
+  }
+  const { name, filename, lineNumber } = place;
+  const count = Math.max(place.before, place.after, inside);
+  const node = { identifier, description: { name, filename, lineNumber }, count, children };
+  places.set(node, place);
+  return node;
+}
+
+/** Colours that differ for readers with red-green colour blindness, too. */
+const DIFF_COLORS: Readonly<Record<Scheme, { slower: string; faster: string; same: string }>> = {
+  light: { slower: '#e8772e', faster: '#3f8ad8', same: '#d3d8e0' },
+  dark: { slower: '#f08a45', faster: '#5ba3ee', same: '#414957' },
+};
+/** Change, as a share of the longer time, from which a colour is saturated. */
+const SATURATED = 0.5;
+
+function diffColor({ before, after }: StackDiff, scheme: Scheme): string {
+  const { slower, faster, same } = DIFF_COLORS[scheme];
+  const longer = Math.max(before, after);
+  const share = longer > 0 ? (after - before) / longer / SATURATED : 0;
+  return mix(share > 0 ? slower : faster, same, Math.min(1, Math.abs(share)));
+}
+
+/** Returns the change, e.g. `+0.12 s`; empty below half a millisecond. */
+function changeText({ before, after }: StackDiff): string {
+  const change = after - before;
+  if (Math.abs(change) < 5e-4) return '';
+  return `${change > 0 ? '+' : '−'}${Math.abs(change).toFixed(Math.abs(change) < 0.1 ? 3 : 2)} s`;
 }

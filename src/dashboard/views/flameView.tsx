@@ -25,7 +25,6 @@ interface Props {
   readonly onPath: (path: readonly string[]) => void;
   readonly query: string;
   readonly scheme: Scheme;
-  /** Returns the times of a box. */
   readonly details: (box: FlameBox) => ComponentChildren;
   readonly paint?: FlamePaint;
 }

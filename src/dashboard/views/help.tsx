@@ -6,7 +6,6 @@ import { Button, set } from './parts.js';
 
 interface Props {
   readonly state: PageState;
-  /** Whether the page has graphs and flame graphs. */
   readonly graphs?: boolean;
 }
 

@@ -21,7 +21,6 @@ export function openDashboard(page: PageName, key: string): void {
   open(`./${location.search}#${page}${task}`, '_blank', 'noopener');
 }
 
-/** Returns the plots of a page that are shown. */
 export function shownPlots(individual: IndividualPlot | undefined, plots: readonly Plot[]): readonly Plot[] {
   const titles = individual?.plots;
   if (titles === undefined || titles === 'all') return plots;
@@ -33,7 +32,6 @@ export interface IndividualPlot {
   readonly page: PageName;
   /** Titles of plots over time, or all plots of the page. */
   readonly plots?: readonly string[] | 'all';
-  /** Titles of panels. */
   readonly panels?: readonly string[];
   readonly profile?: ProfileChoice;
 }

@@ -19,7 +19,6 @@ export interface Hover {
   readonly time: number;
   /** px from the top of the plot's drawing. */
   readonly y: number;
-  /** Hit in a task stream. */
   readonly hit: Hit | undefined;
   /** Position in the viewport, for the tooltip. */
   readonly clientX: number;
@@ -47,11 +46,9 @@ export class PageState {
   /** Range of the selection in progress, px from the left of the plots. */
   readonly selecting = signal<{ readonly from: number; readonly to: number } | undefined>(undefined);
   readonly pinned = signal<Pinned | undefined>(undefined);
-  /** Prefix under the pointer in the legend. */
   readonly pointed = signal<number | undefined>(undefined);
   /** Prefixes that the user clicked in the legend. */
   readonly locked = signal<ReadonlySet<number>>(new Set());
-  /** Critical path to draw over the tasks. */
   readonly path = signal<CriticalPath | undefined>(undefined);
   /** Flows of the selected task, if the trace has its dependencies. */
   readonly flows = signal<Flows | undefined>(undefined);
@@ -237,7 +234,6 @@ export class PageState {
       this.moveTo(reveal(this.model.limits, this.#target, extent.start, extent.stop), true);
   }
 
-  /** Returns the time range of a hit. */
   extentOf({ plot, hit }: Pinned): TimeWindow | undefined {
     if (hit.kind === 'density') return { start: hit.start, stop: hit.stop };
     const shown = (this.model.searched ?? this.model.plots)[plot];

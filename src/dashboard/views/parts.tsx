@@ -89,7 +89,6 @@ export interface BarRow {
   /** Shown instead of a long name. Default: the name. */
   readonly short?: string | undefined;
   readonly parts: readonly BarPart[];
-  /** Text to the right of the bar. */
   readonly label: string;
   /** Value of a full bar. Default: the largest sum of all rows. */
   readonly largest?: number;
@@ -172,7 +171,6 @@ interface ChoiceProps {
   /** Name for screen readers. Default: the label. */
   readonly name?: string;
   readonly value: string;
-  /** Values and texts of the options. */
   readonly options: Iterable<readonly [value: string, text: string]>;
   readonly onChoice: (value: string) => void;
 }

@@ -51,7 +51,6 @@ export function plotSummary(
 interface Props {
   readonly state: PageState;
   readonly plot: Plot;
-  /** Added to the heading of a task stream. */
   readonly streamNote?: ComponentChildren;
 }
 
@@ -118,7 +117,6 @@ const VALUE = 90;
 const PEAK = 48;
 const MORE = 76;
 
-/** Returns the number of lines whose values fit into the heading. */
 function fittingLines({ title, lines }: LinesPlot, width: number): number {
   const widths = lines.map(({ name }) => VALUE + name.length * LETTER);
   let available = columnsOf(width) - PEAK - title.length * LETTER;

@@ -23,7 +23,6 @@ interface Props {
   readonly state: PageState;
   readonly stage: Stage;
   readonly animationFrames: AnimationFrames;
-  /** Added to the headings of task streams. */
   readonly streamNote?: ComponentChildren;
 }
 
@@ -131,7 +130,6 @@ function gestureHandler(state: PageState, surface: HTMLElement): GestureHandler 
   };
 }
 
-/** Returns the time axis that the plots show. */
 function shownAxis({ model, window, width }: PageState): TimeAxis {
   return axisOf(model, window.value, width.value);
 }
@@ -162,7 +160,6 @@ function hoverAt(state: PageState, surface: HTMLElement, x: number, y: number): 
   };
 }
 
-/** Outlines of the hovered and the selected run. */
 function Outlines({ state, plot }: { readonly state: PageState; readonly plot: number }) {
   const hover = state.hover.value;
   const pinned = state.pinned.value;

@@ -4,7 +4,6 @@ import type { PrefixInfo, ProfileModel, TaskPlot } from '../model/profileModel.j
 export interface RunDetails {
   readonly key: string;
   readonly text: string;
-  /** Prefix of the run's colour. */
   readonly prefix: PrefixInfo;
   /** Prefix of the task. It differs from `prefix` for failed tasks, which have a colour of their own. */
   readonly prefixName: string;

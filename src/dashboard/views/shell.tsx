@@ -1,14 +1,25 @@
 // The shell of the dashboard: navigation, heading, banners and the current page. The shell also handles keys, the
 // colour scheme, dropped files, and the hooks for tests.
-import type { JSX, RefObject } from 'preact';
+import type { FunctionComponent, JSX, RefObject } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { AnimationFrames } from '../canvas/animationFrames.js';
 import { columnsOf, Stage } from '../canvas/stage.js';
 import { formatCount } from '../model/format.js';
 import { LEFT_GUTTER } from '../model/pageLayout.js';
 import type { TimeWindow } from '../model/timeView.js';
-import { PageContent } from '../pages/pageContent.js';
+import { GraphPage } from '../pages/graphPage.js';
+import { GroupsPage } from '../pages/groupsPage.js';
+import { ErrorsPage, EventsPage, LogsPage } from '../pages/logPages.js';
+import { MetricsPage } from '../pages/metricsPage.js';
 import { PAGES, type PageName } from '../pages/pageNames.js';
+import type { PageProps } from '../pages/pageProps.js';
+import { ProfilePage } from '../pages/profilePage.js';
+import { StatusPage } from '../pages/statusPage.js';
+import { RunPage, StreamPage } from '../pages/streamPage.js';
+import { SummaryPage } from '../pages/summaryPage.js';
+import { ActionsPage, ComputePage } from '../pages/tablePages.js';
+import { BandwidthPage, ContentionPage, MemoryPage, SystemPage } from '../pages/timePages.js';
+import { WorkersPage } from '../pages/workersPage.js';
 import { droppedFiles, FileSource } from '../source/fileSource.js';
 import { Heading } from './heading.js';
 import { Help } from './help.js';
@@ -252,4 +263,30 @@ function Welcome({ state }: { readonly state: ShellState }) {
       </p>
     </section>
   );
+}
+
+const CONTENT: Readonly<Record<PageName, FunctionComponent<PageProps>>> = {
+  summary: SummaryPage,
+  status: StatusPage,
+  stream: StreamPage,
+  run: RunPage,
+  profile: ProfilePage,
+  metrics: MetricsPage,
+  compute: ComputePage,
+  actions: ActionsPage,
+  groups: GroupsPage,
+  graph: GraphPage,
+  workers: WorkersPage,
+  memory: MemoryPage,
+  bandwidth: BandwidthPage,
+  contention: ContentionPage,
+  system: SystemPage,
+  events: EventsPage,
+  errors: ErrorsPage,
+  logs: LogsPage,
+};
+
+function PageContent(props: PageProps) {
+  const Content = CONTENT[props.state.page.value];
+  return <Content {...props} />;
 }

@@ -64,7 +64,6 @@ export class ShellState {
   readonly profile = signal<ProfileChoice>({});
   /** Choices of single pages by name. An absent choice has the page's default. */
   readonly choices = signal<Readonly<Record<string, string>>>({});
-  /** Whether a source was opened. */
   readonly opened = signal(false);
   #source: TraceSource | undefined;
   /** Model of the trace's task stream, from which the models of all pages are made. */

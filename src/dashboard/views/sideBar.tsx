@@ -109,7 +109,6 @@ interface ChosenProps {
   readonly children: ComponentChildren;
 }
 
-/** The section with the selected task or activity. */
 function Chosen({ state, title, action, children }: ChosenProps) {
   return (
     <section class="details" aria-label="Selected task" aria-live="polite">

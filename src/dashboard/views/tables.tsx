@@ -10,7 +10,6 @@ export interface Column<Row> {
   /** Class of the cells. The class `number`, which aligns cells to the right, applies to the title, too. */
   readonly class?: string | undefined;
   readonly cell: (row: Row) => ComponentChildren;
-  /** Returns the tooltip of a cell. */
   readonly hint?: (row: Row) => string | undefined;
   /** Cell of the last row, which is about all rows. */
   readonly all?: ComponentChildren | undefined;
@@ -131,7 +130,6 @@ function KnownTable({ table, caption, columns = table.columns, sums = [] }: Tabl
   );
 }
 
-/** Formats a cell in the unit that its title names. */
 function cellText(title: string, cell: Cell): string {
   if (cell === null) return '–';
   if (typeof cell === 'string') return cell;

@@ -1,7 +1,9 @@
 // Expensive analyses run after the page was painted, once per trace, so that no page waits for them.
 import { useEffect, useState } from 'preact/hooks';
 import type { Trace } from '../../trace/trace.js';
+import { flowsOf } from '../model/flows.js';
 import { Throttle } from '../model/throttle.js';
+import type { ShellState } from './shellState.js';
 
 /** An analysis of traces that caches its results and pauses after an expensive one. */
 export class CachedAnalysis<T> {
@@ -34,4 +36,19 @@ export function useAnalysis<T>(trace: Trace, analysis: CachedAnalysis<T>): T | u
     return () => clearTimeout(timer);
   }, [trace, analysis]);
   return result?.value;
+}
+
+export function useFlows(state: ShellState, trace: Trace): void {
+  const { view } = state;
+  const pinned = view.pinned.value;
+  const { model } = view;
+  useEffect(() => {
+    const row = state.selectedRow;
+    const plot = pinned === undefined ? undefined : model.plots[pinned.plot];
+    if (row === undefined || plot?.type !== 'tasks') return undefined;
+    view.flows.value = flowsOf(trace, row, plot);
+    return () => {
+      view.flows.value = undefined;
+    };
+  }, [state, view, trace, pinned, model]);
 }

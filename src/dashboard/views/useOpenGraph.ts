@@ -1,7 +1,7 @@
 // Asks the server of a live page for the tasks of the current graph that have not ended, while a page needs them.
 import { useEffect, useState } from 'preact/hooks';
 import { GRAPH_PATH, isOpenGraph, type OpenGraph } from '../../protocol/openGraph.js';
-import { serverUrl } from '../source/serverUrl.js';
+import { serverUrl } from '../source/traceSource.js';
 
 /** Milliseconds between two requests. */
 const INTERVAL = 500;

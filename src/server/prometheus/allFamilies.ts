@@ -1,5 +1,5 @@
 // The families of the page of metrics. Those of Dask have Dask's names, labels and meanings, so that dashboards made for
-// Dask work. Families without a meaning here are left out: the GIL, semaphores, and Dask's system monitor. histograms.ts
+// Dask work. Families without a meaning here are left out: the GIL, semaphores, and Dask's system monitor. prometheus.ts
 // has the histograms of task durations.
 import type { MetricKey } from '../../protocol/metrics.js';
 import type { PairTotals, PrefixSums } from '../../trace/totals.js';
@@ -129,7 +129,6 @@ const WORKER_FAMILIES: readonly Family[] = [
   }),
 ];
 
-/** The families that only Longpole has. */
 const OWN_FAMILIES: readonly Family[] = [
   ...families('longpole_', ['context', 'task_prefix_name', 'activity'], ofActivity, {
     activity_seconds_total: ['Fine performance metrics in seconds, by activity', 'seconds'],

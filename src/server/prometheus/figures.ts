@@ -23,7 +23,6 @@ export interface ClusterFigures {
   readonly thread: ThreadFigures;
 }
 
-/** Figures of the scheduler's thread. */
 export interface ThreadFigures {
   /** Longest delay of a timer since the last scrape, seconds. */
   readonly eventLoopDelay: number;
@@ -37,7 +36,6 @@ export interface ThreadFigures {
 export interface WorkerFigures extends WorkerRow, OpenTransfers {
   /** Number of tasks that run now. */
   readonly running: number;
-  /** Number of results in memory. */
   readonly results: number;
   /** Transfers in progress; NaN if unknown. */
   readonly open: OpenTransfers;

@@ -5,11 +5,9 @@ export interface TextBatch {
   /** Text `i` is `bytes[offsets[i] .. offsets[i + 1])`. */
   readonly offsets: Int32Array;
   readonly bytes: Uint8Array;
-  /** View of `bytes`. */
   readonly view: DataView;
 }
 
-/** A column of texts, read in batches. */
 export interface TextColumn {
   /** First row of each batch, and the number of rows as last entry. */
   readonly firstRows: Int32Array;

@@ -1,12 +1,15 @@
 // Simulates a cluster for tests of observers: computations with dependencies, runs that end in all states, and all
 // other events. The same seed gives the same events.
-import type { ClusterObserver, Computation, TaskRuns, WorkerInfo } from '../../protocol/clusterObserver.js';
 import {
   ACTIONS,
+  type ClusterObserver,
+  type Computation,
   TASK_CANCELLED,
   TASK_ERRED,
   TASK_LOST,
   TASK_MEMORY,
+  type TaskRuns,
+  type WorkerInfo,
 } from '../../protocol/clusterObserver.js';
 import { type ProfileCycle, STACK_IDLE, STACK_RUNTIME } from '../../protocol/profileCycle.js';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../base/properties.test.support.js';
-import { KeyColumn } from './keyColumn.js';
+import { KeyColumn } from './taskPages.js';
 
 const key = fc.oneof(
   fc.string(),

@@ -112,7 +112,6 @@ export class LiveComputations {
     return this.#known.get(computation) ?? this.#add(computation);
   }
 
-  /** See unendedTasks. */
   unendedTasks(processing: ReadonlySet<number>): OpenTask[] | undefined {
     return unendedTasks(this.#known, this.#totals.unfinished, processing);
   }

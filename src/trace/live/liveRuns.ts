@@ -8,7 +8,6 @@ import type { TaskPiece } from './taskWindow.js';
 const NO_INTEGERS = new Int32Array(0);
 const NO_NUMBERS = new Float64Array(0);
 
-/** The names of a live trace as growing lists. */
 export class NameLists implements SharedNames {
   readonly texts: string[] = [];
   readonly paths: (readonly string[])[] = [];

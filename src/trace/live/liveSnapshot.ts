@@ -8,6 +8,7 @@ import {
   type Reported,
   type TableRows,
 } from '../../protocol/traceSchema.js';
+import { hostsOf } from '../names.js';
 import { addLazy, once } from '../once.js';
 import { printable } from '../printedTrace.js';
 import type { SampleWindow } from '../samples/sampleWindow.js';
@@ -16,7 +17,6 @@ import type { ResourceBuilder, WorkerBuilder } from '../tableBuilders.js';
 import { joinRows, type RowPiece, TableBuilder } from '../tableRows.js';
 import type { TotalSums } from '../totals.js';
 import type { ResourceRows, TableName, Trace } from '../trace.js';
-import { hostsOf } from '../workerHosts.js';
 import type { LiveComputations } from './liveComputations.js';
 import { LiveTaskColumns } from './liveTasks.js';
 import { Joined, type Piece, type RowWindow } from './rowWindow.js';
@@ -118,7 +118,6 @@ function builtPieces<T extends RecordedTable>(pieces: readonly Piece<TableBuilde
   return pieces.map(({ chunk, from, to }) => ({ rows: chunk.build(), from, to }));
 }
 
-/** Builds a table from the rows that an engine reported. */
 function reportedRows<T extends RecordedTable>(
   table: T,
   rows: readonly Reported<T>[],

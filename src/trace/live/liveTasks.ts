@@ -6,14 +6,14 @@ import { getOrMake } from '../../base/lookUps.js';
 import { recordOf } from '../../base/recordOf.js';
 import { DenseIds, dependencyRowsOf, type IdEdges } from '../idEdges.js';
 import { inGroup, keyGroup } from '../keyGroup.js';
+import { unknownKey } from '../names.js';
 import { once } from '../once.js';
 import { StringTable } from '../stringTable.js';
 import { taskRows } from '../taskColumns.js';
 import type { TaskRows, TraceComputation, WorkerRows } from '../trace.js';
-import { unknownKey } from '../unknownKey.js';
 import type { LiveComputation } from './liveComputations.js';
 import { Joined } from './rowWindow.js';
-import type { SegmentRows, TaskChunk, TaskPiece } from './taskWindow.js';
+import { MEASURED, type SegmentRows, type TaskChunk, type TaskPiece } from './taskWindow.js';
 
 export interface LiveTaskOptions {
   readonly pieces: readonly TaskPiece[];
@@ -27,7 +27,6 @@ export interface LiveTaskOptions {
   readonly otherKeys: () => Iterable<string>;
 }
 
-const MEASURED = ['ready', 'dispatched', 'received', 'started', 'stopped', 'nbytes'] as const;
 const RARE = ['seceded', 'resumed', 'waited'] as const;
 
 /** Receives a segment of a chunk; its first row is `row` of the table. */
@@ -52,7 +51,6 @@ export class LiveTaskColumns {
     this.rows = this.#makeRows();
   }
 
-  /** All keys in the tables of the trace. */
   get keys(): StringTable {
     // Interns dependencies outside the window.
     this.#dependencies();

@@ -20,11 +20,10 @@ import type { OpenGraph } from '../../protocol/openGraph.js';
 import type { ProfileCycle } from '../../protocol/profileCycle.js';
 import type { KindOf } from '../../protocol/taskKinds.js';
 import { GROWING_TABLES } from '../../protocol/traceSchema.js';
-import { figuresOf } from '../figures.js';
 import { cycleSamples } from '../samples/cycleSamples.js';
 import { SampleWindow } from '../samples/sampleWindow.js';
 import { StringTable } from '../stringTable.js';
-import { ResourceBuilder, WorkerBuilder } from '../tableBuilders.js';
+import { figuresOf, ResourceBuilder, WorkerBuilder } from '../tableBuilders.js';
 import { TableBuilder } from '../tableRows.js';
 import { type LiveTotals, TotalSums } from '../totals.js';
 import { NO_ROWS, type TableName, type Trace } from '../trace.js';
@@ -65,7 +64,6 @@ export interface TraceChanges {
   readonly trace: Trace;
   /** Rows that were evicted before they were read. */
   readonly missed: Readonly<Record<TableName, number>>;
-  /** Cursor for the next call. */
   readonly cursor: TraceCursor;
 }
 
@@ -175,7 +173,6 @@ export class LiveTrace implements ClusterObserver {
     return all.slice(at);
   }
 
-  /** Number of evicted rows of tasks. */
   get evictedTasks(): number {
     return this.#tasks.first;
   }

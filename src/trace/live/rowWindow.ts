@@ -8,7 +8,6 @@ export interface Chunk {
   readonly length: number;
 }
 
-/** Rows `[from .. to)` of a chunk. */
 export interface Piece<C> {
   readonly chunk: C;
   readonly from: number;
@@ -23,7 +22,6 @@ export class RowWindow<C extends Chunk> {
   readonly #chunks: C[] = [];
   /** Number of the first row of the newest chunk. */
   #lastStart = 0;
-  /** Number of evicted rows. */
   first = 0;
 
   /** Calls `onEvict` with each evicted chunk. */

@@ -8,7 +8,6 @@ import { absentColumn, type ColumnArray, type IdLists, type MemoryColumn, rowsFr
 
 /** Objects that columns refer to. */
 export interface DecodingContext {
-  /** Table of the decoded texts. */
   readonly strings: StringTable;
   /** Number of workers. A larger index of a worker, which only a damaged file has, becomes absent. */
   readonly workers: number;

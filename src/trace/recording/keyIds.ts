@@ -59,7 +59,6 @@ export class KeyIds {
     return ids;
   }
 
-  /** Returns, for each key, the index of the first equal key. */
   #firstsOfEqual(): Int32Array {
     const { starts, order, firsts, seconds } = this.#parts();
     const result = new Int32Array(order.length);

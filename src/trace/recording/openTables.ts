@@ -9,6 +9,7 @@ import { ArrowStream } from '../formats/arrow/arrowDecoder.js';
 import { type ByteSource, MemorySource } from '../formats/arrow/arrowMessages.js';
 import { type Scan, scanStream, unpackedBytes } from '../formats/arrow/arrowScan.js';
 import type { ArrowCodec } from '../formats/arrow/arrowTypes.js';
+import { hostsOf } from '../names.js';
 import { addLazy, once } from '../once.js';
 import { printable } from '../printedTrace.js';
 import { totalsOfRows } from '../rowTotals.js';
@@ -27,7 +28,6 @@ import {
   type TraceDamage,
   type WorkerRows,
 } from '../trace.js';
-import { hostsOf } from '../workerHosts.js';
 import { type DecodingContext, decodedRows, internTexts } from './decodedRows.js';
 import { RecordedTasks, type Streams, streamsOf } from './recordedTasks.js';
 import type { TraceMeta } from './traceMeta.js';
@@ -38,13 +38,11 @@ import type { TraceMeta } from './traceMeta.js';
 export const CHECKED_BYTES = 64 * 2 ** 20;
 
 export interface TableSource {
-  /** Name for error messages. */
   readonly name: string;
   /** Bytes of the table; undefined if the table is missing. */
   readonly bytes: ByteSource | undefined;
 }
 
-/** Returns sources of tables whose bytes are in memory. */
 export function memoryTables(bytesOf: (table: RecordedTable) => Uint8Array | undefined) {
   return (table: RecordedTable): TableSource => {
     const bytes = bytesOf(table);
@@ -116,7 +114,6 @@ function checkUnpackedSize(tables: readonly ScannedTable[], maxUnpackedBytes: nu
   }
 }
 
-/** Collects the damage of a trace's tables. */
 class DamageList {
   readonly #meta: Pick<TraceMeta, 'ended' | 'reason'>;
   #damage: TraceDamage | undefined;
@@ -162,7 +159,6 @@ interface KnownTotals {
   /** Default: the totals of the rows in the streams. */
   readonly totals?: TraceTotals;
   readonly evicted?: EvictedRows;
-  /** Sums of samples older than those in the streams. */
   readonly older?: SampleSums;
 }
 

@@ -80,7 +80,6 @@ export function rowsOfDependencies(
   return { offsets, values };
 }
 
-/** Returns the ids of each row's dependencies. */
 export function idsOfDependencies(
   edges: EdgesByTask,
   dependency: Float64Array,

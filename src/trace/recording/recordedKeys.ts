@@ -15,13 +15,11 @@ export class RecordedKeys implements Texts {
   /** Id of each text in the table `others` of the constructor. */
   readonly others: Int32Array;
   readonly #column: TextColumn;
-  /** Number of distinct keys of tasks. */
   readonly #own: number;
   /** First row of each key of a task; undefined if every key has one row. */
   readonly #rowOf: Int32Array | undefined;
   readonly #others = new StringTable();
   #batches = new Map<number, TextBatch>();
-  /** Number of reads of a batch. */
   #reads = 0;
   #strings: string[] = [];
 

@@ -7,17 +7,16 @@ import type { ArrowStream } from '../formats/arrow/arrowDecoder.js';
 import { unusableTrace } from '../formats/damage.js';
 import type { TextBatch, TextColumn, TextLists } from '../formats/textColumns.js';
 import { DenseIds } from '../idEdges.js';
+import { unknownKey } from '../names.js';
 import { once } from '../once.js';
 import { StringTable } from '../stringTable.js';
 import { RUN_TIMES, taskRows } from '../taskColumns.js';
 import type { Texts } from '../texts.js';
 import type { TaskRows, TraceComputation, WorkerRows } from '../trace.js';
-import { unknownKey } from '../unknownKey.js';
 import { indices, listed } from './decodedRows.js';
 import { EdgesByTask, idsOfDependencies, rowsOfDependencies } from './recordedEdges.js';
 import { RecordedKeys } from './recordedKeys.js';
 
-/** Opened tables of a trace. */
 export type Streams = Readonly<Record<RecordedTable, ArrowStream>>;
 
 /** Opens the stream of each table once, in the order in which damage is reported. */
@@ -48,7 +47,6 @@ export class RecordedTasks {
     this.rows = this.#makeRows(workers);
   }
 
-  /** All keys in the tables of the trace. */
   get keys(): Texts {
     this.#unknown();
     return this.#ownKeys().keys;

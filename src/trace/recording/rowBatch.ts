@@ -13,7 +13,6 @@ interface ColumnBatch {
   clear(): void;
 }
 
-/** Collects the rows of one table. */
 export class RowBatch {
   length = 0;
   readonly #names: readonly string[];
@@ -44,51 +43,53 @@ export class RowBatch {
 
 function columnBatch({ kind }: Column): ColumnBatch {
   const type = FILE_TYPES[kind];
-  const absent = type === 'float64' ? Number.NaN : type === 'uint8' ? 0 : -1;
-  const numbers = (column: { length: number; push(value: number): void }, values: () => ArrowValues) => ({
-    push: (value: unknown) => column.push(typeof value === 'number' ? value : absent),
-    values,
+  switch (type) {
+    case 'float64':
+      return numbersBatch(new Float64Column(), Number.NaN, ({ values }) => ({ type, values }));
+    case 'int64':
+      return numbersBatch(new Float64Column(), -1, ({ values }) => ({ type, values }));
+    case 'int32':
+      return numbersBatch(new Int32Column(), -1, ({ values }) => ({ type, values }));
+    case 'uint8':
+      return numbersBatch(new Uint8Column(), 0, ({ values }) => ({ type, values }));
+    case 'dictionary':
+      return dictionaryBatch();
+    case 'utf8':
+      return listBatch(
+        (value) => (typeof value === 'string' ? value : null),
+        (values) => ({ type, values }),
+      );
+    case 'utf8-list':
+      return listBatch(
+        (value): readonly string[] => (Array.isArray(value) ? value : []),
+        (values) => ({ type, values }),
+      );
+  }
+}
+
+function numbersBatch<C extends { length: number; push(value: number): void }>(
+  column: C,
+  absent: number,
+  values: (column: C) => ArrowValues,
+): ColumnBatch {
+  return {
+    push: (value) => column.push(typeof value === 'number' ? value : absent),
+    values: () => values(column),
     clear: () => {
       column.length = 0;
     },
-  });
-  switch (type) {
-    case 'float64':
-    case 'int64': {
-      const column = new Float64Column();
-      return numbers(column, () => ({ type, values: column.values }));
-    }
-    case 'int32': {
-      const column = new Int32Column();
-      return numbers(column, () => ({ type, values: column.values }));
-    }
-    case 'uint8': {
-      const column = new Uint8Column();
-      return numbers(column, () => ({ type, values: column.values }));
-    }
-    case 'dictionary':
-      return dictionaryBatch();
-    case 'utf8': {
-      const values: (string | null)[] = [];
-      return {
-        push: (value) => values.push(typeof value === 'string' ? value : null),
-        values: () => ({ type, values: values.slice() }),
-        clear: () => {
-          values.length = 0;
-        },
-      };
-    }
-    case 'utf8-list': {
-      const values: (readonly string[])[] = [];
-      return {
-        push: (value) => values.push(Array.isArray(value) ? value : []),
-        values: () => ({ type, values: values.slice() }),
-        clear: () => {
-          values.length = 0;
-        },
-      };
-    }
-  }
+  };
+}
+
+function listBatch<T>(cell: (value: unknown) => T, values: (cells: T[]) => ArrowValues): ColumnBatch {
+  const cells: T[] = [];
+  return {
+    push: (value) => cells.push(cell(value)),
+    values: () => values(cells.slice()),
+    clear: () => {
+      cells.length = 0;
+    },
+  };
 }
 
 function dictionaryBatch(): ColumnBatch {
@@ -117,7 +118,6 @@ export interface ComputationEdges {
   readonly page: { addDependencies(slot: number, to: Float64Column): void };
 }
 
-/** Collects edges of the graph for a batch. */
 export class EdgeBatch {
   readonly #task = new Float64Column();
   readonly #dependency = new Float64Column();

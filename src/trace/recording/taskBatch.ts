@@ -34,7 +34,6 @@ export class TaskBatch {
   /** Engines do not report the call of a task. */
   readonly #noCalls: readonly null[];
   readonly #texts = recordOf(TEXTS, () => new BatchTexts());
-  /** Codes of the latest computation. */
   #codes: ComputationCodes | undefined;
   #typeCodes: { readonly names: readonly string[]; codes: Int32Array } = {
     names: [],
@@ -43,7 +42,6 @@ export class TaskBatch {
   #lastGroup = '';
   #lastGroupCode = UNKNOWN;
 
-  /** `rows` is the capacity of the batch. */
   constructor(rows: number) {
     this.#rows = rows;
     this.#columns = columnsOf(rows);

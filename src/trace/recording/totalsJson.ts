@@ -32,7 +32,6 @@ export function totalsToJson(
   };
 }
 
-/** Converts the sums by prefix to JSON. */
 export function prefixesToJson(prefixes: Iterable<PrefixTotals>): PrefixJson[] {
   return Array.from(prefixes, (sums) => prefixToJson(sums, durationsToJson(sums.durations)));
 }

@@ -20,7 +20,6 @@ import type { ProfileCycle } from '../../protocol/profileCycle.js';
 import { fileColumns } from '../../protocol/schemaColumns.js';
 import type { KindOf } from '../../protocol/taskKinds.js';
 import { RECORDED_TABLES, type RecordedTable } from '../../protocol/traceSchema.js';
-import { figuresOf } from '../figures.js';
 import { ArrowEncoder } from '../formats/arrow/arrowEncoder.js';
 import type { ArrowCodec, ArrowValues } from '../formats/arrow/arrowTypes.js';
 import { addDependencies } from '../live/taskPages.js';
@@ -28,6 +27,7 @@ import { once } from '../once.js';
 import { cycleSamples } from '../samples/cycleSamples.js';
 import type { FrameFacts } from '../samples/frameIds.js';
 import { frameFactsAt, type SampleFacts } from '../samples/sampleRows.js';
+import { figuresOf } from '../tableBuilders.js';
 import type { Trace, TraceComputation } from '../trace.js';
 import { type ComputationEdges, EdgeBatch, RowBatch } from './rowBatch.js';
 import { TaskBatch } from './taskBatch.js';
@@ -52,7 +52,6 @@ export interface TraceEncoderOptions {
 export type LiveComputationRow = ComputationEdges &
   Pick<TraceComputation, 'number' | 'start' | 'client' | 'code'>;
 
-/** Collected rows of a table. */
 interface Batch {
   readonly length: number;
   values(): ArrowValues[];
@@ -82,6 +81,12 @@ export class TraceEncoder implements ClusterObserver {
   /** Samples before this time are not written. Seconds since the epoch. */
   samplesFrom = Number.NEGATIVE_INFINITY;
 
+  readonly interval = (row: WorkInterval): void => this.#add('intervals', row);
+  readonly transfer = (row: Transfer): void => this.#add('transfers', row);
+  readonly memory = (row: MemorySample): void => this.#add('memory', row);
+  readonly metric = (row: MetricSample): void => this.#add('metrics', row);
+  readonly event = (row: ClusterEvent): void => this.#add('events', row);
+
   constructor(
     sink: TableSink,
     { codec, batchRows = BATCH_ROWS, standalone = false }: TraceEncoderOptions = {},
@@ -101,7 +106,6 @@ export class TraceEncoder implements ClusterObserver {
     for (const table of RECORDED_TABLES) this.#sink(table, this.#encoders[table].start(), 0);
   }
 
-  /** Writes all collected rows. */
   flush(): void {
     for (const table of RECORDED_TABLES) this.#flushTable(table);
   }
@@ -237,18 +241,6 @@ export class TraceEncoder implements ClusterObserver {
     this.#workers.delete(worker.index);
   }
 
-  interval(interval: WorkInterval): void {
-    this.#add('intervals', interval);
-  }
-
-  transfer(transfer: Transfer): void {
-    this.#add('transfers', transfer);
-  }
-
-  memory(sample: MemorySample): void {
-    this.#add('memory', sample);
-  }
-
   resources(sample: ResourceSample): void {
     const { time, worker } = sample;
     const figures = figuresOf(sample);
@@ -259,10 +251,6 @@ export class TraceEncoder implements ClusterObserver {
     }
     if (figures.size > 0) row['others'] = JSON.stringify(Object.fromEntries(figures));
     this.#add('resources', row);
-  }
-
-  metric(sample: MetricSample): void {
-    this.#add('metrics', sample);
   }
 
   profile(worker: number, cycle: ProfileCycle, kindOf: KindOf): void {
@@ -290,10 +278,6 @@ export class TraceEncoder implements ClusterObserver {
   repeatFrames(): void {
     this.#frames.clear();
   }
-
-  event(event: ClusterEvent): void {
-    this.#add('events', event);
-  }
 }
 
 /**
@@ -301,7 +285,6 @@ export class TraceEncoder implements ClusterObserver {
  */
 const WHOLE_TABLE_ROWS = 1 << 16;
 
-/** Returns the Arrow stream of each table of a trace. */
 export function encodeTables(trace: Trace): ReadonlyMap<RecordedTable, Uint8Array> {
   const parts = recordOf(RECORDED_TABLES, (): Uint8Array[] => []);
   const encoder = new TraceEncoder((table, bytes) => parts[table].push(...bytes), {

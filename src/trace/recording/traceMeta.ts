@@ -24,7 +24,6 @@ export interface TraceMeta {
   readonly started: number;
   readonly stopped: number | null;
   readonly ended: TraceEnding;
-  /** Reason of a failed recording. */
   readonly reason?: string;
 }
 

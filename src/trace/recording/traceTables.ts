@@ -8,7 +8,6 @@ import type { ArrowField } from '../formats/arrow/arrowTypes.js';
 
 export const FORMAT_VERSION = 1;
 
-/** Returns the columns of a table in order. */
 export function fieldsOf(table: RecordedTable): ArrowField[] {
   return fileColumns(table).map(({ title, kind }) => ({ name: title, type: FILE_TYPES[kind] }));
 }

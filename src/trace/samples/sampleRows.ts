@@ -88,7 +88,6 @@ export function sampleFacts(
   };
 }
 
-/** Returns row `row` of a table of frames with texts. */
 export function frameFactsAt(frames: FrameRows, row: number, strings: StringTable): FrameFacts {
   const parent = frames.parent[row]!;
   return {

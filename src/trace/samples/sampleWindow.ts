@@ -13,7 +13,6 @@ export class SampleWindow {
   readonly frames: FrameBuilder;
   readonly #rows: RowWindow<TableBuilder<'samples'>>;
   readonly #sums = new SampleSums();
-  /** Cache of the sums as rows. */
   #older: { readonly first: number; readonly rows: SampleRows } | undefined;
 
   /** Interns texts in `names`. Holds at least the newest `limit` samples as single rows. */
@@ -27,7 +26,6 @@ export class SampleWindow {
     );
   }
 
-  /** Number of summed samples. */
   get first(): number {
     return this.#rows.first;
   }
@@ -72,7 +70,6 @@ export class SampleWindow {
   }
 }
 
-/** Interns the texts of a sample in `strings`. */
 function encodedSample(row: SampleFacts, strings: StringTable, frames: FrameBuilder): Encoded<'samples'> {
   const id = (text: string): number => (text === '' ? -1 : strings.internString(text));
   return { ...row, prefix: id(row.prefix), span: id(row.span), frame: frames.rowOf(row.frame) };

@@ -73,25 +73,17 @@ export class ArrowStream {
 
   /** Returns a column of doubles, or undefined if the stream lacks it. */
   float64(name: string): Float64Array | undefined {
-    return this.#guarded(() => {
-      const field = this.#field(name, ['float64']);
-      return field && this.#filled(field, new Float64Array(this.length));
-    });
+    return this.#column(name, ['float64'], (field) => this.#filled(field, new Float64Array(this.length)));
   }
 
   /** Returns a column of integers; null is -1. */
   int32(name: string): Int32Array | undefined {
-    return this.#guarded(() => {
-      const field = this.#field(name, ['int32']);
-      return field && this.#codes(field);
-    });
+    return this.#column(name, ['int32'], (field) => this.#codes(field));
   }
 
   /** Returns a column of 64-bit integers as doubles; null is -1. */
   int64(name: string): Float64Array | undefined {
-    return this.#guarded(() => {
-      const field = this.#field(name, ['int64']);
-      if (field === undefined) return undefined;
+    return this.#column(name, ['int64'], (field) => {
       const column = this.#filled(field, new Float64Array(this.length));
       // In place: the two words of a row become a double.
       const words = new Uint32Array(column.buffer);
@@ -103,9 +95,7 @@ export class ArrowStream {
 
   /** Returns the results of `map` for each value; null is mapped as -1. Uses half the memory of `int64`. */
   mappedInt64(name: string, map: (value: number) => number): Int32Array | undefined {
-    return this.#guarded(() => {
-      const field = this.#field(name, ['int64']);
-      if (field === undefined) return undefined;
+    return this.#column(name, ['int64'], (field) => {
       const column = new Int32Array(this.length);
       let words = new Uint32Array(0);
       for (const { message, firstRow } of this.#batches) {
@@ -122,18 +112,13 @@ export class ArrowStream {
   }
 
   uint8(name: string): Uint8Array | undefined {
-    return this.#guarded(() => {
-      const field = this.#field(name, ['uint8']);
-      return field && this.#filled(field, new Uint8Array(this.length));
-    });
+    return this.#column(name, ['uint8'], (field) => this.#filled(field, new Uint8Array(this.length)));
   }
 
   /** Interns the texts of a column in `into` and returns ids by row; null is -1. */
   texts(name: string, into: StringTable): Int32Array | undefined {
-    return this.#guarded(() => {
-      const field = this.#field(name, ['utf8', 'dictionary']);
-      if (field?.type === 'dictionary') return this.#dictionaryTexts(field, (text) => into.intern(...text));
-      if (field === undefined) return undefined;
+    return this.#column(name, ['utf8', 'dictionary'], (field) => {
+      if (field.type === 'dictionary') return this.#dictionaryTexts(field, (text) => into.intern(...text));
       const column = new Int32Array(this.length);
       for (const { message, firstRow } of this.#batches) {
         const { rows } = message;
@@ -150,23 +135,19 @@ export class ArrowStream {
    * Returns a column of texts that is read later; undefined if the stream lacks it. The column must not contain null.
    */
   textColumn(name: string): TextColumn | undefined {
-    const field = this.#guarded(() => this.#field(name, ['utf8']));
-    if (field === undefined) return undefined;
     const batches = this.#batches;
-    return {
+    return this.#column(name, ['utf8'], ({ buffer }) => ({
       firstRows: Int32Array.from([...batches.map(({ firstRow }) => firstRow), this.length]),
-      read: (batch, target) => {
+      read: (batch: number, target?: Uint8Array) => {
         const { message } = batches[batch]!;
-        return this.#guarded(() => this.#readTexts(message, field.buffer + 1, message.rows, target));
+        return this.#guarded(() => this.#readTexts(message, buffer + 1, message.rows, target));
       },
-    };
+    }));
   }
 
   /** Interns all texts of the column's dictionaries, including unused ones. */
   dictionary(name: string, into: StringTable): void {
-    this.#guarded(() => {
-      const field = this.#field(name, ['dictionary']);
-      if (field === undefined) return;
+    this.#column(name, ['dictionary'], (field) => {
       const seen = new Set<BatchMessage | undefined>();
       for (const { dictionaries } of this.#batches) {
         const message = dictionaries.get(field.dictionary);
@@ -178,9 +159,7 @@ export class ArrowStream {
   }
 
   textLists(name: string, into: StringTable): TextLists | undefined {
-    return this.#guarded(() => {
-      const field = this.#field(name, ['utf8-list']);
-      if (field === undefined) return undefined;
+    return this.#column(name, ['utf8-list'], (field) => {
       const offsets = new Int32Array(this.length + 1);
       const ids: Int32Array[] = [];
       let count = 0;
@@ -210,11 +189,14 @@ export class ArrowStream {
     }
   }
 
-  #field(name: string, types: readonly ArrowType[]): Field | undefined {
-    const field = this.#fields.get(name);
-    if (field !== undefined && !types.includes(field.type))
-      damaged(`its column '${name}' has an unexpected type`);
-    return field;
+  /** Returns what `read` makes of a column, or undefined if the stream lacks it. */
+  #column<T>(name: string, types: readonly ArrowType[], read: (field: Field) => T): T | undefined {
+    return this.#guarded(() => {
+      const field = this.#fields.get(name);
+      if (field === undefined) return undefined;
+      if (!types.includes(field.type)) damaged(`its column '${name}' has an unexpected type`);
+      return read(field);
+    });
   }
 
   #codes(field: Field): Int32Array {

@@ -26,7 +26,6 @@ export class ArrowEncoder {
     this.#standalone = standalone;
   }
 
-  /** Returns the start of the stream. */
   start(): Uint8Array[] {
     return framed(describeSchema(this.#fields), []);
   }
@@ -60,7 +59,6 @@ export class ArrowEncoder {
     return framed(describeDictionary(id, body.described(texts.length)), body.parts);
   }
 
-  /** Returns the end of the stream. */
   end(): Uint8Array[] {
     const bytes = new Uint8Array(8);
     new DataView(bytes.buffer).setUint32(0, CONTINUATION, true);

@@ -33,7 +33,6 @@ export class MemorySource implements ByteSource {
   }
 }
 
-/** Position of a buffer in the file. */
 export interface BufferPlace {
   readonly at: number;
   readonly size: number;
@@ -41,7 +40,6 @@ export interface BufferPlace {
 
 export interface BatchMessage {
   readonly kind: 'batch' | 'dictionary';
-  /** Range of the message in the file. */
   readonly from: number;
   readonly to: number;
   /** Id of the dictionary, for dictionaries. */
@@ -60,7 +58,6 @@ export function bufferPlace({ buffers }: BatchMessage, buffer: number): BufferPl
   return { at: buffers[buffer * 2]!, size: buffers[buffer * 2 + 1]! };
 }
 
-/** Returns the number of nulls in a column. */
 export function nullsOf({ nodes }: BatchMessage, node: number): number {
   return nodes[node * 2 + 1] ?? 0;
 }

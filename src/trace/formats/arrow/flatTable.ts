@@ -22,7 +22,6 @@ export class FlatTable {
     return FlatTable.#follow(view, 0);
   }
 
-  /** Returns the table that the offset at `at` refers to. */
   static #follow(view: DataView, at: number): FlatTable {
     if (!check(view, at, 4)) damaged('metadata is truncated');
     const to = at + view.getUint32(at, true);

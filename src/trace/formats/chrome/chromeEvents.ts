@@ -266,7 +266,6 @@ class ChromeCounters {
   readonly #cursor: JsonCursor;
   /** Samples of processes whose names may still follow. */
   readonly #waiting: Sample[] = [];
-  /** Sample that is being collected. */
   #sample: Sample | undefined;
 
   constructor(builder: TraceBuilder, origins: ChromeOrigins, cursor: JsonCursor) {

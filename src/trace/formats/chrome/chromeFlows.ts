@@ -50,7 +50,6 @@ export function bindFlows(slices: SliceTimes, points: FlowPoints): SliceEdges {
   const phases = points.phase.take();
   let flowCount = 0;
   for (const flow of flows) if (flow >= flowCount) flowCount = flow + 1;
-  /** Slice of the previous point, by flow. */
   const latest = new Int32Array(flowCount).fill(NONE);
   const froms: number[] = [];
   const tos: number[] = [];

@@ -56,22 +56,19 @@ export interface ChromeEventSink {
 
 type State = 'start' | 'fields' | 'skip' | 'events' | 'lost' | 'end';
 
-/** Splits chunks of text into events. */
 export class ChromeText {
   readonly cursor = new JsonCursor();
   /** Arguments of the latest event. */
   readonly args = new JsonFields(this.cursor, ARGS);
   readonly #fields = new JsonFields(this.cursor, EVENT_FIELDS, { field: EventField.args, fields: this.args });
-  readonly #skip = new TopLevelSkip();
+  #skip = new TopLevelSkip();
   readonly #sink: ChromeEventSink;
   #state: State = 'start';
   /** Whether the array is the whole text, not a field of an object. */
   #bare = false;
-  /** Offset of the chunk in the text. */
   #offset = 0;
   #lostFrom = 0;
   #reason = '';
-  /** Whether the text has an array of events. */
   found = false;
   /** Whether nothing was skipped. */
   whole = true;
@@ -134,11 +131,8 @@ export class ChromeText {
   /** Reads a field of the object around the events, or its end. */
   #field(): boolean {
     const { cursor } = this;
-    let first = cursor.peek();
-    if (first === COMMA) {
-      cursor.at++;
-      first = cursor.peek();
-    }
+    if (cursor.peek() === COMMA) cursor.at++;
+    const first = cursor.peek();
     if (first < 0) return false;
     if (first === CLOSE_BRACE) {
       cursor.at++;
@@ -161,19 +155,16 @@ export class ChromeText {
       return true;
     }
     if (this.otherFields.length < MAX_NAMES) this.otherFields.push(ascii(cursor.bytes, start, stop));
-    this.#skip.begin();
+    this.#skip = new TopLevelSkip();
     this.#state = 'skip';
     return true;
   }
 
   #event(): boolean {
     const { cursor } = this;
-    let first = cursor.peek();
     // Recorders that append events leave a trailing comma.
-    while (first === COMMA) {
-      cursor.at++;
-      first = cursor.peek();
-    }
+    while (cursor.peek() === COMMA) cursor.at++;
+    const first = cursor.peek();
     if (first < 0) return false;
     const begin = cursor.at;
     if (first === CLOSE_BRACKET) {
@@ -182,11 +173,7 @@ export class ChromeText {
       return true;
     }
     if (first !== OPEN_BRACE) return this.#lose('an event does not begin with a brace');
-    if (!this.#fields.read()) {
-      const incomplete = cursor.failure === INCOMPLETE && cursor.end - begin < MAX_EVENT;
-      cursor.at = begin;
-      return !incomplete && this.#lose('an event is not valid JSON');
-    }
+    if (!this.#fields.read()) return this.#stop(begin, 'an event is not valid JSON');
     const behind = cursor.at;
     if (!this.#sink.event(this.#fields)) {
       this.#leaveOut(this.#offset + begin, behind - begin, 'an event has no phase or no time');
@@ -203,13 +190,12 @@ export class ChromeText {
     return true;
   }
 
-  /** Handles a field that is invalid or incomplete. */
-  #stop(begin: number): boolean {
+  /** Handles a field or event that is incomplete or, for `reason`, invalid. */
+  #stop(begin: number, reason = 'a field around the events is not valid JSON'): boolean {
     const { cursor } = this;
     const incomplete = cursor.failure === INCOMPLETE && cursor.end - begin < MAX_EVENT;
     cursor.at = begin;
-    if (incomplete) return false;
-    return this.#lose('a field around the events is not valid JSON');
+    return !incomplete && this.#lose(reason);
   }
 
   /** Searches for the next event: a readable object that begins with a field of events and has a phase. */
@@ -301,12 +287,6 @@ class TopLevelSkip {
   #depth = 0;
   #inString = false;
   #escaped = false;
-
-  begin(): void {
-    this.#depth = 0;
-    this.#inString = false;
-    this.#escaped = false;
-  }
 
   /**
    * Moves the cursor to the comma or bracket after the value and returns true. At the end of the chunk it returns

@@ -187,7 +187,6 @@ class ChromeWriter {
     return this.#clock.origin;
   }
 
-  /** Yields a flow from the end of each dependency to the start of the task. */
   *#flowEvents(row: number): Generator<string> {
     const { dependencyOffsets, dependencyRows, started, stopped, worker } = this.#trace.tasks;
     for (let edge = dependencyOffsets[row]!; edge < dependencyOffsets[row + 1]!; edge++) {

@@ -79,7 +79,6 @@ export function layOut(rows: TimedRows): Tracks {
   };
 }
 
-/** Returns the tracks of a trace's tasks. */
 export function taskTracks({ tasks }: Trace): Tracks {
   const { length, worker, thread, started, stopped } = tasks;
   return layOut({ length, worker, thread, start: started, stop: stopped });

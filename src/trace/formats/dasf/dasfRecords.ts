@@ -33,7 +33,6 @@ export class RecordCutter {
     this.#sink = sink;
   }
 
-  /** Returns the number of consumed bytes. */
   feed(bytes: Uint8Array, view: DataView, length: number, last: boolean): number {
     let at = 0;
     if (this.#lost > 0) at = this.#skipDamage(bytes, 0, length, last);

@@ -104,86 +104,65 @@ export class DasfScanner {
       const field = fieldAt(bytes, at, end);
       at += 1 + (bytes[at]! & 31);
       if (at >= end) return STOP;
-      if (field === Field.args) {
-        at = this.#name === this.#computeName ? this.#taskArgs(at, end) : this.#memoryArgs(at, end);
-      } else {
-        at = this.#envelopeValue(field, at, end);
-      }
+      at = field === Field.args ? this.#args(at, end) : this.#envelopeValue(field, at, end);
     }
     return at;
   }
 
   #envelopeValue(field: number, at: number, end: number): number {
+    let next: number;
     switch (field) {
-      case Field.name: {
-        const next = this.#readRepeated(at, end, NAME);
+      case Field.name:
+        next = this.#readRepeated(at, end, NAME);
         this.#name = this.#string;
         return this.#name === this.#computeName || this.#name === this.#memoryName ? next : STOP;
-      }
-      case Field.timestamp: {
-        const next = this.#readNumber(at, end);
+      case Field.timestamp:
+        next = this.#readNumber(at, end);
         this.#time = this.#number;
         return next;
-      }
-      case Field.duration: {
-        const next = this.#readNumber(at, end);
+      case Field.duration:
+        next = this.#readNumber(at, end);
         this.#row.duration = this.#number;
         return next;
-      }
       case Field.phase:
       case Field.scope:
         if (this.#bytes[at] !== 0xa1 || at + 2 > end) return STOP;
         if (field === Field.phase) this.#phase = this.#bytes[at + 1]!;
         return at + 2;
-      case Field.process_id: {
-        const next = this.#readRepeated(at, end, HOST);
+      case Field.process_id:
+        next = this.#readRepeated(at, end, HOST);
         this.#row.host = this.#string;
         return next;
-      }
-      case Field.thread_id: {
-        const next = this.#readRepeated(at, end, WORKER);
+      case Field.thread_id:
+        next = this.#readRepeated(at, end, WORKER);
         this.#row.worker = this.#string;
         return next;
-      }
       default:
         return STOP;
     }
   }
 
-  #memoryArgs(start: number, end: number): number {
+  #args(start: number, end: number): number {
     const bytes = this.#bytes;
     if ((bytes[start]! & 0xf0) !== 0x80) return STOP;
+    const isTask = this.#name === this.#computeName;
     let at = start + 1;
     for (let left = bytes[start]! & 15; left > 0 && at !== STOP; left--) {
       const field = fieldAt(bytes, at, end);
       at += 1 + (bytes[at]! & 31);
       if (at >= end) return STOP;
-      if (field === Field.size) {
-        at = this.#readNumber(at, end);
-        this.#row.nbytes = this.#number;
-      } else if (field === Field.tasks) {
-        at = this.#readNumber(at, end);
-        this.#tasks = this.#number;
-      } else if (field === Field.key || field === Field.state) {
-        at = this.#skipString(at, end);
-      } else {
-        return STOP;
-      }
+      at = isTask ? this.#taskValue(field, at, end) : this.#memoryValue(field, at, end);
     }
     return at;
   }
 
-  #taskArgs(start: number, end: number): number {
-    const bytes = this.#bytes;
-    if ((bytes[start]! & 0xf0) !== 0x80) return STOP;
-    let at = start + 1;
-    for (let left = bytes[start]! & 15; left > 0 && at !== STOP; left--) {
-      const field = fieldAt(bytes, at, end);
-      at += 1 + (bytes[at]! & 31);
-      if (at >= end) return STOP;
-      at = this.#taskValue(field, at, end);
-    }
-    return at;
+  #memoryValue(field: number, at: number, end: number): number {
+    if (field === Field.key || field === Field.state) return this.#skipString(at, end);
+    if (field !== Field.size && field !== Field.tasks) return STOP;
+    const next = this.#readNumber(at, end);
+    if (field === Field.size) this.#row.nbytes = this.#number;
+    else this.#tasks = this.#number;
+    return next;
   }
 
   #taskValue(field: number, at: number, end: number): number {
@@ -344,7 +323,6 @@ export class DasfScanner {
   }
 }
 
-/** Returns the size of a string's header. */
 function headerSize(type: number): number {
   return type === 0xd9 ? 2 : type === 0xda ? 3 : 1;
 }

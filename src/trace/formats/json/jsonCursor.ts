@@ -28,7 +28,6 @@ const TENS = Float64Array.from({ length: 23 }, (_, power) => Number(`1e${power}`
  */
 export class JsonCursor {
   bytes: Uint8Array = new Uint8Array();
-  /** View of `bytes`. */
   view = new DataView<ArrayBufferLike>(this.bytes.buffer);
   at = 0;
   end = 0;
@@ -71,7 +70,6 @@ export class JsonCursor {
     return true;
   }
 
-  /** Reads the string at the cursor. */
   readString(): boolean {
     const { bytes, end } = this;
     let at = this.at;

@@ -134,7 +134,6 @@ export class JsonFields {
     return fields.read();
   }
 
-  /** Clears the fields. */
   clear(): void {
     this.#starts.fill(ABSENT);
   }
@@ -157,7 +156,6 @@ export class JsonFields {
     return true;
   }
 
-  /** Returns the size of a value in bytes. */
   size(field: number): number {
     return this.has(field) ? this.#stops[field]! - this.#starts[field]! : 0;
   }

@@ -80,7 +80,6 @@ function* profileOf(
   pieces.add(']}');
 }
 
-/** Returns the start of the first task or sample. */
 function firstTime({ tasks, samples }: Trace, order: Int32Array): number {
   let first = order.length === 0 ? Number.POSITIVE_INFINITY : tasks.started[order[0]!]!;
   for (const [row, time] of samples.time.entries()) first = Math.min(first, time - samples.interval[row]!);
