@@ -13,6 +13,7 @@ export interface Places {
   /** Device by place, as an id of `deviceNames`; -1 if unknown. */
   readonly device: Int32Array;
   readonly deviceNames: StringTable;
+  /** Seconds of computation by place. */
   readonly seconds: Float64Array;
 }
 

@@ -21,6 +21,7 @@ export interface Straggler {
   readonly seconds: number;
   /** Median duration of the prefix, seconds. */
   readonly median: number;
+  /** Bytes of all inputs. */
   readonly bytesIn: number;
   /** Median of the bytes of inputs of the prefix. */
   readonly medianBytesIn: number;

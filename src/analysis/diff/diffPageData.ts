@@ -12,6 +12,7 @@ export interface DiffPageRow {
   readonly verdict: string;
   readonly before: number;
   readonly after: number;
+  /** Ratio after / before. */
   readonly ratio: number | null;
   readonly p: number | null;
 }

@@ -36,6 +36,7 @@ export class Replay {
   readonly #running: Int32Array;
   readonly #runningUntil: Float64Array;
   readonly #held: Float64Array;
+  /** Seconds of the tasks in each queue. */
   readonly #queuedSeconds: Float64Array;
   /** Scratch array for the inputs of one task, otherwise zero. */
   readonly #inputBytes: Float64Array;

@@ -7,6 +7,7 @@ import { countText } from '../../base/words.js';
 const STDERR = 2;
 /** Milliseconds between two drawings. */
 const REFRESH_MS = 100;
+/** Milliseconds before the first drawing. */
 const APPEARS_AFTER_MS = 500;
 /** Milliseconds without output of the program before a drawing. */
 const QUIET_MS = 400;

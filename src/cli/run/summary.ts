@@ -51,6 +51,7 @@ export interface Summary {
     readonly shuffled: number;
     readonly toWorkers: number;
     readonly toProgram: number;
+    /** Bytes written to disk. */
     readonly spilled: number;
     /** Bytes in memory of the results that were written to disk, which may be compressed there. */
     readonly spilledResults: number;

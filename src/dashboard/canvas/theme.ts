@@ -4,6 +4,7 @@ import type { Scheme } from '../model/palette.js';
 export interface Theme {
   readonly scheme: Scheme;
   readonly ground: string;
+  /** Colour of an empty lane. */
   readonly lane: string;
   readonly grid: string;
   readonly axis: string;

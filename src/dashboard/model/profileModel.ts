@@ -20,6 +20,7 @@ export interface TaskPlot {
 
 export interface ResourcePlot {
   readonly type: 'resources';
+  /** Percent of one core. */
   readonly cpu: Series;
   /** Bytes. */
   readonly memory: Series;

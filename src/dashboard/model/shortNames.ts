@@ -1,6 +1,7 @@
 // Shortens the names of workers. Addresses of a cluster have the same beginning, so cutting off their ends would make
 // them equal.
 
+/** Length up to which names are not shortened. */
 const SHORT = 14;
 /** Fewest characters that `…` replaces. */
 const MIN_CUT = 4;

@@ -51,6 +51,7 @@ export function plotSummary(
 interface Props {
   readonly state: PageState;
   readonly plot: Plot;
+  /** Added to the heading of a task stream. */
   readonly streamNote?: ComponentChildren;
 }
 
