@@ -1,10 +1,11 @@
 // Runs several test files in this process, one after the other. Node and the shared modules are loaded once; loading
 // takes longer than most unit tests.
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { FILE_END } from './testEvents.mjs';
+import { endedFiles, FILE_END } from './testEvents.mjs';
 
-for (const file of process.argv.slice(2)) {
+for (const [index, file] of process.argv.slice(2).entries()) {
   try {
     await import(pathToFileURL(file).href);
   } catch (error) {
@@ -14,4 +15,6 @@ for (const file of process.argv.slice(2)) {
   }
   // Tests run in the order of their registration. When this one ends, all tests of the file have ended.
   await test(FILE_END, () => undefined);
+  // Node >= 24 passes events on later. They must be on the disk before the next file, which may end this process.
+  while (endedFiles() <= index) await setImmediate();
 }

@@ -20,8 +20,14 @@ export default async function* testEvents(source) {
   for await (const { type, data } of source) {
     const event = toEvent(type, data, parents);
     if (event !== undefined && path !== undefined) appendFileSync(path, `${JSON.stringify(event)}\n`);
+    if (event?.type === 'file-ended') ended += 1;
   }
 }
+
+let ended = 0;
+
+/** Returns the number of files whose events are on the disk. */
+export const endedFiles = () => ended;
 
 /** @returns {TestEvent | undefined} */
 function toEvent(type, data, parents) {
