@@ -7,12 +7,16 @@ import { BINS, type Facts, type Finding, type Rule } from './finding.js';
 import { cpuByPrefix, type PrefixCpu, shareOfTime } from './noncpu.js';
 import { threadSamples } from './sampledCpu.js';
 import { delaySeconds, IN_TURNS } from './synchronousIo.js';
-import { busyCores, computingElsewhere } from './waitsForOthers.js';
+import { busyCores, computingElsewhere, threadsComputed } from './waitsForOthers.js';
 
 /** Smallest share of the time of a prefix's tasks, without waits for a core, in which they await promises. */
 const MIN_SHARE = 0.6;
 /** Largest number of overlapping tasks that the advice names: the other side of the requests may have a limit. */
 const MAX_TIMES = 16;
+
+/** A process has few threads for these operations, also if cores are free. */
+const FEW_THREADS =
+  'Threads that run no tasks computed meanwhile. Node has 4 for crypto, zlib, files and DNS in each process: the environment variable UV_THREADPOOL_SIZE changes it.';
 
 /**
  * Tasks wait for promises (requests, files, timers) most of their time. A worker runs one task at a time, so its thread
@@ -49,7 +53,7 @@ export const asynchronousWait: Rule = (facts) => {
       tasks: facts.keys(rows),
       question: 'critical-path',
     },
-    advice: `${mayBeChildren ? 'If they wait for child processes that compute, more of them at a time are not faster. If they wait for requests, files or timers, let' : 'Let'} the tasks of a worker overlap while they wait: connect({ concurrentTasks: ${times} }), or the same option of compute() without a cluster. Or await many promises in one task of '${worst.prefix}' (Promise.all). ${IN_TURNS}`,
+    advice: `${mayBeChildren ? 'If they wait for child processes that compute, more of them at a time are not faster. If they wait for requests, files or timers, let' : 'Let'} the tasks of a worker overlap while they wait: connect({ concurrentTasks: ${times} }), or the same option of compute() without a cluster. Or await many promises in one task of '${worst.prefix}' (Promise.all). ${busy === undefined && threadsComputed(facts, awaited) ? FEW_THREADS : IN_TURNS}`,
   };
 };
 
@@ -83,6 +87,10 @@ function fullSlots(facts: Facts): Finding | undefined {
   const waited = waits.reduce((sum, wait) => sum + wait.seconds, 0) - facts.onPath('awaiting');
   const seconds = waited > 0 ? waited * idleShareOfSlotWaits(facts) : 0;
   if (worst === undefined || !(seconds > 0)) return undefined;
+  const rows = facts.lanes.spans.rows.filter(
+    (row) => facts.prefixName(trace.tasks.prefix[row]!) === worst.prefix,
+  );
+  const isPool = busyCores(facts, rows) === undefined && threadsComputed(facts, waited);
   return {
     code: 'asynchronous-wait',
     title: `Tasks wait for a slot of their worker while tasks of '${worst.prefix}' that await promises fill all of them`,
@@ -94,7 +102,7 @@ function fullSlots(facts: Facts): Finding | undefined {
       tasks: facts.pathTasks('waiting for a worker'),
       question: 'critical-path',
     },
-    advice: `Raise concurrentTasks, if the other side of the requests accepts more at a time. Or make the requests of '${worst.prefix}' faster.`,
+    advice: `Raise concurrentTasks, if the other side of the requests accepts more at a time. Or make the requests of '${worst.prefix}' faster.${isPool ? ` ${FEW_THREADS}` : ''}`,
   };
 }
 

@@ -93,8 +93,13 @@ interface Computing {
   readonly number: 'childSeconds' | 'threadSeconds';
 }
 
-function usedBy({ trace }: Facts, { children }: BusyCores, waited: number): Computing | undefined {
-  const threads = otherThreadSeconds(trace);
+/** Whether threads that run no tasks computed while tasks waited, e.g. those of Node for crypto. */
+export function threadsComputed({ trace }: Facts, waited: number): boolean {
+  return otherThreadSeconds(trace) >= Math.max(MIN_THREAD_SECONDS, MIN_THREADS * waited);
+}
+
+function usedBy(facts: Facts, { children }: BusyCores, waited: number): Computing | undefined {
+  const threads = otherThreadSeconds(facts.trace);
   if (children >= MIN_CHILDREN * waited && !(threads > children))
     return {
       seconds: children,
@@ -103,7 +108,7 @@ function usedBy({ trace }: Facts, { children }: BusyCores, waited: number): Comp
       what: 'the child processes',
       number: 'childSeconds',
     };
-  if (!(threads >= Math.max(MIN_THREAD_SECONDS, MIN_THREADS * waited))) return undefined;
+  if (!threadsComputed(facts, waited)) return undefined;
   return {
     seconds: threads,
     name: 'other threads of the program, which compute',
