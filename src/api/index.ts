@@ -19,7 +19,7 @@ export { span } from '../diagnostics/span.js';
 export type { ClusterDump, TaskDump, WorkerDump } from '../engine/cluster/clusterDump.js';
 export type { SharedDump } from '../engine/cluster/coordination/sharedDump.js';
 export type { SchedulerPlugin, TransitionInfo } from '../engine/cluster/schedulerPlugins.js';
-export type { WorkerSnapshot } from '../engine/host/workerView.js';
+export type { WorkerSnapshot } from '../engine/host/hostTypes.js';
 export type { SpanSummary } from '../engine/metrics/spans.js';
 export { secede } from '../engine/worker/askScheduler.js';
 export type { ContextMeter, Meter } from '../engine/worker/contextMeter.js';

@@ -1,6 +1,7 @@
 // Observes a whole program: every local cluster that the program starts, and every run of a local scheduler.
 import { checkArgument, kind } from '../base/arguments.js';
 import { OBSERVERS, ProgramCallback } from '../diagnostics/callback.js';
+import type { ClusterEngine } from '../engine/cluster/clusterEngine.js';
 import { ThreadProfiler } from '../engine/profiler/threadProfiler.js';
 import { epochOffsetMs } from '../engine/worker/isolateClock.js';
 import type { ClusterObserver, ResourceSample } from '../protocol/clusterObserver.js';
@@ -8,11 +9,6 @@ import type { RunInfo, RunObserver } from '../protocol/runObserver.js';
 import { ResourceFeed } from '../resources/resourceFeed.js';
 import type { MonitorTarget } from '../resources/usageSampler.js';
 import { JoinedSources } from '../trace/joinedSources.js';
-
-/** The part of a cluster that is used here. */
-interface Observable {
-  observe(observer: ClusterObserver): () => void;
-}
 
 /** One call of `observeProgram`. */
 interface Watch {
@@ -68,7 +64,7 @@ export function observeProgramAnd(
 }
 
 /** Adds the observers of the program to a cluster that is about to start. */
-export function watchCluster(cluster: Observable): void {
+export function watchCluster(cluster: Pick<ClusterEngine, 'observe'>): void {
   for (const { sources, stops } of watches) stops.push(cluster.observe(sources.add()));
 }
 

@@ -20,7 +20,6 @@ export type CallbacksOption = CallbackLike | readonly CallbackLike[];
 
 export type GetOptions = LocalOptions<CallbacksOption>;
 
-/** Options of the local schedulers. */
 export const LOCAL_OPTIONS: OptionKinds<LocalOptions> = {
   signal: SIGNAL,
   numWorkers: COUNT,
@@ -30,11 +29,8 @@ export const LOCAL_OPTIONS: OptionKinds<LocalOptions> = {
   allowedFailures: COUNT,
 };
 
-/** The options with unchecked callbacks. */
-type UncheckedOptions = LocalOptions;
-
 /** Runs a plan on the caller's thread. Returns the results by task id. */
-export function runPlanInline(graph: Graph, plan: Plan, options: UncheckedOptions): readonly unknown[] {
+export function runPlanInline(graph: Graph, plan: Plan, options: LocalOptions): readonly unknown[] {
   const observers = observersOf(callbacksForRun(options.callbacks));
   // A task may compute another graph. As in Dask, active callbacks watch the outermost run only.
   const calledPlan = {
@@ -54,7 +50,7 @@ export async function runPlanOnPool(
   kind: PoolKind,
   graph: Graph,
   plan: Plan,
-  options: UncheckedOptions,
+  options: LocalOptions,
 ): Promise<readonly unknown[]> {
   const { signal, allowedFailures, concurrentTasks } = options;
   // Settings and callbacks are read before the `await`, after which they may have changed.

@@ -16,7 +16,6 @@ interface Wait {
   readonly behind: OtherTask;
 }
 
-/** The run that waits. */
 export interface WaitingRun {
   readonly run: number;
   readonly state: SchedulerState;
@@ -43,7 +42,6 @@ export class BlockedIsolates {
     if (this.#leaving.delete(isolate)) this.#waiting.handle({ type: 'worker-paused', worker, paused: false });
   }
 
-  /** Called when an isolate has ended. */
   ended(isolate: Isolate): void {
     this.#waits.delete(isolate);
     this.#leaving.delete(isolate);

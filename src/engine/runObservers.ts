@@ -66,7 +66,6 @@ export class RunObservers {
     for (let id = 0; id < info.size; id++) if (state[id] === QUEUED) readyAt[id] = info.submitted;
   }
 
-  /** Adds a worker to the run. Returns its index. */
   workerAdded(place: Place): number {
     const worker = this.#run.addWorker(place);
     this.#notify((observer) => observer.workerAdded?.(worker));

@@ -10,7 +10,6 @@ const TRAILER = 8;
 /** Bytes that are unpacked at a time, because they may become a thousand times as many. */
 const PIECE = 1 << 15;
 
-/** Returns whether bytes begin like a gzip file. */
 export function looksLikeGzip(bytes: Uint8Array): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b && bytes[2] === 8;
 }

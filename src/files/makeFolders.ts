@@ -15,7 +15,6 @@ export function makeFolders(path: string, mode = 0o777): void {
   }
 }
 
-/** Returns whether the path is a folder. */
 export function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }

@@ -68,7 +68,6 @@ function checkSource(source: unknown): void {
   );
 }
 
-/** Returns whether bytes begin like a page. */
 function looksLikeHtml(bytes: Uint8Array): boolean {
   const text = new TextDecoder().decode(bytes.subarray(0, HEAD)).trimStart().toLowerCase();
   return text.startsWith('<!doctype html') || text.startsWith('<html');

@@ -36,7 +36,6 @@ export function* readInChunks(file: string, reader: ByteReader): Generator<numbe
   }
 }
 
-/** Reads the whole file at once. */
 export function readWhole(file: string, reader: ByteReader): void {
   for (const _ of readInChunks(file, reader));
 }

@@ -11,7 +11,6 @@ import { definedAnnotations, definedSpans } from './definedWith.js';
 import { literal } from './literal.js';
 import { checkNesting, forEachPart } from './nesting.js';
 
-/** Implementation of `Delayed.compute()`. */
 export type ComputeRunner = (delayed: Delayed<unknown>, options: ComputeOptions) => Promise<unknown>;
 
 let runner: ComputeRunner | undefined;

@@ -28,7 +28,6 @@ export class Cells {
     return typeof value === 'string' ? value : this.#wrong('a text');
   }
 
-  /** Reads a finite number. */
   number(): number {
     const value = this.#next();
     return typeof value === 'number' && Number.isFinite(value) ? value : this.#wrong('a number');
@@ -69,7 +68,6 @@ export class Cells {
     return values.every(isCount) ? values : this.#wrong('a list of whole numbers');
   }
 
-  /** Reads a list of rows. */
   rows<T>(read: (cells: Cells) => T): T[] {
     return this.#list().map((value) => read(new Cells(value)));
   }
@@ -80,7 +78,6 @@ export class Cells {
     return value === null || value === undefined ? undefined : read(new Cells(value));
   }
 
-  /** Reads a map of numbers. */
   numberMap(): ReadonlyMap<string, number> {
     const entries = this.#entries();
     const all = entries.filter(
@@ -89,7 +86,6 @@ export class Cells {
     return all.length === entries.length ? new Map(all) : this.#wrong('a map of numbers');
   }
 
-  /** Reads a map of texts. */
   textMap(): ReadonlyMap<string, string> {
     const entries = this.#entries();
     const all = entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string');

@@ -20,7 +20,6 @@ export interface FewFinishedTasks extends Pick<FinishedTasks, 'type' | 'run' | '
   readonly numbers: readonly number[];
 }
 
-/** Columns with a number per task. */
 const COLUMNS = [
   'ids',
   'batches',

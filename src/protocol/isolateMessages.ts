@@ -114,7 +114,6 @@ export interface UncloneableValue {
   readonly error: ErrorInfo;
 }
 
-/** A message about tasks of a run. */
 export interface OfTasks<T extends string> {
   readonly type: T;
   readonly run: number;
@@ -144,7 +143,6 @@ export type ToIsolate =
   | CallFunction
   /** Collect garbage now. */
   | { readonly type: 'collect' }
-  /** The answer to a question of a task. */
   | { readonly type: 'answer'; readonly answer: TaskAnswer | TaskAnswerError }
   | { readonly type: 'close'; readonly run: number };
 

@@ -33,7 +33,6 @@ export function spanId(tags: readonly string[]): string {
   return tags.map((tag) => tag.replaceAll('%', '%25').replaceAll('/', '%2F')).join('/');
 }
 
-/** Returns the tags of a span's id. */
 export function spanTags(id: string): string[] {
   return id.split('/').map((tag) => tag.replaceAll('%2F', '/').replaceAll('%25', '%'));
 }

@@ -40,7 +40,6 @@ export type QuestionKind = keyof QuestionKinds;
 export type QuestionOf<K extends QuestionKind> = QuestionKinds[K]['question'];
 export type AnswerOf<K extends QuestionKind> = QuestionKinds[K]['answer'];
 
-/** A question of a task. */
 export interface TaskQuestion<K extends QuestionKind = QuestionKind> {
   readonly kind: K;
   /** Number of the question in its isolate. */

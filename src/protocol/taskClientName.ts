@@ -3,7 +3,6 @@
 const BEFORE = "task '";
 const AFTER = "'";
 
-/** Returns the client's name for the task with this key. */
 export function taskClientName(key: string): string {
   return `${BEFORE}${key}${AFTER}`;
 }

@@ -1,5 +1,6 @@
 // Reads the counters of one process. Other processes are visible on Linux only; NaN stands for unknown.
 import type { CpuClock } from './cpuClock.js';
+import { TICKS_PER_SECOND } from './processTree.js';
 import { openDescriptors, rereadProc, residentBytes } from './procFile.js';
 
 export interface ProcessCounters {
@@ -34,15 +35,12 @@ export function processCounters(pid: number, clock: CpuClock): ProcessCounters {
   };
 }
 
-/** Ticks per second in files of /proc, on every architecture of Node. */
-const TICKS = 100;
-
 /** Returns the CPU seconds of ended child processes from `/proc/PID/stat`; NaN if the process has ended. */
 export function parseChildren(text: string): number {
   // The name of the program, in parentheses, may contain spaces. After it come the state and numbers.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const [user = Number.NaN, system = Number.NaN] = fields.slice(13, 15).map(Number);
-  return (user + system) / TICKS;
+  return (user + system) / TICKS_PER_SECOND;
 }
 
 /** Returns the bytes that a process or thread (`4711`, `4711/task/4720`) has read from and written to disks. */

@@ -69,6 +69,12 @@ export function procStat(pid: string): ((number: number) => string | undefined) 
   return (number) => fields[number - 3];
 }
 
+/** Returns the state of a thread and what it waits for, e.g. `S ep_poll`; empty if unknown. `path`: e.g. `4711/task/4720`. */
+export function threadState(path: string): string {
+  const state = procStat(path)?.(3);
+  return state === undefined ? '' : `${state} ${readProc(`${path}/wchan`) ?? ''}`.trim();
+}
+
 function statOf(pid: string): Stat | undefined {
   const known = procStat(pid);
   if (known === undefined) return undefined;

@@ -18,7 +18,6 @@ import type { GpuUsage } from './gpuMonitor.js';
 import type { HostCounters } from './hostCounters.js';
 import type { CoreTimes, ProcessCounters } from './processCounters.js';
 
-/** A worker to sample. */
 export interface MonitorTarget {
   /** Index of the worker in the cluster; -1 for the host. */
   readonly worker: number;

@@ -37,7 +37,6 @@ export function adaptSettings(where: string, options: AdaptOptions): Required<Ad
   return { minimum, maximum, interval, waitCount, targetDuration };
 }
 
-/** The workers that are adapted. */
 export interface AdaptedWorkers {
   /** Number of workers, including those that are starting, without those that leave. */
   readonly size: number;

@@ -21,7 +21,6 @@ export interface AsCompletedOptions {
   readonly batches?: boolean;
 }
 
-/** Type of a future's result. */
 type ResultOf<F extends Future<unknown>> = F extends Future<infer T> ? T : never;
 
 const AS_COMPLETED_OPTIONS: OptionKinds<AsCompletedOptions> = { withResults: FLAG, batches: FLAG };

@@ -147,9 +147,9 @@ export class Client extends ClientCalls implements AsyncDisposable {
       const keys = list.map(({ key }) => key);
       return this.#collect(compilePlan(this.#engine, list), keys, policy, { called, ...call });
     }
-    const futures = persistStages(list, stages, options, (part, own) =>
-      this.#persist(part, submitPolicy('Client.compute', own), call.code),
-    );
+    const persist = (part: readonly Delayed<unknown>[], own: SubmitOptions): Future<unknown>[] =>
+      this.#persist(part, submitPolicy('Client.compute', own), call.code);
+    const futures = persistStages(list, options, persist, stages);
     return this.gather(futures).finally(() => {
       for (const future of futures) future.release();
     });
@@ -191,13 +191,10 @@ export class Client extends ClientCalls implements AsyncDisposable {
   persist(...args: readonly unknown[]): Future<unknown> | Future<unknown>[] {
     this.check();
     const { list, isSingle, options } = delayedArguments('Client.persist', args);
-    const stages = annotatedStages(list);
-    const futures =
-      stages.length > 0
-        ? persistStages(list, stages, options, (part, own) =>
-            this.#persist(part, submitPolicy('Client.persist', own), callingLine(this.persist)),
-          )
-        : this.#persist(list, submitPolicy('Client.persist', options), callingLine(this.persist));
+    const code = callingLine(this.persist);
+    const futures = persistStages(list, options, (part, own) =>
+      this.#persist(part, submitPolicy('Client.persist', own), code),
+    );
     return isSingle ? futures[0]! : futures;
   }
 
@@ -278,9 +275,7 @@ export class Client extends ClientCalls implements AsyncDisposable {
     return this.call(async () => {
       checkOptions('Client.gather', options, GATHER_OPTIONS);
       this.#submissions.flush();
-      const gathered = gatherNested(futures, options.errors ?? 'raise', (handles) =>
-        this.tools.fetchResults(this.#engine, handles.map(resultHandle)),
-      );
+      const gathered = gatherNested(futures, options.errors ?? 'raise', this.#owner.fetch);
       return this.#engine.waits.during('Client.gather', '', gathered, futures);
     });
   }

@@ -13,7 +13,7 @@ import {
 } from '../../base/arguments.js';
 import { LongpoleError } from '../../base/errors.js';
 import type { EngineWorker } from '../../engine/cluster/engineWorker.js';
-import type { WorkerSnapshot } from '../../engine/host/workerView.js';
+import type { WorkerSnapshot } from '../../engine/host/hostTypes.js';
 import { isFunction, resolveFunction } from '../../graph/callable.js';
 import { functionRef } from '../../graph/shipFunction.js';
 import type { TaskFunction } from '../../graph/taskFunction.js';

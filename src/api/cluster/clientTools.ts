@@ -1,10 +1,10 @@
 // The part of a client that works on the engine. It is loaded with the cluster, because isolates that import the package
 // have no use for it, and synchronous methods of the client cannot wait for it.
 import { dumpCluster } from '../../engine/cluster/clusterDump.js';
-import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import { retryResults } from '../../engine/cluster/retryResults.js';
 import { TraceWriter, type TraceWriterOptions } from '../../files/traceWriter.js';
 import { LiveTrace, type LiveTraceOptions } from '../../trace/live/liveTrace.js';
+import type { Cluster } from './cluster.js';
 import { collectResults, fetchResults } from './collectResults.js';
 import { scatterValues } from './scatter.js';
 import { taskStream } from './taskStream.js';
@@ -37,12 +37,7 @@ export type ClientTools = typeof clientTools;
 /** Milliseconds that the end of a recording waits for workers that do not answer. */
 const PATIENCE_MS = 3000;
 
-/** The part of a cluster that is needed here. */
-interface RecordedCluster {
-  readonly engine: ClusterEngine;
-  /** Resolves when observers have received the samples and metrics so far. */
-  flushProfiles(patienceMs: number): Promise<void>;
-}
+type RecordedCluster = Pick<Cluster, 'engine' | 'flushProfiles'>;
 
 /** Starts the recording of `Client.record`. Returns a function that ends it; further calls have no effect. */
 function recordCluster(

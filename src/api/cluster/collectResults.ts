@@ -1,5 +1,5 @@
 // Fetches results for `compute`, `get` and `gather`.
-import { bringResults } from '../../engine/cluster/bringResults.js';
+import { bringResults, finished } from '../../engine/cluster/bringResults.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import { type ComputationState, ResultHandle } from '../../engine/cluster/computationState.js';
 import { abortedError } from '../../engine/taskFailure.js';
@@ -60,14 +60,6 @@ export async function fetchResults(
 ): Promise<unknown[]> {
   for (const handle of handles) engine.results.checkOwner(handle);
   return bringResults(engine, handles, () => finished(handles), packed);
-}
-
-async function finished(handles: readonly ResultHandle[]): Promise<void> {
-  for (const handle of handles) {
-    // Another caller may retry a failed task before this call continues.
-    while (!handle.isSettled) await handle.settled();
-    if (handle.status !== 'finished') throw handle.error;
-  }
 }
 
 interface AbortWatch {

@@ -203,7 +203,6 @@ class Sites {
   }
 }
 
-/** Calls `body`, and closes the bridge if it throws. */
 async function closing<T>(bridge: RunBridge, body: () => Promise<T>): Promise<T> {
   try {
     return await body();

@@ -1,6 +1,8 @@
 // The events of a cluster by topic, logged by the engine and by programs.
+
 import { inspect } from 'node:util';
 import { isError } from '../../base/isError.js';
+import { getOrMake } from '../../base/lookUps.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import type { ClusterEvent, ClusterObserver } from '../../protocol/clusterObserver.js';
 
@@ -48,8 +50,7 @@ export class EventLog implements ClusterObserver {
     // A handler may log another event.
     this.#logged = undefined;
     const logged: LoggedEvent = { time, topic, worker, message };
-    const events = this.#byTopic.get(topic) ?? [];
-    this.#byTopic.set(topic, events);
+    const events = getOrMake(this.#byTopic, topic, () => []);
     events.push(logged);
     if (events.length > MAX_EVENTS) events.splice(0, events.length - MAX_EVENTS / 2);
     const errors: unknown[] = [];
@@ -78,8 +79,7 @@ export class EventLog implements ClusterObserver {
   }
 
   subscribe(topic: string, handler: EventHandler): () => void {
-    const handlers = this.#handlers.get(topic) ?? new Set();
-    this.#handlers.set(topic, handlers.add(handler));
+    const handlers = getOrMake(this.#handlers, topic, () => new Set()).add(handler);
     return () => handlers.delete(handler);
   }
 }

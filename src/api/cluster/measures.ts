@@ -1,4 +1,5 @@
 // Sums of a cluster's measurements, on the scheduler: metrics, spans, profiles.
+import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import { MetricLedger } from '../../engine/metrics/metricLedger.js';
 import { Spans } from '../../engine/metrics/spans.js';
 import { ThreadProfiler } from '../../engine/profiler/threadProfiler.js';
@@ -16,14 +17,6 @@ import type { KindOf } from '../../protocol/taskKinds.js';
 /** Index of the worker for samples of the scheduler's thread. */
 const SCHEDULER = -1;
 
-/** The part of a ClusterEngine that is needed here. */
-export interface MeasuredEngine {
-  /** Seconds since the epoch. */
-  readonly clock: () => number;
-  readonly epochOffsetMs: number;
-  notify(call: (observer: ClusterObserver) => void): void;
-}
-
 export class Measures implements ClusterObserver {
   /** Sums by `["execute", prefix, activity, unit]`, `["gather-dep", activity, unit]`, … */
   readonly cumulativeWorkerMetrics = new MetricLedger();
@@ -35,7 +28,7 @@ export class Measures implements ClusterObserver {
   readonly #profiler: ThreadProfiler | undefined;
 
   constructor(
-    engine: MeasuredEngine,
+    engine: Pick<ClusterEngine, 'clock' | 'epochOffsetMs' | 'notify'>,
     profile: ProfileSettings | undefined,
     history: ProfileHistoryOptions = {},
   ) {

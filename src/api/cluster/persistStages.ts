@@ -1,5 +1,5 @@
 // Persists a graph with annotated tasks as several computations, one per set of options.
-import type { AnnotatedStage } from '../../graph/annotatedStages.js';
+import { annotatedStages } from '../../graph/annotatedStages.js';
 import type { Delayed } from '../../graph/delayed.js';
 import type { SubmitOptions } from './clientOptions.js';
 import type { Future } from './future.js';
@@ -11,10 +11,11 @@ import type { Future } from './future.js';
  */
 export function persistStages(
   list: readonly Delayed<unknown>[],
-  stages: readonly AnnotatedStage[],
   options: SubmitOptions,
-  persist: (part: readonly Delayed<unknown>[], options: SubmitOptions) => readonly Future<unknown>[],
+  persist: (part: readonly Delayed<unknown>[], options: SubmitOptions) => Future<unknown>[],
+  stages = annotatedStages(list),
 ): Future<unknown>[] {
+  if (stages.length === 0) return persist(list, options);
   const futures = new Map<string, Future<unknown>>();
   for (const { annotations, delayeds } of stages) {
     for (const future of persist(delayeds, { ...options, ...annotations })) futures.set(future.key, future);

@@ -1,4 +1,5 @@
 // The memory of the processes in which the workers of a cluster run.
+import { getOrMake } from '../../base/lookUps.js';
 import type { ClusterMemory } from '../../diagnostics/memorySampler.js';
 import type { ClusterObserver, MemorySample, WorkerInfo } from '../../protocol/clusterObserver.js';
 import { residentBytes } from '../../resources/procFile.js';
@@ -81,8 +82,7 @@ export class ProcessMemory implements ClusterObserver {
     const process = Number.isNaN(resident) ? sum('process') : resident;
     // The heartbeat with the size of the results may be older than the size of the process.
     const managed = Math.min(process, sum('managed'));
-    const history = this.#histories.get(key) ?? new RecentMinimum();
-    this.#histories.set(key, history);
+    const history = getOrMake(this.#histories, key, () => new RecentMinimum());
     return {
       process,
       managed,

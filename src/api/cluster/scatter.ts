@@ -142,7 +142,6 @@ async function running(workers: readonly EngineWorker[], broadcast: boolean): Pr
   return workers.filter(isUp);
 }
 
-/** Returns the named workers that are still present. */
 function present(cluster: Cluster, names: string | readonly string[] | undefined): readonly EngineWorker[] {
   if (names === undefined) return namedWorkers(cluster, undefined);
   const list = typeof names === 'string' ? [names] : names;

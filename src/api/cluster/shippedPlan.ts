@@ -1,8 +1,7 @@
 // Compiled graphs on their way from a task to the process of the scheduler.
 import { internalError } from '../../base/errors.js';
 import type { ResultHandle } from '../../engine/cluster/computationState.js';
-import { unpackResult } from '../../engine/worker/packResult.js';
-import { packValue } from '../../engine/worker/packValue.js';
+import { packValue, unpackResult } from '../../engine/worker/packResult.js';
 import type { AnyFunction } from '../../graph/callable.js';
 import type { Plan } from '../../graph/compile.js';
 import type { External } from '../../graph/external.js';

@@ -1,14 +1,14 @@
 // The client inside a task: compiles graphs in the isolate of the task, and sends them to the process of the scheduler.
 // servedTasks.ts answers. Every call that waits makes the task secede first, so that the awaited tasks have room.
+
 import { checkOptions } from '../../base/arguments.js';
 import { internalError, LongpoleError } from '../../base/errors.js';
+import { getOrMake } from '../../base/lookUps.js';
 import { INSPECT } from '../../base/printed.js';
 import { callingLine } from '../../diagnostics/callingLine.js';
 import type { ResultStatus } from '../../engine/cluster/computationState.js';
 import { type TaskConnection, taskConnection } from '../../engine/worker/askScheduler.js';
-import { unpackResult } from '../../engine/worker/packResult.js';
-import { packValue } from '../../engine/worker/packValue.js';
-import { annotatedStages } from '../../graph/annotatedStages.js';
+import { packValue, unpackResult } from '../../engine/worker/packResult.js';
 import { compileDelayed, compileGraph, type Plan } from '../../graph/compile.js';
 import type { Delayed } from '../../graph/delayed.js';
 import { External } from '../../graph/external.js';
@@ -92,13 +92,8 @@ export class RunningTaskClient {
   async compute(...args: readonly unknown[]): Promise<unknown> {
     const code = callingLine(this.compute);
     const { list, isSingle, options } = delayedArguments('compute()', args);
-    const futures = this.#persist(list, options, code);
-    try {
-      const values = await this.#fetch(futures.map((future) => future.usable()));
-      return isSingle ? values[0] : values;
-    } finally {
-      for (const future of futures) future.release();
-    }
+    const values = await this.#taken(this.#persist(list, options, code));
+    return isSingle ? values[0] : values;
   }
 
   async get(graph: Graph, keys: Keys, options: SubmitOptions = {}): Promise<unknown> {
@@ -107,10 +102,15 @@ export class RunningTaskClient {
     const plan = compileGraph(graph, flat, { known: this.#known });
     const wanted = [...new Set(flat)].filter((key) => plan.ids.has(key));
     const futures = this.#futures(wanted, this.#add(plan, wanted, options, code));
+    const values = await this.#taken(futures);
+    const byKey = new Map(wanted.map((key, index) => [key, values[index]]));
+    return shapeLike(keys, (key) => (byKey.has(key) ? byKey.get(key) : plan.data.get(key)));
+  }
+
+  /** Fetches the results of futures, and releases the futures. */
+  async #taken(futures: readonly Future<unknown>[]): Promise<unknown[]> {
     try {
-      const values = await this.#fetch(futures.map((future) => future.usable()));
-      const byKey = new Map(wanted.map((key, index) => [key, values[index]]));
-      return shapeLike(keys, (key) => (byKey.has(key) ? byKey.get(key) : plan.data.get(key)));
+      return await this.#fetch(futures.map((future) => future.usable()));
     } finally {
       for (const future of futures) future.release();
     }
@@ -171,8 +171,7 @@ export class RunningTaskClient {
       const keys = part.map(({ key }) => key);
       return this.#futures(keys, this.#start(part, own, code));
     };
-    const stages = annotatedStages(list);
-    return stages.length === 0 ? persist(list, options) : persistStages(list, stages, options, persist);
+    return persistStages(list, options, persist);
   }
 
   #start(list: readonly Delayed<unknown>[], options: SubmitOptions, code: string): TaskHandle[] {
@@ -195,9 +194,7 @@ export class RunningTaskClient {
       if (local === undefined) throw internalError(`The plan of a task has no task '${key}'.`);
       const external = plan.imports.get(local);
       if (external !== undefined) return handleOf(external);
-      const handle = created.get(local) ?? new TaskHandle(key, this.#next++, this.#connection);
-      created.set(local, handle);
-      return handle;
+      return getOrMake(created, local, () => new TaskHandle(key, this.#next++, this.#connection));
     });
     const shipped = shipPlan(plan, (external) => handleOf(external).number);
     const futures = Array.from(created, ([local, { number }]) => ({ local, future: number }));

@@ -121,36 +121,28 @@ class Watch implements ClusterObserver, WatchedRun {
 /** Returns the rows of runs with a result. Watchers do not receive runs that failed, were cancelled or lost. */
 export function succeeded(runs: TaskRuns): TaskRuns {
   const { count, states, threads, coreWaits, seceded, resumed, waited, dimensions, shapes } = runs;
-  const rows: number[] = [];
-  for (let row = 0; row < count; row++) if (states[row] === TASK_MEMORY) rows.push(row);
-  if (rows.length === count) return runs;
-  const floats = (column: Float64Array): Float64Array => Float64Array.from(rows, (row) => column[row]!);
-  const bytes = (column: Uint8Array): Uint8Array => Uint8Array.from(rows, (row) => column[row]!);
+  const isMade = (_value: number, row: number): boolean => row < count && states[row] === TASK_MEMORY;
+  const ids = runs.ids.filter(isMade);
+  if (ids.length === count) return runs;
   return {
     ...runs,
-    count: rows.length,
-    ids: Int32Array.from(rows, (row) => runs.ids[row]!),
-    states: bytes(states),
-    types: Uint16Array.from(rows, (row) => runs.types[row]!),
-    nbytes: floats(runs.nbytes),
-    attempts: bytes(runs.attempts),
-    ready: floats(runs.ready),
-    dispatched: floats(runs.dispatched),
-    received: floats(runs.received),
-    started: floats(runs.started),
-    stopped: floats(runs.stopped),
-    ...(threads === undefined ? {} : { threads: Int32Array.from(rows, (row) => threads[row]!) }),
-    ...(coreWaits === undefined ? {} : { coreWaits: floats(coreWaits) }),
-    ...(seceded === undefined ? {} : { seceded: floats(seceded) }),
-    ...(resumed === undefined ? {} : { resumed: floats(resumed) }),
-    ...(waited === undefined ? {} : { waited: floats(waited) }),
-    ...(dimensions === undefined || shapes === undefined
-      ? {}
-      : {
-          dimensions: bytes(dimensions),
-          shapes: Float64Array.from(
-            rows.flatMap((row) => [...shapes.subarray(MAX_DIMENSIONS * row, MAX_DIMENSIONS * (row + 1))]),
-          ),
-        }),
+    count: ids.length,
+    ids,
+    states: states.filter(isMade),
+    types: runs.types.filter(isMade),
+    nbytes: runs.nbytes.filter(isMade),
+    attempts: runs.attempts.filter(isMade),
+    ready: runs.ready.filter(isMade),
+    dispatched: runs.dispatched.filter(isMade),
+    received: runs.received.filter(isMade),
+    started: runs.started.filter(isMade),
+    stopped: runs.stopped.filter(isMade),
+    ...(threads && { threads: threads.filter(isMade) }),
+    ...(coreWaits && { coreWaits: coreWaits.filter(isMade) }),
+    ...(seceded && { seceded: seceded.filter(isMade) }),
+    ...(resumed && { resumed: resumed.filter(isMade) }),
+    ...(waited && { waited: waited.filter(isMade) }),
+    ...(dimensions && { dimensions: dimensions.filter(isMade) }),
+    ...(shapes && { shapes: shapes.filter((value, at) => isMade(value, Math.floor(at / MAX_DIMENSIONS))) }),
   };
 }

@@ -1,14 +1,23 @@
 // Brings results to the client. Inline results are already in this process; stored ones are requested from their
 // workers. A result that its worker lacks is computed again and requested again.
 import type { GatherInput, PackedResult, ResultId } from '../../protocol/packedResult.js';
-import { packValue } from '../worker/packValue.js';
+import { packValue } from '../worker/packResult.js';
 import type { ClusterEngine } from './clusterEngine.js';
-import type { ComputationState } from './computationState.js';
+import type { ComputationState, ResultHandle } from './computationState.js';
 import { GatherRoom } from './gatherRoom.js';
 
 export interface ResultPlace {
   readonly computation: ComputationState;
   readonly local: number;
+}
+
+/** Waits until the results are available. Rejects with the error of the first result that will not be. */
+export async function finished(handles: readonly ResultHandle[]): Promise<void> {
+  for (const handle of handles) {
+    // Another caller may retry a failed task before this call continues.
+    while (!handle.isSettled) await handle.settled();
+    if (handle.status !== 'finished') throw handle.error;
+  }
 }
 
 /**

@@ -66,7 +66,6 @@ export class ClusterEngine {
   readonly kinds: TaskKindIndex;
   /** Plugins of workers. An isolate installs them before it receives its first task. */
   readonly installed = new Installations(this);
-  /** Questions of running tasks. */
   readonly questions = new TaskQuestions(this);
   /** Objects that tasks and clients share by name. */
   readonly coordination = new Coordination(this.questions, this.results, this);
@@ -105,7 +104,6 @@ export class ClusterEngine {
     );
   }
 
-  /** Whether an observer wants resource samples. */
   get wantsResources(): boolean {
     return [...this.#observers].some(({ resources }) => resources !== undefined);
   }

@@ -4,7 +4,6 @@ import type { HostEvents, WorkerHost } from '../host/hostTypes.js';
 import type { ClusterWorker } from './clusterWorker.js';
 
 export interface ClusterStores {
-  /** Creates the host of a worker. */
   makeHost(worker: ClusterWorker, events: HostEvents): WorkerHost;
   /**
    * Offers results of the client to workers until `withdraw`. Returns the address at which the results are available.

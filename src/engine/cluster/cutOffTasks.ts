@@ -80,7 +80,6 @@ function runningSince(engine: ClusterEngine): Map<number, number> {
   return starts;
 }
 
-/** Yields the prefix of each unfinished task. */
 function* unfinishedPrefixes(engine: ClusterEngine): Generator<string> {
   for (const computation of engine.computations) {
     for (const local of unfinishedTasks(engine, computation)) yield prefixOf(computation.info, local);

@@ -1,6 +1,6 @@
 // Plugins of workers. Every isolate of a cluster calls their setup when it starts. It calls their teardown when its
 // worker leaves or the plugin is removed.
-import { isError } from '../../base/isError.js';
+import { messageOf } from '../../base/errors.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
 import type { EngineWorker } from './engineWorker.js';
 
@@ -93,8 +93,7 @@ export class Installations {
   }
 
   #complain(worker: EngineWorker, error: unknown): void {
-    const text = isError(error) ? error.message : String(error);
-    this.#owner.event('plugin-error', text, worker.info.index);
+    this.#owner.event('plugin-error', messageOf(error), worker.info.index);
   }
 }
 

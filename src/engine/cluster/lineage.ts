@@ -1,5 +1,7 @@
 // The tasks that a result was computed from. They are kept as long as a future of the result is held.
+
 import { LongpoleError } from '../../base/errors.js';
+import { getOrMake } from '../../base/lookUps.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import type { ComputationState, ResultHandle } from './computationState.js';
 
@@ -33,8 +35,7 @@ export function failedTask(
   const seen = new Map<ComputationState, Set<number>>();
   const stack: TaskPlace[] = [{ computation, local }];
   for (let place = stack.pop(); place !== undefined; place = stack.pop()) {
-    const known = seen.get(place.computation) ?? new Set();
-    seen.set(place.computation, known.add(place.local));
+    getOrMake(seen, place.computation, () => new Set()).add(place.local);
     if (place.computation.reasons.get(place.local) === error) return place;
     for (const input of inputsOf(engine, place))
       if (!seen.get(input.computation)?.has(input.local)) stack.push(input);

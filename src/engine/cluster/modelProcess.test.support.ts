@@ -16,8 +16,7 @@ import {
   type WorkerOrders,
   type WorkerRun,
 } from '../../protocol/workerMessages.js';
-import type { ProcessDump, WorkerHost } from '../host/hostTypes.js';
-import type { Peers } from '../host/peers.js';
+import type { Peers, ProcessDump, WorkerHost } from '../host/hostTypes.js';
 import { ThreadHost } from '../host/threadHost.js';
 import { WorkerDigests } from '../metrics/workerDigests.js';
 import type { IsolateThread } from '../pool/isolateThread.js';

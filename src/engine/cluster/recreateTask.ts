@@ -7,7 +7,7 @@ import { CALL_BASE, OP_CALL, OP_FUNCTION } from '../../protocol/program.js';
 import { batchConstants } from '../batchValues.js';
 import { Evaluator, isCallable, type TaskCallable } from '../worker/evaluator.js';
 import { loadFunctions } from '../worker/loadFunctions.js';
-import { bringResults } from './bringResults.js';
+import { bringResults, finished } from './bringResults.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import type { ResultHandle } from './computationState.js';
 import { checkLineage, failedTask, inputsOf, type TaskPlace } from './lineage.js';
@@ -73,14 +73,8 @@ async function callableOf(ref: FunctionRef): Promise<TaskCallable> {
 /** Brings the results of a task's dependencies, in their order. Holds them meanwhile. */
 async function inputValues(engine: ClusterEngine, place: TaskPlace): Promise<unknown[]> {
   const handles = inputsOf(engine, place).map((input) => held(engine, input));
-  const settled = async (): Promise<void> => {
-    for (const handle of handles) {
-      while (!handle.isSettled) await handle.settled();
-      if (handle.status !== 'finished') throw handle.error;
-    }
-  };
   try {
-    return await bringResults(engine, handles, settled);
+    return await bringResults(engine, handles, () => finished(handles));
   } finally {
     for (const handle of handles) engine.results.release(handle);
   }

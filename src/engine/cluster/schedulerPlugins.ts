@@ -2,6 +2,7 @@
 // are collected only while a plugin has the hook `transition`.
 
 import { isError } from '../../base/isError.js';
+import { pushTo } from '../../base/lookUps.js';
 import {
   type ClusterObserver,
   prefixOf,
@@ -184,9 +185,7 @@ class EndedRuns implements ClusterObserver {
 
   interval({ action, start, stop, task }: WorkInterval): void {
     if (action !== 'transfer' || task < 0) return;
-    const transfers = this.#transfers.get(task) ?? [];
-    transfers.push({ action, start, stop });
-    this.#transfers.set(task, transfers);
+    pushTo(this.#transfers, task, { action, start, stop });
   }
 
   tasksEnded({

@@ -1,5 +1,6 @@
 // Reports large arguments as transfers. They travel from the client to a worker inside the message with the tasks.
 // Small arguments get no row.
+import { getOrMake } from '../../base/lookUps.js';
 import { sizeOf } from '../../graph/sizeOf.js';
 import type { TaskRuns, Transfer } from '../../protocol/clusterObserver.js';
 import type { Batch } from '../../protocol/isolateMessages.js';
@@ -48,8 +49,7 @@ export class SentArguments {
     post();
     if (nbytes < LARGE) return;
     const sent = { nbytes, start, packed: clock(), wasThere: this.#lastStops.has(worker) };
-    const open = this.#open.get(computation) ?? new Map<number, Sent>();
-    this.#open.set(computation, open);
+    const open = getOrMake(this.#open, computation, () => new Map<number, Sent>());
     open.set(this.#largestOf(computation, ids, sizes), sent);
   }
 

@@ -97,7 +97,6 @@ export class TaskQuestions {
     });
   }
 
-  /** Handles a question of a task in the isolate `isolate` of the worker. */
   asked(worker: EngineWorker, question: TaskQuestion, isolate: number): void {
     const { kind, number } = question;
     if (kind === 'ended') {

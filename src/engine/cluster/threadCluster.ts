@@ -2,10 +2,9 @@
 // recorded.
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import type { PackedResult, ResultId } from '../../protocol/packedResult.js';
-import type { HostEvents, HostFacts, WorkerHost } from '../host/hostTypes.js';
+import type { HostEvents, HostFacts, WorkerHost, WorkerSnapshot } from '../host/hostTypes.js';
 import { ThreadHost } from '../host/threadHost.js';
 import { ThreadPeers } from '../host/threadPeers.js';
-import type { WorkerSnapshot } from '../host/workerView.js';
 import { WorkerDigests } from '../metrics/workerDigests.js';
 import { SpillDirectory } from '../store/spillDirectory.js';
 import { Store } from '../store/store.js';

@@ -60,7 +60,6 @@ export class WorkerPlaces implements WorkerKeeper {
   #nextIndex = 0;
   #nextPlace = 0;
   #closed = false;
-  /** Called when a place is given up. */
   onGivenUp: (error: LongpoleError) => void = () => undefined;
 
   constructor(engine: ClusterEngine, settings: WorkerSettings, makeHost: HostFactory) {
@@ -167,10 +166,7 @@ export class WorkerPlaces implements WorkerKeeper {
   }
 
   replace(worker: ClusterWorker, cause: Error): void {
-    this.#engine.workers.delete(worker.info.index);
-    this.#engine.notify((observer) =>
-      observer.workerRemoved?.(worker.info, this.#engine.clock(), cause.message),
-    );
+    this.#removed(worker, cause.message);
     void worker.host.terminate();
     const place = this.#places.find((one) => one.worker === worker);
     if (place === undefined || this.#closed) return;
@@ -186,12 +182,14 @@ export class WorkerPlaces implements WorkerKeeper {
     await Promise.all(workers.map((worker) => this.#engine.installed.end(worker)));
     for (const worker of workers) {
       worker.leave();
-      this.#engine.workers.delete(worker.info.index);
-      this.#engine.notify((observer) =>
-        observer.workerRemoved?.(worker.info, this.#engine.clock(), 'The cluster was closed.'),
-      );
+      this.#removed(worker, 'The cluster was closed.');
     }
     await Promise.all(workers.map((worker) => worker.host.terminate()));
+  }
+
+  #removed({ info }: EngineWorker, why: string): void {
+    this.#engine.workers.delete(info.index);
+    this.#engine.notify((observer) => observer.workerRemoved?.(info, this.#engine.clock(), why));
   }
 
   #start(name: string, site?: WorkerSite): ClusterWorker {

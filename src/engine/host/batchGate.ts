@@ -73,7 +73,6 @@ export class BatchGate {
     return found;
   }
 
-  /** Number of waiting batches. */
   get size(): number {
     return this.#waiting.length;
   }

@@ -10,7 +10,7 @@ import type { GatherInput, PackedResult, ResultId } from '../../protocol/packedR
 import { ModelProcess, type ModelThread } from '../cluster/modelProcess.test.support.js';
 import { Store } from '../store/store.js';
 import { packResult } from '../worker/packResult.js';
-import type { Peers } from './peers.js';
+import type { Peers } from './hostTypes.js';
 
 /** Key → the keys that the task uses; 'far' if a peer has the result. */
 export type WorkerGraph = Readonly<Record<string, readonly string[] | 'far'>>;

@@ -1,5 +1,5 @@
 // Gathers the inputs of a batch that its isolate lacks, from the worker's store or from other workers.
-import { isError } from '../../base/isError.js';
+import { messageOf } from '../../base/errors.js';
 import type { Transfer, WorkInterval } from '../../protocol/clusterObserver.js';
 import {
   type GatherInput,
@@ -9,9 +9,7 @@ import {
 } from '../../protocol/packedResult.js';
 import type { WorkerRun } from '../../protocol/workerMessages.js';
 import type { GatherOutcome } from './batchGate.js';
-import type { HostEvents } from './hostTypes.js';
-import type { Gathered } from './peers.js';
-import type { ThreadHostOptions } from './threadHostOptions.js';
+import type { Gathered, HostEvents, ThreadHostOptions } from './hostTypes.js';
 
 /** The data of a run that relate inputs to the tasks that need them. */
 interface GatheringRun extends Pick<WorkerRun, 'firstId' | 'kinds'> {
@@ -46,7 +44,7 @@ export async function gatherInputs(
         digests.memoryRead(1, packedBytes(own), cause);
       }
     } catch (error) {
-      events.event('store', isError(error) ? error.message : String(error));
+      events.event('store', messageOf(error));
       store.delete(input.result);
       remote.push(input);
     }

@@ -9,8 +9,7 @@ import type { WorkerRun } from '../../protocol/workerMessages.js';
 import { TaskIntervalLog } from '../profiler/taskIntervalLog.js';
 import { ThreadProfiler } from '../profiler/threadProfiler.js';
 import { isolateClock } from '../worker/isolateClock.js';
-import type { HostEvents, WorkerHost } from './hostTypes.js';
-import type { ThreadHostOptions } from './threadHostOptions.js';
+import type { HostEvents, ThreadHostOptions, WorkerHost } from './hostTypes.js';
 
 export interface HostProfileOptions
   extends Pick<ThreadHostOptions, 'index' | 'epochOffsetMs' | 'clock' | 'profile'> {
@@ -25,7 +24,6 @@ const KINDS_PER_RUN = 1 << 16;
  */
 const IDLE_POLLS = 10;
 
-/** The profiled host. */
 interface ProfiledHost extends Pick<WorkerHost, 'running'> {
   specOf(run: number): WorkerRun | undefined;
 }

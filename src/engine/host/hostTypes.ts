@@ -5,9 +5,11 @@ import type { CompletionColumns } from '../../protocol/completionLog.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
 import type { Batch } from '../../protocol/isolateMessages.js';
 import type { GatherInput, PackedResult, ResultId } from '../../protocol/packedResult.js';
+import type { ProfileSettings } from '../../protocol/profileCycle.js';
 import type {
   CallContext,
   ExecutingTask,
+  MemoryThresholds,
   Methods,
   RunTask,
   WorkerLink,
@@ -15,7 +17,11 @@ import type {
   WorkerReports,
   WorkerRun,
 } from '../../protocol/workerMessages.js';
+import type { WorkerDigests } from '../metrics/workerDigests.js';
 import type { IsolateDump } from '../pool/isolateDump.js';
+import type { StartThread } from '../pool/isolateThread.js';
+import type { Store } from '../store/store.js';
+import type { TransferLogEntry } from '../transfer/transferLog.js';
 
 /** Facts about a worker that functions on the worker receive. */
 export interface HostFacts {
@@ -69,7 +75,6 @@ export interface WorkerHost extends Methods<WorkerOrders> {
   terminate(): Promise<void>;
 }
 
-/** State of a run at its host, for a dump. */
 export interface RunDump {
   readonly run: number;
   /** Whether the run is open in the isolate. */
@@ -84,7 +89,6 @@ export interface RunDump {
   readonly begun: number;
 }
 
-/** State of a host and its isolate. */
 export interface HostDump {
   readonly task: ExecutingTask | undefined;
   /** Number of isolates so far. */
@@ -93,7 +97,6 @@ export interface HostDump {
   readonly isolate: IsolateDump;
 }
 
-/** Whether the answer of a worker process is a host's dump. */
 export function isHostDump(answer: unknown): answer is HostDump {
   return typeof answer === 'object' && answer !== null && 'isolate' in answer;
 }
@@ -127,4 +130,65 @@ export interface HostEvents extends Methods<WorkerReports> {
   noteFull(why: Error | undefined, still: boolean): void;
   /** Reports that the worker has ended and its results are lost. */
   lost(cause: Error): void;
+}
+
+export interface WorkerSnapshot extends HostFacts {
+  /** Transfers to other workers and clients, oldest first. */
+  readonly outgoingTransferLog: readonly TransferLogEntry[];
+  /** Transfers from other workers and clients, oldest first. */
+  readonly incomingTransferLog: readonly TransferLogEntry[];
+  /** Fine performance metrics: `["execute", span, prefix, activity, unit]` → value. */
+  readonly digestsTotal: ReadonlyMap<readonly string[], number>;
+  /** Memory in bytes. */
+  readonly memory: { readonly managed: number; readonly spilled: number; readonly process: number };
+}
+
+export interface WorkerView {
+  snapshot(): WorkerSnapshot;
+}
+
+export interface PeerAnswer {
+  readonly results: ReadonlyMap<ResultId, PackedResult>;
+  /** Results that the peers lack, or whose peer could not be reached. */
+  readonly missing: readonly GatherInput[];
+  readonly gathered: readonly Gathered[];
+}
+
+/** The inputs that one peer sent. Times are seconds since the epoch on the scheduler's clock. */
+export interface Gathered {
+  readonly inputs: readonly GatherInput[];
+  readonly nbytes: number;
+  readonly start: number;
+  readonly stop: number;
+}
+
+/** Fetches results. Never rejects: results of an unreachable peer are missing. */
+export interface Peers {
+  fetch(inputs: readonly GatherInput[], what: Transfer['what']): Promise<PeerAnswer>;
+}
+
+export interface ThreadHostOptions {
+  readonly facts: HostFacts;
+  readonly epochOffsetMs: number;
+  readonly store: Store;
+  readonly peers: Peers;
+  readonly view: WorkerView;
+  /** Index of the worker in samples. */
+  readonly index: number;
+  /** The cluster's clock, which a worker process estimates from heartbeats. */
+  readonly clock: () => number;
+  readonly thresholds: Partial<MemoryThresholds>;
+  readonly digests: WorkerDigests;
+  /** Undefined: the isolate is not profiled. */
+  readonly profile: ProfileSettings | undefined;
+  /**
+   * Returns the bytes of the worker's process. Undefined if workers share a process; then the isolate's memory counts.
+   */
+  readonly processBytes: (() => number) | undefined;
+  /** Ends the worker, because its memory stays above the limit. */
+  readonly giveUp: (why: string) => void;
+  /** Default: a thread of this process. */
+  readonly startThread?: StartThread;
+  /** Called when the worker has ended. */
+  readonly closed?: () => void;
 }

@@ -15,7 +15,6 @@ export class IsolateCopies {
   /** Run → local id → result that the isolate has evicted. */
   readonly #evicted = new Map<number, Map<number, ResultId>>();
 
-  /** Number of entries in all tables. */
   get size(): number {
     let size = this.#copies.size;
     for (const table of [this.#results, this.#evicted])

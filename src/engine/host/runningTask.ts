@@ -21,7 +21,6 @@ interface SecededLimit {
   readonly timeout: number;
 }
 
-/** A cancelled run of a task, and the start of its grace period. */
 interface CancelledRun {
   readonly batch: number;
   readonly since: GraceStart;

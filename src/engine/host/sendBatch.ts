@@ -1,10 +1,9 @@
 // Sends a batch to a thread or a process, which receives a copy. A value that cannot be copied, e.g. an argument that
 // the client has changed since, fails only the tasks that use it.
 
-import { LongpoleError } from '../../base/errors.js';
-import { isError } from '../../base/isError.js';
+import { LongpoleError, messageOf } from '../../base/errors.js';
 import type { Batch } from '../../protocol/isolateMessages.js';
-import { splitValues } from '../worker/splitValues.js';
+import { splitValues } from '../worker/sendValues.js';
 
 type Copy = (value: unknown) => unknown;
 
@@ -41,10 +40,9 @@ function withoutCulprits(batch: Batch, copy: Copy, error: unknown): Batch {
 }
 
 function notCloneable(reason: unknown): LongpoleError {
-  const why = isError(reason) ? reason.message : String(reason);
   return new LongpoleError(
     'ERR_LONGPOLE_NOT_CLONEABLE',
-    `An argument cannot be copied to a worker: ${why} Pass plain data, or create the value inside the task.`,
+    `An argument cannot be copied to a worker: ${messageOf(reason)} Pass plain data, or create the value inside the task.`,
     { cause: reason },
   );
 }

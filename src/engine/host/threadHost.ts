@@ -1,6 +1,7 @@
 // A worker with one isolate, which runs tasks, and the store of their results. The host runs in the main process in a
 // cluster of threads, and in each worker process in a cluster of processes. It runs no tasks, so it answers peers and
 // the cluster while a task runs.
+import { messageOf } from '../../base/errors.js';
 import { isError } from '../../base/isError.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
@@ -26,11 +27,10 @@ import { gatherInputs, takeResults } from './gatherInputs.js';
 import { endOfIsolate, heapLimit } from './heapLimit.js';
 import { HostMeasures } from './hostMeasures.js';
 import { HostProfile } from './hostProfile.js';
-import type { HostDump, HostEvents, WorkerHost } from './hostTypes.js';
+import type { HostDump, HostEvents, ThreadHostOptions, WorkerHost } from './hostTypes.js';
 import { IsolateCopies } from './isolateCopies.js';
 import { OpenRun, type RunHost } from './openRun.js';
 import { RunningTask } from './runningTask.js';
-import type { ThreadHostOptions } from './threadHostOptions.js';
 import { type MemoryHost, WorkerMemory } from './workerMemory.js';
 
 /** Time between two polls of a busy isolate, in milliseconds. */
@@ -157,7 +157,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
         const packed = await store.get(result);
         if (packed !== undefined) given.set(result, packed);
       } catch (error) {
-        this.#events.event('store', isError(error) ? error.message : String(error));
+        this.#events.event('store', messageOf(error));
       }
     }
     return given;

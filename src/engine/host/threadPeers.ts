@@ -1,10 +1,15 @@
 // Access to the stores of workers that are threads of one process. The results lie in shared memory, so a transfer
 // copies nothing and is only recorded.
+import { pushTo } from '../../base/lookUps.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
-import type { GatherInput, PackedResult, ResultId } from '../../protocol/packedResult.js';
-import { packedBytes } from '../../protocol/packedResult.js';
+import {
+  type GatherInput,
+  type PackedResult,
+  packedBytes,
+  type ResultId,
+} from '../../protocol/packedResult.js';
 import type { Store } from '../store/store.js';
-import type { Gathered, PeerAnswer, Peers } from './peers.js';
+import type { Gathered, PeerAnswer, Peers } from './hostTypes.js';
 
 /** The index of the client in transfers. */
 const CLIENT = -1;
@@ -44,7 +49,7 @@ export class ThreadPeers {
     const missing: GatherInput[] = [];
     const gathered: Gathered[] = [];
     const byPeer = new Map<number, GatherInput[]>();
-    for (const input of inputs) byPeer.set(input.from, [...(byPeer.get(input.from) ?? []), input]);
+    for (const input of inputs) pushTo(byPeer, input.from, input);
     for (const [peer, wanted] of byPeer) {
       const store = peer === CLIENT ? clientStore : this.#stores.get(peer);
       const start = this.#clock();

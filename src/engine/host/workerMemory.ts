@@ -3,9 +3,8 @@ import { LongpoleError } from '../../base/errors.js';
 import { megabytes } from '../../base/words.js';
 import { VITALS_EXTERNAL, VITALS_HEAP } from '../../protocol/isolateMessages.js';
 import { MemoryMonitor } from '../store/memoryMonitor.js';
-import type { HostEvents, WorkerHost } from './hostTypes.js';
+import type { HostEvents, ThreadHostOptions, WorkerHost } from './hostTypes.js';
 import { processRss } from './processRss.js';
-import type { ThreadHostOptions } from './threadHostOptions.js';
 
 /** Growth of results or of the process, as a share of the limit, that triggers a measurement. */
 const GROWTH_SHARE = 0.05;

@@ -1,13 +1,12 @@
 // The grace period of a cancelled task, in which it may end by itself. It counts CPU time of the thread. On a full
 // machine the thread may wait for a core and only need to report the end of the task.
 import { VITALS_THREAD } from '../../protocol/isolateMessages.js';
-import { readProc } from '../../resources/processTree.js';
+import { procStat, readProc } from '../../resources/processTree.js';
 import { CLOSE_GRACE_MS } from './isolate.js';
 
 /** Time after which a thread without a core is given up, in milliseconds. */
 const STARVED_MS = 10_000;
 
-/** The system's statistics of a thread. */
 export interface ThreadUse {
   /** Whether the thread computes or waits for a core. */
   readonly wantsCore: boolean;
@@ -47,9 +46,7 @@ export class GracePeriod {
 export function threadUse(vitals: Float64Array): ThreadUse | undefined {
   const thread = `self/task/${vitals[VITALS_THREAD]}`;
   const nanoseconds = Number(readProc(`${thread}/schedstat`)?.split(' ')[0] ?? Number.NaN);
-  const state = readProc(`${thread}/stat`)
-    ?.replace(/^.*\) /s, '')
-    .slice(0, 1);
+  const state = procStat(thread)?.(3);
   if (state === undefined || Number.isNaN(nanoseconds)) return undefined;
   return { wantsCore: state === 'R', cpu: nanoseconds / 1e6 };
 }

@@ -3,7 +3,7 @@
 import { VITALS_THREAD, VITALS_TURNED } from '../../protocol/isolateMessages.js';
 import { NATIVE_CELL } from '../../protocol/mailbox.js';
 import { LOADING } from '../../resources/nativeGuard.js';
-import { readProc } from '../../resources/processTree.js';
+import { threadState } from '../../resources/processTree.js';
 import { inspectThread } from '../profiler/threadInspector.js';
 import { DUMP_EXPRESSION, type IsolateAnswer } from '../worker/dumpHook.js';
 import type { MessageCount } from './messageLog.js';
@@ -49,7 +49,7 @@ export async function dumpThread(
     ...known,
     loadsAddon: Atomics.load(mailbox, NATIVE_CELL) === LOADING,
     turned: secondsSinceTurn(vitals),
-    system: threadState(vitals[VITALS_THREAD]!),
+    system: threadState(`self/task/${vitals[VITALS_THREAD]}`),
     inside: await askThread(known.thread),
   };
 }
@@ -62,16 +62,8 @@ export function secondsSinceTurn(vitals: Float64Array): number | undefined {
 
 /** Describes a thread that does not answer. */
 export function threadStanding(vitals: Float64Array): string {
-  const state = threadState(vitals[VITALS_THREAD]!) || 'it has no known thread';
+  const state = threadState(`self/task/${vitals[VITALS_THREAD]}`) || 'it has no known thread';
   return `${state}, its event loop ${vitals[VITALS_TURNED] === 0 ? 'never turned' : 'turned'}`;
-}
-
-/** Returns the state of a thread of this process, by the system's number; empty without /proc. */
-function threadState(thread: number): string {
-  const stat = readProc(`self/task/${thread}/stat`);
-  if (thread === 0 || stat === undefined) return '';
-  const state = stat.replace(/^.*\) /s, '').slice(0, 1);
-  return `${state} ${readProc(`self/task/${thread}/wchan`) ?? ''}`.trim();
 }
 
 /** Requests the dump of the thread with this name. Never rejects. */

@@ -1,7 +1,6 @@
 // Counts the messages of a channel by type, for dumps, in which a message without an answer stands out. Costs about 0.1
 // µs per message, which carries a whole batch.
 
-/** Messages of one type. */
 export interface MessageCount {
   readonly type: string;
   readonly count: number;

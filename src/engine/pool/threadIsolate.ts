@@ -58,7 +58,6 @@ export class ThreadIsolate implements Isolate {
   readonly #mailbox = makeMailbox();
   /** See VITALS_… of isolateMessages. */
   readonly vitals = makeVitals();
-  /** Grace period of cancelled tasks. */
   readonly grace = new GracePeriod(() => threadUse(this.vitals));
   /** Whether the thread's program runs. */
   hasStarted = false;

@@ -6,7 +6,6 @@ import type { ExecutingTask } from '../../protocol/workerMessages.js';
 import type { RunChannel } from './isolate.js';
 import type { RunLog } from './runLogs.js';
 
-/** Returns the running task of a run, if any. */
 export function executingIn(run: number, log: CompletionLog | undefined): ExecutingTask | undefined {
   const id = log?.running ?? -1;
   return log === undefined || id < 0

@@ -9,7 +9,6 @@ import { LineMap, type MapPayload } from './lineMap.js';
 
 /** Most maps that are kept. Beyond it all are discarded and read again on demand. */
 const MAX_MAPS = 2000;
-/** Largest map. */
 const MAX_MAP_BYTES = 32 * 1024 * 1024;
 
 /**

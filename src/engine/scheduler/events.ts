@@ -28,30 +28,6 @@ export interface GraphAdded {
   readonly nbytes?: Float64Array;
 }
 
-/** The given tasks and their dependents must not run. `results-unwanted` follows. */
-export interface TasksCancelled {
-  readonly type: 'tasks-cancelled';
-  readonly ids: readonly number[];
-}
-
-/** A client retries failed tasks; see `planRetry`. */
-export interface TasksRetried {
-  readonly type: 'tasks-retried';
-  readonly ids: ReadonlySet<number>;
-}
-
-/** A client needs these results again. Released ones are computed again. */
-export interface ResultsWanted {
-  readonly type: 'results-wanted';
-  readonly ids: readonly number[];
-}
-
-/** No client needs these results any more. */
-export interface ResultsUnwanted {
-  readonly type: 'results-unwanted';
-  readonly ids: readonly number[];
-}
-
 /**
  * A worker is gone, with the results that only this worker held. `blame` is the id of the task that was running. It
  * is 'none' if the worker was ended on purpose or while idle. 'unknown' blames every task that had been sent to the
@@ -103,13 +79,6 @@ export interface TaskSeceded {
   readonly batch: number;
 }
 
-/** The answer to a steal: tasks that the worker had not started and has given back. Empty if it had started all of them. */
-export interface TasksStolen {
-  readonly type: 'tasks-stolen';
-  readonly worker: number;
-  readonly ids: readonly number[];
-}
-
 /**
  * The answer to a fetch: the caller now holds results that only their worker held. `missing` were dropped at the
  * worker before the fetch arrived, because the last task that used them had run. A task that needs them after a loss
@@ -122,16 +91,6 @@ export interface ResultsFetched {
   /** Those of `ids` that are in the worker's store and not with the caller. */
   readonly stored?: readonly { readonly id: number; readonly nbytes: number }[];
   readonly missing: readonly number[];
-}
-
-/**
- * A worker lacks results that it should have. Either another worker requested them from its store, or the worker could
- * not gather them for its tasks. In the second case `ids` are the ids of these tasks' inputs.
- */
-export interface ResultsMissing {
-  readonly type: 'results-missing';
-  readonly worker: number;
-  readonly ids: readonly number[];
 }
 
 /** The isolate has dropped results that have another holder, except inputs of tasks that were sent to it earlier. */
@@ -150,35 +109,35 @@ export interface WorkerPaused {
   readonly full?: boolean;
 }
 
-/** These tasks wait for an event that will not happen, e.g. for workers that stay full. They fail. */
-export interface TasksStuck {
-  readonly type: 'tasks-stuck';
-  readonly ids: readonly number[];
-}
-
-/** Time has passed without an event. An idle worker may now steal even very little work. */
-export interface IdleCheck {
-  readonly type: 'idle-check';
-}
-
 export type SchedulerEvent =
   | GraphAdded
-  | TasksCancelled
-  | TasksRetried
-  | ResultsUnwanted
-  | ResultsWanted
-  | ResultsMissing
+  /** The given tasks and their dependents must not run. `results-unwanted` follows. */
+  | { readonly type: 'tasks-cancelled'; readonly ids: readonly number[] }
+  /** A client retries failed tasks; see `planRetry`. */
+  | { readonly type: 'tasks-retried'; readonly ids: ReadonlySet<number> }
+  /** No client needs these results any more. */
+  | { readonly type: 'results-unwanted'; readonly ids: readonly number[] }
+  /** A client needs these results again. Released ones are computed again. */
+  | { readonly type: 'results-wanted'; readonly ids: readonly number[] }
+  /**
+   * A worker lacks results that it should have. Either another worker requested them from its store, or the worker could
+   * not gather them for its tasks. In the second case `ids` are the ids of these tasks' inputs.
+   */
+  | { readonly type: 'results-missing'; readonly worker: number; readonly ids: readonly number[] }
   | ResultsEvicted
   | WorkerPaused
-  | TasksStuck
+  /** These tasks wait for an event that will not happen, e.g. for workers that stay full. They fail. */
+  | { readonly type: 'tasks-stuck'; readonly ids: readonly number[] }
   | WorkerAdded
   | WorkerRemoved
   | TasksFinished
   | TaskErred
   | TaskSeceded
-  | TasksStolen
+  /** The answer to a steal: tasks that the worker had not started and has given back. Empty if it had started all of them. */
+  | { readonly type: 'tasks-stolen'; readonly worker: number; readonly ids: readonly number[] }
   | ResultsFetched
-  | IdleCheck;
+  /** Time has passed without an event. An idle worker may now steal even very little work. */
+  | { readonly type: 'idle-check' };
 
 /** Sends these tasks to a worker, to run in this order. */
 export interface Dispatch {
@@ -214,20 +173,6 @@ export interface Steal {
   readonly thief?: number;
 }
 
-/** Asks a worker to send results that only this worker holds. After a loss, a result may be requested twice. */
-export interface Fetch {
-  readonly type: 'fetch';
-  readonly worker: number;
-  readonly ids: Int32Array;
-}
-
-/** These tasks need not run: their worker should not start them, and may be stopped. */
-export interface Cancel {
-  readonly type: 'cancel';
-  readonly worker: number;
-  readonly ids: Int32Array;
-}
-
 /**
  * A task failed, or data was lost that cannot be computed again (`lost`). `ids` are this task, and then all its
  * dependents, which fail with it.
@@ -245,12 +190,14 @@ export interface Erred {
   readonly because: number;
 }
 
-/** A task during which too many workers have died. It ends a local run; in a cluster an `erred` follows. */
-export interface TaskKilled {
-  readonly type: 'task-killed';
-  readonly worker: number;
-  readonly id: number;
-  readonly attempts: number;
-}
-
-export type Instruction = Dispatch | Release | Steal | Fetch | Cancel | Erred | TaskKilled;
+export type Instruction =
+  | Dispatch
+  | Release
+  | Steal
+  /** Asks a worker to send results that only this worker holds. After a loss, a result may be requested twice. */
+  | { readonly type: 'fetch'; readonly worker: number; readonly ids: Int32Array }
+  /** These tasks need not run: their worker should not start them, and may be stopped. */
+  | { readonly type: 'cancel'; readonly worker: number; readonly ids: Int32Array }
+  | Erred
+  /** A task during which too many workers have died. It ends a local run; in a cluster an `erred` follows. */
+  | { readonly type: 'task-killed'; readonly worker: number; readonly id: number; readonly attempts: number };

@@ -2,7 +2,6 @@
 import type { WorkerPaused } from './events.js';
 import type { SchedulerState } from './schedulerState.js';
 
-/** Records that a worker pauses or resumes. */
 export function pauseWorker(
   state: SchedulerState,
   { worker: index, paused, full = false }: WorkerPaused,

@@ -164,7 +164,6 @@ export class Scheduler {
     return arrivals;
   }
 
-  /** Returns `stuckTasks` of pausing.ts. */
   stuckTasks(): number[] {
     return stuckTasks(this.state);
   }

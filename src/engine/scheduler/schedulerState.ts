@@ -20,7 +20,6 @@ import {
 } from './taskStates.js';
 import { UNKNOWN_SECONDS, type WorkerState } from './workerState.js';
 
-/** Receives one transition. */
 export type TransitionListener = (id: number, from: number, to: number, worker: number) => void;
 
 /** Affinity of a task whose unfinished dependencies are at more than one worker. */
@@ -183,7 +182,6 @@ export class SchedulerState extends SchedulerColumns {
     return false;
   }
 
-  /** Returns whether the task's segment permits this worker. */
   mayRun(id: number, worker: WorkerState): boolean {
     if (!this.restricted) return true;
     const { workers, resources } = this.graph.segmentOf(id);

@@ -99,7 +99,6 @@ export class TaskGraph implements SchedulerGraph {
   order: TaskOrder | null = null;
   /** Task → the tasks of later segments that import it. */
   importers = new Map<number, number[]>();
-  /** Number of imports. */
   importCount = 0;
   /** Number of tasks in dead segments. */
   deadSize = 0;

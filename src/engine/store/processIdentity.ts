@@ -19,7 +19,6 @@ export interface ProcessIdentity {
 /** Milliseconds that `ps` may take. */
 const PS_TIMEOUT_MS = 2000;
 
-/** Returns the identity of this process. */
 export function ownIdentity(): ProcessIdentity {
   return { pid: process.pid, startTime: startTimeOf(process.pid) ?? '', place: ownPlace() };
 }

@@ -59,7 +59,6 @@ export class SpillDirectory {
     return new SpillDirectory(path);
   }
 
-  /** Returns the path of a file in this directory. */
   file(name: string): string {
     return join(this.path, name);
   }

@@ -1,11 +1,12 @@
 // The results of one worker: in memory while there is room, then on disk, the least recently used ones first. The
 // store does not decide when to spill; the memory monitor calls `spill`. The store owns its spill files.
 import { dirname } from 'node:path';
-import { internalError, LongpoleError } from '../../base/errors.js';
+import { internalError, LongpoleError, messageOf } from '../../base/errors.js';
+import { isError } from '../../base/isError.js';
+import { megabytes } from '../../base/words.js';
 import { type PackedResult, packedBytes, type ResultId } from '../../protocol/packedResult.js';
 import type { TaskKind } from '../../protocol/taskKinds.js';
 import { weigh } from '../worker/sharedWeight.js';
-import { spillError } from './spillError.js';
 import {
   nodeFiles,
   readSpillFile,
@@ -103,7 +104,6 @@ export class Store {
     return this.#spilled;
   }
 
-  /** Number of results in memory. */
   get memoryCount(): number {
     return this.#inMemory.size;
   }
@@ -352,4 +352,41 @@ export class Store {
 
 function diskBytes({ copy }: Entry): number {
   return copy === undefined ? 0 : copy.place.partBytes + copy.place.tableBytes;
+}
+
+/** Codes for an exhausted disk, quota or limit on files. */
+const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
+
+/** Sizes in bytes. */
+interface SpillSizes {
+  /** Size of the results that could not be written. */
+  readonly nbytes: number;
+  /** Size of the worker's results in memory. */
+  readonly managed: number;
+  /** Size of its results on disk. */
+  readonly spilled: number;
+}
+
+/** Returns the error. `room` is that of the folder's file system, in blocks of `bsize` bytes; undefined if unknown. */
+function spillError(
+  folder: string,
+  { nbytes, managed, spilled }: SpillSizes,
+  room: { readonly bsize: number; readonly blocks: number; readonly bavail: number } | undefined,
+  cause: unknown,
+): LongpoleError {
+  const why = messageOf(cause);
+  const isFull = isError(cause) && 'code' in cause && FULL.has(String(cause.code));
+  const free =
+    room === undefined
+      ? ''
+      : ` ${megabytes(room.bavail * room.bsize)} of ${megabytes(room.blocks * room.bsize)} are free there.`;
+  const message =
+    `${megabytes(nbytes)} of results cannot be spilled to ${folder}: ${why}.${free} The worker keeps ${megabytes(managed)} of results in memory and ` +
+    `${megabytes(spilled)} on disk. ` +
+    (isFull
+      ? 'Free space in that folder, pass a localDirectory on a larger disk, raise memoryLimit, or release results that are not needed.'
+      : 'Pass a writable localDirectory, raise memoryLimit, or release results that are not needed.');
+  return new LongpoleError(isFull ? 'ERR_LONGPOLE_DISK_FULL' : 'ERR_LONGPOLE_SPILL_WRITE', message, {
+    cause,
+  });
 }

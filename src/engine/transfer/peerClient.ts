@@ -8,8 +8,9 @@ import { MAX_IDS } from './transferMessages.js';
 
 export type { Fetched } from './pendingFetch.js';
 
-export interface PeerClientOptions {
-  /** The secret of the cluster. */
+/** Options of both sides of a connection. */
+export interface PeerOptions {
+  /** The secret of the cluster. A peer without it gets nothing. */
   readonly token: string;
   /** Index of this worker, or -1 for a client. */
   readonly worker: number;
@@ -17,6 +18,9 @@ export interface PeerClientOptions {
   readonly now: () => number;
   readonly keyOf: (id: ResultId) => string;
   readonly onTransfer?: (transfer: Transfer) => void;
+}
+
+export interface PeerClientOptions extends PeerOptions {
   /** Connections to one peer at a time. Default: 4. */
   readonly connections?: number;
   /** Largest result in bytes. Larger ones are refused. Default: 1 TB. */

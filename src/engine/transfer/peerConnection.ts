@@ -13,16 +13,14 @@ import {
   decodeResult,
   encodeHello,
   encodeIds,
+  type Hello,
   malformed,
   REQUEST,
   RESULT,
 } from './transferMessages.js';
 
-export interface ConnectionOptions {
+export interface ConnectionOptions extends Hello {
   readonly address: string;
-  readonly token: string;
-  /** Index of this worker, or -1. */
-  readonly worker: number;
   readonly maxResultBytes: number;
   readonly onClose: () => void;
 }
@@ -50,7 +48,7 @@ export class PeerConnection {
     });
     this.#socket.on('error', (error) => this.#break(error.message, error));
     this.#socket.on('close', () => this.#break('it has closed the connection'));
-    this.#socket.write(encodeHello({ worker: options.worker, token: options.token }));
+    this.#socket.write(encodeHello(options));
   }
 
   /** Number of unanswered requests. */

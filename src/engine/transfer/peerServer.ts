@@ -2,15 +2,14 @@
 import { once } from 'node:events';
 import type { Server, Socket } from 'node:net';
 import { LongpoleError, messageOf } from '../../base/errors.js';
-import type { Transfer } from '../../protocol/clusterObserver.js';
-import type { ResultId } from '../../protocol/packedResult.js';
 import type { PeerNetwork } from '../../protocol/workerMessages.js';
 import { OpenTransfers } from './openTransfers.js';
 import { type Endpoint, makeEndpoint } from './peerAddress.js';
+import type { PeerOptions } from './peerClient.js';
 import { makePeerServer } from './peerSocket.js';
 import { type ResultSource, type Sent, ServedPeer } from './servedPeer.js';
 
-export interface PeerServerOptions {
+export interface PeerServerOptions extends PeerOptions {
   readonly source: ResultSource;
   /** Returns the path of a file in a directory that only this user may enter, e.g. a SpillDirectory's. */
   readonly file: (name: string) => string;
@@ -18,15 +17,7 @@ export interface PeerServerOptions {
   readonly network?: PeerNetwork | undefined;
   /** Name of the socket; different for servers that share a directory. */
   readonly name: string;
-  /** The secret of the cluster. A peer without it gets nothing. */
-  readonly token: string;
-  /** Index of this worker. */
-  readonly worker: number;
-  /** Seconds since the epoch on the scheduler's clock. */
-  readonly now: () => number;
-  readonly keyOf: (id: ResultId) => string;
-  readonly onTransfer?: (transfer: Transfer) => void;
-  /** Receives connections for messages of the worker process, see messageConnection.ts. */
+  /** Receives connections for messages of the worker process, see remoteChannel.ts. */
   readonly onMessages?: ((socket: Socket) => void) | undefined;
 }
 
@@ -95,17 +86,11 @@ export class PeerServer {
 
   #serve(socket: Socket): void {
     this.#keep(socket);
-    const { source, token, now, onMessages } = this.#options;
-    const sent = (transfer: Sent): void => this.#report(transfer);
-    const { open } = this;
     new ServedPeer(socket, {
-      source,
-      token,
-      now,
-      open,
+      ...this.#options,
+      open: this.open,
       stallMs: STALL_AFTER * 1000,
-      onMessages,
-      sent,
+      sent: (transfer) => this.#report(transfer),
     });
   }
 

@@ -35,7 +35,7 @@ export interface Serving {
   /** Milliseconds in which a peer must greet, and must read some of the sent bytes. */
   readonly stallMs: number;
   /** Receives a connection for messages of the worker process; undefined if there are none. */
-  readonly onMessages: ((socket: Socket) => void) | undefined;
+  readonly onMessages?: ((socket: Socket) => void) | undefined;
   /** Called when a request has been answered. */
   readonly sent: (transfer: Sent) => void;
 }

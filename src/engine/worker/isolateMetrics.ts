@@ -38,7 +38,6 @@ export class IsolateMetrics {
   }
 }
 
-/** Measures the tasks of one run. */
 export class MeteredRun {
   readonly #run: number;
   readonly #metering: TaskMetering;

@@ -5,7 +5,7 @@ import type { Vitals } from '../../resources/vitals.js';
 import type { IsolateMetrics } from './isolateMetrics.js';
 import type { IsolateRun } from './isolateRun.js';
 import { notCloneable } from './notCloneable.js';
-import { splitValues } from './splitValues.js';
+import { splitValues } from './sendValues.js';
 import type { Unsent } from './unsentResults.js';
 
 export interface ReportParts {

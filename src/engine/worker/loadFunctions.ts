@@ -143,7 +143,6 @@ function asCallable(value: unknown): TaskCallable | undefined {
 // Handles modules that end their process when they are imported, for example a program that lacks an argument.
 // Otherwise one isolate after the other would end, and no message would name the module.
 
-/** Number of imports in progress. */
 let imports = 0;
 let isPatched = false;
 

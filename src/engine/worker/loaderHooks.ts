@@ -18,7 +18,6 @@ export interface ResolveContext {
 /** The next hook. */
 export type Next<Result, Context = unknown> = (what: string, context: Context) => Result | Promise<Result>;
 
-/** Exports of a file with hooks. */
 interface HookFile {
   initialize?(data: unknown): void;
 }

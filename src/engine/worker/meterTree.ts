@@ -36,7 +36,6 @@ export class MeterTree {
   readonly #disputed = new Set<TaskBlock>();
   /** Meters that opened or closed, and when, if that has not been applied. */
   #log: { readonly meter: TaskBlock; readonly at: number }[] = [];
-  /** Number of open meters. */
   openMeters = 0;
 
   /** @param add receives the seconds of a label */

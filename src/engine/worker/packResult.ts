@@ -3,9 +3,11 @@
 // serializer writes everything else. So the result keeps what a structured clone keeps: cycles, Map, Set, Date,
 // errors, views over one buffer.
 import { DefaultDeserializer, DefaultSerializer } from 'node:v8';
-import { internalError, LongpoleError } from '../../base/errors.js';
+import { internalError, LongpoleError, sentenceOf } from '../../base/errors.js';
 import type { Bytes, PackedResult } from '../../protocol/packedResult.js';
 import { bareBuffers, SHALLOW, THOROUGH } from './bareBuffers.js';
+import { notCloneable } from './notCloneable.js';
+import { ownResult } from './ownResult.js';
 import { SHARE_BYTES } from './shareBuffers.js';
 import { weigh } from './sharedWeight.js';
 
@@ -357,4 +359,23 @@ function damaged(cause?: unknown): LongpoleError {
       'Run one version of Node on all workers. If they already do, please report this error.',
     { cause },
   );
+}
+
+/**
+ * Packs a value; `unpackResult` reverses it.
+ *
+ * @param what subject of the error's message, e.g. `Queue.put() of 'a': the value`. Default: a result of a task
+ * @throws LongpoleError ERR_LONGPOLE_NOT_CLONEABLE if the value cannot be copied
+ */
+export function packValue(value: unknown, what?: string): PackedResult {
+  try {
+    return packResult(ownResult(value));
+  } catch (error) {
+    if (what === undefined) throw notCloneable(error);
+    throw new LongpoleError(
+      'ERR_LONGPOLE_NOT_CLONEABLE',
+      `${what} cannot be copied: ${sentenceOf(error)} Pass plain data, and create other objects from it where they are used.`,
+      { cause: error },
+    );
+  }
 }

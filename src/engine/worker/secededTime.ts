@@ -3,7 +3,6 @@
 import type { TaskAway } from '../../protocol/taskRun.js';
 import { idleTime } from '../../resources/idleTime.js';
 
-/** Readings of a thread. */
 export interface ThreadTimes {
   /** Seconds since the epoch. */
   now(): number;
@@ -69,7 +68,6 @@ interface UsedTime {
   cpuSeconds: number;
 }
 
-/** The time of one seceded task. */
 export class SecededTime {
   readonly #shares: SecededShares;
   readonly #left: number;
@@ -118,7 +116,6 @@ export class SecededTime {
     this.#inMeters = isOpen;
   }
 
-  /** The task ended at `stop`. */
   end(stop: number): TaskAway {
     const isWaiting = this.#since === undefined;
     this.pause();

@@ -15,7 +15,6 @@ import type { ThreadCpuClock } from './threadCpuClock.js';
 
 /** Seconds for which tasks share a reading of the CPU clock. */
 const WINDOW_SECONDS = 1e-4;
-/** Most tasks in one window. */
 const WINDOW_TASKS = 256;
 
 /** Seconds below which work beside tasks is counted, but not reported singly. */
@@ -167,7 +166,6 @@ export class TaskMetering implements ThreadTimes {
     this.#countSlot(task, kind, start, stop, outcome);
   }
 
-  /** Counts the time of a task in its slot. */
   #countSlot(task: TaskMeter, kind: Kind, start: number, stop: number, outcome: Outcome): void {
     this.#running--;
     const wall = stop - start;

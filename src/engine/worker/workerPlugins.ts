@@ -5,7 +5,7 @@ import { isError } from '../../base/isError.js';
 import { fieldOf, hasFields } from '../../base/json.js';
 import { registerTasks } from '../../graph/taskRegistry.js';
 import { type FunctionRef, OWN_TASKS } from '../../protocol/functionRef.js';
-import type { WorkerSnapshot } from '../host/workerView.js';
+import type { WorkerSnapshot } from '../host/hostTypes.js';
 import { isCallable, type TaskCallable } from './evaluator.js';
 import { importModule } from './importModule.js';
 import { addTaskHook } from './taskHook.js';

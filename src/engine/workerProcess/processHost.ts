@@ -1,8 +1,8 @@
 // The cluster's side of a worker process: calls become messages, and messages become events.
 
 import { deserialize, serialize } from 'node:v8';
+import { messageOf } from '../../base/errors.js';
 import { type Handlers, handle } from '../../base/handlers.js';
-import { isError } from '../../base/isError.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import { fromErrorInfo } from '../../protocol/errorInfo.js';
 import { type FewFinishedTasks, type FinishedTasks, unpackFinished } from '../../protocol/finishedTasks.js';
@@ -32,7 +32,7 @@ import { MessageLog } from '../pool/messageLog.js';
 import { Outbox } from '../pool/outbox.js';
 import { PendingCalls } from '../pool/pendingCalls.js';
 import { workerStartError } from '../taskFailure.js';
-import { FailedFetches } from '../transfer/failedFetches.js';
+import { type FetchFailed, failedFetches } from '../transfer/failedFetches.js';
 import type { PeerClient } from '../transfer/peerClient.js';
 import { SilenceWatch } from './silence.js';
 import { vitalsFile } from './vitalsFile.js';
@@ -71,7 +71,7 @@ export class ProcessHost implements WorkerHost {
   link: WorkerLink | undefined;
   readonly #options: ProcessHostOptions;
   readonly #events: HostEvents;
-  readonly #failed: FailedFetches;
+  readonly #failed: FetchFailed;
   readonly #channel: WorkerChannel;
   readonly #outbox = new Outbox<ToWorker>((message) => this.#send(message));
   readonly #sent = new MessageLog();
@@ -132,7 +132,7 @@ export class ProcessHost implements WorkerHost {
     this.vitals = vitalsFile(options.birth);
     this.#options = options;
     this.#events = events;
-    this.#failed = new FailedFetches((...args) => events.event(...args));
+    this.#failed = failedFetches((...args) => events.event(...args));
     this.#silence = new SilenceWatch(options.ttl, START_SECONDS, () => this.#silent());
     this.#exited = new Promise((resolve) => {
       this.#exit = resolve;
@@ -202,7 +202,7 @@ export class ProcessHost implements WorkerHost {
       const { results } = await this.#options.client.fetch(this.#address, ids, { peer, what: 'gather' });
       return results;
     } catch (error) {
-      this.#failed.add(this.#address, inputs.length, error);
+      this.#failed(this.#address, inputs.length, error);
       return new Map();
     }
   }
@@ -230,7 +230,7 @@ export class ProcessHost implements WorkerHost {
     const asked = this.#ask('dump', (call) => ({ type: 'dump', call }), DUMP_MS);
     const inside = await asked.then(
       (dump) => (isHostDump(dump) ? dump : 'It sent an unknown answer.'),
-      (error: unknown) => (isError(error) ? error.message : String(error)),
+      messageOf,
     );
     return { state, sent, received, calls, threads, inside };
   }

@@ -7,7 +7,8 @@ import type { FunctionRef } from '../../protocol/functionRef.js';
 import type { RemoteProcess, RemoteProcessEvents } from '../../protocol/remoteProcess.js';
 import type { Several } from '../../protocol/several.js';
 import type { FromWorker, ToWorker } from '../../protocol/workerMessages.js';
-import { messageConnection } from '../transfer/messageConnection.js';
+import { connectToPeer } from '../transfer/peerSocket.js';
+import { encodeHello, encodeMessages } from '../transfer/transferMessages.js';
 import { encodeMessage } from './messageCodec.js';
 import { RoutedMessages } from './routedMessages.js';
 import type { ChannelEvents, OpenChannel, WorkerChannel } from './workerChannel.js';
@@ -275,4 +276,12 @@ function parts(message: Message): readonly Message[] {
 /** Whether the value is a message; a worker sends only values of this type. */
 function isFromWorker(value: unknown): value is FromWorker {
   return typeof value === 'object' && value !== null && 'type' in value;
+}
+
+/** Requests a connection for messages. The worker process sends the first bytes. */
+function messageConnection(address: string, token: string): Socket {
+  const socket = connectToPeer(address, token);
+  socket.write(encodeHello({ worker: -1, token }));
+  socket.write(encodeMessages());
+  return socket;
 }

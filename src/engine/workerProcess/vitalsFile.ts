@@ -14,29 +14,20 @@ export function vitalsFile(worker: {
 }
 
 /** Copies the vitals, 64 bytes, in place ten times a second. Does not keep the process alive. */
-export class VitalsWriter {
-  readonly #timer: NodeJS.Timeout;
-  #file: number | undefined;
-
-  constructor(path: string, vitals: () => Float64Array) {
-    const write = (): void => {
-      const { buffer, byteOffset, byteLength } = vitals();
-      try {
-        this.#file ??= openSync(path, 'w');
-        writeSync(this.#file, new Uint8Array(buffer, byteOffset, byteLength), 0, byteLength, 0);
-      } catch {
-        // The disk is full or the directory was deleted. The vitals are unknown then.
-        this.close();
-      }
-    };
-    write();
-    this.#timer = setInterval(write, VITALS_INTERVAL * 1000);
-    this.#timer.unref();
-  }
-
-  close(): void {
-    clearInterval(this.#timer);
-    if (this.#file !== undefined) closeSync(this.#file);
-    this.#file = undefined;
-  }
+export function writeVitals(path: string, vitals: () => Float64Array): void {
+  let file: number | undefined;
+  const write = (): void => {
+    const { buffer, byteOffset, byteLength } = vitals();
+    try {
+      file ??= openSync(path, 'w');
+      writeSync(file, new Uint8Array(buffer, byteOffset, byteLength), 0, byteLength, 0);
+    } catch {
+      // The disk is full or the directory was deleted. The vitals are unknown then.
+      clearInterval(timer);
+      if (file !== undefined) closeSync(file);
+      file = undefined;
+    }
+  };
+  const timer = setInterval(write, VITALS_INTERVAL * 1000).unref();
+  write();
 }

@@ -6,8 +6,10 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { serialize } from 'node:v8';
 import { type Handlers, handle } from '../../base/handlers.js';
+import { pushTo } from '../../base/lookUps.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import { toErrorInfo } from '../../protocol/errorInfo.js';
+import type { GatherInput, PackedResult, ResultId } from '../../protocol/packedResult.js';
 import { unpackRun, unpackWorkerBatch } from '../../protocol/shortWorkerMessages.js';
 import {
   deliver,
@@ -17,11 +19,13 @@ import {
   type WorkerOrders,
 } from '../../protocol/workerMessages.js';
 import { ClockOffset } from '../clockOffset.js';
-import type { HostFacts } from '../host/hostTypes.js';
+import type { Gathered, HostFacts, PeerAnswer, Peers } from '../host/hostTypes.js';
 import { processRss } from '../host/processRss.js';
 import { ThreadHost } from '../host/threadHost.js';
 import { WorkerDigests } from '../metrics/workerDigests.js';
 import { Store } from '../store/store.js';
+import { type FetchFailed, failedFetches } from '../transfer/failedFetches.js';
+import { OpenTransfers } from '../transfer/openTransfers.js';
 import { PeerClient } from '../transfer/peerClient.js';
 import { PeerServer } from '../transfer/peerServer.js';
 import { isolateClock } from '../worker/isolateClock.js';
@@ -29,8 +33,7 @@ import { notCloneable } from '../worker/notCloneable.js';
 import { killThisProcess, sendLast, sendToParent } from '../worker/parentChannel.js';
 import { CorrectedEvents } from './correctedEvents.js';
 import { openParentChannel } from './parentChannel.js';
-import { ProcessPeers } from './processPeers.js';
-import { VitalsWriter, vitalsFile } from './vitalsFile.js';
+import { vitalsFile, writeVitals } from './vitalsFile.js';
 
 /** Time between two heartbeats, which also compare the clocks, in milliseconds. The first ones follow at once. */
 const HEARTBEAT_MS = 500;
@@ -140,7 +143,7 @@ class WorkerProcess {
       },
       events,
     );
-    new VitalsWriter(vitalsFile(birth), () => this.#host.vitals);
+    writeVitals(vitalsFile(birth), () => this.#host.vitals);
     void this.#begin();
   }
 
@@ -257,3 +260,45 @@ channel.receive(
   },
 );
 process.on('exit', clean);
+
+class ProcessPeers implements Peers {
+  readonly #client: PeerClient;
+  /** Fetches in progress. */
+  readonly open = new OpenTransfers();
+  readonly #failed: FetchFailed;
+
+  /** @param notify receives the errors of peers that could not be reached */
+  constructor(client: PeerClient, notify: (topic: string, text: string) => void) {
+    this.#client = client;
+    this.#failed = failedFetches(notify);
+  }
+
+  async fetch(inputs: readonly GatherInput[], what: Transfer['what']): Promise<PeerAnswer> {
+    const results = new Map<ResultId, PackedResult>();
+    const missing: GatherInput[] = [];
+    const gathered: Gathered[] = [];
+    const byAddress = new Map<string, GatherInput[]>();
+    for (const input of inputs) pushTo(byAddress, input.address, input);
+    await Promise.all(
+      Array.from(byAddress, async ([address, wanted]) => {
+        const peer = wanted[0]!.from;
+        const open = this.open.begin(wanted.reduce((sum, { nbytes }) => sum + nbytes, 0));
+        try {
+          const ids = wanted.map(({ result }) => result);
+          const fetched = await this.#client.fetch(address, ids, { peer, what });
+          for (const [result, one] of fetched.results) results.set(result, one);
+          const inputs = wanted.filter(({ result }) => fetched.results.has(result));
+          for (const input of wanted) if (!fetched.results.has(input.result)) missing.push(input);
+          const { nbytes, start, stop } = fetched;
+          if (inputs.length > 0) gathered.push({ inputs, nbytes, start, stop });
+        } catch (error) {
+          this.#failed(address, wanted.length, error);
+          for (const input of wanted) missing.push(input);
+        } finally {
+          open.end();
+        }
+      }),
+    );
+    return { results, missing, gathered };
+  }
+}

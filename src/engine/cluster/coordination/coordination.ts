@@ -22,20 +22,10 @@ type Handlers = {
   readonly [K in CoordinationKind]: (question: Question<K>, caller: Caller) => Answer<K> | Promise<Answer<K>>;
 };
 
-const KINDS = [
-  'lease-acquire',
-  'lease-release',
-  'lease-count',
-  'event-wait',
-  'event-is-set',
-  'event-change',
-  'variable-get',
-  'variable-set',
-  'variable-delete',
-  'queue-put',
-  'queue-get',
-  'queue-size',
-] as const satisfies readonly CoordinationKind[];
+function keysOf<K extends string>(record: Readonly<Record<K, unknown>>): K[] {
+  const isKey = (name: string): name is K => name in record;
+  return Object.keys(record).filter(isKey);
+}
 
 /** An event that is set has a value. */
 const newEvent = (): VariableCell<true> => new VariableCell();
@@ -75,7 +65,8 @@ export class Coordination {
   constructor(questions: TaskQuestions, results: ResultHandles, sink: MetricSink) {
     this.#leaseMeter = new LeaseMeter(sink);
     this.results = new SharedResults(results);
-    for (const kind of KINDS) questions.handle(kind, (question, asker) => this.call(kind, question, asker));
+    for (const kind of keysOf(this.#handlers))
+      questions.handle(kind, (question, asker) => this.call(kind, question, asker));
   }
 
   /** @param name name of the client, for dumps */
@@ -92,7 +83,6 @@ export class Coordination {
     client.stop();
   }
 
-  /** Removes all clients. */
   close(error: LongpoleError): void {
     // Ends all waits first, so that no client is granted a lease that another client releases below.
     for (const client of this.#clients) client.end(error);

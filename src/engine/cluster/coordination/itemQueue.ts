@@ -64,7 +64,6 @@ export class ItemQueue<V> {
     };
   }
 
-  /** Takes all items. */
   takeAll(): V[] {
     const values = Array.from(this.#items, ({ value }) => value);
     this.#items.clear();

@@ -1,4 +1,5 @@
 // The shared objects of one class, by name. An object exists from its first use until it has no state.
+import { getOrMake } from '../../../base/lookUps.js';
 import type { Leave } from './waitFor.js';
 
 export class NamedObjects<O extends { readonly isUnused: boolean }> {
@@ -18,8 +19,7 @@ export class NamedObjects<O extends { readonly isUnused: boolean }> {
 
   /** Calls `use` with the object of this name, or with a new one. Afterwards removes an object without state. */
   use<R>(name: string, make: () => O, use: (object: O) => R): R {
-    const object = this.#byName.get(name) ?? make();
-    this.#byName.set(name, object);
+    const object = getOrMake(this.#byName, name, make);
     try {
       return use(object);
     } finally {

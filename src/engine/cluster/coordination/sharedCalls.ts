@@ -61,7 +61,6 @@ export class SharedCalls {
     return calls.length > 0 && calls.every(({ timeout = Number.POSITIVE_INFINITY }) => timeout === Infinity);
   }
 
-  /** Number of tasks that wait. */
   get waitingTasks(): number {
     const callers = Array.from(this.#open.keys(), ({ caller }) => caller);
     return new Set(callers.filter((caller) => !(caller instanceof ClientCaller))).size;

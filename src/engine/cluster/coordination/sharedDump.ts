@@ -7,7 +7,6 @@ export interface SharedDump {
   readonly name: string;
   /** Holders of leases: keys of tasks, and names of clients. */
   readonly holders: readonly string[];
-  /** Number of items of a queue. */
   readonly items: number;
   /** Calls that wait, the oldest first. */
   readonly waits: readonly SharedWait[];

@@ -2,7 +2,7 @@
 import { invalidArgument, LongpoleError } from '../../../base/errors.js';
 import type { CoordinationKinds, LeaseKind } from '../../../protocol/coordination.js';
 import { NamedObjects } from './namedObjects.js';
-import { type Caller, type Leave, waitFor } from './waitFor.js';
+import { type Caller, type Leave, perCaller, waitFor } from './waitFor.js';
 
 interface Waiting<O> {
   readonly owner: O;
@@ -37,7 +37,6 @@ export class Leases<O> {
     return this.#held.keys();
   }
 
-  /** Whether the owner has a lease. */
   has(owner: O): boolean {
     return this.#held.has(owner);
   }
@@ -92,7 +91,16 @@ export class SharedLeases {
     Semaphore: new NamedObjects(),
   };
   /** The leases in which a caller has a share, each with a function that removes it when it is unused. */
-  readonly #held = new WeakMap<Caller, Map<Leases<Caller>, () => void>>();
+  readonly #held = perCaller(
+    () => new Map<Leases<Caller>, () => void>(),
+    (held, caller) => {
+      for (const [leases, removeUnused] of held) {
+        leases.releaseAll(caller);
+        removeUnused();
+      }
+      held.clear();
+    },
+  );
 
   get size(): number {
     return this.#objects.Lock.size + this.#objects.Semaphore.size;
@@ -126,7 +134,7 @@ export class SharedLeases {
           () => new Leases(max),
           (leases) =>
             leases.acquire(caller, () => {
-              this.#holds(caller, leases, () => objects.removeUnused(name));
+              this.#held(caller).set(leases, () => objects.removeUnused(name));
               answer(true);
             }),
         ),
@@ -140,26 +148,8 @@ export class SharedLeases {
     if (caller.stopped.aborted) return;
     const leases = this.#objects[what].get(name);
     if (!leases?.release(caller)) throw notAcquired(what, name);
-    if (!leases.has(caller)) this.#held.get(caller)?.delete(leases);
+    if (!leases.has(caller)) this.#held(caller).delete(leases);
     this.#objects[what].removeUnused(name);
-  }
-
-  #holds(caller: Caller, leases: Leases<Caller>, removeUnused: () => void): void {
-    const held = this.#held.get(caller) ?? this.#watch(caller);
-    held.set(leases, removeUnused);
-  }
-
-  #watch(caller: Caller): Map<Leases<Caller>, () => void> {
-    const held = new Map<Leases<Caller>, () => void>();
-    this.#held.set(caller, held);
-    caller.stopped.addEventListener('abort', () => {
-      for (const [leases, removeUnused] of held) {
-        leases.releaseAll(caller);
-        removeUnused();
-      }
-      held.clear();
-    });
-    return held;
   }
 }
 

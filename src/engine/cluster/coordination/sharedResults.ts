@@ -5,7 +5,7 @@ import type { SharedValue } from '../../../protocol/coordination.js';
 import { isPacked, type PackedResult } from '../../../protocol/packedResult.js';
 import { ResultHandle } from '../computationState.js';
 import type { ResultHandles } from '../resultHandles.js';
-import type { Caller } from './waitFor.js';
+import { type Caller, perCaller } from './waitFor.js';
 
 /** A value inside an object. */
 export type KeptValue = PackedResult | ResultHandle;
@@ -13,7 +13,13 @@ export type KeptValue = PackedResult | ResultHandle;
 export class SharedResults {
   readonly #results: ResultHandles;
   /** Results on their way. */
-  readonly #given = new WeakMap<Caller, Set<{ readonly handle: ResultHandle }>>();
+  readonly #given = perCaller(
+    () => new Set<{ readonly handle: ResultHandle }>(),
+    (given) => {
+      for (const { handle } of given) this.drop(handle);
+      given.clear();
+    },
+  );
 
   constructor(results: ResultHandles) {
     this.#results = results;
@@ -44,31 +50,20 @@ export class SharedResults {
       this.drop(value);
       return { future: value.key };
     }
-    const given = this.#given.get(caller) ?? this.#watch(caller);
-    given.add({ handle: value });
+    this.#given(caller).add({ handle: value });
     return { future: value.key };
   }
 
   /** Calls `receive` with a result that the caller was given. The function adds the caller's reference. */
   received<R>(key: string, caller: Caller, receive: (handle: ResultHandle) => R): R {
-    const given = this.#given.get(caller);
-    for (const one of given ?? []) {
+    const given = this.#given(caller);
+    for (const one of given) {
       if (one.handle.key !== key) continue;
       const result = receive(one.handle);
-      given?.delete(one);
+      given.delete(one);
       this.drop(one.handle);
       return result;
     }
     throw internalError(`The future '${key}' was not given to this caller.`);
-  }
-
-  #watch(caller: Caller): Set<{ readonly handle: ResultHandle }> {
-    const given = new Set<{ readonly handle: ResultHandle }>();
-    this.#given.set(caller, given);
-    caller.stopped.addEventListener('abort', () => {
-      for (const { handle } of given) this.drop(handle);
-      given.clear();
-    });
-    return given;
   }
 }

@@ -1,5 +1,6 @@
 // Lets a caller wait for a state machine. Every wait has an end: the answer, the time limit, or the end of the caller.
 import { MAX_TIMER_SECONDS } from '../../../base/arguments.js';
+import { oncePer } from '../../../base/lookUps.js';
 import type { AskerEnd } from '../taskQuestions.js';
 
 /** A task or client that uses shared objects. */
@@ -12,6 +13,18 @@ export interface Caller {
   readonly ended: AbortSignal;
   /** Aborts when the caller's code does not run any more, so that its leases are free. */
   readonly stopped: AbortSignal;
+}
+
+/** Returns a function that makes a collection for each caller. When the caller stops, calls `release` with it. */
+export function perCaller<C>(
+  make: () => C,
+  release: (held: C, caller: Caller) => void,
+): (caller: Caller) => C {
+  return oncePer((caller: Caller) => {
+    const held = make();
+    caller.stopped.addEventListener('abort', () => release(held, caller));
+    return held;
+  });
 }
 
 /** Ends a wait before its answer. */
