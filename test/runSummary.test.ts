@@ -93,6 +93,19 @@ test('the summary of a run whose tasks all died with their worker has a duration
   assert.match(text, /The last time: The worker thread ended with exit code 7\./);
 });
 
+test('the summary counts the tasks that did not run because another one failed', async () => {
+  const fail = (): never => {
+    throw new Error('no');
+  };
+  const inc = (x: number): number => x + 1;
+  const live = new LiveTrace();
+  const stop = observeProgram(live);
+  const graph = { a: [fail], b: [inc, 'a'], c: [inc, 'b'], d: [inc, 'b'] };
+  await assert.rejects(getThreaded(graph, ['c', 'd'], { numWorkers: 1 }));
+  stop();
+  assert.match(summaryText(summarise(live.snapshot())), /^tasks {6}0 done, 1 failed, 3 did not run in 1/);
+});
+
 test('the summary of a run in which no task ended says how often workers ended, and why', () => {
   const text = 'Its memory of 10 MB exceeds the limit of 5 MB.';
   const trace = syntheticTrace({

@@ -5,7 +5,7 @@ import type { Summary } from './summary.js';
 import { summaryText } from './summaryText.js';
 
 const SUMMARY: Summary = {
-  tasks: { memory: 1240, erred: 2, cancelled: 0, lost: 1, retried: 0 },
+  tasks: { memory: 1240, erred: 2, cancelled: 0, lost: 1, retried: 0, skipped: 0 },
   cutOff: ['2 tasks had not ended when the client closed: 1 add, 1 countPrimes.'],
   noTaskEnded: null,
   computations: 3,
@@ -72,7 +72,7 @@ what if    countPrimes twice as fast  1.2 s  −1.1 s
 });
 
 test('the summary of a run in which no task ended counts no computations', () => {
-  const tasks = { memory: 0, erred: 0, cancelled: 0, lost: 0, retried: 0 };
+  const tasks = { memory: 0, erred: 0, cancelled: 0, lost: 0, retried: 0, skipped: 0 };
   assert.match(summaryText({ ...SUMMARY, tasks, computations: 0, makespan: null }), /^tasks {6}0 done\n/);
 });
 
@@ -94,7 +94,10 @@ test('a program that ran mostly outside of its computations has a line that says
 
 test('failed runs that were repeated are counted apart from other failed runs', () => {
   const firstLine = (erred: number, retried: number) =>
-    summaryText({ ...SUMMARY, tasks: { memory: 20, erred, cancelled: 0, lost: 0, retried } }).split('\n')[0];
+    summaryText({
+      ...SUMMARY,
+      tasks: { memory: 20, erred, cancelled: 0, lost: 0, retried, skipped: 0 },
+    }).split('\n')[0];
   assert.match(firstLine(20, 20) ?? '', /20 done, 20 failed and were repeated in 3/);
   assert.match(firstLine(3, 1) ?? '', /20 done, 2 failed, 1 failed and was repeated in 3/);
 });

@@ -37,12 +37,13 @@ export function summaryText(summary: Summary): string {
 }
 
 function tasksText({ tasks, computed, makespan, computations, workers }: Summary): string {
-  const { memory, erred, cancelled, lost, retried } = tasks;
+  const { memory, erred, cancelled, lost, retried, skipped } = tasks;
   const others = [
     [erred - retried, 'failed'],
     [retried, repeatedWords(retried)],
     [cancelled, 'cancelled'],
     [lost, 'lost with their worker'],
+    [skipped, 'did not run'],
   ] as const;
   const states = others.flatMap(([count, what]) =>
     count === 0 ? [] : [`, ${count.toLocaleString('en')} ${what}`],
