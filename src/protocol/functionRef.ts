@@ -16,28 +16,6 @@ export interface ModuleFunctionRef {
 /** URL of Longpole's own tasks, which every isolate finds beside its code. */
 export const OWN_TASKS = 'longpole:tasks';
 
-/** A function without free variables, sent as `expression`: source text that evaluates to the function. */
-export interface SourceFunctionRef {
-  readonly type: 'source';
-  readonly expression: string;
-  readonly name: string;
-}
-
-/** A function that every isolate has, by its path from the global object, e.g. `Math.max`. */
-export interface GlobalFunctionRef {
-  readonly type: 'global';
-  readonly path: string;
-  readonly name: string;
-}
-
-/** A function of a Python module, which a Dask worker runs. */
-export interface PythonFunctionRef {
-  readonly type: 'python';
-  /** `package.module:function`. */
-  readonly target: string;
-  readonly name: string;
-}
-
 /** A function that is unavailable on the worker: its tasks fail with this error. */
 export interface UnavailableFunctionRef {
   readonly type: 'unavailable';
@@ -48,9 +26,17 @@ export interface UnavailableFunctionRef {
 
 export type FunctionRef =
   | ModuleFunctionRef
-  | SourceFunctionRef
-  | GlobalFunctionRef
-  | PythonFunctionRef
+  /** A function without free variables, sent as `expression`: source text that evaluates to the function. */
+  | { readonly type: 'source'; readonly expression: string; readonly name: string }
+  /** A function that every isolate has, by its path from the global object, e.g. `Math.max`. */
+  | { readonly type: 'global'; readonly path: string; readonly name: string }
+  /** A function of a Python module, which a Dask worker runs. */
+  | {
+      readonly type: 'python';
+      /** `package.module:function`. */
+      readonly target: string;
+      readonly name: string;
+    }
   | UnavailableFunctionRef;
 
 /** Returns a text that differs between functions, also between functions of one name. */

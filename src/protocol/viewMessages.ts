@@ -61,21 +61,6 @@ export interface TableMessage {
   readonly bytes: Uint8Array;
 }
 
-/** All rows up to this cursor have been sent, or were missed. Later rows of a run count from this cursor. */
-export interface CursorMessage {
-  readonly type: 'cursor';
-  readonly cursor: ViewCursor;
-}
-
-/**
- * Number of rows that the page does not get, because the server has discarded them or they are too many; 0 for
- * computations. The sums include them. They would lie between the page's rows and the next ones.
- */
-export interface TruncatedMessage {
-  readonly type: 'truncated';
-  readonly missed: ViewCursor;
-}
-
 /** The present state, exact; sent a few times a second while it changes. */
 export interface TotalsMessage {
   readonly type: 'totals';
@@ -102,27 +87,26 @@ export interface SumsMessage {
   readonly totals: object;
 }
 
-/** A recorded trace has been sent completely. */
-export interface CompleteMessage {
-  readonly type: 'complete';
-}
-
-/** The last message, because the run is over or the server has failed. The page need not reconnect. */
-export interface ClosedMessage {
-  readonly type: 'closed';
-  readonly reason: string;
-  /** True if the page has received everything. */
-  readonly complete: boolean;
-}
-
 export type ViewTextMessage =
   | BeginMessage
-  | CursorMessage
-  | TruncatedMessage
+  /** All rows up to this cursor have been sent, or were missed. Later rows of a run count from this cursor. */
+  | { readonly type: 'cursor'; readonly cursor: ViewCursor }
+  /**
+   * Number of rows that the page does not get, because the server has discarded them or they are too many; 0 for
+   * computations. The sums include them. They would lie between the page's rows and the next ones.
+   */
+  | { readonly type: 'truncated'; readonly missed: ViewCursor }
   | TotalsMessage
   | SumsMessage
-  | CompleteMessage
-  | ClosedMessage;
+  /** A recorded trace has been sent completely. */
+  | { readonly type: 'complete' }
+  /** The last message, because the run is over or the server has failed. The page need not reconnect. */
+  | {
+      readonly type: 'closed';
+      readonly reason: string;
+      /** True if the page has received everything. */
+      readonly complete: boolean;
+    };
 
 export type ViewMessage = ViewTextMessage | SchemaMessage | TableMessage;
 

@@ -52,13 +52,6 @@ export function readProc(path: string): string | undefined {
   }
 }
 
-interface Stat {
-  readonly parent: string;
-  readonly ticks: number;
-  /** Ticks of ended children that the process has waited for. */
-  readonly endedTicks: number;
-}
-
 /** Returns a function that gives the fields of a process's `stat` by number, from 3 on; undefined once it has ended. */
 export function procStat(pid: string): ((number: number) => string | undefined) | undefined {
   const text = readProc(`${pid}/stat`);
@@ -75,13 +68,14 @@ export function threadState(path: string): string {
   return state === undefined ? '' : `${state} ${readProc(`${path}/wchan`) ?? ''}`.trim();
 }
 
-function statOf(pid: string): Stat | undefined {
+function statOf(pid: string) {
   const known = procStat(pid);
   if (known === undefined) return undefined;
   const field = (number: number): string => known(number) ?? '0';
   return {
     parent: field(4),
     ticks: Number(field(14)) + Number(field(15)),
+    /** Ticks of ended children that the process has waited for. */
     endedTicks: Number(field(16)) + Number(field(17)),
   };
 }

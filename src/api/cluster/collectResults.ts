@@ -62,12 +62,7 @@ export async function fetchResults(
   return bringResults(engine, handles, () => finished(handles), packed);
 }
 
-interface AbortWatch {
-  readonly rejection: Promise<never>;
-  forget(): void;
-}
-
-function watchAbort(signal: AbortSignalLike | undefined, { segment }: ComputationState): AbortWatch {
+function watchAbort(signal: AbortSignalLike | undefined, { segment }: ComputationState) {
   let onAbort: (() => void) | undefined;
   const rejection = new Promise<never>((_resolve, reject) => {
     onAbort = () => reject(abortedError(signal?.reason, segment.size - segment.unfinished, segment.size));

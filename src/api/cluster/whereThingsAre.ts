@@ -2,20 +2,12 @@
 
 import { keySplit } from '../../base/keySplit.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
-import type { ComputationState } from '../../engine/cluster/computationState.js';
 import type { EngineWorker } from '../../engine/cluster/engineWorker.js';
 import { isHostDump } from '../../engine/host/hostTypes.js';
 import { MEMORY, PROCESSING } from '../../engine/scheduler/taskStates.js';
 
-interface HeldTask {
-  readonly computation: ComputationState;
-  readonly local: number;
-  readonly key: string;
-  /** The scheduler's id. */
-  readonly id: number;
-}
-
-function* tasksIn(engine: ClusterEngine, state: number): Generator<HeldTask> {
+/** Yields the tasks in a state. `id` is the scheduler's id. */
+function* tasksIn(engine: ClusterEngine, state: number) {
   const { state: states } = engine.scheduler.state;
   for (const computation of engine.computations) {
     const { base, size } = computation.segment;

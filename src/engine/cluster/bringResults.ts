@@ -3,13 +3,9 @@
 import type { GatherInput, PackedResult, ResultId } from '../../protocol/packedResult.js';
 import { packValue } from '../worker/packResult.js';
 import type { ClusterEngine } from './clusterEngine.js';
-import type { ComputationState, ResultHandle } from './computationState.js';
+import type { ResultHandle } from './computationState.js';
 import { GatherRoom } from './gatherRoom.js';
-
-export interface ResultPlace {
-  readonly computation: ComputationState;
-  readonly local: number;
-}
+import type { TaskPlace } from './lineage.js';
 
 /** Waits until the results are available. Rejects with the error of the first result that will not be. */
 export async function finished(handles: readonly ResultHandle[]): Promise<void> {
@@ -27,7 +23,7 @@ export async function finished(handles: readonly ResultHandle[]): Promise<void> 
  */
 export async function bringResults(
   engine: ClusterEngine,
-  places: readonly ResultPlace[],
+  places: readonly TaskPlace[],
   settled: () => Promise<void>,
   packed = false,
 ): Promise<unknown[]> {

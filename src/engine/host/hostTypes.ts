@@ -143,10 +143,6 @@ export interface WorkerSnapshot extends HostFacts {
   readonly memory: { readonly managed: number; readonly spilled: number; readonly process: number };
 }
 
-export interface WorkerView {
-  snapshot(): WorkerSnapshot;
-}
-
 export interface PeerAnswer {
   readonly results: ReadonlyMap<ResultId, PackedResult>;
   /** Results that the peers lack, or whose peer could not be reached. */
@@ -172,7 +168,7 @@ export interface ThreadHostOptions {
   readonly epochOffsetMs: number;
   readonly store: Store;
   readonly peers: Peers;
-  readonly view: WorkerView;
+  readonly view: { snapshot(): WorkerSnapshot };
   /** Index of the worker in samples. */
   readonly index: number;
   /** The cluster's clock, which a worker process estimates from heartbeats. */

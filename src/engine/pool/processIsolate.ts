@@ -16,16 +16,11 @@ import { type Isolate, type OtherTask, otherTask, type RunChannel, type RunHandl
 
 const ENTRY = fileURLToPath(new URL('../worker/processMain.js', import.meta.url));
 
-interface ProcessRun {
-  readonly handler: RunHandler;
-  priority: number;
-}
-
 export class ProcessIsolate implements Isolate {
   readonly name: string;
   readonly vitals = null;
   readonly #channel: ProcessChannel<ToProcess>;
-  readonly #runs = new Map<number, ProcessRun>();
+  readonly #runs = new Map<number, { readonly handler: RunHandler; priority: number }>();
   #alive = true;
   executing: ExecutingTask | undefined;
   #started = false;

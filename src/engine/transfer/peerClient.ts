@@ -36,12 +36,6 @@ export interface FetchOptions {
   readonly what?: Transfer['what'];
 }
 
-/** Results from a peer. Times are seconds since the epoch on the scheduler's clock. */
-export interface TimedFetch extends Fetched {
-  readonly start: number;
-  readonly stop: number;
-}
-
 const MAX_RESULT_BYTES = 2 ** 40;
 
 export class PeerClient {
@@ -54,12 +48,17 @@ export class PeerClient {
   }
 
   /**
-   * Returns packed results, large buffers in shared memory, and the ids of results that the peer lacks.
+   * Returns packed results, large buffers in shared memory, and the ids of results that the peer lacks. Times are seconds
+   * since the epoch on the scheduler's clock.
    *
    * @throws LongpoleError (rejects) ERR_LONGPOLE_PEER if the peer cannot be reached, breaks off, or is silent for too long.
    *   Results that have arrived are discarded.
    */
-  async fetch(address: string, ids: readonly ResultId[], options: FetchOptions = {}): Promise<TimedFetch> {
+  async fetch(
+    address: string,
+    ids: readonly ResultId[],
+    options: FetchOptions = {},
+  ): Promise<Fetched & { readonly start: number; readonly stop: number }> {
     const { timeout = 30, peer = -1, what = 'gather-dep' } = options;
     if (this.#closed) throw closed(address);
     const unique = [...new Set(ids)];
