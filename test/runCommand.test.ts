@@ -87,7 +87,7 @@ describe('longpole run', () => {
       assert.match(stderr, new RegExp(`^${label} `, 'm'));
     for (const line of stderr.split('\n')) assert.ok(line.length <= 80, line);
     const summary = readJson('squares.json');
-    assert.deepEqual(summary.tasks, { memory: 5, erred: 0, cancelled: 0, lost: 0, retried: 0 });
+    assert.deepEqual(summary.tasks, { memory: 5, erred: 0, cancelled: 0, lost: 0, retried: 0, skipped: 0 });
     assert.deepEqual([summary.script, summary.args], [join(folder, script), ['x', '--depth=2']]);
     assert.deepEqual([summary.exitCode, summary.signal], [0, null]);
     assert.ok(summary.workers.every(({ busy }) => busy >= 0 && busy <= 1));

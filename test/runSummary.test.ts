@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect } from 'longpole';
-import { getMultiprocessing, getThreaded } from 'longpole/local';
+import { getMultiprocessing, getSync, getThreaded } from 'longpole/local';
 import { observeProgram } from 'longpole/trace';
 import { timeByPrefix } from '#internal/analysis/timeByPrefix.js';
 import { summarise } from '#internal/cli/run/summary.js';
@@ -104,6 +104,26 @@ test('the summary counts the tasks that did not run because another one failed',
   await assert.rejects(getThreaded(graph, ['c', 'd'], { numWorkers: 1 }));
   stop();
   assert.match(summaryText(summarise(live.snapshot())), /^tasks {6}0 done, 1 failed, 3 did not run in 1/);
+});
+
+test('a local computation begins with its call, before its graph is compiled', async () => {
+  const live = new LiveTrace();
+  const stop = observeProgram(live);
+  let compiled = Number.POSITIVE_INFINITY;
+  const inc = (x: number): number => x + 1;
+  const graph = {
+    get a() {
+      compiled = Math.min(compiled, (performance.timeOrigin + performance.now()) / 1000);
+      return [inc, 1];
+    },
+  };
+  for (const get of [getSync, getThreaded, getMultiprocessing]) {
+    compiled = Number.POSITIVE_INFINITY;
+    assert.equal(await get(graph, 'a'), 2);
+    const start = live.snapshot().computations.at(-1)?.start ?? Number.NaN;
+    assert.ok(start <= compiled, `${get.name}: ${start - compiled} s after`);
+  }
+  stop();
 });
 
 test('the summary of a run in which no task ended says how often workers ended, and why', () => {

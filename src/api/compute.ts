@@ -14,6 +14,7 @@ import { compileDelayed } from '../graph/compile.js';
 import type { ComputeOptions, SchedulerName } from '../graph/computeOptions.js';
 import { type Delayed, graphOf, setComputeRunner } from '../graph/delayed.js';
 import type { Keys } from '../protocol/graph.js';
+import { epochSeconds } from '../resources/clock.js';
 import { delayedArguments } from './argumentChecks.js';
 import type { Client } from './cluster/client.js';
 import { SUBMIT_OPTIONS } from './cluster/clientOptions.js';
@@ -87,6 +88,7 @@ async function computeAll(
     const watchers = watchersForRun(options.callbacks);
     return (defaultClient() ?? (await ownClient())).computeWatched(delayeds, forTasks, watchers);
   }
+  const called = epochSeconds();
   const plan = compileDelayed(delayeds, {
     shared: scheduler === 'threads',
     byReference: scheduler === 'sync',
@@ -95,8 +97,8 @@ async function computeAll(
   const graph = planGraph(plan);
   const results =
     scheduler === 'sync'
-      ? runPlanInline(graph, plan, options)
-      : await runPlanOnPool(scheduler, graph, plan, options);
+      ? runPlanInline(graph, plan, options, called)
+      : await runPlanOnPool(scheduler, graph, plan, options, called);
   return delayeds.map(({ key }) => results[plan.ids.get(key) ?? -1]);
 }
 

@@ -3,6 +3,7 @@ import { checkOptions } from '../base/arguments.js';
 import { compileGraph, type Plan } from '../graph/compile.js';
 import { flattenKeys, shapeLike } from '../graph/nestedKeys.js';
 import type { Graph, Keys } from '../protocol/graph.js';
+import { epochSeconds } from '../resources/clock.js';
 import {
   type GetOptions,
   isImportedByWorker,
@@ -31,8 +32,9 @@ export type { CallbacksOption, GetOptions } from './runPlan.js';
 export function getSync<R = unknown>(graph: Graph, keys: Keys, options?: GetOptions): R;
 export function getSync(graph: Graph, keys: Keys, options: GetOptions = {}): unknown {
   checkOptions('getSync()', options, LOCAL_OPTIONS);
+  const called = epochSeconds();
   const plan = compileGraph(graph, flattenKeys(keys), { byReference: true, priority: options.priority ?? 0 });
-  return shape(keys, plan, runPlanInline(graph, plan, options));
+  return shape(keys, plan, runPlanInline(graph, plan, options, called));
 }
 
 /**
@@ -51,8 +53,9 @@ export function getThreaded<R = unknown>(graph: Graph, keys: Keys, options?: Get
 export async function getThreaded(graph: Graph, keys: Keys, options: GetOptions = {}): Promise<unknown> {
   checkOptions('getThreaded()', options, LOCAL_OPTIONS);
   if (isImportedByWorker()) return new Promise(() => undefined);
+  const called = epochSeconds();
   const plan = compileGraph(graph, flattenKeys(keys), { shared: true, priority: options.priority ?? 0 });
-  return shape(keys, plan, await runPlanOnPool('threads', graph, plan, options));
+  return shape(keys, plan, await runPlanOnPool('threads', graph, plan, options, called));
 }
 
 /**
@@ -72,8 +75,9 @@ export async function getMultiprocessing(
 ): Promise<unknown> {
   checkOptions('getMultiprocessing()', options, LOCAL_OPTIONS);
   if (isImportedByWorker()) return new Promise(() => undefined);
+  const called = epochSeconds();
   const plan = compileGraph(graph, flattenKeys(keys), { priority: options.priority ?? 0 });
-  return shape(keys, plan, await runPlanOnPool('processes', graph, plan, options));
+  return shape(keys, plan, await runPlanOnPool('processes', graph, plan, options, called));
 }
 
 function shape(keys: Keys, plan: Plan, results: readonly unknown[]): unknown {

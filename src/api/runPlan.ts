@@ -29,12 +29,18 @@ export const LOCAL_OPTIONS: OptionKinds<LocalOptions> = {
   allowedFailures: COUNT,
 };
 
-/** Runs a plan on the caller's thread. Returns the results by task id. */
-export function runPlanInline(graph: Graph, plan: Plan, options: LocalOptions): readonly unknown[] {
+/** Runs a plan on the caller's thread. Returns the results by task id. `called`: time of the program's call. */
+export function runPlanInline(
+  graph: Graph,
+  plan: Plan,
+  options: LocalOptions,
+  called: number,
+): readonly unknown[] {
   const observers = observersOf(callbacksForRun(options.callbacks));
   // A task may compute another graph. As in Dask, active callbacks watch the outermost run only.
   const calledPlan = {
     ...plan,
+    called,
     // Only observers and errors need the line, which is on the stack during the whole run.
     get code() {
       return callingLine(runPlanInline);
@@ -45,12 +51,13 @@ export function runPlanInline(graph: Graph, plan: Plan, options: LocalOptions): 
   );
 }
 
-/** Runs a plan on the shared pool of a kind. Returns the results by task id. */
+/** Runs a plan on the shared pool of a kind. Returns the results by task id. `called`: time of the program's call. */
 export async function runPlanOnPool(
   kind: PoolKind,
   graph: Graph,
   plan: Plan,
   options: LocalOptions,
+  called: number,
 ): Promise<readonly unknown[]> {
   const { signal, allowedFailures, concurrentTasks } = options;
   // Settings and callbacks are read before the `await`, after which they may have changed.
@@ -69,7 +76,7 @@ export async function runPlanOnPool(
     import('../engine/pool/pool.js'),
     import('../engine/poolRun.js'),
   ]);
-  return runOnPool(graph, { ...plan, code }, { ...run, pool: sharedPool(kind) });
+  return runOnPool(graph, { ...plan, code, called }, { ...run, pool: sharedPool(kind) });
 }
 
 /**

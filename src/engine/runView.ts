@@ -113,10 +113,16 @@ export class RunView implements RunInfo {
 
   #describe(): Computation {
     const plan = this.#plan;
+    const { spans, called } = plan;
     const firstId = nextId;
     nextId += plan.program.size;
     return computationInfo(
-      { plan, client: CLIENT, ...(plan.spans === undefined ? {} : { spans: plan.spans }) },
+      {
+        plan,
+        client: CLIENT,
+        ...(spans === undefined ? {} : { spans }),
+        ...(called === undefined ? {} : { called }),
+      },
       {
         number: ++computations,
         firstId,

@@ -43,6 +43,8 @@ export interface Plan {
   readonly priorities?: Float64Array | undefined;
   /** Line of the program that computes the plan, for errors; absent if unknown. */
   readonly code?: string;
+  /** Time of the program's call, before the plan was compiled, in seconds since the epoch; absent if unknown. */
+  readonly called?: number;
 }
 
 export interface CompileOptions {
