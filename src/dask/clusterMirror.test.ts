@@ -5,6 +5,8 @@ import { LiveTrace } from '../trace/live/liveTrace.js';
 import type { Trace } from '../trace/trace.js';
 import { ClusterMirror } from './clusterMirror.js';
 
+type BatchRow = Extract<DaskRow, { readonly type: 'batch' }>;
+
 const START = 1_000_000;
 
 const hello: DaskRow = {
@@ -48,6 +50,24 @@ function graph(firstId: number, keys: readonly string[], more: Partial<GraphRow>
     dependencyCounts: none,
     dependencies: new Float64Array(0),
     given: new Int32Array(0),
+    ...more,
+  };
+}
+
+/** What a worker measured until 3 s. */
+function batchOf(more: Partial<BatchRow>): BatchRow {
+  return {
+    type: 'batch',
+    address: 'tcp://10.0.0.1:4000',
+    time: START + 3,
+    delay: 0,
+    bootId: 'one',
+    sampling: { interval: 0.01, cycle: 1 },
+    moved: [],
+    metrics: [],
+    running: [],
+    profiles: [],
+    logs: [],
     ...more,
   };
 }
@@ -243,31 +263,15 @@ describe('ClusterMirror', () => {
       file: 'inc.py',
       line,
     });
-    const batch: DaskRow = {
-      type: 'batch',
-      address: 'tcp://10.0.0.1:4000',
-      time: START + 3,
-      delay: 0,
-      bootId: 'one',
-      sampling: { interval: 0.01, cycle: 1 },
-      moved: [],
-      metrics: [],
-      running: [],
-      profiles: [
-        {
-          time: START + 3,
-          prefix: 'inc',
-          nodes: [
-            node(-1, 20, 'root', 0),
-            node(0, 12, 'inc', 2),
-            node(1, 4, 'deep', 9),
-            node(0, 8, 'inc', 3),
-          ],
-        },
-      ],
-      logs: [],
-    };
-    const trace = mirrored([hello, worker(0, '10.0.0.1'), graph(0, ['a', 'b']), ...rows, batch]);
+    const counted = [
+      node(-1, 20, 'root', 0),
+      node(0, 12, 'inc', 2),
+      node(1, 4, 'deep', 9),
+      node(0, 8, 'inc', 3),
+    ];
+    const batch = (nodes: typeof counted) =>
+      batchOf({ profiles: [{ time: START + 3, prefix: 'inc', nodes }] });
+    const trace = mirrored([hello, worker(0, '10.0.0.1'), graph(0, ['a', 'b']), ...rows, batch(counted)]);
     assert.equal(trace.samples.length, 20);
     const ofLine = (line: number): number => trace.samples.line.filter((one) => one === line).length;
     assert.deepEqual([2, 3, 9].map(ofLine), [8, 8, 4]);
@@ -279,13 +283,7 @@ describe('ClusterMirror', () => {
     }
     // distributed does not count innermost frames.
     const uncounted = [node(-1, 9, 'root', 0), node(0, 9, 'call', 1), node(1, 0, 'a', 2), node(1, 0, 'b', 3)];
-    const other = mirrored([
-      hello,
-      worker(0, '10.0.0.1'),
-      graph(0, ['a', 'b']),
-      ...rows,
-      { ...batch, profiles: [{ time: START + 3, prefix: 'inc', nodes: uncounted }] },
-    ]);
+    const other = mirrored([hello, worker(0, '10.0.0.1'), graph(0, ['a', 'b']), ...rows, batch(uncounted)]);
     assert.deepEqual(
       [1, 2, 3].map((line) => other.samples.line.filter((one) => one === line).length),
       [0, 5, 4],
@@ -296,19 +294,8 @@ describe('ClusterMirror', () => {
 
   it('reports transfers from both sides, and with clients', () => {
     const moved = { start: START + 2, stop: START + 2.5, nbytes: 100, compressed: Number.NaN, keys: ['a'] };
-    const batch = (address: string, direction: 'incoming' | 'outgoing', peer: string): DaskRow => ({
-      type: 'batch',
-      address,
-      time: START + 3,
-      delay: 0,
-      bootId: 'one',
-      sampling: { interval: 0.01, cycle: 1 },
-      moved: [{ ...moved, direction, peer }],
-      metrics: [],
-      running: [],
-      profiles: [],
-      logs: [],
-    });
+    const batch = (address: string, direction: 'incoming' | 'outgoing', peer: string): DaskRow =>
+      batchOf({ address, moved: [{ ...moved, direction, peer }] });
     const [a, b] = ['tcp://10.0.0.2:4000', 'tcp://10.0.0.2:4001'];
     const { transfers } = mirrored([
       hello,
@@ -325,19 +312,6 @@ describe('ClusterMirror', () => {
   });
 
   it('reports the tasks that have not ended at the end of the observation, and what holds them up', () => {
-    const batch: DaskRow = {
-      type: 'batch',
-      address: 'tcp://10.0.0.1:4000',
-      time: START + 3,
-      delay: 0,
-      bootId: 'one',
-      sampling: { interval: 0.01, cycle: 1 },
-      moved: [],
-      metrics: [],
-      running: [{ key: 'b', started: START + 2 }],
-      profiles: [],
-      logs: [],
-    };
     const status: DaskRow = {
       type: 'status',
       time: START + 4,
@@ -356,7 +330,7 @@ describe('ClusterMirror', () => {
       ...run(0, 1),
       ...[1, 2, 3].map((id): DaskRow => ({ type: 'ready', id, time: START + 1 })),
       ...[1, 2].map((id): DaskRow => ({ type: 'sent', id, time: START + 1, worker: 0 })),
-      batch,
+      batchOf({ running: [{ key: 'b', started: START + 2 }] }),
       status,
     ];
     for (const row of rows) mirror.take(row);
