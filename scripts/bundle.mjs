@@ -30,9 +30,9 @@ const OWN_FILES = ['evaluator.js', 'loadFunctions.js', 'isolateRun.js', 'isolate
   (file) => `engine/worker/${file}`,
 );
 
-/** Modules with which programs and isolates start. Modules that the same of them load share a file. */
-const STARTS = ['api/index.js', 'api/local.js', 'engine/poolRun.js', 'engine/worker/threadMain.js'];
-const [PROGRAM, , , ISOLATE] = STARTS;
+const ISOLATE = 'engine/worker/threadMain.js';
+/** Modules with which programs and isolates start. */
+const STARTS = ['api/index.js', 'api/local.js', 'engine/poolRun.js', ISOLATE];
 /** The start of a worker process. It needs a sixth of what only programs load, and most of what isolates load. */
 const WORKER = 'engine/workerProcess/workerProcessMain.js';
 /** The parts of a cluster, which programs load later. */
@@ -46,55 +46,62 @@ const RUN = 'cli/run.js';
 
 const dist = fileURLToPath(new URL('../dist', import.meta.url));
 const nameOf = (module) => basename(module, '.js');
-const fileOf = new Map(
-  [...ENTRIES, ...ALONE, ...OWN_FILES].map((module) => [resolve(dist, module), `./${basename(module)}`]),
-);
+const fileOf = new Map([
+  ...[...ENTRIES, ...ALONE].map((module) => [resolve(dist, module), `./${basename(module)}`]),
+  ...OWN_FILES.map((module) => [resolve(dist, module), `./${nameOf(module)}.cjs`]),
+]);
 
-/** File with the only `import()` of the bundle. */
-const IMPORT_FILE = 'dynamicImport.js';
-const IMPORT_NAME = '__longpole_import';
-const BUILTIN = /^import (?:\* as )?(\w+|\{[^}]*\}) from "(node:[^"]+)";$/gm;
+/** The file of the bundle that loads the others. */
+const LOADER = readFileSync(new URL('lib/loadScript.mjs', import.meta.url), 'utf8');
+/** Its parameter of each script with what modules have and scripts lack. */
+const MODULE = '__longpole';
+const GETTER =
+  /Object\.defineProperty\(exports, "(\w+)", \{\s*enumerable: true,\s*get: function\s*\(\) \{\s*return (\w+);\s*\}\s*\}\);/g;
 
 /**
- * Replaces the imports that cost most, and keeps the lines. A static import of Node's modules makes Node list their exports,
- * which loads e.g. the streams for `node:fs`: 5 ms of CPU for the modules of an isolate. tsx rewrites files with an `import()`, also
- * JavaScript: 200 ms for a program that imports the package. So all files share the `import()` of a small file in their folder.
+ * Makes scripts of the files, which loadScript.mjs runs, and for each entry a module `NAME.js` with its exports. Exports
+ * are properties instead of getters, which calls between files would pay for, unless their variables change.
  */
-function cheapImports() {
-  let isShared = false;
+function scripts() {
   return {
-    name: 'cheap-imports',
+    name: 'scripts',
     renderChunk(code) {
-      const edits = [];
-      visitNodes(this.parse(code), ({ type, start }) => {
-        if (type === 'ImportExpression') edits.push(start);
+      const imports = [];
+      const changing = new Set();
+      visitNodes(this.parse(code), (node) => {
+        if (node.type === 'ImportExpression') imports.push(node.start);
+        if (node.type === 'AssignmentExpression') changing.add(node.left.name);
+        if (node.type === 'UpdateExpression') changing.add(node.argument.name);
         return true;
       });
-      for (const start of edits.toReversed())
-        code = `${code.slice(0, start)}${IMPORT_NAME}${code.slice(start + 'import'.length)}`;
-      code = code.replace(
-        BUILTIN,
-        (_import, names, module) =>
-          `const ${names.replaceAll(' as ', ': ')} = process.getBuiltinModule("${module}");`,
+      for (const start of imports.toReversed())
+        code = `${code.slice(0, start)}${MODULE}.${code.slice(start)}`;
+      code = code.replace(GETTER, (getter, name, variable) =>
+        changing.has(variable) ? getter : `exports.${name} = ${variable};`,
       );
-      if (edits.length > 0) {
-        code = withFirst(`import ${IMPORT_NAME} from "./${IMPORT_FILE}";`, code);
-        isShared = true;
-      }
-      return { code, map: null };
+      return { code: code.replace(/^#!.*/, ''), map: null };
     },
-    generateBundle() {
-      if (!isShared) return;
-      const source = 'export default (specifier) => import(specifier);\n';
-      this.emitFile({ type: 'asset', fileName: IMPORT_FILE, source });
+    generateBundle(_options, files) {
+      this.emitFile({ type: 'asset', fileName: 'loadScript.js', source: LOADER });
+      for (const { isEntry, name, fileName, facadeModuleId } of Object.values(files)) {
+        if (!isEntry) continue;
+        const { exports } = this.getModuleInfo(facadeModuleId);
+        this.emitFile({ type: 'asset', fileName: `${name}.js`, source: moduleOf(fileName, exports.sort()) });
+      }
     },
   };
 }
 
-/** Puts a statement into the first line of code, or into the second one behind a `#!` line. */
-function withFirst(statement, code) {
-  const from = code.startsWith('#!') ? code.indexOf('\n') + 1 : 0;
-  return `${code.slice(0, from)}${statement} ${code.slice(from)}`;
+/** Returns the module of an entry: it has the exports of its script. If one is `start`, it calls and awaits it first. */
+function moduleOf(fileName, exports) {
+  const lines = [`import loadScript from './loadScript.js';`, `const script = loadScript('./${fileName}');`];
+  if (exports.includes('start')) lines.unshift('#!/usr/bin/env node');
+  if (exports.includes('start')) lines.push('await script.start();');
+  for (const name of exports)
+    lines.push(
+      name === 'default' ? 'export default script.default;' : `export const ${name} = script.${name};`,
+    );
+  return lines.join('\n');
 }
 
 /** Calls `visitor` for each node below a syntax tree, and not for the parts of those for which it returns false. */
@@ -122,15 +129,17 @@ function urls() {
   return {
     name: 'urls',
     transform: {
-      filter: { code: 'import.meta.url' },
+      filter: { code: /import\.meta\.(url|resolve)|globalThis\.eval/ },
       handler(code, id) {
         const edits = [];
         visitNodes(this.parse(code), (node) => {
           const file = isUrlOf(node) ? fileOf.get(resolve(dirname(id), node.arguments[0].value)) : undefined;
-          if (file !== undefined) edits.push([node, `new URL('${file}', import.meta.url)`]);
-          else if (isModuleUrl(node)) {
+          if (file !== undefined) edits.push([node, `new URL('${file}', ${MODULE}.url)`]);
+          else if (isMeta(node, 'resolve')) edits.push([node, `${MODULE}.resolve`]);
+          else if (isGlobalEval(node)) edits.push([node, `${MODULE}.evaluate`]);
+          else if (isMeta(node, 'url')) {
             const own = fileOf.get(id) ?? `../${relative(dist, id).split(sep).join('/')}`;
-            edits.push([node, `new URL('${own}', import.meta.url).href`]);
+            edits.push([node, `new URL('${own}', ${MODULE}.url).href`]);
           } else return true;
           return false;
         });
@@ -142,17 +151,21 @@ function urls() {
   };
 }
 
-function isModuleUrl(node) {
+function isMeta(node, property) {
   return (
-    node.type === 'MemberExpression' && node.object.type === 'MetaProperty' && node.property.name === 'url'
+    node.type === 'MemberExpression' && node.object.type === 'MetaProperty' && node.property.name === property
   );
+}
+
+function isGlobalEval({ type, object, property }) {
+  return type === 'MemberExpression' && object.name === 'globalThis' && property.name === 'eval';
 }
 
 /** Whether the node is `new URL('…', import.meta.url)`. */
 function isUrlOf(node) {
   if (node.type !== 'NewExpression' || node.callee.name !== 'URL') return false;
   const [path, base] = node.arguments;
-  return typeof path?.value === 'string' && base !== undefined && isModuleUrl(base);
+  return typeof path?.value === 'string' && base !== undefined && isMeta(base, 'url');
 }
 
 /** Returns the ids of a module and of all modules that it imports statically. */
@@ -179,18 +192,21 @@ function startFile(id, context) {
   const loads = (start) => reached.get(start).has(id);
   const starts = STARTS.filter(loads);
   if (fileOf.has(id)) return null;
-  if (starts.length === 0 && !COMMANDS.every(loads)) return null;
-  if (starts.length === 0 && CLUSTER.some(loads)) return 'cluster-commands-modules';
-  if (starts.length === 0) return loads(RUN) ? 'run-commands-modules' : 'commands-modules';
-  // Each program that starts isolates loads nearly all of these modules.
-  if (loads(ISOLATE) && (starts.length > 1 || CLUSTER.some(loads) || loads(WORKER)))
-    return 'programs-isolates-modules';
-  // Few files of programs are split for workers, because every file costs all of its starts.
-  const isOfWorker = loads(WORKER) && !loads(ISOLATE);
-  const names = (isOfWorker && loads(PROGRAM) ? [PROGRAM] : starts).map(nameOf);
-  if (isOfWorker) names.push(nameOf(WORKER));
-  else if (!loads(ISOLATE) && COMMANDS.some(loads)) names.push('commands');
-  return `${names.join('-')}-modules`;
+  if (starts.length === 0) {
+    if (COMMANDS.every(loads))
+      return CLUSTER.some(loads)
+        ? 'cluster-commands-modules'
+        : loads(RUN)
+          ? 'run-commands-modules'
+          : 'commands-modules';
+    if (CLUSTER.some(loads)) return loads(WORKER) ? 'cluster-workers-modules' : 'cluster-modules';
+    return loads(WORKER) ? 'workers-modules' : null;
+  }
+  if (loads(ISOLATE)) {
+    if (starts.length > 1 || CLUSTER.some(loads) || loads(WORKER)) return 'programs-isolates-modules';
+    return 'threadMain-modules';
+  }
+  return loads(WORKER) ? 'programs-workers-modules' : 'programs-modules';
 }
 
 const isPackage = (id) => !id.startsWith('.') && !id.startsWith(dist);
@@ -201,45 +217,39 @@ const LATE_PACKAGES = ['acorn', 'eslint-scope', 'yaml'];
 
 /** Writes the files of modules to a folder of `dist/`, with source maps of the compiler or without comments and spaces. */
 async function writeBundle(folder, modules, external, sourcemap) {
-  const plugins = [...(sourcemap ? [sourceMaps()] : []), urls(), cheapImports()];
+  const plugins = [...(sourcemap ? [sourceMaps()] : []), urls(), scripts()];
   const output = {
     sourcemap,
     minify: sourcemap ? false : { compress: false, mangle: false, codegen: { removeWhitespace: true } },
   };
-  const bundle = await rolldown({
-    cwd: dist,
-    platform: 'node',
-    external,
-    input: Object.fromEntries(modules.map((module) => [nameOf(module), resolve(dist, module)])),
-    preserveEntrySignatures: 'allow-extension',
-    plugins,
-  });
+  const write = async (entries, options) => {
+    const bundle = await rolldown({
+      cwd: dist,
+      platform: 'node',
+      external,
+      input: Object.fromEntries(entries.map((module) => [nameOf(module), resolve(dist, module)])),
+      preserveEntrySignatures: 'allow-extension',
+      plugins,
+    });
+    const names = { entryFileNames: '[name].cjs', chunkFileNames: '[name].cjs' };
+    await bundle.write({ dir: `${dist}/${folder}`, format: 'cjs', ...names, ...output, ...options });
+  };
   reached = undefined;
-  await bundle.write({
-    dir: `${dist}/${folder}`,
-    cleanDir: true,
-    ...output,
-    entryFileNames: '[name].js',
-    chunkFileNames: '[name].js',
-    codeSplitting: {
-      groups: [
-        ...OWN_FILES.map((module) => ({
-          name: nameOf(module),
-          test: (id) => id === resolve(dist, module),
-          priority: 1,
-        })),
-        { name: startFile, debugName: 'starts' },
-      ],
-      includeDependenciesRecursively: false,
-    },
-  });
-  for (const module of ALONE)
-    await writeFile(`${folder}/${basename(module)}`, resolve(dist, module), external, output, plugins);
+  const groups = [
+    ...OWN_FILES.map((module) => ({
+      name: nameOf(module),
+      test: (id) => id === resolve(dist, module),
+      priority: 1,
+    })),
+    { name: startFile, debugName: 'starts' },
+  ];
+  await write(modules, { cleanDir: true, codeSplitting: { groups, includeDependenciesRecursively: false } });
+  for (const module of ALONE) await write([module], { codeSplitting: false });
 }
 
 /** Writes a module with all its imports to a file of `dist/`. */
-async function writeFile(file, input, external, output, plugins = []) {
-  const bundle = await rolldown({ cwd: dist, platform: 'node', external, input, plugins });
+async function writeFile(file, input, external, output) {
+  const bundle = await rolldown({ cwd: dist, platform: 'node', external, input });
   await bundle.write({ file: `${dist}/${file}`, codeSplitting: false, ...output });
 }
 

@@ -106,7 +106,7 @@ def program_files():
 
 def is_shipped(path):
     """Returns whether Node needs a file of `dist`: the bundle, the pages and the examples."""
-    is_module = path.endswith(".js") and path.startswith(("bundle/", "examples/"))
+    is_module = path.endswith((".js", ".cjs")) and path.startswith(("bundle/", "examples/"))
     return (is_module or path.endswith(".html")) and ".test." not in path
 
 

@@ -6,7 +6,7 @@ import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Matches a position in a compiled file: `file:///a/dist/b.js:3:7`, or the same as a path. */
-const POSITION = /(file:\/\/)?(\/[^\s:()]+\.m?js):(\d+):(\d+)/g;
+const POSITION = /(file:\/\/)?(\/[^\s:()]+\.[cm]?js):(\d+):(\d+)/g;
 
 /**
  * @param {string} text output of a failed test

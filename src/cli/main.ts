@@ -21,22 +21,28 @@ const COMMANDS: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
 
 const VERSION_OPTIONS = ['-v', '--version'];
 
-const program = new Command('longpole')
-  .description('Runs task graphs on every core and finds what a parallel computation waits for.')
-  .version(packageVersion(), VERSION_OPTIONS.join(', '), 'print the version')
-  .helpOption('-h, --help', 'print this text')
-  .configureOutput({
-    outputError: (text, write) => write(visibleText(text.replace(/^error: /, 'longpole: '))),
-  })
-  .enablePositionalOptions()
-  .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : WRONG_USAGE));
+function longpole(): Command {
+  return new Command('longpole')
+    .description('Runs task graphs on every core and finds what a parallel computation waits for.')
+    .version(packageVersion(), VERSION_OPTIONS.join(', '), 'print the version')
+    .helpOption('-h, --help', 'print this text')
+    .configureOutput({
+      outputError: (text, write) => write(visibleText(text.replace(/^error: /, 'longpole: '))),
+    })
+    .enablePositionalOptions()
+    .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : WRONG_USAGE));
+}
 
-// --version and --help are the only options before a command, so a command is always the first argument.
-const first = process.argv[2] ?? '';
-const named = COMMANDS.get(first);
-// Only the help, and the message about an unknown command, name all commands.
-const all = VERSION_OPTIONS.includes(first) ? [] : COMMANDS.values();
-for (const load of named === undefined ? all : [named]) (await load())(program);
-if (named === undefined && first !== '')
-  program.showHelpAfterError(`The commands are ${[...COMMANDS.keys()].join(', ')}: see longpole --help.`);
-await program.parseAsync();
+/** Runs the command of `process.argv`. The file of the bundle calls and awaits it, see scripts/bundle.mjs. */
+export async function start(): Promise<void> {
+  const program = longpole();
+  // --version and --help are the only options before a command, so a command is always the first argument.
+  const first = process.argv[2] ?? '';
+  const named = COMMANDS.get(first);
+  // Only the help, and the message about an unknown command, name all commands.
+  const all = VERSION_OPTIONS.includes(first) ? [] : COMMANDS.values();
+  for (const load of named === undefined ? all : [named]) (await load())(program);
+  if (named === undefined && first !== '')
+    program.showHelpAfterError(`The commands are ${[...COMMANDS.keys()].join(', ')}: see longpole --help.`);
+  await program.parseAsync();
+}

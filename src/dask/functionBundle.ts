@@ -46,7 +46,7 @@ async function main(file: string, name: string): Promise<void> {
 }
 
 const [file = '', name = ''] = process.argv.slice(2);
-await main(file, name).catch((error: unknown) => {
+main(file, name).catch((error: unknown) => {
   process.stderr.write(messageOf(error));
   process.exitCode = 1;
 });

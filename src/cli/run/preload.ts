@@ -3,10 +3,12 @@
 import { isMainThread } from 'node:worker_threads';
 import { readRunSettings, VARIABLE } from './settings.js';
 
-const text = process.env[VARIABLE];
-delete process.env[VARIABLE];
-const settings = isMainThread && text !== undefined ? readRunSettings(text) : undefined;
-if (settings !== undefined) {
+/** The file of the bundle calls and awaits it, see scripts/bundle.mjs. */
+export async function start(): Promise<void> {
+  const text = process.env[VARIABLE];
+  delete process.env[VARIABLE];
+  const settings = isMainThread && text !== undefined ? readRunSettings(text) : undefined;
+  if (settings === undefined) return;
   // Forks of the program need not load this module.
   const at = process.execArgv.indexOf(import.meta.url);
   if (at > 0) process.execArgv.splice(at - 1, 2);

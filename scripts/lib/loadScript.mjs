@@ -1,0 +1,97 @@
+// Loads the scripts of a bundle, which lie beside this file, see scripts/bundle.mjs. V8 compiles a script once for all
+// programs and isolates, and keeps the result in a file. For modules, Node does this only from version 22 on, and on request.
+const { Script } = process.getBuiltinModule('node:vm');
+const { cachedDataVersionTag } = process.getBuiltinModule('node:v8');
+const { crc32 } = process.getBuiltinModule('node:zlib');
+const fs = process.getBuiltinModule('node:fs');
+const { fileURLToPath } = process.getBuiltinModule('node:url');
+
+const FOLDER = fileURLToPath(new URL('compiled/', import.meta.url));
+/** V8 takes only what the same version compiled with the same options, for a processor with the same features. */
+const VERSION = `${process.arch}-${cachedDataVersionTag().toString(36)}`;
+const CHECKSUM_BYTES = 4;
+
+// biome-ignore lint/security/noGlobalEval: functions of the program arrive as text.
+const evaluate = globalThis.eval;
+
+/** What scripts lack. Code that this module evaluates, such as functions of tasks, may contain `import()`. */
+const MODULE = {
+  evaluate: (code) => evaluate(code),
+  import: (specifier) => import(specifier),
+  resolve: (specifier) => import.meta.resolve(specifier),
+};
+
+/** Exports by the name of the script. */
+const loaded = new Map();
+let requirePackage;
+
+/** Returns the exports of a script, e.g. of `./index.cjs`. The first call runs it. */
+export default function load(name) {
+  let exports = loaded.get(name);
+  if (exports === undefined) {
+    exports = {};
+    loaded.set(name, exports);
+    const url = new URL(name, import.meta.url).href;
+    compile(name, url)(exports, require, { url, ...MODULE });
+  }
+  return exports;
+}
+
+function require(specifier) {
+  if (specifier.startsWith('./')) return load(specifier);
+  const builtin = process.getBuiltinModule(specifier);
+  if (builtin !== undefined) return builtin;
+  requirePackage ??= process.getBuiltinModule('node:module').createRequire(import.meta.url);
+  return requirePackage(specifier);
+}
+
+function compile(name, url) {
+  const text = `(function (exports, require, __longpole) {'use strict';${read(url)}\n})`;
+  const file = `${FOLDER}${name.slice(2)}-${VERSION}`;
+  const cachedData = keptIn(file);
+  const script = new Script(text, { filename: url, cachedData });
+  if (cachedData === undefined) keep(script, file);
+  return script.runInThisContext();
+}
+
+function read(url) {
+  try {
+    return fs.readFileSync(fileURLToPath(url), 'utf8');
+  } catch (cause) {
+    const advice =
+      'If the program was bundled, exclude Longpole from the bundle, e.g. with esbuild --external:longpole.';
+    const error = new Error(
+      `Longpole's file ${url} cannot be read. ${advice} Otherwise install longpole again.`,
+      { cause },
+    );
+    throw Object.assign(error, { code: 'ERR_LONGPOLE_INSTALLATION' });
+  }
+}
+
+/** Returns what `keep` wrote. V8 would end the process if a byte of it had changed. */
+function keptIn(file) {
+  try {
+    const bytes = fs.readFileSync(file);
+    const data = bytes.subarray(0, -CHECKSUM_BYTES);
+    return bytes.readUInt32LE(data.length) === crc32(data) ? data : undefined;
+  } catch {
+    // Not compiled yet, or not complete.
+    return undefined;
+  }
+}
+
+/** Writes what V8 compiled, if the folder is writable. Others may do the same, so a file gets its name when it is complete. */
+function keep(script, file) {
+  const part = `${file}.${process.pid}-${Math.random().toString(36).slice(2)}`;
+  try {
+    fs.mkdirSync(FOLDER, { recursive: true });
+    fs.writeFileSync(part, '');
+    const data = script.createCachedData();
+    const checksum = Buffer.alloc(CHECKSUM_BYTES);
+    checksum.writeUInt32LE(crc32(data));
+    fs.writeFileSync(part, Buffer.concat([data, checksum]));
+    fs.renameSync(part, file);
+  } catch {
+    if (fs.existsSync(part)) fs.rmSync(part);
+  }
+}

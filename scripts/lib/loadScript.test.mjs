@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const LOADER = fileURLToPath(new URL('loadScript.mjs', import.meta.url));
+const FIRST = "const second = require('./second.cjs'); exports.text = second.name + '-' + typeof undefined;";
+let folder;
+let compiled;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'longpole-scripts-'));
+  compiled = join(folder, 'compiled');
+  copyFileSync(LOADER, join(folder, 'loadScript.mjs'));
+  writeFileSync(join(folder, 'first.cjs'), FIRST);
+  writeFileSync(join(folder, 'second.cjs'), "exports.name = 'one'; exports.first = require('./first.cjs');");
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs a program in the folder, and returns what it prints. */
+async function output(program, ...options) {
+  const text = `import load from '${join(folder, 'loadScript.mjs')}'; ${program}`;
+  const args = [...options, '--input-type=module', '--eval', text];
+  return (await promisify(execFile)(process.execPath, args, { cwd: folder })).stdout.trim();
+}
+const PROGRAM = "console.log(load('./first.cjs').text, load('./first.cjs') === load('./second.cjs').first);";
+const RESULT = 'one-undefined true';
+/** V8 compares only the length of the text, so this shows whether it compiled the script again. */
+const change = () =>
+  writeFileSync(
+    join(folder, 'second.cjs'),
+    readFileSync(join(folder, 'second.cjs'), 'utf8').replace('one', 'two'),
+  );
+const RECOMPILED = 'two-undefined true';
+
+test('a script is compiled once, and again with other options of V8', async () => {
+  assert.equal(await output(PROGRAM), RESULT);
+  assert.equal(readdirSync(compiled).length, 2);
+  change();
+  assert.equal(await output(PROGRAM), RESULT);
+  assert.equal(await output(PROGRAM, '--stack-size=900'), RECOMPILED);
+  assert.equal(readdirSync(compiled).length, 4);
+});
+
+test('a damaged file of V8 is replaced', async () => {
+  await output(PROGRAM);
+  const [, second] = readdirSync(compiled)
+    .sort()
+    .map((name) => join(compiled, name));
+  const whole = readFileSync(second);
+  const flipped = Buffer.from(whole);
+  flipped[whole.length >> 1] ^= 1;
+  for (const damaged of [flipped, whole.subarray(0, -9), Buffer.alloc(0)]) {
+    writeFileSync(second, damaged);
+    assert.equal(await output(PROGRAM), RESULT);
+    assert.equal(readFileSync(second).length, whole.length);
+    assert.notDeepEqual(readFileSync(second), damaged);
+  }
+});
+
+test('scripts run if nothing can be written beside them', async () => {
+  writeFileSync(compiled, 'not a folder');
+  assert.equal(await output(PROGRAM), RESULT);
+  assert.deepEqual(readdirSync(folder).sort(), ['compiled', 'first.cjs', 'loadScript.mjs', 'second.cjs']);
+});
+
+test('a missing script is an error with advice', async () => {
+  rmSync(join(folder, 'second.cjs'));
+  const program = "try { load('./first.cjs'); } catch (error) { console.log(error.code, error.message); }";
+  assert.match(
+    await output(program),
+    /^ERR_LONGPOLE_INSTALLATION .*second\.cjs cannot be read\. .*exclude Longpole from the bundle/,
+  );
+});
