@@ -1,5 +1,6 @@
-// Bundles the modules of `dist/` into few files in `dist/bundle/`, because Node needs half a millisecond of CPU for each
-// module that it loads, in every process and isolate. All files lie in one folder, so that they find one another.
+// Bundles the modules of `dist/` into few scripts in `dist/bundle/`, because Node needs half a millisecond of CPU or more for
+// each module that it loads, in every process and isolate, and compiles it each time. All files lie in one folder, so that
+// they find one another. lib/loadScript.mjs loads them.
 import { readFileSync } from 'node:fs';
 import { basename, dirname, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -30,9 +31,10 @@ const OWN_FILES = ['evaluator.js', 'loadFunctions.js', 'isolateRun.js', 'isolate
   (file) => `engine/worker/${file}`,
 );
 
+/** Modules with which programs start. */
+const PROGRAMS = ['api/index.js', 'api/local.js', 'engine/poolRun.js'];
 const ISOLATE = 'engine/worker/threadMain.js';
-/** Modules with which programs and isolates start. */
-const STARTS = ['api/index.js', 'api/local.js', 'engine/poolRun.js', ISOLATE];
+const STARTS = [...PROGRAMS, ISOLATE];
 /** The start of a worker process. It needs a sixth of what only programs load, and most of what isolates load. */
 const WORKER = 'engine/workerProcess/workerProcessMain.js';
 /** The parts of a cluster, which programs load later. */
@@ -179,8 +181,8 @@ function reachableFrom(module, context) {
 let reached;
 
 /**
- * Returns the name of the file for modules that the same starts load, or that every command loads. Those of isolates and
- * worker processes are not divided by commands, which start less often. An entry stays alone, because it may run code.
+ * Returns the name of the file for modules that the same of programs, isolates, worker processes and commands load. A file
+ * costs less than a start that loads what it does not use. An entry stays alone, because it may run code.
  */
 function startFile(id, context) {
   reached ??= new Map(
@@ -190,23 +192,26 @@ function startFile(id, context) {
     ]),
   );
   const loads = (start) => reached.get(start).has(id);
-  const starts = STARTS.filter(loads);
   if (fileOf.has(id)) return null;
-  if (starts.length === 0) {
-    if (COMMANDS.every(loads))
-      return CLUSTER.some(loads)
-        ? 'cluster-commands-modules'
-        : loads(RUN)
-          ? 'run-commands-modules'
-          : 'commands-modules';
-    if (CLUSTER.some(loads)) return loads(WORKER) ? 'cluster-workers-modules' : 'cluster-modules';
-    return loads(WORKER) ? 'workers-modules' : null;
-  }
-  if (loads(ISOLATE)) {
-    if (starts.length > 1 || CLUSTER.some(loads) || loads(WORKER)) return 'programs-isolates-modules';
-    return 'threadMain-modules';
-  }
-  return loads(WORKER) ? 'programs-workers-modules' : 'programs-modules';
+  const name = STARTS.some(loads) ? programFile(loads) : laterFile(loads);
+  return name === undefined ? null : `${name}-modules`;
+}
+
+function programFile(loads) {
+  const isOfIsolate = loads(ISOLATE);
+  // Each program that starts isolates loads nearly all of these modules.
+  if (isOfIsolate && [...PROGRAMS, WORKER, ...CLUSTER].some(loads)) return 'programs-isolates';
+  if (isOfIsolate) return 'isolates';
+  if (loads(WORKER)) return 'programs-workers';
+  return COMMANDS.some(loads) ? 'programs-commands' : 'programs';
+}
+
+function laterFile(loads) {
+  const isOfCluster = CLUSTER.some(loads);
+  if (COMMANDS.every(loads))
+    return isOfCluster ? 'cluster-commands' : loads(RUN) ? 'run-commands' : 'commands';
+  if (isOfCluster) return loads(WORKER) ? 'cluster-workers' : 'cluster';
+  return loads(WORKER) ? 'workers' : undefined;
 }
 
 const isPackage = (id) => !id.startsWith('.') && !id.startsWith(dist);

@@ -14,10 +14,11 @@ const CHECKSUM_BYTES = 4;
 // biome-ignore lint/security/noGlobalEval: functions of the program arrive as text.
 const evaluate = globalThis.eval;
 
-/** What scripts lack. Code that this module evaluates, such as functions of tasks, may contain `import()`. */
+/** What modules have and scripts lack. Code that this module evaluates, such as functions of tasks, may contain `import()`. */
 const MODULE = {
   evaluate: (code) => evaluate(code),
-  import: (specifier) => import(specifier),
+  // tsx rewrites files with an `import()`, which costs 0.05 s of CPU.
+  import: evaluate('(specifier) => im' + 'port(specifier)'),
   resolve: (specifier) => import.meta.resolve(specifier),
 };
 
