@@ -53,8 +53,11 @@ const fileOf = new Map([
   ...OWN_FILES.map((module) => [resolve(dist, module), `./${nameOf(module)}.cjs`]),
 ]);
 
-/** The file of the bundle that loads the others. */
-const LOADER = readFileSync(new URL('lib/loadScript.mjs', import.meta.url), 'utf8');
+/** The file of the bundle that loads the others. tsx rewrites files with the text `import(`, for 0.05 s of CPU. */
+const LOADER = readFileSync(new URL('lib/loadScript.mjs', import.meta.url), 'utf8').replaceAll(
+  'import(',
+  'import (',
+);
 /** Its parameter of each script with what modules have and scripts lack. */
 const MODULE = '__longpole';
 const GETTER =
