@@ -37,7 +37,7 @@ export interface Summary {
   /** Sentence about workers that ended, if they did and no run of a task was recorded; else null. */
   readonly noTaskEnded: string | null;
   readonly computations: number;
-  /** Seconds from the first submission to the last result, or to the end of the last run if no task has a result; null if no task ran. */
+  /** Seconds from the first submission to the last result, or to the end of the last run without result; null if no task ran. */
   readonly makespan: number | null;
   /** Seconds that the program ran before its first computation and after its last result; null if no task ran. */
   readonly outside: ProgramTimes | null;
@@ -109,7 +109,6 @@ export interface LongPole {
 
 /** States of `trace.tasks`, and their indices in `totals.states`. */
 const ERRED = 1;
-const LOST = 3;
 /** Index of `await` in the actions of `trace.intervals`. */
 const AWAIT = 9;
 /** Topics of events about workers that ended. */
@@ -154,7 +153,7 @@ export function summarise(trace: Trace): Summary {
     cutOff: cutOffTexts(trace),
     noTaskEnded: trace.tasks.length === 0 ? endsOfWorkers(trace) : null,
     computations: computationCount(trace),
-    makespan: ran ? path.makespan : timeOfLostRuns(trace),
+    makespan: ran ? path.makespan : null,
     outside: programTimes(trace) ?? null,
     computed: [...prefixes.values()].reduce((sum, { seconds }) => sum + seconds, 0),
     workers: ran ? workersOf(trace) : [],
@@ -221,17 +220,6 @@ function skippedTasks({ tasks, computations, evicted }: Trace): number {
     if (known.includes(ERRED)) skipped += known.filter((state) => state === undefined).length;
   }
   return skipped;
-}
-
-/** Returns the seconds from the first submission to the end of the last run of tasks that ended with their worker. */
-function timeOfLostRuns({ tasks }: Trace): number | null {
-  let [start, stop] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (let row = 0; row < tasks.length; row++) {
-    if (tasks.state[row] !== LOST) continue;
-    start = Math.min(start, tasks.submitted[row]!);
-    stop = Math.max(stop, tasks.acknowledged[row]!);
-  }
-  return stop >= start ? stop - start : null;
 }
 
 function workersOf(trace: Trace): WorkerSummary[] {

@@ -137,6 +137,7 @@ function longPoleText({ longPole, cutOff }: Summary): string[] {
       partText(part, replaced),
     ]),
   );
+  if (cutOff.length === 0 && floor === 0) return lines;
   return [
     ...lines,
     cutOff.length > 0
