@@ -12,6 +12,7 @@ import {
   programTimes,
   recordsTransfers,
   type Speedup,
+  skippedTasks,
   speedups,
   spilledResults,
   workerShares,
@@ -114,8 +115,6 @@ const AWAIT = 9;
 /** Topics of events about workers that ended. */
 const WORKER_LOST = 'worker-lost';
 const WORKER_ENDS = [WORKER_LOST, 'worker-restarted'];
-/** Client of computations of local schedulers. */
-const LOCAL = 'local';
 /** Kind of a part of the critical path. */
 const WAITING = 'waiting for a worker';
 /** Maximum number of parts of the long pole. */
@@ -148,7 +147,7 @@ export function summarise(trace: Trace): Summary {
       cancelled,
       lost,
       retried: erred === 0 ? 0 : retriedRuns(trace),
-      skipped: erred === 0 ? 0 : skippedTasks(trace),
+      skipped: skippedTasks(trace),
     },
     cutOff: cutOffTexts(trace),
     noTaskEnded: trace.tasks.length === 0 ? endsOfWorkers(trace) : null,
@@ -204,22 +203,6 @@ function retriedRuns({ tasks }: Trace): number {
     again.add(id);
   }
   return retried;
-}
-
-/**
- * Returns the number of tasks without a run in failed computations of local schedulers, which end at the first failure. In
- * clusters, tasks behind a failed one have rows, as cancelled ones.
- */
-function skippedTasks({ tasks, computations, evicted }: Trace): number {
-  if (evicted.tasks > 0) return 0;
-  const states = new Map(Array.from(tasks.id, (id, row) => [id, tasks.state[row]!]));
-  let skipped = 0;
-  for (const { firstId, size, client } of computations) {
-    if (client !== LOCAL) continue;
-    const known = Array.from({ length: size }, (_, at) => states.get(firstId + at));
-    if (known.includes(ERRED)) skipped += known.filter((state) => state === undefined).length;
-  }
-  return skipped;
 }
 
 function workersOf(trace: Trace): WorkerSummary[] {
