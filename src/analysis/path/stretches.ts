@@ -8,7 +8,7 @@ import { receivingSpans } from '../programTransfers.js';
 import { restartsOf } from '../restarts.js';
 import type { Span } from '../spans.js';
 import { UnfinishedWalk } from '../unfinishedRuns.js';
-import { firstStart, firstStarts } from '../workerStarts.js';
+import { firstStart, firstStarts, poolStart } from '../workerStarts.js';
 import { actionOf, type WorkIntervals, workIntervalsOf } from '../workIntervals.js';
 import { fullSpansBetween } from './fullSlots.js';
 import type { PathKind, PathParts } from './pathParts.js';
@@ -301,7 +301,7 @@ export class Stretches {
 
   /**
    * Adds the start of the worker. Before its creation, the task waited for the other workers, if they ran tasks at that
-   * time.
+   * time, or until the program's thread had prepared the tasks and created a pool.
    */
   #starting(row: number, from: number): void {
     const worker = this.#trace.tasks.worker[row]!;
@@ -312,7 +312,8 @@ export class Stretches {
       this.#replaced(row, there);
       this.#parts.wait(there, row, worker, NONE, 'waiting for a worker');
     }
-    this.#parts.back(from, 'worker start', row, worker, NONE);
+    this.#parts.back(Math.max(from, poolStart(this.#trace, worker)), 'worker start', row, worker, NONE);
+    this.#parts.back(from, 'waiting for the scheduler', row, worker);
   }
 
   /**
