@@ -100,8 +100,7 @@ describe('the critical path', () => {
         );
         const trace = syntheticTrace({ tasks });
         const path = criticalPath(trace);
-        if (runs.every(({ state }) => state === 'lost'))
-          assert.deepEqual([path.parts.length, path.makespan], [0, Number.NaN]);
+        if (Number.isNaN(path.makespan)) assert.equal(path.parts.length, 0);
         else assertTiles(path);
       }),
     );

@@ -234,6 +234,16 @@ describe('the critical path', () => {
     assert.deepEqual(partsText(path).slice(-2), ['worker start b-2 2..7', 'compute b-2 7..8']);
   });
 
+  it('a task waits for the scheduler while a local scheduler prepares tasks before it creates its workers', () => {
+    const task = { key: 'a-1', submitted: 0, started: 4, stopped: 5, dispatched: 3, received: 4 };
+    const partsWith = (address: string): string[] =>
+      partsText(pathOf([task], { workers: [{ name: 'w0', started: 2, address }] }));
+    const last = ['worker start a-1 2..4', 'compute a-1 4..5'];
+    assert.deepEqual(partsWith(''), ['waiting for the scheduler a-1 0..2', ...last]);
+    // A cluster may have had no worker.
+    assert.deepEqual(partsWith('thread://w0'), ['worker start a-1 0..4', 'compute a-1 4..5']);
+  });
+
   it('a task on a late worker waited for the other workers until the late worker was created', () => {
     const path = pathOf(
       [

@@ -135,6 +135,24 @@ describe('predictions after the loss of workers', () => {
     assert.equal(simulate(far, { workers: 1 }).unfit, notSimulated(far));
   });
 
+  it('are left out, with a reason, if tasks take far longer on one worker than on the others', () => {
+    const on = (worker: string, seconds: number) =>
+      Array.from({ length: 12 / seconds }, (_, i) => ({
+        key: `fit-${worker}${i}`,
+        worker,
+        submitted: 0,
+        started: i * seconds,
+        stopped: (i + 1) * seconds,
+      }));
+    assert.equal(notSimulated(syntheticTrace({ tasks: [...on('w0', 1), ...on('w1', 1)] })), '');
+    const slow = syntheticTrace({ tasks: [...on('w0', 1), ...on('w1', 2)] });
+    assert.match(
+      notSimulated(slow),
+      /^A simulation .*: tasks of 'fit' take 2\.0 times as long on worker 'w1'/,
+    );
+    assert.equal(simulate(slow, { workers: 4 }).unfit, notSimulated(slow));
+  });
+
   it('are left out, with a reason, if tasks are bound to some of the workers', () => {
     const { tasks } = scheduled(
       Array.from({ length: 20 }, (_, i) => ({ key: `fit-${i}`, seconds: 1 })),

@@ -2,7 +2,7 @@
 // the client had waited for the last result. If some were, but a result came shortly before, the client had waited for
 // that result. Otherwise the client waited for nothing. Tasks submit, too.
 import { firstWhere, oncePer, pushTo } from '../base/lookUps.js';
-import { taskOfClient } from '../protocol/taskClientName.js';
+import { taskOfClient } from '../protocol/clientNames.js';
 import type { Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
 

@@ -36,6 +36,21 @@ export function firstStart(trace: Trace): number {
   return firstTasks(trace).reduce((first, time) => Math.min(first, time), Number.POSITIVE_INFINITY);
 }
 
+/** Returns true for a worker of a local scheduler. */
+function isOfPool({ workers, strings }: Trace, row: number): boolean {
+  return workers.address[row]! < 0 || strings.get(workers.address[row]!) === '';
+}
+
+/**
+ * Returns the time at which a local scheduler created its first worker: it prepares the tasks before. Returns -Infinity for
+ * a worker of a cluster, and if the creation of a worker is not recorded.
+ */
+export function poolStart(trace: Trace, row: number): number {
+  if (row < 0 || !isOfPool(trace, row)) return Number.NEGATIVE_INFINITY;
+  const first = trace.workers.started.reduce((one, other) => Math.min(one, other), Number.POSITIVE_INFINITY);
+  return Number.isNaN(first) ? Number.NEGATIVE_INFINITY : first;
+}
+
 /** Returns the start of the first task by row of workers; Infinity without tasks. */
 function ownStarts(trace: Trace): Float64Array {
   const { worker } = lanesOf(trace);
@@ -67,11 +82,10 @@ export function mostTogether(trace: Trace, amountOf: (row: number) => number): n
   const changes: { time: number; change: number }[] = [];
   for (let row = 0; row < workers.length; row++) {
     const change = amountOf(row);
-    const isPool = workers.address[row]! < 0 || trace.strings.get(workers.address[row]!) === '';
     const [from, to] = presence(
       workers.started[row]!,
       workers.stopped[row]!,
-      isPool ? ended[row]! : Number.NaN,
+      isOfPool(trace, row) ? ended[row]! : Number.NaN,
     );
     changes.push({ time: from, change }, { time: to, change: -change });
   }

@@ -1,10 +1,11 @@
 // Formats numbers for sentences.
 
-/** Returns e.g. `1.5 s`, `230 ms`, `12 µs` or `4.2 min`. */
+/** Returns e.g. `1.5 s`, `230 ms`, `12 µs`, `4.2 min`, or `<0.1 µs` for less. */
 export function secondsText(seconds: number): string {
   if (seconds >= 120) return `${short(seconds / 60)} min`;
   // A value that rounds up to the next unit is printed in that unit.
   if (seconds >= 0.9995) return `${short(seconds)} s`;
+  if (seconds > 0 && seconds < 0.1e-6) return '<0.1 µs';
   return seconds >= 0.9995e-3 ? `${short(seconds * 1e3)} ms` : `${short(seconds * 1e6)} µs`;
 }
 
@@ -26,8 +27,9 @@ export function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB`;
 }
 
-/** Returns e.g. `37 %` for 0.37. */
+/** Returns e.g. `37 %` for 0.37, and `<0.1 %` for less. */
 export function percentText(share: number): string {
+  if (share > 0 && share < 0.001) return '<0.1 %';
   return `${short(share * 100)} %`;
 }
 

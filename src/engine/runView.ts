@@ -8,6 +8,7 @@ import type { AnyFunction } from '../graph/callable.js';
 import type { Plan } from '../graph/compile.js';
 import { functionName } from '../graph/functionName.js';
 import { isPlainObject } from '../graph/nesting.js';
+import { LOCAL_CLIENT } from '../protocol/clientNames.js';
 import type { Computation } from '../protocol/clusterObserver.js';
 import type { Graph } from '../protocol/graph.js';
 import type { RunInfo, RunStanding, RunState, RunWorker } from '../protocol/runObserver.js';
@@ -19,8 +20,6 @@ import { CALLER } from './scheduler/schedulerColumns.js';
 import type { SchedulerState } from './scheduler/schedulerState.js';
 import { FORGOTTEN, MEMORY, PROCESSING, QUEUED, STATE_NAMES, WAITING } from './scheduler/taskStates.js';
 
-/** Name of the client in computations of local schedulers. */
-const CLIENT = 'local';
 const NO_IMPORTS = new Map<number, never>();
 
 let computations = 0;
@@ -119,7 +118,7 @@ export class RunView implements RunInfo {
     return computationInfo(
       {
         plan,
-        client: CLIENT,
+        client: LOCAL_CLIENT,
         ...(spans === undefined ? {} : { spans }),
         ...(called === undefined ? {} : { called }),
       },

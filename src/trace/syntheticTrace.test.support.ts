@@ -1,7 +1,8 @@
 // Makes traces from short descriptions, for tests of analyses and views. Values that are left out default to those of a
 // run without delays.
+
+import { taskClientName } from '../protocol/clientNames.js';
 import { ACTIONS, type Action, TASK_STATES } from '../protocol/clusterObserver.js';
-import { taskClientName } from '../protocol/taskClientName.js';
 import type { Reported } from '../protocol/traceSchema.js';
 import { StringTable } from './stringTable.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from './trace.js';

@@ -1,17 +1,18 @@
 import { countText, secondsText } from '../../base/words.js';
-import { cancelledRuns } from '../cancelledRuns.js';
+import { TASK_CANCELLED } from '../../protocol/clusterObserver.js';
 import { median } from '../statistics.js';
+import { unfinishedRuns } from '../unfinishedRuns.js';
 import type { Facts, Rule } from './finding.js';
 
 /**
- * The program waited for tasks that it cancelled later, e.g. with a time limit, before it submitted others. The cost is this
- * time on the critical path.
+ * The program waited for tasks that it cancelled later, e.g. with a time limit, or other tasks waited for the
+ * threads that these held. The cost is this time on the critical path.
  */
 export const cancelledTasks: Rule = (facts) => {
   const seconds = cancelledSeconds(facts);
   if (seconds === 0) return undefined;
   const { tasks } = facts.trace;
-  const runs = cancelledRuns(facts.trace);
+  const runs = unfinishedRuns(facts.trace).filter(({ row }) => tasks.state[row] === TASK_CANCELLED);
   const counts = new Map<number, number>();
   for (const { row } of runs) counts.set(tasks.prefix[row]!, (counts.get(tasks.prefix[row]!) ?? 0) + 1);
   const [[prefix, count] = [-1, 0]] = [...counts].sort((a, b) => b[1] - a[1]);
@@ -32,10 +33,10 @@ export const cancelledTasks: Rule = (facts) => {
   };
 };
 
-/** Returns the seconds of the path that no task follows: the program had submitted nothing else. */
-export function cancelledSeconds(facts: Facts): number {
+/** Returns the seconds of the path that tasks took which were cancelled. */
+function cancelledSeconds(facts: Facts): number {
   let seconds = 0;
-  for (const { start, stop, row } of facts.parts('waiting for a worker'))
-    if (row < 0) seconds += stop - start;
+  for (const { start, stop, row } of facts.parts('run without result'))
+    if (facts.trace.tasks.state[row] === TASK_CANCELLED) seconds += stop - start;
   return seconds;
 }

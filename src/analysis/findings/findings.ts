@@ -108,10 +108,9 @@ const MIN_SECONDS = 10e-3;
 export function findings(trace: Trace): readonly Finding[] {
   checkArgument('findings(): trace', trace, TRACE);
   const facts = new Facts(trace);
-  if (!(facts.makespan > 0)) {
-    // No task ended, but tasks may have died with their workers.
-    const died = lostWork(facts);
-    return died === undefined ? [] : [died];
+  if (!(facts.makespan > 0) || facts.tasks === 0) {
+    // No task ended, but tasks may have died with their workers or been cancelled.
+    return [lostWork, cancelledTasks].flatMap((rule) => rule(facts) ?? []);
   }
   const outside = outsideComputations(facts);
   return outside === undefined

@@ -1,6 +1,5 @@
 import { pushTo } from '../../base/lookUps.js';
 import { percentText, secondsText } from '../../base/words.js';
-import { cancelledRuns } from '../cancelledRuns.js';
 import { coreUseOf } from '../coreUse.js';
 import { eachUse } from '../lanes.js';
 import { lockedSeconds } from '../leaseWaits.js';
@@ -8,7 +7,7 @@ import { longestChain } from '../path/longestChain.js';
 import { copiedSeconds } from '../programTransfers.js';
 import { gapsBetween, merged, type Span } from '../spans.js';
 import { TimeBins } from '../timeBins.js';
-import { cancelledSeconds } from './cancelledTasks.js';
+import { unfinishedRuns } from '../unfinishedRuns.js';
 import { programTime } from './clientBound.js';
 import { clientTransfers } from './clientTransfers.js';
 import { BINS, type Facts, type Rule } from './finding.js';
@@ -36,7 +35,7 @@ export const lackOfParallelism: Rule = (facts) => {
   const workers = isAlone ? cores : facts.workers;
   const busy = work / (workers * active);
   if (workers < 2 || !(busy < MAX_BUSY) || path.floor < MIN_CHAIN * active) return undefined;
-  if (busy + cancelledBusy(facts) / (workers * active) >= MAX_BUSY) return undefined;
+  if (busy + unfinishedBusy(facts) / (workers * active) >= MAX_BUSY) return undefined;
   // More tasks would wait for the lock, or for the program's thread, too.
   if (Math.max(lockedSeconds(facts.trace), copiedSeconds(facts.trace, path)) >= path.floor) return undefined;
   const useful = Math.max(1, Math.ceil(work / path.floor));
@@ -76,13 +75,13 @@ export const lackOfParallelism: Rule = (facts) => {
 };
 
 /**
- * Returns the seconds in which workers ran no task that ended, but had tasks that were cancelled later. When these ran is not
+ * Returns the seconds in which workers ran no task that ended, but had runs without result. When these ran is not
  * recorded. A thread of each worker counts.
  */
-function cancelledBusy({ trace, lanes }: Facts): number {
+function unfinishedBusy({ trace, lanes }: Facts): number {
   const { worker, started } = trace.tasks;
   const spans = new Map<number, Span[]>();
-  for (const run of cancelledRuns(trace)) pushTo(spans, worker[run.row]!, run);
+  for (const run of unfinishedRuns(trace)) pushTo(spans, worker[run.row]!, run);
   let seconds = 0;
   for (const [row, runs] of spans) {
     const busy = Array.from(lanes.spans.rows.filter((other) => worker[other] === row)).map((other) => ({
@@ -103,10 +102,10 @@ function beforeSubmission({ trace, path }: Facts): number {
   return Math.max(0, first < path.stop ? first - path.start : 0);
 }
 
-/** Returns the seconds of the path in which the client transferred data, computed, or waited for tasks that it cancelled. Other rules cover this time. */
+/** Returns the seconds of the path in which the client transferred data, computed, or waited for runs without result. Other rules cover this time. */
 function clientSeconds(facts: Facts): number {
   const carrying = clientTransfers(facts, 'gather').onPath + clientTransfers(facts, 'scatter').onPath;
-  return carrying + programTime(facts).seconds + cancelledSeconds(facts);
+  return carrying + programTime(facts).seconds + facts.onPath('run without result');
 }
 
 /** Returns the duration of each row of tasks; NaN for tasks that did not run. */

@@ -4,14 +4,11 @@ import { recordsTransfers } from '../programTransfers.js';
 import { merged } from '../spans.js';
 import { clientSpans, clientTransfers } from './clientTransfers.js';
 import { type Facts, type Finding, MIN_COST, type Rule } from './finding.js';
-import { coreShare } from './noncpu.js';
-import { schedulerWaits } from './schedulerThread.js';
+import { schedulingSeconds } from './schedulerThread.js';
 import { BUFFER_TYPE } from './serializationBound.js';
 import { tasksTooSmall, unmeasuredObjects } from './tasksTooSmall.js';
 
 const MIN_SHARE = 0.1;
-/** Share of all waits above which one wait is an exception, e.g. the loading of a module, and does not count. */
-const STALL = 0.2;
 /** Seconds between the end of a task and its report from which a local scheduler is busy with results, not with tasks. */
 const LATE_REPORT = 0.02;
 
@@ -23,12 +20,9 @@ const LATE_REPORT = 0.02;
 export const schedulerBound: Rule = (facts) => {
   const returned = returnedResults(facts);
   if (returned !== undefined) return returned;
-  const share = coreShare(facts.trace);
-  const waits = schedulerWaits(facts).waits.map(({ seconds: all, starved }) => share * (all - starved));
-  const all = waits.reduce((sum, wait) => sum + wait, 0);
+  const { all, usual: seconds } = schedulingSeconds(facts);
   const copied = facts.conditions.report < LATE_REPORT ? undefined : unmeasuredObjects(facts);
   if (copied !== undefined) return copies(facts, all, copied);
-  const seconds = waits.filter((wait) => wait <= STALL * all).reduce((sum, wait) => sum + wait, 0);
   if (seconds < MIN_SHARE * facts.makespan) return undefined;
   const { latency, taskOverhead } = facts.conditions;
   return {

@@ -47,6 +47,21 @@ export function schedulerWaits(facts: Facts): SchedulerWaits {
   return getOrMake(known, facts.trace, () => findWaits(facts));
 }
 
+/** Share of all waits above which one wait is an exception, e.g. the loading of a module, and does not count. */
+const STALL = 0.2;
+
+/**
+ * Returns the seconds of the critical path in which the scheduler handled tasks, and those without exceptions. Waits for a
+ * core do not count: the scheduler's thread waits for a core as long as the threads of tasks do.
+ */
+export function schedulingSeconds(facts: Facts): { readonly all: number; readonly usual: number } {
+  const share = coreShare(facts.trace);
+  const waits = schedulerWaits(facts).waits.map(({ seconds, starved }) => share * (seconds - starved));
+  const all = waits.reduce((sum, wait) => sum + wait, 0);
+  const usual = waits.reduce((sum, wait) => (wait <= STALL * all ? sum + wait : sum), 0);
+  return { all, usual };
+}
+
 function findWaits(facts: Facts): SchedulerWaits {
   const blocked = blockedSpans(facts.trace);
   const { firstStart } = facts;

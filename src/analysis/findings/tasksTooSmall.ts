@@ -1,12 +1,13 @@
 import { countText, percentText, secondsText } from '../../base/words.js';
+import { coreUseOf } from '../coreUse.js';
 import { keptShare } from '../keptShare.js';
 import { pausesOf } from '../pauses.js';
 import { medianOverhead } from '../simulation/conditions.js';
 import { merged } from '../spans.js';
 import { clientSpans } from './clientTransfers.js';
 import type { Facts, Finding, Rule } from './finding.js';
-import { hasCpuMetrics } from './noncpu.js';
-import { schedulerWaits } from './schedulerThread.js';
+import { coreShare, hasCpuMetrics } from './noncpu.js';
+import { schedulingSeconds } from './schedulerThread.js';
 
 const MIN_TASKS = 100;
 /** Ratio of the time between two tasks to the duration of a task, from which tasks are too small. */
@@ -25,12 +26,16 @@ const MOST = 0.5;
  */
 export const tasksTooSmall: Rule = (facts) => {
   const { tasks, work, workers, trace } = facts;
-  const mean = work / tasks;
+  // Threads wait for a core during tasks and between them.
+  const share = coreShare(trace);
+  const { aloneSeconds } = coreUseOf(trace);
+  const mean = facts.lanes.spans.rows.reduce((sum, row) => sum + aloneSeconds(row), 0) / tasks;
   // The median leaves out stalls of single tasks. Time to send arguments, to pack results, for disks and in pauses grows with the
   // data, so larger tasks would not reduce it.
   const ofData = argumentSeconds(facts) + resultSeconds(facts);
-  const between = Math.max(0, medianOverhead(trace) - ofData / tasks);
-  const overhead = mean <= SMALL ? Math.max(between, (schedulingSeconds(facts) * workers) / tasks) : between;
+  const between = Math.max(0, share * medianOverhead(trace) - ofData / tasks);
+  const overhead =
+    mean <= SMALL ? Math.max(between, (schedulingSeconds(facts).usual * workers) / tasks) : between;
   if (tasks < MIN_TASKS || overhead < TOO_SMALL * (mean + meanWait(facts))) return undefined;
   const seconds = Math.min((overhead * tasks) / workers, facts.makespan - work / workers);
   const copies = unmeasuredCopies(facts, { mean, overhead, seconds });
@@ -57,11 +62,6 @@ export const tasksTooSmall: Rule = (facts) => {
 /** Returns the mean seconds for which a task waited while others used its thread. Larger tasks would wait as long. */
 function meanWait({ trace: { tasks } }: Facts): number {
   return tasks.waited.reduce((sum, seconds) => sum + (seconds || 0), 0) / Math.max(1, tasks.length);
-}
-
-/** Returns the seconds of the critical path in which the scheduler handled tasks. */
-function schedulingSeconds(facts: Facts): number {
-  return schedulerWaits(facts).waits.reduce((sum, { seconds, starved }) => sum + seconds - starved, 0);
 }
 
 /** Returns the seconds in which the program sent arguments, for all threads: one after the other, they wait for it. */

@@ -12,6 +12,7 @@ import { Float64Column, Int32Column, Uint8Column } from '../../base/columns.js';
  * - `worker start`: the worker was still starting.
  * - `paused`: the worker started no tasks because its memory was short.
  * - `recomputed`: a task ran again because its result was lost with a worker.
+ * - `run without result`: a run was cancelled, exceeded its timeout or ended with its worker.
  * - `disk`, `gc`: disk access and garbage collection, also on a worker that sends an input.
  */
 export const PATH_KINDS = [
@@ -29,6 +30,7 @@ export const PATH_KINDS = [
   'worker start',
   'paused',
   'recomputed',
+  'run without result',
 ] as const;
 export type PathKind = (typeof PATH_KINDS)[number];
 

@@ -4,9 +4,9 @@ import { invalidArgument } from '../../base/errors.js';
 import { oncePer } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
 import { repeatedRuns } from '../attempts.js';
-import { cancelledRuns } from '../cancelledRuns.js';
 import { type Lanes, lanesOf, secededUse } from '../lanes.js';
 import { AwaitedResults, knownAt, type SubmissionTimes, submissionsOf } from '../submissionTimes.js';
+import { unfinishedRuns } from '../unfinishedRuns.js';
 import { type PathColumns, type PathKind, PathParts } from './pathParts.js';
 import { Stretches } from './stretches.js';
 
@@ -18,7 +18,10 @@ export interface Window {
   readonly stop: number;
 }
 
-/** Returns the window from the first submission, or else the first start of a task, to the last acknowledged result. */
+/**
+ * Returns the window from the first submission, or else the first start of a task, to the last acknowledged result or the
+ * end of the last run without result.
+ */
 export const windowOf = oncePer((trace: Trace): Window => {
   const { submitted, started, stopped, acknowledged } = trace.tasks;
   const { laneOf } = lanesOf(trace);
@@ -32,6 +35,11 @@ export const windowOf = oncePer((trace: Trace): Window => {
     // These times are NaN if they are not recorded.
     if (submitted[row]! < start) [start, first] = [submitted[row]!, row];
     if (acknowledged[row]! > stop) stop = acknowledged[row]!;
+  }
+  for (const run of unfinishedRuns(trace)) {
+    start = Math.min(start, run.start);
+    stop = Math.max(stop, run.stop);
+    if (submitted[run.row]! < start) [start, first] = [submitted[run.row]!, run.row];
   }
   // The call of the program began before the submission.
   const called = first < 0 ? undefined : trace.computations[trace.tasks.computation[first]!]?.start;
@@ -93,7 +101,8 @@ class PathWalk {
   run(): PathColumns {
     const parts = this.#parts;
     let row = this.#lastRow();
-    if (row !== NONE) this.#afterLast(row);
+    if (row === NONE) this.#clientTime(this.#window.start);
+    else this.#afterLast(row);
     while (row !== NONE && !parts.isDone) row = this.#step(row);
     parts.back(this.#window.start, 'unknown', NONE, NONE);
     return parts.columns(this.#window.stop);
@@ -121,14 +130,14 @@ class PathWalk {
     this.#stretches.packing(row, row);
   }
 
-  /** Adds the time from `from` to the cursor: client time, and waits for tasks that were cancelled. */
+  /** Adds the time from `from` to the cursor: client time, and runs without result. */
   #clientTime(from: number): void {
     const parts = this.#parts;
-    for (const { row, start, stop } of cancelledRuns(this.#trace)) {
+    for (const { row, start, stop } of unfinishedRuns(this.#trace)) {
       if (start >= parts.cursor) continue;
       if (stop <= from) break;
       parts.back(Math.max(from, stop), 'client time', NONE, NONE);
-      parts.wait(Math.max(from, start), NONE, this.#trace.tasks.worker[row]!, row, 'compute');
+      parts.back(Math.max(from, start), 'run without result', row, this.#trace.tasks.worker[row]!);
     }
     parts.back(from, 'client time', NONE, NONE);
   }

@@ -7,7 +7,8 @@ import { pausesOf } from '../pauses.js';
 import { receivingSpans } from '../programTransfers.js';
 import { restartsOf } from '../restarts.js';
 import type { Span } from '../spans.js';
-import { firstStart, firstStarts } from '../workerStarts.js';
+import { UnfinishedWalk } from '../unfinishedRuns.js';
+import { firstStart, firstStarts, poolStart } from '../workerStarts.js';
 import { actionOf, type WorkIntervals, workIntervalsOf } from '../workIntervals.js';
 import { fullSpansBetween } from './fullSlots.js';
 import type { PathKind, PathParts } from './pathParts.js';
@@ -33,6 +34,7 @@ export class Stretches {
   readonly #isDask: boolean;
   /** Rows of tasks that ran again because their result was lost. */
   readonly #again: ReadonlySet<number>;
+  readonly #unfinished: UnfinishedWalk;
 
   constructor(trace: Trace, parts: PathParts) {
     this.#trace = trace;
@@ -45,6 +47,7 @@ export class Stretches {
     this.#senders = new Senders(trace);
     this.#isDask = isRemote(trace);
     this.#again = new Set(lostWorkers(trace).flatMap(({ again }) => again));
+    this.#unfinished = new UnfinishedWalk(trace);
   }
 
   /** Adds the time from `from` to the cursor, in which the task computed, divided by the intervals inside it. */
@@ -151,10 +154,19 @@ export class Stretches {
       const interval = this.#intervalBefore(row, parts.cursor, Math.max(taskEnd, from));
       const intervalEnd =
         interval === NONE ? Number.NEGATIVE_INFINITY : Math.min(stop[interval]!, parts.cursor);
-      const end = Math.max(taskEnd, intervalEnd);
+      const unfinished = this.#unfinished.before(row, parts.cursor);
+      const busy = Math.max(taskEnd, intervalEnd);
+      const end = unfinished === undefined ? busy : Math.max(busy, Math.min(unfinished.stop, parts.cursor));
       this.#idle(row, Math.max(end, from), task, next);
       if (end <= from) return;
-      if (taskEnd >= intervalEnd) {
+      if (unfinished !== undefined && end > busy)
+        parts.back(
+          Math.max(unfinished.start, busy, from),
+          'run without result',
+          unfinished.row,
+          worker[unfinished.row]!,
+        );
+      else if (taskEnd >= intervalEnd) {
         this.#divided(task, Math.max(started[task]!, from), this.#computeKind(task), (time, doing) =>
           parts.wait(time, row, worker[row]!, task, doing),
         );
@@ -289,7 +301,7 @@ export class Stretches {
 
   /**
    * Adds the start of the worker. Before its creation, the task waited for the other workers, if they ran tasks at that
-   * time.
+   * time, or until the program's thread had prepared the tasks and created a pool.
    */
   #starting(row: number, from: number): void {
     const worker = this.#trace.tasks.worker[row]!;
@@ -300,7 +312,8 @@ export class Stretches {
       this.#replaced(row, there);
       this.#parts.wait(there, row, worker, NONE, 'waiting for a worker');
     }
-    this.#parts.back(from, 'worker start', row, worker, NONE);
+    this.#parts.back(Math.max(from, poolStart(this.#trace, worker)), 'worker start', row, worker, NONE);
+    this.#parts.back(from, 'waiting for the scheduler', row, worker);
   }
 
   /**

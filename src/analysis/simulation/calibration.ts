@@ -1,12 +1,14 @@
 // Compares a simulation of the recorded conditions with the recording. The ratio corrects every prediction for effects
 // that the model lacks.
 import { countText, secondsText } from '../../base/words.js';
+import { workerName } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 import { type CoreUse, coreUseOf, MIN_OTHERS } from '../coreUse.js';
 import { lanesOf } from '../lanes.js';
 import { lostWorkers, unnoticedLosses, workerEnds } from '../lostWork.js';
 import type { Window } from '../path/pathWalk.js';
 import { pausesOf } from '../pauses.js';
+import { slowTasks } from '../slowWorkers.js';
 import { overlapSeconds } from '../spans.js';
 import { type Machine, machineOf, stretchOf, wanted } from './machine.js';
 import { Replay } from './replay.js';
@@ -60,7 +62,7 @@ export function calibrationOf(
     around,
     concurrency: recorded > 0 ? work / recorded : 1,
     granularity: work > 0 ? squares / work : 0,
-    unfit: unfitText(trace, simulated, recorded),
+    unfit: slowText(trace, work) ?? unfitText(trace, simulated, recorded),
   };
 }
 
@@ -123,6 +125,17 @@ function fittedRivals(machine: Machine, running: number, ratio: number): number 
  * prediction would scale it with the tasks.
  */
 const FAR = 1.5;
+
+/** Share of the tasks' seconds that slow workers cost, from which predictions are left out. */
+const MAX_SLOW = 0.1;
+
+/** Returns a sentence if workers are slower than others: how fast other numbers of workers would be is unknown. */
+function slowText(trace: Trace, work: number): string | undefined {
+  const [worst] = slowTasks(trace);
+  if (worst === undefined || worst.lost < MAX_SLOW * work) return undefined;
+  const { own, others, prefix, worker } = worst;
+  return `A simulation cannot stand for this run: tasks of '${trace.strings.get(prefix)}' take ${(own / others).toFixed(1)} times as long on worker '${workerName(trace, worker)}' as on the others. The simulated workers are equally fast.`;
+}
 
 /**
  * Returns a sentence that says why predictions are left out; undefined if the simulation is close to the recording, or if

@@ -6,6 +6,7 @@ import type { ResultHandle } from '../../engine/cluster/computationState.js';
 import type { Asker } from '../../engine/cluster/taskQuestions.js';
 import { unpackResult } from '../../engine/worker/packResult.js';
 import { notDask } from '../../graph/pythonName.js';
+import { taskClientName } from '../../protocol/clientNames.js';
 import type {
   ClientQuestionKinds,
   FutureEnd,
@@ -15,7 +16,6 @@ import type {
 import { toErrorInfo } from '../../protocol/errorInfo.js';
 import { DEFAULT_SPAN } from '../../protocol/metrics.js';
 import { isPacked, type PackedResult } from '../../protocol/packedResult.js';
-import { taskClientName } from '../../protocol/taskClientName.js';
 import { submitPolicy } from './clientOptions.js';
 import type { Cluster } from './cluster.js';
 import { fetchResults } from './collectResults.js';

@@ -12,6 +12,7 @@ import {
   programTimes,
   recordsTransfers,
   type Speedup,
+  skippedTasks,
   speedups,
   spilledResults,
   workerShares,
@@ -37,7 +38,7 @@ export interface Summary {
   /** Sentence about workers that ended, if they did and no run of a task was recorded; else null. */
   readonly noTaskEnded: string | null;
   readonly computations: number;
-  /** Seconds from the first submission to the last result, or to the end of the last run if no task has a result; null if no task ran. */
+  /** Seconds from the first submission to the last result, or to the end of the last run without result; null if no task ran. */
   readonly makespan: number | null;
   /** Seconds that the program ran before its first computation and after its last result; null if no task ran. */
   readonly outside: ProgramTimes | null;
@@ -109,14 +110,11 @@ export interface LongPole {
 
 /** States of `trace.tasks`, and their indices in `totals.states`. */
 const ERRED = 1;
-const LOST = 3;
 /** Index of `await` in the actions of `trace.intervals`. */
 const AWAIT = 9;
 /** Topics of events about workers that ended. */
 const WORKER_LOST = 'worker-lost';
 const WORKER_ENDS = [WORKER_LOST, 'worker-restarted'];
-/** Client of computations of local schedulers. */
-const LOCAL = 'local';
 /** Kind of a part of the critical path. */
 const WAITING = 'waiting for a worker';
 /** Maximum number of parts of the long pole. */
@@ -149,12 +147,12 @@ export function summarise(trace: Trace): Summary {
       cancelled,
       lost,
       retried: erred === 0 ? 0 : retriedRuns(trace),
-      skipped: erred === 0 ? 0 : skippedTasks(trace),
+      skipped: skippedTasks(trace),
     },
     cutOff: cutOffTexts(trace),
     noTaskEnded: trace.tasks.length === 0 ? endsOfWorkers(trace) : null,
     computations: computationCount(trace),
-    makespan: ran ? path.makespan : timeOfLostRuns(trace),
+    makespan: ran ? path.makespan : null,
     outside: programTimes(trace) ?? null,
     computed: [...prefixes.values()].reduce((sum, { seconds }) => sum + seconds, 0),
     workers: ran ? workersOf(trace) : [],
@@ -205,33 +203,6 @@ function retriedRuns({ tasks }: Trace): number {
     again.add(id);
   }
   return retried;
-}
-
-/**
- * Returns the number of tasks without a run in failed computations of local schedulers, which end at the first failure. In
- * clusters, tasks behind a failed one have rows, as cancelled ones.
- */
-function skippedTasks({ tasks, computations, evicted }: Trace): number {
-  if (evicted.tasks > 0) return 0;
-  const states = new Map(Array.from(tasks.id, (id, row) => [id, tasks.state[row]!]));
-  let skipped = 0;
-  for (const { firstId, size, client } of computations) {
-    if (client !== LOCAL) continue;
-    const known = Array.from({ length: size }, (_, at) => states.get(firstId + at));
-    if (known.includes(ERRED)) skipped += known.filter((state) => state === undefined).length;
-  }
-  return skipped;
-}
-
-/** Returns the seconds from the first submission to the end of the last run of tasks that ended with their worker. */
-function timeOfLostRuns({ tasks }: Trace): number | null {
-  let [start, stop] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (let row = 0; row < tasks.length; row++) {
-    if (tasks.state[row] !== LOST) continue;
-    start = Math.min(start, tasks.submitted[row]!);
-    stop = Math.max(stop, tasks.acknowledged[row]!);
-  }
-  return stop >= start ? stop - start : null;
 }
 
 function workersOf(trace: Trace): WorkerSummary[] {

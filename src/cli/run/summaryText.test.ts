@@ -111,7 +111,20 @@ test('the lines of tasks and of a worker say that tasks mostly awaited promises'
 
 test('a worker without tasks has a line', () => {
   const workers = [{ name: 'worker-1', tasks: 0, computed: 0, busy: 0, awaited: 0 }];
-  assert.match(summaryText({ ...SUMMARY, workers }), /worker-1 {2}0 % busy {2}0 µs {2}0 tasks\n/);
+  assert.match(summaryText({ ...SUMMARY, workers }), /worker-1 {2}0 % busy {2}0 tasks\n/);
+});
+
+test('what took no time has no seconds and no share, and very small ones are not rounded to 0', () => {
+  const prefix = { tasks: 1, erred: 0, longest: null, nbytes: 0 };
+  const prefixes = [
+    { ...prefix, prefix: 'fast', computed: 5e-8 },
+    { ...prefix, prefix: 'cancelled', computed: 0 },
+  ];
+  const text = (computed: number): string => summaryText({ ...SUMMARY, computed, prefixes });
+  assert.match(text(1), /fast {7}<0\.1 µs {2}<0\.1 % {2}1 task\n {11}cancelled {19}1 task\n/);
+  const none = summaryText({ ...SUMMARY, computed: 0, prefixes: prefixes.slice(1) });
+  assert.match(none, /computations;\s+2\.3 s\n/);
+  assert.match(none, /prefixes {3}cancelled {2}1 task\n/);
 });
 
 test('many workers are summed up', () => {

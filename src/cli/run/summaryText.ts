@@ -54,7 +54,7 @@ function tasksText({ tasks, computed, makespan, computations, workers }: Summary
     computed,
   );
   const took = `${secondsText(computed)} of tasks${awaited === '' ? '' : `, ${awaited},`}`;
-  const time = makespan === null ? '' : `; ${took} in ${secondsText(makespan)}`;
+  const time = makespan === null ? '' : `; ${computed > 0 ? `${took} in ` : ''}${secondsText(makespan)}`;
   return `${memory.toLocaleString('en')} done${states.join('')}${where}${time}`;
 }
 
@@ -70,7 +70,7 @@ function workerLines(workers: readonly WorkerSummary[]): string[] {
     shown.map(({ name, busy, tasks, computed, awaited }) => [
       shorten(name),
       `${percentText(busy)} busy`,
-      `${secondsText(computed)}`,
+      computed > 0 ? secondsText(computed) : '',
       countText(tasks, 'task'),
       awaitedText(awaited, computed),
     ]),
@@ -88,8 +88,8 @@ function prefixLines({ prefixes, computed }: Summary): string[] {
       .slice(0, MAX_PREFIXES)
       .map((one: PrefixSummary) => [
         shorten(one.prefix),
-        secondsText(one.computed),
-        computed > 0 ? shareText(one.computed / computed) : '',
+        one.computed > 0 ? secondsText(one.computed) : '',
+        one.computed > 0 ? percentText(one.computed / computed) : '',
         countText(one.tasks, 'task'),
         one.longest === null ? '' : `longest ${secondsText(one.longest)}`,
       ]),
@@ -137,6 +137,7 @@ function longPoleText({ longPole, cutOff }: Summary): string[] {
       partText(part, replaced),
     ]),
   );
+  if (cutOff.length === 0 && floor === 0) return lines;
   return [
     ...lines,
     cutOff.length > 0
@@ -202,7 +203,7 @@ function labelled(label: string, texts: readonly string[]): string[] {
   return lines.map((line, i) => `${(i === 0 ? label : '').padEnd(MARGIN)}${line}`.trimEnd());
 }
 
-/** Aligns cells in columns: numbers to the right, names to the left. */
+/** Aligns cells in columns: numbers to the right, names to the left. Leaves out empty columns. */
 function columns(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];
   for (const row of rows)
@@ -210,13 +211,10 @@ function columns(rows: readonly (readonly string[])[]): string[] {
   return rows.map((row) =>
     row
       .map((cell, i) => (/^[<\d]/.test(cell) ? cell.padStart(widths[i] ?? 0) : cell.padEnd(widths[i] ?? 0)))
+      .filter((_cell, i) => widths[i] !== 0)
       .join('  ')
       .trimEnd(),
   );
-}
-
-function shareText(share: number): string {
-  return share > 0 && share < 0.001 ? '<0.1 %' : percentText(share);
 }
 
 function shorten(name: string): string {

@@ -22,6 +22,7 @@ const OTHERS: Readonly<Record<string, readonly [light: string, dark: string]>> =
   'worker start': ['#e2d3a4', '#857a55'],
   paused: ['#c4553b', '#e07a5f'],
   recomputed: ['#8c2f5f', '#c46a9a'],
+  'run without result': ['#a8324a', '#d9697f'],
   'waiting for the scheduler': ['#7b4fb5', '#a47bde'],
   await: ['#8fb3f7', '#3d62ad'],
   awaiting: ['#8fb3f7', '#3d62ad'],

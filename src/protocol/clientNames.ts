@@ -1,4 +1,7 @@
-// The name of the client inside a task, which the trace has for each computation that the task submits.
+// Names of clients that the trace has for computations: of local schedulers, and of the client inside a task.
+
+/** Name of the client of computations of local schedulers. */
+export const LOCAL_CLIENT = 'local';
 
 const BEFORE = "task '";
 const AFTER = "'";
