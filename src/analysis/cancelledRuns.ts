@@ -2,6 +2,7 @@
 import { oncePer } from '../base/lookUps.js';
 import { TASK_CANCELLED } from '../protocol/clusterObserver.js';
 import type { Trace } from '../trace/trace.js';
+import { skippedRows } from './skippedTasks.js';
 import type { Span } from './spans.js';
 
 /** The time from the dispatch of a task to its cancellation. */
@@ -10,12 +11,16 @@ export interface CancelledRun extends Span {
   readonly row: number;
 }
 
-/** Returns the cancelled runs, the one cancelled last first. Computed once per trace; cost: a walk over the tasks. */
-export const cancelledRuns = oncePer(({ tasks }: Trace): readonly CancelledRun[] => {
-  const { length, state, dispatched, acknowledged } = tasks;
+/**
+ * Returns the runs that the program cancelled, the one cancelled last first. Computed once per trace; cost: a walk over the
+ * tasks.
+ */
+export const cancelledRuns = oncePer((trace: Trace): readonly CancelledRun[] => {
+  const skipped = skippedRows(trace);
+  const { length, state, dispatched, acknowledged } = trace.tasks;
   const runs: CancelledRun[] = [];
   for (let row = 0; row < length; row++)
-    if (state[row] === TASK_CANCELLED && acknowledged[row]! > dispatched[row]!)
+    if (state[row] === TASK_CANCELLED && acknowledged[row]! > dispatched[row]! && !skipped.has(row))
       runs.push({ row, start: dispatched[row]!, stop: acknowledged[row]! });
   return runs.sort((a, b) => b.stop - a.stop);
 });

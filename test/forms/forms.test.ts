@@ -83,6 +83,7 @@ const PLAIN: ReadonlySet<string> = new Set([
     'profiledPrefixes',
     'samplingInterval',
     'scaling',
+    'skippedTasks',
     'speedups',
     'workerShares',
   ],

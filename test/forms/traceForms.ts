@@ -152,6 +152,7 @@ const NO_TRACES: readonly Form[] = Object.entries({
   samplingInterval: analysis.samplingInterval,
   scaling: analysis.scaling,
   simulate: analysis.simulate,
+  skippedTasks: analysis.skippedTasks,
   speedups: analysis.speedups,
   spilledResults: analysis.spilledResults,
   viewTrace: trace.viewTrace,

@@ -12,6 +12,7 @@ import {
   programTimes,
   recordsTransfers,
   type Speedup,
+  skippedTasks,
   speedups,
   spilledResults,
   workerShares,
@@ -29,7 +30,7 @@ export interface Summary {
     lost: number;
     /** Runs in `erred` after which the task ran again. */
     retried: number;
-    /** Tasks of local schedulers that did not run because another task failed. */
+    /** Tasks that did not run because another task failed. */
     skipped: number;
   };
   /** Sentences about tasks that had not ended when a client or cluster closed, or when the program ended. */
@@ -115,8 +116,6 @@ const AWAIT = 9;
 /** Topics of events about workers that ended. */
 const WORKER_LOST = 'worker-lost';
 const WORKER_ENDS = [WORKER_LOST, 'worker-restarted'];
-/** Client of computations of local schedulers. */
-const LOCAL = 'local';
 /** Kind of a part of the critical path. */
 const WAITING = 'waiting for a worker';
 /** Maximum number of parts of the long pole. */
@@ -142,14 +141,15 @@ export function summarise(trace: Trace): Summary {
     else moved.toProgram += nbytes;
   }
   const [memory = 0, erred = 0, cancelled = 0, lost = 0] = states;
+  const skipped = skippedTasks(trace);
   return {
     tasks: {
       memory,
       erred,
-      cancelled,
+      cancelled: cancelled - skipped.recorded,
       lost,
       retried: erred === 0 ? 0 : retriedRuns(trace),
-      skipped: erred === 0 ? 0 : skippedTasks(trace),
+      skipped: skipped.recorded + skipped.others,
     },
     cutOff: cutOffTexts(trace),
     noTaskEnded: trace.tasks.length === 0 ? endsOfWorkers(trace) : null,
@@ -205,22 +205,6 @@ function retriedRuns({ tasks }: Trace): number {
     again.add(id);
   }
   return retried;
-}
-
-/**
- * Returns the number of tasks without a run in failed computations of local schedulers, which end at the first failure. In
- * clusters, tasks behind a failed one have rows, as cancelled ones.
- */
-function skippedTasks({ tasks, computations, evicted }: Trace): number {
-  if (evicted.tasks > 0) return 0;
-  const states = new Map(Array.from(tasks.id, (id, row) => [id, tasks.state[row]!]));
-  let skipped = 0;
-  for (const { firstId, size, client } of computations) {
-    if (client !== LOCAL) continue;
-    const known = Array.from({ length: size }, (_, at) => states.get(firstId + at));
-    if (known.includes(ERRED)) skipped += known.filter((state) => state === undefined).length;
-  }
-  return skipped;
 }
 
 /** Returns the seconds from the first submission to the end of the last run of tasks that ended with their worker. */
