@@ -106,6 +106,24 @@ test('the summary counts the tasks that did not run because another one failed',
   assert.match(summaryText(summarise(live.snapshot())), /^tasks {6}0 done, 1 failed, 3 did not run in 1/);
 });
 
+test('the summary of a cluster counts dependents of a failed task as tasks that did not run, and others as cancelled', async () => {
+  await using client = await connect({ workers: 1 });
+  const fail = (): never => {
+    throw new Error('no');
+  };
+  const inc = (x: number): number => x + 1;
+  const forever = (): Promise<never> => new Promise(() => undefined);
+  const graph = { a: [fail], b: [inc, 'a'], c: [inc, 'b'], d: [inc, 'b'] };
+  await assert.rejects(client.get(graph, ['c', 'd']));
+  const failed = summarise(client.trace);
+  assert.match(summaryText(failed), /^tasks {6}0 done, 1 failed, 3 did not run in 1/);
+  assert.ok(!failed.findings.some(({ code }) => code === 'cancelled-tasks'));
+  client.submit(forever).cancel();
+  assert.equal(await client.submit(inc, 1).result(), 2);
+  const text = summaryText(summarise(client.trace));
+  assert.match(text, /^tasks {6}1 done, 1 failed, 1 cancelled, 3 did not run in 3/);
+});
+
 test('a local computation begins with its call, before its graph is compiled', async () => {
   const live = new LiveTrace();
   const stop = observeProgram(live);

@@ -3,6 +3,7 @@
 import { oncePer, pushTo } from '../base/lookUps.js';
 import { TASK_CANCELLED, TASK_LOST } from '../protocol/clusterObserver.js';
 import type { Trace } from '../trace/trace.js';
+import { skippedRows } from './skippedTasks.js';
 import type { Span } from './spans.js';
 
 /** The time from the dispatch of a task to its cancellation or loss. When it began to run is not recorded. */
@@ -12,11 +13,12 @@ export interface UnfinishedRun extends Span {
 }
 
 /** Returns these runs, the one that ended last first. Computed once per trace; cost: a walk over the tasks. */
-export const unfinishedRuns = oncePer(({ tasks }: Trace): readonly UnfinishedRun[] => {
-  const { length, state, dispatched, acknowledged } = tasks;
+export const unfinishedRuns = oncePer((trace: Trace): readonly UnfinishedRun[] => {
+  const skipped = skippedRows(trace);
+  const { length, state, dispatched, acknowledged } = trace.tasks;
   const runs: UnfinishedRun[] = [];
   for (let row = 0; row < length; row++) {
-    const isUnfinished = state[row] === TASK_CANCELLED || state[row] === TASK_LOST;
+    const isUnfinished = (state[row] === TASK_CANCELLED && !skipped.has(row)) || state[row] === TASK_LOST;
     if (isUnfinished && acknowledged[row]! > dispatched[row]!)
       runs.push({ row, start: dispatched[row]!, stop: acknowledged[row]! });
   }

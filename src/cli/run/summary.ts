@@ -30,7 +30,7 @@ export interface Summary {
     lost: number;
     /** Runs in `erred` after which the task ran again. */
     retried: number;
-    /** Tasks of local schedulers that did not run because another task failed. */
+    /** Tasks that did not run because another task failed. */
     skipped: number;
   };
   /** Sentences about tasks that had not ended when a client or cluster closed, or when the program ended. */
@@ -140,14 +140,15 @@ export function summarise(trace: Trace): Summary {
     else moved.toProgram += nbytes;
   }
   const [memory = 0, erred = 0, cancelled = 0, lost = 0] = states;
+  const skipped = skippedTasks(trace);
   return {
     tasks: {
       memory,
       erred,
-      cancelled,
+      cancelled: cancelled - skipped.recorded,
       lost,
       retried: erred === 0 ? 0 : retriedRuns(trace),
-      skipped: skippedTasks(trace),
+      skipped: skipped.recorded + skipped.others,
     },
     cutOff: cutOffTexts(trace),
     noTaskEnded: trace.tasks.length === 0 ? endsOfWorkers(trace) : null,
