@@ -60,6 +60,10 @@ const LOADER = readFileSync(new URL('lib/loadScript.mjs', import.meta.url), 'utf
 );
 /** Its parameter of each script with what modules have and scripts lack. */
 const MODULE = '__longpole';
+/** Node's modules that take milliseconds to load, and their uses. They are loaded when they are used. */
+const COSTLY =
+  /let (node_\w+) = require\("(node:(?:child_process|crypto|inspector|net|perf_hooks|zlib))"\);/g;
+const COSTLY_USE = /\b(node_(?:child_process|crypto|inspector|net|perf_hooks|zlib))\./g;
 const GETTER =
   /Object\.defineProperty\(exports, "(\w+)", \{\s*enumerable: true,\s*get: function\s*\(\) \{\s*return (\w+);\s*\}\s*\}\);/g;
 
@@ -81,6 +85,9 @@ function scripts() {
       });
       for (const start of imports.toReversed())
         code = `${code.slice(0, start)}${MODULE}.${code.slice(start)}`;
+      code = code
+        .replace(COSTLY, 'const $1 = { get loaded() { return require("$2"); } };')
+        .replace(COSTLY_USE, '$1.loaded.');
       code = code.replace(GETTER, (getter, name, variable) =>
         changing.has(variable) ? getter : `exports.${name} = ${variable};`,
       );
@@ -88,13 +95,23 @@ function scripts() {
     },
     generateBundle(_options, files) {
       this.emitFile({ type: 'asset', fileName: 'loadScript.js', source: LOADER });
-      for (const { isEntry, name, fileName, facadeModuleId } of Object.values(files)) {
-        if (!isEntry) continue;
-        const { exports } = this.getModuleInfo(facadeModuleId);
+      for (const file of Object.values(files)) {
+        if (file.type === 'chunk') file.code = ascii(file.code);
+        if (!file.isEntry) continue;
+        const { name, fileName } = file;
+        const { exports } = this.getModuleInfo(file.facadeModuleId);
         this.emitFile({ type: 'asset', fileName: `${name}.js`, source: moduleOf(fileName, exports.sort()) });
       }
     },
   };
+}
+
+/** Escapes other characters. In memory, V8 needs two bytes for each character of a script that is not Latin-1. */
+function ascii(code) {
+  if (/\bString\.raw`[^`]*\P{ASCII}/u.test(code))
+    throw new Error('String.raw would show an escaped character.');
+  const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return code.replace(/\P{ASCII}/gu, (character) => character.split('').map(escaped).join(''));
 }
 
 /** Returns the module of an entry: it has the exports of its script. If one is `start`, it calls and awaits it first. */

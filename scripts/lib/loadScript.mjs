@@ -61,7 +61,7 @@ function compile(name, url) {
 
 function read(url) {
   try {
-    return fs.readFileSync(fileURLToPath(url), 'utf8');
+    return fs.readFileSync(fileURLToPath(url), 'latin1');
   } catch (cause) {
     const advice =
       'If the program was bundled, exclude Longpole from the bundle, e.g. with esbuild --external:longpole.';
