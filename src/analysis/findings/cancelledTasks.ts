@@ -1,5 +1,6 @@
 import { countText, secondsText } from '../../base/words.js';
 import { TASK_CANCELLED } from '../../protocol/clusterObserver.js';
+import { cutOffTexts } from '../cutOff.js';
 import { median } from '../statistics.js';
 import { unfinishedRuns } from '../unfinishedRuns.js';
 import type { Facts, Rule } from './finding.js';
@@ -33,10 +34,13 @@ export const cancelledTasks: Rule = (facts) => {
   };
 };
 
-/** Returns the seconds of the path that tasks took which were cancelled. */
+/** Returns the seconds of the path that tasks took which were cancelled before the client closed. */
 function cancelledSeconds(facts: Facts): number {
+  const { trace, path } = facts;
+  const isCutOff = cutOffTexts(trace).length > 0;
   let seconds = 0;
   for (const { start, stop, row } of facts.parts('run without result'))
-    if (facts.trace.tasks.state[row] === TASK_CANCELLED) seconds += stop - start;
+    if (trace.tasks.state[row] === TASK_CANCELLED && !(isCutOff && stop === path.stop))
+      seconds += stop - start;
   return seconds;
 }
