@@ -49,6 +49,10 @@ let nextRun = 1;
 
 /** Runs all tasks of the plan. Resolves with the results by task id; unrequested results may be undefined. */
 export function runOnPool(graph: Graph, plan: Plan, options: PoolRunOptions): Promise<readonly unknown[]> {
+  const { pool, signal } = options;
+  // Isolates start while the scheduler is made.
+  if (signal?.aborted !== true)
+    for (const place of pool.places(0, plan.program.size, options)) pool.isolate(place);
   return new Promise((resolve, reject) => {
     new PoolRun(graph, plan, options, resolve, reject).start();
   });
