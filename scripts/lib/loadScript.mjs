@@ -51,17 +51,20 @@ function require(specifier) {
 }
 
 function compile(name, url) {
-  const text = `(function (exports, require, __longpole) {'use strict';${read(url)}\n})`;
+  const bytes = read(url);
+  const text = `(function (exports, require, __longpole) {'use strict';${bytes.latin1Slice()}\n})`;
   const file = `${FOLDER}${name.slice(2)}-${VERSION}`;
-  const cachedData = keptIn(file);
+  // V8 compares only the length of the text.
+  const sum = crc32(bytes);
+  const cachedData = keptIn(file, sum);
   const script = new Script(text, { filename: url, cachedData });
-  if (cachedData === undefined) keep(script, file);
+  if (cachedData === undefined) keep(script, file, sum);
   return script.runInThisContext();
 }
 
 function read(url) {
   try {
-    return fs.readFileSync(fileURLToPath(url), 'latin1');
+    return fs.readFileSync(fileURLToPath(url));
   } catch (cause) {
     const advice =
       'If the program was bundled, exclude Longpole from the bundle, e.g. with esbuild --external:longpole.';
@@ -73,12 +76,12 @@ function read(url) {
   }
 }
 
-/** Returns what `keep` wrote. V8 would end the process if a byte of it had changed. */
-function keptIn(file) {
+/** Returns what `keep` wrote for a script with this checksum. V8 would end the process if a byte of it had changed. */
+function keptIn(file, sum) {
   try {
     const bytes = fs.readFileSync(file);
     const data = bytes.subarray(0, -CHECKSUM_BYTES);
-    return bytes.readUInt32LE(data.length) === crc32(data) ? data : undefined;
+    return bytes.readUInt32LE(data.length) === crc32(data, sum) ? data : undefined;
   } catch {
     // Not compiled yet, or not complete.
     return undefined;
@@ -86,14 +89,14 @@ function keptIn(file) {
 }
 
 /** Writes what V8 compiled, if the folder is writable. Others may do the same, so a file gets its name when it is complete. */
-function keep(script, file) {
+function keep(script, file, sum) {
   const part = `${file}.${process.pid}-${Math.random().toString(36).slice(2)}`;
   try {
     fs.mkdirSync(FOLDER, { recursive: true });
     fs.writeFileSync(part, '');
     const data = script.createCachedData();
     const checksum = Buffer.alloc(CHECKSUM_BYTES);
-    checksum.writeUInt32LE(crc32(data));
+    checksum.writeUInt32LE(crc32(data, sum));
     fs.writeFileSync(part, Buffer.concat([data, checksum]));
     fs.renameSync(part, file);
   } catch {
