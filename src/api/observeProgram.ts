@@ -140,45 +140,32 @@ class LocalRuns extends ProgramCallback {
   }
 }
 
-/** Shortest run, in milliseconds, for which the monitor thread starts. Starting it costs about 20 ms of a core. */
+/** Shortest run, in milliseconds, for which the monitor thread starts. */
 const MIN_RUN_MS = 150;
 
 /** Samples resource usage of the machine and the workers, as for a cluster, from the first run on that is long enough. */
 class LocalResources implements RunObserver {
-  readonly #deliver: (sample: ResourceSample) => void;
   readonly #runs = new Set<RunInfo>();
-  #feed: ResourceFeed | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #feed: ResourceFeed;
 
   constructor(deliver: (sample: ResourceSample) => void) {
-    this.#deliver = deliver;
+    this.#feed = new ResourceFeed(() => this.#targets(), deliver);
   }
 
   /** The isolates of the run may start later, because the targets are determined before each sample. */
   runStarted(run: RunInfo): void {
     this.#runs.add(run);
-    if (this.#feed !== undefined || this.#timer !== undefined) return;
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      if (this.#runs.size > 0) this.#feed ??= new ResourceFeed(() => this.#targets(), this.#deliver);
-    }, MIN_RUN_MS);
-    this.#timer.unref();
+    this.#feed.startWithin(MIN_RUN_MS);
   }
 
   runFinished(run: RunInfo): void {
     this.#runs.delete(run);
-    if (this.#runs.size === 0) {
-      clearTimeout(this.#timer);
-      this.#timer = undefined;
-    }
-    this.#feed?.refresh();
+    if (this.#runs.size === 0) this.#feed.postpone();
+    this.#feed.refresh();
   }
 
   stop(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#feed?.stop();
-    this.#feed = undefined;
+    this.#feed.stop();
   }
 
   #targets(): MonitorTarget[] {

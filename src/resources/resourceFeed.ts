@@ -1,56 +1,105 @@
-// Delivers the resource samples of a cluster: this process as the host, and the present workers.
+// Delivers the resource samples of a cluster or of local runs: this process as the host, and the present workers.
+import { messageOf } from '../base/errors.js';
 import type { ResourceSample } from '../protocol/clusterObserver.js';
-import { ResourceMonitor, type ResourceWatch, type WatchOptions } from './resourceMonitor.js';
+import { ResourceMonitor, type WatchOptions } from './resourceMonitor.js';
 import { HOST, type MonitorTarget } from './usageSampler.js';
 import { makeVitals, Vitals } from './vitals.js';
 
+/** Changes the targets of samples that are being taken, and ends. */
+interface Sampling {
+  refresh(): void;
+  stop(): void;
+}
+
 export class ResourceFeed {
   readonly #workers: () => readonly MonitorTarget[];
-  readonly #host: MonitorTarget;
-  readonly #vitals: Vitals;
-  readonly #monitor = ResourceMonitor.shared();
-  readonly #watch: ResourceWatch;
-  #watched: readonly MonitorTarget[];
+  readonly #deliver: (sample: ResourceSample) => void;
+  readonly #options: WatchOptions | undefined;
+  #sampling: Sampling | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  /** Time of the start, on `performance.now()`; -Infinity if it has started. */
+  #due = Number.POSITIVE_INFINITY;
 
-  /**
-   * Starts sampling at once. Calls `workers` before each sample, to follow new, ended and restarted workers.
-   *
-   * @throws ERR_LONGPOLE_WORKER_START if the system refuses a thread
-   */
+  /** Calls `workers` before each sample, to follow new, ended and restarted workers. */
   constructor(
     workers: () => readonly MonitorTarget[],
     deliver: (sample: ResourceSample) => void,
     options?: WatchOptions,
   ) {
-    const vitals = makeVitals();
     this.#workers = workers;
-    this.#vitals = new Vitals(vitals);
-    this.#host = { worker: HOST, pid: process.pid, thread: false, vitals };
-    this.#watched = [this.#host, ...workers()];
-    const take = (samples: readonly ResourceSample[]): void => {
-      for (const sample of samples) deliver(sample);
-      this.refresh();
-    };
-    this.#watch = this.#monitor.watch(this.#watched, take, options);
+    this.#deliver = deliver;
+    this.#options = options;
+  }
+
+  /**
+   * Starts sampling in `ms` milliseconds, unless it starts earlier. The start takes some 50 ms of CPU on another thread, so a
+   * short program should end before. If the system refuses a thread, Node prints a warning, and there are no samples.
+   */
+  startWithin(ms: number): void {
+    const due = performance.now() + ms;
+    if (this.#due <= due) return;
+    this.#due = due;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#due = Number.NEGATIVE_INFINITY;
+      try {
+        this.#sampling = this.#start();
+      } catch (error) {
+        process.emitWarning(messageOf(error));
+      }
+    }, ms);
+    this.#timer.unref();
+  }
+
+  /** Does not start before the next call of `startWithin`, unless it has started already. */
+  postpone(): void {
+    if (this.#sampling !== undefined) return;
+    clearTimeout(this.#timer);
+    this.#due = Number.POSITIVE_INFINITY;
   }
 
   /** Updates the list of workers. */
   refresh(): void {
-    const targets = [this.#host, ...this.#workers()];
-    const same =
-      targets.length === this.#watched.length &&
-      targets.every((target, index) => isSame(target, this.#watched[index]!));
-    if (same) return;
-    this.#watched = targets;
-    this.#watch.setTargets(targets);
+    this.#sampling?.refresh();
   }
 
   /** Delivers all samples taken so far, and ends. */
   stop(): void {
-    this.#watch.stop();
-    this.#vitals.stop();
-    this.#monitor.closeIfIdle();
+    clearTimeout(this.#timer);
+    this.#sampling?.stop();
+    this.#sampling = undefined;
   }
+
+  /** @throws ERR_LONGPOLE_WORKER_START if the system refuses a thread */
+  #start(): Sampling {
+    const monitor = ResourceMonitor.shared();
+    const cells = makeVitals();
+    const host: MonitorTarget = { worker: HOST, pid: process.pid, thread: false, vitals: cells };
+    const targets = (): MonitorTarget[] => [host, ...this.#workers()];
+    let watched = targets();
+    const refresh = (): void => {
+      const present = targets();
+      if (haveSame(present, watched)) return;
+      watched = present;
+      watch.setTargets(present);
+    };
+    const take = (samples: readonly ResourceSample[]): void => {
+      for (const sample of samples) this.#deliver(sample);
+      refresh();
+    };
+    const watch = monitor.watch(watched, take, this.#options);
+    const vitals = new Vitals(cells);
+    const stop = (): void => {
+      watch.stop();
+      vitals.stop();
+      monitor.closeIfIdle();
+    };
+    return { refresh, stop };
+  }
+}
+
+function haveSame(some: readonly MonitorTarget[], others: readonly MonitorTarget[]): boolean {
+  return some.length === others.length && some.every((target, index) => isSame(target, others[index]!));
 }
 
 function isSame(a: MonitorTarget, b: MonitorTarget): boolean {

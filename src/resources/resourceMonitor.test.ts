@@ -180,9 +180,36 @@ describe('a feed', () => {
       },
       { interval: 0.02, gpu: 'no-such-program' },
     );
+    feed.startWithin(0);
     await both;
     assert.deepEqual([...seen], [HOST, 5]);
     feed.stop();
     clearInterval(alive);
+  });
+
+  it('starts at the first of its times, unless it is postponed', ({ mock }) => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    let starts = 0;
+    const feed = new ResourceFeed(
+      () => {
+        starts++;
+        return [];
+      },
+      () => undefined,
+    );
+    feed.startWithin(100);
+    feed.postpone();
+    mock.timers.tick(1000);
+    assert.equal(starts, 0);
+    feed.startWithin(1000);
+    feed.startWithin(100);
+    feed.startWithin(1000);
+    mock.timers.tick(100);
+    assert.equal(starts, 1);
+    feed.postpone();
+    feed.startWithin(0);
+    mock.timers.tick(1000);
+    assert.equal(starts, 1, 'it has started');
+    feed.stop();
   });
 });

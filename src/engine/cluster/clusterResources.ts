@@ -3,6 +3,9 @@ import { ResourceFeed } from '../../resources/resourceFeed.js';
 import type { MonitorTarget } from '../../resources/usageSampler.js';
 import type { ClusterEngine } from './clusterEngine.js';
 
+/** Milliseconds after which the sampling begins: of a cluster, and of its first computation. */
+const START_MS = { cluster: 1000, computation: 150 };
+
 export class ClusterResources {
   readonly #engine: ClusterEngine;
   #feed: ResourceFeed | undefined;
@@ -10,7 +13,7 @@ export class ClusterResources {
   constructor(engine: ClusterEngine) {
     this.#engine = engine;
     engine.onObservers = () => this.#update();
-    this.#update();
+    engine.observe({ computationAdded: () => this.#feed?.startWithin(START_MS.computation) });
   }
 
   close(): void {
@@ -19,13 +22,15 @@ export class ClusterResources {
   }
 
   #update(): void {
-    const { wantsResources } = this.#engine;
-    if (!wantsResources) this.#stop();
-    else
-      this.#feed ??= new ResourceFeed(
+    if (!this.#engine.wantsResources) {
+      this.#stop();
+    } else if (this.#feed === undefined) {
+      this.#feed = new ResourceFeed(
         () => this.#targets(),
         (sample) => this.#engine.notify((observer) => observer.resources?.(sample)),
       );
+      this.#feed.startWithin(START_MS.cluster);
+    }
   }
 
   #stop(): void {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { performance } from 'node:perf_hooks';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
@@ -191,4 +192,18 @@ test("this thread's own profile", async () => {
   assert.ok(cycle !== undefined);
   assert.equal(cycle.thread, 'scheduler');
   assert.equal(cycle.files[cycle.names.indexOf('spinUntilOpen')], SOURCE);
+});
+
+test('this thread is not profiled while it only waits', ({ mock }) => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  const loop = { idle: 0, active: 0, utilization: 0 };
+  mock.method(performance, 'eventLoopUtilization', () => loop);
+  const profiler = new ThreadProfiler({ epochOffsetMs: epochOffsetMs(), onCycle: () => undefined });
+  profiler.busy();
+  mock.timers.tick(1000);
+  assert.equal(profiler.isSampling, false);
+  loop.active = 100;
+  mock.timers.tick(50);
+  assert.equal(profiler.isSampling, true);
+  profiler.close();
 });

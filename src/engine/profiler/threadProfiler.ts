@@ -4,6 +4,7 @@
 //
 // If a thread dies, the samples of its last cycle are lost. Inside one long native call (`JSON.parse` of a huge text)
 // nothing is rotated; samples are still taken, and arrive after it.
+import type { EventLoopUtilization } from 'node:perf_hooks';
 import { fieldOf, hasFields } from '../../base/json.js';
 import {
   type CpuProfile,
@@ -14,6 +15,7 @@ import {
 } from '../../profile/cpuProfile.js';
 import { type TaskFunction, TaskPlaces } from '../../profile/taskPlaces.js';
 import type { ProfileCycle, TaskIntervals } from '../../protocol/profileCycle.js';
+import { callsTasks, isNodeFile, isRuntimeFile, runsTasks } from './runtimeScripts.js';
 import { mapExpression, SourcePositions } from './sourcePositions.js';
 import { forgetThread, type InspectorChannel, inspectThisThread, inspectThread } from './threadInspector.js';
 
@@ -38,7 +40,7 @@ export interface ThreadProfilerOptions {
 
 /**
  * Milliseconds that a thread must be busy before it is profiled. Starting takes 20 ms of its time, and 50 ms while it
- * loads modules. The cost grows with its heap.
+ * loads modules. The cost grows with its heap. This thread is busy while its event loop is active: a scheduler often only waits.
  */
 const START_AFTER_MS = 50;
 /** Multiple of the starting cost for which an idle thread is still profiled, so that another start costs 1 % at most. */
@@ -66,6 +68,8 @@ export class ThreadProfiler {
   #title: string | undefined;
   #attached = false;
   #startTimer: NodeJS.Timeout | undefined;
+  /** State of this thread's event loop when it last had work for the first time without being profiled. */
+  #loop: EventLoopUtilization | undefined;
   #closed = false;
   /** True while a request to rotate is in progress. */
   #rotating = false;
@@ -114,8 +118,8 @@ export class ThreadProfiler {
     this.#idleTimer = undefined;
     if (this.#title !== undefined) this.#nameOptimisedCode();
     if (this.#title !== undefined || this.#startTimer !== undefined || this.#closed) return;
-    this.#startTimer = setTimeout(() => this.#begin(), START_AFTER_MS);
-    this.#startTimer.unref();
+    this.#loop ??= performance.eventLoopUtilization();
+    this.#beginLater(this.#loop);
   }
 
   /** Records that the thread is idle; profiling ends soon. */
@@ -163,7 +167,17 @@ export class ThreadProfiler {
     this.#lost();
   }
 
+  #beginLater(loop: EventLoopUtilization): void {
+    this.#startTimer = setTimeout(() => {
+      const isOwn = this.#options.thread === undefined;
+      if (isOwn && performance.eventLoopUtilization(loop).active < START_AFTER_MS) this.#beginLater(loop);
+      else this.#begin();
+    }, START_AFTER_MS);
+    this.#startTimer.unref();
+  }
+
   #begin(): void {
+    this.#loop = undefined;
     if (this.#channel !== undefined) {
       this.#start();
     } else if (!this.#attached) {
@@ -348,42 +362,4 @@ function isNode(value: unknown): value is CpuProfileNode {
 
 function isNumbers(value: unknown): value is number[] {
   return Array.isArray(value) && value.every((each) => typeof each === 'number');
-}
-
-// Decides which scripts belong to the runtime: Node's own, and this package where it runs tasks.
-
-const PACKAGE = new URL('../../', import.meta.url).href;
-// The bundle keeps these scripts apart, see scripts/bundle.mjs.
-const CALLERS: ReadonlySet<string> = new Set([
-  new URL('../worker/evaluator.js', import.meta.url).href,
-  new URL('../worker/loadFunctions.js', import.meta.url).href,
-]);
-/** Script → its function that calls a script of CALLERS. V8 may inline the function of a task and the caller into it. */
-const RUNNERS: ReadonlyMap<string, string> = new Map([
-  [new URL('../worker/isolateRun.js', import.meta.url).href, 'evaluate'],
-  [new URL('../worker/isolateRuntime.js', import.meta.url).href, '#runBatch'],
-]);
-/** Programs of this package, which a user may want to see. */
-const PROGRAMS = ['examples/', 'cli/'].map((folder) => PACKAGE + folder);
-
-function isRuntimeFile(url: string): boolean {
-  if (url.startsWith('node:')) return true;
-  return url.startsWith(PACKAGE) && !isTest(url) && !PROGRAMS.some((folder) => url.startsWith(folder));
-}
-
-/** Returns whether a script calls the functions of tasks. */
-const callsTasks = (url: string): boolean => CALLERS.has(url);
-
-/** Returns whether a function of a script runs tasks. V8 may inline a short task into it, with the functions between. */
-function runsTasks(url: string, functionName: string): boolean {
-  return callsTasks(url) || RUNNERS.get(url) === functionName;
-}
-
-/** Returns whether a script belongs to Node. On the scheduler's thread, only Node's own stack frames are removed. */
-function isNodeFile(url: string): boolean {
-  return url.startsWith('node:');
-}
-
-function isTest(url: string): boolean {
-  return /\.test(\.support)?\.js$/.test(url);
 }
