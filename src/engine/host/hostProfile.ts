@@ -1,5 +1,6 @@
 // The statistical profiler of a host's isolate. Follows the isolate when it is replaced, assigns samples to tasks, and
 // pauses while the isolate is idle.
+import type { Worker } from 'node:worker_threads';
 import type { TaskFunction } from '../../profile/taskPlaces.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import { functionId } from '../../protocol/functionRef.js';
@@ -50,13 +51,14 @@ export class HostProfile {
     this.#log = new TaskIntervalLog(options.profile === undefined ? 0 : undefined);
   }
 
-  /** Profiles a new isolate whose thread has this name. */
-  follow(thread: string): void {
+  /** Profiles a new isolate with a thread of this name. */
+  follow(thread: string, { performance: loop }: Pick<Worker, 'performance'>): void {
     const { profile, epochOffsetMs, facts } = this.#options;
     if (profile === undefined) return;
     this.#profiler?.abandon();
     this.#profiler = new ThreadProfiler({
       thread,
+      loop,
       ...profile,
       epochOffsetMs,
       tasks: (start, stop) => this.#tasks(start, stop),

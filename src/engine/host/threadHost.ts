@@ -1,12 +1,14 @@
 // A worker with one isolate, which runs tasks, and the store of their results. The host runs in the main process in a
 // cluster of threads, and in each worker process in a cluster of processes. It runs no tasks, so it answers peers and
 // the cluster while a task runs.
+
+import type { Worker } from 'node:worker_threads';
 import { messageOf } from '../../base/errors.js';
 import { isError } from '../../base/isError.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
-import type { Batch, PackedValues, Values } from '../../protocol/isolateMessages.js';
+import type { Batch, IsolateBirth, PackedValues, Values } from '../../protocol/isolateMessages.js';
 import {
   type GatherInput,
   isPacked,
@@ -18,7 +20,7 @@ import type { TaskAnswer, TaskAnswerError } from '../../protocol/questions.js';
 import { KIND_STORED } from '../../protocol/resultKinds.js';
 import type { CallContext, ExecutingTask, WorkerRun } from '../../protocol/workerMessages.js';
 import { CLOSE_GRACE_MS, type Isolate, type RunHandler } from '../pool/isolate.js';
-import { startThreadWithin } from '../pool/isolateThread.js';
+import { startThread, startThreadWithin } from '../pool/isolateThread.js';
 import { UntakenError } from '../pool/pendingCalls.js';
 import { ThreadIsolate } from '../pool/threadIsolate.js';
 import { collectGarbage } from '../worker/collectGarbage.js';
@@ -345,8 +347,6 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     const earlier = startedIsolates.get(facts.name) ?? 0;
     startedIsolates.set(facts.name, earlier + 1);
     const name = earlier === 0 ? facts.name : `${facts.name}-${earlier}`;
-    this.#profile.follow(name);
-    const limited = this.#heap === undefined ? undefined : startThreadWithin(this.#heap);
     return new ThreadIsolate(name, epochOffsetMs, {
       gone: (executing) => this.#isolateGone(executing),
       measured: (measures) => this.#measures.take(measures, (run) => this.specOf(run)?.firstId),
@@ -354,8 +354,15 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
         this.#running.asked(question, this.specOf(question.run)?.timeout);
         this.#events.asked(question, this.#generation);
       },
-      start: this.#options.startThread ?? limited,
+      start: this.#options.startThread ?? ((birth) => this.#startThread(birth)),
     });
+  }
+
+  #startThread(birth: IsolateBirth): Worker {
+    const start = this.#heap === undefined ? startThread : startThreadWithin(this.#heap);
+    const thread = start(birth);
+    this.#profile.follow(birth.name, thread);
+    return thread;
   }
 
   #isolateGone(executing: ExecutingTask | undefined): void {

@@ -37,10 +37,12 @@ export interface ThreadIsolateOptions {
 }
 
 /** Starts the thread of an isolate in this process. */
-export const startThread: StartThread = (birth) => new Worker(ENTRY, optionsOf(birth));
+export function startThread(birth: IsolateBirth): Worker {
+  return new Worker(ENTRY, optionsOf(birth));
+}
 
 /** Returns a function that starts threads with at most `heap` bytes of JavaScript heap. */
-export function startThreadWithin(heap: number): StartThread {
+export function startThreadWithin(heap: number): typeof startThread {
   const resourceLimits = { maxOldGenerationSizeMb: Math.floor(heap / 2 ** 20) };
   return (birth) => new Worker(ENTRY, { ...optionsOf(birth), resourceLimits });
 }

@@ -5,6 +5,7 @@
 // If a thread dies, the samples of its last cycle are lost. Inside one long native call (`JSON.parse` of a huge text)
 // nothing is rotated; samples are still taken, and arrive after it.
 import type { EventLoopUtilization } from 'node:perf_hooks';
+import type { Worker } from 'node:worker_threads';
 import { fieldOf, hasFields } from '../../base/json.js';
 import {
   type CpuProfile,
@@ -19,9 +20,13 @@ import { callsTasks, isNodeFile, isRuntimeFile, runsTasks } from './runtimeScrip
 import { mapExpression, SourcePositions } from './sourcePositions.js';
 import { forgetThread, type InspectorChannel, inspectThisThread, inspectThread } from './threadInspector.js';
 
+type EventLoop = Pick<Worker['performance'], 'eventLoopUtilization'>;
+
 export interface ThreadProfilerOptions {
   /** Unique name of a worker thread of this process. Without it, this thread itself is profiled, as `scheduler`. */
   readonly thread?: string;
+  /** Event loop of that thread. Default: the one of this thread. */
+  readonly loop?: EventLoop;
   /** Seconds between two samples, at least 0.0001, default 0.01. */
   readonly interval?: number;
   /** Seconds of a cycle, default 1. */
@@ -39,8 +44,8 @@ export interface ThreadProfilerOptions {
 }
 
 /**
- * Milliseconds that a thread must be busy before it is profiled. Starting takes 20 ms of its time, and 50 ms while it
- * loads modules. The cost grows with its heap. This thread is busy while its event loop is active: a scheduler often only waits.
+ * Milliseconds that the event loop of a thread must be active before the thread is profiled. Starting takes 20 ms of its time, and
+ * 50 ms while it loads modules. The cost grows with its heap.
  */
 const START_AFTER_MS = 50;
 /** Multiple of the starting cost for which an idle thread is still profiled, so that another start costs 1 % at most. */
@@ -68,8 +73,9 @@ export class ThreadProfiler {
   #title: string | undefined;
   #attached = false;
   #startTimer: NodeJS.Timeout | undefined;
-  /** State of this thread's event loop when it last had work for the first time without being profiled. */
-  #loop: EventLoopUtilization | undefined;
+  readonly #loop: EventLoop;
+  /** State of the event loop when the thread first had work without being profiled. */
+  #before: EventLoopUtilization | undefined;
   #closed = false;
   /** True while a request to rotate is in progress. */
   #rotating = false;
@@ -91,6 +97,8 @@ export class ThreadProfiler {
   /** Starts profiling once the thread is busy. */
   constructor(options: ThreadProfilerOptions) {
     this.#options = options;
+    const { loop = performance } = options;
+    this.#loop = loop;
     const { interval = 0.01, epochOffsetMs, tasks = () => NO_INTERVALS, taskFunction, thread } = options;
     this.#reading = {
       thread: thread ?? 'scheduler',
@@ -118,8 +126,8 @@ export class ThreadProfiler {
     this.#idleTimer = undefined;
     if (this.#title !== undefined) this.#nameOptimisedCode();
     if (this.#title !== undefined || this.#startTimer !== undefined || this.#closed) return;
-    this.#loop ??= performance.eventLoopUtilization();
-    this.#beginLater(this.#loop);
+    this.#before ??= this.#loop.eventLoopUtilization();
+    this.#beginLater(this.#before);
   }
 
   /** Records that the thread is idle; profiling ends soon. */
@@ -167,17 +175,16 @@ export class ThreadProfiler {
     this.#lost();
   }
 
-  #beginLater(loop: EventLoopUtilization): void {
+  #beginLater(before: EventLoopUtilization): void {
     this.#startTimer = setTimeout(() => {
-      const isOwn = this.#options.thread === undefined;
-      if (isOwn && performance.eventLoopUtilization(loop).active < START_AFTER_MS) this.#beginLater(loop);
+      if (this.#loop.eventLoopUtilization(before).active < START_AFTER_MS) this.#beginLater(before);
       else this.#begin();
     }, START_AFTER_MS);
     this.#startTimer.unref();
   }
 
   #begin(): void {
-    this.#loop = undefined;
+    this.#before = undefined;
     if (this.#channel !== undefined) {
       this.#start();
     } else if (!this.#attached) {
