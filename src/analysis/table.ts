@@ -7,6 +7,7 @@ import { INSPECT } from '../base/printed.js';
 import { joinedBytes } from '../base/resized.js';
 import { sortedOrder } from '../base/sortedOrder.js';
 import { cellText, visibleName } from '../base/visibleText.js';
+import { integerText } from '../base/words.js';
 import { ArrowEncoder } from '../trace/formats/arrow/arrowEncoder.js';
 import { TextPieces } from '../trace/formats/json/jsonText.js';
 import type { Texts } from '../trace/texts.js';
@@ -150,8 +151,7 @@ export class Table {
         .join('  ')
         .trimEnd(),
     );
-    if (shown.length < this.length)
-      lines.push(`… ${(this.length - shown.length).toLocaleString('en')} more rows`);
+    if (shown.length < this.length) lines.push(`… ${integerText(this.length - shown.length)} more rows`);
     return lines.join('\n');
   }
 

@@ -1,6 +1,7 @@
 // `viewTrace`: serves the dashboard for a recorded trace, as `longpole view` does.
 import { hostname } from 'node:os';
 import { ANY, checkArgument, checkOptions, type OptionKinds, TEXT, TRACE } from '../base/arguments.js';
+import { integerText } from '../base/words.js';
 import type { DashboardServer, DashboardServerOptions } from '../server/dashboardServer.js';
 import type { Trace } from '../trace/trace.js';
 
@@ -36,7 +37,7 @@ export async function viewTrace(trace: Trace, given: ViewTraceOptions = {}): Pro
   const { damage } = trace;
   const facts = {
     'Served by': hostname(),
-    Tasks: trace.tasks.length.toLocaleString('en-US'),
+    Tasks: integerText(trace.tasks.length),
     ...(damage === undefined ? {} : { Damage: damage.reason }),
   };
   return Server.start({ ...options, source: { kind: 'recorded', title, facts, trace } });

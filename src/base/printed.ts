@@ -1,4 +1,5 @@
 // Printing of objects with `console.log`, without imports of Node.
+import { integerText } from './words.js';
 
 /** Symbol of the method that Node's `util.inspect` calls. */
 export const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom');
@@ -25,7 +26,7 @@ export function printedCollection(
   const shown = Math.min(size, options.maxArrayLength ?? Number.POSITIVE_INFINITY);
   const text = inspect(made(shown), options);
   if (shown === size) return text;
-  const rest = `, … ${(size - shown).toLocaleString('en')} more }`;
+  const rest = `, … ${integerText(size - shown)} more }`;
   return text.replace(/\(\d+\)/, `(${size})`).replace(/\s*\}$/, rest);
 }
 

@@ -1,6 +1,7 @@
 // Limits the size of unpacked data. Some kilobytes of gzip, or of the packed data in a page, can unpack to gigabytes.
 // The limit grows with the packed bytes, so that every real trace stays below it.
 import { invalidArgument, LongpoleError } from './errors.js';
+import { integerText } from './words.js';
 
 /** Bytes that are always allowed, because small files may be very regular. */
 const ALWAYS = 128 * 2 ** 20;
@@ -28,7 +29,7 @@ export function checkMaxUnpackedBytes(max: number | undefined): void {
 
 /** Returns the error for data whose `packed` bytes unpack to more than `limit`. `what` names it, e.g. a file. */
 export function unpackedSizeError(what: string, packed: number, limit: number): LongpoleError {
-  const bytes = (count: number): string => `${Math.floor(count).toLocaleString('en-US')} bytes`;
+  const bytes = (count: number): string => `${integerText(Math.floor(count))} bytes`;
   return new LongpoleError(
     'ERR_LONGPOLE_UNPACKED_SIZE',
     `${what} was not read further: ${bytes(packed)} of compressed data unpack to more than ${bytes(limit)}, which no real trace does. If you trust the source of the file, raise the limit: longpole view --max-unpacked 4GB, or openTrace(path, { maxUnpackedBytes }).`,

@@ -1,6 +1,7 @@
 // Makes text of a trace safe to show. Keys, names, messages and log lines come from other programs. Printed
 // unchanged, they could set a terminal's title, clear the screen, or hide the text that follows. Data (JSON, CSV,
 // files) keeps the original text.
+import { integerText } from './words.js';
 
 /**
  * Control characters, format characters (direction of text, no width) and lone surrogates. Line feed, tab and the
@@ -40,7 +41,7 @@ export const LONGEST_NAME = 300;
  */
 export function shortened(text: string, longest = LONGEST_NAME): string {
   if (text.length <= longest) return text;
-  const length = ` (${text.length.toLocaleString('en')} characters)`;
+  const length = ` (${integerText(text.length)} characters)`;
   const kept = Math.max(2, longest - length.length - 1);
   const tail = Math.floor(kept / 2);
   return `${text.slice(0, kept - tail)}…${text.slice(text.length - tail)}${length}`;

@@ -2,6 +2,7 @@
 // remaining columns form another block below, which repeats the columns that identify a row.
 import type { Cell, Table } from '../api/analysis.js';
 import { cellText, visibleName } from '../base/visibleText.js';
+import { integerText } from '../base/words.js';
 
 const GAP = '  ';
 /** Minimum width of a text column. */
@@ -39,7 +40,7 @@ export function* tableLines(
     yield* blockLines(block, rows.length, mark);
   }
   const more = table.length - rows.length;
-  if (more > 0) yield `${ELLIPSIS} ${more.toLocaleString('en')} more rows`;
+  if (more > 0) yield `${ELLIPSIS} ${integerText(more)} more rows`;
 }
 
 function layoutColumn(title: string, values: readonly Cell[]): LaidOut {

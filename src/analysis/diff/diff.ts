@@ -4,7 +4,7 @@
 import { checkArgument, checkOptions, kind, type OptionKinds, TRACE } from '../../base/arguments.js';
 import { invalidArgument } from '../../base/errors.js';
 import { INSPECT } from '../../base/printed.js';
-import { percentText } from '../../base/words.js';
+import { integerText, percentText } from '../../base/words.js';
 import type { StackDiff } from '../../profile/stackDiff.js';
 import { TASK_ERRED } from '../../protocol/clusterObserver.js';
 import type { Trace } from '../../trace/trace.js';
@@ -68,7 +68,7 @@ function checked(
   }
   const shared = { ...gated, reason: gated.reason + crowdText(before, after, isAlone) };
   if (failures(after) * before.length <= failures(before) * after.length) return shared;
-  const counts = `${failures(after).toLocaleString('en')} after, ${failures(before).toLocaleString('en')} before`;
+  const counts = `${integerText(failures(after))} after, ${integerText(failures(before))} before`;
   return { ...shared, reason: `${shared.reason} Tasks failed: ${counts}.` };
 }
 

@@ -1,4 +1,4 @@
-import { countText, percentText, secondsText } from '../../base/words.js';
+import { countText, integerText, percentText, secondsText } from '../../base/words.js';
 import { coreUseOf } from '../coreUse.js';
 import { keptShare } from '../keptShare.js';
 import { pausesOf } from '../pauses.js';
@@ -50,7 +50,7 @@ export const tasksTooSmall: Rule = (facts) => {
     seconds,
     confidence: 'high',
     evidence: {
-      text: `${percentText(overhead / (overhead + mean))} of the threads' time passes between tasks. Most tasks are '${most.prefix}' (${most.count.toLocaleString('en')}).`,
+      text: `${percentText(overhead / (overhead + mean))} of the threads' time passes between tasks. Most tasks are '${most.prefix}' (${integerText(most.count)}).`,
       numbers: { tasks, meanSeconds: mean, overheadSeconds: overhead, workers },
       tasks: facts.keys(facts.lanes.spans.rows.subarray(0, 5)),
       question: 'time-by-prefix',

@@ -3,6 +3,7 @@
 
 import { invalidArgument } from '../../base/errors.js';
 import { reversedEdges } from '../../base/groups.js';
+import { integerText } from '../../base/words.js';
 import { type Adjacency, order } from '../../graph/order.js';
 import type { Trace } from '../../trace/trace.js';
 import { repeatedRuns } from '../attempts.js';
@@ -180,7 +181,7 @@ function edgesOf({ tasks }: Trace, firsts: Int32Array): number {
 function checkSize(what: string, count: number): void {
   if (count <= MAX_PARTS) return;
   throw invalidArgument(
-    `The option split makes ${count.toLocaleString('en')} ${what}: give fewer parts, so that the graph has at most ${MAX_PARTS.toLocaleString('en')}.`,
+    `The option split makes ${integerText(count)} ${what}: give fewer parts, so that the graph has at most ${integerText(MAX_PARTS)}.`,
   );
 }
 

@@ -2,7 +2,7 @@
 // erased before output of the program, and drawn again when the program has written nothing for a moment.
 import { writeSync } from 'node:fs';
 import type { ClusterObserver } from '../../api/trace.js';
-import { countText } from '../../base/words.js';
+import { countText, integerText } from '../../base/words.js';
 
 const STDERR = 2;
 /** Milliseconds between two drawings. */
@@ -154,7 +154,7 @@ export class RunProgress implements ClusterObserver {
     const percent = Math.floor((100 * this.#ended) / this.#size);
     const seconds = ((now - this.#began) / 1000).toFixed(1);
     const failed = this.#erred === 0 ? '' : `, ${this.#erred} failed`;
-    return `${percent} %, ${this.#ended.toLocaleString('en')} of ${countText(this.#size, 'task')}, ${seconds} s${failed}`;
+    return `${percent} %, ${integerText(this.#ended)} of ${countText(this.#size, 'task')}, ${seconds} s${failed}`;
   }
 
   #erase(): void {

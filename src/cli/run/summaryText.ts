@@ -1,7 +1,14 @@
 // Formats the summary of a run as text with 80 columns.
 import { isWorthNaming } from '../../api/analysis.js';
 import { visibleName, visibleText } from '../../base/visibleText.js';
-import { bytesText, countText, percentText, repeatedWords, secondsText } from '../../base/words.js';
+import {
+  bytesText,
+  countText,
+  integerText,
+  percentText,
+  repeatedWords,
+  secondsText,
+} from '../../base/words.js';
 import { wrapped } from '../tableLayout.js';
 import type { LongPole, PrefixSummary, Summary, WorkerSummary } from './summary.js';
 
@@ -45,9 +52,7 @@ function tasksText({ tasks, computed, makespan, computations, workers }: Summary
     [lost, 'lost with their worker'],
     [skipped, 'did not run'],
   ] as const;
-  const states = others.flatMap(([count, what]) =>
-    count === 0 ? [] : [`, ${count.toLocaleString('en')} ${what}`],
-  );
+  const states = others.flatMap(([count, what]) => (count === 0 ? [] : [`, ${integerText(count)} ${what}`]));
   const where = computations === 0 ? '' : ` in ${countText(computations, 'computation')}`;
   const awaited = awaitedText(
     workers.reduce((sum, one) => sum + one.awaited, 0),
@@ -55,7 +60,7 @@ function tasksText({ tasks, computed, makespan, computations, workers }: Summary
   );
   const took = `${secondsText(computed)} of tasks${awaited === '' ? '' : `, ${awaited},`}`;
   const time = makespan === null ? '' : `; ${computed > 0 ? `${took} in ` : ''}${secondsText(makespan)}`;
-  return `${memory.toLocaleString('en')} done${states.join('')}${where}${time}`;
+  return `${integerText(memory)} done${states.join('')}${where}${time}`;
 }
 
 /** Returns which share of the seconds of tasks they awaited promises; empty for a small share. */
@@ -95,7 +100,7 @@ function prefixLines({ prefixes, computed }: Summary): string[] {
       ]),
   );
   const more = prefixes.length - MAX_PREFIXES;
-  if (more > 0) lines.push(`and ${more.toLocaleString('en')} more`);
+  if (more > 0) lines.push(`and ${integerText(more)} more`);
   return lines;
 }
 
