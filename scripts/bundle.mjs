@@ -60,10 +60,10 @@ const LOADER = readFileSync(new URL('lib/loadScript.mjs', import.meta.url), 'utf
 );
 /** Its parameter of each script with what modules have and scripts lack. */
 const MODULE = '__longpole';
-/** Node's modules that take milliseconds to load, and their uses. They are loaded when they are used. */
+/** Modules that take milliseconds to load, and their uses. They are loaded when they are used. */
 const COSTLY =
-  /let (node_\w+) = require\("(node:(?:child_process|crypto|inspector|net|perf_hooks|zlib))"\);/g;
-const COSTLY_USE = /\b(node_(?:child_process|crypto|inspector|net|perf_hooks|zlib))\./g;
+  /let (\w+) = require\("(node:(?:child_process|crypto|inspector|net|perf_hooks|zlib)|msgpackr\/(?:un)?pack)"\);/g;
+const COSTLY_USE = /\b(node_(?:child_process|crypto|inspector|net|perf_hooks|zlib)|msgpackr_(?:un)?pack)\./g;
 const GETTER =
   /Object\.defineProperty\(exports, "(\w+)", \{\s*enumerable: true,\s*get: function\s*\(\) \{\s*return (\w+);\s*\}\s*\}\);/g;
 

@@ -6,18 +6,20 @@ import { Unpackr } from 'msgpackr/unpack';
 /** Limit for nesting. Decoders and later code recurse, so deeper values are rejected. */
 const MAX_DEPTH = 64;
 
-const unpackr = new Unpackr({ useRecords: false, mapsAsObjects: true, int64AsType: 'number' });
-const packr = new Packr({
-  useRecords: false,
-  variableMapSize: true,
-  encodeUndefinedAsNil: true,
-  largeBigIntToFloat: true,
-});
+// Made by the first use, because the library takes a command 15 ms of CPU.
+let packr: Packr | undefined;
+let unpackr: Unpackr | undefined;
 
 /**
  * Returns the bytes of a value, valid until the next call. Integers beyond 32 bits become floats; see `exactIntegers`.
  */
 export function packValue(value: unknown): Uint8Array {
+  packr ??= new Packr({
+    useRecords: false,
+    variableMapSize: true,
+    encodeUndefinedAsNil: true,
+    largeBigIntToFloat: true,
+  });
   return packr.pack(value);
 }
 
@@ -37,6 +39,7 @@ export function exactIntegers(map: Readonly<Record<string, unknown>>): Readonly<
 /** Returns the value in `bytes[start .. end)`, or undefined if that is not exactly one complete value. Never throws. */
 export function unpackValue(bytes: Uint8Array, view: DataView, start: number, end: number): unknown {
   if (skipValue(bytes, view, start, end) !== end) return undefined;
+  unpackr ??= new Unpackr({ useRecords: false, mapsAsObjects: true, int64AsType: 'number' });
   try {
     return unpackr.unpack(bytes.subarray(start, end));
   } catch {
