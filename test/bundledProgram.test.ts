@@ -1,7 +1,7 @@
 // A program that was bundled together with Longpole, so that Longpole cannot find the packages that it loads later.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, writeFileSync } from 'node:fs';
+import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { withFolder } from './support/programs.js';
@@ -9,8 +9,7 @@ import { repositoryPath } from './support/repository.js';
 
 test('a bundled program without the packages gets an error that names the bundler option --external:longpole', () =>
   withFolder(async (folder) => {
-    for (const file of ['packages.js', 'errors.js', 'isError.js', 'visibleText.js'])
-      copyFileSync(repositoryPath(`dist/base/${file}`), join(folder, file));
+    cpSync(repositoryPath('dist/base'), folder, { recursive: true });
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
     const program = join(folder, 'program.js');
     writeFileSync(
