@@ -127,9 +127,17 @@ class ModelBuilder {
     };
     const { origin } = this.#options;
     const repeated = repeatedCount(this.#trace);
-    return buildModel(page, {
+    const model = buildModel(page, {
       slots: this.#slots,
       isActivity: (entry) => isActivity[entry] === 1,
+      lives: this.#lives,
+      partial: this.#partial,
+      ...(origin === undefined ? {} : { origin }),
+      fallback: () => extentOfMeasurements(this.#trace),
+      ...this.#run(),
+    });
+    return {
+      ...model,
       // The totals of a live run arrive less often than its rows.
       taskCount:
         Math.max(
@@ -137,34 +145,23 @@ class ModelBuilder {
           this.#trace.totals.states.reduce((sum, count) => sum + count, 0),
         ) - repeated,
       ...(this.#trace.workers.length > 0 ? { workerCount: mostTogether(this.#trace, () => 1) } : {}),
-      lives: this.#lives,
-      partial: this.#partial,
       failedCount: (this.#trace.totals.states[TASK_ERRED] ?? 0) - repeated,
       repeatedCount: repeated,
       factsOf: (row) => lifecycleFacts(this.#trace, row),
       prefixOf: (row) => (tasks.state[row] === TASK_ERRED ? this.#nameOf(tasks.prefix[row]!) : undefined),
       emptyStream: emptyText(this.#trace),
-      ...(origin === undefined ? {} : { origin }),
-      fallback: () => extentOfMeasurements(this.#trace),
-      ...this.#run(),
-    });
+    };
   }
 
   #cacheSections(): CacheSection[] {
     const all = cacheStaysOf(this.#trace);
     if (all.length === 0) return [];
     const rows = new Map(Array.from(this.#trace.tasks.id, (id, row) => [id, row]));
-    return all.map(({ metricName, task, prefix, cacheTime, freeTime, metric }) => {
-      const index = this.#prefixIndices();
-      return {
-        metricName,
-        task: Int32Array.from(task, (id) => rows.get(id) ?? -1),
-        prefix: Uint32Array.from(prefix, index),
-        cacheTime,
-        freeTime,
-        metric,
-      };
-    });
+    return all.map((stays) => ({
+      ...stays,
+      task: Int32Array.from(stays.task, (id) => rows.get(id) ?? -1),
+      prefix: Uint32Array.from(stays.prefix, this.#prefixIndices()),
+    }));
   }
 
   #run(): Pick<ModelOptions, 'run'> {
