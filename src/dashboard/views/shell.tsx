@@ -60,7 +60,11 @@ export function Shell({ state, register }: Props) {
     () => new AnimationFrames((time) => drawAnimationFrame(state, stage, time)),
     [state, stage],
   );
-  useEffect(() => followScheme(view), [view]);
+  useEffect(() => {
+    return followScheme((scheme) => {
+      view.scheme.value = scheme;
+    });
+  }, [view]);
   useEffect(() => listenToKeys(view, searchBox), [view]);
   useEffect(() => takeDroppedFiles(state), [state]);
   useEffect(() => {
