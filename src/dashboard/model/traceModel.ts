@@ -5,6 +5,7 @@ import { cutOffTexts } from '../../analysis/cutOff.js';
 import { eachUse } from '../../analysis/lanes.js';
 import { mostTogether } from '../../analysis/workerStarts.js';
 import { getOrMake } from '../../base/lookUps.js';
+import { rangeOf } from '../../base/rangeOf.js';
 import { ACTIONS, TASK_ERRED } from '../../protocol/clusterObserver.js';
 import type { RunningRow } from '../../protocol/viewRows.js';
 import { cacheStaysOf } from '../../trace/localMetrics.js';
@@ -334,15 +335,9 @@ class ModelBuilder {
 
 /** Returns the time from the first measurement to the last, or the first second of a trace without measurements. */
 function extentOfMeasurements({ memory, resources, samples, metrics, intervals }: Trace): TimeWindow {
-  let [start, stop] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   const sampled = [memory, resources, samples, metrics].map(({ time }) => time);
-  for (const times of [...sampled, intervals.start, intervals.stop]) {
-    for (const at of times) {
-      if (at < start) start = at;
-      if (at > stop) stop = at;
-    }
-  }
-  return start <= stop ? { start, stop } : { start: 0, stop: 1 };
+  const range = rangeOf(...sampled, intervals.start, intervals.stop);
+  return range.start <= range.stop ? range : { start: 0, stop: 1 };
 }
 
 /** Newest rows to search for tasks that the scheduler still reports as running. */
