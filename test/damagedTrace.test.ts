@@ -8,7 +8,7 @@ import { lz4Codec } from '#internal/files/lz4Codec.js';
 import { RECORDED_TABLES, type RecordedTable } from '#internal/protocol/traceSchema.js';
 import { TEST_PAGE, TestPage } from '#internal/server/dashboard.test.support.js';
 import { DashboardServer } from '#internal/server/dashboardServer.js';
-import { MemorySource } from '#internal/trace/formats/arrow/arrowMessages.js';
+import { memorySource } from '#internal/trace/formats/arrow/arrowMessages.js';
 import { openTables } from '#internal/trace/recording/openTables.js';
 import type { Trace } from '#internal/trace/trace.js';
 import { repositoryPath } from './support/repository.js';
@@ -51,7 +51,7 @@ function openLazily(damaged: RecordedTable, damage: Damage): Trace {
       const name = join(FOLDER, `${table}.arrows`);
       const whole = readFileSync(name);
       const bytes = table === damaged ? damage(whole) : whole;
-      return { name, bytes: bytes === undefined ? undefined : new MemorySource(bytes) };
+      return { name, bytes: bytes === undefined ? undefined : memorySource(bytes) };
     },
     { codec: lz4Codec(), checked: false },
   );

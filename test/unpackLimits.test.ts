@@ -8,7 +8,7 @@ import { constants, deflateSync, gzipSync } from 'node:zlib';
 import { LongpoleError } from 'longpole';
 import { openTrace, openTraces } from 'longpole/trace';
 import { lz4Codec } from '#internal/files/lz4Codec.js';
-import { MemorySource } from '#internal/trace/formats/arrow/arrowMessages.js';
+import { memorySource } from '#internal/trace/formats/arrow/arrowMessages.js';
 import type { ArrowCodec } from '#internal/trace/formats/arrow/arrowTypes.js';
 import { openTables } from '#internal/trace/recording/openTables.js';
 import { BLOCK_BYTES, lz4Zeros, tableWith } from './support/lz4Bomb.js';
@@ -113,7 +113,7 @@ describe('a compressed file that unpacks to far more bytes than a trace', () => 
         { ended: 'closed' },
         (table) => {
           const name = join(directory, `${table}.arrows`);
-          return { name, bytes: new MemorySource(readFileSync(name)) };
+          return { name, bytes: memorySource(readFileSync(name)) };
         },
         { codec, checked, maxUnpackedBytes },
       );

@@ -1,5 +1,5 @@
 // The annotated task graph of a trace: the dependencies of each task, the size of its inputs, and its throughput.
-import { pushTo } from '../base/lookUps.js';
+import { reversedEdges } from '../base/groups.js';
 import type { Trace } from '../trace/trace.js';
 import { type KeyGraph, keyGraphOf } from './keyGraph.js';
 import { Table } from './table.js';
@@ -12,7 +12,7 @@ export class AnnotatedTaskGraph extends Table {
   readonly #trace: Trace;
   readonly #graph: KeyGraph;
   #ids: Map<string, number> | undefined;
-  #dependents: Map<number, number[]> | undefined;
+  #dependents: ReturnType<typeof reversedEdges> | undefined;
 
   constructor(trace: Trace, graph: KeyGraph, keys: Int32Array) {
     const { tasks, strings } = trace;
@@ -41,19 +41,21 @@ export class AnnotatedTaskGraph extends Table {
 
   /** Returns the keys on which the task depends, without repetition; empty for a key that is not in the graph. */
   dependencies(key: string): string[] {
-    const id = this.#idOf(key);
-    if (id === undefined) return [];
     const { offsets, predecessors } = this.#graph;
-    return Array.from(predecessors.subarray(offsets[id], offsets[id + 1]), (one) =>
-      this.#trace.keys.get(one),
-    );
+    return this.#neighbours(key, offsets, predecessors);
   }
 
   /** Returns the keys of the tasks that needed the result; empty for a key that is not in the graph. */
   dependents(key: string): string[] {
-    this.#dependents ??= successorsOf(this.#graph);
+    this.#dependents ??= reversedEdges(this.#graph.offsets, this.#graph.predecessors);
+    const { offsets, sources } = this.#dependents;
+    return this.#neighbours(key, offsets, sources);
+  }
+
+  #neighbours(key: string, offsets: Int32Array, ids: Int32Array): string[] {
     const id = this.#idOf(key);
-    return (this.#dependents.get(id ?? -1) ?? []).map((one) => this.#trace.keys.get(one));
+    if (id === undefined) return [];
+    return Array.from(ids.subarray(offsets[id], offsets[id + 1]), (one) => this.#trace.keys.get(one));
   }
 
   #idOf(key: string): number | undefined {
@@ -88,14 +90,4 @@ export function annotatedTaskGraph(trace: Trace): AnnotatedTaskGraph {
   trace.tasks.key.forEach(list);
   for (let key = 0; key < graph.known.length; key++) if (graph.known[key] === 1) list(key);
   return new AnnotatedTaskGraph(trace, graph, Int32Array.from(keys));
-}
-
-function successorsOf({ offsets, predecessors, known }: KeyGraph): Map<number, number[]> {
-  const successors = new Map<number, number[]>();
-  for (let key = 0; key < known.length; key++) {
-    for (const predecessor of predecessors.subarray(offsets[key], offsets[key + 1])) {
-      pushTo(successors, predecessor, key);
-    }
-  }
-  return successors;
 }

@@ -10,6 +10,7 @@ import {
   TEXT,
   TRACE,
 } from '../base/arguments.js';
+import { rangeOf } from '../base/rangeOf.js';
 import { addLine, type CallTree, childOf, emptyTree, type MutableCallTree } from '../profile/callTree.js';
 import { textOf } from '../trace/names.js';
 import type { SampleRows, Trace } from '../trace/trace.js';
@@ -105,12 +106,7 @@ export function profileTimeline(
 
 /** Returns the times of the first and of the last sample; Infinity and -Infinity without samples. */
 export function sampledTime({ samples: { time } }: Trace): { start: number; stop: number } {
-  let [start, stop] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const at of time) {
-    start = Math.min(start, at);
-    stop = Math.max(stop, at);
-  }
-  return { start, stop };
+  return rangeOf(time);
 }
 
 /** Returns the prefixes of tasks with samples, those with most seconds first. */

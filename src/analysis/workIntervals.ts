@@ -7,17 +7,7 @@ import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../trace/trace.js';
 import { type TimeSpans, timeSpans } from './lanes.js';
 
 /** Intervals as columns. Those of row `w` of `trace.workers` are `spans.rows[offsets[w] .. offsets[w + 1])`. */
-export interface WorkIntervals {
-  readonly length: number;
-  readonly worker: Int32Array;
-  /** Thread of the worker; -1 if unknown, or for the whole worker. */
-  readonly thread: Int32Array;
-  /** Index into ACTIONS. */
-  readonly action: Uint8Array;
-  readonly start: Float64Array;
-  readonly stop: Float64Array;
-  /** Id of the task that the interval belongs to, or -1. */
-  readonly task: Float64Array;
+export interface WorkIntervals extends Omit<Trace['intervals'], 'nbytes'> {
   readonly spans: TimeSpans;
   readonly offsets: Int32Array;
 }

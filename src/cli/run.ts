@@ -13,7 +13,7 @@ import { fieldOf } from '../base/json.js';
 import { readSetting, type SettingName } from '../base/settings.js';
 import { notWrittenText } from '../base/writeErrors.js';
 import type { Ended, ReportOptions } from './run/report.js';
-import { VARIABLE } from './run/settings.js';
+import { DIRECTORY_VARIABLE } from './run/settings.js';
 import { runScript } from './runScript.js';
 import { CommandError, failingWith, runCommand, WRONG_USAGE } from './terminal.js';
 
@@ -178,7 +178,7 @@ async function runRecorded(
   const modules = [...loaders, new URL('run/preload.js', import.meta.url).href];
   const environment = {
     ...(cluster === true || dask !== undefined ? { LONGPOLE_SCHEDULER: 'cluster' } : {}),
-    [VARIABLE]: JSON.stringify({ directory: resolve(directory) }),
+    [DIRECTORY_VARIABLE]: resolve(directory),
     ...(dask === undefined ? {} : { LONGPOLE_DASK: dask === true ? 'dask' : dask }),
     ...(node === undefined ? {} : { LONGPOLE_NODE: node }),
     ...(workers === undefined ? {} : { LONGPOLE_WORKERS: workers }),

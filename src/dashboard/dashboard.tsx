@@ -10,7 +10,7 @@ import { render } from 'preact';
 import { decodeReport, REPORT_ELEMENT } from '../trace/recording/reportBytes.js';
 import { unpackPageData } from './source/inflate.js';
 import { LiveSource } from './source/liveSource.js';
-import type { SourceSink, TraceSource } from './source/traceSource.js';
+import { type TraceSource, type TraceUpdate, wholeSource } from './source/traceSource.js';
 import { Shell, type ShellHooks } from './views/shell.js';
 import { ShellState } from './views/shellState.js';
 import { showTextsSafely } from './views/shownText.js';
@@ -20,34 +20,17 @@ declare global {
   var longpoleDashboard: ShellHooks | undefined;
 }
 
-/** The trace in the page itself. The class must precede the code below, which uses it while the module is evaluated. */
-class ReportSource implements TraceSource {
-  readonly #text: string;
-
-  /** `text` is base64 of the compressed bytes. */
-  constructor(text: string) {
-    this.#text = text;
+/** Reads the trace in the page itself. `text` is base64 of the compressed bytes. */
+async function readReport(text: string): Promise<TraceUpdate> {
+  // The browser paints the page before decoding blocks it.
+  await new Promise((resolve) => setTimeout(resolve));
+  const { trace, title, facts, address } = decodeReport(await unpackPageData(text));
+  if (address !== '' && location.hash === '') {
+    // `replaceState` fires no event. Assigning `location.hash` fires it later, after another page was drawn.
+    history.replaceState(null, '', `#${address}`);
+    dispatchEvent(new Event('hashchange'));
   }
-
-  start(sink: SourceSink): void {
-    sink.status('loading');
-    this.#read(sink).catch((error: unknown) => sink.fail(error));
-  }
-
-  async #read(sink: SourceSink): Promise<void> {
-    // The browser paints the page before decoding blocks it.
-    await new Promise((resolve) => setTimeout(resolve));
-    const { trace, title, facts, address } = decodeReport(await unpackPageData(this.#text));
-    if (address !== '' && location.hash === '') {
-      // `replaceState` fires no event. Assigning `location.hash` fires it later, after another page was drawn.
-      history.replaceState(null, '', `#${address}`);
-      dispatchEvent(new Event('hashchange'));
-    }
-    sink.update({ trace, title, facts, live: undefined });
-    sink.status('whole');
-  }
-
-  close(): void {}
+  return { trace, title, facts, live: undefined };
 }
 
 /** Returns undefined for a template from disk, which waits for a file. */
@@ -57,7 +40,7 @@ function sourceOfPage(): TraceSource | undefined {
   if (text !== '' && !text.startsWith('@')) {
     // The text can have many megabytes and is not needed again.
     element?.replaceChildren();
-    return new ReportSource(text);
+    return wholeSource(() => readReport(text));
   }
   return location.protocol === 'file:' ? undefined : new LiveSource(location.href);
 }

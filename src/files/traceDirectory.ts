@@ -7,7 +7,7 @@ import { LongpoleError } from '../base/errors.js';
 import { isError } from '../base/isError.js';
 import { RECORDED_TABLES, type RecordedTable } from '../protocol/traceSchema.js';
 import type { ByteSource } from '../trace/formats/arrow/arrowMessages.js';
-import { MemorySource } from '../trace/formats/arrow/arrowMessages.js';
+import { memorySource } from '../trace/formats/arrow/arrowMessages.js';
 import { CHECKED_BYTES, openTables, type TableSource } from '../trace/recording/openTables.js';
 import { META_FILE, parseMeta, type TraceMeta } from '../trace/recording/traceMeta.js';
 import type { Trace } from '../trace/trace.js';
@@ -38,7 +38,7 @@ export function openTraceDirectory(directory: string, maxUnpackedBytes?: number)
     const name = join(directory, tableFile(table));
     const size = sizes.get(table);
     if (size === undefined) return { name, bytes: undefined };
-    return { name, bytes: checked ? new MemorySource(readWhole(name)) : new FileSource(name, size) };
+    return { name, bytes: checked ? memorySource(readWhole(name)) : new FileSource(name, size) };
   };
   return openTables(meta, tableOf, { codec: lz4Codec(), checked, maxUnpackedBytes });
 }

@@ -14,15 +14,8 @@ export interface ProgressRow {
   readonly erred: number;
   /** Number of cancelled tasks. The rest of `total` waits. */
   readonly cancelled: number;
-  /** Number of runs that were lost with their worker. */
-  readonly lost: number;
   /** Seconds of computing. */
   readonly seconds: number;
-  /** Seconds of the shortest and of the longest run; null if none computed. */
-  readonly shortest: number | null;
-  readonly longest: number | null;
-  /** Bytes of results. */
-  readonly nbytes: number;
   /** Numbers of tasks of the current graph, see `LiveTotals.graphStart`. */
   readonly current: Readonly<Record<'total' | 'finished' | 'erred' | 'cancelled', number>>;
 }

@@ -7,27 +7,33 @@ import { wholeTrace } from './catchUp.js';
 import { LiveHub, type ViewerHandle } from './liveHub.js';
 import { opening } from './opening.js';
 import { Outlet, type OutletSocket, type ViewerLimits } from './outlet.js';
-import type { DashboardSource, LiveSource, RecordedSource } from './source.js';
+import type { DashboardSource, RecordedSource } from './source.js';
 
 const NORMAL = 1000;
 const POLICY = 1008;
 /** Milliseconds between two polls whether the socket of a page has room for more of a recorded trace. */
 const POLL_MS = 50;
 
+type Begin = (socket: OutletSocket, query: URLSearchParams) => ViewerHandle;
+type End = (reason: string) => void;
+
 /** Sends a source to the pages that connect. */
-export abstract class Stream {
+export class Stream {
   readonly #open = new Set<WebSocket>();
   readonly #most: number;
+  readonly #begin: Begin;
+  readonly #end: End;
 
-  constructor({ maxViewers }: ViewerLimits) {
-    this.#most = maxViewers;
+  /** `begin` starts to send to a page. `end` sends the last messages to all pages. */
+  constructor(most: number, begin: Begin, end: End = () => {}) {
+    this.#most = most;
+    this.#begin = begin;
+    this.#end = end;
   }
 
   get viewers(): number {
     return this.#open.size;
   }
-
-  protected abstract begin(socket: OutletSocket, query: URLSearchParams): ViewerHandle;
 
   /**
    * Starts to send, or closes the socket with a message for the page if too many sockets are open. `connection` is the
@@ -55,72 +61,55 @@ export abstract class Stream {
       else if (message.type === 'pause') handle?.pause();
       else handle?.resume();
     });
-    handle = this.begin(new PageSocket(socket, connection), query);
+    handle = this.#begin(new PageSocket(socket, connection), query);
   }
 
-  close(_reason: string): void {
+  close(reason: string): void {
+    this.#end(reason);
     for (const socket of this.#open) socket.close(NORMAL);
     this.#open.clear();
   }
 }
 
 export function streamOf(source: DashboardSource, limits: ViewerLimits): Stream {
-  return source.kind === 'live' ? new LiveStream(source, limits) : new RecordedStream(source, limits);
+  if (source.kind === 'recorded') {
+    const epoch = randomUUID();
+    return new Stream(limits.maxViewers, (socket) => sendWhole(socket, source, epoch, limits));
+  }
+  const hub = new LiveHub(source, limits);
+  return new Stream(
+    limits.maxViewers,
+    (socket, query) => hub.add(socket, parseResumePoint(query.get('epoch'), query.get('cursor'))),
+    (reason) => hub.close(reason),
+  );
 }
 
-class LiveStream extends Stream {
-  readonly #hub: LiveHub;
-
-  constructor(source: LiveSource, limits: ViewerLimits) {
-    super(limits);
-    this.#hub = new LiveHub(source, limits);
-  }
-
-  protected begin(socket: OutletSocket, query: URLSearchParams): ViewerHandle {
-    return this.#hub.add(socket, parseResumePoint(query.get('epoch'), query.get('cursor')));
-  }
-
-  override close(reason: string): void {
-    this.#hub.close(reason);
-    super.close(reason);
-  }
-}
-
-/** Sends the whole trace to each page, as fast as the page reads it. */
-class RecordedStream extends Stream {
-  readonly #source: RecordedSource;
-  readonly #limits: ViewerLimits;
-  readonly #epoch = randomUUID();
-
-  constructor(source: RecordedSource, limits: ViewerLimits) {
-    super(limits);
-    this.#source = source;
-    this.#limits = limits;
-  }
-
-  protected begin(socket: OutletSocket): ViewerHandle {
-    const { title, facts, trace } = this.#source;
-    const outlet = new Outlet(socket, this.#limits);
-    const begin = { source: 'recorded', title, facts, epoch: this.#epoch, resumed: false } as const;
-    outlet.send(...opening(begin));
-    let paused = false;
-    const timer = setInterval(() => {
-      if (!paused && !outlet.dropIfStuck()) outlet.pump();
-    }, POLL_MS).unref();
-    outlet.stream(wholeTrace(trace), () => clearInterval(timer));
-    return {
-      pause: () => {
-        paused = true;
-      },
-      resume: () => {
-        paused = false;
-      },
-      leave: () => {
-        clearInterval(timer);
-        outlet.stop();
-      },
-    };
-  }
+/** Sends the whole trace to a page, as fast as the page reads it. */
+function sendWhole(
+  socket: OutletSocket,
+  { title, facts, trace }: RecordedSource,
+  epoch: string,
+  limits: ViewerLimits,
+): ViewerHandle {
+  const outlet = new Outlet(socket, limits);
+  outlet.send(...opening({ source: 'recorded', title, facts, epoch, resumed: false }));
+  let paused = false;
+  const timer = setInterval(() => {
+    if (!paused && !outlet.dropIfStuck()) outlet.pump();
+  }, POLL_MS).unref();
+  outlet.stream(wholeTrace(trace), () => clearInterval(timer));
+  return {
+    pause: () => {
+      paused = true;
+    },
+    resume: () => {
+      paused = false;
+    },
+    leave: () => {
+      clearInterval(timer);
+      outlet.stop();
+    },
+  };
 }
 
 /**

@@ -1,5 +1,6 @@
 // The printed form of a trace: its size instead of its columns.
 import { INSPECT } from '../base/printed.js';
+import { rangeOf } from '../base/rangeOf.js';
 import { countText, secondsText } from '../base/words.js';
 import type { Trace } from './trace.js';
 
@@ -13,14 +14,9 @@ export function printable<T extends Trace>(trace: T): T {
 }
 
 function printedTrace({ tasks, workers, events, damage, evicted }: Trace): string {
-  const { started, stopped, length } = tasks;
-  let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (let row = 0; row < length; row++) {
-    if (!Number.isNaN(started[row]!)) first = Math.min(first, started[row]!);
-    if (!Number.isNaN(stopped[row]!)) last = Math.max(last, stopped[row]!);
-  }
+  const [first, last] = [rangeOf(tasks.started).start, rangeOf(tasks.stopped).stop];
   const parts = [
-    countText(length, 'task'),
+    countText(tasks.length, 'task'),
     countText(workers.length, 'worker'),
     ...(last >= first ? [secondsText(last - first)] : []),
     ...(events.time.length > 0 ? [countText(events.time.length, 'event')] : []),

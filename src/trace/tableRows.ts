@@ -3,6 +3,7 @@
 
 import { Float64Column, Int32Column, Uint8Column } from '../base/columns.js';
 import { internalError } from '../base/errors.js';
+import { filledWith } from '../base/resized.js';
 import { type Column, columnsOf } from '../protocol/schemaColumns.js';
 import { type ColumnKind, MEMORY_TYPES, type MemoryKind } from '../protocol/schemaTypes.js';
 import type { Encoded, RecordedTable, Reported, TableRows } from '../protocol/traceSchema.js';
@@ -98,17 +99,9 @@ export function joinRows<T extends Exclude<RecordedTable, 'transfers'>>(
   pieces: readonly RowPiece<T>[],
 ): TableRows<T> {
   const length = pieces.reduce((sum, { from, to }) => sum + to - from, 0);
-  const [only] = pieces;
   return rowsFrom(table, length, ({ name, kind }) => {
-    if (only !== undefined && pieces.length === 1)
-      return arrayOf(only.rows, name).subarray(only.from, only.to);
-    const all = absentColumn(kind, length);
-    let at = 0;
-    for (const { rows, from, to } of pieces) {
-      all.set(arrayOf(rows, name).subarray(from, to), at);
-      at += to - from;
-    }
-    return all;
+    const parts = pieces.map(({ rows, from, to }) => arrayOf(rows, name).subarray(from, to));
+    return parts.length === 1 ? parts[0]! : filledWith<ColumnArray>(absentColumn(kind, length), parts);
   });
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { lz4Codec } from '#internal/files/lz4Codec.js';
 import { DashboardServer } from '#internal/server/dashboardServer.js';
-import { MemorySource } from '#internal/trace/formats/arrow/arrowMessages.js';
+import { memorySource } from '#internal/trace/formats/arrow/arrowMessages.js';
 import { openTables } from '#internal/trace/recording/openTables.js';
 import { useBrowser } from '../support/browser.js';
 import { everyPage, ready, said, whole } from '../support/dashboardPage.js';
@@ -29,7 +29,7 @@ test('a page shows the error code of damage that its server finds while sending'
     { ended: 'closed' },
     (table) => ({
       name: `${table}.arrows`,
-      bytes: new MemorySource(
+      bytes: memorySource(
         table === 'dependencies' ? damaged(table) : readFileSync(join(FIXTURE, `${table}.arrows`)),
       ),
     }),

@@ -42,11 +42,7 @@ const PROGRESS: ProgressRow = {
   finished: 3,
   erred: 1,
   cancelled: 0,
-  lost: 0,
   seconds: 3,
-  shortest: 1,
-  longest: 1,
-  nbytes: 100,
   current: { total: 9, finished: 3, erred: 1, cancelled: 0 },
 };
 

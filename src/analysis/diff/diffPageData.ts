@@ -1,7 +1,6 @@
 // Encodes and decodes the data of a diff page: JSON that the command line writes and that the browser reads and checks.
 import { LongpoleError } from '../../base/errors.js';
-import { fieldOf, parsedJson } from '../../base/json.js';
-import { recordOf } from '../../base/recordOf.js';
+import { fieldOf, hasFields, parsedJson } from '../../base/json.js';
 import type { StackDiff } from '../../profile/stackDiff.js';
 import type { Diff, DiffRow } from './diff.js';
 
@@ -55,58 +54,47 @@ function pageRow({ kind, name, verdict, before, after, ratio, p }: DiffRow): Dif
 
 /** @throws LongpoleError ERR_LONGPOLE_PAGE_DATA if the bytes are not the output of `encodeDiffPage` */
 export function decodeDiffPage(bytes: Uint8Array): DiffPageData {
-  const { before, after, failed, reason, rows, more, stacks } = fields(
-    parsedJson(new TextDecoder().decode(bytes)),
+  const data = parsedJson(new TextDecoder().decode(bytes));
+  if (isPage(data)) return data;
+  throw new LongpoleError(
+    'ERR_LONGPOLE_PAGE_DATA',
+    'The data of the page is damaged: the file was cut off or changed. Write the page again, or copy the whole file again.',
   );
-  if (typeof before !== 'string' || typeof after !== 'string' || typeof reason !== 'string') throw damaged();
-  if (typeof failed !== 'boolean' || typeof more !== 'number' || !Array.isArray(rows)) throw damaged();
-  return {
-    ...{ before, after, failed, reason, more },
-    rows: rows.map(checkedRow),
-    stacks: stacks === null ? null : checkedPlace(stacks, 0),
-  };
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-function fields(value: unknown): Fields {
-  if (typeof value !== 'object' || value === null) throw damaged();
-  return Object.fromEntries(Object.entries(value));
+function isPage(value: unknown): value is DiffPageData {
+  if (!hasFields(value, { before: 'string', after: 'string', reason: 'string', more: 'number' }))
+    return false;
+  const [rows, stacks] = [fieldOf(value, 'rows'), fieldOf(value, 'stacks')];
+  return (
+    typeof fieldOf(value, 'failed') === 'boolean' &&
+    Array.isArray(rows) &&
+    rows.every(isRow) &&
+    (stacks === null || isPlace(stacks, 0))
+  );
 }
 
-function checkedRow(value: unknown): DiffPageRow {
-  const { kind, name, verdict, before, after, ratio, p } = fields(value);
-  if (typeof kind !== 'string' || typeof name !== 'string' || typeof verdict !== 'string') throw damaged();
-  return {
-    ...{ kind, name, verdict },
-    before: seconds(before),
-    after: seconds(after),
-    ratio: ratio === null ? null : seconds(ratio),
-    p: p === null ? null : seconds(p),
-  };
+function isRow(value: unknown): boolean {
+  const facts = {
+    kind: 'string',
+    name: 'string',
+    verdict: 'string',
+    before: 'number',
+    after: 'number',
+  } as const;
+  const optional = [fieldOf(value, 'ratio'), fieldOf(value, 'p')];
+  return hasFields(value, facts) && optional.every((one) => one === null || typeof one === 'number');
 }
 
 const PLACE_NUMBERS = ['lineNumber', 'before', 'after', 'selfBefore', 'selfAfter'] as const;
 
-function checkedPlace(value: unknown, depth: number): StackDiff {
-  const { name, filename, children } = fields(value);
-  if (typeof name !== 'string' || typeof filename !== 'string' || !Array.isArray(children)) throw damaged();
-  if (depth > MAX_DEPTH) throw damaged();
-  return {
-    ...{ name, filename },
-    ...recordOf(PLACE_NUMBERS, (number) => seconds(fieldOf(value, number))),
-    children: children.map((child) => checkedPlace(child, depth + 1)),
-  };
-}
-
-function seconds(value: unknown): number {
-  if (typeof value !== 'number' || !Number.isFinite(value)) throw damaged();
-  return value;
-}
-
-function damaged(): LongpoleError {
-  return new LongpoleError(
-    'ERR_LONGPOLE_PAGE_DATA',
-    'The data of the page is damaged: the file was cut off or changed. Write the page again, or copy the whole file again.',
+function isPlace(value: unknown, depth: number): boolean {
+  const children = fieldOf(value, 'children');
+  return (
+    depth <= MAX_DEPTH &&
+    hasFields(value, { name: 'string', filename: 'string' }) &&
+    PLACE_NUMBERS.every((name) => typeof fieldOf(value, name) === 'number') &&
+    Array.isArray(children) &&
+    children.every((child) => isPlace(child, depth + 1))
   );
 }

@@ -2,6 +2,7 @@
 // of each function's own code with their variation inside a run.
 import { getOrMake } from '../../base/lookUps.js';
 import { diffTrees, placesOf, type StackDiff, type WeightedTree } from '../../profile/stackDiff.js';
+import { textOf } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 import { windowOf } from '../path/pathWalk.js';
 import { profileTree, samplingInterval } from '../profile.js';
@@ -34,7 +35,10 @@ export function functionSamples(trace: Trace): Map<string, GroupSamples> {
   for (let row = 0; row < samples.length; row++) {
     const frame = samples.frame[row]!;
     if (samples.worker[row]! < 0 || samples.prefix[row]! < 0 || frame < 0) continue;
-    const name = functionText(textOf(frames.functionName[frame]!), textOf(frames.file[frame]!));
+    const name = functionText(
+      textOf(strings, frames.functionName[frame]),
+      textOf(strings, frames.file[frame]),
+    );
     const own = getOrMake(sums, name, () => new Float64Array(STRETCHES));
     const stretch = Math.floor((samples.time[row]! - start) / step) || 0;
     own[Math.min(STRETCHES - 1, Math.max(0, stretch))]! += samples.count[row]! * samples.interval[row]!;
@@ -44,10 +48,6 @@ export function functionSamples(trace: Trace): Map<string, GroupSamples> {
     return [name, { count: 1, seconds, means }];
   });
   return new Map(groups.sort(([, a], [, b]) => b.seconds - a.seconds).slice(0, MAX_FUNCTIONS));
-
-  function textOf(id: number): string {
-    return id < 0 ? '' : strings.get(id);
-  }
 }
 
 /** Returns e.g. `fit (model.js)`. */

@@ -5,12 +5,11 @@ import { observeProgramAnd } from '../../api/observeProgram.js';
 import { observeLifetime } from '../../api/programLifetime.js';
 import { TraceWriter } from '../../api/traceWriter.js';
 import { RunProgress } from './runProgress.js';
-import type { RunSettings } from './settings.js';
 
 /** Seconds between two writes. The summary of a killed program lacks at most that time. */
 const WRITE_EVERY = 0.25;
 
-export function recordProgram({ directory }: RunSettings): void {
+export function recordProgram(directory: string): void {
   // Listeners for signals would disable Ctrl+C for a program that blocks its thread.
   const writer = TraceWriter.create(directory, { overwrite: true, interval: WRITE_EVERY, onSignals: false });
   const progress = new RunProgress({ port: config.get('dashboard-port') });

@@ -2,7 +2,7 @@
 import { PAUSE } from './currentActivity.js';
 import { idleStretches } from './idleStretches.js';
 import { ACTIVITY_SLOTS, assignColors } from './palette.js';
-import type { CacheSection, SectionPage, StringList, TaskSection } from './sections.js';
+import type { CacheSection, SectionPage, TaskSection } from './sections.js';
 import { cacheSeries, type Series } from './series.js';
 import { buildLanes, type LaneGroup, type PartialUse, type TaskLanes } from './taskLanes.js';
 import type { AxisUnit } from './ticks.js';
@@ -111,17 +111,10 @@ export interface RunFact {
 export interface ModelOptions {
   /** Returns whether an entry of the task sections is an activity. Default: every entry is a task. */
   readonly isActivity?: (entry: number) => boolean;
-  /** Default: number of entries of all task sections. */
-  readonly taskCount?: number;
-  readonly workerCount?: number;
   /** Times in which the workers of the page existed, in epoch seconds. Default: always. */
   readonly lives?: readonly TimeWindow[];
   /** Times of seceded tasks, in epoch seconds, that the entries of the stream do not represent exactly. */
   readonly partial?: readonly PartialUse[];
-  /** Default: 0. */
-  readonly failedCount?: number;
-  /** Default: 0. */
-  readonly repeatedCount?: number;
   /** Epoch seconds of time 0. Default: the first event. */
   readonly origin?: number;
   /** Returns the window for sections without work, in epoch seconds. Default: the first second. */
@@ -130,11 +123,9 @@ export interface ModelOptions {
   readonly run?: TimeWindow;
   /** Prefix index → slot, for prefixes whose colour does not follow from their name. */
   readonly slots?: ReadonlyMap<number, number>;
-  readonly factsOf?: ProfileModel['factsOf'];
-  readonly prefixOf?: ProfileModel['prefixOf'];
-  readonly emptyStream?: string;
 }
 
+/** Returns the model of a page on which no task failed. Its `taskCount` is the number of entries of the stream. */
 export function buildModel(page: SectionPage, options: ModelOptions = {}): ProfileModel {
   const { stream, caches } = page;
   const prefixes = countPrefixes(page, options);
@@ -171,13 +162,9 @@ export function buildModel(page: SectionPage, options: ModelOptions = {}): Profi
     plots,
     prefixes,
     legend,
-    taskCount: options.taskCount ?? stream?.task.length ?? 0,
-    failedCount: options.failedCount ?? 0,
-    repeatedCount: options.repeatedCount ?? 0,
-    ...(options.workerCount === undefined ? {} : { workerCount: options.workerCount }),
-    ...(options.factsOf === undefined ? {} : { factsOf: options.factsOf }),
-    ...(options.prefixOf === undefined ? {} : { prefixOf: options.prefixOf }),
-    ...(options.emptyStream === undefined ? {} : { emptyStream: options.emptyStream }),
+    taskCount: stream?.task.length ?? 0,
+    failedCount: 0,
+    repeatedCount: 0,
   };
 }
 
@@ -215,7 +202,7 @@ function taskPlot(
   prefixes: readonly PrefixInfo[],
   { isActivity, lives, partial }: ModelOptions,
 ): TaskPlot {
-  const workers = toArray(page.workers)
+  const workers = page.workers
     .map((name, index) => ({ index, name, life: lives?.[index] ?? ALWAYS }))
     .sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }) || a.index - b.index);
   const prefixOf = (entry: number) => page.tasks.prefix[section.task[entry]!]!;
@@ -253,7 +240,7 @@ function countPrefixes(
   page: SectionPage,
   { slots: fixed, isActivity, partial = [] }: ModelOptions,
 ): PrefixInfo[] {
-  const names = toArray(page.tasks.prefixes);
+  const names = page.tasks.prefixes;
   const count = new Float64Array(names.length);
   const seconds = new Float64Array(names.length);
   const activities = new Uint8Array(names.length);
@@ -280,8 +267,4 @@ function countPrefixes(
     seconds: seconds[index]!,
     isActivity: activities[index] === 1,
   }));
-}
-
-export function toArray(strings: StringList): string[] {
-  return Array.from({ length: strings.length }, (_, i) => strings.at(i) ?? '');
 }

@@ -5,6 +5,7 @@ import { cutOffTexts } from '../../analysis/cutOff.js';
 import { eachUse } from '../../analysis/lanes.js';
 import { mostTogether } from '../../analysis/workerStarts.js';
 import { getOrMake } from '../../base/lookUps.js';
+import { rangeOf } from '../../base/rangeOf.js';
 import { ACTIONS, TASK_ERRED } from '../../protocol/clusterObserver.js';
 import type { RunningRow } from '../../protocol/viewRows.js';
 import { cacheStaysOf } from '../../trace/localMetrics.js';
@@ -127,9 +128,17 @@ class ModelBuilder {
     };
     const { origin } = this.#options;
     const repeated = repeatedCount(this.#trace);
-    return buildModel(page, {
+    const model = buildModel(page, {
       slots: this.#slots,
       isActivity: (entry) => isActivity[entry] === 1,
+      lives: this.#lives,
+      partial: this.#partial,
+      ...(origin === undefined ? {} : { origin }),
+      fallback: () => extentOfMeasurements(this.#trace),
+      ...this.#run(),
+    });
+    return {
+      ...model,
       // The totals of a live run arrive less often than its rows.
       taskCount:
         Math.max(
@@ -137,34 +146,23 @@ class ModelBuilder {
           this.#trace.totals.states.reduce((sum, count) => sum + count, 0),
         ) - repeated,
       ...(this.#trace.workers.length > 0 ? { workerCount: mostTogether(this.#trace, () => 1) } : {}),
-      lives: this.#lives,
-      partial: this.#partial,
       failedCount: (this.#trace.totals.states[TASK_ERRED] ?? 0) - repeated,
       repeatedCount: repeated,
       factsOf: (row) => lifecycleFacts(this.#trace, row),
       prefixOf: (row) => (tasks.state[row] === TASK_ERRED ? this.#nameOf(tasks.prefix[row]!) : undefined),
       emptyStream: emptyText(this.#trace),
-      ...(origin === undefined ? {} : { origin }),
-      fallback: () => extentOfMeasurements(this.#trace),
-      ...this.#run(),
-    });
+    };
   }
 
   #cacheSections(): CacheSection[] {
     const all = cacheStaysOf(this.#trace);
     if (all.length === 0) return [];
     const rows = new Map(Array.from(this.#trace.tasks.id, (id, row) => [id, row]));
-    return all.map(({ metricName, task, prefix, cacheTime, freeTime, metric }) => {
-      const index = this.#prefixIndices();
-      return {
-        metricName,
-        task: Int32Array.from(task, (id) => rows.get(id) ?? -1),
-        prefix: Uint32Array.from(prefix, index),
-        cacheTime,
-        freeTime,
-        metric,
-      };
-    });
+    return all.map((stays) => ({
+      ...stays,
+      task: Int32Array.from(stays.task, (id) => rows.get(id) ?? -1),
+      prefix: Uint32Array.from(stays.prefix, this.#prefixIndices()),
+    }));
   }
 
   #run(): Pick<ModelOptions, 'run'> {
@@ -337,15 +335,9 @@ class ModelBuilder {
 
 /** Returns the time from the first measurement to the last, or the first second of a trace without measurements. */
 function extentOfMeasurements({ memory, resources, samples, metrics, intervals }: Trace): TimeWindow {
-  let [start, stop] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   const sampled = [memory, resources, samples, metrics].map(({ time }) => time);
-  for (const times of [...sampled, intervals.start, intervals.stop]) {
-    for (const at of times) {
-      if (at < start) start = at;
-      if (at > stop) stop = at;
-    }
-  }
-  return start <= stop ? { start, stop } : { start: 0, stop: 1 };
+  const range = rangeOf(...sampled, intervals.start, intervals.stop);
+  return range.start <= range.stop ? range : { start: 0, stop: 1 };
 }
 
 /** Newest rows to search for tasks that the scheduler still reports as running. */

@@ -3,19 +3,22 @@ import { lanesOf } from '../../analysis/lanes.js';
 import { sortBy } from '../../base/groups.js';
 import { firstWhere, oncePer } from '../../base/lookUps.js';
 import type { WorkerRow } from '../../protocol/viewRows.js';
-import { textOf, workerName } from '../../trace/names.js';
+import { workerName } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 
+/** The properties that pages show. */
+export type ShownWorker = Omit<WorkerRow, 'address' | 'host' | 'pid' | 'threads' | 'process' | 'started'>;
+
 /** Returns the workers at `time`, in seconds since the epoch. Cost: O(memory samples) and a few look-ups per thread. */
-export function workersAt(trace: Trace, time: number): WorkerRow[] {
-  const { workers, strings, memory } = trace;
+export function workersAt(trace: Trace, time: number): ShownWorker[] {
+  const { workers, memory } = trace;
   const latest = new Map<number, number>();
   for (const row of memoryInTime(trace)) {
     if (memory.time[row]! > time) break;
     latest.set(memory.worker[row]!, row);
   }
   const running = runningAt(trace, time);
-  const rows: WorkerRow[] = [];
+  const rows: ShownWorker[] = [];
   for (let index = 0; index < workers.length; index++) {
     const hasLeft = workers.stopped[index]! < time;
     const hasJoined = !(workers.started[index]! > time);
@@ -25,19 +28,13 @@ export function workersAt(trace: Trace, time: number): WorkerRow[] {
     rows.push({
       index,
       name: workerName(trace, index),
-      address: textOf(strings, workers.address[index]),
-      host: textOf(strings, workers.host[index]),
-      pid: workers.pid[index]!,
-      threads: workers.threads[index]! > 0 ? workers.threads[index]! : 1,
       status: 'running',
       processing: running.get(index) ?? 0,
       occupancy: 0,
       memoryLimit: Math.max(0, workers.memoryLimit[index]! || 0),
-      process: bytes(memory.process),
       managed: bytes(memory.managed),
       unmanaged: bytes(memory.unmanaged),
       spilled: bytes(memory.spilled),
-      started: workers.started[index]!,
     });
   }
   return rows;

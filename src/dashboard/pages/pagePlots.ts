@@ -1,7 +1,12 @@
 // The plots of each page. They share the time axis, the zoom and the pointer of the page.
 import { memoryByPrefix } from '../../analysis/memoryByPrefix.js';
 import { windowOf } from '../../analysis/path/pathWalk.js';
-import { type ProfileTreeOptions, profileTimeline, samplingInterval } from '../../analysis/profile.js';
+import {
+  type ProfileTreeOptions,
+  profileTimeline,
+  sampledTime,
+  samplingInterval,
+} from '../../analysis/profile.js';
 import { getOrMake, pushTo } from '../../base/lookUps.js';
 import { workerName } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
@@ -182,11 +187,8 @@ const MIN_SAMPLES = 10;
 
 /** Returns the number of busy threads over time, estimated from samples. */
 function samplesPlot(trace: Trace, origin: number, chosen: ProfileTreeOptions): LinesPlot {
-  const { time: times } = trace.samples;
-  const span =
-    times.reduce((last, at) => Math.max(last, at), 0) -
-    times.reduce((first, at) => Math.min(first, at), times[0] ?? 0);
-  const bins = Math.floor(span / (MIN_SAMPLES * samplingInterval(trace)));
+  const sampled = sampledTime(trace);
+  const bins = Math.floor((sampled.stop - sampled.start) / (MIN_SAMPLES * samplingInterval(trace)));
   const { start, step, seconds } = profileTimeline(trace, Math.max(1, Math.min(MAX_BINS, bins)), chosen);
   const time = Float64Array.from(seconds, (_, bin) => start - origin + bin * step);
   const value = seconds.map((busy) => (step > 0 ? busy / step : 0));

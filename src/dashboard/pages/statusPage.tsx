@@ -1,7 +1,6 @@
 // The page for a running program: the task stream, and panels for the progress of prefixes and the memory and load of
 // workers. The panels of a finished trace show the time under the pointer, or the end of the window.
 
-import type { WorkerRow } from '../../protocol/viewRows.js';
 import { workerName } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDuration, formatPercent } from '../model/format.js';
@@ -9,7 +8,7 @@ import { histogram } from '../model/histogram.js';
 import { ACTIVITY_SLOTS, mix, prefixColors, type Scheme, slotColor } from '../model/palette.js';
 import { shortNames } from '../model/shortNames.js';
 import { MEMORY_PARTS, MEMORY_SLOTS } from '../model/traceSeries.js';
-import { workersAt } from '../model/workersAt.js';
+import { type ShownWorker, workersAt } from '../model/workersAt.js';
 import { type BarRow, Bars, ColorKey, Empty, Panel, Panels } from '../views/parts.js';
 import { Plots } from '../views/plots.js';
 import { useFlows } from '../views/useAnalysis.js';
@@ -159,15 +158,16 @@ function Progress({ trace, live, scheme }: ProgressProps) {
   );
 }
 
-function memoryNote(workers: readonly WorkerRow[]): string {
-  const sum = (of: (worker: WorkerRow) => number) => workers.reduce((total, worker) => total + of(worker), 0);
+function memoryNote(workers: readonly ShownWorker[]): string {
+  const sum = (of: (worker: ShownWorker) => number) =>
+    workers.reduce((total, worker) => total + of(worker), 0);
   const limit = sum(({ memoryLimit }) => memoryLimit);
   const used = sum(({ managed, unmanaged }) => managed + unmanaged);
   return `Cluster: ${formatBytes(used)}${limit > 0 ? ` of ${formatBytes(limit)}` : ''}, ${formatBytes(sum(({ spilled }) => spilled))} on disk`;
 }
 
 interface WorkersProps {
-  readonly workers: readonly WorkerRow[];
+  readonly workers: readonly ShownWorker[];
   readonly scheme: Scheme;
 }
 

@@ -1,7 +1,7 @@
 // Reads files that the user dropped on the page or chose: a trace directory, a report, an event file of DASF, a Chrome
 // trace. The browser sends the files nowhere.
 import { LongpoleError } from '../../base/errors.js';
-import { MemorySource } from '../../trace/formats/arrow/arrowMessages.js';
+import { memorySource } from '../../trace/formats/arrow/arrowMessages.js';
 import { unpackLz4Frame } from '../../trace/formats/arrow/lz4Frame.js';
 import { ChromeReader } from '../../trace/formats/chrome/chromeReader.js';
 import { looksLikeChrome } from '../../trace/formats/chrome/chromeText.js';
@@ -12,45 +12,27 @@ import { decodeReport, REPORT_ELEMENT } from '../../trace/recording/reportBytes.
 import { META_FILE, parseMeta } from '../../trace/recording/traceMeta.js';
 import { TraceBuilder } from '../../trace/traceBuilder.js';
 import { unpack, unpackPageData } from './inflate.js';
-import type { SourceSink, TraceSource, TraceUpdate } from './traceSource.js';
+import { type TraceSource, type TraceUpdate, wholeSource } from './traceSource.js';
 
 /** Decompresses LZ4. The browser compresses nothing. */
 export const READ_CODEC = { compress: (bytes: Uint8Array) => bytes, decompress: unpackLz4Frame };
 
-export class FileSource implements TraceSource {
-  readonly #files: readonly File[];
-  readonly #folder: string;
+/** Returns the trace in files as a source. `folder` is the name of the files' folder if the files do not have it. */
+export function fileSource(files: readonly File[], folder = ''): TraceSource {
+  return wholeSource(() => readFiles(files, folder));
+}
 
-  /** `folder` is the name of the files' folder if the files do not have it. */
-  constructor(files: readonly File[], folder = '') {
-    this.#files = files;
-    this.#folder = folder;
+async function readFiles(files: readonly File[], folder: string): Promise<TraceUpdate> {
+  const meta = files.find(({ name }) => name === META_FILE);
+  if (meta !== undefined) return await openDirectory(meta, files, folder);
+  const [file] = files;
+  if (file === undefined || files.length > 1) {
+    throw new LongpoleError(
+      'ERR_LONGPOLE_TRACE_FORMAT',
+      `The selection has ${files.length} files, none of which is ${META_FILE}. Select one file, or a trace directory, which contains ${META_FILE}.`,
+    );
   }
-
-  start(sink: SourceSink): void {
-    sink.status('loading');
-    this.#read()
-      .then((update) => {
-        sink.update(update);
-        sink.status('whole');
-      })
-      .catch((error: unknown) => sink.fail(error));
-  }
-
-  async #read(): Promise<TraceUpdate> {
-    const meta = this.#files.find(({ name }) => name === META_FILE);
-    if (meta !== undefined) return await openDirectory(meta, this.#files, this.#folder);
-    const [file] = this.#files;
-    if (file === undefined || this.#files.length > 1) {
-      throw new LongpoleError(
-        'ERR_LONGPOLE_TRACE_FORMAT',
-        `The selection has ${this.#files.length} files, none of which is ${META_FILE}. Select one file, or a trace directory, which contains ${META_FILE}.`,
-      );
-    }
-    return await openFile(file);
-  }
-
-  close(): void {}
+  return await openFile(file);
 }
 
 async function openDirectory(metaFile: File, files: readonly File[], name: string): Promise<TraceUpdate> {
@@ -63,7 +45,7 @@ async function openDirectory(metaFile: File, files: readonly File[], name: strin
     (table) => {
       const name = `${table}.arrows`;
       const bytes = tables.get(name);
-      return { name, bytes: bytes === undefined ? undefined : new MemorySource(bytes) };
+      return { name, bytes: bytes === undefined ? undefined : memorySource(bytes) };
     },
     { codec: READ_CODEC, checked: size <= CHECKED_BYTES },
   );

@@ -31,6 +31,22 @@ export interface TraceSource {
   close(): void;
 }
 
+/** Returns a source that shows a trace when all of it has been read. */
+export function wholeSource(read: () => Promise<TraceUpdate>): TraceSource {
+  return {
+    start(sink) {
+      sink.status('loading');
+      read()
+        .then((update) => {
+          sink.update(update);
+          sink.status('whole');
+        })
+        .catch((error: unknown) => sink.fail(error));
+    },
+    close() {},
+  };
+}
+
 /** Returns the URL of a path of the server beside the page at `base`. The server needs the same token as for the page. */
 export function serverUrl(path: string, base: string): URL {
   const url = new URL(path, base);

@@ -1,6 +1,6 @@
 // The page of a diff between two sets of runs: the verdict, a flame graph of both call trees, and a table.
 
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { DiffPageData, DiffPageRow } from '../../analysis/diff/diffPageData.js';
 import type { CallTree } from '../../profile/callTree.js';
 import type { StackDiff } from '../../profile/stackDiff.js';
@@ -8,6 +8,7 @@ import { type FlameBox, flameLayout, foundSamples } from '../model/flameLayout.j
 import { formatDuration, formatPercent } from '../model/format.js';
 import { mix, type Scheme } from '../model/palette.js';
 import { FlameView } from './flameView.js';
+import { followScheme } from './pageInput.js';
 import { BareTable } from './tables.js';
 
 export function DiffView({ data }: { readonly data: DiffPageData }) {
@@ -35,19 +36,9 @@ export function DiffView({ data }: { readonly data: DiffPageData }) {
   );
 }
 
-function useScheme(): Scheme {
-  const dark = useMemo(() => matchMedia('(prefers-color-scheme: dark)'), []);
-  const [scheme, setScheme] = useState<Scheme>(dark.matches ? 'dark' : 'light');
-  useEffect(() => {
-    const follow = () => setScheme(dark.matches ? 'dark' : 'light');
-    dark.addEventListener('change', follow);
-    return () => dark.removeEventListener('change', follow);
-  }, [dark]);
-  return scheme;
-}
-
 function Stacks({ root }: { readonly root: StackDiff }) {
-  const scheme = useScheme();
+  const [scheme, setScheme] = useState<Scheme>('light');
+  useLayoutEffect(() => followScheme(setScheme), []);
   const flame = useMemo(() => diffFlame(root), [root]);
   const [path, setPath] = useState<readonly string[]>([]);
   const [query, setQuery] = useState('');

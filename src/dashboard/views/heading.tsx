@@ -2,7 +2,6 @@
 import type { RefObject } from 'preact';
 import { repeatedWords } from '../../base/words.js';
 import { formatCount, formatDate, formatDuration } from '../model/format.js';
-import { toArray } from '../model/profileModel.js';
 import { spanOf, zoom } from '../model/timeView.js';
 import type { PageState } from './pageState.js';
 import { Button, set } from './parts.js';
@@ -39,7 +38,7 @@ export function Heading({ state, searchBox, facts: given, searches = 'keys' }: P
 
 function facts({ model }: PageState): string[] {
   // A worker with several threads has a row per thread.
-  const named = new Set(toArray(model.page.workers).map((name) => name.replace(/ · \d+$/, ''))).size;
+  const named = new Set(model.page.workers.map((name) => name.replace(/ · \d+$/, ''))).size;
   const workers = model.workerCount ?? named;
   const list: string[] = [];
   // A page with only samples has neither tasks nor workers.

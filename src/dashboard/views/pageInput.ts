@@ -1,14 +1,13 @@
 // Input of the whole page: keys, and the colour scheme of the system.
 import { runKey } from '../canvas/keys.js';
+import type { Scheme } from '../model/palette.js';
 import { spanOf, zoom } from '../model/timeView.js';
 import type { PageState } from './pageState.js';
 
-/** Follows the colour scheme of the system. Returns a function that stops. */
-export function followScheme(state: PageState): () => void {
+/** Passes on the colour scheme of the system, now and after each change. Returns a function that stops. */
+export function followScheme(set: (scheme: Scheme) => void): () => void {
   const dark = matchMedia('(prefers-color-scheme: dark)');
-  const apply = () => {
-    state.scheme.value = dark.matches ? 'dark' : 'light';
-  };
+  const apply = () => set(dark.matches ? 'dark' : 'light');
   apply();
   dark.addEventListener('change', apply);
   return () => dark.removeEventListener('change', apply);

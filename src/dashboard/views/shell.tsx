@@ -20,7 +20,7 @@ import { SummaryPage } from '../pages/summaryPage.js';
 import { ActionsPage, ComputePage } from '../pages/tablePages.js';
 import { BandwidthPage, ContentionPage, MemoryPage, SystemPage } from '../pages/timePages.js';
 import { WorkersPage } from '../pages/workersPage.js';
-import { droppedFiles, FileSource } from '../source/fileSource.js';
+import { droppedFiles, fileSource } from '../source/fileSource.js';
 import { Heading } from './heading.js';
 import { Help } from './help.js';
 import { IndividualContext } from './individual.js';
@@ -60,7 +60,11 @@ export function Shell({ state, register }: Props) {
     () => new AnimationFrames((time) => drawAnimationFrame(state, stage, time)),
     [state, stage],
   );
-  useEffect(() => followScheme(view), [view]);
+  useEffect(() => {
+    return followScheme((scheme) => {
+      view.scheme.value = scheme;
+    });
+  }, [view]);
   useEffect(() => listenToKeys(view, searchBox), [view]);
   useEffect(() => takeDroppedFiles(state), [state]);
   useEffect(() => {
@@ -172,7 +176,7 @@ function takeDroppedFiles(state: ShellState): () => void {
     event.preventDefault();
     droppedFiles(items)
       .then(({ files, folder }) => {
-        if (files.length > 0) state.open(new FileSource(files, folder));
+        if (files.length > 0) state.open(fileSource(files, folder));
       })
       .catch((error: unknown) => {
         state.problem.value = error;
@@ -235,7 +239,7 @@ function Banners({ state }: { readonly state: ShellState }) {
 function Welcome({ state }: { readonly state: ShellState }) {
   const open = (list: FileList | null) => {
     const files = [...(list ?? [])];
-    if (files.length > 0) state.open(new FileSource(files));
+    if (files.length > 0) state.open(fileSource(files));
   };
   return (
     <section class="nothing">

@@ -1,26 +1,18 @@
 // Expensive analyses run after the page was painted, once per trace, so that no page waits for them.
 import { useEffect, useState } from 'preact/hooks';
+import { oncePer } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
 import { flowsOf } from '../model/flows.js';
 import { Throttle } from '../model/throttle.js';
 import type { ShellState } from './shellState.js';
 
 /** An analysis of traces that caches its results and pauses after an expensive one. */
-export class CachedAnalysis<T> {
-  readonly #analyze: (trace: Trace) => T;
-  readonly #results = new WeakMap<Trace, { readonly value: T }>();
+export class CachedAnalysis<T extends object | string> {
   readonly throttle = new Throttle();
+  readonly result: (trace: Trace) => T;
 
   constructor(analyze: (trace: Trace) => T) {
-    this.#analyze = analyze;
-  }
-
-  result(trace: Trace): T {
-    const known = this.#results.get(trace);
-    if (known !== undefined) return known.value;
-    const value = this.throttle.run(() => this.#analyze(trace));
-    this.#results.set(trace, { value });
-    return value;
+    this.result = oncePer((trace) => this.throttle.run(() => analyze(trace)));
   }
 }
 
@@ -28,7 +20,10 @@ export class CachedAnalysis<T> {
  * Returns the result for the trace. Until it is computed, returns the result for an earlier state of the trace, or
  * undefined.
  */
-export function useAnalysis<T>(trace: Trace, analysis: CachedAnalysis<T>): T | undefined {
+export function useAnalysis<T extends object | string>(
+  trace: Trace,
+  analysis: CachedAnalysis<T>,
+): T | undefined {
   const [result, setResult] = useState<{ readonly value: T } | undefined>(undefined);
   useEffect(() => {
     const wait = result === undefined ? 0 : analysis.throttle.remaining;

@@ -4,6 +4,7 @@ import { getOrMake } from '../../base/lookUps.js';
 import { type Computation, prefixOf, TASK_ERRED } from '../../protocol/clusterObserver.js';
 import { OTHERS } from '../../protocol/metrics.js';
 import { MAX_OPEN, type OpenState, type OpenTask } from '../../protocol/openGraph.js';
+import { once } from '../once.js';
 import type { StringTable } from '../stringTable.js';
 import type { PrefixSums, TotalSums } from '../totals.js';
 import type { TraceComputation } from '../trace.js';
@@ -50,19 +51,11 @@ export class LiveComputation implements TraceComputation {
   /** Returns an immutable copy of the current state. */
   freeze(): TraceComputation {
     const { number, firstId, size, start, stop, client, code } = this;
-    let keys: readonly string[] | undefined;
-    const make = (): readonly string[] => this.keys;
+    const keys = once(() => this.keys);
     return {
-      number,
-      firstId,
-      size,
-      start,
-      stop,
-      client,
-      code,
+      ...{ number, firstId, size, start, stop, client, code },
       get keys() {
-        keys ??= make();
-        return keys;
+        return keys();
       },
     };
   }

@@ -1,5 +1,6 @@
 // The dictionary of a column during recording: every distinct text has a code. Arrow rewrites a dictionary that grew,
 // so a large dictionary is replaced by an empty one after a batch.
+import { getOrMake } from '../../base/lookUps.js';
 
 const MANY = 512;
 
@@ -9,11 +10,7 @@ export class BatchTexts {
   #codes = new Map<string, number>();
 
   codeOf(text: string): number {
-    const known = this.#codes.get(text);
-    if (known !== undefined) return known;
-    const code = this.texts.push(text) - 1;
-    this.#codes.set(text, code);
-    return code;
+    return getOrMake(this.#codes, text, () => this.texts.push(text) - 1);
   }
 
   /** Call this after a batch was written. Returns true if codes restart at 0. */

@@ -6,7 +6,7 @@ import { unpackedSizeError, unpackLimit } from '../../base/unpackLimit.js';
 import { appearedLater, columnsOf } from '../../protocol/schemaColumns.js';
 import { RECORDED_TABLES, type RecordedTable } from '../../protocol/traceSchema.js';
 import { ArrowStream } from '../formats/arrow/arrowDecoder.js';
-import { type ByteSource, MemorySource } from '../formats/arrow/arrowMessages.js';
+import { type ByteSource, memorySource } from '../formats/arrow/arrowMessages.js';
 import { type Scan, scanStream, unpackedBytes } from '../formats/arrow/arrowScan.js';
 import type { ArrowCodec } from '../formats/arrow/arrowTypes.js';
 import { hostsOf } from '../names.js';
@@ -46,7 +46,7 @@ export interface TableSource {
 export function memoryTables(bytesOf: (table: RecordedTable) => Uint8Array | undefined) {
   return (table: RecordedTable): TableSource => {
     const bytes = bytesOf(table);
-    return { name: `the table ${table}`, bytes: bytes && new MemorySource(bytes) };
+    return { name: `the table ${table}`, bytes: bytes && memorySource(bytes) };
   };
 }
 
@@ -79,7 +79,7 @@ export function openTables(
 ): Trace {
   const scanned = recordOf(RECORDED_TABLES, (table) => scannedTable(tableOf(table)));
   checkUnpackedSize(Object.values(scanned), maxUnpackedBytes);
-  const damage = new DamageList(meta);
+  const damage = new DamageList();
   const stream = (table: RecordedTable): ArrowStream => {
     const { name, source, missing, scan } = scanned[table];
     const short = name.slice(name.lastIndexOf('/') + 1);
@@ -90,12 +90,12 @@ export function openTables(
     }
     return opened;
   };
-  return recordedTrace(streamsOf(stream), damage.summary(), known);
+  return recordedTrace(streamsOf(stream), damage.summary(meta), known);
 }
 
 /** Reads the descriptions of a table's batches, but no column. */
 function scannedTable({ name, bytes }: TableSource): ScannedTable {
-  const source = bytes ?? new MemorySource(new Uint8Array(0));
+  const source = bytes ?? memorySource(new Uint8Array(0));
   return { name, source, missing: bytes === undefined, scan: scanStream(source) };
 }
 
@@ -115,12 +115,7 @@ function checkUnpackedSize(tables: readonly ScannedTable[], maxUnpackedBytes: nu
 }
 
 class DamageList {
-  readonly #meta: Pick<TraceMeta, 'ended' | 'reason'>;
   #damage: TraceDamage | undefined;
-
-  constructor(meta: Pick<TraceMeta, 'ended' | 'reason'>) {
-    this.#meta = meta;
-  }
 
   add(file: string, offset: number, bytes: number, reason: string): void {
     // A stream without an end has not lost bytes. `summary` reports once that the streams were not closed.
@@ -133,8 +128,7 @@ class DamageList {
     }
   }
 
-  summary(): TraceDamage | undefined {
-    const { ended, reason } = this.#meta;
+  summary({ ended, reason }: Pick<TraceMeta, 'ended' | 'reason'>): TraceDamage | undefined {
     const known = this.#damage;
     if (ended === 'failed') {
       return { stretches: 0, bytes: 0, offset: 0, ...known, reason: `the recording failed: ${reason}` };

@@ -2,7 +2,7 @@
 // numbers are replaced by differences, split into one plane per byte. A time differs little from the time in the
 // previous row or in the previous column; a general compressor does not find that by itself.
 
-import { type BatchMessage, bufferPlace, MemorySource } from '../formats/arrow/arrowMessages.js';
+import { type BatchMessage, bufferPlace, memorySource } from '../formats/arrow/arrowMessages.js';
 import { scanStream } from '../formats/arrow/arrowScan.js';
 
 /** Reference of a difference: the previous row or the previous column. */
@@ -64,7 +64,7 @@ function writeBytes(to: Uint8Array, words: Uint32Array): void {
  * change.
  */
 function placesOf(bytes: Uint8Array): Place[] {
-  const { fields, batches } = scanStream(new MemorySource(bytes));
+  const { fields, batches } = scanStream(memorySource(bytes));
   const places: Place[] = [];
   for (const batch of batches) {
     if (batch.compressed) continue;

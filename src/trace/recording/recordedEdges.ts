@@ -1,5 +1,6 @@
 // Converts the edges of a recorded trace from a list by task id to lists by row. Ids are dense numbers of 4 bytes, and
 // only the result is kept. Ten million edges as they are in the file would use a gigabyte.
+import { countedOffsets, groupedRows } from '../../base/groups.js';
 import { TASK_MEMORY } from '../../protocol/clusterObserver.js';
 
 /** Values of row `i`: `values[offsets[i] .. offsets[i + 1])`. */
@@ -16,26 +17,10 @@ export class EdgesByTask {
 
   /** `task` has the task of each edge, `count` is the number of tasks. */
   constructor(task: Int32Array, count: number) {
-    this.starts = new Int32Array(count + 1);
-    let sorted = true;
-    let last = 0;
-    for (const at of task) {
-      if (at < last) sorted = false;
-      else last = at;
-      if (at >= 0) this.starts[at + 1]! += 1;
-    }
-    for (let at = 0; at < count; at++) this.starts[at + 1]! += this.starts[at]!;
-    this.#order = sorted ? undefined : this.#sorted(task);
-  }
-
-  #sorted(task: Int32Array): Int32Array {
-    const next = this.starts.slice(0, -1);
-    const order = new Int32Array(this.starts.at(-1) ?? 0);
-    for (let edge = 0; edge < task.length; edge++) {
-      const at = task[edge]!;
-      if (at >= 0) order[next[at]!++] = edge;
-    }
-    return order;
+    this.starts = countedOffsets(task, count);
+    let sortedTo = 0;
+    for (let last = 0; sortedTo < task.length && task[sortedTo]! >= last; sortedTo++) last = task[sortedTo]!;
+    this.#order = sortedTo === task.length ? undefined : groupedRows(task, this.starts);
   }
 
   /** Returns the position in the list of the `i`-th edge by task. */

@@ -7,7 +7,7 @@ import type { ArrowStream } from '../formats/arrow/arrowDecoder.js';
 import { unusableTrace } from '../formats/damage.js';
 import type { TextBatch, TextColumn, TextLists } from '../formats/textColumns.js';
 import { DenseIds } from '../idEdges.js';
-import { unknownKey } from '../names.js';
+import { textOf, unknownKey } from '../names.js';
 import { once } from '../once.js';
 import { StringTable } from '../stringTable.js';
 import { RUN_TIMES, taskRows } from '../taskColumns.js';
@@ -134,8 +134,7 @@ export class RecordedTasks {
     const own = new StringTable();
     const clients = computations.texts('client', own);
     const codes = computations.texts('code', own);
-    const text = (ids: Int32Array | undefined, i: number): string =>
-      ids === undefined || ids[i]! < 0 ? '' : own.get(ids[i]!);
+    const text = (ids: Int32Array | undefined, i: number): string => textOf(own, ids?.[i]);
     return Array.from(numbers, (number, i) => {
       const ran = rows.rows.subarray(rows.offsets[i], rows.offsets[i + 1]);
       let stop = Number.NaN;

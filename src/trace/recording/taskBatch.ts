@@ -34,7 +34,7 @@ export class TaskBatch {
   /** Engines do not report the call of a task. */
   readonly #noCalls: readonly null[];
   readonly #texts = recordOf(TEXTS, () => new BatchTexts());
-  #codes: ComputationCodes | undefined;
+  #codes: ReturnType<typeof computationCodes> | undefined;
   #typeCodes: { readonly names: readonly string[]; codes: Int32Array } = {
     names: [],
     codes: new Int32Array(0),
@@ -103,8 +103,12 @@ export class TaskBatch {
     return this.#lastGroupCode;
   }
 
-  #codesOf(computation: Computation): ComputationCodes {
-    if (this.#codes?.isOf(computation) !== true) this.#codes = new ComputationCodes(computation, this.#texts);
+  /** Returns the codes of the last computation if this one has the same lists of texts. */
+  #codesOf(computation: Computation): ReturnType<typeof computationCodes> {
+    const { prefixes, functions, spans } = computation;
+    const [ownPrefixes, ownFunctions, ownSpans] = this.#codes?.lists ?? [];
+    if (prefixes !== ownPrefixes || functions !== ownFunctions || spans !== ownSpans) this.#codes = undefined;
+    this.#codes ??= computationCodes(computation, this.#texts);
     return this.#codes;
   }
 
@@ -154,30 +158,17 @@ export class TaskBatch {
   }
 }
 
-type Names = Pick<Computation, 'prefixes' | 'functions' | 'spans'>;
-
-/** Codes of a computation's texts, assigned on first use. */
-class ComputationCodes {
-  readonly #names: Names;
-  readonly prefix: (index: number) => number;
-  readonly function: (index: number) => number;
-  readonly span: (index: number) => number;
-
-  constructor(
-    { prefixes, functions, spans }: Names,
-    texts: Readonly<Record<'prefix' | 'function' | 'span', BatchTexts>>,
-  ) {
-    this.#names = { prefixes, functions, spans };
-    this.prefix = codesOf(texts.prefix, (index) => prefixes[index]);
-    this.function = codesOf(texts.function, (index) => functions[index]);
-    this.span = codesOf(texts.span, (index) => spans[index]?.join('/'));
-  }
-
-  /** Returns whether a computation has the same lists of texts. */
-  isOf({ prefixes, functions, spans }: Names): boolean {
-    const names = this.#names;
-    return names.prefixes === prefixes && names.functions === functions && names.spans === spans;
-  }
+/** Returns the codes of a computation's texts, assigned on first use. */
+function computationCodes(
+  { prefixes, functions, spans }: Pick<Computation, 'prefixes' | 'functions' | 'spans'>,
+  texts: Readonly<Record<'prefix' | 'function' | 'span', BatchTexts>>,
+) {
+  return {
+    lists: [prefixes, functions, spans],
+    prefix: codesOf(texts.prefix, (index) => prefixes[index]),
+    function: codesOf(texts.function, (index) => functions[index]),
+    span: codesOf(texts.span, (index) => spans[index]?.join('/')),
+  };
 }
 
 /** Returns a function that gives the code of a name by its index; ABSENT without a name. */

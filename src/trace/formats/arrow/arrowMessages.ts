@@ -19,18 +19,8 @@ export interface ByteSource {
   read(from: number, to: number): Uint8Array;
 }
 
-export class MemorySource implements ByteSource {
-  readonly #bytes: Uint8Array;
-  readonly length: number;
-
-  constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
-    this.length = bytes.length;
-  }
-
-  read(from: number, to: number): Uint8Array {
-    return this.#bytes.subarray(from, to);
-  }
+export function memorySource(bytes: Uint8Array): ByteSource {
+  return { length: bytes.length, read: (from, to) => bytes.subarray(from, to) };
 }
 
 export interface BufferPlace {

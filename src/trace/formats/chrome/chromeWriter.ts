@@ -1,6 +1,7 @@
 // Writes a trace as Chrome Trace JSON for Perfetto, speedscope and chrome://tracing. Workers become processes, tasks
 // slices of their threads, dependencies flows, and figures counters. Arguments hold further properties of a task. If
 // the file is read back, the slices of tasks are tasks.
+import { rangeOf } from '../../../base/rangeOf.js';
 import { ACTIONS, TASK_STATES } from '../../../protocol/clusterObserver.js';
 import { workerName } from '../../names.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../../trace.js';
@@ -317,8 +318,8 @@ class ChromeClock {
       resources.time,
       events.time,
     ];
-    const first = Math.min(...columns.map(smallest));
-    this.origin = Number.isFinite(first) ? Math.floor(first) : 0;
+    const { start } = rangeOf(...columns);
+    this.origin = Number.isFinite(start) ? Math.floor(start) : 0;
   }
 
   /** Returns microseconds since the origin, rounded to nanoseconds. */
@@ -355,10 +356,4 @@ function wholeNanoseconds(microseconds: number): number {
 function withinSlice(dur: number, ts: number, end: number): number {
   const most = Math.max(0, Math.trunc(end * 1e3) - Math.round(ts * 1e3));
   return Math.round(dur * 1e3) > most ? most / 1e3 : dur;
-}
-
-function smallest(values: Float64Array): number {
-  let result = Number.POSITIVE_INFINITY;
-  for (const value of values) if (value < result) result = value;
-  return result;
 }

@@ -31,7 +31,7 @@ export function* dasfEventFile(trace: Trace): Generator<Uint8Array> {
  */
 export function* dasfEvents(trace: Trace): Generator<DasfEvent> {
   const { tasks, memory, resources } = trace;
-  const dependents = new DependentKeys(trace);
+  const dependents = dependentKeys(trace);
   const sources = [
     source(tasks.stopped, (row) => taskEvent(trace, dependents, row)),
     source(memory.time, (row) => memoryEvent(trace, row)),
@@ -64,7 +64,7 @@ function source(times: Float64Array, eventOf: (row: number) => DasfEvent | undef
   };
 }
 
-function taskEvent(trace: Trace, dependents: DependentKeys, row: number): DasfEvent | undefined {
+function taskEvent(trace: Trace, dependents: KeysOf, row: number): DasfEvent | undefined {
   const { tasks, strings, keys } = trace;
   if (tasks.state[row] !== TASK_MEMORY || !(tasks.duration[row]! >= 0)) return undefined;
   const text = (id: number): string | null => (id < 0 ? null : strings.get(id));
@@ -81,7 +81,7 @@ function taskEvent(trace: Trace, dependents: DependentKeys, row: number): DasfEv
     dtype: text(tasks.dtype[row]!),
     type: text(tasks.resultType[row]!),
     dependencies: Array.from(tasks.dependencies.subarray(from, to), (id) => keys.get(id)),
-    dependents: dependents.of(row),
+    dependents: dependents(row),
     ...(device === null ? {} : { device }),
   };
   return new CompleteEvent('Compute', tasks.stopped[row]!, Math.max(SHORTEST, tasks.duration[row]!), {
@@ -128,29 +128,17 @@ function shapeOf(text: string | null): unknown {
   return text === null ? [] : (parsedJson(text) ?? []);
 }
 
-/** Keys of the dependents of a task, as recorded or derived from the dependencies. */
-class DependentKeys {
-  readonly #trace: Trace;
-  /** Undefined if the dependents are recorded. */
-  readonly #derived: ReturnType<typeof reversedEdges> | undefined;
+type KeysOf = (row: number) => string[];
 
-  constructor(trace: Trace) {
-    const { tasks } = trace;
-    this.#trace = trace;
-    if (tasks.dependents.length === 0)
-      this.#derived = reversedEdges(tasks.dependencyOffsets, tasks.dependencyRows);
-  }
-
-  of(row: number): string[] {
-    const { tasks, keys } = this.#trace;
-    if (this.#derived === undefined) {
-      const { dependents, dependentOffsets } = tasks;
-      const ids = dependents.subarray(dependentOffsets[row]!, dependentOffsets[row + 1]!);
-      return Array.from(ids, (id) => keys.get(id));
-    }
-    const { offsets, sources } = this.#derived;
-    return Array.from(sources.subarray(offsets[row]!, offsets[row + 1]!), (dependent) =>
-      tasks.keyOf(dependent),
-    );
-  }
+/** Returns a function that gives the keys of the dependents of a task, as recorded or derived from the dependencies. */
+function dependentKeys({ tasks, keys }: Trace): KeysOf {
+  const { dependents, dependentOffsets } = tasks;
+  if (dependents.length > 0)
+    return (row) =>
+      Array.from(dependents.subarray(dependentOffsets[row]!, dependentOffsets[row + 1]!), (id) =>
+        keys.get(id),
+      );
+  const { offsets, sources } = reversedEdges(tasks.dependencyOffsets, tasks.dependencyRows);
+  return (row) =>
+    Array.from(sources.subarray(offsets[row]!, offsets[row + 1]!), (dependent) => tasks.keyOf(dependent));
 }

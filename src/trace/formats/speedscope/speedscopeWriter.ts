@@ -2,7 +2,7 @@
 // there are samples. Then comes the task stream, one evented profile per thread of a worker, with tasks as frames.
 // Overlapping tasks of a thread get separate profiles, because the frames of a profile must nest.
 
-import { pushTo } from '../../../base/lookUps.js';
+import { getOrMake, pushTo } from '../../../base/lookUps.js';
 import { workerName } from '../../names.js';
 import type { Trace } from '../../trace.js';
 import { type Track, taskTracks, trackName } from '../chrome/tracks.js';
@@ -138,7 +138,7 @@ function* sampledProfile(
   { origin, firstFrame, pieces }: { origin: number; firstFrame: number; pieces: TextPieces },
 ): Generator<string> {
   const { samples } = trace;
-  const stacks = new Stacks(trace, firstFrame);
+  const stackOf = stacksOf(trace, firstFrame);
   const first = rows[0]!;
   const start = samples.time[first]! - samples.interval[first]! - origin;
   const weights: number[] = [];
@@ -151,7 +151,7 @@ function* sampledProfile(
       pieces.add(`${weights.length === 0 ? '' : ','}[]`);
       at += weights[weights.push(time - interval - at) - 1]!;
     }
-    pieces.add(`${weights.length === 0 ? '' : ','}${stacks.of(samples.frame[row]!)}`);
+    pieces.add(`${weights.length === 0 ? '' : ','}${stackOf(samples.frame[row]!)}`);
     at += weights[weights.push(samples.count[row]! * interval) - 1]!;
     if (pieces.full) yield pieces.take();
   }
@@ -163,26 +163,14 @@ function* sampledProfile(
   pieces.add(`],"startValue":${start},"endValue":${at}}`);
 }
 
-/** Returns stacks as JSON, the outermost frame first, and caches them. */
-class Stacks {
-  readonly #parent: Int32Array;
-  readonly #firstFrame: number;
-  readonly #texts = new Map<number, string>();
-
-  constructor({ frames }: Trace, firstFrame: number) {
-    this.#parent = frames.parent;
-    this.#firstFrame = firstFrame;
-  }
-
-  of(frame: number): string {
-    let text = this.#texts.get(frame);
-    if (text === undefined) {
+/** Returns a function that gives stacks as JSON, the outermost frame first, and caches them. */
+function stacksOf({ frames: { parent } }: Trace, firstFrame: number): (frame: number) => string {
+  const texts = new Map<number, string>();
+  return (frame) =>
+    getOrMake(texts, frame, () => {
       const stack: number[] = [];
-      for (let at = frame; at >= 0; at = this.#parent[at]!) stack.push(this.#firstFrame + 1 + at);
-      if (stack.length === 0) stack.push(this.#firstFrame);
-      text = `[${stack.reverse().join(',')}]`;
-      this.#texts.set(frame, text);
-    }
-    return text;
-  }
+      for (let at = frame; at >= 0; at = parent[at]!) stack.push(firstFrame + 1 + at);
+      if (stack.length === 0) stack.push(firstFrame);
+      return `[${stack.reverse().join(',')}]`;
+    });
 }
