@@ -1,7 +1,11 @@
 // Finds what a trace says about tasks that had not ended when their client or cluster closed, or when the program ended.
 import { checkArgument, TRACE } from '../base/arguments.js';
+import { oncePer } from '../base/lookUps.js';
+import { countText } from '../base/words.js';
+import { LOCAL_CLIENT } from '../protocol/clientNames.js';
 import { TASKS_CUT_OFF } from '../protocol/eventTopics.js';
 import type { Trace } from '../trace/trace.js';
+import { skippedTasks } from './skippedTasks.js';
 
 /**
  * Returns sentences about the tasks that had not ended; empty if there are none. Analyses of such a trace cover only the tasks
@@ -9,8 +13,20 @@ import type { Trace } from '../trace/trace.js';
  */
 export function cutOffTexts(trace: Trace): string[] {
   checkArgument('cutOffTexts(): trace', trace, TRACE);
-  const { events, strings } = trace;
-  return Array.from(events.text, (text) => strings.get(text)).filter(
+  const { events, strings, damage } = trace;
+  const texts = Array.from(events.text, (text) => strings.get(text)).filter(
     (_text, row) => strings.get(events.topic[row]!) === TASKS_CUT_OFF,
   );
+  // The recorder was ended, e.g. by SIGKILL, before it could say which tasks had not ended.
+  return texts.length === 0 && damage?.stretches === 0 ? unrecorded(trace) : texts;
 }
+
+/** A program on a cluster may have cancelled tasks that no worker had, so their number is known for local schedulers only. */
+const unrecorded = oncePer((trace: Trace): string[] => {
+  const { computations, tasks } = trace;
+  if (computations.some(({ client }) => client !== LOCAL_CLIENT))
+    return ['The recording has no end: tasks that had not ended are missing.'];
+  const size = computations.reduce((sum, computation) => sum + computation.size, 0);
+  const missing = size - new Set(tasks.id).size - skippedTasks(trace).others;
+  return missing > 0 ? [`${countText(missing, 'task')} had not ended where the recording breaks off.`] : [];
+});

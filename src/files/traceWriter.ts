@@ -26,6 +26,7 @@ import {
 import { LongpoleError } from '../base/errors.js';
 import { visibleText } from '../base/visibleText.js';
 import { notWrittenError } from '../base/writeErrors.js';
+import type { TaskRuns } from '../protocol/clusterObserver.js';
 import { RECORDED_TABLES, type RecordedTable } from '../protocol/traceSchema.js';
 import { TraceEncoder } from '../trace/recording/traceEncoder.js';
 import { CLOCK, FORMAT_NAME, META_FILE, metaText, type TraceEnding } from '../trace/recording/traceMeta.js';
@@ -68,6 +69,10 @@ export class TraceWriter extends TraceEncoder {
   readonly directory: string;
   readonly #files: TraceFiles;
   readonly #timer: NodeJS.Timeout;
+  /** Milliseconds after the last write in which the timer must have fired, unless the program blocks its event loop. */
+  readonly #late: number;
+  /** Time of the last write, on `performance.now()`. */
+  #written = performance.now();
   readonly #atExit = (): void => this.#closeAtExit();
   #open = true;
 
@@ -95,10 +100,17 @@ export class TraceWriter extends TraceEncoder {
     this.#files = files;
     this.directory = files.directory;
     this.start();
-    this.#timer = setInterval(() => this.#onTimer(), interval * 1000);
+    this.#late = 2 * interval * 1000;
+    this.#timer = setInterval(() => this.#write(), interval * 1000);
     // A recording does not keep a program alive.
     this.#timer.unref();
     flushAtExit(this.#atExit, onSignals);
+  }
+
+  /** Also writes if it is late, e.g. in a long `getSync`: Ctrl+C ends such a program at once. */
+  override tasksEnded(runs: TaskRuns): void {
+    super.tasksEnded(runs);
+    if (this.#open && performance.now() - this.#written > this.#late) this.#write();
   }
 
   /** Reason why the recording stopped; undefined while it runs. */
@@ -137,7 +149,8 @@ export class TraceWriter extends TraceEncoder {
     this.close();
   }
 
-  #onTimer(): void {
+  #write(): void {
+    this.#written = performance.now();
     this.flush();
     this.#files.sync();
     const { failure } = this.#files;
