@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connect } from 'longpole';
+import { connect, Event } from 'longpole';
 import { getMultiprocessing, getSync, getThreaded } from 'longpole/local';
 import { observeProgram } from 'longpole/trace';
 import { timeByPrefix } from '#internal/analysis/timeByPrefix.js';
@@ -122,6 +122,26 @@ test('the summary of a cluster counts dependents of a failed task as tasks that 
   assert.equal(await client.submit(inc, 1).result(), 2);
   const text = summaryText(summarise(client.trace));
   assert.match(text, /^tasks {6}1 done, 1 failed, 1 cancelled, 3 did not run in 3/);
+});
+
+test('tasks that did not run, and that a client then retries, count as done', async () => {
+  await using client = await connect({ workers: 2 });
+  const isSet = async (name: string, timeout?: number): Promise<number> => {
+    const { Event: SharedEvent } = await import('longpole');
+    if (!(await new SharedEvent(name).wait(timeout === undefined ? {} : { timeout }))) throw new Error('no');
+    return 1;
+  };
+  const add = (a: number, b: number): number => a + b;
+  const [held, failed] = [client.submit(isSet, 'held'), client.submit(isSet, 'failed', 0)];
+  // No worker gets this task while `held` runs.
+  const sum = client.submit(add, held, failed);
+  await assert.rejects(sum.result());
+  const counts = { memory: 0, erred: 1, cancelled: 0, lost: 0, retried: 0, skipped: 1 };
+  assert.deepEqual(summarise(client.trace).tasks, counts);
+  for (const name of ['held', 'failed']) await new Event(name, { client }).set();
+  client.retry(sum);
+  assert.equal(await sum.result(), 2);
+  assert.deepEqual(summarise(client.trace).tasks, { ...counts, memory: 3, retried: 1, skipped: 0 });
 });
 
 test('a local computation begins with its call, before its graph is compiled', async () => {

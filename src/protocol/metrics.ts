@@ -25,6 +25,14 @@ export const SHARED_CONTEXT = 'shared';
 export const WAIT_FOR = 'wait for ';
 export const CONTENDED = 'contended ';
 
+/**
+ * Context of the tasks of a cluster that no worker had, and that will not run. Activities are `skipped`, because another task
+ * failed, and `cancelled`; the unit is `count`. A value is negative if such tasks run after all.
+ */
+export const DROPPED_CONTEXT = 'dropped';
+export const SKIPPED = 'skipped';
+export const CANCELLED = 'cancelled';
+
 /** The tags of work outside any span. */
 export const DEFAULT_SPAN: readonly string[] = ['default'];
 

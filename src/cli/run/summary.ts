@@ -145,7 +145,7 @@ export function summarise(trace: Trace): Summary {
     tasks: {
       memory,
       erred,
-      cancelled: cancelled - skipped.recorded,
+      cancelled: cancelled - skipped.recorded + skipped.cancelled,
       lost,
       retried: erred === 0 ? 0 : retriedRuns(trace),
       skipped: skipped.recorded + skipped.others,
