@@ -18,8 +18,8 @@ export interface MetricChanges {
 }
 
 /**
- * Context of the waits for locks and semaphores. Activities are `wait for Lock 'x'`, with the prefix of the tasks that waited,
- * and `contended Lock 'x'`: the seconds in which at least one task waited.
+ * Context of the waits for shared objects. Activities are `wait for Lock 'x'`, with the prefix of the tasks that waited, and for
+ * locks and semaphores also `contended Lock 'x'`: the seconds in which at least one task waited.
  */
 export const SHARED_CONTEXT = 'shared';
 export const WAIT_FOR = 'wait for ';

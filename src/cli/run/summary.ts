@@ -102,7 +102,7 @@ export interface LongPole {
   readonly parts: readonly {
     readonly kind: string;
     readonly prefix: string | null;
-    /** Prefix of the tasks that kept the awaited worker busy. */
+    /** Prefix of the tasks that kept the awaited worker busy, or the shared object that the task awaited, e.g. `Queue 'q'`. */
     readonly behind: string | null;
     readonly seconds: number;
   }[];
