@@ -144,6 +144,36 @@ test('tasks that did not run, and that a client then retries, count as done', as
   assert.deepEqual(summarise(client.trace).tasks, { ...counts, memory: 3, retried: 1, skipped: 0 });
 });
 
+test('the summary counts the tasks of an aborted local computation as cancelled', async () => {
+  const live = new LiveTrace();
+  const stop = observeProgram(live);
+  const one = (): number => 1;
+  const forever = (): Promise<never> => new Promise(() => undefined);
+  const add = (a: number, b: number): number => a + b;
+  for (const get of [getSync, getThreaded, getMultiprocessing]) {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const before = { a: [one], b: [add, 'a', 1] };
+    if (get === getSync) {
+      const abort = (): void => controller.abort();
+      const message = 'The computation was cancelled after 2 of 3 tasks.';
+      assert.throws(() => getSync({ a: [one], b: [abort, 'a'], c: [add, 'b', 1] }, 'c', { signal }), {
+        message,
+      });
+      continue;
+    }
+    const callbacks = { posttask: () => setImmediate(() => controller.abort()) };
+    const graph = { ...before, c: [forever], d: [add, 'b', 'c'] };
+    await assert.rejects(get(graph, 'd', { signal, callbacks, numWorkers: 1 }), { name: 'AbortError' });
+  }
+  // Aborted before the first task was sent.
+  await assert.rejects(getThreaded({ e: [one] }, 'e', { signal: AbortSignal.abort() }));
+  stop();
+  const { memory, cancelled, skipped } = summarise(live.snapshot()).tasks;
+  assert.deepEqual([memory + cancelled, skipped], [12, 0]);
+  assert.ok(cancelled >= 6, String(cancelled));
+});
+
 test('a local computation begins with its call, before its graph is compiled', async () => {
   const live = new LiveTrace();
   const stop = observeProgram(live);

@@ -39,7 +39,7 @@ export interface SkippedTasks {
   readonly recorded: number;
   /** Such tasks without a run. */
   readonly others: number;
-  /** Tasks without a run that were cancelled. Known for clusters. */
+  /** Tasks without a run that were cancelled. */
   readonly cancelled: number;
 }
 

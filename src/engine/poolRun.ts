@@ -75,7 +75,9 @@ class PoolRun implements RunHandler {
   readonly #reject: (error: unknown) => void;
   readonly #onAbort = (): void => {
     const { reason } = this.#options.signal ?? {};
-    this.#fail(abortedError(reason, this.#view.finishedCount, this.#plan.program.size));
+    const error = abortedError(reason, this.#view.finishedCount, this.#plan.program.size);
+    this.#guard(() => this.#observers.cancelled(true));
+    this.#fail(error);
   };
   #timer: NodeJS.Timeout | undefined;
   #idleDeaths = 0;

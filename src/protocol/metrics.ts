@@ -26,7 +26,7 @@ export const WAIT_FOR = 'wait for ';
 export const CONTENDED = 'contended ';
 
 /**
- * Context of the tasks of a cluster that no worker had, and that will not run. Activities are `skipped`, because another task
+ * Context of tasks that no worker had, and that will not run. Activities are `skipped`, because another task
  * failed, and `cancelled`; the unit is `count`. A value is negative if such tasks run after all.
  */
 export const DROPPED_CONTEXT = 'dropped';

@@ -1,14 +1,12 @@
 // Reports the tasks that will have no result, although they have not failed: dependents of a failed task, and cancelled tasks.
 // A task that no worker had has no run in the trace. It is counted by a metric, so that a trace has the numbers of all tasks.
-import { countsOf } from '../../base/lookUps.js';
 import {
   type ClusterObserver,
   type DropReason,
   prefixOf,
   TASK_CANCELLED,
-  TASK_SKIPPED,
 } from '../../protocol/clusterObserver.js';
-import { CANCELLED, DROPPED_CONTEXT, SKIPPED } from '../../protocol/metrics.js';
+import { droppedSamples } from '../metrics/droppedSamples.js';
 import type { ComputationState } from './computationState.js';
 
 /** The used parts of a cluster. */
@@ -64,15 +62,7 @@ function count(
   why: DropReason,
   each: number,
 ): void {
-  const activity = why === TASK_SKIPPED ? SKIPPED : CANCELLED;
-  const same = {
-    time: engine.clock(),
-    worker: -1,
-    context: DROPPED_CONTEXT,
-    span: '',
-    activity,
-    unit: 'count',
-  };
-  for (const [prefix, number] of countsOf(locals.map((local) => prefixOf(info, local))))
-    engine.notify((observer) => observer.metric?.({ ...same, prefix, value: each * number }));
+  const prefixes = locals.map((local) => prefixOf(info, local));
+  for (const sample of droppedSamples(prefixes, why, engine.clock(), each))
+    engine.notify((observer) => observer.metric?.(sample));
 }
