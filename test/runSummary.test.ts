@@ -8,6 +8,7 @@ import { summarise } from '#internal/cli/run/summary.js';
 import { summaryText } from '#internal/cli/run/summaryText.js';
 import { LiveTrace } from '#internal/trace/live/liveTrace.js';
 import { type SyntheticSpec, syntheticTrace } from '#internal/trace/syntheticTrace.test.support.js';
+import { s } from './slowImportTasks.js';
 
 /** Twenty tasks of one second each, two at a time. */
 const TASKS = Array.from({ length: 20 }, (_, i) => ({
@@ -172,6 +173,20 @@ test('the summary counts the tasks of an aborted local computation as cancelled'
   const { memory, cancelled, skipped } = summarise(live.snapshot()).tasks;
   assert.deepEqual([memory + cancelled, skipped], [12, 0]);
   assert.ok(cancelled >= 6, String(cancelled));
+});
+
+test('the trace of a local computation says how long its workers imported modules', async () => {
+  const live = new LiveTrace();
+  const stop = observeProgram(live);
+  for (const get of [getThreaded, getMultiprocessing])
+    assert.equal(await get({ a: [s.inc, 1] }, 'a', { numWorkers: 1 }), 2);
+  stop();
+  const found = live.snapshot().totals.metrics.filter(({ activity }) => activity === 'import');
+  assert.deepEqual(
+    found.map(({ context, prefix, unit }) => [context, prefix, unit]),
+    [['import', 'a', 'seconds']],
+  );
+  assert.ok(found[0]!.value >= 0.4, `${found[0]!.value} s in two workers`);
 });
 
 test('a local computation begins with its call, before its graph is compiled', async () => {

@@ -79,6 +79,8 @@ class PoolRun implements RunHandler {
     this.#guard(() => this.#observers.cancelled(true));
     this.#fail(error);
   };
+  readonly imported = (isolate: Isolate, seconds: number): void =>
+    this.#fromWorker(isolate, (worker) => this.#observers.imported(worker, seconds));
   #timer: NodeJS.Timeout | undefined;
   #idleDeaths = 0;
   #settled = false;
@@ -333,8 +335,6 @@ class PoolRun implements RunHandler {
         break;
       case 'fetch':
         this.#isolates.get(instruction.worker)?.fetch(this.#run, instruction.ids);
-        break;
-      case 'task-killed':
         break;
     }
   }

@@ -11,6 +11,7 @@ import {
 import type { CompletionColumns } from '../protocol/completionLog.js';
 import { countsText } from '../protocol/cutOffText.js';
 import { TASKS_CUT_OFF, WORKER_LOST } from '../protocol/eventTopics.js';
+import { IMPORT_CONTEXT } from '../protocol/metrics.js';
 import type { RunObserver } from '../protocol/runObserver.js';
 import { droppedSamples } from './metrics/droppedSamples.js';
 import type { Place, RunView } from './runView.js';
@@ -141,6 +142,15 @@ export class RunObservers {
     }
     for (const sample of droppedSamples(others, TASK_CANCELLED, this.#clock()))
       this.#notify((observer) => observer.metric?.(sample));
+  }
+
+  /** Records for how long a worker imported the modules of its tasks. It counts for the first task that the worker has. */
+  imported(worker: number, value: number): void {
+    const id = this.#state.workers.get(worker)?.batches[0]?.ids[0];
+    const prefix = id === undefined ? '' : prefixOf(this.#run.computation, id);
+    const place = { time: this.#clock(), worker, context: IMPORT_CONTEXT, span: '', prefix };
+    if (this.records)
+      this.#notify((observer) => observer.metric?.({ ...place, activity: 'import', unit: 'seconds', value }));
   }
 
   transfer(transfer: Transfer): void {

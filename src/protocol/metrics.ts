@@ -33,6 +33,9 @@ export const DROPPED_CONTEXT = 'dropped';
 export const SKIPPED = 'skipped';
 export const CANCELLED = 'cancelled';
 
+/** Context of the imports of modules by workers of local schedulers, which have no other metrics of their tasks. */
+export const IMPORT_CONTEXT = 'import';
+
 /** The tags of work outside any span. */
 export const DEFAULT_SPAN: readonly string[] = ['default'];
 
