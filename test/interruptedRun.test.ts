@@ -75,3 +75,39 @@ test('the summary names the tasks of a local scheduler that had not ended when a
     const text = stderr.replaceAll(/\s+/g, ' ');
     assert.ok(text.includes('cut off 2 tasks had not ended when the program ended: 2 endless.'), text);
   }));
+
+/** Computes without returning to its event loop, and is ended when the trace has rows of tasks. */
+const BLOCKED = `
+import { statSync } from 'node:fs';
+import { getSync } from ${JSON.stringify(packageUrl('local'))};
+const size = () => statSync('t.trace/tasks.arrows').size;
+const empty = size();
+const cell = new Int32Array(new SharedArrayBuffer(4));
+const step = () => {
+  if (size() > empty) process.kill(process.pid, 'SIGINT');
+  Atomics.wait(cell, 0, 0, 10);
+};
+const graph = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => ['step-' + i, [step]]));
+getSync(graph, Object.keys(graph));
+`;
+
+test('the summary has the tasks of getSync that had ended when Ctrl+C ended the program, and the number of the others', () =>
+  withFolder(async (cwd) => {
+    writeFileSync(join(cwd, 'main.mjs'), BLOCKED);
+    const args = [
+      repositoryPath('dist/bundle/main.js'),
+      'run',
+      '--no-dashboard',
+      '--trace',
+      't.trace',
+      'main.mjs',
+    ];
+    const { stderr } = await runCommand(process.execPath, args, { cwd });
+    const [, done, others] =
+      /ended by SIGINT\ntasks {6}([\d,]+) done in 1 computation.*\ncut off {4}([\d,]+) tasks had not ended where the recording breaks off\.\n/.exec(
+        stderr,
+      ) ?? [];
+    const number = (text = 'NaN'): number => Number(text.replaceAll(',', ''));
+    assert.equal(number(done) + number(others), 20_000, stderr);
+    assert.doesNotMatch(stderr, /No number of workers|what if/);
+  }));

@@ -318,6 +318,8 @@ describe('longpole run, if the program does not end normally,', () => {
     const { code, stderr } = await run('--trace', 'killed.trace', script);
     assert.equal(code, 137);
     assert.match(stderr, /ended by SIGKILL\ntasks {6}1 done in 1 computation/);
+    assert.match(stderr, /\ncut off {4}The recording has no end: tasks that had not ended are missing\.\n/);
+    assert.doesNotMatch(stderr, /No number of workers/);
   });
 
   it('ends with 2 on wrong usage before the program runs', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connect } from 'longpole';
+import { connect, Event } from 'longpole';
 import { getMultiprocessing, getSync, getThreaded } from 'longpole/local';
 import { observeProgram } from 'longpole/trace';
 import { timeByPrefix } from '#internal/analysis/timeByPrefix.js';
@@ -8,6 +8,7 @@ import { summarise } from '#internal/cli/run/summary.js';
 import { summaryText } from '#internal/cli/run/summaryText.js';
 import { LiveTrace } from '#internal/trace/live/liveTrace.js';
 import { type SyntheticSpec, syntheticTrace } from '#internal/trace/syntheticTrace.test.support.js';
+import { s } from './slowImportTasks.js';
 
 /** Twenty tasks of one second each, two at a time. */
 const TASKS = Array.from({ length: 20 }, (_, i) => ({
@@ -122,6 +123,70 @@ test('the summary of a cluster counts dependents of a failed task as tasks that 
   assert.equal(await client.submit(inc, 1).result(), 2);
   const text = summaryText(summarise(client.trace));
   assert.match(text, /^tasks {6}1 done, 1 failed, 1 cancelled, 3 did not run in 3/);
+});
+
+test('tasks that did not run, and that a client then retries, count as done', async () => {
+  await using client = await connect({ workers: 2 });
+  const isSet = async (name: string, timeout?: number): Promise<number> => {
+    const { Event: SharedEvent } = await import('longpole');
+    if (!(await new SharedEvent(name).wait(timeout === undefined ? {} : { timeout }))) throw new Error('no');
+    return 1;
+  };
+  const add = (a: number, b: number): number => a + b;
+  const [held, failed] = [client.submit(isSet, 'held'), client.submit(isSet, 'failed', 0)];
+  // No worker gets this task while `held` runs.
+  const sum = client.submit(add, held, failed);
+  await assert.rejects(sum.result());
+  const counts = { memory: 0, erred: 1, cancelled: 0, lost: 0, retried: 0, skipped: 1 };
+  assert.deepEqual(summarise(client.trace).tasks, counts);
+  for (const name of ['held', 'failed']) await new Event(name, { client }).set();
+  client.retry(sum);
+  assert.equal(await sum.result(), 2);
+  assert.deepEqual(summarise(client.trace).tasks, { ...counts, memory: 3, retried: 1, skipped: 0 });
+});
+
+test('the summary counts the tasks of an aborted local computation as cancelled', async () => {
+  const live = new LiveTrace();
+  const stop = observeProgram(live);
+  const one = (): number => 1;
+  const forever = (): Promise<never> => new Promise(() => undefined);
+  const add = (a: number, b: number): number => a + b;
+  for (const get of [getSync, getThreaded, getMultiprocessing]) {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const before = { a: [one], b: [add, 'a', 1] };
+    if (get === getSync) {
+      const abort = (): void => controller.abort();
+      const message = 'The computation was cancelled after 2 of 3 tasks.';
+      assert.throws(() => getSync({ a: [one], b: [abort, 'a'], c: [add, 'b', 1] }, 'c', { signal }), {
+        message,
+      });
+      continue;
+    }
+    const callbacks = { posttask: () => setImmediate(() => controller.abort()) };
+    const graph = { ...before, c: [forever], d: [add, 'b', 'c'] };
+    await assert.rejects(get(graph, 'd', { signal, callbacks, numWorkers: 1 }), { name: 'AbortError' });
+  }
+  // Aborted before the first task was sent.
+  await assert.rejects(getThreaded({ e: [one] }, 'e', { signal: AbortSignal.abort() }));
+  stop();
+  const { memory, cancelled, skipped } = summarise(live.snapshot()).tasks;
+  assert.deepEqual([memory + cancelled, skipped], [12, 0]);
+  assert.ok(cancelled >= 6, String(cancelled));
+});
+
+test('the trace of a local computation says how long its workers imported modules', async () => {
+  const live = new LiveTrace();
+  const stop = observeProgram(live);
+  for (const get of [getThreaded, getMultiprocessing])
+    assert.equal(await get({ a: [s.inc, 1] }, 'a', { numWorkers: 1 }), 2);
+  stop();
+  const found = live.snapshot().totals.metrics.filter(({ activity }) => activity === 'import');
+  assert.deepEqual(
+    found.map(({ context, prefix, unit }) => [context, prefix, unit]),
+    [['import', 'a', 'seconds']],
+  );
+  assert.ok(found[0]!.value >= 0.4, `${found[0]!.value} s in two workers`);
 });
 
 test('a local computation begins with its call, before its graph is compiled', async () => {

@@ -6,7 +6,7 @@ import { pushTo } from '../base/lookUps.js';
 import { INSPECT } from '../base/printed.js';
 import type { Trace } from '../trace/trace.js';
 import { eachUse, lanesOf } from './lanes.js';
-import { lockedSeconds } from './leaseWaits.js';
+import { awaitedObject, lockedSeconds } from './leaseWaits.js';
 import { handOver, longestChain } from './path/longestChain.js';
 import { PATH_KINDS, type PathColumns, type PathKind } from './path/pathParts.js';
 import { requestedWindow, type Window, walkPath } from './path/pathWalk.js';
@@ -144,7 +144,8 @@ export class CriticalPath {
 
   /**
    * Returns a table of seconds by kind and prefix, largest first. Waiting for a worker has the prefix of the tasks that
-   * the worker ran, because it is chance which task waited. The start of workers has no prefix.
+   * the worker ran, because it is chance which task waited. `awaiting` is behind the lock, queue or other shared object for which
+   * the tasks waited. The start of workers has no prefix.
    */
   summary(): Table {
     const { prefix } = this.#trace.tasks;
@@ -156,15 +157,19 @@ export class CriticalPath {
       const own = row[part]! < 0 || kind[part] === starting ? -1 : prefix[row[part]!]!;
       return kind[part]! * width + (kind[part] === waiting ? behind[part]! : own) + 1;
     });
+    const awaiting = PATH_KINDS.indexOf('awaiting');
     const kindOf = (group: number) => Math.floor(group / width);
     const nameOf = (group: number) => (group % width === 0 ? null : this.#text((group % width) - 1));
-    const names = (isWaiting: boolean) =>
-      sums.map(([group]) => ((kindOf(group) === waiting) === isWaiting ? nameOf(group) : null));
+    const behindOf = (group: number, seconds: number): string | null => {
+      if (kindOf(group) === waiting) return nameOf(group);
+      if (kindOf(group) !== awaiting) return null;
+      return awaitedObject(this.#trace, nameOf(group) ?? '', seconds) ?? null;
+    };
     const { texts, numbers } = rowColumns(sums);
     return new Table([
       texts('Kind', ([group]) => PATH_KINDS[kindOf(group)] ?? null),
-      valuesColumn('Prefix', names(false)),
-      valuesColumn('Behind', names(true)),
+      texts('Prefix', ([group]) => (kindOf(group) === waiting ? null : nameOf(group))),
+      texts('Behind', ([group, seconds]) => behindOf(group, seconds)),
       numbers('Duration (s)', ([, seconds]) => seconds),
       numbers('Share of makespan (%)', ([, seconds]) => (seconds / this.makespan) * 100),
     ]);

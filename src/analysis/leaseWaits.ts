@@ -1,29 +1,48 @@
-// Reads from the metrics of a trace how long tasks waited for locks and semaphores.
+// Reads from the metrics of a trace how long tasks waited for shared objects: locks, semaphores, events, queues and variables.
 import { getOrMake } from '../base/lookUps.js';
 import { CONTENDED, SHARED_CONTEXT, WAIT_FOR } from '../protocol/metrics.js';
 import type { Trace } from '../trace/trace.js';
 
-export interface LeaseWait {
+export interface SharedWait {
   /** E.g. `Lock 'x'`. */
   readonly object: string;
-  /** Seconds in which at least one task waited. */
+  /** Seconds in which at least one task waited, for locks and semaphores; 0 for other objects, which are no limit. */
   contended: number;
   /** Seconds that all tasks waited, by prefix. */
   readonly byPrefix: Map<string, number>;
 }
 
-/** Returns the seconds that tasks waited for locks and semaphores, by prefix. */
-export function leaseSeconds(trace: Trace): ReadonlyMap<string, number> {
+/** Smallest share of a wait from which it is a wait for an object. */
+const MIN_SHARE = 0.5;
+
+/** Returns the seconds that tasks waited for shared objects, by prefix. */
+export function sharedSeconds(trace: Trace): ReadonlyMap<string, number> {
   const seconds = new Map<string, number>();
-  for (const { byPrefix } of leaseWaits(trace))
+  for (const { byPrefix } of sharedWaits(trace))
     for (const [prefix, waited] of byPrefix) seconds.set(prefix, (seconds.get(prefix) ?? 0) + waited);
   return seconds;
 }
 
-/** Returns the waits by object, the longest contended first. */
-export function leaseWaits({ totals }: Trace): LeaseWait[] {
-  const waits = new Map<string, LeaseWait>();
-  const of = (object: string): LeaseWait =>
+/**
+ * Returns the object for which tasks of a prefix waited longest, e.g. `Queue 'q'`, if these waits can be at least half of `seconds`,
+ * in which they awaited promises.
+ */
+export function awaitedObject(trace: Trace, prefix: string, seconds: number): string | undefined {
+  const of = ({ byPrefix }: SharedWait): number => byPrefix.get(prefix) ?? 0;
+  const [most] = sharedWaits(trace).sort((a, b) => of(b) - of(a));
+  return most !== undefined && of(most) > 0 && of(most) >= MIN_SHARE * seconds ? most.object : undefined;
+}
+
+/** Returns the waits for locks and semaphores by object, the longest contended first. */
+export function leaseWaits(trace: Trace): SharedWait[] {
+  return sharedWaits(trace)
+    .filter(({ contended }) => contended > 0)
+    .sort((a, b) => b.contended - a.contended);
+}
+
+function sharedWaits({ totals }: Trace): SharedWait[] {
+  const waits = new Map<string, SharedWait>();
+  const of = (object: string): SharedWait =>
     getOrMake(waits, object, () => ({ object, contended: 0, byPrefix: new Map() }));
   for (const { context, prefix, activity, value } of totals.metrics) {
     if (context !== SHARED_CONTEXT) continue;
@@ -33,9 +52,7 @@ export function leaseWaits({ totals }: Trace): LeaseWait[] {
       byPrefix.set(prefix, (byPrefix.get(prefix) ?? 0) + value);
     }
   }
-  return [...waits.values()]
-    .filter(({ byPrefix }) => byPrefix.size > 0)
-    .sort((a, b) => b.contended - a.contended);
+  return [...waits.values()].filter(({ byPrefix }) => byPrefix.size > 0);
 }
 
 /**
@@ -47,6 +64,6 @@ export function lockedSeconds(trace: Trace): number {
 }
 
 /** Returns the waits for the most contended lock or semaphore. */
-export function contendedLock(trace: Trace): LeaseWait | undefined {
+export function contendedLock(trace: Trace): SharedWait | undefined {
   return leaseWaits(trace)[0];
 }

@@ -3,6 +3,7 @@ import { checkArgument, TRACE } from '../base/arguments.js';
 import { getOrMake, oncePer } from '../base/lookUps.js';
 import { LOCAL_CLIENT } from '../protocol/clientNames.js';
 import { TASK_CANCELLED, TASK_ERRED, TASK_LOST } from '../protocol/clusterObserver.js';
+import { CANCELLED, DROPPED_CONTEXT, SKIPPED } from '../protocol/metrics.js';
 import type { Trace } from '../trace/trace.js';
 
 /**
@@ -32,21 +33,41 @@ export const skippedRows = oncePer(({ tasks, totals }: Trace): ReadonlySet<numbe
   return skipped;
 });
 
-/**
- * Returns the number of tasks that did not run because a task failed: `recorded` ones, whose runs count as cancelled, and others
- * without a run. The latter are known for local schedulers, whose computations end at the first failure.
- */
-export function skippedTasks(trace: Trace): { readonly recorded: number; readonly others: number } {
+/** Numbers of tasks without a result that have not failed. */
+export interface SkippedTasks {
+  /** Tasks that did not run because another task failed, and whose runs count as cancelled. */
+  readonly recorded: number;
+  /** Such tasks without a run. */
+  readonly others: number;
+  /** Tasks without a run that were cancelled. */
+  readonly cancelled: number;
+}
+
+/** Returns the number of tasks that did not run because a task failed, and of tasks that were cancelled before they had a worker. */
+export function skippedTasks(trace: Trace): SkippedTasks {
   checkArgument('skippedTasks(): trace', trace, TRACE);
-  const { tasks, computations, evicted, totals } = trace;
   const recorded = skippedRows(trace).size;
-  let others = 0;
-  if (evicted.tasks > 0 || totals.states[TASK_ERRED] === 0) return { recorded, others };
+  const others = droppedTasks(trace, SKIPPED) + skippedLocally(trace);
+  return { recorded, others, cancelled: droppedTasks(trace, CANCELLED) };
+}
+
+/** Returns how many tasks of clusters without a run will not run, for this reason. */
+function droppedTasks({ totals }: Trace, why: string): number {
+  let sum = 0;
+  for (const { context, activity, value } of totals.metrics)
+    if (context === DROPPED_CONTEXT && activity === why) sum += value;
+  return sum;
+}
+
+/** Returns the number of tasks without a run in failed computations of local schedulers, which end at the first failure. */
+function skippedLocally({ tasks, computations, evicted, totals }: Trace): number {
+  let skipped = 0;
+  if (evicted.tasks > 0 || totals.states[TASK_ERRED] === 0) return skipped;
   const states = new Map(Array.from(tasks.id, (id, row) => [id, tasks.state[row]!]));
   for (const { firstId, size, client } of computations) {
     if (client !== LOCAL_CLIENT) continue;
     const known = Array.from({ length: size }, (_, at) => states.get(firstId + at));
-    if (known.includes(TASK_ERRED)) others += known.filter((state) => state === undefined).length;
+    if (known.includes(TASK_ERRED)) skipped += known.filter((state) => state === undefined).length;
   }
-  return { recorded, others };
+  return skipped;
 }

@@ -27,6 +27,7 @@ export type { Recorded, Scaling } from '../analysis/scaling.js';
 export { scaling } from '../analysis/scaling.js';
 export type { SimulatedRun, SimulateOptions, Simulation } from '../analysis/simulate.js';
 export { simulate } from '../analysis/simulate.js';
+export type { SkippedTasks } from '../analysis/skippedTasks.js';
 export { skippedTasks } from '../analysis/skippedTasks.js';
 export type { Speedup } from '../analysis/speedups.js';
 export { isWorthNaming, notSimulated, speedups } from '../analysis/speedups.js';

@@ -114,7 +114,7 @@ class InlineRun {
   #runWatched(ids: Int32Array): void {
     for (let index = 0; index < ids.length; index++) {
       const id = ids[index]!;
-      this.#checkSignal();
+      if (this.#signal?.aborted) this.#abort();
       this.#observers.taskStarted(id);
       const start = this.#clock();
       const value = this.#evaluate(id, start);
@@ -134,7 +134,10 @@ class InlineRun {
     let start = this.#clock();
     for (let index = 0; index < ids.length; index++) {
       const id = ids[index]!;
-      this.#checkSignal();
+      if (this.#signal?.aborted) {
+        this.#notify(ids, reported, index);
+        this.#abort();
+      }
       let value: unknown;
       try {
         value = this.#evaluate(id, start);
@@ -222,9 +225,11 @@ class InlineRun {
     }
   }
 
-  #checkSignal(): void {
-    if (this.#signal?.aborted)
-      throw abortedError(this.#signal.reason, this.#view.finishedCount, this.#plan.program.size);
+  /** Ends the run because its signal is aborted. Call this after the finished tasks were reported. */
+  #abort(): void {
+    const error = abortedError(this.#signal?.reason, this.#view.finishedCount, this.#plan.program.size);
+    this.#observers.cancelled(false);
+    throw error;
   }
 
   #finished(ids: Int32Array, from: number, to: number): TasksFinished {

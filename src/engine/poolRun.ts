@@ -75,8 +75,12 @@ class PoolRun implements RunHandler {
   readonly #reject: (error: unknown) => void;
   readonly #onAbort = (): void => {
     const { reason } = this.#options.signal ?? {};
-    this.#fail(abortedError(reason, this.#view.finishedCount, this.#plan.program.size));
+    const error = abortedError(reason, this.#view.finishedCount, this.#plan.program.size);
+    this.#guard(() => this.#observers.cancelled(true));
+    this.#fail(error);
   };
+  readonly imported = (isolate: Isolate, seconds: number): void =>
+    this.#fromWorker(isolate, (worker) => this.#observers.imported(worker, seconds));
   #timer: NodeJS.Timeout | undefined;
   #idleDeaths = 0;
   #settled = false;
@@ -331,8 +335,6 @@ class PoolRun implements RunHandler {
         break;
       case 'fetch':
         this.#isolates.get(instruction.worker)?.fetch(this.#run, instruction.ids);
-        break;
-      case 'task-killed':
         break;
     }
   }

@@ -2,14 +2,21 @@
 import { countsOf } from '../base/lookUps.js';
 import { countText } from '../base/words.js';
 import { flushAtExit, nothingToFlush, reportAtExit } from '../files/exitFlush.js';
-import { type ClusterObserver, prefixOf, type Transfer } from '../protocol/clusterObserver.js';
+import {
+  type ClusterObserver,
+  prefixOf,
+  TASK_CANCELLED,
+  type Transfer,
+} from '../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../protocol/completionLog.js';
 import { countsText } from '../protocol/cutOffText.js';
 import { TASKS_CUT_OFF, WORKER_LOST } from '../protocol/eventTopics.js';
+import { IMPORT_CONTEXT } from '../protocol/metrics.js';
 import type { RunObserver } from '../protocol/runObserver.js';
+import { droppedSamples } from './metrics/droppedSamples.js';
 import type { Place, RunView } from './runView.js';
 import type { SchedulerState } from './scheduler/schedulerState.js';
-import { QUEUED } from './scheduler/taskStates.js';
+import { PROCESSING, QUEUED } from './scheduler/taskStates.js';
 import { type RecordedComputation, TaskRecorder } from './taskRecorder.js';
 
 export class RunObservers {
@@ -116,6 +123,34 @@ export class RunObservers {
   taskLost(worker: number, id: number, state?: number): void {
     if (this.#recorded === undefined) return;
     this.#recorder.unfinished(this.#recorded, worker, id, this.#state.readyAt[id]!, this.#clock(), state);
+  }
+
+  /**
+   * Records the unfinished tasks as cancelled: a run of each task that a worker has, and the number of the others.
+   *
+   * @param hasWorkers false if the thread of the program runs the tasks, so that none of them runs now
+   */
+  cancelled(hasWorkers: boolean): void {
+    if (this.#recorded === undefined) return;
+    const { computation } = this.#run;
+    const { state, location } = this.#state;
+    const others: string[] = [];
+    for (let id = 0; id < computation.size; id++) {
+      if (this.#state.isFinished(id)) continue;
+      if (hasWorkers && state[id] === PROCESSING) this.taskLost(location[id]!, id, TASK_CANCELLED);
+      else others.push(prefixOf(computation, id));
+    }
+    for (const sample of droppedSamples(others, TASK_CANCELLED, this.#clock()))
+      this.#notify((observer) => observer.metric?.(sample));
+  }
+
+  /** Records for how long a worker imported the modules of its tasks. It counts for the first task that the worker has. */
+  imported(worker: number, value: number): void {
+    const id = this.#state.workers.get(worker)?.batches[0]?.ids[0];
+    const prefix = id === undefined ? '' : prefixOf(this.#run.computation, id);
+    const place = { time: this.#clock(), worker, context: IMPORT_CONTEXT, span: '', prefix };
+    if (this.records)
+      this.#notify((observer) => observer.metric?.({ ...place, activity: 'import', unit: 'seconds', value }));
   }
 
   transfer(transfer: Transfer): void {

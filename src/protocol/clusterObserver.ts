@@ -14,6 +14,8 @@ export const TASK_ERRED = 1;
 export const TASK_CANCELLED = 2;
 /** The worker died while it had the task. The task runs again elsewhere, or fails because it killed too many workers. */
 export const TASK_LOST = 3;
+/** A task on which the task depends has failed. A state of tasks, not of runs. */
+export const TASK_SKIPPED = 4;
 
 /** Name of the worker of runs on the thread of the program (scheduler `sync`). */
 export const INLINE_WORKER = 'main';
@@ -126,6 +128,9 @@ export function nextAttempt(runs: Uint8Array, id: number): number {
   return attempt;
 }
 
+/** Why a task has no result: it was cancelled, or depends on a task that failed. */
+export type DropReason = typeof TASK_CANCELLED | typeof TASK_SKIPPED;
+
 /** One action for a task. Times are seconds since the epoch on the scheduler's clock. */
 export interface StartStop {
   readonly action: Action;
@@ -184,6 +189,12 @@ export interface ClusterObserver {
   /** All results of the computation have been released. No further call mentions it. */
   computationForgotten?(computation: Computation): void;
   tasksEnded?(runs: TaskRuns): void;
+  /**
+   * Tasks will have no result, although they have not failed. They had no run, or their run was cancelled.
+   *
+   * @param ids local ids
+   */
+  tasksDropped?(computation: Computation, ids: readonly number[], why: DropReason): void;
   workerAdded?(worker: WorkerInfo): void;
   workerRemoved?(worker: WorkerInfo, time: number, reason: string): void;
   interval?(interval: WorkInterval): void;

@@ -234,6 +234,8 @@ export type FromIsolate =
     }
   /** A task of a local scheduler has left its slot, because it awaits. `batch`: the batch of this run of the task. */
   | { readonly type: 'seceded'; readonly run: number; readonly id: number; readonly batch: number }
+  /** The import of the modules of a run that is not measured took this long. */
+  | { readonly type: 'imported'; readonly run: number; readonly seconds: number }
   | TaskAsks;
 
 /** Data that a new isolate receives at its start. */

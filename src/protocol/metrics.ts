@@ -18,12 +18,23 @@ export interface MetricChanges {
 }
 
 /**
- * Context of the waits for locks and semaphores. Activities are `wait for Lock 'x'`, with the prefix of the tasks that waited,
- * and `contended Lock 'x'`: the seconds in which at least one task waited.
+ * Context of the waits for shared objects. Activities are `wait for Lock 'x'`, with the prefix of the tasks that waited, and for
+ * locks and semaphores also `contended Lock 'x'`: the seconds in which at least one task waited.
  */
 export const SHARED_CONTEXT = 'shared';
 export const WAIT_FOR = 'wait for ';
 export const CONTENDED = 'contended ';
+
+/**
+ * Context of tasks that no worker had, and that will not run. Activities are `skipped`, because another task
+ * failed, and `cancelled`; the unit is `count`. A value is negative if such tasks run after all.
+ */
+export const DROPPED_CONTEXT = 'dropped';
+export const SKIPPED = 'skipped';
+export const CANCELLED = 'cancelled';
+
+/** Context of the imports of modules by workers of local schedulers, which have no other metrics of their tasks. */
+export const IMPORT_CONTEXT = 'import';
 
 /** The tags of work outside any span. */
 export const DEFAULT_SPAN: readonly string[] = ['default'];

@@ -26,6 +26,7 @@ export interface IsolateReports extends Pick<WorkerReports, 'fetchFailed' | 'sto
   /** A poll has found that another task runs, or none. */
   running: [task: ExecutingTask | undefined];
   seceded: [run: number, id: number, batch: number];
+  imported: [run: number, seconds: number];
   /** Reports that the isolate died. The process is about to end. */
   lost: [run: number, running: number, error: ErrorInfo];
 }

@@ -1,7 +1,7 @@
 // Numbers of the tasks of a prefix or a span, by state.
-import { TASK_CANCELLED, TASK_ERRED, TASK_LOST, TASK_MEMORY } from './clusterObserver.js';
+import { TASK_CANCELLED, TASK_ERRED, TASK_LOST, TASK_MEMORY, TASK_SKIPPED } from './clusterObserver.js';
 
-const COUNTS = ['total', 'finished', 'erred', 'cancelled', 'lost'] as const;
+const COUNTS = ['total', 'finished', 'erred', 'cancelled', 'skipped', 'lost'] as const;
 
 /** A task counts once, by its latest run. */
 export class TaskCounts {
@@ -12,6 +12,8 @@ export class TaskCounts {
   erred = 0;
   /** Cancelled tasks. */
   cancelled = 0;
+  /** Tasks that did not run because another one failed. */
+  skipped = 0;
   /** Runs, not tasks, whose worker was lost. */
   lost = 0;
 
@@ -43,6 +45,7 @@ export class TaskCounts {
     if (state === TASK_MEMORY) this.finished += by;
     else if (state === TASK_ERRED) this.erred += by;
     else if (state === TASK_CANCELLED) this.cancelled += by;
+    else if (state === TASK_SKIPPED) this.skipped += by;
     else if (state === TASK_LOST) this.lost += by;
   }
 }

@@ -12,7 +12,7 @@ export interface ProgressRow {
   /** Number of tasks with a result. */
   readonly finished: number;
   readonly erred: number;
-  /** Number of cancelled tasks. The rest of `total` waits. */
+  /** Number of tasks that were cancelled, or did not run because another one failed. The rest of `total` waits. */
   readonly cancelled: number;
   /** Seconds of computing. */
   readonly seconds: number;

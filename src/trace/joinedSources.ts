@@ -6,6 +6,7 @@ import type {
   ClusterEvent,
   ClusterObserver,
   Computation,
+  DropReason,
   MemorySample,
   MetricSample,
   ResourceSample,
@@ -81,6 +82,11 @@ class Source implements ClusterObserver {
     const computation = this.#computation(runs.computation);
     const joined = { ...runs, computation, worker: this.#index(runs.worker) };
     this.#notify((observer) => observer.tasksEnded?.(joined));
+  }
+
+  tasksDropped(computation: Computation, ids: readonly number[], why: DropReason): void {
+    const joined = this.#computation(computation);
+    this.#notify((observer) => observer.tasksDropped?.(joined, ids, why));
   }
 
   workerAdded(worker: WorkerInfo): void {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { type Client, connect, Lock, Semaphore } from 'longpole';
+import { type Client, connect, Event, Lock, Queue, Semaphore, Variable } from 'longpole';
 import { c } from './coordinationTasks.js';
 import { codeOf, unused, waiting } from './sharedObjects.js';
 import { clusterTest, kill, rejection, sharedClusterTest, textOf, until } from './support.js';
@@ -63,6 +63,32 @@ sharedClusterTest(
       [WAIT, CONTENDED].every((metric) => sharedMetrics(client).has(metric)),
     );
     assertWaited(client);
+  },
+);
+
+sharedClusterTest(
+  'a trace has the time in which tasks waited for events, queues and variables, by name',
+  async ({ client, cluster }) => {
+    const calls = [client.submit(c.waitForEvent), client.submit(c.consume, 1), client.submit(c.getValue)];
+    for (const call of ['Event.wait', 'Queue.get', 'Variable.get']) await waiting(cluster, call);
+    const [event, value] = [new Event('event', { client }), new Variable('value', { client })];
+    await event.set();
+    await new Queue<number>('queue', { client, maxSize: 2 }).put(1);
+    await value.set(1);
+    await client.gather(calls);
+    await event.clear();
+    await value.delete();
+    await unused(cluster);
+    const expected = [
+      "consume,wait for Queue 'queue',seconds",
+      "getValue,wait for Variable 'value',seconds",
+      "waitForEvent,wait for Event 'event',seconds",
+    ];
+    await until('the trace has the times', () =>
+      expected.every((metric) => sharedMetrics(client).get(metric)! > 0),
+    );
+    // Only leases are limits.
+    assert.ok(![...sharedMetrics(client).keys()].some((metric) => /contended [^LS]/.test(metric)));
   },
 );
 

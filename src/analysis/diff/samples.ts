@@ -2,6 +2,7 @@
 // run.
 import { getOrMake } from '../../base/lookUps.js';
 import { sortedOrder } from '../../base/sortedOrder.js';
+import { IMPORT_CONTEXT } from '../../protocol/metrics.js';
 import type { Trace } from '../../trace/trace.js';
 import { lanesOf } from '../lanes.js';
 
@@ -78,8 +79,9 @@ class Stretches {
 /** Returns seconds by activity, from fine performance metrics, or else from intervals other than computing. */
 export function activitySeconds({ totals }: Trace): Map<string, number> {
   const seconds = new Map<string, number>();
-  for (const { activity, unit, value } of totals.metrics)
-    if (unit === 'seconds') seconds.set(activity, (seconds.get(activity) ?? 0) + value);
+  for (const { context, activity, unit, value } of totals.metrics)
+    if (unit === 'seconds' && context !== IMPORT_CONTEXT)
+      seconds.set(activity, (seconds.get(activity) ?? 0) + value);
   if (seconds.size > 0) return seconds;
   for (const { action, seconds: took } of totals.actions) if (action !== 'compute') seconds.set(action, took);
   return seconds;

@@ -2,7 +2,7 @@ import { pushTo } from '../../base/lookUps.js';
 import { percentText, secondsText } from '../../base/words.js';
 import { coreUseOf } from '../coreUse.js';
 import { eachUse } from '../lanes.js';
-import { lockedSeconds } from '../leaseWaits.js';
+import { awaitedObject, lockedSeconds } from '../leaseWaits.js';
 import { longestChain } from '../path/longestChain.js';
 import { copiedSeconds } from '../programTransfers.js';
 import { gapsBetween, merged, type Span } from '../spans.js';
@@ -57,7 +57,7 @@ export const lackOfParallelism: Rule = (facts) => {
     evidence: {
       text: isClient
         ? `The program waits for results before it submits more tasks, so more workers cannot make the run shorter than ${secondsText(path.floor)}. The longest chain of tasks computes for ${secondsText(chain)}.`
-        : `The longest chain of tasks takes ${secondsText(path.floor)}, ${percentText(path.floor / facts.makespan)} of the run. More workers cannot make the run shorter than this chain.${awaiting === undefined ? '' : ` For ${secondsText(awaiting.seconds)} of it, '${awaiting.name}' waits outside its slot, e.g. for a queue or an event, and mostly '${name}' runs.`}`,
+        : `The longest chain of tasks takes ${secondsText(path.floor)}, ${percentText(path.floor / facts.makespan)} of the run. More workers cannot make the run shorter than this chain.${awaiting === undefined ? '' : ` For ${secondsText(awaiting.seconds)} of it, '${awaiting.name}' waits outside its slot, ${awaitedObject(facts.trace, awaiting.name, awaiting.seconds)?.replace(/^/, 'for ') ?? 'e.g. for a queue or an event'}, and mostly '${name}' runs.`}`,
       numbers: {
         floorSeconds: path.floor,
         chainSeconds: chain,

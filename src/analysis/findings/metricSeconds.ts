@@ -1,3 +1,4 @@
+import { IMPORT_CONTEXT } from '../../protocol/metrics.js';
 import type { Trace } from '../../trace/trace.js';
 import { keptShare } from '../keptShare.js';
 
@@ -13,7 +14,8 @@ export function metricSeconds(
   const kept = keptShare(trace);
   let total = 0;
   for (const metric of trace.totals.metrics) {
-    if (metric.context !== 'execute' || metric.activity !== activity || metric.unit !== 'seconds') continue;
+    if (metric.context !== 'execute' && metric.context !== IMPORT_CONTEXT) continue;
+    if (metric.activity !== activity || metric.unit !== 'seconds') continue;
     const seconds = metric.value * kept;
     total += seconds;
     byPrefix.set(metric.prefix, (byPrefix.get(metric.prefix) ?? 0) + seconds);

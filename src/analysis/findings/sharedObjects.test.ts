@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type SyntheticSpec, syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
+import { criticalPath } from '../criticalPath.js';
+import { simulate } from '../simulate.js';
 import { findings } from './findings.js';
 
 /**
@@ -36,4 +38,26 @@ test('the chain of tasks that wait for a queue is the task that runs meanwhile',
 test('a short serial end does not hide that one task ran for most of the time', () => {
   const codes = findings(syntheticTrace(producerAndConsumers(['w1'], 3))).map(({ code }) => code);
   assert.deepEqual(codes, ['lack-of-parallelism', 'serial-tail']);
+});
+
+test('a wait for a queue has the name of the queue, and is no limit for more workers', () => {
+  const spec = producerAndConsumers(['w1', 'w2'], 0.1);
+  const waited = (value: number) => {
+    const metric = { prefix: 'take', activity: "wait for Queue 'jobs'", value, time: 20, worker: 'w1' };
+    return syntheticTrace({ ...spec, metrics: [{ ...metric, context: 'shared' }] });
+  };
+  const trace = waited(36);
+  const own = findings(trace).find(({ code }) => code === 'lack-of-parallelism');
+  assert.match(own?.evidence.text ?? '', /'take' waits outside its slot, for Queue 'jobs', and mostly/);
+  assert.ok(!findings(trace).some(({ code }) => code === 'lock-contention'));
+  const behind = (of: typeof trace) =>
+    criticalPath(of)
+      .summary()
+      .rows.filter(({ Kind }) => Kind === 'awaiting')
+      .map(({ Prefix, Behind }) => [Prefix, Behind]);
+  assert.deepEqual(behind(trace), [['take', "Queue 'jobs'"]]);
+  // These waits are too short to be what the path awaits.
+  assert.deepEqual(behind(waited(1)), [['take', null]]);
+  assert.deepEqual(simulate(trace), simulate(syntheticTrace(spec)));
+  assert.equal(criticalPath(trace).floor, criticalPath(syntheticTrace(spec)).floor);
 });

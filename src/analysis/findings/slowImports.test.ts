@@ -36,3 +36,11 @@ test('modules of tasks that each worker imports for seconds are a finding, and n
   assert.match(own.advice, /top level of the module of 'fit'/);
   assert.ok(!findings(syntheticTrace(importing(0.3))).some(({ code }) => code === 'slow-imports'));
 });
+
+test('imports by workers of a local scheduler, which have no other metrics, are the same finding', () => {
+  const { tasks = [], metrics = [] } = importing(2.5);
+  const local = { tasks, metrics: metrics.map((one) => ({ ...one, context: 'import' })) };
+  const [own] = findings(syntheticTrace(local));
+  assert.equal(own?.title, 'Each worker imports the modules of its tasks for 2.5 s before its first task');
+  assert.equal(own.seconds, 2.5);
+});

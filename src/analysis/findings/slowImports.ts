@@ -1,5 +1,6 @@
 import { secondsText } from '../../base/words.js';
 import { coreUseOf } from '../coreUse.js';
+import { recordsTransfers } from '../programTransfers.js';
 import type { Facts, Rule } from './finding.js';
 import { metricSeconds } from './metricSeconds.js';
 
@@ -25,7 +26,7 @@ export const slowImports: Rule = (facts) => {
       tasks: facts.pathTasks('worker start'),
       question: 'critical-path',
     },
-    advice: `Compute less at the top level of the module of '${worst}', and import in it only what its tasks need. Or connect() early, and do something else while the workers start.`,
+    advice: `Compute less at the top level of the module of '${worst}', and import in it only what its tasks need.${recordsTransfers(facts.trace) ? ' Or connect() early, and do something else while the workers start.' : ''}`,
   };
 };
 

@@ -3,7 +3,7 @@ import { visibleName } from '../../base/visibleText.js';
 import { countText, secondsText } from '../../base/words.js';
 import { coreUseOf } from '../coreUse.js';
 import { eachUse } from '../lanes.js';
-import { leaseSeconds } from '../leaseWaits.js';
+import { sharedSeconds } from '../leaseWaits.js';
 import { type Straggler, stragglersOf, withoutCoreWaits } from '../stragglers.js';
 import { CROWDED_SHARE, STOP_OTHERS } from './cpuOversubscription.js';
 import type { Facts, Rule } from './finding.js';
@@ -25,13 +25,13 @@ export const stragglerTasks: Rule = (facts) => {
   // If all tasks wait for a core, 'cpu-oversubscription' covers the tasks that only waited longest.
   const { lost, isMeasured } = coreUseOf(facts.trace);
   const isCrowded = isMeasured && lost >= CROWDED_SHARE;
-  const leases = leaseSeconds(facts.trace);
+  const waits = sharedSeconds(facts.trace);
   const tails = longTails(facts);
   const found = (isCrowded ? withoutCoreWaits(all) : all).filter(
     (one) =>
       held.has(one.row) &&
       !(one.why === '' && tails.has(facts.trace.tasks.prefix[one.row]!)) &&
-      !waitedForLease(facts, one, leases),
+      !waitedForObject(facts, one, waits),
   );
   const worst = found[0];
   if (worst === undefined) return undefined;
@@ -108,11 +108,11 @@ function wasPreempted({ seconds, median, coreWait }: Straggler): boolean {
  * waits for a prefix. A task that waits awaits a promise, or its thread runs tasks that have got the lock. The seconds of a
  * seceded task may be theirs, because the thread does not report which seceded task it runs.
  */
-function waitedForLease(facts: Facts, one: Straggler, leases: ReadonlyMap<string, number>): boolean {
+function waitedForObject(facts: Facts, one: Straggler, waits: ReadonlyMap<string, number>): boolean {
   const { trace, lanes } = facts;
   const { seconds, median, row, awaited } = one;
   const longer = seconds - median;
-  if (!((leases.get(facts.prefixName(trace.tasks.prefix[row]!)) ?? 0) >= longer)) return false;
+  if (!((waits.get(facts.prefixName(trace.tasks.prefix[row]!)) ?? 0) >= longer)) return false;
   const { started, seceded, stopped } = trace.tasks;
   const [begin, left, end] = [started[row]!, lanes.stop[row]!, stopped[row]!];
   const lane = lanes.laneOf[row]!;

@@ -1,4 +1,5 @@
 // Sums of a cluster's measurements, on the scheduler: metrics, spans, profiles.
+
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import { MetricLedger } from '../../engine/metrics/metricLedger.js';
 import { Spans } from '../../engine/metrics/spans.js';
@@ -11,6 +12,7 @@ import type {
   TaskRuns,
   WorkerInfo,
 } from '../../protocol/clusterObserver.js';
+import { DROPPED_CONTEXT } from '../../protocol/metrics.js';
 import type { ProfileCycle, ProfileSettings } from '../../protocol/profileCycle.js';
 import type { KindOf } from '../../protocol/taskKinds.js';
 
@@ -79,6 +81,7 @@ export class Measures implements ClusterObserver {
 
   metric(sample: MetricSample): void {
     const { context, prefix, activity, unit, value } = sample;
+    if (context === DROPPED_CONTEXT) return;
     const key = context === 'execute' ? [context, prefix, activity, unit] : [context, activity, unit];
     this.cumulativeWorkerMetrics.add(key, value);
     this.spans.metric(sample);

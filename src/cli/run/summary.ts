@@ -102,7 +102,7 @@ export interface LongPole {
   readonly parts: readonly {
     readonly kind: string;
     readonly prefix: string | null;
-    /** Prefix of the tasks that kept the awaited worker busy. */
+    /** Prefix of the tasks that kept the awaited worker busy, or the shared object that the task awaited, e.g. `Queue 'q'`. */
     readonly behind: string | null;
     readonly seconds: number;
   }[];
@@ -145,7 +145,7 @@ export function summarise(trace: Trace): Summary {
     tasks: {
       memory,
       erred,
-      cancelled: cancelled - skipped.recorded,
+      cancelled: cancelled - skipped.recorded + skipped.cancelled,
       lost,
       retried: erred === 0 ? 0 : retriedRuns(trace),
       skipped: skipped.recorded + skipped.others,

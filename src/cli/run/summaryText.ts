@@ -155,6 +155,7 @@ type Part = LongPole['parts'][number];
 
 function partText({ kind, prefix, behind }: Part, replaced: readonly string[]): string {
   if (kind === 'worker start') return 'waiting for workers to start';
+  if (behind !== null && prefix !== null) return `${kind} ${shorten(behind)}: ${shorten(prefix)}`;
   if (behind !== null) return `${kind} busy with ${shorten(behind)}`;
   if (kind === 'waiting for a worker' && replaced.length > 0)
     return replaced.length === 1

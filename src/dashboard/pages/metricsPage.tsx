@@ -2,6 +2,7 @@
 // sending of data by activity. Filters choose functions, a span and a unit. Sums are exact over the whole run.
 import { idleThreadSeconds } from '../../analysis/idleThreads.js';
 import { getOrMake } from '../../base/lookUps.js';
+import { DROPPED_CONTEXT } from '../../protocol/metrics.js';
 import { CACHE_CONTEXT, SAMPLER_CONTEXT } from '../../trace/localMetrics.js';
 import type { MetricTotals } from '../../trace/totals.js';
 import { formatBytes, formatDuration, formatNumber } from '../model/format.js';
@@ -12,15 +13,15 @@ import type { PageProps } from './pageProps.js';
 
 const EXECUTE = 'execute';
 const SEND = 'get-data';
-const LEVELS: ReadonlySet<string> = new Set([CACHE_CONTEXT, SAMPLER_CONTEXT]);
+const NO_COSTS: ReadonlySet<string> = new Set([CACHE_CONTEXT, DROPPED_CONTEXT, SAMPLER_CONTEXT]);
 /** Message of a panel without bars. */
 const NONE = 'Nothing was measured in this unit.';
 /** Separator of the chosen functions in the address. */
 const SEPARATOR = '\n';
 
 export function MetricsPage({ state, update: { trace } }: PageProps) {
-  // Levels of caches and of sampled memory are not costs of tasks.
-  const metrics = trace.totals.metrics.filter(({ context }) => !LEVELS.has(context));
+  // Levels of caches and of sampled memory, and numbers of tasks, are not costs of tasks.
+  const metrics = trace.totals.metrics.filter(({ context }) => !NO_COSTS.has(context));
   const units = [...new Set(metrics.map(({ unit }) => unit))].sort(secondsFirst);
   const { unit: chosenUnit = 'seconds', 'in-span': span = '', functions: names = '' } = state.choices.value;
   const functions = names === '' ? [] : names.split(SEPARATOR);

@@ -9,6 +9,7 @@ import { contendedLock } from '../../analysis/leaseWaits.js';
 import { wholeWindow, windowOf } from '../../analysis/path/pathWalk.js';
 import { programTimes } from '../../analysis/programTimes.js';
 import { recordsTransfers } from '../../analysis/programTransfers.js';
+import { skippedTasks } from '../../analysis/skippedTasks.js';
 import type { Speedup } from '../../analysis/speedups.js';
 import { spilledResults } from '../../analysis/spilledResults.js';
 import { threadSeconds } from '../../analysis/workerLives.js';
@@ -138,6 +139,7 @@ function Figures({ trace }: { readonly trace: Trace }) {
   const repeated = repeatedCount(trace);
   const tasks = totals.states.reduce((sum, count) => sum + count, 0) - repeated;
   const [, erred = 0, cancelled = 0, lost = 0] = totals.states;
+  const skipped = skippedTasks(trace);
   const secondsOf = (name: string) => totals.actions.find(({ action }) => action === name)?.seconds ?? 0;
   const computed = secondsOf('compute');
   const awaited = Math.min(computed, secondsOf('await'));
@@ -148,8 +150,9 @@ function Figures({ trace }: { readonly trace: Trace }) {
   const unusual = [
     [erred - repeated, 'failed'],
     [repeated, repeatedWords(repeated)],
-    [cancelled, 'cancelled'],
+    [cancelled - skipped.recorded + skipped.cancelled, 'cancelled'],
     [lost, 'lost'],
+    [skipped.recorded + skipped.others, 'did not run'],
   ] as const;
   const seconds = stop - start;
   return (

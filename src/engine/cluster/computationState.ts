@@ -5,7 +5,7 @@
 import { LongpoleError, releaseStack } from '../../base/errors.js';
 import type { Plan } from '../../graph/compile.js';
 import { External } from '../../graph/external.js';
-import type { Computation } from '../../protocol/clusterObserver.js';
+import type { Computation, DropReason } from '../../protocol/clusterObserver.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
 import type { ResultId } from '../../protocol/packedResult.js';
 import type { Program } from '../../protocol/program.js';
@@ -38,6 +38,8 @@ export class ComputationState {
   /** Local id → the error of the task's last run. */
   readonly reasons = new Map<number, unknown>();
   readonly runs: Uint8Array;
+  /** Local id of a task that will not run, and has no run → the reason. */
+  readonly dropped = new Map<number, DropReason>();
   /** Local id of an import → the handle of the imported result. */
   imports: ReadonlyMap<number, ResultHandle>;
   #requestedLeft: number;
@@ -137,6 +139,7 @@ export class ComputationState {
     this.results = [];
     this.imports = new Map();
     this.reasons.clear();
+    this.dropped.clear();
   }
 
   /** Resolves when all requested results are available. Rejects as soon as one has failed. */

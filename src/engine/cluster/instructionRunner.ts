@@ -3,7 +3,7 @@
 
 import { internalError, LongpoleError, sentenceOf } from '../../base/errors.js';
 import { type Handlers, handle } from '../../base/handlers.js';
-import { TASK_CANCELLED } from '../../protocol/clusterObserver.js';
+import { type ClusterObserver, TASK_CANCELLED, TASK_SKIPPED } from '../../protocol/clusterObserver.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
 import { type Batch, NO_VALUES } from '../../protocol/isolateMessages.js';
 import type { GatherInput } from '../../protocol/packedResult.js';
@@ -19,6 +19,7 @@ import { ERRED, FORGOTTEN } from '../scheduler/taskStates.js';
 import { taskError } from '../taskFailure.js';
 import type { TaskRecorder } from '../taskRecorder.js';
 import type { ComputationState } from './computationState.js';
+import { reportDropped, reportUndropped, reportUnneeded } from './droppedTasks.js';
 import type { EngineWorker } from './engineWorker.js';
 import type { SentArguments } from './sentArguments.js';
 import type { RunTasks } from './stealing.js';
@@ -44,6 +45,7 @@ export interface RunnerContext {
   forget(segment: Segment): void;
   explain(computation: ComputationState, local: number, error: unknown): void;
   handleEvent(event: SchedulerEvent): void;
+  notify(call: (observer: ClusterObserver) => void): void;
 }
 
 /**
@@ -109,6 +111,7 @@ export class InstructionRunner {
     const local = base === 0 ? ids : ids.map((id) => id - base);
     const now = this.#engine.clock();
     for (const id of local) computation.dispatchedAt[id] = now;
+    reportUndropped(this.#engine, computation, local);
     if (!computation.opened.has(index)) this.#open(computation, worker);
     const gather: GatherInput[] = [];
     const inlineIds: number[] = [];
@@ -199,6 +202,7 @@ export class InstructionRunner {
     const dead = new Set<ComputationState>();
     const alive = new Set<ComputationState>();
     this.#byComputation(ids, (computation, locals) => {
+      reportUnneeded(this.#engine, computation, locals);
       for (const local of locals) {
         computation.results[local] = undefined;
         if (this.#engine.stored.size === 0) continue;
@@ -247,6 +251,9 @@ export class InstructionRunner {
       if (this.#engine.scheduler.state.graph.requested[id] === 1)
         computation.failed(id - segment.base, error, cancelled ? 'cancelled' : 'error');
     }
+    this.#byComputation(!cancelled && ids[0] === because ? ids.subarray(1) : ids, (computation, locals) =>
+      reportDropped(this.#engine, computation, locals, cancelled ? TASK_CANCELLED : TASK_SKIPPED),
+    );
     for (const computation of touched) this.#engine.closeIfSettled(computation);
   }
 

@@ -38,6 +38,8 @@ export interface RunHandler {
   stolen(isolate: Isolate, ids: readonly number[]): void;
   /** Reports a task that has left its slot. Its batch distinguishes this run of the task from others. */
   seceded?(isolate: Isolate, id: number, batch: number): void;
+  /** Reports for how long the modules of the run's functions were imported, if that was long and the isolate measures no tasks. */
+  imported?(isolate: Isolate, seconds: number): void;
   /** Reports the end of the isolate. `running`: the task that ran; -1: none; undefined: unknown. */
   lost(isolate: Isolate, running: number | undefined, cause: Error): void;
 }

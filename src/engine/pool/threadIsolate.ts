@@ -103,6 +103,7 @@ export class ThreadIsolate implements Isolate {
     'call-taken': ({ call }) => this.#calls.taken(call),
     called: (message) => this.#calls.answer(message),
     measured: ({ measures }) => this.#take(measures),
+    imported: ({ run, seconds }) => this.#runs.get(run)?.channel.handler.imported?.(this, seconds),
     seceded: ({ run, id, batch }) => this.#runs.get(run)?.channel.handler.seceded?.(this, id, batch),
     ask: ({ question }) => {
       if (this.alive) this.#options.asked?.(question);

@@ -32,7 +32,7 @@ function moduleCalling(load: (url: string) => void): string {
 }
 
 /** Runs a task of the module in a new isolate, `later` seconds after the run was opened. Returns its sums in seconds. */
-async function sumsOf(url: string, later: number): Promise<Record<string, number>> {
+async function sumsOf(url: string, later: number, metered = true): Promise<Record<string, number>> {
   const { program, constants } = compileGraph({ made: [() => 1] }, ['made']);
   const open: OpenRunMessage = {
     type: 'open',
@@ -49,7 +49,7 @@ async function sumsOf(url: string, later: number): Promise<Record<string, number
       },
     },
     inlineBytes: 1e6,
-    kinds: { kindOf: Int32Array.of(0), kinds: [{ prefix: 'made', span: SPAN }] },
+    ...(metered ? { kinds: { kindOf: Int32Array.of(0), kinds: [{ prefix: 'made', span: SPAN }] } } : {}),
     keys: null,
     marks: false,
     concurrentTasks: 1,
@@ -68,6 +68,7 @@ async function sumsOf(url: string, later: number): Promise<Record<string, number
   const sums: Record<string, number> = {};
   await new Promise<void>((resolve) => {
     const post = (message: FromIsolate): void => {
+      if (message.type === 'imported') Object.assign(sums, { imported: message.seconds });
       if (message.type !== 'report') return;
       for (const [index, key] of (message.measures?.metrics.keys ?? []).entries())
         if (key[0] === 'execute' && key.at(-1) === 'seconds')
@@ -80,7 +81,7 @@ async function sumsOf(url: string, later: number): Promise<Record<string, number
       vitals: makeVitals(),
       epochOffsetMs: 0,
       name: 'w',
-      metered: true,
+      metered,
     };
     const runtime = new IsolateRuntime({ post, receive: () => undefined }, birth);
     runtime.handle(open);
@@ -106,3 +107,13 @@ for (const later of [0, 60]) {
     assert.equal((await sumsOf(url, later))['made import'], undefined);
   });
 }
+
+test('an isolate that measures no tasks reports how long it imported their modules', async () => {
+  const url = moduleCalling((own) => {
+    nowMs += IMPORT_SECONDS * 1000;
+    registerTasks(own, new Map([['made', () => 1]]));
+  });
+  const { imported } = await sumsOf(url, 0, false);
+  assert.ok(Math.abs((imported ?? 0) - IMPORT_SECONDS) < 1e-6, `${imported} s`);
+  assert.deepEqual(await sumsOf(url, 0, false), {});
+});

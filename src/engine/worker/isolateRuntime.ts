@@ -48,6 +48,8 @@ interface HostPort {
 const REPORT_SECONDS = 5e-3;
 /** If all recent calls of a function were shorter than this, it may run before the values of earlier tasks are sent. */
 const SHORT_SECONDS = 1e-3;
+/** Seconds from which an import is reported for runs that are not measured. */
+const LONG_IMPORT = 0.1;
 
 export class IsolateRuntime {
   readonly #host: HostPort;
@@ -192,7 +194,7 @@ export class IsolateRuntime {
       return;
     }
     run.ready = functions.then((loaded) => {
-      this.#imported(run, opened);
+      this.#imported(message.run, run, opened);
       run.setFunctions(loaded);
       run.ready = undefined;
     });
@@ -209,10 +211,12 @@ export class IsolateRuntime {
   }
 
   /** The modules of a run's functions were imported. While a batch runs, its tasks have the time. */
-  #imported(run: IsolateRun, since: number): void {
+  #imported(number: number, { metered }: IsolateRun, since: number): void {
     const now = this.#clock();
-    if (run.metered !== undefined && this.#current === undefined)
-      run.metered.importSeconds = Math.max(0, now - Math.max(since, this.#reports.last, this.#importedUpTo));
+    const counted = Math.max(since, this.#reports.last, this.#importedUpTo);
+    const seconds = this.#current === undefined ? Math.max(0, now - counted) : 0;
+    if (metered !== undefined) metered.importSeconds = seconds;
+    else if (seconds >= LONG_IMPORT) this.#outbox.post({ type: 'imported', run: number, seconds });
     this.#importedUpTo = now;
   }
 

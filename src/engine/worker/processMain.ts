@@ -48,6 +48,10 @@ class Relay implements RunHandler {
     send({ type: 'seceded', args: [this.#run, id, batch] });
   }
 
+  imported(_isolate: Isolate, seconds: number): void {
+    send({ type: 'imported', args: [this.#run, seconds] });
+  }
+
   lost(_isolate: Isolate, running: number | undefined, cause: Error): void {
     send({ type: 'lost', args: [this.#run, running ?? -1, toErrorInfo(cause)] });
   }

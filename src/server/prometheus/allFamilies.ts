@@ -71,6 +71,7 @@ const SCHEDULER_FAMILIES: readonly Family[] = [
           [{ task_prefix_name, state: 'memory' }, tasks.finished],
           [{ task_prefix_name, state: 'erred' }, tasks.erred],
           [{ task_prefix_name, state: 'cancelled' }, tasks.cancelled],
+          [{ task_prefix_name, state: 'skipped' }, tasks.skipped],
         ]),
     ],
   }),

@@ -1,7 +1,14 @@
 // The computations that a live trace holds: those of the cluster, and those with rows in the window.
 
 import { getOrMake } from '../../base/lookUps.js';
-import { type Computation, prefixOf, TASK_ERRED } from '../../protocol/clusterObserver.js';
+import {
+  type Computation,
+  type DropReason,
+  prefixOf,
+  TASK_CANCELLED,
+  TASK_ERRED,
+  TASK_SKIPPED,
+} from '../../protocol/clusterObserver.js';
 import { OTHERS } from '../../protocol/metrics.js';
 import { MAX_OPEN, type OpenState, type OpenTask } from '../../protocol/openGraph.js';
 import { once } from '../once.js';
@@ -68,7 +75,7 @@ export interface KnownComputation {
   readonly sums: readonly PrefixSums[];
   /** Tasks that have not ended, by index into the computation's prefixes. */
   readonly open: Int32Array;
-  /** 0, or 1 + the state of the latest run, by local id. */
+  /** 0, or 1 + the state of the latest run or why the task was dropped, by local id. */
   readonly ended: Uint8Array;
 }
 
@@ -142,6 +149,21 @@ export class LiveComputations {
     else all.splice(at, 0, live);
   }
 
+  /** Counts tasks that have no result and will not run. Those with another run are counted by that run. */
+  dropped(computation: Computation, ids: readonly number[], why: DropReason): void {
+    const { sums, open, ended } = this.of(computation);
+    for (const id of ids) {
+      const before = ended[id]!;
+      if (before !== 0 && before !== 1 + TASK_CANCELLED) continue;
+      const prefix = computation.prefixOf[id]!;
+      sums[prefix]!.tasksIn(this.#totals.graph).ended(why, before);
+      ended[id] = 1 + why;
+      if (before !== 0) continue;
+      open[prefix]!--;
+      this.#totals.unfinished--;
+    }
+  }
+
   forget(computation: Computation): void {
     const known = this.#known.get(computation);
     if (known === undefined) return;
@@ -197,7 +219,7 @@ function openTasks({ prefixes, prefixOf, given }: Computation): Int32Array {
   return open;
 }
 
-/** `ended`: 0, or 1 + the state of the latest run, by local id. */
+/** `ended`: as in KnownComputation. */
 type Known = ReadonlyMap<Computation, { readonly ended: Uint8Array }>;
 
 /**
@@ -219,7 +241,7 @@ function unendedTasks(
     for (const [local, end] of ended.entries()) {
       const id = computation.firstId + local;
       // A worker may have a task again whose result was lost, or that is retried.
-      const isOpen = (end === 0 && !given.has(local)) || processing.has(id);
+      const isOpen = (end === 0 && !given.has(local)) || end === 1 + TASK_SKIPPED || processing.has(id);
       if (isOpen) open.set(id, taskOf(computation, local));
       else if (end === 1 + TASK_ERRED) erred.add(id);
     }

@@ -6,6 +6,7 @@ import {
   type ClusterEvent,
   type ClusterObserver,
   type Computation,
+  type DropReason,
   type MemorySample,
   type MetricSample,
   type ResourceSample,
@@ -229,6 +230,11 @@ export class LiveTrace implements ClusterObserver {
     if (!(live.stop >= runs.acknowledged)) live.stop = runs.acknowledged;
     addRuns(this.#totals, known, runs);
     if (this.#tasks.first > first) this.#computations.sweep(this.#tasks.first);
+  }
+
+  tasksDropped(computation: Computation, ids: readonly number[], why: DropReason): void {
+    this.#changes++;
+    this.#computations.dropped(computation, ids, why);
   }
 
   workerAdded(worker: WorkerInfo): void {

@@ -1,13 +1,11 @@
 // Carries out the calls of shared objects: see protocol/coordination.ts. Tasks call through questions, the main program
 // calls directly.
 import type { LongpoleError } from '../../../base/errors.js';
-import { visibleName } from '../../../base/visibleText.js';
 import type { CoordinationKind, CoordinationKinds, SharedValue } from '../../../protocol/coordination.js';
 import type { ResultHandles } from '../resultHandles.js';
 import type { TaskQuestions } from '../taskQuestions.js';
 import { ClientCaller } from './clientCaller.js';
 import { ItemQueue } from './itemQueue.js';
-import { LeaseMeter, type MetricSink } from './leaseMeter.js';
 import { NamedObjects } from './namedObjects.js';
 import { SharedCalls, type SharedKind } from './sharedCalls.js';
 import type { SharedDump } from './sharedDump.js';
@@ -15,6 +13,7 @@ import { SharedLeases } from './sharedLeases.js';
 import { type KeptValue, SharedResults } from './sharedResults.js';
 import { VariableCell } from './variableCell.js';
 import { type Begin, type Caller, waitFor } from './waitFor.js';
+import { type MetricSink, WaitMeter } from './waitMeter.js';
 
 type Question<K extends CoordinationKind> = CoordinationKinds[K]['question'];
 type Answer<K extends CoordinationKind> = CoordinationKinds[K]['answer'];
@@ -35,7 +34,7 @@ const newQueue = (): ItemQueue<KeptValue> => new ItemQueue();
 export class Coordination {
   readonly #clients = new Set<ClientCaller>();
   readonly #leases = new SharedLeases();
-  readonly #leaseMeter: LeaseMeter;
+  readonly #waitMeter: WaitMeter;
   readonly #events = new NamedObjects<VariableCell<true>>();
   readonly #variables = new NamedObjects<VariableCell<KeptValue>>();
   readonly #queues = new NamedObjects<ItemQueue<KeptValue>>();
@@ -63,7 +62,7 @@ export class Coordination {
   };
 
   constructor(questions: TaskQuestions, results: ResultHandles, sink: MetricSink) {
-    this.#leaseMeter = new LeaseMeter(sink);
+    this.#waitMeter = new WaitMeter(sink);
     this.results = new SharedResults(results);
     for (const kind of keysOf(this.#handlers))
       questions.handle(kind, (question, asker) => this.call(kind, question, asker));
@@ -88,7 +87,7 @@ export class Coordination {
     for (const client of this.#clients) client.end(error);
     for (const client of this.#clients) this.removeClient(client, error);
     this.calls.close();
-    this.#leaseMeter.close();
+    this.#waitMeter.close();
   }
 
   /** Number of objects with state. */
@@ -130,15 +129,12 @@ export class Coordination {
     caller: Caller,
     work: Promise<A>,
   ): Promise<A> {
-    return this.calls.during({ what, name, method, caller, timeout }, work);
+    const measured = timeout === 0 ? work : this.#waitMeter.during(what, name, caller, work);
+    return this.calls.during({ what, name, method, caller, timeout }, measured);
   }
 
   #leaseAcquire(question: Question<'lease-acquire'>, caller: Caller): Promise<boolean> {
-    const { what, name, timeout } = question;
-    const acquired = this.#leases.acquire(question, caller);
-    if (timeout === 0) return this.#during(what, 'acquire', question, caller, acquired);
-    const waited = this.#leaseMeter.during(`${what} '${visibleName(name)}'`, caller, acquired);
-    return this.#during(what, 'acquire', question, caller, waited);
+    return this.#during(question.what, 'acquire', question, caller, this.#leases.acquire(question, caller));
   }
 
   #eventWait(question: Question<'event-wait'>, caller: Caller): Promise<boolean> {

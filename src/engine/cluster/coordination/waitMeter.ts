@@ -1,9 +1,11 @@
-// Measures how long tasks wait for locks and semaphores, as metrics of the context `shared`: the seconds in which an object
-// had waiting calls, and the seconds that the tasks of each prefix waited for it.
+// Measures how long tasks wait for shared objects, as metrics of the context `shared`: the seconds that the tasks of each
+// prefix waited for an object, and for locks and semaphores also the seconds in which the object had waiting calls.
+import { visibleName } from '../../../base/visibleText.js';
 import type { ClusterObserver } from '../../../protocol/clusterObserver.js';
 import { CONTENDED, SHARED_CONTEXT, WAIT_FOR } from '../../../protocol/metrics.js';
 import { MetricLedger } from '../../metrics/metricLedger.js';
 import { metricSamples } from '../metricSamples.js';
+import type { SharedKind } from './sharedCalls.js';
 import type { Caller } from './waitFor.js';
 
 /** The used parts of a cluster. */
@@ -21,11 +23,13 @@ const MAX_OBJECTS = 1000;
 /** A call of a task that waits. */
 interface Wait {
   readonly object: string;
+  /** Whether other tasks hold the object meanwhile. An event or a queue limits no number of tasks. */
+  readonly isLease: boolean;
   readonly prefix: string;
   readonly start: number;
 }
 
-export class LeaseMeter {
+export class WaitMeter {
   readonly #sink: MetricSink;
   readonly #ledger = new MetricLedger(MAX_OBJECTS);
   /** Objects with waiting calls of tasks: their number, and the time up to which the object's seconds are counted. */
@@ -38,9 +42,11 @@ export class LeaseMeter {
   }
 
   /** Counts the time until `work` settles, a call that waits for the object. Returns the outcome of `work`. */
-  async during<A>(object: string, { prefix }: Caller, work: Promise<A>): Promise<A> {
+  async during<A>(what: SharedKind, name: string, { prefix }: Caller, work: Promise<A>): Promise<A> {
     if (prefix === undefined || !this.#sink.hasObservers) return work;
-    const wait: Wait = { object, prefix, start: this.#sink.clock() };
+    const object = `${what} '${visibleName(name)}'`;
+    const isLease = what === 'Lock' || what === 'Semaphore';
+    const wait: Wait = { object, isLease, prefix, start: this.#sink.clock() };
     this.#waits.add(wait);
     const contended = this.#contended.get(object) ?? { calls: 0, since: wait.start };
     if (contended.calls++ === 0) this.#contended.set(object, contended);
@@ -54,11 +60,12 @@ export class LeaseMeter {
   /** Counts a wait that has ended, unless it has been counted. */
   #count(wait: Wait): void {
     if (!this.#waits.delete(wait)) return;
-    const { object, prefix, start } = wait;
+    const { object, isLease, prefix, start } = wait;
     const contended = this.#contended.get(object)!;
     const now = this.#sink.clock();
     this.#ledger.add([SHARED_CONTEXT, '', prefix, `${WAIT_FOR}${object}`, 'seconds'], now - start);
-    this.#ledger.add([SHARED_CONTEXT, `${CONTENDED}${object}`, 'seconds'], now - contended.since);
+    if (isLease)
+      this.#ledger.add([SHARED_CONTEXT, `${CONTENDED}${object}`, 'seconds'], now - contended.since);
     contended.since = now;
     if (--contended.calls === 0) this.#contended.delete(object);
     this.#timer ??= setTimeout(() => this.#report(), REPORT_MS).unref();

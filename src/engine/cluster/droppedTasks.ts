@@ -1,0 +1,68 @@
+// Reports the tasks that will have no result, although they have not failed: dependents of a failed task, and cancelled tasks.
+// A task that no worker had has no run in the trace. It is counted by a metric, so that a trace has the numbers of all tasks.
+import {
+  type ClusterObserver,
+  type DropReason,
+  prefixOf,
+  TASK_CANCELLED,
+} from '../../protocol/clusterObserver.js';
+import { droppedSamples } from '../metrics/droppedSamples.js';
+import type { ComputationState } from './computationState.js';
+
+/** The used parts of a cluster. */
+interface DropContext {
+  readonly hasObservers: boolean;
+  readonly clock: () => number;
+  notify(call: (observer: ClusterObserver) => void): void;
+}
+
+/** @param locals local ids of tasks that will not run, and of imports, which are tasks of another computation */
+export function reportDropped(
+  engine: DropContext,
+  computation: ComputationState,
+  locals: Int32Array,
+  why: DropReason,
+): void {
+  const { info, runs, dropped, imports, segment } = computation;
+  if (!engine.hasObservers || segment.data === true) return;
+  const own = Array.from(locals).filter((local) => !imports.has(local) && !dropped.has(local));
+  if (own.length === 0) return;
+  engine.notify((observer) => observer.tasksDropped?.(info, own, why));
+  const withoutRun = own.filter((local) => runs[local] === 0);
+  for (const local of withoutRun) dropped.set(local, why);
+  count(engine, computation, withoutRun, why, 1);
+}
+
+/** Reports those of the tasks as cancelled that never ran, because their results are not needed any more. */
+export function reportUnneeded(engine: DropContext, computation: ComputationState, locals: Int32Array): void {
+  const { runs, reasons } = computation;
+  const never = locals.filter((local) => runs[local] === 0 && !reasons.has(local));
+  if (never.length > 0) reportDropped(engine, computation, never, TASK_CANCELLED);
+}
+
+/** Takes tasks out of the counts, because they run after all, e.g. because a client retries them. */
+export function reportUndropped(
+  engine: DropContext,
+  computation: ComputationState,
+  locals: Int32Array,
+): void {
+  const { dropped } = computation;
+  if (dropped.size === 0) return;
+  for (const local of locals) {
+    const why = dropped.get(local);
+    if (why !== undefined) count(engine, computation, [local], why, -1);
+    dropped.delete(local);
+  }
+}
+
+function count(
+  engine: DropContext,
+  { info }: ComputationState,
+  locals: readonly number[],
+  why: DropReason,
+  each: number,
+): void {
+  const prefixes = locals.map((local) => prefixOf(info, local));
+  for (const sample of droppedSamples(prefixes, why, engine.clock(), each))
+    engine.notify((observer) => observer.metric?.(sample));
+}
