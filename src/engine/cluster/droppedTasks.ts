@@ -20,7 +20,7 @@ interface DropContext {
 export function reportDropped(
   engine: DropContext,
   computation: ComputationState,
-  locals: Int32Array,
+  locals: ArrayLike<number>,
   why: DropReason,
 ): void {
   const { info, runs, dropped, imports, segment } = computation;
@@ -36,8 +36,15 @@ export function reportDropped(
 /** Reports those of the tasks as cancelled that never ran, because their results are not needed any more. */
 export function reportUnneeded(engine: DropContext, computation: ComputationState, locals: Int32Array): void {
   const { runs, reasons } = computation;
-  const never = locals.filter((local) => runs[local] === 0 && !reasons.has(local));
-  if (never.length > 0) reportDropped(engine, computation, never, TASK_CANCELLED);
+  // Most calls have tasks that ran, and make no array.
+  let never: number[] | undefined;
+  for (let index = 0; index < locals.length; index++) {
+    const local = locals[index]!;
+    if (runs[local] !== 0 || reasons.has(local)) continue;
+    never ??= [];
+    never.push(local);
+  }
+  if (never !== undefined) reportDropped(engine, computation, never, TASK_CANCELLED);
 }
 
 /** Takes tasks out of the counts, because they run after all, e.g. because a client retries them. */
