@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { flushAtExit, nothingToFlush } from './exitFlush.js';
 
-void test('computations one after the other leave no listeners for signals while a recording is open', (context) => {
+test('computations one after the other leave no listeners for signals while a recording is open', (context) => {
   const recording = (): void => undefined;
   context.after(() => nothingToFlush(recording));
   const before = process.listenerCount('SIGINT');
