@@ -29,7 +29,15 @@ function onSignal(signal: NodeJS.Signals): void {
 
 function stopListening(): void {
   process.off('exit', flushAll);
+  stopListeningForSignals();
+}
+
+function stopListeningForSignals(): void {
   for (const signal of SIGNALS) process.off(signal, onSignal);
+}
+
+function anyOnSignals(): boolean {
+  return [...pending.values()].includes(true);
 }
 
 /**
@@ -39,7 +47,7 @@ function stopListening(): void {
 export function flushAtExit(flush: Flush, onSignals = true): void {
   if (pending.size === 0) process.on('exit', flushAll);
   // Signals reach only the main thread; a worker that is terminated from outside runs no more code.
-  if (onSignals && isMainThread && ![...pending.values()].includes(true))
+  if (onSignals && isMainThread && !anyOnSignals())
     // Prepended, because listeners for one call are still counted then.
     for (const signal of SIGNALS) process.prependListener(signal, onSignal);
   pending.set(flush, onSignals);
@@ -56,5 +64,7 @@ export function reportAtExit(report: Flush): () => void {
 
 /** Removes a function, because it has nothing left to flush. */
 export function nothingToFlush(flush: Flush): void {
-  if (pending.delete(flush) && pending.size === 0) stopListening();
+  if (!pending.delete(flush)) return;
+  if (pending.size === 0) stopListening();
+  else if (!anyOnSignals()) stopListeningForSignals();
 }

@@ -22,7 +22,7 @@ export const memoryBound: Rule = (facts) => {
   const restarted =
     count === 0
       ? ''
-      : ` ${countText(count, 'time')}, the thread of a worker was replaced, because its memory stayed beyond its limit; the path waited ${secondsText(restarting)} for new threads.`;
+      : ` ${countText(count, 'time')}, the thread of a worker was replaced, because its memory stayed beyond its limit${restarting > 0 ? `; the path waited ${secondsText(restarting)} for new threads` : ''}.`;
   const waits = [disk > 0 ? 'for disks' : '', restarting > 0 ? 'for new threads' : ''].filter(
     (text) => text !== '',
   );

@@ -30,3 +30,12 @@ test('memory-bound names the threads that were replaced because their memory sta
   assert.match(own.evidence.text, /1 time, the thread of a worker was replaced/);
   assert.ok(!findings(syntheticTrace(restarted(false))).some(({ code }) => code === 'memory-bound'));
 });
+
+test('memory-bound says nothing of waits for new threads if the path did not wait for them', () => {
+  const { tasks = [], ...others } = restarted(true);
+  const paused = { key: 'fit-1', started: 6, stopped: 9, submitted: 0, ready: 0, dispatched: 6, received: 6 };
+  const own = findings(syntheticTrace({ ...others, tasks: [...tasks.slice(0, 1), paused] })).find(
+    ({ code }) => code === 'memory-bound',
+  );
+  assert.match(own?.evidence.text ?? '', /1 time, the thread of a worker was replaced, .* limit\./);
+});
