@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect, Event } from 'longpole';
+import type { FailedTask } from 'longpole/analysis';
 import { getMultiprocessing, getSync, getThreaded } from 'longpole/local';
 import { observeProgram } from 'longpole/trace';
 import { timeByPrefix } from '#internal/analysis/timeByPrefix.js';
@@ -223,4 +224,38 @@ test('the summary of a run in which no task ended says how often workers ended, 
   const expected = `No task ended, because its workers ended 2 times. The first reason: ${text}`;
   assert.equal(summarise(trace).noTaskEnded, expected);
   assert.ok(summaryText(summarise(trace)).replaceAll(/\s+/g, ' ').includes(`lost ${expected}`));
+});
+
+/** @throws always */
+function fail(): never {
+  throw new TypeError('there is no column "price"');
+}
+
+test('the summary names the tasks that failed, with their workers and errors', async () => {
+  const failedBy = async (work: () => unknown): Promise<readonly FailedTask[]> => {
+    const live = new LiveTrace();
+    const stop = observeProgram(live);
+    await assert.rejects(async () => work(), /there is no column/);
+    stop();
+    return summarise(live.snapshot()).failed;
+  };
+  const graph = { read: [() => 1], parse: [fail, 'read'] };
+  const error = 'TypeError: there is no column "price"';
+  const works = [
+    [() => getSync(graph, 'parse'), /^main$/],
+    [() => getThreaded(graph, 'parse', { numWorkers: 1 }), /^threads-\d+$/],
+    [() => getMultiprocessing(graph, 'parse', { numWorkers: 1 }), /^processes-\d+$/],
+    [
+      async () => {
+        await using client = await connect({ workers: 1 });
+        await client.submit(fail, { key: 'parse' }).result();
+      },
+      /^worker-0$/,
+    ],
+  ] as const;
+  for (const [work, worker] of works) {
+    const [one, ...others] = await failedBy(work);
+    assert.deepEqual([one?.key, one?.error, others], ['parse', error, []]);
+    assert.match(one?.worker ?? '', worker);
+  }
 });

@@ -1,4 +1,5 @@
 // The observers of one run, called in order. Work that no observer needs is skipped.
+import { TaskError } from '../base/errors.js';
 import { countsOf } from '../base/lookUps.js';
 import { countText } from '../base/words.js';
 import { flushAtExit, nothingToFlush, reportAtExit } from '../files/exitFlush.js';
@@ -10,13 +11,14 @@ import {
 } from '../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../protocol/completionLog.js';
 import { countsText } from '../protocol/cutOffText.js';
-import { TASKS_CUT_OFF, WORKER_LOST } from '../protocol/eventTopics.js';
+import { TASK_FAILED, TASKS_CUT_OFF, WORKER_LOST } from '../protocol/eventTopics.js';
 import { IMPORT_CONTEXT } from '../protocol/metrics.js';
 import type { RunObserver } from '../protocol/runObserver.js';
 import { droppedSamples } from './metrics/droppedSamples.js';
 import type { Place, RunView } from './runView.js';
 import type { SchedulerState } from './scheduler/schedulerState.js';
 import { PROCESSING, QUEUED } from './scheduler/taskStates.js';
+import { failureText } from './taskFailure.js';
 import { type RecordedComputation, TaskRecorder } from './taskRecorder.js';
 
 export class RunObservers {
@@ -185,9 +187,16 @@ export class RunObservers {
     );
   }
 
+  #reportFailure(error: TaskError): void {
+    const { index = -1 } = [...this.#run.workers.values()].find(({ name }) => name === error.worker) ?? {};
+    const event = { time: this.#clock(), worker: index, topic: TASK_FAILED, text: failureText(error) };
+    this.#notify((observer) => observer.event?.(event));
+  }
+
   /** Notifies every observer, even if one throws. Returns the run's error, or else the first error of an observer. */
   runFinished(error: unknown): unknown {
     this.#endReporting?.();
+    if (this.records && error instanceof TaskError) this.#reportFailure(error);
     let first = error;
     for (const observer of this.#started.splice(0)) {
       try {

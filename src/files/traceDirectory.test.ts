@@ -138,28 +138,6 @@ describe('a trace directory', () => {
     assert.equal(openTrace(directory).damage, undefined);
   });
 
-  it('has the tasks of a program that blocks its event loop', ({ mock }) => {
-    for (const [step, least] of [
-      [0, 0],
-      [2001, 40],
-    ] as const) {
-      let now = 0;
-      mock.method(performance, 'now', () => {
-        now += step;
-        return now;
-      });
-      const directory = newName();
-      const writer = TraceWriter.create(directory, { interval: 1 });
-      playScript(writer, { seed: 4, sizes: [40] });
-      const { length } = openTrace(directory).tasks;
-      assert.ok(
-        least === 0 ? length === 0 : length >= least,
-        `${length} tasks with ${step} ms between two events`,
-      );
-      writer.close();
-    }
-  });
-
   it('of a newer Longpole is refused with an error that names the version', () => {
     const { directory } = recorded({ seed: 1, sizes: [3] });
     const file = join(directory, 'meta.json');

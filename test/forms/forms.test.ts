@@ -74,6 +74,7 @@ const PLAIN: ReadonlySet<string> = new Set([
   ...[
     'computationCount',
     'cutOffTexts',
+    'failedTasks',
     'programTimes',
     'recordsTransfers',
     'spilledResults',

@@ -143,6 +143,7 @@ export const TRACES: readonly Form[] = [
 const NO_TRACES: readonly Form[] = Object.entries({
   computationCount: analysis.computationCount,
   cutOffTexts: analysis.cutOffTexts,
+  failedTasks: analysis.failedTasks,
   diff: analysis.diff,
   exportTrace: trace.exportTrace,
   findings: analysis.findings,

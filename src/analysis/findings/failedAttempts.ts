@@ -1,15 +1,8 @@
 import { countText, percentText, secondsText } from '../../base/words.js';
-import { TASK_FAILED } from '../../protocol/eventTopics.js';
-import type { Trace } from '../../trace/trace.js';
 import { repeatedRuns } from '../attempts.js';
-import { knownAt } from '../submissionTimes.js';
+import { errorOf } from '../taskErrors.js';
 import { TimeBins } from '../timeBins.js';
 import { BINS, type Facts, type Rule } from './finding.js';
-
-/** Seconds between the report of a failed run and the event with its error. */
-const TOGETHER = 1;
-/** Largest number of characters of the error in the title. */
-const MAX_ERROR = 120;
 
 /**
  * Runs of tasks failed and were repeated. The cost is the part of the critical path that computes them or waits until they
@@ -43,24 +36,6 @@ export const failedAttempts: Rule = (facts) => {
     advice: `Remove the cause of the error, or let '${name}' detect it earlier. If only one step of the task fails, repeat this step in the task, or make it a task of its own.`,
   };
 };
-
-/** Returns the first line of the error of a failed run, without the task; empty if the trace does not have it. */
-function errorOf(trace: Trace, row: number): string {
-  const { events, strings, tasks } = trace;
-  const start = `Task '${tasks.keyOf(row)}' `;
-  let [found, nearest] = ['', TOGETHER];
-  for (let event = 0; event < events.length; event++) {
-    const distance = Math.abs(events.time[event]! - knownAt(trace, row));
-    if (distance >= nearest || strings.get(events.topic[event]!) !== TASK_FAILED) continue;
-    const text = strings.get(events.text[event]!);
-    if (text.startsWith(start)) [found, nearest] = [text, distance];
-  }
-  const [line = ''] = found
-    .slice(start.length)
-    .replace(/^\(.*?\) failed\. /, '')
-    .split('\n');
-  return line.length > MAX_ERROR ? `${line.slice(0, MAX_ERROR - 1)}…` : line;
-}
 
 function failedSeconds(facts: Facts, failed: ReadonlySet<number>, repeated: Int32Array): number {
   const { kind, row, start, stop, length } = facts.path.columns;

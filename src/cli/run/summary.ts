@@ -4,7 +4,9 @@ import {
   computationCount,
   criticalPath,
   cutOffTexts,
+  type FailedTask,
   type Finding,
+  failedTasks,
   findings,
   nothingFoundIn,
   notSimulated,
@@ -33,6 +35,8 @@ export interface Summary {
     /** Tasks that did not run because another task failed. */
     skipped: number;
   };
+  /** Tasks that failed and did not run again, at most 20. */
+  readonly failed: readonly FailedTask[];
   /** Sentences about tasks that had not ended when a client or cluster closed, or when the program ended. */
   readonly cutOff: readonly string[];
   /** Sentence about workers that ended, if they did and no run of a task was recorded; else null. */
@@ -150,6 +154,7 @@ export function summarise(trace: Trace): Summary {
       retried: erred === 0 ? 0 : retriedRuns(trace),
       skipped: skipped.recorded + skipped.others,
     },
+    failed: failedTasks(trace),
     cutOff: cutOffTexts(trace),
     noTaskEnded: trace.tasks.length === 0 ? endsOfWorkers(trace) : null,
     computations: computationCount(trace),

@@ -6,6 +6,7 @@ import { summaryText } from './summaryText.js';
 
 const SUMMARY: Summary = {
   tasks: { memory: 1240, erred: 2, cancelled: 0, lost: 1, retried: 0, skipped: 0 },
+  failed: [{ key: 'countPrimes-7', worker: 'worker-0', error: 'RangeError: n is negative' }],
   cutOff: ['2 tasks had not ended when the client closed: 1 add, 1 countPrimes.'],
   noTaskEnded: null,
   computations: 3,
@@ -56,6 +57,8 @@ test('the summary has one section per label', () => {
     `
 tasks      1,240 done, 2 failed, 1 lost with their worker in 3 computations;
            4.2 s of tasks in 2.3 s
+failed     'countPrimes-7' on worker-0: RangeError: n is negative
+           and 1 more
 workers    worker-0  95 % busy  2.2 s  700 tasks
            worker-1  87 % busy    2 s  543 tasks
 prefixes   countPrimes   4.2 s   100 %  1,240 tasks  longest 130 ms
@@ -77,7 +80,7 @@ test('the summary of a run in which no task ended counts no computations', () =>
 });
 
 test('the summary of a run with unfinished tasks has no lower limit and no predictions', () => {
-  const lines = summaryText(SUMMARY).split('\n');
+  const lines = summaryText({ ...SUMMARY, failed: [] }).split('\n');
   assert.equal(lines[2], 'cut off    2 tasks had not ended when the client closed: 1 add, 1 countPrimes.');
   assert.ok(lines.includes('           Only of the tasks that ended.'));
   assert.ok(!lines.some((line) => /No number of workers|^what if/.test(line)));
@@ -135,7 +138,7 @@ test('many workers are summed up', () => {
     busy: 1 - i / 100,
     awaited: 0,
   }));
-  const lines = summaryText({ ...SUMMARY, workers }).split('\n');
+  const lines = summaryText({ ...SUMMARY, failed: [], workers }).split('\n');
   assert.equal(lines.filter((line) => /worker-\d/.test(line)).length, 7);
   assert.ok(lines.some((line) => line.includes('and 57 more, 37 % to 93 % busy')));
 });

@@ -18,6 +18,8 @@ const MARGIN = 11;
 const MAX_WORKERS = 8;
 const MAX_PREFIXES = 5;
 const MAX_PARTS = 5;
+/** Failed tasks with their errors. */
+const MAX_TASKS = 3;
 /** Findings with evidence and advice. */
 const FULL_FINDINGS = 3;
 const MAX_NAME = 24;
@@ -31,6 +33,7 @@ export function summaryText(summary: Summary): string {
   const lines = [
     ...labelled('tasks', [tasksText(summary)]),
     ...labelled('program', outsideTexts(summary)),
+    ...labelled('failed', failedLines(summary)),
     ...labelled('cut off', summary.cutOff),
     ...labelled('lost', summary.noTaskEnded === null ? [] : [summary.noTaskEnded]),
     ...labelled('workers', workerLines(summary.workers)),
@@ -67,6 +70,16 @@ function tasksText({ tasks, computed, makespan, computations, workers }: Summary
 function awaitedText(awaited: number, computed: number): string {
   if (!(awaited > 0) || awaited < MIN_AWAITED * computed) return '';
   return `${percentText(Math.min(1, awaited / computed))} of it awaiting`;
+}
+
+function failedLines({ failed, tasks: { erred, retried } }: Summary): string[] {
+  const shown = failed.slice(0, MAX_TASKS);
+  const lines = shown.map(
+    ({ key, worker, error }) => `'${key}' on ${worker}${error === '' ? '' : `: ${error}`}`,
+  );
+  const more = erred - retried - shown.length;
+  if (shown.length > 0 && more > 0) lines.push(`and ${integerText(more)} more`);
+  return lines;
 }
 
 function workerLines(workers: readonly WorkerSummary[]): string[] {

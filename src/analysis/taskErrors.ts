@@ -1,0 +1,60 @@
+// Finds the errors of failed runs in the events of a trace.
+import { checkArgument, TRACE } from '../base/arguments.js';
+import { TASK_ERRED } from '../protocol/clusterObserver.js';
+import { TASK_FAILED } from '../protocol/eventTopics.js';
+import { workerName } from '../trace/names.js';
+import type { Trace } from '../trace/trace.js';
+import { repeatedRuns } from './attempts.js';
+import { knownAt } from './submissionTimes.js';
+
+/** Seconds between the report of a failed run and the event with its error. */
+const TOGETHER = 1;
+const MAX_TASKS = 20;
+/** Largest number of characters of an error. */
+const MAX_ERROR = 120;
+
+/** A task that failed and did not run again. */
+export interface FailedTask {
+  readonly key: string;
+  /** Name of its worker. */
+  readonly worker: string;
+  /** First line of its error; empty if the trace does not have it. */
+  readonly error: string;
+}
+
+/** Returns the tasks that failed and did not run again, at most 20, in the order of their ends. */
+export function failedTasks(trace: Trace): FailedTask[] {
+  checkArgument('failedTasks(): trace', trace, TRACE);
+  const { tasks, totals } = trace;
+  if (totals.states[TASK_ERRED] === 0) return [];
+  const repeated = new Set(repeatedRuns(trace));
+  const rows: number[] = [];
+  for (let row = 0; row < tasks.length; row++)
+    if (tasks.state[row] === TASK_ERRED && !repeated.has(row)) rows.push(row);
+  return rows
+    .sort((a, b) => knownAt(trace, a) - knownAt(trace, b))
+    .slice(0, MAX_TASKS)
+    .map((row) => ({
+      key: tasks.keyOf(row),
+      worker: workerName(trace, tasks.worker[row]!),
+      error: errorOf(trace, row),
+    }));
+}
+
+/** Returns the first line of the error of a failed run, without the task; empty if the trace does not have it. */
+export function errorOf(trace: Trace, row: number): string {
+  const { events, strings, tasks } = trace;
+  const start = `Task '${tasks.keyOf(row)}' `;
+  let [found, nearest] = ['', TOGETHER];
+  for (let event = 0; event < events.length; event++) {
+    const distance = Math.abs(events.time[event]! - knownAt(trace, row));
+    if (distance >= nearest || strings.get(events.topic[event]!) !== TASK_FAILED) continue;
+    const text = strings.get(events.text[event]!);
+    if (text.startsWith(start)) [found, nearest] = [text, distance];
+  }
+  const [line = ''] = found
+    .slice(start.length)
+    .replace(/^\(.*?\) failed\. /, '')
+    .split('\n');
+  return line.length > MAX_ERROR ? `${line.slice(0, MAX_ERROR - 1)}…` : line;
+}

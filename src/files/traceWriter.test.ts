@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { playScript } from '../trace/live/clusterScript.test.support.js';
+import { openTrace } from './openTrace.js';
+import { TraceWriter } from './traceWriter.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'longpole-trace-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+test('a recording has the tasks of a program that blocks its event loop', ({ mock }) => {
+  for (const [step, least] of [
+    [0, 0],
+    [2001, 40],
+  ] as const) {
+    let now = 0;
+    mock.method(performance, 'now', () => {
+      now += step;
+      return now;
+    });
+    const directory = join(folder, `${step}.trace`);
+    const writer = TraceWriter.create(directory, { interval: 1 });
+    playScript(writer, { seed: 4, sizes: [40] });
+    const { length } = openTrace(directory).tasks;
+    assert.ok(
+      least === 0 ? length === 0 : length >= least,
+      `${length} tasks with ${step} ms between two events`,
+    );
+    writer.close();
+  }
+});
