@@ -104,7 +104,7 @@ test('the summary has the tasks of getSync that had ended when Ctrl+C ended the 
     ];
     const { stderr } = await runCommand(process.execPath, args, { cwd });
     const [, done, others] =
-      /ended by SIGINT\ntasks {6}([\d,]+) done in 1 computation.*\ncut off {4}([\d,]+) tasks had not ended where the recording breaks off\.\n/.exec(
+      /ended by SIGINT\ntasks {6}([\d,]+) done in 1 computation.*?\ncut off {4}([\d,]+) tasks had not ended where the recording breaks off\.\n/s.exec(
         stderr,
       ) ?? [];
     const number = (text = 'NaN'): number => Number(text.replaceAll(',', ''));
