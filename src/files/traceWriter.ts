@@ -110,7 +110,8 @@ export class TraceWriter extends TraceEncoder {
   /** Also writes if it is late, e.g. in a long `getSync`: Ctrl+C ends such a program at once. */
   override tasksEnded(runs: TaskRuns): void {
     super.tasksEnded(runs);
-    if (this.#open && performance.now() - this.#written > this.#late) this.#write();
+    const isLate = performance.now() - this.#written > this.#late;
+    if (isLate && this.#open && this.failure === undefined) this.#write();
   }
 
   /** Reason why the recording stopped; undefined while it runs. */
