@@ -6,7 +6,8 @@ const { crc32 } = process.getBuiltinModule('node:zlib');
 const fs = process.getBuiltinModule('node:fs');
 const { fileURLToPath } = process.getBuiltinModule('node:url');
 
-const FOLDER = fileURLToPath(new URL('compiled/', import.meta.url));
+const OWN_URL = import.meta.url;
+const FOLDER = fileURLToPath(new URL('compiled/', OWN_URL));
 /** V8 takes only what the same version compiled with the same options, for a processor with the same features. */
 const VERSION = `${process.arch}-${cachedDataVersionTag().toString(36)}`;
 const CHECKSUM_BYTES = 4;
@@ -31,7 +32,7 @@ export default function load(name) {
   if (exports === undefined) {
     exports = {};
     loaded.set(name, exports);
-    const url = new URL(name, import.meta.url).href;
+    const url = new URL(name, OWN_URL).href;
     try {
       compile(name, url)(exports, require, { url, ...MODULE });
     } catch (error) {
@@ -46,7 +47,7 @@ function require(specifier) {
   if (specifier.startsWith('./')) return load(specifier);
   const builtin = process.getBuiltinModule(specifier);
   if (builtin !== undefined) return builtin;
-  requirePackage ??= process.getBuiltinModule('node:module').createRequire(import.meta.url);
+  requirePackage ??= process.getBuiltinModule('node:module').createRequire(OWN_URL);
   return requirePackage(specifier);
 }
 

@@ -10,24 +10,28 @@ export type NativeLibrary = koffi.LibraryHandle;
 
 const require = createRequire(import.meta.url);
 
+let loadedKoffi: Koffi | undefined;
+
 function loadKoffi(): Koffi | undefined {
   try {
-    return koffiBinary() ?? loadPackage('koffi');
+    loadedKoffi ??= koffiBinary() ?? loadPackage('koffi');
+    return loadedKoffi;
   } catch {
     return undefined;
   }
 }
 
 /**
- * Returns the addon inside koffi, without koffi's JavaScript, which finds this file and adds deprecated functions. An isolate
- * needs 1 ms of CPU for the addon, and 7 for both. Undefined if the file is elsewhere or is for another C library.
+ * Returns the addon of koffi, without koffi's JavaScript, which finds this file and adds deprecated functions. An isolate
+ * needs 2 ms of CPU for the addon, and 8 for both. Undefined if the file is elsewhere or is for another C library.
  */
 function koffiBinary(): Koffi | undefined {
   const { platform, arch } = process;
   try {
-    const found = createRequire(require.resolve('koffi')).resolve(`@koromix/koffi-${platform}-${arch}`);
-    const addon: unknown = require(join(dirname(found), `${platform}_${arch}`, 'koffi.node'));
-    return isKoffi(addon) ? addon : undefined;
+    const folder = dirname(require.resolve(`@koromix/koffi-${platform}-${arch}`));
+    const addon = { exports: {} };
+    process.dlopen(addon, join(folder, `${platform}_${arch}`, 'koffi.node'));
+    return isKoffi(addon.exports) ? addon.exports : undefined;
   } catch {
     return undefined;
   }

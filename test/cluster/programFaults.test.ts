@@ -92,7 +92,7 @@ for (const processes of [false, true]) {
       const { stdout, stderr } = await runProgram(folder, source, { arguments: ['21'] });
       // In workers, `process.argv[1]` is a file of Longpole. So if a program checks whether it is the main module, the
       // check is false there, and a worker that imports the program does not run it again.
-      assert.equal(stdout, "[ 42, 'threadMain.js' ] [ 42, 'threadMain.js' ]\n", stderr);
+      assert.equal(stdout, "[ 42, 'threadMain.start.cjs' ] [ 42, 'threadMain.start.cjs' ]\n", stderr);
     });
   });
 
