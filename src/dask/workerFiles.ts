@@ -13,7 +13,7 @@ const FILES = fileURLToPath(new URL('../worker/', import.meta.url));
 const OWN = 'longpole';
 const BUNDLE = `${OWN}/dist/bundle`;
 
-export const WORKER_ENTRY = `${BUNDLE}/workerProcessMain.js`;
+export const WORKER_ENTRY = `${BUNDLE}/workerProcessMain.start.cjs`;
 
 /** Returns the file on a worker for an entry point of this package, e.g. `longpole/local`. */
 export function ownEntry(specifier: string): string {

@@ -94,16 +94,17 @@ async function compiledModule(url: string): Promise<CompiledModule | undefined> 
   const { default: loaded }: { default: readonly [string, string | null] } = await import(COMPILED + url);
   const [format, source] = loaded;
   if (format !== 'module' || source === null || NEEDS_COMPILER.test(source)) return undefined;
-  return { source, imports: importsOf(source, url) };
+  return { source, imports: await importsOf(source, url) };
 }
 
 /** Also finds specifiers in comments and in strings. What cannot be resolved is left to the isolate. */
-function importsOf(source: string, url: string): Map<string, string> {
+async function importsOf(source: string, url: string): Promise<Map<string, string>> {
   const imports = new Map<string, string>();
   for (const [, one, other] of source.matchAll(SPECIFIER)) {
     const specifier = one ?? other ?? '';
     try {
-      imports.set(specifier, import.meta.resolve(RESOLVED + JSON.stringify([specifier, url])));
+      // A worker process starts as CommonJS, where this is a promise, see scripts/bundle.mjs.
+      imports.set(specifier, await import.meta.resolve(RESOLVED + JSON.stringify([specifier, url])));
     } catch {
       // The isolate reports the error if it imports the module.
     }
