@@ -3,9 +3,9 @@
 import { Socket } from 'node:net';
 import { LongpoleError } from '../base/errors.js';
 import { fieldOf } from '../base/json.js';
+import { SplitBytes } from '../base/splitBytes.js';
 import type { RemoteProcess, RemoteProcessEvents } from '../protocol/remoteProcess.js';
 import { bridgeEndedError, lastLine, REPORT, versionsError } from './bridgeErrors.js';
-import { Frames } from './frames.js';
 import { type PythonOptions, PythonProcess, UnsuitedPython, withPython } from './pythonProcess.js';
 import type { WorkerFile } from './workerFiles.js';
 
@@ -64,10 +64,10 @@ export class RunBridge {
       this.#reason = error;
     });
     const { child } = this.#python;
-    const frames = new Frames(HEAD_BYTES);
+    const frames = new SplitBytes(HEAD_BYTES);
     child.stdout.on('data', (bytes: Buffer) => {
       for (const [head, payload] of frames.push(bytes))
-        this.#take(head.readUInt8(4), head.readUInt32BE(5), payload);
+        this.#take(head.getUint8(4), head.getUint32(5), payload);
     });
     child.on('error', (error) => this.#fail(new UnsuitedPython(error.message)));
     this.#closed = new Promise((resolve) => {
