@@ -3,7 +3,7 @@
 
 import { checkArgument, checkOptions, NUMBER, type OptionKinds, TRACE } from '../base/arguments.js';
 import { pushTo } from '../base/lookUps.js';
-import { INSPECT } from '../base/printed.js';
+import { Printed } from '../base/printed.js';
 import type { Trace } from '../trace/trace.js';
 import { eachUse, lanesOf } from './lanes.js';
 import { awaitedObject, lockedSeconds } from './leaseWaits.js';
@@ -57,7 +57,7 @@ export interface PathPrefix {
  * The critical path of a trace. `parts` cover the time from `start` to `stop` without gaps, so the seconds of `byKind`
  * add up to the makespan.
  */
-export class CriticalPath {
+export class CriticalPath extends Printed {
   /** Seconds since the epoch. */
   readonly start: number;
   readonly stop: number;
@@ -75,6 +75,7 @@ export class CriticalPath {
   #parts: readonly PathPart[] | undefined;
 
   constructor(trace: Trace, window: Window, columns: PathColumns, floor: number) {
+    super();
     this.#trace = trace;
     this.start = window.start;
     this.stop = window.stop;
@@ -181,12 +182,8 @@ export class CriticalPath {
     return { start, stop, makespan, floor, byKind, byPrefix, parts };
   }
 
-  toString(): string {
+  override toString(): string {
     return this.summary().toString();
-  }
-
-  [INSPECT](): string {
-    return this.toString();
   }
 
   #part(i: number): PathPart {

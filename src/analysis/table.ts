@@ -3,7 +3,7 @@
 
 import { checkNoMore, checkOptions, NUMBER, type OptionKinds } from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
-import { INSPECT } from '../base/printed.js';
+import { Printed } from '../base/printed.js';
 import { joinedBytes } from '../base/resized.js';
 import { sortedOrder } from '../base/sortedOrder.js';
 import { cellText, visibleName } from '../base/visibleText.js';
@@ -45,7 +45,7 @@ export interface ToStringOptions {
 
 const TO_STRING_OPTIONS: OptionKinds<ToStringOptions> = { maxRows: NUMBER };
 
-export class Table {
+export class Table extends Printed {
   /** Column titles in order. */
   readonly columns: readonly string[];
   readonly length: number;
@@ -55,6 +55,7 @@ export class Table {
   #rows: readonly Row[] | undefined;
 
   constructor(columns: readonly Column[], options: TableOptions = {}) {
+    super();
     this.#columns = columns;
     this.columns = columns.map(({ title }) => title);
     this.#order = options.order ?? allRows(columns);
@@ -136,7 +137,7 @@ export class Table {
    * Returns aligned text with at most `maxRows` rows and numbers of at most six digits. Control characters become
    * visible signs, and texts of more than 300 characters lose their middle. `rows` and `toCSV` have the full text.
    */
-  toString(options: ToStringOptions = {}): string {
+  override toString(options: ToStringOptions = {}): string {
     checkOptions('Table.toString', options, TO_STRING_OPTIONS);
     const { maxRows = 60 } = options;
     const shown = this.#order.subarray(0, Math.max(0, maxRows));
@@ -153,10 +154,6 @@ export class Table {
     );
     if (shown.length < this.length) lines.push(`… ${integerText(this.length - shown.length)} more rows`);
     return lines.join('\n');
-  }
-
-  [INSPECT](): string {
-    return this.toString();
   }
 
   /**

@@ -4,6 +4,13 @@ import { integerText } from './words.js';
 /** Symbol of the method that Node's `util.inspect` calls. */
 export const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom');
 
+/** Base of objects that `console.log` prints as their `toString`. */
+export abstract class Printed {
+  [INSPECT](): string {
+    return this.toString();
+  }
+}
+
 /** The options of `util.inspect` that this file uses. */
 export interface InspectOptions {
   /** Largest number of printed entries of a collection; null for no limit. */

@@ -1,6 +1,6 @@
 // `longpole analyze`: prints the analyses of traces as tables, or writes them to files.
-import { existsSync, mkdirSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   cutOffTexts,
@@ -10,11 +10,10 @@ import {
   type Table,
   TraceAnalyser,
 } from '../api/analysis.js';
-import { writePieces } from '../api/folders.js';
+import { makeFolder, writePieces } from '../api/folders.js';
 import type { OpenedTrace, Trace } from '../api/trace.js';
 import { visibleName } from '../base/visibleText.js';
 import { countText } from '../base/words.js';
-import { notWrittenText } from '../base/writeErrors.js';
 import { type InputOptions, openInput, withInputOptions } from './openInput.js';
 import { Progress, requested } from './progress.js';
 import { findingText, LONGEST_SENTENCE } from './run/summaryText.js';
@@ -253,7 +252,7 @@ function writeAnswers(
 ): void {
   for (const [i, trace] of traces.entries()) {
     const folder = traces.length === 1 ? output : join(output, `${i + 1}-${basename(trace.files[0] ?? '')}`);
-    writing(folder, () => makeFolder(folder));
+    failingWith(FAILED, () => makeFolder(folder));
     let count = 0;
     for (const { question, table } of answersOf(trace, options)) {
       count++;
@@ -265,24 +264,10 @@ function writeAnswers(
   }
 }
 
-/** Node's recursive mkdir never returns below /proc. So it is used only if the parent folder is missing. */
-function makeFolder(folder: string): void {
-  if (existsSync(folder)) return;
-  mkdirSync(folder, { recursive: !existsSync(dirname(resolve(folder))) });
-}
-
 function tableFile(table: Table, format: Format): Iterable<string> {
   if (format === 'csv') return table.csvPieces();
   if (format === 'json') return jsonRows(table);
   return ended(tableLines(table, Number.POSITIVE_INFINITY, table.length));
-}
-
-function writing(file: string, action: () => void): void {
-  try {
-    action();
-  } catch (error) {
-    throw new CommandError(notWrittenText(file, error), FAILED);
-  }
 }
 
 /** Minimum number of characters in a piece of the output, because tables of millions of tasks exceed the longest string. */

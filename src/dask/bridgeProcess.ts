@@ -21,16 +21,12 @@ export interface BridgeEnd {
 
 export class DaskBridge {
   readonly ended: Promise<BridgeEnd>;
-  readonly #started: Promise<void>;
   readonly #options: BridgeOptions;
-  readonly #python: PythonProcess;
+  readonly #python: PythonProcess<void>;
   readonly #reader = new FrameReader();
   #refused: RefusedRow | undefined;
   #reason: string | undefined;
   #error: LongpoleError | undefined;
-  #onStart: () => void = () => {};
-  #fail: (error: Error) => void = () => {};
-  #onEnd: (end: BridgeEnd) => void = () => {};
 
   /**
    * Starts a bridge with the first Python that has `distributed`.
@@ -41,30 +37,18 @@ export class DaskBridge {
   static start(options: BridgeOptions): Promise<DaskBridge> {
     return withPython(options.python, async (python) => {
       const bridge = new DaskBridge(python, options);
-      await bridge.#started;
+      await bridge.#python.attached;
       return bridge;
     });
   }
 
   private constructor(python: string, options: BridgeOptions) {
     this.#options = options;
-    this.#started = new Promise((resolve, reject) => {
-      this.#onStart = resolve;
-      this.#fail = reject;
-    });
-    this.ended = new Promise((resolve) => {
-      this.#onEnd = resolve;
-    });
     this.#python = new PythonProcess(python, options, ['longpole_dask'], (error) => {
       this.#error = error;
     });
-    const { child } = this.#python;
-    child.stdout.on('data', (bytes: Buffer) => this.#read(bytes));
-    child.on('error', (error) => {
-      this.#fail(new UnsuitedPython(error.message));
-      if (child.pid === undefined) this.#close(null);
-    });
-    child.on('close', (code) => this.#close(code));
+    this.#python.child.stdout.on('data', (bytes: Buffer) => this.#read(bytes));
+    this.ended = this.#python.closed.then((code) => this.#end(code));
   }
 
   /** Removes the plugins from the cluster and ends the process. Resolves when it has ended, at most 25 s later. */
@@ -95,18 +79,17 @@ export class DaskBridge {
     if (row.type === 'refused') this.#refused = row;
     if (row.type === 'closed') this.#reason = row.reason;
     this.#options.onRow(row);
-    if (row.type !== 'hello') return;
-    this.#python.stopTimer();
-    this.#onStart();
+    if (row.type === 'hello') this.#python.attach();
   }
 
-  #close(code: number | null): void {
-    this.#python.stopTimer();
+  #end(code: number | null): BridgeEnd {
     const error = this.#error ?? this.#failure(code);
     const unsuited = this.#unsuited();
-    this.#fail(unsuited === undefined ? (error ?? this.#unexplained(code)) : new UnsuitedPython(unsuited));
+    this.#python.fail(
+      unsuited === undefined ? (error ?? this.#unexplained(code)) : new UnsuitedPython(unsuited),
+    );
     const reason = this.#reason ?? error?.message ?? 'asked';
-    this.#onEnd(error === undefined ? { reason } : { reason, error });
+    return error === undefined ? { reason } : { reason, error };
   }
 
   /** Returns why this Python is not suitable; undefined if another Python would fail, too. */

@@ -52,10 +52,17 @@ export async function withPython<T>(
   throw noPythonError(tried);
 }
 
-export class PythonProcess {
+/** `Hello` is what a bridge reports when it is attached. */
+export class PythonProcess<Hello> {
   readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
   /** End of the error output. */
   stderr = '';
+  /** Resolves when the bridge is attached. Rejects with UnsuitedPython, or with the error of `fail`. */
+  readonly attached: Promise<Hello>;
+  /** Resolves with the exit code when the process has ended or could not start; null: a signal killed it. */
+  readonly closed: Promise<number | null>;
+  #attach: (hello: Hello) => void = () => undefined;
+  #fail: (error: Error) => void = () => undefined;
   #timer: NodeJS.Timeout;
   #isOver = false;
 
@@ -75,9 +82,21 @@ export class PythonProcess {
     this.child.stderr.setEncoding('utf8').on('data', (text: string) => {
       this.stderr = (this.stderr + text).slice(-STDERR_KEPT);
     });
-    this.child.on('close', () => {
-      this.#isOver = true;
-      this.stopTimer();
+    this.attached = new Promise((resolve, reject) => {
+      this.#attach = resolve;
+      this.#fail = reject;
+    });
+    this.closed = new Promise((resolve) => {
+      const close = (code: number | null): void => {
+        this.#isOver = true;
+        clearTimeout(this.#timer);
+        resolve(code);
+      };
+      this.child.on('error', (error) => {
+        this.fail(new UnsuitedPython(error.message));
+        if (this.child.pid === undefined) close(null);
+      });
+      this.child.on('close', close);
     });
     const seconds = START_SECONDS + 3 * timeout;
     this.#timer = setTimeout(() => {
@@ -86,16 +105,22 @@ export class PythonProcess {
     }, seconds * 1000);
   }
 
-  /** Call this when the bridge is attached, or cannot start. */
-  stopTimer(): void {
+  /** Call this when the bridge is attached. */
+  attach(hello: Hello): void {
     clearTimeout(this.#timer);
+    this.#attach(hello);
+  }
+
+  /** Call this when the bridge cannot be attached. Has no effect afterwards. */
+  fail(error: Error): void {
+    this.#fail(error);
   }
 
   /** Closes the input. The bridge then cleans up on the cluster and ends, or is killed after 25 s. */
   end(): void {
     if (this.#isOver) return;
     this.child.stdin.end();
-    this.stopTimer();
+    clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.child.kill('SIGKILL'), END_MS);
   }
 }

@@ -3,9 +3,9 @@
 import { Socket } from 'node:net';
 import { LongpoleError } from '../base/errors.js';
 import { fieldOf } from '../base/json.js';
+import { SplitBytes } from '../base/splitBytes.js';
 import type { RemoteProcess, RemoteProcessEvents } from '../protocol/remoteProcess.js';
 import { bridgeEndedError, lastLine, REPORT, versionsError } from './bridgeErrors.js';
-import { Frames } from './frames.js';
 import { type PythonOptions, PythonProcess, UnsuitedPython, withPython } from './pythonProcess.js';
 import type { WorkerFile } from './workerFiles.js';
 
@@ -26,13 +26,10 @@ type Hello = Extract<RunBridgeEvent, { type: 'hello' }>;
 const NO_DISTRIBUTED = 3;
 export class RunBridge {
   readonly #options: RunBridgeOptions;
-  readonly #python: PythonProcess;
+  readonly #python: PythonProcess<Hello>;
   readonly #processes = new Map<number, { readonly worker: string; readonly events: RemoteProcessEvents }>();
   readonly #holds = new Set<number>();
-  readonly #started: Promise<Hello>;
   readonly #closed: Promise<void>;
-  #start: (hello: Hello) => void = () => undefined;
-  #fail: (error: Error) => void = () => undefined;
   #isStarted = false;
   #isClosing = false;
   #next = 1;
@@ -48,35 +45,23 @@ export class RunBridge {
   static async start(options: RunBridgeOptions): Promise<{ bridge: RunBridge; hello: Hello }> {
     return withPython(options.python, async (python) => {
       const bridge = new RunBridge(python, options);
-      return { bridge, hello: await bridge.#started };
+      return { bridge, hello: await bridge.#python.attached };
     });
   }
 
   private constructor(python: string, options: RunBridgeOptions) {
     this.#options = options;
-    this.#started = new Promise((resolve, reject) => {
-      this.#start = resolve;
-      this.#fail = reject;
-    });
     const { node, more } = options;
     const named = node === undefined ? [] : ['--node', node];
     this.#python = new PythonProcess(python, options, ['longpole_dask.run', ...named, ...more], (error) => {
       this.#reason = error;
     });
-    const { child } = this.#python;
-    const frames = new Frames(HEAD_BYTES);
-    child.stdout.on('data', (bytes: Buffer) => {
+    const frames = new SplitBytes(HEAD_BYTES);
+    this.#python.child.stdout.on('data', (bytes: Buffer) => {
       for (const [head, payload] of frames.push(bytes))
-        this.#take(head.readUInt8(4), head.readUInt32BE(5), payload);
+        this.#take(head.getUint8(4), head.getUint32(5), payload);
     });
-    child.on('error', (error) => this.#fail(new UnsuitedPython(error.message)));
-    this.#closed = new Promise((resolve) => {
-      child.on('close', (code) => {
-        this.#ended(code);
-        resolve();
-      });
-      child.on('error', () => resolve());
-    });
+    this.#closed = this.#python.closed.then((code) => this.#ended(code));
   }
 
   /** Starts Node on a worker. The file `entry` must have been sent before. */
@@ -168,8 +153,7 @@ export class RunBridge {
       );
     if (event.type === 'hello') {
       this.#isStarted = true;
-      this.#python.stopTimer();
-      this.#start(event);
+      this.#python.attach(event);
       this.#refer(this.#holds.size > 0);
       return;
     }
@@ -191,9 +175,9 @@ export class RunBridge {
   #ended(code: number | null): void {
     const { stderr } = this.#python;
     if (code === NO_DISTRIBUTED || stderr.includes('No module named longpole_dask'))
-      this.#fail(new UnsuitedPython(lastLine(stderr)));
+      this.#python.fail(new UnsuitedPython(lastLine(stderr)));
     const error = this.#reason ?? bridgeEndedError(this.#options.address, code, stderr);
-    this.#fail(error);
+    this.#python.fail(error);
     if (this.#isStarted && !this.#isClosing) this.#options.onLost(error);
     for (const process of [...this.#processes.keys()]) this.#processEnded(process, error);
   }

@@ -14,7 +14,7 @@ import {
 } from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
 import { hasFields } from '../base/json.js';
-import { INSPECT } from '../base/printed.js';
+import { Printed } from '../base/printed.js';
 import { recordOf } from '../base/recordOf.js';
 import { visibleName } from '../base/visibleText.js';
 import { countText } from '../base/words.js';
@@ -115,7 +115,7 @@ export function setDefaultMemorySource(source: MemorySource | undefined): void {
  *
  * @source Dask's `distributed.diagnostics.MemorySampler`
  */
-export class MemorySampler {
+export class MemorySampler extends Printed {
   readonly #samples = new Map<string, MemoryPoint[]>();
 
   /** Samples by label, in the order of time. The first is taken at the start of the sampling, the last at its end. */
@@ -187,12 +187,8 @@ export class MemorySampler {
   }
 
   /** Returns a text such as `<MemorySampler: 'before' 12 samples, 'after' 9 samples>`. */
-  toString(): string {
+  override toString(): string {
     return `<MemorySampler: ${Array.from(this.#samples, ([label, { length }]) => `'${visibleName(label)}' ${countText(length, 'sample')}`).join(', ') || 'no samples'}>`;
-  }
-
-  [INSPECT](): string {
-    return this.toString();
   }
 
   #series(align: boolean): MemorySeries[] {

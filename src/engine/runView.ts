@@ -213,19 +213,8 @@ class LazyRunState implements RunState {
   }
 
   [INSPECT](_depth: number, options: InspectOptions, inspect: Inspect): string {
-    const { dependencies, dependents, waiting, waitingData, cache, ready, running, finished, released } =
-      this;
-    const state = {
-      dependencies,
-      dependents,
-      waiting,
-      waitingData,
-      cache,
-      ready,
-      running,
-      finished,
-      released,
-    };
+    const { running, finished, released, ...others } = this;
+    const state = { ...others, ready: this.ready, running, finished, released };
     return `RunState ${inspect(state, options)}`;
   }
 

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { checkArgument, checkOptions, kind, type OptionKinds, TEXT } from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
-import { INSPECT } from '../base/printed.js';
+import { Printed } from '../base/printed.js';
 import { type EventDatabase, readDatabase } from '../trace/eventDatabase.js';
 import {
   CompleteEvent,
@@ -41,7 +41,7 @@ const COMMIT_THRESHOLD = 1000;
  *
  * @source DASF, `EventProfiler`
  */
-export class EventProfiler implements EventDatabase {
+export class EventProfiler extends Printed implements EventDatabase {
   readonly database: WritableEventDatabase;
 
   /**
@@ -50,6 +50,7 @@ export class EventProfiler implements EventDatabase {
    * `commitThreshold` of 1000. Throws ERR_LONGPOLE_INVALID_ARGUMENT if both a file and a database are given.
    */
   constructor(databaseFile?: string | EventProfilerOptions, options: EventProfilerOptions = {}) {
+    super();
     const given = typeof databaseFile === 'object' ? databaseFile : options;
     const file = typeof databaseFile === 'string' ? databaseFile : undefined;
     if (databaseFile !== undefined && given !== databaseFile)
@@ -103,11 +104,7 @@ export class EventProfiler implements EventDatabase {
     readDatabase(this.database, builder);
   }
 
-  toString(): string {
+  override toString(): string {
     return `EventProfiler(database=${String(this.database)})`;
-  }
-
-  [INSPECT](): string {
-    return this.toString();
   }
 }

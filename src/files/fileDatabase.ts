@@ -24,7 +24,7 @@ import {
 } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
 import { isError } from '../base/isError.js';
-import { INSPECT } from '../base/printed.js';
+import { Printed } from '../base/printed.js';
 import { visibleText } from '../base/visibleText.js';
 import { notWrittenText } from '../base/writeErrors.js';
 import type { EventDatabase } from '../trace/eventDatabase.js';
@@ -63,7 +63,7 @@ export const FILE_DATABASE_OPTIONS: OptionKinds<FileDatabaseOptions> = {
  *
  * @source DASF, `FileDatabase`
  */
-export class FileDatabase implements EventDatabase {
+export class FileDatabase extends Printed implements EventDatabase {
   readonly file: string;
   readonly commitThreshold: number;
   readonly commitOnClose: boolean;
@@ -75,6 +75,7 @@ export class FileDatabase implements EventDatabase {
 
   /** Throws ERR_LONGPOLE_INVALID_ARGUMENT for a threshold below 1 or a negative timeout. */
   constructor(file = 'traces.msgpack', options: FileDatabaseOptions = {}) {
+    super();
     checkArgument('FileDatabase: file', file, TEXT);
     checkOptions('FileDatabase', options, FILE_DATABASE_OPTIONS);
     this.file = file;
@@ -143,12 +144,8 @@ export class FileDatabase implements EventDatabase {
     return this.#queue.length === 0 || existsSync(this.file);
   }
 
-  toString(): string {
+  override toString(): string {
     return visibleText(`FileDatabase at ${this.file}`);
-  }
-
-  [INSPECT](): string {
-    return this.toString();
   }
 
   #commitAtExit(): void {

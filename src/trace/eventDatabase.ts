@@ -1,5 +1,5 @@
 // Event databases, as DASF calls them: any object that lists its events can be analysed.
-import { INSPECT } from '../base/printed.js';
+import { Printed } from '../base/printed.js';
 import { addEvent } from './formats/dasf/dasfEventRows.js';
 import type { DasfEvent } from './formats/dasf/dasfEvents.js';
 import type { Trace } from './trace.js';
@@ -19,10 +19,11 @@ export interface EventDatabase {
  *
  * @source DASF, `MultiEventDatabase`
  */
-export class MultiEventDatabase implements EventDatabase {
+export class MultiEventDatabase extends Printed implements EventDatabase {
   readonly #databases: readonly EventDatabase[];
 
   constructor(databases: Iterable<EventDatabase>) {
+    super();
     this.#databases = [...databases];
   }
 
@@ -38,12 +39,8 @@ export class MultiEventDatabase implements EventDatabase {
     for (const database of this.#databases) readDatabase(database, builder);
   }
 
-  toString(): string {
+  override toString(): string {
     return `MultiEventDatabase with ${this.#databases.length} databases`;
-  }
-
-  [INSPECT](): string {
-    return this.toString();
   }
 }
 

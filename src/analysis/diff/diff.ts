@@ -3,7 +3,7 @@
 
 import { checkArgument, checkOptions, kind, type OptionKinds, TRACE } from '../../base/arguments.js';
 import { invalidArgument } from '../../base/errors.js';
-import { INSPECT } from '../../base/printed.js';
+import { Printed } from '../../base/printed.js';
 import { integerText, percentText } from '../../base/words.js';
 import type { StackDiff } from '../../profile/stackDiff.js';
 import { TASK_ERRED } from '../../protocol/clusterObserver.js';
@@ -84,7 +84,7 @@ function crowdText(before: readonly Run[], after: readonly Run[], isAlone: boole
 
 type Gate = Pick<Diff, 'failed' | 'reason'>;
 
-export class Diff {
+export class Diff extends Printed {
   /** Rows of the whole run, then the other rows, the largest change first. */
   readonly rows: readonly DiffRow[];
   /** True if the run became slower by more than `failOver`, and by more than noise. */
@@ -95,6 +95,7 @@ export class Diff {
   readonly stacks: StackDiff | undefined;
 
   constructor(rows: readonly DiffRow[], { failed, reason }: Gate, stacks: StackDiff | undefined) {
+    super();
     this.rows = rows;
     this.failed = failed;
     this.reason = reason;
@@ -123,12 +124,8 @@ export class Diff {
     return this.stacks === undefined ? undefined : stackTable(this.stacks);
   }
 
-  toString(): string {
+  override toString(): string {
     return this.toTable().toString();
-  }
-
-  [INSPECT](): string {
-    return this.toString();
   }
 }
 

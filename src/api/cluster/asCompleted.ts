@@ -8,7 +8,7 @@ import {
   oneOf,
   SECONDS,
 } from '../../base/arguments.js';
-import { INSPECT } from '../../base/printed.js';
+import { Printed } from '../../base/printed.js';
 import { countText } from '../../base/words.js';
 import { type Future, futureList } from './future.js';
 
@@ -26,7 +26,7 @@ type ResultOf<F extends Future<unknown>> = F extends Future<infer T> ? T : never
 const AS_COMPLETED_OPTIONS: OptionKinds<AsCompletedOptions> = { withResults: FLAG, batches: FLAG };
 
 /** Asynchronous iterator over futures in the order in which they end. `Item` is the type of its items. */
-export class AsCompleted<F extends Future<unknown>, Item> {
+export class AsCompleted<F extends Future<unknown>, Item> extends Printed {
   readonly #itemOf: (ended: F[]) => Promise<{ readonly value: Item }>;
   readonly #ended: F[] = [];
   #running = 0;
@@ -35,6 +35,7 @@ export class AsCompleted<F extends Future<unknown>, Item> {
 
   /** @internal Use `asCompleted`. The item is in an object, because a promise of a future would wait for its result. */
   constructor(itemOf: (ended: F[]) => Promise<{ readonly value: Item }>) {
+    super();
     this.#itemOf = itemOf;
   }
 
@@ -51,12 +52,8 @@ export class AsCompleted<F extends Future<unknown>, Item> {
   }
 
   /** Returns a text such as `<AsCompleted: 3 futures>`. */
-  toString(): string {
+  override toString(): string {
     return `<AsCompleted: ${countText(this.count, 'future')}>`;
-  }
-
-  [INSPECT](): string {
-    return this.toString();
   }
 
   #watch(future: F): void {

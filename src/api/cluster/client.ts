@@ -1,7 +1,6 @@
 // `Client`: the interface of a program to a cluster.
 import { checkNoMore, checkOptions, invalid } from '../../base/arguments.js';
 import { invalidArgument, LongpoleError } from '../../base/errors.js';
-import { INSPECT } from '../../base/printed.js';
 import { watchersForRun } from '../../diagnostics/callbackObservers.js';
 import { callingLine } from '../../diagnostics/callingLine.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
@@ -342,10 +341,6 @@ export class Client extends ClientCalls implements AsyncDisposable {
   /** Returns a text such as `<Client 'client-1': 4 threads, 8 GB, http://127.0.0.1:8787/>`. */
   override toString(): string {
     return `<Client '${this.name}': ${this.isClosed ? 'closed' : this.cluster.summary}>`;
-  }
-
-  [INSPECT](): string {
-    return this.toString();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -12,6 +12,7 @@ import {
   TEXT,
 } from '../../base/arguments.js';
 import { LongpoleError } from '../../base/errors.js';
+import { Printed } from '../../base/printed.js';
 import type { ClusterMemory } from '../../diagnostics/memorySampler.js';
 import type { ClusterDump } from '../../engine/cluster/clusterDump.js';
 import type { ClientCaller } from '../../engine/cluster/coordination/clientCaller.js';
@@ -41,7 +42,7 @@ const OBSERVER = kind(
 
 let nextClient = 1;
 
-export class ClientBase {
+export class ClientBase extends Printed {
   readonly name = `client-${nextClient++}`;
   /** @internal */
   readonly cluster: Cluster;
@@ -54,6 +55,7 @@ export class ClientBase {
 
   /** @internal */
   constructor(cluster: Cluster, tools: ClientTools) {
+    super();
     this.cluster = cluster;
     this.tools = tools;
   }

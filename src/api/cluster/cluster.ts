@@ -1,6 +1,6 @@
 // The common base of clusters: the engine, its observers, the dashboard, and the order in which they are closed.
 import { LongpoleError } from '../../base/errors.js';
-import { INSPECT } from '../../base/printed.js';
+import { Printed } from '../../base/printed.js';
 import { bytesText } from '../../base/words.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import { cuttingOff, reportUnfinished } from '../../engine/cluster/cutOffTasks.js';
@@ -18,7 +18,7 @@ const FLUSH_MS = 10_000;
 const LAST_FLUSH_MS = 3000;
 
 /** A LocalCluster or a DaskCluster. */
-export abstract class Cluster {
+export abstract class Cluster extends Printed {
   /** @internal Name of the kind of cluster, for dashboards and clients. */
   abstract readonly kind: 'LocalCluster' | 'DaskCluster';
   /** @internal */
@@ -34,6 +34,7 @@ export abstract class Cluster {
   readonly #endReporting: () => void;
 
   protected constructor(parts: ClusterParts) {
+    super();
     if (parts?.engine === undefined)
       throw new LongpoleError(
         'ERR_LONGPOLE_INVALID_ARGUMENT',
@@ -80,12 +81,8 @@ export abstract class Cluster {
   }
 
   /** Returns a text such as `<LocalCluster: 4 threads, 8 GB, http://127.0.0.1:8787/>`. */
-  toString(): string {
+  override toString(): string {
     return `<${this.kind}: ${this.summary}>`;
-  }
-
-  [INSPECT](): string {
-    return this.toString();
   }
 
   /** @internal Text for `toString` of the cluster and its clients. */

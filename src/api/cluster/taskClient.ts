@@ -4,7 +4,7 @@
 import { checkOptions } from '../../base/arguments.js';
 import { internalError, LongpoleError } from '../../base/errors.js';
 import { getOrMake } from '../../base/lookUps.js';
-import { INSPECT } from '../../base/printed.js';
+import { Printed } from '../../base/printed.js';
 import { callingLine } from '../../diagnostics/callingLine.js';
 import type { ResultStatus } from '../../engine/cluster/computationState.js';
 import { type TaskConnection, taskConnection } from '../../engine/worker/askScheduler.js';
@@ -46,7 +46,7 @@ export function isTaskClient(value: unknown): value is TaskClient {
   return value instanceof RunningTaskClient;
 }
 
-export class RunningTaskClient {
+export class RunningTaskClient extends Printed {
   // The microtask that submits would run after the end of a function without `await`.
   readonly #connection: TaskConnection = taskConnection(() => this.#submissions.flush());
   readonly #owner: FutureOwner = {
@@ -67,6 +67,7 @@ export class RunningTaskClient {
   #next = 1;
 
   constructor() {
+    super();
     const submissions = new PendingSubmissions(
       () => Number.NaN,
       (list, options, { code }) => this.#start(list, options, code),
@@ -152,12 +153,8 @@ export class RunningTaskClient {
     this.#cancel(list.map((future) => taskHandle(future.usable())));
   }
 
-  toString(): string {
+  override toString(): string {
     return '<TaskClient>';
-  }
-
-  [INSPECT](): string {
-    return this.toString();
   }
 
   readonly #known = (key: string): TaskHandle | undefined => {

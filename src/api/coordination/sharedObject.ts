@@ -2,7 +2,7 @@
 // task, calls are questions of the task. In the main program, the scheduler is in the same process.
 import { checkArgument, checkOptions, kind, type OptionKinds, SECONDS, TEXT } from '../../base/arguments.js';
 import { internalError, LongpoleError } from '../../base/errors.js';
-import { INSPECT } from '../../base/printed.js';
+import { Printed } from '../../base/printed.js';
 import { visibleName } from '../../base/visibleText.js';
 import { askScheduler, isInTask, secede } from '../../engine/worker/askScheduler.js';
 import { packValue, unpackResult } from '../../engine/worker/packResult.js';
@@ -40,7 +40,7 @@ export const TIMEOUT_OPTIONS: OptionKinds<TimeoutOptions> = { timeout: SECONDS }
 export type Received<T> = T extends Future<infer R> ? ScatteredFuture<R> : T;
 
 /** Base of the objects that tasks and the main program share by name. */
-export abstract class SharedObject {
+export abstract class SharedObject extends Printed {
   /** Name of the object. Objects of one class and name are the same object in the whole cluster. */
   readonly name: string;
   readonly #client: Client | undefined;
@@ -52,6 +52,7 @@ export abstract class SharedObject {
     options: SharedOptions,
     kinds: OptionKinds<SharedOptions>,
   ) {
+    super();
     const where = `new ${what}()`;
     checkArgument(`${where}: name`, name, TEXT);
     checkOptions(where, options, kinds);
@@ -65,12 +66,8 @@ export abstract class SharedObject {
   }
 
   /** Returns a text such as `<Lock: 'x'>`. */
-  toString(): string {
+  override toString(): string {
     return `<${this.constructor.name}: '${visibleName(this.name)}'>`;
-  }
-
-  [INSPECT](): string {
-    return this.toString();
   }
 
   /** @internal */

@@ -1,7 +1,7 @@
 // A dump of a cluster's state, for programs that seem to hang. It has the dependencies for which tasks wait, and the
 // messages, calls and stack of each worker. Costs nothing until it is requested.
 import { inspect } from 'node:util';
-import { INSPECT } from '../../base/printed.js';
+import { type INSPECT, Printed } from '../../base/printed.js';
 import { visibleName } from '../../base/visibleText.js';
 import type { HostDump, ProcessDump } from '../host/hostTypes.js';
 import type { WaitDump } from '../openWaits.js';
@@ -55,7 +55,7 @@ export interface WorkerDump {
 
 type DumpFields = Omit<ClusterDump, 'brief' | 'toString' | typeof INSPECT>;
 
-export class ClusterDump {
+export class ClusterDump extends Printed {
   /** Seconds since the epoch. */
   readonly time: number;
   /** State → count of tasks. */
@@ -71,6 +71,7 @@ export class ClusterDump {
   readonly shared: readonly SharedDump[];
 
   constructor(fields: DumpFields) {
+    super();
     this.time = fields.time;
     this.counts = fields.counts;
     this.tasks = fields.tasks;
@@ -85,14 +86,9 @@ export class ClusterDump {
     return briefDump(this);
   }
 
-  /** The dump as text for people. */
-  toString(): string {
+  /** The dump as text for people. `console.log` prints all of it, also holders and stacks, which are deeper than Node's limit. */
+  override toString(): string {
     return inspect({ ...this }, { depth: 12, breakLength: 130, maxArrayLength: 100 });
-  }
-
-  /** Prints the whole dump with `console.log`, also holders and stacks, which are deeper than Node's limit. */
-  [INSPECT](): string {
-    return this.toString();
   }
 }
 

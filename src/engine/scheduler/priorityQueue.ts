@@ -1,7 +1,7 @@
 // Tasks in the order in which they should run: by the priority of their segment, then by id. There is almost always
 // only one priority, and the queue is one PriorityBitset and a comparison then. If the tasks of one graph differ in priority,
 // the bitset has their places in the order instead of their ids.
-import { PriorityBitset } from './priorityBitset.js';
+import { PriorityBitset } from '../../base/priorityBitset.js';
 import type { TaskOrder } from './taskOrder.js';
 
 export class PriorityQueue {

@@ -1,6 +1,7 @@
 // Encodes messages for byte streams. A packet has four bytes of length, two numbers of six bytes, all big-endian, and a
 // structured clone. routedMessages.ts sets the numbers.
 import { deserialize, serialize } from 'node:v8';
+import { SplitBytes } from '../../base/splitBytes.js';
 
 const LENGTH_BYTES = 4;
 const NUMBER_BYTES = 6;
@@ -30,44 +31,20 @@ export function setNumbers(packet: Buffer, number: number, received: number): vo
   packet.writeUIntBE(received, LENGTH_BYTES + NUMBER_BYTES, NUMBER_BYTES);
 }
 
-/**
- * Decodes a stream of bytes. Each message has separate memory, so that keeping a part of it does not keep other
- * messages.
- */
+/** Decodes a stream of bytes. */
 export class MessageDecoder {
-  readonly #chunks: Uint8Array[] = [];
-  #bytes = 0;
-  #head: Buffer | undefined;
+  readonly #packets = new SplitBytes(HEAD_BYTES);
 
   *push(chunk: Uint8Array): Generator<Packet> {
-    this.#chunks.push(chunk);
-    this.#bytes += chunk.byteLength;
-    for (;;) {
-      if (this.#head === undefined && this.#bytes < HEAD_BYTES) return;
-      this.#head ??= Buffer.from(this.#take(HEAD_BYTES).buffer);
-      const head = this.#head;
-      const length = head.readUInt32BE();
-      if (this.#bytes < length) return;
-      this.#head = undefined;
+    for (const [head, body] of this.#packets.push(chunk))
       yield {
-        number: head.readUIntBE(LENGTH_BYTES, NUMBER_BYTES),
-        received: head.readUIntBE(LENGTH_BYTES + NUMBER_BYTES, NUMBER_BYTES),
-        message: deserialize(this.#take(length)),
+        number: numberAt(head, LENGTH_BYTES),
+        received: numberAt(head, LENGTH_BYTES + NUMBER_BYTES),
+        message: deserialize(body),
       };
-    }
   }
+}
 
-  #take(count: number): Uint8Array<ArrayBuffer> {
-    const taken = new Uint8Array(count);
-    for (let at = 0; at < count; ) {
-      const [first = taken] = this.#chunks;
-      const part = first.subarray(0, count - at);
-      taken.set(part, at);
-      at += part.byteLength;
-      if (part.byteLength === first.byteLength) this.#chunks.shift();
-      else this.#chunks[0] = first.subarray(part.byteLength);
-    }
-    this.#bytes -= count;
-    return taken;
-  }
+function numberAt(head: DataView, at: number): number {
+  return head.getUint16(at) * 2 ** 32 + head.getUint32(at + 2);
 }

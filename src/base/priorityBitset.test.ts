@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from '../../base/properties.test.support.js';
 import { PriorityBitset } from './priorityBitset.js';
+import fc from './properties.test.support.js';
 
 const CAPACITY = 70_000;
 
