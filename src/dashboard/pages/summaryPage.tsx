@@ -120,6 +120,8 @@ function partText(trace: Trace): string {
 function NoTasks({ trace }: { readonly trace: Trace }) {
   const cutOff = cutOffTexts(trace);
   if (cutOff.length > 0) return <Nothing title="No task ended">{cutOff.join(' ')}</Nothing>;
+  if (trace.damage !== undefined)
+    return <Nothing title="The trace has no task">Not all of it could be read.</Nothing>;
   return (
     <Nothing title="No task has run yet">
       Numbers appear here when the first task ends. Start tasks with <code>compute</code>,{' '}
