@@ -21,9 +21,9 @@ export interface Straggler {
   readonly seconds: number;
   /** Median duration of the prefix, seconds. */
   readonly median: number;
-  /** Bytes of all inputs. */
+  /** Bytes of all inputs; NaN if unknown. */
   readonly bytesIn: number;
-  /** Median of the bytes of inputs of the prefix. */
+  /** Median of the bytes of inputs of the prefix; NaN if most are unknown. */
   readonly medianBytesIn: number;
   /** Seconds of transfers for the task. */
   readonly transfer: number;
@@ -185,12 +185,13 @@ class Reasons {
     });
   }
 
+  /** Returns the bytes of all inputs; NaN if the size of an input is unknown. */
   #bytesIn(row: number): number {
     const { dependencyOffsets, dependencyRows, nbytes } = this.#trace.tasks;
     let sum = 0;
     for (let edge = dependencyOffsets[row]!; edge < dependencyOffsets[row + 1]!; edge++) {
       const dependency = dependencyRows[edge]!;
-      if (dependency >= 0 && nbytes[dependency]! > 0) sum += nbytes[dependency]!;
+      if (dependency >= 0) sum += nbytes[dependency]!;
     }
     return sum;
   }
