@@ -220,6 +220,30 @@ test('the summary and the page for Prometheus agree on tasks that did not run an
     assert.equal(page.value('dask_scheduler_prefix_state_totals_total', { state }), expected[state], state);
 });
 
+test('a task that ended its worker too often counts as failed, also when it is forgotten', async () => {
+  await using client = await connect({ workers: 1, allowedFailures: 1, dashboard: { port: 0 } });
+  const deadly = client.submit((): never => process.exit(1));
+  const behind = client.submit((one: number) => one + 1, deadly);
+  for (const one of [deadly, behind])
+    await assert.rejects(one.result(), { code: 'ERR_LONGPOLE_KILLED_WORKER' });
+  const expected = { memory: 0, erred: 1, cancelled: 0, skipped: 1 };
+  const check = async (memory: number): Promise<void> => {
+    const page = await scrape(client);
+    for (const state of ['memory', 'erred', 'cancelled', 'skipped'] as const)
+      assert.equal(
+        page.value('dask_scheduler_prefix_state_totals_total', { state }),
+        state === 'memory' ? memory : expected[state],
+        state,
+      );
+    const states = await client.runOnScheduler(({ scheduler }) => scheduler.spans.get()?.states);
+    assert.deepEqual(states, { pending: 0, ...expected, memory });
+  };
+  await check(0);
+  for (const one of [deadly, behind]) one.release();
+  assert.equal(await client.submit(() => 1).result(), 1);
+  await check(1);
+});
+
 test('the docs list exactly the metrics of the page for Prometheus', async () => {
   await using client = await connect({ workers: 1, dashboard: { port: 0 } });
   const page = await scrape(client);

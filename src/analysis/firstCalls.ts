@@ -71,18 +71,26 @@ export const slowFirstRows = oncePer(
     new Set([...slowFirstCalls(trace).values()].flatMap(({ rows }) => rows)),
 );
 
-/** Returns, by row, 1 for the first task of a prefix on a thread, otherwise 0. */
+/**
+ * Returns, by row, 1 for the first task of a prefix on a thread, 2 for tasks of the prefix that began before the first one
+ * ended, because they may await what it loads, otherwise 0.
+ */
 export function firstRuns(trace: Trace): Uint8Array {
   const { spans, offsets, count } = lanesOf(trace);
-  const { prefix } = trace.tasks;
+  const { prefix, started, stopped } = trace.tasks;
   const isFirst = new Uint8Array(trace.tasks.length);
-  const laneOfLast = new Int32Array(trace.strings.length).fill(-1);
+  const laneOfFirst = new Int32Array(trace.strings.length).fill(-1);
+  const firstStop = new Float64Array(trace.strings.length);
   for (let lane = 0; lane < count; lane++) {
     for (let at = offsets[lane]!; at < offsets[lane + 1]!; at++) {
       const row = spans.rows[at]!;
-      if (prefix[row]! < 0 || laneOfLast[prefix[row]!] === lane) continue;
-      laneOfLast[prefix[row]!] = lane;
-      isFirst[row] = 1;
+      const id = prefix[row]!;
+      if (id < 0) continue;
+      if (laneOfFirst[id] !== lane) {
+        laneOfFirst[id] = lane;
+        firstStop[id] = stopped[row]!;
+        isFirst[row] = 1;
+      } else if (started[row]! < firstStop[id]!) isFirst[row] = 2;
     }
   }
   return isFirst;

@@ -4,6 +4,7 @@ import { sortedOrder } from '../base/sortedOrder.js';
 import type { Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
 import { windowOf } from './path/pathWalk.js';
+import { prefixesOfUnknownSize } from './resultSizes.js';
 import { Table } from './table.js';
 import { TimeBins } from './timeBins.js';
 
@@ -20,12 +21,13 @@ const KEPT_SHARE = 0.1;
 /**
  * Returns one row per fiftieth of the run with the mean megabytes that tasks still need, in a column per prefix, the
  * largest first. The last column has megabytes that workers hold although no task needs them, if they are at least a
- * tenth of all.
+ * tenth of all. Prefixes with results of unknown size are left out.
  */
 export function memoryByPrefix(trace: Trace): Table {
   const { tasks, strings } = trace;
   const { prefix, nbytes, stopped } = tasks;
   const { laneOf } = lanesOf(trace);
+  const unknown = prefixesOfUnknownSize(trace);
   const { start, stop } = windowOf(trace);
   const until = neededUntil(trace, stop);
   const bins = new Map<number, TimeBins>();
@@ -44,6 +46,7 @@ export function memoryByPrefix(trace: Trace): Table {
     own.add(stopped[row]!, until[row]!, nbytes[row]!);
     sums[id + 1]! += nbytes[row]! * (until[row]! - stopped[row]!);
   }
+  for (const id of bins.keys()) if (unknown.has(id < 0 ? '' : strings.get(id))) bins.delete(id);
   if (bins.size === 0) return new Table([{ title: 'Time (s)', numbers: new Float64Array(0) }]);
   const ids = [...bins.keys()];
   const order = sortedOrder(

@@ -6,7 +6,7 @@ import { bytesText, secondsText } from '../base/words.js';
 import { ACTIONS } from '../protocol/clusterObserver.js';
 import type { Trace } from '../trace/trace.js';
 import { COLD_SECONDS, firstRuns, slowFirstRows } from './firstCalls.js';
-import { firstFrom, lanesOf } from './lanes.js';
+import { eachUse, firstFrom, lanesOf } from './lanes.js';
 import { profilerSeconds } from './profilerStarts.js';
 import { evenly, type Middle, median, middleOf } from './statistics.js';
 import { Table } from './table.js';
@@ -21,21 +21,21 @@ export interface Straggler {
   readonly seconds: number;
   /** Median duration of the prefix, seconds. */
   readonly median: number;
-  /** Bytes of all inputs. */
+  /** Bytes of all inputs; NaN if unknown. */
   readonly bytesIn: number;
-  /** Median of the bytes of inputs of the prefix. */
+  /** Median of the bytes of inputs of the prefix; NaN if most are unknown. */
   readonly medianBytesIn: number;
   /** Seconds of transfers for the task. */
   readonly transfer: number;
   /** Seconds of disk intervals for the task. */
   readonly disk: number;
-  /** Seconds of garbage collection on the worker during the task. */
+  /** Seconds of garbage collection on the worker during the task, as far as the task used its thread then. */
   readonly gc: number;
   /** Seconds in which the task awaited a promise while its thread was idle. */
   readonly awaited: number;
   /** Seconds in which the thread waited for a core; 0 if unknown. */
   readonly coreWait: number;
-  /** True if the worker had run no task of the prefix before. */
+  /** True if the worker had ended no task of the prefix before. */
   readonly isFirst: boolean;
   /** True if it was so for other tasks that took no longer than usual, so that this does not explain much. */
   readonly othersWereFirst: boolean;
@@ -73,11 +73,12 @@ export const stragglersOf = oncePer((trace: Trace): readonly Straggler[] => {
     const members = rows.subarray(offsets[id]!, offsets[id + 1]!);
     if (members.length < MIN_TASKS) continue;
     const middle = middleOf(Float64Array.from(evenly(members), (row) => duration[row]!));
-    const warm = (row: number): number => ownSeconds(trace, row) - (isFirst[row] === 1 ? COLD_SECONDS : 0);
+    const warm = (row: number): number => ownSeconds(trace, row) - (isFirst[row]! > 0 ? COLD_SECONDS : 0);
     let slow = farRows(members, warm, middle);
     // On a busy machine, many tasks are preempted. The median of the others is a usual duration all the same.
     if (areMany(slow, members))
       slow = farRows(slow, (row) => warm(row) - (trace.tasks.coreWait[row]! || 0), middle);
+    slow = endedLate(trace, slow, members, isFirst);
     if (slow.length > 0 && !areMany(slow, members)) slowOf.push({ slow, members, middle });
   }
   if (slowOf.length === 0) return [];
@@ -95,10 +96,29 @@ function areMany(slow: Int32Array, members: Int32Array): boolean {
   return slow.length * 10 > members.length && slow.length > 1;
 }
 
-/** Returns the seconds of a task without the start of the thread's profiler. */
+/** Returns the seconds of a task without the start of the thread's profiler, as far as the task used its thread then. */
 function ownSeconds(trace: Trace, row: number): number {
-  const { duration, worker, started, stopped } = trace.tasks;
-  return duration[row]! - profilerSeconds(trace, worker[row]!, started[row]!, stopped[row]!);
+  const { duration, worker } = trace.tasks;
+  let seconds = duration[row]!;
+  eachUse(trace, row, (start, stop, share) => {
+    seconds -= share * profilerSeconds(trace, worker[row]!, start, stop);
+  });
+  return seconds;
+}
+
+/**
+ * Leaves out tasks that left their slot to others, e.g. while they await with `concurrentTasks`, and ended after the usual
+ * time all the same. The time without their waits is a small part of it, in which a first call or a wait for a core is
+ * many times the median.
+ */
+function endedLate(trace: Trace, slow: Int32Array, members: Int32Array, isFirst: Uint8Array): Int32Array {
+  const { started, stopped, seceded } = trace.tasks;
+  if (slow.every((row) => Number.isNaN(seceded[row]!))) return slow;
+  const whole = (row: number): number => stopped[row]! - started[row]!;
+  const limit = limitOf(middleOf(Float64Array.from(evenly(members), whole)));
+  return slow.filter(
+    (row) => Number.isNaN(seceded[row]!) || whole(row) - (isFirst[row]! > 0 ? COLD_SECONDS : 0) > limit,
+  );
 }
 
 function farRows(members: Int32Array, seconds: (row: number) => number, middle: Middle): Int32Array {
@@ -151,12 +171,12 @@ class Reasons {
     const { duration, coreWait: waits } = this.#trace.tasks;
     const alone = middleOf(Float64Array.from(evenly(members), (row) => duration[row]! - (waits[row]! || 0)));
     const isSlow = new Set(slow);
-    const othersWereFirst = members.some((row) => this.#isFirst[row] === 1 && !isSlow.has(row));
+    const othersWereFirst = members.some((row) => this.#isFirst[row]! > 0 && !isSlow.has(row));
     return Array.from(slow, (row) => {
       const seconds = ownSeconds(this.#trace, row);
       const bytesIn = this.#bytesIn(row);
       const times = this.#times(row);
-      const isFirst = this.#isFirst[row] === 1;
+      const isFirst = this.#isFirst[row]! > 0;
       const coreWait = this.#trace.tasks.coreWait[row]! || 0;
       const input = { bytesIn, medianBytesIn: usual };
       const first = { isFirst, othersWereFirst };
@@ -165,19 +185,20 @@ class Reasons {
     });
   }
 
+  /** Returns the bytes of all inputs; NaN if the size of an input is unknown. */
   #bytesIn(row: number): number {
     const { dependencyOffsets, dependencyRows, nbytes } = this.#trace.tasks;
     let sum = 0;
     for (let edge = dependencyOffsets[row]!; edge < dependencyOffsets[row + 1]!; edge++) {
       const dependency = dependencyRows[edge]!;
-      if (dependency >= 0 && nbytes[dependency]! > 0) sum += nbytes[dependency]!;
+      if (dependency >= 0) sum += nbytes[dependency]!;
     }
     return sum;
   }
 
   /** Returns the seconds of transfers, disk access and awaited promises of the task, and of collections during it. */
   #times(row: number): Pick<Straggler, 'transfer' | 'disk' | 'gc' | 'awaited'> {
-    const { worker, started, stopped } = this.#trace.tasks;
+    const { worker } = this.#trace.tasks;
     const { spans, offsets, action, start, stop } = workIntervalsOf(this.#trace);
     const own = worker[row]!;
     const ownWork = this.#ownWork.size === 0 ? undefined : this.#ownWork.get(this.#trace.tasks.id[row]!);
@@ -185,12 +206,14 @@ class Reasons {
     if (own < 0) return { transfer, disk, awaited, gc: 0 };
     let gc = 0;
     const from = offsets[own]!;
-    let at = firstFrom(spans.rows, start, stopped[row]!, from, offsets[own + 1]!) - 1;
-    for (; at >= from && stop[spans.latest[at]!]! > started[row]!; at--) {
-      const interval = spans.rows[at]!;
-      const inside = Math.min(stop[interval]!, stopped[row]!) - Math.max(start[interval]!, started[row]!);
-      if (inside > 0 && ACTIONS[action[interval]!] === 'gc') gc += inside;
-    }
+    eachUse(this.#trace, row, (begin, end, share) => {
+      let at = firstFrom(spans.rows, start, end, from, offsets[own + 1]!) - 1;
+      for (; at >= from && stop[spans.latest[at]!]! > begin; at--) {
+        const interval = spans.rows[at]!;
+        const inside = Math.min(stop[interval]!, end) - Math.max(start[interval]!, begin);
+        if (inside > 0 && ACTIONS[action[interval]!] === 'gc') gc += share * inside;
+      }
+    });
     return { transfer, disk, awaited, gc };
   }
 }

@@ -2,6 +2,7 @@
 import { sortedOrder } from '../base/sortedOrder.js';
 import type { Trace } from '../trace/trace.js';
 import { recordsTransfers } from './programTransfers.js';
+import { prefixesOfUnknownSize } from './resultSizes.js';
 import { Table } from './table.js';
 import { rowColumns } from './valuesColumn.js';
 
@@ -10,6 +11,7 @@ import { rowColumns } from './valuesColumn.js';
  */
 export function timeByPrefix(trace: Trace): Table {
   const isMeasured = recordsTransfers(trace);
+  const unknown = prefixesOfUnknownSize(trace);
   const totals = [...trace.totals.prefixes.values()];
   const all = totals.reduce((sum, { seconds }) => sum + seconds, 0);
   const { texts, numbers } = rowColumns(totals);
@@ -24,7 +26,9 @@ export function timeByPrefix(trace: Trace): Table {
       numbers('Mean (s)', (row) => row.seconds / row.count),
       numbers('Shortest (s)', ({ shortest }) => shortest),
       numbers('Longest (s)', ({ longest }) => longest),
-      numbers('Results (MB)', ({ nbytes }) => (isMeasured || nbytes > 0 ? nbytes / 1e6 : Number.NaN)),
+      numbers('Results (MB)', ({ prefix, nbytes }) =>
+        isMeasured || (nbytes > 0 && !unknown.has(prefix)) ? nbytes / 1e6 : Number.NaN,
+      ),
     ],
     { order: sortedOrder(seconds, true) },
   );

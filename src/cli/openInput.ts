@@ -1,6 +1,6 @@
 // Opens the traces of a command line, with a progress bar, and with a warning for damaged or empty traces.
 import type { Command } from 'commander';
-import { type OpenedTrace, openTraces, type TraceDamage } from '../api/traceFiles.js';
+import { damageText, type OpenedTrace, openTraces } from '../api/traceFiles.js';
 import { Progress, requested } from './progress.js';
 import { CommandError, failingWith, note, WRONG_USAGE } from './terminal.js';
 import { parseBytes } from './units.js';
@@ -45,7 +45,7 @@ export function openInput(
       if (trace.eventCount === 0) note(`longpole: warning: ${name} has no events.`);
       continue;
     }
-    note(`longpole: warning: ${name} is incomplete: ${missingText(damage)}.`);
+    note(`longpole: warning: ${name} is incomplete: ${damageText(damage)}.`);
   }
   return opened;
 }
@@ -56,10 +56,4 @@ export function openOne(files: readonly string[], options: InputOptions): Opened
   if (opened === undefined || another !== undefined)
     throw new CommandError(`${files.join(', ')}: these are several traces. Pass one trace.`, WRONG_USAGE);
   return opened;
-}
-
-function missingText({ stretches, bytes, offset, reason }: TraceDamage): string {
-  if (bytes === 0) return reason;
-  const more = stretches > 1 ? ` and ${stretches - 1} more places` : '';
-  return `${bytes} bytes were skipped at byte ${offset}${more} (${reason})`;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { nbytes, sizeOf } from './sizeOf.js';
+import { nbytes, roughBytes, sizeOf } from './sizeOf.js';
 
 describe('nbytes', () => {
   it('is exact for binary data', () => {
@@ -110,5 +110,41 @@ describe('sizeOf', () => {
     visited = 0;
     assert.ok(sizeOf(parts, 1000) > 1000);
     assert.ok(visited < 50, `${visited} parts were measured`);
+  });
+});
+
+describe('roughBytes', () => {
+  const rows = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `row ${i % 10}`, x: i }));
+
+  it('estimates containers of equal parts, however many there are', () => {
+    for (const count of [10, 1000, 300_000]) {
+      const value = rows(count);
+      assert.ok(Math.abs(roughBytes(value) / (count * 18) - 1) < 0.05, String(roughBytes(value)));
+      const map = new Map(value.map((row, i) => [i, row]));
+      assert.ok(Math.abs(roughBytes(map) / (count * 26) - 1) < 0.05, String(roughBytes(map)));
+    }
+    assert.equal(roughBytes(new Float64Array(1000)), 8000);
+    assert.equal(roughBytes('x'.repeat(1000)), 1000);
+  });
+
+  it('reads no more than the first entries of a Map', () => {
+    let read = 0;
+    class Watched extends Map<number, number> {
+      override *entries(): MapIterator<[number, number]> {
+        for (const entry of super.entries()) {
+          read++;
+          yield entry;
+        }
+      }
+    }
+    roughBytes(new Watched(Array.from({ length: 5000 }, (_, i) => [i, i])));
+    assert.ok(read > 0 && read < 50, String(read));
+  });
+
+  it('is unknown for a value with too many levels', () => {
+    const nested = (levels: number): unknown =>
+      levels === 0 ? 1 : Array.from({ length: 10 }, () => nested(levels - 1));
+    assert.equal(roughBytes(nested(2)), 800);
+    assert.ok(Number.isNaN(roughBytes(nested(4))));
   });
 });

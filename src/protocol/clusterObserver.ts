@@ -131,6 +131,9 @@ export function nextAttempt(runs: Uint8Array, id: number): number {
 /** Why a task has no result: it was cancelled, or depends on a task that failed. */
 export type DropReason = typeof TASK_CANCELLED | typeof TASK_SKIPPED;
 
+/** Why a task has no result and will not run. */
+export type EndReason = DropReason | typeof TASK_ERRED;
+
 /** One action for a task. Times are seconds since the epoch on the scheduler's clock. */
 export interface StartStop {
   readonly action: Action;
@@ -190,11 +193,12 @@ export interface ClusterObserver {
   computationForgotten?(computation: Computation): void;
   tasksEnded?(runs: TaskRuns): void;
   /**
-   * Tasks will have no result, although they have not failed. They had no run, or their run was cancelled.
+   * Tasks will have no result and not run any more. They had no run, their run was cancelled, or all of their runs were lost.
    *
    * @param ids local ids
+   * @param why TASK_ERRED: the task failed; ignored if a run has reported that already
    */
-  tasksDropped?(computation: Computation, ids: readonly number[], why: DropReason): void;
+  tasksDropped?(computation: Computation, ids: readonly number[], why: EndReason): void;
   workerAdded?(worker: WorkerInfo): void;
   workerRemoved?(worker: WorkerInfo, time: number, reason: string): void;
   interval?(interval: WorkInterval): void;

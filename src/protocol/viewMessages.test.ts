@@ -52,6 +52,12 @@ const message: fc.Arbitrary<ViewMessage> = fc.oneof(
     epoch: fc.string(),
     resumed: fc.boolean(),
     facts: fc.constant({ Node: 'v20' }),
+    damage: fc.constantFrom(null, {
+      stretches: 2,
+      bytes: 12,
+      offset: 100,
+      reason: 'the record is not a map',
+    }),
   }),
 );
 

@@ -5,6 +5,7 @@ import { LongpoleError } from '../base/errors.js';
 import { fieldOf, numberIn, parsedJson } from '../base/json.js';
 import { recordOf } from '../base/recordOf.js';
 import { joinedBytes } from '../base/resized.js';
+import { damageFrom, type TraceDamage } from './traceDamage.js';
 import { GROWING_TABLES, RECORDED_TABLES, type RecordedTable } from './traceSchema.js';
 import type { ProgressRow, RunningRow, WorkerRow } from './viewRows.js';
 
@@ -36,6 +37,8 @@ export interface BeginMessage {
   readonly resumed: boolean;
   /** Facts to show, e.g. `Node` → `v20.19.0`. */
   readonly facts: Readonly<Record<string, string>>;
+  /** Damage to the files of a recorded trace. */
+  readonly damage: TraceDamage | null;
 }
 
 /**
@@ -218,6 +221,7 @@ const SHAPES: {
     epoch: 'string',
     resumed: 'boolean',
     facts: 'object',
+    damage: 'damage',
   },
   cursor: { cursor: 'cursor' },
   truncated: { missed: 'cursor' },
@@ -233,7 +237,7 @@ const SHAPES: {
   complete: {},
   closed: { reason: 'string', complete: 'boolean' },
 };
-type Shape = 'number' | 'string' | 'boolean' | 'object' | 'list' | 'cursor';
+type Shape = 'number' | 'string' | 'boolean' | 'object' | 'list' | 'cursor' | 'damage';
 
 function decodeText(text: string): ViewMessage {
   const value = parsedJson(text);
@@ -256,6 +260,8 @@ function hasShape(value: unknown, shape: Shape): boolean {
       return Array.isArray(value);
     case 'object':
       return typeof value === 'object' && value !== null && !Array.isArray(value);
+    case 'damage':
+      return value === null || damageFrom(value) !== undefined;
     case 'cursor':
       return isViewCursor(value);
     default:

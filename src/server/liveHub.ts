@@ -125,7 +125,7 @@ export class LiveHub {
 
   #begin(resumed: boolean): Omit<BeginMessage, 'type' | 'version'> {
     const { title, facts } = this.#source;
-    return { source: 'live', title, facts, epoch: this.#epoch, resumed };
+    return { source: 'live', title, facts, epoch: this.#epoch, resumed, damage: null };
   }
 
   /** Sends the last rows and the reason to all pages, and removes the pages. */

@@ -30,7 +30,7 @@ const story = fc.record({
 /** Returns the trace that a page makes of messages. */
 function onPage(pieces: Outgoing): Trace {
   const tables = new TableBytes();
-  const begin = opening({ source: 'live', title: '', epoch: '', resumed: false, facts: {} });
+  const begin = opening({ source: 'live', title: '', epoch: '', resumed: false, facts: {}, damage: null });
   for (const messages of [begin, ...pieces]) {
     for (const text of messages) {
       const message = decodeViewMessage(text);

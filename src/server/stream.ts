@@ -92,7 +92,9 @@ function sendWhole(
   limits: ViewerLimits,
 ): ViewerHandle {
   const outlet = new Outlet(socket, limits);
-  outlet.send(...opening({ source: 'recorded', title, facts, epoch, resumed: false }));
+  outlet.send(
+    ...opening({ source: 'recorded', title, facts, epoch, resumed: false, damage: trace.damage ?? null }),
+  );
   let paused = false;
   const timer = setInterval(() => {
     if (!paused && !outlet.dropIfStuck()) outlet.pump();

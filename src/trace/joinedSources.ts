@@ -6,7 +6,7 @@ import type {
   ClusterEvent,
   ClusterObserver,
   Computation,
-  DropReason,
+  EndReason,
   MemorySample,
   MetricSample,
   ResourceSample,
@@ -84,7 +84,7 @@ class Source implements ClusterObserver {
     this.#notify((observer) => observer.tasksEnded?.(joined));
   }
 
-  tasksDropped(computation: Computation, ids: readonly number[], why: DropReason): void {
+  tasksDropped(computation: Computation, ids: readonly number[], why: EndReason): void {
     const joined = this.#computation(computation);
     this.#notify((observer) => observer.tasksDropped?.(joined, ids, why));
   }

@@ -2,6 +2,7 @@
 // unknown string, id or row is -1; an unknown number is NaN. Derived columns are made on first use, so unused columns
 // cost nothing.
 import { recordOf } from '../base/recordOf.js';
+import type { TraceDamage } from '../protocol/traceDamage.js';
 import { GROWING_TABLES, type TableRows } from '../protocol/traceSchema.js';
 import type { StringTable } from './stringTable.js';
 import type { Texts } from './texts.js';
@@ -85,19 +86,8 @@ export type SampleRows = TableRows<'samples'>;
 /** Other events with a time. */
 export type EventRows = TableRows<'events'>;
 
-/** The parts of a file that could not be read. */
-export interface TraceDamage {
-  /** Number of skipped parts. */
-  readonly stretches: number;
-  /** Number of skipped bytes. */
-  readonly bytes: number;
-  /** Offset of the first skipped part in its file, in bytes. */
-  readonly offset: number;
-  /** Reason why the first part was skipped. */
-  readonly reason: string;
-}
-
 export { DIRECTIONS, TRANSFER_KINDS } from '../protocol/traceNames.js';
+export type { TraceDamage };
 
 /** Name of a table that grows while a program runs. */
 export type TableName = (typeof GROWING_TABLES)[number];

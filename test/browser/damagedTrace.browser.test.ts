@@ -3,12 +3,16 @@ import assert from 'node:assert/strict';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+import { openTrace } from 'longpole/trace';
+import { writeReport } from '#internal/diagnostics/performanceReport.js';
 import { lz4Codec } from '#internal/files/lz4Codec.js';
 import { DashboardServer } from '#internal/server/dashboardServer.js';
 import { memorySource } from '#internal/trace/formats/arrow/arrowMessages.js';
 import { openTables } from '#internal/trace/recording/openTables.js';
 import { useBrowser } from '../support/browser.js';
-import { everyPage, ready, said, whole } from '../support/dashboardPage.js';
+import { everyPage, panel, ready, said, textOf, whole } from '../support/dashboardPage.js';
 import { repositoryPath } from '../support/repository.js';
 
 const browser = useBrowser();
@@ -57,4 +61,25 @@ test('a chosen trace directory with damaged tables opens on every page with the 
   await everyPage(page);
   assert.deepEqual(complaints, []);
   await page.context().close();
+});
+
+test('the page of a damaged file of DASF says what was skipped, and not that the recording has no end', async () => {
+  const whole = readFileSync(repositoryPath('test/fixtures/dasf-small/TracePlugin-c096.msgpack.gz'));
+  const events = gunzipSync(whole);
+  const file = browser.path('damaged.msgpack');
+  const middle = events.length / 2;
+  writeFileSync(file, events.fill(0xc1, middle, middle + 1000));
+  const trace = openTrace(file);
+  const report = writeReport(trace, browser.path('damaged.html'));
+  const source = { kind: 'recorded', title: 'damaged', facts: {}, trace } as const;
+  const server = await DashboardServer.start({ source, port: 0 });
+  for (const link of [server.link, pathToFileURL(report).href]) {
+    const { page } = await browser.open(browser.blank());
+    await page.goto(link);
+    await said(page, '.banner', /^Not all of the trace could be read: \d+ bytes were skipped at byte \d+ \(/);
+    await said(page, panel('The run'), /Duration/);
+    assert.doesNotMatch(await textOf(page, panel('The run')), /The recording has no end/);
+    await page.context().close();
+  }
+  await server.close();
 });

@@ -136,6 +136,33 @@ test('the summary names the chain of tasks or the lock that makes a run as long 
   }
 });
 
+test('the bars of the critical path name the queue that tasks await', async () => {
+  const tasks = ['take', 'load'].map((prefix, i) => ({
+    key: `${prefix}-0`,
+    needs: i === 0 ? [] : ['take-0'],
+    started: EPOCH + 10 * i,
+    stopped: EPOCH + 10 * i + (i === 0 ? 10 : 2),
+  }));
+  const intervals = tasks.map(({ key, started, stopped }) => {
+    return { worker: 'w0', action: 'await' as const, start: started, stop: stopped - 0.5, task: key };
+  });
+  const metric = { time: EPOCH + 10, worker: 'w0', context: 'shared', prefix: 'take', value: 9.5 };
+  const metrics = [{ ...metric, activity: "wait for Queue 'jobs'" }];
+  const { page } = await openReport(syntheticTrace({ tasks, intervals, metrics }));
+  await said(page, panel('What the run waited for'), /awaiting Queue 'jobs' 11\.0 s/);
+  const bars = page.locator(`${panel('The critical path by prefix')} .track`);
+  const texts = await bars.evaluateAll((all) => all.map((one) => one.getAttribute('title') ?? ''));
+  assert.ok(
+    texts.some((text) => plain(text).includes("awaiting Queue 'jobs' 9.50 s")),
+    texts.join('; '),
+  );
+  assert.ok(
+    texts.some((text) => plain(text).includes('awaiting 1.50 s')),
+    texts.join('; '),
+  );
+  await page.context().close();
+});
+
 test('the summary gives a reason instead of predictions if workers paused for most of the run', async () => {
   const tasks = Array.from({ length: 20 }, (_, i) => {
     const started = (i >> 1) + (i < 10 ? 0 : 60);

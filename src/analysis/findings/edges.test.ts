@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type SyntheticSpec, syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
 import { timeByAction } from '../timeByAction.js';
+import { timeByPrefix } from '../timeByPrefix.js';
 import type { Finding, FindingCode } from './finding.js';
 import { findings } from './findings.js';
 import { cpu, withSlowWorker } from './workloads.test.support.js';
@@ -69,6 +70,16 @@ describe('a straggler among tasks', () => {
     const finding = found(withInput(['src-1']), 'stragglers');
     assert.match(finding?.evidence.text ?? '', /^Possible cause: 10 times the input\. /);
     assert.match(finding?.advice ?? '', /^Divide the input evenly/);
+  });
+
+  it('is not described by its input if the sizes of the inputs of other tasks were not recorded', () => {
+    const spec = withInput(['src-1']);
+    const tasks =
+      spec.tasks?.map((task) => (task.key === 'src-1' ? { ...task, nbytes: Number.NaN } : task)) ?? [];
+    const finding = found({ ...spec, tasks }, 'stragglers');
+    assert.match(finding?.evidence.text ?? '', /^The trace shows no cause\. /);
+    const { rows } = timeByPrefix(syntheticTrace({ tasks }));
+    assert.equal(rows.find(({ Prefix }) => Prefix === 'src')?.['Results (MB)'], null);
   });
 });
 

@@ -120,7 +120,9 @@ function firstSeconds(trace: Trace): Map<string, number> {
   const loading = (row: number): number =>
     slowRows.has(row)
       ? duration[row]! - (coreWait[row]! || 0) - slowFirstCalls(trace).get(prefix[row]!)!.later
-      : isFirst[row]! * COLD_SECONDS;
+      : isFirst[row] === 1
+        ? COLD_SECONDS
+        : 0;
   const seconds = new Map<string, number>();
   for (const row of lanesOf(trace).spans.rows) {
     const starting = profilerSeconds(trace, worker[row]!, started[row]!, stopped[row]!);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type SyntheticSpec, syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
+import { stragglersOf } from '../stragglers.js';
 import { findings } from './findings.js';
 import { cpu } from './workloads.test.support.js';
 
@@ -81,5 +82,52 @@ describe('findings about tasks that overlap', () => {
       /or waits for a core, which are not measured for tasks that overlap\.$/,
     );
     assert.doesNotMatch(first?.advice ?? '', /fetch/);
+  });
+
+  it('the first calls are no stragglers, because they end with the others or await what the first one loads', () => {
+    // Ten slots: calls use their thread for 0.2 ms and await for 0.2 s.
+    const calls = (
+      first: (i: number) => { readonly own: number; readonly used?: number; readonly whole: number },
+    ) =>
+      syntheticTrace({
+        workers: [{ name: 'w0' }, { name: 'w1' }],
+        tasks: Array.from({ length: 120 }, (_, i) => {
+          const { own, used = 0, whole } = i < 10 ? first(i) : { own: 0.0002, whole: 0.2 };
+          const started = 0.3 * Math.floor(i / 10) + (i % 10) * 0.001;
+          const left = { seceded: started + own, resumed: started + own, waited: whole - own - used };
+          return { key: `load-${i}`, ready: 0, started, stopped: started + whole, ...left };
+        }),
+        intervals: [{ worker: 'w0', action: 'gc', start: 0, stop: 0.15 }],
+      });
+    const named = (trace: ReturnType<typeof calls>) =>
+      findings(trace).find(({ code }) => code === 'stragglers');
+    const later = { own: 0.0002, whole: 0.2 };
+    assert.equal(named(calls((i) => (i === 0 ? { own: 0.15, whole: 0.35 } : later))), undefined);
+    assert.equal(named(calls(() => ({ own: 0.0002, used: 0.09, whole: 0.8 }))), undefined);
+    const finding = named(calls((i) => (i === 3 ? { own: 0.6, whole: 0.8 } : later)));
+    assert.equal(finding?.evidence.numbers['stragglers'], 1);
+    assert.match(
+      finding?.title ?? '',
+      / a task of 'load' took 600 ms without its waits, the median is 200 µs$/,
+    );
+  });
+
+  it('garbage collection while a task awaits does not explain that it takes long', () => {
+    const tasks = Array.from({ length: 60 }, (_, i) => {
+      const own = i === 20 ? 1 : 0.01;
+      const started = i * 0.2;
+      const left = { seceded: started + own, resumed: started + own, waited: 0.5 };
+      return { key: `load-${i}`, ready: 0, started, stopped: started + own + 0.5, ...left };
+    });
+    const collecting = (start: number) =>
+      syntheticTrace({
+        workers: [{ name: 'w0' }, { name: 'w1' }],
+        tasks,
+        intervals: [{ worker: 'w0', action: 'gc', start, stop: start + 0.4 }],
+      });
+    assert.deepEqual(
+      [4.1, 5.05].map((start) => stragglersOf(collecting(start)).map(({ why }) => why)),
+      [['0.40 s of garbage collection'], ['']],
+    );
   });
 });

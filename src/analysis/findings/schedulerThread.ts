@@ -33,6 +33,8 @@ export interface SchedulerWait {
   readonly starved: number;
   /** `starved` without the time in which the scheduler's thread waited for a core. */
   readonly computed: number;
+  /** `seconds` without the known waits of the scheduler's thread for a core. */
+  readonly withCore: number;
 }
 
 export interface SchedulerWaits {
@@ -52,11 +54,14 @@ const STALL = 0.2;
 
 /**
  * Returns the seconds of the critical path in which the scheduler handled tasks, and those without exceptions. Waits for a
- * core do not count: the scheduler's thread waits for a core as long as the threads of tasks do.
+ * core do not count: those of the scheduler's thread if they are measured, but at least as many as the threads of tasks have.
+ * Before the scheduler receives a report and after it sends a task, these threads wait for a core as well.
  */
 export function schedulingSeconds(facts: Facts): { readonly all: number; readonly usual: number } {
   const share = coreShare(facts.trace);
-  const waits = schedulerWaits(facts).waits.map(({ seconds, starved }) => share * (seconds - starved));
+  const waits = schedulerWaits(facts).waits.map(({ seconds, starved, withCore, computed }) =>
+    Math.min(share * (seconds - starved), Math.max(0, withCore - computed)),
+  );
   const all = waits.reduce((sum, wait) => sum + wait, 0);
   const usual = waits.reduce((sum, wait) => (wait <= STALL * all ? sum + wait : sum), 0);
   return { all, usual };
@@ -65,33 +70,40 @@ export function schedulingSeconds(facts: Facts): { readonly all: number; readonl
 function findWaits(facts: Facts): SchedulerWaits {
   const blocked = blockedSpans(facts.trace);
   const { firstStart } = facts;
-  const waits: { row: number; seconds: number; inside: number; withCore: number }[] = [];
+  const waits: { row: number; seconds: number; inside: number; blockedWithCore: number; lost: number }[] = [];
   const starved: Span[] = [];
   const coreWaits = new SchedulerCoreWaits(facts.trace);
   for (const part of facts.parts('waiting for the scheduler')) {
     // Before the first task, workers of Longpole start. Those of Dask have started, but they import modules.
     const from = facts.isDask ? part.start : Math.max(part.start, firstStart);
     if (!(part.stop > from)) continue;
-    let [inside, early, withCore] = [0, 0, 0];
+    let [inside, early, blockedWithCore, lost] = [0, 0, 0, 0];
+    let cursor = Math.max(from, firstStart);
     for (const span of blocked) {
       const [start, stop] = [Math.max(from, span.start), Math.min(part.stop, span.stop)];
       if (!(stop > start)) continue;
       starved.push({ start, stop });
       inside += stop - start;
       early += Math.max(0, Math.min(stop, firstStart) - start);
-      withCore += stop - start - coreWaits.take(start, stop);
+      lost += coreWaits.take(cursor, start);
+      cursor = Math.max(cursor, stop);
+      const waited = coreWaits.take(start, stop);
+      lost += waited;
+      blockedWithCore += stop - start - waited;
     }
+    lost += coreWaits.take(cursor, part.stop);
     const seconds = Math.max(0, part.stop - Math.max(from, firstStart)) + early;
-    if (seconds > 0) waits.push({ row: part.row, seconds, inside, withCore });
+    if (seconds > 0) waits.push({ row: part.row, seconds, inside, blockedWithCore, lost });
   }
-  const onCore = waits.reduce((sum, { withCore }) => sum + withCore, 0);
+  const onCore = waits.reduce((sum, { blockedWithCore }) => sum + blockedWithCore, 0);
   const share = onCore > 0 ? programShare(facts.trace, starved, onCore, coreWaits.isMeasured) : 0;
   return {
-    waits: waits.map(({ row, seconds, inside, withCore }) => ({
+    waits: waits.map(({ row, seconds, inside, blockedWithCore, lost }) => ({
       row,
       seconds,
       starved: inside * share,
-      computed: withCore * share,
+      computed: blockedWithCore * share,
+      withCore: Math.max(0, seconds - lost),
     })),
     blocked,
   };

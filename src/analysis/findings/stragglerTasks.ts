@@ -38,7 +38,9 @@ export const stragglerTasks: Rule = (facts) => {
   const seconds = found.reduce((sum, one) => sum + one.seconds - one.median, 0);
   const name = facts.prefixName(facts.trace.tasks.prefix[worst.row]!);
   const coreWait = facts.trace.tasks.coreWait[worst.row]!;
-  const what = isCrowded && coreWait >= 0 ? ' without waits for a core' : '';
+  const isAway = !Number.isNaN(facts.trace.tasks.seceded[worst.row]!);
+  const what =
+    (isAway && ' without its waits') || (isCrowded && coreWait >= 0 && ' without waits for a core') || '';
   const keys = facts.keys(found.map(({ row }) => row));
   // Computations with equal keys, e.g. of rounds, may each have the straggler.
   const different = [...new Set(keys)];
@@ -55,8 +57,8 @@ export const stragglerTasks: Rule = (facts) => {
         stragglers: found.length,
         longestSeconds: worst.seconds,
         medianSeconds: worst.median,
-        bytesIn: worst.bytesIn,
-        medianBytesIn: worst.medianBytesIn,
+        bytesIn: worst.bytesIn || 0,
+        medianBytesIn: worst.medianBytesIn || 0,
         gcSeconds: worst.gc,
         diskSeconds: worst.disk,
         coreWaitSeconds: coreWait || 0,

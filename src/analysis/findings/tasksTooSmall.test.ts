@@ -25,3 +25,22 @@ it('small tasks and the time between them count without waits for a core', () =>
   assert.ok(Math.abs((costs(1) ?? 0) - 1) < 0.01, `${costs(1)}`);
   assert.ok(Math.abs((costs(3) ?? 0) - 1) < 0.01, `${costs(3)}`);
 });
+
+it('waits for the scheduler count without those of its thread for a core', () => {
+  // Every 30 ms, the worker receives ten tasks of 1 ms. The remaining 20 ms are waits for the scheduler.
+  const tasks = Array.from({ length: 1000 }, (_, i): SyntheticTask => {
+    const dispatched = 0.03 * Math.floor(i / 10);
+    const started = dispatched + 0.001 * (i % 10);
+    return { key: `fit-${i}`, submitted: 0, ready: 0, dispatched, started, stopped: started + 0.001 };
+  });
+  const costs = (waiting: number): number => {
+    const resources = Array.from({ length: 31 }, (_, i) => ({
+      time: i / 10,
+      figures: { scheduler_core_time: ((1 - waiting) * i) / 10, scheduler_core_wait: (waiting * i) / 10 },
+    }));
+    const found = findings(syntheticTrace({ tasks, resources }));
+    return found.find(({ code }) => code === 'tasks-too-small')?.seconds ?? 0;
+  };
+  assert.ok(Math.abs(costs(0) - 1.98) < 0.01, `${costs(0)}`);
+  assert.ok(Math.abs(costs(0.75) - 1.98 / 4) < 0.01, `${costs(0.75)}`);
+});

@@ -8,6 +8,7 @@ import { ProfileHistory, type ProfileHistoryOptions } from '../../profile/profil
 import type {
   ClusterObserver,
   Computation,
+  EndReason,
   MetricSample,
   TaskRuns,
   WorkerInfo,
@@ -68,6 +69,11 @@ export class Measures implements ClusterObserver {
 
   tasksEnded(runs: TaskRuns): void {
     this.spans.tasksEnded(runs);
+    this.#pauseIfIdle();
+  }
+
+  tasksDropped(computation: Computation, ids: readonly number[], why: EndReason): void {
+    this.spans.tasksDropped(computation, ids, why);
     this.#pauseIfIdle();
   }
 

@@ -1,7 +1,9 @@
 // Groups of tasks: counts, seconds, sizes of results, and the groups that they need.
 
 import { recordsTransfers } from '../../analysis/programTransfers.js';
+import { prefixesOfUnknownSize } from '../../analysis/resultSizes.js';
 import { countsOf } from '../../base/lookUps.js';
+import type { Trace } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDuration } from '../model/format.js';
 import type { GroupGraph, GroupNode } from '../model/groupGraph.js';
 import { prefixColors } from '../model/palette.js';
@@ -41,7 +43,7 @@ export function GroupsPage({ state, update }: PageProps) {
         )}
       </Panel>
       <Panel title="By group" note={`${formatCount(graph.nodes.length)} groups`} wide>
-        <GroupTable nodes={graph.nodes} isMeasured={recordsTransfers(trace)} />
+        <GroupTable nodes={graph.nodes} trace={trace} />
       </Panel>
     </Panels>
   );
@@ -85,13 +87,9 @@ export function GroupsGraph({ graph, state, update: { trace, live }, onNode, act
   );
 }
 
-function GroupTable({
-  nodes,
-  isMeasured,
-}: {
-  readonly nodes: readonly GroupNode[];
-  readonly isMeasured: boolean;
-}) {
+function GroupTable({ nodes, trace }: { readonly nodes: readonly GroupNode[]; readonly trace: Trace }) {
+  const isMeasured = recordsTransfers(trace);
+  const unknown = prefixesOfUnknownSize(trace);
   const column = (
     title: string,
     of: (node: GroupNode) => number,
@@ -113,7 +111,7 @@ function GroupTable({
         column('Time of tasks', ({ seconds }) => seconds, formatDuration),
         column(
           'Results',
-          ({ nbytes }) => nbytes,
+          ({ prefix, nbytes }) => (unknown.has(prefix) ? Number.NaN : nbytes),
           (bytes) => (isMeasured || bytes > 0 ? formatBytes(bytes) : '–'),
         ),
         { title: 'Groups needed', class: 'number', cell: ({ needs }) => formatCount(needs) },

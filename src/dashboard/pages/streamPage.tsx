@@ -1,6 +1,7 @@
 // The task stream in full size, with the legend and details of the selected task.
 
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import { recordsTransfers } from '../../analysis/programTransfers.js';
 import { TASK_STATES } from '../../protocol/clusterObserver.js';
 import { newestMentions, textOf } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
@@ -189,7 +190,9 @@ interface ListProps {
 
 function TaskList({ state, trace, title, color, rows }: ListProps) {
   if (rows.length === 0) return null;
-  const bytes = rows.reduce((sum, row) => sum + Math.max(0, trace.tasks.nbytes[row]! || 0), 0);
+  const { nbytes } = trace.tasks;
+  const missing = recordsTransfers(trace) ? 0 : Number.NaN;
+  const bytes = rows.reduce((sum, row) => sum + (nbytes[row]! >= 0 ? nbytes[row]! : missing), 0);
   return (
     <>
       <h3>

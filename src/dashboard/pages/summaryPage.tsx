@@ -1,11 +1,10 @@
 // The first page: the duration of the run, the waits on its critical path, findings with advice, and facts about the
 // run. Counts and sums come from `trace.totals`, which stay exact if rows were evicted.
 import { repeatedCount } from '../../analysis/attempts.js';
-import type { CriticalPath, PathKind } from '../../analysis/criticalPath.js';
+import type { CriticalPath } from '../../analysis/criticalPath.js';
 import { cutOffTexts } from '../../analysis/cutOff.js';
 import type { Finding } from '../../analysis/findings/finding.js';
 import { nothingFound } from '../../analysis/findings/nothingFound.js';
-import { contendedLock } from '../../analysis/leaseWaits.js';
 import { wholeWindow, windowOf } from '../../analysis/path/pathWalk.js';
 import { programTimes } from '../../analysis/programTimes.js';
 import { recordsTransfers } from '../../analysis/programTransfers.js';
@@ -18,13 +17,13 @@ import { countText, repeatedWords } from '../../base/words.js';
 import { lastRowOf } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDate, formatDuration, formatPercent } from '../model/format.js';
-import { kindColor } from '../model/kindColors.js';
 import { prefixColors, type Scheme } from '../model/palette.js';
-import { Bars, Button, ColorKey, Empty, Nothing, Panel, Panels } from '../views/parts.js';
+import { Bars, Button, Empty, Nothing, Panel, Panels } from '../views/parts.js';
 import { useAnalysis } from '../views/useAnalysis.js';
 import { CRITICAL_PATH, FINDINGS, NOT_SIMULATED, SPEEDUPS } from './analyses.js';
 import { pageOfQuestion } from './findingPages.js';
 import type { PageProps } from './pageProps.js';
+import { PathBar, PathPrefixes } from './pathBars.js';
 import { ActionBars } from './tablePages.js';
 
 export function SummaryPage(props: PageProps) {
@@ -95,7 +94,7 @@ function PathPanels({ state, update: { trace } }: PageProps) {
         title="The critical path by prefix"
         note={`a wait counts for the prefix that ran meanwhile${part}`}
       >
-        {path === undefined ? null : <PathPrefixes path={path} scheme={scheme} />}
+        {path === undefined ? null : <PathPrefixes path={path} trace={trace} scheme={scheme} />}
       </Panel>
       {!isComplete || faster.length + notSimulated.length === 0 ? null : (
         <Panel title="What if a prefix were twice as fast" note={`simulated duration of the run${part}`}>
@@ -120,6 +119,8 @@ function partText(trace: Trace): string {
 function NoTasks({ trace }: { readonly trace: Trace }) {
   const cutOff = cutOffTexts(trace);
   if (cutOff.length > 0) return <Nothing title="No task ended">{cutOff.join(' ')}</Nothing>;
+  if (trace.damage !== undefined)
+    return <Nothing title="The trace has no task">Not all of it could be read.</Nothing>;
   return (
     <Nothing title="No task has run yet">
       Numbers appear here when the first task ends. Start tasks with <code>compute</code>,{' '}
@@ -222,75 +223,6 @@ function Figure({ name, value, extra = '' }: FigureProps) {
       </dd>
     </div>
   );
-}
-
-interface PathBarProps {
-  readonly path: CriticalPath;
-  readonly trace: Trace;
-  readonly scheme: Scheme;
-  /** False if tasks had not ended, so that the path has no lower limit. */
-  readonly isComplete: boolean;
-}
-
-function PathBar({ path, trace, scheme, isComplete }: PathBarProps) {
-  if (!(path.makespan > 0)) return <Empty>No task ran.</Empty>;
-  const parts = path.byKind.map(({ kind, seconds }) => ({
-    name: kind,
-    seconds,
-    color: kindColor(kind, scheme),
-  }));
-  const lock = contendedLock(trace);
-  return (
-    <>
-      <div
-        class="path-bar"
-        role="img"
-        aria-label={parts.map(({ name, seconds }) => `${name} ${formatDuration(seconds)}`).join(', ')}
-      >
-        {parts.map(({ name, seconds, color }) => (
-          <i
-            key={name}
-            title={`${name}: ${formatDuration(seconds)}`}
-            style={{ width: `${(100 * seconds) / path.makespan}%`, background: color }}
-          />
-        ))}
-      </div>
-      <ColorKey
-        parts={parts.map(({ name, seconds, color }) => ({
-          name: `${name} ${formatDuration(seconds)} (${formatPercent((100 * seconds) / path.makespan)})`,
-          color,
-        }))}
-      />
-      {isComplete ? (
-        <p class="muted">
-          No number of workers makes the run shorter than {formatDuration(path.floor)}
-          {lock !== undefined && lock.contended >= path.floor
-            ? `: tasks wait for ${lock.object}, while others hold it.`
-            : ', the duration of its longest chain of tasks, including the time of the client between them.'}
-        </p>
-      ) : null}
-    </>
-  );
-}
-
-/** Kinds of parts of the path that belong to no prefix. */
-const WITHOUT_PREFIX: readonly PathKind[] = ['worker start', 'paused', 'client time'];
-
-function PathPrefixes({ path, scheme }: { readonly path: CriticalPath; readonly scheme: Scheme }) {
-  const others = path.byKind
-    .filter(({ kind }) => WITHOUT_PREFIX.includes(kind))
-    .map((part) => ({ prefix: part.kind, seconds: part.seconds, parts: [part] }));
-  const rowsByPrefix = [...path.byPrefix.slice(0, 12), ...others];
-  const rows = rowsByPrefix.map(({ prefix, seconds, parts }) => ({
-    name: prefix,
-    parts: parts.map(({ kind, seconds: value }) => ({
-      name: `${kind} ${formatDuration(value)}`,
-      value,
-      color: kindColor(kind, scheme),
-    })),
-    label: `${formatDuration(seconds)} · ${formatPercent((100 * seconds) / path.makespan)}`,
-  }));
-  return <Bars rows={rows} none="No task ran." />;
 }
 
 /** Bars with the seconds that the run would save. */

@@ -135,7 +135,7 @@ export class LiveSource implements TraceSource {
     const before = performance.now();
     const { totals } = this.#tables;
     this.#sink?.update({
-      trace: this.#tables.trace(),
+      trace: this.#tables.trace(begin.damage ?? undefined),
       title: begin.title,
       facts: begin.facts,
       live: begin.source === 'live' && !this.#whole ? totals : undefined,

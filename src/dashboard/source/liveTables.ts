@@ -13,7 +13,7 @@ import { memoryTables, openTables } from '../../trace/recording/openTables.js';
 import { sampleFacts } from '../../trace/samples/sampleRows.js';
 import { SampleSums } from '../../trace/samples/sampleSums.js';
 import type { TraceTotals } from '../../trace/totals.js';
-import { type EvictedRows, NOTHING_EVICTED, type Trace } from '../../trace/trace.js';
+import { type EvictedRows, NOTHING_EVICTED, type Trace, type TraceDamage } from '../../trace/trace.js';
 import { READ_CODEC } from './fileSource.js';
 
 /** Newest rows of a table that a page keeps of a live run. The sums count all rows. */
@@ -128,10 +128,13 @@ export class LiveTables {
       this.#older.add(sampleFacts(samples, row, strings, frames));
   }
 
-  /** Returns the trace of all kept rows. Cost: a copy of all bytes; a column is decoded at its first use. */
-  trace(): Trace {
+  /**
+   * Returns the trace of all kept rows. Cost: a copy of all bytes; a column is decoded at its first use.
+   * @param damage damage to the files from which the server read a recorded trace
+   */
+  trace(damage?: TraceDamage): Trace {
     const totals = this.sums && { totals: this.sums, evicted: this.evicted() };
-    const known = { ...totals, older: this.#older };
+    const known = { ...totals, older: this.#older, damage };
     return openTables(
       { ended: 'closed' },
       memoryTables((table) => this.#of(table).joined()),

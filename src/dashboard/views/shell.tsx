@@ -2,6 +2,7 @@
 // colour scheme, dropped files, and the hooks for tests.
 import type { FunctionComponent, JSX, RefObject } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { damageText } from '../../protocol/traceDamage.js';
 import { AnimationFrames } from '../canvas/animationFrames.js';
 import { columnsOf, Stage } from '../canvas/stage.js';
 import { formatCount } from '../model/format.js';
@@ -227,7 +228,7 @@ function Banners({ state }: { readonly state: ShellState }) {
       ) : null}
       {damage === undefined ? null : (
         <p class="banner" role="status">
-          Not all of the trace could be read: {damage.reason}.
+          Not all of the trace could be read: {damageText(damage)}.
         </p>
       )}
     </>

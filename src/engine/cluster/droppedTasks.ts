@@ -1,10 +1,11 @@
-// Reports the tasks that will have no result, although they have not failed: dependents of a failed task, and cancelled tasks.
+// Reports the tasks that will have no result: those that failed, their dependents, and cancelled tasks.
 // A task that no worker had has no run in the trace. It is counted by a metric, so that a trace has the numbers of all tasks.
 import {
   type ClusterObserver,
   type DropReason,
   prefixOf,
   TASK_CANCELLED,
+  TASK_ERRED,
 } from '../../protocol/clusterObserver.js';
 import { droppedSamples } from '../metrics/droppedSamples.js';
 import type { ComputationState } from './computationState.js';
@@ -31,6 +32,17 @@ export function reportDropped(
   const withoutRun = own.filter((local) => runs[local] === 0);
   for (const local of withoutRun) dropped.set(local, why);
   count(engine, computation, withoutRun, why, 1);
+}
+
+/** Reports a task that failed. It may have only lost runs, if it ended too many workers. */
+export function reportFailed(
+  engine: DropContext,
+  { info, imports, segment }: ComputationState,
+  id: number,
+): void {
+  const local = id - segment.base;
+  if (!engine.hasObservers || segment.data === true || imports.has(local)) return;
+  engine.notify((observer) => observer.tasksDropped?.(info, [local], TASK_ERRED));
 }
 
 /** Reports those of the tasks as cancelled that never ran, because their results are not needed any more. */

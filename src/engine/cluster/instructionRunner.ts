@@ -19,7 +19,7 @@ import { ERRED, FORGOTTEN } from '../scheduler/taskStates.js';
 import { taskError } from '../taskFailure.js';
 import type { TaskRecorder } from '../taskRecorder.js';
 import type { ComputationState } from './computationState.js';
-import { reportDropped, reportUndropped, reportUnneeded } from './droppedTasks.js';
+import { reportDropped, reportFailed, reportUndropped, reportUnneeded } from './droppedTasks.js';
 import type { EngineWorker } from './engineWorker.js';
 import type { SentArguments } from './sentArguments.js';
 import type { RunTasks } from './stealing.js';
@@ -251,10 +251,17 @@ export class InstructionRunner {
       if (this.#engine.scheduler.state.graph.requested[id] === 1)
         computation.failed(id - segment.base, error, cancelled ? 'cancelled' : 'error');
     }
-    this.#byComputation(!cancelled && ids[0] === because ? ids.subarray(1) : ids, (computation, locals) =>
+    const hasFailed = !cancelled && ids[0] === because;
+    if (hasFailed) this.#failed(because);
+    this.#byComputation(hasFailed ? ids.subarray(1) : ids, (computation, locals) =>
       reportDropped(this.#engine, computation, locals, cancelled ? TASK_CANCELLED : TASK_SKIPPED),
     );
     for (const computation of touched) this.#engine.closeIfSettled(computation);
+  }
+
+  #failed(id: number): void {
+    const computation = this.#engine.computationOf(this.#engine.scheduler.state.graph.segmentOf(id));
+    if (computation !== undefined) reportFailed(this.#engine, computation, id);
   }
 
   /** Returns the error for a task that failed, or that depends on a task that failed earlier. */

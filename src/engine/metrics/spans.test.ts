@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../base/properties.test.support.js';
-import { TASK_ERRED, TASK_LOST, TASK_MEMORY } from '../../protocol/clusterObserver.js';
+import {
+  TASK_CANCELLED,
+  TASK_ERRED,
+  TASK_LOST,
+  TASK_MEMORY,
+  TASK_SKIPPED,
+} from '../../protocol/clusterObserver.js';
 import { computationOf, metricOf, runsOf, workerOf } from './observed.test.support.js';
 import { Spans } from './spans.js';
 
@@ -24,12 +30,12 @@ test('a span counts tasks, states, bytes and times, and its parent includes them
   const alice = spans.get(ALICE);
   assert.deepEqual(alice?.children, ['Alice/load']);
   assert.equal(alice?.tasks, 3);
-  assert.deepEqual(alice?.states, { pending: 1, memory: 1, erred: 1, cancelled: 0 });
+  assert.deepEqual(alice?.states, { pending: 1, memory: 1, erred: 1, cancelled: 0, skipped: 0 });
   assert.equal(alice?.nbytes, 8);
   assert.deepEqual([alice?.enqueued, alice?.start, alice?.stop, alice?.duration], [100, 101, 105, 4]);
   assert.equal(alice?.done, false);
   assert.deepEqual(alice?.code, ['main.ts:3']);
-  assert.deepEqual(spans.get(LOAD)?.states, { pending: 1, memory: 1, erred: 0, cancelled: 0 });
+  assert.deepEqual(spans.get(LOAD)?.states, { pending: 1, memory: 1, erred: 0, cancelled: 0, skipped: 0 });
   assert.equal(spans.get(['Carol']), undefined);
   assert.equal(spans.get()?.tasks, 4);
 });
@@ -70,7 +76,7 @@ test('a task that is lost and runs again is one task', () => {
   spans.tasksEnded(runsOf(computation, [0], { start: Number.NaN, stop: Number.NaN, state: TASK_LOST }));
   spans.tasksEnded(runsOf(computation, [0], { start: 1, stop: 2 }));
   spans.tasksEnded(runsOf(computation, [0], { start: 3, stop: 4 }));
-  assert.deepEqual(spans.get(LOAD)?.states, { pending: 0, memory: 1, erred: 0, cancelled: 0 });
+  assert.deepEqual(spans.get(LOAD)?.states, { pending: 0, memory: 1, erred: 0, cancelled: 0, skipped: 0 });
   assert.equal(spans.get(LOAD)?.lostRuns, 1);
   assert.deepEqual(spans.get(LOAD)?.prefixes.get('inc'), { count: 2, seconds: 2 });
 });
@@ -82,8 +88,24 @@ test('tasks of a cancelled computation do not stay pending', () => {
   spans.computationAdded(computation);
   spans.tasksEnded(runsOf(computation, [0], { start: 101, stop: 102 }));
   spans.computationForgotten(computation);
-  assert.deepEqual(spans.get(LOAD)?.states, { pending: 0, memory: 1, erred: 0, cancelled: 1 });
+  assert.deepEqual(spans.get(LOAD)?.states, { pending: 0, memory: 1, erred: 0, cancelled: 1, skipped: 0 });
   assert.equal(spans.get(LOAD)?.activeCpuSeconds, 5);
+});
+
+test('a task that ended too many workers counts as failed, and its dependents as skipped', () => {
+  const spans = new Spans(() => 105);
+  const computation = computationOf([LOAD, LOAD, LOAD]);
+  spans.computationAdded(computation);
+  const lost = { start: Number.NaN, stop: Number.NaN, state: TASK_LOST };
+  for (let run = 0; run < 3; run++) spans.tasksEnded(runsOf(computation, [0], lost));
+  spans.tasksDropped(computation, [0], TASK_ERRED);
+  spans.tasksEnded(runsOf(computation, [1], { ...lost, state: TASK_CANCELLED }));
+  spans.tasksDropped(computation, [1, 2], TASK_SKIPPED);
+  const states = { pending: 0, memory: 0, erred: 1, cancelled: 0, skipped: 2 };
+  assert.deepEqual(spans.get(LOAD)?.states, states);
+  assert.equal(spans.get(LOAD)?.done, true);
+  spans.computationForgotten(computation);
+  assert.deepEqual(spans.get(LOAD)?.states, states);
 });
 
 test('children sum into parents, and every task has one state', () => {

@@ -4,8 +4,10 @@ import { ThreadSeconds } from '../../base/threadSeconds.js';
 import {
   type ClusterObserver,
   type Computation,
+  type EndReason,
   type MetricSample,
   prefixOf,
+  TASK_CANCELLED,
   TASK_LOST,
   TASK_MEMORY,
   type TaskRuns,
@@ -22,12 +24,14 @@ export interface SpanSummary {
   /** Ids of the spans directly inside. */
   readonly children: readonly string[];
   readonly tasks: number;
-  /** Number of tasks by state. `pending` tasks have not ended; `erred` and `cancelled` tasks will not run again. */
+  /** Number of tasks by state. `pending` tasks have not ended; `erred`, `cancelled` and `skipped` tasks will not run again. */
   readonly states: {
     readonly pending: number;
     readonly memory: number;
     readonly erred: number;
     readonly cancelled: number;
+    /** Tasks that did not run because another one failed. */
+    readonly skipped: number;
   };
   /** Runs that were lost with their worker; their tasks run again. */
   readonly lostRuns: number;
@@ -170,6 +174,20 @@ export class Spans implements ClusterObserver {
     this.#pending(last, -ended, acknowledged);
   }
 
+  tasksDropped(computation: Computation, ids: readonly number[], why: EndReason): void {
+    const known = this.#computations.get(computation);
+    if (known === undefined) return;
+    const { nodes, states } = known;
+    for (const id of ids) {
+      const before = states[id]!;
+      if (before !== 0 && before !== 1 + TASK_CANCELLED) continue;
+      const node = nodes[computation.spanOf?.[id] ?? 0] ?? this.#root;
+      node.counts.ended(why, before);
+      states[id] = 1 + why;
+      if (before === 0) this.#pending(node, -1, this.#clock());
+    }
+  }
+
   computationForgotten(computation: Computation): void {
     const known = this.#computations.get(computation);
     if (known === undefined) return;
@@ -289,6 +307,7 @@ export class Spans implements ClusterObserver {
         memory: counts.finished,
         erred: counts.erred,
         cancelled: counts.cancelled,
+        skipped: counts.skipped,
       },
       lostRuns: counts.lost,
       nbytes: inside.reduce((sum, { nbytes }) => sum + nbytes, 0),

@@ -30,7 +30,7 @@ import { markTasks } from './nvtx.js';
 import { ownResult } from './ownResult.js';
 import { packResult, unpackResult } from './packResult.js';
 import { argumentsOf } from './plainObjectHint.js';
-import { addForProgram, type Publication } from './publication.js';
+import { addForProgram, type Publication, recordedBytes } from './publication.js';
 import { shapeOf } from './shapeOf.js';
 import { weighShared } from './sharedWeight.js';
 import { thrownByTask } from './thrownByTask.js';
@@ -242,7 +242,7 @@ export class IsolateRun {
     }
     let publication: Publication;
     try {
-      publication = this.#publish(ran.id, ownResult(value));
+      publication = this.#publish(ran.id, ownResult(value), ran.stop - ran.start);
     } catch (error) {
       this.fail(notCloneable(error), ran);
       return;
@@ -262,12 +262,11 @@ export class IsolateRun {
   }
 
   /** Queues a result for sending if others need it. Throws if the value must be copied and cannot be. */
-  #publish(id: number, value: unknown): Publication {
-    // A local scheduler does not use sizes, so they are not measured.
-    const bytes = this.#isLocal ? Number.NaN : sizeOf(value, MEASURED_BYTES);
+  #publish(id: number, value: unknown, seconds: number): Publication {
+    const bytes = this.#isLocal ? recordedBytes(value, seconds) : sizeOf(value, MEASURED_BYTES);
     if (this.#wanted[id] !== 1) return { kind: KIND_PRIVATE, kept: value, bytes };
     const needed = this.#program.dependentCounts[id]! > 0;
-    if (this.#isLocal) return addForProgram(this.#unsent, id, value, needed);
+    if (this.#isLocal) return addForProgram(this.#unsent, id, value, needed, bytes);
     if (bytes <= this.#inlineBytes) {
       this.#unsent.addValue(id, value);
       return { kind: KIND_VALUE, kept: value, bytes };
@@ -347,7 +346,7 @@ export class IsolateRun {
     for (const id of ids) {
       const value = this.#results[id];
       if (this.#uses[id] === 0) missing.push(id);
-      else if (this.#isLocal) this.#results[id] = addForProgram(found, id, value, true).kept;
+      else if (this.#isLocal) this.#results[id] = addForProgram(found, id, value, true, Number.NaN).kept;
       else if (sizeOf(value, this.#inlineBytes) <= this.#inlineBytes) found.addValue(id, value);
       else {
         try {

@@ -1,5 +1,5 @@
 // The form in which a result of a local scheduler leaves its isolate.
-import { sizeOf } from '../../graph/sizeOf.js';
+import { roughBytes, sizeOf } from '../../graph/sizeOf.js';
 import type { PackedResult } from '../../protocol/packedResult.js';
 import { KIND_PACKED, KIND_VALUE } from '../../protocol/resultKinds.js';
 import { packResult } from './packResult.js';
@@ -19,18 +19,31 @@ export interface Publication {
   readonly bytes: number;
 }
 
+/** Seconds of a task from which the size of its result is estimated. Shorter tasks have no time for that. */
+const ESTIMATED_ABOVE = 1e-3;
+
+/**
+ * Returns the bytes of a result for the trace of a local scheduler, which itself uses no sizes. NaN if the task was too short
+ * to measure them.
+ */
+export function recordedBytes(value: unknown, seconds: number): number {
+  if (ArrayBuffer.isView(value)) return value.byteLength;
+  return seconds < ESTIMATED_ABOVE ? Number.NaN : roughBytes(value);
+}
+
 /** Queues a result for the program. Returns its form, and the value that stays here. */
 export function addForProgram(
   unsent: UnsentResults,
   id: number,
   value: unknown,
   needed: boolean,
+  bytes: number,
 ): Publication {
   const kept = needed ? shareBuffers(value) : value;
   const packed = needed && kept === value ? packedForOthers(value) : undefined;
   if (packed === undefined) unsent.addValue(id, kept);
   else unsent.addPacked(id, packed);
-  return { kind: packed === undefined ? KIND_VALUE : KIND_PACKED, kept, bytes: Number.NaN };
+  return { kind: packed === undefined ? KIND_VALUE : KIND_PACKED, kept, bytes };
 }
 
 /** Returns the packed value if it is large apart from memory that is shared anyway; undefined if it is sent as it is. */

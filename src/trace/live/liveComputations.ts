@@ -3,7 +3,7 @@
 import { getOrMake } from '../../base/lookUps.js';
 import {
   type Computation,
-  type DropReason,
+  type EndReason,
   prefixOf,
   TASK_CANCELLED,
   TASK_ERRED,
@@ -150,7 +150,7 @@ export class LiveComputations {
   }
 
   /** Counts tasks that have no result and will not run. Those with another run are counted by that run. */
-  dropped(computation: Computation, ids: readonly number[], why: DropReason): void {
+  dropped(computation: Computation, ids: readonly number[], why: EndReason): void {
     const { sums, open, ended } = this.of(computation);
     for (const id of ids) {
       const before = ended[id]!;

@@ -6,7 +6,7 @@ import {
   type ClusterEvent,
   type ClusterObserver,
   type Computation,
-  type DropReason,
+  type EndReason,
   type MemorySample,
   type MetricSample,
   type ResourceSample,
@@ -232,7 +232,7 @@ export class LiveTrace implements ClusterObserver {
     if (this.#tasks.first > first) this.#computations.sweep(this.#tasks.first);
   }
 
-  tasksDropped(computation: Computation, ids: readonly number[], why: DropReason): void {
+  tasksDropped(computation: Computation, ids: readonly number[], why: EndReason): void {
     this.#changes++;
     this.#computations.dropped(computation, ids, why);
   }

@@ -55,7 +55,7 @@ export interface OpenTablesOptions {
   /** Whether opening checks all bytes. Otherwise columns are read on first use. */
   readonly checked: boolean;
   /** Known totals. Default: the totals of the rows in the streams. */
-  readonly known?: KnownTotals;
+  readonly known?: KnownFacts;
   /** Limit for the unpacked size of all tables. Default: in proportion to their packed size. */
   readonly maxUnpackedBytes?: number | undefined;
 }
@@ -90,7 +90,7 @@ export function openTables(
     }
     return opened;
   };
-  return recordedTrace(streamsOf(stream), damage.summary(meta), known);
+  return recordedTrace(streamsOf(stream), known?.damage ?? damage.summary(meta), known);
 }
 
 /** Reads the descriptions of a table's batches, but no column. */
@@ -148,19 +148,20 @@ const MAX_OTHER_FIGURES = 64;
 /** Limit for worker indices; only a damaged file has a larger index. */
 const MAX_WORKERS = 1e6;
 
-/** Totals that cover rows outside the streams. */
-interface KnownTotals {
+/** Totals that cover rows outside the streams, and damage to the file from which the streams were made. */
+interface KnownFacts {
   /** Default: the totals of the rows in the streams. */
   readonly totals?: TraceTotals;
   readonly evicted?: EvictedRows;
   readonly older?: SampleSums;
+  readonly damage?: TraceDamage | undefined;
 }
 
 /**
  * Returns the trace in opened streams. Tables are read on first use. Reading a column of an unchecked, damaged stream
  * throws DamagedBytes.
  */
-export function recordedTrace(streams: Streams, damage: TraceDamage | undefined, known?: KnownTotals): Trace {
+export function recordedTrace(streams: Streams, damage: TraceDamage | undefined, known?: KnownFacts): Trace {
   const strings = new StringTable();
   for (const table of RECORDED_TABLES) internTexts(table, streams[table], strings);
   const workers = workerRows(streams.workers, strings);

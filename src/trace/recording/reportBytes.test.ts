@@ -90,6 +90,13 @@ describe('a report', () => {
     assert.deepEqual(decodeReport(Buffer.from(earlier, 'latin1')).trace.evicted, evicted);
   });
 
+  it('keeps what could not be read of the file from which it was made', () => {
+    const [one] = fc.sample(trace, { numRuns: 1, seed: 4 });
+    const damage = { stretches: 2, bytes: 12, offset: 100, reason: 'the record is not a map' };
+    const back = decodeReport(encodeReport({ ...one!, damage }, { title: '', facts: {} })).trace;
+    assert.deepEqual(back.damage, damage);
+  });
+
   it('packs streams and unpacks them bit for bit', () => {
     fc.assert(
       fc.property(trace, (one) => {

@@ -4,6 +4,7 @@ import { LongpoleError } from '../../base/errors.js';
 import { fieldOf, numberIn, parsedJson, textIn } from '../../base/json.js';
 import { recordOf } from '../../base/recordOf.js';
 import { joinedBytes } from '../../base/resized.js';
+import { damageFrom, type TraceDamage } from '../../protocol/traceDamage.js';
 import { GROWING_TABLES, RECORDED_TABLES, type RecordedTable } from '../../protocol/traceSchema.js';
 import type { TraceTotals } from '../totals.js';
 import type { EvictedRows, Trace } from '../trace.js';
@@ -55,7 +56,7 @@ export function encodeReport(trace: Trace, { title, facts, address = '' }: Repor
       facts,
       address,
       evicted: trace.evicted,
-      damage: trace.damage?.reason ?? null,
+      damage: trace.damage ?? null,
       totals: totalsToJson(trace.totals),
       tables: tables.map(({ table, bytes, ways }): TableEntry => ({ table, size: bytes.length, ways })),
     }),
@@ -95,12 +96,15 @@ export function decodeReport(bytes: Uint8Array): OpenedReport {
     at += size;
   }
   const trace = openTables(
-    head.damage === null ? { ended: 'closed' } : { ended: 'failed', reason: head.damage },
+    { ended: 'closed' },
     memoryTables((table) => tables.get(table)),
     {
       codec: NO_CODEC,
       checked: false,
-      ...(head.totals === undefined ? {} : { known: { totals: head.totals, evicted: head.evicted } }),
+      known: {
+        damage: head.damage,
+        ...(head.totals === undefined ? {} : { totals: head.totals, evicted: head.evicted }),
+      },
     },
   );
   return { title: head.title, facts: head.facts, address: head.address, trace };
@@ -114,7 +118,7 @@ const NO_CODEC = {
 
 interface Head extends Required<ReportInfo> {
   readonly evicted: EvictedRows;
-  readonly damage: string | null;
+  readonly damage: TraceDamage | undefined;
   readonly totals: TraceTotals | undefined;
   readonly tables: readonly TableEntry[];
 }
@@ -130,12 +134,17 @@ function parseHead(bytes: Uint8Array): Head {
     address: textIn(value, 'address'),
     // Reports of earlier versions name it `letGo`.
     evicted: evictedOf(fieldOf(value, 'evicted') ?? fieldOf(value, 'letGo')),
-    damage: typeof damage === 'string' ? damage : null,
+    damage: damageFrom(damage) ?? earlierDamage(damage),
     totals: totalsFromJson(fieldOf(value, 'totals')),
     tables: Array.isArray(tables)
       ? tables.map(tableEntry)
       : damagedReport('its head has no valid list of tables'),
   };
+}
+
+/** Reports of earlier versions have only the reason. */
+function earlierDamage(reason: unknown): TraceDamage | undefined {
+  return typeof reason === 'string' ? { stretches: 1, bytes: 0, offset: 0, reason } : undefined;
 }
 
 function texts(value: unknown): [string, string][] {

@@ -1,0 +1,31 @@
+// Which parts of a file could not be read, as traces, reports and messages to a page state it.
+import { fieldOf, numberIn, textIn } from '../base/json.js';
+
+/** The parts of a file that could not be read. */
+export interface TraceDamage {
+  /** Number of skipped parts. */
+  readonly stretches: number;
+  /** Number of skipped bytes. */
+  readonly bytes: number;
+  /** Offset of the first skipped part in its file, in bytes. */
+  readonly offset: number;
+  /** Reason why the first part was skipped. */
+  readonly reason: string;
+}
+
+/** Returns the damage in parsed JSON; undefined if it is not complete. */
+export function damageFrom(value: unknown): TraceDamage | undefined {
+  const stretches = numberIn(value, 'stretches');
+  const bytes = numberIn(value, 'bytes');
+  const offset = numberIn(value, 'offset');
+  if (!(stretches >= 0 && bytes >= 0 && offset >= 0) || typeof fieldOf(value, 'reason') !== 'string')
+    return undefined;
+  return { stretches, bytes, offset, reason: textIn(value, 'reason') };
+}
+
+/** Returns what is missing, for the end of a sentence. */
+export function damageText({ stretches, bytes, offset, reason }: TraceDamage): string {
+  if (bytes === 0) return reason;
+  const more = stretches > 1 ? ` and ${stretches - 1} more places` : '';
+  return `${bytes} bytes were skipped at byte ${offset}${more} (${reason})`;
+}
