@@ -3,6 +3,7 @@
 
 import { Float64Column, Int32Column } from '../../../base/columns.js';
 import { sortedOrder } from '../../../base/sortedOrder.js';
+import { TASK_MEMORY } from '../../../protocol/clusterObserver.js';
 import type { TraceBuilder } from '../../traceBuilder.js';
 import { bindFlows, type FlowPoints, type SliceTimes } from './chromeFlows.js';
 import type { ChromeOrigins } from './chromeOrigins.js';
@@ -25,6 +26,8 @@ export class ChromeSlices {
   readonly #lane = new Int32Column();
   readonly #start = new Float64Column();
   readonly #duration = new Float64Column();
+  /** States other than that of a task with a result, by slice. */
+  readonly #states = new Map<number, number>();
 
   get length(): number {
     return this.#name.length;
@@ -32,9 +35,10 @@ export class ChromeSlices {
 
   /**
    * Adds a slice; times are seconds. `key` is -1 if the event has none. `lane` is inverted (`~lane`) for an async
-   * slice, which has a thread but is not on its stack.
+   * slice, which has a thread but is not on its stack. `state` is an index of TASK_STATES.
    */
-  add(name: number, key: number, lane: number, start: number, duration: number): void {
+  add(name: number, key: number, lane: number, start: number, duration: number, state = TASK_MEMORY): void {
+    if (state !== TASK_MEMORY) this.#states.set(this.length, state);
     this.#name.push(name);
     this.#key.push(key);
     this.#lane.push(lane);
@@ -78,7 +82,12 @@ export class ChromeSlices {
           dtype: -1,
           shape: -1,
         },
-        { functionName: names[row]!, thread: origins.threadOf(lane), started: slices.start[row]! },
+        {
+          functionName: names[row]!,
+          thread: origins.threadOf(lane),
+          started: slices.start[row]!,
+          ...(this.#states.size === 0 ? {} : { state: this.#states.get(row) ?? TASK_MEMORY }),
+        },
       );
     }
   }
