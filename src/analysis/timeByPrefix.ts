@@ -26,7 +26,9 @@ export function timeByPrefix(trace: Trace): Table {
       numbers('Share (%)', (row) => (row.seconds / all) * 100),
       numbers('Tasks', tasks),
       numbers('Erred', ({ erred }) => erred),
-      numbers('Mean (s)', (row) => row.seconds / (timedRuns(row) || tasks(row))),
+      numbers('Mean (s)', (row) =>
+        Number.isNaN(row.shortest) ? Number.NaN : row.seconds / (timedRuns(row) || tasks(row)),
+      ),
       numbers('Shortest (s)', ({ shortest }) => shortest),
       numbers('Longest (s)', ({ longest }) => longest),
       numbers('Results (MB)', ({ nbytes }) => (isMeasured || nbytes > 0 ? nbytes / 1e6 : Number.NaN)),
