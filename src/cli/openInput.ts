@@ -1,6 +1,7 @@
 // Opens the traces of a command line, with a progress bar, and with a warning for damaged or empty traces.
 import type { Command } from 'commander';
 import { type OpenedTrace, openTraces, type TraceDamage } from '../api/traceFiles.js';
+import { countText } from '../base/words.js';
 import { Progress, requested } from './progress.js';
 import { CommandError, failingWith, note, WRONG_USAGE } from './terminal.js';
 import { parseBytes } from './units.js';
@@ -60,6 +61,6 @@ export function openOne(files: readonly string[], options: InputOptions): Opened
 
 function missingText({ stretches, bytes, offset, reason }: TraceDamage): string {
   if (bytes === 0) return reason;
-  const more = stretches > 1 ? ` and ${stretches - 1} more places` : '';
+  const more = stretches > 1 ? ` and ${countText(stretches - 1, 'more place')}` : '';
   return `${bytes} bytes were skipped at byte ${offset}${more} (${reason})`;
 }
