@@ -136,8 +136,8 @@ export class ChromeEvents {
     if (!(duration >= 0 && duration < Number.POSITIVE_INFINITY)) return !fields.has(EventField.dur);
     if (this.#beside.includes(this.#text(fields, EventField.cat))) return true;
     const key = this.#argument(Arg.key);
-    const state = key < 0 ? TASK_MEMORY : this.#state();
-    this.#slices.add(this.#name(fields), key, this.#lane(fields), time, duration, state);
+    this.#slices.add(this.#name(fields), key, this.#lane(fields), time, duration);
+    if (key >= 0) this.#slices.describe(this.#state(), this.#argument(Arg.prefix));
     return true;
   }
 

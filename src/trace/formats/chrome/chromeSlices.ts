@@ -28,6 +28,8 @@ export class ChromeSlices {
   readonly #duration = new Float64Column();
   /** States other than that of a task with a result, by slice. */
   readonly #states = new Map<number, number>();
+  /** Prefixes other than the name, by slice. */
+  readonly #prefixes = new Map<number, number>();
 
   get length(): number {
     return this.#name.length;
@@ -35,15 +37,21 @@ export class ChromeSlices {
 
   /**
    * Adds a slice; times are seconds. `key` is -1 if the event has none. `lane` is inverted (`~lane`) for an async
-   * slice, which has a thread but is not on its stack. `state` is an index of TASK_STATES.
+   * slice, which has a thread but is not on its stack.
    */
-  add(name: number, key: number, lane: number, start: number, duration: number, state = TASK_MEMORY): void {
-    if (state !== TASK_MEMORY) this.#states.set(this.length, state);
+  add(name: number, key: number, lane: number, start: number, duration: number): void {
     this.#name.push(name);
     this.#key.push(key);
     this.#lane.push(lane);
     this.#start.push(start);
     this.#duration.push(duration);
+  }
+
+  /** Describes the task of the last slice. `state` is an index of TASK_STATES, and `prefix` is -1 if it is the name. */
+  describe(state: number, prefix: number): void {
+    const last = this.length - 1;
+    if (state !== TASK_MEMORY) this.#states.set(last, state);
+    if (prefix >= 0) this.#prefixes.set(last, prefix);
   }
 
   /**
@@ -87,6 +95,7 @@ export class ChromeSlices {
           thread: origins.threadOf(lane),
           started: slices.start[row]!,
           ...(this.#states.size === 0 ? {} : { state: this.#states.get(row) ?? TASK_MEMORY }),
+          ...(this.#prefixes.size === 0 ? {} : { prefix: this.#prefixes.get(row) ?? names[row]! }),
         },
       );
     }
