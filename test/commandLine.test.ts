@@ -174,6 +174,10 @@ describe('longpole analyze', () => {
       stderr,
       /warning: .*torn\.json is incomplete: \d+ bytes were skipped.*the last event is not complete/,
     );
+    const event = '{"ph":"X","name":"a","ts":1,"dur":2,"pid":1,"tid":1}';
+    writeFileSync(torn, `[${event},{"ph":?},${event},{"ph":"X","na`);
+    const twice = await longpole(['analyze', torn]);
+    assert.match(twice.stderr, /bytes were skipped at byte \d+ and 1 more place \(/);
   });
 
   it('names an analysis without an answer, prints the other analyses, and ends with 1', async () => {

@@ -333,7 +333,9 @@ describe('longpole run, if the program does not end normally,', () => {
       [['--memory-limit', 'much', script], /expected a size such as "2 GB"/],
       [['--memory-limit', '300', script], /at least 1 MB \(a number without a unit is in bytes\)/],
       [['--trace', 'never.mjs/x', script], /cannot be written.*ERR_LONGPOLE_TRACE_FILE/],
-      [['--json', 'never.mjs/x/y.json', script], /cannot be written/],
+      [['--json', 'never.mjs/x/y.json', script], /cannot be written: a part of its path is a file/],
+      [['--report', 'never.mjs/page.html', script], /cannot be written: a file has the name of a folder/],
+      [['--report', '.', script], /\. cannot be written: it is a folder\. Pass the path of a file\./],
     ] as const) {
       const result = await longpole(['run', ...args]);
       assert.deepEqual([result.code, result.stdout], [2, ''], `${args}: ${result.stderr}`);

@@ -4,6 +4,8 @@ import { connect, Event } from 'longpole';
 import type { FailedTask } from 'longpole/analysis';
 import { getMultiprocessing, getSync, getThreaded } from 'longpole/local';
 import { observeProgram } from 'longpole/trace';
+import { functionBottleneck } from '#internal/analysis/functionBottleneck.js';
+import { timeByAction } from '#internal/analysis/timeByAction.js';
 import { timeByPrefix } from '#internal/analysis/timeByPrefix.js';
 import { summarise } from '#internal/cli/run/summary.js';
 import { summaryText } from '#internal/cli/run/summaryText.js';
@@ -123,6 +125,31 @@ test('the summary of a cluster counts dependents of a failed task as tasks that 
   assert.equal(await client.submit(inc, 1).result(), 2);
   const text = summaryText(summarise(client.trace));
   assert.match(text, /^tasks {6}1 done, 1 failed, 1 cancelled, 3 did not run in 3/);
+});
+
+test('workers, prefixes and actions of the summary and the tables do not count tasks that did not run', async () => {
+  await using client = await connect({ workers: 1 });
+  const half = (x: number): number => {
+    if (x % 2 === 1) throw new Error('no');
+    return x / 2;
+  };
+  const inc = (x: number): number => x + 1;
+  for (const x of [1, 2])
+    await client.get({ 'half-1': [half, x], 'inc-1': [inc, 'half-1'] }, 'inc-1').catch(() => undefined);
+  const { trace } = client;
+  const { tasks, workers, prefixes } = summarise(trace);
+  assert.deepEqual([tasks.memory, tasks.erred, tasks.skipped], [2, 1, 1]);
+  assert.deepEqual(Object.fromEntries(prefixes.map((one) => [one.prefix, one.tasks])), { half: 2, inc: 1 });
+  assert.equal(workers[0]?.tasks, 3);
+  const rows = timeByPrefix(trace).rows;
+  for (const { Prefix: prefix, Tasks: count, 'Mean (s)': mean, 'Duration (s)': seconds } of rows) {
+    assert.equal(count, prefix === 'half' ? 2 : 1);
+    assert.equal(mean, Number(seconds) / Number(count));
+  }
+  const functions = functionBottleneck(trace).rows.map((row) => [row['Function'], row['Num Tasks (chunks)']]);
+  assert.deepEqual(Object.fromEntries(functions), { half: 2, inc: 1 });
+  const [compute] = timeByAction(trace).rows.filter(({ Action: action }) => action === 'compute');
+  assert.equal(compute?.['Count'], 3);
 });
 
 test('tasks that did not run, and that a client then retries, count as done', async () => {

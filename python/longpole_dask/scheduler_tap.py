@@ -214,9 +214,14 @@ class SchedulerTap(SchedulerPlugin):
         return True
 
     def failure(self, key, now, facts):
+        """Adds the event of a failed task. The text begins as that of a Longpole cluster, which the views read."""
         text = facts.get("exception_text") or "KilledWorker"
         where = facts.get("traceback_text") or ""
-        message = f"{key}: {text}\n{where}"[:MAX_TEXT]
+        prefix = self.scheduler.tasks[key].prefix
+        ws = self.scheduler.workers.get(facts.get("worker"))
+        worker = "unknown" if ws is None else ws.name
+        task = f"Task '{key}' (function {'' if prefix is None else prefix.name}, worker {worker})"
+        message = f"{task} failed. {text}\n{where}"[:MAX_TEXT]
         self.rows.append(["event", now, self.workers.get(facts.get("worker"), -1), "task-erred", message])
 
     def worker_of(self, ws):

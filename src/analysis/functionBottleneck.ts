@@ -5,6 +5,7 @@ import { placesOf } from './devices.js';
 import { keyGraphOf } from './keyGraph.js';
 import { PairIndex } from './pairIndex.js';
 import { type Overlap, SampleJoin } from './sampleJoin.js';
+import { skippedRows } from './skippedTasks.js';
 import { Table } from './table.js';
 
 /** Column titles in order, as in DASF. */
@@ -25,7 +26,8 @@ export const FUNCTION_TITLES = {
 /**
  * Returns the functions by the seconds of their tasks, longest first.
  *
- * - `Duration (s)`, `Mean Task time (s)`: over tasks with a duration. `Num Tasks (chunks)` also counts lost runs.
+ * - `Duration (s)`, `Mean Task time (s)`: over tasks with a duration. `Num Tasks (chunks)` also counts lost runs,
+ *   but no tasks that did not run because another task failed.
  * - `Percentage of total time (%)`: share of the seconds computed on this host and device.
  * - `Mean GPU …`: mean of the samples of this host and device, weighted by their overlap with the function's tasks; null
  *   without such samples.
@@ -81,6 +83,7 @@ export function functionBottleneck(trace: Trace): Table {
 function sumsOf(trace: Trace, rowOf: Int32Array, rows: number) {
   const { length, duration: durations } = trace.tasks;
   const inputOf = inputBytes(trace);
+  const skipped = skippedRows(trace);
   const duration = new Float64Array(rows);
   const count = new Float64Array(rows);
   /** Number of tasks with a duration. Lost runs have none. */
@@ -93,7 +96,7 @@ function sumsOf(trace: Trace, rowOf: Int32Array, rows: number) {
   for (let task = 0; task < length; task++) {
     const row = rowOf[task]!;
     const seconds = durations[task]!;
-    count[row]! += 1;
+    if (!skipped.has(task)) count[row]! += 1;
     if (!Number.isNaN(seconds)) {
       duration[row]! += seconds;
       measured[row]! += 1;

@@ -4,6 +4,7 @@ import { getOrMake, oncePer } from '../base/lookUps.js';
 import { LOCAL_CLIENT } from '../protocol/clientNames.js';
 import { TASK_CANCELLED, TASK_ERRED, TASK_LOST } from '../protocol/clusterObserver.js';
 import { CANCELLED, DROPPED_CONTEXT, SKIPPED } from '../protocol/metrics.js';
+import { textOf } from '../trace/names.js';
 import type { Trace } from '../trace/trace.js';
 
 /**
@@ -33,10 +34,24 @@ export const skippedRows = oncePer(({ tasks, totals }: Trace): ReadonlySet<numbe
   return skipped;
 });
 
+/** Returns the number of rows of `skippedRows` by prefix. */
+export function skippedByPrefix(trace: Trace): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const row of skippedRows(trace)) {
+    const prefix = textOf(trace.strings, trace.tasks.prefix[row]!);
+    counts.set(prefix, (counts.get(prefix) ?? 0) + 1);
+  }
+  return counts;
+}
+
 /** Numbers of tasks without a result that have not failed. */
 export interface SkippedTasks {
   /** Tasks that did not run because another task failed, and whose runs count as cancelled. */
   readonly recorded: number;
+  /** Rows of `trace.tasks` of these runs. */
+  readonly rows: ReadonlySet<number>;
+  /** Number of these runs by prefix. */
+  readonly byPrefix: ReadonlyMap<string, number>;
   /** Such tasks without a run. */
   readonly others: number;
   /** Tasks without a run that were cancelled. */
@@ -46,9 +61,15 @@ export interface SkippedTasks {
 /** Returns the number of tasks that did not run because a task failed, and of tasks that were cancelled before they had a worker. */
 export function skippedTasks(trace: Trace): SkippedTasks {
   checkArgument('skippedTasks(): trace', trace, TRACE);
-  const recorded = skippedRows(trace).size;
+  const rows = skippedRows(trace);
   const others = droppedTasks(trace, SKIPPED) + skippedLocally(trace);
-  return { recorded, others, cancelled: droppedTasks(trace, CANCELLED) };
+  return {
+    recorded: rows.size,
+    rows,
+    byPrefix: skippedByPrefix(trace),
+    others,
+    cancelled: droppedTasks(trace, CANCELLED),
+  };
 }
 
 /** Returns how many tasks of clusters without a run will not run, for this reason. */

@@ -1,18 +1,23 @@
 // Computes the time of the tasks of each prefix.
 import { sortedOrder } from '../base/sortedOrder.js';
+import type { PrefixTotals } from '../trace/totals.js';
 import type { Trace } from '../trace/trace.js';
 import { recordsTransfers } from './programTransfers.js';
 import { prefixesOfUnknownSize } from './resultSizes.js';
+import { skippedByPrefix } from './skippedTasks.js';
 import { Table } from './table.js';
 import { rowColumns } from './valuesColumn.js';
 
 /**
- * Returns prefixes by the seconds of their tasks, longest first. Exact for the whole run, even if rows were evicted.
+ * Returns prefixes by the seconds of their tasks, longest first. Exact for the whole run, even if rows were evicted. `Tasks`
+ * excludes tasks that did not run because another task failed. `Mean (s)` is over runs with a duration.
  */
 export function timeByPrefix(trace: Trace): Table {
   const isMeasured = recordsTransfers(trace);
   const unknown = prefixesOfUnknownSize(trace);
   const totals = [...trace.totals.prefixes.values()];
+  const skipped = skippedByPrefix(trace);
+  const tasks = ({ prefix, count }: PrefixTotals) => count - (skipped.get(prefix) ?? 0);
   const all = totals.reduce((sum, { seconds }) => sum + seconds, 0);
   const { texts, numbers } = rowColumns(totals);
   const seconds = Float64Array.from(totals, (row) => row.seconds);
@@ -21,9 +26,11 @@ export function timeByPrefix(trace: Trace): Table {
       texts('Prefix', ({ prefix }) => prefix),
       numbers('Duration (s)', (row) => row.seconds),
       numbers('Share (%)', (row) => (row.seconds / all) * 100),
-      numbers('Tasks', ({ count }) => count),
+      numbers('Tasks', tasks),
       numbers('Erred', ({ erred }) => erred),
-      numbers('Mean (s)', (row) => row.seconds / row.count),
+      numbers('Mean (s)', (row) =>
+        Number.isNaN(row.shortest) ? Number.NaN : row.seconds / (timedRuns(row) || tasks(row)),
+      ),
       numbers('Shortest (s)', ({ shortest }) => shortest),
       numbers('Longest (s)', ({ longest }) => longest),
       numbers('Results (MB)', ({ prefix, nbytes }) =>
@@ -32,4 +39,9 @@ export function timeByPrefix(trace: Trace): Table {
     ],
     { order: sortedOrder(seconds, true) },
   );
+}
+
+/** Returns the number of runs with a duration. Lost and cancelled runs may have none. Unknown during a run: 0. */
+function timedRuns({ durations }: PrefixTotals): number {
+  return durations.reduce((sum, runs) => sum + runs, 0);
 }

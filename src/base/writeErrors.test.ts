@@ -12,7 +12,7 @@ test('the error for a file that cannot be written names the file, the reason and
     error.message,
     'run.trace cannot be written: the disk is full. Free space on the disk, or pass another path.',
   );
-  for (const code of ['EACCES', 'EROFS', 'ENOENT', 'EISDIR', 'EDQUOT', 'EPERM'])
+  for (const code of ['EACCES', 'EROFS', 'ENOENT', 'EISDIR', 'EDQUOT', 'EPERM', 'ENOTDIR', 'EEXIST'])
     assert.match(notWrittenError('x', withCode(code)).message, /^x cannot be written: [a-z].*\. [A-Z].*\.$/);
 });
 

@@ -12,6 +12,8 @@ const REASONS: Readonly<Record<string, readonly [why: string, advice: string]>> 
   EPERM: ['permission denied.', `Change the permissions of its folder, ${ANOTHER}`],
   EROFS: ['its file system is read-only.', 'Pass a path on another file system.'],
   ENOENT: ['its folder does not exist.', `Create the folder, ${ANOTHER}`],
+  ENOTDIR: ['a part of its path is a file, not a folder.', 'Pass another path.'],
+  EEXIST: ['a file has the name of a folder that it needs.', 'Pass another path.'],
   EISDIR: ['it is a folder.', 'Pass the path of a file.'],
 };
 

@@ -1,8 +1,6 @@
 // `longpole dask`: observes a running Dask cluster: records a trace, writes a report, or serves the dashboard.
-import { dirname, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { cutOffTexts } from '../api/analysis.js';
-import { makeFolders } from '../api/folders.js';
 import {
   type DaskObservation,
   type DaskSecurity,
@@ -14,12 +12,11 @@ import {
 import { MAX_TIMER_SECONDS } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
 import { countText } from '../base/words.js';
-import { notWrittenText } from '../base/writeErrors.js';
 import { openBrowser, type PageOptions, withPageOptions } from './openBrowser.js';
+import { prepareOutputFile } from './outputFile.js';
 import { summarise } from './run/summary.js';
 import { summaryText } from './run/summaryText.js';
 import {
-  CommandError,
   FAILED,
   failingLater,
   failingWith,
@@ -117,11 +114,7 @@ async function record(
 
 async function report(address: string, { output, seconds: limit, ...options }: WatchOptions): Promise<void> {
   const ended = requestedEnd(options);
-  try {
-    makeFolders(dirname(resolve(output)));
-  } catch (error) {
-    throw new CommandError(notWrittenText(output, error), WRONG_USAGE);
-  }
+  prepareOutputFile(output);
   const dask = await attached(address, ended, options);
   await watch(dask, ended, limit);
   const path = failingWith(FAILED, () => dask.report(output));

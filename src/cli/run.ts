@@ -6,12 +6,11 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Command, InvalidArgumentError } from 'commander';
-import { makeFolders } from '../api/folders.js';
 import { TraceWriter } from '../api/traceWriter.js';
 import { LongpoleError } from '../base/errors.js';
 import { fieldOf } from '../base/json.js';
 import { readSetting, type SettingName } from '../base/settings.js';
-import { notWrittenText } from '../base/writeErrors.js';
+import { prepareOutputFile } from './outputFile.js';
 import type { Ended, ReportOptions } from './run/report.js';
 import { DIRECTORY_VARIABLE } from './run/settings.js';
 import { runScript } from './runScript.js';
@@ -121,8 +120,8 @@ async function run(script: string, args: readonly string[], options: RunOptions)
     process.exitCode = (await runScript(other, process.argv.slice(2))).code;
     return;
   }
-  if (options.json !== undefined && options.json !== '-') checkFolder(options.json);
-  if (options.report !== undefined) checkFolder(options.report);
+  if (options.json !== undefined && options.json !== '-') prepareOutputFile(options.json);
+  if (options.report !== undefined) prepareOutputFile(options.report);
   const directory = options.trace ?? temporaryFolder();
   try {
     // Writes an empty trace, so that an error of the folder is reported before the program runs.
@@ -146,14 +145,6 @@ function temporaryFolder(): string {
       `the run cannot be recorded in ${tmpdir()}: ${String(error)}. Set TMPDIR to a folder that can be written, or pass --trace. (ERR_LONGPOLE_LOCAL_DIRECTORY)`,
       WRONG_USAGE,
     );
-  }
-}
-
-function checkFolder(file: string): void {
-  try {
-    makeFolders(dirname(resolve(file)));
-  } catch (error) {
-    throw new CommandError(notWrittenText(file, error), WRONG_USAGE);
   }
 }
 

@@ -1,5 +1,6 @@
 // Which parts of a file could not be read, as traces, reports and messages to a page state it.
 import { fieldOf, numberIn, textIn } from '../base/json.js';
+import { countText } from '../base/words.js';
 
 /** The parts of a file that could not be read. */
 export interface TraceDamage {
@@ -26,6 +27,6 @@ export function damageFrom(value: unknown): TraceDamage | undefined {
 /** Returns what is missing, for the end of a sentence. */
 export function damageText({ stretches, bytes, offset, reason }: TraceDamage): string {
   if (bytes === 0) return reason;
-  const more = stretches > 1 ? ` and ${stretches - 1} more places` : '';
+  const more = stretches > 1 ? ` and ${countText(stretches - 1, 'more place')}` : '';
   return `${bytes} bytes were skipped at byte ${offset}${more} (${reason})`;
 }

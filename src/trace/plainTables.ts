@@ -50,7 +50,7 @@ function plainColumn(
   rows: object,
   { name, title, kind, among = [] }: MemoryColumn,
 ): TableColumn {
-  const { strings, keys, tasks, transfers } = trace;
+  const { strings, keys, tasks, transfers, computations } = trace;
   // Lazy, because reading a column of keys decodes all keys.
   const values = once(() => arrayOf(rows, name));
   switch (kind) {
@@ -58,6 +58,8 @@ function plainColumn(
       return column(title, 'float', (row) => known(values()[row]));
     case 'id':
       return column(title, 'integer', (row) => row);
+    case 'computation':
+      return column(title, 'integer', (row) => computations[values()[row]!]?.number);
     case 'worker':
       return worker(trace, title, values());
     case 'choice':

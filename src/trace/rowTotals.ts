@@ -54,7 +54,7 @@ function addThreads(
 function addTasks(sums: TotalSums, { tasks, strings }: Omit<Trace, 'totals'>): void {
   const { prefix, state, duration, nbytes, worker, submitted, started, acknowledged } = tasks;
   const known = new Map<number, PrefixSums>();
-  let [seconds, bytes] = [0, 0];
+  let [timed, seconds, bytes] = [0, 0, 0];
   let last = -2;
   let current = sums.prefix('');
   sums.prefixes.clear();
@@ -78,8 +78,9 @@ function addTasks(sums: TotalSums, { tasks, strings }: Omit<Trace, 'totals'>): v
     sums.states[state[row]!]! += 1;
     if (nbytes[row]! > 0) bytes += nbytes[row]!;
     if (!(took >= 0)) continue;
+    timed++;
     seconds += took;
     sums.addBusy(worker[row]!, took);
   }
-  sums.addAction(0, tasks.length, seconds, bytes);
+  sums.addAction(0, timed, seconds, bytes);
 }

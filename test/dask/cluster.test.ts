@@ -9,8 +9,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { after, afterEach, describe, it, type TestContext } from 'node:test';
+import { failedTasks } from 'longpole/analysis';
 import { observeDask, openTrace } from 'longpole/trace';
 import { stolenWork } from '#internal/analysis/stolenWork.js';
+import { TASK_FAILED } from '#internal/protocol/eventTopics.js';
 import { repositoryPath } from '../support/repository.js';
 import { assertCounted, assertPlausible } from './counted.js';
 import { NO_PYTHON, nothingLeft, python, Workload } from './realCluster.js';
@@ -83,6 +85,14 @@ describe('a Dask cluster', () => {
       assert.equal(trace.damage, undefined);
       assertCounted(trace, counted);
       assertPlausible(trace);
+      const [failed] = failedTasks(trace);
+      assert.match(failed?.key ?? '', /^fail-/);
+      assert.equal(failed?.error, "ValueError('boom 3')");
+      const event = trace.events.topic.findIndex((topic) => trace.strings.get(topic) === TASK_FAILED);
+      assert.match(
+        trace.strings.get(trace.events.text[event]!),
+        /^Task 'fail-.*' \(function fail, worker [01]\) failed\. ValueError\('boom 3'\)\n/,
+      );
       await nothingLeft(cluster);
     }),
   );

@@ -64,6 +64,20 @@ describe('findings on a busy machine', () => {
     assert.ok(!found({ tasks: slow(4) }).has('serial-tail'));
   });
 
+  it('waits for a core name the tasks that waited longest', () => {
+    const waited = [0, 0.5, 0.2, 0, 0.9, 0.1, 0.6, 0.7];
+    const tasks = waited.map((coreWait, i) => ({
+      key: `a-${i}`,
+      worker: 'w0',
+      started: i,
+      stopped: i + 1,
+      coreWait,
+    }));
+    const { evidence } =
+      found({ workers: TWO, tasks, resources: full }).get('cpu-oversubscription') ?? assert.fail();
+    assert.deepEqual(evidence.tasks, ['a-4', 'a-7', 'a-6', 'a-1', 'a-2']);
+  });
+
   it('a serial tail costs no waits for a core, and is no finding if its tasks only wait for cores', () => {
     const { tasks } = scheduled([...many(20), ...chain(5, ['fit-19'])], { workers: 4 });
     const waiting = (coreWait: number) =>

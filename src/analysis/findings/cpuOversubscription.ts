@@ -58,11 +58,18 @@ function waitsForCores(facts: Facts, ours: boolean): Finding | undefined {
         workers: facts.workers,
         percentPerThread: percent,
       },
-      tasks: facts.keys(facts.lanes.spans.rows),
+      tasks: facts.keys(ownThreads ? facts.lanes.spans.rows : longestWaits(facts)),
       question: 'time-by-prefix',
     },
     advice: facts.workers > 1 || ownThreads ? adviceOf(ownThreads, isOurs && !isUnknown) : STOP_OTHERS_ALONE,
   };
+}
+
+/** Returns the rows of tasks that waited for a core, the longest waits first; all rows if no wait was measured. */
+function longestWaits({ trace, lanes }: Facts): Iterable<number> {
+  const { coreWait } = trace.tasks;
+  const rows = lanes.spans.rows.filter((row) => coreWait[row]! > 0);
+  return rows.length === 0 ? lanes.spans.rows : rows.sort((a, b) => coreWait[b]! - coreWait[a]!);
 }
 
 /** Returns who may use the cores if no sample of the machine shows it. */

@@ -126,7 +126,7 @@ const MAX_PARTS = 20;
 
 export function summarise(trace: Trace): Summary {
   const { totals } = trace;
-  const { states, prefixes, pairs, spilled } = totals;
+  const { states, pairs, spilled } = totals;
   const path = criticalPath(trace);
   const found = findings(trace);
   const ran = path.makespan >= 0;
@@ -160,18 +160,9 @@ export function summarise(trace: Trace): Summary {
     computations: computationCount(trace),
     makespan: ran ? path.makespan : null,
     outside: programTimes(trace) ?? null,
-    computed: [...prefixes.values()].reduce((sum, { seconds }) => sum + seconds, 0),
-    workers: ran ? workersOf(trace) : [],
-    prefixes: [...prefixes.values()]
-      .map(({ prefix, count, erred: failed, seconds, longest, nbytes }) => ({
-        prefix,
-        tasks: count,
-        erred: failed,
-        computed: seconds,
-        longest: Number.isNaN(longest) ? null : longest,
-        nbytes,
-      }))
-      .sort((a, b) => b.computed - a.computed),
+    computed: [...totals.prefixes.values()].reduce((sum, { seconds }) => sum + seconds, 0),
+    workers: ran ? workersOf(trace, skipped.rows) : [],
+    prefixes: prefixesOf(trace, skipped.byPrefix),
     moved: recordsTransfers(trace) || Object.values(moved).some((nbytes) => nbytes > 0) ? moved : null,
     longPole: ran ? longPoleOf(path, lostNames(trace)) : null,
     findings: found,
@@ -211,9 +202,25 @@ function retriedRuns({ tasks }: Trace): number {
   return retried;
 }
 
-function workersOf(trace: Trace): WorkerSummary[] {
+/** Returns the prefixes with tasks other than the skipped ones. */
+function prefixesOf({ totals }: Trace, skipped: ReadonlyMap<string, number>): PrefixSummary[] {
+  return [...totals.prefixes.values()]
+    .map(({ prefix, count, erred, seconds, longest, nbytes }) => ({
+      prefix,
+      tasks: count - (skipped.get(prefix) ?? 0),
+      erred,
+      computed: seconds,
+      longest: Number.isNaN(longest) ? null : longest,
+      nbytes,
+    }))
+    .filter(({ tasks: count }) => count > 0)
+    .sort((a, b) => b.computed - a.computed);
+}
+
+function workersOf(trace: Trace, skipped: ReadonlySet<number>): WorkerSummary[] {
   const counts = new Float64Array(trace.workers.length);
-  for (const worker of trace.tasks.worker) if (worker >= 0) counts[worker]! += 1;
+  for (const [row, worker] of trace.tasks.worker.entries())
+    if (worker >= 0 && !skipped.has(row)) counts[worker]! += 1;
   const awaited = awaitedSeconds(trace);
   return workerShares(trace)
     .map(({ name, busy }, row) => ({

@@ -47,6 +47,8 @@ export interface LinesPlot {
   readonly empty: string;
   /** Whether the figures of each line stand beside the plot. */
   readonly samples?: boolean;
+  /** Seconds over which each value is a mean. Without it, values are measured at their time. */
+  readonly meanOf?: number;
   /** The results that a CacheProfiler saw, a line per prefix. */
   readonly cache?: CacheSection;
 }

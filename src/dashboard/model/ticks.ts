@@ -115,3 +115,11 @@ export function preciseTime(seconds: number, span: number): string {
   const digits = Math.min(9, Math.max(0, 3 - Math.floor(Math.log10(span > 0 ? span : 1))));
   return `${seconds.toFixed(digits)}\u00a0s`;
 }
+
+/**
+ * Returns what the values in the heading of a plot are without a pointer. `meanOf` is the time of each mean in seconds, which
+ * hides shorter peaks.
+ */
+export function peakLabel(meanOf?: number): string {
+  return meanOf === undefined ? 'peak' : `highest mean of ${formatDuration(meanOf)}`;
+}

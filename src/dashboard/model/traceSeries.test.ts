@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
-import { memoryPlot } from './traceSeries.js';
+import { peakLabel } from './ticks.js';
+import { bandwidthPlot, memoryPlot } from './traceSeries.js';
 
 /** Returns the points of the uppermost surface: the time, and the bytes in MB. */
 function points({ lines }: ReturnType<typeof memoryPlot>): number[][] {
@@ -31,4 +32,20 @@ test('the memory of a worker that has left counts 0', () => {
     [2, 0],
   ]);
   assert.deepEqual(memoryPlot(trace, 10, 2).lines, []);
+});
+
+test('the bandwidth is a mean over a time, which the heading names instead of a peak', () => {
+  const trace = syntheticTrace({
+    workers: [{ name: 'w0' }, { name: 'w1' }],
+    transfers: [
+      { worker: 'w0', peer: 'w1', direction: 'incoming', nbytes: 1e6, start: 10, stop: 10.001 },
+      { worker: 'w0', peer: 'w1', direction: 'incoming', nbytes: 1e6, start: 49, stop: 50 },
+    ],
+  });
+  const { lines, meanOf } = bandwidthPlot(trace, 10);
+  assert.equal(meanOf, 0.1);
+  // 1 MB in 1 ms is 10 MB/s in the mean of 0.1 s.
+  assert.ok(Math.abs(lines[0]!.series.largest - 1e7) < 1);
+  assert.equal(peakLabel(meanOf), 'highest mean of 100\u00a0ms');
+  assert.equal(peakLabel(memoryPlot(trace, 10).meanOf), 'peak');
 });

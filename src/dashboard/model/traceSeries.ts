@@ -188,7 +188,7 @@ export function bandwidthPlot(trace: Trace, origin: number, worker?: number): Li
   const lines = TRANSFER_KINDS.flatMap((name, kind) =>
     sides.has(kind) ? [{ name, slot: slots[kind]!, series: seriesOf(time, kinds[kind]!.means(), true) }] : [],
   );
-  return linesPlot('Transferred bytes', 'bytes/s', lines, empty);
+  return { ...linesPlot('Transferred bytes', 'bytes/s', lines, empty), meanOf: kinds[0]!.width };
 }
 
 /** Returns values over time as stacked surfaces, the first at the bottom. */

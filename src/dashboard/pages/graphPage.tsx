@@ -14,6 +14,7 @@ import { dependents } from '../model/flows.js';
 import { formatCount } from '../model/format.js';
 import { ACTIVITY_SLOTS, prefixColors, type Scheme, slotColor } from '../model/palette.js';
 import { computingRows } from '../model/pathLanes.js';
+import { runsText } from '../model/runsText.js';
 import { GraphView } from '../views/graphView.js';
 import { Button, ColorKey, Nothing } from '../views/parts.js';
 import type { ShellState } from '../views/shellState.js';
@@ -147,7 +148,7 @@ function TaskGraph({ state, update: { trace }, filter, graph, chosen, onChosen }
       <div class="filters">
         <span class="muted">
           {whole
-            ? `${formatCount(rows.length)} tasks; thick edges and rings mark the critical path`
+            ? `${runsText(trace, rows)}; thick edges and rings mark the critical path`
             : `${formatCount(rows.length)} of ${formatCount(tasks.length)} tasks, around ${tasks.keyOf(centre)}. Click a task to see the tasks around it, or search for a key.`}
         </span>
         <ShowInStream state={state} trace={trace} row={centre} />

@@ -38,13 +38,17 @@ export function linesOf(trace: Trace, wanted: (topic: string, row: number) => bo
   return lines;
 }
 
+/** Whether events of this topic are shown only if it is chosen. */
+function isOmitted(topic: string): boolean {
+  return OUTPUT_TOPIC.test(topic) || FREQUENT.has(topic);
+}
+
 export function EventsPage({ state, update: { trace } }: PageProps) {
   const { topic = '' } = state.choices.value;
   const topics = new Set<string>();
   for (const id of trace.events.topic) if (id >= 0) topics.add(trace.strings.get(id));
-  const lines = linesOf(trace, (one) =>
-    topic === '' ? !OUTPUT_TOPIC.test(one) && !FREQUENT.has(one) : one === topic,
-  );
+  const omitted = [...topics].filter(isOmitted).sort();
+  const lines = linesOf(trace, (one) => (topic === '' ? !isOmitted(one) : one === topic));
   return (
     <>
       {topics.size < 2 && !FREQUENT.has([...topics][0] ?? '') ? null : (
@@ -52,7 +56,10 @@ export function EventsPage({ state, update: { trace } }: PageProps) {
           <Choice
             label="Topic"
             value={topic}
-            options={withAll('all', [...topics].sort())}
+            options={withAll(
+              omitted.length === 0 ? 'all' : `all except ${omitted.join(', ')}`,
+              [...topics].sort(),
+            )}
             onChoice={(value) => state.choose('topic', value)}
           />
         </div>
@@ -60,7 +67,7 @@ export function EventsPage({ state, update: { trace } }: PageProps) {
       <Panels>
         <Panel
           title="Events"
-          note={`newest first, ${formatCount(trace.events.length)} in the trace`}
+          note={`newest first, ${formatCount(lines.length)} of ${formatCount(trace.events.length)} in the trace`}
           empty={lines.length === 0 && NO_EVENTS}
           wide
         >

@@ -193,7 +193,11 @@ function samplesPlot(trace: Trace, origin: number, chosen: ProfileTreeOptions): 
   const time = Float64Array.from(seconds, (_, bin) => start - origin + bin * step);
   const value = seconds.map((busy) => (step > 0 ? busy / step : 0));
   const part = { name: 'busy threads', slot: 12, value };
-  return stackedPlot('Busy threads, from samples', 'number', time, [part], 'No sample matches the choice.');
+  const empty = 'No sample matches the choice.';
+  return {
+    ...stackedPlot('Busy threads, from samples', 'number', time, [part], empty),
+    ...(step > 0 ? { meanOf: step } : {}),
+  };
 }
 
 /** Returns the bytes of held results over time by prefix, as in the question `memory-by-prefix`. Cached per trace. */
@@ -215,13 +219,9 @@ function makeHeldPlot(trace: Trace, origin: number): LinesPlot {
     slot: slots[i]!,
     value: Float64Array.from(table.rows, (row) => Number(row[title]) * 1e6),
   }));
-  return stackedPlot(
-    'Results needed by tasks or futures',
-    'bytes',
-    time,
-    parts,
-    'The trace has no sizes of results.',
-  );
+  const empty = 'The trace has no sizes of results.';
+  const plot = stackedPlot('Results needed by tasks or futures', 'bytes', time, parts, empty);
+  return time.length < 2 ? plot : { ...plot, meanOf: time[1]! - time[0]! };
 }
 
 /** Name of a figure of one GPU of a host, e.g. `gpu_1_memory_used`. */

@@ -6,6 +6,7 @@ import type { Trace } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDuration, formatPercent } from '../model/format.js';
 import { histogram } from '../model/histogram.js';
 import { ACTIVITY_SLOTS, mix, prefixColors, type Scheme, slotColor } from '../model/palette.js';
+import { recordedProgress } from '../model/recordedProgress.js';
 import { shortNames } from '../model/shortNames.js';
 import { MEMORY_PARTS, MEMORY_SLOTS } from '../model/traceSeries.js';
 import { type ShownWorker, workersAt } from '../model/workersAt.js';
@@ -111,14 +112,7 @@ function Progress({ trace, live, scheme }: ProgressProps) {
   const ground = scheme === 'light' ? '#ffffff' : '#14171c';
   const rows =
     live === undefined
-      ? [...trace.totals.prefixes.values()].map(({ prefix, count, erred, seconds }) => ({
-          prefix,
-          total: count,
-          finished: count - erred,
-          erred,
-          processing: 0,
-          seconds,
-        }))
+      ? recordedProgress(trace)
       : live.progress.flatMap(({ current, ...row }) => (current.total > 0 ? [{ ...row, ...current }] : []));
   const sorted = [...rows].sort((a, b) => b.seconds - a.seconds || b.total - a.total).slice(0, MAX_PREFIXES);
   if (sorted.length === 0) return <Empty>No task was submitted yet.</Empty>;
@@ -141,7 +135,9 @@ function Progress({ trace, live, scheme }: ProgressProps) {
             },
           ];
           const label =
-            live === undefined ? formatCount(total) : `${formatCount(finished)} / ${formatCount(total)}`;
+            live === undefined && finished + erred === total
+              ? formatCount(total)
+              : `${formatCount(finished)} / ${formatCount(total)}`;
           return {
             name: prefix,
             parts: parts.filter(({ value }) => value > 0),

@@ -1,4 +1,5 @@
 // Pages with one analysis as bars and as a table: compute time by key, time by action.
+import { skippedByPrefix } from '../../analysis/skippedTasks.js';
 import type { Trace } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDuration } from '../model/format.js';
 import { kindColor } from '../model/kindColors.js';
@@ -18,6 +19,7 @@ export function ComputePage({ state, update }: PageProps) {
   const table = useAnalysis(trace, TIME_BY_PREFIX);
   const waits = useAnalysis(trace, QUEUEING);
   const colors = prefixColors(trace, state.view.scheme.value);
+  const skipped = skippedByPrefix(trace);
   const totals = [...trace.totals.prefixes.values()].sort((a, b) => b.seconds - a.seconds).slice(0, MAX_BARS);
   return (
     <Panels>
@@ -35,7 +37,7 @@ export function ComputePage({ state, update }: PageProps) {
           rows={totals.map(({ prefix, seconds, count }) => ({
             name: prefix,
             parts: [{ name: prefix, value: seconds, color: colors(prefix) }],
-            label: `${formatDuration(seconds)} · ${formatCount(count)}`,
+            label: `${formatDuration(seconds)} · ${formatCount(count - (skipped.get(prefix) ?? 0))}`,
             ...(trace.samples.length === 0 ? {} : { onClick: () => state.showProfile({ key: prefix }) }),
           }))}
         />

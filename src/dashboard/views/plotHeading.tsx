@@ -7,7 +7,7 @@ import { slotColor } from '../model/palette.js';
 import type { LinesPlot, Plot, ResourcePlot, TaskPlot } from '../model/profileModel.js';
 import { lineValue, valueAt } from '../model/series.js';
 import { livedSeconds, usedSeconds, visibleRuns } from '../model/streamDetail.js';
-import { valueLabel } from '../model/ticks.js';
+import { peakLabel, valueLabel } from '../model/ticks.js';
 import { showsAll } from '../model/timeView.js';
 import type { PageState } from './pageState.js';
 
@@ -112,15 +112,16 @@ function ResourceValues({ state, plot }: { readonly state: PageState; readonly p
   );
 }
 
-/** Widths in the heading, px: of a letter, of a value with its colour, of `peak`, and of `and 3 more`. */
+/** Widths in the heading, px: of a letter, of a value with its colour, of the gap after `peak`, and of `and 3 more`. */
 const LETTER = 6.8;
 const VALUE = 90;
-const PEAK = 48;
+const GAP = 20;
 const MORE = 76;
 
-function fittingLines({ title, lines }: LinesPlot, width: number): number {
+function fittingLines(plot: LinesPlot, width: number): number {
+  const { title, lines } = plot;
   const widths = lines.map(({ name }) => VALUE + name.length * LETTER);
-  let available = columnsOf(width) - PEAK - title.length * LETTER;
+  let available = columnsOf(width) - GAP - (peakLabel(plot.meanOf).length + title.length) * LETTER;
   if (widths.reduce((sum, one) => sum + one, 0) <= available) return lines.length;
   available -= MORE;
   const fits = widths.findIndex((one) => {
@@ -136,7 +137,9 @@ function LineValues({ state, plot }: { readonly state: PageState; readonly plot:
   return (
     <p class="values">
       {plot.cache === undefined ? null : <span class="muted">{plot.cache.metricName}</span>}
-      {time === undefined && plot.lines.length > 0 ? <span class="muted">peak</span> : null}
+      {time === undefined && plot.lines.length > 0 ? (
+        <span class="muted">{peakLabel(plot.meanOf)}</span>
+      ) : null}
       {plot.lines.slice(0, shown).map(({ name, slot, series }, i) => {
         const below = plot.stacked ? plot.lines[i - 1]?.series : undefined;
         const value = lineValue(series, below, time);

@@ -366,7 +366,7 @@ class TypeNames {
 function addRuns(totals: TotalSums, { sums, open, ended }: KnownComputation, runs: TaskRuns): void {
   const { count, ids, states, nbytes, started, stopped, waited } = runs;
   const { prefixOf } = runs.computation;
-  let [busy, bytes] = [0, 0];
+  let [timed, busy, bytes] = [0, 0, 0];
   for (let i = 0; i < count; i++) {
     const id = ids[i]!;
     const state = states[i]!;
@@ -387,11 +387,14 @@ function addRuns(totals: TotalSums, { sums, open, ended }: KnownComputation, run
       }
     }
     totals.states[state]! += 1;
-    if (seconds >= 0) busy += seconds;
+    if (seconds >= 0) {
+      timed++;
+      busy += seconds;
+    }
     if (state === TASK_MEMORY && nbytes[i]! > 0) bytes += nbytes[i]!;
   }
   totals.addStart(runs.computation.submitted);
   totals.offeredTime.add(runs.computation.submitted, runs.acknowledged);
   totals.addBusy(runs.worker, busy);
-  totals.addAction(0, count, busy, bytes);
+  totals.addAction(0, timed, busy, bytes);
 }

@@ -2,6 +2,7 @@
 
 import { Float64Column } from '../../../base/columns.js';
 import { getOrMake, pushTo } from '../../../base/lookUps.js';
+import { TASK_MEMORY, TASK_STATES } from '../../../protocol/clusterObserver.js';
 import type { TraceBuilder } from '../../traceBuilder.js';
 import { COLON, COMMA, type JsonCursor, numberAt, OPEN_BRACE, QUOTE } from '../json/jsonCursor.js';
 import { type JsonFields, unescaped } from '../json/jsonFields.js';
@@ -55,6 +56,8 @@ export class ChromeEvents {
   /** Slices with a `b` but no `e`, by category, id and name. */
   readonly #openAsync = new Map<string, (OpenSlice & { readonly lane: number })[]>();
   readonly #flows = new Map<string, number>();
+  /** Ids of TASK_STATES. */
+  readonly #states: readonly number[];
   /** Ids of the categories whose slices are no tasks. */
   readonly #beside: readonly number[];
   /** Instants, until the names of their processes are known: time, process, topic, text. */
@@ -65,6 +68,7 @@ export class ChromeEvents {
     this.#origins = new ChromeOrigins(builder);
     this.#counters = new ChromeCounters(builder, this.#origins, cursor);
     this.#args = args;
+    this.#states = TASK_STATES.map((state) => builder.strings.internString(state));
     this.#beside = [INTERVALS, TRANSFERS].map((category) => builder.strings.internString(category));
   }
 
@@ -131,8 +135,15 @@ export class ChromeEvents {
     // A slice without a duration did not end.
     if (!(duration >= 0 && duration < Number.POSITIVE_INFINITY)) return !fields.has(EventField.dur);
     if (this.#beside.includes(this.#text(fields, EventField.cat))) return true;
-    this.#slices.add(this.#name(fields), this.#argument(Arg.key), this.#lane(fields), time, duration);
+    const key = this.#argument(Arg.key);
+    this.#slices.add(this.#name(fields), key, this.#lane(fields), time, duration);
+    if (key >= 0) this.#slices.describe(this.#state(), this.#argument(Arg.prefix));
     return true;
+  }
+
+  /** Returns the state of a task of an exported trace. A task with a result has none. */
+  #state(): number {
+    return Math.max(TASK_MEMORY, this.#states.indexOf(this.#argument(Arg.state)));
   }
 
   #begin(fields: JsonFields, start: number): void {

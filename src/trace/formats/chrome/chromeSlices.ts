@@ -3,6 +3,7 @@
 
 import { Float64Column, Int32Column } from '../../../base/columns.js';
 import { sortedOrder } from '../../../base/sortedOrder.js';
+import { TASK_MEMORY } from '../../../protocol/clusterObserver.js';
 import type { TraceBuilder } from '../../traceBuilder.js';
 import { bindFlows, type FlowPoints, type SliceTimes } from './chromeFlows.js';
 import type { ChromeOrigins } from './chromeOrigins.js';
@@ -25,6 +26,10 @@ export class ChromeSlices {
   readonly #lane = new Int32Column();
   readonly #start = new Float64Column();
   readonly #duration = new Float64Column();
+  /** States other than that of a task with a result, by slice. */
+  readonly #states = new Map<number, number>();
+  /** Prefixes other than the name, by slice. */
+  readonly #prefixes = new Map<number, number>();
 
   get length(): number {
     return this.#name.length;
@@ -40,6 +45,13 @@ export class ChromeSlices {
     this.#lane.push(lane);
     this.#start.push(start);
     this.#duration.push(duration);
+  }
+
+  /** Describes the task of the last slice. `state` is an index of TASK_STATES, and `prefix` is -1 if it is the name. */
+  describe(state: number, prefix: number): void {
+    const last = this.length - 1;
+    if (state !== TASK_MEMORY) this.#states.set(last, state);
+    if (prefix >= 0) this.#prefixes.set(last, prefix);
   }
 
   /**
@@ -78,7 +90,13 @@ export class ChromeSlices {
           dtype: -1,
           shape: -1,
         },
-        { functionName: names[row]!, thread: origins.threadOf(lane), started: slices.start[row]! },
+        {
+          functionName: names[row]!,
+          thread: origins.threadOf(lane),
+          started: slices.start[row]!,
+          ...(this.#states.size === 0 ? {} : { state: this.#states.get(row) ?? TASK_MEMORY }),
+          ...(this.#prefixes.size === 0 ? {} : { prefix: this.#prefixes.get(row) ?? names[row]! }),
+        },
       );
     }
   }

@@ -41,7 +41,7 @@ export const EventField = {
 } as const;
 
 /** Arguments of an event that are read, by number. */
-export const Arg = { key: 0, name: 1, text: 2 } as const;
+export const Arg = { key: 0, name: 1, text: 2, state: 3, prefix: 4 } as const;
 
 const EVENT_FIELDS = new FieldNames(Object.keys(EventField));
 const ARGS = new FieldNames(Object.keys(Arg));

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { TASK_STATES } from '../../../protocol/clusterObserver.js';
 import { syntheticTrace } from '../../syntheticTrace.test.support.js';
 import type { Trace } from '../../trace.js';
 import { TraceBuilder } from '../../traceBuilder.js';
@@ -200,4 +201,22 @@ describe('a trace written as Chrome Trace JSON and read again', () => {
       );
     });
   }
+
+  it('has the failures and prefixes of tasks', () => {
+    const trace = reread(
+      syntheticTrace({
+        tasks: [
+          { key: 'load-1', started: 0, stopped: 1 },
+          { key: 'load-2', started: 1, stopped: 2, state: 'erred', attempt: 1 },
+          { key: 'load-2', started: 2, stopped: 3, attempt: 2 },
+          { key: 'load-3', started: 3, stopped: 5, state: 'lost' },
+          { key: 'add-1', started: 5, stopped: 6, prefix: 'add', functionName: 'lambda' },
+        ],
+      }),
+    );
+    const states = Array.from(trace.tasks.state, (state) => TASK_STATES[state]);
+    assert.deepEqual(states, ['memory', 'erred', 'memory', 'lost', 'memory']);
+    assert.deepEqual([...trace.totals.prefixes.keys()], ['load', 'add']);
+    assert.equal(trace.totals.prefixes.get('load')?.erred, 1);
+  });
 });
