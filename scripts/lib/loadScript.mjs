@@ -22,8 +22,13 @@ const MODULE = {
   resolve: (specifier) => import.meta.resolve(specifier),
 };
 
-/** Exports by the name of the script. */
-const loaded = new Map();
+/**
+ * Exports by the name of the script. A thread that starts as CommonJS has this loader a second time if a task imports Longpole,
+ * see scripts/bundle.mjs, but each script once.
+ */
+const LOADED = Symbol.for(`longpole ${FOLDER}`);
+globalThis[LOADED] ??= new Map();
+const loaded = globalThis[LOADED];
 let requirePackage;
 
 /** Returns the exports of a script, e.g. of `./index.cjs`. The first call runs it. */

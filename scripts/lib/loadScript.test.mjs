@@ -42,6 +42,12 @@ test('a script is compiled once, and again with other options of V8', async () =
   assert.equal(kept().length, 4);
 });
 
+test('a second loader in the same folder has the scripts of the first', async () => {
+  copyFileSync(LOADER, join(folder, 'again.mjs'));
+  const program = `import again from '${join(folder, 'again.mjs')}'; console.log(again('./first.cjs') === load('./first.cjs'));`;
+  assert.equal(await output(program), 'true');
+});
+
 test('a changed script of the same length is compiled again', async () => {
   await output(PROGRAM);
   const second = join(folder, 'second.cjs');

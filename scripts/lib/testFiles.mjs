@@ -26,7 +26,6 @@ export const COMPUTING = [
   'dist/engine/prefixTable.',
   'dist/engine/scheduler/clusterPolicies.',
   'dist/engine/scheduler/pausing.',
-  'dist/engine/scheduler/priorityBitset.',
   'dist/engine/transfer/transferLog.',
   'dist/engine/transfer/transferMessages.',
   'dist/engine/worker/coreWaits.',
