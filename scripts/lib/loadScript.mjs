@@ -60,8 +60,8 @@ function compile(name, url) {
   const bytes = read(url);
   const text = `(function (exports, require, __longpole) {'use strict';${bytes.latin1Slice()}\n})`;
   const file = `${FOLDER}${name.slice(2)}-${VERSION}`;
-  // V8 compares only the length of the text.
-  const sum = crc32(bytes);
+  // V8 compares only the length of the text, and keeps the URL for stacks and profiles, also if the folder was copied.
+  const sum = crc32(bytes, crc32(url));
   const cachedData = keptIn(file, sum);
   const script = new Script(text, { filename: url, cachedData });
   if (cachedData === undefined) keep(script, file, sum);

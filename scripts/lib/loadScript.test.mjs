@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
@@ -54,6 +54,22 @@ test('a changed script of the same length is compiled again', async () => {
   writeFileSync(second, readFileSync(second, 'utf8').replace('one', 'two'));
   assert.equal(await output(PROGRAM), 'two-undefined true');
   assert.equal(kept().length, 2);
+});
+
+test('in a copy of the folder, stacks name the files of the copy', async () => {
+  writeFileSync(join(folder, 'failing.cjs'), 'exports.stack = () => new Error().stack;');
+  const program = "console.log(load('./failing.cjs').stack());";
+  assert.ok((await output(program)).includes(join(folder, 'failing.cjs')));
+  const first = folder;
+  const copy = mkdtempSync(join(tmpdir(), 'longpole-copy-'));
+  try {
+    cpSync(first, copy, { recursive: true });
+    folder = copy;
+    assert.ok((await output(program)).includes(join(copy, 'failing.cjs')));
+  } finally {
+    folder = first;
+    rmSync(copy, { recursive: true, force: true });
+  }
 });
 
 test('a damaged file of V8 is replaced', async () => {
