@@ -200,8 +200,9 @@ describe('longpole analyze', () => {
   it('ends with 2 on wrong usage and unreadable input, and with 1 if it cannot write', async () => {
     writeFileSync(path('text.txt'), 'no trace');
     for (const [args, code, message] of [
-      [['analyze'], 2, /missing required argument/],
+      [['analyze'], 2, /missing required argument[\s\S]*See longpole analyze --help\./],
       [['analyze', tasks, '--nonsense'], 2, /unknown option/],
+      [['dask', 'record'], 2, /See longpole dask record --help\./],
       [
         ['analyze', tasks, '-a', 'no-such-analysis'],
         2,

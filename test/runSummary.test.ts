@@ -5,10 +5,12 @@ import type { FailedTask } from 'longpole/analysis';
 import { getMultiprocessing, getSync, getThreaded } from 'longpole/local';
 import { observeProgram } from 'longpole/trace';
 import { functionBottleneck } from '#internal/analysis/functionBottleneck.js';
+import { taskBottleneck } from '#internal/analysis/taskBottleneck.js';
 import { timeByAction } from '#internal/analysis/timeByAction.js';
 import { timeByPrefix } from '#internal/analysis/timeByPrefix.js';
 import { summarise } from '#internal/cli/run/summary.js';
 import { summaryText } from '#internal/cli/run/summaryText.js';
+import { groupGraph } from '#internal/dashboard/model/groupGraph.js';
 import { LiveTrace } from '#internal/trace/live/liveTrace.js';
 import { type SyntheticSpec, syntheticTrace } from '#internal/trace/syntheticTrace.test.support.js';
 import { s } from './slowImportTasks.js';
@@ -135,7 +137,9 @@ test('workers, prefixes and actions of the summary and the tables do not count t
   };
   const inc = (x: number): number => x + 1;
   for (const x of [1, 2])
-    await client.get({ 'half-1': [half, x], 'inc-1': [inc, 'half-1'] }, 'inc-1').catch(() => undefined);
+    await client
+      .get({ [`half-${x}`]: [half, x], [`inc-${x}`]: [inc, `half-${x}`] }, `inc-${x}`)
+      .catch(() => undefined);
   const { trace } = client;
   const { tasks, workers, prefixes } = summarise(trace);
   assert.deepEqual([tasks.memory, tasks.erred, tasks.skipped], [2, 1, 1]);
@@ -148,6 +152,10 @@ test('workers, prefixes and actions of the summary and the tables do not count t
   }
   const functions = functionBottleneck(trace).rows.map((row) => [row['Function'], row['Num Tasks (chunks)']]);
   assert.deepEqual(Object.fromEntries(functions), { half: 2, inc: 1 });
+  const ended = taskBottleneck(trace).rows.map((row) => row['Task Key']);
+  assert.deepEqual(ended.sort(), ['half-1', 'half-2', 'inc-2']);
+  const groups = groupGraph(trace, 'prefix').nodes.map((node) => [node.name, node.count]);
+  assert.deepEqual(Object.fromEntries(groups), { half: 2, inc: 1 });
   const [compute] = timeByAction(trace).rows.filter(({ Action: action }) => action === 'compute');
   assert.equal(compute?.['Count'], 3);
 });

@@ -4,6 +4,7 @@ import { TASK_MEMORY } from '../protocol/clusterObserver.js';
 import type { Trace } from '../trace/trace.js';
 import { placesOf } from './devices.js';
 import { PairIndex } from './pairIndex.js';
+import { skippedRows } from './skippedTasks.js';
 import { Table } from './table.js';
 
 /** Column titles in order, as in DASF. */
@@ -17,7 +18,7 @@ export const TASK_TITLES = {
 } as const;
 
 /**
- * Returns tasks by their seconds, longest first. A key that ran several times at one place has one row with the sum.
+ * Returns tasks by their seconds, longest first, without those that did not run because another one failed. A key that ran several times at one place has one row with the sum.
  * `Memory usage (Mb)` is the size of the last result in 10^6 bytes; null if unknown.
  *
  * @source DASF, `TraceAnalyser.per_task_bottleneck`
@@ -31,7 +32,9 @@ export function taskBottleneck(trace: Trace): Table {
   const nbytes = new Float64Array(tasks.length).fill(Number.NaN);
   const { key, state, duration: durations, nbytes: sizes } = tasks;
   const { place } = places;
+  const skipped = skippedRows(trace);
   for (let task = 0; task < tasks.length; task++) {
+    if (skipped.has(task)) continue;
     const row = pairs.of(place[task]!, key[task]!);
     // Lost runs have no duration and no result.
     if (!Number.isNaN(durations[task]!)) duration[row]! += durations[task]!;

@@ -33,6 +33,13 @@ function longpole(): Command {
     .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : WRONG_USAGE));
 }
 
+/** Makes a command and its own commands name their help after an error of usage. */
+function adviseHelp(command: Command, parent: string): void {
+  const path = `${parent} ${command.name()}`;
+  command.showHelpAfterError(`See ${path} --help.`);
+  for (const inner of command.commands) adviseHelp(inner, path);
+}
+
 /** Runs the command of `process.argv`. The file of the bundle calls and awaits it, see scripts/bundle.mjs. */
 export async function start(): Promise<void> {
   const program = longpole();
@@ -44,5 +51,6 @@ export async function start(): Promise<void> {
   for (const load of named === undefined ? all : [named]) (await load())(program);
   if (named === undefined && first !== '')
     program.showHelpAfterError(`The commands are ${[...COMMANDS.keys()].join(', ')}: see longpole --help.`);
+  for (const command of program.commands) adviseHelp(command, 'longpole');
   await program.parseAsync();
 }

@@ -328,7 +328,7 @@ test('every page of a report without tasks explains how to get data', async () =
   const { page, complaints } = await openReport(syntheticTrace({ workers: [], tasks: [] }));
   await everyPage(page);
   await go(page, 'summary');
-  await said(page, 'main.page', /No task has run yet[\s\S]*compute/);
+  await said(page, 'main.page', /No task ran[\s\S]*compute/);
   await go(page, 'profile');
   await said(page, 'main.page', /The trace has no samples/);
   assert.deepEqual(complaints, []);

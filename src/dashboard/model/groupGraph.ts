@@ -1,4 +1,5 @@
 // The dependency graph of groups or prefixes of tasks. Cost: one pass over runs and edges.
+import { skippedRows } from '../../analysis/skippedTasks.js';
 import { TASK_ERRED } from '../../protocol/clusterObserver.js';
 import { textOf } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
@@ -8,6 +9,7 @@ export interface GroupNode {
   readonly prefix: string;
   /** Row of the group's last run. */
   readonly last: number;
+  /** Number of runs. A task that did not run because another one failed does not count. */
   readonly count: number;
   readonly erred: number;
   readonly seconds: number;
@@ -28,6 +30,7 @@ export function groupGraph(trace: Trace, by: 'group' | 'prefix' = 'group'): Grou
   const places = new Map<number, number>();
   const nodes: { -readonly [K in keyof GroupNode]: GroupNode[K] }[] = [];
   const placeOf = new Int32Array(tasks.length);
+  const skipped = skippedRows(trace);
   for (let row = 0; row < tasks.length; row++) {
     const group = tasks[by][row]!;
     let place = places.get(group);
@@ -47,7 +50,7 @@ export function groupGraph(trace: Trace, by: 'group' | 'prefix' = 'group'): Grou
     }
     placeOf[row] = place;
     const node = nodes[place]!;
-    node.count++;
+    if (!skipped.has(row)) node.count++;
     node.last = row;
     if (tasks.state[row] === TASK_ERRED) node.erred++;
     if (tasks.duration[row]! > 0) node.seconds += tasks.duration[row]!;

@@ -31,7 +31,7 @@ export function SummaryPage(props: PageProps) {
   const { trace } = update;
   const scheme = state.view.scheme.value;
   if (trace.tasks.length === 0 && trace.totals.states.every((count) => count === 0))
-    return <NoTasks trace={trace} />;
+    return <NoTasks trace={trace} isLive={update.live !== undefined} />;
   const cutOff = cutOffTexts(trace);
   return (
     <Panels>
@@ -116,15 +116,15 @@ function partText(trace: Trace): string {
   return `, for the last ${formatDuration(part.stop - part.start)} of ${formatDuration(whole.stop - whole.start)}`;
 }
 
-function NoTasks({ trace }: { readonly trace: Trace }) {
+function NoTasks({ trace, isLive }: { readonly trace: Trace; readonly isLive: boolean }) {
   const cutOff = cutOffTexts(trace);
   if (cutOff.length > 0) return <Nothing title="No task ended">{cutOff.join(' ')}</Nothing>;
   if (trace.damage !== undefined)
     return <Nothing title="The trace has no task">Not all of it could be read.</Nothing>;
   return (
-    <Nothing title="No task has run yet">
-      Numbers appear here when the first task ends. Start tasks with <code>compute</code>,{' '}
-      <code>client.submit</code> or <code>client.map</code>.
+    <Nothing title={isLive ? 'No task has run yet' : 'No task ran'}>
+      {isLive ? 'Numbers appear here when the first task ends.' : 'The recording has no task.'} Start tasks
+      with <code>compute</code>, <code>client.submit</code> or <code>client.map</code>.
     </Nothing>
   );
 }
