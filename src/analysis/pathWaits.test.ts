@@ -190,6 +190,27 @@ describe('the critical path', () => {
     ]);
   });
 
+  it('has a transfer, and no start of the worker, while the first task of a worker waits for its arguments', () => {
+    const late = { submitted: 0, dispatched: 1, received: 4, started: 4.5, stopped: 5 };
+    const partsWith = (stop: number): string[] =>
+      partsText(
+        pathOf([{ key: 'fit-1', ...late }], {
+          workers: [{ name: 'w0', started: 0.5, address: '' }],
+          transfers: [{ worker: 'w0', what: 'scatter', keys: ['fit-1'], nbytes: 48e6, start: 1, stop }],
+        }),
+      );
+    const before = ['waiting for the scheduler fit-1 0..0.5'];
+    assert.deepEqual(partsWith(4), [
+      ...before,
+      'worker start fit-1 0.5..1',
+      'transfer fit-1 1..4',
+      'worker start fit-1 4..4.5',
+      'compute fit-1 4.5..5',
+    ]);
+    // The worker started more slowly than its arguments were packed.
+    assert.deepEqual(partsWith(2), [...before, 'worker start fit-1 0.5..4.5', 'compute fit-1 4.5..5']);
+  });
+
   it('assigns the time between two tasks to the worker if it has received the second one, else to the scheduler', () => {
     const told3 = (received: number) =>
       partsText(

@@ -4,7 +4,7 @@ import { countedOffsets } from '../base/groups.js';
 import { oncePer } from '../base/lookUps.js';
 import { ACTIONS, type Action } from '../protocol/clusterObserver.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../trace/trace.js';
-import { type TimeSpans, timeSpans } from './lanes.js';
+import { firstFrom, type TimeSpans, timeSpans } from './lanes.js';
 
 /** Intervals as columns. Those of row `w` of `trace.workers` are `spans.rows[offsets[w] .. offsets[w + 1])`. */
 export interface WorkIntervals extends Omit<Trace['intervals'], 'nbytes'> {
@@ -63,4 +63,30 @@ function joined<T extends Int32Array | Uint8Array | Float64Array>(
 
 export function actionOf(intervals: WorkIntervals, interval: number): Action {
   return ACTIONS[intervals.action[interval]!] ?? 'compute';
+}
+
+/** Seconds by which times of a task and of its intervals may differ because both are rounded. */
+export const CLOCK = 1e-6;
+/** Number of intervals after a task among which the packing of its result is searched. */
+const NEXT_INTERVALS = 16;
+
+/**
+ * Returns the time at which the result of a task could leave its worker: when the thread had packed the result, or else
+ * when the task stopped.
+ */
+export function packedAt(trace: Trace, row: number): number {
+  const { tasks } = trace;
+  const intervals = workIntervalsOf(trace);
+  const { spans, offsets } = intervals;
+  const worker = tasks.worker[row]!;
+  const stopped = tasks.stopped[row]!;
+  if (worker < 0) return stopped;
+  const end = offsets[worker + 1]!;
+  const first = firstFrom(spans.rows, intervals.start, stopped - CLOCK, offsets[worker]!, end);
+  for (let at = first; at < Math.min(end, first + NEXT_INTERVALS); at++) {
+    const interval = spans.rows[at]!;
+    if (intervals.task[interval] === tasks.id[row] && actionOf(intervals, interval) === 'serialize')
+      return Math.max(stopped, intervals.stop[interval]!);
+  }
+  return stopped;
 }

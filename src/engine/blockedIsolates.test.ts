@@ -11,6 +11,7 @@ class BusyIsolate implements Isolate {
   readonly name = 'busy';
   readonly pid = 0;
   readonly vitals = null;
+  readonly readyAt = 0;
   readonly alive = true;
   readonly isFree = false;
   other: OtherTask | undefined;

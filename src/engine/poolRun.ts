@@ -235,7 +235,7 @@ class PoolRun implements RunHandler {
   #take(isolate: Isolate, columns: CompletionColumns, values: ReadonlyMap<number, unknown>): void {
     const known = this.#indices.get(isolate);
     if (known === undefined) return;
-    this.#copies?.received(known.index, columns, values);
+    this.#copies?.received(known.index, isolate.readyAt, columns, values);
     if (columns.count > 0) {
       this.#idleDeaths = 0;
       this.#blocked.moved(isolate, known.index);

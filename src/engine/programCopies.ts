@@ -55,24 +55,30 @@ export class ProgramCopies {
     // A stolen task was sent before.
     const earlier = this.#sent.get(sent.id);
     if (earlier !== undefined) this.#arrived(earlier, earlier.packed);
-    // A worker that starts loads modules at the same time, so the time to unpack is unknown.
-    if (this.#lastStops.has(worker)) this.#sent.set(sent.id, sent);
-    else this.#arrived(sent, packed);
+    this.#sent.set(sent.id, sent);
   }
 
-  /** A report of a worker has arrived. */
-  received(worker: number, columns: CompletionColumns, values: ReadonlyMap<number, unknown>): void {
+  /** A report of a worker has arrived, which receives messages since `ready`. */
+  received(
+    worker: number,
+    ready: number,
+    columns: CompletionColumns,
+    values: ReadonlyMap<number, unknown>,
+  ): void {
     if (values.size > 0) this.#returned(worker, columns, values);
-    this.#ended(worker, columns);
+    this.#ended(worker, ready, columns);
   }
 
-  /** An idle worker received a task when it had unpacked the arguments. */
-  #ended(worker: number, { ids, received, starts, stops, count }: CompletionColumns): void {
+  /**
+   * An idle worker received a task when it had unpacked the arguments. A worker that was starting then loaded modules as well,
+   * so the time to unpack is unknown.
+   */
+  #ended(worker: number, ready: number, { ids, received, starts, stops, count }: CompletionColumns): void {
     for (let index = 0; index < count && this.#sent.size > 0; index++) {
       const sent = this.#sent.get(ids[index]!);
       if (sent?.worker !== worker) continue;
       this.#sent.delete(sent.id);
-      const before = index > 0 ? stops[index - 1]! : this.#lastStops.get(worker)!;
+      const before = index > 0 ? stops[index - 1]! : (this.#lastStops.get(worker) ?? ready);
       const there = before <= sent.packed ? Math.min(received[index]!, starts[index]!) : sent.packed;
       this.#arrived(sent, Math.max(sent.packed, there));
     }

@@ -215,8 +215,8 @@ export interface TaskAsks {
 
 export type FromIsolate =
   | Several<FromIsolate>
-  /** The isolate has started. */
-  | { readonly type: 'ready' }
+  /** The isolate has started, and receives messages from this time on, in seconds since the epoch. */
+  | { readonly type: 'ready'; readonly time: number }
   | Report
   /** Measurements without anything else to report. */
   | { readonly type: 'measured'; readonly measures: IsolateMeasures }

@@ -21,7 +21,8 @@ export interface IsolateOrders extends Pick<WorkerOrders, 'release' | 'fetch' | 
 
 /** Reports of an isolate, with their parameters. */
 export interface IsolateReports extends Pick<WorkerReports, 'fetchFailed' | 'stolen'> {
-  ready: [];
+  /** The process receives calls from this time on, in seconds since the epoch. */
+  ready: [time: number];
   fetched: [run: number, values: Values, missing: Int32Array, packed: PackedValues];
   /** A poll has found that another task runs, or none. */
   running: [task: ExecutingTask | undefined];

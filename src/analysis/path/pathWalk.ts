@@ -7,6 +7,7 @@ import { repeatedRuns } from '../attempts.js';
 import { type Lanes, lanesOf, secededUse } from '../lanes.js';
 import { AwaitedResults, knownAt, type SubmissionTimes, submissionsOf } from '../submissionTimes.js';
 import { unfinishedRuns } from '../unfinishedRuns.js';
+import { packedAt } from '../workIntervals.js';
 import { type PathColumns, type PathKind, PathParts } from './pathParts.js';
 import { Stretches } from './stretches.js';
 
@@ -125,7 +126,7 @@ class PathWalk {
    */
   #afterLast(row: number): void {
     this.#clientTime(knownAt(this.#trace, row));
-    const packed = this.#stretches.packedAt(row);
+    const packed = packedAt(this.#trace, row);
     this.#parts.back(packed, 'waiting for the scheduler', row, this.#trace.tasks.worker[row]!);
     this.#stretches.packing(row, row);
   }
@@ -166,7 +167,7 @@ class PathWalk {
     const submission = this.#submissions.submissionOf[row]!;
     const submitted = submission < 0 ? Number.NEGATIVE_INFINITY : this.#submissions.time[submission]!;
     if (dependency !== NONE && arrived >= submitted) {
-      this.#stretches.wait(row, Math.min(this.#stretches.packedAt(dependency), started[row]!));
+      this.#stretches.wait(row, Math.min(packedAt(this.#trace, dependency), started[row]!));
       this.#stretches.packing(dependency, row);
       return dependency;
     }

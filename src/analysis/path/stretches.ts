@@ -9,16 +9,12 @@ import { restartsOf } from '../restarts.js';
 import type { Span } from '../spans.js';
 import { UnfinishedWalk } from '../unfinishedRuns.js';
 import { firstStart, firstStarts, poolStart } from '../workerStarts.js';
-import { actionOf, type WorkIntervals, workIntervalsOf } from '../workIntervals.js';
+import { actionOf, CLOCK, type WorkIntervals, workIntervalsOf } from '../workIntervals.js';
 import { fullSpansBetween } from './fullSlots.js';
 import type { PathKind, PathParts } from './pathParts.js';
 import { Senders } from './senders.js';
 
 const NONE = -1;
-/** Seconds by which times of a task and of its intervals may differ because both are rounded. */
-const CLOCK = 1e-6;
-/** Number of intervals after a task among which the packing of its result is searched. */
-const NEXT_INTERVALS = 16;
 
 export class Stretches {
   readonly #trace: Trace;
@@ -103,27 +99,6 @@ export class Stretches {
   #isOnThread(row: number, interval: number): boolean {
     const thread = this.#intervals.thread[interval];
     return thread === this.#trace.tasks.thread[row] || thread === NONE;
-  }
-
-  /**
-   * Returns the time at which the result of a task could leave its worker: when the thread had packed the result, or
-   * else when the task stopped.
-   */
-  packedAt(row: number): number {
-    const { tasks } = this.#trace;
-    const intervals = this.#intervals;
-    const { spans, offsets } = intervals;
-    const worker = tasks.worker[row]!;
-    const stopped = tasks.stopped[row]!;
-    if (worker < 0) return stopped;
-    const end = offsets[worker + 1]!;
-    const first = firstFrom(spans.rows, intervals.start, stopped - CLOCK, offsets[worker]!, end);
-    for (let at = first; at < Math.min(end, first + NEXT_INTERVALS); at++) {
-      const interval = spans.rows[at]!;
-      if (intervals.task[interval] === tasks.id[row] && actionOf(intervals, interval) === 'serialize')
-        return Math.max(stopped, intervals.stop[interval]!);
-    }
-    return stopped;
   }
 
   /**
@@ -246,7 +221,7 @@ export class Stretches {
     const begun = Math.min(this.#begun(worker), tasks.started[row]!);
     if (from < begun && this.#parts.cursor > from) {
       if (this.#parts.cursor > begun) this.#idle(row, begun, before, next);
-      this.#starting(row, from);
+      this.#starting(row, from, received);
       return;
     }
     if (Number.isNaN(received)) {
@@ -257,7 +232,7 @@ export class Stretches {
     const dispatched = tasks.dispatched[next]!;
     const isStart = before === NONE && !this.#isDask && dispatched <= this.#begun(worker);
     const there = Math.max(from, isStart ? Math.min(dispatched, received) : received);
-    if (before === NONE && !this.#isDask) this.#parts.back(there, 'worker start', row, worker, NONE);
+    if (before === NONE && !this.#isDask) this.#start(row, there, received);
     else {
       // Between two tasks, a Dask worker waits for its event loop, which may do anything.
       const owner = this.#isDask ? NONE : before;
@@ -303,7 +278,7 @@ export class Stretches {
    * Adds the start of the worker. Before its creation, the task waited for the other workers, if they ran tasks at that
    * time, or until the program's thread had prepared the tasks and created a pool.
    */
-  #starting(row: number, from: number): void {
+  #starting(row: number, from: number, received: number): void {
     const worker = this.#trace.tasks.worker[row]!;
     const made = worker < 0 ? from : this.#trace.workers.started[worker]!;
     const there = Math.max(from, this.#firstStart);
@@ -312,8 +287,22 @@ export class Stretches {
       this.#replaced(row, there);
       this.#parts.wait(there, row, worker, NONE, 'waiting for a worker');
     }
-    this.#parts.back(Math.max(from, poolStart(this.#trace, worker)), 'worker start', row, worker, NONE);
+    this.#start(row, Math.max(from, poolStart(this.#trace, worker)), received);
     this.#parts.back(from, 'waiting for the scheduler', row, worker);
+  }
+
+  /**
+   * Adds the time from `from` to the cursor as the start of the worker, except the transfer with whose end the worker
+   * `received` the task: it began to unpack the arguments when it had started.
+   */
+  #start(row: number, from: number, received: number): void {
+    const worker = this.#trace.tasks.worker[row]!;
+    const { cursor } = this.#parts;
+    if (received < cursor) this.#parts.back(Math.max(from, received), 'worker start', row, worker, NONE);
+    const [last] = receivingSpans(this.#trace, worker, from, this.#parts.cursor);
+    if (last !== undefined && last.stop >= Math.min(received, cursor) - CLOCK)
+      this.#parts.back(Math.max(from, last.start), 'transfer', row, worker);
+    this.#parts.back(from, 'worker start', row, worker, NONE);
   }
 
   /**

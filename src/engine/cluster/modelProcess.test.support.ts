@@ -57,7 +57,7 @@ export class ModelThread extends EventEmitter implements IsolateThread {
       receive: (): ToIsolate | undefined => this.inbox.shift(),
     };
     this.#runtime = new IsolateRuntime(host, { ...this.#birth, metered: false });
-    this.emit('message', { type: 'ready' });
+    this.emit('message', { type: 'ready', time: 0 });
   }
 
   receive(): void {

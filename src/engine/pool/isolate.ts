@@ -56,6 +56,8 @@ export interface Isolate {
   readonly pid: number;
   /** See WorkerPlace. */
   readonly vitals: Float64Array | null;
+  /** Time from which it receives messages, in seconds since the epoch; NaN if it has not reported that yet. */
+  readonly readyAt: number;
   readonly alive: boolean;
   /** Whether no run is open and no task of a closed run still runs. */
   readonly isFree: boolean;

@@ -12,7 +12,7 @@ const START_POLLS = 60;
 export interface WatchedIsolate {
   readonly name: string;
   readonly vitals: Float64Array;
-  readonly hasStarted: boolean;
+  readonly readyAt: number;
   dump(): Promise<unknown>;
   terminate(cause: Error): void;
 }
@@ -45,7 +45,7 @@ export class IsolateWatch {
     const turned = isolate.vitals[VITALS_TURNED]!;
     const hasTurned = turned !== this.#turned;
     this.#turned = turned;
-    if (!isolate.hasStarted) {
+    if (!(isolate.readyAt >= 0)) {
       if (++this.#polls >= START_POLLS) isolate.terminate(neverStarted(isolate));
     } else if (this.#calls.untaken === 0) this.close();
     else if (hasTurned) this.#calls.occasion(isolate.name, () => isolate.dump());

@@ -23,11 +23,11 @@ export class ProcessIsolate implements Isolate {
   readonly #runs = new Map<number, { readonly handler: RunHandler; priority: number }>();
   #alive = true;
   executing: ExecutingTask | undefined;
-  #started = false;
+  readyAt = Number.NaN;
 
   readonly #reports: Methods<IsolateReports> = {
-    ready: () => {
-      this.#started = true;
+    ready: (time) => {
+      this.readyAt = time;
     },
     fetched: (run, ...fetched) => this.#handler(run)?.fetched(this, ...fetched),
     fetchFailed: (run, ...failed) => this.#handler(run)?.fetchFailed(this, ...failed),
@@ -45,7 +45,7 @@ export class ProcessIsolate implements Isolate {
     this.#channel = channelTo(startChild(ENTRY), {
       message: (message: FromProcess) => this.#receive(message),
       ended: (cause) => {
-        const why = this.#started ? cause : workerStartError(this.name, cause);
+        const why = this.readyAt >= 0 ? cause : workerStartError(this.name, cause);
         this.#alive = false;
         for (const run of [...this.#runs.keys()]) this.#lost(run, undefined, why);
       },

@@ -72,7 +72,7 @@ describe('the time limits of an isolate', () => {
 
   it('a call that is not taken although the event loop turns is rejected with a dump', async () => {
     const { isolate, thread } = started();
-    thread.send({ type: 'ready' });
+    thread.send({ type: 'ready', time: 0 });
     const call = isolate.call(FN, {});
     turn(thread, LONG);
     await assert.rejects(call, (error: unknown) => {
@@ -88,7 +88,7 @@ describe('the time limits of an isolate', () => {
 
   it('a call waits without a limit while a task computes', async () => {
     const { isolate, thread } = started();
-    thread.send({ type: 'ready' });
+    thread.send({ type: 'ready', time: 0 });
     const call = isolate.call(FN, {});
     turn(thread, 50);
     // A task computes.
@@ -102,7 +102,7 @@ describe('the time limits of an isolate', () => {
 
   it('a called function has no time limit', async () => {
     const { isolate, thread } = started();
-    thread.send({ type: 'ready' });
+    thread.send({ type: 'ready', time: 0 });
     const call = isolate.call(FN, {});
     thread.send({ type: 'call-taken', call: 1 });
     turn(thread, 10 * LONG);
@@ -134,7 +134,7 @@ describe('the time limits of an isolate', () => {
 
   it('a message that cannot be read ends the isolate with an error', () => {
     const { isolate, thread, ended } = started();
-    thread.send({ type: 'ready' });
+    thread.send({ type: 'ready', time: 0 });
     const lost: Error[] = [];
     isolate.open(channel((cause) => lost.push(cause)));
     thread.emit('messageerror', new Error('unknown object'));

@@ -59,8 +59,7 @@ export class ThreadIsolate implements Isolate {
   /** See VITALS_… of isolateMessages. */
   readonly vitals = makeVitals();
   readonly grace = new GracePeriod(() => threadUse(this.vitals));
-  /** Whether the thread's program runs. */
-  hasStarted = false;
+  readyAt = Number.NaN;
   /** Resolves when the thread's program runs, or the thread has ended. */
   readonly started: Promise<void>;
   #start: () => void = () => undefined;
@@ -89,8 +88,8 @@ export class ThreadIsolate implements Isolate {
   readonly #options: ThreadIsolateOptions;
 
   readonly #handlers: Handlers<FromIsolate> = {
-    ready: () => {
-      this.hasStarted = true;
+    ready: ({ time }) => {
+      this.readyAt = time;
       this.#start();
     },
     several: ({ messages }) => {
@@ -154,7 +153,7 @@ export class ThreadIsolate implements Isolate {
 
   /** Whether the isolate starts, computes or runs a call, rather than wait for messages. */
   get isOccupied(): boolean {
-    return !this.hasStarted || this.#calls.size > 0 || !this.#turns;
+    return !(this.readyAt >= 0) || this.#calls.size > 0 || !this.#turns;
   }
 
   /** Whether runs use the isolate. That of a cluster's worker is kept for its plugins and the state of its modules. */
@@ -283,7 +282,7 @@ export class ThreadIsolate implements Isolate {
   /** Returns the state of the isolate with the stack of its thread. Takes a second if the thread does not answer. */
   dump(): Promise<IsolateDump> {
     const runs = Array.from(this.#runs, briefRun);
-    const state = this.alive ? (this.hasStarted ? 'running' : 'starting') : 'ended';
+    const state = this.alive ? (this.readyAt >= 0 ? 'running' : 'starting') : 'ended';
     const messages = {
       calls: this.#calls.dump(),
       sent: this.#sent.dump(),
@@ -393,7 +392,11 @@ export class ThreadIsolate implements Isolate {
       this.#drain(state);
       const { running } = state.log;
       this.#runs.delete(state.channel.run);
-      state.channel.handler.lost(this, running, this.hasStarted ? cause : workerStartError(this.name, cause));
+      state.channel.handler.lost(
+        this,
+        running,
+        this.readyAt >= 0 ? cause : workerStartError(this.name, cause),
+      );
     }
     this.#options.gone?.(executing);
   }

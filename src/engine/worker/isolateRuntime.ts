@@ -151,6 +151,11 @@ export class IsolateRuntime {
     });
   }
 
+  /** Seconds since the epoch. */
+  now(): number {
+    return this.#clock();
+  }
+
   handle(message: ToIsolate): void {
     handle(this.#handlers, message.type, message);
   }

@@ -7,8 +7,10 @@ import { packFinished } from '../../protocol/finishedTasks.js';
 import type { PackedValues, Values } from '../../protocol/isolateMessages.js';
 import type { FromProcess, IsolateOrders, RunInProcess, ToProcess } from '../../protocol/processMessages.js';
 import { deliver, type ExecutingTask, isSameRun, type Methods } from '../../protocol/workerMessages.js';
+import { epochSeconds } from '../../resources/clock.js';
 import type { Isolate, RunHandler } from '../pool/isolate.js';
 import { ThreadIsolate } from '../pool/threadIsolate.js';
+import { isolateClock } from './isolateClock.js';
 import { ipcChannel, sendLast, sendToParent } from './parentChannel.js';
 import { sendFinished, sendValues } from './sendValues.js';
 
@@ -58,7 +60,7 @@ class Relay implements RunHandler {
 }
 
 /** Ends the process once its last messages are out, because the isolate is gone or stuck. */
-const end = (): void => sendLast(channel, { type: 'ready', args: [] });
+const end = (): void => sendLast(channel, { type: 'ready', args: [epochSeconds()] });
 
 let isolate: ThreadIsolate | undefined;
 /** The open runs. */
@@ -96,7 +98,7 @@ function close(run: number): void {
 const orders: Methods<IsolateOrders> = {
   birth: (name, epochOffsetMs) => {
     isolate = new ThreadIsolate(name, epochOffsetMs, { gone: end });
-    send({ type: 'ready', args: [] });
+    send({ type: 'ready', args: [isolateClock(epochOffsetMs)()] });
   },
   open,
   dispatch: (batch) => theIsolate().dispatch(batch),

@@ -35,4 +35,4 @@ port.on('message', (message: ToIsolate) => runtime.handle(message));
 port.on('messageerror', (error) => {
   throw internalError(`A message to the worker could not be read: ${sentenceOf(error)}`, { cause: error });
 });
-port.postMessage({ type: 'ready' });
+port.postMessage({ type: 'ready', time: runtime.now() });
