@@ -19,7 +19,7 @@ from .argument_tap import ArgumentTap
 from .known_tasks import KnownTasks
 from .loop_tap import LoopTap
 from .machine_tap import MachineTap
-from .tap import MAX_TEXT, LogHandler, boot_id, text_of
+from .tap import LogHandler, boot_id, failure_text, text_of
 
 MEMORY, ERRED = 0, 1
 #: Rows that wait for the bridge above which the plugin removes itself.
@@ -214,14 +214,8 @@ class SchedulerTap(SchedulerPlugin):
         return True
 
     def failure(self, key, now, facts):
-        """Adds the event of a failed task. The text begins as that of a Longpole cluster, which the views read."""
-        text = facts.get("exception_text") or "KilledWorker"
-        where = facts.get("traceback_text") or ""
-        prefix = self.scheduler.tasks[key].prefix
         ws = self.scheduler.workers.get(facts.get("worker"))
-        worker = "unknown" if ws is None else ws.name
-        task = f"Task '{key}' (function {'' if prefix is None else prefix.name}, worker {worker})"
-        message = f"{task} failed. {text}\n{where}"[:MAX_TEXT]
+        message = failure_text(self.scheduler.tasks[key], ws, facts)
         self.rows.append(["event", now, self.workers.get(facts.get("worker"), -1), "task-erred", message])
 
     def worker_of(self, ws):

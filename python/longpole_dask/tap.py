@@ -53,3 +53,12 @@ def text_of(msg):
         return json.dumps(msg, default=repr)[:MAX_TEXT]
     except (TypeError, ValueError):
         return repr(msg)[:MAX_TEXT]
+
+
+def failure_text(ts, ws, facts):
+    """The event of a failed task. It begins as that of a Longpole cluster, which the views read."""
+    text = facts.get("exception_text") or "KilledWorker"
+    where = facts.get("traceback_text") or ""
+    prefix = "" if ts.prefix is None else ts.prefix.name
+    worker = "unknown" if ws is None else ws.name
+    return f"Task '{ts.key}' (function {prefix}, worker {worker}) failed. {text}\n{where}"[:MAX_TEXT]

@@ -383,6 +383,7 @@ export class ThreadIsolate implements Isolate {
   #end(cause: Error): void {
     if (!this.alive) return;
     const { executing } = this;
+    const why = this.readyAt >= 0 ? cause : workerStartError(this.name, cause);
     this.alive = false;
     this.#start();
     this.#watch.close();
@@ -392,11 +393,7 @@ export class ThreadIsolate implements Isolate {
       this.#drain(state);
       const { running } = state.log;
       this.#runs.delete(state.channel.run);
-      state.channel.handler.lost(
-        this,
-        running,
-        this.readyAt >= 0 ? cause : workerStartError(this.name, cause),
-      );
+      state.channel.handler.lost(this, running, why);
     }
     this.#options.gone?.(executing);
   }
