@@ -89,8 +89,9 @@ const COMMON_LOADER = LOADER.replace(
 const MODULE = '__longpole';
 /** Modules that take milliseconds to load, and their uses. They are loaded when they are used. */
 const COSTLY =
-  /let (\w+) = require\("(node:(?:child_process|crypto|inspector|net|perf_hooks|zlib)|msgpackr\/(?:un)?pack)"\);/g;
-const COSTLY_USE = /\b(node_(?:child_process|crypto|inspector|net|perf_hooks|zlib)|msgpackr_(?:un)?pack)\./g;
+  /let (\w+) = require\("(node:(?:child_process|crypto|inspector|net|perf_hooks|zlib)|msgpackr\/(?:un)?pack|@jridgewell\/sourcemap-codec)"\);/g;
+const COSTLY_USE =
+  /\b(node_(?:child_process|crypto|inspector|net|perf_hooks|zlib)|msgpackr_(?:un)?pack|_jridgewell_sourcemap_codec)\./g;
 const GETTER =
   /Object\.defineProperty\(exports, "(\w+)", \{\s*enumerable: true,\s*get: function\s*\(\) \{\s*return (\w+);\s*\}\s*\}\);/g;
 

@@ -1,6 +1,5 @@
 // Loads packages that few programs need on their first use, also from synchronous code. Otherwise an isolate that
 // imports a module of tasks would spend some 150 ms on them before its first task.
-import type * as sourceMapCodec from '@jridgewell/sourcemap-codec';
 import type * as acorn from 'acorn';
 import type * as eslintScope from 'eslint-scope';
 import type * as fflate from 'fflate';
@@ -11,7 +10,6 @@ import { LongpoleError } from './errors.js';
 import { isError } from './isError.js';
 
 interface Packages {
-  readonly '@jridgewell/sourcemap-codec': typeof sourceMapCodec;
   readonly acorn: typeof acorn;
   readonly 'eslint-scope': typeof eslintScope;
   readonly fflate: typeof fflate;

@@ -7,12 +7,12 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
-import { type Client, compute, connect, delayed } from 'longpole';
+import { type CallTree, type Client, compute, connect, delayed } from 'longpole';
 import { repositoryPath } from '../support/repository.js';
 import { runCommand } from '../support/runCommand.js';
 import { loaded } from './nativeTask.js';
 import { NO_PYTHON, NodeCluster, python } from './nodeCluster.js';
-import { dieOnce, fail, failOnce, hold, ones, square, sum, where } from './runTasks.js';
+import { dieOnce, fail, failOnce, hold, ones, spin, square, sum, where } from './runTasks.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'longpole-dask-run-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -102,6 +102,22 @@ describe('a program on a Dask cluster', { skip: python === undefined && NO_PYTHO
       assert.match(error.cause.stack ?? '', /runTasks\.[jt]s:\d+/);
       return true;
     });
+  });
+
+  it('has profiles with the file and the lines of the source', async () => {
+    let spun: CallTree | undefined;
+    while ((spun?.count ?? 0) < 20) {
+      await client.submit(spin, 0.3, { pure: false }).result();
+      const { children } = await client.profile({ key: 'spin' });
+      spun = Object.values(children).find(({ description }) => description.name === 'spin');
+    }
+    const source = repositoryPath('test/dask/runTasks.ts');
+    const at = readFileSync(source, 'utf8')
+      .split('\n')
+      .findIndex((line) => line.includes('spin: ('));
+    assert.deepEqual([spun?.description.filename, spun?.description.lineNumber], [source, at + 1]);
+    const [[line] = []] = Object.entries(spun?.lines ?? {}).sort(([, a], [, b]) => b - a);
+    assert.equal(line, String(at + 4));
   });
 
   it('runs a failed task again, and the tasks that depend on it', async () => {

@@ -2,7 +2,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { tasks } from 'longpole';
 
-export const { square, sum, ones, where, fail, failOnce, dieOnce, hold, exit, loop } = tasks(
+export const { square, sum, ones, where, fail, failOnce, dieOnce, hold, exit, loop, spin } = tasks(
   import.meta.url,
   {
     square: (value: number) => value * value,
@@ -29,6 +29,12 @@ export const { square, sum, ones, where, fail, failOnce, dieOnce, hold, exit, lo
     /** Never ends, and never yields. */
     loop: (): never => {
       for (;;) performance.now();
+    },
+    spin: (seconds: number): number => {
+      const end = performance.now() + 1000 * seconds;
+      let roots = 0;
+      while (performance.now() < end) for (let value = 0; value < 1e5; value++) roots += Math.sqrt(value);
+      return roots;
     },
     /** Runs until its process ends. */
     hold: (file: string): Promise<void> => {

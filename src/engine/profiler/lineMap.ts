@@ -1,12 +1,13 @@
 // A source map that answers single positions. Node's `SourceMap` would assign code without a source to the source before.
-import type { SourceMapMappings, SourceMapSegment } from '@jridgewell/sourcemap-codec';
+import { decode, type SourceMapMappings, type SourceMapSegment } from '@jridgewell/sourcemap-codec';
 import { firstWhere } from '../../base/lookUps.js';
-import { loadPackage } from '../../base/packages.js';
 
 /** A source map, as far as `LineMap` reads it. */
 export interface MapPayload {
   readonly mappings: string;
   readonly sources: readonly unknown[];
+  /** Folder of the sources. */
+  readonly sourceRoot?: unknown;
 }
 
 /** The mapping at a position. Lines and columns count from 0. */
@@ -21,10 +22,12 @@ export interface Mapping {
 export class LineMap {
   readonly #lines: SourceMapMappings;
   readonly #sources: readonly unknown[];
+  readonly #folder: string;
 
-  constructor({ mappings, sources }: MapPayload) {
-    this.#lines = loadPackage('@jridgewell/sourcemap-codec').decode(mappings);
+  constructor({ mappings, sources, sourceRoot }: MapPayload) {
+    this.#lines = decode(mappings);
     this.#sources = sources;
+    this.#folder = typeof sourceRoot === 'string' ? sourceRoot.replace(/[^/]$/, '$&/') : '';
   }
 
   /** Returns the last mapping up to a position of the script; undefined if there is none. */
@@ -42,6 +45,10 @@ export class LineMap {
 
   #mapping(segment: SourceMapSegment, column: number): Mapping {
     const source = segment[1] === undefined ? undefined : this.#sources[segment[1]];
-    return { column, source: typeof source === 'string' ? source : undefined, line: segment[2] ?? 0 };
+    return {
+      column,
+      source: typeof source === 'string' ? this.#folder + source : undefined,
+      line: segment[2] ?? 0,
+    };
   }
 }

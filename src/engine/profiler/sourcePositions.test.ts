@@ -3,19 +3,23 @@ import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { SourcePositions } from './sourcePositions.js';
 
 /** A script of one line whose map names a source, in a folder that is deleted afterwards. */
 function withScript(
-  body: (url: string, compile: (source: string, seconds: number) => void, remove: () => void) => void,
+  body: (
+    url: string,
+    compile: (source: string, seconds: number, sourceRoot?: string) => void,
+    remove: () => void,
+  ) => void,
 ): void {
   const folder = mkdtempSync(join(tmpdir(), 'longpole-positions-'));
   const script = join(folder, 'script.js');
-  const compile = (source: string, seconds: number): void => {
+  const compile = (source: string, seconds: number, sourceRoot?: string): void => {
     writeFileSync(script, 'const f = 1;\n//# sourceMappingURL=script.js.map');
     utimesSync(script, seconds, seconds);
-    const map = { version: 3, file: 'script.js', sources: [source], names: [], mappings: 'AAAA' };
+    const map = { version: 3, file: 'script.js', sourceRoot, sources: [source], names: [], mappings: 'AAAA' };
     writeFileSync(`${script}.map`, JSON.stringify(map));
   };
   try {
@@ -47,4 +51,17 @@ test('a profiler of a new thread reads the map of a script that was compiled aga
     compile('after.ts', 2000);
     assert.equal(sourceOf(new SourcePositions(), url), 'after.ts');
     assert.equal(sourceOf(first, url), 'before.ts');
+  }));
+
+test('a source has the folder that its map names', () =>
+  withScript((url, compile) => {
+    for (const [at, [root, file]] of [
+      ['/', '/home/a/source.ts'],
+      ['/home', '/home/home/a/source.ts'],
+      ['file:///mnt/', '/mnt/home/a/source.ts'],
+      ['', fileURLToPath(new URL('home/a/source.ts', url))],
+    ].entries()) {
+      compile('home/a/source.ts', 1000 + at, root);
+      assert.equal(new SourcePositions().functionPosition(url, 0, 0).file, file);
+    }
   }));
