@@ -9,9 +9,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { after, afterEach, describe, it, type TestContext } from 'node:test';
-import { failedTasks } from 'longpole/analysis';
+import { failedTasks, skippedTasks } from 'longpole/analysis';
 import { observeDask, openTrace } from 'longpole/trace';
 import { stolenWork } from '#internal/analysis/stolenWork.js';
+import { TASK_CANCELLED } from '#internal/protocol/clusterObserver.js';
 import { TASK_FAILED } from '#internal/protocol/eventTopics.js';
 import { repositoryPath } from '../support/repository.js';
 import { assertCounted, assertPlausible } from './counted.js';
@@ -159,6 +160,20 @@ describe('a Dask cluster', () => {
       const recorded = rows.flatMap(({ From, To, Tasks }) => new Array(Number(Tasks)).fill([From, To]));
       assert.ok(steals.length >= 3);
       assert.deepEqual(recorded.sort(), steals.toSorted());
+      await nothingLeft(cluster);
+    }),
+  );
+
+  it(
+    'counts the tasks that did not run because another one failed, and cancelled tasks that no worker had',
+    withSharedCluster(async (cluster, name) => {
+      await using dask = await observeDask(cluster.address, { python: name });
+      const expected = await cluster.ask<{ skipped: number; cancelled: number }>('dropped');
+      await dask.close();
+      const { recorded, others, cancelled } = skippedTasks(dask.trace);
+      const runs = dask.trace.totals.states[TASK_CANCELLED]! - recorded;
+      assert.deepEqual({ skipped: recorded + others, cancelled: runs + cancelled }, expected);
+      assert.ok(cancelled > 0 && others > 0);
       await nothingLeft(cluster);
     }),
   );

@@ -219,6 +219,35 @@ def hold(begun, gate):
     Event(gate).wait()
 
 
+def dropped(client):
+    """Tasks that do not run: dependents of a failed task, and cancelled tasks. Two dependents of another failed task run later."""
+    wait(client.map(step, [client.submit(fail, 1, pure=False)] * 3, pure=False))
+    with tempfile.TemporaryDirectory() as folder:
+        first = client.submit(flaky, os.path.join(folder, "flaky"), pure=False)
+        retried = client.map(step, [first] * 2, pure=False)
+        wait(retried)
+        client.retry(retried)
+        client.gather(retried)
+    gate = Event("dropped-gate")
+    workers = list(client.scheduler_info()["workers"])
+    holders = [client.submit(hold, f"dropped-{w}", "dropped-gate", workers=[w], pure=False) for w in workers]
+    for w in workers:
+        Event(f"dropped-{w}").wait()
+    waiting = client.map(nap, [0.001] * 8, pure=False)
+
+    async def until(dask_scheduler, keys, known):
+        while any((key in dask_scheduler.tasks) != known for key in keys):
+            await asyncio.sleep(0.01)
+
+    keys = [future.key for future in waiting]
+    client.run_on_scheduler(until, keys=keys, known=True)
+    client.cancel(waiting)
+    client.run_on_scheduler(until, keys=keys, known=False)
+    gate.set()
+    wait(holders)
+    return {"skipped": 3, "cancelled": len(waiting)}
+
+
 def paused(client):
     """A task waits for a paused worker. Returns the address of the worker."""
     [address, *_] = client.scheduler_info()["workers"]
@@ -243,6 +272,7 @@ def addresses(client):
 COMMANDS = {
     "addresses": addresses,
     "bursts": bursts,
+    "dropped": dropped,
     "siblings": siblings,
     "shuffled": shuffled,
     "steal": steal,
