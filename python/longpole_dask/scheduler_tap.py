@@ -41,6 +41,8 @@ REASONS = {
 }
 #: States of a task that no worker has.
 WITHOUT_RUN = ("released", "waiting", "queued", "no-worker")
+#: Reason of a failure before the task had a worker.
+NO_WORKER = "No worker that may run it was there for distributed.scheduler.no-workers-timeout."
 #: Name of the status in which a worker starts no task.
 PAUSED = "paused"
 #: Topics that are not reported, or are reported by other rows.
@@ -141,9 +143,8 @@ class SchedulerTap(SchedulerPlugin):
 
     def left_without_run(self, key, number, finish, now, facts):
         if finish == "erred" and facts.get("cause") == key:
-            # No worker that may run the task was there for too long.
             add_task(self.rows, "dropped", number, now, "erred")
-            self.failure(key, now, facts)
+            self.failure(key, now, {"exception_text": NO_WORKER})
         elif finish == "erred":
             add_task(self.rows, "dropped", number, now, "skipped")
         elif finish == "released" and not self.is_needed(key):

@@ -159,8 +159,9 @@ export class RunMirror {
       const { computation, local } = this.#tasks.find(id);
       this.#tasks.end(id);
       this.#notify((observer) => observer.tasksDropped?.(computation, [local], reason));
-      if (reason !== TASK_ERRED && this.#tasks.drop(id, reason))
-        this.#count(prefixOf(computation, local), reason, time, 1);
+      // A task that failed without a run did not run, either.
+      const counted = reason === TASK_ERRED ? TASK_SKIPPED : reason;
+      if (this.#tasks.drop(id, counted)) this.#count(prefixOf(computation, local), counted, time, 1);
     }
   }
 

@@ -174,6 +174,9 @@ describe('a Dask cluster', () => {
       const runs = dask.trace.totals.states[TASK_CANCELLED]! - recorded;
       assert.deepEqual({ skipped: recorded + others, cancelled: runs + cancelled }, expected);
       assert.ok(cancelled > 0 && others > 0);
+      const { events, strings } = dask.trace;
+      const texts = Array.from(events.text, (id) => strings.get(id));
+      assert.ok(texts.some((text) => /^Task 'unrunnable' .*failed\. No worker that may run it/.test(text)));
       await nothingLeft(cluster);
     }),
   );

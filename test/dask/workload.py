@@ -220,7 +220,8 @@ def hold(begun, gate):
 
 
 def dropped(client):
-    """Tasks that do not run: dependents of a failed task, and cancelled tasks. Two dependents of another failed task run later."""
+    """Tasks that do not run: dependents of a failed task, a task without a worker and its dependent, and cancelled tasks. Two
+    dependents of another failed task run later."""
     wait(client.map(step, [client.submit(fail, 1, pure=False)] * 3, pure=False))
     with tempfile.TemporaryDirectory() as folder:
         first = client.submit(flaky, os.path.join(folder, "flaky"), pure=False)
@@ -228,6 +229,13 @@ def dropped(client):
         wait(retried)
         client.retry(retried)
         client.gather(retried)
+
+    def limit(dask_scheduler, seconds):
+        dask_scheduler.no_workers_timeout = seconds
+
+    client.run_on_scheduler(limit, seconds=0.01)
+    wait(client.submit(step, client.submit(step, 1, key="unrunnable", resources={"absent": 1}), pure=False))
+    client.run_on_scheduler(limit, seconds=None)
     gate = Event("dropped-gate")
     workers = list(client.scheduler_info()["workers"])
     holders = [client.submit(hold, f"dropped-{w}", "dropped-gate", workers=[w], pure=False) for w in workers]
@@ -245,7 +253,7 @@ def dropped(client):
     client.run_on_scheduler(until, keys=keys, known=False)
     gate.set()
     wait(holders)
-    return {"skipped": 3, "cancelled": len(waiting)}
+    return {"skipped": 5, "cancelled": len(waiting)}
 
 
 def paused(client):
