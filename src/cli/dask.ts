@@ -201,13 +201,18 @@ async function watch(dask: DaskObservation, ended: Promise<void>, limit?: number
   clearTimeout(timer);
   await dask.close().catch(() => {});
   const reason = await gone;
-  if (reason !== 'asked') note(`longpole: ${isEarly ? 'the observation ended early: ' : ''}${reason}`);
-  if (isEarly) process.exitCode = FAILED;
+  if (reason === 'asked') return;
+  note(`longpole: ${isEarly ? 'the observation ended early: ' : ''}${reason}`);
+  process.exitCode = FAILED;
 }
 
 function summary(trace: Trace): void {
   if (trace.tasks.length === 0 && cutOffTexts(trace).length === 0)
-    note('No tasks were recorded: the cluster ran none during the observation.');
+    note(
+      process.exitCode === FAILED
+        ? 'No tasks were recorded.'
+        : 'No tasks were recorded: the cluster ran none during the observation.',
+    );
   else process.stderr.write(summaryText(failingWith(FAILED, () => summarise(trace))));
 }
 
