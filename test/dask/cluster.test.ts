@@ -278,7 +278,9 @@ describe('a Dask cluster', () => {
     await assert.rejects(observeDask(plain, { python }), {
       message: /closed the connection: if the cluster uses TLS/,
     });
-    await assert.rejects(observeDask(cluster.address, { python }), { message: /TLS needs certificates/ });
+    await assert.rejects(observeDask(cluster.address, { python }), {
+      message: /TLS needs certificates: pass them as the option security, as --ca,/,
+    });
     const files = ['--ca', PEM, '--cert', PEM, '--key', PEM];
     const place = cluster.address.replace('tls://', '');
     const child = longpoleDask('record', [place, ...files, '-o', 'tls.trace'], python);
