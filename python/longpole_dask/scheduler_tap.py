@@ -94,15 +94,14 @@ class SchedulerTap(SchedulerPlugin):
     # Existing tasks.
 
     def add_known_tasks(self):
-        """Adds the existing tasks. Running tasks have no time of submission, because it was before the observation."""
+        """Adds the existing tasks. They have no time of submission, because it was before the observation."""
         now = time()
         known = list(self.scheduler.tasks.values())
         running = [ts for ts in known if ts.state == "processing"]
         others = [ts for ts in known if ts.state != "processing"]
         for ts in running + others:
             self.tasks.number(ts)
-        self.tasks.graph(running, None, "")
-        self.tasks.graph(others, now, "")
+        self.tasks.graph(running + others, None, "")
         for ts in running:
             self.rows.append(["sent", self.tasks.ids[ts.key], None, self.worker_of(ts.processing_on)])
         for ts in others:

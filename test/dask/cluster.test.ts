@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { after, afterEach, describe, it, type TestContext } from 'node:test';
-import { failedTasks, skippedTasks } from 'longpole/analysis';
+import { criticalPath, failedTasks, skippedTasks, workerShares } from 'longpole/analysis';
 import { observeDask, openTrace } from 'longpole/trace';
 import { stolenWork } from '#internal/analysis/stolenWork.js';
 import { TASK_CANCELLED } from '#internal/protocol/clusterObserver.js';
@@ -149,6 +149,22 @@ describe('a Dask cluster', () => {
     assert.equal(dask.facts['Scheduler'], cluster.address);
     await nothingLeft(cluster);
   });
+
+  it(
+    'can be observed when it runs tasks and others wait, which were submitted at an unknown time before',
+    withSharedCluster(async (cluster, name) => {
+      const { tasks: submitted } = await cluster.ask<{ tasks: number }>('fill');
+      await using dask = await observeDask(cluster.address, { python: name });
+      await cluster.ask('drain');
+      await dask.close();
+      const { tasks, computations } = dask.trace;
+      assert.deepEqual([tasks.length, computations.length], [submitted, 1]);
+      assert.ok(tasks.submitted.every(Number.isNaN));
+      assert.ok(!criticalPath(dask.trace).byKind.some(({ kind }) => kind === 'client time'));
+      assert.ok(workerShares(dask.trace).every(({ busy }) => busy <= 1));
+      await nothingLeft(cluster);
+    }),
+  );
 
   it(
     'has the steals in its trace that Dask logs',

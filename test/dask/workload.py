@@ -242,18 +242,44 @@ def dropped(client):
     for w in workers:
         Event(f"dropped-{w}").wait()
     waiting = client.map(nap, [0.001] * 8, pure=False)
+    known_at_scheduler(client, waiting, True)
+    client.cancel(waiting)
+    known_at_scheduler(client, waiting, False)
+    gate.set()
+    wait(holders)
+    return {"skipped": 5, "cancelled": len(waiting)}
+
+
+FILLED = []
+
+
+def fill(client):
+    """Both workers run tasks, and eight others wait for them, until the command `drain`."""
+    workers = list(client.scheduler_info()["workers"])
+    FILLED.extend(client.submit(hold, f"filled-{w}", "filled-gate", workers=[w], pure=False) for w in workers)
+    for w in workers:
+        Event(f"filled-{w}").wait()
+    waiting = client.map(nap, [0.05] * 8, pure=False)
+    FILLED.extend(waiting)
+    known_at_scheduler(client, waiting, True)
+    return {"tasks": len(FILLED)}
+
+
+def drain(client):
+    Event("filled-gate").set()
+    wait(FILLED)
+    FILLED.clear()
+    return {}
+
+
+def known_at_scheduler(client, futures, known):
+    """Waits until the scheduler knows the tasks, or has forgotten them."""
 
     async def until(dask_scheduler, keys, known):
         while any((key in dask_scheduler.tasks) != known for key in keys):
             await asyncio.sleep(0.01)
 
-    keys = [future.key for future in waiting]
-    client.run_on_scheduler(until, keys=keys, known=True)
-    client.cancel(waiting)
-    client.run_on_scheduler(until, keys=keys, known=False)
-    gate.set()
-    wait(holders)
-    return {"skipped": 5, "cancelled": len(waiting)}
+    client.run_on_scheduler(until, keys=[future.key for future in futures], known=known)
 
 
 def paused(client):
@@ -280,7 +306,9 @@ def addresses(client):
 COMMANDS = {
     "addresses": addresses,
     "bursts": bursts,
+    "drain": drain,
     "dropped": dropped,
+    "fill": fill,
     "siblings": siblings,
     "shuffled": shuffled,
     "steal": steal,
