@@ -209,6 +209,12 @@ describe('longpole analyze', () => {
         /There is no analysis 'no-such-analysis'. The analyses are: function-bottleneck/,
       ],
       [['analyze', tasks, '--head', 'many'], 2, /whole number/],
+      [
+        ['view', tasks, '--port', 'abc'],
+        2,
+        /argument 'abc' is invalid\. Pass a whole number from 0 to 65535/,
+      ],
+      [['view', tasks, '--port', ''], 2, /argument '' is invalid/],
       [['analyze', path('missing')], 2, /there is no such file.*ERR_LONGPOLE_TRACE_FILE/],
       [['analyze', path('text.txt')], 2, /it begins like text, "no trace".*ERR_LONGPOLE_TRACE_FORMAT/],
       [['analyze', tasks, '-o', path('text.txt')], 1, /cannot be written/],

@@ -246,7 +246,7 @@ describe('longpole view', () => {
     assert.match(nothing.stderr, /none\.json/);
     const nowhere = await runCommand(process.execPath, [CLI, 'view', trace, '--port', '70000']);
     assert.equal(nowhere.code, 2);
-    assert.match(nowhere.stderr, /port: expected a whole number from 0 to 65535/);
+    assert.match(nowhere.stderr, /Pass a whole number from 0 to 65535/);
     assert.equal((await runCommand(process.execPath, [CLI, 'view'])).code, 2);
   });
 });

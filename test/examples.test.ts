@@ -87,6 +87,7 @@ describe('longpole demo', () => {
     ['a folder without sources', ['--dir', join(folder, 'sources/deep/er/none')]],
     ['an invalid number of workers', ['--workers', 'many']],
     ['an option without its value', ['--page']],
+    ['a page with another ending', ['--page', '-']],
   ] as const) {
     it(`exits with 2 and the usage for ${what}`, async () => {
       const { code, stdout, stderr } = await demo(...args);

@@ -53,6 +53,32 @@ for (const [ran, others] of [
     }));
 }
 
+/** Ends while its cluster closes, e.g. because an error of the closing cluster ends the program. */
+const CLOSING = `
+import { connect, LocalCluster } from ${INDEX};
+const cluster = await LocalCluster.start({ workers: 1 });
+const client = await connect(cluster);
+await client.submit(function quick() { return 1; }).result();
+client.submit(function endless() { return new Promise(() => undefined); });
+setImmediate(() => {
+  void cluster.close();
+  process.exit(3);
+});
+`;
+
+test('the summary says only once which tasks had not ended, if the program ends while its cluster closes', () =>
+  withFolder(async (cwd) => {
+    writeFileSync(join(cwd, 'main.mjs'), CLOSING);
+    const { code, stderr } = await runCommand(
+      process.execPath,
+      [repositoryPath('dist/bundle/main.js'), 'run', '--no-dashboard', 'main.mjs'],
+      { cwd },
+    );
+    assert.equal(code, 3, stderr);
+    assert.match(stderr, /\ncut off {4}1 task had not ended when the cluster closed: 1 endless\.\n/);
+    assert.doesNotMatch(stderr, /when the program ended/);
+  }));
+
 /** Is ended while a task runs and another one waits for its worker. */
 const LOCAL = `
 import { compute, delayed } from ${INDEX};

@@ -129,9 +129,9 @@ describe('longpole diff', () => {
     const html = readFileSync(join(folder, 'diff.html'), 'utf8');
     assert.match(html, /<script id="longpole-diff"[^>]*>[\w+/=]{100,}</);
     assert.doesNotMatch(html, /<(script|link|img)\b[^>]+(src|href)=/);
-    const nowhere = await longpole('diff', before, slower, '--page', 'missing/diff.html');
-    assert.equal(nowhere.code, 1);
-    assert.match(nowhere.stderr, /could not be written/);
+    const nowhere = await longpole('diff', before, slower, '--page', 'diff.html/page.html');
+    assert.deepEqual([nowhere.code, nowhere.stdout], [2, '']);
+    assert.match(nowhere.stderr, /cannot be written: a file has the name of a folder/);
   });
 
   it('accepts several runs of each side, and prints JSON', async () => {

@@ -1,6 +1,6 @@
 // Reads every JavaScript file below node_modules, parses each file in a separate task, and merges the summaries in a
 // tree. Shows a progress bar and uses all three profilers. `longpole demo` runs this program.
-import { statSync } from 'node:fs';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Delayed } from 'longpole';
@@ -84,6 +84,12 @@ function readSettings(): Settings | undefined {
   const page = resolve(values.page);
   if (statSync(dirname(page), { throwIfNoEntry: false })?.isDirectory() !== true) {
     throw new UsageError(`--page ${page} cannot be written: its folder does not exist.`);
+  }
+  if (!/\.html?$/i.test(page)) throw new UsageError(`--page ${values.page} must end in .html.`);
+  try {
+    accessSync(existsSync(page) ? page : dirname(page), constants.W_OK);
+  } catch {
+    throw new UsageError(`--page ${page} cannot be written: permission denied. Pass another path.`);
   }
   return { folder, workers, page, json: values.json };
 }

@@ -14,7 +14,7 @@ import distributed
 import psutil
 from distributed import Client
 
-from . import PROTOCOL, argument_tap, known_tasks, loop_tap, machine_tap, scheduler_tap, tap, worker_tap
+from . import PROTOCOL, argument_tap, known_tasks, loop_tap, machine_tap, scheduler_tap, steal_tap, tap, worker_tap
 from .frames import Broken
 from .refusal import why_not
 
@@ -27,6 +27,7 @@ LAST_WORDS = 5.0
 #: Seconds between two checks of the connection.
 CHECK_INTERVAL = 0.5
 GONE = "the scheduler closed the connection"
+SILENT = "the scheduler did not answer at the end, so the last events may be missing"
 
 
 class Refused(Exception):
@@ -50,6 +51,8 @@ class Bridge:
         #: Address of a worker -> its last poll
         self.takes = {}
         self.client = None
+        #: Whether the scheduler did not answer within LAST_WORDS at the end.
+        self.silent = False
 
     async def run(self, stop):
         """Runs until `stop` is set or the cluster has ended. Returns the reason of the end."""
@@ -57,9 +60,10 @@ class Bridge:
         try:
             await self.check_versions()
             await self.register()
-            return await self.follow(stop)
+            reason = await self.follow(stop)
         finally:
             await self.detach()
+        return SILENT if self.silent else reason
 
     async def connect(self):
         limit = time_left(self.timeout)
@@ -90,7 +94,7 @@ class Bridge:
             self.out.rows([["warning", text]])
 
     async def register(self):
-        for module in (tap, argument_tap, known_tasks, loop_tap, machine_tap, scheduler_tap, worker_tap):
+        for module in (tap, argument_tap, known_tasks, loop_tap, machine_tap, steal_tap, scheduler_tap, worker_tap):
             cloudpickle.register_pickle_by_value(module)
         plugin = scheduler_tap.SchedulerTap(self.scheduler_plugin, self.worker_plugin, self.client.id, PROTOCOL)
         try:
@@ -133,6 +137,7 @@ class Bridge:
         if not call.done():
             call.cancel()
             if stopped.done():
+                self.silent = self.client.status == "running"
                 return "asked"
             if self.client.status != "running":
                 return GONE
@@ -178,10 +183,15 @@ class Bridge:
             self.out.frame(payload)
 
     async def detach(self):
-        """Polls the last rows and removes both plugins. Ignores errors, because the other side may have ended."""
+        """Polls the last rows and removes both plugins. Ignores errors, because the other side may have ended.
+
+        A scheduler that does not answer removes the plugins when it finds that the connection is closed.
+        """
         for poll in self.polls.values():
             poll.cancel()
-        if self.client.status == "running":
+        if self.client.status == "running" and not self.silent:
+            self.silent = not await quietly(self.take(asyncio.get_running_loop().create_future()))
+        if self.client.status == "running" and not self.silent:
             await quietly(asyncio.gather(*self.takes.values()))
             await quietly(asyncio.gather(*(self.take_worker(address) for address in self.polls)))
             await quietly(self.take(asyncio.get_running_loop().create_future()))
@@ -198,8 +208,12 @@ def time_left(timeout):
     return max(timeout / 2, timeout - (time.time() - psutil.Process().create_time()))
 
 
-async def quietly(awaitable, seconds=LAST_WORDS):
+async def quietly(awaitable, seconds=None):
+    """Waits for it without its errors, for LAST_WORDS by default. Returns False if the time was over."""
     try:
-        await asyncio.wait_for(awaitable, seconds)
+        await asyncio.wait_for(awaitable, LAST_WORDS if seconds is None else seconds)
+    except (TimeoutError, asyncio.TimeoutError):
+        return False
     except Exception:
         pass
+    return True

@@ -9,7 +9,8 @@ from distributed.comm import get_address_host_port
 #: Seconds in which a web server must answer.
 HTTP_ANSWER = 1.0
 NO_TLS = "the server there does not speak TLS: write tcp://"
-TLS_HELP = "write tls:// and pass certificates with --ca, --cert and --key, or in Dask's configuration"
+WAYS = "as the option security, as --ca, --cert and --key of longpole dask, or in Dask's configuration"
+TLS_HELP = f"write tls:// and pass certificates {WAYS}"
 
 
 async def why_not(error, address, timeout):
@@ -19,7 +20,7 @@ async def why_not(error, address, timeout):
     if "identity()" in text:
         return "a worker or a nanny listens there: pass the address of the scheduler"
     if "ssl_context" in text:
-        return "TLS needs certificates: pass them with --ca, --cert and --key, or in Dask's configuration"
+        return f"TLS needs certificates: pass them {WAYS}"
     if any(isinstance(cause, socket.gaierror) for cause in causes):
         return "there is no machine with this name: check the address"
     if "cannot convert to SSL" in text:

@@ -19,7 +19,8 @@ from .argument_tap import ArgumentTap
 from .known_tasks import KnownTasks
 from .loop_tap import LoopTap
 from .machine_tap import MachineTap
-from .tap import LogHandler, boot_id, failure_text, text_of
+from .steal_tap import StealTap
+from .tap import LogHandler, add_task, boot_id, failure_text, text_of
 
 MEMORY, ERRED = 0, 1
 #: Rows that wait for the bridge above which the plugin removes itself.
@@ -38,6 +39,10 @@ REASONS = {
     "retire-workers": "it was retired",
     "nanny-close": "its nanny closed it",
 }
+#: States of a task that no worker has.
+WITHOUT_RUN = ("released", "waiting", "queued", "no-worker")
+#: Reason of a failure before the task had a worker.
+NO_WORKER = "No worker that may run it was there for distributed.scheduler.no-workers-timeout."
 #: Name of the status in which a worker starts no task.
 PAUSED = "paused"
 #: Topics that are not reported, or are reported by other rows.
@@ -63,8 +68,7 @@ class SchedulerTap(SchedulerPlugin):
         self.polled = asyncio.Event()
         #: Reports of workers about failed runs, by key, until the failure itself arrives.
         self.failed = {}
-        #: Number of stolen tasks and their expected seconds by indices of the two workers, since the last row.
-        self.stolen = {}
+        self.steals = StealTap(scheduler, self.workers, self.add_row)
         self.arguments = ArgumentTap()
         facts = {
             "Scheduler": scheduler.address,
@@ -90,15 +94,14 @@ class SchedulerTap(SchedulerPlugin):
     # Existing tasks.
 
     def add_known_tasks(self):
-        """Adds the existing tasks. Running tasks have no time of submission, because it was before the observation."""
+        """Adds the existing tasks. They have no time of submission, because it was before the observation."""
         now = time()
         known = list(self.scheduler.tasks.values())
         running = [ts for ts in known if ts.state == "processing"]
         others = [ts for ts in known if ts.state != "processing"]
         for ts in running + others:
             self.tasks.number(ts)
-        self.tasks.graph(running, None, "")
-        self.tasks.graph(others, now, "")
+        self.tasks.graph(running + others, None, "")
         for ts in running:
             self.rows.append(["sent", self.tasks.ids[ts.key], None, self.worker_of(ts.processing_on)])
         for ts in others:
@@ -131,12 +134,24 @@ class SchedulerTap(SchedulerPlugin):
             self.arguments.sent(number, now)
         elif start == "processing":
             self.left_worker(key, number, finish, now, stimulus_id, kwargs)
+        elif start in WITHOUT_RUN:
+            self.left_without_run(key, number, finish, now, kwargs)
         if finish == "forgotten":
-            if rows[-1][0] == "forgotten":
-                rows[-1][1].append(number)
-            else:
-                rows.append(["forgotten", [number]])
+            add_task(self.rows, "forgotten", number)
             self.tasks.forget(key)
+
+    def left_without_run(self, key, number, finish, now, facts):
+        if finish == "erred" and facts.get("cause") == key:
+            add_task(self.rows, "dropped", number, now, "erred")
+            self.failure(key, now, {"exception_text": NO_WORKER})
+        elif finish == "erred":
+            add_task(self.rows, "dropped", number, now, "skipped")
+        elif finish == "released" and not self.is_needed(key):
+            add_task(self.rows, "dropped", number, now, "cancelled")
+
+    def is_needed(self, key):
+        ts = self.scheduler.tasks[key]
+        return bool(ts.waiters or ts.who_wants)
 
     def left_worker(self, key, number, finish, now, stimulus_id, facts):
         sent = self.arguments.left(number)
@@ -151,10 +166,12 @@ class SchedulerTap(SchedulerPlugin):
             self.failure(key, now, facts)
         elif finish == "erred" and facts.get("cause") == key:
             self.rows.append(["left", number, now, "lost", self.leaving_worker()])
+            add_task(self.rows, "dropped", number, now, "erred")
             self.failure(key, now, facts)
         elif finish == "erred":
             # A dependency has failed.
             self.rows.append(["left", number, now, "cancelled"])
+            add_task(self.rows, "dropped", number, now, "skipped")
         elif finish == "released":
             why = self.why_released(key, stimulus_id)
             if why != "retried" or not self.failed_run(key, number, now):
@@ -163,8 +180,7 @@ class SchedulerTap(SchedulerPlugin):
                 self.rows.append(["left", number, now, why, worker])
 
     def why_released(self, key, stimulus_id):
-        ts = self.scheduler.tasks[key]
-        if not ts.waiters and not ts.who_wants:
+        if not self.is_needed(key):
             # No dependent needs the task, e.g. because another dependency of its dependents has failed.
             return "cancelled"
         if self.leaving_worker() is not None:
@@ -250,7 +266,7 @@ class SchedulerTap(SchedulerPlugin):
             self.rows.append(["event", time(), self.workers[worker], change, name])
 
     def remove_worker(self, scheduler, worker, *, stimulus_id="", **kwargs):
-        self.add_stolen()
+        self.steals.add_rows()
         index = self.workers.pop(worker, None)
         self.seen.pop(worker, None)
         if index is not None:
@@ -267,7 +283,7 @@ class SchedulerTap(SchedulerPlugin):
             self.failed[msg["key"]] = msg
             return
         if topic == "stealing":
-            self.steal(msg)
+            self.steals.logged(msg)
             return
         if topic in self.workers and isinstance(msg, dict) and msg.get("action") == "worker-status-change":
             self.changed_status(topic, msg)
@@ -276,24 +292,6 @@ class SchedulerTap(SchedulerPlugin):
         if self.events < MAX_EVENTS:
             self.rows.append(["event", time(), -1, str(topic), text_of(msg)])
         self.events += 1
-
-    def steal(self, msg):
-        """Counts a stolen task. Dask logs every step of a steal; the last one is ("confirm", key, state, victim, thief, id)."""
-        if not isinstance(msg, (list, tuple)) or len(msg) < 5 or msg[0] != "confirm":
-            return
-        _, key, _, victim, thief, *_ = msg
-        ts = self.scheduler.tasks.get(key)
-        if ts is None or victim not in self.workers or thief not in self.workers:
-            return
-        expected = ts.prefix.duration_average
-        sums = self.stolen.setdefault((self.workers[victim], self.workers[thief]), [0, 0.0])
-        sums[0] += 1
-        sums[1] += expected if expected >= 0 else self.scheduler.UNKNOWN_TASK_DURATION
-
-    def add_stolen(self):
-        stolen, self.stolen = self.stolen, {}
-        for (victim, thief), (tasks, seconds) in stolen.items():
-            self.rows.append(["stolen", time(), victim, thief, tasks, seconds])
 
     def log(self, entry):
         when, level, text = entry
@@ -311,7 +309,7 @@ class SchedulerTap(SchedulerPlugin):
         self.events = 0
         self.arguments.polled()
         self.polled.set()
-        self.add_stolen()
+        self.steals.add_rows()
         self.beats()
         rows, self.rows = self.rows, []
         return msgpack.packb(rows, default=str, unicode_errors="replace"), list(self.workers)

@@ -55,6 +55,15 @@ def text_of(msg):
         return repr(msg)[:MAX_TEXT]
 
 
+def add_task(rows, tag, number, *facts):
+    """Adds a task to the last row if the row has the same tag and facts, except the first one, its time; else adds a row."""
+    last = rows[-1] if rows else [""]
+    if last[0] == tag and last[3:] == list(facts[1:]):
+        last[1].append(number)
+    else:
+        rows.append([tag, [number], *facts])
+
+
 def failure_text(ts, ws, facts):
     """The event of a failed task. It begins as that of a Longpole cluster, which the views read."""
     text = facts.get("exception_text") or "KilledWorker"

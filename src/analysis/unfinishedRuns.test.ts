@@ -48,6 +48,22 @@ describe('the critical path names a run without result', () => {
     });
   }
 
+  it('and that the task waited for a worker before its next run, which is no client time', () => {
+    const again: SyntheticTask = {
+      ...unfinished('lost'),
+      attempt: 2,
+      worker: 'w1',
+      ready: ENDED,
+      dispatched: 6,
+      acknowledged: 7,
+    };
+    assert.deepEqual(partsText(pathOf([unfinished('lost'), again])), [
+      'run without result slow-1 0..4',
+      'waiting for a worker slow-1 4..6',
+      'run without result slow-1 6..7',
+    ]);
+  });
+
   it('if the same task then ran on another thread', () => {
     const again: SyntheticTask = {
       key: 'slow-1',

@@ -49,6 +49,8 @@ export class DaskObservation {
   readonly #live: LiveTrace;
   readonly #servers: DashboardServer[] = [];
   #hasEnded = false;
+  /** Why the observation ended by itself; undefined before. */
+  #reason: string | undefined;
 
   /** @internal */
   constructor(address: string, bridge: DaskBridge, mirror: ClusterMirror, live: LiveTrace) {
@@ -56,6 +58,12 @@ export class DaskObservation {
     this.#bridge = bridge;
     this.#mirror = mirror;
     this.#live = live;
+    void bridge.ended.then(({ reason }) => {
+      this.#endTrace();
+      if (reason === 'asked') return;
+      this.#reason = reason;
+      for (const server of this.#servers) server.over(reason);
+    });
   }
 
   /** Facts about the scheduler, e.g. `distributed` → `2026.8.0`. */
@@ -92,6 +100,7 @@ export class DaskObservation {
     const server = await Server.start({ ...options, source });
     server.keepAlive();
     this.#servers.push(server);
+    if (this.#reason !== undefined) server.over(this.#reason);
     return server.link;
   }
 
@@ -118,10 +127,15 @@ export class DaskObservation {
    */
   async close(): Promise<string> {
     const end = await this.#bridge.close();
-    if (!this.#hasEnded) this.#mirror.reportUnfinished();
-    this.#hasEnded = true;
+    this.#endTrace();
     await Promise.all(this.#servers.splice(0).map((server) => server.close('The observation has ended.')));
     return reasonOf(end);
+  }
+
+  /** Reports the tasks that have not ended, once. */
+  #endTrace(): void {
+    if (!this.#hasEnded) this.#mirror.reportUnfinished();
+    this.#hasEnded = true;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

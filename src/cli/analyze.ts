@@ -15,6 +15,7 @@ import type { OpenedTrace, Trace } from '../api/trace.js';
 import { visibleName } from '../base/visibleText.js';
 import { countText } from '../base/words.js';
 import { type InputOptions, openInput, withInputOptions } from './openInput.js';
+import { refuseStandardOutput } from './outputFile.js';
 import { Progress, requested } from './progress.js';
 import { findingText, LONGEST_SENTENCE } from './run/summaryText.js';
 import { tableLines, wrapped } from './tableLayout.js';
@@ -125,6 +126,7 @@ function parseRows(text: string): number {
 async function analyze(files: readonly string[], options: AnalyzeOptions): Promise<void> {
   const format = options.json === true ? 'json' : options.format;
   refuseNames(files);
+  refuseStandardOutput('--output', options.output, 'Without the option, the tables go there.');
   const traces = openInput(files, options);
   if (options.output !== undefined) {
     writeAnswers(traces, options.output, format, options);

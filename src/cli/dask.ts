@@ -13,7 +13,7 @@ import { MAX_TIMER_SECONDS } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
 import { countText } from '../base/words.js';
 import { openBrowser, type PageOptions, withPageOptions } from './openBrowser.js';
-import { prepareOutputFile } from './outputFile.js';
+import { prepareOutputFile, refuseStandardOutput } from './outputFile.js';
 import { summarise } from './run/summary.js';
 import { summaryText } from './run/summaryText.js';
 import {
@@ -100,6 +100,7 @@ async function record(
   address: string,
   { output, seconds: limit, overwrite = false, ...options }: WatchOptions,
 ): Promise<void> {
+  refuseStandardOutput('--output', output, 'A trace is a folder.');
   const ended = requestedEnd(options);
   let writer: TraceWriter | undefined;
   const dask = await attached(address, ended, options, () => {
@@ -113,6 +114,7 @@ async function record(
 }
 
 async function report(address: string, { output, seconds: limit, ...options }: WatchOptions): Promise<void> {
+  refuseStandardOutput('--output', output, 'The path of the report is printed there.');
   const ended = requestedEnd(options);
   prepareOutputFile(output);
   const dask = await attached(address, ended, options);
@@ -199,13 +201,18 @@ async function watch(dask: DaskObservation, ended: Promise<void>, limit?: number
   clearTimeout(timer);
   await dask.close().catch(() => {});
   const reason = await gone;
-  if (reason !== 'asked') note(`longpole: ${isEarly ? 'the observation ended early: ' : ''}${reason}`);
-  if (isEarly) process.exitCode = FAILED;
+  if (reason === 'asked') return;
+  note(`longpole: ${isEarly ? 'the observation ended early: ' : ''}${reason}`);
+  process.exitCode = FAILED;
 }
 
 function summary(trace: Trace): void {
   if (trace.tasks.length === 0 && cutOffTexts(trace).length === 0)
-    note('No tasks were recorded: the cluster ran none during the observation.');
+    note(
+      process.exitCode === FAILED
+        ? 'No tasks were recorded.'
+        : 'No tasks were recorded: the cluster ran none during the observation.',
+    );
   else process.stderr.write(summaryText(failingWith(FAILED, () => summarise(trace))));
 }
 

@@ -3,8 +3,10 @@ import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { type Diff, diff, type Table } from '../api/analysis.js';
 import { writeDiffPage } from '../api/diagnostics.js';
+import { checkArgument, PAGE_FILE } from '../base/arguments.js';
 import { visibleText } from '../base/visibleText.js';
 import { type InputOptions, openOne, withInputOptions } from './openInput.js';
+import { prepareOutputFile } from './outputFile.js';
 import { layoutTable } from './tableLayout.js';
 import {
   FAILED,
@@ -50,6 +52,10 @@ export function addDiff(program: Command): void {
 
 async function runDiff(before: string, after: string, options: Options): Promise<void> {
   const { failOver, json, page } = options;
+  if (page !== undefined) {
+    failingWith(WRONG_USAGE, () => checkArgument('--page', page, PAGE_FILE));
+    prepareOutputFile(page);
+  }
   const open = (names: string) =>
     names
       .split(',')

@@ -3,9 +3,11 @@ import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { EXPORTERS } from '../api/exporters.js';
-import { exportTrace } from '../api/exportTrace.js';
+import { exporterOf, exportTrace } from '../api/exportTrace.js';
+import type { Trace } from '../api/traceFiles.js';
 import { bytesText } from '../base/words.js';
 import { type InputOptions, ONE_TRACE, openInput, withInputOptions } from './openInput.js';
+import { isStandardOutput, refuseStandardOutput } from './outputFile.js';
 import { Progress, requested } from './progress.js';
 import {
   CommandError,
@@ -36,7 +38,7 @@ export function addExport(program: Command): void {
       .addOption(new Option('-t, --to <format>', 'format, see below').choices(FORMATS))
       .option(
         '-o, --output <path>',
-        'path of the file (compressed if it ends in .gz) or of the folder (default: named after the trace)',
+        'path of the file (compressed if it ends in .gz; - for the standard output) or of the folder (default: named after the trace)',
       )
       .option('--json', 'print the paths and sizes of the written files as JSON'),
   )
@@ -52,11 +54,20 @@ async function runExport(files: readonly string[], options: ExportOptions): Prom
     const example = `longpole export ${files.join(' ')} --to ${FORMATS[0]}`;
     throw new CommandError(`Pass a format: ${example}. The formats are: ${FORMATS.join(', ')}.`, WRONG_USAGE);
   }
+  const isFolder = EXPORTERS.some(({ name, kind }) => name === to && kind === 'folder');
+  if (isFolder) refuseStandardOutput('--output', output, `The format ${to} is a folder.`);
+  const streams = !isFolder && isStandardOutput(output);
+  if (streams && json === true)
+    throw new CommandError('--json needs the standard output. Name a file with --output.', WRONG_USAGE);
   const [opened, another] = openInput(files, options);
   if (opened === undefined || another !== undefined) {
     throw new CommandError('The files are several traces. Export them one by one.', WRONG_USAGE);
   }
   const target = output ?? defaultOutput(opened.files[0] ?? 'trace', to);
+  if (streams) {
+    await streamTrace(opened.trace, to, shown);
+    return;
+  }
   if (opened.files.some((file) => realPath(file) === realPath(target))) {
     throw new CommandError(`${target} is the trace itself. Name another file with --output.`, WRONG_USAGE);
   }
@@ -89,6 +100,24 @@ async function runExport(files: readonly string[], options: ExportOptions): Prom
     if (isFile) await printText(`${line}\n`);
     else note(line);
   }
+}
+
+/** Writes the file of a format to the standard output. If the reader closes the pipe, the command ends. */
+async function streamTrace(trace: Trace, to: string, shown: boolean | undefined): Promise<void> {
+  const exporter = exporterOf(to);
+  if (exporter.kind !== 'file') return;
+  const progress = new Progress('writing', requested(shown));
+  let total = 0;
+  try {
+    for (const piece of exporter.write(trace)) {
+      await print(piece);
+      total += Buffer.byteLength(piece);
+      progress.bytes(total);
+    }
+  } finally {
+    progress.end();
+  }
+  note(`standard output  ${bytesText(total)}`);
 }
 
 /** Returns the path without symbolic links; for a missing file the absolute path. */

@@ -1,9 +1,26 @@
-// The check of an output file before a program or a recording runs, so that a wrong path does not cost its result.
+// The checks of an output before a command works, so that a wrong path does not cost the result. `-` is the standard output.
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { makeFolders } from '../api/folders.js';
 import { notWrittenText } from '../base/writeErrors.js';
 import { CommandError, WRONG_USAGE } from './terminal.js';
+
+const STANDARD_OUTPUT = ['-', '/dev/stdout', '/dev/fd/1', '/proc/self/fd/1'];
+
+/** Returns whether a path names the standard output of this process. */
+export function isStandardOutput(path: string | undefined): boolean {
+  return path !== undefined && STANDARD_OUTPUT.includes(path);
+}
+
+/**
+ * Refuses `-` as the path of an output that the standard output cannot receive.
+ *
+ * @throws CommandError that names the option and `why`
+ */
+export function refuseStandardOutput(option: string, path: string | undefined, why: string): void {
+  if (path === '-')
+    throw new CommandError(`${option} - is the standard output. ${why} Pass a path.`, WRONG_USAGE);
+}
 
 /**
  * Creates the folder of a file.

@@ -10,7 +10,7 @@ import { TraceWriter } from '../api/traceWriter.js';
 import { LongpoleError } from '../base/errors.js';
 import { fieldOf } from '../base/json.js';
 import { readSetting, type SettingName } from '../base/settings.js';
-import { prepareOutputFile } from './outputFile.js';
+import { prepareOutputFile, refuseStandardOutput } from './outputFile.js';
 import type { Ended, ReportOptions } from './run/report.js';
 import { DIRECTORY_VARIABLE } from './run/settings.js';
 import { runScript } from './runScript.js';
@@ -120,6 +120,8 @@ async function run(script: string, args: readonly string[], options: RunOptions)
     process.exitCode = (await runScript(other, process.argv.slice(2))).code;
     return;
   }
+  refuseStandardOutput('--report', options.report, 'The program prints there.');
+  refuseStandardOutput('--trace', options.trace, 'A trace is a folder.');
   if (options.json !== undefined && options.json !== '-') prepareOutputFile(options.json);
   if (options.report !== undefined) prepareOutputFile(options.report);
   const directory = options.trace ?? temporaryFolder();

@@ -39,7 +39,7 @@ export async function printText(text: string): Promise<void> {
  *
  * @throws (rejects) CommandError if the output cannot be written, e.g. because the disk is full
  */
-export async function print(text: string): Promise<void> {
+export async function print(text: string | Uint8Array): Promise<void> {
   try {
     await new Promise<void>((resolve, reject) => {
       // Writing to a file throws at once.

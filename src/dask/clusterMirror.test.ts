@@ -232,6 +232,43 @@ describe('ClusterMirror', () => {
     assert.equal(trace.strings.get(trace.workers.reason[0]!), 'its connection broke');
   });
 
+  it('counts tasks that will not run, once each, until they run after all', () => {
+    const before = [
+      hello,
+      worker(0),
+      graph(0, ['fails', 'skipped', 'sent', 'cancelled', 'unrunnable'], {
+        dependencyCounts: Int32Array.of(0, 1, 1, 0, 0),
+        dependencies: Float64Array.of(0, 0),
+      }),
+      ...run(0, 2, { erred: true }),
+      { type: 'ready', id: 2, time: START + 2 },
+      { type: 'sent', id: 2, time: START + 2, worker: 0 },
+      { type: 'left', id: 2, time: START + 2.3, why: 'cancelled', worker: Number.NaN },
+      { type: 'dropped', ids: Float64Array.of(1, 2), time: START + 2.3, why: 'skipped' },
+      { type: 'dropped', ids: Float64Array.of(1), time: START + 2.4, why: 'skipped' },
+      { type: 'ready', id: 3, time: START + 2 },
+      { type: 'dropped', ids: Float64Array.of(3), time: START + 3, why: 'cancelled' },
+      { type: 'dropped', ids: Float64Array.of(4), time: START + 3, why: 'erred' },
+    ] satisfies DaskRow[];
+    const numbers = (rows: readonly DaskRow[]) => {
+      const live = new LiveTrace();
+      const mirror = new ClusterMirror([live]);
+      for (const row of rows) mirror.take(row);
+      mirror.reportUnfinished();
+      const { totals, events } = live.snapshot();
+      const dropped = totals.metrics
+        .filter(({ context }) => context === 'dropped')
+        .map(({ activity, value }) => [activity, value]);
+      return { states: [...totals.states], dropped: Object.fromEntries(dropped), events: events.length };
+    };
+    assert.deepEqual(numbers(before), {
+      states: [0, 1, 1, 0],
+      dropped: { skipped: 2, cancelled: 1 },
+      events: 0,
+    });
+    assert.deepEqual(numbers([...before, ...run(1, 5)]).dropped, { skipped: 1, cancelled: 1 });
+  });
+
   it('omits runs that returned their task to the scheduler', () => {
     const given: DaskRow[] = [
       { type: 'ready', id: 0, time: START + 2 },

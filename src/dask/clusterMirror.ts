@@ -45,11 +45,15 @@ export class ClusterMirror {
 
   readonly #handlers: Handlers<DaskRow> = {
     hello: (row) => this.#begin(row),
-    ready: ({ id, time }) => this.tasks.ready(id, time),
+    ready: ({ id, time }) => {
+      this.#runs.undropped(id, time);
+      this.tasks.ready(id, time);
+    },
     sent: ({ id, time, worker }) => this.tasks.sent(id, time, worker),
     arguments: ({ id, nbytes }) => this.tasks.sized(id, nbytes),
     ended: (row) => this.#runs.ended(row),
     left: (row) => this.#runs.left(row),
+    dropped: (row) => this.#runs.dropped(row),
     forgotten: ({ ids }) => this.#forget(ids),
     beat: (row) => this.#beat(row),
     batch: (row) => this.#batch(row),

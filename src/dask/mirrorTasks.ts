@@ -1,7 +1,7 @@
 // The tasks of a Dask cluster, from rows of the bridge: the computation of each task, and the state of unfinished
 // tasks. A computation is kept until the scheduler has forgotten all its tasks.
 import { firstWhere, getOrMake } from '../base/lookUps.js';
-import { type Computation, nextAttempt, prefixOf } from '../protocol/clusterObserver.js';
+import { type Computation, type DropReason, nextAttempt, prefixOf } from '../protocol/clusterObserver.js';
 import { damagedRow } from '../protocol/daskCells.js';
 import type { GraphRow } from '../protocol/daskRows.js';
 import { DEFAULT_SPAN } from '../protocol/metrics.js';
@@ -24,6 +24,8 @@ interface Known {
   readonly runs: Uint8Array;
   /** Number of tasks that the scheduler has not forgotten. */
   left: number;
+  /** Tasks without a run that are counted as dropped, by local id. */
+  readonly dropped: Map<number, DropReason>;
 }
 
 export interface FoundTask {
@@ -72,7 +74,7 @@ export class MirrorTasks {
       client: graph.client,
       code: graph.code,
     };
-    this.#known.push({ info, runs: new Uint8Array(keys.length), left: keys.length });
+    this.#known.push({ info, runs: new Uint8Array(keys.length), left: keys.length, dropped: new Map() });
     return info;
   }
 
@@ -159,6 +161,26 @@ export class MirrorTasks {
   attempt(id: number): number {
     const known = this.#knownOf(id);
     return known === undefined ? 1 : nextAttempt(known.runs, id - known.info.firstId);
+  }
+
+  /** Counts a task as dropped. Returns false if it has a run, or is counted already. */
+  drop(id: number, why: DropReason): boolean {
+    const known = this.#knownOf(id);
+    if (known === undefined) return false;
+    const local = id - known.info.firstId;
+    if (known.runs[local] !== 0 || known.dropped.has(local)) return false;
+    known.dropped.set(local, why);
+    return true;
+  }
+
+  /** Returns why a task was counted as dropped that will run after all; undefined if it was not. */
+  undrop(id: number): DropReason | undefined {
+    const known = this.#knownOf(id);
+    if (known === undefined || known.dropped.size === 0) return undefined;
+    const local = id - known.info.firstId;
+    const why = known.dropped.get(local);
+    known.dropped.delete(local);
+    return why;
   }
 
   /** Removes a task. Returns its computation if that was the last task of the computation. */

@@ -4,6 +4,7 @@ import { Socket } from 'node:net';
 import { LongpoleError } from '../base/errors.js';
 import { fieldOf } from '../base/json.js';
 import { SplitBytes } from '../base/splitBytes.js';
+import { CONNECTION_LOST } from '../protocol/eventTopics.js';
 import type { RemoteProcess, RemoteProcessEvents } from '../protocol/remoteProcess.js';
 import { bridgeEndedError, lastLine, REPORT, versionsError } from './bridgeErrors.js';
 import { type PythonOptions, PythonProcess, UnsuitedPython, withPython } from './pythonProcess.js';
@@ -148,7 +149,7 @@ export class RunBridge {
     if (event.type === 'closed' && !this.#isClosing)
       this.#reason = new LongpoleError(
         'ERR_LONGPOLE_DASK_CONNECT',
-        `The connection to the cluster at ${address} was lost: ${event.reason}. ` +
+        `${CONNECTION_LOST}${address} was lost: ${event.reason}. ` +
           'Check that the scheduler runs, connect again, and submit the unfinished tasks again.',
       );
     if (event.type === 'hello') {

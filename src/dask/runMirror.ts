@@ -5,13 +5,17 @@ import {
   ACTIONS,
   type Action,
   type ClusterObserver,
+  type DropReason,
+  prefixOf,
   TASK_CANCELLED,
   TASK_ERRED,
   TASK_LOST,
   TASK_MEMORY,
+  TASK_SKIPPED,
   type TaskRuns,
 } from '../protocol/clusterObserver.js';
-import type { EndedRow, LeftRow, StartStop } from '../protocol/daskRows.js';
+import type { DroppedRow, EndedRow, LeftRow, StartStop } from '../protocol/daskRows.js';
+import { droppedSamples } from '../protocol/droppedSamples.js';
 import type { FoundTask, MirrorTasks, OpenTask } from './mirrorTasks.js';
 import type { MirrorWorker, MirrorWorkers } from './mirrorWorkers.js';
 import type { ProfileMirror } from './profileMirror.js';
@@ -20,6 +24,8 @@ import type { ProfileMirror } from './profileMirror.js';
 const MAX_TYPES = 65_535;
 /** Bytes per second with which arguments travel at least, packed by the scheduler and unpacked by the worker. */
 const SLOWEST = 10e6;
+
+const DROPPED = { skipped: TASK_SKIPPED, cancelled: TASK_CANCELLED, erred: TASK_ERRED } as const;
 
 export class RunMirror {
   readonly #tasks: MirrorTasks;
@@ -144,6 +150,31 @@ export class RunMirror {
     into.types[0] = 0;
     into.threads[0] = 0;
     this.#sendRun(id, found, Number.isNaN(worker) ? open.worker : worker, time);
+  }
+
+  /** Reports tasks that will not run. Those without a run are counted by a metric. */
+  dropped({ ids, time, why }: DroppedRow): void {
+    const reason = DROPPED[why];
+    for (const id of ids) {
+      const { computation, local } = this.#tasks.find(id);
+      this.#tasks.end(id);
+      this.#notify((observer) => observer.tasksDropped?.(computation, [local], reason));
+      // A task that failed without a run did not run, either.
+      const counted = reason === TASK_ERRED ? TASK_SKIPPED : reason;
+      if (this.#tasks.drop(id, counted)) this.#count(prefixOf(computation, local), counted, time, 1);
+    }
+  }
+
+  /** Takes a task out of the count of dropped tasks if it was there, because it runs after all, e.g. if its client retries it. */
+  undropped(id: number, time: number): void {
+    const why = this.#tasks.undrop(id);
+    const prefix = this.#tasks.kindOf(id)?.prefix;
+    if (why !== undefined && prefix !== undefined) this.#count(prefix, why, time, -1);
+  }
+
+  #count(prefix: string, why: DropReason, time: number, each: number): void {
+    for (const sample of droppedSamples([prefix], why, time, each))
+      this.#notify((observer) => observer.metric?.(sample));
   }
 
   #sendRun(id: number, { computation, local }: FoundTask, worker: number, acknowledged: number): void {

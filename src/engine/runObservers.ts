@@ -11,10 +11,10 @@ import {
 } from '../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../protocol/completionLog.js';
 import { countsText } from '../protocol/cutOffText.js';
+import { droppedSamples } from '../protocol/droppedSamples.js';
 import { TASK_FAILED, TASKS_CUT_OFF, WORKER_LOST } from '../protocol/eventTopics.js';
 import { IMPORT_CONTEXT } from '../protocol/metrics.js';
 import type { RunObserver } from '../protocol/runObserver.js';
-import { droppedSamples } from './metrics/droppedSamples.js';
 import type { Place, RunView } from './runView.js';
 import type { SchedulerState } from './scheduler/schedulerState.js';
 import { PROCESSING, QUEUED } from './scheduler/taskStates.js';

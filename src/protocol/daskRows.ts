@@ -11,6 +11,7 @@ import { Cells, damagedRow } from './daskCells.js';
 export const DASK_PROTOCOL = 1;
 
 const LEFT_REASONS = ['lost', 'retried', 'cancelled', 'rescheduled'] as const;
+const DROP_REASONS = ['skipped', 'cancelled', 'erred'] as const;
 const REFUSALS = ['distributed', 'connect', 'versions', 'plugin'] as const;
 const DIRECTIONS = ['incoming', 'outgoing'] as const;
 
@@ -90,6 +91,12 @@ const ROWS = {
     why: cells.oneOf(LEFT_REASONS),
     /** Worker of a lost run; NaN for the worker to which the task was sent. */
     worker: cells.perhaps(),
+  })),
+  /** Tasks that have no result and will not run: another task failed, no client wants them any more, or they failed without a run. */
+  dropped: tagged('dropped', (cells) => ({
+    ids: Float64Array.from(cells.counts()),
+    time: cells.number(),
+    why: cells.oneOf(DROP_REASONS),
   })),
   /** The scheduler has forgotten the tasks. */
   forgotten: tagged('forgotten', (cells) => ({ ids: Float64Array.from(cells.counts()) })),
@@ -275,6 +282,7 @@ export type WorkerGoneRow = Rows['worker-gone'];
 export type GraphRow = Rows['graph'];
 export type EndedRow = Rows['ended'];
 export type LeftRow = Rows['left'];
+export type DroppedRow = Rows['dropped'];
 export type BeatRow = Rows['beat'];
 export type StatusRow = Rows['status'];
 export type StolenRow = Rows['stolen'];

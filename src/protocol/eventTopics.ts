@@ -10,6 +10,8 @@ export const PROGRAM = { begin: 'program-started', end: 'program-ended' } as con
 export const TASKS_CUT_OFF = 'tasks-cut-off';
 /** The worker has ended, or its connection, before it handed over its results. */
 export const WORKER_LOST = 'worker-lost';
+/** Beginning of the text of WORKER_LOST if all workers are lost, because the scheduler of their Dask cluster does not answer. */
+export const CONNECTION_LOST = 'The connection to the cluster at ';
 /** The thread of a worker has ended, and another one took its place. The results of the worker remain. */
 export const WORKER_RESTARTED = 'worker-restarted';
 /** The memory of a worker's process is short, and no longer short. */

@@ -124,6 +124,11 @@ export class DashboardServer {
     return this.#stream.viewers;
   }
 
+  /** Notifies the pages that the run is over, and continues to serve it. The trace must not change any more. */
+  over(reason: string): void {
+    this.#stream.over(reason);
+  }
+
   /** Keeps the program alive until the server is closed. */
   keepAlive(): void {
     this.#server.ref();

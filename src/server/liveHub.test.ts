@@ -131,6 +131,20 @@ describe('sums and totals', () => {
     assert.deepEqual(last, { type: 'closed', reason: 'The run is over.', complete: true });
   });
 
+  it('reach pages before and after the end of a run that stays available, with the reason', () => {
+    const [before, after] = [new Page(), new Page()];
+    hub.add(before, undefined);
+    cluster.play();
+    hub.end('The scheduler is gone.');
+    hub.add(after, undefined);
+    pass(ALL_SENT);
+    for (const page of [before, after]) {
+      assert.deepEqual(page.figures, all);
+      const last = decodeViewMessage(page.sent.findLast((one) => typeof one === 'string') ?? '');
+      assert.deepEqual(last, { type: 'closed', reason: 'The scheduler is gone.', complete: true });
+    }
+  });
+
   it('are sent only after a change', () => {
     const page = new Page();
     hub.add(page, undefined);

@@ -90,6 +90,9 @@ export class LiveHub {
   /** Contents that were made last. */
   readonly #made: Record<Figures, string> = { totals: '', sums: '' };
 
+  /** Why the run is over; undefined before its end. */
+  #over: string | undefined;
+
   constructor(source: LiveSource, limits: ViewerLimits) {
     this.#source = source;
     this.#limits = limits;
@@ -115,7 +118,9 @@ export class LiveHub {
     this.#catchUp(viewer);
     this.#timer ??= setInterval(() => this.#probe(), this.#limits.intervalMs).unref();
     return {
-      pause: () => this.#pause(viewer),
+      pause: () => {
+        if (this.#over === undefined) this.#pause(viewer);
+      },
       resume: () => {
         if (viewer.state === 'paused') this.#resume(viewer);
       },
@@ -143,6 +148,12 @@ export class LiveHub {
     }
     this.#viewers.clear();
     this.#sleep();
+  }
+
+  /** Does the same, and later sends all rows and the reason to each page that is added. The trace must not change any more. */
+  end(reason: string): void {
+    this.close(reason);
+    this.#over = reason;
   }
 
   /** Sends the remaining rows to a page that was catching up when the run ended. */
@@ -178,6 +189,12 @@ export class LiveHub {
 
   /** Makes a page live that has all rows of the live pages, unless a piece is being sent: then after this piece. */
   #goLive(viewer: Viewer): void {
+    if (this.#over !== undefined) {
+      const closed = encodeViewMessage({ type: 'closed', reason: this.#over, complete: true });
+      viewer.outlet.send(this.#figures('totals').message, this.#figures('sums').message, closed);
+      this.#leave(viewer);
+      return;
+    }
     if (this.#shared === undefined)
       this.#shared = { feed: new RowFeed(this.#source.trace, viewer.cursor, true), pieces: undefined };
     if (this.#shared.pieces !== undefined) return;

@@ -24,11 +24,15 @@ export class Stream {
   readonly #begin: Begin;
   readonly #end: End;
 
+  /** Notifies all pages, also those that connect later, that the run is over. */
+  readonly over: End;
+
   /** `begin` starts to send to a page. `end` sends the last messages to all pages. */
-  constructor(most: number, begin: Begin, end: End = () => {}) {
+  constructor(most: number, begin: Begin, end: End = () => {}, over: End = () => {}) {
     this.#most = most;
     this.#begin = begin;
     this.#end = end;
+    this.over = over;
   }
 
   get viewers(): number {
@@ -81,6 +85,7 @@ export function streamOf(source: DashboardSource, limits: ViewerLimits): Stream 
     limits.maxViewers,
     (socket, query) => hub.add(socket, parseResumePoint(query.get('epoch'), query.get('cursor'))),
     (reason) => hub.close(reason),
+    (reason) => hub.end(reason),
   );
 }
 

@@ -9,9 +9,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { after, afterEach, describe, it, type TestContext } from 'node:test';
-import { failedTasks } from 'longpole/analysis';
+import { criticalPath, failedTasks, skippedTasks, workerShares } from 'longpole/analysis';
 import { observeDask, openTrace } from 'longpole/trace';
 import { stolenWork } from '#internal/analysis/stolenWork.js';
+import { TASK_CANCELLED } from '#internal/protocol/clusterObserver.js';
 import { TASK_FAILED } from '#internal/protocol/eventTopics.js';
 import { repositoryPath } from '../support/repository.js';
 import { assertCounted, assertPlausible } from './counted.js';
@@ -150,6 +151,22 @@ describe('a Dask cluster', () => {
   });
 
   it(
+    'can be observed when it runs tasks and others wait, which were submitted at an unknown time before',
+    withSharedCluster(async (cluster, name) => {
+      const { tasks: submitted } = await cluster.ask<{ tasks: number }>('fill');
+      await using dask = await observeDask(cluster.address, { python: name });
+      await cluster.ask('drain');
+      await dask.close();
+      const { tasks, computations } = dask.trace;
+      assert.deepEqual([tasks.length, computations.length], [submitted, 1]);
+      assert.ok(tasks.submitted.every(Number.isNaN));
+      assert.ok(!criticalPath(dask.trace).byKind.some(({ kind }) => kind === 'client time'));
+      assert.ok(workerShares(dask.trace).every(({ busy }) => busy <= 1));
+      await nothingLeft(cluster);
+    }),
+  );
+
+  it(
     'has the steals in its trace that Dask logs',
     withSharedCluster(async (cluster, name) => {
       await using dask = await observeDask(cluster.address, { python: name });
@@ -159,6 +176,23 @@ describe('a Dask cluster', () => {
       const recorded = rows.flatMap(({ From, To, Tasks }) => new Array(Number(Tasks)).fill([From, To]));
       assert.ok(steals.length >= 3);
       assert.deepEqual(recorded.sort(), steals.toSorted());
+      await nothingLeft(cluster);
+    }),
+  );
+
+  it(
+    'counts the tasks that did not run because another one failed, and cancelled tasks that no worker had',
+    withSharedCluster(async (cluster, name) => {
+      await using dask = await observeDask(cluster.address, { python: name });
+      const expected = await cluster.ask<{ skipped: number; cancelled: number }>('dropped');
+      await dask.close();
+      const { recorded, others, cancelled } = skippedTasks(dask.trace);
+      const runs = dask.trace.totals.states[TASK_CANCELLED]! - recorded;
+      assert.deepEqual({ skipped: recorded + others, cancelled: runs + cancelled }, expected);
+      assert.ok(cancelled > 0 && others > 0);
+      const { events, strings } = dask.trace;
+      const texts = Array.from(events.text, (id) => strings.get(id));
+      assert.ok(texts.some((text) => /^Task 'unrunnable' .*failed\. No worker that may run it/.test(text)));
       await nothingLeft(cluster);
     }),
   );
@@ -260,7 +294,9 @@ describe('a Dask cluster', () => {
     await assert.rejects(observeDask(plain, { python }), {
       message: /closed the connection: if the cluster uses TLS/,
     });
-    await assert.rejects(observeDask(cluster.address, { python }), { message: /TLS needs certificates/ });
+    await assert.rejects(observeDask(cluster.address, { python }), {
+      message: /TLS needs certificates: pass them as the option security, as --ca,/,
+    });
     const files = ['--ca', PEM, '--cert', PEM, '--key', PEM];
     const place = cluster.address.replace('tls://', '');
     const child = longpoleDask('record', [place, ...files, '-o', 'tls.trace'], python);

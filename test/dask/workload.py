@@ -219,6 +219,69 @@ def hold(begun, gate):
     Event(gate).wait()
 
 
+def dropped(client):
+    """Tasks that do not run: dependents of a failed task, a task without a worker and its dependent, and cancelled tasks. Two
+    dependents of another failed task run later."""
+    wait(client.map(step, [client.submit(fail, 1, pure=False)] * 3, pure=False))
+    with tempfile.TemporaryDirectory() as folder:
+        first = client.submit(flaky, os.path.join(folder, "flaky"), pure=False)
+        retried = client.map(step, [first] * 2, pure=False)
+        wait(retried)
+        client.retry(retried)
+        client.gather(retried)
+
+    def limit(dask_scheduler, seconds):
+        dask_scheduler.no_workers_timeout = seconds
+
+    client.run_on_scheduler(limit, seconds=0.01)
+    wait(client.submit(step, client.submit(step, 1, key="unrunnable", resources={"absent": 1}), pure=False))
+    client.run_on_scheduler(limit, seconds=None)
+    gate = Event("dropped-gate")
+    workers = list(client.scheduler_info()["workers"])
+    holders = [client.submit(hold, f"dropped-{w}", "dropped-gate", workers=[w], pure=False) for w in workers]
+    for w in workers:
+        Event(f"dropped-{w}").wait()
+    waiting = client.map(nap, [0.001] * 8, pure=False)
+    known_at_scheduler(client, waiting, True)
+    client.cancel(waiting)
+    known_at_scheduler(client, waiting, False)
+    gate.set()
+    wait(holders)
+    return {"skipped": 5, "cancelled": len(waiting)}
+
+
+FILLED = []
+
+
+def fill(client):
+    """Both workers run tasks, and eight others wait for them, until the command `drain`."""
+    workers = list(client.scheduler_info()["workers"])
+    FILLED.extend(client.submit(hold, f"filled-{w}", "filled-gate", workers=[w], pure=False) for w in workers)
+    for w in workers:
+        Event(f"filled-{w}").wait()
+    waiting = client.map(nap, [0.05] * 8, pure=False)
+    FILLED.extend(waiting)
+    known_at_scheduler(client, waiting, True)
+    return {"tasks": len(FILLED)}
+
+
+def drain(client):
+    Event("filled-gate").set()
+    wait(FILLED)
+    FILLED.clear()
+    return {}
+
+
+def known_at_scheduler(client, futures, known):
+    """Waits until the scheduler knows the tasks, or has forgotten them."""
+
+    async def until(dask_scheduler, keys, known):
+        while any((key in dask_scheduler.tasks) != known for key in keys):
+            await asyncio.sleep(0.01)
+
+    client.run_on_scheduler(until, keys=[future.key for future in futures], known=known)
+
+
 def paused(client):
     """A task waits for a paused worker. Returns the address of the worker."""
     [address, *_] = client.scheduler_info()["workers"]
@@ -243,6 +306,9 @@ def addresses(client):
 COMMANDS = {
     "addresses": addresses,
     "bursts": bursts,
+    "drain": drain,
+    "dropped": dropped,
+    "fill": fill,
     "siblings": siblings,
     "shuffled": shuffled,
     "steal": steal,

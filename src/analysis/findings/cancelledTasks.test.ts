@@ -39,3 +39,11 @@ test('a program that cancels tasks after a time limit waited for these tasks, no
   assert.ok(Math.abs(byPrefix.find(({ prefix }) => prefix === 'ask')!.seconds - 10) < 1e-6);
   assert.ok(findings(syntheticTrace(withTimeLimit('none'))).some(({ code }) => code === 'client-bound'));
 });
+
+test('the advice for a Dask cluster names a call of its client in Python', () => {
+  const spec = withTimeLimit('cancelled');
+  const advice = (address: string) =>
+    findings(syntheticTrace({ ...spec, workers: [{ name: 'w0', threads: 1, address }] }))[0]?.advice ?? '';
+  assert.match(advice('tcp://10.0.0.5:4000'), /with 'client\.call_stack\(\)' while it hangs/);
+  assert.match(advice('thread://w0'), /with 'await client\.dump\(\)' while it hangs/);
+});

@@ -30,7 +30,7 @@ export const cancelledTasks: Rule = (facts) => {
       tasks: facts.keys(runs.map(({ row }) => row)),
       question: 'critical-path',
     },
-    advice: `Find out what '${name}' waits for, e.g. with 'await client.dump()' while it hangs. Or submit the next tasks before these are cancelled, or cancel them earlier.`,
+    advice: `Find out what '${name}' waits for, e.g. with '${facts.isDask ? 'client.call_stack()' : 'await client.dump()'}' while it hangs. Or submit the next tasks before these are cancelled, or cancel them earlier.`,
   };
 };
 

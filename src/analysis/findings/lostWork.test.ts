@@ -251,6 +251,15 @@ describe('lost work', () => {
     assert.equal(more?.title, "'load' died 4 times with its worker and has no result");
   });
 
+  it('does not blame the tasks that workers had when the connection to their Dask cluster was lost', () => {
+    const text = 'The connection to the cluster at tcp://10.0.0.1:8786 was lost: the scheduler closed it.';
+    const spec = dead();
+    const events = spec.events?.map((event) => ({ ...event, text }));
+    const [own] = findings(syntheticTrace({ ...spec, ...(events === undefined ? {} : { events }) }));
+    assert.equal(own?.title, 'The connection to the cluster was lost while workers had 1 task');
+    assert.equal(own.advice, 'Read the log of the scheduler to find out why it ended.');
+  });
+
   it('includes the wait until a lost worker was replaced, and the path waits for the tasks that it ran before', () => {
     const task = (key: string, worker: string, started: number, stopped = started + 1) => ({
       key,

@@ -1,4 +1,5 @@
 import { bytesText, countText, secondsText } from '../../base/words.js';
+import { CONNECTION_LOST } from '../../protocol/eventTopics.js';
 import { workerName } from '../../trace/names.js';
 import { diedTasks, reasonOfLoss } from '../diedTasks.js';
 import { type LostWorker, lostWorkers, replacedWorkers } from '../lostWork.js';
@@ -44,9 +45,12 @@ function died(facts: Facts): Finding | undefined {
   const workers = lostWorkers(facts.trace);
   const more =
     workers.length > rows.length ? ` ${countText(workers.length, 'worker')} were lost in total.` : '';
+  const isConnection = reason.startsWith(CONNECTION_LOST);
   return {
     code: 'lost-work',
-    title: `'${name}' died ${deaths === 1 ? 'once' : `${deaths} times`} with its worker and has no result`,
+    title: isConnection
+      ? `The connection to the cluster was lost while workers had ${countText(all.length, 'task')}`
+      : `'${name}' died ${deaths === 1 ? 'once' : `${deaths} times`} with its worker and has no result`,
     seconds: Math.max(
       sent.length === 0 ? 0 : Math.max(...ends) - Math.min(...sent),
       workers.length > rows.length ? lostSeconds(facts, workers) : 0,
@@ -58,14 +62,15 @@ function died(facts: Facts): Finding | undefined {
       tasks: facts.keys(all.map(({ row }) => row)),
       question: 'worker-balance',
     },
-    advice:
-      memoryAdvice(
-        facts,
-        rows.map((row) => ({ row: tasks.worker[row]!, time: tasks.acknowledged[row]! })),
-      ) ??
-      (facts.isDask
-        ? `Look in '${name}' for exhausted memory, os._exit(), or a crash in native code, and read the log of the worker and its nanny.`
-        : 'Look for process.exit(), exhausted memory, a rejected promise that nothing awaits, or a crash in native code.'),
+    advice: isConnection
+      ? 'Read the log of the scheduler to find out why it ended.'
+      : (memoryAdvice(
+          facts,
+          rows.map((row) => ({ row: tasks.worker[row]!, time: tasks.acknowledged[row]! })),
+        ) ??
+        (facts.isDask
+          ? `Look in '${name}' for exhausted memory, os._exit(), or a crash in native code, and read the log of the worker and its nanny.`
+          : 'Look for process.exit(), exhausted memory, a rejected promise that nothing awaits, or a crash in native code.')),
   };
 }
 

@@ -131,16 +131,27 @@ class PathWalk {
     this.#stretches.packing(row, row);
   }
 
-  /** Adds the time from `from` to the cursor: client time, and runs without result. */
+  /**
+   * Adds the time from `from` to the cursor: client time, runs without result, and the waits of such runs for a worker, e.g. for
+   * the one that replaces a lost one.
+   */
   #clientTime(from: number): void {
     const parts = this.#parts;
+    const { ready, worker } = this.#trace.tasks;
+    let waited = NONE;
+    const before = (time: number): void => {
+      if (waited !== NONE && ready[waited]! < parts.cursor)
+        parts.back(Math.max(time, ready[waited]!), 'waiting for a worker', waited, worker[waited]!, NONE);
+      parts.back(time, 'client time', NONE, NONE);
+    };
     for (const { row, start, stop } of unfinishedRuns(this.#trace)) {
       if (start >= parts.cursor) continue;
       if (stop <= from) break;
-      parts.back(Math.max(from, stop), 'client time', NONE, NONE);
-      parts.back(Math.max(from, start), 'run without result', row, this.#trace.tasks.worker[row]!);
+      before(Math.max(from, stop));
+      parts.back(Math.max(from, start), 'run without result', row, worker[row]!);
+      waited = row;
     }
-    parts.back(from, 'client time', NONE, NONE);
+    before(from);
   }
 
   /**

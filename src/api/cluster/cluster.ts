@@ -159,6 +159,8 @@ export abstract class Cluster extends Printed {
       'The cluster was closed before the result was available. Await results before you close the cluster.',
     );
     cuttingOff(this.engine, 'cluster', true, () => this.engine.failEverything(early));
+    // The program may end while the cluster closes. Its unfinished tasks are reported already.
+    this.#endReporting();
     const closed = new LongpoleError(
       'ERR_LONGPOLE_CLOSED',
       'The cluster was closed while this call waited. Await every call before you close the cluster.',
@@ -177,7 +179,6 @@ export abstract class Cluster extends Printed {
     await step('stores of results', this.parts.stores.close());
     // Last, so that a close that hangs can be dumped.
     this.#endDumping();
-    this.#endReporting();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -1,12 +1,11 @@
 // What `longpole run` prints and writes after the program has ended.
-import { writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import { writePieces } from '../../api/folders.js';
 import { packageVersion } from '../../api/packageVersion.js';
 import { openTrace, type Trace } from '../../api/traceFiles.js';
 import { secondsText } from '../../base/words.js';
-import { notWrittenText } from '../../base/writeErrors.js';
 import type { ScriptEnd } from '../runScript.js';
-import { CommandError, FAILED, failingWith, note, print } from '../terminal.js';
+import { FAILED, failingWith, note, print } from '../terminal.js';
 import { commonJsAdvice } from './commonJs.js';
 import { type Summary, summarise } from './summary.js';
 import { summaryText } from './summaryText.js';
@@ -73,9 +72,7 @@ async function writeJson(file: string, ended: Ended, summary: Summary, trace?: s
     await print(`${JSON.stringify(result)}\n`);
     return;
   }
-  try {
-    writeFileSync(file, `${JSON.stringify(result, null, 1)}\n`);
-  } catch (error) {
-    throw new CommandError(notWrittenText(file, error), ended.code === 0 ? FAILED : ended.code);
-  }
+  failingWith(ended.code === 0 ? FAILED : ended.code, () =>
+    writePieces(file, [`${JSON.stringify(result, null, 1)}\n`]),
+  );
 }

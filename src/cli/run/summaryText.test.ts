@@ -74,6 +74,13 @@ what if    countPrimes twice as fast  1.2 s  −1.1 s
   );
 });
 
+test('spilled results have a compressed size only if it is recorded, which Dask does not', () => {
+  const movedText = (spilled: number) =>
+    summaryText({ ...SUMMARY, moved: { ...SUMMARY.moved!, spilled, spilledResults: 8e8 } });
+  assert.match(movedText(0), / 800 MB spilled to disk\n/);
+  assert.match(movedText(2e8), / 800 MB spilled to disk\n? *\(200 MB compressed\)/);
+});
+
 test('the summary of a run in which no task ended counts no computations', () => {
   const tasks = { memory: 0, erred: 0, cancelled: 0, lost: 0, retried: 0, skipped: 0 };
   assert.match(summaryText({ ...SUMMARY, tasks, computations: 0, makespan: null }), /^tasks {6}0 done\n/);

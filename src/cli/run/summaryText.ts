@@ -139,8 +139,9 @@ function outsideTexts({ outside, makespan }: Summary): string[] {
   return [`${secondsText(outside.before)} before and ${secondsText(outside.after)} after its computations`];
 }
 
+/** Dask does not record the bytes on disk. */
 function packedText({ spilled, spilledResults }: NonNullable<Summary['moved']>): string {
-  return spilled < 0.95 * spilledResults ? ` (${bytesText(spilled)} compressed)` : '';
+  return spilled > 0 && spilled < 0.95 * spilledResults ? ` (${bytesText(spilled)} compressed)` : '';
 }
 
 function longPoleText({ longPole, cutOff }: Summary): string[] {

@@ -50,6 +50,24 @@ test('garbage collections of idle workers do not belong to the run', () => {
   assert.deepEqual(shown(syntheticTrace({ workers, intervals })), [5, 53]);
 });
 
+test('a worker that ran a task when its observation began is not busy for more than its time', () => {
+  const trace = syntheticTrace({
+    workers: [{ name: 'w0', address: 'tcp://10.0.0.1:4000', started: 102 }],
+    tasks: [
+      { key: 'a-0', worker: 'w0', submitted: Number.NaN, started: 100, stopped: 103 },
+      { key: 'a-1', worker: 'w0', submitted: 102, started: 103, stopped: 104 },
+    ],
+  });
+  assert.deepEqual(workerShares(trace), [{ name: 'w0', busy: 1 }]);
+  const model = traceModel(trace, { title: '' });
+  const { start, stop } = model.run;
+  const [plot] = model.plots;
+  assert.ok(plot?.type === 'tasks');
+  const [row] = plot.lanes.rows;
+  assert.ok(row !== undefined);
+  assert.equal(usedSeconds(plot.lanes, row, start, stop) / livedSeconds(row, start, stop), 1);
+});
+
 test('the busy share of a replaced worker is the share of the time in which it existed', () => {
   const trace = syntheticTrace({
     workers: [

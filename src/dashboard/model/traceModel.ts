@@ -3,6 +3,7 @@
 import { repeatedCount } from '../../analysis/attempts.js';
 import { cutOffTexts } from '../../analysis/cutOff.js';
 import { eachUse } from '../../analysis/lanes.js';
+import { existsSince } from '../../analysis/workerLives.js';
 import { mostTogether } from '../../analysis/workerStarts.js';
 import { getOrMake } from '../../base/lookUps.js';
 import { rangeOf } from '../../base/rangeOf.js';
@@ -189,10 +190,10 @@ class ModelBuilder {
     const at = (worker + 1) * 4096 + Math.max(0, thread);
     return getOrMake(this.#threadRows, at, () => {
       const text = worker < 0 ? `worker ${worker}` : workerName(this.#trace, worker);
-      const { started, stopped } = this.#trace.workers;
+      const { stopped } = this.#trace.workers;
       // Both are NaN if the trace does not record them.
       this.#lives.push({
-        start: started[worker] || Number.NEGATIVE_INFINITY,
+        start: existsSince(this.#trace)[worker] || Number.NEGATIVE_INFINITY,
         stop: stopped[worker] || Number.POSITIVE_INFINITY,
       });
       return this.#threads.push(several ? `${text} · ${thread}` : text) - 1;

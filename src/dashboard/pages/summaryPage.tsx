@@ -8,12 +8,12 @@ import { nothingFound } from '../../analysis/findings/nothingFound.js';
 import { wholeWindow, windowOf } from '../../analysis/path/pathWalk.js';
 import { programTimes } from '../../analysis/programTimes.js';
 import { recordsTransfers } from '../../analysis/programTransfers.js';
-import { skippedTasks } from '../../analysis/skippedTasks.js';
 import type { Speedup } from '../../analysis/speedups.js';
 import { spilledResults } from '../../analysis/spilledResults.js';
+import { unusualRuns } from '../../analysis/unusualRuns.js';
 import { threadSeconds } from '../../analysis/workerLives.js';
 import { mostTogether, threadsTogether } from '../../analysis/workerStarts.js';
-import { countText, repeatedWords } from '../../base/words.js';
+import { countText } from '../../base/words.js';
 import { lastRowOf } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDate, formatDuration, formatPercent } from '../model/format.js';
@@ -139,8 +139,6 @@ function Figures({ trace }: { readonly trace: Trace }) {
   const { start, stop } = wholeWindow(trace);
   const repeated = repeatedCount(trace);
   const tasks = totals.states.reduce((sum, count) => sum + count, 0) - repeated;
-  const [, erred = 0, cancelled = 0, lost = 0] = totals.states;
-  const skipped = skippedTasks(trace);
   const secondsOf = (name: string) => totals.actions.find(({ action }) => action === name)?.seconds ?? 0;
   const computed = secondsOf('compute');
   const awaited = Math.min(computed, secondsOf('await'));
@@ -148,13 +146,6 @@ function Figures({ trace }: { readonly trace: Trace }) {
   const together = mostTogether(trace, () => 1);
   const isMeasured = recordsTransfers(trace);
   const transferred = totals.pairs.reduce((sum, { nbytes }) => sum + nbytes, 0);
-  const unusual = [
-    [erred - repeated, 'failed'],
-    [repeated, repeatedWords(repeated)],
-    [cancelled - skipped.recorded + skipped.cancelled, 'cancelled'],
-    [lost, 'lost'],
-    [skipped.recorded + skipped.others, 'did not run'],
-  ] as const;
   const seconds = stop - start;
   return (
     <dl class="figures">
@@ -166,8 +157,7 @@ function Figures({ trace }: { readonly trace: Trace }) {
       <Figure
         name="Tasks"
         value={formatCount(tasks)}
-        extra={unusual
-          .filter(([count]) => count > 0)
+        extra={unusualRuns(trace)
           .map(([count, word]) => `${formatCount(count)} ${word}`)
           .join(', ')}
       />

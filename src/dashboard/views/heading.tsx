@@ -44,11 +44,11 @@ function facts({ model }: PageState): string[] {
   // A page with only samples has neither tasks nor workers.
   const streams = model.taskCount > 0 || workers > 0;
   if (streams) list.push(plural(model.taskCount, 'task'));
+  // The totals of a live run can arrive before its rows. The times are then unknown, and which failed runs were repeated.
+  if (streams && model.taskCount > 0 && model.legend.length === 0) return list;
   if (streams && model.failedCount > 0) list.push(`${formatCount(model.failedCount)} failed`);
   if (streams && model.repeatedCount > 0)
     list.push(`${formatCount(model.repeatedCount)} ${repeatedWords(model.repeatedCount)}`);
-  // The totals of a live run can arrive before its rows. The number of tasks is then known, but not their times.
-  if (streams && model.taskCount > 0 && model.legend.length === 0) return list;
   if (streams) list.push(plural(workers, 'worker'));
   list.push(formatDuration(spanOf(model.run)));
   if (model.origin > 0) list.push(formatDate(model.origin));

@@ -7,7 +7,7 @@ import {
   TASK_CANCELLED,
   TASK_ERRED,
 } from '../../protocol/clusterObserver.js';
-import { droppedSamples } from '../metrics/droppedSamples.js';
+import { droppedSamples } from '../../protocol/droppedSamples.js';
 import type { ComputationState } from './computationState.js';
 
 /** The used parts of a cluster. */

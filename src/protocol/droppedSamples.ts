@@ -1,7 +1,7 @@
 // Rows of metrics that count tasks without a run.
-import { countsOf } from '../../base/lookUps.js';
-import { type DropReason, type MetricSample, TASK_SKIPPED } from '../../protocol/clusterObserver.js';
-import { CANCELLED, DROPPED_CONTEXT, SKIPPED } from '../../protocol/metrics.js';
+import { countsOf } from '../base/lookUps.js';
+import { type DropReason, type MetricSample, TASK_SKIPPED } from './clusterObserver.js';
+import { CANCELLED, DROPPED_CONTEXT, SKIPPED } from './metrics.js';
 
 /**
  * Returns a row per prefix.

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { type SyntheticTask, syntheticTrace } from '../trace/syntheticTrace.test.support.js';
+import { unusualRuns } from './unusualRuns.js';
+
+const task = (key: string, more: Partial<SyntheticTask>): SyntheticTask => ({
+  key,
+  started: 0,
+  stopped: 1,
+  ...more,
+});
+const NOT_RUN = { started: Number.NaN, stopped: Number.NaN, acknowledged: 1 };
+const whole = syntheticTrace({
+  tasks: [
+    task('load-1', { state: 'erred' }),
+    task('sum-1', { ...NOT_RUN, state: 'cancelled', needs: ['load-1'] }),
+    task('sum-2', { ...NOT_RUN, state: 'cancelled', needs: ['load-1'] }),
+    task('again-1', { state: 'erred', attempt: 1 }),
+    task('again-1', { attempt: 2, started: 2, stopped: 3 }),
+  ],
+});
+// A synthetic trace knows dependencies only of results. Both sums depend on the task that failed.
+Object.defineProperty(whole.tasks, 'dependencyIds', { value: Float64Array.of(0, 0) });
+
+it('tasks that did not run because another failed are not called cancelled', () => {
+  assert.deepEqual(unusualRuns(whole), [
+    [1, 'failed'],
+    [1, 'failed and was repeated'],
+    [2, 'did not run'],
+  ]);
+});
+
+it('totals without rows, as a live page first receives them, claim nothing that the rows contradict', () => {
+  assert.deepEqual(unusualRuns({ ...syntheticTrace({}), totals: whole.totals }), [
+    [2, 'runs failed'],
+    [2, 'were cancelled or did not run'],
+  ]);
+});

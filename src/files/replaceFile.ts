@@ -1,0 +1,69 @@
+// Writes a file under a temporary name, so that a full disk leaves neither half of a file nor a damaged earlier one.
+import {
+  accessSync,
+  closeSync,
+  constants,
+  lstatSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+
+/**
+ * Calls `write` with a function that adds bytes to the file. The name appears only when `write` has returned. For a link, writes
+ * its target. A pipe, a device, and a file in a folder that is not writable receive the bytes directly.
+ *
+ * @param toError returns the error to throw for an error of the system; an earlier file with the name is unchanged then
+ */
+export function replaceFile(
+  file: string,
+  toError: (cause: unknown) => Error,
+  write: (put: (bytes: Uint8Array) => void) => void,
+): void {
+  const attempt = <T>(action: () => T): T => {
+    try {
+      return action();
+    } catch (cause) {
+      throw toError(cause);
+    }
+  };
+  const target = attempt(() => replaceable(file));
+  const partial = target === undefined ? file : `${target}.${process.pid}.part`;
+  const fd = attempt(() => openSync(partial, 'w'));
+  try {
+    write((bytes) => attempt(() => writeAll(fd, bytes)));
+  } catch (error) {
+    closeSync(fd);
+    if (target !== undefined) rmSync(partial, { force: true });
+    throw error;
+  }
+  closeSync(fd);
+  if (target !== undefined) attempt(() => renameSync(partial, target));
+}
+
+/** Returns the path for a complete file; undefined for a path that has to be opened directly. */
+function replaceable(file: string): string | undefined {
+  const entry = lstatSync(file, { throwIfNoEntry: false });
+  if (entry === undefined) return file;
+  // The target of a link may not exist yet, or, as for /dev/stdout, may have no path.
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
+  const target = realpathSync(file);
+  return mayWrite(dirname(target)) ? target : undefined;
+}
+
+function mayWrite(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function writeAll(fd: number, bytes: Uint8Array): void {
+  for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
+}
