@@ -17,13 +17,13 @@ const ENTRIES = [
   'cli/run/preload.js',
   'dask/functionBundle.js',
   'diagnostics/progressThread.js',
-  'engine/pool/programHooks.js',
-  'engine/worker/compiledHooks.js',
   'engine/worker/lineHooks.js',
   'engine/worker/processMain.js',
   'engine/worker/threadMain.js',
   'engine/workerProcess/workerProcessMain.js',
 ];
+/** Hooks of Node's module loader: modules without imports, because Node 20 loads them in a thread that has nothing of Longpole. */
+const HOOKS = ['engine/pool/programHooks.js', 'engine/worker/compiledHooks.js'];
 /** Entries that share no file: with the parts that they need of shared files, they are much smaller. */
 const ALONE = ['resources/resourceMonitorThread.js'];
 /**
@@ -64,7 +64,7 @@ function startOf(module) {
   return `${nameOf(module)}${COMMON_STARTS.includes(module) ? '.start.cjs' : '.js'}`;
 }
 const fileOf = new Map([
-  ...[...ENTRIES, ...ALONE].map((module) => [resolve(dist, module), `./${startOf(module)}`]),
+  ...[...ENTRIES, ...ALONE, ...HOOKS].map((module) => [resolve(dist, module), `./${startOf(module)}`]),
   ...OWN_FILES.map((module) => [resolve(dist, module), `./${nameOf(module)}.cjs`]),
 ]);
 
@@ -308,6 +308,8 @@ async function writeBundle(folder, modules, external, sourcemap) {
   ];
   await write(modules, { cleanDir: true, codeSplitting: { groups, includeDependenciesRecursively: false } });
   for (const module of ALONE) await write([module], { codeSplitting: false });
+  for (const module of HOOKS)
+    await writeFile(`${folder}/${nameOf(module)}.js`, resolve(dist, module), isPackage);
 }
 
 /** Writes a module with all its imports to a file of `dist/`. */
