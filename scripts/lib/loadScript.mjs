@@ -19,7 +19,7 @@ let importer;
 
 /**
  * Returns a function that calls `import()`. It is evaluated, because tsx rewrites each module that has an `import()`, and makes a
- * source map of it: 0.02 s of CPU. A program may forbid that texts are evaluated, so there is also a file.
+ * source map of it: 0.01 to 0.02 s of CPU. A program may forbid that texts are evaluated, so there is also a file.
  */
 function makeImporter() {
   try {
@@ -86,7 +86,7 @@ function compile(name, url) {
   const sum = crc32(bytes, crc32(url));
   const cachedData = keptIn(file, sum);
   const script = new Script(text, { filename: url, cachedData });
-  if (cachedData === undefined) keep(script, file, sum);
+  if (cachedData === undefined) keepTwice(script, file, sum);
   return script.runInThisContext();
 }
 
@@ -114,6 +114,19 @@ function keptIn(file, sum) {
     // Not compiled yet, or not complete.
     return undefined;
   }
+}
+
+/** The arguments of `keep` for the scripts that this thread compiled. */
+const compiled = [];
+
+/** Also keeps a script when the program ends: V8 has compiled the functions then that the program called, for 0.01 s of CPU. */
+function keepTwice(...script) {
+  keep(...script);
+  if (compiled.length === 0)
+    process.once('exit', () => {
+      for (const each of compiled) keep(...each);
+    });
+  compiled.push(script);
 }
 
 /** Writes what V8 compiled, if the folder is writable. Others may do the same, so a file gets its name when it is complete. */
