@@ -17,13 +17,13 @@ const ENTRIES = [
   'cli/run/preload.js',
   'dask/functionBundle.js',
   'diagnostics/progressThread.js',
-  'engine/pool/programHooks.js',
-  'engine/worker/compiledHooks.js',
   'engine/worker/lineHooks.js',
   'engine/worker/processMain.js',
   'engine/worker/threadMain.js',
   'engine/workerProcess/workerProcessMain.js',
 ];
+/** Hooks of Node's module loader: modules without imports, because Node 20 loads them in a thread that has nothing of Longpole. */
+const HOOKS = ['engine/pool/programHooks.js', 'engine/worker/compiledHooks.js'];
 /** Entries that share no file: with the parts that they need of shared files, they are much smaller. */
 const ALONE = ['resources/resourceMonitorThread.js'];
 /**
@@ -64,17 +64,19 @@ function startOf(module) {
   return `${nameOf(module)}${COMMON_STARTS.includes(module) ? '.start.cjs' : '.js'}`;
 }
 const fileOf = new Map([
-  ...[...ENTRIES, ...ALONE].map((module) => [resolve(dist, module), `./${startOf(module)}`]),
+  ...[...ENTRIES, ...ALONE, ...HOOKS].map((module) => [resolve(dist, module), `./${startOf(module)}`]),
   ...OWN_FILES.map((module) => [resolve(dist, module), `./${nameOf(module)}.cjs`]),
 ]);
 
-/** The file of the bundle that loads the others. tsx rewrites files with the text `import(`, for 0.05 s of CPU. */
+/** The file of the bundle that loads the others. tsx rewrites CommonJS with the text `import(`, for 0.05 s of CPU. */
 const LOADER = readFileSync(new URL('lib/loadScript.mjs', import.meta.url), 'utf8').replaceAll(
   'import(',
   'import (',
 );
 /** What CommonJS lacks. */
 const RESOLVER = 'export default (specifier) => import.meta.resolve(specifier);\n';
+/** What the loader needs if the program must not evaluate texts. */
+const IMPORTER = 'module.exports = (specifier) => import (specifier);\n';
 /** The loader as CommonJS. There, resolving a specifier returns a promise. */
 const COMMON_LOADER = LOADER.replace(
   'import.meta.url',
@@ -125,6 +127,7 @@ function scripts() {
       this.emitFile({ type: 'asset', fileName: 'loadScript.js', source: LOADER });
       this.emitFile({ type: 'asset', fileName: 'loadScript.cjs', source: COMMON_LOADER });
       this.emitFile({ type: 'asset', fileName: 'resolver.js', source: RESOLVER });
+      this.emitFile({ type: 'asset', fileName: 'importer.cjs', source: IMPORTER });
       for (const file of Object.values(files)) {
         if (file.type === 'chunk') file.code = ascii(file.code);
         if (!file.isEntry) continue;
@@ -309,6 +312,8 @@ async function writeBundle(folder, modules, external, sourcemap) {
   ];
   await write(modules, { cleanDir: true, codeSplitting: { groups, includeDependenciesRecursively: false } });
   for (const module of ALONE) await write([module], { codeSplitting: false });
+  for (const module of HOOKS)
+    await writeFile(`${folder}/${nameOf(module)}.js`, resolve(dist, module), isPackage);
 }
 
 /** Writes a module with all its imports to a file of `dist/`. */

@@ -101,6 +101,34 @@ describe('a program under tsx', () => {
     assert.deepEqual(printed, [...once, ...once]);
   });
 
+  it('has isolates that load a module without others, with the lines of the program', async () => {
+    const printed = await printedBy({
+      'main.ts': `${MAIN}
+        async function main(run): Promise<void> {
+          console.log(JSON.stringify(await run(work.seen)));
+          const { cause } = await run(work.fail).catch((error: Error) => error);
+          console.log(/\\((.*)\\)/.exec(cause.stack)?.[1]);
+        }`,
+      'work.ts': `
+        import { tasks } from '${LIBRARY}index.js';
+        import client from 'prom-client';
+        enum Size { Large = 7 }
+        interface Unused { x: number }
+
+        export const work = tasks(import.meta.url, {
+          seen: () => ({ compiler: ${HAS_COMPILER}, url: import.meta.url, values: [Size.Large, typeof client.Registry, late] }),
+          fail: (): never => failing(),
+        });
+        function failing(): never {
+          throw new Error('failed');
+        }
+        const late: string = await Promise.resolve('late');`,
+    });
+    const seen = { compiler: false, url: '/work.ts', values: [7, 'function', 'late'] };
+    const once = [JSON.stringify(seen), '/work.ts:13:17'];
+    assert.deepEqual(printed, [...once, ...once]);
+  });
+
   it('has isolates with a compiler for modules that need it', async () => {
     const printed = await printedBy({
       'main.ts': `${MAIN}

@@ -48,6 +48,15 @@ test('a second loader in the same folder has the scripts of the first', async ()
   assert.equal(await output(program), 'true');
 });
 
+test('a script imports modules, also if the program must not evaluate texts', async () => {
+  writeFileSync(join(folder, 'first.cjs'), "exports.imported = __longpole.import('./module.mjs');");
+  writeFileSync(join(folder, 'module.mjs'), "export const name = 'imported';");
+  writeFileSync(join(folder, 'importer.cjs'), 'module.exports = (specifier) => import(specifier);');
+  const program = "console.log((await load('./first.cjs').imported).name);";
+  assert.equal(await output(program), 'imported');
+  assert.equal(await output(program, '--disallow-code-generation-from-strings'), 'imported');
+});
+
 test('a changed script of the same length is compiled again', async () => {
   await output(PROGRAM);
   const second = join(folder, 'second.cjs');

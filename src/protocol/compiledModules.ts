@@ -28,3 +28,8 @@ export interface CompiledAnswer {
   /** Undefined if the isolate has to compile the module. */
   readonly modules: CompiledModules | undefined;
 }
+
+/** Scheme of a module that exports the format and the text of the module behind it. See engine/pool/programHooks.ts. */
+export const COMPILED = 'longpole-compiled:';
+/** Scheme of a specifier and the URL of its parent, as JSON. */
+export const RESOLVED = 'longpole-resolved:';

@@ -2,9 +2,14 @@
 // of CPU. The program's own loader resolves and compiles, so an isolate gets the modules that the program has.
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { getOrMake } from '../../base/lookUps.js';
-import type { CompiledAnswer, CompiledModule, CompiledModules } from '../../protocol/compiledModules.js';
+import {
+  COMPILED,
+  type CompiledAnswer,
+  type CompiledModule,
+  type CompiledModules,
+  RESOLVED,
+} from '../../protocol/compiledModules.js';
 import { registerHooks } from '../worker/loaderHooks.js';
-import { COMPILED, RESOLVED } from './programHooks.js';
 
 /** The part of an isolate, to be transferred. */
 export interface OpenCompiler {

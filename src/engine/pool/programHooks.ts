@@ -1,5 +1,6 @@
 // Hooks of Node's module loader in a program, in front of those of a compiler such as tsx. moduleCompiler.ts imports URLs with
 // these schemes, and so receives what the program's loader makes of a module, without running the module.
+import { COMPILED, RESOLVED } from '../../protocol/compiledModules.js';
 import {
   after,
   type Loaded,
@@ -8,11 +9,6 @@ import {
   type Resolved,
   textOf,
 } from '../worker/loaderHooks.js';
-
-/** Scheme of a module that exports the format and the text of the module behind it. */
-export const COMPILED = 'longpole-compiled:';
-/** Scheme of a specifier and the URL of its parent, as JSON. */
-export const RESOLVED = 'longpole-resolved:';
 
 export function resolve(
   specifier: string,

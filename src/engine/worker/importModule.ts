@@ -7,6 +7,7 @@ import { getOrMake } from '../../base/lookUps.js';
 import type { CompiledModules, RemoteCompiler } from '../../protocol/compiledModules.js';
 import { BUNDLE_FOLDER_VARIABLE } from '../../protocol/remoteProcess.js';
 import { registerHooks } from './loaderHooks.js';
+import { loadLone } from './loneModule.js';
 import { asModuleCode } from './taskContext.js';
 
 const imports = new Map<string, Promise<unknown>>();
@@ -103,9 +104,21 @@ async function importCompiled(url: string, ask: NonNullable<typeof compile>): Pr
   else if (modules.size > 0) {
     // Stacks name the lines of the program.
     process.setSourceMapsEnabled(true);
-    await registerHooks(new URL('./compiledHooks.js', import.meta.url), modules);
+    if (!isLoadedAlone(url, modules)) {
+      hasHooks = true;
+      await registerHooks(new URL('./compiledHooks.js', import.meta.url), modules);
+    }
   }
   return import(url);
+}
+
+let hasHooks = false;
+
+/** Whether a module that imports no other compiled one could be loaded without hooks. */
+function isLoadedAlone(url: string, modules: CompiledModules): boolean {
+  const module = modules.get(url);
+  const isLone = modules.size === 1 && !hasHooks && typeScript === undefined;
+  return isLone && module !== undefined && loadLone(url, module);
 }
 
 /** Returns a promise if the text of a function imports modules, and the program's compiler must be loaded for them. */
