@@ -3,13 +3,13 @@
 
 import { checkNoMore, checkOptions, NUMBER, type OptionKinds } from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
+import { inPieces } from '../base/pieces.js';
 import { Printed } from '../base/printed.js';
 import { joinedBytes } from '../base/resized.js';
 import { sortedOrder } from '../base/sortedOrder.js';
 import { cellText, visibleName } from '../base/visibleText.js';
 import { integerText } from '../base/words.js';
 import { ArrowEncoder } from '../trace/formats/arrow/arrowEncoder.js';
-import { TextPieces } from '../trace/formats/json/jsonText.js';
 import type { Texts } from '../trace/texts.js';
 
 /** Null is an absent value. */
@@ -119,18 +119,19 @@ export class Table extends Printed {
   }
 
   /** Yields the text of `toCSV` in pieces of whole lines, for tables of any length. */
-  *csvPieces(): Generator<string> {
+  csvPieces(): Generator<string> {
+    return inPieces(this.#csvLines());
+  }
+
+  *#csvLines(): Generator<string> {
     this.#makeStrings();
     const index = this.#pandasIndex;
-    const pieces = new TextPieces();
-    pieces.add(`${(index === undefined ? this.columns : ['', ...this.columns]).map(quoted).join(',')}\n`);
+    yield `${(index === undefined ? this.columns : ['', ...this.columns]).map(quoted).join(',')}\n`;
     for (const row of this.#order) {
       const cells = this.#columns.map((column) => csvCell(column, row, index !== undefined));
       if (index !== undefined) cells.unshift(String(index[row]));
-      pieces.add(`${cells.join(',')}\n`);
-      if (pieces.full) yield pieces.take();
+      yield `${cells.join(',')}\n`;
     }
-    yield pieces.take();
   }
 
   /**

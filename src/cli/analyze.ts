@@ -12,6 +12,7 @@ import {
 } from '../api/analysis.js';
 import { makeFolder, writePieces } from '../api/folders.js';
 import type { OpenedTrace, Trace } from '../api/trace.js';
+import { inPieces } from '../base/pieces.js';
 import { visibleName } from '../base/visibleText.js';
 import { countText } from '../base/words.js';
 import { type InputOptions, openInput, withInputOptions } from './openInput.js';
@@ -272,9 +273,6 @@ function tableFile(table: Table, format: Format): Iterable<string> {
   return ended(tableLines(table, Number.POSITIVE_INFINITY, table.length));
 }
 
-/** Minimum number of characters in a piece of the output, because tables of millions of tasks exceed the longest string. */
-const PIECE = 1 << 16;
-
 interface Answer {
   readonly question: Question;
   readonly table: Table;
@@ -285,18 +283,6 @@ interface Answer {
 interface AnsweredTrace {
   readonly opened: OpenedTrace;
   readonly answers: readonly Answer[];
-}
-
-/** Joins texts to fewer pieces. */
-function* inPieces(texts: Iterable<string>): Generator<string> {
-  let piece = '';
-  for (const text of texts) {
-    piece += text;
-    if (piece.length < PIECE) continue;
-    yield piece;
-    piece = '';
-  }
-  if (piece !== '') yield piece;
 }
 
 function* ended(lines: Iterable<string>): Generator<string> {

@@ -3,7 +3,7 @@ import { eachUse } from '../lanes.js';
 import { fullSpansBetween } from '../path/fullSlots.js';
 import { readiness } from '../simulation/conditions.js';
 import { TimeBins } from '../timeBins.js';
-import { BINS, type Facts, type Finding, type Rule } from './finding.js';
+import { BINS, type Facts, type Found, type Rule } from './finding.js';
 import { cpuByPrefix, type PrefixCpu, shareOfTime } from './noncpu.js';
 import { threadSamples } from './sampledCpu.js';
 import { delaySeconds, IN_TURNS } from './synchronousIo.js';
@@ -47,12 +47,10 @@ export const asynchronousWait: Rule = (facts) => {
     title: `Tasks of '${worst.prefix}' wait for promises ${percentText(shareOfTime(worst, worst.awaited))} of their time, and a worker runs one task at a time`,
     seconds: cost,
     confidence: busy === undefined ? 'high' : mayBeChildren ? 'low' : 'medium',
-    evidence: {
-      text: `${countText(workers, 'thread')} idled for ${secondsText(awaited)} in total while tasks waited for ${mayBeChildren ? 'promises' : 'requests, files or timers'}.${busy?.text ?? ''}`,
-      numbers: { awaitedSeconds: awaited, cpuSeconds: worst.cpu, workers },
-      tasks: facts.keys(rows),
-      question: 'critical-path',
-    },
+    text: `${countText(workers, 'thread')} idled for ${secondsText(awaited)} in total while tasks waited for ${mayBeChildren ? 'promises' : 'requests, files or timers'}.${busy?.text ?? ''}`,
+    numbers: { awaitedSeconds: awaited, cpuSeconds: worst.cpu, workers },
+    tasks: facts.keys(rows),
+    question: 'critical-path',
     advice: `${mayBeChildren ? 'If they wait for child processes that compute, more of them at a time are not faster. If they wait for requests, files or timers, let' : 'Let'} the tasks of a worker overlap while they wait: connect({ concurrentTasks: ${times} }), or the same option of compute() without a cluster. Or await many promises in one task of '${worst.prefix}' (Promise.all). ${busy === undefined && threadsComputed(facts, awaited) ? FEW_THREADS : IN_TURNS}`,
   };
 };
@@ -75,7 +73,7 @@ function mostReady({ trace, lanes }: Facts): number {
  * Tasks overlap (`concurrentTasks`), and ready tasks wait for a slot of their worker while its thread is idle. The cost is
  * the part of the critical path that waits for slots of idle threads.
  */
-function fullSlots(facts: Facts): Finding | undefined {
+function fullSlots(facts: Facts): Found | undefined {
   const { path, trace } = facts;
   if (!trace.tasks.seceded.some((time) => !Number.isNaN(time))) return undefined;
   const waits = path.byPrefix.map(({ prefix, parts }) => ({
@@ -96,12 +94,10 @@ function fullSlots(facts: Facts): Finding | undefined {
     title: `Tasks wait for a slot of their worker while tasks of '${worst.prefix}' that await promises fill all of them`,
     seconds,
     confidence: 'medium',
-    evidence: {
-      text: `The critical path waited ${secondsText(seconds)} for slots, while the thread of the worker was idle.`,
-      numbers: { slotSeconds: seconds, workers: facts.workers },
-      tasks: facts.pathTasks('waiting for a worker'),
-      question: 'critical-path',
-    },
+    text: `The critical path waited ${secondsText(seconds)} for slots, while the thread of the worker was idle.`,
+    numbers: { slotSeconds: seconds, workers: facts.workers },
+    tasks: facts.pathTasks('waiting for a worker'),
+    question: 'critical-path',
     advice: `Raise concurrentTasks, if the other side of the requests accepts more at a time. Or make the requests of '${worst.prefix}' faster.${isPool ? ` ${FEW_THREADS}` : ''}`,
   };
 }

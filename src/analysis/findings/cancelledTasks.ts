@@ -24,12 +24,10 @@ export const cancelledTasks: Rule = (facts) => {
     title: `The run waited ${secondsText(seconds)} for tasks that were cancelled: ${countText(count, 'run')} of '${name}'`,
     seconds,
     confidence: 'high',
-    evidence: {
-      text: `${countText(runs.length, 'run')} had been sent to workers and had not ended when they were cancelled, after ${secondsText(usual)} in the median.`,
-      numbers: { cancelledRuns: runs.length, medianSeconds: usual },
-      tasks: facts.keys(runs.map(({ row }) => row)),
-      question: 'critical-path',
-    },
+    text: `${countText(runs.length, 'run')} had been sent to workers and had not ended when they were cancelled, after ${secondsText(usual)} in the median.`,
+    numbers: { cancelledRuns: runs.length, medianSeconds: usual },
+    tasks: facts.keys(runs.map(({ row }) => row)),
+    question: 'critical-path',
     advice: `Find out what '${name}' waits for, e.g. with '${facts.isDask ? 'client.call_stack()' : 'await client.dump()'}' while it hangs. Or submit the next tasks before these are cancelled, or cancel them earlier.`,
   };
 };

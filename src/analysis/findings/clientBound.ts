@@ -7,7 +7,7 @@ import { SchedulerCoreWaits } from '../schedulerCoreWaits.js';
 import { gapsBetween, overlapSeconds, type Span } from '../spans.js';
 import { submissionsOf } from '../submissionTimes.js';
 import { clientSpans } from './clientTransfers.js';
-import { type Facts, type Finding, MIN_COST, type Rule } from './finding.js';
+import { type Facts, type Found, MIN_COST, type Rule } from './finding.js';
 import { sampledSeconds } from './schedulerThread.js';
 
 /** Shorter parts, in seconds, are the normal delay between a result and the next submission. */
@@ -25,12 +25,10 @@ export const clientBound: Rule = (facts) => {
     title: `The run waited ${secondsText(seconds)} for the program to submit its next tasks`,
     seconds,
     confidence: 'medium',
-    evidence: {
-      text: `In ${countText(pauses, 'pause')}, ${percentText(seconds / facts.makespan)} of the critical path, the program had not submitted the next task yet${coreWaitText(seconds, coreWait)}.`,
-      numbers: { clientSeconds: seconds, coreWaitSeconds: coreWait, pauses },
-      tasks: facts.keys(rows),
-      question: 'critical-path',
-    },
+    text: `In ${countText(pauses, 'pause')}, ${percentText(seconds / facts.makespan)} of the critical path, the program had not submitted the next task yet${coreWaitText(seconds, coreWait)}.`,
+    numbers: { clientSeconds: seconds, coreWaitSeconds: coreWait, pauses },
+    tasks: facts.keys(rows),
+    question: 'critical-path',
     advice:
       'Submit the next step before you process the results of the previous one, or process results in tasks: pass futures instead of values.',
   };
@@ -109,7 +107,7 @@ const MIN_FETCHED = 0.5;
  * The program ran longer before its first computation or after its last result than all of its computations took. The cost
  * is this time, in which no worker had a task.
  */
-export function outsideComputations(facts: Facts): Finding | undefined {
+export function outsideComputations(facts: Facts): Found | undefined {
   const { trace, makespan } = facts;
   const times = programTimes(trace);
   if (times === undefined) return undefined;
@@ -124,12 +122,10 @@ export function outsideComputations(facts: Facts): Finding | undefined {
     title: `${isFetch ? `The program fetched ${bytesText(fetchedBytes(facts))} of results for ${secondsText(fetched)} after its last task` : `The program ran for ${secondsText(seconds)} ${when}`}, and its computations took ${secondsText(makespan)}`,
     seconds,
     confidence: 'high',
-    evidence: {
-      text: `The program ran for ${secondsText(before)} before its first computation and for ${secondsText(after)} after its last result. The workers had no tasks meanwhile, and the other findings do not cover this time.`,
-      numbers: { beforeSeconds: before, afterSeconds: after, fetchSeconds: fetched, makespan },
-      tasks: [],
-      question: 'critical-path',
-    },
+    text: `The program ran for ${secondsText(before)} before its first computation and for ${secondsText(after)} after its last result. The workers had no tasks meanwhile, and the other findings do not cover this time.`,
+    numbers: { beforeSeconds: before, afterSeconds: after, fetchSeconds: fetched, makespan },
+    tasks: [],
+    question: 'critical-path',
     advice: isFetch
       ? 'Fetch less: reduce or store results in tasks, or return typed arrays, which are unpacked faster than objects and strings.'
       : 'Do this work in tasks, which all workers share, or while tasks run.',

@@ -67,14 +67,12 @@ export const gatheredResults: Rule = (facts) => {
     title: `The client fetched ${bytesText(nbytes)} of results that the workers used again`,
     seconds,
     confidence: 'medium',
-    evidence: {
-      text: isBack
-        ? `The critical path waited ${secondsText(seconds)} while the client fetched results and sent ${bytesText(sent)} back to the workers.`
-        : `The critical path waited ${secondsText(seconds)} until the client had received and unpacked results. ${again.length > 0 ? `Later tasks used ${countText(again.length, 'result')}` : `The client then sent ${bytesText(sent)} to the workers`}.`,
-      numbers: { nbytes, transfers: rows.length, usedAgain: again.length, sentBackBytes: sent },
-      tasks: again.length > 0 ? again.slice(0, 5) : keysOf(facts, rows),
-      question: 'transfers-by-pair',
-    },
+    text: isBack
+      ? `The critical path waited ${secondsText(seconds)} while the client fetched results and sent ${bytesText(sent)} back to the workers.`
+      : `The critical path waited ${secondsText(seconds)} until the client had received and unpacked results. ${again.length > 0 ? `Later tasks used ${countText(again.length, 'result')}` : `The client then sent ${bytesText(sent)} to the workers`}.`,
+    numbers: { nbytes, transfers: rows.length, usedAgain: again.length, sentBackBytes: sent },
+    tasks: again.length > 0 ? again.slice(0, 5) : keysOf(facts, rows),
+    question: 'transfers-by-pair',
     advice:
       'Keep intermediate results on the workers: persist them, pass futures to the next step, and fetch only the last result.',
   };
@@ -139,12 +137,10 @@ export const oversizedArguments: Rule = (facts) => {
     title: `The run waited while the ${isLocal ? "program's thread" : 'client'} sent ${bytesText(nbytes)} of arguments`,
     seconds: onPath,
     confidence: 'medium',
-    evidence: {
-      text: `The critical path waited ${secondsText(onPath)} for ${countText(rows.length, 'transfer')} from the ${isLocal ? 'program' : 'client'}, the largest with ${bytesText(largest)}.`,
-      numbers: { nbytes, transfers: rows.length, largestBytes: largest },
-      tasks: keysOf(facts, rows),
-      question: 'transfers-by-type',
-    },
+    text: `The critical path waited ${secondsText(onPath)} for ${countText(rows.length, 'transfer')} from the ${isLocal ? 'program' : 'client'}, the largest with ${bytesText(largest)}.`,
+    numbers: { nbytes, transfers: rows.length, largestBytes: largest },
+    tasks: keysOf(facts, rows),
+    question: 'transfers-by-type',
     advice: isLocal
       ? 'Load data inside the tasks (pass a path instead of the content), or pass typed arrays on SharedArrayBuffers, which threads do not copy. A cluster, await connect(), copies a scattered value once for each worker.'
       : 'Load data inside the tasks (pass a path instead of the content), or scatter a large value once and pass its future.',

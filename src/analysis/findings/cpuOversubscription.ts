@@ -1,7 +1,7 @@
 import { percentText, secondsText } from '../../base/words.js';
 import { coreUseOf, MIN_OTHERS } from '../coreUse.js';
 import { mean } from '../statistics.js';
-import type { Facts, Finding, Rule } from './finding.js';
+import type { Facts, Found, Rule } from './finding.js';
 import { cpuByPrefix, type PrefixCpu } from './noncpu.js';
 
 /** Share of the time of tasks spent waiting for a core, from which threads count as competing for cores. */
@@ -19,7 +19,7 @@ export const cpuOversubscription: Rule = (facts) => waitsForCores(facts, true);
 /** Finds waits for cores that only other programs cause, because the program alone has enough cores, e.g. with one thread. */
 export const otherPrograms: Rule = (facts) => waitsForCores(facts, false);
 
-function waitsForCores(facts: Facts, ours: boolean): Finding | undefined {
+function waitsForCores(facts: Facts, ours: boolean): Found | undefined {
   const prefixes = cpuByPrefix(facts.trace);
   const sum = (of: (row: PrefixCpu) => number, first = 0): number =>
     prefixes.reduce((total, row) => total + of(row), first);
@@ -48,19 +48,17 @@ function waitsForCores(facts: Facts, ours: boolean): Finding | undefined {
     title: `Tasks wait for a core ${percentText(share)} of their time: ${isUnknown ? unknownUsers(facts) : isOurs ? 'more threads compute than there are cores' : `other programs keep ${others.toFixed(1)} of ${cores} cores busy`}`,
     seconds: facts.secondsOfRun(seconds),
     confidence: ownThreads || isMeasured ? 'high' : 'medium',
-    evidence: {
-      text: ownThreads
-        ? `Each worker thread uses ${Math.round(percent)} % of a core, because its tasks start more threads.`
-        : `Threads that were ready to run waited ${secondsText(seconds)} in total for a core${when}.${beside}`,
-      numbers: {
-        noncpuSeconds: seconds,
-        cpuSeconds: sum(({ cpu }) => cpu),
-        workers: facts.workers,
-        percentPerThread: percent,
-      },
-      tasks: facts.keys(ownThreads ? facts.lanes.spans.rows : longestWaits(facts)),
-      question: 'time-by-prefix',
+    text: ownThreads
+      ? `Each worker thread uses ${Math.round(percent)} % of a core, because its tasks start more threads.`
+      : `Threads that were ready to run waited ${secondsText(seconds)} in total for a core${when}.${beside}`,
+    numbers: {
+      noncpuSeconds: seconds,
+      cpuSeconds: sum(({ cpu }) => cpu),
+      workers: facts.workers,
+      percentPerThread: percent,
     },
+    tasks: facts.keys(ownThreads ? facts.lanes.spans.rows : longestWaits(facts)),
+    question: 'time-by-prefix',
     advice: facts.workers > 1 || ownThreads ? adviceOf(ownThreads, isOurs && !isUnknown) : STOP_OTHERS_ALONE,
   };
 }

@@ -20,12 +20,10 @@ export const eventLoopStarvation: Rule = (facts) => {
     title: `The scheduler did not answer for up to ${secondsText(worst)}, because its event loop was blocked`,
     seconds,
     confidence: 'high',
-    evidence: {
-      text: `In ${countText(blocked.length, 'sample')} the event loop was at least ${secondsText(minDelay(facts.trace))} late. Tasks on the critical path waited ${secondsText(seconds)} while ${facts.isDask ? 'it was blocked' : "the program computed on the scheduler's thread"}${coreWaitText(seconds, seconds - computed)}.`,
-      numbers: { worstDelaySeconds: worst, samples: blocked.length, computedSeconds: computed },
-      tasks: facts.keys(new Set(waits.filter(({ starved }) => starved > 0).map(({ row }) => row))),
-      question: 'queueing',
-    },
+    text: `In ${countText(blocked.length, 'sample')} the event loop was at least ${secondsText(minDelay(facts.trace))} late. Tasks on the critical path waited ${secondsText(seconds)} while ${facts.isDask ? 'it was blocked' : "the program computed on the scheduler's thread"}${coreWaitText(seconds, seconds - computed)}.`,
+    numbers: { worstDelaySeconds: worst, samples: blocked.length, computedSeconds: computed },
+    tasks: facts.keys(new Set(waits.filter(({ starved }) => starved > 0).map(({ row }) => row))),
+    question: 'queueing',
     advice: facts.isDask
       ? "Look for large graphs, for plugins of the scheduler and for calls of 'run_on_scheduler', and at the profile of the scheduler on Dask's page '/profile-server'."
       : "Move the program's computations (parsing, sorting, synchronous I/O) into tasks, or into a worker thread of the program (node:worker_threads).",

@@ -27,12 +27,10 @@ export const failedAttempts: Rule = (facts) => {
     title: `${countText(failed.length, 'attempt')} ${whose} failed and ${failed.length === 1 ? 'was' : 'were'} repeated${error === '' ? '' : `: ${error}`}`,
     seconds: failedSeconds(facts, new Set(failed), repeated),
     confidence: 'high',
-    evidence: {
-      text: `The failed attempts computed for ${secondsText(computed)}, ${percentText(computed / facts.work)} of the work. Attempts of a task run one after another, so more workers do not shorten them.`,
-      numbers: { attempts: failed.length, failedSeconds: computed, workSeconds: facts.work },
-      tasks: facts.keys([...failed].sort((a, b) => duration[b]! - duration[a]!)),
-      question: 'time-by-prefix',
-    },
+    text: `The failed attempts computed for ${secondsText(computed)}, ${percentText(computed / facts.work)} of the work. Attempts of a task run one after another, so more workers do not shorten them.`,
+    numbers: { attempts: failed.length, failedSeconds: computed, workSeconds: facts.work },
+    tasks: facts.keys([...failed].sort((a, b) => duration[b]! - duration[a]!)),
+    question: 'time-by-prefix',
     advice: `Remove the cause of the error, or let '${name}' detect it earlier. If only one step of the task fails, repeat this step in the task, or make it a task of its own.`,
   };
 };

@@ -73,8 +73,11 @@ export interface Finding {
   readonly advice: string;
 }
 
+/** A finding as rules return it, with the fields of its evidence beside the others. */
+export type Found = Omit<Finding, 'evidence'> & Evidence;
+
 /** Looks for one problem in a run. Returns undefined if the run does not have it. */
-export type Rule = (facts: Facts) => Finding | undefined;
+export type Rule = (facts: Facts) => Found | undefined;
 
 /** Share of the makespan below which a finding is left out. */
 export const MIN_COST = 0.05;

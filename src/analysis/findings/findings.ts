@@ -11,7 +11,7 @@ import { gatheredResults, oversizedArguments } from './clientTransfers.js';
 import { cpuOversubscription, otherPrograms } from './cpuOversubscription.js';
 import { eventLoopStarvation } from './eventLoopStarvation.js';
 import { failedAttempts } from './failedAttempts.js';
-import { Facts, type Finding, type FindingCode, MIN_COST, type Rule } from './finding.js';
+import { Facts, type Finding, type FindingCode, type Found, MIN_COST, type Rule } from './finding.js';
 import { garbageCollection } from './garbageCollection.js';
 import { lackOfParallelism } from './lackOfParallelism.js';
 import { lockContention } from './lockContention.js';
@@ -110,12 +110,12 @@ export function findings(trace: Trace): readonly Finding[] {
   const facts = new Facts(trace);
   if (!(facts.makespan > 0) || facts.tasks === 0) {
     // No task ended, but tasks may have died with their workers or been cancelled.
-    return [lostWork, cancelledTasks].flatMap((rule) => rule(facts) ?? []);
+    return [lostWork, cancelledTasks].flatMap((rule) => rule(facts) ?? []).map(withEvidence);
   }
   const outside = outsideComputations(facts);
   return outside === undefined
     ? ofComputations(facts)
-    : [outside, ...ofComputations(facts).slice(0, MAX_FINDINGS - 1)];
+    : [withEvidence(outside), ...ofComputations(facts).slice(0, MAX_FINDINGS - 1)];
 }
 
 /** Returns the findings about the time from the first submission to the last result. */
@@ -149,6 +149,10 @@ function explainedPlace(finding: Finding): Finding {
   return { ...finding, title: `${finding.title}; listed last, because no change of the program lowers it` };
 }
 
+function withEvidence({ text, numbers, tasks, question, advice, ...problem }: Found): Finding {
+  return { ...problem, evidence: { text, numbers, tasks, question }, advice };
+}
+
 const FINDINGS = kind('the result of findings()', Array.isArray);
 
 /** Returns the findings of the rules, without those that cost too little. */
@@ -163,7 +167,7 @@ function foundBy(rules: readonly Rule[], facts: Facts): Finding[] {
       .map((rule) => rule(facts))
       .filter((finding) => finding !== undefined)
       // A sum over concurrent threads can exceed the makespan.
-      .map((finding) => ({ ...finding, seconds: Math.min(finding.seconds, facts.makespan) }))
+      .map((found) => withEvidence({ ...found, seconds: Math.min(found.seconds, facts.makespan) }))
       .filter(({ code, seconds }) => seconds >= least(code))
   );
 }

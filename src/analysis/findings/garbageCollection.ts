@@ -35,12 +35,10 @@ export const garbageCollection: Rule = (facts) => {
     title: `Garbage collection takes ${share > 1 ? `${secondsText(total)}, longer than the tasks` : `${percentText(share)} of the time of tasks`}`,
     seconds: Math.max(onPath, facts.secondsOfRun(total)),
     confidence: 'high',
-    evidence: {
-      text: `Garbage collection took ${secondsText(total)} on ${countText(facts.workers, 'thread')}${where}.${beside}`,
-      numbers: { gcSeconds: total, workSeconds: facts.work, workers: facts.workers },
-      tasks: facts.pathTasks('gc'),
-      question: 'time-by-action',
-    },
+    text: `Garbage collection took ${secondsText(total)} on ${countText(facts.workers, 'thread')}${where}.${beside}`,
+    numbers: { gcSeconds: total, workSeconds: facts.work, workers: facts.workers },
+    tasks: facts.pathTasks('gc'),
+    question: 'time-by-action',
     advice:
       'Create fewer short-lived objects: use typed arrays instead of arrays of objects, and reuse buffers. Or give isolates a larger heap.',
   };

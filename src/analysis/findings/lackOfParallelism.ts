@@ -54,20 +54,18 @@ export const lackOfParallelism: Rule = (facts) => {
     title: `${isClient ? 'The program submits tasks one after the other' : 'The graph has too few parallel tasks'}: on average, ${(work / active).toFixed(1)} of ${workers} ${isAlone ? 'cores run a task' : 'threads are busy'}`,
     seconds: path.floor - beforeSubmission(facts) - work / workers - (isClient ? clientSeconds(facts) : 0),
     confidence: 'high',
-    evidence: {
-      text: isClient
-        ? `The program waits for results before it submits more tasks, so more workers cannot make the run shorter than ${secondsText(path.floor)}. The longest chain of tasks computes for ${secondsText(chain)}.`
-        : `The longest chain of tasks takes ${secondsText(path.floor)}, ${percentText(path.floor / facts.makespan)} of the run. More workers cannot make the run shorter than this chain.${awaiting === undefined ? '' : ` For ${secondsText(awaiting.seconds)} of it, '${awaiting.name}' waits outside its slot, ${awaitedObject(facts.trace, awaiting.name, awaiting.seconds)?.replace(/^/, 'for ') ?? 'e.g. for a queue or an event'}, and mostly '${name}' runs.`}`,
-      numbers: {
-        floorSeconds: path.floor,
-        chainSeconds: chain,
-        workSeconds: work,
-        workers,
-        usefulWorkers: useful,
-      },
-      tasks: facts.pathTasks('compute'),
-      question: 'critical-path',
+    text: isClient
+      ? `The program waits for results before it submits more tasks, so more workers cannot make the run shorter than ${secondsText(path.floor)}. The longest chain of tasks computes for ${secondsText(chain)}.`
+      : `The longest chain of tasks takes ${secondsText(path.floor)}, ${percentText(path.floor / facts.makespan)} of the run. More workers cannot make the run shorter than this chain.${awaiting === undefined ? '' : ` For ${secondsText(awaiting.seconds)} of it, '${awaiting.name}' waits outside its slot, ${awaitedObject(facts.trace, awaiting.name, awaiting.seconds)?.replace(/^/, 'for ') ?? 'e.g. for a queue or an event'}, and mostly '${name}' runs.`}`,
+    numbers: {
+      floorSeconds: path.floor,
+      chainSeconds: chain,
+      workSeconds: work,
+      workers,
+      usefulWorkers: useful,
     },
+    tasks: facts.pathTasks('compute'),
+    question: 'critical-path',
     advice: isClient
       ? `Submit all independent tasks before you await the first result: use client.map or compute(a, b), or pass futures to the next step.${enough}`
       : `Shorten the chain, most of which is ${shorterBy(facts, name)}.${enough}`,

@@ -22,12 +22,10 @@ export const lockContention: Rule = (facts) => {
     title: `Tasks of '${prefix}' wait for ${object}: ${percentText(Math.min(1, contended / facts.makespan))} of the time, others hold it`,
     seconds: Math.min(contended * (1 - 1 / together), waitingOnPath(facts, byPrefix)),
     confidence: 'high',
-    evidence: {
-      text: `${countText(tasks.length, 'task')} waited ${secondsText(waited)} in total, and at least one of them for ${secondsText(contended)}. More workers do not change this.`,
-      numbers: { contendedSeconds: contended, waitedSeconds: waited, workers: facts.workers },
-      tasks: facts.keys(tasks),
-      question: 'critical-path',
-    },
+    text: `${countText(tasks.length, 'task')} waited ${secondsText(waited)} in total, and at least one of them for ${secondsText(contended)}. More workers do not change this.`,
+    numbers: { contendedSeconds: contended, waitedSeconds: waited, workers: facts.workers },
+    tasks: facts.keys(tasks),
+    question: 'critical-path',
     advice: `Hold ${object} only for the work that needs it: compute, read and wait before or after. ${
       object.startsWith('Semaphore ')
         ? 'Or raise its max, if what it protects allows more tasks at a time.'

@@ -5,7 +5,7 @@ import { diedTasks, reasonOfLoss } from '../diedTasks.js';
 import { type LostWorker, lostWorkers, replacedWorkers } from '../lostWork.js';
 import { TimeBins } from '../timeBins.js';
 import { firstStarts } from '../workerStarts.js';
-import { BINS, type Facts, type Finding, type Rule } from './finding.js';
+import { BINS, type Facts, type Found, type Rule } from './finding.js';
 import { exceededTimeouts, timedOut } from './timedOut.js';
 
 /** Share of the memory limit above which a lack of memory probably ended the worker. */
@@ -26,7 +26,7 @@ export const lostWork: Rule = (facts) => died(facts) ?? repeated(facts);
  * Returns the finding for tasks that have no result. It costs the time from their first start to the last loss, or the time that
  * all lost workers cost if there are more of them.
  */
-function died(facts: Facts): Finding | undefined {
+function died(facts: Facts): Found | undefined {
   const { tasks } = facts.trace;
   const timeouts = exceededTimeouts(facts.trace);
   const ended = diedTasks(facts.trace);
@@ -56,12 +56,10 @@ function died(facts: Facts): Finding | undefined {
       workers.length > rows.length ? lostSeconds(facts, workers) : 0,
     ),
     confidence: 'high',
-    evidence: {
-      text: `${reason === '' ? 'The trace does not record why the worker ended.' : `The last time: ${reason.replace(/\.$/, '')}.`}${others}${more}`,
-      numbers: { tasks: all.length, runs: rows.length, mostRunsOfTask: deaths },
-      tasks: facts.keys(all.map(({ row }) => row)),
-      question: 'worker-balance',
-    },
+    text: `${reason === '' ? 'The trace does not record why the worker ended.' : `The last time: ${reason.replace(/\.$/, '')}.`}${others}${more}`,
+    numbers: { tasks: all.length, runs: rows.length, mostRunsOfTask: deaths },
+    tasks: facts.keys(all.map(({ row }) => row)),
+    question: 'worker-balance',
     advice: isConnection
       ? 'Read the log of the scheduler to find out why it ended.'
       : (memoryAdvice(
@@ -74,7 +72,7 @@ function died(facts: Facts): Finding | undefined {
   };
 }
 
-function repeated(facts: Facts): Finding | undefined {
+function repeated(facts: Facts): Found | undefined {
   const lost = lostWorkers(facts.trace);
   const [first] = lost;
   if (first === undefined) return undefined;
@@ -90,28 +88,26 @@ function repeated(facts: Facts): Finding | undefined {
     title: titleOf(facts, lost, again.length, cut),
     seconds: lostSeconds(facts, lost),
     confidence: 'high',
-    evidence: {
-      text: [
-        again.length === 0 ? '' : `Tasks repeated ${secondsText(computed)} of work.`,
-        cut === 0
-          ? ''
-          : `${countText(cut, 'task')} of the lost worker${lost.length === 1 ? '' : 's'} moved to other workers.`,
-        suspect === '' ? '' : `Each of these workers ended while it ran '${suspect}'.`,
-        unnoticed < LATE ? '' : `Tasks waited up to ${secondsText(unnoticed)} until the loss was noticed.`,
-        reasons === '' ? '' : `Reason for the loss of the worker${lost.length === 1 ? '' : 's'}: ${reasons}.`,
-      ]
-        .filter((text) => text !== '')
-        .join(' '),
-      numbers: {
-        workers: lost.length,
-        firstLostSeconds: sinceStart(facts, first),
-        resultsAgain: again.length,
-        againSeconds: computed,
-        runsCut: runs.length,
-      },
-      tasks: facts.keys(again.length > 0 ? again : lost.flatMap((worker) => worker.cut)),
-      question: 'worker-balance',
+    text: [
+      again.length === 0 ? '' : `Tasks repeated ${secondsText(computed)} of work.`,
+      cut === 0
+        ? ''
+        : `${countText(cut, 'task')} of the lost worker${lost.length === 1 ? '' : 's'} moved to other workers.`,
+      suspect === '' ? '' : `Each of these workers ended while it ran '${suspect}'.`,
+      unnoticed < LATE ? '' : `Tasks waited up to ${secondsText(unnoticed)} until the loss was noticed.`,
+      reasons === '' ? '' : `Reason for the loss of the worker${lost.length === 1 ? '' : 's'}: ${reasons}.`,
+    ]
+      .filter((text) => text !== '')
+      .join(' '),
+    numbers: {
+      workers: lost.length,
+      firstLostSeconds: sinceStart(facts, first),
+      resultsAgain: again.length,
+      againSeconds: computed,
+      runsCut: runs.length,
     },
+    tasks: facts.keys(again.length > 0 ? again : lost.flatMap((worker) => worker.cut)),
+    question: 'worker-balance',
     advice:
       memoryAdvice(facts, lost) ??
       (suspect === ''

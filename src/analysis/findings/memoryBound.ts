@@ -31,21 +31,19 @@ export const memoryBound: Rule = (facts) => {
     title: `Memory was short: the run waited ${secondsText(paused + disk + restarting)} ${['for paused workers', ...waits].join(' and ')}`,
     seconds: paused + disk + restarting,
     confidence: 'high',
-    evidence: {
-      text: `Workers made ${countText(pauses.length, 'pause')}. The critical path waited ${secondsText(paused)} for them${disk > 0 ? `, and ${secondsText(disk)} for disks` : ''}. ${spilledText(facts.trace)} were written to disk.${restarted}`,
-      numbers: {
-        pausedSeconds: paused,
-        diskSeconds: disk,
-        pauses: pauses.length,
-        restarts: count,
-        restartSeconds: restarting,
-        spilledBytes: spilled,
-        memoryLimit: limit,
-        enoughBytes: enough,
-      },
-      tasks: facts.pathTasks('paused'),
-      question: 'memory-by-prefix',
+    text: `Workers made ${countText(pauses.length, 'pause')}. The critical path waited ${secondsText(paused)} for them${disk > 0 ? `, and ${secondsText(disk)} for disks` : ''}. ${spilledText(facts.trace)} were written to disk.${restarted}`,
+    numbers: {
+      pausedSeconds: paused,
+      diskSeconds: disk,
+      pauses: pauses.length,
+      restarts: count,
+      restartSeconds: restarting,
+      spilledBytes: spilled,
+      memoryLimit: limit,
+      enoughBytes: enough,
     },
+    tasks: facts.pathTasks('paused'),
+    question: 'memory-by-prefix',
     advice,
   };
 };
@@ -79,20 +77,18 @@ export const spillBound: Rule = (facts) => {
     title: `Memory was short: ${spilledText(facts.trace)} were written to disk`,
     seconds,
     confidence: facts.isDask ? 'medium' : 'high',
-    evidence: {
-      text:
-        writing === 0
-          ? `The critical path waited ${secondsText(seconds)} for the disk.`
-          : `The workers wrote for ${secondsText(writing)} in total. A Dask worker starts no task while it writes.`,
-      numbers: {
-        spilledBytes: spilled,
-        memoryLimit: limit,
-        enoughBytes: enough,
-        diskSeconds: diskSeconds(facts),
-      },
-      tasks: facts.pathTasks('disk'),
-      question: 'memory-by-prefix',
+    text:
+      writing === 0
+        ? `The critical path waited ${secondsText(seconds)} for the disk.`
+        : `The workers wrote for ${secondsText(writing)} in total. A Dask worker starts no task while it writes.`,
+    numbers: {
+      spilledBytes: spilled,
+      memoryLimit: limit,
+      enoughBytes: enough,
+      diskSeconds: diskSeconds(facts),
     },
+    tasks: facts.pathTasks('disk'),
+    question: 'memory-by-prefix',
     advice,
   };
 };

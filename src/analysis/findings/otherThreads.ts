@@ -1,6 +1,7 @@
 // Reads from the samples of a trace how much CPU time threads of the program used that run neither tasks nor the scheduler:
 // those on which Node computes for crypto, zlib and files, and those on which V8 compiles and collects garbage.
 import { oncePer } from '../../base/lookUps.js';
+import { sortedOrder } from '../../base/sortedOrder.js';
 import { SCHEDULER_CORE_TIME } from '../../protocol/traceNames.js';
 import type { Trace } from '../../trace/trace.js';
 import { firstStart } from '../workerStarts.js';
@@ -23,7 +24,7 @@ export const otherThreadSeconds = oncePer((trace: Trace): number => {
   const last = new Map<number, number>();
   let [program, workers] = [0, 0];
   let [first, latest] = [Number.NaN, Number.NaN];
-  for (const row of rowsByTime(trace)) {
+  for (const row of sortedOrder(trace.resources.time, false)) {
     const time = trace.resources.time[row]!;
     const isHost = worker[row] === -1;
     const before = last.get(worker[row]!);
@@ -37,10 +38,6 @@ export const otherThreadSeconds = oncePer((trace: Trace): number => {
   }
   return Math.max(0, program - (latest - first) - Math.min(workers, measuredSeconds(trace)));
 });
-
-function rowsByTime({ resources: { length, time } }: Trace): Int32Array {
-  return Int32Array.from({ length }, (_, row) => row).sort((a, b) => time[a]! - time[b]!);
-}
 
 /** Returns the seconds that tasks used on their threads, by metrics; Infinity without metrics. */
 function measuredSeconds(trace: Trace): number {

@@ -3,7 +3,7 @@ import type { Trace } from '../../trace/trace.js';
 import { recordsTransfers } from '../programTransfers.js';
 import { merged } from '../spans.js';
 import { clientSpans, clientTransfers } from './clientTransfers.js';
-import { type Facts, type Finding, MIN_COST, type Rule } from './finding.js';
+import { type Facts, type Found, MIN_COST, type Rule } from './finding.js';
 import { schedulingSeconds } from './schedulerThread.js';
 import { BUFFER_TYPE } from './serializationBound.js';
 import { tasksTooSmall, unmeasuredObjects } from './tasksTooSmall.js';
@@ -30,19 +30,17 @@ export const schedulerBound: Rule = (facts) => {
     title: `Idle workers waited ${secondsText(seconds)} of the critical path for the scheduler`,
     seconds,
     confidence: 'medium',
-    evidence: {
-      text: `These waits are ${percentText(seconds / facts.makespan)} of the critical path. An idle thread starts a task ${secondsText(latency)} after the task is ready.`,
-      numbers: { latencySeconds: latency, taskOverheadSeconds: taskOverhead, tasks: facts.tasks },
-      tasks: facts.pathTasks('waiting for the scheduler'),
-      question: 'queueing',
-    },
+    text: `These waits are ${percentText(seconds / facts.makespan)} of the critical path. An idle thread starts a task ${secondsText(latency)} after the task is ready.`,
+    numbers: { latencySeconds: latency, taskOverheadSeconds: taskOverhead, tasks: facts.tasks },
+    tasks: facts.pathTasks('waiting for the scheduler'),
+    question: 'queueing',
     advice:
       'Make fewer and larger tasks, join each chain of tasks into one task, and submit the whole graph at once.',
   };
 };
 
 /** The thread of the program, which is that of a local scheduler, copies results before it sends the next tasks. */
-function copies(facts: Facts, seconds: number, copied: string): Finding | undefined {
+function copies(facts: Facts, seconds: number, copied: string): Found | undefined {
   if (seconds < MIN_SHARE * facts.makespan || tasksTooSmall(facts)?.code === 'serialization-bound')
     return undefined;
   const { report } = facts.conditions;
@@ -51,12 +49,10 @@ function copies(facts: Facts, seconds: number, copied: string): Finding | undefi
     title: `Idle workers waited ${secondsText(seconds)} of the critical path for the program's thread, probably while it copied results`,
     seconds,
     confidence: 'medium',
-    evidence: {
-      text: `The program's thread receives a result ${secondsText(report)} after its task has ended. ${copied}`,
-      numbers: { reportSeconds: report, tasks: facts.tasks, workers: facts.workers },
-      tasks: facts.pathTasks('waiting for the scheduler'),
-      question: 'queueing',
-    },
+    text: `The program's thread receives a result ${secondsText(report)} after its task has ended. ${copied}`,
+    numbers: { reportSeconds: report, tasks: facts.tasks, workers: facts.workers },
+    tasks: facts.pathTasks('waiting for the scheduler'),
+    question: 'queueing',
     advice:
       'Return less data, e.g. reduce results in tasks, or return typed arrays, which threads share. A cluster, await connect(), keeps results on its workers and measures what they cost.',
   };
@@ -69,7 +65,7 @@ const MIN_BYTES = 1e6;
  * The thread of the program received and unpacked results of a local run, and the run waited for it. The cost is the part of
  * the critical path with nothing but these copies.
  */
-function returnedResults(facts: Facts): Finding | undefined {
+function returnedResults(facts: Facts): Found | undefined {
   const { rows, nbytes, onPath } = clientTransfers(facts, 'gather');
   if (nbytes < MIN_BYTES || recordsTransfers(facts.trace) || onPath < MIN_COST * facts.makespan)
     return undefined;
@@ -81,12 +77,10 @@ function returnedResults(facts: Facts): Finding | undefined {
     title: `The run waited ${secondsText(onPath)} while the program's thread received ${bytesText(nbytes)} of results`,
     seconds: onPath,
     confidence: 'high',
-    evidence: {
-      text: `This thread received and unpacked results for ${secondsText(all)} (${bytesText(nbytes / all)}/s)${largest === undefined ? '' : `, most of them of '${largest}'`}. Meanwhile it sent no tasks to the workers.`,
-      numbers: { nbytes, transfers: rows.length, copySeconds: all, workers: facts.workers },
-      tasks,
-      question: 'transfers-by-type',
-    },
+    text: `This thread received and unpacked results for ${secondsText(all)} (${bytesText(nbytes / all)}/s)${largest === undefined ? '' : `, most of them of '${largest}'`}. Meanwhile it sent no tasks to the workers.`,
+    numbers: { nbytes, transfers: rows.length, copySeconds: all, workers: facts.workers },
+    tasks,
+    question: 'transfers-by-type',
     advice: `Return less: reduce results in tasks, or write them to files there. ${areBuffers ? 'Worker threads do not copy arrays on a SharedArrayBuffer.' : 'Typed arrays are unpacked faster than objects and strings.'} A cluster, await connect(), keeps results on its workers until the program fetches them.`,
   };
 }

@@ -6,7 +6,7 @@ import { slowFirstRows } from '../firstCalls.js';
 import { eachUse } from '../lanes.js';
 import { profilerSeconds } from '../profilerStarts.js';
 import { stragglersOf } from '../stragglers.js';
-import type { Facts, Finding, Rule } from './finding.js';
+import type { Facts, Found, Rule } from './finding.js';
 import { continuedOn, heldBack } from './heldBack.js';
 
 /** Mean number of running tasks up to which a time span is serial. */
@@ -30,7 +30,7 @@ function serialFinding(
   code: 'serial-tail' | 'serial-stretch',
   start: number,
   stop: number,
-): Finding | undefined {
+): Found | undefined {
   const { makespan, workers, path, trace } = facts;
   const { prefix, coreWait, duration } = trace.tasks;
   const span = stop - start;
@@ -70,12 +70,10 @@ function serialFinding(
     title: `${when} ${what} for ${secondsText(seconds)}, while ${idle}`,
     seconds: Math.max(0, rows.reduce((sum, row) => sum + withCore(row), 0) - late) * (1 - 1 / workers),
     confidence: 'high',
-    evidence: {
-      text: `For ${isTail ? 'the last ' : ''}${percentText(span / makespan)} of the run, at most one task runs at a time, mostly '${name}'.${why?.text ?? ''}`,
-      numbers: { serialSeconds: seconds, start, stop, makespan, workers, tasks: rows.length },
-      tasks: facts.keys(rows),
-      question: 'concurrency',
-    },
+    text: `For ${isTail ? 'the last ' : ''}${percentText(span / makespan)} of the run, at most one task runs at a time, mostly '${name}'.${why?.text ?? ''}`,
+    numbers: { serialSeconds: seconds, start, stop, makespan, workers, tasks: rows.length },
+    tasks: facts.keys(rows),
+    question: 'concurrency',
     advice:
       why?.advice ??
       `Split '${name}',${chained.length > 1 ? ' combine results in a tree instead of a chain,' : ''} or start ${hasInputs(facts, chained) ? 'the inputs of ' : ''}'${name}' earlier.`,

@@ -31,19 +31,17 @@ export const serializationBound: Rule = (facts) => {
     title: `Threads pack and unpack results for ${secondsText(seconds)} of the run instead of computing`,
     seconds,
     confidence: 'high',
-    evidence: {
-      text: `This is ${percentText(seconds / facts.makespan)} of the critical path.${done.length === 0 ? '' : ` All threads together took ${done.join(' and ')}${whose}.`}`,
-      numbers: {
-        pathSeconds: onPath,
-        packSeconds: packed.seconds,
-        unpackSeconds: unpacked.seconds,
-        unseenSeconds: unseen,
-        nbytes,
-        workers: facts.workers,
-      },
-      tasks: facts.pathTasks('serialization'),
-      question: 'time-by-action',
+    text: `This is ${percentText(seconds / facts.makespan)} of the critical path.${done.length === 0 ? '' : ` All threads together took ${done.join(' and ')}${whose}.`}`,
+    numbers: {
+      pathSeconds: onPath,
+      packSeconds: packed.seconds,
+      unpackSeconds: unpacked.seconds,
+      unseenSeconds: unseen,
+      nbytes,
+      workers: facts.workers,
     },
+    tasks: facts.pathTasks('serialization'),
+    question: 'time-by-action',
     advice: areBuffers(packed, facts)
       ? `The results are ${isFast(packed) ? 'copied at the speed of memory already' : 'typed arrays already, whose packing is a copy'}: return less data, or create and use large values in one task.`
       : facts.isDask

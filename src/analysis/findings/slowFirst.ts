@@ -18,18 +18,16 @@ export const slowFirst: Rule = (facts) => {
     title: `The first call of '${name}' on each of ${workers} workers takes ${secondsText(first)}, later calls ${secondsText(later)}`,
     seconds: facts.secondsOfRun(lost),
     confidence: 'medium',
-    evidence: {
-      text: `The median of the first calls on ${workers === allWorkers ? `all ${workers}` : `${workers} of ${allWorkers}`} workers is ${secondsText(first)}, that of ${countText(laterCalls, 'later call')} ${secondsText(later)}, without waits for a core. Together, these first calls take ${secondsText(worst.lost)} longer.${othersText(facts, others)}`,
-      numbers: {
-        firstMedianSeconds: first,
-        laterMedianSeconds: later,
-        lostSeconds: lost,
-        workers,
-        laterCalls,
-      },
-      tasks: facts.keys(rows),
-      question: 'time-by-prefix',
+    text: `The median of the first calls on ${workers === allWorkers ? `all ${workers}` : `${workers} of ${allWorkers}`} workers is ${secondsText(first)}, that of ${countText(laterCalls, 'later call')} ${secondsText(later)}, without waits for a core. Together, these first calls take ${secondsText(worst.lost)} longer.${othersText(facts, others)}`,
+    numbers: {
+      firstMedianSeconds: first,
+      laterMedianSeconds: later,
+      lostSeconds: lost,
+      workers,
+      laterCalls,
     },
+    tasks: facts.keys(rows),
+    question: 'time-by-prefix',
     advice: `The first call seems to load modules, or to build something that later calls find ready. Load or build less, or build it in one task and pass its result to the others. ${preparation(facts)}`,
   };
 };

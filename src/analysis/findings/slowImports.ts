@@ -20,12 +20,10 @@ export const slowImports: Rule = (facts) => {
     title: `Each worker imports the modules of its tasks for ${secondsText(own)} before its first task`,
     seconds: Math.min(facts.onPath('worker start'), own),
     confidence: 'medium',
-    evidence: {
-      text: `The imports took ${secondsText(seconds)} per worker, mostly for tasks of '${worst}'. The critical path waited ${secondsText(facts.onPath('worker start'))} for the start of workers.`,
-      numbers: { importSeconds: seconds, workers },
-      tasks: facts.pathTasks('worker start'),
-      question: 'critical-path',
-    },
+    text: `The imports took ${secondsText(seconds)} per worker, mostly for tasks of '${worst}'. The critical path waited ${secondsText(facts.onPath('worker start'))} for the start of workers.`,
+    numbers: { importSeconds: seconds, workers },
+    tasks: facts.pathTasks('worker start'),
+    question: 'critical-path',
     advice: `Compute less at the top level of the module of '${worst}', and import in it only what its tasks need.${recordsTransfers(facts.trace) ? ' Or connect() early, and do something else while the workers start.' : ''}`,
   };
 };

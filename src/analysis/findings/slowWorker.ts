@@ -18,17 +18,15 @@ export const slowWorker: Rule = (facts) => {
     title: `Tasks of '${facts.prefixName(prefix)}' take ${times.toFixed(1)} times as long on worker '${name}' as on the others`,
     seconds: facts.secondsOfRun(worst.lost),
     confidence: 'medium',
-    evidence: {
-      text: `The median of ${countText(rows.length, 'task')} on '${name}' is ${secondsText(own)}, that of ${countText(elsewhere, 'task')} on other workers ${secondsText(others)}, without waits for a core.`,
-      numbers: {
-        medianSeconds: own,
-        otherMedianSeconds: others,
-        lostSeconds: worst.lost,
-        tasks: rows.length,
-      },
-      tasks: facts.keys(rows),
-      question: 'worker-balance',
+    text: `The median of ${countText(rows.length, 'task')} on '${name}' is ${secondsText(own)}, that of ${countText(elsewhere, 'task')} on other workers ${secondsText(others)}, without waits for a core.`,
+    numbers: {
+      medianSeconds: own,
+      otherMedianSeconds: others,
+      lostSeconds: worst.lost,
+      tasks: rows.length,
     },
+    tasks: facts.keys(rows),
+    question: 'worker-balance',
     advice: `If these tasks had no larger inputs, look at the machine and the process of '${name}': a slower or throttled processor, swapping, or a limit of CPU time. Without this worker, the others would share its tasks.`,
   };
 };

@@ -51,21 +51,19 @@ export const stragglerTasks: Rule = (facts) => {
     title: `${countText(found.length, 'straggler')} delayed the run: a task of '${name}' took ${secondsText(worst.seconds)}${what}, the median is ${secondsText(worst.median)}`,
     seconds,
     confidence: worst.why === '' ? 'medium' : 'high',
-    evidence: {
-      text: `${why} ${found.length === 1 ? 'The straggler' : 'Together, the stragglers'} took ${secondsText(seconds)} longer than the median: ${named.join(', ')}${different.length > NAMED ? `, and ${different.length - NAMED} more` : ''}.`,
-      numbers: {
-        stragglers: found.length,
-        longestSeconds: worst.seconds,
-        medianSeconds: worst.median,
-        bytesIn: worst.bytesIn || 0,
-        medianBytesIn: worst.medianBytesIn || 0,
-        gcSeconds: worst.gc,
-        diskSeconds: worst.disk,
-        coreWaitSeconds: coreWait || 0,
-      },
-      tasks: keys,
-      question: 'stragglers',
+    text: `${why} ${found.length === 1 ? 'The straggler' : 'Together, the stragglers'} took ${secondsText(seconds)} longer than the median: ${named.join(', ')}${different.length > NAMED ? `, and ${different.length - NAMED} more` : ''}.`,
+    numbers: {
+      stragglers: found.length,
+      longestSeconds: worst.seconds,
+      medianSeconds: worst.median,
+      bytesIn: worst.bytesIn || 0,
+      medianBytesIn: worst.medianBytesIn || 0,
+      gcSeconds: worst.gc,
+      diskSeconds: worst.disk,
+      coreWaitSeconds: coreWait || 0,
     },
+    tasks: keys,
+    question: 'stragglers',
     advice: adviceFor(facts, found, name),
   };
 };

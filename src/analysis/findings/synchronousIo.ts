@@ -9,7 +9,7 @@ import { spilledResults } from '../spilledResults.js';
 import { median } from '../statistics.js';
 import { TimeBins } from '../timeBins.js';
 import { haveOwnThreads } from './cpuOversubscription.js';
-import { BINS, type Facts, type Finding, type Rule } from './finding.js';
+import { BINS, type Facts, type Found, type Rule } from './finding.js';
 import { cpuByPrefix, hasCpuMetrics, type PrefixCpu, shareOfTime } from './noncpu.js';
 import { busyCores, computingElsewhere } from './waitsForOthers.js';
 
@@ -65,12 +65,10 @@ export const synchronousIo: Rule = (facts) => {
     title: `Tasks of '${worst.prefix}' block their thread without computing for ${percentText(shareOfTime(worst, worst.noncpu))} of their time`,
     seconds: cost,
     confidence: isUnknown || isEstimated ? 'low' : 'medium',
-    evidence: {
-      text: `Tasks of '${worst.prefix}' computed for ${secondsText(worst.cpu)} and were blocked for ${secondsText(worst.noncpu)}, by ${causes}.${isEstimated ? `${busy.text} Waits for these cores are only estimated, and may be a part of it.` : ''}`,
-      numbers: { noncpuSeconds: noncpu, cpuSeconds: worst.cpu, workers: facts.workers },
-      tasks: facts.keys(rows),
-      question: 'time-by-prefix',
-    },
+    text: `Tasks of '${worst.prefix}' computed for ${secondsText(worst.cpu)} and were blocked for ${secondsText(worst.noncpu)}, by ${causes}.${isEstimated ? `${busy.text} Waits for these cores are only estimated, and may be a part of it.` : ''}`,
+    numbers: { noncpuSeconds: noncpu, cpuSeconds: worst.cpu, workers: facts.workers },
+    tasks: facts.keys(rows),
+    question: 'time-by-prefix',
     advice: isUnknown
       ? `Search '${worst.prefix}' for synchronous calls, and replace them by asynchronous ones.`
       : adviceOf(facts, worst.prefix),
@@ -129,18 +127,16 @@ function inTurns(
   facts: Facts,
   { prefix, cpu, noncpu }: PrefixCpu,
   { cores, cost, rows }: { readonly cores: number; readonly cost: number; readonly rows: Int32Array },
-): Finding {
+): Found {
   return {
     code: 'synchronous-io',
     title: `Tasks of '${prefix}' compute in turns: the threads of a worker together use ${cores.toFixed(1)} cores`,
     seconds: cost,
     confidence: 'medium',
-    evidence: {
-      text: `Tasks of '${prefix}' computed for ${secondsText(cpu)} and were blocked for ${secondsText(noncpu)}, while other threads of their worker computed. In one Python process, only one thread at a time runs Python code (GIL).`,
-      numbers: { noncpuSeconds: noncpu, cpuSeconds: cpu, coresPerWorker: cores, workers: facts.workers },
-      tasks: facts.keys(rows),
-      question: 'time-by-prefix',
-    },
+    text: `Tasks of '${prefix}' computed for ${secondsText(cpu)} and were blocked for ${secondsText(noncpu)}, while other threads of their worker computed. In one Python process, only one thread at a time runs Python code (GIL).`,
+    numbers: { noncpuSeconds: noncpu, cpuSeconds: cpu, coresPerWorker: cores, workers: facts.workers },
+    tasks: facts.keys(rows),
+    question: 'time-by-prefix',
     advice: `Use more worker processes with one thread each. Or let '${prefix}' compute in code that releases the GIL, e.g. in NumPy.`,
   };
 }

@@ -5,7 +5,7 @@ import { pausesOf } from '../pauses.js';
 import { medianOverhead } from '../simulation/conditions.js';
 import { merged } from '../spans.js';
 import { clientSpans } from './clientTransfers.js';
-import type { Facts, Finding, Rule } from './finding.js';
+import type { Facts, Found, Rule } from './finding.js';
 import { coreShare, hasCpuMetrics } from './noncpu.js';
 import { schedulingSeconds } from './schedulerThread.js';
 
@@ -49,12 +49,10 @@ export const tasksTooSmall: Rule = (facts) => {
     title: `${countText(tasks, 'task')} of ${secondsText(mean)} are too small: ${secondsText(overhead)} pass between two tasks`,
     seconds,
     confidence: 'high',
-    evidence: {
-      text: `${percentText(overhead / (overhead + mean))} of the threads' time passes between tasks. Most tasks are '${most.prefix}' (${integerText(most.count)}).`,
-      numbers: { tasks, meanSeconds: mean, overheadSeconds: overhead, workers },
-      tasks: facts.keys(facts.lanes.spans.rows.subarray(0, 5)),
-      question: 'time-by-prefix',
-    },
+    text: `${percentText(overhead / (overhead + mean))} of the threads' time passes between tasks. Most tasks are '${most.prefix}' (${integerText(most.count)}).`,
+    numbers: { tasks, meanSeconds: mean, overheadSeconds: overhead, workers },
+    tasks: facts.keys(facts.lanes.spans.rows.subarray(0, 5)),
+    question: 'time-by-prefix',
     advice: `Join about ${together} tasks into one, e.g. by larger blocks, to bring the time between tasks below 5 %.`,
   };
 };
@@ -101,7 +99,7 @@ interface Between {
  * Explains a long time between tasks by their results. Local schedulers do not record the size of a result, nor the time
  * in which it is copied. Returns undefined if that is recorded, or if most results are numbers or strings.
  */
-function unmeasuredCopies(facts: Facts, { mean, overhead, seconds }: Between): Finding | undefined {
+function unmeasuredCopies(facts: Facts, { mean, overhead, seconds }: Between): Found | undefined {
   const copied = overhead < LONG ? undefined : unmeasuredObjects(facts);
   if (copied === undefined) return undefined;
   return {
@@ -109,12 +107,10 @@ function unmeasuredCopies(facts: Facts, { mean, overhead, seconds }: Between): F
     title: `${secondsText(overhead)} pass between two tasks of ${secondsText(mean)}, probably to copy their results`,
     seconds,
     confidence: 'medium',
-    evidence: {
-      text: `${percentText(overhead / (overhead + mean))} of the threads' time passes between tasks. ${copied}`,
-      numbers: { tasks: facts.tasks, meanSeconds: mean, overheadSeconds: overhead, workers: facts.workers },
-      tasks: facts.keys(facts.lanes.spans.rows.subarray(0, 5)),
-      question: 'time-by-prefix',
-    },
+    text: `${percentText(overhead / (overhead + mean))} of the threads' time passes between tasks. ${copied}`,
+    numbers: { tasks: facts.tasks, meanSeconds: mean, overheadSeconds: overhead, workers: facts.workers },
+    tasks: facts.keys(facts.lanes.spans.rows.subarray(0, 5)),
+    question: 'time-by-prefix',
     advice:
       'If the results are large, return less data, or create and use them in one task. If they are small, join many tasks into one. A cluster, await connect(), measures what results cost.',
   };

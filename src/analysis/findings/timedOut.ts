@@ -3,7 +3,7 @@ import { countText, secondsText } from '../../base/words.js';
 import { TASK_FAILED } from '../../protocol/eventTopics.js';
 import type { Trace } from '../../trace/trace.js';
 import type { DiedTask } from '../diedTasks.js';
-import type { Facts, Finding } from './finding.js';
+import type { Facts, Found } from './finding.js';
 
 /** Matches the error of such a task: its key, and the timeout in seconds. */
 const MESSAGE = /^Task '(.*)' \(function .*\) was ended after [\d.]+ s: its timeout is ([\d.e+-]+) s\./;
@@ -20,7 +20,7 @@ export function exceededTimeouts({ events, strings }: Trace): ReadonlyMap<string
 }
 
 /** Returns the finding for these tasks. It costs the time for which they held their threads, divided by the number of threads. */
-export function timedOut(facts: Facts, died: readonly DiedTask[], timeouts: ReadonlySet<number>): Finding {
+export function timedOut(facts: Facts, died: readonly DiedTask[], timeouts: ReadonlySet<number>): Found {
   const { tasks } = facts.trace;
   const rows = died.flatMap(({ lost }) => lost);
   const held = rows.reduce(
@@ -36,12 +36,10 @@ export function timedOut(facts: Facts, died: readonly DiedTask[], timeouts: Read
     title: `${countText(died.length, 'task')} exceeded ${isOne ? 'its' : 'their'} timeout${limit} and ${isOne ? 'has' : 'have'} no result: '${name}'`,
     seconds: Math.min(facts.makespan, held / facts.workers),
     confidence: 'high',
-    evidence: {
-      text: `Until the timeout, ${isOne ? 'it' : 'they'} held threads for ${secondsText(held)} in total. These threads were replaced.`,
-      numbers: { tasks: died.length, heldSeconds: held, workers: facts.workers },
-      tasks: facts.keys(died.map(({ row }) => row)),
-      question: 'worker-balance',
-    },
+    text: `Until the timeout, ${isOne ? 'it' : 'they'} held threads for ${secondsText(held)} in total. These threads were replaced.`,
+    numbers: { tasks: died.length, heldSeconds: held, workers: facts.workers },
+    tasks: facts.keys(died.map(({ row }) => row)),
+    question: 'worker-balance',
     advice: `Give what '${name}' waits for a time limit of its own, e.g. AbortSignal.timeout() for requests. Or raise the timeout, or divide the task.`,
   };
 }

@@ -20,12 +20,10 @@ export const transferBound: Rule = (facts) => {
     title: `Tasks waited ${secondsText(seconds)} for the transfer of inputs between workers`,
     seconds,
     confidence: 'high',
-    evidence: {
-      text: `Transfers take ${percentText(seconds / facts.makespan)} of the critical path. Workers exchanged ${bytesText(nbytes)}${speed}.`,
-      numbers: { nbytes, transferSeconds: spent, pairs: between.length },
-      tasks: facts.pathTasks('transfer'),
-      question: 'transfers-by-pair',
-    },
+    text: `Transfers take ${percentText(seconds / facts.makespan)} of the critical path. Workers exchanged ${bytesText(nbytes)}${speed}.`,
+    numbers: { nbytes, transferSeconds: spent, pairs: between.length },
+    tasks: facts.pathTasks('transfer'),
+    question: 'transfers-by-pair',
     advice:
       'Reduce results before their transfer, run tasks that share data on one worker, or use threads, which share buffers.',
   };

@@ -50,12 +50,10 @@ export const unevenRounds: Rule = (facts) => {
     title: `${countText(uneven.length, 'round')} of ${least === most ? least : `${least} to ${most}`} tasks do not divide evenly among ${workers} threads, and each waits for its last tasks`,
     seconds,
     confidence: 'medium',
-    evidence: {
-      text: `The program submits the next tasks when all tasks of a round have ended. Threads are idle for ${secondsText(idle)} in these rounds, most of it while the last tasks of '${prefix}' run.`,
-      numbers: { rounds: uneven.length, leastTasks: least, mostTasks: most, idleSeconds: idle, workers },
-      tasks: facts.keys(rows),
-      question: 'concurrency',
-    },
+    text: `The program submits the next tasks when all tasks of a round have ended. Threads are idle for ${secondsText(idle)} in these rounds, most of it while the last tasks of '${prefix}' run.`,
+    numbers: { rounds: uneven.length, leastTasks: least, mostTasks: most, idleSeconds: idle, workers },
+    tasks: facts.keys(rows),
+    question: 'concurrency',
     advice: `Submit the next tasks when the first results arrive, e.g. with asCompleted(), or several rounds at a time. Or divide the work of a round into more and smaller tasks, e.g. a multiple of ${workers}.`,
   };
 };

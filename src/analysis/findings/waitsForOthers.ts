@@ -2,7 +2,7 @@
 import { percentText, secondsText } from '../../base/words.js';
 import { childSeconds } from '../childProcesses.js';
 import { coreUseOf, MIN_OTHERS } from '../coreUse.js';
-import type { Facts, Finding } from './finding.js';
+import type { Facts, FindingCode, Found } from './finding.js';
 import { otherThreadSeconds } from './otherThreads.js';
 
 /** Share of the time of waiting tasks in which all cores were busy, from which they may wait for work on these cores. */
@@ -21,7 +21,7 @@ export interface BusyCores {
 }
 
 export interface WaitingTasks {
-  readonly code: Finding['code'];
+  readonly code: FindingCode;
   readonly prefix: string;
   /** Seconds on a core. */
   readonly cpu: number;
@@ -60,7 +60,7 @@ export function computingElsewhere(
   facts: Facts,
   busy: BusyCores | undefined,
   { code, prefix, cpu, waited, text, cost, rows }: WaitingTasks,
-): Finding | undefined {
+): Found | undefined {
   const used = busy && usedBy(facts, busy, waited);
   if (used === undefined) return undefined;
   const { cores } = coreUseOf(facts.trace);
@@ -69,17 +69,15 @@ export function computingElsewhere(
     title: `Tasks of '${prefix}' wait for ${used.name}, while all ${cores} cores are busy`,
     seconds: Math.min(cost, used.seconds / cores),
     confidence: 'medium',
-    evidence: {
-      text: `${used.subject} used ${secondsText(used.seconds)} of CPU time, and ${text}.${busy?.text}`,
-      numbers: {
-        awaitedSeconds: waited,
-        cpuSeconds: cpu,
-        [used.number]: used.seconds,
-        workers: facts.workers,
-      },
-      tasks: facts.keys(rows),
-      question: 'critical-path',
+    text: `${used.subject} used ${secondsText(used.seconds)} of CPU time, and ${text}.${busy?.text}`,
+    numbers: {
+      awaitedSeconds: waited,
+      cpuSeconds: cpu,
+      [used.number]: used.seconds,
+      workers: facts.workers,
     },
+    tasks: facts.keys(rows),
+    question: 'critical-path',
     advice: `More tasks at a time are not faster: make ${used.what} of '${prefix}' faster, or use more cores.`,
   };
 }

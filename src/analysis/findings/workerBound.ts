@@ -41,12 +41,10 @@ export const workerBound: Rule = (facts) => {
     title: `The run is limited by its ${facts.workersText(workers)}, which computed ${percentText(busy)} of the time`,
     seconds: makespan - then,
     confidence: 'medium',
-    evidence: {
-      text: `With ${facts.workersText(more)}, each on its own core, the run would take ${secondsText(then)}.${gains.join('')}${tails.join('')}`,
-      numbers: { busyShare: busy, workSeconds: work, workers, moreWorkers: more, moreWorkersSeconds: then },
-      tasks: facts.pathTasks('compute'),
-      question: 'speedups',
-    },
+    text: `With ${facts.workersText(more)}, each on its own core, the run would take ${secondsText(then)}.${gains.join('')}${tails.join('')}`,
+    numbers: { busyShare: busy, workSeconds: work, workers, moreWorkers: more, moreWorkersSeconds: then },
+    tasks: facts.pathTasks('compute'),
+    question: 'speedups',
     advice: `${isInline(facts) ? "Run the tasks on worker threads, e.g. with compute({ scheduler: 'threads' })" : 'Use more workers on more cores'}${faster[0] === undefined ? '' : `, or make '${faster[0].prefix}' faster`}.`,
   };
 };

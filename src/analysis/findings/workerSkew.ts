@@ -46,12 +46,10 @@ export const workerSkew: Rule = (facts) => {
     title: `Tasks queued at worker '${name}' while other workers were idle`,
     seconds,
     confidence: 'medium',
-    evidence: {
-      text: `'${name}' computed for ${secondsText(most)}${onEach}; an even share is ${secondsText(mean)}. Waits for busy workers take ${percentText(behindSeconds(facts) / facts.makespan)} of the critical path.${without}`,
-      numbers: { busiestSeconds: most, meanSeconds: mean, workers },
-      tasks: facts.pathTasks('waiting for a worker'),
-      question: 'worker-balance',
-    },
+    text: `'${name}' computed for ${secondsText(most)}${onEach}; an even share is ${secondsText(mean)}. Waits for busy workers take ${percentText(behindSeconds(facts) / facts.makespan)} of the critical path.${without}`,
+    numbers: { busiestSeconds: most, meanSeconds: mean, workers },
+    tasks: facts.pathTasks('waiting for a worker'),
+    question: 'worker-balance',
     advice: `Do not bind tasks to worker '${name}' (by options, or by inputs that only this worker holds), or divide the data more evenly.`,
   };
 };

@@ -1,7 +1,7 @@
 // The state of the workers of a recorded trace at a time, as rows like those of a live scheduler.
 import { lanesOf } from '../../analysis/lanes.js';
-import { sortBy } from '../../base/groups.js';
 import { firstWhere, oncePer } from '../../base/lookUps.js';
+import { sortedOrder } from '../../base/sortedOrder.js';
 import type { WorkerRow } from '../../protocol/viewRows.js';
 import { workerName } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
@@ -40,11 +40,7 @@ export function workersAt(trace: Trace, time: number): ShownWorker[] {
   return rows;
 }
 
-const memoryInTime = oncePer(({ memory }: Trace): Uint32Array => {
-  const rows = Uint32Array.from({ length: memory.length }, (_, row) => row);
-  sortBy(rows, memory.time);
-  return rows;
-});
+const memoryInTime = oncePer(({ memory }: Trace) => sortedOrder(memory.time, false));
 
 /** Earlier runs to check for running tasks, because asynchronous tasks overlap on a thread. */
 const LOOK_BACK = 256;

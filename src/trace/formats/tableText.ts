@@ -1,33 +1,35 @@
 // Writes tables of a trace as CSV (RFC 4180, with line feeds) and as JSON.
+import { inPieces } from '../../base/pieces.js';
 import type { PlainTable, TableCell } from '../plainTables.js';
-import { TextPieces } from './json/jsonText.js';
 
 /** Yields a header and a line per row. Absent cells are empty. Numbers keep their exact value. */
-export function* csvTable({ columns, length }: PlainTable): Generator<string> {
-  const pieces = new TextPieces();
-  pieces.add(`${columns.map(({ title }) => csvText(title)).join(',')}\n`);
+export function csvTable(table: PlainTable): Generator<string> {
+  return inPieces(csvLines(table));
+}
+
+function* csvLines({ columns, length }: PlainTable): Generator<string> {
+  yield `${columns.map(({ title }) => csvText(title)).join(',')}\n`;
   for (let row = 0; row < length; row++) {
-    pieces.add(`${columns.map((column) => csvCell(column.cell(row))).join(',')}\n`);
-    if (pieces.full) yield pieces.take();
+    yield `${columns.map((column) => csvCell(column.cell(row))).join(',')}\n`;
   }
-  yield pieces.take();
 }
 
 /** Yields an object with an array of rows for each table name. Rows are objects by title; absent cells are null. */
-export function* jsonTables(tables: readonly PlainTable[]): Generator<string> {
-  const pieces = new TextPieces();
+export function jsonTables(tables: readonly PlainTable[]): Generator<string> {
+  return inPieces(jsonRows(tables));
+}
+
+function* jsonRows(tables: readonly PlainTable[]): Generator<string> {
   for (const [i, { name, columns, length }] of tables.entries()) {
-    pieces.add(`${i === 0 ? '{' : ','}\n${JSON.stringify(name)}:[`);
+    yield `${i === 0 ? '{' : ','}\n${JSON.stringify(name)}:[`;
     const titles = columns.map(({ title }) => JSON.stringify(title));
     for (let row = 0; row < length; row++) {
       const cells = columns.map((column, j) => `${titles[j]}:${jsonCell(column.cell(row))}`);
-      pieces.add(`${row === 0 ? '' : ','}\n{${cells.join(',')}}`);
-      if (pieces.full) yield pieces.take();
+      yield `${row === 0 ? '' : ','}\n{${cells.join(',')}}`;
     }
-    pieces.add(']');
+    yield ']';
   }
-  pieces.add('\n}\n');
-  yield pieces.take();
+  yield '\n}\n';
 }
 
 function csvCell(cell: TableCell): string {

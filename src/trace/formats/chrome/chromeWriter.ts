@@ -1,11 +1,12 @@
 // Writes a trace as Chrome Trace JSON for Perfetto, speedscope and chrome://tracing. Workers become processes, tasks
 // slices of their threads, dependencies flows, and figures counters. Arguments hold further properties of a task. If
 // the file is read back, the slices of tasks are tasks.
+import { inPieces } from '../../../base/pieces.js';
 import { rangeOf } from '../../../base/rangeOf.js';
 import { ACTIONS, TASK_STATES } from '../../../protocol/clusterObserver.js';
 import { workerName } from '../../names.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../../trace.js';
-import { JsonObjectText, QuotedStrings, TextPieces } from '../json/jsonText.js';
+import { JsonObjectText, QuotedStrings } from '../json/jsonText.js';
 import { INTERVALS, TRANSFERS } from './chromeEvents.js';
 import { layOut, type Tracks, taskTracks, trackName } from './tracks.js';
 
@@ -29,18 +30,18 @@ const MEMORY_COUNTERS = {
 } as const;
 
 /** Yields the text of the file. Memory: some 20 bytes per row of tasks. */
-export function* chromeTrace(trace: Trace): Generator<string> {
-  const writer = new ChromeWriter(trace);
-  const pieces = new TextPieces();
-  let first = true;
-  pieces.add(`{"otherData":{"origin":${writer.origin}},"traceEvents":[\n`);
+export function chromeTrace(trace: Trace): Generator<string> {
+  return inPieces(chromeTexts(new ChromeWriter(trace)));
+}
+
+function* chromeTexts(writer: ChromeWriter): Generator<string> {
+  yield `{"otherData":{"origin":${writer.origin}},"traceEvents":[\n`;
+  let before = '';
   for (const event of writer.events()) {
-    pieces.add(first ? event : `,\n${event}`);
-    first = false;
-    if (pieces.full) yield pieces.take();
+    yield before + event;
+    before = ',\n';
   }
-  pieces.add('\n]}\n');
-  yield pieces.take();
+  yield '\n]}\n';
 }
 
 /** Tracks of one table and the ids of their threads. */

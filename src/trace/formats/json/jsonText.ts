@@ -1,28 +1,5 @@
-// Writes JSON as pieces of text, for files that should not be in memory at once.
+// Writes parts of JSON, for files that should not be in memory at once.
 import type { StringTable } from '../../stringTable.js';
-
-/** Characters of a piece. */
-const PIECE = 1 << 16;
-
-/** Collects text; write it out when it is `full`. */
-export class TextPieces {
-  #text = '';
-
-  add(text: string): void {
-    this.#text += text;
-  }
-
-  get full(): boolean {
-    return this.#text.length >= PIECE;
-  }
-
-  /** Returns the text since the last call. */
-  take(): string {
-    const text = this.#text;
-    this.#text = '';
-    return text;
-  }
-}
 
 /** Returns strings of a table as JSON, with quotes, and caches them. Negative ids are null. */
 export class QuotedStrings {

@@ -3,50 +3,53 @@
 // Overlapping tasks of a thread get separate profiles, because the frames of a profile must nest.
 
 import { getOrMake, pushTo } from '../../../base/lookUps.js';
+import { inPieces } from '../../../base/pieces.js';
 import { workerName } from '../../names.js';
 import type { Trace } from '../../trace.js';
 import { type Track, taskTracks, trackName } from '../chrome/tracks.js';
-import { QuotedStrings, TextPieces } from '../json/jsonText.js';
+import { QuotedStrings } from '../json/jsonText.js';
 
 const SCHEMA = 'https://www.speedscope.app/file-format-schema.json';
 
 /**
  * Yields the text of the file. Times are seconds since the first start or sample. Tasks that never ran are left out.
  */
-export function* speedscopeProfile(trace: Trace): Generator<string> {
+export function speedscopeProfile(trace: Trace): Generator<string> {
+  return inPieces(profileTexts(trace));
+}
+
+function* profileTexts(trace: Trace): Generator<string> {
   const { tracks, trackOf, order } = taskTracks(trace);
   const { functionName } = trace.tasks;
   const quoted = new QuotedStrings(trace.strings);
   const frames = frameList(functionName, quoted);
   const origin = firstTime(trace, order);
-  const pieces = new TextPieces();
-  pieces.add(`{"$schema":"${SCHEMA}","exporter":"longpole","name":"Longpole","shared":{"frames":[\n`);
-  pieces.add(frames.texts.map((text) => `{"name":${text}}`).join(',\n'));
+  yield `{"$schema":"${SCHEMA}","exporter":"longpole","name":"Longpole","shared":{"frames":[\n`;
+  yield frames.texts.map((text) => `{"name":${text}}`).join(',\n');
   const threads = samplesByThread(trace);
   const firstFrame = frames.texts.length;
   if (threads.size > 0) {
     let first = firstFrame === 0;
     for (const text of sampleFrames(trace, quoted)) {
-      pieces.add(first ? text : `,\n${text}`);
+      yield first ? text : `,\n${text}`;
       first = false;
     }
   }
-  pieces.add('\n]},"profiles":[');
+  yield '\n]},"profiles":[';
   let separator = '\n';
   for (const [worker, rows] of threads) {
-    pieces.add(separator);
+    yield separator;
     separator = ',\n';
-    yield* sampledProfile(trace, worker, rows, { origin, firstFrame, pieces });
+    yield* sampledProfile(trace, worker, rows, origin, firstFrame);
   }
   const rows = new Map<number, number[]>();
   for (const row of order) pushTo(rows, trackOf[row]!, row);
   for (const [i, track] of tracks.entries()) {
-    pieces.add(separator);
+    yield separator;
     separator = ',\n';
-    yield* profileOf(trace, track, rows.get(i) ?? [], frames.frameOf, origin, pieces);
+    yield* profileOf(trace, track, rows.get(i) ?? [], frames.frameOf, origin);
   }
-  pieces.add('\n]}\n');
-  yield pieces.take();
+  yield '\n]}\n';
 }
 
 function* profileOf(
@@ -55,7 +58,6 @@ function* profileOf(
   rows: readonly number[],
   frameOf: ReadonlyMap<number, number>,
   origin: number,
-  pieces: TextPieces,
 ): Generator<string> {
   const { started, stopped, functionName } = trace.tasks;
   const ran = rows.filter((row) => stopped[row]! >= started[row]!);
@@ -63,21 +65,16 @@ function* profileOf(
   for (const row of ran) end = Math.max(end, stopped[row]! - origin);
   const start = ran.length === 0 ? 0 : started[ran[0]!]! - origin;
   const name = `${workerName(trace, track.worker)}, ${trackName(track)}`;
-  pieces.add(
-    `{"type":"evented","name":${JSON.stringify(name)},"unit":"seconds","startValue":${start},"endValue":${end},"events":[`,
-  );
+  yield `{"type":"evented","name":${JSON.stringify(name)},"unit":"seconds","startValue":${start},"endValue":${end},"events":[`;
   let at = start;
   for (const [i, row] of ran.entries()) {
     const frame = frameOf.get(functionName[row]!);
     // Not before the previous event: the last layer of a thread may have overlapping tasks.
     const opened = Math.max(at, started[row]! - origin);
     at = Math.max(opened, stopped[row]! - origin);
-    pieces.add(
-      `${i === 0 ? '' : ','}\n{"type":"O","frame":${frame},"at":${opened}},{"type":"C","frame":${frame},"at":${at}}`,
-    );
-    if (pieces.full) yield pieces.take();
+    yield `${i === 0 ? '' : ','}\n{"type":"O","frame":${frame},"at":${opened}},{"type":"C","frame":${frame},"at":${at}}`;
   }
-  pieces.add(']}');
+  yield ']}';
 }
 
 function firstTime({ tasks, samples }: Trace, order: Int32Array): number {
@@ -135,7 +132,8 @@ function* sampledProfile(
   trace: Trace,
   worker: number,
   rows: readonly number[],
-  { origin, firstFrame, pieces }: { origin: number; firstFrame: number; pieces: TextPieces },
+  origin: number,
+  firstFrame: number,
 ): Generator<string> {
   const { samples } = trace;
   const stackOf = stacksOf(trace, firstFrame);
@@ -144,23 +142,21 @@ function* sampledProfile(
   const weights: number[] = [];
   let at = start;
   const name = JSON.stringify(`${worker < 0 ? 'scheduler' : workerName(trace, worker)}, samples`);
-  pieces.add(`{"type":"sampled","name":${name},"unit":"seconds","samples":[`);
+  yield `{"type":"sampled","name":${name},"unit":"seconds","samples":[`;
   for (const row of rows) {
     const [time, interval] = [samples.time[row]! - origin, samples.interval[row]!];
     if (time - at > GAP_INTERVALS * interval) {
-      pieces.add(`${weights.length === 0 ? '' : ','}[]`);
+      yield `${weights.length === 0 ? '' : ','}[]`;
       at += weights[weights.push(time - interval - at) - 1]!;
     }
-    pieces.add(`${weights.length === 0 ? '' : ','}${stackOf(samples.frame[row]!)}`);
+    yield `${weights.length === 0 ? '' : ','}${stackOf(samples.frame[row]!)}`;
     at += weights[weights.push(samples.count[row]! * interval) - 1]!;
-    if (pieces.full) yield pieces.take();
   }
-  pieces.add(`],"weights":[`);
+  yield `],"weights":[`;
   for (const [index, weight] of weights.entries()) {
-    pieces.add(`${index === 0 ? '' : ','}${weight}`);
-    if (pieces.full) yield pieces.take();
+    yield `${index === 0 ? '' : ','}${weight}`;
   }
-  pieces.add(`],"startValue":${start},"endValue":${at}}`);
+  yield `],"startValue":${start},"endValue":${at}}`;
 }
 
 /** Returns a function that gives stacks as JSON, the outermost frame first, and caches them. */
