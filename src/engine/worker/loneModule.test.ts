@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { loadLone } from './loneModule.js';
 
@@ -17,7 +17,13 @@ const FILES = {
   'node_modules/waits/waits.mjs': "export const kind = await Promise.resolve('waits');",
   'package.json': '{ "type": "module" }',
 };
-const skip = process.versions.node.startsWith('20.') ? false : 'Node 20 only';
+const isNode20 = process.versions.node.startsWith('20.');
+const skip = isNode20 ? false : 'Node 20 only';
+
+test('a compiled module is loaded without hooks only on Node 20, which needs a thread for them', () => {
+  const url = pathToFileURL(join(tmpdir(), 'longpole-lone.ts')).href;
+  assert.equal(loadLone(url, { source: 'export {};', imports: new Map() }), isNode20);
+});
 
 describe('a compiled module that imports no other', { skip }, () => {
   let folder = '';
