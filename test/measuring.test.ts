@@ -310,8 +310,14 @@ test('the profile of a TypeScript module has the line numbers of its source', as
     const node: { filename: string; lineNumber: number; lines: Record<string, number> } = JSON.parse(stdout);
     assert.equal(node.filename, file);
     assert.equal(node.lineNumber, 4);
-    const [[line] = []] = Object.entries(node.lines).sort(([, a], [, b]) => b - a);
-    assert.ok(line === '10' || line === '11', stdout);
+    const counts = Object.entries(node.lines).map(([line, count]) => ({ line: Number(line), count }));
+    assert.ok(counts.length > 0, stdout);
+    // tsx compiles the module to one line. All lines are those of the function.
+    for (const { line } of counts) assert.ok(line >= 4 && line <= 14, stdout);
+    // On newer versions of Node few samples have a line, so the first one may be any.
+    const [hottest] = counts.sort((a, b) => b.count - a.count);
+    if (counts.reduce((sum, { count }) => sum + count, 0) >= 20)
+      assert.ok(hottest?.line === 10 || hottest?.line === 11, stdout);
   } finally {
     rmSync(folder, { recursive: true });
   }
