@@ -297,8 +297,10 @@ test('the profile of a TypeScript module has the line numbers of its source', as
       `import { connect } from 'longpole';
        import { sums } from './lines.ts';
        const client = await connect({ workers: 1, profile: { interval: 0.002, cycleInterval: 0.1 } });
+       // On a busy machine V8 gives few samples of an optimized loop a line, in one run 1 of 100.
+       const withLine = (node) => Object.values(node?.lines ?? {}).reduce((sum, count) => sum + count, 0);
        let node;
-       while ((node?.count ?? 0) < 100) {
+       while (withLine(node) < 20) {
          await client.compute(sums(0.3));
          const { children } = await client.profile({ key: 'sums' });
          [node] = Object.values(children).filter(({ description }) => description.name === 'sums');
@@ -310,14 +312,11 @@ test('the profile of a TypeScript module has the line numbers of its source', as
     const node: { filename: string; lineNumber: number; lines: Record<string, number> } = JSON.parse(stdout);
     assert.equal(node.filename, file);
     assert.equal(node.lineNumber, 4);
+    // tsx compiles the module to one line. All samples are in the function, and most in its loops.
     const counts = Object.entries(node.lines).map(([line, count]) => ({ line: Number(line), count }));
-    assert.ok(counts.length > 0, stdout);
-    // tsx compiles the module to one line. All lines are those of the function.
     for (const { line } of counts) assert.ok(line >= 4 && line <= 14, stdout);
-    // On newer versions of Node few samples have a line, so the first one may be any.
     const [hottest] = counts.sort((a, b) => b.count - a.count);
-    if (counts.reduce((sum, { count }) => sum + count, 0) >= 20)
-      assert.ok(hottest?.line === 10 || hottest?.line === 11, stdout);
+    assert.ok(hottest !== undefined && hottest.line >= 8 && hottest.line <= 11, stdout);
   } finally {
     rmSync(folder, { recursive: true });
   }
