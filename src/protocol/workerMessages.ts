@@ -190,7 +190,10 @@ export interface WorkerLink {
 }
 
 /** An input of a batch that could not be gathered; see GatherInput. */
-export type MissingInput = Pick<GatherInput, 'id' | 'from' | 'result'>;
+export interface MissingInput extends Pick<GatherInput, 'id' | 'from' | 'result'> {
+  /** Why no connection to the worker `from` could be opened. Absent if there was one. */
+  readonly unreachable?: string | undefined;
+}
 
 export interface StoredResult {
   readonly id: number;

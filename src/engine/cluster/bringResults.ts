@@ -1,11 +1,13 @@
 // Brings results to the client. Inline results are already in this process; stored ones are requested from their
 // workers. A result that its worker lacks is computed again and requested again.
 import type { GatherInput, PackedResult, ResultId } from '../../protocol/packedResult.js';
+import { unreachableText } from '../transfer/failedFetches.js';
 import { packValue } from '../worker/packResult.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import type { ResultHandle } from './computationState.js';
 import { GatherRoom } from './gatherRoom.js';
 import type { TaskPlace } from './lineage.js';
+import { unreachedError } from './unreachable.js';
 
 /** Waits until the results are available. Rejects with the error of the first result that will not be. */
 export async function finished(handles: readonly ResultHandle[]): Promise<void> {
@@ -55,7 +57,12 @@ export async function bringResults(
     const brought = await Promise.allSettled(
       Array.from(stored, async ([worker, { inputs, indices }]) => {
         const start = engine.clock();
-        const results = await ask(engine, worker, inputs);
+        const results = await ask(engine, worker, inputs, (why) => {
+          for (const index of indices) {
+            const error = unreachedError(engine, places[index]!, worker, 'The program', why);
+            if (error !== undefined) throw error;
+          }
+        });
         for (const [at, index] of indices.entries()) {
           const found = results.get(inputs[at]!.result);
           if (found !== undefined) values[index] = packed ? found : gathered.unpack(inputs[at]!.key, found);
@@ -87,11 +94,19 @@ async function ask(
   engine: ClusterEngine,
   worker: number,
   inputs: readonly GatherInput[],
+  unreached: (why: string) => void,
 ): Promise<ReadonlyMap<ResultId, PackedResult>> {
   const found = engine.workers.get(worker);
   if (found === undefined) return new Map();
   const given = found.host.give(inputs);
-  return await engine.waits.during('fetch of results', `${inputs.length} from ${found.info.name}`, given);
+  try {
+    return await engine.waits.during('fetch of results', `${inputs.length} from ${found.info.name}`, given);
+  } catch (error) {
+    const why = unreachableText(error);
+    if (why === undefined) throw error;
+    unreached(why);
+    return new Map();
+  }
 }
 
 /** Reports a transfer of results. Its end includes unpacking, because the client needs values. */

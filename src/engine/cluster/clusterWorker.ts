@@ -25,6 +25,7 @@ import type { ComputationState } from './computationState.js';
 import type { EngineWorker } from './engineWorker.js';
 import { metricSamples } from './metricSamples.js';
 import { type RunTasks, reportSteal, Stealing, type TakenBack } from './stealing.js';
+import { failUnreached } from './unreachable.js';
 import { dropForgotten, dropUnwanted } from './unwantedResults.js';
 
 /** The owner of the workers, see workerPlaces. */
@@ -168,6 +169,8 @@ export class ClusterWorker implements HostEvents, EngineWorker {
 
   gatherFailed(run: number, missing: readonly MissingInput[]): void {
     if (this.#gone) return;
+    const computation = this.#computation(run);
+    if (computation !== undefined) failUnreached(this.#engine, computation, this.info, missing);
     for (const { from, result } of missing) this.#engine.resultMissing(from, result);
     const base = this.#computation(run)?.segment.base;
     if (base === undefined) return;

@@ -37,6 +37,8 @@ export class ComputationState {
   readonly handles = new Map<number, ResultHandle>();
   /** Local id → the error of the task's last run. */
   readonly reasons = new Map<number, unknown>();
+  /** Local id of a result, or of an import → how often no connection to its worker could be opened. */
+  readonly unreached = new Map<number, number>();
   readonly runs: Uint8Array;
   /** Local id of a task that will not run, and has no run → the reason. */
   readonly dropped = new Map<number, DropReason>();

@@ -1,13 +1,14 @@
 // Holds a batch back until its inputs have been gathered. Other batches may overtake it, unless they need a result that
 // the waiting batch computes or contains.
 import type { Batch } from '../../protocol/isolateMessages.js';
-import type { GatherInput, PackedResult } from '../../protocol/packedResult.js';
+import type { PackedResult } from '../../protocol/packedResult.js';
 import type { Program } from '../../protocol/program.js';
+import type { MissingInput } from '../../protocol/workerMessages.js';
 
 /** Results of a gather, by local id. */
 export interface GatherOutcome {
   readonly results: ReadonlyMap<number, PackedResult>;
-  readonly missing: readonly GatherInput[];
+  readonly missing: readonly MissingInput[];
 }
 
 export interface GateExits {

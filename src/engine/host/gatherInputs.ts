@@ -7,7 +7,7 @@ import {
   packedBytes,
   type ResultId,
 } from '../../protocol/packedResult.js';
-import type { WorkerRun } from '../../protocol/workerMessages.js';
+import type { MissingInput, WorkerRun } from '../../protocol/workerMessages.js';
 import type { GatherOutcome } from './batchGate.js';
 import type { Gathered, HostEvents, ThreadHostOptions } from './hostTypes.js';
 
@@ -49,7 +49,7 @@ export async function gatherInputs(
       remote.push(input);
     }
   }
-  const missing: GatherInput[] = [];
+  const missing: MissingInput[] = [];
   if (remote.length > 0) {
     const answer = await peers.fetch(remote, 'gather-dep');
     for (const input of answer.missing) missing.push(input);

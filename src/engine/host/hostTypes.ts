@@ -11,6 +11,7 @@ import type {
   ExecutingTask,
   MemoryThresholds,
   Methods,
+  MissingInput,
   RunTask,
   WorkerLink,
   WorkerOrders,
@@ -56,7 +57,11 @@ export interface WorkerHost extends Methods<WorkerOrders> {
    * Copies stored results from another worker or the client into this worker's store. Resolves with the missing ones.
    */
   take(gather: readonly GatherInput[], what: Transfer['what']): Promise<ResultId[]>;
-  /** Returns stored results to a client, without the missing ones. */
+  /**
+   * Returns stored results to a client, without the missing ones.
+   *
+   * @throws (rejects) LongpoleError ERR_LONGPOLE_UNREACHABLE if the worker accepts no connection
+   */
   give(results: readonly GatherInput[]): Promise<ReadonlyMap<ResultId, PackedResult>>;
   /**
    * Sends the measurements so far. Resolves after that, or when a long native call keeps the isolate from answering.
@@ -146,7 +151,7 @@ export interface WorkerSnapshot extends HostFacts {
 export interface PeerAnswer {
   readonly results: ReadonlyMap<ResultId, PackedResult>;
   /** Results that the peers lack, or whose peer could not be reached. */
-  readonly missing: readonly GatherInput[];
+  readonly missing: readonly MissingInput[];
   readonly gathered: readonly Gathered[];
 }
 

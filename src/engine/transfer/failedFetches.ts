@@ -1,6 +1,6 @@
 // Reports results that could not be fetched. The loss of a peer fails all fetches from it at about the same time, and would
 // otherwise write a line for each result that a task needs.
-import { messageOf } from '../../base/errors.js';
+import { LongpoleError, messageOf } from '../../base/errors.js';
 
 /** Milliseconds for which failures of one peer are collected. */
 const COLLECT_MS = 100;
@@ -22,4 +22,11 @@ export function failedFetches(notify: (topic: string, text: string) => void): Fe
     };
     setTimeout(report, COLLECT_MS).unref();
   };
+}
+
+/** Returns why a fetch could not open a connection to its peer; undefined if there was one. */
+export function unreachableText(error: unknown): string | undefined {
+  return error instanceof LongpoleError && error.code === 'ERR_LONGPOLE_UNREACHABLE'
+    ? error.message
+    : undefined;
 }

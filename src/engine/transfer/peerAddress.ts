@@ -82,6 +82,11 @@ function networkEndpoint({ host, isEncrypted }: PeerNetwork): Endpoint {
   };
 }
 
+/** Whether the peer may be on another machine. */
+export function isOnNetwork(address: string): boolean {
+  return /^t(?:cp|ls):/.test(address);
+}
+
 /** Whether connections to the address are encrypted. */
 export function isEncrypted(address: string): boolean {
   return address.startsWith(TLS);

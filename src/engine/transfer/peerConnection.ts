@@ -5,6 +5,7 @@ import { LongpoleError, messageOf, sentenceOf } from '../../base/errors.js';
 import { isError } from '../../base/isError.js';
 import type { ResultId } from '../../protocol/packedResult.js';
 import { MessageReader, type Payload } from './messageReader.js';
+import { isOnNetwork } from './peerAddress.js';
 import { connectToPeer } from './peerSocket.js';
 import { type Fetched, PendingFetch } from './pendingFetch.js';
 import {
@@ -38,13 +39,19 @@ export class PeerConnection {
   readonly #pending = new Map<number, PendingFetch>();
   #requests = 0;
   #lastByte = performance.now();
+  /** Whether the peer has accepted the connection, or is on this machine. */
+  #isReached: boolean;
   #error: LongpoleError | undefined;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
+    this.#isReached = !isOnNetwork(options.address);
     this.#socket = connectToPeer(options.address, options.token, {
       buffer: new Uint8Array(READ_BYTES),
       callback: (count, buffer) => this.#received(buffer.subarray(0, count)),
+    });
+    this.#socket.once('connect', () => {
+      this.#isReached = true;
     });
     this.#socket.on('error', (error) => this.#break(error.message, error));
     this.#socket.on('close', () => this.#break('it has closed the connection'));
@@ -57,7 +64,8 @@ export class PeerConnection {
   }
 
   /**
-   * Rejects with ERR_LONGPOLE_PEER, also after `timeoutMs` without a byte from the peer. `ids` are different from each other,
+   * Rejects with ERR_LONGPOLE_PEER, also after `timeoutMs` without a byte from the peer, or with ERR_LONGPOLE_UNREACHABLE if
+   * it has not accepted the connection. `ids` are different from each other,
    * and at most MAX_IDS.
    */
   request(ids: readonly ResultId[], timeoutMs: number): Promise<Fetched> {
@@ -137,12 +145,18 @@ export class PeerConnection {
   #break(why: string, cause?: unknown): void {
     if (this.#error !== undefined) return;
     const { address, onClose } = this.#options;
-    this.#error = new LongpoleError(
-      'ERR_LONGPOLE_PEER',
-      `Results could not be fetched from ${address}: ${sentenceOf(why)} If that worker has died, its results are computed again. ` +
-        'If it is only slow, use fewer workers.',
-      { cause },
-    );
+    this.#error = this.#isReached
+      ? new LongpoleError(
+          'ERR_LONGPOLE_PEER',
+          `Results could not be fetched from ${address}: ${sentenceOf(why)} If that worker has died, its results are computed again. ` +
+            'If it is only slow, use fewer workers.',
+          { cause },
+        )
+      : new LongpoleError(
+          'ERR_LONGPOLE_UNREACHABLE',
+          `No connection to ${address} could be opened: ${sentenceOf(why)}`,
+          { cause },
+        );
     this.#socket.destroy();
     onClose();
     for (const pending of [...this.#pending.values()]) pending.fail(this.#error);

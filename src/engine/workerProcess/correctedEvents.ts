@@ -51,7 +51,7 @@ export class CorrectedEvents implements HostEvents {
   }
 
   gatherFailed(...[run, missing]: Reports['gatherFailed']): void {
-    const inputs = missing.map(({ id, from, result }) => ({ id, from, result }));
+    const inputs = missing.map(({ id, from, result, unreachable }) => ({ id, from, result, unreachable }));
     this.#send({ type: 'gatherFailed', args: [run, inputs] });
   }
 

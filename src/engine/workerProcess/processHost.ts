@@ -32,7 +32,7 @@ import { MessageLog } from '../pool/messageLog.js';
 import { Outbox } from '../pool/outbox.js';
 import { PendingCalls } from '../pool/pendingCalls.js';
 import { workerStartError } from '../taskFailure.js';
-import { type FetchFailed, failedFetches } from '../transfer/failedFetches.js';
+import { type FetchFailed, failedFetches, unreachableText } from '../transfer/failedFetches.js';
 import type { PeerClient } from '../transfer/peerClient.js';
 import { SilenceWatch } from './silence.js';
 import { vitalsFile } from './vitalsFile.js';
@@ -202,6 +202,7 @@ export class ProcessHost implements WorkerHost {
       const { results } = await this.#options.client.fetch(this.#address, ids, { peer, what: 'gather' });
       return results;
     } catch (error) {
+      if (unreachableText(error) !== undefined) throw error;
       this.#failed(this.#address, inputs.length, error);
       return new Map();
     }

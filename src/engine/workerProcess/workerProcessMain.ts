@@ -15,6 +15,7 @@ import {
   deliver,
   type FromWorker,
   type MessageOf,
+  type MissingInput,
   type ToWorker,
   type WorkerOrders,
 } from '../../protocol/workerMessages.js';
@@ -24,7 +25,7 @@ import { processRss } from '../host/processRss.js';
 import { ThreadHost } from '../host/threadHost.js';
 import { WorkerDigests } from '../metrics/workerDigests.js';
 import { Store } from '../store/store.js';
-import { type FetchFailed, failedFetches } from '../transfer/failedFetches.js';
+import { type FetchFailed, failedFetches, unreachableText } from '../transfer/failedFetches.js';
 import { OpenTransfers } from '../transfer/openTransfers.js';
 import { PeerClient } from '../transfer/peerClient.js';
 import { PeerServer } from '../transfer/peerServer.js';
@@ -275,7 +276,7 @@ class ProcessPeers implements Peers {
 
   async fetch(inputs: readonly GatherInput[], what: Transfer['what']): Promise<PeerAnswer> {
     const results = new Map<ResultId, PackedResult>();
-    const missing: GatherInput[] = [];
+    const missing: MissingInput[] = [];
     const gathered: Gathered[] = [];
     const byAddress = new Map<string, GatherInput[]>();
     for (const input of inputs) pushTo(byAddress, input.address, input);
@@ -293,7 +294,8 @@ class ProcessPeers implements Peers {
           if (inputs.length > 0) gathered.push({ inputs, nbytes, start, stop });
         } catch (error) {
           this.#failed(address, wanted.length, error);
-          for (const input of wanted) missing.push(input);
+          const unreachable = unreachableText(error);
+          for (const input of wanted) missing.push({ ...input, unreachable });
         } finally {
           open.end();
         }
