@@ -304,9 +304,17 @@ async def install(name, node, dask_worker):
         "directory": dask_worker.plugins[name].folder,
         "name": str(dask_worker.name),
         "resources": dict(resources),
-        "boot": boot_id(),
-        "hostname": socket.gethostname(),
+        "place": process_place(),
     }
+
+
+def process_place():
+    """Returns where the number of a process counts: host, boot and PID namespace, as in processIdentity.ts."""
+    host = socket.gethostname()
+    try:
+        return f"{host} {boot_id()} {os.readlink('/proc/self/ns/pid')}"
+    except OSError:
+        return host
 
 
 async def push(name, number, data, dask_worker):

@@ -226,8 +226,8 @@ export interface DaskWorkerFacts {
   readonly directory: string;
   readonly name: string;
   readonly resources: Readonly<Record<string, number>>;
-  readonly boot: string;
-  readonly hostname: string;
+  /** Where the ids of its processes count, as in `ownPlace`. */
+  readonly place: string;
 }
 
 export type RunBridgeEvent =

@@ -55,10 +55,15 @@ export class CommandCluster {
     }
   }
 
-  /** Starts a worker, with a nanny unless the arguments say otherwise. */
-  worker(name: string, address: string, args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): void {
+  /** Starts a worker, with a nanny unless the arguments say otherwise. `under` is a command that runs it. */
+  worker(
+    name: string,
+    address: string,
+    args: readonly string[] = [],
+    { env = {}, under = [] }: { readonly env?: NodeJS.ProcessEnv; readonly under?: readonly string[] } = {},
+  ): void {
     const own = ['--name', name, '--no-dashboard', '--local-directory', join(this.#folder, name)];
-    this.#start(name, ['worker', address, ...own, ...args], env);
+    this.#start(name, ['worker', address, ...own, ...args], env, under);
   }
 
   /** Asks a worker that has no nanny to end. Resolves when its process has ended. */
@@ -82,8 +87,14 @@ export class CommandCluster {
     await Promise.all([...this.#children.keys()].map((name) => this.kill(name)));
   }
 
-  #start(name: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): void {
-    const child = spawn(this.#python, ['-m', 'dask', ...args, ...this.#tls], {
+  #start(
+    name: string,
+    args: readonly string[],
+    env: NodeJS.ProcessEnv = {},
+    under: readonly string[] = [],
+  ): void {
+    const [command = '', ...rest] = [...under, this.#python, '-m', 'dask', ...args, ...this.#tls];
+    const child = spawn(command, rest, {
       stdio: 'ignore',
       cwd: this.#folder,
       env: { ...process.env, ...CHEAP, ...env },

@@ -1,7 +1,9 @@
 // Programs on a Dask cluster that Dask's commands started, with TLS, several threads, resources and installed packages.
 // Its nannies and its scheduler are killed.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -37,7 +39,7 @@ describe('a program on a Dask cluster with TLS', {
     writeFileSync(join(packages, 'only-on-workers/index.js'), 'exports.answer = 42;');
     address = await cluster.scheduler();
     cluster.worker('a', address, ['--nthreads', '2', '--resources', 'GPU=1'], {
-      LONGPOLE_NODE_MODULES: packages,
+      env: { LONGPOLE_NODE_MODULES: packages },
     });
     // The time limit is also that of a new connection after the scheduler has ended.
     const options = { python: python ?? '', security, timeout: 300, nodeModules: 'installed' } as const;
@@ -69,6 +71,54 @@ describe('a program on a Dask cluster with TLS', {
     for (const own of addresses) assert.match(own ?? '', /^tls:/);
     const transfers = Object.values(await client.run(({ worker }) => worker?.incomingTransferLog ?? []));
     assert.ok(transfers.flat().length > 0);
+  });
+
+  it('fails tasks and fetches whose results cannot be fetched, because no connection to their worker can be opened', async ({
+    mock,
+  }) => {
+    const wall = join(folder, 'wall.cjs');
+    writeFileSync(
+      wall,
+      "require('node:net').Socket.prototype.connect = function () { return this.destroy(new Error('no route')); };",
+    );
+    const env = { NODE_OPTIONS: `--require=${wall}` };
+    cluster.worker('walled', address, ['--nthreads', '1', '--no-nanny'], { env });
+    await until(() => client.cluster.workers.includes('dask-walled'));
+    const made = client.submit(ones, 10_000, { workers: 'dask-b', pure: false });
+    const total = client.submit(sum, made, { workers: 'dask-walled', pure: false });
+    await assert.rejects(total.result(), {
+      code: 'ERR_LONGPOLE_UNREACHABLE',
+      message:
+        /'dask-walled' cannot reach worker 'dask-b'.* No connection to tls:.*: no route\. .* attempts: 3/,
+    });
+    assert.equal(await client.submit(sum, made, { workers: 'dask-a-0', pure: false }).result(), 10_000);
+    const there = client.submit(ones, 10_000, { workers: 'dask-walled', pure: false });
+    const { mock: connects } = mock.method(Socket.prototype, 'connect', function (this: Socket) {
+      return this.destroy(new Error('no route'));
+    });
+    await assert.rejects(there.result(), {
+      code: 'ERR_LONGPOLE_UNREACHABLE',
+      message: /The program cannot reach worker 'dask-walled'/,
+    });
+    connects.restore();
+    await cluster.terminate('walled');
+    await until(() => client.cluster.workers.length === 3);
+  });
+
+  it('does not take the id of a process in a container for one of this machine', async (t) => {
+    const under = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
+    if (spawnSync(under[0]!, [...under.slice(1), 'true']).status !== 0)
+      return t.skip('this user may not create PID namespaces');
+    cluster.worker('boxed', address, ['--nthreads', '1', '--no-nanny'], { under });
+    t.after(async () => {
+      await cluster.kill('boxed');
+      await until(() => client.cluster.workers.length === 3);
+    });
+    await until(() => client.cluster.workers.includes('dask-boxed'));
+    const { workers } = await client.dump();
+    const pidOf = (name: string): number | undefined => workers.find((worker) => worker.name === name)?.pid;
+    assert.equal(pidOf('dask-boxed'), -1);
+    assert.equal(pidOf('dask-b'), await client.submit(where, 7, { workers: 'dask-b' }).result());
   });
 
   it('imports packages that are installed on the workers', async () => {

@@ -1,7 +1,5 @@
 // DaskCluster: a scheduler in this process, and Node processes on the workers of a Dask cluster that run its tasks. See
 // docs/decisions/typescript-on-dask.md.
-import { readFileSync } from 'node:fs';
-import { hostname } from 'node:os';
 import { internalError, LongpoleError } from '../../base/errors.js';
 import { type DaskWorkerFacts, RunBridge, type RunBridgeEvent } from '../../dask/runBridge.js';
 import { schedulerAddress } from '../../dask/schedulerAddress.js';
@@ -9,14 +7,17 @@ import { WORKER_ENTRY, workerFiles } from '../../dask/workerFiles.js';
 import { onDask } from '../../engine/cluster/engineWorker.js';
 import type { ProcessPlace, RemotePlaces } from '../../engine/cluster/processCluster.js';
 import type { WorkerSite } from '../../engine/cluster/workerPlaces.js';
+import { ownPlace } from '../../engine/store/processIdentity.js';
 import { remoteChannel } from '../../engine/workerProcess/remoteChannel.js';
 import { ALLOCATOR } from '../../engine/workerProcess/workerChannel.js';
 import type { PeerNetwork } from '../../protocol/workerMessages.js';
+import { epochSeconds } from '../../resources/clock.js';
 import { isImportedByWorker } from '../runPlan.js';
 import { Cluster } from './cluster.js';
 import { clusterSettings } from './clusterOptions.js';
 import type { ClusterParts } from './clusterParts.js';
 import { checkDaskOptions, type DaskOptions, sharedOptions } from './daskOptions.js';
+import { reportStart } from './reportStart.js';
 import { serveTasks } from './servedTasks.js';
 import { ShippedModules } from './shippedModules.js';
 
@@ -51,6 +52,7 @@ export class DaskCluster extends Cluster {
     // Workers import the script of the program, too. There the script waits here forever, instead of connecting.
     if (isImportedByWorker()) return new Promise(() => undefined);
     checkDaskOptions(options);
+    const begun = epochSeconds();
     const { timeout = 10, nodeModules = 'bundle', security } = options;
     const address = target === 'dask' ? target : schedulerAddress(target, security);
     const { serving, ...settings } = clusterSettings(sharedOptions(options));
@@ -83,6 +85,7 @@ export class DaskCluster extends Cluster {
       const up = Promise.all(hello.workers.map((worker) => sites.join(worker)));
       sites.catchUp();
       await cluster.engine.waits.during('connect', `${hello.workers.length} Dask workers`, up);
+      reportStart(cluster.engine, begun);
     } catch (error) {
       await cluster.close();
       throw error;
@@ -137,7 +140,7 @@ class Sites {
         open: remoteChannel({
           start: (events) => bridge.process(facts.address, WORKER_ENTRY, ALLOCATOR, events),
           prepare: (functions) => this.#modules.prepare(functions),
-          isLocal: facts.hostname === hostname() && facts.boot === bootId(),
+          isLocal: facts.place === ownPlace(),
         }),
         directory: facts.directory,
         network: networkOf(facts.address),
@@ -238,13 +241,4 @@ function hostOf(address: string): string {
 /** Connections to the host of this address are encrypted if Dask encrypts its own. */
 function networkOf(address: string, host = hostOf(address)): PeerNetwork {
   return { host, isEncrypted: /^(tls|wss):/.test(address) };
-}
-
-/** Returns an id that all programs on this kernel share; empty if the system has none. */
-function bootId(): string {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-  } catch {
-    return '';
-  }
 }

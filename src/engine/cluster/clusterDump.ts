@@ -154,7 +154,7 @@ async function workerDump(engine: ClusterEngine, worker: EngineWorker): Promise<
   const key = computation?.info.keys[running?.id ?? -1];
   return {
     name: info.name,
-    pid: info.pid,
+    pid: facts?.pid ?? info.pid,
     state: facts === undefined ? 'starting' : isLeaving ? 'leaving' : isPaused ? 'paused' : 'running',
     runs: running && key !== undefined ? { key, seconds: engine.clock() - running.since } : undefined,
     scheduler: known && {

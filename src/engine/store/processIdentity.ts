@@ -68,7 +68,8 @@ function psStartTime(pid: number): string {
   }
 }
 
-function ownPlace(): string {
+/** Returns where the id of this process counts. */
+export function ownPlace(): string {
   if (process.platform !== 'linux') return hostname();
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
