@@ -38,6 +38,7 @@ interface SummaryJson {
   readonly tasks: Record<'memory' | 'erred' | 'cancelled' | 'lost', number>;
   readonly computations: number;
   readonly makespan: number;
+  readonly outside: { readonly before: number; readonly starting: number };
   readonly workers: readonly { name: string; tasks: number; busy: number }[];
   readonly prefixes: readonly { prefix: string; tasks: number; erred: number }[];
   readonly longPole: { floor: number; byKind: readonly { kind: string; seconds: number }[] };
@@ -90,6 +91,8 @@ describe('longpole run', () => {
     assert.deepEqual(summary.tasks, { memory: 5, erred: 0, cancelled: 0, lost: 0, retried: 0, skipped: 0 });
     assert.deepEqual([summary.script, summary.args], [join(folder, script), ['x', '--depth=2']]);
     assert.deepEqual([summary.exitCode, summary.signal], [0, null]);
+    const { before, starting } = summary.outside;
+    assert.ok(0 < starting && starting < before, 'the cluster starts before its first computation');
     assert.ok(summary.workers.every(({ busy }) => busy >= 0 && busy <= 1));
     const onPath = summary.longPole.byKind.reduce((sum, { seconds }) => sum + seconds, 0);
     assert.ok(

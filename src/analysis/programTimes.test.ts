@@ -6,8 +6,13 @@ import { findings } from './findings/findings.js';
 import { programTimes } from './programTimes.js';
 
 /** A program whose tasks run from 0 to 4 s on two workers. */
-function recorded(begin: number, end: number | undefined, fetched?: { start: number; stop: number }) {
-  const events = [{ time: begin, topic: 'program-started', text: '' }];
+function recorded(
+  begin: number,
+  end: number | undefined,
+  fetched?: { start: number; stop: number },
+  more: readonly { time: number; topic: string; text: string }[] = [],
+) {
+  const events = [{ time: begin, topic: 'program-started', text: '' }, ...more];
   if (end !== undefined) events.push({ time: end, topic: 'program-ended', text: '' });
   const tasks = ['w0', 'w1'].map((worker) => ({ key: `step-${worker}`, worker, started: 0, stopped: 4 }));
   const transfers =
@@ -19,8 +24,8 @@ function recorded(begin: number, end: number | undefined, fetched?: { start: num
 
 describe('a program', () => {
   it('has times before its first computation and after its last result', () => {
-    assert.deepEqual(programTimes(recorded(-3, 14)), { before: 3, after: 10 });
-    assert.deepEqual(programTimes(recorded(-3, undefined)), { before: 3, after: 0 });
+    assert.deepEqual(programTimes(recorded(-3, 14)), { before: 3, starting: 0, after: 10 });
+    assert.deepEqual(programTimes(recorded(-3, undefined)), { before: 3, starting: 0, after: 0 });
     assert.equal(
       programTimes(syntheticTrace({ tasks: [{ key: 'a-1', started: 0, stopped: 1 }] })),
       undefined,
@@ -41,6 +46,30 @@ describe('a program', () => {
     assert.equal(first?.seconds, 10);
     assert.deepEqual(others, findings(recorded(-3, 4)));
     assert.match(findings(recorded(-30, 14))[0]?.title ?? '', /^The program ran for 30 s before its first/);
+  });
+
+  it('that waits for the start of its cluster is not advised to do this in tasks', () => {
+    const starts = (begin: number) => [
+      { time: begin, topic: 'cluster-starting', text: '' },
+      { time: -1, topic: 'cluster-started', text: '' },
+      // A second cluster starts while tasks run.
+      { time: 1, topic: 'cluster-starting', text: '' },
+      { time: 2, topic: 'cluster-started', text: '' },
+    ];
+    assert.deepEqual(programTimes(recorded(-10, 4, undefined, starts(-8))), {
+      before: 10,
+      starting: 7,
+      after: 0,
+    });
+    const [first] = findings(recorded(-10, 4, undefined, starts(-8)));
+    assert.equal(
+      first?.title,
+      'The program waited 7 s for the start of its cluster, and its computations took 4 s',
+    );
+    assert.match(first?.advice ?? '', /^Start the cluster once/);
+    const [longer] = findings(recorded(-10, 4, undefined, starts(-3)));
+    assert.match(longer?.title ?? '', /^The program ran for 10 s before its first/);
+    assert.match(longer?.evidence.text ?? '', /, 2 s of it until its cluster had started, and for/);
   });
 
   it('that fetches results after its last task is advised to fetch less, not to do this in tasks', () => {

@@ -1,6 +1,6 @@
 // Computes how long a program ran before its first computation and after its last result.
 import { checkArgument, TRACE } from '../base/arguments.js';
-import { PROGRAM } from '../protocol/eventTopics.js';
+import { CLUSTER, PROGRAM } from '../protocol/eventTopics.js';
 import type { Trace } from '../trace/trace.js';
 import { wholeWindow } from './path/pathWalk.js';
 
@@ -8,6 +8,8 @@ import { wholeWindow } from './path/pathWalk.js';
 export interface ProgramTimes {
   /** From the start of its process to its first computation, with the start of Node and the import of modules. */
   readonly before: number;
+  /** Of `before`, the time until its clusters had started, with their workers or the connection to them. */
+  readonly starting: number;
   /** From its last result to the end of its process; 0 if the end is not recorded. */
   readonly after: number;
 }
@@ -16,13 +18,20 @@ export interface ProgramTimes {
 export function programTimes(trace: Trace): ProgramTimes | undefined {
   checkArgument('programTimes(): trace', trace, TRACE);
   const { events, strings } = trace;
-  let [begin, end] = [Number.NaN, Number.NaN];
+  const { start, stop } = wholeWindow(trace);
+  let [begin, end, starting, started] = [Number.NaN, Number.NaN, 0, Number.NaN];
   for (let row = 0; row < events.length; row++) {
     const topic = strings.get(events.topic[row]!);
-    if (topic === PROGRAM.begin) begin = events.time[row]!;
-    else if (topic === PROGRAM.end) end = events.time[row]!;
+    const time = events.time[row]!;
+    if (topic === PROGRAM.begin) begin = time;
+    else if (topic === PROGRAM.end) end = time;
+    else if (topic === CLUSTER.begin) started = time;
+    else if (topic === CLUSTER.end && time <= start) starting += time - started;
   }
-  const { start, stop } = wholeWindow(trace);
   if (!(start >= begin)) return undefined;
-  return { before: start - begin, after: end > stop ? end - stop : 0 };
+  return {
+    before: start - begin,
+    starting: Math.min(starting, start - begin),
+    after: end > stop ? end - stop : 0,
+  };
 }

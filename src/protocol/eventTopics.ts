@@ -6,12 +6,16 @@ export const STEALING = 'stealing';
 export const TASK_FAILED = 'task-erred';
 /** The process of the program that `longpole run` records started, and is about to end. */
 export const PROGRAM = { begin: 'program-started', end: 'program-ended' } as const;
+/** The program began to start a cluster or to connect to one, and its first workers were up. */
+export const CLUSTER = { begin: 'cluster-starting', end: 'cluster-started' } as const;
 /** Tasks had not ended when their client or cluster closed, or when the program ended. */
 export const TASKS_CUT_OFF = 'tasks-cut-off';
 /** The worker has ended, or its connection, before it handed over its results. */
 export const WORKER_LOST = 'worker-lost';
 /** Beginning of the text of WORKER_LOST if all workers are lost, because the scheduler of their Dask cluster does not answer. */
 export const CONNECTION_LOST = 'The connection to the cluster at ';
+/** Part of the text of WORKER_LOST if a Dask worker does not answer, or is no longer listed. See python/longpole_dask/run_bridge.py. */
+export const NO_ANSWER = 'has left: it does not answer';
 /** The thread of a worker has ended, and another one took its place. The results of the worker remain. */
 export const WORKER_RESTARTED = 'worker-restarted';
 /** The memory of a worker's process is short, and no longer short. */

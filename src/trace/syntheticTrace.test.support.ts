@@ -65,6 +65,8 @@ export interface SyntheticSpec {
     memoryLimit?: number;
     started?: number;
     stopped?: number;
+    /** Why the worker left. */
+    reason?: string;
   }[];
   /** Time of the program's first call. Default: the submission of the first task. */
   readonly called?: number;
@@ -151,12 +153,14 @@ class SyntheticBuilder {
       memoryLimit = 0,
       started = 0,
       stopped,
+      reason,
     } of spec.workers ?? []) {
       this.#hosts.set(name, host);
       const row = workers.of(this.#text(host), this.#text(name));
       const more = {
         ...(stopped === undefined ? {} : { stopped }),
         ...(address === undefined ? {} : { address: this.#text(address) }),
+        ...(reason === undefined ? {} : { reason: this.#text(reason) }),
       };
       workers.describe(row, { threads, memoryLimit, started, ...more });
     }

@@ -93,6 +93,14 @@ test('lost-work names the function that all lost workers ran when they ended, al
   assert.match(others?.advice ?? '', /^Read the logs/);
 });
 
+test('lost-work does not blame the function whose tasks ran on a machine that does not answer', () => {
+  const { workers = [], ...rest } = killed('crash', 'crash');
+  const reason = 'The Dask worker tcp://10.0.0.3:4000 has left: it does not answer: no longer listed.';
+  const own = found({ ...rest, workers: workers.map((worker) => ({ ...worker, reason })) }, 'lost-work');
+  assert.doesNotMatch(own?.evidence.text ?? '', /ended while it ran/);
+  assert.match(own?.advice ?? '', /^Check that the machine of the Dask worker is up/);
+});
+
 test('tasks on the thread of the program are no reason for more workers, but for worker threads', () => {
   const tasksOn = (worker: string): SyntheticSpec => ({
     workers: [{ name: worker }],

@@ -100,6 +100,8 @@ export function coreWaitText(seconds: number, coreWait: number): string {
 
 /** Seconds up to which a time is not reported: Node, a compiler and modules take seconds to load on a busy machine. */
 const MIN_OUTSIDE = 5;
+/** Share of the time before the first computation that the start of clusters takes, from which this is its cause. */
+const MIN_STARTING = 0.5;
 /** Share of the time after the last task in which the program fetched results, from which this is its cause. */
 const MIN_FETCHED = 0.5;
 
@@ -111,24 +113,33 @@ export function outsideComputations(facts: Facts): Found | undefined {
   const { trace, makespan } = facts;
   const times = programTimes(trace);
   if (times === undefined) return undefined;
-  const { before, after } = times;
+  const { before, starting, after } = times;
   const seconds = Math.max(before, after);
   if (seconds < MIN_OUTSIDE || seconds < makespan) return undefined;
   const fetched = before > after ? 0 : fetchSeconds(facts, after);
   const isFetch = fetched >= MIN_FETCHED * seconds;
+  const isStart = before > after && starting >= MIN_STARTING * before;
   const when = before > after ? 'before its first computation' : 'after its last result';
   return {
     code: 'outside-computations',
-    title: `${isFetch ? `The program fetched ${bytesText(fetchedBytes(facts))} of results for ${secondsText(fetched)} after its last task` : `The program ran for ${secondsText(seconds)} ${when}`}, and its computations took ${secondsText(makespan)}`,
+    title: `${isFetch ? `The program fetched ${bytesText(fetchedBytes(facts))} of results for ${secondsText(fetched)} after its last task` : isStart ? `The program waited ${secondsText(starting)} for the start of its cluster` : `The program ran for ${secondsText(seconds)} ${when}`}, and its computations took ${secondsText(makespan)}`,
     seconds,
     confidence: 'high',
-    text: `The program ran for ${secondsText(before)} before its first computation and for ${secondsText(after)} after its last result. The workers had no tasks meanwhile, and the other findings do not cover this time.`,
-    numbers: { beforeSeconds: before, afterSeconds: after, fetchSeconds: fetched, makespan },
+    text: `The program ran for ${secondsText(before)} before its first computation${starting > 0 ? `, ${secondsText(starting)} of it until its cluster had started,` : ''} and for ${secondsText(after)} after its last result. The workers had no tasks meanwhile, and the other findings do not cover this time.`,
+    numbers: {
+      beforeSeconds: before,
+      startSeconds: starting,
+      afterSeconds: after,
+      fetchSeconds: fetched,
+      makespan,
+    },
     tasks: [],
     question: 'critical-path',
     advice: isFetch
       ? 'Fetch less: reduce or store results in tasks, or return typed arrays, which are unpacked faster than objects and strings.'
-      : 'Do this work in tasks, which all workers share, or while tasks run.',
+      : isStart
+        ? 'Start the cluster once for several computations, and do other work of the program while it starts. To connect to a Dask cluster, Python is started here and Node on each worker.'
+        : 'Do this work in tasks, which all workers share, or while tasks run.',
   };
 }
 

@@ -1,5 +1,5 @@
 import { bytesText, countText, secondsText } from '../../base/words.js';
-import { CONNECTION_LOST } from '../../protocol/eventTopics.js';
+import { CONNECTION_LOST, NO_ANSWER } from '../../protocol/eventTopics.js';
 import { workerName } from '../../trace/names.js';
 import { diedTasks, reasonOfLoss } from '../diedTasks.js';
 import { type LostWorker, lostWorkers, replacedWorkers } from '../lostWork.js';
@@ -110,14 +110,20 @@ function repeated(facts: Facts): Found | undefined {
     question: 'worker-balance',
     advice:
       memoryAdvice(facts, lost) ??
-      (suspect === ''
-        ? 'Read the logs of the machine and of the worker to find out why the worker ended. Write results of long computations to files.'
-        : `Look in '${suspect}' for ${facts.isDask ? 'os._exit()' : 'process.exit()'}, exhausted memory or a crash in native code.`),
+      (reasons.includes(NO_ANSWER)
+        ? 'Check that the machine of the Dask worker is up, and that the scheduler and this program reach it. Read the log of the worker.'
+        : suspect === ''
+          ? 'Read the logs of the machine and of the worker to find out why the worker ended. Write results of long computations to files.'
+          : `Look in '${suspect}' for ${facts.isDask ? 'os._exit()' : 'process.exit()'}, exhausted memory or a crash in native code.`),
   };
 }
 
-/** Returns the only prefix whose tasks several workers ran when they ended; empty if they differ, or for one worker. */
+/**
+ * Returns the only prefix whose tasks several workers ran when they ended; empty if they differ, for one worker, and if the
+ * workers did not answer: then all threads of a machine are lost at once, whatever they run.
+ */
 function suspectOf(facts: Facts, lost: readonly LostWorker[]): string {
+  if (reasonsOf(facts, lost).includes(NO_ANSWER)) return '';
   const { prefix } = facts.trace.tasks;
   const prefixes = lost.map(({ cut }) => new Set(cut.map((row) => prefix[row]!)));
   const [first] = prefixes.flatMap((own) => [...own]);

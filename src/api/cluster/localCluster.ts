@@ -5,10 +5,12 @@ import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import { desiredWorkers } from '../../engine/scheduler/desiredWorkers.js';
 import type { BootingWorkers } from '../../engine/workerProcess/workerChannel.js';
 import type { WorkerInfo } from '../../protocol/clusterObserver.js';
+import { epochSeconds } from '../../resources/clock.js';
 import { isImportedByWorker } from '../runPlan.js';
 import { Adaptive, type AdaptOptions, adaptSettings } from './adaptive.js';
 import { Cluster } from './cluster.js';
 import { CLUSTER_OPTIONS, clusterSettings, type LocalClusterOptions } from './clusterOptions.js';
+import { reportStart } from './reportStart.js';
 
 /**
  * A cluster on this machine. It keeps the program alive only while tasks run or calls wait. `close()` ends the workers
@@ -35,6 +37,7 @@ export class LocalCluster extends Cluster {
     // Workers import the script of the program, too. There the script waits here forever, instead of starting a cluster.
     if (isImportedByWorker()) return new Promise(() => undefined);
     checkOptions('LocalCluster', options, CLUSTER_OPTIONS);
+    const begun = epochSeconds();
     const { workers, serving, ...settings } = clusterSettings(options);
     checkRuntime();
     // Settings are read above, because the program may change them during these imports.
@@ -50,6 +53,7 @@ export class LocalCluster extends Cluster {
       await cluster.serve(serving);
       const scaled = cluster.parts.places.scale(workers);
       await cluster.engine.waits.during('LocalCluster.start', `${workers} workers`, scaled);
+      reportStart(cluster.engine, begun);
     } catch (error) {
       await cluster?.close();
       throw error;

@@ -94,12 +94,13 @@ test('the summary of a run with unfinished tasks has no lower limit and no predi
 });
 
 test('a program that ran mostly outside of its computations has a line that says when', () => {
-  const line = (after: number): string | undefined =>
-    summaryText({ ...SUMMARY, outside: { before: 0.4, after } })
+  const line = (after: number, before = 0.4, starting = 0): string | undefined =>
+    summaryText({ ...SUMMARY, outside: { before, starting, after } })
       .split('\n')
       .find((one) => one.startsWith('program '));
   assert.equal(line(9.4), 'program    400 ms before and 9.4 s after its computations');
   assert.equal(line(1), undefined);
+  assert.equal(line(1, 9, 6), 'program    9 s before (6 s for the start of its cluster) and 1 s after its');
 });
 
 test('failed runs that were repeated are counted apart from other failed runs', () => {

@@ -136,7 +136,12 @@ function movedLines(moved: Summary['moved']): string[] {
 /** Returns how much of the time was outside of computations, if this was most of the time. */
 function outsideTexts({ outside, makespan }: Summary): string[] {
   if (outside === null || makespan === null || outside.before + outside.after < makespan) return [];
-  return [`${secondsText(outside.before)} before and ${secondsText(outside.after)} after its computations`];
+  const { before, starting, after } = outside;
+  const start =
+    starting >= before / 2 && before > after
+      ? ` (${secondsText(starting)} for the start of its cluster)`
+      : '';
+  return [`${secondsText(before)} before${start} and ${secondsText(after)} after its computations`];
 }
 
 /** Dask does not record the bytes on disk. */

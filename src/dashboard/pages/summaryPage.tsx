@@ -193,9 +193,13 @@ function awaitedText(computed: number, awaited: number): string {
 
 /** Returns how long the program ran outside of its computations, if this was most of its time. */
 function outsideText(trace: Trace, seconds: number): string {
-  const { before, after } = programTimes(trace) ?? { before: 0, after: 0 };
+  const { before, starting, after } = programTimes(trace) ?? { before: 0, starting: 0, after: 0 };
   if (!(before + after >= seconds) || before + after === 0) return '';
-  return `and ${formatDuration(before)} before and ${formatDuration(after)} after, in the program itself`;
+  const start =
+    starting >= before / 2 && before > after
+      ? ` (${formatDuration(starting)} for the start of its cluster)`
+      : '';
+  return `and ${formatDuration(before)} before${start} and ${formatDuration(after)} after, in the program itself`;
 }
 
 interface FigureProps {

@@ -147,8 +147,8 @@ export class ClusterEngine {
     if (info !== undefined) this.notify((observer) => observer.computationAdded?.(info));
   }
 
-  event(topic: string, text: string, worker = -1): void {
-    this.notify((observer) => observer.event?.({ time: this.clock(), worker, topic, text }));
+  event(topic: string, text: string, worker = -1, time = this.clock()): void {
+    this.notify((observer) => observer.event?.({ time, worker, topic, text }));
   }
 
   /** Adds a graph. Its requested results are kept until `results.unwant`. */
