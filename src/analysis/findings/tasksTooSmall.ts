@@ -43,7 +43,7 @@ export const tasksTooSmall: Rule = (facts) => {
   let most = { prefix: '', count: 0 };
   for (const { prefix, count } of trace.totals.prefixes.values())
     if (count > most.count) most = { prefix, count };
-  const turns = [...facts.parts('client time')].length;
+  const turns = [...facts.parts('client time')].filter(({ start }) => start > facts.path.start).length;
   const isLoop = turns >= tasks / (2 * workers);
   const together = Math.ceil((20 * overhead) / Math.max(mean, overhead / 10));
   return {
