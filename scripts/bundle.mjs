@@ -297,6 +297,8 @@ async function writeBundle(folder, modules, external, sourcemap) {
       input: Object.fromEntries(entries.map((module) => [nameOf(module), resolve(dist, module)])),
       preserveEntrySignatures: 'allow-extension',
       plugins,
+      // Imports that are dynamic for the modules of dist/ need not divide the files of the bundle.
+      checks: { ineffectiveDynamicImport: false },
     });
     const names = { entryFileNames: '[name].cjs', chunkFileNames: '[name].cjs' };
     await bundle.write({ dir: `${dist}/${folder}`, format: 'cjs', ...names, ...output, ...options });

@@ -6,6 +6,8 @@ import { createSecretKey } from 'node:crypto';
 import { test } from 'node:test';
 import { delayed, literal, type TaskError } from 'longpole';
 import { getThreaded } from 'longpole/local';
+import { observeProgram } from 'longpole/trace';
+import { LiveTrace } from '#internal/trace/live/liveTrace.js';
 import { withFolder } from './support/programs.js';
 import { PARALLEL } from './support/schedulers.js';
 
@@ -235,7 +237,7 @@ for (const { name, get } of PARALLEL) {
     });
   });
 
-  test(`${name} computes other graphs while every worker runs a task that never ends`, async () => {
+  test(`${name} computes other graphs while every worker runs a task that never ends, and records the end of the additional worker`, async () => {
     const never = (): Promise<never> => new Promise(() => undefined);
     const block = (): string => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
     const controller = new AbortController();
@@ -250,8 +252,18 @@ for (const { name, get } of PARALLEL) {
     const options = { numWorkers: 2, signal: controller.signal, callbacks: { pretask } };
     const endless = get({ a: [never], b: [block] }, ['a', 'b'], options);
     await running;
+    const live = new LiveTrace();
+    const stop = observeProgram(live);
     const graph = { x: [inc, 1], y: [inc, 2], z: [inc, 'y'] };
     assert.deepEqual(await get(graph, ['x', 'z'], { numWorkers: 2 }), [2, 4]);
+    stop();
+    // The additional worker ends with the computation, so analyses do not call it idle afterwards.
+    const { tasks, workers } = live.snapshot();
+    const ends = workers.stopped.filter((time) => !Number.isNaN(time));
+    assert.deepEqual(
+      [...ends].map((end) => end >= Math.max(...tasks.stopped)),
+      [true],
+    );
     controller.abort();
     await assert.rejects(endless, { code: 'ERR_LONGPOLE_ABORTED' });
   });

@@ -1,14 +1,18 @@
 // Finds what a trace says about tasks that had not ended when their client or cluster closed, or when the program ended.
 import { checkArgument, TRACE } from '../base/arguments.js';
-import { oncePer } from '../base/lookUps.js';
+import { countsOf, oncePer } from '../base/lookUps.js';
 import { countText } from '../base/words.js';
 import { LOCAL_CLIENT } from '../protocol/clientNames.js';
 import { TASKS_CUT_OFF } from '../protocol/eventTopics.js';
 import type { Trace } from '../trace/trace.js';
 import { skippedTasks } from './skippedTasks.js';
 
+/** Sentences of which each is about other tasks. A service may have many computations when it ends. */
+const MAX_TEXTS = 3;
+
 /**
- * Returns sentences about the tasks that had not ended; empty if there are none. Analyses of such a trace cover only the tasks
+ * Returns sentences about the tasks that had not ended; empty if there are none. Equal ones are counted, and at most three differ.
+ * Analyses of such a trace cover only the tasks
  * that ended, so lower limits and predictions of the run have no meaning.
  */
 export function cutOffTexts(trace: Trace): string[] {
@@ -18,7 +22,21 @@ export function cutOffTexts(trace: Trace): string[] {
     (_text, row) => strings.get(events.topic[row]!) === TASKS_CUT_OFF,
   );
   // The recorder was ended, e.g. by SIGKILL, before it could say which tasks had not ended.
-  return texts.length === 0 && damage?.stretches === 0 ? unrecorded(trace) : texts;
+  return texts.length === 0 && damage?.stretches === 0 ? unrecorded(trace) : counted(texts);
+}
+
+function counted(texts: readonly string[]): string[] {
+  const counts = [...countsOf(texts)];
+  const shown = counts
+    .slice(0, MAX_TEXTS)
+    .map(([text, count]) => (count > 1 ? `${count} times: ${text}` : text));
+  const more = counts.slice(MAX_TEXTS).reduce((sum, [, count]) => sum + count, 0);
+  return more === 0
+    ? shown
+    : [
+        ...shown,
+        `${countText(more, 'further event')} '${TASKS_CUT_OFF}' of the trace ${more === 1 ? 'names' : 'name'} more tasks.`,
+      ];
 }
 
 /** A program on a cluster may have cancelled tasks that no worker had, so their number is known for local schedulers only. */

@@ -94,6 +94,13 @@ export const lanesOf = oncePer((trace: Trace): Lanes => {
   };
 });
 
+/** Returns the task of a lane that was running at a time, or the last one that stopped before; -1 if there is none. */
+export function taskBefore(trace: Trace, lane: number, time: number): number {
+  const { spans, offsets } = lanesOf(trace);
+  const at = firstFrom(spans.rows, trace.tasks.started, time, offsets[lane]!, offsets[lane + 1]!) - 1;
+  return at < offsets[lane]! ? -1 : spans.latest[at]!;
+}
+
 /** Sorts rows by group and start. Sorted rows cost only one walk. */
 export function timeSpans(
   groupOf: Int32Array,

@@ -10,6 +10,8 @@ interface CoreWaits {
   readonly times: Float64Array;
   /** Seconds of waits in the time from the previous sample to this one; 0 for the first sample. */
   readonly waited: Float64Array;
+  /** Seconds of CPU in this time. */
+  readonly used: Float64Array;
   /** Share of these waits in the time in which the thread wanted a core, 0 to 1. */
   readonly share: Float64Array;
 }
@@ -30,6 +32,16 @@ export class SchedulerCoreWaits {
   /** Whether the trace has the waits. */
   get isMeasured(): boolean {
     return this.#left.length > 1;
+  }
+
+  /** Returns the seconds between two times in which the thread wanted a core, at most; Infinity if unknown. */
+  wanted(start: number, stop: number): number {
+    const { times, waited, used } = this.#waits;
+    if (!this.isMeasured) return Number.POSITIVE_INFINITY;
+    let seconds = 0;
+    for (let at = 1; at < times.length && times[at - 1]! < stop; at++)
+      if (times[at]! > start) seconds += waited[at]! + used[at]!;
+    return seconds;
   }
 
   /** Returns the seconds between two times in which the thread waited for a core; 0 if unknown. */
@@ -60,6 +72,7 @@ const coreWaitsOf = oncePer((trace: Trace): CoreWaits => {
   rows.sort((a, b) => time[a]! - time[b]!);
   const times = Float64Array.from(rows, (row) => time[row]!);
   const seconds = new Float64Array(rows.length);
+  const computed = new Float64Array(rows.length);
   const share = new Float64Array(rows.length);
   const increase = (sums: Float64Array, at: number): number =>
     Math.max(0, sums[rows[at]!]! - sums[rows[at - 1]!]!);
@@ -69,7 +82,8 @@ const coreWaitsOf = oncePer((trace: Trace): CoreWaits => {
     seconds[at] = Math.min(all, times[at]! - times[at - 1]!);
     // The remainder was before the previous sample.
     early = all - seconds[at]!;
-    share[at] = seconds[at]! / (seconds[at]! + increase(used!, at)) || 0;
+    computed[at] = increase(used!, at);
+    share[at] = seconds[at]! / (seconds[at]! + computed[at]!) || 0;
   }
-  return { times, waited: seconds, share };
+  return { times, waited: seconds, used: computed, share };
 });

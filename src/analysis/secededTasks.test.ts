@@ -84,6 +84,34 @@ describe('a task that secedes', () => {
     assert.equal(workerBalance(trace).cell(0, 'Busy (%)'), 100);
   });
 
+  it('waits for the task that its thread runs when the result arrives', () => {
+    // part-0 ends on the other worker at 3, but part-1 computes on the thread of all-0 until 7.
+    const away = { ...child(0, 1), worker: 'w1' };
+    const trace = traceOf([
+      away,
+      { key: 'part-1', started: 1.5, stopped: 7, submitted: 0 },
+      parent({ seceded: 1, resumed: 7, waited: 6, stopped: 8 }),
+    ]);
+    assert.deepEqual(partsText(criticalPath(trace)).slice(-2), [
+      'compute part-1 1.5..7',
+      'compute all-0 7..8',
+    ]);
+    // Several short tasks in turn are the worker that it waits for.
+    const short = [3, 4, 5, 6].map((at) => ({
+      key: `short-${at}`,
+      started: at,
+      stopped: at + 1,
+      submitted: 0,
+    }));
+    const turns = traceOf([away, ...short, parent({ seceded: 1, resumed: 7, waited: 6, stopped: 8 })]);
+    const path = criticalPath(turns, { start: 2 });
+    assert.deepEqual(partsText(path), [
+      'compute part-0 2..3',
+      'waiting for a worker all-0 3..7',
+      'compute all-0 7..8',
+    ]);
+  });
+
   it('awaits, if it waits for no result', () => {
     const trace = traceOf([parent({ seceded: 1, resumed: 1, waited: 4, stopped: 5 })]);
     assert.deepEqual(partsText(criticalPath(trace)), ['compute all-0 0..1', 'awaiting all-0 1..5']);

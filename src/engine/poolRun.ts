@@ -395,6 +395,6 @@ class PoolRun implements RunHandler {
     this.#indices.delete(isolate);
     this.#isolates.delete(index);
     isolate.close(this.#run);
-    this.#options.pool.leave(place, this.#options);
+    if (this.#options.pool.leave(place, this.#options)) this.#observers.spareEnded(index);
   }
 }

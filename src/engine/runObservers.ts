@@ -121,6 +121,14 @@ export class RunObservers {
     if (this.records) this.#notify((observer) => observer.event?.(event));
   }
 
+  /** Records the end of a worker that was added because other runs blocked all workers. */
+  spareEnded(index: number): void {
+    const worker = this.#run.workers.get(index);
+    if (worker === undefined) return;
+    const time = this.#clock();
+    this.#notify((observer) => observer.workerRemoved?.(worker, time, 'its computation ended'));
+  }
+
   /** Records a task that ended without a report of its worker. `state`: see TaskRecorder.lost. */
   taskLost(worker: number, id: number, state?: number): void {
     if (this.#recorded === undefined) return;

@@ -211,6 +211,19 @@ describe('findings on a busy machine', () => {
     assert.match(beside?.title ?? '', /: other programs keep 1.7 of 2 cores busy/);
   });
 
+  it('a worker that exists for a short part of the run is not one thread too many', () => {
+    const { tasks } = scheduled(many(40), { workers: 2 });
+    const waiting = tasks.map((task) => ({ ...task, coreWait: 0.85 }));
+    const third = { key: 'show-0', worker: 'w2', started: 10, stopped: 11, coreWait: 0.85 };
+    const title = (stopped: number): string => {
+      const workers = [...TWO, { name: 'w2', started: 10, stopped }];
+      const resources = full.map(({ time, figures }) => ({ time, figures: { ...figures, cpu: 17 } }));
+      const spec = { tasks: byStop([...waiting, third]), workers, resources };
+      return found(spec).get('cpu-oversubscription')?.title ?? '';
+    };
+    assert.match(title(11), /: other programs keep 1.8 of 2 cores busy/);
+  });
+
   it('the run does not wait for the program if its thread only waits for a core', () => {
     // The program pauses for 2 s three times, from 5, 12 and 19 s on.
     const waiting = (share: number): SyntheticSpec => ({ ...thinking(2), resources: waits(share) });

@@ -22,3 +22,28 @@ it('each submission of a program that keeps a task in flight ends a pause', () =
   const own = findings(syntheticTrace({ tasks })).find(({ code }) => code === 'client-bound');
   assert.match(own?.evidence.text ?? '', /^In 18 pauses, 9\d % of the critical path, /);
 });
+
+it('the advice to a program that waits between submissions is about what it waits for', () => {
+  // A task of 0.1 s each second. The thread of the program computes for a share of the time.
+  const found = (share: number) => {
+    const tasks = Array.from({ length: 20 }, (_, i) => ({
+      key: `digest-${i}`,
+      submitted: i,
+      started: i,
+      stopped: i + 0.1,
+      computation: i + 1,
+    }));
+    const resources = Array.from({ length: 41 }, (_, i) => ({
+      time: i / 2,
+      figures: { scheduler_core_time: (share * i) / 2, scheduler_core_wait: 0 },
+    }));
+    const all = findings(syntheticTrace({ tasks, resources, workers: [{ name: 'w0' }, { name: 'w1' }] }));
+    return all.find(({ code }) => code === 'client-bound') ?? assert.fail();
+  };
+  assert.match(
+    found(0.1).evidence.text,
+    / For at least 15 s of these pauses, the program's thread did not compute: /,
+  );
+  assert.match(found(0.1).advice, /^Start what the program waits for earlier, /);
+  assert.match(found(0.8).advice, /^Submit the next step before you process /);
+});

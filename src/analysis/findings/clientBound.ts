@@ -12,6 +12,8 @@ import { sampledSeconds } from './schedulerThread.js';
 
 /** Shorter parts, in seconds, are the normal delay between a result and the next submission. */
 const MIN_PART = 1e-3;
+/** Share of the pauses in which the program's thread did not compute, from which the advice is about what it waited for. */
+const MOSTLY = 0.5;
 
 /**
  * The program had all results that it awaited, and did something else before it submitted the next tasks. The cost is
@@ -20,17 +22,20 @@ const MIN_PART = 1e-3;
 export const clientBound: Rule = (facts) => {
   const { seconds, coreWait, longpole, pauses, rows } = programTime(facts);
   if (!isCause(facts, seconds - coreWait - longpole, coreWait + longpole)) return undefined;
+  const idle = seconds - new SchedulerCoreWaits(facts.trace).wanted(facts.path.start, facts.path.stop);
+  const isIdle = idle >= MOSTLY * seconds;
   return {
     code: 'client-bound',
     title: `The run waited ${secondsText(seconds)} for the program to submit its next tasks`,
     seconds,
     confidence: 'medium',
-    text: `In ${countText(pauses, 'pause')}, ${percentText(seconds / facts.makespan)} of the critical path, the program had not submitted the next task yet${coreWaitText(seconds, coreWait)}.`,
+    text: `In ${countText(pauses, 'pause')}, ${percentText(seconds / facts.makespan)} of the critical path, the program had not submitted the next task yet${isIdle ? `. For at least ${secondsText(idle)} of these pauses, the program's thread did not compute: it waited, e.g. for its input, a request or a timer.` : `${coreWaitText(seconds, coreWait)}.`}`,
     numbers: { clientSeconds: seconds, coreWaitSeconds: coreWait, pauses },
     tasks: facts.keys(rows),
     question: 'critical-path',
-    advice:
-      'Submit the next step before you process the results of the previous one, or process results in tasks: pass futures instead of values.',
+    advice: isIdle
+      ? 'Start what the program waits for earlier, or several of it at a time. Or let tasks read the input and send the requests.'
+      : 'Submit the next step before you process the results of the previous one, or process results in tasks: pass futures instead of values.',
   };
 };
 

@@ -1,6 +1,7 @@
 import { percentText, secondsText } from '../../base/words.js';
 import { coreUseOf, MIN_OTHERS } from '../coreUse.js';
 import { mean } from '../statistics.js';
+import { threadSeconds } from '../workerLives.js';
 import type { Facts, Found, Rule } from './finding.js';
 import { cpuByPrefix, type PrefixCpu } from './noncpu.js';
 
@@ -32,8 +33,9 @@ function waitsForCores(facts: Facts, ours: boolean): Found | undefined {
   if (!(share >= CROWDED_SHARE)) return undefined;
   const areOthers = others >= MIN_OTHERS;
   // As many threads as cores is the right number, even if helper threads (GC, compiler) wait a little.
-  if (facts.workers <= cores && !areOthers) return undefined;
-  const areMany = facts.workers > cores || ownThreads;
+  const threads = meanThreads(facts);
+  if (threads <= cores && !areOthers) return undefined;
+  const areMany = threads > cores || ownThreads;
   // Helper threads (GC, compiler) are no reason for fewer workers.
   const used = concurrency * (ownThreads ? demand : Math.min(1, demand));
   // Without samples of the machine, several threads may be too many, and one is not.
@@ -61,6 +63,11 @@ function waitsForCores(facts: Facts, ours: boolean): Found | undefined {
     question: 'time-by-prefix',
     advice: facts.workers > 1 || ownThreads ? adviceOf(ownThreads, isOurs && !isUnknown) : STOP_OTHERS_ALONE,
   };
+}
+
+/** Returns the mean number of threads of the run. A worker that exists for a short part of it is not one too many. */
+function meanThreads({ trace, path, workers, makespan }: Facts): number {
+  return Math.min(workers, Math.round(threadSeconds(trace, path) / makespan));
 }
 
 /** Returns the rows of tasks that waited for a core, the longest waits first; all rows if no wait was measured. */

@@ -27,7 +27,7 @@ export const failedAttempts: Rule = (facts) => {
     title: `${countText(failed.length, 'attempt')} ${whose} failed and ${failed.length === 1 ? 'was' : 'were'} repeated${error === '' ? '' : `: ${error}`}`,
     seconds: failedSeconds(facts, new Set(failed), repeated),
     confidence: 'high',
-    text: `The failed attempts computed for ${secondsText(computed)}, ${percentText(computed / facts.work)} of the work. Attempts of a task run one after another, so more workers do not shorten them.`,
+    text: `The failed attempts took ${secondsText(computed)}, ${percentText(computed / facts.work)} of the time of tasks. Attempts of a task run one after another, so more workers do not shorten them.`,
     numbers: { attempts: failed.length, failedSeconds: computed, workSeconds: facts.work },
     tasks: facts.keys([...failed].sort((a, b) => duration[b]! - duration[a]!)),
     question: 'time-by-prefix',

@@ -10,7 +10,7 @@ import { TimeBins } from '../timeBins.js';
 import { unfinishedRuns } from '../unfinishedRuns.js';
 import { programTime } from './clientBound.js';
 import { clientTransfers } from './clientTransfers.js';
-import { BINS, type Facts, type Rule } from './finding.js';
+import { BINS, type Facts, MIN_COST, type Rule } from './finding.js';
 import { cpuByPrefix, shareOfTime } from './noncpu.js';
 
 /**
@@ -55,7 +55,7 @@ export const lackOfParallelism: Rule = (facts) => {
     seconds: path.floor - beforeSubmission(facts) - work / workers - (isClient ? clientSeconds(facts) : 0),
     confidence: 'high',
     text: isClient
-      ? `The program waits for results before it submits more tasks, so more workers cannot make the run shorter than ${secondsText(path.floor)}. The longest chain of tasks computes for ${secondsText(chain)}.`
+      ? `The program waits for results${programTime(facts).seconds >= MIN_COST * facts.makespan ? ', or for something else,' : ''} before it submits more tasks, so more workers cannot make the run shorter than ${secondsText(path.floor)}. The longest chain of tasks computes for ${secondsText(chain)}.`
       : `The longest chain of tasks takes ${secondsText(path.floor)}, ${percentText(path.floor / facts.makespan)} of the run. More workers cannot make the run shorter than this chain.${awaiting === undefined ? '' : ` For ${secondsText(awaiting.seconds)} of it, '${awaiting.name}' waits outside its slot, ${awaitedObject(facts.trace, awaiting.name, awaiting.seconds)?.replace(/^/, 'for ') ?? 'e.g. for a queue or an event'}, and mostly '${name}' runs.`}`,
     numbers: {
       floorSeconds: path.floor,

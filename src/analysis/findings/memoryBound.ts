@@ -31,7 +31,7 @@ export const memoryBound: Rule = (facts) => {
     title: `Memory was short: the run waited ${secondsText(paused + disk + restarting)} ${['for paused workers', ...waits].join(' and ')}`,
     seconds: paused + disk + restarting,
     confidence: 'high',
-    text: `Workers made ${countText(pauses.length, 'pause')}. The critical path waited ${secondsText(paused)} for them${disk > 0 ? `, and ${secondsText(disk)} for disks` : ''}. ${spilledText(facts.trace)} were written to disk.${restarted}`,
+    text: `Workers made ${countText(pauses.length, 'pause')}. The critical path waited ${secondsText(paused)} for them${disk > 0 ? `, and ${secondsText(disk)} for disks` : ''}. ${spilled > 0 ? spilledText(facts.trace) : 'No results'} were written to disk.${restarted}`,
     numbers: {
       pausedSeconds: paused,
       diskSeconds: disk,
@@ -105,6 +105,8 @@ function diskSeconds({ trace }: Facts): number {
  * Ratio of a process's memory to its limit, from which its results are spilled. @source Dask's `distributed.worker.memory.spill`
  */
 const SPILL = 0.7;
+/** Ratio of other memory to that of results, from which results are not the reason why memory is short. */
+const FEW_RESULTS = 4;
 
 /**
  * Returns the memory limit of a worker, and the least limit at which no worker might have spilled results or paused. With more
@@ -121,14 +123,20 @@ function memoryNeeded({ trace }: Facts): {
   const { length, managed, unmanaged, spilled } = trace.memory;
   // Results on disk may be compressed.
   const { ratio } = spilledResults(trace);
-  let enough = 0;
+  let [enough, ofResults, others] = [0, 0, 0];
   for (let row = 0; row < length; row++) {
     const held = (managed[row]! || 0) + (spilled[row]! || 0) * ratio;
     enough = Math.max(enough, held / MEMORY_TARGET, (held + (unmanaged[row]! || 0)) / SPILL);
+    ofResults = Math.max(ofResults, held);
+    others = Math.max(others, unmanaged[row]! || 0);
   }
+  const less =
+    others > FEW_RESULTS * ofResults
+      ? `keep less in tasks and in variables of their modules: results took at most ${bytesText(ofResults)}`
+      : 'use smaller blocks';
   const advice =
     enough > limit && limit > 0
-      ? `Raise the memory limit per worker from ${bytesText(limit)} to at least ${bytesText(enough)}, or use smaller blocks.`
+      ? `Raise the memory limit per worker from ${bytesText(limit)} to at least ${bytesText(enough)}, or ${less}.`
       : 'Raise the memory limit, use smaller blocks, or reduce results early that stay in memory for long.';
   return { limit, enough, advice };
 }

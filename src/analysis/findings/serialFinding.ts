@@ -74,10 +74,16 @@ function serialFinding(
     numbers: { serialSeconds: seconds, start, stop, makespan, workers, tasks: rows.length },
     tasks: facts.keys(rows),
     question: 'concurrency',
-    advice:
-      why?.advice ??
-      `Split '${name}',${chained.length > 1 ? ' combine results in a tree instead of a chain,' : ''} or start ${hasInputs(facts, chained) ? 'the inputs of ' : ''}'${name}' earlier.`,
+    advice: why?.advice ?? adviceOf(facts, name, chained, start),
   };
+}
+
+function adviceOf(facts: Facts, name: string, rows: readonly number[], start: number): string {
+  const tree = 'combine results in a tree instead of a chain';
+  // Nothing can start earlier than the first task.
+  if (chainFromStart(facts, start) !== undefined)
+    return `Split '${name}'${rows.length > 1 ? `, or ${tree}` : ''}.`;
+  return `Split '${name}',${rows.length > 1 ? ` ${tree},` : ''} or start ${hasInputs(facts, rows) ? 'the inputs of ' : ''}'${name}' earlier.`;
 }
 
 /** Returns a sentence and the advice about the cause of the span if it is not the length of its tasks. */
@@ -112,7 +118,16 @@ function hasInputs({ trace: { tasks } }: Facts, rows: readonly number[]): boolea
  * Returns the seconds by which the chain of tasks that runs at `start` began later than the run, because the thread that ran all
  * of it began late, e.g. without a core. Returns 0 for other tasks.
  */
-function lateSeconds({ trace: { tasks }, lanes, firstStart }: Facts, start: number): number {
+function lateSeconds(facts: Facts, start: number): number {
+  const first = chainFromStart(facts, start);
+  if (first === undefined) return 0;
+  const { dispatched, started } = facts.trace.tasks;
+  const ready = Math.max(facts.firstStart, dispatched[first]! || facts.firstStart);
+  return Math.max(0, started[first]! - ready);
+}
+
+/** Returns the first task of the chain that runs at `start`, if its thread ran nothing before; otherwise undefined. */
+function chainFromStart({ trace: { tasks }, lanes }: Facts, start: number): number | undefined {
   const { rows } = lanes.spans;
   for (let lane = 0; lane < lanes.count; lane++) {
     const first = lanes.offsets[lane]!;
@@ -120,11 +135,9 @@ function lateSeconds({ trace: { tasks }, lanes, firstStart }: Facts, start: numb
     while (at >= first && tasks.started[rows[at]!]! > start) at--;
     if (at < first || tasks.stopped[rows[at]!]! <= start) continue;
     while (at > first && needs(tasks, rows[at]!, rows[at - 1]!)) at--;
-    if (at > first) continue;
-    const ready = Math.max(firstStart, tasks.dispatched[rows[first]!] || firstStart);
-    return Math.max(0, tasks.started[rows[first]!]! - ready);
+    if (at === first) return rows[first]!;
   }
-  return 0;
+  return undefined;
 }
 
 function needs(

@@ -46,7 +46,7 @@ export const serializationBound: Rule = (facts) => {
       ? `The results are ${isFast(packed) ? 'copied at the speed of memory already' : 'typed arrays already, whose packing is a copy'}: return less data, or create and use large values in one task.`
       : facts.isDask
         ? 'Return arrays (NumPy, Arrow) instead of many Python objects, reduce results before they are returned, or use fewer workers with more threads.'
-        : 'Return typed arrays, which are copied at the speed of memory, instead of many objects or strings. Or create and use the objects in one task: a result that no other worker needs is not packed.',
+        : 'Return typed arrays, which are copied at the speed of memory, instead of many objects or strings. Or create and use the objects in one task. Or pass intermediate results as Delayed instead of futures, whose results are always packed.',
   };
 };
 

@@ -61,3 +61,17 @@ it('a long task at the end is to be started earlier, or its inputs if it has som
   );
   assert.equal(ending(['short-39'])?.advice, "Split 'long', or start the inputs of 'long' earlier.");
 });
+
+it('a long task that starts first cannot start earlier', () => {
+  const short = Array.from({ length: 20 }, (_, i) => ({
+    key: `short-${i}`,
+    worker: 'w1',
+    started: i / 10,
+    stopped: (i + 1) / 10,
+    submitted: 0,
+  }));
+  const long = { key: 'long-0', started: 0, stopped: 5, submitted: 0 };
+  const [first] = findings(syntheticTrace({ tasks: [...short, long] }));
+  assert.equal(first?.code, 'serial-tail');
+  assert.equal(first?.advice, "Split 'long'.");
+});

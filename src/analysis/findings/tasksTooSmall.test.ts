@@ -44,3 +44,27 @@ it('waits for the scheduler count without those of its thread for a core', () =>
   assert.ok(Math.abs(costs(0) - 1.98) < 0.01, `${costs(0)}`);
   assert.ok(Math.abs(costs(0.75) - 1.98 / 4) < 0.01, `${costs(0.75)}`);
 });
+
+it('tasks that the program awaits one after the other cost the time between them on one thread', () => {
+  // Each task of 1 ms is submitted 1 ms after the program has received the previous result, and takes 4 ms more.
+  const tasks = Array.from({ length: 1000 }, (_, i): SyntheticTask => {
+    const submitted = 0.006 * i;
+    const times = { submitted, ready: submitted, dispatched: submitted + 0.001, received: submitted + 0.002 };
+    return {
+      key: `fit-${i}`,
+      worker: 'w0',
+      ...times,
+      started: submitted + 0.002,
+      stopped: submitted + 0.003,
+      acknowledged: submitted + 0.005,
+    };
+  });
+  const trace = syntheticTrace({ tasks, workers: [{ name: 'w0' }, { name: 'w1' }] });
+  const found = findings(trace).find(({ code }) => code === 'tasks-too-small') ?? assert.fail();
+  assert.ok(found.seconds > 4.5 && found.seconds < 6, `${found.seconds}`);
+  assert.match(
+    found.evidence.text,
+    / The program waited for results 999 times before it submitted more tasks/,
+  );
+  assert.match(found.advice, /^Do several steps in one task, /);
+});

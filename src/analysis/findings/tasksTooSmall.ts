@@ -21,8 +21,8 @@ const MOST = 0.5;
 
 /**
  * The time between two tasks is at least a fifth of their mean duration. The cost is the sum of these times, divided by
- * the number of threads. The time passes between tasks on a thread, or between batches while the scheduler handles many
- * tasks.
+ * the number of threads that share them. The time passes between tasks on a thread, or between batches while the scheduler
+ * handles many tasks.
  */
 export const tasksTooSmall: Rule = (facts) => {
   const { tasks, work, workers, trace } = facts;
@@ -37,23 +37,27 @@ export const tasksTooSmall: Rule = (facts) => {
   const overhead =
     mean <= SMALL ? Math.max(between, (schedulingSeconds(facts).usual * workers) / tasks) : between;
   if (tasks < MIN_TASKS || overhead < TOO_SMALL * (mean + meanWait(facts))) return undefined;
-  const seconds = Math.min((overhead * tasks) / workers, facts.makespan - work / workers);
+  const seconds = Math.min(facts.secondsOfRun(overhead * tasks), facts.makespan - work / workers);
   const copies = unmeasuredCopies(facts, { mean, overhead, seconds });
   if (copies !== undefined) return copies;
   let most = { prefix: '', count: 0 };
   for (const { prefix, count } of trace.totals.prefixes.values())
     if (count > most.count) most = { prefix, count };
+  const turns = [...facts.parts('client time')].filter(({ start }) => start > facts.path.start).length;
+  const isLoop = turns >= tasks / (2 * workers);
   const together = Math.ceil((20 * overhead) / Math.max(mean, overhead / 10));
   return {
     code: 'tasks-too-small',
     title: `${countText(tasks, 'task')} of ${secondsText(mean)} are too small: ${secondsText(overhead)} pass between two tasks`,
     seconds,
     confidence: 'high',
-    text: `${percentText(overhead / (overhead + mean))} of the threads' time passes between tasks. Most tasks are '${most.prefix}' (${integerText(most.count)}).`,
+    text: `${percentText(overhead / (overhead + mean))} of the threads' time passes between tasks. Most tasks are '${most.prefix}' (${integerText(most.count)}).${isLoop ? ` The program waited for results ${integerText(turns)} times before it submitted more tasks, and each time takes a round trip.` : ''}`,
     numbers: { tasks, meanSeconds: mean, overheadSeconds: overhead, workers },
     tasks: facts.keys(facts.lanes.spans.rows.subarray(0, 5)),
     question: 'time-by-prefix',
-    advice: `Join about ${together} tasks into one, e.g. by larger blocks, to bring the time between tasks below 5 %.`,
+    advice: isLoop
+      ? 'Do several steps in one task, submit all independent tasks before you await the first result, or pass futures to the next step.'
+      : `Join about ${together} tasks into one, e.g. by larger blocks, to bring the time between tasks below 5 %.`,
   };
 };
 

@@ -139,6 +139,16 @@ describe('the texts and costs of findings', () => {
     );
   });
 
+  it('memory that results do not take is that of tasks and modules', () => {
+    const memory = [{ worker: 'w0', time: 5, managed: 1e6, unmanaged: 1.2e9 }];
+    const own = found({ ...pausing(3), memory }).get('memory-bound');
+    assert.match(
+      own?.advice ?? '',
+      / or keep less in tasks and in variables of their modules: results took at most 1 MB\.$/,
+    );
+    assert.match(own?.evidence.text ?? '', / No results were written to disk\.$/);
+  });
+
   it('typed arrays are not advised if the results are typed arrays already', () => {
     const packed = (nbytes: number, resultType = 'Object'): SyntheticSpec => {
       const { tasks = [], intervals = [] } = packing(0.5);
@@ -153,7 +163,10 @@ describe('the texts and costs of findings', () => {
       assert.match(advice(packed(10e6, type)), /^The results are typed arrays already, /, type);
     for (const type of ['Array', 'Map'])
       assert.match(advice(packed(10e6, type)), /^Return typed arrays/, type);
-    assert.match(found(packed(10e6)).get('serialization-bound')?.advice ?? '', /^Return typed arrays/);
+    assert.match(
+      found(packed(10e6)).get('serialization-bound')?.advice ?? '',
+      /^Return typed arrays.* Delayed instead of futures, whose results are always packed\.$/,
+    );
     const own = found(packed(400e6)).get('serialization-bound');
     assert.match(own?.advice ?? '', /speed of memory already/);
     assert.match(own?.evidence.text ?? '', /took 20 s to pack 16 GB \(800 MB\/s\)\.$/);

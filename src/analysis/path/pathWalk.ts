@@ -4,7 +4,7 @@ import { invalidArgument } from '../../base/errors.js';
 import { oncePer } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
 import { repeatedRuns } from '../attempts.js';
-import { type Lanes, lanesOf, secededUse } from '../lanes.js';
+import { type Lanes, lanesOf, secededUse, taskBefore } from '../lanes.js';
 import { AwaitedResults, knownAt, type SubmissionTimes, submissionsOf } from '../submissionTimes.js';
 import { unfinishedRuns } from '../unfinishedRuns.js';
 import { packedAt } from '../workIntervals.js';
@@ -211,11 +211,38 @@ class PathWalk {
     const known = task === NONE ? Number.NaN : Math.min(knownAt(this.#trace, task), parts.cursor);
     // A task that waits for the results of its first submission leaves its slot before the scheduler receives it.
     if (known > seceded[row]! && this.#visited[task] === 0) {
+      if (2 * use.between < parts.cursor - known) {
+        const other = this.#heldBy(row, known);
+        if (other !== NONE) return other;
+      }
       add(known, use.between, 'waiting for the scheduler');
       this.#afterLast(task);
       return task;
     }
     add(seceded[row]!, use.between, isBetween ? 'waiting for the scheduler' : 'awaiting');
+    return NONE;
+  }
+
+  /**
+   * Adds the time before the cursor since the result that a seceded task awaited was known: other tasks used its thread, or
+   * the result was on its way. Returns the task that used the thread for most of this time, which then is not added; otherwise -1.
+   */
+  #heldBy(row: number, known: number): number {
+    const parts = this.#parts;
+    const from = Math.max(known, parts.windowStart);
+    const { worker, started } = this.#trace.tasks;
+    const most = (parts.cursor - from) / 2;
+    while (parts.cursor > from) {
+      const task = taskBefore(this.#trace, this.#lanes.laneOf[row]!, parts.cursor);
+      const left = task === NONE ? Number.NEGATIVE_INFINITY : this.#lanes.stop[task]!;
+      // A task that still has its slot when this one continues was awaiting something.
+      const isAway = left > parts.cursor;
+      const end = Math.max(isAway ? started[task]! : left, from);
+      parts.back(end, 'waiting for the scheduler', row, worker[row]!);
+      const start = task === NONE ? from : Math.max(started[task]!, from);
+      if (end - start > most && this.#visited[task] === 0) return task;
+      parts.wait(start, row, worker[row]!, task, 'compute');
+    }
     return NONE;
   }
 

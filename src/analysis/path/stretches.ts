@@ -1,7 +1,7 @@
 // Divides the execution of a task and its waits into parts of the critical path.
 import type { Trace } from '../../trace/trace.js';
 import { isRemote } from '../daskWorkers.js';
-import { firstFrom, type Lanes, lanesOf } from '../lanes.js';
+import { firstFrom, type Lanes, lanesOf, taskBefore } from '../lanes.js';
 import { lostWorkers, replacedWorkers, unnoticedLosses } from '../lostWork.js';
 import { pausesOf } from '../pauses.js';
 import { receivingSpans } from '../programTransfers.js';
@@ -124,7 +124,7 @@ export class Stretches {
     /** Task that the thread ran at the cursor. */
     let next = row;
     while (parts.cursor > from) {
-      const task = this.#taskBefore(lane, parts.cursor);
+      const task = taskBefore(this.#trace, lane, parts.cursor);
       const taskEnd = task === NONE ? Number.NEGATIVE_INFINITY : Math.min(left[task]!, parts.cursor);
       const interval = this.#intervalBefore(row, parts.cursor, Math.max(taskEnd, from));
       const intervalEnd =
@@ -182,13 +182,6 @@ export class Stretches {
   #waitKindOf(interval: number, worker: number): PathKind {
     const kind = this.#kindOf(interval);
     return kind === 'gc' && this.#intervals.stop[interval]! <= this.#begun(worker) ? 'worker start' : kind;
-  }
-
-  /** Returns the task of a lane that was running at `time`, or the last one that stopped before. */
-  #taskBefore(lane: number, time: number): number {
-    const { spans, offsets } = this.#lanes;
-    const at = firstFrom(spans.rows, this.#trace.tasks.started, time, offsets[lane]!, offsets[lane + 1]!) - 1;
-    return at < offsets[lane]! ? NONE : spans.latest[at]!;
   }
 
   /**
@@ -315,12 +308,12 @@ export class Stretches {
     const { worker: workerOf, started } = this.#trace.tasks;
     for (let gone = replaced[workerOf[row]!] ?? NONE; gone !== NONE; gone = replaced[gone]!) {
       const lane = this.#lanes.worker.indexOf(gone);
-      let task = lane < 0 ? NONE : this.#taskBefore(lane, parts.cursor);
+      let task = lane < 0 ? NONE : taskBefore(this.#trace, lane, parts.cursor);
       while (task !== NONE && parts.cursor > from) {
         const end = Math.min(this.#lanes.stop[task]!, parts.cursor);
         parts.wait(Math.max(end, from), row, gone, NONE, 'waiting for a worker');
         parts.wait(Math.max(started[task]!, from), row, gone, task, this.#computeKind(task));
-        task = this.#taskBefore(lane, parts.cursor);
+        task = taskBefore(this.#trace, lane, parts.cursor);
       }
       const made = this.#trace.workers.started[gone]!;
       parts.wait(Math.max(made, from), row, gone, NONE, 'waiting for a worker');

@@ -14,11 +14,12 @@ const FACTS = { name: 'w', address: '', pid: 1, memoryLimit: LIMIT, localDirecto
 function memoryOf(
   bytes: (() => number) | undefined,
   refreshVitals = (_vitals: Float64Array): void => undefined,
+  clock = () => 0,
 ) {
   const samples: MemorySample[] = [];
   const ended: string[] = [];
   const store = new Store({ file: String, name: 'w', now: () => 0 });
-  const common = { facts: FACTS, index: 0, clock: () => 0, store, thresholds: {} };
+  const common = { facts: FACTS, index: 0, clock, store, thresholds: {} };
   const vitals = makeVitals();
   const memory = new WorkerMemory(
     { ...common, processBytes: bytes, giveUp: (why) => ended.push(why) },
@@ -48,6 +49,17 @@ test('memory that grows by a twentieth of the limit is measured before the next 
   assert.deepEqual(ended, [
     'Its memory of 1120 MB exceeds the limit of 1000 MB, and neither spilling nor garbage collection has freed enough.',
   ]);
+});
+
+test('a worker that ends because it stays close to its limit does not claim to exceed it', () => {
+  let now = 0;
+  const { memory, ended } = memoryOf(
+    () => 0.97 * LIMIT,
+    undefined,
+    () => now,
+  );
+  for (; now < 4; now += 0.2) if (ended.length === 0) memory.measure();
+  assert.match(ended[0] ?? '', /^Its memory of 970 MB is close to the limit of 1000 MB, /);
 });
 
 test('what a running task holds on a thread is measured before the next heartbeat, however large the limit is', () => {

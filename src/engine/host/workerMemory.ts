@@ -109,7 +109,7 @@ export class WorkerMemory {
           break;
         case 'terminate':
           giveUp(
-            `Its memory of ${megabytes(bytes)} exceeds the limit of ${megabytes(limit)}, and neither spilling nor garbage collection has freed enough.`,
+            `Its memory of ${megabytes(bytes)} ${bytes > limit ? 'exceeds' : 'is close to'} the limit of ${megabytes(limit)}, and neither spilling nor garbage collection has freed enough.`,
           );
       }
     }

@@ -55,10 +55,12 @@ export class Pool {
     return place;
   }
 
-  /** Ends the isolate in a place beyond those of the share, unless another run uses it. */
-  leave(place: number, share: PoolShare): void {
+  /** Ends the isolate in a place beyond those of the share, unless another run uses it. Returns whether it has ended. */
+  leave(place: number, share: PoolShare): boolean {
     const isolate = this.#isolates[place];
-    if (place >= sizeOf(share) && isolate?.isFree) isolate.terminate();
+    const ends = place >= sizeOf(share) && isolate?.isFree === true;
+    if (ends) isolate.terminate();
+    return ends;
   }
 
   /** Returns the isolate in this place. Starts one if there is none or it has died. */
