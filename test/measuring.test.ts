@@ -297,7 +297,7 @@ test('the profile of a TypeScript module has the line numbers of its source', as
       `import { connect } from 'longpole';
        import { sums } from './lines.ts';
        const client = await connect({ workers: 1, profile: { interval: 0.002, cycleInterval: 0.1 } });
-       // On a busy machine V8 gives few samples of an optimized loop a line, in one run 1 of 100.
+       // V8 may hide the task, so that its samples have no line, until Longpole makes V8 compile it again.
        const withLine = (node) => Object.values(node?.lines ?? {}).reduce((sum, count) => sum + count, 0);
        let node;
        while (withLine(node) < 20) {

@@ -59,6 +59,24 @@ test('a sample of a function that V8 inlined into the runner belongs to the func
   assert.equal(read(ENGINE, { ...named, ...NO_TASKS }), 'runtime');
 });
 
+test('samples of a task are reported with whether they hide its functions', () => {
+  const seen: boolean[] = [];
+  const reading = {
+    ...READING,
+    onTaskSample: (task: number, time: number, isHidden: boolean) => {
+      assert.ok(task === 42 && time > 1000);
+      seen.push(isHidden);
+    },
+  };
+  readCpuProfile(
+    cpuProfileOf([ENGINE, [...ENGINE, 'inc@user.ts'], [...ENGINE, 'clock@longpole/clock.js']]),
+    reading,
+  );
+  assert.deepEqual(seen, [true, false, false]);
+  readCpuProfile(cpuProfileOf([ENGINE]), { ...reading, ...NO_TASKS });
+  assert.equal(seen.length, 3);
+});
+
 test('a function that V8 inlined is where other samples have shown it, and not another function of that name', () => {
   const named = { ...READING, taskFunction: () => INC, taskPlaces: new TaskPlaces() };
   assert.deepEqual(stacksOf(readCpuProfile(cpuProfileOf([ENGINE]), named)), ['runtime']);

@@ -57,6 +57,11 @@ export interface ProfileReading {
   readonly runningLine: (url: string, line: number) => number;
   /** Returns the tasks that ran between two times. */
   readonly tasks: (start: number, stop: number) => TaskIntervals;
+  /**
+   * Called for each sample of a task, in order. A hidden sample shows a function that runs tasks, and no function of the
+   * task.
+   */
+  readonly onTaskSample?: (task: number, time: number, isHidden: boolean) => void;
   /** Time up to which the previous cycle reported samples. */
   readonly after: number;
 }
@@ -91,8 +96,9 @@ export function readCpuProfile(profile: CpuProfile, reading: ProfileReading): Pr
     const stack = builder.stackOf(node, task !== NO_TASK, fn);
     const line = builder.nextLine(node);
     if (stack === DROPPED || times[index]! <= reading.after) continue;
-    if (stack === STACK_RUNTIME && fn !== undefined && builder.runsTasks(node))
-      inlined.set(stacks.length, fn);
+    const isHidden = stack === STACK_RUNTIME && builder.runsTasks(node);
+    if (isHidden && fn !== undefined) inlined.set(stacks.length, fn);
+    if (task !== NO_TASK) reading.onTaskSample?.(task, times[index]!, isHidden);
     kept.push(index);
     stacks.push(stack);
     sampleLines.push(stack < 0 ? 0 : line);

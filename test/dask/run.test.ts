@@ -106,7 +106,7 @@ describe('a program on a Dask cluster', { skip: python === undefined && NO_PYTHO
 
   it('has profiles with the file and the lines of the source', async () => {
     let spun: CallTree | undefined;
-    // On a busy machine V8 gives few samples of an optimized loop a line.
+    // V8 may hide the task, so that its samples have no line, until Longpole makes V8 compile it again.
     const withLine = () => Object.values(spun?.lines ?? {}).reduce((sum, count) => sum + count, 0);
     while (withLine() < 3) {
       await client.submit(spin, 0.3, { pure: false }).result();

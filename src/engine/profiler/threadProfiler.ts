@@ -16,6 +16,7 @@ import {
 } from '../../profile/cpuProfile.js';
 import { type TaskFunction, TaskPlaces } from '../../profile/taskPlaces.js';
 import type { ProfileCycle, TaskIntervals } from '../../protocol/profileCycle.js';
+import { CodeNaming } from './codeNaming.js';
 import { callsTasks, isNodeFile, isRuntimeFile, runsTasks } from './runtimeScripts.js';
 import { mapExpression, SourcePositions } from './sourcePositions.js';
 import { forgetThread, type InspectorChannel, inspectThisThread, inspectThread } from './threadInspector.js';
@@ -50,8 +51,6 @@ export interface ThreadProfilerOptions {
 const START_AFTER_MS = 50;
 /** Multiple of the starting cost for which an idle thread is still profiled, so that another start costs 1 % at most. */
 const IDLE_FACTOR = 100;
-/** Minimum milliseconds between two discards of a thread's optimised code. Recompiling takes 60 to 180 ms of its time. */
-const FORGETTING_MS = 12_000;
 /** Milliseconds that `flush` waits for a thread in a native call. */
 const FLUSH_PATIENCE_MS = 2000;
 /** Expression for the clock of profiles, in milliseconds, as the thread reads it. */
@@ -83,10 +82,7 @@ export class ThreadProfiler {
   #idleTimer: NodeJS.Timeout | undefined;
   /** Milliseconds that V8 took to start. They grow with the heap. */
   #startCostMs = 0;
-  /** True if code that V8 optimised before this profile started may lack its name. */
-  #unnamed = false;
-  /** Time of the last discard of optimised code, on `performance.now()`. */
-  #forgotten = Number.NEGATIVE_INFINITY;
+  readonly #naming = new CodeNaming();
   #after = 0;
   /** Number of finished profiles whose cycle has not been reported. */
   #outstanding = 0;
@@ -112,6 +108,7 @@ export class ThreadProfiler {
       functionPosition: (url, line, column) => this.#positions.functionPosition(url, line, column),
       runningLine: (url, line) => this.#positions.runningLine(url, line),
       tasks,
+      onTaskSample: (task, time, isHidden) => this.#naming.sampled(task, time, isHidden),
     };
   }
 
@@ -218,7 +215,7 @@ export class ThreadProfiler {
         this.#startCostMs = performance.now() - begin;
       },
     );
-    this.#unnamed = true;
+    this.#naming.started();
     this.#nameOptimisedCode();
     this.#evaluate(CLOCK, (answer) => this.#reportStart(before, evaluated(answer)));
     const { cycleInterval = 1 } = this.#options;
@@ -233,18 +230,13 @@ export class ThreadProfiler {
   }
 
   /**
-   * Makes V8 name all functions. V8 does not name code that it optimised in the middle of a loop before profiling
-   * started. The running task would be missing from every sample until its loop ends and it is called again.
-   * Switching precise coverage on and off makes V8 discard optimised code. If that happened recently, a later call
-   * for a busy thread does it. The method does nothing if other code may be measuring coverage.
+   * Makes V8 discard optimised code that may lack names: switching precise coverage on and off does that. If it
+   * happened recently, a later call for a busy thread does it. The method does nothing if other code may be measuring
+   * coverage.
    */
   #nameOptimisedCode(): void {
-    if (!this.#unnamed || this.#options.thread === undefined) return;
-    if (process.env['NODE_V8_COVERAGE'] !== undefined) return;
-    const now = performance.now();
-    if (now - this.#forgotten < FORGETTING_MS) return;
-    this.#unnamed = false;
-    this.#forgotten = now;
+    if (this.#options.thread === undefined || process.env['NODE_V8_COVERAGE'] !== undefined) return;
+    if (!this.#naming.discardsAt(performance.now())) return;
     this.#channel?.send('Profiler.startPreciseCoverage', { callCount: false, detailed: false });
     this.#channel?.send('Profiler.stopPreciseCoverage', {});
   }
