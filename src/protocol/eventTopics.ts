@@ -16,6 +16,8 @@ export const WORKER_LOST = 'worker-lost';
 export const CONNECTION_LOST = 'The connection to the cluster at ';
 /** Part of the text of WORKER_LOST if a Dask worker does not answer, or is no longer listed. See python/longpole_dask/run_bridge.py. */
 export const NO_ANSWER = 'has left: it does not answer';
+/** A result could not be fetched, because no connection to its worker could be opened. */
+export const UNREACHABLE = 'unreachable';
 /** The thread of a worker has ended, and another one took its place. The results of the worker remain. */
 export const WORKER_RESTARTED = 'worker-restarted';
 /** The memory of a worker's process is short, and no longer short. */

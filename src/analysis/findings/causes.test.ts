@@ -101,6 +101,41 @@ test('lost-work does not blame the function whose tasks ran on a machine that do
   assert.match(own?.advice ?? '', /^Check that the machine of the Dask worker is up/);
 });
 
+test('unreachable-worker has the waits until a fetch failed, and explains the ones for tasks that were cancelled then', () => {
+  const make = { key: 'make-0', submitted: 0, ready: 0 };
+  const events = [31, 62].map((time) => ({
+    time,
+    topic: 'unreachable',
+    text: "Worker 'w1' cannot reach 'w0'.",
+  }));
+  const spec: SyntheticSpec = {
+    workers: [{ name: 'w0' }, { name: 'w1' }],
+    tasks: [
+      { ...make, worker: 'w0', started: 0, stopped: 1 },
+      { ...make, worker: 'w0', attempt: 2, ready: 31, dispatched: 31, started: 31, stopped: 32 },
+      { key: 'total-0', needs: ['make-0'], worker: 'w1', started: 62, stopped: 63, dispatched: 62 },
+    ],
+    events,
+  };
+  const [own] = findings(syntheticTrace(spec));
+  assert.equal(own?.code, 'unreachable-worker');
+  assert.equal(own?.title, 'The run waited 60 s for connections to workers that cannot be opened');
+  assert.match(own?.evidence.text ?? '', /^2 attempts to fetch results failed. The first time: Worker 'w1'/);
+  assert.ok(
+    !findings(syntheticTrace({ ...spec, events: [] })).some(({ code }) => code === 'unreachable-worker'),
+  );
+  const cancelled = {
+    ...make,
+    worker: 'w0',
+    started: Number.NaN,
+    stopped: Number.NaN,
+    dispatched: 32,
+    acknowledged: 62,
+  };
+  const cut = findings(syntheticTrace({ tasks: [{ ...cancelled, state: 'cancelled' as const }], events }));
+  assert.ok(!cut.some(({ code }) => code === 'cancelled-tasks'));
+});
+
 test('tasks on the thread of the program are no reason for more workers, but for worker threads', () => {
   const tasksOn = (worker: string): SyntheticSpec => ({
     workers: [{ name: worker }],

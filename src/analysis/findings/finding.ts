@@ -43,6 +43,7 @@ export const FINDING_CODES = [
   'slow-first-calls',
   'cancelled-tasks',
   'slow-imports',
+  'unreachable-worker',
 ] as const;
 
 export type FindingCode = (typeof FINDING_CODES)[number];

@@ -28,6 +28,7 @@ import { synchronousIo } from './synchronousIo.js';
 import { tasksTooSmall } from './tasksTooSmall.js';
 import { transferBound } from './transferBound.js';
 import { unevenRounds } from './unevenRounds.js';
+import { unreachable } from './unreachable.js';
 import { workerBound } from './workerBound.js';
 import { workerSkew } from './workerSkew.js';
 
@@ -59,6 +60,7 @@ export const RULES: readonly Rule[] = [
   slowFirst,
   slowImports,
   unevenRounds,
+  unreachable,
 ];
 
 /** Findings that are left out if one of the listed findings, which explains the same time, was made. */
@@ -68,6 +70,8 @@ const EXPLAINED_BY: Partial<Record<FindingCode, readonly FindingCode[]>> = {
   'spill-bound': ['memory-bound'],
   'lack-of-parallelism': ['serial-tail', 'serial-stretch', 'stragglers', 'lock-contention'],
   'uneven-rounds': ['lack-of-parallelism'],
+  // Results that cannot be fetched are computed again, and dropped when the tasks that need them fail.
+  'cancelled-tasks': ['unreachable-worker'],
   // Tasks that wait for a lock await promises, and more of them at a time would only wait longer.
   'asynchronous-wait': ['lock-contention'],
   // In a chain of tasks, each task waits for the scheduler, but the other threads would be idle in any case.
@@ -76,6 +80,7 @@ const EXPLAINED_BY: Partial<Record<FindingCode, readonly FindingCode[]>> = {
     'event-loop-starvation',
     'oversized-arguments',
     'lack-of-parallelism',
+    'unreachable-worker',
   ],
   // The thread of the event loop packs and sends arguments.
   'event-loop-starvation': ['oversized-arguments'],

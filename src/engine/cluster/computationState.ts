@@ -39,6 +39,8 @@ export class ComputationState {
   readonly reasons = new Map<number, unknown>();
   /** Local id of a result, or of an import → how often no connection to its worker could be opened. */
   readonly unreached = new Map<number, number>();
+  /** The largest of these numbers. */
+  unreachedMost = 0;
   readonly runs: Uint8Array;
   /** Local id of a task that will not run, and has no run → the reason. */
   readonly dropped = new Map<number, DropReason>();

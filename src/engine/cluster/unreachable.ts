@@ -3,6 +3,7 @@
 import { LongpoleError } from '../../base/errors.js';
 import { visibleText } from '../../base/visibleText.js';
 import type { WorkerInfo } from '../../protocol/clusterObserver.js';
+import { UNREACHABLE } from '../../protocol/eventTopics.js';
 import type { MissingInput } from '../../protocol/workerMessages.js';
 import { PROCESSING } from '../scheduler/taskStates.js';
 import { taskError } from '../taskFailure.js';
@@ -38,9 +39,12 @@ export function unreachedError(
   const text =
     `${to} cannot reach ${nameOf(engine, from)}, which has the result of '${computation.info.keys[local]}'. ${why} ` +
     'Results travel directly between workers and the program: permit TCP between their machines.';
+  if (attempts > computation.unreachedMost) {
+    computation.unreachedMost = attempts;
+    engine.event(UNREACHABLE, text);
+  }
   if (!warned.has(engine)) {
     warned.add(engine);
-    engine.event('unreachable', text);
     const again = `${text} Until then, results that cannot be fetched are computed again.`;
     process.emitWarning(visibleText(again), { type: 'LongpoleWarning', code: 'LONGPOLE_UNREACHABLE' });
   }
