@@ -119,7 +119,7 @@ test('unreachable-worker has the waits until a fetch failed, and explains the on
   };
   const [own] = findings(syntheticTrace(spec));
   assert.equal(own?.code, 'unreachable-worker');
-  assert.equal(own?.title, 'The run waited 60 s for connections to workers that cannot be opened');
+  assert.equal(own?.title, 'The run waited 61 s for connections to workers that cannot be opened');
   assert.match(own?.evidence.text ?? '', /^2 attempts to fetch results failed. The first time: Worker 'w1'/);
   assert.ok(
     !findings(syntheticTrace({ ...spec, events: [] })).some(({ code }) => code === 'unreachable-worker'),

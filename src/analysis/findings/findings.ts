@@ -115,7 +115,8 @@ export function findings(trace: Trace): readonly Finding[] {
   const facts = new Facts(trace);
   if (!(facts.makespan > 0) || facts.tasks === 0) {
     // No task ended, but tasks may have died with their workers or been cancelled.
-    return [lostWork, cancelledTasks].flatMap((rule) => rule(facts) ?? []).map(withEvidence);
+    const causes = unreachable(facts) ?? [lostWork, cancelledTasks].flatMap((rule) => rule(facts) ?? []);
+    return [causes].flat().map(withEvidence);
   }
   const outside = outsideComputations(facts);
   return outside === undefined

@@ -1,6 +1,7 @@
 import { countText, secondsText } from '../../base/words.js';
 import { UNREACHABLE } from '../../protocol/eventTopics.js';
 import type { PathKind } from '../path/pathParts.js';
+import { merged, overlapSeconds } from '../spans.js';
 import type { Rule } from './finding.js';
 
 /** Waits that end when a fetch fails: its result is computed again, or the task that needs it fails. */
@@ -11,6 +12,8 @@ const WAITS: readonly PathKind[] = [
 ];
 /** Seconds from a failed fetch to the end of the wait. */
 const LATE = 0.5;
+/** Longest part between two waits of one fetch, in seconds. Other tasks end meanwhile. */
+const SHORT = 0.2;
 
 /**
  * Results could not be fetched, because no connection to their worker could be opened. The cost is the waits on the critical
@@ -23,11 +26,11 @@ export const unreachable: Rule = (facts) => {
   );
   const [first] = rows;
   if (first === undefined) return undefined;
-  let seconds = 0;
-  for (const kind of WAITS)
-    for (const { start, stop } of facts.parts(kind))
-      if (rows.some((row) => start < events.time[row]! && events.time[row]! <= stop + LATE))
-        seconds += stop - start;
+  const waits = WAITS.flatMap((kind) => [...facts.parts(kind)]).sort((a, b) => a.start - b.start);
+  const together = merged(waits.map(({ start, stop }) => ({ start: start - SHORT, stop }))).filter(
+    ({ start, stop }) => rows.some((row) => start < events.time[row]! && events.time[row]! <= stop + LATE),
+  );
+  const seconds = overlapSeconds(waits, together);
   return {
     code: 'unreachable-worker',
     title: `The run waited ${secondsText(seconds)} for connections to workers that cannot be opened`,
