@@ -3,7 +3,7 @@
 
 import { internalError, LongpoleError, sentenceOf } from '../../base/errors.js';
 import { type Handlers, handle } from '../../base/handlers.js';
-import { type ClusterObserver, TASK_CANCELLED, TASK_SKIPPED } from '../../protocol/clusterObserver.js';
+import { TASK_CANCELLED, TASK_SKIPPED } from '../../protocol/clusterObserver.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
 import { type Batch, NO_VALUES } from '../../protocol/isolateMessages.js';
 import type { GatherInput } from '../../protocol/packedResult.js';
@@ -11,42 +11,14 @@ import { OP_CONSTANT, OP_OBJECT } from '../../protocol/program.js';
 import { packNumbers } from '../../protocol/shortMessages.js';
 import { batchConstants } from '../batchValues.js';
 import { MOST_IN_BATCHES } from '../scheduler/batching.js';
-import type { Dispatch, Erred, Instruction, Release, SchedulerEvent, Steal } from '../scheduler/events.js';
-import type { Scheduler } from '../scheduler/scheduler.js';
+import type { Dispatch, Erred, Instruction, Release, Steal } from '../scheduler/events.js';
 import type { SchedulerState } from '../scheduler/schedulerState.js';
-import type { Segment } from '../scheduler/taskGraph.js';
 import { ERRED, FORGOTTEN } from '../scheduler/taskStates.js';
 import { taskError } from '../taskFailure.js';
-import type { TaskRecorder } from '../taskRecorder.js';
 import type { ComputationState } from './computationState.js';
 import { reportDropped, reportFailed, reportUndropped, reportUnneeded } from './droppedTasks.js';
-import type { EngineWorker } from './engineWorker.js';
-import type { SentArguments } from './sentArguments.js';
-import type { RunTasks } from './stealing.js';
-import type { StoredResults } from './storedResults.js';
-import type { TaskQuestions } from './taskQuestions.js';
-
-/** The parts of the cluster that the runner uses. */
-export interface RunnerContext {
-  readonly scheduler: Scheduler;
-  readonly workers: ReadonlyMap<number, EngineWorker>;
-  readonly stored: StoredResults;
-  readonly options: { readonly inlineBytes: number; readonly concurrentTasks?: number | undefined };
-  readonly installed: { readonly size: number };
-  readonly questions: Pick<TaskQuestions, 'cancelled'>;
-  readonly marksTasks: boolean;
-  readonly hasObservers: boolean;
-  readonly recorder: TaskRecorder;
-  readonly sent: SentArguments;
-  readonly clock: () => number;
-  computationOf(segment: Segment): ComputationState | undefined;
-  gatherInput(computation: ComputationState, local: number, id?: number): GatherInput;
-  closeIfSettled(computation: ComputationState): void;
-  forget(segment: Segment): void;
-  explain(computation: ComputationState, local: number, error: unknown): void;
-  handleEvent(event: SchedulerEvent): void;
-  notify(call: (observer: ClusterObserver) => void): void;
-}
+import type { EngineParts } from './engineParts.js';
+import type { EngineWorker, RunTasks } from './engineWorker.js';
 
 /**
  * Completions for which the log of a worker has room: half for tasks in batches, and half for seceded tasks, whose ends
@@ -55,7 +27,7 @@ export interface RunnerContext {
 const MOST_OUTSTANDING = 2 * MOST_IN_BATCHES;
 
 export class InstructionRunner {
-  readonly #engine: RunnerContext;
+  readonly #engine: EngineParts;
   readonly #handlers: Handlers<Instruction> = {
     dispatch: (instruction) => {
       try {
@@ -81,7 +53,7 @@ export class InstructionRunner {
     'task-killed': ({ worker, id, attempts }) => this.#engine.workers.get(worker)?.killed(id, attempts),
   };
 
-  constructor(engine: RunnerContext) {
+  constructor(engine: EngineParts) {
     this.#engine = engine;
   }
 

@@ -3,21 +3,16 @@
 
 import { LongpoleError } from '../../base/errors.js';
 import { pushTo } from '../../base/lookUps.js';
-import type { SchedulerEvent } from '../scheduler/events.js';
 import type { ComputationState, ResultHandle } from './computationState.js';
-
-export interface HandleOwner {
-  computation(number: number): ComputationState | undefined;
-  handleEvent(event: SchedulerEvent): void;
-}
+import type { EngineParts } from './engineParts.js';
 
 export class ResultHandles {
   readonly byKey = new Map<string, ResultHandle>();
-  readonly #owner: HandleOwner;
+  readonly #owner: Pick<EngineParts, 'computation' | 'handleEvent'>;
   /** Results whose last reference was released in this turn of the event loop. */
   #released = new Map<ComputationState, number[]>();
 
-  constructor(owner: HandleOwner) {
+  constructor(owner: Pick<EngineParts, 'computation' | 'handleEvent'>) {
     this.#owner = owner;
   }
 

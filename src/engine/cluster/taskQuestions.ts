@@ -14,10 +14,8 @@ import type {
   TaskAnswerError,
   TaskQuestion,
 } from '../../protocol/questions.js';
-import type { SchedulerEvent } from '../scheduler/events.js';
-import type { Scheduler } from '../scheduler/scheduler.js';
 import { PROCESSING } from '../scheduler/taskStates.js';
-import type { ComputationState } from './computationState.js';
+import type { EngineParts } from './engineParts.js';
 import type { EngineWorker } from './engineWorker.js';
 import { KeepAlive } from './keepAlive.js';
 
@@ -60,17 +58,8 @@ interface AskingTask {
   end: AskerEnd | undefined;
 }
 
-/** The parts of the cluster that know the tasks. */
-interface Tasks {
-  readonly scheduler: Scheduler;
-  computation(number: number): ComputationState | undefined;
-  /** Also for a computation that was forgotten recently. */
-  firstIdOf(number: number): number | undefined;
-  handleEvent(event: SchedulerEvent): void;
-}
-
 export class TaskQuestions {
-  readonly #engine: Tasks;
+  readonly #engine: EngineParts;
   readonly #handlers = new Map<QuestionKind, (message: TaskQuestion, asker: Asker) => Promise<TaskAnswer>>();
   /** Tasks that have asked and whose code may run, by worker, run, id and attempt. */
   readonly #tasks = new Map<string, AskingTask>();
@@ -78,7 +67,7 @@ export class TaskQuestions {
   readonly #keepAlive = new KeepAlive();
   #closed: AskerEnd | undefined;
 
-  constructor(engine: Tasks) {
+  constructor(engine: EngineParts) {
     this.#engine = engine;
     this.handle('secede', ({ batch }, { worker, run, id }) => {
       const base = engine.computation(run)?.segment.base;

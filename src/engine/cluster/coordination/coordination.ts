@@ -2,6 +2,7 @@
 // calls directly.
 import type { LongpoleError } from '../../../base/errors.js';
 import type { CoordinationKind, CoordinationKinds, SharedValue } from '../../../protocol/coordination.js';
+import type { MetricSink } from '../engineParts.js';
 import type { ResultHandles } from '../resultHandles.js';
 import type { TaskQuestions } from '../taskQuestions.js';
 import { ClientCaller } from './clientCaller.js';
@@ -13,7 +14,7 @@ import { SharedLeases } from './sharedLeases.js';
 import { type KeptValue, SharedResults } from './sharedResults.js';
 import { VariableCell } from './variableCell.js';
 import { type Begin, type Caller, waitFor } from './waitFor.js';
-import { type MetricSink, WaitMeter } from './waitMeter.js';
+import { WaitMeter } from './waitMeter.js';
 
 type Question<K extends CoordinationKind> = CoordinationKinds[K]['question'];
 type Answer<K extends CoordinationKind> = CoordinationKinds[K]['answer'];
