@@ -105,6 +105,12 @@ export function sentenceOf(thrown: unknown): string {
   return /[.!?]$/.test(message) ? message : `${message}.`;
 }
 
+/** Returns the error for a value that cannot be copied. `what` is the beginning of its message, `instead` the end. */
+export function notCopyable(what: string, reason: unknown, instead: string): LongpoleError {
+  const message = `${what}: ${sentenceOf(reason)} ${instead}`;
+  return new LongpoleError('ERR_LONGPOLE_NOT_CLONEABLE', message, { cause: reason });
+}
+
 /** Most causes to follow. An error may be its own cause. */
 const MAX_CAUSES = 8;
 

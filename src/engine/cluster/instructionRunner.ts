@@ -1,7 +1,7 @@
 // Carries out the scheduler's instructions as calls of workers' hosts. Translates the scheduler's ids of tasks to the
 // local ids of their computation.
 
-import { internalError, LongpoleError, sentenceOf } from '../../base/errors.js';
+import { internalError, LongpoleError, notCopyable } from '../../base/errors.js';
 import { type Handlers, handle } from '../../base/handlers.js';
 import { TASK_CANCELLED, TASK_SKIPPED } from '../../protocol/clusterObserver.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
@@ -115,7 +115,14 @@ export class InstructionRunner {
     const computation = this.#engine.computationOf(segment);
     if (computation === undefined) throw thrown;
     const name = this.#engine.workers.get(worker)?.info.name ?? String(worker);
-    const cause = thrown instanceof LongpoleError ? thrown : notSentError(name, thrown);
+    const cause =
+      thrown instanceof LongpoleError
+        ? thrown
+        : notCopyable(
+            `Its batch could not be sent to worker ${name}`,
+            thrown,
+            'Pass plain data as arguments.',
+          );
     this.#engine.handleEvent({ type: 'results-evicted', worker, ids: [...inputs] });
     for (const id of ids) {
       const local = id - segment.base;
@@ -288,14 +295,6 @@ export class InstructionRunner {
       from = to;
     }
   }
-}
-
-function notSentError(worker: string, reason: unknown): LongpoleError {
-  return new LongpoleError(
-    'ERR_LONGPOLE_NOT_CLONEABLE',
-    `Its batch could not be sent to worker ${worker}: ${sentenceOf(reason)} Pass plain data as arguments.`,
-    { cause: reason },
-  );
 }
 
 /**

@@ -1,6 +1,6 @@
 // Runs the task of a future in this process, with the function and the inputs that its worker had, so that a debugger
 // can stop inside the task.
-import { LongpoleError, messageOf } from '../../base/errors.js';
+import { LongpoleError, notCopyable } from '../../base/errors.js';
 import { originalOf } from '../../graph/shipFunction.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
 import { CALL_BASE, OP_CALL, OP_FUNCTION } from '../../protocol/program.js';
@@ -96,10 +96,10 @@ function copied<T>(key: string, values: T): T {
   try {
     return structuredClone(values);
   } catch (error) {
-    throw new LongpoleError(
-      'ERR_LONGPOLE_NOT_CLONEABLE',
-      `An input of task '${key}' cannot be copied: ${messageOf(error)} Pass plain data, or create the value inside the task.`,
-      { cause: error },
+    throw notCopyable(
+      `An input of task '${key}' cannot be copied`,
+      error,
+      'Pass plain data, or create the value inside the task.',
     );
   }
 }

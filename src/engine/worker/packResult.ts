@@ -3,7 +3,7 @@
 // serializer writes everything else. So the result keeps what a structured clone keeps: cycles, Map, Set, Date,
 // errors, views over one buffer.
 import { DefaultDeserializer, DefaultSerializer } from 'node:v8';
-import { internalError, LongpoleError, sentenceOf } from '../../base/errors.js';
+import { internalError, LongpoleError, notCopyable } from '../../base/errors.js';
 import type { Bytes, PackedResult } from '../../protocol/packedResult.js';
 import { bareBuffers, SHALLOW, THOROUGH } from './bareBuffers.js';
 import { notCloneable } from './notCloneable.js';
@@ -372,10 +372,7 @@ export function packValue(value: unknown, what?: string): PackedResult {
     return packResult(ownResult(value));
   } catch (error) {
     if (what === undefined) throw notCloneable(error);
-    throw new LongpoleError(
-      'ERR_LONGPOLE_NOT_CLONEABLE',
-      `${what} cannot be copied: ${sentenceOf(error)} Pass plain data, and create other objects from it where they are used.`,
-      { cause: error },
-    );
+    const instead = 'Pass plain data, and create other objects from it where they are used.';
+    throw notCopyable(`${what} cannot be copied`, error, instead);
   }
 }
