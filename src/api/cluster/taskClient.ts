@@ -6,7 +6,7 @@ import { internalError, LongpoleError } from '../../base/errors.js';
 import { getOrMake } from '../../base/lookUps.js';
 import { Printed } from '../../base/printed.js';
 import { callingLine } from '../../diagnostics/callingLine.js';
-import type { ResultStatus } from '../../engine/cluster/computationState.js';
+import { type ResultStatus, releasedError } from '../../engine/cluster/computationState.js';
 import { type TaskConnection, taskConnection } from '../../engine/worker/askScheduler.js';
 import { packValue, unpackResult } from '../../engine/worker/packResult.js';
 import { compileDelayed, compileGraph, type Plan } from '../../graph/compile.js';
@@ -340,11 +340,4 @@ class TaskHandle extends External implements FutureHandle {
     this.#status = status;
     this.#error = error;
   }
-}
-
-function releasedError(key: string): LongpoleError {
-  return new LongpoleError(
-    'ERR_LONGPOLE_FUTURE',
-    `The future '${key}' was released or cancelled. Keep a future until its last use, or submit its task again.`,
-  );
 }

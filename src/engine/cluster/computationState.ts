@@ -186,10 +186,7 @@ export class ResultHandle extends External {
    */
   get error(): unknown {
     if (this.status === 'cancelled' && this.#error === undefined) {
-      this.#error = new LongpoleError(
-        'ERR_LONGPOLE_FUTURE',
-        `The future '${this.key}' was released or cancelled. Keep a future until its last use, or submit its task again.`,
-      );
+      this.#error = releasedError(this.key);
       releaseStack(this.#error);
     }
     return this.#error;
@@ -231,4 +228,11 @@ export class ResultHandle extends External {
 export function handleOf(external: External): ResultHandle | undefined {
   if (external instanceof ResultHandle) return external;
   return 'handle' in external && external.handle instanceof ResultHandle ? external.handle : undefined;
+}
+
+export function releasedError(key: string): LongpoleError {
+  return new LongpoleError(
+    'ERR_LONGPOLE_FUTURE',
+    `The future '${key}' was released or cancelled. Keep a future until its last use, or submit its task again.`,
+  );
 }
