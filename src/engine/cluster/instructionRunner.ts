@@ -223,32 +223,27 @@ export class InstructionRunner {
     const error = this.#reasonOf(because, lost);
     const touched = new Set<ComputationState>();
     for (const id of ids) {
-      const segment = this.#engine.scheduler.state.graph.segmentOf(id);
-      const computation = this.#engine.computationOf(segment);
-      if (computation === undefined) continue;
-      touched.add(computation);
+      const found = this.#engine.locate(id);
+      if (found === undefined) continue;
+      touched.add(found.computation);
       if (this.#engine.scheduler.state.graph.requested[id] === 1)
-        computation.failed(id - segment.base, error, cancelled ? 'cancelled' : 'error');
+        found.computation.failed(found.local, error, cancelled ? 'cancelled' : 'error');
     }
     const hasFailed = !cancelled && ids[0] === because;
-    if (hasFailed) this.#failed(because);
+    const failed = hasFailed ? this.#engine.locate(because) : undefined;
+    if (failed !== undefined) reportFailed(this.#engine, failed.computation, because);
     this.#byComputation(hasFailed ? ids.subarray(1) : ids, (computation, locals) =>
       reportDropped(this.#engine, computation, locals, cancelled ? TASK_CANCELLED : TASK_SKIPPED),
     );
     for (const computation of touched) this.#engine.closeIfSettled(computation);
   }
 
-  #failed(id: number): void {
-    const computation = this.#engine.computationOf(this.#engine.scheduler.state.graph.segmentOf(id));
-    if (computation !== undefined) reportFailed(this.#engine, computation, id);
-  }
-
   /** Returns the error for a task that failed, or that depends on a task that failed earlier. */
   #reasonOf(id: number, lost: boolean): unknown {
     const found = this.#knownReason(id);
     if (found !== undefined) return found;
-    const segment = this.#engine.scheduler.state.graph.segmentOf(id);
-    const key = this.#engine.computationOf(segment)?.info.keys[id - segment.base] ?? '';
+    const task = this.#engine.locate(id);
+    const key = task?.computation.info.keys[task.local] ?? '';
     if (!lost) return internalError(`Task '${key}' failed without an error.`);
     return new LongpoleError(
       'ERR_LONGPOLE_DATA_LOST',

@@ -44,7 +44,8 @@ export class Coordination {
   /** Futures in variables and queues. */
   readonly results: SharedResults;
   readonly #handlers: Handlers = {
-    'lease-acquire': (question, caller) => this.#leaseAcquire(question, caller),
+    'lease-acquire': (question, caller) =>
+      this.#during(question.what, 'acquire', question, caller, this.#leases.acquire(question, caller)),
     'lease-release': (question, caller) => this.#leases.release(question, caller),
     'lease-count': (question) => this.#leases.count(question),
     'event-wait': (question, caller) => this.#eventWait(question, caller),
@@ -132,10 +133,6 @@ export class Coordination {
   ): Promise<A> {
     const measured = timeout === 0 ? work : this.#waitMeter.during(what, name, caller, work);
     return this.calls.during({ what, name, method, caller, timeout }, measured);
-  }
-
-  #leaseAcquire(question: Question<'lease-acquire'>, caller: Caller): Promise<boolean> {
-    return this.#during(question.what, 'acquire', question, caller, this.#leases.acquire(question, caller));
   }
 
   #eventWait(question: Question<'event-wait'>, caller: Caller): Promise<boolean> {
