@@ -89,6 +89,11 @@ export function invalidArgument(message: string): LongpoleError {
   return new LongpoleError('ERR_LONGPOLE_INVALID_ARGUMENT', message);
 }
 
+/** Returns the error for a future that was released or cancelled, or that another client made. */
+export function unusableFuture(message: string, options?: { cause?: unknown }): LongpoleError {
+  return new LongpoleError('ERR_LONGPOLE_FUTURE', message, options);
+}
+
 /** Returns the error for a broken invariant of Longpole itself. `what` is a whole sentence. */
 export function internalError(what: string, options?: { cause?: unknown }): LongpoleError {
   const message = `${what} This is a bug in Longpole; please report it with this message.`;

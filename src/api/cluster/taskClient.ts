@@ -2,7 +2,7 @@
 // servedTasks.ts answers. Every call that waits makes the task secede first, so that the awaited tasks have room.
 
 import { checkOptions } from '../../base/arguments.js';
-import { internalError, LongpoleError } from '../../base/errors.js';
+import { internalError, LongpoleError, unusableFuture } from '../../base/errors.js';
 import { getOrMake } from '../../base/lookUps.js';
 import { Printed } from '../../base/printed.js';
 import { callingLine } from '../../diagnostics/callingLine.js';
@@ -269,8 +269,7 @@ function taskHandle(handle: FutureHandle): TaskHandle {
 }
 
 function foreignError(key: string): LongpoleError {
-  return new LongpoleError(
-    'ERR_LONGPOLE_FUTURE',
+  return unusableFuture(
     `The future '${key}' does not belong to the client of this task. Use futures of getClient() in the task that made them.`,
   );
 }

@@ -2,7 +2,7 @@
 // inline results, and the clients' handles and waiting calls. Nothing here refers to a Future or to a function of the
 // caller. Otherwise the garbage collector could free neither the futures of a computation nor the values in such a
 // closure.
-import { LongpoleError, releaseStack } from '../../base/errors.js';
+import { type LongpoleError, releaseStack, unusableFuture } from '../../base/errors.js';
 import type { Plan } from '../../graph/compile.js';
 import { External } from '../../graph/external.js';
 import type { Computation, DropReason } from '../../protocol/clusterObserver.js';
@@ -231,8 +231,7 @@ export function handleOf(external: External): ResultHandle | undefined {
 }
 
 export function releasedError(key: string): LongpoleError {
-  return new LongpoleError(
-    'ERR_LONGPOLE_FUTURE',
+  return unusableFuture(
     `The future '${key}' was released or cancelled. Keep a future until its last use, or submit its task again.`,
   );
 }

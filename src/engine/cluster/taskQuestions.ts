@@ -3,7 +3,7 @@
 // questions end, and handlers are notified through `Asker.ended`. The code of a cancelled task runs on until it returns,
 // or until its isolate is terminated; see `Asker.stopped`.
 import { setMaxListeners } from 'node:events';
-import { internalError, LongpoleError } from '../../base/errors.js';
+import { internalError, LongpoleError, unusableFuture } from '../../base/errors.js';
 import { prefixOf } from '../../protocol/clusterObserver.js';
 import { toErrorInfo } from '../../protocol/errorInfo.js';
 import type {
@@ -224,7 +224,7 @@ function finishedEnd(name: string): AskerEnd {
 
 function cancelledEnd(name: string): AskerEnd {
   const message = `${theTask(name)} was cancelled, which also ends its waiting calls. Submit it again if you need its result.`;
-  return { how: 'cancelled', error: new LongpoleError('ERR_LONGPOLE_FUTURE', message) };
+  return { how: 'cancelled', error: unusableFuture(message) };
 }
 
 function lostEnd(why: string): AskerEnd {
