@@ -1,9 +1,9 @@
 // Observes a Dask cluster that runs Python tasks, with the same trace, dashboard and report as for a cluster of
 // Longpole.
-import { ANY, CALLABLE, checkOptions, kind, type OptionKinds, TEXT } from '../base/arguments.js';
+import { CALLABLE, checkOptions, type OptionKinds, TEXT } from '../base/arguments.js';
 import { type BridgeEnd, DaskBridge } from '../dask/bridgeProcess.js';
 import { ClusterMirror } from '../dask/clusterMirror.js';
-import { type DaskSecurity, schedulerAddress } from '../dask/schedulerAddress.js';
+import { ACCESS, type DaskAccess, schedulerAddress } from '../dask/schedulerAddress.js';
 import { writeReport } from '../diagnostics/performanceReport.js';
 import type { ClusterObserver } from '../protocol/clusterObserver.js';
 import type { DashboardServer } from '../server/dashboardServer.js';
@@ -13,29 +13,12 @@ import { DASHBOARD_OPTIONS, type DashboardOptions } from './cluster/clusterOptio
 import { daskSource } from './daskSource.js';
 import { packageVersion } from './packageVersion.js';
 
-export interface ObserveDaskOptions {
-  /**
-   * A Python with `distributed`. Default: the first with it of LONGPOLE_PYTHON, `.venv/bin/python`, `python3`,
-   * `python`.
-   */
-  readonly python?: string | undefined;
-  /** Certificates for `tls://`. Default: those in Dask's configuration. */
-  readonly security?: DaskSecurity | undefined;
-  /** Seconds to wait for the scheduler's answer, more than 0, at most 3600. Default 10. */
-  readonly timeout?: number;
+export interface ObserveDaskOptions extends DaskAccess {
   /** Returns observers in addition to the live trace, e.g. a TraceWriter. Called when the cluster has answered. */
   readonly observers?: () => readonly ClusterObserver[];
 }
 
-const OPTIONS: OptionKinds<ObserveDaskOptions> = {
-  python: TEXT,
-  security: ANY,
-  timeout: kind(
-    'seconds, more than 0 and at most 3600',
-    (value) => typeof value === 'number' && value > 0 && value <= 3600,
-  ),
-  observers: CALLABLE,
-};
+const OPTIONS: OptionKinds<ObserveDaskOptions> = { ...ACCESS, observers: CALLABLE };
 
 /** Rows of tasks, and of intervals, in the live trace: about 200 MB when full. Totals also count evicted rows. */
 const MAX_TASKS = 2_000_000;

@@ -2,7 +2,7 @@
 import type { ClusterMirror } from '../dask/clusterMirror.js';
 import type { MirrorWorker } from '../dask/mirrorWorkers.js';
 import type { RunningRow, WorkerRow } from '../protocol/viewRows.js';
-import { type ClusterFigures, sameTransfers } from '../server/prometheus/figures.js';
+import { type ClusterFigures, sameFigures, sameTransfers } from '../server/prometheus/figures.js';
 import type { ClusterStatus, LiveSource } from '../server/source.js';
 import { progressOf } from '../server/sums.js';
 import type { LiveTrace } from '../trace/live/liveTrace.js';
@@ -63,20 +63,14 @@ const UNKNOWN = Number.NaN;
 /** Returns the figures for Prometheus that an observation measures. Sums begin with the observation. */
 function daskFigures(mirror: ClusterMirror, { totals }: LiveTrace): ClusterFigures {
   return {
+    ...sameFigures(UNKNOWN),
     totals,
     workers: workerSums(totals, mirror.workers.all, workerFigures),
-    clients: UNKNOWN,
-    clientsAdded: UNKNOWN,
-    clientsRemoved: UNKNOWN,
-    desiredWorkers: UNKNOWN,
     tasks: mirror.status?.states ?? new Map(),
-    tasksForgotten: UNKNOWN,
     metrics: totals.metrics.map(({ context, prefix, activity, unit, value }) => [
       context === 'execute' ? [context, prefix, activity, unit] : [context, activity, unit],
       value,
     ]),
-    stimuli: new Map(),
-    thread: { eventLoopDelay: UNKNOWN, longestTick: UNKNOWN, ticks: UNKNOWN, gcSeconds: UNKNOWN },
   };
 }
 

@@ -5,27 +5,12 @@ import type { ClusterEvent } from '../protocol/clusterObserver.js';
 import type { RunInfo, RunObserver, RunWorker } from '../protocol/runObserver.js';
 import type { RunningRow } from '../protocol/viewRows.js';
 import { epochSeconds } from '../resources/clock.js';
-import type { ClusterFigures } from '../server/prometheus/figures.js';
 import type { ClusterStatus, LiveSource } from '../server/source.js';
 import { LiveTrace } from '../trace/live/liveTrace.js';
 import { once } from '../trace/once.js';
 import { startAtFreePort } from './cluster/dashboard.js';
 import { config } from './config.js';
 import { idOf, prefixOfTask, RunningTasks, type TaskOf, workerRow } from './statusRows.js';
-
-const NO_SUMS = new Map<string, never>();
-const NO_FIGURES: Omit<ClusterFigures, 'totals'> = {
-  clients: 0,
-  clientsAdded: 0,
-  clientsRemoved: 0,
-  desiredWorkers: 0,
-  tasks: NO_SUMS,
-  tasksForgotten: 0,
-  workers: [],
-  metrics: [],
-  stimuli: NO_SUMS,
-  thread: { eventLoopDelay: 0, longestTick: 0, ticks: 0, gcSeconds: 0 },
-};
 
 /**
  * Serves the dashboard of all runs that the returned observers watch. The server starts with the first run, at the
@@ -67,9 +52,10 @@ class LocalDashboard implements RunObserver {
   }
 
   async #start(): Promise<void> {
-    const [{ DashboardServer }, { progressOf }] = await Promise.all([
+    const [{ DashboardServer }, { progressOf }, { sameFigures }] = await Promise.all([
       import('../server/dashboardServer.js'),
       import('../server/sums.js'),
+      import('../server/prometheus/figures.js'),
     ]);
     const source: LiveSource = {
       kind: 'live',
@@ -89,7 +75,7 @@ class LocalDashboard implements RunObserver {
       }),
       processing: () => new Set(Array.from(this.#runningTasks(), idOf)),
       isComputing: () => this.#runs.size > 0,
-      figures: () => ({ ...NO_FIGURES, totals: this.#trace.totals }),
+      figures: () => ({ ...sameFigures(0), totals: this.#trace.totals }),
     };
     const start = async (port: number): Promise<string> => {
       const server = await DashboardServer.start({ port, source });

@@ -1,5 +1,5 @@
 // Observes a whole program: every local cluster that the program starts, and every run of a local scheduler.
-import { checkArgument, kind } from '../base/arguments.js';
+import { checkArgument, objectWith } from '../base/arguments.js';
 import { OBSERVERS, ProgramCallback } from '../diagnostics/callback.js';
 import type { ClusterEngine } from '../engine/cluster/clusterEngine.js';
 import { ThreadProfiler } from '../engine/profiler/threadProfiler.js';
@@ -18,10 +18,7 @@ interface Watch {
   readonly stops: (() => void)[];
 }
 
-const OBSERVER = kind(
-  'an observer, e.g. a TraceWriter',
-  (value) => typeof value === 'object' && value !== null,
-);
+const OBSERVER = objectWith('an observer, e.g. a TraceWriter');
 
 const watches = new Set<Watch>();
 

@@ -1,6 +1,13 @@
 // `performanceReport`: records the cluster of a client while a block runs, and writes the trace as one HTML file.
 
-import { CALLABLE, checkArgument, checkOptions, kind, type OptionKinds, TEXT } from '../base/arguments.js';
+import {
+  CALLABLE,
+  checkArgument,
+  checkOptions,
+  type OptionKinds,
+  objectWith,
+  TEXT,
+} from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
 import { callingLine } from '../diagnostics/callingLine.js';
 import type { LiveTrace } from '../trace/live/liveTrace.js';
@@ -19,10 +26,7 @@ export interface PerformanceReportOptions {
 
 const OPTIONS: OptionKinds<PerformanceReportOptions> = {
   filename: TEXT,
-  client: kind(
-    'a Client',
-    (value) => typeof value === 'object' && value !== null && 'observe' in value && 'cluster' in value,
-  ),
+  client: objectWith('a Client', 'observe', 'cluster'),
   title: TEXT,
 };
 

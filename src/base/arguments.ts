@@ -1,6 +1,6 @@
 // Checks of arguments, with uniform messages. A table lists the name and the kind of every option of a function. One check
 // refuses a value that is no options object, an unknown option, and a value of another kind, so that no option is ignored.
-import { LongpoleError } from './errors.js';
+import { invalidArgument, type LongpoleError } from './errors.js';
 import { lettersOf, sameMeaning } from './optionSpellings.js';
 
 /** The set of valid values of an option or an argument. */
@@ -32,9 +32,10 @@ export const INTERVAL: Kind = kind(
   (value) => typeof value === 'number' && value > 0 && value <= MAX_TIMER_SECONDS,
 );
 export const CALLABLE: Kind = kind('a function', (value) => typeof value === 'function');
-export const SIGNAL: Kind = kind(
+export const SIGNAL: Kind = objectWith(
   'an AbortSignal, e.g. that of an AbortController',
-  (value) => typeof value === 'object' && value !== null && 'aborted' in value && 'addEventListener' in value,
+  'aborted',
+  'addEventListener',
 );
 export const NAMES: Kind = kind(
   'a name or an array of names',
@@ -47,10 +48,7 @@ export const RESOURCES: Kind = kind(
     isOptionsObject(value) &&
     Object.values(value).every((amount) => typeof amount === 'number' && amount > 0),
 );
-export const TRACE: Kind = kind(
-  'a trace, e.g. client.trace or openTrace(file)',
-  (value) => typeof value === 'object' && value !== null && 'tasks' in value && 'strings' in value,
-);
+export const TRACE: Kind = objectWith('a trace, e.g. client.trace or openTrace(file)', 'tasks', 'strings');
 export const PAGE_FILE: Kind = fileName(['.html', '.htm']);
 
 /** Returns the kind of file names with one of these endings. A page in a file named `.png` could not be opened. */
@@ -65,6 +63,13 @@ export function kind(expected: string, accepts: (value: unknown) => boolean): Ki
   return { expected, accepts };
 }
 
+/** Returns the kind of objects, also of instances of classes, with these members. */
+export function objectWith(expected: string, ...members: readonly string[]): Kind {
+  const accepts = (value: unknown): boolean =>
+    typeof value === 'object' && value !== null && members.every((name) => name in value);
+  return { expected, accepts };
+}
+
 export function oneOf(values: readonly unknown[]): Kind {
   return kind(`one of ${values.map(String).join(', ')}`, (value) => values.includes(value));
 }
@@ -75,8 +80,7 @@ export function oneOf(values: readonly unknown[]): Kind {
  * @param meant the option for which the value is valid, if there is one
  */
 export function invalid(name: string, value: unknown, expected: string, meant?: string): LongpoleError {
-  return new LongpoleError(
-    'ERR_LONGPOLE_INVALID_ARGUMENT',
+  return invalidArgument(
     `${name}: expected ${expected}, not ${textOf(value)}.${meant === undefined ? '' : ` Did you mean '${meant}'?`}`,
   );
 }
@@ -121,10 +125,7 @@ export function checkOptions<O extends object>(where: string, options: unknown, 
 /** Throws if a call has more arguments than the function accepts. `more` are the additional arguments. */
 export function checkNoMore(where: string, more: readonly unknown[], advice: string): void {
   if (more.length === 0) return;
-  throw new LongpoleError(
-    'ERR_LONGPOLE_INVALID_ARGUMENT',
-    `${where} does not take the argument ${textOf(more[0])}. ${advice}`,
-  );
+  throw invalidArgument(`${where} does not take the argument ${textOf(more[0])}. ${advice}`);
 }
 
 function unknownOption(
@@ -135,8 +136,7 @@ function unknownOption(
 ): LongpoleError {
   const near = valid ?? sameMeaning(name, names)[0] ?? nearestName(name, names);
   const meant = near === undefined ? '' : ` Did you mean '${near}'?`;
-  return new LongpoleError(
-    'ERR_LONGPOLE_INVALID_ARGUMENT',
+  return invalidArgument(
     `${where}: '${name}' is not an option.${meant} The options are: ${names.join(', ')}.`,
   );
 }

@@ -90,6 +90,11 @@ export function invalidArgument(message: string): LongpoleError {
   return new LongpoleError('ERR_LONGPOLE_INVALID_ARGUMENT', message);
 }
 
+/** Returns the error for a future that was released or cancelled, or that another client made. */
+export function unusableFuture(message: string, options?: { cause?: unknown }): LongpoleError {
+  return new LongpoleError('ERR_LONGPOLE_FUTURE', message, options);
+}
+
 /** Returns the error for a broken invariant of Longpole itself. `what` is a whole sentence. */
 export function internalError(what: string, options?: { cause?: unknown }): LongpoleError {
   const message = `${what} This is a bug in Longpole; please report it with this message.`;
@@ -104,6 +109,12 @@ export function messageOf(thrown: unknown): string {
 export function sentenceOf(thrown: unknown): string {
   const message = messageOf(thrown).trimEnd();
   return /[.!?]$/.test(message) ? message : `${message}.`;
+}
+
+/** Returns the error for a value that cannot be copied. `what` is the beginning of its message, `instead` the end. */
+export function notCopyable(what: string, reason: unknown, instead: string): LongpoleError {
+  const message = `${what}: ${sentenceOf(reason)} ${instead}`;
+  return new LongpoleError('ERR_LONGPOLE_NOT_CLONEABLE', message, { cause: reason });
 }
 
 /** Most causes to follow. An error may be its own cause. */

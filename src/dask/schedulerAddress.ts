@@ -1,8 +1,8 @@
 // The address of a Dask scheduler, and the certificates to connect to it. A bridge receives the certificates in its
 // environment, as settings of Dask, because a command line is not secret.
 import { existsSync } from 'node:fs';
-import { checkOptions, type OptionKinds, TEXT } from '../base/arguments.js';
-import { LongpoleError } from '../base/errors.js';
+import { checkOptions, isOptionsObject, kind, type OptionKinds, TEXT } from '../base/arguments.js';
+import { invalidArgument } from '../base/errors.js';
 
 /** Files in the PEM format, or their text. */
 export interface DaskSecurity {
@@ -13,6 +13,28 @@ export interface DaskSecurity {
   /** Private key of `cert`. */
   readonly key?: string | undefined;
 }
+
+/** How to connect to a cluster of Dask. */
+export interface DaskAccess {
+  /**
+   * A Python with `distributed`. Default: the first with it of LONGPOLE_PYTHON, `.venv/bin/python`, `python3`,
+   * `python`.
+   */
+  readonly python?: string | undefined;
+  /** Certificates for a cluster with TLS. Default: those of Dask's configuration. */
+  readonly security?: DaskSecurity | undefined;
+  /** Seconds to wait for the scheduler's answer, more than 0, at most 3600. Default 10. */
+  readonly timeout?: number;
+}
+
+export const ACCESS: OptionKinds<DaskAccess> = {
+  python: TEXT,
+  security: kind('{ ca, cert, key }', isOptionsObject),
+  timeout: kind(
+    'seconds, more than 0 and at most 3600',
+    (value) => typeof value === 'number' && value > 0 && value <= 3600,
+  ),
+};
 
 const OPTIONS: OptionKinds<DaskSecurity> = { ca: TEXT, cert: TEXT, key: TEXT };
 const SCHEMES = ['tcp', 'tls', 'ws', 'wss', 'ucx', 'ucxx'];
@@ -74,5 +96,5 @@ export function securityEnvironment(security: DaskSecurity = {}): Record<string,
 }
 
 function refuse(message: string): never {
-  throw new LongpoleError('ERR_LONGPOLE_INVALID_ARGUMENT', message);
+  throw invalidArgument(message);
 }

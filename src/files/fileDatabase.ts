@@ -23,7 +23,7 @@ import {
   TEXT,
 } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
-import { isError } from '../base/isError.js';
+import { fieldOf } from '../base/json.js';
 import { Printed } from '../base/printed.js';
 import { visibleText } from '../base/visibleText.js';
 import { notWrittenText } from '../base/writeErrors.js';
@@ -235,7 +235,7 @@ function lockByFile(file: string, lock: string, timeout: number): void {
       closeSync(handle);
       return;
     } catch (error) {
-      if (!isExisting(error)) throw error;
+      if (fieldOf(error, 'code') !== 'EEXIST') throw error;
     }
     if (ownerIsGone(lock)) rmSync(lock, { force: true });
     else if (performance.now() >= end)
@@ -252,12 +252,8 @@ function ownerIsGone(lock: string): boolean {
     process.kill(owner, 0);
     return false;
   } catch (error) {
-    return isError(error) && 'code' in error && error.code === 'ESRCH';
+    return fieldOf(error, 'code') === 'ESRCH';
   }
-}
-
-function isExisting(error: unknown): boolean {
-  return isError(error) && 'code' in error && error.code === 'EEXIST';
 }
 
 function timeoutError(file: string, timeout: number, hint: string): LongpoleError {

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { inflateSync } from 'node:zlib';
 import { ANY, CALLABLE, checkOptions, type OptionKinds } from '../base/arguments.js';
 import { invalidArgument, LongpoleError } from '../base/errors.js';
+import { fieldOf } from '../base/json.js';
 import { checkMaxUnpackedBytes, unpackedSizeError, unpackLimit } from '../base/unpackLimit.js';
 import { decodeReport, REPORT_ELEMENT } from '../trace/recording/reportBytes.js';
 import type { Trace } from '../trace/trace.js';
@@ -109,14 +110,11 @@ function openReport(name: string, page: Uint8Array, maxUnpackedBytes?: number): 
     // Unpacks piece by piece, and stops beyond the limit.
     data = inflateSync(packed, { maxOutputLength: Math.max(1, Math.min(limit, kMaxLength)) });
   } catch (error) {
-    if (isTooLarge(error)) throw unpackedSizeError(name, packed.length, limit);
+    if (fieldOf(error, 'code') === 'ERR_BUFFER_TOO_LARGE')
+      throw unpackedSizeError(name, packed.length, limit);
     return notAReport(name, 'the data of the report is damaged: the file was cut off or changed');
   }
   return decodeReport(data).trace;
-}
-
-function isTooLarge(error: unknown): boolean {
-  return error instanceof RangeError && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
 }
 
 function notAReport(name: string, what: string): never {

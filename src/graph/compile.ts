@@ -3,6 +3,8 @@
 // may have a million links. The ordering ranks the tasks, and arrange() lays the columns out by rank. A task's id is
 // its rank.
 import { LongpoleError } from '../base/errors.js';
+import { reversedEdges } from '../base/groups.js';
+import type { ShippedPlan } from '../protocol/clientQuestions.js';
 import type { Graph } from '../protocol/graph.js';
 import { DEFAULT_SPAN } from '../protocol/metrics.js';
 import { OP_REF, type Program } from '../protocol/program.js';
@@ -15,28 +17,22 @@ import type { KeyIndex } from './keyIndex.js';
 import { type Adjacency, findCycle, order } from './order.js';
 
 /** A compiled graph. Isolates need `program`; the rest stays with the caller. Arrays are indexed by task id. */
-export interface Plan {
-  readonly program: Program;
-  readonly keys: readonly string[];
+export interface Plan
+  extends Pick<
+    ShippedPlan,
+    'program' | 'keys' | 'functionOf' | 'dependencies' | 'dependents' | 'requested' | 'spans'
+  > {
   /** Returns a task in the form that it has in the graph. */
   readonly sourceOf: (id: number) => unknown;
-  /** Index into `functions` of the function that each task calls; -1 for an alias or a list of results. */
-  readonly functionOf: Int32Array;
   readonly functions: readonly AnyFunction[];
   /** Arguments. Each belongs to one task, and is dropped when that task cannot run again. */
   readonly constants: unknown[];
-  readonly dependencies: Adjacency;
-  readonly dependents: Adjacency;
-  /** 1 for tasks whose result the caller requested. */
-  readonly requested: Uint8Array;
   /** Key → id, for the tasks. */
   readonly ids: KeyIndex;
   /** Key → value, for the keys that are data. */
   readonly data: ReadonlyMap<string, unknown>;
   /** Task id → external result, for tasks whose results come from outside the graph. */
   readonly imports: ReadonlyMap<number, External>;
-  /** Spans of the tasks; undefined if there are none. */
-  readonly spans: PlanSpans | undefined;
   /** Priority of the tasks; the highest one if they differ. Default 0. */
   readonly priority?: number;
   /** Task id → priority; undefined if all tasks have the same one. */
@@ -108,12 +104,12 @@ function arrangement(compiler: Compiler, requested: Uint8Array, shared: boolean)
     offsets: compiler.dependencyOffsets.take(),
     targets: compiler.dependencies.take(),
   };
-  const sequence = order(size, unordered, invert(size, unordered), requested);
+  const sequence = order(size, unordered, invert(unordered), requested);
   if (sequence.length < size) throw cycleError(compiler, unordered);
   const ranks = new Int32Array(size);
   for (let rank = 0; rank < size; rank++) ranks[sequence[rank]!] = rank;
   const dependencies = rankAdjacency(unordered, sequence, ranks, shared);
-  const dependents = invert(size, dependencies);
+  const dependents = invert(dependencies);
   return { sequence, ranks, dependencies, dependents, dependentCounts: countDependents(dependents, shared) };
 }
 
@@ -215,19 +211,9 @@ function rankAdjacency(
 }
 
 /** Returns dependents for dependencies. The dependents of a task are in ascending order. */
-export function invert(size: number, edges: Adjacency): Adjacency {
-  // While targets are filled, entry t + 1 is the position of the next dependent of t. At the end it is the position after
-  // the last dependent of t.
-  const offsets = new Int32Array(size + 2);
-  const { offsets: from, targets: to } = edges;
-  for (let edge = 0; edge < to.length; edge++) offsets[to[edge]! + 2]!++;
-  for (let task = 0; task < size; task++) offsets[task + 2]! += offsets[task + 1]!;
-  const targets = new Int32Array(to.length);
-  for (let task = 0; task < size; task++) {
-    const end = from[task + 1]!;
-    for (let edge = from[task]!; edge < end; edge++) targets[offsets[to[edge]! + 1]!++] = task;
-  }
-  return { offsets: offsets.subarray(0, size + 1), targets };
+export function invert(edges: Adjacency): Adjacency {
+  const { offsets, sources } = reversedEdges(edges.offsets, edges.targets);
+  return { offsets, targets: sources };
 }
 
 function countDependents(dependents: Adjacency, shared: boolean): Int32Array {
@@ -268,17 +254,8 @@ function planPriorities(
 
 // Determines the spans of tasks: the span in which a task was defined, else the span in which it is computed.
 
-interface PlanSpans {
-  /** Task id → index into `names`; null if all tasks are in the first span. */
-  readonly of: Int32Array | null;
-  /** Tags of each span, e.g. `["Alice", "load"]`. */
-  readonly names: readonly (readonly string[])[];
-  /** Lines that opened each span, the outermost first. */
-  readonly code: readonly (readonly string[])[];
-}
-
 /** Returns the spans; undefined, at no cost, if the program never opened one. */
-function planSpans(size: number, spanOf: (id: number) => SpanRef | undefined): PlanSpans | undefined {
+function planSpans(size: number, spanOf: (id: number) => SpanRef | undefined): Plan['spans'] {
   if (definedSpans.source === undefined) return undefined;
   const outside = definedSpans.current ?? { tags: DEFAULT_SPAN, code: [] };
   const of = new Int32Array(size);

@@ -151,7 +151,8 @@ function cycleError(open: readonly string[], key: string): LongpoleError {
   );
 }
 
-function findDelayed(value: unknown, found: Delayed<unknown>[], depth: number): void {
+/** Adds every Delayed in `value` to `found`, as often as it occurs. */
+export function findDelayed(value: unknown, found: Delayed<unknown>[], depth: number): void {
   if (typeof value !== 'object' || value === null) return;
   if (value instanceof Delayed) {
     found.push(value);

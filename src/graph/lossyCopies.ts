@@ -35,26 +35,19 @@ const CLONE_SYMBOL = 'messaging_clone_symbol';
  */
 export function checkCopyable(value: object, where = ''): void {
   if (ArrayBuffer.isView(value) || value instanceof Date) return;
+  const error = (why: string) => new LongpoleError('ERR_LONGPOLE_NOT_CLONEABLE', `${where}${why}`);
   if (isExternal(value))
-    throw new LongpoleError(
-      'ERR_LONGPOLE_NOT_CLONEABLE',
-      `${where}A Future belongs to its client. Return its value, e.g. with client.gather().`,
-    );
-  if (COPY_ADVICE in value)
-    throw new LongpoleError('ERR_LONGPOLE_NOT_CLONEABLE', `${where}${String(value[COPY_ADVICE])}`);
+    throw error('A Future belongs to its client. Return its value, e.g. with client.gather().');
+  if (COPY_ADVICE in value) throw error(String(value[COPY_ADVICE]));
   // It makes a message between processes unreadable. Threads refuse it, too, so that tasks run on both.
   if (Object.prototype.toString.call(value) === '[object WebAssembly.Module]')
-    throw new LongpoleError(
-      'ERR_LONGPOLE_NOT_CLONEABLE',
-      `${where}A WebAssembly.Module cannot be copied between processes. Pass its bytes, and compile them in the task.`,
+    throw error(
+      'A WebAssembly.Module cannot be copied between processes. Pass its bytes, and compile them in the task.',
     );
   const lossy = lossyClass(value);
   if (lossy === undefined) return;
   const [name, instead] = lossy;
-  throw new LongpoleError(
-    'ERR_LONGPOLE_NOT_CLONEABLE',
-    `${where}${name} would arrive without its content. Pass ${instead}.`,
-  );
+  throw error(`${name} would arrive without its content. Pass ${instead}.`);
 }
 
 function lossyClass(value: object): readonly [name: string, instead: string] | undefined {

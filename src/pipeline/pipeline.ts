@@ -4,10 +4,10 @@
 import { invalidArgument, LongpoleError, messageOf } from '../base/errors.js';
 import { visibleText } from '../base/visibleText.js';
 import { isFunction } from '../graph/callable.js';
-import { Delayed } from '../graph/delayed.js';
+import { Delayed, findDelayed } from '../graph/delayed.js';
 import { External } from '../graph/external.js';
 import type { Input } from '../graph/input.js';
-import { checkNesting, forEachPart, isPlainObject } from '../graph/nesting.js';
+import { isPlainObject } from '../graph/nesting.js';
 import { drawBoxes } from './drawing.js';
 import { asOperator, type Operator, type OperatorContext, toOperator } from './operator.js';
 
@@ -287,16 +287,9 @@ function partOf(value: unknown, index: number): unknown {
 
 /** Returns every Delayed in `value`, each once. */
 function lazyParts(value: unknown): Delayed<unknown>[] {
-  const found = new Set<Delayed<unknown>>();
-  const visit = (part: unknown, depth: number): void => {
-    if (part instanceof Delayed) found.add(part);
-    else if (typeof part === 'object' && part !== null) {
-      checkNesting(depth);
-      forEachPart(part, (inner) => visit(inner, depth + 1));
-    }
-  };
-  visit(value, 0);
-  return [...found];
+  const found: Delayed<unknown>[] = [];
+  findDelayed(value, found, 0);
+  return [...new Set(found)];
 }
 
 /** Returns `value` with its Delayed values replaced by `results`; the same object if it has none. */

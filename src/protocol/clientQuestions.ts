@@ -14,19 +14,25 @@ interface Edges {
 export interface ShippedPlan {
   readonly program: Program;
   readonly keys: readonly string[];
+  /** Index into `functions` of the function that each task calls; -1 for an alias or a list of results. */
   readonly functionOf: Int32Array;
   readonly functions: readonly FunctionRef[];
   /** The packed array of constants. */
   readonly constants: PackedResult;
   readonly dependencies: Edges;
   readonly dependents: Edges;
+  /** 1 for tasks whose result the caller requested. */
   readonly requested: Uint8Array;
   /** Local ids of tasks that are results of futures, with the numbers of the futures. */
   readonly imports: readonly FutureNumber[];
+  /** Spans of the tasks; undefined if there are none. */
   readonly spans:
     | {
+        /** Task id → index into `names`; null if all tasks are in the first span. */
         readonly of: Int32Array | null;
+        /** Tags of each span, e.g. `["Alice", "load"]`. */
         readonly names: readonly (readonly string[])[];
+        /** Lines that opened each span, the outermost first. */
         readonly code: readonly (readonly string[])[];
       }
     | undefined;

@@ -98,7 +98,7 @@ export function thrownOf(info: ErrorInfo): unknown {
   return info.primitive === undefined ? fromErrorInfo(info) : info.primitive.value;
 }
 
-const BUILT_IN = new Map<string, ErrorConstructor>([
+export const BUILT_IN_ERRORS: ReadonlyMap<string, ErrorConstructor> = new Map([
   ['EvalError', EvalError],
   ['RangeError', RangeError],
   ['ReferenceError', ReferenceError],
@@ -113,25 +113,21 @@ const BUILT_IN = new Map<string, ErrorConstructor>([
  */
 export function fromErrorInfo(info: ErrorInfo): Error {
   const error = newError(info, info.cause === undefined ? {} : { cause: fromErrorInfo(info.cause) });
-  Object.defineProperty(error, 'name', { value: info.name, configurable: true, writable: true });
-  Object.defineProperty(error, 'stack', {
-    value: info.stack || `${info.name}: ${info.message}`,
-    configurable: true,
-    writable: true,
-  });
-  if (info.errors !== undefined)
-    Object.defineProperty(error, 'errors', {
-      value: info.errors.map(fromErrorInfo),
-      configurable: true,
-      writable: true,
-    });
+  setHidden(error, 'name', info.name);
+  setHidden(error, 'stack', info.stack || `${info.name}: ${info.message}`);
+  if (info.errors !== undefined) setHidden(error, 'errors', info.errors.map(fromErrorInfo));
   return Object.assign(error, info.properties);
+}
+
+/** Sets a property of an error that is not enumerable, as V8 makes those of errors. */
+export function setHidden(error: Error, name: string, value: unknown): void {
+  Object.defineProperty(error, name, { value, configurable: true, writable: true });
 }
 
 function newError({ name, message, properties }: ErrorInfo, options: { cause?: unknown }): Error {
   const { code, key, worker, attempts, function: fn } = properties;
   if (name === 'AggregateError') return new AggregateError([], message, options);
-  if (!isErrorCode(code)) return new (BUILT_IN.get(name) ?? Error)(message, options);
+  if (!isErrorCode(code)) return new (BUILT_IN_ERRORS.get(name) ?? Error)(message, options);
   if (typeof key !== 'string' || typeof worker !== 'string' || typeof fn !== 'string')
     return new LongpoleError(code, message, options);
   const where = { key, worker, function: fn };

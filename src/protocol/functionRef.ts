@@ -38,19 +38,3 @@ export type FunctionRef =
       readonly name: string;
     }
   | UnavailableFunctionRef;
-
-/** Returns a text that differs between functions, also between functions of one name. */
-export function functionId(ref: FunctionRef): string {
-  switch (ref.type) {
-    case 'module':
-      return `${ref.type} ${ref.url} ${ref.name}`;
-    case 'source':
-      return `${ref.type} ${ref.name} ${ref.expression}`;
-    case 'python':
-      return `${ref.type} ${ref.target}`;
-    case 'global':
-      return `${ref.type} ${ref.path}`;
-    case 'unavailable':
-      return `${ref.type} ${ref.name}`;
-  }
-}

@@ -99,9 +99,7 @@ export class ResourceFeed {
 }
 
 function haveSame(some: readonly MonitorTarget[], others: readonly MonitorTarget[]): boolean {
-  return some.length === others.length && some.every((target, index) => isSame(target, others[index]!));
-}
-
-function isSame(a: MonitorTarget, b: MonitorTarget): boolean {
-  return a.worker === b.worker && a.pid === b.pid && a.vitals === b.vitals;
+  const isSame = ({ worker, pid, vitals }: MonitorTarget, index: number): boolean =>
+    others[index]?.worker === worker && others[index].pid === pid && others[index].vitals === vitals;
+  return some.length === others.length && some.every(isSame);
 }

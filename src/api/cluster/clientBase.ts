@@ -7,11 +7,11 @@ import {
   checkNoMore,
   checkOptions,
   invalid,
-  kind,
   type OptionKinds,
+  objectWith,
   TEXT,
 } from '../../base/arguments.js';
-import { LongpoleError } from '../../base/errors.js';
+import { invalidArgument, LongpoleError } from '../../base/errors.js';
 import { Printed } from '../../base/printed.js';
 import type { ClusterMemory } from '../../diagnostics/memorySampler.js';
 import type { ClusterDump } from '../../engine/cluster/clusterDump.js';
@@ -35,10 +35,7 @@ import type { Cluster } from './cluster.js';
 import { type SchedulerInfo, type SchedulerView, schedulerView } from './schedulerView.js';
 import type { TaskStreamOptions, TaskStreamRow } from './taskStream.js';
 
-const OBSERVER = kind(
-  'an object with methods of an observer',
-  (value) => typeof value === 'object' && value !== null,
-);
+const OBSERVER = objectWith('an object with methods of an observer');
 
 let nextClient = 1;
 
@@ -83,8 +80,7 @@ export class ClientBase extends Printed {
   get trace(): Trace {
     const { live } = this.cluster.parts;
     if (live === undefined)
-      throw new LongpoleError(
-        'ERR_LONGPOLE_INVALID_ARGUMENT',
+      throw invalidArgument(
         'The cluster was started with record: false and has no trace. Start it without that option.',
       );
     return live.snapshot();
@@ -298,10 +294,7 @@ const HOOKS: OptionKinds<SchedulerPlugin> = {
   transition: CALLABLE,
   close: CALLABLE,
 };
-const PLUGIN = kind(
-  "an object with hooks, or { url, export } of a worker's plugin",
-  (value) => typeof value === 'object' && value !== null,
-);
+const PLUGIN = objectWith("an object with hooks, or { url, export } of a worker's plugin");
 
 /**
  * Checks a plugin. Rejects an instance of a worker's plugin, because workers create their instances.
@@ -315,8 +308,7 @@ function checkPlugin(plugin: SchedulerPlugin | WorkerPluginSpec): void {
     return;
   }
   if ('setup' in plugin || 'teardown' in plugin)
-    throw new LongpoleError(
-      'ERR_LONGPOLE_INVALID_ARGUMENT',
+    throw invalidArgument(
       "Client.registerPlugin: plugin: 'setup' and 'teardown' are hooks of workers, which create their plugins from a module. " +
         "Pass the plugin's module: { url: import.meta.url, export: 'MyPlugin', options: { … } }.",
     );

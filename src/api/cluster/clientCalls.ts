@@ -11,7 +11,7 @@ import {
   type OptionKinds,
   TEXT,
 } from '../../base/arguments.js';
-import { LongpoleError } from '../../base/errors.js';
+import { unusableFuture } from '../../base/errors.js';
 import type { EngineWorker } from '../../engine/cluster/engineWorker.js';
 import type { WorkerSnapshot } from '../../engine/host/hostTypes.js';
 import { isFunction, resolveFunction } from '../../graph/callable.js';
@@ -288,10 +288,7 @@ export class ClientCalls extends ClientBase {
     return this.call(async () => {
       checkNoMore('Client.restart', more, 'It has no options.');
       this.cluster.engine.cancelEverything(
-        new LongpoleError(
-          'ERR_LONGPOLE_FUTURE',
-          'Client.restart() has cancelled all futures, also this one. Submit the task again.',
-        ),
+        unusableFuture('Client.restart() has cancelled all futures, also this one. Submit the task again.'),
       );
       await this.cluster.restartWorkers(namedWorkers(this.cluster, undefined));
     });

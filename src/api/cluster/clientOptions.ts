@@ -13,7 +13,7 @@ import {
   SIGNAL,
   TEXT,
 } from '../../base/arguments.js';
-import { LongpoleError } from '../../base/errors.js';
+import { invalidArgument } from '../../base/errors.js';
 import { sameMeaning } from '../../base/optionSpellings.js';
 import type { SegmentPolicy } from '../../engine/scheduler/taskGraph.js';
 import { isFunction, resolveFunction } from '../../graph/callable.js';
@@ -80,8 +80,7 @@ export function optionsOfSubmit(fn: unknown, args: readonly unknown[]): SubmitOp
   }
   const names = Object.keys(last).join(', ');
   if (isFunction(fn) && resolveFunction(fn).length >= args.length)
-    throw new LongpoleError(
-      'ERR_LONGPOLE_INVALID_ARGUMENT',
+    throw invalidArgument(
       `submit(): { ${names} } may be options or argument ${args.length} of '${functionName(fn)}'. Pass an argument as ` +
         `literal({ ${names} }). Pass options after all arguments, with undefined for omitted ones.`,
     );

@@ -1,5 +1,5 @@
 // The common base of clusters: the engine, its observers, the dashboard, and the order in which they are closed.
-import { LongpoleError } from '../../base/errors.js';
+import { invalidArgument, LongpoleError } from '../../base/errors.js';
 import { Printed } from '../../base/printed.js';
 import { bytesText } from '../../base/words.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
@@ -36,8 +36,7 @@ export abstract class Cluster extends Printed {
   protected constructor(parts: ClusterParts) {
     super();
     if (parts?.engine === undefined)
-      throw new LongpoleError(
-        'ERR_LONGPOLE_INVALID_ARGUMENT',
+      throw invalidArgument(
         'new LocalCluster() does not start workers. Write `await LocalCluster.start({ workers: 4 })`.',
       );
     this.engine = parts.engine;

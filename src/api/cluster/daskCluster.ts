@@ -1,6 +1,6 @@
 // DaskCluster: a scheduler in this process, and Node processes on the workers of a Dask cluster that run its tasks. See
 // docs/decisions/typescript-on-dask.md.
-import { internalError, LongpoleError } from '../../base/errors.js';
+import { internalError, invalidArgument, LongpoleError } from '../../base/errors.js';
 import { type DaskWorkerFacts, RunBridge, type RunBridgeEvent } from '../../dask/runBridge.js';
 import { schedulerAddress } from '../../dask/schedulerAddress.js';
 import { WORKER_ENTRY, workerFiles } from '../../dask/workerFiles.js';
@@ -95,8 +95,7 @@ export class DaskCluster extends Cluster {
 
   /** @throws (rejects) LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT, because only the owner of a Dask cluster can adapt it */
   override async adapt(): Promise<void> {
-    throw new LongpoleError(
-      'ERR_LONGPOLE_INVALID_ARGUMENT',
+    throw invalidArgument(
       "Client.adapt cannot add workers to a Dask cluster. Call `cluster.adapt(minimum=…, maximum=…)` of Dask's cluster in Python. Workers that join or leave are noticed.",
     );
   }

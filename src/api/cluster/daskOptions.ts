@@ -1,15 +1,6 @@
 // The options of a connection to a Dask cluster.
-import {
-  ANY,
-  COUNT,
-  checkOptions,
-  isOptionsObject,
-  kind,
-  type OptionKinds,
-  oneOf,
-  TEXT,
-} from '../../base/arguments.js';
-import type { DaskSecurity } from '../../dask/schedulerAddress.js';
+import { ANY, COUNT, checkOptions, type OptionKinds, oneOf, TEXT } from '../../base/arguments.js';
+import { ACCESS, type DaskAccess } from '../../dask/schedulerAddress.js';
 import { CLUSTER_OPTIONS, type LocalClusterOptions } from './clusterOptions.js';
 
 /** Options that a LocalCluster has, too. */
@@ -18,12 +9,7 @@ type SharedOptions = Pick<
   'memory' | 'profile' | 'workerTtl' | 'concurrentTasks' | 'allowedFailures' | 'record' | 'dashboard'
 >;
 
-export interface DaskOptions extends SharedOptions {
-  /**
-   * A Python with `distributed`. Default: the first with it of LONGPOLE_PYTHON, `.venv/bin/python`, `python3`,
-   * `python`.
-   */
-  readonly python?: string;
+export interface DaskOptions extends SharedOptions, DaskAccess {
   /** Node on the workers. Default: LONGPOLE_NODE in the environment of the program, else of the worker, else `node`. */
   readonly node?: string;
   /**
@@ -32,10 +18,6 @@ export interface DaskOptions extends SharedOptions {
    * `bundle`.
    */
   readonly nodeModules?: 'bundle' | 'installed';
-  /** Certificates for a cluster with TLS. Default: those of Dask's configuration. */
-  readonly security?: DaskSecurity;
-  /** Seconds to wait for the scheduler's answer, more than 0, at most 3600. Default 10. */
-  readonly timeout?: number;
   /** Number of workers of the cluster that `'dask'` starts. Default: that of Dask. */
   readonly workers?: number;
   /** Number of threads of each of these workers. Default: that of Dask. */
@@ -54,14 +36,9 @@ const SHARED: OptionKinds<SharedOptions> = {
 
 export const DASK_OPTIONS: OptionKinds<DaskOptions> = {
   ...SHARED,
-  python: TEXT,
+  ...ACCESS,
   node: TEXT,
   nodeModules: oneOf(['bundle', 'installed']),
-  security: kind('{ ca, cert, key }', isOptionsObject),
-  timeout: kind(
-    'seconds above 0, at most 3600',
-    (value) => typeof value === 'number' && value > 0 && value <= 3600,
-  ),
   workers: COUNT,
   threads: COUNT,
 };

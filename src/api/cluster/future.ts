@@ -1,7 +1,7 @@
 // `Future`: a handle for a present or future result on the workers of a cluster.
 
 import { checkNoMore, invalid } from '../../base/arguments.js';
-import { internalError, LongpoleError, releaseStack } from '../../base/errors.js';
+import { internalError, releaseStack, unusableFuture } from '../../base/errors.js';
 import { INSPECT } from '../../base/printed.js';
 import { visibleName } from '../../base/visibleText.js';
 import { ResultHandle, type ResultStatus } from '../../engine/cluster/computationState.js';
@@ -230,8 +230,7 @@ export class Future<T> extends External implements PromiseLike<T> {
   usable(): FutureHandle {
     const handle = this.#handle;
     if (this.#released)
-      throw new LongpoleError(
-        'ERR_LONGPOLE_FUTURE',
+      throw unusableFuture(
         `The future '${this.key}' was released. Keep a future until its last use, or submit its task again.`,
       );
     if (this.#failure !== undefined) throw this.#failure.error;
@@ -243,8 +242,7 @@ export class Future<T> extends External implements PromiseLike<T> {
 /** @throws LongpoleError ERR_LONGPOLE_FUTURE for a future of a task. @internal */
 export function resultHandle(handle: FutureHandle): ResultHandle {
   if (handle instanceof ResultHandle) return handle;
-  throw new LongpoleError(
-    'ERR_LONGPOLE_FUTURE',
+  throw unusableFuture(
     'A future of getClient() cannot be used with another client. Use it in the task that made it.',
   );
 }

@@ -1,5 +1,5 @@
 // Finds workers by name or address.
-import { LongpoleError } from '../../base/errors.js';
+import { invalidArgument } from '../../base/errors.js';
 import { type EngineWorker, isCalled } from '../../engine/cluster/engineWorker.js';
 import type { Cluster } from './cluster.js';
 
@@ -18,9 +18,6 @@ export function namedWorkers(
   return names.map((name) => {
     const found = workers.find((worker) => isCalled(worker, name));
     if (found !== undefined) return found;
-    throw new LongpoleError(
-      'ERR_LONGPOLE_INVALID_ARGUMENT',
-      `workers: there is no worker '${name}'. The workers are: ${known.join(', ')}.`,
-    );
+    throw invalidArgument(`workers: there is no worker '${name}'. The workers are: ${known.join(', ')}.`);
   });
 }

@@ -1,7 +1,7 @@
 // Implements `Client.scatter`: copies values of the program to the workers as results.
 
 import { serialize } from 'node:v8';
-import { LongpoleError, sentenceOf } from '../../base/errors.js';
+import { LongpoleError, notCopyable } from '../../base/errors.js';
 import type { ResultHandle } from '../../engine/cluster/computationState.js';
 import { type EngineWorker, isCalled } from '../../engine/cluster/engineWorker.js';
 import { ownResult } from '../../engine/worker/ownResult.js';
@@ -50,7 +50,7 @@ export async function scatterValues(
       if (nbytes[local] <= inlineBytes) results[local] = inlineCopy(own, engine.options.threads);
       else packed = packResult(own);
     } catch (error) {
-      throw notCloneableValue(local, error);
+      throw notCopyable(`Value ${local} cannot be copied to the workers`, error, 'Scatter plain data.');
     }
     if (packed === undefined) continue;
     nbytes[local] = packedBytes(packed);
@@ -83,14 +83,6 @@ function inlineCopy(value: unknown, threads: boolean): unknown {
   const copy = structuredClone(value);
   if (!threads) serialize(copy);
   return copy;
-}
-
-function notCloneableValue(index: number, reason: unknown): LongpoleError {
-  return new LongpoleError(
-    'ERR_LONGPOLE_NOT_CLONEABLE',
-    `Value ${index} cannot be copied to the workers: ${sentenceOf(reason)} Scatter plain data.`,
-    { cause: reason },
-  );
 }
 
 /** Copies the values to workers. Returns the indices of the holders that stay, by result. */

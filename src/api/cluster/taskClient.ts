@@ -2,11 +2,11 @@
 // servedTasks.ts answers. Every call that waits makes the task secede first, so that the awaited tasks have room.
 
 import { checkOptions } from '../../base/arguments.js';
-import { internalError, LongpoleError } from '../../base/errors.js';
+import { internalError, LongpoleError, unusableFuture } from '../../base/errors.js';
 import { getOrMake } from '../../base/lookUps.js';
 import { Printed } from '../../base/printed.js';
 import { callingLine } from '../../diagnostics/callingLine.js';
-import type { ResultStatus } from '../../engine/cluster/computationState.js';
+import { type ResultStatus, releasedError } from '../../engine/cluster/computationState.js';
 import { type TaskConnection, taskConnection } from '../../engine/worker/askScheduler.js';
 import { packValue, unpackResult } from '../../engine/worker/packResult.js';
 import { compileDelayed, compileGraph, type Plan } from '../../graph/compile.js';
@@ -269,8 +269,7 @@ function taskHandle(handle: FutureHandle): TaskHandle {
 }
 
 function foreignError(key: string): LongpoleError {
-  return new LongpoleError(
-    'ERR_LONGPOLE_FUTURE',
+  return unusableFuture(
     `The future '${key}' does not belong to the client of this task. Use futures of getClient() in the task that made them.`,
   );
 }
@@ -340,11 +339,4 @@ class TaskHandle extends External implements FutureHandle {
     this.#status = status;
     this.#error = error;
   }
-}
-
-function releasedError(key: string): LongpoleError {
-  return new LongpoleError(
-    'ERR_LONGPOLE_FUTURE',
-    `The future '${key}' was released or cancelled. Keep a future until its last use, or submit its task again.`,
-  );
 }

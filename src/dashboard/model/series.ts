@@ -1,7 +1,7 @@
 // Lines over time and their level of detail. If many samples share a pixel column, the column shows their range, so
 // that no peak disappears. Cost: O(samples in the window).
 
-import { sortBy } from '../../base/groups.js';
+import { countedOffsets, groupedRows, sortBy } from '../../base/groups.js';
 import type { CacheSection } from './sections.js';
 import type { ColumnGrid } from './streamDetail.js';
 import { lowerBound } from './taskLanes.js';
@@ -29,21 +29,18 @@ export function lineSeries(time: Float64Array, value: Float64Array, origin: numb
  * Returns a running sum per prefix: a result adds its metric when it enters the cache, and subtracts it when it leaves.
  */
 export function cacheSeries(section: CacheSection, origin: number): PrefixSeries[] {
-  const lists: number[][] = [];
-  for (let entry = 0; entry < section.task.length; entry++) {
-    const prefix = section.prefix[entry]!;
-    const list = lists[prefix];
-    if (list === undefined) lists[prefix] = [entry];
-    else list.push(entry);
-  }
-  const result: PrefixSeries[] = [];
-  lists.forEach((entries, prefix) => {
-    result.push({ prefix, series: runningSum(section, Uint32Array.from(entries), origin) });
-  });
-  return result;
+  const { prefix: prefixes } = section;
+  const offsets = countedOffsets(prefixes, 1 + prefixes.reduce((last, prefix) => Math.max(last, prefix), -1));
+  const entries = groupedRows(prefixes, offsets);
+  return [...new Set(prefixes)]
+    .sort((a, b) => a - b)
+    .map((prefix) => {
+      const own = entries.subarray(offsets[prefix], offsets[prefix + 1]);
+      return { prefix, series: runningSum(section, own, origin) };
+    });
 }
 
-function runningSum(section: CacheSection, entering: Uint32Array, origin: number): Series {
+function runningSum(section: CacheSection, entering: Int32Array, origin: number): Series {
   const { cacheTime, freeTime, metric } = section;
   const leaving = entering.slice();
   sortBy(entering, cacheTime);

@@ -1,7 +1,7 @@
 // Runs prepared for drawing. Each worker has a row with as many lanes as tasks overlap (one, unless tasks are
 // asynchronous). A lane holds the runs of each prefix in order of time, with running sums of their durations. One
 // subtraction of sums gives the time of any range of runs, which the level of detail uses.
-import { sortBy } from '../../base/groups.js';
+import { countedOffsets, groupedRows, sortBy } from '../../base/groups.js';
 import { pushTo } from '../../base/lookUps.js';
 import type { TaskSection } from './sections.js';
 import type { TimeWindow } from './timeView.js';
@@ -113,24 +113,12 @@ export function buildLanes(
 }
 
 /** Returns the entries of each shown worker, in order of start. */
-function entriesByWorker(
-  section: TaskSection,
-  workers: readonly { readonly index: number }[],
-): Uint32Array[] {
+function entriesByWorker(section: TaskSection, workers: readonly { readonly index: number }[]): Int32Array[] {
   const rowOfWorker = new Map(workers.map(({ index }, row) => [index, row]));
-  const counts = new Uint32Array(workers.length);
-  for (const worker of section.worker) {
-    const row = rowOfWorker.get(worker);
-    if (row !== undefined) counts[row] = counts[row]! + 1;
-  }
-  const lists = Array.from(counts, (count) => new Uint32Array(count));
-  const filled = new Uint32Array(workers.length);
-  for (let entry = 0; entry < section.worker.length; entry++) {
-    const row = rowOfWorker.get(section.worker[entry]!);
-    if (row === undefined) continue;
-    lists[row]![filled[row]!] = entry;
-    filled[row] = filled[row]! + 1;
-  }
+  const rowOf = Int32Array.from(section.worker, (worker) => rowOfWorker.get(worker) ?? -1);
+  const offsets = countedOffsets(rowOf, workers.length);
+  const entries = groupedRows(rowOf, offsets);
+  const lists = workers.map((_, row) => entries.subarray(offsets[row], offsets[row + 1]));
   for (const list of lists) sortBy(list, section.start);
   return lists;
 }
@@ -138,7 +126,7 @@ function entriesByWorker(
 /** Assigns tasks to lanes, first fit. Returns the number of lanes, at least 1. */
 function assignLanes(
   section: TaskSection,
-  entries: Uint32Array,
+  entries: Int32Array,
   lane: Uint32Array,
   firstLane: number,
 ): number {
@@ -156,8 +144,8 @@ function assignLanes(
 /** Assigns activities to gaps in the first lane of tasks, else to lanes below. Returns the number of lanes below. */
 function assignActivities(
   section: TaskSection,
-  tasks: Uint32Array,
-  entries: Uint32Array,
+  tasks: Int32Array,
+  entries: Int32Array,
   lane: Uint32Array,
   firstLane: number,
   taskLanes: number,
@@ -194,7 +182,7 @@ export function totalHeight({ edges }: TaskLanes): number {
 /** Orders entries by lane, prefix and start. */
 function groupRuns(
   section: TaskSection,
-  byWorker: readonly Uint32Array[],
+  byWorker: readonly Int32Array[],
   lane: Uint32Array,
   laneCount: number,
   prefixOf: (entry: number) => number,

@@ -22,9 +22,9 @@ import { isAt } from '../scheduler/reports.js';
 import { killedWorkerError, taskError, taskTimeoutError } from '../taskFailure.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import type { ComputationState } from './computationState.js';
-import type { EngineWorker } from './engineWorker.js';
+import type { EngineWorker, RunTasks } from './engineWorker.js';
 import { metricSamples } from './metricSamples.js';
-import { type RunTasks, reportSteal, Stealing, type TakenBack } from './stealing.js';
+import { reportSteal, Stealing, type TakenBack } from './stealing.js';
 import { failUnreached } from './unreachable.js';
 import { dropForgotten, dropUnwanted } from './unwantedResults.js';
 

@@ -2,7 +2,7 @@
 // inline results, and the clients' handles and waiting calls. Nothing here refers to a Future or to a function of the
 // caller. Otherwise the garbage collector could free neither the futures of a computation nor the values in such a
 // closure.
-import { LongpoleError, releaseStack } from '../../base/errors.js';
+import { type LongpoleError, releaseStack, unusableFuture } from '../../base/errors.js';
 import type { Plan } from '../../graph/compile.js';
 import { External } from '../../graph/external.js';
 import type { Computation, DropReason } from '../../protocol/clusterObserver.js';
@@ -190,10 +190,7 @@ export class ResultHandle extends External {
    */
   get error(): unknown {
     if (this.status === 'cancelled' && this.#error === undefined) {
-      this.#error = new LongpoleError(
-        'ERR_LONGPOLE_FUTURE',
-        `The future '${this.key}' was released or cancelled. Keep a future until its last use, or submit its task again.`,
-      );
+      this.#error = releasedError(this.key);
       releaseStack(this.#error);
     }
     return this.#error;
@@ -235,4 +232,10 @@ export class ResultHandle extends External {
 export function handleOf(external: External): ResultHandle | undefined {
   if (external instanceof ResultHandle) return external;
   return 'handle' in external && external.handle instanceof ResultHandle ? external.handle : undefined;
+}
+
+export function releasedError(key: string): LongpoleError {
+  return unusableFuture(
+    `The future '${key}' was released or cancelled. Keep a future until its last use, or submit its task again.`,
+  );
 }

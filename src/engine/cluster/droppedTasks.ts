@@ -1,25 +1,13 @@
 // Reports the tasks that will have no result: those that failed, their dependents, and cancelled tasks.
 // A task that no worker had has no run in the trace. It is counted by a metric, so that a trace has the numbers of all tasks.
-import {
-  type ClusterObserver,
-  type DropReason,
-  prefixOf,
-  TASK_CANCELLED,
-  TASK_ERRED,
-} from '../../protocol/clusterObserver.js';
+import { type DropReason, prefixOf, TASK_CANCELLED, TASK_ERRED } from '../../protocol/clusterObserver.js';
 import { droppedSamples } from '../../protocol/droppedSamples.js';
 import type { ComputationState } from './computationState.js';
-
-/** The used parts of a cluster. */
-interface DropContext {
-  readonly hasObservers: boolean;
-  readonly clock: () => number;
-  notify(call: (observer: ClusterObserver) => void): void;
-}
+import type { MetricSink } from './engineParts.js';
 
 /** @param locals local ids of tasks that will not run, and of imports, which are tasks of another computation */
 export function reportDropped(
-  engine: DropContext,
+  engine: MetricSink,
   computation: ComputationState,
   locals: ArrayLike<number>,
   why: DropReason,
@@ -36,7 +24,7 @@ export function reportDropped(
 
 /** Reports a task that failed. It may have only lost runs, if it ended too many workers. */
 export function reportFailed(
-  engine: DropContext,
+  engine: MetricSink,
   { info, imports, segment }: ComputationState,
   id: number,
 ): void {
@@ -46,7 +34,7 @@ export function reportFailed(
 }
 
 /** Reports those of the tasks as cancelled that never ran, because their results are not needed any more. */
-export function reportUnneeded(engine: DropContext, computation: ComputationState, locals: Int32Array): void {
+export function reportUnneeded(engine: MetricSink, computation: ComputationState, locals: Int32Array): void {
   const { runs, reasons } = computation;
   // Most calls have tasks that ran, and make no array.
   let never: number[] | undefined;
@@ -60,11 +48,7 @@ export function reportUnneeded(engine: DropContext, computation: ComputationStat
 }
 
 /** Takes tasks out of the counts, because they run after all, e.g. because a client retries them. */
-export function reportUndropped(
-  engine: DropContext,
-  computation: ComputationState,
-  locals: Int32Array,
-): void {
+export function reportUndropped(engine: MetricSink, computation: ComputationState, locals: Int32Array): void {
   const { dropped } = computation;
   if (dropped.size === 0) return;
   for (const local of locals) {
@@ -75,7 +59,7 @@ export function reportUndropped(
 }
 
 function count(
-  engine: DropContext,
+  engine: MetricSink,
   { info }: ComputationState,
   locals: readonly number[],
   why: DropReason,

@@ -1,7 +1,12 @@
 // The interface of a worker towards the engine.
 import type { MemorySample, WorkerInfo } from '../../protocol/clusterObserver.js';
 import type { HostFacts, WorkerHost } from '../host/hostTypes.js';
-import type { RunTasks } from './stealing.js';
+
+/** Tasks of a run, by local id. */
+export interface RunTasks {
+  readonly run: number;
+  readonly ids: Int32Array;
+}
 
 export interface EngineWorker {
   readonly info: WorkerInfo;

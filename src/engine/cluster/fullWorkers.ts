@@ -5,31 +5,18 @@ import { LongpoleError, TaskError } from '../../base/errors.js';
 import { pushTo } from '../../base/lookUps.js';
 import { visibleText } from '../../base/visibleText.js';
 import { taskFunctionName } from '../runView.js';
-import type { SchedulerEvent } from '../scheduler/events.js';
-import type { Scheduler } from '../scheduler/scheduler.js';
 import type { ComputationState } from './computationState.js';
-import type { EngineWorker } from './engineWorker.js';
-
-/** The parts of the cluster that this module uses. */
-interface Cluster {
-  readonly scheduler: Pick<Scheduler, 'stuckTasks'>;
-  readonly workers: ReadonlyMap<number, EngineWorker>;
-  readonly clock: () => number;
-  event(topic: string, text: string, worker: number): void;
-  locate(global: number): { computation: ComputationState; local: number } | undefined;
-  explain(computation: ComputationState, local: number, error: unknown): void;
-  handleEvent(event: SchedulerEvent): void;
-}
+import type { EngineParts } from './engineParts.js';
 
 /** Minimum time between two warnings on one topic, in seconds: all workers notice a full disk at about the same time. */
 const WARN_EVERY = 60;
 
 export class FullWorkers {
-  readonly #cluster: Cluster;
+  readonly #cluster: EngineParts;
   /** Topic → time of the last warning. */
   readonly #warned = new Map<string, number>();
 
-  constructor(cluster: Cluster) {
+  constructor(cluster: EngineParts) {
     this.#cluster = cluster;
   }
 

@@ -2,6 +2,7 @@
 // worker leaves or the plugin is removed.
 import { messageOf } from '../../base/errors.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
+import type { EngineParts } from './engineParts.js';
 import type { EngineWorker } from './engineWorker.js';
 
 export interface Installation {
@@ -11,20 +12,14 @@ export interface Installation {
   readonly context: Readonly<Record<string, unknown>>;
 }
 
-/** The parts of the cluster that this module uses. */
-interface InstallationOwner {
-  readonly workers: ReadonlyMap<number, EngineWorker>;
-  event(topic: string, text: string, worker?: number): void;
-}
-
 /** Time limit for the teardown on a worker, which may be busy, in milliseconds. */
 const END_MS = 3000;
 
 export class Installations {
-  readonly #owner: InstallationOwner;
+  readonly #owner: Pick<EngineParts, 'workers' | 'event'>;
   readonly #byName = new Map<string, Installation>();
 
-  constructor(owner: InstallationOwner) {
+  constructor(owner: Pick<EngineParts, 'workers' | 'event'>) {
     this.#owner = owner;
   }
 

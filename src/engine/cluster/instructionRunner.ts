@@ -1,9 +1,9 @@
 // Carries out the scheduler's instructions as calls of workers' hosts. Translates the scheduler's ids of tasks to the
 // local ids of their computation.
 
-import { internalError, LongpoleError, sentenceOf } from '../../base/errors.js';
+import { internalError, LongpoleError, notCopyable } from '../../base/errors.js';
 import { type Handlers, handle } from '../../base/handlers.js';
-import { type ClusterObserver, TASK_CANCELLED, TASK_SKIPPED } from '../../protocol/clusterObserver.js';
+import { TASK_CANCELLED, TASK_SKIPPED } from '../../protocol/clusterObserver.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
 import { type Batch, NO_VALUES } from '../../protocol/isolateMessages.js';
 import type { GatherInput } from '../../protocol/packedResult.js';
@@ -11,42 +11,14 @@ import { OP_CONSTANT, OP_OBJECT } from '../../protocol/program.js';
 import { packNumbers } from '../../protocol/shortMessages.js';
 import { batchConstants } from '../batchValues.js';
 import { MOST_IN_BATCHES } from '../scheduler/batching.js';
-import type { Dispatch, Erred, Instruction, Release, SchedulerEvent, Steal } from '../scheduler/events.js';
-import type { Scheduler } from '../scheduler/scheduler.js';
+import type { Dispatch, Erred, Instruction, Release, Steal } from '../scheduler/events.js';
 import type { SchedulerState } from '../scheduler/schedulerState.js';
-import type { Segment } from '../scheduler/taskGraph.js';
 import { ERRED, FORGOTTEN } from '../scheduler/taskStates.js';
 import { taskError } from '../taskFailure.js';
-import type { TaskRecorder } from '../taskRecorder.js';
 import type { ComputationState } from './computationState.js';
 import { reportDropped, reportFailed, reportUndropped, reportUnneeded } from './droppedTasks.js';
-import type { EngineWorker } from './engineWorker.js';
-import type { SentArguments } from './sentArguments.js';
-import type { RunTasks } from './stealing.js';
-import type { StoredResults } from './storedResults.js';
-import type { TaskQuestions } from './taskQuestions.js';
-
-/** The parts of the cluster that the runner uses. */
-export interface RunnerContext {
-  readonly scheduler: Scheduler;
-  readonly workers: ReadonlyMap<number, EngineWorker>;
-  readonly stored: StoredResults;
-  readonly options: { readonly inlineBytes: number; readonly concurrentTasks?: number | undefined };
-  readonly installed: { readonly size: number };
-  readonly questions: Pick<TaskQuestions, 'cancelled'>;
-  readonly marksTasks: boolean;
-  readonly hasObservers: boolean;
-  readonly recorder: TaskRecorder;
-  readonly sent: SentArguments;
-  readonly clock: () => number;
-  computationOf(segment: Segment): ComputationState | undefined;
-  gatherInput(computation: ComputationState, local: number, id?: number): GatherInput;
-  closeIfSettled(computation: ComputationState): void;
-  forget(segment: Segment): void;
-  explain(computation: ComputationState, local: number, error: unknown): void;
-  handleEvent(event: SchedulerEvent): void;
-  notify(call: (observer: ClusterObserver) => void): void;
-}
+import type { EngineParts } from './engineParts.js';
+import type { EngineWorker, RunTasks } from './engineWorker.js';
 
 /**
  * Completions for which the log of a worker has room: half for tasks in batches, and half for seceded tasks, whose ends
@@ -55,7 +27,7 @@ export interface RunnerContext {
 const MOST_OUTSTANDING = 2 * MOST_IN_BATCHES;
 
 export class InstructionRunner {
-  readonly #engine: RunnerContext;
+  readonly #engine: EngineParts;
   readonly #handlers: Handlers<Instruction> = {
     dispatch: (instruction) => {
       try {
@@ -81,7 +53,7 @@ export class InstructionRunner {
     'task-killed': ({ worker, id, attempts }) => this.#engine.workers.get(worker)?.killed(id, attempts),
   };
 
-  constructor(engine: RunnerContext) {
+  constructor(engine: EngineParts) {
     this.#engine = engine;
   }
 
@@ -143,7 +115,14 @@ export class InstructionRunner {
     const computation = this.#engine.computationOf(segment);
     if (computation === undefined) throw thrown;
     const name = this.#engine.workers.get(worker)?.info.name ?? String(worker);
-    const cause = thrown instanceof LongpoleError ? thrown : notSentError(name, thrown);
+    const cause =
+      thrown instanceof LongpoleError
+        ? thrown
+        : notCopyable(
+            `Its batch could not be sent to worker ${name}`,
+            thrown,
+            'Pass plain data as arguments.',
+          );
     this.#engine.handleEvent({ type: 'results-evicted', worker, ids: [...inputs] });
     for (const id of ids) {
       const local = id - segment.base;
@@ -244,32 +223,27 @@ export class InstructionRunner {
     const error = this.#reasonOf(because, lost);
     const touched = new Set<ComputationState>();
     for (const id of ids) {
-      const segment = this.#engine.scheduler.state.graph.segmentOf(id);
-      const computation = this.#engine.computationOf(segment);
-      if (computation === undefined) continue;
-      touched.add(computation);
+      const found = this.#engine.locate(id);
+      if (found === undefined) continue;
+      touched.add(found.computation);
       if (this.#engine.scheduler.state.graph.requested[id] === 1)
-        computation.failed(id - segment.base, error, cancelled ? 'cancelled' : 'error');
+        found.computation.failed(found.local, error, cancelled ? 'cancelled' : 'error');
     }
     const hasFailed = !cancelled && ids[0] === because;
-    if (hasFailed) this.#failed(because);
+    const failed = hasFailed ? this.#engine.locate(because) : undefined;
+    if (failed !== undefined) reportFailed(this.#engine, failed.computation, because);
     this.#byComputation(hasFailed ? ids.subarray(1) : ids, (computation, locals) =>
       reportDropped(this.#engine, computation, locals, cancelled ? TASK_CANCELLED : TASK_SKIPPED),
     );
     for (const computation of touched) this.#engine.closeIfSettled(computation);
   }
 
-  #failed(id: number): void {
-    const computation = this.#engine.computationOf(this.#engine.scheduler.state.graph.segmentOf(id));
-    if (computation !== undefined) reportFailed(this.#engine, computation, id);
-  }
-
   /** Returns the error for a task that failed, or that depends on a task that failed earlier. */
   #reasonOf(id: number, lost: boolean): unknown {
     const found = this.#knownReason(id);
     if (found !== undefined) return found;
-    const segment = this.#engine.scheduler.state.graph.segmentOf(id);
-    const key = this.#engine.computationOf(segment)?.info.keys[id - segment.base] ?? '';
+    const task = this.#engine.locate(id);
+    const key = task?.computation.info.keys[task.local] ?? '';
     if (!lost) return internalError(`Task '${key}' failed without an error.`);
     return new LongpoleError(
       'ERR_LONGPOLE_DATA_LOST',
@@ -316,14 +290,6 @@ export class InstructionRunner {
       from = to;
     }
   }
-}
-
-function notSentError(worker: string, reason: unknown): LongpoleError {
-  return new LongpoleError(
-    'ERR_LONGPOLE_NOT_CLONEABLE',
-    `Its batch could not be sent to worker ${worker}: ${sentenceOf(reason)} Pass plain data as arguments.`,
-    { cause: reason },
-  );
 }
 
 /**

@@ -1,6 +1,6 @@
 // The tasks that a result was computed from. They are kept as long as a future of the result is held.
 
-import { LongpoleError } from '../../base/errors.js';
+import { unusableFuture } from '../../base/errors.js';
 import { getOrMake } from '../../base/lookUps.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import type { ComputationState, ResultHandle } from './computationState.js';
@@ -21,8 +21,7 @@ export function checkLineage(engine: ClusterEngine, handle: ResultHandle): void 
   engine.results.checkOwner(handle);
   const isKept = computation.handles.get(local) === handle;
   if (isKept && engine.computation(computation.info.number) === computation) return;
-  throw new LongpoleError(
-    'ERR_LONGPOLE_FUTURE',
+  throw unusableFuture(
     `The task '${key}' cannot run again, because its future was cancelled or belongs to another cluster. Submit the task again.`,
   );
 }

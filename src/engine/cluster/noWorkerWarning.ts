@@ -1,15 +1,8 @@
 // Warns about tasks that no present worker may run. They wait for a suitable worker, as in Dask's state `no-worker`.
 // The usual cause is a misspelled name, so the warning comes at once, and once per text.
 import { shortened, visibleText } from '../../base/visibleText.js';
-import type { Scheduler } from '../scheduler/scheduler.js';
 import type { SegmentPolicy } from '../scheduler/taskGraph.js';
-import type { EngineWorker } from './engineWorker.js';
-
-interface Cluster {
-  readonly scheduler: Scheduler;
-  readonly workers: ReadonlyMap<number, EngineWorker>;
-  event(topic: string, text: string): void;
-}
+import type { EngineParts } from './engineParts.js';
 
 /** Most characters of a printed warning. */
 const LONGEST_WARNING = 10_000;
@@ -17,10 +10,10 @@ const LONGEST_WARNING = 10_000;
 const MAX_WARNED = 1000;
 
 export class NoWorkerWarning {
-  readonly #cluster: Cluster;
+  readonly #cluster: EngineParts;
   readonly #warned = new Set<string>();
 
-  constructor(cluster: Cluster) {
+  constructor(cluster: EngineParts) {
     this.#cluster = cluster;
   }
 

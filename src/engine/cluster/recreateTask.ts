@@ -1,6 +1,6 @@
 // Runs the task of a future in this process, with the function and the inputs that its worker had, so that a debugger
 // can stop inside the task.
-import { LongpoleError, messageOf } from '../../base/errors.js';
+import { invalidArgument, type LongpoleError, notCopyable, unusableFuture } from '../../base/errors.js';
 import { originalOf } from '../../graph/shipFunction.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
 import { CALL_BASE, OP_CALL, OP_FUNCTION } from '../../protocol/program.js';
@@ -23,8 +23,7 @@ import { checkLineage, failedTask, inputsOf, type TaskPlace } from './lineage.js
  */
 export async function recreateTask(engine: ClusterEngine, handle: ResultHandle): Promise<unknown> {
   if (!handle.isSettled)
-    throw new LongpoleError(
-      'ERR_LONGPOLE_FUTURE',
+    throw unusableFuture(
       `The task '${handle.key}' has not ended, so it cannot run here yet. Call \`await future.wait()\` first.`,
     );
   checkLineage(engine, handle);
@@ -96,17 +95,16 @@ function copied<T>(key: string, values: T): T {
   try {
     return structuredClone(values);
   } catch (error) {
-    throw new LongpoleError(
-      'ERR_LONGPOLE_NOT_CLONEABLE',
-      `An input of task '${key}' cannot be copied: ${messageOf(error)} Pass plain data, or create the value inside the task.`,
-      { cause: error },
+    throw notCopyable(
+      `An input of task '${key}' cannot be copied`,
+      error,
+      'Pass plain data, or create the value inside the task.',
     );
   }
 }
 
 function notATask(name: string, why: string): LongpoleError {
-  return new LongpoleError(
-    'ERR_LONGPOLE_INVALID_ARGUMENT',
+  return invalidArgument(
     `Client.recreateTaskLocally: '${name}' cannot run in this process: ${why}. Pass a future of a function of JavaScript.`,
   );
 }

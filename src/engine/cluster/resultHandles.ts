@@ -1,23 +1,18 @@
 // The clients' handles of results, one per result. When the last reference is released, the scheduler is notified that
 // the result is not wanted any more.
 
-import { LongpoleError } from '../../base/errors.js';
+import { type LongpoleError, unusableFuture } from '../../base/errors.js';
 import { pushTo } from '../../base/lookUps.js';
-import type { SchedulerEvent } from '../scheduler/events.js';
 import type { ComputationState, ResultHandle } from './computationState.js';
-
-export interface HandleOwner {
-  computation(number: number): ComputationState | undefined;
-  handleEvent(event: SchedulerEvent): void;
-}
+import type { EngineParts } from './engineParts.js';
 
 export class ResultHandles {
   readonly byKey = new Map<string, ResultHandle>();
-  readonly #owner: HandleOwner;
+  readonly #owner: Pick<EngineParts, 'computation' | 'handleEvent'>;
   /** Results whose last reference was released in this turn of the event loop. */
   #released = new Map<ComputationState, number[]>();
 
-  constructor(owner: HandleOwner) {
+  constructor(owner: Pick<EngineParts, 'computation' | 'handleEvent'>) {
     this.#owner = owner;
   }
 
@@ -49,8 +44,7 @@ export class ResultHandles {
       handle === undefined ||
       this.#owner.computation(handle.computation.info.number) !== handle.computation
     )
-      throw new LongpoleError(
-        'ERR_LONGPOLE_FUTURE',
+      throw unusableFuture(
         `The future '${key}' belongs to another cluster, or was released or cancelled. Use futures of the same client, and keep them until the call has returned.`,
       );
     if (handle.status === 'cancelled') throw cancelledError(key, handle.error);
@@ -66,8 +60,7 @@ export class ResultHandles {
     const { computation, key, status } = handle;
     if (status === 'cancelled' || status === 'error') return;
     if (this.#owner.computation(computation.info.number) !== computation)
-      throw new LongpoleError(
-        'ERR_LONGPOLE_FUTURE',
+      throw unusableFuture(
         `The future '${key}' belongs to another cluster. Use futures only with the cluster that created them.`,
       );
   }
@@ -144,5 +137,5 @@ export class ResultHandles {
 
 function cancelledError(key: string, cause?: unknown): LongpoleError {
   const message = `The future '${key}' was cancelled. Submit its task again if you need the result.`;
-  return new LongpoleError('ERR_LONGPOLE_FUTURE', message, { cause });
+  return unusableFuture(message, { cause });
 }

@@ -3,18 +3,12 @@
 
 import { STEALING } from '../../protocol/eventTopics.js';
 import { stealingText } from '../../protocol/stealingText.js';
-import type { SchedulerState } from '../scheduler/schedulerState.js';
-
-interface StealObserver {
-  readonly hasObservers: boolean;
-  readonly scheduler: { readonly state: SchedulerState };
-  readonly workers: ReadonlyMap<number, { readonly info: { readonly name: string } }>;
-  event(topic: string, text: string, worker: number): void;
-}
+import type { EngineParts } from './engineParts.js';
+import type { RunTasks } from './engineWorker.js';
 
 /** Reports the tasks that a worker has given back, as one event. */
 export function reportSteal(
-  engine: StealObserver,
+  engine: EngineParts,
   victim: number,
   thief: number | undefined,
   ids: readonly number[],
@@ -24,12 +18,6 @@ export function reportSteal(
   const seconds = ids.reduce((sum, id) => sum + state.expectedSeconds(id), 0);
   const name = thief === undefined ? undefined : engine.workers.get(thief)?.info.name;
   engine.event(STEALING, stealingText({ tasks: ids.length, seconds, thief: name }), victim);
-}
-
-/** Tasks of a run, by local id. */
-export interface RunTasks {
-  readonly run: number;
-  readonly ids: Int32Array;
 }
 
 /** Tasks of a run that were taken back. */

@@ -3,7 +3,7 @@
 // questions end, and handlers are notified through `Asker.ended`. The code of a cancelled task runs on until it returns,
 // or until its isolate is terminated; see `Asker.stopped`.
 import { setMaxListeners } from 'node:events';
-import { internalError, LongpoleError } from '../../base/errors.js';
+import { internalError, LongpoleError, unusableFuture } from '../../base/errors.js';
 import { prefixOf } from '../../protocol/clusterObserver.js';
 import { toErrorInfo } from '../../protocol/errorInfo.js';
 import type {
@@ -14,10 +14,8 @@ import type {
   TaskAnswerError,
   TaskQuestion,
 } from '../../protocol/questions.js';
-import type { SchedulerEvent } from '../scheduler/events.js';
-import type { Scheduler } from '../scheduler/scheduler.js';
 import { PROCESSING } from '../scheduler/taskStates.js';
-import type { ComputationState } from './computationState.js';
+import type { EngineParts } from './engineParts.js';
 import type { EngineWorker } from './engineWorker.js';
 import { KeepAlive } from './keepAlive.js';
 
@@ -60,17 +58,8 @@ interface AskingTask {
   end: AskerEnd | undefined;
 }
 
-/** The parts of the cluster that know the tasks. */
-interface Tasks {
-  readonly scheduler: Scheduler;
-  computation(number: number): ComputationState | undefined;
-  /** Also for a computation that was forgotten recently. */
-  firstIdOf(number: number): number | undefined;
-  handleEvent(event: SchedulerEvent): void;
-}
-
 export class TaskQuestions {
-  readonly #engine: Tasks;
+  readonly #engine: EngineParts;
   readonly #handlers = new Map<QuestionKind, (message: TaskQuestion, asker: Asker) => Promise<TaskAnswer>>();
   /** Tasks that have asked and whose code may run, by worker, run, id and attempt. */
   readonly #tasks = new Map<string, AskingTask>();
@@ -78,7 +67,7 @@ export class TaskQuestions {
   readonly #keepAlive = new KeepAlive();
   #closed: AskerEnd | undefined;
 
-  constructor(engine: Tasks) {
+  constructor(engine: EngineParts) {
     this.#engine = engine;
     this.handle('secede', ({ batch }, { worker, run, id }) => {
       const base = engine.computation(run)?.segment.base;
@@ -235,7 +224,7 @@ function finishedEnd(name: string): AskerEnd {
 
 function cancelledEnd(name: string): AskerEnd {
   const message = `${theTask(name)} was cancelled, which also ends its waiting calls. Submit it again if you need its result.`;
-  return { how: 'cancelled', error: new LongpoleError('ERR_LONGPOLE_FUTURE', message) };
+  return { how: 'cancelled', error: unusableFuture(message) };
 }
 
 function lostEnd(why: string): AskerEnd {

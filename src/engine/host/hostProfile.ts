@@ -3,7 +3,6 @@
 import type { Worker } from 'node:worker_threads';
 import type { TaskFunction } from '../../profile/taskPlaces.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
-import { functionId } from '../../protocol/functionRef.js';
 import type { TaskIntervals } from '../../protocol/profileCycle.js';
 import { functionOf } from '../../protocol/program.js';
 import type { WorkerRun } from '../../protocol/workerMessages.js';
@@ -142,7 +141,7 @@ export class HostProfile {
       if (task < firstId || task >= firstId + program.size) continue;
       const ref = functions[functionOf(program, task - firstId)];
       if (ref === undefined) return undefined;
-      return { id: functionId(ref), name: ref.name === 'lambda' ? '(anonymous)' : ref.name };
+      return { id: JSON.stringify(ref), name: ref.name === 'lambda' ? '(anonymous)' : ref.name };
     }
     return undefined;
   }

@@ -1,7 +1,7 @@
 // Sends a batch to a thread or a process, which receives a copy. A value that cannot be copied, e.g. an argument that
 // the client has changed since, fails only the tasks that use it.
 
-import { LongpoleError, messageOf } from '../../base/errors.js';
+import { type LongpoleError, notCopyable } from '../../base/errors.js';
 import type { Batch } from '../../protocol/isolateMessages.js';
 import { splitValues } from '../worker/sendValues.js';
 
@@ -40,9 +40,6 @@ function withoutCulprits(batch: Batch, copy: Copy, error: unknown): Batch {
 }
 
 function notCloneable(reason: unknown): LongpoleError {
-  return new LongpoleError(
-    'ERR_LONGPOLE_NOT_CLONEABLE',
-    `An argument cannot be copied to a worker: ${messageOf(reason)} Pass plain data, or create the value inside the task.`,
-    { cause: reason },
-  );
+  const instead = 'Pass plain data, or create the value inside the task.';
+  return notCopyable('An argument cannot be copied to a worker', reason, instead);
 }

@@ -49,8 +49,8 @@ const startedIsolates = new Map<string, number>();
 export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
   readonly name: string;
   readonly pid = process.pid;
+  readonly events: HostEvents;
   readonly #options: ThreadHostOptions;
-  readonly #events: HostEvents;
   readonly #runs = new Map<number, OpenRun>();
   readonly #copies = new IsolateCopies();
   readonly #running: RunningTask;
@@ -73,7 +73,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
   constructor(options: ThreadHostOptions, events: HostEvents) {
     this.name = options.facts.name;
     this.#options = options;
-    this.#events = events;
+    this.events = events;
     this.#measures = new HostMeasures(options, events);
     this.#running = new RunningTask(events, () => this.#isolate.terminate());
     this.#memory = new WorkerMemory(options, events, this);
@@ -93,7 +93,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     const open = this.#runs.get(batch.run);
     if (open === undefined) return;
     const gather = this.#gathers(open.spec, batch);
-    const gatherAll = () => gatherInputs(this.#options, this.#events, open.spec, batch.ids, gather);
+    const gatherAll = () => gatherInputs(this.#options, this.events, open.spec, batch.ids, gather);
     this.#poll ??= setInterval(() => this.#pollIsolate(), POLL_MS);
     open.gate.admit(batch, gather.length === 0 ? undefined : gatherAll);
   }
@@ -117,14 +117,14 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
 
   fetch(run: number, ids: Int32Array): void {
     if (this.#runs.get(run)?.isOpen) this.#isolate.fetch(run, ids);
-    else this.#events.fetched(run, { ids: new Int32Array(0), values: [] }, [], ids);
+    else this.events.fetched(run, { ids: new Int32Array(0), values: [] }, [], ids);
   }
 
   steal(run: number, ids: Int32Array): void {
     const open = this.#runs.get(run);
     const waiting = open?.gate.takeBack(ids) ?? [];
     if (open?.isOpen) open.stolenBefore(waiting, () => this.#isolate.steal(run, ids));
-    else this.#events.stolen(run, waiting);
+    else this.events.stolen(run, waiting);
   }
 
   cancel(run: number, ids: Int32Array): void {
@@ -147,7 +147,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
   }
 
   take(gather: readonly GatherInput[], what: Transfer['what']): Promise<ResultId[]> {
-    return takeResults(this.#options, this.#events, gather, what);
+    return takeResults(this.#options, this.events, gather, what);
   }
 
   async give(results: readonly GatherInput[]): Promise<ReadonlyMap<ResultId, PackedResult>> {
@@ -159,7 +159,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
         const packed = await store.get(result);
         if (packed !== undefined) given.set(result, packed);
       } catch (error) {
-        this.#events.event('store', messageOf(error));
+        this.events.event('store', messageOf(error));
       }
     }
     return given;
@@ -268,10 +268,6 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     return this.#isolate;
   }
 
-  get events(): HostEvents {
-    return this.#events;
-  }
-
   /** Stores the results of finished tasks, then reports the tasks. */
   finished(spec: WorkerRun, columns: CompletionColumns, values: ReadonlyMap<number, unknown>): void {
     const { ids, kinds, count } = columns;
@@ -284,7 +280,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     this.#measures.time.ended(spec.run, columns);
     this.#running.finished(spec.run, columns, spec.timeout);
     this.#profile.finished(spec, columns);
-    this.#events.finished(spec.run, columns, values);
+    this.events.finished(spec.run, columns, values);
   }
 
   fetched(spec: WorkerRun, values: Values, missing: Int32Array, packed: PackedValues): void {
@@ -293,7 +289,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
       this.#keep(spec, id, result);
       return { id, nbytes: packedBytes(result) };
     });
-    this.#events.fetched(spec.run, values, stored, missing);
+    this.events.fetched(spec.run, values, stored, missing);
   }
 
   isolateLost(cause: Error): void {
@@ -352,7 +348,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
       measured: (measures) => this.#measures.take(measures, (run) => this.specOf(run)?.firstId),
       asked: (question) => {
         this.#running.asked(question, this.specOf(question.run)?.timeout);
-        this.#events.asked(question, this.#generation);
+        this.events.asked(question, this.#generation);
       },
       start: this.#options.startThread ?? ((birth) => this.#startThread(birth)),
     });
@@ -382,11 +378,11 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     this.#running.clear();
     if (executing === undefined && ++this.#idleDeaths >= MAX_IDLE_DEATHS) {
       void this.terminate();
-      this.#events.lost(cause);
+      this.events.lost(cause);
       return;
     }
     this.#isolate = this.#startIsolate();
     for (const open of this.#runs.values()) open.gate.clear();
-    this.#events.restarted(running, cause, isDropped || isTimedOut);
+    this.events.restarted(running, cause, isDropped || isTimedOut);
   }
 }

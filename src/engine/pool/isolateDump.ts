@@ -1,5 +1,7 @@
 // The dump of an isolate's thread. The inspector requests it, so the thread answers also while a task runs. A thread in
 // a long native call or without a core does not answer; the system's state of the thread distinguishes the two.
+
+import { fieldOf } from '../../base/json.js';
 import { VITALS_THREAD, VITALS_TURNED } from '../../protocol/isolateMessages.js';
 import { NATIVE_CELL } from '../../protocol/mailbox.js';
 import { LOADING } from '../../resources/nativeGuard.js';
@@ -88,8 +90,6 @@ function askThread(name: string): Promise<IsolateAnswer | string> {
 }
 
 function standingOf(answer: unknown): IsolateAnswer | undefined {
-  if (typeof answer !== 'object' || answer === null || !('result' in answer)) return undefined;
-  const { result } = answer;
-  if (typeof result !== 'object' || result === null || !('value' in result)) return undefined;
-  return typeof result.value === 'string' ? JSON.parse(result.value) : undefined;
+  const value = fieldOf(fieldOf(answer, 'result'), 'value');
+  return typeof value === 'string' ? JSON.parse(value) : undefined;
 }

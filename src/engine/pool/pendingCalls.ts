@@ -1,7 +1,7 @@
 // Calls to a worker that wait for their answers. Each call is settled once: with its answer, or with an error if the
 // worker ends or does not take the call. A taken call has no time limit, because it may run a function of the user.
 import { inspect } from 'node:util';
-import { LongpoleError, sentenceOf } from '../../base/errors.js';
+import { LongpoleError, notCopyable, sentenceOf } from '../../base/errors.js';
 import { type ErrorInfo, thrownOf } from '../../protocol/errorInfo.js';
 
 interface PendingCall {
@@ -71,7 +71,13 @@ export class PendingCalls {
         send(call);
       } catch (error) {
         this.#pending.delete(call);
-        reject(notSentError(worker, error));
+        reject(
+          notCopyable(
+            `The argument of a call cannot be copied to worker ${worker}`,
+            error,
+            'Pass plain data.',
+          ),
+        );
       }
     });
   }
@@ -127,14 +133,6 @@ export class PendingCalls {
       age: Math.round(now - since) / 1000,
     }));
   }
-}
-
-function notSentError(worker: string, reason: unknown): LongpoleError {
-  return new LongpoleError(
-    'ERR_LONGPOLE_NOT_CLONEABLE',
-    `The argument of a call cannot be copied to worker ${worker}: ${sentenceOf(reason)} Pass plain data.`,
-    { cause: reason },
-  );
 }
 
 function notTakenError(worker: string, { what, since }: PendingCall, standing: unknown): LongpoleError {

@@ -2,7 +2,6 @@
 // current work. Ids become smaller; their order, which is the order of execution, stays.
 import type { PriorityQueue } from './priorityQueue.js';
 import type { SchedulerState } from './schedulerState.js';
-import type { Moves } from './taskGraph.js';
 import { FORGOTTEN } from './taskStates.js';
 
 /** Dead tasks below which a compaction does nothing. */
@@ -21,7 +20,7 @@ export function compactState(state: SchedulerState, least = MIN_DEAD): boolean {
   state.swept += gone;
   const { kept, moved } = graph.compact();
   state.move(kept, before, graph.size);
-  const rename: Rename = (ids) => renamed(ids, moved);
+  const rename: Rename = (ids) => Array.from(ids, (id) => moved(id)).filter((id) => id >= 0);
   renameQueue(state, state.queued, rename);
   for (const worker of state.workers.values()) {
     renameQueue(state, worker.followers, rename);
@@ -55,10 +54,6 @@ function deadImports({ graph }: SchedulerState): number {
     for (let id = base; id < base + size; id++) if (graph.isImport(id)) count++;
   }
   return count;
-}
-
-function renamed(ids: Iterable<number>, moved: Moves['moved']): number[] {
-  return Array.from(ids, (id) => moved(id)).filter((id) => id >= 0);
 }
 
 function renameQueue(state: SchedulerState, queue: PriorityQueue, rename: Rename): void {

@@ -11,6 +11,11 @@ export const STORED = 1;
 /** The result was sent to the worker, and its earlier holder does not have it any more. */
 export const IN_TRANSIT = 2;
 
+/** Names of the columns by the type of their numbers. */
+const BYTES = ['state', 'deaths', 'retried', 'rerun', 'bulky', 'stored'] as const;
+const INTEGERS = ['waiting', 'unassigned', 'needs', 'location', 'producer', 'affinity', 'batchOf'] as const;
+const FLOATS = ['nbytes', 'readyAt'] as const;
+
 export class SchedulerColumns {
   readonly graph: TaskGraph;
   state = new Uint8Array(0);
@@ -59,24 +64,8 @@ export class SchedulerColumns {
 
   /** Moves the rows of tasks that got smaller ids, in ascending order, and clears the rows behind them. */
   move(kept: readonly Move[], before: number, after: number): void {
-    const columns = [
-      this.state,
-      this.waiting,
-      this.unassigned,
-      this.needs,
-      this.location,
-      this.producer,
-      this.affinity,
-      this.batchOf,
-      this.deaths,
-      this.retried,
-      this.rerun,
-      this.bulky,
-      this.stored,
-      this.nbytes,
-      this.readyAt,
-    ];
-    for (const column of columns) {
+    for (const name of [...BYTES, ...INTEGERS, ...FLOATS]) {
+      const column = this[name];
       for (const { from, to, size } of kept) if (to !== from) column.copyWithin(to, from, from + size);
       column.fill(0, after, before);
     }
@@ -89,21 +78,9 @@ export class SchedulerColumns {
 
   #resize(capacity: number): void {
     const from = this.state.length;
-    this.state = resizedUint8(this.state, capacity);
-    this.waiting = resizedInt32(this.waiting, capacity);
-    this.unassigned = resizedInt32(this.unassigned, capacity);
-    this.needs = resizedInt32(this.needs, capacity);
-    this.location = resizedInt32(this.location, capacity);
-    this.producer = resizedInt32(this.producer, capacity);
-    this.affinity = resizedInt32(this.affinity, capacity);
-    this.batchOf = resizedInt32(this.batchOf, capacity);
-    this.deaths = resizedUint8(this.deaths, capacity);
-    this.retried = resizedUint8(this.retried, capacity);
-    this.rerun = resizedUint8(this.rerun, capacity);
-    this.bulky = resizedUint8(this.bulky, capacity);
-    this.stored = resizedUint8(this.stored, capacity);
-    this.nbytes = resizedFloat64(this.nbytes, capacity);
-    this.readyAt = resizedFloat64(this.readyAt, capacity);
+    for (const name of BYTES) this[name] = resizedUint8(this[name], capacity);
+    for (const name of INTEGERS) this[name] = resizedInt32(this[name], capacity);
+    for (const name of FLOATS) this[name] = resizedFloat64(this[name], capacity);
     this.location.fill(CALLER, from);
     this.producer.fill(NO_WORKER, from);
     this.affinity.fill(NO_WORKER, from);

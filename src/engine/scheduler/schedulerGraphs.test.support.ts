@@ -9,7 +9,7 @@ export function toGraph(edges: Edges, requested: readonly number[]): SchedulerGr
   const offsets = new Int32Array(edges.length + 1);
   for (const [id, list] of edges.entries()) offsets[id + 1] = offsets[id]! + list.length;
   const dependencies = { offsets, targets: Int32Array.from(edges.flat()) };
-  const dependents = invert(edges.length, dependencies);
+  const dependents = invert(dependencies);
   const flags = new Uint8Array(edges.length);
   for (const id of requested) flags[id] = 1;
   return {

@@ -74,21 +74,29 @@ export async function writeSpillFile(
   }
 }
 
-class SpillWriter {
-  readonly #handle: SpillHandle;
-  readonly #context: SpillContext;
+/** An open file. */
+class SpillAccess {
+  protected readonly handle: SpillHandle;
+  protected readonly context: SpillContext;
   readonly #task: ResultId;
+
+  constructor(handle: SpillHandle, context: SpillContext, task: ResultId) {
+    this.handle = handle;
+    this.context = context;
+    this.#task = task;
+  }
+
+  protected report(action: StoreInterval['action'], start: number, nbytes: number): void {
+    this.context.onInterval({ action, start, stop: this.context.now(), task: this.#task, nbytes });
+  }
+}
+
+class SpillWriter extends SpillAccess {
   readonly #stage = Buffer.allocUnsafe(STAGE_BYTES);
   #staged = 0;
   /** Bytes of the file, including the stage. */
   #length = 0;
   #written = 0;
-
-  constructor(handle: SpillHandle, context: SpillContext, task: ResultId) {
-    this.#handle = handle;
-    this.#context = context;
-    this.#task = task;
-  }
 
   async result(id: ResultId, { header, buffers }: PackedResult): Promise<SpillPlace> {
     const offset = this.#length;
@@ -119,14 +127,14 @@ class SpillWriter {
   }
 
   async #compress(group: Bytes): Promise<PackedPart[]> {
-    const start = this.#context.now();
+    const start = this.context.now();
     const parts = await compressParts(group);
-    this.#report('compress', start, group.byteLength);
+    this.report('compress', start, group.byteLength);
     return parts;
   }
 
   async #append(pieces: readonly Bytes[]): Promise<void> {
-    const start = this.#context.now();
+    const start = this.context.now();
     const before = this.#written;
     for (const bytes of pieces) {
       this.#length += bytes.byteLength;
@@ -137,14 +145,14 @@ class SpillWriter {
         this.#staged += bytes.byteLength;
       }
     }
-    if (this.#written > before) this.#report('disk-write', start, this.#written - before);
+    if (this.#written > before) this.report('disk-write', start, this.#written - before);
   }
 
   async flush(): Promise<void> {
-    const start = this.#context.now();
+    const start = this.context.now();
     const nbytes = this.#staged;
     await this.#writeStage();
-    if (nbytes > 0) this.#report('disk-write', start, nbytes);
+    if (nbytes > 0) this.report('disk-write', start, nbytes);
   }
 
   async #writeStage(): Promise<void> {
@@ -155,14 +163,10 @@ class SpillWriter {
 
   async #write(bytes: Uint8Array): Promise<void> {
     for (let at = 0; at < bytes.byteLength; ) {
-      const { bytesWritten } = await this.#handle.write(bytes, at, bytes.byteLength - at);
+      const { bytesWritten } = await this.handle.write(bytes, at, bytes.byteLength - at);
       at += bytesWritten;
     }
     this.#written += bytes.byteLength;
-  }
-
-  #report(action: StoreInterval['action'], start: number, nbytes: number): void {
-    this.#context.onInterval({ action, start, stop: this.#context.now(), task: this.#task, nbytes });
   }
 }
 
@@ -184,7 +188,7 @@ export async function readSpillFile(
   try {
     const handle = await context.files.open(path, 'r', FILE_MODE);
     try {
-      return await new SpillReader(handle, context, id).result(place);
+      return await new SpillReader(handle, context, id).result(id, place);
     } finally {
       await handle.close();
     }
@@ -198,27 +202,18 @@ export async function readSpillFile(
   }
 }
 
-class SpillReader {
-  readonly #handle: SpillHandle;
-  readonly #context: SpillContext;
-  readonly #id: ResultId;
+class SpillReader extends SpillAccess {
   #position = 0;
   /** All bytes of a small result, which start at `#start` in the file. */
   #whole = new Uint8Array();
   #start = 0;
 
-  constructor(handle: SpillHandle, context: SpillContext, id: ResultId) {
-    this.#handle = handle;
-    this.#context = context;
-    this.#id = id;
-  }
-
-  async result({ offset, partBytes, tableBytes }: SpillPlace): Promise<PackedResult> {
+  async result(id: ResultId, { offset, partBytes, tableBytes }: SpillPlace): Promise<PackedResult> {
     if (partBytes + tableBytes <= STAGE_BYTES) await this.#readWhole(offset, partBytes + tableBytes);
     this.#position = offset + partBytes;
     const table = new Uint8Array(tableBytes);
     await this.#read(table);
-    const stored = decodeTable(table, this.#id, partBytes);
+    const stored = decodeTable(table, id, partBytes);
     if (stored === undefined) throw new Error('its table is damaged');
     this.#position = offset;
     const read: Bytes[] = [];
@@ -248,7 +243,7 @@ class SpillReader {
   /** Reads parts that were not compressed into their places. */
   async #group(parts: readonly StoredPart[], target: Bytes): Promise<void> {
     const packed: PackedPart[] = [];
-    const start = this.#context.now();
+    const start = this.context.now();
     const from = this.#position;
     let at = 0;
     for (const { nbytes, stored, checksum: expected } of parts) {
@@ -258,19 +253,19 @@ class SpillReader {
       packed.push({ bytes, nbytes });
       at += nbytes;
     }
-    if (this.#whole.byteLength === 0) this.#report('disk-read', start, this.#position - from);
+    if (this.#whole.byteLength === 0) this.report('disk-read', start, this.#position - from);
     if (packed.every(({ bytes, nbytes }) => bytes.byteLength === nbytes)) return;
-    const decompressing = this.#context.now();
+    const decompressing = this.context.now();
     await decompressParts(packed, target);
-    this.#report('decompress', decompressing, target.byteLength);
+    this.report('decompress', decompressing, target.byteLength);
   }
 
   async #readWhole(offset: number, length: number): Promise<void> {
     const whole = new Uint8Array(length);
-    const start = this.#context.now();
+    const start = this.context.now();
     this.#position = offset;
     await this.#read(whole);
-    this.#report('disk-read', start, length);
+    this.report('disk-read', start, length);
     this.#whole = whole;
     this.#start = offset;
   }
@@ -283,14 +278,10 @@ class SpillReader {
       return;
     }
     for (let at = 0; at < bytes.byteLength; ) {
-      const { bytesRead } = await this.#handle.read(bytes, at, bytes.byteLength - at, this.#position);
+      const { bytesRead } = await this.handle.read(bytes, at, bytes.byteLength - at, this.#position);
       if (bytesRead === 0) throw new Error('it is shorter than it was');
       at += bytesRead;
       this.#position += bytesRead;
     }
-  }
-
-  #report(action: StoreInterval['action'], start: number, nbytes: number): void {
-    this.#context.onInterval({ action, start, stop: this.#context.now(), task: this.#id, nbytes });
   }
 }

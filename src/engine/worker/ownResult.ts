@@ -4,38 +4,32 @@
 
 import { firstOf } from '../../base/printed.js';
 import { checkCopyable } from '../../graph/lossyCopies.js';
+import { BUILT_IN_ERRORS } from '../../protocol/errorInfo.js';
 
 /** Parts of a result that are searched. A search through every result would cost more than its copy. */
 const MOST_PARTS = 1000;
+/** Classes of views of buffers. Float16Array exists in Node 24 and later. */
+export const VIEW_CLASSES = [
+  'DataView',
+  'Int8Array',
+  'Uint8Array',
+  'Uint8ClampedArray',
+  'Int16Array',
+  'Uint16Array',
+  'Int32Array',
+  'Uint32Array',
+  'Float32Array',
+  'Float64Array',
+  'BigInt64Array',
+  'BigUint64Array',
+  'Float16Array',
+];
+
+const KEPT_CLASSES = [Object, Array, Map, Set, Date, RegExp, Error, ArrayBuffer, SharedArrayBuffer];
 const KEPT_PROTOTYPES: ReadonlySet<unknown> = new Set<unknown>([
   null,
-  Object.prototype,
-  Array.prototype,
-  Map.prototype,
-  Set.prototype,
-  Date.prototype,
-  RegExp.prototype,
-  Error.prototype,
-  EvalError.prototype,
-  RangeError.prototype,
-  ReferenceError.prototype,
-  SyntaxError.prototype,
-  TypeError.prototype,
-  URIError.prototype,
-  ArrayBuffer.prototype,
-  SharedArrayBuffer.prototype,
-  DataView.prototype,
-  Float64Array.prototype,
-  Float32Array.prototype,
-  Int32Array.prototype,
-  Uint32Array.prototype,
-  Int16Array.prototype,
-  Uint16Array.prototype,
-  Int8Array.prototype,
-  Uint8Array.prototype,
-  Uint8ClampedArray.prototype,
-  BigInt64Array.prototype,
-  BigUint64Array.prototype,
+  ...[...KEPT_CLASSES, ...BUILT_IN_ERRORS.values()].map(({ prototype }): object => prototype),
+  ...VIEW_CLASSES.map((name): unknown => Reflect.get(globalThis, name)?.prototype),
 ]);
 
 /**

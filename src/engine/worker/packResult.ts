@@ -3,33 +3,17 @@
 // serializer writes everything else. So the result keeps what a structured clone keeps: cycles, Map, Set, Date,
 // errors, views over one buffer.
 import { DefaultDeserializer, DefaultSerializer } from 'node:v8';
-import { internalError, LongpoleError, sentenceOf } from '../../base/errors.js';
+import { internalError, LongpoleError, notCopyable } from '../../base/errors.js';
 import type { Bytes, PackedResult } from '../../protocol/packedResult.js';
 import { bareBuffers, SHALLOW, THOROUGH } from './bareBuffers.js';
 import { notCloneable } from './notCloneable.js';
-import { ownResult } from './ownResult.js';
+import { ownResult, VIEW_CLASSES } from './ownResult.js';
 import { SHARE_BYTES } from './shareBuffers.js';
 import { weigh } from './sharedWeight.js';
 
 // A view is written as: kind, place, then either its window or its buffer. The window is the number of the memory,
 // with byte offset and length in elements. The buffer is a value, with the same offset and length. Memories are
 // numbered in the order of writing.
-const KINDS = [
-  'DataView',
-  'Int8Array',
-  'Uint8Array',
-  'Uint8ClampedArray',
-  'Int16Array',
-  'Uint16Array',
-  'Int32Array',
-  'Uint32Array',
-  'Float32Array',
-  'Float64Array',
-  'BigInt64Array',
-  'BigUint64Array',
-  // Exists in Node 24 and later.
-  'Float16Array',
-];
 const IN_VALUE = 0;
 const IN_WINDOW = 1;
 
@@ -282,7 +266,7 @@ function isWindow(view: ArrayBufferView): boolean {
 
 function kindOf(view: ArrayBufferView): number {
   const name = view instanceof DataView ? 'DataView' : Reflect.get(view, Symbol.toStringTag);
-  const kind = KINDS.indexOf(name);
+  const kind = VIEW_CLASSES.indexOf(name);
   if (kind < 0) throw new DOMException(`#<${String(name)}> could not be cloned.`, 'DataCloneError');
   return kind;
 }
@@ -297,7 +281,7 @@ function makeView(
   offset: number,
   length: number,
 ): object {
-  const Kind: unknown = Reflect.get(globalThis, KINDS[kind] ?? '');
+  const Kind: unknown = Reflect.get(globalThis, VIEW_CLASSES[kind] ?? '');
   if (typeof Kind !== 'function') throw damaged();
   const view: unknown = Reflect.construct(Kind, [buffer, offset, length]);
   if (typeof view !== 'object' || view === null) throw damaged();
@@ -372,10 +356,7 @@ export function packValue(value: unknown, what?: string): PackedResult {
     return packResult(ownResult(value));
   } catch (error) {
     if (what === undefined) throw notCloneable(error);
-    throw new LongpoleError(
-      'ERR_LONGPOLE_NOT_CLONEABLE',
-      `${what} cannot be copied: ${sentenceOf(error)} Pass plain data, and create other objects from it where they are used.`,
-      { cause: error },
-    );
+    const instead = 'Pass plain data, and create other objects from it where they are used.';
+    throw notCopyable(`${what} cannot be copied`, error, instead);
   }
 }

@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net';
 import { LongpoleError } from '../../base/errors.js';
 import { notDask } from '../../graph/pythonName.js';
+import { setHidden } from '../../protocol/errorInfo.js';
 import { PYTHON_SOCKET_VARIABLE } from '../../protocol/remoteProcess.js';
 import { contextMeter } from './contextMeter.js';
 import type { TaskCallable } from './evaluator.js';
@@ -110,13 +111,9 @@ export class PythonCall implements PromiseLike<unknown> {
 
 function errorOf({ kind, name, message, traceback }: PythonFailure): Error {
   const raised = new Error(message);
-  Object.defineProperty(raised, 'name', { value: name, configurable: true, writable: true });
+  setHidden(raised, 'name', name);
   // The traceback is to Python what the stack is here.
-  Object.defineProperty(raised, 'stack', {
-    value: `${name}: ${message}\n${traceback}`,
-    configurable: true,
-    writable: true,
-  });
+  setHidden(raised, 'stack', `${name}: ${message}\n${traceback}`);
   if (kind === 'raised') return raised;
   const code = kind === 'import' ? 'ERR_LONGPOLE_PYTHON_IMPORT' : 'ERR_LONGPOLE_PYTHON_VALUE';
   return new LongpoleError(code, message, traceback === '' ? {} : { cause: raised });

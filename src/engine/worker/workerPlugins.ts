@@ -71,14 +71,9 @@ async function install(context: unknown): Promise<string> {
   await remove(name, worker);
   const module = await importModule(plugin.url);
   if (installing.get(name) !== context) return name;
-  const made: unknown =
-    typeof module === 'object' && module !== null
-      ? Reflect.get(module, plugin.export ?? 'default')
-      : undefined;
-  const object = makePlugin(made, plugin);
+  const object = makePlugin(fieldOf(module, plugin.export ?? 'default'), plugin);
   const hook = (key: string): Hook | undefined => {
-    const method: unknown =
-      typeof object === 'object' && object !== null ? Reflect.get(object, key) : undefined;
+    const method = fieldOf(object, key);
     return isCallable(method) ? (...args) => Reflect.apply(method, object, args) : undefined;
   };
   const hooks = {

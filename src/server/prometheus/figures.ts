@@ -54,6 +54,22 @@ export interface WorkerFigures extends WorkerRow, OpenTransfers {
 
 export type OpenTransfers = Omit<WorkerLink, 'latency'>;
 
+/** Returns the figures of a cluster without workers, with the same number for each figure of its scheduler. */
+export function sameFigures(value: number): Omit<ClusterFigures, 'totals'> {
+  return {
+    clients: value,
+    clientsAdded: value,
+    clientsRemoved: value,
+    desiredWorkers: value,
+    tasks: new Map(),
+    tasksForgotten: value,
+    workers: [],
+    metrics: [],
+    stimuli: new Map(),
+    thread: { eventLoopDelay: value, longestTick: value, ticks: value, gcSeconds: value },
+  };
+}
+
 /** Returns the same number for each figure of transfers. */
 export function sameTransfers(value: number): OpenTransfers {
   return { incomingBytes: value, incomingCount: value, outgoingBytes: value, outgoingCount: value };

@@ -8,20 +8,14 @@ export class ClientCaller implements Caller {
   readonly key: string;
   readonly #ended = new AbortController();
   readonly #stopped = new AbortController();
+  readonly ended: AbortSignal = this.#ended.signal;
+  readonly stopped: AbortSignal = this.#stopped.signal;
 
   /** @param name name of the client */
   constructor(name: string) {
     this.key = name;
     // A program may wait for many objects at the same time.
     setMaxListeners(0, this.ended, this.stopped);
-  }
-
-  get ended(): AbortSignal {
-    return this.#ended.signal;
-  }
-
-  get stopped(): AbortSignal {
-    return this.#stopped.signal;
   }
 
   /** Ends the waits of the client with this error. */

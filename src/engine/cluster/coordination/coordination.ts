@@ -2,6 +2,7 @@
 // calls directly.
 import type { LongpoleError } from '../../../base/errors.js';
 import type { CoordinationKind, CoordinationKinds, SharedValue } from '../../../protocol/coordination.js';
+import type { MetricSink } from '../engineParts.js';
 import type { ResultHandles } from '../resultHandles.js';
 import type { TaskQuestions } from '../taskQuestions.js';
 import { ClientCaller } from './clientCaller.js';
@@ -13,7 +14,7 @@ import { SharedLeases } from './sharedLeases.js';
 import { type KeptValue, SharedResults } from './sharedResults.js';
 import { VariableCell } from './variableCell.js';
 import { type Begin, type Caller, waitFor } from './waitFor.js';
-import { type MetricSink, WaitMeter } from './waitMeter.js';
+import { WaitMeter } from './waitMeter.js';
 
 type Question<K extends CoordinationKind> = CoordinationKinds[K]['question'];
 type Answer<K extends CoordinationKind> = CoordinationKinds[K]['answer'];
@@ -43,7 +44,8 @@ export class Coordination {
   /** Futures in variables and queues. */
   readonly results: SharedResults;
   readonly #handlers: Handlers = {
-    'lease-acquire': (question, caller) => this.#leaseAcquire(question, caller),
+    'lease-acquire': (question, caller) =>
+      this.#during(question.what, 'acquire', question, caller, this.#leases.acquire(question, caller)),
     'lease-release': (question, caller) => this.#leases.release(question, caller),
     'lease-count': (question) => this.#leases.count(question),
     'event-wait': (question, caller) => this.#eventWait(question, caller),
@@ -131,10 +133,6 @@ export class Coordination {
   ): Promise<A> {
     const measured = timeout === 0 ? work : this.#waitMeter.during(what, name, caller, work);
     return this.calls.during({ what, name, method, caller, timeout }, measured);
-  }
-
-  #leaseAcquire(question: Question<'lease-acquire'>, caller: Caller): Promise<boolean> {
-    return this.#during(question.what, 'acquire', question, caller, this.#leases.acquire(question, caller));
   }
 
   #eventWait(question: Question<'event-wait'>, caller: Caller): Promise<boolean> {

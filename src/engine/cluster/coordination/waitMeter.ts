@@ -1,19 +1,12 @@
 // Measures how long tasks wait for shared objects, as metrics of the context `shared`: the seconds that the tasks of each
 // prefix waited for an object, and for locks and semaphores also the seconds in which the object had waiting calls.
 import { visibleName } from '../../../base/visibleText.js';
-import type { ClusterObserver } from '../../../protocol/clusterObserver.js';
 import { CONTENDED, SHARED_CONTEXT, WAIT_FOR } from '../../../protocol/metrics.js';
 import { MetricLedger } from '../../metrics/metricLedger.js';
+import type { MetricSink } from '../engineParts.js';
 import { metricSamples } from '../metricSamples.js';
 import type { SharedKind } from './sharedCalls.js';
 import type { Caller } from './waitFor.js';
-
-/** The used parts of a cluster. */
-export interface MetricSink {
-  readonly hasObservers: boolean;
-  clock(): number;
-  notify(call: (observer: ClusterObserver) => void): void;
-}
 
 /** Milliseconds between two reports, as between the reports of workers. */
 const REPORT_MS = 500;

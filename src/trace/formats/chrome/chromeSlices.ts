@@ -8,12 +8,6 @@ import type { TraceBuilder } from '../../traceBuilder.js';
 import { bindFlows, type FlowPoints, type SliceTimes } from './chromeFlows.js';
 import type { ChromeOrigins } from './chromeOrigins.js';
 
-/** Maximal digits of a slice's number in its key. */
-const MAX_DIGITS = 12;
-const [OPEN, MIDDLE, CLOSE] = ["('", "', ", ')'].map((text) =>
-  Uint8Array.from(text, (one) => one.charCodeAt(0)),
-);
-
 export class ChromeSlices {
   readonly flows: FlowPoints = {
     time: new Float64Column(),
@@ -102,40 +96,9 @@ export class ChromeSlices {
   }
 
   #keys({ strings }: TraceBuilder): Int32Array {
-    const keys = this.#key.take();
     const names = this.#name.take();
-    let text = new Uint8Array(256);
-    let view = new DataView(text.buffer);
-    for (let row = 0; row < keys.length; row++) {
-      if (keys[row]! >= 0) continue;
-      const from = strings.startOf(names[row]!);
-      const size = strings.endOf(names[row]!) - from;
-      if (size + MAX_DIGITS + 8 > text.length) {
-        text = new Uint8Array(size * 2 + 256);
-        view = new DataView(text.buffer);
-      }
-      let at = put(text, 0, OPEN!);
-      text.set(strings.bytes.subarray(from, from + size), at);
-      at = put(text, at + size, MIDDLE!);
-      at = put(text, putNumber(text, at, row), CLOSE!);
-      keys[row] = strings.intern(text, view, 0, at);
-    }
-    return keys;
+    return this.#key
+      .take()
+      .map((key, row) => (key < 0 ? strings.internString(`('${strings.get(names[row]!)}', ${row})`) : key));
   }
-}
-
-function put(text: Uint8Array, at: number, part: Uint8Array): number {
-  text.set(part, at);
-  return at + part.length;
-}
-
-function putNumber(text: Uint8Array, at: number, value: number): number {
-  let digits = 1;
-  for (let rest = value; rest >= 10; rest = Math.floor(rest / 10)) digits++;
-  let rest = value;
-  for (let place = digits - 1; place >= 0; place--) {
-    text[at + place] = 0x30 + (rest % 10);
-    rest = Math.floor(rest / 10);
-  }
-  return at + digits;
 }
