@@ -1,6 +1,8 @@
 // Errors of the bridge to Dask: no usable Python, a scheduler that does not answer, a bridge that sends invalid frames.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -121,6 +123,28 @@ describe('a bridge to Dask', () => {
     );
     assert.equal(code, 2);
     assert.match(stderr, /^longpole: tcp:\/\/127\.0\.0\.1:1 cannot be observed: no scheduler there/);
+  });
+
+  it('is not started for a dashboard that cannot be served', async () => {
+    const taken = createServer().listen(0, '127.0.0.1').unref();
+    await once(taken, 'listening');
+    const address = taken.address();
+    assert.ok(address !== null && typeof address === 'object');
+    for (const [options, message] of [
+      [['--token', 'short'], /^longpole: token: /],
+      [['--host', 'no.such.host.invalid'], /ENOTFOUND|EAI_AGAIN/],
+      [['--port', String(address.port)], /the port is taken/],
+    ] as const) {
+      // There is no such Python.
+      const args = ['dask', 'attach', 'tcp://127.0.0.1:1', '--python', join(folder, 'none'), ...options];
+      const { code, stderr } = await runCommand(process.execPath, [
+        repositoryPath('dist/bundle/main.js'),
+        ...args,
+      ]);
+      assert.equal(code, 2);
+      assert.match(stderr, message);
+    }
+    taken.close();
   });
 
   it('writes the rows of a poll that is under way when it ends', {
