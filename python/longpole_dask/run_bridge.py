@@ -93,17 +93,22 @@ class RunBridge(Bridge):
         while True:
             await asyncio.wait({stopped}, timeout=INTERVAL)
             poll = asyncio.ensure_future(self.poll_workers())
-            while not (poll.done() or stopped.done() or self.client.status == "closed"):
+            while not (poll.done() or stopped.done() or self.is_lost()):
                 await asyncio.wait({poll, stopped}, timeout=CHECK_INTERVAL, return_when=asyncio.FIRST_COMPLETED)
                 self.report_connection()
-            if stopped.done() or self.client.status == "closed":
+            if stopped.done() or self.is_lost():
                 poll.cancel()
                 return "asked" if stopped.done() else f"{GONE}, and accepted no new one for {self.connect_seconds:.0f} s"
-            if poll.exception() is None:
+            # Dask cancels calls, too, when it connects again.
+            if not poll.cancelled() and poll.exception() is None:
                 answered = time.monotonic()
             elif time.monotonic() - answered > MAX_SILENCE:
                 # Dask raises MemoryError if another server answers while the network changes, because it reads a length.
                 return "the scheduler does not answer"
+
+    def is_lost(self):
+        """Returns whether the client could not connect again. It may take long to close then."""
+        return self.client.status in ("closing", "closed")
 
     def report_connection(self):
         """Reports that the client connects again, or has connected again. It closes if that fails."""

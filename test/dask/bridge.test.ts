@@ -156,6 +156,18 @@ describe('a bridge to Dask', () => {
     assert.equal(stdout.trim(), "[b'polled', b'last']");
   });
 
+  it('reports that it connects again, and ends if the scheduler accepts no connection', {
+    skip: python === undefined && NO_PYTHON,
+  }, async () => {
+    const stdout = await runOrThrow(python!, ['-c', CONNECTING], {
+      env: { ...process.env, PYTHONPATH: repositoryPath('python') },
+    });
+    assert.equal(
+      stdout.trim(),
+      'disconnected reconnected disconnected: the scheduler closed the connection, and accepted no new one for 10 s',
+    );
+  });
+
   it('ends soon, and says why, if the scheduler does not answer at the end', {
     skip: python === undefined && NO_PYTHON,
   }, async () => {
@@ -168,6 +180,39 @@ describe('a bridge to Dask', () => {
     );
   });
 });
+
+/** Runs a bridge whose client loses its connection twice. The calls of the scheduler never return. */
+const CONNECTING = `
+import asyncio
+from longpole_dask import run_bridge
+from longpole_dask.run_bridge import RunBridge
+
+run_bridge.INTERVAL = run_bridge.CHECK_INTERVAL = 0.01
+
+class Output(list):
+    def event(self, **event):
+        self.append(event["type"])
+
+class Client:
+    status = "running"
+
+    async def nthreads(self):
+        await asyncio.Event().wait()
+
+async def main():
+    bridge = RunBridge("address", Output(), 10, "", (None, None))
+    bridge.client = Client()
+    following = asyncio.ensure_future(bridge.follow(asyncio.Event()))
+    for count, status in enumerate(("connecting", "running", "connecting"), start=1):
+        bridge.client.status = status
+        while len(bridge.out) < count:
+            await asyncio.sleep(0)
+    bridge.client.status = "closing"
+    print(*bridge.out, end=": ")
+    print(await following)
+
+asyncio.run(main())
+`;
 
 /** Ends a bridge whose scheduler answers nothing. Each further call would wait for the whole time limit. */
 const SILENT = `

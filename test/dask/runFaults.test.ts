@@ -1,7 +1,6 @@
 // Faults of a real Dask cluster with TLS that runs TypeScript: tasks that end or fill their process, workers that close, pause or
 // spill, and connections that break. Results are right, or an error states what was lost.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -96,20 +95,11 @@ describe('a Dask cluster with TLS and faults', {
     await until(() => client.cluster.workers.length > 0);
     const made = client.submit(ones, 3000, { pure: false });
     await made.wait();
-    const events: string[] = [];
-    const stop = client.observe({ event: ({ topic, text }) => void (topic === 'dask' && events.push(text)) });
-    const warned = once(process, 'warning');
     const unreachable = proxy.cut();
     const total = client.submit(sum, made, { pure: false });
     await unreachable;
-    const [warning] = await warned;
-    assert.equal(warning.code, 'LONGPOLE_DASK_CONNECTION');
     proxy.mend();
     assert.equal(await total.result(), 3000);
-    await until(() => events.length === 2);
-    assert.match(events[0] ?? '', /^The connection to the Dask scheduler broke.* again for \d+ s/);
-    assert.equal(events[1], 'The connection to the Dask scheduler was restored.');
-    stop();
   });
 
   // The last tests fill the memory of the workers. A worker whose memory is full takes no results of others.
