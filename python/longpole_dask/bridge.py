@@ -24,6 +24,10 @@ WORKER_INTERVAL = 1.0
 MAX_SILENCE = 300.0
 #: Seconds for each step at the end.
 LAST_WORDS = 5.0
+#: Seconds in which the workers must answer at the end. A worker may be stopped, and the user waits.
+WORKER_SECONDS = 3.0
+#: Number of workers that a text names.
+MAX_NAMES = 5
 #: Seconds between two checks of the connection.
 CHECK_INTERVAL = 0.5
 GONE = "the scheduler closed the connection"
@@ -51,8 +55,12 @@ class Bridge:
         #: Address of a worker -> its last poll
         self.takes = {}
         self.client = None
+        #: Seconds in which the client connects, also again after its connection broke.
+        self.connect_seconds = timeout
         #: Whether the scheduler did not answer within LAST_WORDS at the end.
         self.silent = False
+        #: Addresses of the workers that did not answer within WORKER_SECONDS at the end.
+        self.silent_workers = []
 
     async def run(self, stop):
         """Runs until `stop` is set or the cluster has ended. Returns the reason of the end."""
@@ -63,14 +71,17 @@ class Bridge:
             reason = await self.follow(stop)
         finally:
             await self.detach()
-        return SILENT if self.silent else reason
+        if self.silent:
+            return SILENT
+        return missing_rows(self.silent_workers) if reason == "asked" and self.silent_workers else reason
 
     async def connect(self):
         limit = time_left(self.timeout)
+        self.connect_seconds = 0.9 * limit
         try:
             # The limit of Client gives the better error, but does not work if the port is open and never answers.
             self.client = await asyncio.wait_for(
-                Client(self.address, asynchronous=True, timeout=0.9 * limit, set_as_default=False, name="longpole"),
+                Client(self.address, asynchronous=True, timeout=self.connect_seconds, set_as_default=False, name="longpole"),
                 limit,
             )
         except Exception as error:
@@ -182,6 +193,12 @@ class Bridge:
         if payload is not None:
             self.out.frame(payload)
 
+    async def last_take(self, address):
+        """Waits for the present poll of a worker, and polls its last rows."""
+        if address in self.takes:
+            await self.takes[address]
+        await self.take_worker(address)
+
     async def detach(self):
         """Polls the last rows and removes both plugins. Ignores errors, because the other side may have ended.
 
@@ -192,12 +209,13 @@ class Bridge:
         if self.client.status == "running" and not self.silent:
             self.silent = not await quietly(self.take(asyncio.get_running_loop().create_future()))
         if self.client.status == "running" and not self.silent:
-            await quietly(asyncio.gather(*self.takes.values()))
-            await quietly(asyncio.gather(*(self.take_worker(address) for address in self.polls)))
+            self.silent_workers = await without_answer({address: self.last_take(address) for address in self.polls})
             await quietly(self.take(asyncio.get_running_loop().create_future()))
             for poll in self.polls.values():
                 poll.cancel()
-            await quietly(self.client.unregister_worker_plugin(self.worker_plugin))
+            # The scheduler asks all workers at once, and continues without the bridge if one does not answer.
+            limit = CHECK_INTERVAL if self.silent_workers else LAST_WORDS
+            await quietly(self.client.unregister_worker_plugin(self.worker_plugin), limit)
             await quietly(self.client.close(timeout=LAST_WORDS))
         else:
             await quietly(self.client.close(timeout=CHECK_INTERVAL), CHECK_INTERVAL)
@@ -217,3 +235,16 @@ async def quietly(awaitable, seconds=None):
     except Exception:
         pass
     return True
+
+
+async def without_answer(calls):
+    """Waits for calls of workers, by address, for WORKER_SECONDS. Returns the addresses without an answer."""
+    answered = await asyncio.gather(*(quietly(call, WORKER_SECONDS) for call in calls.values()))
+    return [address for address, answer in zip(calls, answered) if not answer]
+
+
+def missing_rows(addresses):
+    """Returns a text about workers that did not answer at the end."""
+    count = "a worker" if len(addresses) == 1 else f"{len(addresses)} workers"
+    names = ", ".join(addresses[:MAX_NAMES]) + (", …" if len(addresses) > MAX_NAMES else "")
+    return f"{count} did not answer at the end ({names}), so the last transfers, metrics and samples there may be missing"

@@ -14,7 +14,7 @@ import zlib
 from functools import lru_cache
 
 #: Modules, each after those that it imports.
-MODULES = ("find_node", "messages", "python_values", "by_value", "typescript_calls")
+MODULES = ("find_node", "messages", "python_values", "by_value", "own_folder", "typescript_calls")
 
 
 @lru_cache(maxsize=1)

@@ -8,17 +8,16 @@ import importlib
 import json
 import logging
 import os
-import shutil
 import socket
 import struct
 import sys
-import tempfile
 import time
 import traceback
 
 from distributed import get_worker
 
 from .messages import LENGTH, receive, send
+from .own_folder import OwnFolder
 from .python_values import EXPECTED, NoCounterpart, decode, encode, type_name
 from .tap import MAX_TEXT
 
@@ -51,8 +50,8 @@ class PythonCalls:
         self.folder = None
         self.path = os.path.join(folder, "python")
         if len(self.path) > MAX_PATH:
-            self.folder = tempfile.mkdtemp(prefix="longpole-", dir="/tmp")
-            self.path = os.path.join(self.folder, "python")
+            self.folder = OwnFolder("/tmp")
+            self.path = self.folder.file("python")
         self.server = socket.socket(socket.AF_UNIX)
         self.server.bind(self.path)
         self.server.listen()
@@ -66,7 +65,7 @@ class PythonCalls:
             connection.close()
         self.waiting.clear()
         if self.folder is not None:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            self.folder.remove()
 
     async def accept(self):
         while True:

@@ -5,7 +5,9 @@ worker_link.py. Events are frames with JSON.
 """
 
 import asyncio
+import contextlib
 import json
+import multiprocessing
 import socket
 import struct
 import time
@@ -13,9 +15,10 @@ import uuid
 from urllib.parse import urlsplit
 
 import cloudpickle
+import psutil
 
-from . import messages, node_tap, python_calls, python_values, tap
-from .bridge import LAST_WORDS, MAX_SILENCE, Bridge, Refused, quietly
+from . import messages, node_tap, own_folder, python_calls, python_values, tap
+from .bridge import CHECK_INTERVAL, GONE, LAST_WORDS, MAX_SILENCE, Bridge, Refused, quietly, without_answer
 from .node_tap import FILE, HEAD, HEAD_BYTES, LEASE, RELEASE, START, frame
 from .worker_link import MAX_RETRY_SECONDS, WorkerLink
 
@@ -32,6 +35,8 @@ class RunBridge(Bridge):
         self.node = node
         self.local = local
         self.cluster = None
+        #: Whether the client has lost its connection, and connects again.
+        self.connecting = False
         self.links = {}
         self.processes = {}
         self.files = {}
@@ -52,7 +57,7 @@ class RunBridge(Bridge):
         await super().connect()
 
     async def register(self):
-        for module in (tap, messages, python_values, python_calls, node_tap):
+        for module in (tap, messages, own_folder, python_values, python_calls, node_tap):
             cloudpickle.register_pickle_by_value(module)
         try:
             facts = await self.join(await self.client.nthreads())
@@ -85,32 +90,50 @@ class RunBridge(Bridge):
     async def follow(self, stop):
         stopped = asyncio.ensure_future(stop.wait())
         answered = time.monotonic()
-        while not stopped.done():
+        while True:
             await asyncio.wait({stopped}, timeout=INTERVAL)
-            # A client without a connection tries to connect again, and closes if that fails.
-            if self.client.status == "closed":
-                return "the scheduler closed the connection"
-            try:
-                addresses = await asyncio.wait_for(self.client.nthreads(), MAX_SILENCE)
-            except Exception:
+            poll = asyncio.ensure_future(self.poll_workers())
+            while not (poll.done() or stopped.done() or self.is_lost()):
+                await asyncio.wait({poll, stopped}, timeout=CHECK_INTERVAL, return_when=asyncio.FIRST_COMPLETED)
+                self.report_connection()
+            if stopped.done() or self.is_lost():
+                poll.cancel()
+                return "asked" if stopped.done() else f"{GONE}, and accepted no new one for {self.connect_seconds:.0f} s"
+            # Dask cancels calls, too, when it connects again.
+            if not poll.cancelled() and poll.exception() is None:
+                answered = time.monotonic()
+            elif time.monotonic() - answered > MAX_SILENCE:
                 # Dask raises MemoryError if another server answers while the network changes, because it reads a length.
-                if time.monotonic() - answered > MAX_SILENCE:
-                    return "the scheduler does not answer"
-                continue
-            answered = time.monotonic()
-            self.missed(addresses)
-            try:
-                joined = await self.join(addresses)
-            except Exception as error:
-                # These workers are tried again.
-                self.out.event(type="warning", text=f"New workers did not load the plugin: {error!r}")
-                continue
-            for facts in joined:
-                if "missing" in facts:
-                    self.out.event(type="warning", text=f"Worker {facts['address']} has no Node: {facts['missing']}")
-                else:
-                    self.out.event(type="joined", worker=facts)
-        return "asked"
+                return "the scheduler does not answer"
+
+    def is_lost(self):
+        """Returns whether the client could not connect again. It may take long to close then."""
+        return self.client.status in ("closing", "closed")
+
+    def report_connection(self):
+        """Reports that the client connects again, or has connected again. It closes if that fails."""
+        if self.client.status == "connecting" and not self.connecting:
+            self.connecting = True
+            self.out.event(type="disconnected", seconds=round(self.connect_seconds))
+        elif self.client.status == "running" and self.connecting:
+            self.connecting = False
+            self.out.event(type="reconnected")
+
+    async def poll_workers(self):
+        """Compares the scheduler's list of workers with the present ones. Raises an exception if there is no list."""
+        addresses = await asyncio.wait_for(self.client.nthreads(), MAX_SILENCE)
+        self.missed(addresses)
+        try:
+            joined = await self.join(addresses)
+        except Exception as error:
+            # These workers are tried again.
+            self.out.event(type="warning", text=f"New workers did not load the plugin: {error!r}")
+            return
+        for facts in joined:
+            if "missing" in facts:
+                self.out.event(type="warning", text=f"Worker {facts['address']} has no Node: {facts['missing']}")
+            else:
+                self.out.event(type="joined", worker=facts)
 
     def missed(self, addresses):
         """Asks the workers that two lists in a row lack. A worker that closes, and has results to move, leaves the list first."""
@@ -163,19 +186,32 @@ class RunBridge(Bridge):
             link.post(data)
 
     async def detach(self):
-        links = list(self.links.values())
-        self.links.clear()
-        for link in links:
+        links, self.links = self.links, {}
+        for link in links.values():
             link.close()
         if self.client is not None:
-            if self.client.status == "running" and links:
-                addresses = [link.address for link in links]
-                await quietly(
-                    self.client.run(node_tap.remove, self.name, workers=addresses, on_error="ignore"), LAST_WORDS
-                )
-            await quietly(self.client.close(timeout=LAST_WORDS))
+            is_open = self.client.status == "running"
+            if is_open:
+                self.silent_workers = await without_answer({address: self.remove_plugin(address) for address in links})
+            await quietly(self.client.close(timeout=LAST_WORDS), LAST_WORDS if is_open else CHECK_INTERVAL)
         if self.cluster is not None:
-            await quietly(self.cluster.close(timeout=LAST_WORDS), 2 * LAST_WORDS)
+            await quietly(self.cluster.close(timeout=LAST_WORDS), CHECK_INTERVAL if self.silent_workers else LAST_WORDS)
+            kill_workers()
+        elif self.silent_workers:
+            self.out.event(type="unanswered", workers=[links[address].label for address in self.silent_workers])
+
+    async def remove_plugin(self, address):
+        await self.client.run(node_tap.remove, self.name, workers=[address], on_error="ignore")
+
+
+def kill_workers():
+    """Kills the workers of this process that have not ended, e.g. because they are stopped, and their Node processes."""
+    for worker in multiprocessing.active_children():
+        with contextlib.suppress(psutil.Error):
+            process = psutil.Process(worker.pid)
+            for one in [process, *process.children(recursive=True)]:
+                with contextlib.suppress(psutil.Error):
+                    one.kill()
 
 
 def facts_of(address, answer):

@@ -7,16 +7,15 @@ with the process of Python. src/engine/worker/typescriptCalls.ts is their progra
 import atexit
 import hashlib
 import os
-import shutil
 import socket
 import subprocess
-import tempfile
 import threading
 import zlib
 
 from .by_value import reduced
 from .find_node import find_node
 from .messages import receive, send
+from .own_folder import OwnFolder
 from .python_values import EXPECTED, NoCounterpart, decode, encode
 
 
@@ -157,7 +156,7 @@ class Pool:
                 if process.process.poll() is None:
                     return process
                 process.end()
-        return NodeProcess(program, self.folder)
+        return NodeProcess(program, self.folder.path)
 
     def give_back(self, program, process):
         with self.lock:
@@ -167,8 +166,8 @@ class Pool:
         """Returns the file with this content. Writes it on the first call."""
         with self.lock:
             if self.folder is None:
-                self.folder = tempfile.mkdtemp(prefix="longpole-")
-            path = os.path.join(self.folder, f"{name}.mjs")
+                self.folder = OwnFolder()
+            path = self.folder.file(f"{name}.mjs")
             if not os.path.exists(path):
                 with open(path, "wb") as file:
                     file.write(zlib.decompress(data))
@@ -181,7 +180,7 @@ class Pool:
         for process in sum(idle.values(), []):
             process.end()
         if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
+            folder.remove()
 
 
 pool = Pool()

@@ -70,6 +70,10 @@ class WorkerLink:
         #: Task that asks the worker why the list lacks it.
         self.asking = None
 
+    @property
+    def label(self):
+        return self.address if self.name == self.address else f"{self.name} ({self.address})"
+
     def post(self, data):
         self.out.append(data)
         self.wake.set()

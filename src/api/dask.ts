@@ -126,6 +126,17 @@ export class DaskObservation {
   }
 }
 
+/**
+ * @internal Checks options for `DaskObservation.dashboard` before there is an observation, also that the port is free.
+ *
+ * @throws (rejects) the errors of `DaskObservation.dashboard`
+ */
+export async function checkDashboard(options: DashboardOptions): Promise<void> {
+  checkOptions('DaskObservation.dashboard', options, DASHBOARD_OPTIONS);
+  const { DashboardServer: Server } = await import('../server/dashboardServer.js');
+  await Server.check(options);
+}
+
 function reasonOf({ reason, error }: BridgeEnd): string {
   if (error !== undefined) throw error;
   return reason;

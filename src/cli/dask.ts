@@ -1,6 +1,7 @@
 // `longpole dask`: observes a running Dask cluster: records a trace, writes a report, or serves the dashboard.
 import { type Command, InvalidArgumentError } from 'commander';
 import { cutOffTexts } from '../api/analysis.js';
+import { checkDashboard } from '../api/dask.js';
 import {
   type DaskObservation,
   type DaskSecurity,
@@ -128,20 +129,22 @@ async function attach(
   address: string,
   { open, python, timeout, ca, cert, key, untilInput = false, ...where }: AttachOptions,
 ): Promise<void> {
+  // Wrong options are refused before a client and plugins are added to the cluster.
+  await failingLater(WRONG_USAGE, checkDashboard(where));
   const ended = requestedEnd({ untilInput });
   const dask = await attached(address, ended, { python, timeout, ca, cert, key });
-  const gone = dask.closed.then(
-    (reason) => {
-      if (reason !== 'asked') note(`longpole: ${reason}. The dashboard is available until Ctrl-C.`);
-    },
-    (error: unknown) => note(`longpole: ${messageOf(error)}. The dashboard is available until Ctrl-C.`),
-  );
+  let isOver = false;
+  const gone = reasonOf(dask).then((reason) => {
+    if (reason === 'asked') return;
+    note(isOver ? `longpole: ${reason}` : `longpole: ${reason}. The dashboard is available until Ctrl-C.`);
+  });
   try {
     const link = await failingLater(WRONG_USAGE, dask.dashboard(where));
     await print(`${link}\n`);
     if (open && process.stdout.isTTY) openBrowser(link);
     await ended;
   } finally {
+    isOver = true;
     await dask.close().catch(() => {});
     await gone;
   }
@@ -189,10 +192,7 @@ async function watch(dask: DaskObservation, ended: Promise<void>, limit?: number
     if (limit !== undefined) timer = setTimeout(done, Math.min(limit, MAX_TIMER_SECONDS) * 1000);
   });
   // Rows from before a failure of the bridge are kept.
-  const gone = dask.closed.then(
-    (reason) => reason,
-    (error: unknown) => messageOf(error),
-  );
+  const gone = reasonOf(dask);
   const isEarly = await Promise.race([
     ended.then(() => false),
     time.then(() => false),
@@ -214,6 +214,11 @@ function summary(trace: Trace): void {
         : 'No tasks were recorded: the cluster ran none during the observation.',
     );
   else process.stderr.write(summaryText(failingWith(FAILED, () => summarise(trace))));
+}
+
+/** Returns the reason of the end, also if that is an error. */
+function reasonOf(dask: DaskObservation): Promise<string> {
+  return dask.closed.catch(messageOf);
 }
 
 function messageOf(error: unknown): string {

@@ -36,6 +36,7 @@ export class RunBridge {
   #next = 1;
   #files = 0;
   #reason: LongpoleError | undefined;
+  #unanswered: readonly string[] = [];
 
   /**
    * Starts a bridge with the first Python that has `distributed`. Resolves when all present workers can run Node.
@@ -99,12 +100,17 @@ export class RunBridge {
     this.#send(KIND.file, 0, Buffer.concat([head, path, bytes]));
   }
 
-  /** Ends all processes on the cluster and the bridge. Resolves when the bridge has ended, at most 25 s later. */
-  async close(): Promise<void> {
+  /**
+   * Ends all processes on the cluster and the bridge. Resolves when the bridge has ended, at most 25 s later.
+   *
+   * @returns (resolves) names of the Dask workers that did not answer, so that processes may be left there
+   */
+  async close(): Promise<readonly string[]> {
     this.#isClosing = true;
     this.#python.end();
     this.#python.child.ref();
     await this.#closed;
+    return this.#unanswered;
   }
 
   #send(kind: number, process: number, payload: Uint8Array = new Uint8Array(0)): void {
@@ -158,6 +164,7 @@ export class RunBridge {
       this.#refer(this.#holds.size > 0);
       return;
     }
+    if (event.type === 'unanswered') this.#unanswered = event.workers;
     // The processes of a worker that has left end after the worker.
     this.#options.onEvent(event);
     if (event.type !== 'left') return;
@@ -243,6 +250,11 @@ export type RunBridgeEvent =
   | { readonly type: 'leaving'; readonly address: string }
   | { readonly type: 'left'; readonly address: string; readonly why: string }
   | { readonly type: 'warning'; readonly text: string }
+  /** The connection to the scheduler broke. The bridge tries to connect again for this time. */
+  | { readonly type: 'disconnected'; readonly seconds: number }
+  | { readonly type: 'reconnected' }
+  /** Workers that did not answer at the end. */
+  | { readonly type: 'unanswered'; readonly workers: readonly string[] }
   | { readonly type: 'refused'; readonly code: string; readonly text: string }
   | { readonly type: 'closed'; readonly reason: string };
 

@@ -1,6 +1,6 @@
 // Texts of events about tasks that had not ended when a program, or an observation of a Dask cluster, ended.
 import { countsOf } from '../base/lookUps.js';
-import { countText, secondsText } from '../base/words.js';
+import { countText, integerText, secondsText } from '../base/words.js';
 
 /** Prefixes and tasks that an event names. */
 const MAX_NAMES = 5;
@@ -26,16 +26,16 @@ export interface UnfinishedTasks {
 export function unfinishedText({ begun, others, waiting = 0 }: UnfinishedTasks, what: string): string {
   const counts = Array.from(countsOf(others), ([prefix, count]) => ({ prefix, count }));
   const parts = [
-    begun.length === 0 ? [] : [`${begun.length} ran (${begunText(begun)})`],
-    others.length === 0 ? [] : [`${others.length} had not started (${countsText(counts)})`],
-    waiting === 0 ? [] : [`${waiting} waited for other tasks`],
+    begun.length === 0 ? [] : [`${integerText(begun.length)} ran (${begunText(begun)})`],
+    others.length === 0 ? [] : [`${integerText(others.length)} had not started (${countsText(counts)})`],
+    waiting === 0 ? [] : [`${integerText(waiting)} waited for other tasks`],
   ];
   const total = countText(begun.length + others.length + waiting, 'task');
   return `${total} had not ended when the ${what} ended: ${parts.flat().join(', ')}.`;
 }
 
 export function countsText(all: readonly { readonly prefix: string; readonly count: number }[]): string {
-  return listText(all.map(({ prefix, count }) => `${count} ${prefix}`));
+  return listText(all.map(({ prefix, count }) => `${integerText(count)} ${prefix}`));
 }
 
 function listText(names: readonly string[]): string {

@@ -12,6 +12,7 @@ import { isError } from '../base/isError.js';
 import { LIVE_PATH, MAX_PAGE_MESSAGE_BYTES } from '../protocol/viewMessages.js';
 import {
   type AccessRules,
+  type FrameRule,
   frameRule,
   isHostAllowed,
   isLoopback,
@@ -77,10 +78,8 @@ export class DashboardServer {
    *   ERR_LONGPOLE_INVALID_ARGUMENT for an invalid token, port or origin; ERR_LONGPOLE_PAGE_FILE if the installation lacks the page.
    */
   static async start(options: DashboardServerOptions): Promise<DashboardServer> {
-    const { source, host = '127.0.0.1', names = [] } = options;
-    const token = checkToken(options.token, host);
-    const wanted = checkPort(options.port);
-    const frames = frameRule(options.frameAncestors);
+    const { source, names = [] } = options;
+    const { host, token, wanted, frames } = checked(options);
     const page = options.page ?? readPage(PAGE);
     const server = createServer({
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -100,6 +99,14 @@ export class DashboardServer {
     const stream = streamOf(source, limits);
     const routes = new Routes(rules, source, stream, page, limits.stuckMs);
     return new DashboardServer({ server, host, port, rules, stream, routes });
+  }
+
+  /** Checks that a server with these options can start, without answering any request. Throws what `start` throws. */
+  static async check(options: Omit<DashboardServerOptions, 'source'>): Promise<void> {
+    const { host, wanted } = checked(options);
+    const server = createServer();
+    await listen(server, host, wanted);
+    await new Promise((resolve) => server.close(resolve));
   }
 
   private constructor({ server, host, port, rules, stream, routes }: Listening) {
@@ -240,6 +247,26 @@ function refuse(socket: Duplex, status: number): void {
   if (socket.writable)
     socket.end(`HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
   else socket.destroy();
+}
+
+/** @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT */
+function checked({
+  host = '127.0.0.1',
+  token,
+  port,
+  frameAncestors,
+}: Pick<DashboardServerOptions, 'host' | 'token' | 'port' | 'frameAncestors'>): {
+  readonly host: string;
+  readonly token: string | undefined;
+  readonly wanted: number | undefined;
+  readonly frames: FrameRule;
+} {
+  return {
+    host,
+    token: checkToken(token, host),
+    wanted: checkPort(port),
+    frames: frameRule(frameAncestors),
+  };
 }
 
 function checkToken(token: string | undefined, host: string): string | undefined {

@@ -1,6 +1,8 @@
 // Errors of the bridge to Dask: no usable Python, a scheduler that does not answer, a bridge that sends invalid frames.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -123,6 +125,28 @@ describe('a bridge to Dask', () => {
     assert.match(stderr, /^longpole: tcp:\/\/127\.0\.0\.1:1 cannot be observed: no scheduler there/);
   });
 
+  it('is not started for a dashboard that cannot be served', async () => {
+    const taken = createServer().listen(0, '127.0.0.1').unref();
+    await once(taken, 'listening');
+    const address = taken.address();
+    assert.ok(address !== null && typeof address === 'object');
+    for (const [options, message] of [
+      [['--token', 'short'], /^longpole: token: /],
+      [['--host', 'no.such.host.invalid'], /ENOTFOUND|EAI_AGAIN/],
+      [['--port', String(address.port)], /the port is taken/],
+    ] as const) {
+      // There is no such Python.
+      const args = ['dask', 'attach', 'tcp://127.0.0.1:1', '--python', join(folder, 'none'), ...options];
+      const { code, stderr } = await runCommand(process.execPath, [
+        repositoryPath('dist/bundle/main.js'),
+        ...args,
+      ]);
+      assert.equal(code, 2);
+      assert.match(stderr, message);
+    }
+    taken.close();
+  });
+
   it('writes the rows of a poll that is under way when it ends', {
     skip: python === undefined && NO_PYTHON,
   }, async () => {
@@ -130,6 +154,18 @@ describe('a bridge to Dask', () => {
       env: { ...process.env, PYTHONPATH: repositoryPath('python') },
     });
     assert.equal(stdout.trim(), "[b'polled', b'last']");
+  });
+
+  it('reports that it connects again, and ends if the scheduler accepts no connection', {
+    skip: python === undefined && NO_PYTHON,
+  }, async () => {
+    const stdout = await runOrThrow(python!, ['-c', CONNECTING], {
+      env: { ...process.env, PYTHONPATH: repositoryPath('python') },
+    });
+    assert.equal(
+      stdout.trim(),
+      'disconnected reconnected disconnected: the scheduler closed the connection, and accepted no new one for 10 s',
+    );
   });
 
   it('ends soon, and says why, if the scheduler does not answer at the end', {
@@ -144,6 +180,39 @@ describe('a bridge to Dask', () => {
     );
   });
 });
+
+/** Runs a bridge whose client loses its connection twice. The calls of the scheduler never return. */
+const CONNECTING = `
+import asyncio
+from longpole_dask import run_bridge
+from longpole_dask.run_bridge import RunBridge
+
+run_bridge.INTERVAL = run_bridge.CHECK_INTERVAL = 0.01
+
+class Output(list):
+    def event(self, **event):
+        self.append(event["type"])
+
+class Client:
+    status = "running"
+
+    async def nthreads(self):
+        await asyncio.Event().wait()
+
+async def main():
+    bridge = RunBridge("address", Output(), 10, "", (None, None))
+    bridge.client = Client()
+    following = asyncio.ensure_future(bridge.follow(asyncio.Event()))
+    for count, status in enumerate(("connecting", "running", "connecting"), start=1):
+        bridge.client.status = status
+        while len(bridge.out) < count:
+            await asyncio.sleep(0)
+    bridge.client.status = "closing"
+    print(*bridge.out, end=": ")
+    print(await following)
+
+asyncio.run(main())
+`;
 
 /** Ends a bridge whose scheduler answers nothing. Each further call would wait for the whole time limit. */
 const SILENT = `

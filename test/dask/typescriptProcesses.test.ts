@@ -1,7 +1,8 @@
 // Node processes of functions of TypeScript that Python calls without Dask.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it, type TestContext } from 'node:test';
@@ -56,5 +57,23 @@ describe('functions of TypeScript without Dask', { skip: python === undefined &&
     assert.ok(isAlive(pid));
     program.kill('SIGKILL');
     await until(() => !isAlive(pid));
+  });
+
+  it('keep their files in a folder, which the next process removes if theirs was killed', async (test: TestContext) => {
+    const files = join(folder, 'files');
+    mkdirSync(files);
+    const env = { ...ENVIRONMENT, TMPDIR: files };
+    const file = join(folder, 'killed');
+    const program = spawn(python ?? '', programOf('spinning', 'killed'), { env, stdio: 'inherit' });
+    test.after(() => program.kill('SIGKILL'));
+    await until(() => existsSync(file) && readFileSync(file, 'utf8') !== '');
+    const [own = ''] = readdirSync(files);
+    await runOrThrow(python ?? '', programOf('alone', 'beside'), { env });
+    // The owner lives.
+    assert.deepEqual(readdirSync(files), [own]);
+    program.kill('SIGKILL');
+    await once(program, 'close');
+    await runOrThrow(python ?? '', programOf('alone', 'after'), { env });
+    assert.deepEqual(readdirSync(files), []);
   });
 });

@@ -1,6 +1,8 @@
 // DaskCluster: a scheduler in this process, and Node processes on the workers of a Dask cluster that run its tasks. See
 // docs/decisions/typescript-on-dask.md.
 import { internalError, invalidArgument, LongpoleError } from '../../base/errors.js';
+import { visibleText } from '../../base/visibleText.js';
+import { countText } from '../../base/words.js';
 import { type DaskWorkerFacts, RunBridge, type RunBridgeEvent } from '../../dask/runBridge.js';
 import { schedulerAddress } from '../../dask/schedulerAddress.js';
 import { WORKER_ENTRY, workerFiles } from '../../dask/workerFiles.js';
@@ -23,6 +25,8 @@ import { ShippedModules } from './shippedModules.js';
 
 /** Oldest version of Node that can run a worker: major and minor. */
 const OLDEST_NODE = [20, 19] as const;
+/** Number of workers that a warning names. */
+const MAX_NAMES = 5;
 
 /**
  * A Dask cluster that runs tasks of this program. Closing it does not end the Dask cluster, unless that is `'dask'`.
@@ -33,6 +37,7 @@ export class DaskCluster extends Cluster {
   readonly address: string;
   readonly #bridge: RunBridge;
   readonly #sites: Sites;
+  #closed: Promise<void> | undefined;
 
   private constructor(parts: ClusterParts, bridge: RunBridge, sites: Sites, address: string) {
     super(parts);
@@ -102,7 +107,8 @@ export class DaskCluster extends Cluster {
 
   override close(): Promise<void> {
     this.#sites.end();
-    return super.close().finally(() => this.#bridge.close());
+    this.#closed ??= super.close().finally(async () => warnUnanswered(await this.#bridge.close()));
+    return this.#closed;
   }
 }
 
@@ -186,6 +192,11 @@ class Sites {
     if (event.type === 'joined')
       this.join(event.worker).catch((error: unknown) => parts.engine.event('dask-worker', String(error)));
     if (event.type === 'warning') parts.engine.event('dask', event.text);
+    if (event.type === 'disconnected' || event.type === 'reconnected') {
+      const text = connectionText(event);
+      parts.engine.event('dask', text);
+      warn(text);
+    }
     if (event.type !== 'left' && event.type !== 'leaving') return;
     const { address } = event;
     const found = this.#byAddress.get(address);
@@ -203,6 +214,26 @@ class Sites {
     this.#parts?.engine.failEverything(error);
     this.#close();
   }
+}
+
+function connectionText(event: Extract<RunBridgeEvent, { type: 'disconnected' | 'reconnected' }>): string {
+  return event.type === 'reconnected'
+    ? 'The connection to the Dask scheduler was restored.'
+    : `The connection to the Dask scheduler broke. Longpole tries to connect again for ${event.seconds} s; tasks that run continue.`;
+}
+
+/** @param workers names of the Dask workers that did not answer when the cluster was closed */
+function warnUnanswered(workers: readonly string[]): void {
+  const first = workers.slice(0, MAX_NAMES).join(', ');
+  if (workers.length > 0)
+    warn(
+      `${countText(workers.length, 'Dask worker')} did not answer when the client closed: ${first}${workers.length > MAX_NAMES ? ', …' : ''}. ` +
+        'Processes of Node may be left there. They end when the Dask worker continues or ends.',
+    );
+}
+
+function warn(text: string): void {
+  process.emitWarning(visibleText(text), { type: 'LongpoleWarning', code: 'LONGPOLE_DASK_CONNECTION' });
 }
 
 async function closing<T>(bridge: RunBridge, body: () => Promise<T>): Promise<T> {

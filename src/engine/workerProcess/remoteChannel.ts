@@ -35,11 +35,11 @@ const LEASE_MS = 5000;
 /** Idle heartbeats after which a lease is returned. */
 const IDLE_HEARTBEATS = 2;
 /** Time after which a killed process counts as ended without a confirmation by the cluster, in milliseconds. */
-const KILL_MS = 5000;
+const KILL_MS = 1000;
 /** Heartbeats between an attempt to connect that failed and the next one. */
 const RETRY_HEARTBEATS = 20;
-/** Types of messages that may overtake others. */
-const URGENT: ReadonlySet<string> = new Set(['clock', 'peer-gone', 'dump', 'end']);
+/** Types of messages that may overtake others, which may wait for a lease. */
+const URGENT: ReadonlySet<string> = new Set(['clock', 'peer-gone', 'dump', 'flush', 'end']);
 
 interface Entry {
   /** Encoded message; undefined while modules are bundled. */
@@ -78,6 +78,8 @@ class RemoteChannel implements WorkerChannel {
   /** Heartbeats until the next attempt to connect. */
   #retryIn = 0;
   #pid = -1;
+  /** Whether the process was asked to end. */
+  #isEnding = false;
   #hasEnded = false;
 
   constructor(options: RemoteChannelOptions, events: ChannelEvents, token: string) {
@@ -103,6 +105,7 @@ class RemoteChannel implements WorkerChannel {
 
   send(message: Message): void {
     if (this.#hasEnded) return;
+    if (message.type === 'end') this.#isEnding = true;
     if (URGENT.has(message.type)) {
       this.#transmit(encodeMessage(message));
       return;
@@ -191,6 +194,8 @@ class RemoteChannel implements WorkerChannel {
     this.#messages.connect(connection, (wasUsed) => {
       this.#connection = undefined;
       this.#retryIn = wasUsed ? 0 : RETRY_HEARTBEATS;
+      // The Dask worker confirms the end, too, unless it is stopped.
+      if (wasUsed && this.#isEnding) this.#ended(new Error('The worker process ended on request.'));
     });
   }
 
