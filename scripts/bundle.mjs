@@ -1,6 +1,6 @@
 // Bundles the modules of `dist/` into few scripts in `dist/bundle/`, because Node needs half a millisecond of CPU or more for
 // each module that it loads, in every process and isolate, and compiles it each time. All files lie in one folder, so that
-// they find one another. lib/loadScript.mjs loads them.
+// they find one another. lib/loadScript.mjs and lib/scriptLoader.cjs load them.
 import { readFileSync } from 'node:fs';
 import { basename, dirname, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -68,16 +68,17 @@ const fileOf = new Map([
   ...OWN_FILES.map((module) => [resolve(dist, module), `./${nameOf(module)}.cjs`]),
 ]);
 
-/** The file of the bundle that loads the others. tsx rewrites CommonJS with the text `import(`, for 0.05 s of CPU. */
-const LOADER = readFileSync(new URL('lib/loadScript.mjs', import.meta.url), 'utf8').replaceAll(
-  'import(',
-  'import (',
-);
+/** The files of the bundle that load the others. */
+const SCRIPT_LOADER = readFileSync(new URL('lib/scriptLoader.cjs', import.meta.url), 'utf8');
+const LOADER = readFileSync(new URL('lib/loadScript.mjs', import.meta.url), 'utf8');
 /** What CommonJS lacks. */
 const RESOLVER = 'export default (specifier) => import.meta.resolve(specifier);\n';
 /** What the loader needs if the program must not evaluate texts. */
 const IMPORTER = 'module.exports = (specifier) => import (specifier);\n';
-/** The loader as CommonJS. There, resolving a specifier returns a promise. */
+/**
+ * The loader as CommonJS. There, resolving a specifier returns a promise. tsx rewrites CommonJS with the text `import(`, for 0.05 s
+ * of CPU.
+ */
 const COMMON_LOADER = LOADER.replace(
   'import.meta.url',
   "process.getBuiltinModule('node:url').pathToFileURL(__filename).href",
@@ -86,7 +87,7 @@ const COMMON_LOADER = LOADER.replace(
     'import.meta.resolve(specifier)',
     "import ('./resolver.js').then((module) => module.default(specifier))",
   )
-  .replace('export default function load', 'module.exports = load;\nfunction load');
+  .replace('export default', 'module.exports =');
 /** Its parameter of each script with what modules have and scripts lack. */
 const MODULE = '__longpole';
 /** Modules that take milliseconds to load, and their uses. They are loaded when they are used. */
@@ -98,7 +99,7 @@ const GETTER =
   /Object\.defineProperty\(exports, "(\w+)", \{\s*enumerable: true,\s*get: function\s*\(\) \{\s*return (\w+);\s*\}\s*\}\);/g;
 
 /**
- * Makes scripts of the files, which loadScript.mjs runs, and for each entry a module `NAME.js` with its exports. Exports
+ * Makes scripts of the files, which scriptLoader.cjs runs, and for each entry a module `NAME.js` with its exports. Exports
  * are properties instead of getters, which calls between files would pay for, unless their variables change.
  */
 function scripts() {
@@ -124,6 +125,7 @@ function scripts() {
       return { code: code.replace(/^#!.*/, ''), map: null };
     },
     generateBundle(_options, files) {
+      this.emitFile({ type: 'asset', fileName: 'scriptLoader.cjs', source: SCRIPT_LOADER });
       this.emitFile({ type: 'asset', fileName: 'loadScript.js', source: LOADER });
       this.emitFile({ type: 'asset', fileName: 'loadScript.cjs', source: COMMON_LOADER });
       this.emitFile({ type: 'asset', fileName: 'resolver.js', source: RESOLVER });
@@ -156,10 +158,8 @@ function moduleOf(fileName, exports) {
   const lines = [`import loadScript from './loadScript.js';`, `const script = loadScript('./${fileName}');`];
   if (exports.includes('start')) lines.unshift('#!/usr/bin/env node');
   if (exports.includes('start')) lines.push('await script.start();');
-  for (const name of exports)
-    lines.push(
-      name === 'default' ? 'export default script.default;' : `export const ${name} = script.${name};`,
-    );
+  // One line for all names, because tsx reads each letter of a module that has an import.
+  lines.push(`export const { ${exports.join(', ')} } = script;`);
   return lines.join('\n');
 }
 

@@ -7,7 +7,8 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-const LOADER = fileURLToPath(new URL('loadScript.mjs', import.meta.url));
+const LOADERS = ['loadScript.mjs', 'scriptLoader.cjs'];
+const loader = (name) => fileURLToPath(new URL(name, import.meta.url));
 const FIRST = "const second = require('./second.cjs'); exports.text = second.name + '-' + typeof undefined;";
 let folder;
 let compiled;
@@ -15,7 +16,7 @@ let compiled;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'longpole-scripts-'));
   compiled = join(folder, 'compiled');
-  copyFileSync(LOADER, join(folder, 'loadScript.mjs'));
+  for (const name of LOADERS) copyFileSync(loader(name), join(folder, name));
   writeFileSync(join(folder, 'first.cjs'), FIRST);
   writeFileSync(join(folder, 'second.cjs'), "exports.name = 'one'; exports.first = require('./first.cjs');");
 });
@@ -43,7 +44,7 @@ test('a script is compiled once, and again with other options of V8', async () =
 });
 
 test('a second loader in the same folder has the scripts of the first', async () => {
-  copyFileSync(LOADER, join(folder, 'again.mjs'));
+  copyFileSync(loader('loadScript.mjs'), join(folder, 'again.mjs'));
   const program = `import again from '${join(folder, 'again.mjs')}'; console.log(again('./first.cjs') === load('./first.cjs'));`;
   assert.equal(await output(program), 'true');
 });
@@ -100,7 +101,7 @@ test('a damaged file of V8 is replaced', async () => {
 test('scripts run if nothing can be written beside them', async () => {
   writeFileSync(compiled, 'not a folder');
   assert.equal(await output(PROGRAM), RESULT);
-  assert.deepEqual(readdirSync(folder).sort(), ['compiled', 'first.cjs', 'loadScript.mjs', 'second.cjs']);
+  assert.deepEqual(readdirSync(folder).sort(), ['compiled', 'first.cjs', ...LOADERS, 'second.cjs']);
 });
 
 test('a missing script is an error with advice, each time', async () => {
