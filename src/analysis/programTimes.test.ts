@@ -72,6 +72,17 @@ describe('a program', () => {
     assert.match(longer?.evidence.text ?? '', /, 2 s of it until its cluster had started, and for/);
   });
 
+  it('that starts several clusters at the same time waits for them once', () => {
+    const starts = [
+      [-8, -2],
+      [-7, -1],
+    ].flatMap(([begin = 0, end = 0]) => [
+      { time: begin, topic: 'cluster-starting', text: '' },
+      { time: end, topic: 'cluster-started', text: '' },
+    ]);
+    assert.equal(programTimes(recorded(-10, 4, undefined, starts))?.starting, 7);
+  });
+
   it('that fetches results after its last task is advised to fetch less, not to do this in tasks', () => {
     const [first] = findings(recorded(-3, 14, { start: 4, stop: 12 }));
     assert.deepEqual([first?.code, first?.seconds], ['outside-computations', 10]);

@@ -3,6 +3,7 @@ import { checkArgument, TRACE } from '../base/arguments.js';
 import { CLUSTER, PROGRAM } from '../protocol/eventTopics.js';
 import type { Trace } from '../trace/trace.js';
 import { wholeWindow } from './path/pathWalk.js';
+import { overlapSeconds, type Span } from './spans.js';
 
 /** The times of a program outside of its computations, in seconds. */
 export interface ProgramTimes {
@@ -19,19 +20,21 @@ export function programTimes(trace: Trace): ProgramTimes | undefined {
   checkArgument('programTimes(): trace', trace, TRACE);
   const { events, strings } = trace;
   const { start, stop } = wholeWindow(trace);
-  let [begin, end, starting, started] = [Number.NaN, Number.NaN, 0, Number.NaN];
+  let [begin, end, started] = [Number.NaN, Number.NaN, Number.NaN];
+  const starts: Span[] = [];
   for (let row = 0; row < events.length; row++) {
     const topic = strings.get(events.topic[row]!);
     const time = events.time[row]!;
     if (topic === PROGRAM.begin) begin = time;
     else if (topic === PROGRAM.end) end = time;
     else if (topic === CLUSTER.begin) started = time;
-    else if (topic === CLUSTER.end && time <= start) starting += time - started;
+    else if (topic === CLUSTER.end) starts.push({ start: started, stop: time });
   }
   if (!(start >= begin)) return undefined;
   return {
     before: start - begin,
-    starting: Math.min(starting, start - begin),
+    // Clusters may start at the same time.
+    starting: overlapSeconds([{ start: begin, stop: start }], starts),
     after: end > stop ? end - stop : 0,
   };
 }

@@ -38,7 +38,8 @@ export class SchedulerCoreWaits {
   wanted(start: number, stop: number): number {
     const { times, waited, used } = this.#waits;
     if (!this.isMeasured) return Number.POSITIVE_INFINITY;
-    let seconds = 0;
+    // A thread that computes takes no samples, so it may have computed before the first and after the last one.
+    let seconds = Math.max(0, times[0]! - start) + Math.max(0, stop - times.at(-1)!);
     for (let at = 1; at < times.length && times[at - 1]! < stop; at++)
       if (times[at]! > start) seconds += waited[at]! + used[at]!;
     return seconds;

@@ -7,7 +7,7 @@ import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { annotate, type Client, compute, connect, delayed } from 'longpole';
+import { annotate, type Client, compute, connect, delayed, wait } from 'longpole';
 import { repositoryPath } from '../support/repository.js';
 import { CommandCluster } from './commandCluster.js';
 import { NO_PYTHON, python } from './nodeCluster.js';
@@ -102,6 +102,47 @@ describe('a program on a Dask cluster with TLS', {
     });
     connects.restore();
     await cluster.terminate('walled');
+    await until(() => client.cluster.workers.length === 3);
+  });
+
+  it('computes a result once more if several tasks and fetches cannot get it at the same time', async ({
+    mock,
+  }) => {
+    const wall = join(folder, 'low-wall.cjs');
+    // The first connection of each worker to another one fails.
+    writeFileSync(
+      wall,
+      "const { prototype } = require('node:net').Socket; const { connect } = prototype;" +
+        'prototype.connect = function (...args) { const [to] = args.flat(); if (to.port === undefined) return connect.apply(this, args);' +
+        "prototype.connect = connect; return this.destroy(new Error('no route')); };",
+    );
+    const env = { NODE_OPTIONS: `--require=${wall}` };
+    cluster.worker('low', address, ['--nthreads', '3', '--no-nanny'], { env });
+    await until(() => client.cluster.workers.length === 6);
+    const made = client.submit(ones, 10_000, { workers: 'dask-b', pure: false });
+    const workers = ['dask-low-0', 'dask-low-1', 'dask-low-2'];
+    const totals = client.map(sum, Array(6).fill(made), { workers, pure: false });
+    assert.deepEqual(await client.gather(totals), Array(6).fill(10_000));
+    const there = client.submit(ones, 10_000, { workers: 'dask-low-0', pure: false });
+    await wait([there]);
+    mock.method(
+      Socket.prototype,
+      'connect',
+      function (this: Socket) {
+        return this.destroy(new Error('no route'));
+      },
+      { times: 3 },
+    );
+    const values = await Promise.all([
+      client.gather([there]),
+      client.gather([there]),
+      client.gather([there]),
+    ]);
+    assert.deepEqual(
+      values.flat().map(({ length }) => length),
+      [10_000, 10_000, 10_000],
+    );
+    await cluster.terminate('low');
     await until(() => client.cluster.workers.length === 3);
   });
 

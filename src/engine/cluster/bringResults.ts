@@ -1,6 +1,7 @@
 // Brings results to the client. Inline results are already in this process; stored ones are requested from their
 // workers. A result that its worker lacks is computed again and requested again.
 import type { GatherInput, PackedResult, ResultId } from '../../protocol/packedResult.js';
+import { MEMORY } from '../scheduler/taskStates.js';
 import { unreachableText } from '../transfer/failedFetches.js';
 import { packValue } from '../worker/packResult.js';
 import type { ClusterEngine } from './clusterEngine.js';
@@ -58,9 +59,15 @@ export async function bringResults(
       Array.from(stored, async ([worker, { inputs, indices }]) => {
         const start = engine.clock();
         const results = await ask(engine, worker, inputs, (why) => {
-          for (const index of indices) {
+          for (const [at, index] of indices.entries()) {
+            const { computation, local } = places[index]!;
+            const { state, location } = engine.scheduler.state;
+            const id = computation.segment.base + local;
+            // Another fetch has failed at the same time, so the result is computed again already.
+            if (state[id] !== MEMORY || location[id] !== worker) continue;
             const error = unreachedError(engine, places[index]!, worker, 'The program', why);
             if (error !== undefined) throw error;
+            engine.resultMissing(worker, inputs[at]!.result);
           }
         });
         for (const [at, index] of indices.entries()) {

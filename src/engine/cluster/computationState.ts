@@ -37,8 +37,8 @@ export class ComputationState {
   readonly handles = new Map<number, ResultHandle>();
   /** Local id → the error of the task's last run. */
   readonly reasons = new Map<number, unknown>();
-  /** Local id of a result, or of an import → how often no connection to its worker could be opened. */
-  readonly unreached = new Map<number, number>();
+  /** Local id of a result or an import, and who needs it → how often no connection to its worker could be opened. */
+  readonly unreached = new Map<string, number>();
   /** The largest of these numbers. */
   unreachedMost = 0;
   readonly runs: Uint8Array;

@@ -12,8 +12,8 @@ import type { ComputationState } from './computationState.js';
 import type { TaskPlace } from './lineage.js';
 
 /**
- * Attempts to fetch a result. Between two of them a worker that is up has computed the result again, so a worker that has
- * died does not explain all of them.
+ * Attempts of one worker, or of the program, to fetch a result. Between two of them a worker that is up has computed the
+ * result again, so a worker that has died does not explain all of them.
  */
 const MAX_ATTEMPTS = 3;
 /** Clusters that have warned. */
@@ -34,8 +34,9 @@ export function unreachedError(
   to: string,
   why: string,
 ): LongpoleError | undefined {
-  const attempts = (computation.unreached.get(local) ?? 0) + 1;
-  computation.unreached.set(local, attempts);
+  const fetch = `${local} ${to}`;
+  const attempts = (computation.unreached.get(fetch) ?? 0) + 1;
+  computation.unreached.set(fetch, attempts);
   const text =
     `${to} cannot reach ${nameOf(engine, from)}, which has the result of '${computation.info.keys[local]}'. ${why} ` +
     'Results travel directly between workers and the program: permit TCP between their machines.';
