@@ -15,7 +15,8 @@ except ImportError:
     fcntl = None
 
 PREFIX = "longpole-"
-LOCK = "lock"
+#: A name that no other program uses, because the folder is removed.
+LOCK = "longpole-owner.lock"
 
 
 class OwnFolder:
