@@ -58,7 +58,7 @@ export const ERROR_CODES = {
   ERR_LONGPOLE_TRACE_VERSION: 'A trace was recorded by a newer Longpole.',
   ERR_LONGPOLE_UNKNOWN_KEY: 'A requested key is not in the graph.',
   ERR_LONGPOLE_UNPACKED_SIZE: 'The packed data of a file unpacks to more bytes than the limit allows.',
-  ERR_LONGPOLE_UNREACHABLE: 'No connection to a worker can be opened, although the worker is up.',
+  ERR_LONGPOLE_UNREACHABLE: 'A worker does not answer on the network, although it is up.',
   ERR_LONGPOLE_WORKER_LOST: 'A worker ended before it answered a request.',
   ERR_LONGPOLE_WORKER_START: 'A worker could not be started, or ended again and again before it ran a task.',
 } as const satisfies Record<`ERR_LONGPOLE_${string}`, string>;

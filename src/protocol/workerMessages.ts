@@ -191,7 +191,7 @@ export interface WorkerLink {
 
 /** An input of a batch that could not be gathered; see GatherInput. */
 export interface MissingInput extends Pick<GatherInput, 'id' | 'from' | 'result'> {
-  /** Why no connection to the worker `from` could be opened. Absent if there was one. */
+  /** Why the worker `from` could not be reached. Absent if it has answered. */
   readonly unreachable?: string | undefined;
 }
 

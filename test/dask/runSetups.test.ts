@@ -146,6 +146,37 @@ describe('a program on a Dask cluster with TLS', {
     await until(() => client.cluster.workers.length === 3);
   });
 
+  it('does not say that a worker cannot be reached if it has been removed meanwhile', async () => {
+    const wall = join(folder, 'slow-wall.cjs');
+    const held = join(folder, 'held');
+    // The first connection of the worker to another one is never opened.
+    writeFileSync(
+      wall,
+      "const { prototype } = require('node:net').Socket; const { connect } = prototype;" +
+        'prototype.connect = function (...args) { const [to] = args.flat(); if (to.port === undefined) return connect.apply(this, args);' +
+        `prototype.connect = connect; require('node:fs').writeFileSync(${JSON.stringify(held)}, ''); return this; };`,
+    );
+    cluster.worker('gone', address, ['--nthreads', '1', '--no-nanny']);
+    cluster.worker('slow', address, ['--nthreads', '1', '--no-nanny'], {
+      env: { NODE_OPTIONS: `--require=${wall}` },
+    });
+    await until(() => client.cluster.workers.length === 5);
+    const events: string[] = [];
+    const stop = client.observe({ event: ({ topic, text }) => void events.push(`${topic} ${text}`) });
+    const made = client.submit(ones, 10_000, { workers: 'dask-gone', pure: false });
+    await made.wait();
+    const total = client.submit(sum, made, { workers: 'dask-slow', pure: false });
+    await until(() => existsSync(held));
+    await cluster.kill('gone');
+    await until(() => events.some((event) => event.startsWith('worker-lost')));
+    cluster.worker('gone', address, ['--nthreads', '1', '--no-nanny']);
+    assert.equal(await total.result(), 10_000);
+    stop();
+    assert.doesNotMatch(events.join('\n'), /cannot reach the program/);
+    await Promise.all([cluster.terminate('slow'), cluster.terminate('gone')]);
+    await until(() => client.cluster.workers.length === 3);
+  });
+
   it('does not take the id of a process in a container for one of this machine', async (t) => {
     const under = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
     if (spawnSync(under[0]!, [...under.slice(1), 'true']).status !== 0)

@@ -59,7 +59,7 @@ export async function bringResults(
       Array.from(stored, async ([worker, { inputs, indices }]) => {
         const start = engine.clock();
         const results = await ask(engine, worker, inputs, (why) => {
-          for (const [at, index] of indices.entries()) {
+          for (const index of indices) {
             const { computation, local } = places[index]!;
             const { state, location } = engine.scheduler.state;
             const id = computation.segment.base + local;
@@ -67,7 +67,6 @@ export async function bringResults(
             if (state[id] !== MEMORY || location[id] !== worker) continue;
             const error = unreachedError(engine, places[index]!, worker, 'The program', why);
             if (error !== undefined) throw error;
-            engine.resultMissing(worker, inputs[at]!.result);
           }
         });
         for (const [at, index] of indices.entries()) {

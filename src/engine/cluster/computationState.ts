@@ -37,7 +37,7 @@ export class ComputationState {
   readonly handles = new Map<number, ResultHandle>();
   /** Local id → the error of the task's last run. */
   readonly reasons = new Map<number, unknown>();
-  /** Local id of a result or an import, and who needs it → how often no connection to its worker could be opened. */
+  /** Local id of a result or an import, and who needs it → how often its worker could not be reached. */
   readonly unreached = new Map<string, number>();
   /** The largest of these numbers. */
   unreachedMost = 0;

@@ -1,5 +1,5 @@
-// Results that cannot be fetched, because no connection to their worker can be opened, e.g. through a firewall. A worker that
-// has died looks the same for up to a minute, so its results are computed again first.
+// Results that cannot be fetched, because their worker cannot be reached, e.g. through a firewall. A worker that has died looks
+// the same for up to a minute, so its results are computed again first.
 import { LongpoleError } from '../../base/errors.js';
 import { visibleText } from '../../base/visibleText.js';
 import type { WorkerInfo } from '../../protocol/clusterObserver.js';
@@ -63,7 +63,8 @@ export function failUnreached(
   const { base } = computation.segment;
   const failed: number[] = [];
   for (const { id: local, from, unreachable } of missing) {
-    if (unreachable === undefined) continue;
+    // A worker that has been removed meanwhile explains the attempt. The client has index -1.
+    if (unreachable === undefined || (from >= 0 && !engine.workers.has(from))) continue;
     const error = unreachedError(engine, { computation, local }, from, `Worker '${name}'`, unreachable);
     if (error === undefined) continue;
     const { graph, state, location } = engine.scheduler.state;

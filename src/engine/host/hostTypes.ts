@@ -60,7 +60,7 @@ export interface WorkerHost extends Methods<WorkerOrders> {
   /**
    * Returns stored results to a client, without the missing ones.
    *
-   * @throws (rejects) LongpoleError ERR_LONGPOLE_UNREACHABLE if the worker accepts no connection
+   * @throws (rejects) LongpoleError ERR_LONGPOLE_UNREACHABLE if the worker never answers on the network
    */
   give(results: readonly GatherInput[]): Promise<ReadonlyMap<ResultId, PackedResult>>;
   /**

@@ -24,7 +24,7 @@ export function failedFetches(notify: (topic: string, text: string) => void): Fe
   };
 }
 
-/** Returns why a fetch could not open a connection to its peer; undefined if there was one. */
+/** Returns why a fetch could not reach its peer; undefined if the peer has answered before. */
 export function unreachableText(error: unknown): string | undefined {
   return error instanceof LongpoleError && error.code === 'ERR_LONGPOLE_UNREACHABLE'
     ? error.message

@@ -51,8 +51,8 @@ export class PeerClient {
    * Returns packed results, large buffers in shared memory, and the ids of results that the peer lacks. Times are seconds
    * since the epoch on the scheduler's clock.
    *
-   * @throws LongpoleError (rejects) ERR_LONGPOLE_UNREACHABLE if the peer accepts no connection; ERR_LONGPOLE_PEER if it breaks
-   *   off, or is silent for too long. Results that have arrived are discarded.
+   * @throws LongpoleError (rejects) ERR_LONGPOLE_UNREACHABLE if a peer on the network never answers; ERR_LONGPOLE_PEER if the
+   *   connection breaks, or is silent for too long. Results that have arrived are discarded.
    */
   async fetch(
     address: string,

@@ -39,8 +39,9 @@ export class PeerConnection {
   readonly #pending = new Map<number, PendingFetch>();
   #requests = 0;
   #lastByte = performance.now();
-  /** Whether the peer has accepted the connection, or is on this machine. */
+  /** Whether the peer has answered, or is on this machine. A proxy accepts connections also if the peer cannot be reached. */
   #isReached: boolean;
+  #isAccepted = false;
   #error: LongpoleError | undefined;
 
   constructor(options: ConnectionOptions) {
@@ -51,7 +52,7 @@ export class PeerConnection {
       callback: (count, buffer) => this.#received(buffer.subarray(0, count)),
     });
     this.#socket.once('connect', () => {
-      this.#isReached = true;
+      this.#isAccepted = true;
     });
     this.#socket.on('error', (error) => this.#break(error.message, error));
     this.#socket.on('close', () => this.#break('it has closed the connection'));
@@ -65,8 +66,7 @@ export class PeerConnection {
 
   /**
    * Rejects with ERR_LONGPOLE_PEER, also after `timeoutMs` without a byte from the peer, or with ERR_LONGPOLE_UNREACHABLE if
-   * it has not accepted the connection. `ids` are different from each other,
-   * and at most MAX_IDS.
+   * no byte has ever come over this connection from another machine. `ids` are different from each other, and at most MAX_IDS.
    */
   request(ids: readonly ResultId[], timeoutMs: number): Promise<Fetched> {
     if (this.#error !== undefined) return Promise.reject(this.#error);
@@ -119,6 +119,7 @@ export class PeerConnection {
 
   #received(bytes: Uint8Array): boolean {
     this.#lastByte = performance.now();
+    this.#isReached = true;
     try {
       this.#reader.push(bytes);
     } catch (error) {
@@ -154,7 +155,9 @@ export class PeerConnection {
         )
       : new LongpoleError(
           'ERR_LONGPOLE_UNREACHABLE',
-          `No connection to ${address} could be opened: ${sentenceOf(why)}`,
+          this.#isAccepted
+            ? `A connection to ${address} was accepted, but there was no answer: ${sentenceOf(why)}`
+            : `No connection to ${address} could be opened: ${sentenceOf(why)}`,
           { cause },
         );
     this.#socket.destroy();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type Socket } from 'node:net';
+import { createServer, type ListenOptions, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -11,9 +11,9 @@ import type { PackedResult } from '../../protocol/packedResult.js';
 import { clientOf, folder, peers } from './peers.test.support.js';
 import { DONE, encodeHello, encodeIds, encodeResult, REQUEST } from './transferMessages.js';
 
-function isPeerError(address: string, what = ''): (error: unknown) => boolean {
+function isPeerError(address: string, what = '', code = 'ERR_LONGPOLE_PEER'): (error: unknown) => boolean {
   return (error) => {
-    assert.ok(error instanceof LongpoleError && error.code === 'ERR_LONGPOLE_PEER', String(error));
+    assert.ok(error instanceof LongpoleError && error.code === code, String(error));
     assert.ok(error.message.includes(address) && error.message.includes(what), error.message);
     return true;
   };
@@ -22,6 +22,15 @@ function isPeerError(address: string, what = ''): (error: unknown) => boolean {
 /** Starts a peer that calls `say` at the first request of each connection. Returns its address. */
 async function strange(test: TestContext, name: string, say: (socket: Socket) => void): Promise<string> {
   const path = join(folder, `${name}.sock`);
+  await listening(test, say, { path });
+  return `unix://${path}`;
+}
+
+async function listening(
+  test: TestContext,
+  say: (socket: Socket) => void,
+  where: ListenOptions,
+): Promise<Server> {
   const sockets: Socket[] = [];
   const server = createServer((socket) => {
     sockets.push(socket);
@@ -32,13 +41,13 @@ async function strange(test: TestContext, name: string, say: (socket: Socket) =>
       asked = true;
     });
   });
-  server.listen(path);
+  server.listen(where);
   await once(server, 'listening');
   test.after(() => {
     for (const socket of sockets) socket.destroy();
     server.close();
   });
-  return `unix://${path}`;
+  return server;
 }
 
 /**
@@ -130,6 +139,22 @@ describe('a peer that fails', () => {
     const { client } = clientOf();
     const silent = await strange(test, 'silent', () => undefined);
     await assert.rejects(client.fetch(silent, [1], { timeout: 0.05 }), isPeerError(silent, 'nothing'));
+    client.close();
+  });
+
+  it('cannot be reached if a proxy accepts the connection, and closes it or says nothing', async (test) => {
+    const { client } = clientOf();
+    for (const [say, why] of [
+      [(socket: Socket) => socket.destroy(), 'closed'],
+      [() => undefined, 'nothing for 0.05 s'],
+    ] as const) {
+      const server = await listening(test, say, { port: 0, host: '127.0.0.1' });
+      const to = server.address();
+      assert.ok(typeof to === 'object' && to !== null);
+      const address = `tcp://127.0.0.1:${to.port}`;
+      const isError = isPeerError(address, why, 'ERR_LONGPOLE_UNREACHABLE');
+      await assert.rejects(client.fetch(address, [1], { timeout: 0.05 }), isError);
+    }
     client.close();
   });
 
