@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { writeReport } from 'longpole/diagnostics';
 import { openTrace } from 'longpole/trace';
 import { longpoleIn } from './support/longpoleCommands.js';
 import { packageUrl } from './support/programs.js';
@@ -180,6 +181,21 @@ describe('longpole run', () => {
     const third = await run('--trace', 'squares.trace', '--overwrite', script);
     assert.deepEqual([third.code, third.stdout], [0, first.stdout], third.stderr);
     assert.equal(openTrace(join(folder, 'squares.trace')).tasks.length, 5);
+  });
+
+  it('keeps the program and its exit code in the trace, so that later pages of the trace have them', async () => {
+    const script = program('coded.mjs', `${SQUARES}process.exitCode = 3;`);
+    const { code, stderr } = await run('--trace', 'coded.trace', '--report', 'coded.html', script, 'x');
+    assert.equal(code, 3, stderr);
+    for (const name of ['coded.trace', 'coded.html']) {
+      const { about } = openTrace(join(folder, name));
+      assert.equal(about?.title, 'coded.mjs x');
+      assert.deepEqual([about.facts['Program'], about.facts['Exit code']], ['coded.mjs x', '3']);
+      assert.match(about.facts['Host'] ?? '', /, \d+ cores$/);
+    }
+    const later = writeReport(openTrace(join(folder, 'coded.trace')), join(folder, 'later.html'));
+    assert.deepEqual(openTrace(later).about, openTrace(join(folder, 'coded.html')).about);
+    assert.match(readFileSync(later, 'utf8'), /<title>coded\.mjs x<\/title>/);
   });
 
   it('names the workers of two clusters differently', async () => {

@@ -44,6 +44,7 @@ export type {
   ResourceRows,
   TaskRows,
   Trace,
+  TraceAbout,
   TraceComputation,
   TraceDamage,
   TransferRows,

@@ -7,7 +7,7 @@ import type { Trace } from '../trace/trace.js';
 
 export interface ViewTraceOptions
   extends Pick<DashboardServerOptions, 'host' | 'port' | 'token' | 'names' | 'frameAncestors'> {
-  /** Heading of the pages. Default `Trace`. */
+  /** Heading of the pages. Default: that of the trace, else `Trace`. */
   readonly title?: string;
 }
 
@@ -31,11 +31,12 @@ const OPTIONS: OptionKinds<ViewTraceOptions> = {
 export async function viewTrace(trace: Trace, given: ViewTraceOptions = {}): Promise<DashboardServer> {
   checkArgument('viewTrace(): trace', trace, TRACE);
   checkOptions('viewTrace()', given, OPTIONS);
-  const { title = 'Trace', ...options } = given;
+  const { damage, about } = trace;
+  const { title = about?.title || 'Trace', ...options } = given;
   // Loading the server takes a third of the load time of `longpole/trace`.
   const { DashboardServer: Server } = await import('../server/dashboardServer.js');
-  const { damage } = trace;
   const facts = {
+    ...about?.facts,
     'Served by': hostname(),
     Tasks: integerText(trace.tasks.length),
     ...(damage === undefined ? {} : { Damage: damage.reason }),

@@ -20,6 +20,12 @@ export function textIn(value: unknown, name: string): string {
   return typeof text === 'string' ? text : '';
 }
 
+/** Returns the texts among the properties of a property. */
+export function textsIn(value: unknown, name: string): Record<string, string> {
+  const entries = Object.entries(fieldOf(value, name) ?? {});
+  return Object.fromEntries(entries.filter(([, text]) => typeof text === 'string'));
+}
+
 /** Returns a property if it is a number, else NaN. */
 export function numberIn(value: unknown, name: string): number {
   const number = fieldOf(value, name);

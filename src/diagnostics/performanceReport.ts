@@ -8,7 +8,7 @@ import type { Trace } from '../trace/trace.js';
 import { fillTemplate, writePage } from './htmlPage.js';
 
 export interface ReportOptions {
-  /** Heading of the page. Default `Performance report`. */
+  /** Heading of the page. Default: that of the trace, else `Performance report`. */
   readonly title?: string;
   /** Facts for the first page in addition to those of the trace, e.g. `Program` → `src/main.ts`. Default: none. */
   readonly facts?: Readonly<Record<string, string>>;
@@ -41,8 +41,9 @@ export function hostFacts(version: string): Readonly<Record<string, string>> {
  */
 export function renderReport(trace: Trace, options: ReportOptions = {}): string[] {
   checkOptions('writeReport()', options, OPTIONS);
-  const { title = 'Performance report', facts = {}, address = '' } = options;
-  const info: ReportInfo = { title, facts, address };
+  const { about } = trace;
+  const { title = about?.title || 'Performance report', facts, address = '' } = options;
+  const info: ReportInfo = { title, facts: { ...about?.facts, ...facts }, address };
   // Higher levels take twice as long and save only some percent, because the encoding already avoids repetition.
   const packed = deflateSync(encodeReport(trace, info), { level: 4, memLevel: 9 });
   return fillTemplate('dashboard', info.title, packed.toString('base64'));

@@ -5,14 +5,16 @@ import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { LongpoleError } from '../base/errors.js';
 import { isError } from '../base/isError.js';
+import { notWrittenError } from '../base/writeErrors.js';
 import { RECORDED_TABLES, type RecordedTable } from '../protocol/traceSchema.js';
 import type { ByteSource } from '../trace/formats/arrow/arrowMessages.js';
 import { memorySource } from '../trace/formats/arrow/arrowMessages.js';
 import { CHECKED_BYTES, openTables, type TableSource } from '../trace/recording/openTables.js';
-import { META_FILE, parseMeta, type TraceMeta } from '../trace/recording/traceMeta.js';
-import type { Trace } from '../trace/trace.js';
+import { aboutOf, META_FILE, metaText, parseMeta, type TraceMeta } from '../trace/recording/traceMeta.js';
+import type { Trace, TraceAbout } from '../trace/trace.js';
 import { lz4Codec } from './lz4Codec.js';
 import { fileError } from './readFile.js';
+import { replaceFile } from './replaceFile.js';
 import { tableFile } from './traceWriter.js';
 
 /**
@@ -40,7 +42,23 @@ export function openTraceDirectory(directory: string, maxUnpackedBytes?: number)
     if (size === undefined) return { name, bytes: undefined };
     return { name, bytes: checked ? memorySource(readWhole(name)) : new FileSource(name, size) };
   };
-  return openTables(meta, tableOf, { codec: lz4Codec(), checked, maxUnpackedBytes });
+  const known = { about: aboutOf(meta) };
+  return openTables(meta, tableOf, { codec: lz4Codec(), checked, known, maxUnpackedBytes });
+}
+
+/**
+ * Adds what was recorded to a trace directory whose recording has ended.
+ *
+ * @throws LongpoleError ERR_LONGPOLE_TRACE_FILE if it cannot be written, and the errors of `openTraceDirectory`
+ */
+export function describeTrace(directory: string, about: TraceAbout): void {
+  const file = join(directory, META_FILE);
+  const text = metaText({ ...readMeta(directory), about });
+  replaceFile(
+    file,
+    (cause) => notWrittenError(file, cause),
+    (put) => put(Buffer.from(text)),
+  );
 }
 
 function readMeta(directory: string): TraceMeta {

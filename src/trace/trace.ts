@@ -102,6 +102,14 @@ export type EvictedRows = Readonly<Record<TableName, number>>;
 
 export const NOTHING_EVICTED: EvictedRows = NO_ROWS;
 
+/** What was recorded, for the headings of pages. */
+export interface TraceAbout {
+  /** E.g. the program and its arguments; '' if unknown. */
+  readonly title: string;
+  /** Facts by name, e.g. `Node` → `v20.19.0`. */
+  readonly facts: Readonly<Record<string, string>>;
+}
+
 /** An immutable trace; a live trace returns a new one as it grows. Analyses are functions of a trace. */
 export interface Trace {
   /** All texts except keys and groups. */
@@ -130,4 +138,6 @@ export interface Trace {
   readonly eventCount: number;
   /** Damage to the file; undefined if everything could be read. */
   readonly damage: TraceDamage | undefined;
+  /** Absent in live traces, and in files of other programs. */
+  readonly about?: TraceAbout;
 }

@@ -1,8 +1,7 @@
 // What `longpole run` prints and writes after the program has ended.
 import { basename } from 'node:path';
 import { writePieces } from '../../api/folders.js';
-import { packageVersion } from '../../api/packageVersion.js';
-import { openTrace, type Trace } from '../../api/traceFiles.js';
+import { describeTrace, openTrace, type Trace, type TraceAbout } from '../../api/traceFiles.js';
 import { secondsText } from '../../base/words.js';
 import type { ScriptEnd } from '../runScript.js';
 import { FAILED, failingWith, note, print } from '../terminal.js';
@@ -42,15 +41,17 @@ export async function reportRun(ended: Ended, directory: string, options: Report
   else
     note((code === 1 ? commonJsAdvice(script) : undefined) ?? (signal === null ? NOTHING : NOTHING_IN_TIME));
   if (options.trace !== undefined) note(`${'trace'.padEnd(11)}${options.trace}`);
-  if (options.report !== undefined) await writeRunReport(trace, options.report, ended);
+  const title = [basename(script), ...ended.args].join(' ');
+  const about = { title, facts: { Program: title, 'Exit code': String(code) } };
+  if (options.report !== undefined) await writeRunReport(trace, options.report, about);
   if (options.json !== undefined) await writeJson(options.json, ended, summary, options.trace);
+  // If the disk is full, only this is lost.
+  if (options.trace !== undefined) failingWith(FAILED, () => describeTrace(directory, about));
 }
 
-async function writeRunReport(trace: Trace, file: string, { script, args, code }: Ended): Promise<void> {
-  const { hostFacts, writeReport } = await import('../../api/diagnostics.js');
-  const title = [basename(script), ...args].join(' ');
-  const facts = { ...hostFacts(`longpole ${packageVersion()}`), Program: title, 'Exit code': String(code) };
-  failingWith(FAILED, () => writeReport(trace, file, { title, facts }));
+async function writeRunReport(trace: Trace, file: string, about: TraceAbout): Promise<void> {
+  const { writeReport } = await import('../../api/diagnostics.js');
+  failingWith(FAILED, () => writeReport(trace, file, about));
   note(`${'report'.padEnd(11)}${file}`);
 }
 

@@ -59,7 +59,7 @@ export async function bringResults(
       Array.from(stored, async ([worker, { inputs, indices }]) => {
         const start = engine.clock();
         const results = await ask(engine, worker, inputs, (why) => {
-          for (const index of indices) {
+          for (const [at, index] of indices.entries()) {
             const { computation, local } = places[index]!;
             const { state, location } = engine.scheduler.state;
             const id = computation.segment.base + local;
@@ -67,6 +67,8 @@ export async function bringResults(
             if (state[id] !== MEMORY || location[id] !== worker) continue;
             const error = unreachedError(engine, places[index]!, worker, 'The program', why);
             if (error !== undefined) throw error;
+            // Now, because another fetch may fail before this call continues.
+            engine.resultMissing(worker, inputs[at]!.result);
           }
         });
         for (const [at, index] of indices.entries()) {

@@ -25,6 +25,7 @@ import {
   NOTHING_EVICTED,
   type SampleRows,
   type Trace,
+  type TraceAbout,
   type TraceDamage,
   type WorkerRows,
 } from '../trace.js';
@@ -148,13 +149,14 @@ const MAX_OTHER_FIGURES = 64;
 /** Limit for worker indices; only a damaged file has a larger index. */
 const MAX_WORKERS = 1e6;
 
-/** Totals that cover rows outside the streams, and damage to the file from which the streams were made. */
+/** What the streams do not have: totals that cover rows outside of them, and facts about their file. */
 interface KnownFacts {
   /** Default: the totals of the rows in the streams. */
   readonly totals?: TraceTotals;
   readonly evicted?: EvictedRows;
   readonly older?: SampleSums;
   readonly damage?: TraceDamage | undefined;
+  readonly about?: TraceAbout;
 }
 
 /**
@@ -175,6 +177,7 @@ export function recordedTrace(streams: Streams, damage: TraceDamage | undefined,
     evicted: known?.evicted ?? NOTHING_EVICTED,
     eventCount: RECORDED_TABLES.reduce((sum, table) => sum + streams[table].length, 0),
     damage,
+    ...(known?.about && { about: known.about }),
   };
   addLazy(trace, {
     keys: () => tasks.keys,

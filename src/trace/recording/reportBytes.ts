@@ -1,13 +1,13 @@
 // The uncompressed content of a report: a JSON head with exact totals, and the tables of a trace directory as Arrow
 // streams with packed columns (packedColumns.ts). docs/report-format.md explains how to read it without Longpole.
 import { LongpoleError } from '../../base/errors.js';
-import { fieldOf, numberIn, parsedJson, textIn } from '../../base/json.js';
+import { fieldOf, numberIn, parsedJson, textIn, textsIn } from '../../base/json.js';
 import { recordOf } from '../../base/recordOf.js';
 import { joinedBytes } from '../../base/resized.js';
 import { damageFrom, type TraceDamage } from '../../protocol/traceDamage.js';
 import { GROWING_TABLES, RECORDED_TABLES, type RecordedTable } from '../../protocol/traceSchema.js';
 import type { TraceTotals } from '../totals.js';
-import type { EvictedRows, Trace } from '../trace.js';
+import type { EvictedRows, Trace, TraceAbout } from '../trace.js';
 import { memoryTables, openTables } from './openTables.js';
 import { packColumns, unpackColumns } from './packedColumns.js';
 import { totalsFromJson, totalsToJson } from './totalsJson.js';
@@ -23,10 +23,7 @@ const PREFIX = 16;
 export const REPORT_ELEMENT = 'longpole-trace';
 
 /** Content of a page besides the rows of a trace. */
-export interface ReportInfo {
-  readonly title: string;
-  /** Facts by name, e.g. `Node` → `v20.19.0`. */
-  readonly facts: Readonly<Record<string, string>>;
+export interface ReportInfo extends TraceAbout {
   /**
    * View that the page opens with, e.g. `stream?from=1&to=2`, unless its address names another. Default: the summary.
    */
@@ -103,6 +100,7 @@ export function decodeReport(bytes: Uint8Array): OpenedReport {
       checked: false,
       known: {
         damage: head.damage,
+        about: { title: head.title, facts: head.facts },
         ...(head.totals === undefined ? {} : { totals: head.totals, evicted: head.evicted }),
       },
     },
@@ -130,7 +128,7 @@ function parseHead(bytes: Uint8Array): Head {
   const tables = fieldOf(value, 'tables');
   return {
     title: textIn(value, 'title'),
-    facts: Object.fromEntries(texts(fieldOf(value, 'facts'))),
+    facts: textsIn(value, 'facts'),
     address: textIn(value, 'address'),
     // Reports of earlier versions name it `letGo`.
     evicted: evictedOf(fieldOf(value, 'evicted') ?? fieldOf(value, 'letGo')),
@@ -145,10 +143,6 @@ function parseHead(bytes: Uint8Array): Head {
 /** Reports of earlier versions have only the reason. */
 function earlierDamage(reason: unknown): TraceDamage | undefined {
   return typeof reason === 'string' ? { stretches: 1, bytes: 0, offset: 0, reason } : undefined;
-}
-
-function texts(value: unknown): [string, string][] {
-  return Object.entries(value ?? {}).filter(([, text]) => typeof text === 'string');
 }
 
 function evictedOf(value: unknown): EvictedRows {

@@ -1,7 +1,8 @@
 // The metadata file of a trace directory: its recorder, its host, and how the recording ended.
 import { LongpoleError } from '../../base/errors.js';
-import { fieldOf, numberIn, parsedJson, textIn } from '../../base/json.js';
+import { fieldOf, numberIn, parsedJson, textIn, textsIn } from '../../base/json.js';
 import { recordOf } from '../../base/recordOf.js';
+import type { TraceAbout } from '../trace.js';
 import { FORMAT_VERSION } from './traceTables.js';
 
 export const META_FILE = 'meta.json';
@@ -25,6 +26,8 @@ export interface TraceMeta {
   readonly stopped: number | null;
   readonly ended: TraceEnding;
   readonly reason?: string;
+  /** Title and further facts. Default: none. */
+  readonly about?: TraceAbout;
 }
 
 export const CLOCK = 'seconds since 1970-01-01T00:00:00Z on the clock of the scheduler';
@@ -54,12 +57,22 @@ export function parseMeta(name: string, text: string): TraceMeta {
   }
   const ended = fieldOf(meta, 'ended');
   const stopped = numberIn(meta, 'stopped');
+  const reason = textIn(meta, 'reason');
+  const about = fieldOf(meta, 'about');
   return {
     format: FORMAT_NAME,
     version,
-    ...recordOf(['tool', 'host', 'platform', 'clock', 'reason'], (name) => textIn(meta, name)),
+    ...recordOf(['tool', 'host', 'platform', 'clock'], (name) => textIn(meta, name)),
     ...recordOf(['cores', 'started'], (name) => numberIn(meta, name)),
     stopped: Number.isNaN(stopped) ? null : stopped,
     ended: ended === 'closed' || ended === 'failed' ? ended : 'recording',
+    ...(reason !== '' && { reason }),
+    about: { title: textIn(about, 'title'), facts: textsIn(about, 'facts') },
   };
+}
+
+/** Returns what a page says about a recording. */
+export function aboutOf({ tool, platform, host, cores, about }: TraceMeta): TraceAbout {
+  const facts = { Longpole: tool, Platform: platform, Host: `${host}, ${cores} cores`, ...about?.facts };
+  return { title: about?.title ?? '', facts };
 }
