@@ -5,7 +5,7 @@ import { eachUse, lanesOf } from './lanes.js';
 import { windowOf } from './path/pathWalk.js';
 import { Table } from './table.js';
 import { TimeBins } from './timeBins.js';
-import { threadsTogether } from './workerStarts.js';
+import { threadsTogether } from './workerLives.js';
 
 const BINS = 50;
 

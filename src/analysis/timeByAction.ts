@@ -3,9 +3,8 @@ import { sortedOrder } from '../base/sortedOrder.js';
 import type { Trace } from '../trace/trace.js';
 import { keptShare } from './keptShare.js';
 import { windowOf } from './path/pathWalk.js';
-import { Table } from './table.js';
-import { rowColumns } from './valuesColumn.js';
-import { threadsTogether } from './workerStarts.js';
+import { rowColumns, Table } from './table.js';
+import { threadsTogether } from './workerLives.js';
 
 /**
  * Returns actions by their seconds, longest first. Shares relate to the time of all threads. They may add up to more

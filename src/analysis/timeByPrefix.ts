@@ -5,8 +5,7 @@ import type { Trace } from '../trace/trace.js';
 import { recordsTransfers } from './programTransfers.js';
 import { prefixesOfUnknownSize } from './resultSizes.js';
 import { skippedByPrefix } from './skippedTasks.js';
-import { Table } from './table.js';
-import { rowColumns } from './valuesColumn.js';
+import { rowColumns, Table } from './table.js';
 
 /**
  * Returns prefixes by the seconds of their tasks, longest first. Exact for the whole run, even if rows were evicted. `Tasks`

@@ -23,9 +23,8 @@ import {
   type OptionKinds,
   TEXT,
 } from '../base/arguments.js';
-import { LongpoleError } from '../base/errors.js';
+import { LongpoleError, notWrittenError } from '../base/errors.js';
 import { visibleText } from '../base/visibleText.js';
-import { notWrittenError } from '../base/writeErrors.js';
 import type { TaskRuns } from '../protocol/clusterObserver.js';
 import { RECORDED_TABLES, type RecordedTable } from '../protocol/traceSchema.js';
 import { TraceEncoder } from '../trace/recording/traceEncoder.js';

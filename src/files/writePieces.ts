@@ -1,7 +1,7 @@
 // Writes files piece by piece, so that an export need not be in memory as a whole.
 
+import { notWrittenError } from '../base/errors.js';
 import { loadPackage } from '../base/packages.js';
-import { notWrittenError } from '../base/writeErrors.js';
 import { makeFolders } from './makeFolders.js';
 import { replaceFile } from './replaceFile.js';
 

@@ -2,8 +2,8 @@
 // observers. All times are seconds since the epoch on the scheduler's clock, all sizes bytes. A task is identified by
 // computation and local id, 0 ≤ id < size. `firstId + id` is unique in the life of the cluster, and never reused.
 
+import type { KindOf } from './metrics.js';
 import type { ProfileCycle } from './profileCycle.js';
-import type { KindOf } from './taskKinds.js';
 import type { ACTIONS } from './traceNames.js';
 import type { Reported } from './traceSchema.js';
 

@@ -4,12 +4,11 @@
 import type { RemoteCompiler } from './compiledModules.js';
 import type { ErrorInfo } from './errorInfo.js';
 import type { FunctionRef } from './functionRef.js';
-import type { MetricChanges } from './metrics.js';
+import type { MetricChanges, TaskKinds } from './metrics.js';
 import type { GatherInput, PackedResult } from './packedResult.js';
 import type { Program, SingleTask } from './program.js';
 import type { TaskAnswer, TaskAnswerError, TaskQuestion } from './questions.js';
 import type { Several } from './several.js';
-import type { TaskKinds } from './taskKinds.js';
 
 /** Opens a run: its program, and the memory shared with the host. */
 export interface OpenRunMessage {

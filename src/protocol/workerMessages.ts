@@ -7,13 +7,12 @@ import type { ErrorInfo } from './errorInfo.js';
 import type { FewFinishedTasks, FinishedTasks } from './finishedTasks.js';
 import type { FunctionRef } from './functionRef.js';
 import type { Batch, FromIsolate, Numbers, OpenRunMessage, Values } from './isolateMessages.js';
-import type { MetricChanges } from './metrics.js';
+import type { MetricChanges, TaskKinds } from './metrics.js';
 import type { GatherInput, ResultId } from './packedResult.js';
 import type { ProfileCycle, ProfileSettings } from './profileCycle.js';
 import type { Program, SingleTask } from './program.js';
 import type { TaskAnswer, TaskAnswerError, TaskQuestion } from './questions.js';
 import type { Several } from './several.js';
-import type { TaskKinds } from './taskKinds.js';
 
 /** A computation in the form that a worker needs. */
 export interface WorkerRun

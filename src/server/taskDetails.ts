@@ -2,8 +2,14 @@
 
 import { recordOf } from '../base/recordOf.js';
 import { ACTIONS, TASK_STATES } from '../protocol/clusterObserver.js';
-import { newestMentions, textOf, workerName } from '../trace/names.js';
-import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../trace/trace.js';
+import {
+  DIRECTIONS,
+  newestMentions,
+  TRANSFER_KINDS,
+  type Trace,
+  textOf,
+  workerName,
+} from '../trace/trace.js';
 
 /** Numbers of a run in the table of tasks. Absent numbers are NaN, which is null in JSON, as in all parts of the details. */
 const RUN_NUMBERS = [

@@ -15,10 +15,9 @@ import type {
   WorkerInfo,
   WorkInterval,
 } from '../protocol/clusterObserver.js';
+import type { KindOf } from '../protocol/metrics.js';
 import type { ProfileCycle } from '../protocol/profileCycle.js';
-import { fileColumns } from '../protocol/schemaColumns.js';
-import type { KindOf } from '../protocol/taskKinds.js';
-import { RECORDED_TABLES, type RecordedTable } from '../protocol/traceSchema.js';
+import { fileColumns, RECORDED_TABLES, type RecordedTable } from '../protocol/traceSchema.js';
 
 /** Distance between the first task ids of two sources. Ids stay exact in float64 for 8,192 sources. */
 const IDS_PER_SOURCE = 2 ** 40;

@@ -2,8 +2,8 @@
 // directory; names replace ids.
 import type { RecordedTable } from '../protocol/traceSchema.js';
 import { once } from './once.js';
+import type { Texts } from './stringTable.js';
 import { arrayOf, type ColumnArray, type MemoryColumn, memoryColumns } from './tableRows.js';
-import type { Texts } from './texts.js';
 import type { Trace } from './trace.js';
 
 /** Value of a cell; undefined if absent. */

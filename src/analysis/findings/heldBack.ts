@@ -1,7 +1,7 @@
 // Finds out whether the tasks of a serial time span ran late because threads ran other tasks first, although they were ready, or
 // because they had to continue on the worker on which they had begun.
 import { getOrMake } from '../../base/lookUps.js';
-import { workerName } from '../../trace/names.js';
+import { workerName } from '../../trace/trace.js';
 import { readyTimes } from '../attempts.js';
 import type { Facts } from './finding.js';
 

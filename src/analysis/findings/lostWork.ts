@@ -1,10 +1,10 @@
 import { bytesText, countText, secondsText } from '../../base/words.js';
 import { CONNECTION_LOST, NO_ANSWER } from '../../protocol/eventTopics.js';
-import { workerName } from '../../trace/names.js';
+import { workerName } from '../../trace/trace.js';
 import { diedTasks, reasonOfLoss } from '../diedTasks.js';
 import { type LostWorker, lostWorkers, replacedWorkers } from '../lostWork.js';
 import { TimeBins } from '../timeBins.js';
-import { firstStarts } from '../workerStarts.js';
+import { firstStarts } from '../workerLives.js';
 import { BINS, type Facts, type Found, type Rule } from './finding.js';
 import { exceededTimeouts, timedOut } from './timedOut.js';
 

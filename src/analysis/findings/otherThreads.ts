@@ -4,7 +4,7 @@ import { oncePer } from '../../base/lookUps.js';
 import { sortedOrder } from '../../base/sortedOrder.js';
 import { SCHEDULER_CORE_TIME } from '../../protocol/traceNames.js';
 import type { Trace } from '../../trace/trace.js';
-import { firstStart } from '../workerStarts.js';
+import { firstStart } from '../workerLives.js';
 import { metricSeconds } from './metricSeconds.js';
 import { hasCpuMetrics } from './noncpu.js';
 

@@ -13,9 +13,8 @@ import type {
   TaskRuns,
   WorkerInfo,
 } from '../../protocol/clusterObserver.js';
-import { DROPPED_CONTEXT } from '../../protocol/metrics.js';
+import { DROPPED_CONTEXT, type KindOf } from '../../protocol/metrics.js';
 import type { ProfileCycle, ProfileSettings } from '../../protocol/profileCycle.js';
-import type { KindOf } from '../../protocol/taskKinds.js';
 
 /** Index of the worker for samples of the scheduler's thread. */
 const SCHEDULER = -1;

@@ -3,17 +3,15 @@
 import { repeatedCount } from '../../analysis/attempts.js';
 import { cutOffTexts } from '../../analysis/cutOff.js';
 import { eachUse } from '../../analysis/lanes.js';
-import { existsSince } from '../../analysis/workerLives.js';
-import { mostTogether } from '../../analysis/workerStarts.js';
+import { existsSince, mostTogether } from '../../analysis/workerLives.js';
 import { getOrMake } from '../../base/lookUps.js';
 import { rangeOf } from '../../base/rangeOf.js';
 import { ACTIONS, TASK_ERRED } from '../../protocol/clusterObserver.js';
 import type { RunningRow } from '../../protocol/viewRows.js';
 import { cacheStaysOf } from '../../trace/localMetrics.js';
-import { textOf, workerName } from '../../trace/names.js';
-import { TRANSFER_KINDS, type Trace } from '../../trace/trace.js';
+import { TRANSFER_KINDS, type Trace, textOf, workerName } from '../../trace/trace.js';
 import { lifecycleFacts } from './lifecycle.js';
-import { ACTIVITY_SLOTS, prefixSlots, RUNNING } from './palette.js';
+import { ACTIVITIES, ACTIVITY_SLOTS, prefixSlots, RUNNING } from './palette.js';
 import { buildModel, type ModelOptions, type ProfileModel } from './profileModel.js';
 import { runStart } from './runStart.js';
 import type { CacheSection, StringList } from './sections.js';
@@ -36,17 +34,6 @@ function emptyText(trace: Trace): string {
     : 'No task has run yet. Start tasks with compute, client.submit or client.map.';
 }
 
-/** Action → name and slot of its activity. */
-const ACTIVITIES: Readonly<Record<string, readonly [name: string, slot: number]>> = {
-  transfer: ['gather dependencies', ACTIVITY_SLOTS.gather],
-  'disk-read': ['disk', ACTIVITY_SLOTS.disk],
-  'disk-write': ['disk', ACTIVITY_SLOTS.disk],
-  serialize: ['serialize', ACTIVITY_SLOTS.serialize],
-  deserialize: ['serialize', ACTIVITY_SLOTS.serialize],
-  compress: ['serialize', ACTIVITY_SLOTS.serialize],
-  decompress: ['serialize', ACTIVITY_SLOTS.serialize],
-  gc: ['garbage collection', ACTIVITY_SLOTS.gc],
-};
 const GATHER = TRANSFER_KINDS.indexOf('gather-dep');
 const TRANSFER = ACTIONS.indexOf('transfer');
 

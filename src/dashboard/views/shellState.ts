@@ -2,8 +2,7 @@
 // of it except the trace, so that a link leads to the same view.
 import { effect, signal } from '@preact/signals';
 import { visibleName } from '../../base/visibleText.js';
-import { lastRowOf, workerName } from '../../trace/names.js';
-import type { Trace } from '../../trace/trace.js';
+import { lastRowOf, type Trace, workerName } from '../../trace/trace.js';
 import { shortNumber } from '../model/format.js';
 import { buildModel, type ProfileModel } from '../model/profileModel.js';
 import { runStart } from '../model/runStart.js';

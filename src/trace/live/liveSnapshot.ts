@@ -8,7 +8,6 @@ import {
   type Reported,
   type TableRows,
 } from '../../protocol/traceSchema.js';
-import { hostsOf } from '../names.js';
 import { addLazy, once } from '../once.js';
 import { printable } from '../printedTrace.js';
 import type { SampleWindow } from '../samples/sampleWindow.js';
@@ -16,7 +15,7 @@ import type { StringTable } from '../stringTable.js';
 import type { ResourceBuilder, WorkerBuilder } from '../tableBuilders.js';
 import { joinRows, type RowPiece, TableBuilder } from '../tableRows.js';
 import type { TotalSums } from '../totals.js';
-import type { ResourceRows, TableName, Trace } from '../trace.js';
+import { hostsOf, type ResourceRows, type TableName, type Trace } from '../trace.js';
 import type { LiveComputations } from './liveComputations.js';
 import { LiveTaskColumns } from './liveTasks.js';
 import { Joined, type Piece, type RowWindow } from './rowWindow.js';

@@ -17,9 +17,9 @@ import {
   type WorkerInfo,
   type WorkInterval,
 } from '../../protocol/clusterObserver.js';
+import type { KindOf } from '../../protocol/metrics.js';
 import type { OpenGraph } from '../../protocol/openGraph.js';
 import type { ProfileCycle } from '../../protocol/profileCycle.js';
-import type { KindOf } from '../../protocol/taskKinds.js';
 import { GROWING_TABLES } from '../../protocol/traceSchema.js';
 import { cycleSamples } from '../samples/cycleSamples.js';
 import { SampleWindow } from '../samples/sampleWindow.js';

@@ -3,13 +3,11 @@ import { parsedJson } from '../../base/json.js';
 import { getOrMake } from '../../base/lookUps.js';
 import { recordOf } from '../../base/recordOf.js';
 import { unpackedSizeError, unpackLimit } from '../../base/unpackLimit.js';
-import { appearedLater, columnsOf } from '../../protocol/schemaColumns.js';
-import { RECORDED_TABLES, type RecordedTable } from '../../protocol/traceSchema.js';
+import { appearedLater, columnsOf, RECORDED_TABLES, type RecordedTable } from '../../protocol/traceSchema.js';
 import { ArrowStream } from '../formats/arrow/arrowDecoder.js';
 import { type ByteSource, memorySource } from '../formats/arrow/arrowMessages.js';
 import { type Scan, scanStream, unpackedBytes } from '../formats/arrow/arrowScan.js';
 import type { ArrowCodec } from '../formats/arrow/arrowTypes.js';
-import { hostsOf } from '../names.js';
 import { addLazy, once } from '../once.js';
 import { printable } from '../printedTrace.js';
 import { totalsOfRows } from '../rowTotals.js';
@@ -22,6 +20,7 @@ import type { TraceTotals } from '../totals.js';
 import {
   type EvictedRows,
   type FrameRows,
+  hostsOf,
   NOTHING_EVICTED,
   type SampleRows,
   type Trace,

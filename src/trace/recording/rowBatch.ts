@@ -1,9 +1,8 @@
 // Collects rows for a batch, with one growing array per column.
 
 import { Float64Column, Int32Column, Uint8Column } from '../../base/columns.js';
-import { type Column, fileColumns } from '../../protocol/schemaColumns.js';
 import { FILE_TYPES } from '../../protocol/schemaTypes.js';
-import type { RecordedTable } from '../../protocol/traceSchema.js';
+import { type Column, fileColumns, type RecordedTable } from '../../protocol/traceSchema.js';
 import type { ArrowValues } from '../formats/arrow/arrowTypes.js';
 import { BatchTexts } from './batchTexts.js';
 

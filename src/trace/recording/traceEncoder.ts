@@ -16,10 +16,9 @@ import type {
   WorkerInfo,
   WorkInterval,
 } from '../../protocol/clusterObserver.js';
+import type { KindOf } from '../../protocol/metrics.js';
 import type { ProfileCycle } from '../../protocol/profileCycle.js';
-import { fileColumns } from '../../protocol/schemaColumns.js';
-import type { KindOf } from '../../protocol/taskKinds.js';
-import { RECORDED_TABLES, type RecordedTable } from '../../protocol/traceSchema.js';
+import { fileColumns, RECORDED_TABLES, type RecordedTable } from '../../protocol/traceSchema.js';
 import { ArrowEncoder } from '../formats/arrow/arrowEncoder.js';
 import type { ArrowCodec, ArrowValues } from '../formats/arrow/arrowTypes.js';
 import { addDependencies } from '../live/taskPages.js';

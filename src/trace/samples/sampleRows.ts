@@ -1,10 +1,9 @@
 // Builds the tables `frames` and `samples` row by row, for live traces and readers.
 
 import type { Reported } from '../../protocol/traceSchema.js';
-import { textOf } from '../names.js';
 import type { StringTable } from '../stringTable.js';
 import { TableBuilder } from '../tableRows.js';
-import type { FrameRows, SampleRows } from '../trace.js';
+import { type FrameRows, type SampleRows, textOf } from '../trace.js';
 import type { FrameFacts } from './frameIds.js';
 
 /** A row of the table `samples` with texts instead of ids, and with the id of the innermost frame. */

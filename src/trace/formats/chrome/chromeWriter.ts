@@ -4,8 +4,7 @@
 import { inPieces } from '../../../base/pieces.js';
 import { rangeOf } from '../../../base/rangeOf.js';
 import { ACTIONS, TASK_STATES } from '../../../protocol/clusterObserver.js';
-import { workerName } from '../../names.js';
-import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../../trace.js';
+import { DIRECTIONS, TRANSFER_KINDS, type Trace, workerName } from '../../trace.js';
 import { JsonObjectText, QuotedStrings } from '../json/jsonText.js';
 import { INTERVALS, TRANSFERS } from './chromeEvents.js';
 import { layOut, type Tracks, taskTracks, trackName } from './tracks.js';
