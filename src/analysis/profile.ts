@@ -10,7 +10,7 @@ import {
   TEXT,
   TRACE,
 } from '../base/arguments.js';
-import { rangeOf } from '../base/rangeOf.js';
+import { rangeOf } from '../base/lookUps.js';
 import { addLine, type CallTree, childOf, emptyTree, type MutableCallTree } from '../profile/callTree.js';
 import { type SampleRows, type Trace, textOf } from '../trace/trace.js';
 

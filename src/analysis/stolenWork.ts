@@ -1,7 +1,6 @@
 // Computes which workers without work took tasks of which other workers.
 import { getOrMake } from '../base/lookUps.js';
-import { STEALING } from '../protocol/eventTopics.js';
-import { parseStealing } from '../protocol/stealingText.js';
+import { parseStealing, STEALING } from '../protocol/eventTopics.js';
 import { StringTable } from '../trace/stringTable.js';
 import { type Trace, textOf } from '../trace/trace.js';
 import { rowColumns, Table } from './table.js';

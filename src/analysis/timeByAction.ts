@@ -1,7 +1,7 @@
 // Computes what the workers did with their time.
 import { sortedOrder } from '../base/sortedOrder.js';
 import type { Trace } from '../trace/trace.js';
-import { keptShare } from './keptShare.js';
+import { keptShare } from './findings/metricSeconds.js';
 import { windowOf } from './path/pathWalk.js';
 import { rowColumns, Table } from './table.js';
 import { threadsTogether } from './workerLives.js';

@@ -16,9 +16,8 @@ import {
   type StolenRow,
   type WorkerGoneRow,
 } from '../protocol/daskRows.js';
-import { STEALING, TASKS_CUT_OFF } from '../protocol/eventTopics.js';
+import { STEALING, stealingText, TASKS_CUT_OFF } from '../protocol/eventTopics.js';
 import { spanId } from '../protocol/metrics.js';
-import { stealingText } from '../protocol/stealingText.js';
 import { MirrorTasks } from './mirrorTasks.js';
 import { type MirrorWorker, MirrorWorkers } from './mirrorWorkers.js';
 import { ProfileMirror } from './profileMirror.js';

@@ -1,4 +1,4 @@
-// Topics of events that analyses find again in a trace.
+// Topics of events that analyses find again in a trace, and the texts of events about work stealing.
 
 /** A worker without work took tasks of another worker. As in Dask. */
 export const STEALING = 'stealing';
@@ -24,3 +24,28 @@ export const WORKER_RESTARTED = 'worker-restarted';
 export const WORKER_PAUSED = { begin: 'worker-paused', end: 'worker-unpaused' } as const;
 /** A worker of threads has no room for results, and has room again. */
 export const WORKER_FULL = { begin: 'worker-full', end: 'worker-has-room' } as const;
+
+interface StolenWork {
+  /** Number of tasks. */
+  readonly tasks: number;
+  /** Expected seconds of the tasks. */
+  readonly seconds: number;
+  /** Name of the worker for which the tasks were taken; undefined if their worker was paused. */
+  readonly thief: string | undefined;
+}
+
+export function stealingText({ tasks, seconds, thief }: StolenWork): string {
+  const count = `${tasks} ${tasks === 1 ? 'task' : 'tasks'}`;
+  return `${count} of expected ${Number(seconds.toPrecision(3))} s to ${thief ?? SCHEDULER}`;
+}
+
+const SCHEDULER = 'the scheduler, because the worker is paused';
+const TEXT = /^(\d+) tasks? of expected ([\d.e+-]+) s to (.+)$/s;
+
+/** Returns the facts in the text of an event; undefined for another text. */
+export function parseStealing(text: string): StolenWork | undefined {
+  const found = TEXT.exec(text);
+  if (found === null) return undefined;
+  const [, tasks, seconds, thief] = found;
+  return { tasks: Number(tasks), seconds: Number(seconds), thief: thief === SCHEDULER ? undefined : thief };
+}

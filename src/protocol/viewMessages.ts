@@ -3,7 +3,7 @@
 // text. All times are seconds since the epoch on the scheduler's clock, all sizes bytes; numbers in JSON are finite.
 import { LongpoleError } from '../base/errors.js';
 import { fieldOf, numberIn, parsedJson } from '../base/json.js';
-import { recordOf } from '../base/recordOf.js';
+import { recordOf } from '../base/lookUps.js';
 import { joinedBytes } from '../base/resized.js';
 import { damageFrom, type TraceDamage } from './traceDamage.js';
 import { GROWING_TABLES, RECORDED_TABLES, type RecordedTable } from './traceSchema.js';

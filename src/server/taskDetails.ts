@@ -1,6 +1,6 @@
 // Collects all facts about one task for the panel that a click opens. Scans all tables, which takes some 10 ns per row.
 
-import { recordOf } from '../base/recordOf.js';
+import { recordOf } from '../base/lookUps.js';
 import { ACTIONS, TASK_STATES } from '../protocol/clusterObserver.js';
 import {
   DIRECTIONS,

@@ -1,6 +1,7 @@
 // The printed form of a trace: its size instead of its columns.
+
+import { rangeOf } from '../base/lookUps.js';
 import { INSPECT } from '../base/printed.js';
-import { rangeOf } from '../base/rangeOf.js';
 import { countText, secondsText } from '../base/words.js';
 import type { Trace } from './trace.js';
 

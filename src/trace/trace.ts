@@ -2,8 +2,7 @@
 // unknown string, id or row is -1; an unknown number is NaN. Derived columns are made on first use, so unused columns
 // cost nothing.
 
-import { oncePer } from '../base/lookUps.js';
-import { recordOf } from '../base/recordOf.js';
+import { oncePer, recordOf } from '../base/lookUps.js';
 import type { TraceDamage } from '../protocol/traceDamage.js';
 import { GROWING_TABLES, type TableRows } from '../protocol/traceSchema.js';
 import type { StringTable, Texts } from './stringTable.js';

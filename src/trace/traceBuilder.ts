@@ -1,10 +1,8 @@
 // Builds a trace row by row, for the readers of files.
 
 import { Float64Column, Int32Column } from '../base/columns.js';
-import { getOrMake } from '../base/lookUps.js';
-import { recordOf } from '../base/recordOf.js';
+import { addLazy, getOrMake, recordOf } from '../base/lookUps.js';
 import { functionNameSpan } from './functionName.js';
-import { addLazy } from './once.js';
 import { printable } from './printedTrace.js';
 import { totalsOfRows } from './rowTotals.js';
 import { FrameBuilder } from './samples/sampleRows.js';

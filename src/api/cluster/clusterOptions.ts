@@ -16,7 +16,7 @@ import {
 import { readMemoryLimit, readSetting, type Settings } from '../../base/settings.js';
 import type { ClusterEngineOptions } from '../../engine/cluster/clusterEngine.js';
 import type { WorkerSettings } from '../../engine/cluster/workerPlaces.js';
-import type { ProfileSettings } from '../../protocol/profileCycle.js';
+import type { ProfileSettings } from '../../protocol/clusterObserver.js';
 import type { MemoryThresholds } from '../../protocol/workerMessages.js';
 import type { DashboardServerOptions } from '../../server/dashboardServer.js';
 import { config } from '../config.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { criticalPath } from '../../analysis/criticalPath.js';
 import { syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
-import { drawPath } from '../canvas/drawPath.js';
+import { drawPath } from '../canvas/drawFlows.js';
 import { laneBox } from '../canvas/drawTasks.js';
 import { RecordingRenderer } from '../canvas/recordingRenderer.test.support.js';
 import { computingRows, pathLaneAt, pathLanes } from './pathLanes.js';

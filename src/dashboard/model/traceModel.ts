@@ -4,8 +4,7 @@ import { repeatedCount } from '../../analysis/attempts.js';
 import { cutOffTexts } from '../../analysis/cutOff.js';
 import { eachUse } from '../../analysis/lanes.js';
 import { existsSince, mostTogether } from '../../analysis/workerLives.js';
-import { getOrMake } from '../../base/lookUps.js';
-import { rangeOf } from '../../base/rangeOf.js';
+import { getOrMake, rangeOf } from '../../base/lookUps.js';
 import { ACTIONS, TASK_ERRED } from '../../protocol/clusterObserver.js';
 import type { RunningRow } from '../../protocol/viewRows.js';
 import { cacheStaysOf } from '../../trace/localMetrics.js';
@@ -13,7 +12,6 @@ import { TRANSFER_KINDS, type Trace, textOf, workerName } from '../../trace/trac
 import { lifecycleFacts } from './lifecycle.js';
 import { ACTIVITIES, ACTIVITY_SLOTS, prefixSlots, RUNNING } from './palette.js';
 import { buildModel, type ModelOptions, type ProfileModel } from './profileModel.js';
-import { runStart } from './runStart.js';
 import type { CacheSection, StringList } from './sections.js';
 import type { PartialUse } from './taskLanes.js';
 import type { TimeWindow } from './timeView.js';
@@ -333,4 +331,23 @@ const RECENT = 20_000;
 
 function latestIds({ tasks }: Trace): Set<number> {
   return new Set(tasks.id.subarray(Math.max(0, tasks.length - RECENT)));
+}
+
+/**
+ * Returns the beginning of the run in epoch seconds: the program's first call that made tasks, or else the first
+ * submission or start of a task. Returns Infinity without tasks.
+ */
+export function runStart({ tasks, computations }: Trace): number {
+  const { length, started, submitted, computation } = tasks;
+  let [first, last] = [Number.POSITIVE_INFINITY, -1];
+  for (let row = 0; row < length; row++) {
+    // Times are NaN if the trace lacks them.
+    if (started[row]! < first) first = started[row]!;
+    if (submitted[row]! < first) first = submitted[row]!;
+    if (computation[row] === last) continue;
+    last = computation[row]!;
+    const called = computations[last]?.start ?? Number.NaN;
+    if (called < first) first = called;
+  }
+  return first;
 }

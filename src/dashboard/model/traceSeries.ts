@@ -2,8 +2,7 @@
 import { recordsTransfers } from '../../analysis/programTransfers.js';
 import { TimeBins } from '../../analysis/timeBins.js';
 import { sortBy } from '../../base/groups.js';
-import { pushTo } from '../../base/lookUps.js';
-import { rangeOf } from '../../base/rangeOf.js';
+import { pushTo, rangeOf } from '../../base/lookUps.js';
 import { sampledLevels } from '../../trace/localMetrics.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace, workerName } from '../../trace/trace.js';
 import { assignColors, lineSlot } from './palette.js';

@@ -2,6 +2,7 @@
 import type { Signal } from '@preact/signals';
 import type { ButtonHTMLAttributes, ComponentChildren } from 'preact';
 import { useContext } from 'preact/hooks';
+import { LongpoleError, messageOf } from '../../base/errors.js';
 import { shortNames } from '../model/shortNames.js';
 import { IndividualContext } from './individual.js';
 
@@ -197,4 +198,16 @@ export function Choice({ label, name, value, options, onChoice }: ChoiceProps) {
 /** Returns options whose values are their texts, after an option for all. */
 export function withAll(all: string, names: Iterable<string>): [value: string, text: string][] {
   return [['', all], ...Array.from(names, (name): [string, string] => [name, name])];
+}
+
+export function Problem({ error }: { readonly error: unknown }) {
+  const known = error instanceof LongpoleError;
+  const message = messageOf(error);
+  return (
+    <main class="problem">
+      <h1>This page cannot show its data</h1>
+      <p>{known ? message : `The script of the page failed: ${message}`}</p>
+      {known ? <p class="code">{error.code}</p> : null}
+    </main>
+  );
 }

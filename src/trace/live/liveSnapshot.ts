@@ -1,6 +1,6 @@
 // A Trace of the rows that a live trace holds. Columns are views of chunks, or are joined from chunks on first use.
 
-import { recordOf } from '../../base/recordOf.js';
+import { addLazy, once, recordOf } from '../../base/lookUps.js';
 import type { ClusterEvent, Transfer } from '../../protocol/clusterObserver.js';
 import {
   GROWING_TABLES,
@@ -8,7 +8,6 @@ import {
   type Reported,
   type TableRows,
 } from '../../protocol/traceSchema.js';
-import { addLazy, once } from '../once.js';
 import { printable } from '../printedTrace.js';
 import type { SampleWindow } from '../samples/sampleWindow.js';
 import type { StringTable } from '../stringTable.js';

@@ -2,11 +2,9 @@
 // batches of its rows.
 
 import { Float64Column } from '../../base/columns.js';
-import { getOrMake } from '../../base/lookUps.js';
-import { recordOf } from '../../base/recordOf.js';
+import { getOrMake, once, recordOf } from '../../base/lookUps.js';
 import { DenseIds, dependencyRowsOf, type IdEdges } from '../idEdges.js';
 import { inGroup, keyGroup } from '../keyGroup.js';
-import { once } from '../once.js';
 import { StringTable } from '../stringTable.js';
 import { taskRows } from '../taskColumns.js';
 import { type TaskRows, type TraceComputation, unknownKey, type WorkerRows } from '../trace.js';

@@ -1,14 +1,12 @@
 // Opens the tables of a trace from bytes. Trace directories, reports and dashboards use it.
 import { parsedJson } from '../../base/json.js';
-import { getOrMake } from '../../base/lookUps.js';
-import { recordOf } from '../../base/recordOf.js';
+import { addLazy, getOrMake, once, recordOf } from '../../base/lookUps.js';
 import { unpackedSizeError, unpackLimit } from '../../base/unpackLimit.js';
 import { appearedLater, columnsOf, RECORDED_TABLES, type RecordedTable } from '../../protocol/traceSchema.js';
 import { ArrowStream } from '../formats/arrow/arrowDecoder.js';
 import { type ByteSource, memorySource } from '../formats/arrow/arrowMessages.js';
 import { type Scan, scanStream, unpackedBytes } from '../formats/arrow/arrowScan.js';
 import type { ArrowCodec } from '../formats/arrow/arrowTypes.js';
-import { addLazy, once } from '../once.js';
 import { printable } from '../printedTrace.js';
 import { totalsOfRows } from '../rowTotals.js';
 import { FrameBuilder } from '../samples/sampleRows.js';

@@ -1,9 +1,9 @@
 // Converts the columns of a trace to the form that an Arrow encoder takes, according to the column's kind.
 
+import { once } from '../../base/lookUps.js';
 import { FILE_TYPES } from '../../protocol/schemaTypes.js';
 import { type Column, fileColumns, type RecordedTable } from '../../protocol/traceSchema.js';
 import type { ArrowValues } from '../formats/arrow/arrowTypes.js';
-import { once } from '../once.js';
 import type { Texts } from '../stringTable.js';
 import { arrayOf } from '../tableRows.js';
 import type { Trace, TraceComputation } from '../trace.js';

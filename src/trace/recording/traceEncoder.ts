@@ -2,7 +2,7 @@
 // pages, reports and exports it encodes the rows of a live or opened trace. It holds at most one batch of each table,
 // so memory stays bounded in recordings of any length.
 import type { Float64Column } from '../../base/columns.js';
-import { recordOf } from '../../base/recordOf.js';
+import { once, recordOf } from '../../base/lookUps.js';
 import { joinedBytes } from '../../base/resized.js';
 import type {
   ClusterEvent,
@@ -10,6 +10,7 @@ import type {
   Computation,
   MemorySample,
   MetricSample,
+  ProfileCycle,
   ResourceSample,
   TaskRuns,
   Transfer,
@@ -17,12 +18,10 @@ import type {
   WorkInterval,
 } from '../../protocol/clusterObserver.js';
 import type { KindOf } from '../../protocol/metrics.js';
-import type { ProfileCycle } from '../../protocol/profileCycle.js';
 import { fileColumns, RECORDED_TABLES, type RecordedTable } from '../../protocol/traceSchema.js';
 import { ArrowEncoder } from '../formats/arrow/arrowEncoder.js';
 import type { ArrowCodec, ArrowValues } from '../formats/arrow/arrowTypes.js';
 import { addDependencies } from '../live/taskPages.js';
-import { once } from '../once.js';
 import { cycleSamples } from '../samples/cycleSamples.js';
 import type { FrameFacts } from '../samples/frameIds.js';
 import { frameFactsAt, type SampleFacts } from '../samples/sampleRows.js';

@@ -1,7 +1,7 @@
 // The metadata file of a trace directory: its recorder, its host, and how the recording ended.
 import { LongpoleError } from '../../base/errors.js';
 import { fieldOf, numberIn, parsedJson, textIn } from '../../base/json.js';
-import { recordOf } from '../../base/recordOf.js';
+import { recordOf } from '../../base/lookUps.js';
 import { FORMAT_VERSION } from './traceTables.js';
 
 export const META_FILE = 'meta.json';

@@ -1,7 +1,7 @@
 // Converts a cycle of the statistical profiler to rows of the tables `samples` and `frames`.
 
+import type { ProfileCycle } from '../../protocol/clusterObserver.js';
 import type { KindOf, TaskKind } from '../../protocol/metrics.js';
-import type { ProfileCycle } from '../../protocol/profileCycle.js';
 import { cycleFrames, type FrameFacts, frameOfSample } from './frameIds.js';
 import type { SampleFacts } from './sampleRows.js';
 

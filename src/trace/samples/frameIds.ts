@@ -1,6 +1,6 @@
 // Ids of stack frames. A frame is a function in one place of the call tree. Its id is a hash of the function and of the
 // caller's id. All recorders give a frame the same id, so their tables can be merged.
-import { type ProfileCycle, STACK_IDLE, STACK_RUNTIME } from '../../protocol/profileCycle.js';
+import { type ProfileCycle, STACK_IDLE, STACK_RUNTIME } from '../../protocol/clusterObserver.js';
 import type { Reported } from '../../protocol/traceSchema.js';
 
 /** Id of the caller of an outermost frame. */

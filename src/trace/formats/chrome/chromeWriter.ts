@@ -1,8 +1,9 @@
 // Writes a trace as Chrome Trace JSON for Perfetto, speedscope and chrome://tracing. Workers become processes, tasks
 // slices of their threads, dependencies flows, and figures counters. Arguments hold further properties of a task. If
 // the file is read back, the slices of tasks are tasks.
+
+import { rangeOf } from '../../../base/lookUps.js';
 import { inPieces } from '../../../base/pieces.js';
-import { rangeOf } from '../../../base/rangeOf.js';
 import { ACTIONS, TASK_STATES } from '../../../protocol/clusterObserver.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace, workerName } from '../../trace.js';
 import { JsonObjectText, QuotedStrings } from '../json/jsonText.js';
