@@ -7,7 +7,7 @@ import type { MirrorWorker } from '../dask/mirrorWorkers.js';
 import { ACCESS, type DaskAccess, schedulerAddress } from '../dask/schedulerAddress.js';
 import { writeReport } from '../diagnostics/performanceReport.js';
 import type { ClusterObserver } from '../protocol/clusterObserver.js';
-import type { RunningRow, WorkerRow } from '../protocol/viewRows.js';
+import type { RunningRow, WorkerRow } from '../protocol/viewMessages.js';
 import type { DashboardServer } from '../server/dashboardServer.js';
 import { type ClusterFigures, sameFigures, sameTransfers } from '../server/prometheus/figures.js';
 import type { ClusterStatus, LiveSource } from '../server/source.js';

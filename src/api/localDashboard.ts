@@ -4,7 +4,7 @@ import { once } from '../base/lookUps.js';
 import { threadCpuClock } from '../engine/worker/threadCpuClock.js';
 import type { ClusterEvent } from '../protocol/clusterObserver.js';
 import type { RunInfo, RunObserver, RunWorker } from '../protocol/runObserver.js';
-import type { RunningRow } from '../protocol/viewRows.js';
+import type { RunningRow } from '../protocol/viewMessages.js';
 import { epochSeconds } from '../resources/clock.js';
 import type { ClusterStatus, LiveSource } from '../server/source.js';
 import { LiveTrace } from '../trace/live/liveTrace.js';

@@ -7,8 +7,8 @@ import { CALLABLE, checkOptions, FLAG, invalid, kind, type OptionKinds, TEXT } f
 import { invalidArgument, notWrittenError } from '../base/errors.js';
 import { openNvtx } from '../engine/worker/nvtx.js';
 import { EventProfiler } from '../files/eventProfiler.js';
-import { makeFolders } from '../files/makeFolders.js';
 import { ResourcePlugin, WorkerTaskPlugin } from '../files/tracePlugin.js';
+import { makeFolders } from '../files/writePieces.js';
 import { toStderr } from '../pipeline/pipeline.js';
 import type { ClusterObserver, WorkerInfo } from '../protocol/clusterObserver.js';
 import type { Client } from './cluster/client.js';

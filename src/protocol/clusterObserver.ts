@@ -1,7 +1,9 @@
 // Calls from a cluster to its observers: the recorder of the live trace, and plugins. The engine does not know its
 // observers. All times are seconds since the epoch on the scheduler's clock, all sizes bytes. A task is identified by
 // computation and local id, 0 ≤ id < size. `firstId + id` is unique in the life of the cluster, and never reused.
-import type { KindOf } from './metrics.js';
+
+import { countsOf } from '../base/lookUps.js';
+import { CANCELLED, DROPPED_CONTEXT, type KindOf, SKIPPED } from './metrics.js';
 import type { ACTIONS } from './traceNames.js';
 import type { Reported } from './traceSchema.js';
 
@@ -259,4 +261,21 @@ export interface TaskIntervals {
   readonly starts: ArrayLike<number>;
   readonly stops: ArrayLike<number>;
   readonly tasks: ArrayLike<number>;
+}
+
+/**
+ * Returns a row per prefix.
+ *
+ * @param prefixes prefix of each task
+ * @param each 1; -1 for tasks that run after all
+ */
+export function droppedSamples(
+  prefixes: readonly string[],
+  why: DropReason,
+  time: number,
+  each = 1,
+): MetricSample[] {
+  const activity = why === TASK_SKIPPED ? SKIPPED : CANCELLED;
+  const same = { time, worker: -1, context: DROPPED_CONTEXT, span: '', activity, unit: 'count' };
+  return Array.from(countsOf(prefixes), ([prefix, number]) => ({ ...same, prefix, value: each * number }));
 }

@@ -12,12 +12,11 @@ import type { CompletionColumns } from './completionLog.js';
 import type { ErrorInfo } from './errorInfo.js';
 import type { FewFinishedTasks, FinishedTasks } from './finishedTasks.js';
 import type { FunctionRef } from './functionRef.js';
-import type { Batch, FromIsolate, Numbers, OpenRunMessage, Values } from './isolateMessages.js';
+import type { Batch, FromIsolate, Numbers, OpenRunMessage, Several, Values } from './isolateMessages.js';
 import type { MetricChanges, TaskKinds } from './metrics.js';
 import type { GatherInput, ResultId } from './packedResult.js';
 import type { Program, SingleTask } from './program.js';
 import type { TaskAnswer, TaskAnswerError, TaskQuestion } from './questions.js';
-import type { Several } from './several.js';
 
 /** A computation in the form that a worker needs. */
 export interface WorkerRun

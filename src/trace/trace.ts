@@ -1,8 +1,9 @@
 // The data that every view and analysis reads: a live run, a trace directory, a file of DASF or a Chrome trace. An
 // unknown string, id or row is -1; an unknown number is NaN. Derived columns are made on first use, so unused columns
 // cost nothing.
-
-import { oncePer, recordOf } from '../base/lookUps.js';
+import { oncePer, rangeOf, recordOf } from '../base/lookUps.js';
+import { INSPECT } from '../base/printed.js';
+import { countText, secondsText } from '../base/words.js';
 import type { TraceDamage } from '../protocol/traceDamage.js';
 import { GROWING_TABLES, type TableRows } from '../protocol/traceSchema.js';
 import type { StringTable, Texts } from './stringTable.js';
@@ -193,4 +194,26 @@ export function unknownKey(id: number): string {
  */
 export function hostsOf(table: 'memory' | 'resources', worker: Int32Array, { host }: WorkerRows): Int32Array {
   return worker.map((row) => host[table === 'resources' ? Math.max(0, row) : row] ?? -1);
+}
+
+/**
+ * Adds the printed form to a trace. The properties are not enumerable, so that the trace stays a plain object of
+ * tables.
+ */
+export function printable<T extends Trace>(trace: T): T {
+  const text = { value: () => printedTrace(trace), enumerable: false };
+  return Object.defineProperties(trace, { toString: text, [INSPECT]: text });
+}
+
+function printedTrace({ tasks, workers, events, damage, evicted }: Trace): string {
+  const [first, last] = [rangeOf(tasks.started).start, rangeOf(tasks.stopped).stop];
+  const parts = [
+    countText(tasks.length, 'task'),
+    countText(workers.length, 'worker'),
+    ...(last >= first ? [secondsText(last - first)] : []),
+    ...(events.time.length > 0 ? [countText(events.time.length, 'event')] : []),
+    ...(evicted.tasks > 0 ? [`${countText(evicted.tasks, 'earlier task')} evicted`] : []),
+    ...(damage === undefined ? [] : [`damaged: ${damage.reason}`]),
+  ];
+  return `<Trace: ${parts.join(', ')}>`;
 }

@@ -3,14 +3,13 @@
 import { Float64Column, Int32Column } from '../base/columns.js';
 import { addLazy, getOrMake, recordOf } from '../base/lookUps.js';
 import { functionNameSpan } from './functionName.js';
-import { printable } from './printedTrace.js';
 import { totalsOfRows } from './rowTotals.js';
 import { FrameBuilder } from './samples/sampleRows.js';
 import { StringTable } from './stringTable.js';
 import { ResourceBuilder, WorkerBuilder } from './tableBuilders.js';
 import { TableBuilder } from './tableRows.js';
 import { RUN_TIMES, type TaskSources, taskRows } from './taskColumns.js';
-import { NOTHING_EVICTED, type Trace, type TraceComputation, type TraceDamage } from './trace.js';
+import { NOTHING_EVICTED, printable, type Trace, type TraceComputation, type TraceDamage } from './trace.js';
 
 const TEXTS = ['key', 'recordedName', 'host', 'worker', 'device', 'resultType', 'dtype', 'shape'] as const;
 

@@ -3,11 +3,11 @@
 import { getOrMake } from '../../base/lookUps.js';
 import { percentText, secondsText } from '../../base/words.js';
 import { workerName } from '../../trace/trace.js';
-import { readyTimes } from '../attempts.js';
 import { slowFirstRows } from '../firstCalls.js';
 import { eachUse } from '../lanes.js';
 import { profilerSeconds } from '../profilerStarts.js';
 import { stragglersOf } from '../stragglers.js';
+import { readyTimes } from '../submissionTimes.js';
 import type { Facts, Found, Rule } from './finding.js';
 
 /** Mean number of running tasks up to which a time span is serial. */

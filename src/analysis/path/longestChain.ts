@@ -3,9 +3,8 @@
 
 import { reversedEdges } from '../../base/groups.js';
 import type { Trace } from '../../trace/trace.js';
-import { repeatedRuns } from '../attempts.js';
 import type { Span } from '../spans.js';
-import { AwaitedResults, knownAt, submissionsOf } from '../submissionTimes.js';
+import { AwaitedResults, knownAt, repeatedRuns, submissionsOf } from '../submissionTimes.js';
 
 const NONE = -1;
 

@@ -4,10 +4,15 @@
 import { invalidArgument } from '../../base/errors.js';
 import { oncePer } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
-import { repeatedRuns } from '../attempts.js';
 import { type Lanes, lanesOf, secededUse, taskBefore } from '../lanes.js';
 import type { Span } from '../spans.js';
-import { AwaitedResults, knownAt, type SubmissionTimes, submissionsOf } from '../submissionTimes.js';
+import {
+  AwaitedResults,
+  knownAt,
+  repeatedRuns,
+  type SubmissionTimes,
+  submissionsOf,
+} from '../submissionTimes.js';
 import { unfinishedRuns } from '../unfinishedRuns.js';
 import { packedAt } from '../workIntervals.js';
 import { type PathColumns, type PathKind, PathParts } from './pathParts.js';

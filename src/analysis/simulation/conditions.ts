@@ -2,13 +2,12 @@
 
 import { ACTIONS } from '../../protocol/clusterObserver.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../../trace/trace.js';
-import { repeatedRuns } from '../attempts.js';
 import { coreUseOf } from '../coreUse.js';
 import { firstFrom, lanesOf } from '../lanes.js';
 import type { Span } from '../spans.js';
 import { spilledResults } from '../spilledResults.js';
 import { quantile, trimmedMean } from '../statistics.js';
-import { knownAt, submissionsOf } from '../submissionTimes.js';
+import { knownAt, repeatedRuns, submissionsOf } from '../submissionTimes.js';
 import { isRemote, threadsTogether } from '../workerLives.js';
 import { workIntervalsOf } from '../workIntervals.js';
 import { machineOf, stretchOf, threadsPerWorker } from './machine.js';

@@ -4,7 +4,7 @@ import { once } from '../../base/lookUps.js';
 import { SchedulerLoad } from '../../engine/metrics/schedulerLoad.js';
 import { PROCESSING, STATE_NAMES } from '../../engine/scheduler/taskStates.js';
 import { threadCpuClock } from '../../engine/worker/threadCpuClock.js';
-import type { RunningRow } from '../../protocol/viewRows.js';
+import type { RunningRow } from '../../protocol/viewMessages.js';
 import type { ClusterStatus, LiveSource } from '../../server/source.js';
 import { progressOf } from '../../server/sums.js';
 import type { LiveTrace } from '../../trace/live/liveTrace.js';

@@ -1,7 +1,6 @@
 // Draws lines over a task stream: the flows of the selected task from its dependencies and to its dependents, and the
 // critical path.
-import type { FlowEnd, Flows } from '../model/flows.js';
-import { type PathLanes, pathLaneAt } from '../model/pathLanes.js';
+import { type FlowEnd, type Flows, type PathLanes, pathLaneAt } from '../model/flows.js';
 import type { ColumnGrid } from '../model/streamDetail.js';
 import type { TaskLanes } from '../model/taskLanes.js';
 import { columnAtTime, type TimeAxis } from '../model/timeAxis.js';

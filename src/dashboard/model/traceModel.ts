@@ -1,12 +1,13 @@
 // The model of a trace's task stream: a row per thread of a worker, runs coloured by prefix, and activities between
 // them in the colours of Dask's task stream.
-import { repeatedCount } from '../../analysis/attempts.js';
+
 import { cutOffTexts } from '../../analysis/cutOff.js';
 import { eachUse } from '../../analysis/lanes.js';
+import { repeatedCount } from '../../analysis/submissionTimes.js';
 import { existsSince, mostTogether } from '../../analysis/workerLives.js';
 import { getOrMake, rangeOf } from '../../base/lookUps.js';
 import { ACTIONS, TASK_ERRED } from '../../protocol/clusterObserver.js';
-import type { RunningRow } from '../../protocol/viewRows.js';
+import type { RunningRow } from '../../protocol/viewMessages.js';
 import { cacheStaysOf } from '../../trace/localMetrics.js';
 import { TRANSFER_KINDS, type Trace, textOf, workerName } from '../../trace/trace.js';
 import { lifecycleFacts } from './lifecycle.js';

@@ -2,7 +2,7 @@
 import { lanesOf } from '../../analysis/lanes.js';
 import { firstWhere, oncePer } from '../../base/lookUps.js';
 import { sortedOrder } from '../../base/sortedOrder.js';
-import type { WorkerRow } from '../../protocol/viewRows.js';
+import type { WorkerRow } from '../../protocol/viewMessages.js';
 import { type Trace, workerName } from '../../trace/trace.js';
 
 /** The properties that pages show. */

@@ -3,7 +3,7 @@ import type { Signal } from '@preact/signals';
 import type { ButtonHTMLAttributes, ComponentChildren } from 'preact';
 import { useContext } from 'preact/hooks';
 import { LongpoleError, messageOf } from '../../base/errors.js';
-import { shortNames } from '../model/shortNames.js';
+import { shortNames } from '../model/format.js';
 import { IndividualContext } from './individual.js';
 
 interface Children {

@@ -8,13 +8,12 @@ import {
   type Reported,
   type TableRows,
 } from '../../protocol/traceSchema.js';
-import { printable } from '../printedTrace.js';
 import type { SampleWindow } from '../samples/sampleWindow.js';
 import type { StringTable } from '../stringTable.js';
 import type { ResourceBuilder, WorkerBuilder } from '../tableBuilders.js';
 import { joinRows, type RowPiece, TableBuilder } from '../tableRows.js';
 import type { TotalSums } from '../totals.js';
-import { hostsOf, type ResourceRows, type TableName, type Trace } from '../trace.js';
+import { hostsOf, printable, type ResourceRows, type TableName, type Trace } from '../trace.js';
 import type { LiveComputations } from './liveComputations.js';
 import { LiveTaskColumns } from './liveTasks.js';
 import { Joined, type Piece, type RowWindow } from './rowWindow.js';

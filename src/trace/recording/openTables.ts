@@ -4,10 +4,8 @@ import { addLazy, getOrMake, once, recordOf } from '../../base/lookUps.js';
 import { unpackedSizeError, unpackLimit } from '../../base/unpackLimit.js';
 import { appearedLater, columnsOf, RECORDED_TABLES, type RecordedTable } from '../../protocol/traceSchema.js';
 import { ArrowStream } from '../formats/arrow/arrowDecoder.js';
-import { type ByteSource, memorySource } from '../formats/arrow/arrowMessages.js';
+import { type ArrowCodec, type ByteSource, memorySource } from '../formats/arrow/arrowMessages.js';
 import { type Scan, scanStream, unpackedBytes } from '../formats/arrow/arrowScan.js';
-import type { ArrowCodec } from '../formats/arrow/arrowTypes.js';
-import { printable } from '../printedTrace.js';
 import { totalsOfRows } from '../rowTotals.js';
 import { FrameBuilder } from '../samples/sampleRows.js';
 import type { SampleSums } from '../samples/sampleSums.js';
@@ -20,6 +18,7 @@ import {
   type FrameRows,
   hostsOf,
   NOTHING_EVICTED,
+  printable,
   type SampleRows,
   type Trace,
   type TraceDamage,

@@ -3,9 +3,9 @@
 // dictionary codes of prefixes, functions and spans once per computation.
 import { recordOf } from '../../base/lookUps.js';
 import { type Computation, TASK_MEMORY, TASK_STATES, type TaskRuns } from '../../protocol/clusterObserver.js';
-import type { ArrowValues } from '../formats/arrow/arrowTypes.js';
+import type { ArrowValues } from '../formats/arrow/arrowMessages.js';
 import { inGroup, keyGroup } from '../keyGroup.js';
-import { BatchTexts } from './batchTexts.js';
+import { BatchTexts } from './rowBatch.js';
 
 const UNKNOWN = -2;
 const ABSENT = -1;

@@ -3,7 +3,7 @@
 import { once } from '../../base/lookUps.js';
 import { FILE_TYPES } from '../../protocol/schemaTypes.js';
 import { type Column, fileColumns, type RecordedTable } from '../../protocol/traceSchema.js';
-import type { ArrowValues } from '../formats/arrow/arrowTypes.js';
+import type { ArrowValues } from '../formats/arrow/arrowMessages.js';
 import type { Texts } from '../stringTable.js';
 import { arrayOf } from '../tableRows.js';
 import type { Trace, TraceComputation } from '../trace.js';

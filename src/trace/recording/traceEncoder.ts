@@ -20,17 +20,16 @@ import type {
 import type { KindOf } from '../../protocol/metrics.js';
 import { fileColumns, RECORDED_TABLES, type RecordedTable } from '../../protocol/traceSchema.js';
 import { ArrowEncoder } from '../formats/arrow/arrowEncoder.js';
-import type { ArrowCodec, ArrowValues } from '../formats/arrow/arrowTypes.js';
+import type { ArrowCodec, ArrowValues } from '../formats/arrow/arrowMessages.js';
 import { addDependencies } from '../live/taskPages.js';
 import { cycleSamples } from '../samples/cycleSamples.js';
-import type { FrameFacts } from '../samples/frameIds.js';
-import { frameFactsAt, type SampleFacts } from '../samples/sampleRows.js';
+import { type FrameFacts, frameFactsAt, type SampleFacts } from '../samples/sampleRows.js';
 import { figuresOf } from '../tableBuilders.js';
 import type { Trace, TraceComputation } from '../trace.js';
 import { type ComputationEdges, EdgeBatch, RowBatch } from './rowBatch.js';
 import { TaskBatch } from './taskBatch.js';
 import { tableSource } from './traceColumns.js';
-import { fieldsOf } from './traceTables.js';
+import { fieldsOf } from './traceMeta.js';
 
 /**
  * Receives the bytes of a table in order, and the number of their rows. Copy the bytes to keep them, because the arrays

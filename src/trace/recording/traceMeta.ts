@@ -2,7 +2,9 @@
 import { LongpoleError } from '../../base/errors.js';
 import { fieldOf, numberIn, parsedJson, textIn } from '../../base/json.js';
 import { recordOf } from '../../base/lookUps.js';
-import { FORMAT_VERSION } from './traceTables.js';
+import { FILE_TYPES } from '../../protocol/schemaTypes.js';
+import { fileColumns, type RecordedTable } from '../../protocol/traceSchema.js';
+import type { ArrowField } from '../formats/arrow/arrowMessages.js';
 
 export const META_FILE = 'meta.json';
 export const FORMAT_NAME = 'longpole-trace';
@@ -62,4 +64,12 @@ export function parseMeta(name: string, text: string): TraceMeta {
     stopped: Number.isNaN(stopped) ? null : stopped,
     ended: ended === 'closed' || ended === 'failed' ? ended : 'recording',
   };
+}
+
+/** Raise it for a change that an older Longpole could misread; a new column is no such change. */
+export const FORMAT_VERSION = 1;
+
+/** Returns a table of a trace directory as Arrow fields. docs/trace-format.md explains them. */
+export function fieldsOf(table: RecordedTable): ArrowField[] {
+  return fileColumns(table).map(({ title, kind }) => ({ name: title, type: FILE_TYPES[kind] }));
 }

@@ -2,8 +2,7 @@
 
 import type { ProfileCycle } from '../../protocol/clusterObserver.js';
 import type { KindOf, TaskKind } from '../../protocol/metrics.js';
-import { cycleFrames, type FrameFacts, frameOfSample } from './frameIds.js';
-import type { SampleFacts } from './sampleRows.js';
+import { cycleFrames, type FrameFacts, frameOfSample, type SampleFacts } from './sampleRows.js';
 
 /**
  * Yields the samples of a thread, without samples of an idle thread. The first sample of a frame comes with the frames
