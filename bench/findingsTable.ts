@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { criticalPath, type Finding, type FindingCode, findings } from 'longpole/analysis';
 import { openTrace, type Trace } from 'longpole/trace';
-import { firstStart } from '#internal/analysis/workerStarts.js';
+import { firstStart } from '#internal/analysis/workerLives.js';
 import { median } from './median.js';
 
 const USAGE = `Usage: node dist-test/bench/findingsTable.js [options]

@@ -1,9 +1,9 @@
 // Writes the tables of docs/trace-format.md from the schema of the trace. Run this script after a build when a column
 // has changed.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { fileColumns } from '../dist/protocol/schemaColumns.js';
 import { FILE_TYPES } from '../dist/protocol/schemaTypes.js';
 import * as schema from '../dist/protocol/traceSchema.js';
+import { fileColumns } from '../dist/protocol/traceSchema.js';
 import { traceTables, withTables } from './lib/traceTables.mjs';
 
 const file = new URL('../docs/trace-format.md', import.meta.url);

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { connect, LocalCluster } from 'longpole';
 import { WebSocket } from 'ws';
-import { timeByPrefix } from '#internal/analysis/timeByPrefix.js';
+import { timeByPrefix } from '#internal/analysis/timeTables.js';
 import { LiveTables } from '#internal/dashboard/source/liveTables.js';
 import { decodeViewMessage } from '#internal/protocol/viewMessages.js';
 import { totalsFromJson } from '#internal/trace/recording/totalsJson.js';

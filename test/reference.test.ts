@@ -11,7 +11,7 @@ import { QUESTIONS } from '#internal/analysis/questions.js';
 import { adaptSettings } from '#internal/api/cluster/adaptive.js';
 import { PROFILE_OPTIONS } from '#internal/api/cluster/clientMeasures.js';
 import { SUBMIT_OPTIONS } from '#internal/api/cluster/clientOptions.js';
-import { checkDaskOptions } from '#internal/api/cluster/daskOptions.js';
+import { checkDaskOptions } from '#internal/api/cluster/clusterOptions.js';
 import { EXPORTERS } from '#internal/api/exporters.js';
 import { LOCAL_OPTIONS } from '#internal/api/runPlan.js';
 import { defaultSetting, readSetting, SETTING_NAMES } from '#internal/base/settings.js';

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { syntheticTrace } from '../trace/syntheticTrace.test.support.js';
-import { functionBottleneck } from './functionBottleneck.js';
-import { taskBottleneck } from './taskBottleneck.js';
+import { functionBottleneck, taskBottleneck } from './bottlenecks.js';
 
 const LOST = { started: Number.NaN, stopped: Number.NaN, state: 'lost', submitted: 0 } as const;
 const PERCENT = 'Percentage of total time (%)';

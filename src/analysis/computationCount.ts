@@ -1,7 +1,7 @@
 // Counts the computations of a run, in the way of the engine that ran it.
 import { checkArgument, TRACE } from '../base/arguments.js';
 import type { Trace } from '../trace/trace.js';
-import { isRemote } from './daskWorkers.js';
+import { isRemote } from './workerLives.js';
 
 interface Busy {
   /** Seconds since the epoch; -Infinity if it began before the recording. */

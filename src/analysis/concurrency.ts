@@ -1,11 +1,11 @@
 // Computes how many tasks ran at the same time, and how many were ready.
 import type { Trace } from '../trace/trace.js';
-import { readyTimes } from './attempts.js';
 import { eachUse, lanesOf } from './lanes.js';
 import { windowOf } from './path/pathWalk.js';
+import { readyTimes } from './submissionTimes.js';
 import { Table } from './table.js';
 import { TimeBins } from './timeBins.js';
-import { threadsTogether } from './workerStarts.js';
+import { threadsTogether } from './workerLives.js';
 
 const BINS = 50;
 

@@ -9,10 +9,10 @@ import { eachUse, lanesOf } from './lanes.js';
 import { awaitedObject, lockedSeconds } from './leaseWaits.js';
 import { handOver, longestChain } from './path/longestChain.js';
 import { PATH_KINDS, type PathColumns, type PathKind } from './path/pathParts.js';
-import { requestedWindow, type Window, walkPath } from './path/pathWalk.js';
+import { requestedWindow, walkPath } from './path/pathWalk.js';
 import { copiedSeconds } from './programTransfers.js';
-import { Table } from './table.js';
-import { rowColumns, valuesColumn } from './valuesColumn.js';
+import type { Span } from './spans.js';
+import { rowColumns, Table, valuesColumn } from './table.js';
 
 export type { PathColumns, PathKind } from './path/pathParts.js';
 
@@ -74,7 +74,7 @@ export class CriticalPath extends Printed {
   readonly #trace: Trace;
   #parts: readonly PathPart[] | undefined;
 
-  constructor(trace: Trace, window: Window, columns: PathColumns, floor: number) {
+  constructor(trace: Trace, window: Span, columns: PathColumns, floor: number) {
     super();
     this.#trace = trace;
     this.start = window.start;
@@ -240,7 +240,7 @@ export function criticalPath(trace: Trace, options: CriticalPathOptions = {}): C
 }
 
 /** Returns the longest chain of the parts of tasks inside the window. */
-function floorOf(trace: Trace, window: Window): number {
+function floorOf(trace: Trace, window: Span): number {
   const { start, stop } = window;
   const { length } = trace.tasks;
   const { laneOf } = lanesOf(trace);

@@ -6,11 +6,10 @@ import { firstWhere } from '../base/lookUps.js';
 import { sortedOrder } from '../base/sortedOrder.js';
 import { StringTable } from '../trace/stringTable.js';
 import type { Trace } from '../trace/trace.js';
-import { FUNCTION_TITLES } from './functionBottleneck.js';
+import { FUNCTION_TITLES, TASK_TITLES } from './bottlenecks.js';
 import { keyGraphOf } from './keyGraph.js';
 import { PairIndex } from './pairIndex.js';
 import { type Column, Table } from './table.js';
-import { TASK_TITLES } from './taskBottleneck.js';
 
 /** Returns DASF's `per_function_bottleneck`. */
 export function dasfFunctionBottleneck(trace: Trace): Table {

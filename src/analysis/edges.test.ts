@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { syntheticTrace } from '../trace/syntheticTrace.test.support.js';
 import { criticalPath } from './criticalPath.js';
 import { TimeBins } from './timeBins.js';
-import { timeByAction } from './timeByAction.js';
+import { timeByAction } from './timeTables.js';
 import { transfersByPair, transfersByType } from './transferTables.js';
 
 describe('transfers with a duration of 0', () => {

@@ -4,7 +4,7 @@ import { sortedOrder } from '../base/sortedOrder.js';
 import type { Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
 import { windowOf } from './path/pathWalk.js';
-import { prefixesOfUnknownSize } from './resultSizes.js';
+import { prefixesOfUnknownSize } from './programTransfers.js';
 import { Table } from './table.js';
 import { TimeBins } from './timeBins.js';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ProfileHistory } from '../profile/profileHistory.js';
-import { type ProfileCycle, STACK_IDLE, STACK_RUNTIME } from '../protocol/profileCycle.js';
+import { type ProfileCycle, STACK_IDLE, STACK_RUNTIME } from '../protocol/clusterObserver.js';
 import { LiveTrace } from '../trace/live/liveTrace.js';
 import { profiledPrefixes, profileTimeline, profileTree, samplingInterval } from './profile.js';
 

@@ -10,10 +10,9 @@ import {
   TEXT,
   TRACE,
 } from '../base/arguments.js';
-import { rangeOf } from '../base/rangeOf.js';
+import { rangeOf } from '../base/lookUps.js';
 import { addLine, type CallTree, childOf, emptyTree, type MutableCallTree } from '../profile/callTree.js';
-import { textOf } from '../trace/names.js';
-import type { SampleRows, Trace } from '../trace/trace.js';
+import { type SampleRows, type Trace, textOf } from '../trace/trace.js';
 
 export interface ProfileTreeOptions {
   /** Prefix of the tasks. Default: all tasks. */

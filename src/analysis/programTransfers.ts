@@ -1,6 +1,7 @@
 // Finds the transfers between the program and the workers: arguments, scattered data and fetched results.
 import { checkArgument, TRACE } from '../base/arguments.js';
 import { firstWhere, oncePer, pushTo } from '../base/lookUps.js';
+import { TASK_MEMORY } from '../protocol/clusterObserver.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../trace/trace.js';
 import { merged, overlapSeconds, type Span } from './spans.js';
 
@@ -68,3 +69,16 @@ export function recordsTransfers(trace: Trace): boolean {
     return true;
   return workers.address.some((address) => address >= 0 && strings.get(address) !== '');
 }
+
+const NONE: ReadonlySet<string> = new Set();
+
+/**
+ * Returns the prefixes with a result of unknown size, so that no sum of the others looks like the size of all. Empty for
+ * clusters, which know all sizes.
+ */
+export const prefixesOfUnknownSize = oncePer((trace: Trace): ReadonlySet<string> => {
+  if (recordsTransfers(trace)) return NONE;
+  const { state, nbytes, prefix } = trace.tasks;
+  const ids = new Set(prefix.filter((_id, row) => state[row] === TASK_MEMORY && Number.isNaN(nbytes[row]!)));
+  return new Set(Array.from(ids, (id) => (id < 0 ? '' : trace.strings.get(id))));
+});

@@ -1,19 +1,17 @@
 // The list of named questions about a trace, which the command line, reports and the dashboard use. Each question has
 // its own file in this folder.
 import type { Trace } from '../trace/trace.js';
+import { functionBottleneck, taskBottleneck } from './bottlenecks.js';
 import { concurrency } from './concurrency.js';
 import { criticalPath } from './criticalPath.js';
 import { findings, findingsTable } from './findings/findings.js';
-import { functionBottleneck } from './functionBottleneck.js';
 import { memoryByPrefix } from './memoryByPrefix.js';
 import { queueing } from './queueing.js';
 import { speedups, speedupsTable } from './speedups.js';
 import { stragglers } from './stragglers.js';
 import type { Table } from './table.js';
 import { fittingTaskBalance } from './taskBalance.js';
-import { taskBottleneck } from './taskBottleneck.js';
-import { timeByAction } from './timeByAction.js';
-import { timeByPrefix } from './timeByPrefix.js';
+import { timeByAction, timeByPrefix } from './timeTables.js';
 import { transfersByPair, transfersByType } from './transferTables.js';
 import { workerBalance } from './workerBalance.js';
 

@@ -2,9 +2,9 @@
 import { countedOffsets, groupedRows } from '../base/groups.js';
 import { sortedOrder } from '../base/sortedOrder.js';
 import type { TaskRows, Trace } from '../trace/trace.js';
-import { readyTimes } from './attempts.js';
 import { lanesOf } from './lanes.js';
 import { evenly, median } from './statistics.js';
+import { readyTimes } from './submissionTimes.js';
 import { Table } from './table.js';
 
 type Stage = readonly [title: string, from: keyof TaskRows & Lifecycle, to: keyof TaskRows & Lifecycle];

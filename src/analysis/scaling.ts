@@ -6,8 +6,7 @@ import { coreUseOf } from './coreUse.js';
 import { lanesOf } from './lanes.js';
 import { windowOf } from './path/pathWalk.js';
 import { type SimulateOptions, type Simulation, Simulator } from './simulate.js';
-import { Table } from './table.js';
-import { rowColumns } from './valuesColumn.js';
+import { rowColumns, Table } from './table.js';
 
 /** The conditions of the recording. */
 export interface Recorded {

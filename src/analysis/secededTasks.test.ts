@@ -8,7 +8,7 @@ import { criticalPath } from './criticalPath.js';
 import { findings } from './findings/findings.js';
 import { partsText } from './pathTexts.test.support.js';
 import { simulate } from './simulate.js';
-import { timeByPrefix } from './timeByPrefix.js';
+import { timeByPrefix } from './timeTables.js';
 import { workerBalance } from './workerBalance.js';
 
 /** A child of `all-0`, which computes for 2 s. */

@@ -1,12 +1,13 @@
 // Simulates how long the recorded graph would take under other conditions: more workers, a faster network, a faster
 // function. A discrete-event simulation with the policy of the engine and the measured durations.
+
 import { ANY, checkArgument, checkOptions, NUMBER, type OptionKinds, TRACE } from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
 import { getOrMake } from '../base/lookUps.js';
 import type { Trace } from '../trace/trace.js';
 import { coreUseOf } from './coreUse.js';
 import { contendedLock } from './leaseWaits.js';
-import { requestedWindow, type Window } from './path/pathWalk.js';
+import { requestedWindow } from './path/pathWalk.js';
 import { copiedSeconds } from './programTransfers.js';
 import { type Calibration, calibrationOf } from './simulation/calibration.js';
 import { MEMORY_TARGET, recordedConditions } from './simulation/conditions.js';
@@ -14,6 +15,7 @@ import { startupOf, stretchOf, threadsPerWorker } from './simulation/machine.js'
 import { Replay } from './simulation/replay.js';
 import { replayGraphOf } from './simulation/replayGraph.js';
 import type { ReplayConditions, ReplayGraph, ReplayResult } from './simulation/replayTypes.js';
+import type { Span } from './spans.js';
 
 /** Conditions of a simulation. The default of each is the recorded condition. */
 export interface SimulateOptions {
@@ -248,11 +250,7 @@ export class Simulator {
 }
 
 /** Returns the seconds by which the tasks of the window become shorter in total. */
-function savedSeconds(
-  { tasks }: Trace,
-  { start, stop }: Window,
-  faster: ReadonlyMap<number, number>,
-): number {
+function savedSeconds({ tasks }: Trace, { start, stop }: Span, faster: ReadonlyMap<number, number>): number {
   return tasks.duration.reduce((sum, seconds, row) => {
     const isInside = tasks.started[row]! >= start && tasks.started[row]! <= stop;
     return sum + (isInside ? Math.max(0, seconds * (1 - 1 / (faster.get(tasks.prefix[row]!) ?? 1))) || 0 : 0);

@@ -4,8 +4,7 @@ import { getOrMake, oncePer } from '../base/lookUps.js';
 import { LOCAL_CLIENT } from '../protocol/clientNames.js';
 import { TASK_CANCELLED, TASK_ERRED, TASK_LOST } from '../protocol/clusterObserver.js';
 import { CANCELLED, DROPPED_CONTEXT, SKIPPED } from '../protocol/metrics.js';
-import { textOf } from '../trace/names.js';
-import type { Trace } from '../trace/trace.js';
+import { type Trace, textOf } from '../trace/trace.js';
 
 /**
  * Returns the rows of skipped tasks that a worker of a cluster had already. They are recorded as cancelled, because the worker is

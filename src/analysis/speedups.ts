@@ -4,8 +4,7 @@ import { oncePer } from '../base/lookUps.js';
 import type { Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
 import { Simulator } from './simulate.js';
-import { Table } from './table.js';
-import { rowColumns } from './valuesColumn.js';
+import { rowColumns, Table } from './table.js';
 
 /** The simulated run if the tasks of a prefix take half as long. */
 export interface Speedup {

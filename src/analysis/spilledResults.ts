@@ -4,7 +4,7 @@ import { oncePer } from '../base/lookUps.js';
 import { bytesText } from '../base/words.js';
 import { ACTIONS } from '../protocol/clusterObserver.js';
 import type { Trace } from '../trace/trace.js';
-import { isRemote } from './daskWorkers.js';
+import { isRemote } from './workerLives.js';
 
 export interface SpilledResults {
   /** Bytes of these results in memory. */

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { STEALING } from '../protocol/eventTopics.js';
-import { parseStealing, stealingText } from '../protocol/stealingText.js';
+import { parseStealing, STEALING, stealingText } from '../protocol/eventTopics.js';
 import { LiveTrace } from '../trace/live/liveTrace.js';
 import { stolenWork } from './stolenWork.js';
 

@@ -1,12 +1,9 @@
 // Computes which workers without work took tasks of which other workers.
 import { getOrMake } from '../base/lookUps.js';
-import { STEALING } from '../protocol/eventTopics.js';
-import { parseStealing } from '../protocol/stealingText.js';
-import { textOf } from '../trace/names.js';
+import { parseStealing, STEALING } from '../protocol/eventTopics.js';
 import { StringTable } from '../trace/stringTable.js';
-import type { Trace } from '../trace/trace.js';
-import { Table } from './table.js';
-import { rowColumns } from './valuesColumn.js';
+import { type Trace, textOf } from '../trace/trace.js';
+import { rowColumns, Table } from './table.js';
 
 /** Returns one row per pair of workers, the most tasks first. */
 export function stolenWork(trace: Trace): Table {

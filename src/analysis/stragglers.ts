@@ -9,8 +9,7 @@ import { COLD_SECONDS, firstRuns, slowFirstRows } from './firstCalls.js';
 import { eachUse, firstFrom, lanesOf } from './lanes.js';
 import { profilerSeconds } from './profilerStarts.js';
 import { evenly, type Middle, median, middleOf } from './statistics.js';
-import { Table } from './table.js';
-import { rowColumns } from './valuesColumn.js';
+import { rowColumns, Table } from './table.js';
 import { workIntervalsOf } from './workIntervals.js';
 
 /** A task that took far longer than the median of its prefix. */

@@ -1,6 +1,5 @@
 // The result of an analysis as rows and columns. Cells are made when they are read, so a table of all tasks needs no
 // memory per row before that.
-
 import { checkNoMore, checkOptions, NUMBER, type OptionKinds } from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
 import { inPieces } from '../base/pieces.js';
@@ -10,7 +9,7 @@ import { sortedOrder } from '../base/sortedOrder.js';
 import { cellText, visibleName } from '../base/visibleText.js';
 import { integerText } from '../base/words.js';
 import { ArrowEncoder } from '../trace/formats/arrow/arrowEncoder.js';
-import type { Texts } from '../trace/texts.js';
+import { StringTable, type Texts } from '../trace/stringTable.js';
 
 /** Null is an absent value. */
 export type Cell = string | number | null;
@@ -257,4 +256,22 @@ export function pythonFloat(value: number): string {
   if (Object.is(value, -0)) return '-0.0';
   const text = String(value);
   return text.includes('.') ? text : `${text}.0`;
+}
+
+/** Returns a column of texts; null is an absent cell. */
+export function valuesColumn(title: string, texts: readonly (string | null)[]): Column {
+  const strings = new StringTable();
+  const ids = Int32Array.from(texts, (text) => (text === null ? -1 : strings.internString(text)));
+  return { title, ids, strings };
+}
+
+/** Returns functions that make columns with a value per row. */
+export function rowColumns<R>(rows: readonly R[]) {
+  return {
+    texts: (title: string, value: (row: R) => string | null) => valuesColumn(title, rows.map(value)),
+    numbers: (title: string, value: (row: R) => number) => ({
+      title,
+      numbers: Float64Array.from(rows, value),
+    }),
+  };
 }

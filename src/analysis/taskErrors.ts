@@ -2,10 +2,8 @@
 import { checkArgument, TRACE } from '../base/arguments.js';
 import { TASK_ERRED } from '../protocol/clusterObserver.js';
 import { TASK_FAILED } from '../protocol/eventTopics.js';
-import { workerName } from '../trace/names.js';
-import type { Trace } from '../trace/trace.js';
-import { repeatedRuns } from './attempts.js';
-import { knownAt } from './submissionTimes.js';
+import { type Trace, workerName } from '../trace/trace.js';
+import { knownAt, repeatedRuns } from './submissionTimes.js';
 
 /** Seconds between the report of a failed run and the event with its error. */
 const TOGETHER = 1;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { syntheticTrace } from '../trace/syntheticTrace.test.support.js';
-import { timeByPrefix } from './timeByPrefix.js';
+import { timeByPrefix } from './timeTables.js';
 
 test('runs without a duration do not change the mean, which is unknown if there are no others', () => {
   const never = { started: Number.NaN, stopped: Number.NaN, state: 'lost' } as const;

@@ -7,11 +7,10 @@ import { sortedOrder } from '../base/sortedOrder.js';
 import { type EventDatabase, traceOf } from '../trace/eventDatabase.js';
 import type { Trace } from '../trace/trace.js';
 import { type AnnotatedTaskGraph, annotatedTaskGraph } from './annotatedTaskGraph.js';
+import { functionBottleneck, taskBottleneck } from './bottlenecks.js';
 import { dasfFunctionBottleneck, dasfTaskBottleneck } from './dasfCompat.js';
-import { functionBottleneck } from './functionBottleneck.js';
 import { type Column, Table } from './table.js';
 import { INTERVAL_TITLE, type TaskBalanceOptions, taskBalance } from './taskBalance.js';
-import { taskBottleneck } from './taskBottleneck.js';
 
 export interface TraceAnalyserOptions {
   /** `dasf` for tables exactly as DASF computes them, with DASF's errors. Default: correct tables. */

@@ -2,10 +2,8 @@
 
 import { getOrMake } from '../base/lookUps.js';
 import { sortedOrder } from '../base/sortedOrder.js';
-import { workerName } from '../trace/names.js';
-import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../trace/trace.js';
-import { Table } from './table.js';
-import { rowColumns } from './valuesColumn.js';
+import { DIRECTIONS, TRANSFER_KINDS, type Trace, workerName } from '../trace/trace.js';
+import { rowColumns, Table } from './table.js';
 
 const INCOMING = DIRECTIONS.indexOf('incoming');
 

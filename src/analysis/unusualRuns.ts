@@ -2,8 +2,8 @@
 import { repeatedWords } from '../base/words.js';
 import { TASK_CANCELLED, TASK_ERRED, TASK_LOST } from '../protocol/clusterObserver.js';
 import type { Trace } from '../trace/trace.js';
-import { repeatedCount } from './attempts.js';
 import { skippedTasks } from './skippedTasks.js';
+import { repeatedCount } from './submissionTimes.js';
 
 /** A number of tasks or runs, and words that follow it, e.g. `failed`. */
 export type UnusualRuns = readonly [count: number, words: string];

@@ -1,14 +1,11 @@
 // Computes how evenly the work is spread: the busy and idle time of each thread of each worker.
 import { checkArgument, TRACE } from '../base/arguments.js';
 import { sortedOrder } from '../base/sortedOrder.js';
-import { workerName } from '../trace/names.js';
-import type { Trace } from '../trace/trace.js';
+import { type Trace, workerName } from '../trace/trace.js';
 import { lanesOf, secededUse } from './lanes.js';
 import { windowOf } from './path/pathWalk.js';
-import { Table } from './table.js';
-import { valuesColumn } from './valuesColumn.js';
-import { lifeOf } from './workerLives.js';
-import { threadsOf } from './workerStarts.js';
+import { Table, valuesColumn } from './table.js';
+import { lifeOf, threadsOf } from './workerLives.js';
 import { actionOf, workIntervalsOf } from './workIntervals.js';
 
 /**

@@ -1,10 +1,133 @@
-// Finds in which part of a run each worker existed. Workers join, leave and are replaced.
-import { oncePer } from '../base/lookUps.js';
+// Finds when workers started, existed, were paused and were restarted. A program may start several clusters or pools one
+// after another.
+import { oncePer, pushTo } from '../base/lookUps.js';
+import { WORKER_FULL, WORKER_PAUSED, WORKER_RESTARTED } from '../protocol/eventTopics.js';
 import type { Trace } from '../trace/trace.js';
-import { isRemote } from './daskWorkers.js';
 import { lanesOf } from './lanes.js';
-import type { Window } from './path/pathWalk.js';
-import { ownStarts, threadsOf } from './workerStarts.js';
+import { merged, type Span } from './spans.js';
+
+/** Seconds within which workers are created together. A thread takes milliseconds, a process tens of milliseconds. */
+const TOGETHER = 0.1;
+
+/**
+ * Returns, by row of workers, the first start of a task on the worker or on workers created with it or later. Until
+ * that time, the worker may have been starting. If its creation is not recorded, the first start of any task is used.
+ * A Dask worker is recorded when it joins the cluster, and it has started by then.
+ */
+export const firstStarts = oncePer((trace: Trace): Float64Array => {
+  const made = trace.workers.started;
+  if (isRemote(trace)) return made;
+  const all = firstStart(trace);
+  const own = ownStarts(trace);
+  const rows = Int32Array.from({ length: trace.workers.length }, (_, row) => row)
+    .filter((row) => !Number.isNaN(made[row]!))
+    .sort((a, b) => made[b]! - made[a]!);
+  const starts = new Float64Array(trace.workers.length).fill(all);
+  let [next, first] = [0, Number.POSITIVE_INFINITY];
+  for (const row of rows) {
+    for (; next < rows.length && made[rows[next]!]! >= made[row]! - TOGETHER; next++)
+      first = Math.min(first, own[rows[next]!]!);
+    starts[row] = first;
+  }
+  return starts;
+});
+
+/** Returns the first start of a task; Infinity if no task started. */
+export function firstStart(trace: Trace): number {
+  return firstTasks(trace).reduce((first, time) => Math.min(first, time), Number.POSITIVE_INFINITY);
+}
+
+/** Returns true for a worker of a local scheduler. */
+function isOfPool({ workers, strings }: Trace, row: number): boolean {
+  return workers.address[row]! < 0 || strings.get(workers.address[row]!) === '';
+}
+
+/**
+ * Returns the time at which a local scheduler created its first worker: it prepares the tasks before. Returns -Infinity for
+ * a worker of a cluster, and if the creation of a worker is not recorded.
+ */
+export function poolStart(trace: Trace, row: number): number {
+  if (row < 0 || !isOfPool(trace, row)) return Number.NEGATIVE_INFINITY;
+  const first = trace.workers.started.reduce((one, other) => Math.min(one, other), Number.POSITIVE_INFINITY);
+  return Number.isNaN(first) ? Number.NEGATIVE_INFINITY : first;
+}
+
+/** Returns the start of the first task by row of workers; Infinity without tasks. */
+export function ownStarts(trace: Trace): Float64Array {
+  const { worker } = lanesOf(trace);
+  const starts = new Float64Array(trace.workers.length).fill(Number.POSITIVE_INFINITY);
+  for (const [lane, time] of firstTasks(trace).entries())
+    if (worker[lane]! >= 0) starts[worker[lane]!] = Math.min(starts[worker[lane]!]!, time);
+  return starts;
+}
+
+function firstTasks(trace: Trace): Float64Array {
+  const { count, spans, offsets } = lanesOf(trace);
+  return Float64Array.from({ length: count }, (_, lane) => trace.tasks.started[spans.rows[offsets[lane]!]!]!);
+}
+
+/**
+ * Returns the largest number of threads at any time, at least 1. Workers join and leave, and clusters follow one
+ * another.
+ */
+export function threadsTogether(trace: Trace): number {
+  const threads = threadsOf(trace);
+  const unnamed = lanesOf(trace).worker.filter((row) => row < 0).length;
+  return Math.max(1, mostTogether(trace, (row) => threads[row]!) + unnamed);
+}
+
+/** Returns the largest sum of a value over the workers that existed at the same time. */
+export function mostTogether(trace: Trace, amountOf: (row: number) => number): number {
+  const { workers } = trace;
+  const ended = lastEnds(trace);
+  const changes: { time: number; change: number }[] = [];
+  for (let row = 0; row < workers.length; row++) {
+    const change = amountOf(row);
+    const [from, to] = presence(
+      workers.started[row]!,
+      workers.stopped[row]!,
+      isOfPool(trace, row) ? ended[row]! : Number.NaN,
+    );
+    changes.push({ time: from, change }, { time: to, change: -change });
+  }
+  // At equal times, a worker that leaves is subtracted before one that joins.
+  changes.sort((a, b) => a.time - b.time || a.change - b.change);
+  let [now, most] = [0, 0];
+  for (const { change } of changes) {
+    now += change;
+    most = Math.max(most, now);
+  }
+  return most;
+}
+
+/** Returns the threads of each worker: the recorded number, but at least the threads that ran tasks. */
+export const threadsOf = oncePer((trace: Trace): Float64Array => {
+  const used = new Float64Array(trace.workers.length);
+  for (const row of lanesOf(trace).worker) if (row >= 0) used[row]! += 1;
+  return used.map((count, row) => Math.max(count, trace.workers.threads[row]! || 0));
+});
+
+/** Returns the end of the last task by row of workers; NaN without tasks. */
+function lastEnds(trace: Trace): Float64Array {
+  const { count, worker, spans, offsets } = lanesOf(trace);
+  const ended = new Float64Array(trace.workers.length).fill(Number.NaN);
+  for (let lane = 0; lane < count; lane++) {
+    const row = worker[lane]!;
+    const last = trace.tasks.stopped[spans.latest[offsets[lane + 1]! - 1]!]!;
+    if (row >= 0) ended[row] = Math.max(last, ended[row]! || last);
+  }
+  return ended;
+}
+
+/**
+ * Returns the time span of a worker. The end of a local scheduler's pool is not recorded, so its last task ends the
+ * span.
+ */
+function presence(started: number, stopped: number, lastTask: number): readonly [number, number] {
+  const from = Number.isNaN(started) ? Number.NEGATIVE_INFINITY : started;
+  if (stopped >= from) return [from, stopped];
+  return [from, Number.isNaN(started) || Number.isNaN(lastTask) ? Number.POSITIVE_INFINITY : lastTask];
+}
 
 /**
  * Returns since when each worker existed; NaN if the trace does not record it. The workers that a Dask cluster has when its
@@ -17,13 +140,13 @@ export const existsSince = oncePer((trace: Trace): Float64Array => {
 });
 
 /** Returns the part of a window in which a worker existed: all of it if the trace does not record its times. */
-export function lifeOf(trace: Trace, row: number, { start, stop }: Window): Window {
+export function lifeOf(trace: Trace, row: number, { start, stop }: Span): Span {
   const from = Math.max(start, existsSince(trace)[row] || start);
   return { start: from, stop: Math.max(from, Math.min(stop, trace.workers.stopped[row] || stop)) };
 }
 
 /** Returns the sum of the times in which threads existed in a window. */
-export function threadSeconds(trace: Trace, window: Window): number {
+export function threadSeconds(trace: Trace, window: Span): number {
   const unnamed = lanesOf(trace).worker.filter((row) => row < 0).length;
   return threadsOf(trace).reduce(
     (sum, threads, row) => {
@@ -32,4 +155,50 @@ export function threadSeconds(trace: Trace, window: Window): number {
     },
     unnamed * (window.stop - window.start),
   );
+}
+
+/** Returns the pauses by row of workers, in order and without overlaps. Computed once per trace. */
+export const pausesOf = oncePer((trace: Trace): ReadonlyMap<number, readonly Span[]> => {
+  const { events, strings, workers } = trace;
+  const topics = new Map<number, string>();
+  for (const id of new Set(events.topic)) if (id >= 0) topics.set(id, strings.get(id));
+  const found = new Map<number, Span[]>();
+  for (const { begin, end } of [WORKER_PAUSED, WORKER_FULL]) {
+    const open = new Map<number, number>();
+    for (let row = 0; row < events.length; row++) {
+      const [worker, topic] = [events.worker[row]!, topics.get(events.topic[row]!)];
+      if (worker < 0) continue;
+      const start = open.get(worker);
+      if (topic === begin && start === undefined) open.set(worker, events.time[row]!);
+      if (topic !== end || start === undefined) continue;
+      open.delete(worker);
+      found.set(worker, [...(found.get(worker) ?? []), { start, stop: events.time[row]! }]);
+    }
+    // The worker was paused until it ended.
+    for (const [worker, start] of open) {
+      const stop = workers.stopped[worker]! >= start ? workers.stopped[worker]! : Number.POSITIVE_INFINITY;
+      found.set(worker, [...(found.get(worker) ?? []), { start, stop }]);
+    }
+  }
+  return new Map(Array.from(found, ([worker, pauses]) => [worker, merged(pauses)]));
+});
+
+/** Returns the times of restarts by row of workers, in order. Computed once per trace. */
+export const restartsOf = oncePer(({ events, strings }: Trace): ReadonlyMap<number, readonly number[]> => {
+  const restarts = new Map<number, number[]>();
+  for (let row = 0; row < events.length; row++)
+    if (events.worker[row]! >= 0 && strings.get(events.topic[row]!) === WORKER_RESTARTED)
+      pushTo(restarts, events.worker[row]!, events.time[row]!);
+  for (const times of restarts.values()) times.sort((a, b) => a - b);
+  return restarts;
+});
+
+/** Matches addresses of Dask workers. Longpole's have `thread://`, `process://` or, on Dask, `longpole+tcp://` etc. */
+const DASK_ADDRESS = /^(tcp|tls|ucx|ucxx|ws|wss|inproc):\/\//;
+
+/**
+ * Returns true if the workers are Dask's: Python processes without helper threads, with a scheduler in another process.
+ */
+export function isRemote({ workers, strings }: Trace): boolean {
+  return workers.address.some((id) => id >= 0 && DASK_ADDRESS.test(strings.get(id)));
 }

@@ -1,6 +1,5 @@
 // `longpole/diagnostics`: callbacks, the progress bar, and the profilers with their plots.
-import type { GetOptions } from '../diagnostics/profiler.js';
-import { Profiler } from '../diagnostics/profiler.js';
+import { type GetOptions, Profiler } from '../diagnostics/profiler.js';
 import type { Graph, Keys } from '../protocol/graph.js';
 
 export type { CacheData, CacheMetric, CacheProfilerOptions } from '../diagnostics/cacheProfiler.js';

@@ -1,13 +1,13 @@
 // The dashboard of the local schedulers of a program, with the same pages as for a cluster.
 import { hostname } from 'node:os';
+import { once } from '../base/lookUps.js';
 import { threadCpuClock } from '../engine/worker/threadCpuClock.js';
 import type { ClusterEvent } from '../protocol/clusterObserver.js';
 import type { RunInfo, RunObserver, RunWorker } from '../protocol/runObserver.js';
-import type { RunningRow } from '../protocol/viewRows.js';
+import type { RunningRow } from '../protocol/viewMessages.js';
 import { epochSeconds } from '../resources/clock.js';
 import type { ClusterStatus, LiveSource } from '../server/source.js';
 import { LiveTrace } from '../trace/live/liveTrace.js';
-import { once } from '../trace/once.js';
 import { startAtFreePort } from './cluster/dashboard.js';
 import { config } from './config.js';
 import { idOf, prefixOfTask, RunningTasks, type TaskOf, workerRow } from './statusRows.js';

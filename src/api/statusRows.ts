@@ -3,7 +3,7 @@ import type { EngineWorker } from '../engine/cluster/engineWorker.js';
 import { occupancyOf } from '../engine/scheduler/placement.js';
 import type { SchedulerState } from '../engine/scheduler/schedulerState.js';
 import { type Computation, prefixOf, type WorkerInfo } from '../protocol/clusterObserver.js';
-import type { RunningRow, WorkerRow } from '../protocol/viewRows.js';
+import type { RunningRow, WorkerRow } from '../protocol/viewMessages.js';
 
 /** Facts about a worker that change. Bytes and numbers are 0 by default. */
 type WorkerState = {

@@ -1,7 +1,6 @@
 // Checks of arguments, with uniform messages. A table lists the name and the kind of every option of a function. One check
 // refuses a value that is no options object, an unknown option, and a value of another kind, so that no option is ignored.
 import { invalidArgument, type LongpoleError } from './errors.js';
-import { lettersOf, sameMeaning } from './optionSpellings.js';
 
 /** The set of valid values of an option or an argument. */
 export interface Kind {
@@ -192,4 +191,44 @@ export function textOf(value: unknown): string {
   const maker: unknown = value.constructor;
   const name = typeof maker === 'function' ? maker.name : '';
   return name === '' ? 'an object' : `a ${name}`;
+}
+
+/** Groups of names with one meaning, without case and punctuation. */
+const SPELLINGS: readonly (readonly string[])[] = [
+  [
+    'workers',
+    'numworkers',
+    'nworkers',
+    'threads',
+    'nthreads',
+    'maxthreads',
+    'concurrency',
+    'parallelism',
+    'maxworkers',
+  ],
+  ['maximum', 'max', 'maxworkers'],
+  ['minimum', 'min', 'minworkers'],
+  ['memorylimit', 'maxmemory', 'heap', 'maxheap', 'resourcelimits', 'maxoldgenerationsizemb'],
+  ['localdirectory', 'temporarydirectory', 'tempdir', 'tmpdir', 'tmp'],
+  ['dashboard', 'port', 'dashboardaddress', 'dashboardport'],
+  ['signal', 'abort', 'abortsignal', 'aborter', 'canceltoken'],
+  ['timeout', 'deadline', 'timelimit', 'ttl'],
+  ['retries', 'attempts', 'maxattempts'],
+  ['allowedfailures', 'maxfailures'],
+  ['key', 'name', 'daskkeyname'],
+  ['filename', 'file', 'path', 'output', 'out'],
+  ['interval', 'dt', 'delay', 'period', 'every'],
+  ['maxsize', 'capacity', 'limit', 'highwatermark'],
+  ['callbacks', 'callback', 'hooks'],
+];
+
+/** Returns the name without case and punctuation. */
+function lettersOf(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]/g, '');
+}
+
+export function sameMeaning(name: string, known: readonly string[]): readonly string[] {
+  const wanted = lettersOf(name);
+  const groups = SPELLINGS.filter((group) => group.includes(wanted));
+  return known.filter((one) => one !== name && groups.some((group) => group.includes(lettersOf(one))));
 }

@@ -1,7 +1,5 @@
 // Every error that Longpole throws on purpose is a LongpoleError with a stable code. The catalogue below is the one
 // list of codes; docs/errors.md explains each, and a test checks that both agree.
-
-import { isError } from './isError.js';
 import { shortened, visibleText } from './visibleText.js';
 
 /** Longest message in characters. A longer message, e.g. with a key of a megabyte, is shortened in the middle. */
@@ -178,4 +176,41 @@ export class KilledWorkerError extends TaskError {
     super(where, message, { ...options, code: 'ERR_LONGPOLE_KILLED_WORKER' });
     this.attempts = attempts;
   }
+}
+
+/**
+ * Returns whether a value is an Error of any realm, or a DOMException. Under Jest this package and the program run in a
+ * separate realm, and errors that Node throws are instances of another Error class.
+ */
+export function isError(value: unknown): value is Error {
+  if (value instanceof Error) return true;
+  const text = Object.prototype.toString.call(value);
+  return text === '[object Error]' || text === '[object DOMException]';
+}
+
+const ANOTHER = 'or pass another path.';
+
+/** Codes of the system that have a plain reason and a remedy. */
+const REASONS: Readonly<Record<string, readonly [why: string, advice: string]>> = {
+  ENOSPC: ['the disk is full.', `Free space on the disk, ${ANOTHER}`],
+  EDQUOT: ['your disk quota is used up.', `Free space, ${ANOTHER}`],
+  EACCES: ['permission denied.', `Change the permissions of its folder, ${ANOTHER}`],
+  EPERM: ['permission denied.', `Change the permissions of its folder, ${ANOTHER}`],
+  EROFS: ['its file system is read-only.', 'Pass a path on another file system.'],
+  ENOENT: ['its folder does not exist.', `Create the folder, ${ANOTHER}`],
+  ENOTDIR: ['a part of its path is a file, not a folder.', 'Pass another path.'],
+  EEXIST: ['a file has the name of a folder that it needs.', 'Pass another path.'],
+  EISDIR: ['it is a folder.', 'Pass the path of a file.'],
+};
+
+/** Returns a message: which file cannot be written, why, and what to do. */
+export function notWrittenText(file: string, cause: unknown): string {
+  const code = isError(cause) && 'code' in cause ? String(cause.code) : '';
+  const [why, advice] = REASONS[code] ?? [sentenceOf(cause), 'Correct this, or pass another path.'];
+  return `${file} cannot be written: ${why} ${advice}`;
+}
+
+/** Returns the error for a trace, an event file or an export that cannot be written. */
+export function notWrittenError(file: string, cause: unknown): LongpoleError {
+  return new LongpoleError('ERR_LONGPOLE_TRACE_FILE', notWrittenText(file, cause), { cause });
 }

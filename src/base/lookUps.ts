@@ -1,4 +1,4 @@
-// Look-ups in maps and sorted ranges.
+// Look-ups in maps, records and sorted ranges, and values that are computed on first use.
 
 /** Returns the value of a key. Creates and stores the value if the map lacks the key. */
 export function getOrMake<K, V>(
@@ -43,4 +43,42 @@ export function firstWhere(from: number, to: number, holds: (at: number) => bool
     else low = middle + 1;
   }
   return low;
+}
+
+export function recordOf<K extends string, V>(names: readonly K[], value: (name: K) => V): Record<K, V>;
+export function recordOf<V>(names: readonly string[], value: (name: string) => V): Record<string, V> {
+  return Object.fromEntries(names.map((name) => [name, value(name)]));
+}
+
+/** Returns the least and the greatest number of lists, without NaN; Infinity and -Infinity if there is none. */
+export function rangeOf(...lists: readonly Float64Array[]): { start: number; stop: number } {
+  let [start, stop] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const list of lists) {
+    for (const value of list) {
+      if (value < start) start = value;
+      if (value > stop) stop = value;
+    }
+  }
+  return { start, stop };
+}
+
+/**
+ * Returns a function that calls `make` once and then returns the same value. If `make` throws, the next call tries
+ * again.
+ */
+export function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+/** Gives an object further properties. Each is computed on first use. */
+export function addLazy<O extends object, M extends Readonly<Record<string, () => unknown>>>(
+  object: O,
+  makers: M,
+): asserts object is O & { readonly [K in keyof M]: ReturnType<M[K]> } {
+  for (const [name, make] of Object.entries(makers))
+    Object.defineProperty(object, name, { get: once(make), enumerable: true });
 }

@@ -6,8 +6,7 @@ import type * as fflate from 'fflate';
 import type * as koffi from 'koffi';
 import type * as lz4 from 'lz4-napi';
 import type * as yaml from 'yaml';
-import { LongpoleError } from './errors.js';
-import { isError } from './isError.js';
+import { isError, LongpoleError } from './errors.js';
 
 interface Packages {
   readonly acorn: typeof acorn;

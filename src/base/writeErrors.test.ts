@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { internalError, sentenceOf } from './errors.js';
-import { notWrittenError } from './writeErrors.js';
+import { internalError, notWrittenError, sentenceOf } from './errors.js';
 
 const withCode = (code: string): Error => Object.assign(new Error(`${code}: of the system`), { code });
 

@@ -2,7 +2,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { makeFolders } from '../api/folders.js';
-import { notWrittenText } from '../base/writeErrors.js';
+import { notWrittenText } from '../base/errors.js';
 import { CommandError, WRONG_USAGE } from './terminal.js';
 
 const STANDARD_OUTPUT = ['-', '/dev/stdout', '/dev/fd/1', '/proc/self/fd/1'];

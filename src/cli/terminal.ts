@@ -1,6 +1,5 @@
 // Functions that all commands share: output with its width and style, errors, and exit codes.
-import { LongpoleError, sentenceOf } from '../base/errors.js';
-import { isError } from '../base/isError.js';
+import { isError, LongpoleError, sentenceOf } from '../base/errors.js';
 import { visibleText } from '../base/visibleText.js';
 
 export const DONE = 0;

@@ -9,7 +9,7 @@ import './views/summary.css';
 import './views/tables.css';
 import './views/diff.css';
 import { DiffView } from './views/diffView.js';
-import { Problem } from './views/problem.js';
+import { Problem } from './views/parts.js';
 import { showTextsSafely } from './views/shownText.js';
 
 async function readData(): Promise<Uint8Array> {

@@ -2,7 +2,6 @@
 // samples. All times are on the scheduler's clock and in a consistent order.
 import { type Handlers, handle } from '../base/handlers.js';
 import type { ClusterObserver } from '../protocol/clusterObserver.js';
-import { type BegunTask, unfinishedText } from '../protocol/cutOffText.js';
 import { damagedRow } from '../protocol/daskCells.js';
 import {
   type BatchRow,
@@ -16,9 +15,14 @@ import {
   type StolenRow,
   type WorkerGoneRow,
 } from '../protocol/daskRows.js';
-import { STEALING, TASKS_CUT_OFF } from '../protocol/eventTopics.js';
+import {
+  type BegunTask,
+  STEALING,
+  stealingText,
+  TASKS_CUT_OFF,
+  unfinishedText,
+} from '../protocol/eventTopics.js';
 import { spanId } from '../protocol/metrics.js';
-import { stealingText } from '../protocol/stealingText.js';
 import { MirrorTasks } from './mirrorTasks.js';
 import { type MirrorWorker, MirrorWorkers } from './mirrorWorkers.js';
 import { ProfileMirror } from './profileMirror.js';

@@ -6,8 +6,8 @@ import { LongpoleError } from '../base/errors.js';
 import fc from '../base/properties.test.support.js';
 import type { DaskRow } from '../protocol/daskRows.js';
 import { LiveTrace } from '../trace/live/liveTrace.js';
+import { FrameReader } from './bridgeProcess.js';
 import { ClusterMirror } from './clusterMirror.js';
-import { FrameReader } from './frames.js';
 
 const recorded = gunzipSync(
   readFileSync(new URL('../../test/fixtures/dask/cluster.frames.gz', import.meta.url)),

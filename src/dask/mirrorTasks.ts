@@ -4,8 +4,7 @@ import { firstWhere, getOrMake } from '../base/lookUps.js';
 import { type Computation, type DropReason, nextAttempt, prefixOf } from '../protocol/clusterObserver.js';
 import { damagedRow } from '../protocol/daskCells.js';
 import type { GraphRow } from '../protocol/daskRows.js';
-import { DEFAULT_SPAN } from '../protocol/metrics.js';
-import type { TaskKind } from '../protocol/taskKinds.js';
+import { DEFAULT_SPAN, type TaskKind } from '../protocol/metrics.js';
 
 /** An unfinished task that has all its inputs. */
 export interface OpenTask {

@@ -2,8 +2,8 @@
 // Each count becomes samples that are spread evenly over the runs of that prefix on that worker in that cycle. Counts
 // of lines are exact. If several runs of a prefix are in a cycle, the assignment of samples to these runs is arbitrary.
 import { getOrMake } from '../base/lookUps.js';
+import type { ProfileCycle } from '../protocol/clusterObserver.js';
 import type { BatchRow, ProfiledCycle, TreeNode } from '../protocol/daskRows.js';
-import type { ProfileCycle } from '../protocol/profileCycle.js';
 import type { MirrorTasks } from './mirrorTasks.js';
 import type { MirrorWorker } from './mirrorWorkers.js';
 

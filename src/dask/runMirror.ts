@@ -6,6 +6,7 @@ import {
   type Action,
   type ClusterObserver,
   type DropReason,
+  droppedSamples,
   prefixOf,
   TASK_CANCELLED,
   TASK_ERRED,
@@ -15,7 +16,6 @@ import {
   type TaskRuns,
 } from '../protocol/clusterObserver.js';
 import type { DroppedRow, EndedRow, LeftRow, StartStop } from '../protocol/daskRows.js';
-import { droppedSamples } from '../protocol/droppedSamples.js';
 import type { FoundTask, MirrorTasks, OpenTask } from './mirrorTasks.js';
 import type { MirrorWorker, MirrorWorkers } from './mirrorWorkers.js';
 import type { ProfileMirror } from './profileMirror.js';

@@ -3,11 +3,10 @@
 import { CALLABLE, checkOptions, type OptionKinds, TEXT } from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
 import type { RunObserver, RunWatcher } from '../protocol/runObserver.js';
-import { cacheLifetimes } from './cacheLifetimes.js';
 import { OBSERVERS, WATCHERS } from './callback.js';
 import { ADD_TO, type CachedRun, type ProfilerTrace } from './profilerTrace.js';
 import { RunProfiler } from './runProfiler.js';
-import { recordRun } from './runRecording.js';
+import { cacheLifetimes, recordRun } from './runRecording.js';
 
 /** One result in the cache. */
 export interface CacheData {

@@ -14,8 +14,8 @@ import {
 } from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
 import { hasFields } from '../base/json.js';
+import { recordOf } from '../base/lookUps.js';
 import { Printed } from '../base/printed.js';
-import { recordOf } from '../base/recordOf.js';
 import { visibleName } from '../base/visibleText.js';
 import { countText } from '../base/words.js';
 import { epochSeconds } from '../resources/clock.js';

@@ -6,8 +6,7 @@ import { addCacheStays, addSamples, type SampledLevel } from '../trace/localMetr
 import { StringTable } from '../trace/stringTable.js';
 import type { Trace } from '../trace/trace.js';
 import { TraceBuilder, UNKNOWN_TASK } from '../trace/traceBuilder.js';
-import { cacheLifetimes } from './cacheLifetimes.js';
-import type { RunRecording } from './runRecording.js';
+import { cacheLifetimes, type RunRecording } from './runRecording.js';
 import { taskText } from './taskText.js';
 
 export interface CachedRun {

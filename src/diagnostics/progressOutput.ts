@@ -1,5 +1,5 @@
 // The output of a progress bar. A closed pipe only ends the drawing. The caller receives any other error of the output.
-import { isError } from '../base/isError.js';
+import { isError } from '../base/errors.js';
 
 /** Output of a progress bar, e.g. `process.stdout`, `process.stderr` or any other Writable. */
 export interface ProgressOutput {

@@ -1,7 +1,6 @@
 // Writes files that the user names: pages, plots, drawings and profiles.
 import { resolve } from 'node:path';
-import { LongpoleError } from '../base/errors.js';
-import { notWrittenText } from '../base/writeErrors.js';
+import { LongpoleError, notWrittenText } from '../base/errors.js';
 import { replaceFile } from '../files/replaceFile.js';
 
 /**

@@ -5,14 +5,13 @@ import { countText } from '../base/words.js';
 import { flushAtExit, nothingToFlush, reportAtExit } from '../files/exitFlush.js';
 import {
   type ClusterObserver,
+  droppedSamples,
   prefixOf,
   TASK_CANCELLED,
   type Transfer,
 } from '../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../protocol/completionLog.js';
-import { countsText } from '../protocol/cutOffText.js';
-import { droppedSamples } from '../protocol/droppedSamples.js';
-import { TASK_FAILED, TASKS_CUT_OFF, WORKER_LOST } from '../protocol/eventTopics.js';
+import { countsText, TASK_FAILED, TASKS_CUT_OFF, WORKER_LOST } from '../protocol/eventTopics.js';
 import { IMPORT_CONTEXT } from '../protocol/metrics.js';
 import type { RunObserver } from '../protocol/runObserver.js';
 import type { Place, RunView } from './runView.js';

@@ -1,7 +1,13 @@
 // The errors of runs, made from reports of isolates.
 
-import { isErrorCode, KilledWorkerError, LongpoleError, sentenceOf, TaskError } from '../base/errors.js';
-import { isError } from '../base/isError.js';
+import {
+  isError,
+  isErrorCode,
+  KilledWorkerError,
+  LongpoleError,
+  sentenceOf,
+  TaskError,
+} from '../base/errors.js';
 import { withoutOwnStackFrames } from './ownStackFrames.js';
 import { type TaskNames, taskFunctionName } from './runView.js';
 

@@ -3,8 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LongpoleError, messageOf, sentenceOf } from '../base/errors.js';
-import { isError } from '../base/isError.js';
+import { isError, LongpoleError, messageOf, sentenceOf } from '../base/errors.js';
 import { loadPackage } from '../base/packages.js';
 import { isSettingName, readSetting, type Settings, unknownSetting } from '../base/settings.js';
 

@@ -22,11 +22,10 @@ import {
   SECONDS,
   TEXT,
 } from '../base/arguments.js';
-import { LongpoleError } from '../base/errors.js';
+import { LongpoleError, notWrittenText } from '../base/errors.js';
 import { fieldOf } from '../base/json.js';
 import { Printed } from '../base/printed.js';
 import { visibleText } from '../base/visibleText.js';
-import { notWrittenText } from '../base/writeErrors.js';
 import type { EventDatabase } from '../trace/eventDatabase.js';
 import { addEvent } from '../trace/formats/dasf/dasfEventRows.js';
 import type { DasfEvent } from '../trace/formats/dasf/dasfEvents.js';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { makeFolders } from './makeFolders.js';
+import { makeFolders } from './writePieces.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'longpole-folders-'));
 after(() => rmSync(folder, { recursive: true }));

@@ -10,10 +10,10 @@ import { checkMaxUnpackedBytes, unpackedSizeError, unpackLimit } from '../base/u
 import { decodeReport, REPORT_ELEMENT } from '../trace/recording/reportBytes.js';
 import type { Trace } from '../trace/trace.js';
 import { TraceBuilder } from '../trace/traceBuilder.js';
-import { isFolder } from './makeFolders.js';
 import { fileError, HEAD, headOf, readInChunks } from './readFile.js';
 import { openTraceDirectory } from './traceDirectory.js';
 import { TraceFileReader } from './traceFormat.js';
+import { isFolder } from './writePieces.js';
 
 export interface OpenTraceOptions {
   /** Called from time to time with the number of bytes read. */

@@ -1,8 +1,7 @@
 // Reads files in chunks, for readers that keep only what they need.
 
 import { closeSync, openSync, readSync } from 'node:fs';
-import { LongpoleError, sentenceOf } from '../base/errors.js';
-import { isError } from '../base/isError.js';
+import { isError, LongpoleError, sentenceOf } from '../base/errors.js';
 import { resizedUint8 } from '../base/resized.js';
 import type { ByteReader } from '../trace/formats/dasf/dasfReader.js';
 

@@ -3,12 +3,10 @@
 
 import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { LongpoleError } from '../base/errors.js';
-import { isError } from '../base/isError.js';
+import { isError, LongpoleError } from '../base/errors.js';
 import { notWrittenError } from '../base/writeErrors.js';
 import { RECORDED_TABLES, type RecordedTable } from '../protocol/traceSchema.js';
-import type { ByteSource } from '../trace/formats/arrow/arrowMessages.js';
-import { memorySource } from '../trace/formats/arrow/arrowMessages.js';
+import { type ByteSource, memorySource } from '../trace/formats/arrow/arrowMessages.js';
 import { CHECKED_BYTES, openTables, type TableSource } from '../trace/recording/openTables.js';
 import { aboutOf, META_FILE, metaText, parseMeta, type TraceMeta } from '../trace/recording/traceMeta.js';
 import type { Trace, TraceAbout } from '../trace/trace.js';

@@ -23,17 +23,22 @@ import {
   type OptionKinds,
   TEXT,
 } from '../base/arguments.js';
-import { LongpoleError } from '../base/errors.js';
+import { LongpoleError, notWrittenError } from '../base/errors.js';
 import { visibleText } from '../base/visibleText.js';
-import { notWrittenError } from '../base/writeErrors.js';
 import type { TaskRuns } from '../protocol/clusterObserver.js';
 import { RECORDED_TABLES, type RecordedTable } from '../protocol/traceSchema.js';
 import { TraceEncoder } from '../trace/recording/traceEncoder.js';
-import { CLOCK, FORMAT_NAME, META_FILE, metaText, type TraceEnding } from '../trace/recording/traceMeta.js';
-import { FORMAT_VERSION } from '../trace/recording/traceTables.js';
+import {
+  CLOCK,
+  FORMAT_NAME,
+  FORMAT_VERSION,
+  META_FILE,
+  metaText,
+  type TraceEnding,
+} from '../trace/recording/traceMeta.js';
 import { flushAtExit, nothingToFlush } from './exitFlush.js';
 import { lz4Codec } from './lz4Codec.js';
-import { makeFolders } from './makeFolders.js';
+import { makeFolders } from './writePieces.js';
 
 export interface TraceWriterOptions {
   /** Seconds between two times that rows are written and forced to the disk, more than 0. Default 1. */

@@ -1,8 +1,9 @@
-// Writes files piece by piece, so that an export need not be in memory as a whole.
+// Writes files piece by piece, so that an export need not be in memory as a whole, and creates their folders.
 
+import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { notWrittenError } from '../base/errors.js';
 import { loadPackage } from '../base/packages.js';
-import { notWrittenError } from '../base/writeErrors.js';
-import { makeFolders } from './makeFolders.js';
 import { replaceFile } from './replaceFile.js';
 
 /**
@@ -55,4 +56,23 @@ export function makeFolder(folder: string): void {
   } catch (cause) {
     throw notWrittenError(folder, cause);
   }
+}
+
+/**
+ * Creates the folder and its missing parents. Throws the system's error if it cannot, or if a file has the name. Node 20's
+ * recursive mkdirSync never returns if the system reports an existing folder as missing, as in /proc.
+ */
+export function makeFolders(path: string, mode = 0o777): void {
+  try {
+    mkdirSync(path, { mode });
+  } catch (error) {
+    if (isFolder(path)) return;
+    if (existsSync(dirname(path))) throw error;
+    makeFolders(dirname(path), mode);
+    makeFolders(path, mode);
+  }
+}
+
+export function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }

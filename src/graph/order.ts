@@ -1,13 +1,12 @@
 // Computes the static order in which the tasks of a graph run. The order is depth first, so that the last result is
 // used next and few results are held at once. The code is pure, iterative and in typed arrays. A graph of a million
 // tasks costs a few passes over it. The strategies and their reasons: docs/decisions/ordering.md.
-import { type Adjacency, degree } from './ordering/adjacency.js';
+import { type Adjacency, degree, removeFree } from './ordering/adjacency.js';
 import { MinBuckets } from './ordering/minBuckets.js';
 import { planVisit, topologicalOrder, type Visit } from './ordering/needs.js';
 import { SimulatedRun } from './ordering/simulatedRun.js';
 
 export type { Adjacency } from './ordering/adjacency.js';
-export { findCycle } from './ordering/cycle.js';
 
 /** Tasks and edges that may be simulated to find a better start. Small graphs try many starts, large ones one. */
 const SEARCH_BUDGET = 4096;
@@ -138,4 +137,41 @@ function firstLeaf({ offsets, targets }: Adjacency, root: number): number {
   let task = root;
   while (offsets[task]! < offsets[task + 1]!) task = targets[offsets[task]!]!;
   return task;
+}
+
+/**
+ * Returns the ids along one cycle. Each task depends on the next one, and the last on the first, which has the
+ * smallest id. Null if there is no cycle. Linear in tasks and edges.
+ */
+export function findCycle(size: number, dependencies: Adjacency): Int32Array | null {
+  const { offsets, targets } = dependencies;
+  // Dependents of each task, after removing, from the top, tasks on which no cycle depends.
+  const users = new Int32Array(size);
+  for (let edge = 0; edge < offsets[size]!; edge++) users[targets[edge]!]!++;
+  removeFree(users, dependencies);
+  const start = users.findIndex((count) => count > 0);
+  if (start < 0) return null;
+  // Every remaining task has a remaining dependent. A walk along these enters a cycle and stays there.
+  const above = new Int32Array(size);
+  for (let task = 0; task < size; task++) {
+    if (users[task] === 0) continue;
+    for (let edge = offsets[task]!; edge < offsets[task + 1]!; edge++) above[targets[edge]!] = task;
+  }
+  let entry = start;
+  for (let step = 0; step < size; step++) entry = above[entry]!;
+  let length = 0;
+  let first = entry;
+  let task = entry;
+  do {
+    first = Math.min(first, task);
+    task = above[task]!;
+    length++;
+  } while (task !== entry);
+  const cycle = new Int32Array(length);
+  task = first;
+  for (let index = length; index > 0; index--) {
+    cycle[index % length] = task;
+    task = above[task]!;
+  }
+  return cycle;
 }

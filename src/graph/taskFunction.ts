@@ -1,7 +1,13 @@
 // TaskFunctions, which tasks() and delayed() return. Calling one makes a Delayed instead of running its function.
-import { checkOptions, FLAG, isOptionsObject, type OptionKinds, TEXT } from '../base/arguments.js';
+import {
+  checkOptions,
+  FLAG,
+  isOptionsObject,
+  type OptionKinds,
+  sameMeaning,
+  TEXT,
+} from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
-import { sameMeaning } from '../base/optionSpellings.js';
 import { type AnyFunction, isFunction, resolveFunction, TASK_TARGET } from './callable.js';
 import { Delayed } from './delayed.js';
 import { functionName, nameFunction } from './functionName.js';

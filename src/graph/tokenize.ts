@@ -1,8 +1,7 @@
 // Deterministic tokens: equal functions with equal arguments give equal tokens, in every isolate and process. A value
 // that cannot be compared is refused, because a wrong token would silently merge two tasks.
 
-import { LongpoleError } from '../base/errors.js';
-import { isError } from '../base/isError.js';
+import { isError, LongpoleError } from '../base/errors.js';
 import { getOrMake } from '../base/lookUps.js';
 import { type AnyFunction, isFunction, resolveFunction } from './callable.js';
 import { Delayed } from './delayed.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ProfileCycle, STACK_IDLE, STACK_RUNTIME } from '../protocol/profileCycle.js';
+import { type ProfileCycle, STACK_IDLE, STACK_RUNTIME } from '../protocol/clusterObserver.js';
 import { type ProfileReading, readCpuProfile } from './cpuProfile.js';
 import { cpuProfileOf } from './samples.test.support.js';
 import { TaskPlaces } from './taskPlaces.js';

@@ -6,7 +6,7 @@ import {
   STACK_IDLE,
   STACK_RUNTIME,
   type TaskIntervals,
-} from '../protocol/profileCycle.js';
+} from '../protocol/clusterObserver.js';
 import type { SourcePosition, TaskFunction, TaskPlaces } from './taskPlaces.js';
 
 /** The part of V8's CPU profile (Chrome DevTools protocol, `Profiler.Profile`) that this file reads. */

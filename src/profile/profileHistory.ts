@@ -1,8 +1,8 @@
 // Keeps the samples of a cluster in bounded memory. Recent cycles keep every sample with its time. Older cycles keep
 // a count per stack, in blocks that double their length whenever there are too many. The total is never lost.
 import { getOrMake } from '../base/lookUps.js';
+import { type ProfileCycle, STACK_IDLE, STACK_RUNTIME } from '../protocol/clusterObserver.js';
 import { OTHERS } from '../protocol/metrics.js';
-import { type ProfileCycle, STACK_IDLE, STACK_RUNTIME } from '../protocol/profileCycle.js';
 import type { CallTree, FrameDescription } from './callTree.js';
 import { NO_STACK, StackTable } from './stackTable.js';
 

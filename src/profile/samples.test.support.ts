@@ -1,6 +1,6 @@
 // Synthetic profiles for tests: call trees, cycles, and V8 profiles written as stacks.
 import fc from '../base/properties.test.support.js';
-import type { ProfileCycle } from '../protocol/profileCycle.js';
+import type { ProfileCycle } from '../protocol/clusterObserver.js';
 import { type CallTree, childOf, emptyTree, forEachStack, type MutableCallTree } from './callTree.js';
 import type { CpuProfile, CpuProfileNode } from './cpuProfile.js';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { unfinishedText } from './cutOffText.js';
+import { unfinishedText } from './eventTopics.js';
 
 test('all counts of unfinished tasks are written alike', () => {
   const others = Array.from<string>({ length: 12_000 }).fill('inc');

@@ -1,4 +1,6 @@
-// Topics of events that analyses find again in a trace.
+// Topics of events that analyses find again in a trace, and the texts of events about work stealing and cut-off tasks.
+import { countsOf } from '../base/lookUps.js';
+import { countText, integerText, secondsText } from '../base/words.js';
 
 /** A worker without work took tasks of another worker. As in Dask. */
 export const STEALING = 'stealing';
@@ -24,3 +26,79 @@ export const WORKER_RESTARTED = 'worker-restarted';
 export const WORKER_PAUSED = { begin: 'worker-paused', end: 'worker-unpaused' } as const;
 /** A worker of threads has no room for results, and has room again. */
 export const WORKER_FULL = { begin: 'worker-full', end: 'worker-has-room' } as const;
+
+interface StolenWork {
+  /** Number of tasks. */
+  readonly tasks: number;
+  /** Expected seconds of the tasks. */
+  readonly seconds: number;
+  /** Name of the worker for which the tasks were taken; undefined if their worker was paused. */
+  readonly thief: string | undefined;
+}
+
+export function stealingText({ tasks, seconds, thief }: StolenWork): string {
+  const count = `${tasks} ${tasks === 1 ? 'task' : 'tasks'}`;
+  return `${count} of expected ${Number(seconds.toPrecision(3))} s to ${thief ?? SCHEDULER}`;
+}
+
+const SCHEDULER = 'the scheduler, because the worker is paused';
+const TEXT = /^(\d+) tasks? of expected ([\d.e+-]+) s to (.+)$/s;
+
+/** Returns the facts in the text of an event; undefined for another text. */
+export function parseStealing(text: string): StolenWork | undefined {
+  const found = TEXT.exec(text);
+  if (found === null) return undefined;
+  const [, tasks, seconds, thief] = found;
+  return { tasks: Number(tasks), seconds: Number(seconds), thief: thief === SCHEDULER ? undefined : thief };
+}
+
+/** Prefixes and tasks that an event names. */
+const MAX_NAMES = 5;
+
+/** A task that has begun and not ended. */
+export interface BegunTask {
+  readonly key: string;
+  readonly worker: string;
+  /** Seconds since it began, or since it was sent to its worker if another task of the worker has begun later. */
+  readonly seconds: number;
+  readonly isExact: boolean;
+}
+
+interface UnfinishedTasks {
+  readonly begun: readonly BegunTask[];
+  /** Prefixes of the tasks that could run and have not begun. */
+  readonly others: readonly string[];
+  /** Number of tasks that wait for other tasks, if these are not among `others`. */
+  readonly waiting?: number;
+}
+
+/** @param what what ended, e.g. `program` */
+export function unfinishedText({ begun, others, waiting = 0 }: UnfinishedTasks, what: string): string {
+  const counts = Array.from(countsOf(others), ([prefix, count]) => ({ prefix, count }));
+  const parts = [
+    begun.length === 0 ? [] : [`${integerText(begun.length)} ran (${begunText(begun)})`],
+    others.length === 0 ? [] : [`${integerText(others.length)} had not started (${countsText(counts)})`],
+    waiting === 0 ? [] : [`${integerText(waiting)} waited for other tasks`],
+  ];
+  const total = countText(begun.length + others.length + waiting, 'task');
+  return `${total} had not ended when the ${what} ended: ${parts.flat().join(', ')}.`;
+}
+
+export function countsText(all: readonly { readonly prefix: string; readonly count: number }[]): string {
+  return listText(all.map(({ prefix, count }) => `${integerText(count)} ${prefix}`));
+}
+
+function listText(names: readonly string[]): string {
+  return [...names.slice(0, MAX_NAMES), ...(names.length > MAX_NAMES ? ['…'] : [])].join(', ');
+}
+
+/** Returns the tasks, those that ran longest first. */
+function begunText(begun: readonly BegunTask[]): string {
+  const sorted = [...begun].sort((a, b) => b.seconds - a.seconds);
+  return listText(
+    sorted.map(
+      ({ key, worker, seconds, isExact }) =>
+        `${key} on ${worker} for ${isExact ? '' : 'up to '}${secondsText(seconds)}`,
+    ),
+  );
+}

@@ -4,12 +4,10 @@
 import type { RemoteCompiler } from './compiledModules.js';
 import type { ErrorInfo } from './errorInfo.js';
 import type { FunctionRef } from './functionRef.js';
-import type { MetricChanges } from './metrics.js';
+import type { MetricChanges, TaskKinds } from './metrics.js';
 import type { GatherInput, PackedResult } from './packedResult.js';
 import type { Program, SingleTask } from './program.js';
 import type { TaskAnswer, TaskAnswerError, TaskQuestion } from './questions.js';
-import type { Several } from './several.js';
-import type { TaskKinds } from './taskKinds.js';
 
 /** Opens a run: its program, and the memory shared with the host. */
 export interface OpenRunMessage {
@@ -283,3 +281,9 @@ export const NOTHING_MEASURED: IsolateMeasures = {
   upTo: 0,
   work: [],
 };
+
+/** Several messages in one, because every message wakes a thread or a process. */
+export interface Several<M> {
+  readonly type: 'several';
+  readonly messages: readonly M[];
+}

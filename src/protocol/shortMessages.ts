@@ -1,8 +1,8 @@
 // Short forms of messages about one task. V8 allocates a buffer on both sides for every typed array in a message, so a
 // few numbers cost less as they are.
 import { type Batch, type BatchMessage, NO_IDS, NO_VALUES, type Numbers } from './isolateMessages.js';
+import type { TaskKinds } from './metrics.js';
 import type { Program, SingleTask } from './program.js';
-import type { TaskKinds } from './taskKinds.js';
 
 /** Count of numbers from which a column costs less. */
 export const MANY = 16;

@@ -1,6 +1,8 @@
 // Every table of a trace and every column of it, as data. Row types, builders, windows, files, exports and the tables
 // of docs/trace-format.md follow from it. To add a column, declare it here, measure it, and show it in a view.
-import type { EncodedRow, ReportedRow, RowsOf, TableSpec } from './schemaTypes.js';
+
+import { getOrMake } from '../base/lookUps.js';
+import type { ColumnSpec, EncodedRow, ReportedRow, RowsOf, TableSpec } from './schemaTypes.js';
 import { ACTIONS, DIRECTIONS, TASK_STATES, TRANSFER_KINDS } from './traceNames.js';
 
 const TIME = { kind: 'float', unit: 'time' } as const;
@@ -303,3 +305,31 @@ export const GROWING_TABLES = [
   'samples',
   'events',
 ] as const satisfies readonly RecordedTable[];
+
+export interface Column extends ColumnSpec {
+  /** Name in memory. */
+  readonly name: string;
+  /** Name in files and exports. */
+  readonly title: string;
+}
+
+const known = new Map<RecordedTable, readonly Column[]>();
+
+/** Returns the columns of a table, in order. */
+export function columnsOf(table: RecordedTable): readonly Column[] {
+  const columns: TableSpec['columns'] = TRACE_SCHEMA[table].columns;
+  return getOrMake(known, table, () =>
+    Object.entries(columns).map(([name, spec]) => ({ title: name, ...spec, name })),
+  );
+}
+
+/** Returns the columns of a table in files, in order. */
+export function fileColumns(table: RecordedTable): readonly Column[] {
+  return columnsOf(table).filter(({ derived }) => derived !== true);
+}
+
+/** Returns whether traces of the first version may lack the table. */
+export function appearedLater(table: RecordedTable): boolean {
+  const { since = '1.0' }: TableSpec = TRACE_SCHEMA[table];
+  return since !== '1.0';
+}

@@ -1,19 +1,22 @@
 // Messages between a cluster and a worker process. The channel copies typed arrays as bytes, so large data travels in
 // columns. Stored results travel between the workers, not here.
 
-import type { MemorySample, Transfer, WorkInterval } from './clusterObserver.js';
+import type {
+  MemorySample,
+  ProfileCycle,
+  ProfileSettings,
+  Transfer,
+  WorkInterval,
+} from './clusterObserver.js';
 import type { CompletionColumns } from './completionLog.js';
 import type { ErrorInfo } from './errorInfo.js';
 import type { FewFinishedTasks, FinishedTasks } from './finishedTasks.js';
 import type { FunctionRef } from './functionRef.js';
-import type { Batch, FromIsolate, Numbers, OpenRunMessage, Values } from './isolateMessages.js';
-import type { MetricChanges } from './metrics.js';
+import type { Batch, FromIsolate, Numbers, OpenRunMessage, Several, Values } from './isolateMessages.js';
+import type { MetricChanges, TaskKinds } from './metrics.js';
 import type { GatherInput, ResultId } from './packedResult.js';
-import type { ProfileCycle, ProfileSettings } from './profileCycle.js';
 import type { Program, SingleTask } from './program.js';
 import type { TaskAnswer, TaskAnswerError, TaskQuestion } from './questions.js';
-import type { Several } from './several.js';
-import type { TaskKinds } from './taskKinds.js';
 
 /** A computation in the form that a worker needs. */
 export interface WorkerRun

@@ -1,7 +1,7 @@
 // Encodes rows of a trace as messages, in pieces: the rows of a live trace after a cursor, for one page or for all live
 // pages, and all rows of a recorded trace.
 
-import { recordOf } from '../base/recordOf.js';
+import { recordOf } from '../base/lookUps.js';
 import { GROWING_TABLES, RECORDED_TABLES, type RecordedTable } from '../protocol/traceSchema.js';
 import {
   CURSOR_TABLES,

@@ -7,8 +7,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { hostname } from 'node:os';
 import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
-import { invalidArgument, LongpoleError } from '../base/errors.js';
-import { isError } from '../base/isError.js';
+import { invalidArgument, isError, LongpoleError } from '../base/errors.js';
 import { LIVE_PATH, MAX_PAGE_MESSAGE_BYTES } from '../protocol/viewMessages.js';
 import {
   type AccessRules,

@@ -2,8 +2,7 @@
 
 import { countsOf } from '../base/lookUps.js';
 import { OTHERS } from '../protocol/metrics.js';
-import type { SumsMessage, TotalsMessage } from '../protocol/viewMessages.js';
-import type { ProgressRow } from '../protocol/viewRows.js';
+import type { ProgressRow, SumsMessage, TotalsMessage } from '../protocol/viewMessages.js';
 import {
   type PrefixJson,
   prefixesToJson,

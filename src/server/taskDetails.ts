@@ -1,9 +1,15 @@
 // Collects all facts about one task for the panel that a click opens. Scans all tables, which takes some 10 ns per row.
 
-import { recordOf } from '../base/recordOf.js';
+import { recordOf } from '../base/lookUps.js';
 import { ACTIONS, TASK_STATES } from '../protocol/clusterObserver.js';
-import { newestMentions, textOf, workerName } from '../trace/names.js';
-import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../trace/trace.js';
+import {
+  DIRECTIONS,
+  newestMentions,
+  TRANSFER_KINDS,
+  type Trace,
+  textOf,
+  workerName,
+} from '../trace/trace.js';
 
 /** Numbers of a run in the table of tasks. Absent numbers are NaN, which is null in JSON, as in all parts of the details. */
 const RUN_NUMBERS = [

@@ -1,7 +1,6 @@
 // Joins several sources of events. Each cluster and each local scheduler of a program numbers its workers, computations
 // and tasks from 0. Here the numbers become unique, so that one observer can watch all sources.
-import { getOrMake } from '../base/lookUps.js';
-import { recordOf } from '../base/recordOf.js';
+import { getOrMake, recordOf } from '../base/lookUps.js';
 import type {
   ClusterEvent,
   ClusterObserver,
@@ -9,16 +8,15 @@ import type {
   EndReason,
   MemorySample,
   MetricSample,
+  ProfileCycle,
   ResourceSample,
   TaskRuns,
   Transfer,
   WorkerInfo,
   WorkInterval,
 } from '../protocol/clusterObserver.js';
-import type { ProfileCycle } from '../protocol/profileCycle.js';
-import { fileColumns } from '../protocol/schemaColumns.js';
-import type { KindOf } from '../protocol/taskKinds.js';
-import { RECORDED_TABLES, type RecordedTable } from '../protocol/traceSchema.js';
+import type { KindOf } from '../protocol/metrics.js';
+import { fileColumns, RECORDED_TABLES, type RecordedTable } from '../protocol/traceSchema.js';
 
 /** Distance between the first task ids of two sources. Ids stay exact in float64 for 8,192 sources. */
 const IDS_PER_SOURCE = 2 ** 40;

@@ -1,9 +1,10 @@
 // The tables of a trace with plain cells, for CSV, JSON and Parquet. Titles are the column names of the trace
 // directory; names replace ids.
+
+import { once } from '../base/lookUps.js';
 import type { RecordedTable } from '../protocol/traceSchema.js';
-import { once } from './once.js';
+import type { Texts } from './stringTable.js';
 import { arrayOf, type ColumnArray, type MemoryColumn, memoryColumns } from './tableRows.js';
-import type { Texts } from './texts.js';
 import type { Trace } from './trace.js';
 
 /** Value of a cell; undefined if absent. */

@@ -1,7 +1,7 @@
 // The totals of a trace that is not live, computed from its rows.
-import { textOf } from './names.js';
+
 import { type PrefixSums, TotalSums, type TraceTotals } from './totals.js';
-import type { Trace } from './trace.js';
+import { type Trace, textOf } from './trace.js';
 
 /** Returns the totals of a trace that holds all its rows. */
 export function totalsOfRows(trace: Omit<Trace, 'totals'>): TraceTotals {

@@ -1,7 +1,6 @@
 // Dictionary-encoded strings: every distinct string has a small id, and one buffer holds each string's UTF-8 bytes
 // once. Readers intern the bytes of a file directly; a JavaScript string is created only for a text that is read.
 import { resizedInt32, resizedUint8 } from '../base/resized.js';
-import type { Texts } from './texts.js';
 
 const MIN_SLOTS = 1 << 10;
 /** Bytes per call of the decoder. */
@@ -197,4 +196,12 @@ function hashOf(bytes: Uint8Array, view: DataView, start: number, end: number): 
   for (; i < end; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   return hash ^ (hash >>> 13);
+}
+
+export interface Texts {
+  /** Number of texts; ids are 0 … length - 1. */
+  readonly length: number;
+  get(id: number): string;
+  /** Decodes all texts, for callers that read most of them. */
+  decodeAll(): void;
 }

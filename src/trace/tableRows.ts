@@ -3,11 +3,17 @@
 
 import { Float64Column, Int32Column, Uint8Column } from '../base/columns.js';
 import { internalError } from '../base/errors.js';
+import { once } from '../base/lookUps.js';
 import { filledWith } from '../base/resized.js';
-import { type Column, columnsOf } from '../protocol/schemaColumns.js';
 import { type ColumnKind, MEMORY_TYPES, type MemoryKind } from '../protocol/schemaTypes.js';
-import type { Encoded, RecordedTable, Reported, TableRows } from '../protocol/traceSchema.js';
-import { once } from './once.js';
+import {
+  type Column,
+  columnsOf,
+  type Encoded,
+  type RecordedTable,
+  type Reported,
+  type TableRows,
+} from '../protocol/traceSchema.js';
 import type { StringTable } from './stringTable.js';
 
 export type ColumnArray = Float64Array | Int32Array | Uint8Array;

@@ -2,8 +2,8 @@
 // source lacks is derived from other columns, or absent.
 import { getOrMake } from '../base/lookUps.js';
 import { MEMORY_TYPES, type MemoryKind } from '../protocol/schemaTypes.js';
+import type { Texts } from './stringTable.js';
 import { absentColumn, type ColumnArray, isColumn, type MemoryColumn, memoryColumns } from './tableRows.js';
-import type { Texts } from './texts.js';
 import type { TaskRows, WorkerRows } from './trace.js';
 
 /** A value, or a function that makes the value on first use. */

@@ -1,11 +1,12 @@
 // The data that every view and analysis reads: a live run, a trace directory, a file of DASF or a Chrome trace. An
 // unknown string, id or row is -1; an unknown number is NaN. Derived columns are made on first use, so unused columns
 // cost nothing.
-import { recordOf } from '../base/recordOf.js';
+import { oncePer, rangeOf, recordOf } from '../base/lookUps.js';
+import { INSPECT } from '../base/printed.js';
+import { countText, secondsText } from '../base/words.js';
 import type { TraceDamage } from '../protocol/traceDamage.js';
 import { GROWING_TABLES, type TableRows } from '../protocol/traceSchema.js';
-import type { StringTable } from './stringTable.js';
-import type { Texts } from './texts.js';
+import type { StringTable, Texts } from './stringTable.js';
 import type { TraceTotals } from './totals.js';
 
 /**
@@ -140,4 +141,89 @@ export interface Trace {
   readonly damage: TraceDamage | undefined;
   /** Absent in live traces, and in files of other programs. */
   readonly about?: TraceAbout;
+}
+
+/** Returns the text of an id, or an empty text for an absent id. */
+export function textOf(strings: Pick<Texts, 'get'>, id: number | undefined): string {
+  return id === undefined || id < 0 ? '' : strings.get(id);
+}
+
+/** Returns the name of a worker for display. Later workers with the same name are called `name (2)`, `name (3)`, … */
+export function workerName(trace: Trace, worker: number): string {
+  if (worker < 0) return 'no worker';
+  const name = trace.workers.name[worker] ?? -1;
+  if (name < 0) return `worker ${worker}`;
+  const number = incarnations(trace)[worker]!;
+  return number > 1 ? `${trace.strings.get(name)} (${number})` : trace.strings.get(name);
+}
+
+/** Returns, by row of workers, how many workers of this name and host had joined up to this one. */
+const incarnations = oncePer(({ workers }: Trace): Uint32Array => {
+  const counts = new Map<string, number>();
+  return Uint32Array.from(workers.name, (name, row) => {
+    const id = `${workers.host[row]} ${name}`;
+    const number = (counts.get(id) ?? 0) + 1;
+    counts.set(id, number);
+    return number;
+  });
+});
+
+/** Returns the newest events that mention a key, at most `most`, in order of time. Texts have at most `longest` characters. */
+export function newestMentions({ events, strings }: Trace, key: string, most: number, longest: number) {
+  const lines: { row: number; time: number; topic: string; text: string }[] = [];
+  for (let row = events.length - 1; row >= 0 && lines.length < most; row--) {
+    const text = textOf(strings, events.text[row]);
+    if (!mentions(text, key)) continue;
+    const topic = textOf(strings, events.topic[row]);
+    lines.push({ row, time: events.time[row]!, topic, text: text.slice(0, longest) });
+  }
+  return lines.reverse();
+}
+
+/** Returns whether a text contains a key as a separate word. */
+function mentions(text: string, key: string): boolean {
+  const isPart = (letter: string | undefined): boolean => letter !== undefined && /[\w-]/.test(letter);
+  for (let at = text.indexOf(key); at >= 0; at = text.indexOf(key, at + 1))
+    if (key !== '' && !isPart(text[at - 1]) && !isPart(text[at + key.length])) return true;
+  return false;
+}
+
+export function lastRowOf(tasks: TaskRows, matches: (key: string) => boolean): number | undefined {
+  for (let row = tasks.length - 1; row >= 0; row--) if (matches(tasks.keyOf(row))) return row;
+  return undefined;
+}
+
+/** Returns a placeholder for the key of a task of which only the id is known. */
+export function unknownKey(id: number): string {
+  return `(task ${id})`;
+}
+
+/**
+ * Returns the hosts of rows. Resource samples without a worker belong to the scheduler's host, which is the first
+ * worker's.
+ */
+export function hostsOf(table: 'memory' | 'resources', worker: Int32Array, { host }: WorkerRows): Int32Array {
+  return worker.map((row) => host[table === 'resources' ? Math.max(0, row) : row] ?? -1);
+}
+
+/**
+ * Adds the printed form to a trace. The properties are not enumerable, so that the trace stays a plain object of
+ * tables.
+ */
+export function printable<T extends Trace>(trace: T): T {
+  const text = { value: () => printedTrace(trace), enumerable: false };
+  return Object.defineProperties(trace, { toString: text, [INSPECT]: text });
+}
+
+function printedTrace({ tasks, workers, events, damage, evicted }: Trace): string {
+  const [first, last] = [rangeOf(tasks.started).start, rangeOf(tasks.stopped).stop];
+  const parts = [
+    countText(tasks.length, 'task'),
+    countText(workers.length, 'worker'),
+    ...(last >= first ? [secondsText(last - first)] : []),
+    ...(events.time.length > 0 ? [countText(events.time.length, 'event')] : []),
+    ...(evicted.tasks > 0 ? [`${countText(evicted.tasks, 'earlier task')} evicted`] : []),
+    ...(damage === undefined ? [] : [`damaged: ${damage.reason}`]),
+  ];
+  return `<Trace: ${parts.join(', ')}>`;
 }

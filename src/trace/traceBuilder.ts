@@ -1,18 +1,15 @@
 // Builds a trace row by row, for the readers of files.
 
 import { Float64Column, Int32Column } from '../base/columns.js';
-import { getOrMake } from '../base/lookUps.js';
-import { recordOf } from '../base/recordOf.js';
+import { addLazy, getOrMake, recordOf } from '../base/lookUps.js';
 import { functionNameSpan } from './functionName.js';
-import { addLazy } from './once.js';
-import { printable } from './printedTrace.js';
 import { totalsOfRows } from './rowTotals.js';
 import { FrameBuilder } from './samples/sampleRows.js';
 import { StringTable } from './stringTable.js';
 import { ResourceBuilder, WorkerBuilder } from './tableBuilders.js';
 import { TableBuilder } from './tableRows.js';
 import { RUN_TIMES, type TaskSources, taskRows } from './taskColumns.js';
-import { NOTHING_EVICTED, type Trace, type TraceComputation, type TraceDamage } from './trace.js';
+import { NOTHING_EVICTED, printable, type Trace, type TraceComputation, type TraceDamage } from './trace.js';
 
 const TEXTS = ['key', 'recordedName', 'host', 'worker', 'device', 'resultType', 'dtype', 'shape'] as const;
 

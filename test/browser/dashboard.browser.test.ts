@@ -6,7 +6,7 @@ import { openTrace } from 'longpole/trace';
 import { criticalPath } from '#internal/analysis/criticalPath.js';
 import { contending } from '#internal/analysis/findings/workloads.test.support.js';
 import { idleThreadSeconds } from '#internal/analysis/idleThreads.js';
-import { timeByPrefix } from '#internal/analysis/timeByPrefix.js';
+import { timeByPrefix } from '#internal/analysis/timeTables.js';
 import { formatBytes, formatCount, formatDuration } from '#internal/dashboard/model/format.js';
 import { writeReport } from '#internal/diagnostics/performanceReport.js';
 import { syntheticTrace } from '#internal/trace/syntheticTrace.test.support.js';

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { diff } from '#internal/analysis/diff/diff.js';
 import { writeDiffPage } from '#internal/diagnostics/diffPage.js';
 import { writeReport } from '#internal/diagnostics/performanceReport.js';
-import type { ProgressRow, WorkerRow } from '#internal/protocol/viewRows.js';
+import type { ProgressRow, WorkerRow } from '#internal/protocol/viewMessages.js';
 import { ScriptedCluster } from '#internal/server/dashboard.test.support.js';
 import { DashboardServer } from '#internal/server/dashboardServer.js';
 import type { LiveSource } from '#internal/server/source.js';

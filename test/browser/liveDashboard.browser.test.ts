@@ -6,7 +6,7 @@ import { connect, delayed, LocalCluster, performanceReport } from 'longpole';
 import { openTrace, viewTrace } from 'longpole/trace';
 import type { Page } from 'playwright-core';
 import { profileTree } from '#internal/analysis/profile.js';
-import { timeByPrefix } from '#internal/analysis/timeByPrefix.js';
+import { timeByPrefix } from '#internal/analysis/timeTables.js';
 import { formatCount, formatDuration, formatPercent } from '#internal/dashboard/model/format.js';
 import type { Trace } from '#internal/trace/trace.js';
 import { complaintsOf, useBrowser } from '../support/browser.js';

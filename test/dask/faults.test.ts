@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, describe, it, type TestContext } from 'node:test';
 import { criticalPath, findings, scaling } from 'longpole/analysis';
 import { observeDask, type Trace } from 'longpole/trace';
-import { pausesOf } from '#internal/analysis/pauses.js';
+import { pausesOf } from '#internal/analysis/workerLives.js';
 import { summarise } from '#internal/cli/run/summary.js';
 import { NO_PYTHON, python, Workload } from './realCluster.js';
 

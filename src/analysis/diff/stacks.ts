@@ -2,12 +2,10 @@
 // of each function's own code with their variation inside a run.
 import { getOrMake } from '../../base/lookUps.js';
 import { diffTrees, placesOf, type StackDiff, type WeightedTree } from '../../profile/stackDiff.js';
-import { textOf } from '../../trace/names.js';
-import type { Trace } from '../../trace/trace.js';
+import { type Trace, textOf } from '../../trace/trace.js';
 import { windowOf } from '../path/pathWalk.js';
 import { profileTree, samplingInterval } from '../profile.js';
-import { Table } from '../table.js';
-import { valuesColumn } from '../valuesColumn.js';
+import { Table, valuesColumn } from '../table.js';
 import type { GroupSamples } from './samples.js';
 
 /** Number of sections of equal duration into which a run is divided. */

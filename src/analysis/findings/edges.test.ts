@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type SyntheticSpec, syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
-import { timeByAction } from '../timeByAction.js';
-import { timeByPrefix } from '../timeByPrefix.js';
+import { timeByAction, timeByPrefix } from '../timeTables.js';
 import type { Finding, FindingCode } from './finding.js';
 import { findings } from './findings.js';
 import { cpu, withSlowWorker } from './workloads.test.support.js';

@@ -1,5 +1,5 @@
 import { countText, percentText, secondsText } from '../../base/words.js';
-import { repeatedRuns } from '../attempts.js';
+import { repeatedRuns } from '../submissionTimes.js';
 import { errorOf } from '../taskErrors.js';
 import { TimeBins } from '../timeBins.js';
 import { BINS, type Facts, type Rule } from './finding.js';

@@ -2,7 +2,6 @@
 import { crewText } from '../../base/words.js';
 import type { Trace } from '../../trace/trace.js';
 import { type CriticalPath, criticalPath } from '../criticalPath.js';
-import { isRemote } from '../daskWorkers.js';
 import { eachUse, type Lanes, lanesOf } from '../lanes.js';
 import { PATH_KINDS, type PathKind } from '../path/pathParts.js';
 import { readiness, recordedConditions } from '../simulation/conditions.js';
@@ -10,7 +9,7 @@ import { threadsPerWorker } from '../simulation/machine.js';
 import type { ReplayConditions } from '../simulation/replayTypes.js';
 import { mean } from '../statistics.js';
 import { TimeBins } from '../timeBins.js';
-import { firstStart } from '../workerStarts.js';
+import { firstStart, isRemote } from '../workerLives.js';
 
 /** Identifies the rule that made a finding. docs/findings.md explains each, and a test compares both. */
 export const FINDING_CODES = [

@@ -2,8 +2,7 @@
 import { checkArgument, kind, TRACE } from '../../base/arguments.js';
 import type { Trace } from '../../trace/trace.js';
 import { coreUseOf } from '../coreUse.js';
-import { Table } from '../table.js';
-import { rowColumns } from '../valuesColumn.js';
+import { rowColumns, Table } from '../table.js';
 import { asynchronousWait } from './asynchronousWait.js';
 import { cancelledTasks } from './cancelledTasks.js';
 import { clientBound, outsideComputations } from './clientBound.js';

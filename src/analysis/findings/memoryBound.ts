@@ -1,10 +1,9 @@
 // Two rules about workers whose memory was short.
 import { bytesText, countText, secondsText } from '../../base/words.js';
 import { ACTIONS } from '../../protocol/clusterObserver.js';
-import { pausesOf } from '../pauses.js';
-import { restartsOf } from '../restarts.js';
 import { MEMORY_TARGET } from '../simulation/conditions.js';
 import { spilledResults, spilledText, spillSeconds } from '../spilledResults.js';
+import { pausesOf, restartsOf } from '../workerLives.js';
 import type { Facts, Rule } from './finding.js';
 
 /**

@@ -3,9 +3,9 @@
 import { firstWhere, getOrMake } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
 import { coreUseOf } from '../coreUse.js';
-import { isRemote } from '../daskWorkers.js';
 import { SchedulerCoreWaits } from '../schedulerCoreWaits.js';
 import type { Span } from '../spans.js';
+import { isRemote } from '../workerLives.js';
 import { CROWDED_SHARE } from './cpuOversubscription.js';
 import type { Facts } from './finding.js';
 import { coreShare } from './noncpu.js';

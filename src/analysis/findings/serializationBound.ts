@@ -1,9 +1,8 @@
 import { bytesText, percentText, secondsText } from '../../base/words.js';
 import { ACTIONS } from '../../protocol/clusterObserver.js';
 import type { Trace } from '../../trace/trace.js';
-import { keptShare } from '../keptShare.js';
 import type { Facts, Rule } from './finding.js';
-import { metricSeconds } from './metricSeconds.js';
+import { keptShare, metricSeconds } from './metricSeconds.js';
 
 /**
  * The critical path waited while threads packed or unpacked results between their tasks. The cost is this time, and the

@@ -1,5 +1,5 @@
 import { countText, secondsText } from '../../base/words.js';
-import { workerName } from '../../trace/names.js';
+import { workerName } from '../../trace/trace.js';
 import { slowTasks } from '../slowWorkers.js';
 import type { Rule } from './finding.js';
 

@@ -1,11 +1,11 @@
 import { countText, integerText, percentText, secondsText } from '../../base/words.js';
 import { coreUseOf } from '../coreUse.js';
-import { keptShare } from '../keptShare.js';
-import { pausesOf } from '../pauses.js';
 import { medianOverhead } from '../simulation/conditions.js';
 import { merged } from '../spans.js';
+import { pausesOf } from '../workerLives.js';
 import { clientSpans } from './clientTransfers.js';
 import type { Facts, Found, Rule } from './finding.js';
+import { keptShare } from './metricSeconds.js';
 import { coreShare, hasCpuMetrics } from './noncpu.js';
 import { schedulingSeconds } from './schedulerThread.js';
 

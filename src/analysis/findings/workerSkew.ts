@@ -1,8 +1,7 @@
 import { oncePer } from '../../base/lookUps.js';
 import { countText, percentText, secondsText } from '../../base/words.js';
 import { TASK_LOST } from '../../protocol/clusterObserver.js';
-import { workerName } from '../../trace/names.js';
-import type { Trace } from '../../trace/trace.js';
+import { type Trace, workerName } from '../../trace/trace.js';
 import { lostWorkers, replacedWorkers, workerEnds } from '../lostWork.js';
 import { profilerSeconds } from '../profilerStarts.js';
 import { merged, overlapSeconds, type Span } from '../spans.js';

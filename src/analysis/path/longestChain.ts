@@ -1,10 +1,10 @@
 // Computes the longest chain: how long the graph would take if every task started as soon as its inputs were computed,
 // the task was submitted, and its previous run had failed.
+
 import { reversedEdges } from '../../base/groups.js';
 import type { Trace } from '../../trace/trace.js';
-import { repeatedRuns } from '../attempts.js';
-import { AwaitedResults, knownAt, submissionsOf } from '../submissionTimes.js';
-import type { Window } from './pathWalk.js';
+import type { Span } from '../spans.js';
+import { AwaitedResults, knownAt, repeatedRuns, submissionsOf } from '../submissionTimes.js';
 
 const NONE = -1;
 
@@ -67,7 +67,7 @@ export interface HandOver {
  * Returns the `handedOver` of `longestChain`. A submission that followed a result keeps its delay after this result.
  * Other submissions keep their delay after the previous submission, or after the start of the task that submits.
  */
-export function handOver(trace: Trace, { start, stop }: Window): HandOver {
+export function handOver(trace: Trace, { start, stop }: Span): HandOver {
   const submissions = submissionsOf(trace);
   const { submissionOf, time, cause, submitter } = submissions;
   const inside = (from: number, to: number): number =>

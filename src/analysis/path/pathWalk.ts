@@ -1,11 +1,18 @@
 // Finds the critical path of a recorded run. The walk starts at the last result and continues, from each task, with its
 // last prerequisite.
+
 import { invalidArgument } from '../../base/errors.js';
 import { oncePer } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
-import { repeatedRuns } from '../attempts.js';
 import { type Lanes, lanesOf, secededUse, taskBefore } from '../lanes.js';
-import { AwaitedResults, knownAt, type SubmissionTimes, submissionsOf } from '../submissionTimes.js';
+import type { Span } from '../spans.js';
+import {
+  AwaitedResults,
+  knownAt,
+  repeatedRuns,
+  type SubmissionTimes,
+  submissionsOf,
+} from '../submissionTimes.js';
 import { unfinishedRuns } from '../unfinishedRuns.js';
 import { packedAt } from '../workIntervals.js';
 import { type PathColumns, type PathKind, PathParts } from './pathParts.js';
@@ -13,17 +20,11 @@ import { Stretches } from './stretches.js';
 
 const NONE = -1;
 
-/** A time span, in seconds since the epoch. */
-export interface Window {
-  readonly start: number;
-  readonly stop: number;
-}
-
 /**
  * Returns the window from the first submission, or else the first start of a task, to the last acknowledged result or the
  * end of the last run without result.
  */
-export const windowOf = oncePer((trace: Trace): Window => {
+export const windowOf = oncePer((trace: Trace): Span => {
   const { submitted, started, stopped, acknowledged } = trace.tasks;
   const { laneOf } = lanesOf(trace);
   let start = Number.POSITIVE_INFINITY;
@@ -49,7 +50,7 @@ export const windowOf = oncePer((trace: Trace): Window => {
 });
 
 /** Returns the window of the whole run, of which `windowOf` is the last part if rows of tasks were evicted. */
-export function wholeWindow(trace: Trace): Window {
+export function wholeWindow(trace: Trace): Span {
   const { start, stop } = windowOf(trace);
   return { start: Math.min(start, trace.totals.start || start), stop };
 }
@@ -59,7 +60,7 @@ export function wholeWindow(trace: Trace): Window {
  *
  * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if `stop` is before `start`, or either is not a number
  */
-export function requestedWindow(trace: Trace, asked: Partial<Window>): Window {
+export function requestedWindow(trace: Trace, asked: Partial<Span>): Span {
   const whole = windowOf(trace);
   const own = (time: number | undefined, infinity: number, otherwise: number): number =>
     time === undefined || time === infinity ? otherwise : time;
@@ -73,13 +74,13 @@ export function requestedWindow(trace: Trace, asked: Partial<Window>): Window {
 }
 
 /** Returns the parts of the path, which cover the window without gaps. Cost: O(parts · log tasks). */
-export function walkPath(trace: Trace, window: Window): PathColumns {
+export function walkPath(trace: Trace, window: Span): PathColumns {
   return new PathWalk(trace, window).run();
 }
 
 class PathWalk {
   readonly #trace: Trace;
-  readonly #window: Window;
+  readonly #window: Span;
   readonly #lanes: Lanes;
   readonly #submissions: SubmissionTimes;
   readonly #awaited: AwaitedResults;
@@ -88,7 +89,7 @@ class PathWalk {
   /** Rows that are on the path already, to stop at a cycle of a damaged file. */
   readonly #visited: Uint8Array;
 
-  constructor(trace: Trace, window: Window) {
+  constructor(trace: Trace, window: Span) {
     this.#trace = trace;
     this.#window = window;
     this.#lanes = lanesOf(trace);

@@ -1,14 +1,11 @@
 // Divides the execution of a task and its waits into parts of the critical path.
 import type { Trace } from '../../trace/trace.js';
-import { isRemote } from '../daskWorkers.js';
 import { firstFrom, type Lanes, lanesOf, taskBefore } from '../lanes.js';
 import { lostWorkers, replacedWorkers, unnoticedLosses } from '../lostWork.js';
-import { pausesOf } from '../pauses.js';
 import { receivingSpans } from '../programTransfers.js';
-import { restartsOf } from '../restarts.js';
 import type { Span } from '../spans.js';
 import { UnfinishedWalk } from '../unfinishedRuns.js';
-import { firstStart, firstStarts, poolStart } from '../workerStarts.js';
+import { firstStart, firstStarts, isRemote, pausesOf, poolStart, restartsOf } from '../workerLives.js';
 import { actionOf, CLOCK, type WorkIntervals, workIntervalsOf } from '../workIntervals.js';
 import { fullSpansBetween } from './fullSlots.js';
 import type { PathKind, PathParts } from './pathParts.js';

@@ -1,15 +1,14 @@
 // Compares a simulation of the recorded conditions with the recording. The ratio corrects every prediction for effects
 // that the model lacks.
+
 import { countText, secondsText } from '../../base/words.js';
-import { workerName } from '../../trace/names.js';
-import type { Trace } from '../../trace/trace.js';
+import { type Trace, workerName } from '../../trace/trace.js';
 import { type CoreUse, coreUseOf, MIN_OTHERS } from '../coreUse.js';
 import { lanesOf } from '../lanes.js';
 import { lostWorkers, unnoticedLosses, workerEnds } from '../lostWork.js';
-import type { Window } from '../path/pathWalk.js';
-import { pausesOf } from '../pauses.js';
 import { slowTasks } from '../slowWorkers.js';
-import { overlapSeconds } from '../spans.js';
+import { overlapSeconds, type Span } from '../spans.js';
+import { pausesOf } from '../workerLives.js';
 import { type Machine, machineOf, stretchOf, wanted } from './machine.js';
 import { Replay } from './replay.js';
 import type { ReplayConditions, ReplayGraph, ReplayResult } from './replayTypes.js';
@@ -40,7 +39,7 @@ const CROWDED = 0.5;
 
 export function calibrationOf(
   trace: Trace,
-  window: Window,
+  window: Span,
   graph: ReplayGraph,
   conditions: ReplayConditions,
 ): Calibration {
@@ -69,7 +68,7 @@ export function calibrationOf(
 /** Returns the first start, the last stop and the sums of durations of tasks in the window. */
 function tasksInWindow(
   trace: Trace,
-  window: Window,
+  window: Span,
 ): { readonly first: number; readonly last: number; readonly work: number; readonly squares: number } {
   const { started, stopped, duration } = trace.tasks;
   const { laneOf } = lanesOf(trace);

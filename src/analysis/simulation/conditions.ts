@@ -1,15 +1,14 @@
 // Estimates the conditions of a recording from its trace: the time between tasks, and the speed of transfers and disks.
+
 import { ACTIONS } from '../../protocol/clusterObserver.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../../trace/trace.js';
-import { repeatedRuns } from '../attempts.js';
 import { coreUseOf } from '../coreUse.js';
-import { isRemote } from '../daskWorkers.js';
 import { firstFrom, lanesOf } from '../lanes.js';
-import type { Window } from '../path/pathWalk.js';
+import type { Span } from '../spans.js';
 import { spilledResults } from '../spilledResults.js';
 import { quantile, trimmedMean } from '../statistics.js';
-import { knownAt, submissionsOf } from '../submissionTimes.js';
-import { threadsTogether } from '../workerStarts.js';
+import { knownAt, repeatedRuns, submissionsOf } from '../submissionTimes.js';
+import { isRemote, threadsTogether } from '../workerLives.js';
 import { workIntervalsOf } from '../workIntervals.js';
 import { machineOf, stretchOf, threadsPerWorker } from './machine.js';
 import type { ReplayConditions } from './replayTypes.js';
@@ -46,7 +45,7 @@ const SMALL_TRANSFER = 1 << 16;
  * Estimates the recorded conditions. Times without a sample are 0. In a window, workers start only if they started
  * then.
  */
-export function recordedConditions(trace: Trace, window?: Window): ReplayConditions {
+export function recordedConditions(trace: Trace, window?: Span): ReplayConditions {
   const pauses = pausesOf(trace);
   const { overheads, latencies, follows } = pauses;
   // A few late starts on idle threads probably have another cause, e.g. the loading of a module.

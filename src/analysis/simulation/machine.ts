@@ -1,13 +1,13 @@
 // Models how workers on one machine slow one another down: they share cores, caches and memory, and isolates that start
 // at the same time compete.
+
 import type { Trace } from '../../trace/trace.js';
 import { coreUseOf } from '../coreUse.js';
-import { isRemote } from '../daskWorkers.js';
 import { lanesOf } from '../lanes.js';
-import type { Window } from '../path/pathWalk.js';
+import type { Span } from '../spans.js';
 import { median } from '../statistics.js';
 import { submissionsOf } from '../submissionTimes.js';
-import { firstStart } from '../workerStarts.js';
+import { firstStart, isRemote } from '../workerLives.js';
 
 export interface Machine {
   /** Number of cores; NaN if unknown, so that workers do not affect one another. */
@@ -46,7 +46,7 @@ const MIN_STARTUP = 5e-3;
 /** Ratio to the first worker's start above which a worker was idle at first, not starting. */
 const LATE = 1.5;
 
-export function machineOf(trace: Trace, workers: number, window?: Window): Machine {
+export function machineOf(trace: Trace, workers: number, window?: Span): Machine {
   const { cores, demand } = coreUseOf(trace);
   return {
     cores,

@@ -6,11 +6,10 @@ import { reversedEdges } from '../../base/groups.js';
 import { integerText } from '../../base/words.js';
 import { type Adjacency, order } from '../../graph/order.js';
 import type { Trace } from '../../trace/trace.js';
-import { repeatedRuns } from '../attempts.js';
 import { coreUseOf } from '../coreUse.js';
 import { lanesOf, secededUse } from '../lanes.js';
-import type { Window } from '../path/pathWalk.js';
-import { AwaitedResults, submissionsOf } from '../submissionTimes.js';
+import type { Span } from '../spans.js';
+import { AwaitedResults, repeatedRuns, submissionsOf } from '../submissionTimes.js';
 import { computing, memoryStretch } from './machine.js';
 import type { ReplayGraph, Submission } from './replayTypes.js';
 import { takeWarmUp } from './warmUp.js';
@@ -38,7 +37,7 @@ interface Nodes {
 /**
  * Returns the graph of the tasks that started in the window. Cost: some walks over tasks and edges, and the ordering.
  */
-export function replayGraphOf(trace: Trace, window: Window, changes: Changes): ReplayGraph {
+export function replayGraphOf(trace: Trace, window: Span, changes: Changes): ReplayGraph {
   const nodes = nodesOf(trace, window, changes.split);
   const dependents = reversed(nodes.dependencies);
   const sequence = order(nodes.size, nodes.dependencies, dependents, new Uint8Array(nodes.size));
@@ -121,7 +120,7 @@ function secondsAlone(trace: Trace): Float64Array {
   return Float64Array.from(laneOf, (lane, row) => (lane < 0 ? 0 : aloneSeconds(row) / shared));
 }
 
-function nodesOf(trace: Trace, window: Window, split: ReadonlyMap<number, number>): Nodes {
+function nodesOf(trace: Trace, window: Span, split: ReadonlyMap<number, number>): Nodes {
   const { length, started, prefix, dependencyOffsets, dependencyRows } = trace.tasks;
   const { laneOf } = lanesOf(trace);
   const firsts = new Int32Array(length + 1);

@@ -15,7 +15,7 @@ import { invalidArgument, LongpoleError } from '../../base/errors.js';
 import { Printed } from '../../base/printed.js';
 import type { ClusterMemory } from '../../diagnostics/memorySampler.js';
 import type { ClusterDump } from '../../engine/cluster/clusterDump.js';
-import type { ClientCaller } from '../../engine/cluster/coordination/clientCaller.js';
+import type { ClientCaller } from '../../engine/cluster/coordination/sharedCalls.js';
 import { untilClosed } from '../../engine/cluster/endedByClosing.js';
 import type { SchedulerPlugin } from '../../engine/cluster/schedulerPlugins.js';
 import {

@@ -11,10 +11,10 @@ import {
   RESOURCES,
   SECONDS,
   SIGNAL,
+  sameMeaning,
   TEXT,
 } from '../../base/arguments.js';
 import { invalidArgument } from '../../base/errors.js';
-import { sameMeaning } from '../../base/optionSpellings.js';
 import type { SegmentPolicy } from '../../engine/scheduler/taskGraph.js';
 import { isFunction, resolveFunction } from '../../graph/callable.js';
 import type { AbortSignalLike } from '../../graph/computeOptions.js';

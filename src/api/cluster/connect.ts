@@ -3,8 +3,13 @@ import { checkOptions, FLAG, invalid, isOptionsObject, type OptionKinds } from '
 import { config } from '../config.js';
 import { Client } from './client.js';
 import { Cluster } from './cluster.js';
-import { CLUSTER_OPTIONS, type LocalClusterOptions } from './clusterOptions.js';
-import { DASK_OPTIONS, type DaskOptions, sharedOptions } from './daskOptions.js';
+import {
+  CLUSTER_OPTIONS,
+  DASK_OPTIONS,
+  type DaskOptions,
+  type LocalClusterOptions,
+  sharedOptions,
+} from './clusterOptions.js';
 import { setDefaultClient, unsetDefaultClient } from './defaultClient.js';
 import { LocalCluster } from './localCluster.js';
 

@@ -1,13 +1,13 @@
 // Starts the dashboard of a cluster.
 import { LongpoleError } from '../../base/errors.js';
+import { once } from '../../base/lookUps.js';
 import { SchedulerLoad } from '../../engine/metrics/schedulerLoad.js';
 import { PROCESSING, STATE_NAMES } from '../../engine/scheduler/taskStates.js';
 import { threadCpuClock } from '../../engine/worker/threadCpuClock.js';
-import type { RunningRow } from '../../protocol/viewRows.js';
+import type { RunningRow } from '../../protocol/viewMessages.js';
 import type { ClusterStatus, LiveSource } from '../../server/source.js';
 import { progressOf } from '../../server/sums.js';
 import type { LiveTrace } from '../../trace/live/liveTrace.js';
-import { once } from '../../trace/once.js';
 import { clusterWorkerRow, idOf, prefixOfTask, RunningTasks, type TaskOf } from '../statusRows.js';
 import { clusterFigures } from './clusterFigures.js';
 import type { DashboardOptions } from './clusterOptions.js';

@@ -1,7 +1,7 @@
 // The events of a cluster by topic, logged by the engine and by programs.
 
 import { inspect } from 'node:util';
-import { isError } from '../../base/isError.js';
+import { isError } from '../../base/errors.js';
 import { getOrMake } from '../../base/lookUps.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import type { ClusterEvent, ClusterObserver } from '../../protocol/clusterObserver.js';

@@ -10,12 +10,12 @@ import type {
   Computation,
   EndReason,
   MetricSample,
+  ProfileCycle,
+  ProfileSettings,
   TaskRuns,
   WorkerInfo,
 } from '../../protocol/clusterObserver.js';
-import { DROPPED_CONTEXT } from '../../protocol/metrics.js';
-import type { ProfileCycle, ProfileSettings } from '../../protocol/profileCycle.js';
-import type { KindOf } from '../../protocol/taskKinds.js';
+import { DROPPED_CONTEXT, type KindOf } from '../../protocol/metrics.js';
 
 /** Index of the worker for samples of the scheduler's thread. */
 const SCHEDULER = -1;

@@ -1,5 +1,5 @@
 // The view of the scheduler for `client.runOnScheduler()` and `client.schedulerInfo()`.
-import { recordOf } from '../../base/recordOf.js';
+import { recordOf } from '../../base/lookUps.js';
 import type { Spans } from '../../engine/metrics/spans.js';
 import { STATE_NAMES, type StateName } from '../../engine/scheduler/taskStates.js';
 import type { MetricKey } from '../../protocol/metrics.js';

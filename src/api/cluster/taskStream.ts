@@ -1,8 +1,7 @@
 // Implements `Client.getTaskStream`.
 import { eachUse } from '../../analysis/lanes.js';
 import { checkOptions, NUMBER, type OptionKinds, PAGE_FILE } from '../../base/arguments.js';
-import { getOrMake } from '../../base/lookUps.js';
-import { recordOf } from '../../base/recordOf.js';
+import { getOrMake, recordOf } from '../../base/lookUps.js';
 import { ACTIONS, type StartStop, TASK_STATES } from '../../protocol/clusterObserver.js';
 import type { Trace } from '../../trace/trace.js';
 import { writeStreamPage } from './clientPages.js';

@@ -1,6 +1,6 @@
 // Draws the flame graph. Neighbouring functions narrower than a pixel become one gray box, so the cost depends on the
 // width and not on the number of functions. The callers of the zoomed function are as wide as the view.
-import { type FlameBox, type FlameLayout, isFound, placeOf } from '../model/flameLayout.js';
+import { boxAt, type FlameBox, type FlameLayout, isFound, placeOf } from '../model/flameLayout.js';
 import { colorSlot, mix, type Scheme, slotColor, textOn } from '../model/palette.js';
 import { fitText, type Renderer } from './renderer.js';
 import type { Theme } from './theme.js';
@@ -110,7 +110,6 @@ export function flameBoxAt(
   scene: Pick<FlameScene, 'layout' | 'focus' | 'width'>,
   x: number,
   y: number,
-  find: (row: readonly FlameBox[], sample: number) => number,
 ): FlameBox | undefined {
   const { layout, focus, width } = scene;
   const depth = Math.floor(y / FLAME_ROW);
@@ -121,5 +120,5 @@ export function flameBoxAt(
     return at;
   }
   const row = layout.rows[depth]!;
-  return row[find(row, focus.start + (x / width) * focus.node.count)];
+  return row[boxAt(row, focus.start + (x / width) * focus.node.count)];
 }

@@ -1,5 +1,8 @@
-// Draws the flows of the selected task over a task stream: lines from its dependencies and to its dependents.
-import type { FlowEnd, Flows } from '../model/flows.js';
+// Draws lines over a task stream: the flows of the selected task from its dependencies and to its dependents, and the
+// critical path.
+import { type FlowEnd, type Flows, type PathLanes, pathLaneAt } from '../model/flows.js';
+import type { ColumnGrid } from '../model/streamDetail.js';
+import type { TaskLanes } from '../model/taskLanes.js';
 import { columnAtTime, type TimeAxis } from '../model/timeAxis.js';
 import { laneBox } from './drawTasks.js';
 import type { Renderer } from './renderer.js';
@@ -54,4 +57,38 @@ function curve(x1: number, y1: number, x2: number, y2: number): number[] {
     points.push(a * x1 + b * (x1 + swing) + c * (x2 - swing) + d * x2, (a + b) * y1 + (c + d) * y2);
   }
   return points;
+}
+
+/** Width of the line, px. */
+const PATH_LINE = 3;
+
+/** Cost: one binary search per pixel column, for a path of any length. */
+export function drawPath(
+  renderer: Renderer,
+  lanes: TaskLanes,
+  path: PathLanes,
+  grid: ColumnGrid,
+  box: { readonly left: number; readonly height: number },
+  color: string,
+): void {
+  const lineOf = (lane: number): number => {
+    const { top, height } = laneBox(lanes, lane, box.height);
+    return top + Math.max(0, height - PATH_LINE);
+  };
+  let [lane, from, before] = [-1, 0, -1];
+  renderer.clip(box.left, 0, grid.columns, box.height);
+  for (let column = 0; column <= grid.columns; column++) {
+    const time = grid.start + (column + 0.5) * grid.perColumn;
+    const next = column < grid.columns ? pathLaneAt(path, time) : -1;
+    if (next === lane) continue;
+    if (lane >= 0) renderer.rect(box.left + from, lineOf(lane), column - from, PATH_LINE, color);
+    if (next >= 0 && before >= 0 && before !== next) {
+      const [y, other] = [lineOf(before), lineOf(next)];
+      renderer.rect(box.left + column, Math.min(y, other), 1, Math.abs(y - other) + PATH_LINE, color);
+    }
+    if (next >= 0) before = next;
+    lane = next;
+    from = column;
+  }
+  renderer.unclip();
 }

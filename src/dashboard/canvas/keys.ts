@@ -1,5 +1,5 @@
 // Keys that work everywhere on the page, and the text of the help about them.
-import { recordOf } from '../../base/recordOf.js';
+import { recordOf } from '../../base/lookUps.js';
 
 export interface KeyActions {
   /** Moves the window by a share of its width; a negative share leads to earlier times. */

@@ -2,8 +2,8 @@
 // compute for every animation frame.
 
 import type { CriticalPath } from '../../analysis/criticalPath.js';
-import type { Flows } from '../model/flows.js';
-import { formatPercent } from '../model/format.js';
+import { type Flows, type PathLanes, pathLanes } from '../model/flows.js';
+import { formatPercent, shortNames } from '../model/format.js';
 import {
   LEFT_GUTTER,
   OVERVIEW_HEIGHT,
@@ -11,18 +11,15 @@ import {
   RIGHT_GUTTER,
   RULER_HEIGHT,
 } from '../model/pageLayout.js';
-import { type PathLanes, pathLanes } from '../model/pathLanes.js';
 import type { ProfileModel, TaskPlot } from '../model/profileModel.js';
 import type { Matches } from '../model/search.js';
-import { shortNames } from '../model/shortNames.js';
 import { type ColumnGrid, livedSeconds, usedSeconds } from '../model/streamDetail.js';
 import { type TaskLanes, totalHeight } from '../model/taskLanes.js';
 import { columnAtTime, type TimeAxis, timeAxis } from '../model/timeAxis.js';
 import { snapToPixels, spanOf, type TimeWindow } from '../model/timeView.js';
 import { drawLines, drawResources, drawTimeLines, type PlotArea } from './drawCharts.js';
-import { drawFlows } from './drawFlows.js';
+import { drawFlows, drawPath } from './drawFlows.js';
 import { axisTicks, drawBreaks, drawOverview, drawRuler, overviewShares } from './drawOverview.js';
-import { drawPath } from './drawPath.js';
 import { drawStream } from './drawTasks.js';
 import { CanvasRenderer, fitText, type Renderer } from './renderer.js';
 import type { Theme } from './theme.js';

@@ -1,6 +1,6 @@
 // The current activity of a live run: its tasks since the last pause. As in Dask's task stream, tasks after a pause are
 // shown alone. Otherwise a cluster that waits between computations would squeeze the running one into a corner.
-import type { RunningRow } from '../../protocol/viewRows.js';
+import type { RunningRow } from '../../protocol/viewMessages.js';
 import type { TaskRows } from '../../trace/trace.js';
 import type { TimeWindow } from './timeView.js';
 

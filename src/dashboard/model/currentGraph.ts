@@ -2,8 +2,7 @@
 // their ids, so that the drawing stays as it is while their states change.
 import { TASK_STATES } from '../../protocol/clusterObserver.js';
 import type { OpenGraph, OpenState } from '../../protocol/openGraph.js';
-import { textOf } from '../../trace/names.js';
-import type { Trace } from '../../trace/trace.js';
+import { type Trace, textOf } from '../../trace/trace.js';
 import { ACTIVITY_SLOTS } from './palette.js';
 
 export type GraphState = OpenState | (typeof TASK_STATES)[number];

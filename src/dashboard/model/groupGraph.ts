@@ -1,8 +1,7 @@
 // The dependency graph of groups or prefixes of tasks. Cost: one pass over runs and edges.
 import { skippedRows } from '../../analysis/skippedTasks.js';
 import { TASK_ERRED } from '../../protocol/clusterObserver.js';
-import { textOf } from '../../trace/names.js';
-import type { Trace } from '../../trace/trace.js';
+import { type Trace, textOf } from '../../trace/trace.js';
 
 export interface GroupNode {
   readonly name: string;

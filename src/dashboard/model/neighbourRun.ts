@@ -1,12 +1,9 @@
 // Keyboard steps to the previous or next task of the same thread. Tasks are ordered by start, then by position.
-import { type LaneGroup, type LaneRow, lowerBound, type TaskLanes } from './taskLanes.js';
+import { type LaneGroup, type LaneRow, laneOfPosition, lowerBound, type TaskLanes } from './taskLanes.js';
 
 /** Returns the previous (-1) or next (1) task of the same thread; undefined at the end. Activities are skipped. */
 export function neighbourRun(lanes: TaskLanes, position: number, direction: 1 | -1): number | undefined {
-  const lane = lanes.lanes.findIndex((groups) =>
-    groups.some(({ from, to }) => position >= from && position < to),
-  );
-  const row = lanes.rows[lanes.rowOfLane[lane] ?? -1];
+  const row = lanes.rows[lanes.rowOfLane[laneOfPosition(lanes, position)] ?? -1];
   return row === undefined ? undefined : nearest(lanes, row, lanes.start[position]!, position, direction);
 }
 

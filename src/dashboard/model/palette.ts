@@ -1,9 +1,9 @@
 // The colours of prefixes. A prefix hashes to one of 16 colours, so it has the same colour in every plot and on every
 // page. If two prefixes of a page hash to the same colour, one of them gets another colour, which depends on the set of
 // prefixes only. The colours have the largest distance in OKLab under normal, protan, deutan and tritan vision.
-
 import { oncePer } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
+
 export type Scheme = 'light' | 'dark';
 
 // biome-ignore format: a table
@@ -63,6 +63,17 @@ export function lineSlot(index: number): number {
 
 /** Slots of activities and of failed tasks, in the colours of Dask's task stream. */
 export const ACTIVITY_SLOTS = { gather: 16, disk: 17, serialize: 18, gc: 19, erred: 20 } as const;
+/** Action → name and slot of its activity. */
+export const ACTIVITIES: Readonly<Record<string, readonly [name: string, slot: number]>> = {
+  transfer: ['gather dependencies', ACTIVITY_SLOTS.gather],
+  'disk-read': ['disk', ACTIVITY_SLOTS.disk],
+  'disk-write': ['disk', ACTIVITY_SLOTS.disk],
+  serialize: ['serialize', ACTIVITY_SLOTS.serialize],
+  deserialize: ['serialize', ACTIVITY_SLOTS.serialize],
+  compress: ['serialize', ACTIVITY_SLOTS.serialize],
+  decompress: ['serialize', ACTIVITY_SLOTS.serialize],
+  gc: ['garbage collection', ACTIVITY_SLOTS.gc],
+};
 const LIGHT_ACTIVITIES = ['#d7191c', '#f28e00', '#9aa1ab', '#c9ced6', '#11151b'] as const;
 const DARK_ACTIVITIES = ['#ff4d4f', '#ffa726', '#7d8694', '#59616d', '#f5f7fa'] as const;
 /** Offset from the slot of a prefix to the lighter colour of its running tasks. */
@@ -106,4 +117,36 @@ export const prefixSlots = oncePer((trace: Trace): ((prefix: string) => number) 
 export function prefixColors(trace: Trace, scheme: Scheme): (prefix: string) => string {
   const slots = prefixSlots(trace);
   return (prefix) => slotColor(slots(prefix), scheme);
+}
+
+/** Kinds of parts of the critical path that have another name than their action. */
+const ACTION_OF: Readonly<Record<string, string>> = { disk: 'disk-read', serialization: 'serialize' };
+const OTHERS: Readonly<Record<string, readonly [light: string, dark: string]>> = {
+  compute: ['#2f6fed', '#6ea0ff'],
+  'thread-cpu': ['#2f6fed', '#6ea0ff'],
+  'thread-noncpu': ['#8fb3f7', '#3d62ad'],
+  idle: ['#dfe3e9', '#333a45'],
+  'waiting for a worker': ['#f5c451', '#caa03c'],
+  'worker start': ['#e2d3a4', '#857a55'],
+  paused: ['#c4553b', '#e07a5f'],
+  recomputed: ['#8c2f5f', '#c46a9a'],
+  'run without result': ['#a8324a', '#d9697f'],
+  'waiting for the scheduler': ['#7b4fb5', '#a47bde'],
+  await: ['#8fb3f7', '#3d62ad'],
+  awaiting: ['#8fb3f7', '#3d62ad'],
+  profiler: ['#9a8f7c', '#8d836f'],
+  'client time': ['#4c9a8a', '#5fb8a5'],
+  unknown: ['#dfe3e9', '#333a45'],
+};
+const FALLBACK_SLOTS = [3, 5, 7, 9, 11, 13, 15, 1] as const;
+
+/** Returns `#rrggbb` of an action, an activity or a kind of part of the critical path. */
+export function kindColor(kind: string, scheme: Scheme): string {
+  const [, slot] = ACTIVITIES[ACTION_OF[kind] ?? kind] ?? [];
+  if (slot !== undefined) return slotColor(slot, scheme);
+  const other = OTHERS[kind];
+  if (other !== undefined) return other[scheme === 'light' ? 0 : 1];
+  let hash = 0;
+  for (let i = 0; i < kind.length; i++) hash = (hash * 31 + kind.charCodeAt(i)) >>> 0;
+  return slotColor(FALLBACK_SLOTS[hash % FALLBACK_SLOTS.length]!, scheme);
 }

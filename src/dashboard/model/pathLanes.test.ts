@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { criticalPath } from '../../analysis/criticalPath.js';
 import { syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
-import { drawPath } from '../canvas/drawPath.js';
+import { drawPath } from '../canvas/drawFlows.js';
 import { laneBox } from '../canvas/drawTasks.js';
 import { RecordingRenderer } from '../canvas/recordingRenderer.test.support.js';
-import { computingRows, pathLaneAt, pathLanes } from './pathLanes.js';
+import { computingRows, pathLaneAt, pathLanes } from './flows.js';
 import { traceModel } from './traceModel.js';
 
 /** b waits for a on the other worker. c ends first and delays no task. */

@@ -214,19 +214,24 @@ function taskPlot(
   return { type: 'tasks', section, lanes, stacked };
 }
 
+const NOTHING_CACHED =
+  'No result was in the cache while the CacheProfiler was active. Activate it before compute or get.';
+
 function cachePlot(cache: CacheSection, origin: number, prefixes: readonly PrefixInfo[]): LinesPlot {
   const lines = cacheSeries(cache, origin).map((line) => ({ ...prefixes[line.prefix]!, ...line }));
-  return {
-    type: 'lines',
-    title: 'Results in the cache',
-    unit: /bytes$/i.test(cache.metricName) ? 'bytes' : 'number',
-    lines,
-    stacked: false,
-    largest: lines.reduce((largest, { series }) => Math.max(largest, series.largest), 0),
-    empty:
-      'No result was in the cache while the CacheProfiler was active. Activate it before compute or get.',
-    cache,
-  };
+  const unit = /bytes$/i.test(cache.metricName) ? 'bytes' : 'number';
+  return { ...linesPlot('Results in the cache', unit, lines, NOTHING_CACHED), cache };
+}
+
+export function linesPlot(
+  title: string,
+  unit: AxisUnit,
+  lines: readonly PlotLine[],
+  empty: string,
+  stacked = false,
+): LinesPlot {
+  const largest = lines.reduce((most, { series }) => Math.max(most, series.largest), 0);
+  return { type: 'lines', title, unit, lines, stacked, largest, empty };
 }
 
 /** Returns the plot of a CacheProfiler without results. */

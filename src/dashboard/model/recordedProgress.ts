@@ -1,7 +1,6 @@
 // The progress of the prefixes of a recorded run, for the bars of the page Status.
 import { TASK_CANCELLED, TASK_LOST } from '../../protocol/clusterObserver.js';
-import { textOf } from '../../trace/names.js';
-import type { Trace } from '../../trace/trace.js';
+import { type Trace, textOf } from '../../trace/trace.js';
 
 /** Runs of a prefix by their end. The runs in `total` that are neither finished nor erred gave no result. */
 export interface RecordedProgress {

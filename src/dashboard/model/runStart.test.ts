@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
-import { runStart } from './runStart.js';
-import { traceModel } from './traceModel.js';
+import { runStart, traceModel } from './traceModel.js';
 
 test('time 0 is the call of the program, also if workers start before the first task', () => {
   const trace = syntheticTrace({ tasks: [{ key: 'late', submitted: 100, started: 110, stopped: 120 }] });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from '../../base/properties.test.support.js';
-import { shortNames } from './shortNames.js';
+import { shortNames } from './format.js';
 
 describe('short names of workers', () => {
   it('leave out the common parts of addresses', () => {

@@ -179,6 +179,11 @@ export function totalHeight({ edges }: TaskLanes): number {
   return Math.max(1, edges[edges.length - 1]!);
 }
 
+/** Returns the lane of a position. */
+export function laneOfPosition({ lanes }: TaskLanes, position: number): number {
+  return lanes.findIndex((groups) => groups.some(({ from, to }) => position >= from && position < to));
+}
+
 /** Orders entries by lane, prefix and start. */
 function groupRuns(
   section: TaskSection,

@@ -1,21 +1,18 @@
 // The model of a trace's task stream: a row per thread of a worker, runs coloured by prefix, and activities between
 // them in the colours of Dask's task stream.
-import { repeatedCount } from '../../analysis/attempts.js';
+
 import { cutOffTexts } from '../../analysis/cutOff.js';
 import { eachUse } from '../../analysis/lanes.js';
-import { existsSince } from '../../analysis/workerLives.js';
-import { mostTogether } from '../../analysis/workerStarts.js';
-import { getOrMake } from '../../base/lookUps.js';
-import { rangeOf } from '../../base/rangeOf.js';
+import { repeatedCount } from '../../analysis/submissionTimes.js';
+import { existsSince, mostTogether } from '../../analysis/workerLives.js';
+import { getOrMake, rangeOf } from '../../base/lookUps.js';
 import { ACTIONS, TASK_ERRED } from '../../protocol/clusterObserver.js';
-import type { RunningRow } from '../../protocol/viewRows.js';
+import type { RunningRow } from '../../protocol/viewMessages.js';
 import { cacheStaysOf } from '../../trace/localMetrics.js';
-import { textOf, workerName } from '../../trace/names.js';
-import { TRANSFER_KINDS, type Trace } from '../../trace/trace.js';
+import { TRANSFER_KINDS, type Trace, textOf, workerName } from '../../trace/trace.js';
 import { lifecycleFacts } from './lifecycle.js';
-import { ACTIVITY_SLOTS, prefixSlots, RUNNING } from './palette.js';
+import { ACTIVITIES, ACTIVITY_SLOTS, prefixSlots, RUNNING } from './palette.js';
 import { buildModel, type ModelOptions, type ProfileModel } from './profileModel.js';
-import { runStart } from './runStart.js';
 import type { CacheSection, StringList } from './sections.js';
 import type { PartialUse } from './taskLanes.js';
 import type { TimeWindow } from './timeView.js';
@@ -36,17 +33,6 @@ function emptyText(trace: Trace): string {
     : 'No task has run yet. Start tasks with compute, client.submit or client.map.';
 }
 
-/** Action → name and slot of its activity. */
-const ACTIVITIES: Readonly<Record<string, readonly [name: string, slot: number]>> = {
-  transfer: ['gather dependencies', ACTIVITY_SLOTS.gather],
-  'disk-read': ['disk', ACTIVITY_SLOTS.disk],
-  'disk-write': ['disk', ACTIVITY_SLOTS.disk],
-  serialize: ['serialize', ACTIVITY_SLOTS.serialize],
-  deserialize: ['serialize', ACTIVITY_SLOTS.serialize],
-  compress: ['serialize', ACTIVITY_SLOTS.serialize],
-  decompress: ['serialize', ACTIVITY_SLOTS.serialize],
-  gc: ['garbage collection', ACTIVITY_SLOTS.gc],
-};
 const GATHER = TRANSFER_KINDS.indexOf('gather-dep');
 const TRANSFER = ACTIONS.indexOf('transfer');
 
@@ -346,4 +332,23 @@ const RECENT = 20_000;
 
 function latestIds({ tasks }: Trace): Set<number> {
   return new Set(tasks.id.subarray(Math.max(0, tasks.length - RECENT)));
+}
+
+/**
+ * Returns the beginning of the run in epoch seconds: the program's first call that made tasks, or else the first
+ * submission or start of a task. Returns Infinity without tasks.
+ */
+export function runStart({ tasks, computations }: Trace): number {
+  const { length, started, submitted, computation } = tasks;
+  let [first, last] = [Number.POSITIVE_INFINITY, -1];
+  for (let row = 0; row < length; row++) {
+    // Times are NaN if the trace lacks them.
+    if (started[row]! < first) first = started[row]!;
+    if (submitted[row]! < first) first = submitted[row]!;
+    if (computation[row] === last) continue;
+    last = computation[row]!;
+    const called = computations[last]?.start ?? Number.NaN;
+    if (called < first) first = called;
+  }
+  return first;
 }

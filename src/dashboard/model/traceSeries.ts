@@ -2,12 +2,11 @@
 import { recordsTransfers } from '../../analysis/programTransfers.js';
 import { TimeBins } from '../../analysis/timeBins.js';
 import { sortBy } from '../../base/groups.js';
-import { pushTo } from '../../base/lookUps.js';
+import { pushTo, rangeOf } from '../../base/lookUps.js';
 import { sampledLevels } from '../../trace/localMetrics.js';
-import { workerName } from '../../trace/names.js';
-import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../../trace/trace.js';
+import { DIRECTIONS, TRANSFER_KINDS, type Trace, workerName } from '../../trace/trace.js';
 import { assignColors, lineSlot } from './palette.js';
-import type { LinesPlot, PlotLine, ResourcePlot } from './profileModel.js';
+import { type LinesPlot, linesPlot, type PlotLine, type ResourcePlot } from './profileModel.js';
 import { largestOf, lineSeries, type Series } from './series.js';
 import type { AxisUnit } from './ticks.js';
 
@@ -21,17 +20,6 @@ export const MEMORY_PARTS = ['managed', 'unmanaged', 'spilled'] as const;
 
 function seriesOf(time: Float64Array, value: Float64Array, steps: boolean): Series {
   return { time, value, steps, largest: largestOf(value) };
-}
-
-export function linesPlot(
-  title: string,
-  unit: AxisUnit,
-  lines: readonly PlotLine[],
-  empty: string,
-  stacked = false,
-): LinesPlot {
-  const largest = lines.reduce((most, { series }) => Math.max(most, series.largest), 0);
-  return { type: 'lines', title, unit, lines, stacked, largest, empty };
 }
 
 /**
@@ -160,11 +148,7 @@ export function figurePlot(
 /** Returns transferred bytes per second by kind of transfer. */
 export function bandwidthPlot(trace: Trace, origin: number, worker?: number): LinesPlot {
   const { transfers } = trace;
-  let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (let row = 0; row < transfers.length; row++) {
-    first = Math.min(first, transfers.start[row]!);
-    last = Math.max(last, transfers.stop[row]!);
-  }
+  const { start: first, stop: last } = rangeOf(transfers.start, transfers.stop);
   const empty = recordsTransfers(trace)
     ? 'No data were transferred between workers.'
     : 'The trace has no transfers, because local schedulers do not measure them.';

@@ -2,9 +2,8 @@
 import { lanesOf } from '../../analysis/lanes.js';
 import { firstWhere, oncePer } from '../../base/lookUps.js';
 import { sortedOrder } from '../../base/sortedOrder.js';
-import type { WorkerRow } from '../../protocol/viewRows.js';
-import { workerName } from '../../trace/names.js';
-import type { Trace } from '../../trace/trace.js';
+import type { WorkerRow } from '../../protocol/viewMessages.js';
+import { type Trace, workerName } from '../../trace/trace.js';
 
 /** The properties that pages show. */
 export type ShownWorker = Omit<WorkerRow, 'address' | 'host' | 'pid' | 'threads' | 'process' | 'started'>;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { QUESTIONS } from '../../analysis/questions.js';
-import { pageOfQuestion } from './findingPages.js';
+import { pageOfQuestion } from './pageNames.js';
 
 /** Questions that only the command line has: DASF's tables. */
 const WITHOUT_PAGE = ['function-bottleneck', 'task-bottleneck', 'task-balance'];

@@ -1,25 +1,22 @@
 // The graph of tasks. Up to 5,000 tasks are drawn as a whole, those of a running graph with their states. A larger graph
 // starts with its groups, or with its prefixes if there are too many groups. A click shows the tasks around the last task
 // of a group, and then around the clicked task.
-
 import type { ComponentChildren } from 'preact';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { countsOf } from '../../base/lookUps.js';
 import { TASK_ERRED } from '../../protocol/clusterObserver.js';
-import { MAX_OPEN, type OpenGraph } from '../../protocol/openGraph.js';
-import { lastRowOf, textOf } from '../../trace/names.js';
-import type { Trace } from '../../trace/trace.js';
+import { GRAPH_PATH, isOpenGraph, MAX_OPEN, type OpenGraph } from '../../protocol/openGraph.js';
+import { lastRowOf, type Trace, textOf } from '../../trace/trace.js';
 import { currentGraph, GRAPH_STATES, graphEdges } from '../model/currentGraph.js';
-import { dependents } from '../model/flows.js';
+import { computingRows, dependents } from '../model/flows.js';
 import { formatCount } from '../model/format.js';
 import { ACTIVITY_SLOTS, prefixColors, type Scheme, slotColor } from '../model/palette.js';
-import { computingRows } from '../model/pathLanes.js';
 import { runsText } from '../model/runsText.js';
+import { serverUrl } from '../source/traceSource.js';
 import { GraphView } from '../views/graphView.js';
 import { Button, ColorKey, Nothing } from '../views/parts.js';
 import type { ShellState } from '../views/shellState.js';
 import { useAnalysis } from '../views/useAnalysis.js';
-import { useOpenGraph } from '../views/useOpenGraph.js';
 import { CRITICAL_PATH, GROUPS, PREFIX_GRAPH } from './analyses.js';
 import { GroupsGraph, MAX_DRAWN } from './groupsPage.js';
 import type { PageProps } from './pageProps.js';
@@ -296,4 +293,51 @@ function LiveGraph({ state, update: { trace }, filter, rows, open, onChosen }: L
       </div>
     </>
   );
+}
+
+/** Milliseconds between two requests. */
+const INTERVAL = 500;
+
+/**
+ * Returns the newest answer whose rows the page has received, so that each task is in the answer or has a row. Returns
+ * undefined before the first answer.
+ *
+ * @param rows number of received rows of tasks
+ */
+function useOpenGraph(isWanted: boolean, rows: number): OpenGraph | undefined {
+  /** Answers, oldest first. */
+  const [answers, setAnswers] = useState<readonly OpenGraph[]>([]);
+  useEffect(() => {
+    setAnswers([]);
+    if (!isWanted) return undefined;
+    const stopped = new AbortController();
+    const ask = async (): Promise<void> => {
+      if (document.visibilityState === 'hidden') return;
+      const response = await fetch(serverUrl(GRAPH_PATH, location.href), { signal: stopped.signal });
+      const answer: unknown = response.ok ? await response.json() : undefined;
+      if (isOpenGraph(answer)) setAnswers((earlier) => [...earlier, answer]);
+    };
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const follow = (): void => {
+      // Without an answer, the page keeps the newest one. The page itself reports a lost connection.
+      ask()
+        .catch(() => undefined)
+        .finally(() => {
+          if (!stopped.signal.aborted) timer = setTimeout(follow, INTERVAL);
+        });
+    };
+    follow();
+    return () => {
+      stopped.abort();
+      clearTimeout(timer);
+    };
+  }, [isWanted]);
+  const newest = Math.max(
+    0,
+    answers.findLastIndex((answer) => answer.rows <= rows),
+  );
+  useEffect(() => {
+    if (newest > 0) setAnswers((list) => list.slice(newest));
+  }, [newest, answers.length]);
+  return answers[newest];
 }

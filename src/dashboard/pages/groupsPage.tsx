@@ -1,7 +1,6 @@
 // Groups of tasks: counts, seconds, sizes of results, and the groups that they need.
 
-import { recordsTransfers } from '../../analysis/programTransfers.js';
-import { prefixesOfUnknownSize } from '../../analysis/resultSizes.js';
+import { prefixesOfUnknownSize, recordsTransfers } from '../../analysis/programTransfers.js';
 import { countsOf } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDuration } from '../model/format.js';

@@ -2,8 +2,7 @@
 import { diedTasks } from '../../analysis/diedTasks.js';
 import { TASK_ERRED } from '../../protocol/clusterObserver.js';
 import { STEALING } from '../../protocol/eventTopics.js';
-import { textOf, workerName } from '../../trace/names.js';
-import type { Trace } from '../../trace/trace.js';
+import { type Trace, textOf, workerName } from '../../trace/trace.js';
 import { formatClock, formatCount } from '../model/format.js';
 import { Button, Choice, Panel, Panels, withAll } from '../views/parts.js';
 import { RowTable } from '../views/tables.js';

@@ -6,8 +6,7 @@ import { DROPPED_CONTEXT } from '../../protocol/metrics.js';
 import { CACHE_CONTEXT, SAMPLER_CONTEXT } from '../../trace/localMetrics.js';
 import type { MetricTotals } from '../../trace/totals.js';
 import { formatBytes, formatDuration, formatNumber } from '../model/format.js';
-import { kindColor } from '../model/kindColors.js';
-import type { Scheme } from '../model/palette.js';
+import { kindColor, type Scheme } from '../model/palette.js';
 import { type BarRow, Bars, Button, Choice, Nothing, Panel, Panels, withAll } from '../views/parts.js';
 import type { PageProps } from './pageProps.js';
 

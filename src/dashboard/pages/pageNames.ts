@@ -1,4 +1,5 @@
-// The pages of the dashboard in the order of the navigation, with their names in the address and their titles.
+// The pages of the dashboard in the order of the navigation, with their names in the address and their titles, and the
+// pages with the details of findings.
 
 export const PAGES = [
   { name: 'summary', title: 'Summary', group: '' },
@@ -22,3 +23,26 @@ export const PAGES = [
 ] as const;
 
 export type PageName = (typeof PAGES)[number]['name'];
+
+const PAGE_OF: Readonly<Record<string, PageName>> = {
+  concurrency: 'stream',
+  'critical-path': 'stream',
+  findings: 'summary',
+  queueing: 'stream',
+  speedups: 'summary',
+  stragglers: 'stream',
+  'memory-by-prefix': 'memory',
+  'time-by-action': 'actions',
+  'time-by-prefix': 'compute',
+  'transfers-by-pair': 'bandwidth',
+  'transfers-by-type': 'bandwidth',
+  'worker-balance': 'workers',
+};
+
+/** Returns the page's name in the address and its title; undefined for a question without a page. */
+export function pageOfQuestion(
+  question: string,
+): { readonly name: PageName; readonly title: string } | undefined {
+  const name = PAGE_OF[question];
+  return PAGES.find((page) => page.name === name);
+}

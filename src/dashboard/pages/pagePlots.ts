@@ -8,13 +8,13 @@ import {
   samplingInterval,
 } from '../../analysis/profile.js';
 import { getOrMake, pushTo } from '../../base/lookUps.js';
-import { workerName } from '../../trace/names.js';
-import type { Trace } from '../../trace/trace.js';
+import { type Trace, workerName } from '../../trace/trace.js';
 import { currentActivity } from '../model/currentActivity.js';
 import { assignColors } from '../model/palette.js';
 import {
   emptyCache,
   type LinesPlot,
+  linesPlot,
   type Plot,
   type PlotLine,
   type ProfileModel,
@@ -25,7 +25,6 @@ import {
   bandwidthPlot,
   type Figure,
   figurePlot,
-  linesPlot,
   memoryPlot,
   resourcePlot,
   sampledPlot,

@@ -3,14 +3,16 @@ import type { CriticalPath, PathKind } from '../../analysis/criticalPath.js';
 import { awaitedObject, contendedLock } from '../../analysis/leaseWaits.js';
 import type { Trace } from '../../trace/trace.js';
 import { formatDuration, formatPercent } from '../model/format.js';
-import { kindColor } from '../model/kindColors.js';
-import type { Scheme } from '../model/palette.js';
+import { kindColor, type Scheme } from '../model/palette.js';
 import { Bars, ColorKey, Empty } from '../views/parts.js';
 
-interface PathBarProps {
+interface PathProps {
   readonly path: CriticalPath;
   readonly trace: Trace;
   readonly scheme: Scheme;
+}
+
+interface PathBarProps extends PathProps {
   /** False if tasks had not ended, so that the path has no lower limit. */
   readonly isComplete: boolean;
 }
@@ -75,13 +77,7 @@ function awaitingText(object: string | undefined): string {
   return object === undefined ? AWAITING : `${AWAITING} ${object}`;
 }
 
-interface PathPrefixesProps {
-  readonly path: CriticalPath;
-  readonly trace: Trace;
-  readonly scheme: Scheme;
-}
-
-export function PathPrefixes({ path, trace, scheme }: PathPrefixesProps) {
+export function PathPrefixes({ path, trace, scheme }: PathProps) {
   const others = path.byKind
     .filter(({ kind }) => WITHOUT_PREFIX.includes(kind))
     .map((part) => ({ prefix: part.kind, seconds: part.seconds, parts: [part] }));

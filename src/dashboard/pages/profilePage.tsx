@@ -3,8 +3,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { profiledPrefixes, profileTree, samplingInterval } from '../../analysis/profile.js';
 import { type CallTree, selfCount } from '../../profile/callTree.js';
-import { workerName } from '../../trace/names.js';
-import type { Trace } from '../../trace/trace.js';
+import { type Trace, workerName } from '../../trace/trace.js';
 import { type FlameBox, flameLayout, foundSamples, functionSums } from '../model/flameLayout.js';
 import { formatCount, formatDuration, formatPercent } from '../model/format.js';
 import { Throttle } from '../model/throttle.js';

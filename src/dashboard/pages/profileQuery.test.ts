@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { profileTree } from '../../analysis/profile.js';
-import { workerName } from '../../trace/names.js';
 import { syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
+import { workerName } from '../../trace/trace.js';
 import { chosenSamples } from './profileQuery.js';
 
 it('the profile of a worker that was replaced, or replaced another of its name, has only its own samples', () => {

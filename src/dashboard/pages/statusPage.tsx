@@ -1,13 +1,11 @@
 // The page for a running program: the task stream, and panels for the progress of prefixes and the memory and load of
 // workers. The panels of a finished trace show the time under the pointer, or the end of the window.
 
-import { workerName } from '../../trace/names.js';
-import type { Trace } from '../../trace/trace.js';
+import { type Trace, workerName } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDuration, formatPercent } from '../model/format.js';
 import { histogram } from '../model/histogram.js';
 import { ACTIVITY_SLOTS, mix, prefixColors, type Scheme, slotColor } from '../model/palette.js';
 import { recordedProgress } from '../model/recordedProgress.js';
-import { shortNames } from '../model/shortNames.js';
 import { MEMORY_PARTS, MEMORY_SLOTS } from '../model/traceSeries.js';
 import { type ShownWorker, workersAt } from '../model/workersAt.js';
 import { type BarRow, Bars, ColorKey, Empty, Panel, Panels } from '../views/parts.js';
@@ -175,11 +173,9 @@ function Memory({ workers, scheme, onWorker }: MemoryProps) {
   const parts = MEMORY_PARTS.map((name) => ({ name, color: slotColor(MEMORY_SLOTS[name], scheme) }));
   if (workers.every(({ managed, unmanaged, spilled }) => managed + unmanaged + spilled === 0))
     return <Empty>No worker has reported its memory by this time.</Empty>;
-  const short = shortNames(workers.map(({ name }) => name));
   const rows = workers.map(
-    ({ name, index, managed, unmanaged, spilled, memoryLimit }, i): BarRow => ({
+    ({ name, index, managed, unmanaged, spilled, memoryLimit }): BarRow => ({
       name,
-      short: short[i],
       parts: parts.map((part) => ({ ...part, value: { managed, unmanaged, spilled }[part.name] })),
       label:
         memoryLimit > 0
@@ -191,7 +187,7 @@ function Memory({ workers, scheme, onWorker }: MemoryProps) {
   );
   return (
     <>
-      <Bars rows={rows} />
+      <Bars rows={rows} areWorkers />
       <p class="muted">{memoryNote(workers)}</p>
       <ColorKey parts={parts} />
     </>
@@ -226,29 +222,25 @@ function ProcessingHistogram({ workers, scheme }: WorkersProps) {
 function Processing({ workers, scheme }: WorkersProps) {
   if (workers.length > MAX_WORKERS) return <ProcessingHistogram workers={workers} scheme={scheme} />;
   const color = slotColor(12, scheme);
-  const short = shortNames(workers.map(({ name }) => name));
-  const rows = workers.map(({ name, processing, status }, i) => ({
+  const rows = workers.map(({ name, processing, status }) => ({
     name,
-    short: short[i],
     parts: [{ name: `${formatCount(processing)} tasks`, value: processing, color }],
     label: `${formatCount(processing)}${status === 'paused' ? ', paused' : ''}`,
   }));
-  return <Bars rows={rows} none={NO_WORKERS} />;
+  return <Bars rows={rows} areWorkers none={NO_WORKERS} />;
 }
 
 function Load({ trace, workers, at, scheme }: WorkersProps & { readonly trace: Trace; readonly at: number }) {
   const cpu = cpuAt(trace, at);
-  const short = shortNames(workers.map(({ name }) => name));
-  const rows = workers.map(({ name, index, occupancy }, i) => {
+  const rows = workers.map(({ name, index, occupancy }) => {
     const percent = cpu.get(index);
     return {
       name,
-      short: short[i],
       parts: [{ name: 'CPU', value: percent ?? 0, color: slotColor(0, scheme) }],
       label: `${percent === undefined ? '–' : formatPercent(percent)}${occupancy > 0 ? ` · ${formatDuration(occupancy)}` : ''}`,
     };
   });
-  return <Bars rows={rows} largest={Math.max(100, ...cpu.values())} none={NO_WORKERS} />;
+  return <Bars rows={rows} areWorkers largest={Math.max(100, ...cpu.values())} none={NO_WORKERS} />;
 }
 
 /** Returns the last CPU sample of each worker before a time, in percent of one core. */

@@ -3,8 +3,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { recordsTransfers } from '../../analysis/programTransfers.js';
 import { TASK_STATES } from '../../protocol/clusterObserver.js';
-import { newestMentions, textOf } from '../../trace/names.js';
-import type { Trace } from '../../trace/trace.js';
+import { newestMentions, type Trace, textOf } from '../../trace/trace.js';
 import { THEMES } from '../canvas/theme.js';
 import { dependentsOf } from '../model/flows.js';
 import { formatBytes, formatClock, formatCount, formatDuration } from '../model/format.js';

@@ -1,6 +1,6 @@
 // The first page: the duration of the run, the waits on its critical path, findings with advice, and facts about the
 // run. Counts and sums come from `trace.totals`, which stay exact if rows were evicted.
-import { repeatedCount } from '../../analysis/attempts.js';
+
 import type { CriticalPath } from '../../analysis/criticalPath.js';
 import { cutOffTexts } from '../../analysis/cutOff.js';
 import type { Finding } from '../../analysis/findings/finding.js';
@@ -10,18 +10,17 @@ import { programTimes } from '../../analysis/programTimes.js';
 import { recordsTransfers } from '../../analysis/programTransfers.js';
 import type { Speedup } from '../../analysis/speedups.js';
 import { spilledResults } from '../../analysis/spilledResults.js';
+import { repeatedCount } from '../../analysis/submissionTimes.js';
 import { unusualRuns } from '../../analysis/unusualRuns.js';
-import { threadSeconds } from '../../analysis/workerLives.js';
-import { mostTogether, threadsTogether } from '../../analysis/workerStarts.js';
+import { mostTogether, threadSeconds, threadsTogether } from '../../analysis/workerLives.js';
 import { countText } from '../../base/words.js';
-import { lastRowOf } from '../../trace/names.js';
-import type { Trace } from '../../trace/trace.js';
+import { lastRowOf, type Trace } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDate, formatDuration, formatPercent } from '../model/format.js';
 import { prefixColors, type Scheme } from '../model/palette.js';
 import { Bars, Button, Empty, Nothing, Panel, Panels } from '../views/parts.js';
 import { useAnalysis } from '../views/useAnalysis.js';
 import { CRITICAL_PATH, FINDINGS, NOT_SIMULATED, SPEEDUPS } from './analyses.js';
-import { pageOfQuestion } from './findingPages.js';
+import { pageOfQuestion } from './pageNames.js';
 import type { PageProps } from './pageProps.js';
 import { PathBar, PathPrefixes } from './pathBars.js';
 import { ActionBars } from './tablePages.js';

@@ -2,8 +2,7 @@
 import { skippedByPrefix } from '../../analysis/skippedTasks.js';
 import type { Trace } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDuration } from '../model/format.js';
-import { kindColor } from '../model/kindColors.js';
-import { prefixColors, type Scheme } from '../model/palette.js';
+import { kindColor, prefixColors, type Scheme } from '../model/palette.js';
 import { Bars, Panel, Panels } from '../views/parts.js';
 import { TableView } from '../views/tables.js';
 import { useAnalysis } from '../views/useAnalysis.js';

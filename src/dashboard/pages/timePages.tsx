@@ -3,13 +3,10 @@
 import type { ComponentChildren } from 'preact';
 import { recordsTransfers } from '../../analysis/programTransfers.js';
 import { getOrMake } from '../../base/lookUps.js';
-import { workerName } from '../../trace/names.js';
-import type { Trace } from '../../trace/trace.js';
-import { formatBytes, formatCount, formatDuration, formatPercent } from '../model/format.js';
-import { kindColor } from '../model/kindColors.js';
+import { type Trace, workerName } from '../../trace/trace.js';
+import { formatBytes, formatCount, formatDuration, formatPercent, shortNames } from '../model/format.js';
 import { layoutPlots, OVERVIEW_HEIGHT, RULER_HEIGHT } from '../model/pageLayout.js';
-import { mix, type Scheme } from '../model/palette.js';
-import { shortNames } from '../model/shortNames.js';
+import { kindColor, mix, type Scheme } from '../model/palette.js';
 import { Bars, ColorKey, Empty, Panel, Panels } from '../views/parts.js';
 import { Plots } from '../views/plots.js';
 import { TableView } from '../views/tables.js';

@@ -1,9 +1,8 @@
 // The workers: their properties and their work. A chosen worker has its running task and its transfers, too.
 
-import { mostTogether } from '../../analysis/workerStarts.js';
+import { mostTogether } from '../../analysis/workerLives.js';
 import { STEALING } from '../../protocol/eventTopics.js';
-import { textOf, workerName } from '../../trace/names.js';
-import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../../trace/trace.js';
+import { DIRECTIONS, TRANSFER_KINDS, type Trace, textOf, workerName } from '../../trace/trace.js';
 import { formatBytes, formatClock, formatCount, formatDate, formatDuration } from '../model/format.js';
 import { Button, Empty, Panel } from '../views/parts.js';
 import { RowTable, TableView } from '../views/tables.js';
@@ -201,87 +200,61 @@ interface TransfersProps extends WorkerProps {
 }
 
 function Transfers({ update: { trace }, worker, direction, title }: TransfersProps) {
-  const { entries, count } = transferLog(trace, worker, direction);
+  const { transfers } = trace;
+  const rows = transfersOf(trace, worker, direction);
   return (
     <Panel
       title={title}
-      note={count === 0 ? undefined : `${formatCount(count)} transfers, newest first`}
+      note={rows.length === 0 ? undefined : `${formatCount(rows.length)} transfers, newest first`}
       empty={
-        entries.length === 0 && `This worker has ${direction === 'incoming' ? 'received' : 'sent'} no data.`
+        rows.length === 0 && `This worker has ${direction === 'incoming' ? 'received' : 'sent'} no data.`
       }
     >
       <RowTable
-        rows={entries}
+        rows={rows.slice(0, MAX_ENTRIES)}
         columns={[
-          { title: 'Start', cell: ({ start }) => formatClock(start) },
-          { title: direction === 'incoming' ? 'From' : 'To', cell: ({ peer }) => peer },
-          { title: 'Kind', cell: ({ what }) => what },
+          { title: 'Start', cell: (row) => formatClock(transfers.start[row]!) },
           {
-            title: 'Keys',
-            class: 'code',
-            cell: ({ key, keys }) => (keys > 1 ? `${key} and ${formatCount(keys - 1)} more` : key),
+            title: direction === 'incoming' ? 'From' : 'To',
+            cell: (row) => (transfers.peer[row]! < 0 ? 'client' : workerName(trace, transfers.peer[row]!)),
           },
-          { title: 'Bytes', class: 'number', cell: ({ nbytes }) => formatBytes(nbytes) },
-          { title: 'Compressed', class: 'number', cell: ({ compressed }) => formatBytes(compressed) },
+          { title: 'Kind', cell: (row) => TRANSFER_KINDS[transfers.what[row]!] ?? '' },
+          { title: 'Keys', class: 'code', cell: (row) => keysText(trace, row) },
+          { title: 'Bytes', class: 'number', cell: (row) => formatBytes(transfers.nbytes[row]!) },
+          { title: 'Compressed', class: 'number', cell: (row) => formatBytes(transfers.compressed[row]!) },
           {
             title: 'Requests ahead',
             class: 'number',
-            cell: ({ ahead }) => (Number.isNaN(ahead) ? '' : formatCount(ahead)),
+            // NaN if it is not measured.
+            cell: (row) => (Number.isNaN(transfers.ahead[row]!) ? '' : formatCount(transfers.ahead[row]!)),
           },
-          { title: 'Duration', class: 'number', cell: ({ start, stop }) => formatDuration(stop - start) },
+          {
+            title: 'Duration',
+            class: 'number',
+            cell: (row) => formatDuration(transfers.stop[row]! - transfers.start[row]!),
+          },
         ]}
       />
     </Panel>
   );
 }
 
-interface TransferEntry {
-  /** Epoch seconds. */
-  readonly start: number;
-  readonly stop: number;
-  /** Name of the other worker, or `client`. */
-  readonly peer: string;
-  readonly what: string;
-  /** First key, and number of keys. */
-  readonly key: string;
-  readonly keys: number;
-  readonly nbytes: number;
-  readonly compressed: number;
-  /** Requests before this transfer on its connection; NaN if not measured. */
-  readonly ahead: number;
-}
-
 const MAX_ENTRIES = 200;
 
-/** Returns the newest transfers first. `count` is the number of all transfers in the trace. */
-function transferLog(
-  trace: Trace,
-  worker: number,
-  direction: (typeof DIRECTIONS)[number],
-): { readonly entries: readonly TransferEntry[]; readonly count: number } {
-  const { transfers, keys } = trace;
+/** Returns the rows of a worker's transfers in one direction, newest first. */
+function transfersOf({ transfers }: Trace, worker: number, direction: (typeof DIRECTIONS)[number]): number[] {
   const side = DIRECTIONS.indexOf(direction);
-  const entries: TransferEntry[] = [];
-  let count = 0;
-  for (let row = transfers.length - 1; row >= 0; row--) {
-    if (transfers.worker[row] !== worker || transfers.direction[row] !== side) continue;
-    count++;
-    if (entries.length >= MAX_ENTRIES) continue;
-    const [from, to] = [transfers.keyOffsets[row]!, transfers.keyOffsets[row + 1]!];
-    const peer = transfers.peer[row]!;
-    entries.push({
-      start: transfers.start[row]!,
-      stop: transfers.stop[row]!,
-      peer: peer < 0 ? 'client' : workerName(trace, peer),
-      what: TRANSFER_KINDS[transfers.what[row]!] ?? '',
-      key: to > from ? keys.get(transfers.keys[from]!) : '',
-      keys: to - from,
-      nbytes: transfers.nbytes[row]!,
-      compressed: transfers.compressed[row]!,
-      ahead: transfers.ahead[row]!,
-    });
-  }
-  return { entries, count };
+  const rows: number[] = [];
+  for (let row = transfers.length - 1; row >= 0; row--)
+    if (transfers.worker[row] === worker && transfers.direction[row] === side) rows.push(row);
+  return rows;
+}
+
+/** Returns the first key of a transfer, and the number of others. */
+function keysText({ transfers, keys }: Trace, row: number): string {
+  const [from, to] = [transfers.keyOffsets[row]!, transfers.keyOffsets[row + 1]!];
+  const key = to > from ? keys.get(transfers.keys[from]!) : '';
+  return to - from > 1 ? `${key} and ${formatCount(to - from - 1)} more` : key;
 }
 
 /** Returns the newest sampled call stack of a task on a worker, innermost function first; undefined without samples. */

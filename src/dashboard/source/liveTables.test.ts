@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { profiledPrefixes, profileTree } from '../../analysis/profile.js';
-import type { ProfileCycle } from '../../protocol/profileCycle.js';
+import type { ProfileCycle } from '../../protocol/clusterObserver.js';
 import {
   decodeViewMessage,
   encodeTableMessage,

@@ -6,7 +6,6 @@ import { drawFlame, type FlamePaint, flameBoxAt, flameHeight, flameName } from '
 import { CanvasRenderer } from '../canvas/renderer.js';
 import { THEMES } from '../canvas/theme.js';
 import {
-  boxAt,
   boxOfPath,
   type FlameBox,
   type FlameLayout,
@@ -42,8 +41,7 @@ export function FlameView({ layout, path, onPath, query, scheme, details, paint 
     renderer.current ??= new CanvasRenderer(canvas.current);
     drawFlame(renderer.current, { layout, focus, query, hovered, width, theme: THEMES[scheme], paint });
   });
-  const boxOf = (event: MouseEvent) =>
-    flameBoxAt({ layout, focus, width }, event.offsetX, event.offsetY, boxAt);
+  const boxOf = (event: MouseEvent) => flameBoxAt({ layout, focus, width }, event.offsetX, event.offsetY);
   const shown = hovered ?? focus;
   const onKey = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;

@@ -2,6 +2,8 @@
 import type { Signal } from '@preact/signals';
 import type { ButtonHTMLAttributes, ComponentChildren } from 'preact';
 import { useContext } from 'preact/hooks';
+import { LongpoleError, messageOf } from '../../base/errors.js';
+import { shortNames } from '../model/format.js';
 import { IndividualContext } from './individual.js';
 
 interface Children {
@@ -86,8 +88,6 @@ export interface BarPart {
 
 export interface BarRow {
   readonly name: string;
-  /** Shown instead of a long name. Default: the name. */
-  readonly short?: string | undefined;
   readonly parts: readonly BarPart[];
   readonly label: string;
   /** Value of a full bar. Default: the largest sum of all rows. */
@@ -100,12 +100,14 @@ export interface BarRow {
 interface BarsProps {
   readonly rows: readonly BarRow[];
   readonly largest?: number;
+  /** Whether the names are those of workers, whose common parts are left out. */
+  readonly areWorkers?: boolean;
   /** Message without rows. */
   readonly none?: string;
 }
 
 /** Rows with bars on a common scale, or each on its own scale. */
-export function Bars({ rows, largest, none }: BarsProps) {
+export function Bars({ rows, largest, areWorkers = false, none }: BarsProps) {
   if (rows.length === 0 && none !== undefined) return <Empty>{none}</Empty>;
   const most =
     largest ??
@@ -118,19 +120,21 @@ export function Bars({ rows, largest, none }: BarsProps) {
         ),
       0,
     );
+  const names = rows.map(({ name }) => name);
+  const shown = areWorkers ? shortNames(names) : names;
   const width = (value: number, of = most) =>
     `${of > 0 ? Math.max(0, Math.min(100, (100 * value) / of)) : 0}%`;
   return (
     <ul class="bars">
-      {rows.map(({ name, short = name, parts, label, largest: own, limit, onClick }) => (
+      {rows.map(({ name, parts, label, largest: own, limit, onClick }, i) => (
         <li key={name}>
           {onClick === undefined ? (
             <span class="name" title={name}>
-              {short}
+              {shown[i]}
             </span>
           ) : (
             <button type="button" class="name link" title={name} onClick={onClick}>
-              {short}
+              {shown[i]}
             </button>
           )}
           <span
@@ -194,4 +198,16 @@ export function Choice({ label, name, value, options, onChoice }: ChoiceProps) {
 /** Returns options whose values are their texts, after an option for all. */
 export function withAll(all: string, names: Iterable<string>): [value: string, text: string][] {
   return [['', all], ...Array.from(names, (name): [string, string] => [name, name])];
+}
+
+export function Problem({ error }: { readonly error: unknown }) {
+  const known = error instanceof LongpoleError;
+  const message = messageOf(error);
+  return (
+    <main class="problem">
+      <h1>This page cannot show its data</h1>
+      <p>{known ? message : `The script of the page failed: ${message}`}</p>
+      {known ? <p class="code">{error.code}</p> : null}
+    </main>
+  );
 }

@@ -10,7 +10,7 @@ import { axisOf, columnsOf, type Scene, type Stage } from '../canvas/stage.js';
 import { THEMES } from '../canvas/theme.js';
 import { hitLane } from '../model/hitTest.js';
 import { HEADING, LEFT_GUTTER, layoutPlots, OVERVIEW_HEIGHT, RULER_HEIGHT } from '../model/pageLayout.js';
-import { totalHeight } from '../model/taskLanes.js';
+import { laneOfPosition, totalHeight } from '../model/taskLanes.js';
 import { idleLabel, preciseTime } from '../model/ticks.js';
 import { columnAtTime, partAt, type TimeAxis, timeAtColumn } from '../model/timeAxis.js';
 import { pan, spanOf, zoom } from '../model/timeView.js';
@@ -185,7 +185,7 @@ function Outline({ state, pinned, kind }: OutlineProps) {
   const extent = state.extentOf(pinned);
   if (plot?.type !== 'tasks' || box === undefined || extent === undefined) return null;
   const { hit } = pinned;
-  const lane = hit.kind === 'density' ? hit.lane : laneOf(plot.lanes.lanes, hit.position);
+  const lane = hit.kind === 'density' ? hit.lane : laneOfPosition(plot.lanes, hit.position);
   const { top, height } = laneBox(plot.lanes, lane, box.height);
   const axis = shownAxis(state);
   const from = Math.max(0, Math.round(columnAtTime(axis, extent.start)));
@@ -199,10 +199,6 @@ function Outline({ state, pinned, kind }: OutlineProps) {
     height: `${height}px`,
   };
   return <div class={`outline ${kind}`} style={style} />;
-}
-
-function laneOf(lanes: readonly (readonly { from: number; to: number }[])[], position: number): number {
-  return lanes.findIndex((groups) => groups.some(({ from, to }) => position >= from && position < to));
 }
 
 /** A vertical line through all plots at the pointer's time. */

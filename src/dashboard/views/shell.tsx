@@ -4,6 +4,7 @@ import type { FunctionComponent, JSX, RefObject } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { damageText } from '../../protocol/traceDamage.js';
 import { AnimationFrames } from '../canvas/animationFrames.js';
+import { GRAPH_HELP, KEY_HELP, POINTER_HELP } from '../canvas/keys.js';
 import { columnsOf, Stage } from '../canvas/stage.js';
 import { formatCount } from '../model/format.js';
 import { LEFT_GUTTER } from '../model/pageLayout.js';
@@ -23,12 +24,11 @@ import { BandwidthPage, ContentionPage, MemoryPage, SystemPage } from '../pages/
 import { WorkersPage } from '../pages/workersPage.js';
 import { droppedFiles, fileSource } from '../source/fileSource.js';
 import { Heading } from './heading.js';
-import { Help } from './help.js';
 import { IndividualContext } from './individual.js';
 import { followScheme, listenToKeys } from './pageInput.js';
-import { Button } from './parts.js';
+import type { PageState } from './pageState.js';
+import { Button, Problem, set } from './parts.js';
 import { sceneOf } from './plots.js';
-import { Problem } from './problem.js';
 import type { ShellState } from './shellState.js';
 import { Tooltip } from './tooltip.js';
 
@@ -105,7 +105,7 @@ export function Shell({ state, register }: Props) {
         </main>
       </div>
       <Tooltip state={view} />
-      <Help state={view} graphs />
+      <Help state={view} />
     </IndividualContext.Provider>
   );
 }
@@ -294,4 +294,49 @@ const CONTENT: Readonly<Record<PageName, FunctionComponent<PageProps>>> = {
 function PageContent(props: PageProps) {
   const Content = CONTENT[props.state.page.value];
   return <Content {...props} />;
+}
+
+/** The dialog that lists keys and gestures. */
+function Help({ state }: { readonly state: PageState }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const open = state.helpOpen.value;
+  useEffect(() => {
+    if (open) dialog.current?.showModal();
+    else dialog.current?.close();
+  }, [open]);
+  const close = set(state.helpOpen, false);
+  return (
+    <dialog ref={dialog} class="help" aria-labelledby="help-title" onClose={close}>
+      <header>
+        <h2 id="help-title">Keyboard and pointer</h2>
+        <Button text="×" aria-label="Close help" onClick={close} />
+      </header>
+      <div class="columns">
+        <dl>
+          {KEY_HELP.map(([keys, meaning]) => (
+            <div key={keys.join()}>
+              <dt>
+                {keys.map((key) => (
+                  <kbd key={key}>{key}</kbd>
+                ))}
+              </dt>
+              <dd>{meaning}</dd>
+            </div>
+          ))}
+        </dl>
+        <dl>
+          {[...POINTER_HELP, ...GRAPH_HELP].map(([gesture, meaning]) => (
+            <div key={gesture}>
+              <dt>{gesture}</dt>
+              <dd>{meaning}</dd>
+            </div>
+          ))}
+        </dl>
+      </div>
+      <p>
+        If many tasks share a pixel, the height of a colour is the share of time in which tasks of its prefix
+        ran. The plot contains every task; zoom in to see single tasks.
+      </p>
+    </dialog>
+  );
 }

@@ -2,13 +2,11 @@
 // of it except the trace, so that a link leads to the same view.
 import { effect, signal } from '@preact/signals';
 import { visibleName } from '../../base/visibleText.js';
-import { lastRowOf, workerName } from '../../trace/names.js';
-import type { Trace } from '../../trace/trace.js';
+import { lastRowOf, type Trace, workerName } from '../../trace/trace.js';
 import { shortNumber } from '../model/format.js';
 import { buildModel, type ProfileModel } from '../model/profileModel.js';
-import { runStart } from '../model/runStart.js';
 import { clip, showsAll, type TimeWindow } from '../model/timeView.js';
-import { traceModel } from '../model/traceModel.js';
+import { runStart, traceModel } from '../model/traceModel.js';
 import { PAGES, type PageName } from '../pages/pageNames.js';
 import { extentOfPlots, followedWindow, plotsOfPage } from '../pages/pagePlots.js';
 import type { ProfileChoice } from '../pages/profileQuery.js';

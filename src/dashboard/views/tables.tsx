@@ -80,7 +80,8 @@ const FIRST_ROWS = 50;
 const MORE_ROWS = 500;
 
 interface TableProps {
-  readonly table: Table;
+  /** Undefined before there is a result. */
+  readonly table: Table | undefined;
   readonly caption: string;
   /** Titles of the visible columns. Default: all. */
   readonly columns?: readonly string[];
@@ -88,16 +89,10 @@ interface TableProps {
   readonly sums?: readonly string[];
 }
 
-/** The result of an analysis, formatted in the units of its titles. Shows nothing before there is a result. */
-export function TableView({
-  table,
-  ...props
-}: Omit<TableProps, 'table'> & { readonly table: Table | undefined }) {
-  return table === undefined ? null : <KnownTable table={table} {...props} />;
-}
-
-function KnownTable({ table, caption, columns = table.columns, sums = [] }: TableProps) {
+/** The result of an analysis, formatted in the units of its titles. */
+export function TableView({ table, caption, columns, sums = [] }: TableProps) {
   const [shown, setShown] = useState(FIRST_ROWS);
+  if (table === undefined) return null;
   const head = table.head(shown).rows;
   if (table.length === 0) return <Empty>The trace has no data for this table.</Empty>;
   const sumOf = (title: string): number | null =>
@@ -110,7 +105,7 @@ function KnownTable({ table, caption, columns = table.columns, sums = [] }: Tabl
       <BareTable
         caption={caption}
         rows={head}
-        columns={columns.map(
+        columns={(columns ?? table.columns).map(
           (title): Column<(typeof head)[number]> => ({
             title: title.replace(/ \((s|MB|MB\/s|%)\)$/, ''),
             class: head.some((row) => typeof row[title] === 'number') ? 'number' : undefined,

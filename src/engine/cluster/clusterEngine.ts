@@ -2,8 +2,7 @@
 // scheduler's instructions become messages. The engine runs no task and never blocks, so it stays responsive.
 
 import { hostname } from 'node:os';
-import { internalError, releaseStack } from '../../base/errors.js';
-import { isError } from '../../base/isError.js';
+import { internalError, isError, releaseStack } from '../../base/errors.js';
 import type { ClusterObserver, Computation } from '../../protocol/clusterObserver.js';
 import { TASK_FAILED } from '../../protocol/eventTopics.js';
 import type { GatherInput, ResultId } from '../../protocol/packedResult.js';

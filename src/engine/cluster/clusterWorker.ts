@@ -1,11 +1,16 @@
 // A worker of a cluster. Its host's reports become events for the scheduler and rows for the observers.
-import type { MemorySample, Transfer, WorkerInfo, WorkInterval } from '../../protocol/clusterObserver.js';
+import type {
+  MemorySample,
+  ProfileCycle,
+  Transfer,
+  WorkerInfo,
+  WorkInterval,
+} from '../../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import { type ErrorInfo, isErrorInfo, thrownOf } from '../../protocol/errorInfo.js';
 import { WORKER_FULL, WORKER_LOST, WORKER_PAUSED, WORKER_RESTARTED } from '../../protocol/eventTopics.js';
 import type { Values } from '../../protocol/isolateMessages.js';
 import type { MetricChanges } from '../../protocol/metrics.js';
-import type { ProfileCycle } from '../../protocol/profileCycle.js';
 import type { TaskQuestion } from '../../protocol/questions.js';
 import {
   isScalar,

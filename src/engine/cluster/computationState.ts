@@ -7,9 +7,9 @@ import type { Plan } from '../../graph/compile.js';
 import { External } from '../../graph/external.js';
 import type { Computation, DropReason } from '../../protocol/clusterObserver.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
+import { type TaskKinds, taskKinds } from '../../protocol/metrics.js';
 import type { ResultId } from '../../protocol/packedResult.js';
 import type { Program } from '../../protocol/program.js';
-import { type TaskKinds, taskKinds } from '../../protocol/taskKinds.js';
 import type { Segment } from '../scheduler/taskGraph.js';
 
 /** State of a requested result, by local id. */

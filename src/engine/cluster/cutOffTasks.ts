@@ -2,8 +2,7 @@
 import { countsOf } from '../../base/lookUps.js';
 import { countText } from '../../base/words.js';
 import { prefixOf } from '../../protocol/clusterObserver.js';
-import { type BegunTask, countsText, unfinishedText } from '../../protocol/cutOffText.js';
-import { TASKS_CUT_OFF } from '../../protocol/eventTopics.js';
+import { type BegunTask, countsText, TASKS_CUT_OFF, unfinishedText } from '../../protocol/eventTopics.js';
 import { ERRED, FORGOTTEN, MEMORY, PROCESSING } from '../scheduler/taskStates.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import type { ComputationState } from './computationState.js';

@@ -1,7 +1,12 @@
 // Reports the tasks that will have no result: those that failed, their dependents, and cancelled tasks.
 // A task that no worker had has no run in the trace. It is counted by a metric, so that a trace has the numbers of all tasks.
-import { type DropReason, prefixOf, TASK_CANCELLED, TASK_ERRED } from '../../protocol/clusterObserver.js';
-import { droppedSamples } from '../../protocol/droppedSamples.js';
+import {
+  type DropReason,
+  droppedSamples,
+  prefixOf,
+  TASK_CANCELLED,
+  TASK_ERRED,
+} from '../../protocol/clusterObserver.js';
 import type { ComputationState } from './computationState.js';
 import type { MetricSink } from './engineParts.js';
 

@@ -1,7 +1,7 @@
 // Plugins of the scheduler. Their hooks are Dask's and receive keys and names instead of ids and indices. Transitions
 // are collected only while a plugin has the hook `transition`.
 
-import { isError } from '../../base/isError.js';
+import { isError } from '../../base/errors.js';
 import { pushTo } from '../../base/lookUps.js';
 import {
   type ClusterObserver,

@@ -1,8 +1,7 @@
 // Takes tasks back from a worker for idle workers. The scheduler sends one request and then no tasks to the worker
 // until it receives the stolen ones. The host answers once per computation, and some computations may end before that.
 
-import { STEALING } from '../../protocol/eventTopics.js';
-import { stealingText } from '../../protocol/stealingText.js';
+import { STEALING, stealingText } from '../../protocol/eventTopics.js';
 import type { EngineParts } from './engineParts.js';
 import type { RunTasks } from './engineWorker.js';
 

@@ -1,8 +1,8 @@
 // The workers of a cluster. Each place has one live worker: a worker that dies is replaced. Scaling the cluster adds
 // and removes places.
 import { LongpoleError } from '../../base/errors.js';
+import type { ProfileSettings } from '../../protocol/clusterObserver.js';
 import type { GatherInput } from '../../protocol/packedResult.js';
-import type { ProfileSettings } from '../../protocol/profileCycle.js';
 import type { MemoryThresholds } from '../../protocol/workerMessages.js';
 import type { HostEvents, WorkerHost } from '../host/hostTypes.js';
 import type { WorkerState } from '../scheduler/workerState.js';

@@ -2,8 +2,8 @@
 // pauses while the isolate is idle.
 import type { Worker } from 'node:worker_threads';
 import type { TaskFunction } from '../../profile/taskPlaces.js';
+import type { TaskIntervals } from '../../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
-import type { TaskIntervals } from '../../protocol/profileCycle.js';
 import { functionOf } from '../../protocol/program.js';
 import type { WorkerRun } from '../../protocol/workerMessages.js';
 import { TaskIntervalLog } from '../profiler/taskIntervalLog.js';

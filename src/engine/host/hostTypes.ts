@@ -1,11 +1,10 @@
 // The interface between a cluster and a worker: WorkerHost has the cluster's calls, HostEvents the worker's reports. A
 // worker that is a thread of this process implements it directly, a worker that is a process through messages.
-import type { Transfer } from '../../protocol/clusterObserver.js';
+import type { ProfileSettings, Transfer } from '../../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
 import type { Batch } from '../../protocol/isolateMessages.js';
 import type { GatherInput, PackedResult, ResultId } from '../../protocol/packedResult.js';
-import type { ProfileSettings } from '../../protocol/profileCycle.js';
 import type {
   CallContext,
   ExecutingTask,

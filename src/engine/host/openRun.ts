@@ -1,6 +1,6 @@
 // One computation on a worker. Passes its batches to the isolate when their inputs are available, and forwards the
 // isolate's reports.
-import { isError } from '../../base/isError.js';
+import { isError } from '../../base/errors.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import type { ErrorInfo } from '../../protocol/errorInfo.js';
 import { type Batch, NO_IDS, type PackedValues, type Values } from '../../protocol/isolateMessages.js';

@@ -3,8 +3,7 @@
 // the cluster while a task runs.
 
 import type { Worker } from 'node:worker_threads';
-import { messageOf } from '../../base/errors.js';
-import { isError } from '../../base/isError.js';
+import { isError, messageOf } from '../../base/errors.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../base/properties.test.support.js';
-import type { MetricKey } from '../../protocol/metrics.js';
-import { spanId, spanTags } from '../../protocol/metrics.js';
+import { type MetricKey, spanId, spanTags } from '../../protocol/metrics.js';
 import { MetricLedger } from './metricLedger.js';
 
 const KEYS = fc.tuple(

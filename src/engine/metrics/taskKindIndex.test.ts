@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Computation } from '../../protocol/clusterObserver.js';
-import { taskKinds } from '../../protocol/taskKinds.js';
+import { taskKinds } from '../../protocol/metrics.js';
 import { computationOf } from './observed.test.support.js';
 import { TaskKindIndex } from './taskKindIndex.js';
 

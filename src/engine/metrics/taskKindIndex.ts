@@ -2,7 +2,7 @@
 // computations, and of recently forgotten ones.
 import { firstWhere } from '../../base/lookUps.js';
 import type { Computation } from '../../protocol/clusterObserver.js';
-import type { TaskKind, TaskKinds } from '../../protocol/taskKinds.js';
+import type { TaskKind, TaskKinds } from '../../protocol/metrics.js';
 
 /**
  * Seconds for which a forgotten computation is remembered, in addition to a cycle of the profiler. A busy worker

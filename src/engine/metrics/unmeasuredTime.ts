@@ -3,8 +3,13 @@
 // that no second is lost.
 import { getOrMake } from '../../base/lookUps.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
-import { type MetricChanges, type MetricKey, spanId } from '../../protocol/metrics.js';
-import type { TaskKind, TaskKinds } from '../../protocol/taskKinds.js';
+import {
+  type MetricChanges,
+  type MetricKey,
+  spanId,
+  type TaskKind,
+  type TaskKinds,
+} from '../../protocol/metrics.js';
 import type { ExecutingTask } from '../../protocol/workerMessages.js';
 
 /** Length of a slice. Completions are kept by the millisecond, because measurements end between two of them. */

@@ -1,8 +1,7 @@
 // The metrics of one worker: those of its tasks, which its isolate sends, and those of its host, which moves and
 // stores results. The host works while tasks run, so its seconds are not part of the tasks' seconds.
 import type { Action, Transfer, WorkInterval } from '../../protocol/clusterObserver.js';
-import { spanId } from '../../protocol/metrics.js';
-import type { TaskKind } from '../../protocol/taskKinds.js';
+import { spanId, type TaskKind } from '../../protocol/metrics.js';
 import { MetricLedger } from './metricLedger.js';
 
 /** Context of the store's work: results are written because memory is full, and read for a peer or a task. */

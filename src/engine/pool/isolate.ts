@@ -2,8 +2,8 @@
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import type { ErrorInfo } from '../../protocol/errorInfo.js';
 import type { Batch, OpenRunMessage, PackedValues, Values } from '../../protocol/isolateMessages.js';
+import type { TaskKinds } from '../../protocol/metrics.js';
 import type { Program } from '../../protocol/program.js';
-import type { TaskKinds } from '../../protocol/taskKinds.js';
 import type { ExecutingTask, RunTask } from '../../protocol/workerMessages.js';
 
 /** The parts of a run that an isolate needs. */

@@ -4,10 +4,10 @@ import type {
   FromIsolate,
   IsolateBirth,
   IsolateMeasures,
+  Several,
   ToIsolate,
 } from '../../protocol/isolateMessages.js';
 import type { TaskQuestion } from '../../protocol/questions.js';
-import type { Several } from '../../protocol/several.js';
 import type { ExecutingTask } from '../../protocol/workerMessages.js';
 import { openCompiler } from './moduleCompiler.js';
 

@@ -1,7 +1,7 @@
 // Messages to another thread or process. Waking the receiver costs more than most messages, so messages that are not
 // urgent travel with the next one.
 
-import type { Several } from '../../protocol/several.js';
+import type { Several } from '../../protocol/isolateMessages.js';
 
 export class Outbox<M> {
   readonly #send: (message: M | Several<M>) => void;

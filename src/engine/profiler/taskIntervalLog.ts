@@ -1,6 +1,6 @@
 // Records which task a thread ran at which time, for as long as samples may need it. There may be millions of tasks of
 // a microsecond and only hundreds of samples. So consecutive short tasks of one kind are kept as one interval.
-import type { TaskIntervals } from '../../protocol/profileCycle.js';
+import type { TaskIntervals } from '../../protocol/clusterObserver.js';
 
 /** Longest interval of merged tasks, and longest gap inside it, in seconds. */
 const TOGETHER_SECONDS = 1e-3;

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { type ProfileCycle, STACK_IDLE } from '../../protocol/profileCycle.js';
+import { type ProfileCycle, STACK_IDLE } from '../../protocol/clusterObserver.js';
 import { epochOffsetMs } from '../worker/isolateClock.js';
 import { spinUntilOpen } from './busy.test.support.js';
 import { ThreadProfiler } from './threadProfiler.js';

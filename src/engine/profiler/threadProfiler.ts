@@ -15,7 +15,7 @@ import {
   readCpuProfile,
 } from '../../profile/cpuProfile.js';
 import { type TaskFunction, TaskPlaces } from '../../profile/taskPlaces.js';
-import type { ProfileCycle, TaskIntervals } from '../../protocol/profileCycle.js';
+import type { ProfileCycle, TaskIntervals } from '../../protocol/clusterObserver.js';
 import { CodeNaming } from './codeNaming.js';
 import { callsTasks, isNodeFile, isRuntimeFile, runsTasks } from './runtimeScripts.js';
 import { mapExpression, SourcePositions } from './sourcePositions.js';

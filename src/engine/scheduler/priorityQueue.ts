@@ -1,8 +1,9 @@
 // Tasks in the order in which they should run: by the priority of their segment, then by id. There is almost always
 // only one priority, and the queue is one PriorityBitset and a comparison then. If the tasks of one graph differ in priority,
 // the bitset has their places in the order instead of their ids.
+
+import { countsOf } from '../../base/lookUps.js';
 import { PriorityBitset } from '../../base/priorityBitset.js';
-import type { TaskOrder } from './taskOrder.js';
 
 export class PriorityQueue {
   #ordinary: PriorityBitset;
@@ -92,4 +93,32 @@ export class PriorityQueue {
     );
     return ids;
   }
+}
+
+export interface TaskOrder {
+  /** Task → priority. */
+  readonly priorities: Float64Array;
+  /** Task → place. The first place is that of the task that should run first. */
+  readonly places: Int32Array;
+  /** Place → task. */
+  readonly tasks: Int32Array;
+}
+
+/** Returns the order by priority, highest first, then by id. Its cost is linear for a bounded number of priorities. */
+export function orderByPriority(priorities: Float64Array): TaskOrder {
+  const next = new Map<number, number>();
+  let first = 0;
+  for (const [priority, count] of [...countsOf(priorities)].sort(([a], [b]) => b - a)) {
+    next.set(priority, first);
+    first += count;
+  }
+  const places = new Int32Array(priorities.length);
+  const tasks = new Int32Array(priorities.length);
+  for (const [id, priority] of priorities.entries()) {
+    const place = next.get(priority)!;
+    next.set(priority, place + 1);
+    places[id] = place;
+    tasks[place] = id;
+  }
+  return { priorities, places, tasks };
 }

@@ -4,7 +4,7 @@
 // can be removed.
 import { firstWhere, pushTo } from '../../base/lookUps.js';
 import { resizedInt32, resizedUint8 } from '../../base/resized.js';
-import { orderByPriority, type TaskOrder } from './taskOrder.js';
+import { orderByPriority, type TaskOrder } from './priorityQueue.js';
 
 /** A graph in the form that the scheduler uses. Ids are ranks: a smaller id runs earlier. */
 export interface SchedulerGraph {

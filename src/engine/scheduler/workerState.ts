@@ -1,7 +1,6 @@
 // The scheduler's data about a worker.
 import type { WorkerAdded } from './events.js';
-import { PriorityQueue } from './priorityQueue.js';
-import type { TaskOrder } from './taskOrder.js';
+import { PriorityQueue, type TaskOrder } from './priorityQueue.js';
 
 /** Tasks sent to a worker in one message, of which some are unfinished. Without values, unlike `Batch` of the protocol. */
 export interface SentBatch {

@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { isError } from '../../base/isError.js';
+import { isError } from '../../base/errors.js';
 import { procStat } from '../../resources/processTree.js';
 
 export interface ProcessIdentity {

@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path';
 import { invalidArgument, LongpoleError, messageOf } from '../../base/errors.js';
 import { hasFields } from '../../base/json.js';
 import { flushAtExit, nothingToFlush } from '../../files/exitFlush.js';
-import { makeFolders } from '../../files/makeFolders.js';
+import { makeFolders } from '../../files/writePieces.js';
 import { ownIdentity, type ProcessIdentity, stateOf } from './processIdentity.js';
 
 const NAME = /^longpole-\d+-[0-9a-f]+$/;

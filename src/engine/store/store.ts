@@ -1,11 +1,10 @@
 // The results of one worker: in memory while there is room, then on disk, the least recently used ones first. The
 // store does not decide when to spill; the memory monitor calls `spill`. The store owns its spill files.
 import { dirname } from 'node:path';
-import { internalError, LongpoleError, messageOf } from '../../base/errors.js';
-import { isError } from '../../base/isError.js';
+import { internalError, isError, LongpoleError, messageOf } from '../../base/errors.js';
 import { megabytes } from '../../base/words.js';
+import type { TaskKind } from '../../protocol/metrics.js';
 import { type PackedResult, packedBytes, type ResultId } from '../../protocol/packedResult.js';
-import type { TaskKind } from '../../protocol/taskKinds.js';
 import { weigh } from '../worker/sharedWeight.js';
 import {
   nodeFiles,

@@ -1,8 +1,7 @@
 // A connection to a peer, over which results are fetched. Requests share it; when it breaks, all of them fail.
 
 import type { Socket } from 'node:net';
-import { LongpoleError, messageOf, sentenceOf } from '../../base/errors.js';
-import { isError } from '../../base/isError.js';
+import { isError, LongpoleError, messageOf, sentenceOf } from '../../base/errors.js';
 import type { ResultId } from '../../protocol/packedResult.js';
 import { MessageReader, type Payload } from './messageReader.js';
 import { isOnNetwork } from './peerAddress.js';

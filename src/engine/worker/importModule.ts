@@ -1,8 +1,7 @@
 // Imports a user's modules inside an isolate, each once, also modules in TypeScript.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { internalError } from '../../base/errors.js';
-import { isError } from '../../base/isError.js';
+import { internalError, isError } from '../../base/errors.js';
 import { getOrMake } from '../../base/lookUps.js';
 import type { CompiledModules, RemoteCompiler } from '../../protocol/compiledModules.js';
 import { BUNDLE_FOLDER_VARIABLE } from '../../protocol/remoteProcess.js';

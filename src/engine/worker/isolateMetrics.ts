@@ -1,7 +1,7 @@
 // The metrics of an isolate: the kinds of its tasks by run, and the times of reports. Created by the first measured
 // run, so that unmeasured runs do not pay for it.
 import type { IsolateMeasures } from '../../protocol/isolateMessages.js';
-import type { TaskKinds } from '../../protocol/taskKinds.js';
+import type { TaskKinds } from '../../protocol/metrics.js';
 import type { TaskRun } from '../../protocol/taskRun.js';
 import { MetricLedger } from '../metrics/metricLedger.js';
 import type { TaskMeter } from './taskMeter.js';

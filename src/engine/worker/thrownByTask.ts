@@ -1,5 +1,5 @@
 // The error of a task as data: with a hint if its likely reason is known, and without the stack frames that called the task.
-import { isError } from '../../base/isError.js';
+import { isError } from '../../base/errors.js';
 import { type ErrorInfo, toErrorInfo } from '../../protocol/errorInfo.js';
 import { isOwnStackFrame, isStackLine } from '../ownStackFrames.js';
 import { EVALUATOR_URL } from './evaluator.js';

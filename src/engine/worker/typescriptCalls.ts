@@ -3,8 +3,7 @@
 import { Socket } from 'node:net';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { messageOf } from '../../base/errors.js';
-import { isError } from '../../base/isError.js';
+import { isError, messageOf } from '../../base/errors.js';
 import { type AnyFunction, isFunction, resolveFunction } from '../../graph/callable.js';
 import { type MessageHead, MessageReader, sendMessage } from './pythonMessages.js';
 import { decodeValue, type Encoded, encodeValues } from './pythonValues.js';

@@ -1,7 +1,6 @@
 // Plugins inside an isolate: imports a user's module there, and calls its hooks around every task.
 
-import { internalError, invalidArgument } from '../../base/errors.js';
-import { isError } from '../../base/isError.js';
+import { internalError, invalidArgument, isError } from '../../base/errors.js';
 import { fieldOf, hasFields } from '../../base/json.js';
 import { registerTasks } from '../../graph/taskRegistry.js';
 import { type FunctionRef, OWN_TASKS } from '../../protocol/functionRef.js';

@@ -1,8 +1,9 @@
 // The reports of a worker process as messages to the cluster, with times on the scheduler's clock.
+
+import type { ProfileCycle } from '../../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import { toErrorInfo } from '../../protocol/errorInfo.js';
 import { packFew, packFinished } from '../../protocol/finishedTasks.js';
-import type { ProfileCycle } from '../../protocol/profileCycle.js';
 import type {
   ExecutingTask,
   FromWorker,

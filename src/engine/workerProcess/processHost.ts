@@ -7,9 +7,8 @@ import type { Transfer } from '../../protocol/clusterObserver.js';
 import { fromErrorInfo } from '../../protocol/errorInfo.js';
 import { type FewFinishedTasks, type FinishedTasks, unpackFinished } from '../../protocol/finishedTasks.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
-import type { Batch } from '../../protocol/isolateMessages.js';
+import type { Batch, Several } from '../../protocol/isolateMessages.js';
 import type { GatherInput, PackedResult, ResultId } from '../../protocol/packedResult.js';
-import type { Several } from '../../protocol/several.js';
 import { packRun, packWorkerBatch } from '../../protocol/shortWorkerMessages.js';
 import {
   type CallContext,

@@ -4,8 +4,8 @@
 import type { Socket } from 'node:net';
 import { serialize } from 'node:v8';
 import type { FunctionRef } from '../../protocol/functionRef.js';
+import type { Several } from '../../protocol/isolateMessages.js';
 import type { RemoteProcess, RemoteProcessEvents } from '../../protocol/remoteProcess.js';
-import type { Several } from '../../protocol/several.js';
 import type { FromWorker, ToWorker } from '../../protocol/workerMessages.js';
 import { connectToPeer } from '../transfer/peerSocket.js';
 import { encodeHello, encodeMessages } from '../transfer/transferMessages.js';

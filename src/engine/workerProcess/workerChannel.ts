@@ -1,6 +1,6 @@
 // The channel to a worker process that is a child of this process. remoteChannel.ts has the channel to other machines.
 import { fileURLToPath } from 'node:url';
-import type { Several } from '../../protocol/several.js';
+import type { Several } from '../../protocol/isolateMessages.js';
 import type { FromWorker, ToWorker } from '../../protocol/workerMessages.js';
 import {
   channelTo,

@@ -1,6 +1,6 @@
 // The figures of a cluster at a scrape of Prometheus, which the families of this folder turn into samples.
 import type { MetricKey } from '../../protocol/metrics.js';
-import type { WorkerRow } from '../../protocol/viewRows.js';
+import type { WorkerRow } from '../../protocol/viewMessages.js';
 import type { WorkerLink } from '../../protocol/workerMessages.js';
 import type { LiveTotals } from '../../trace/totals.js';
 import type { StoreSum } from '../../trace/workerSums.js';

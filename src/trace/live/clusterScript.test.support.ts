@@ -4,6 +4,9 @@ import {
   ACTIONS,
   type ClusterObserver,
   type Computation,
+  type ProfileCycle,
+  STACK_IDLE,
+  STACK_RUNTIME,
   TASK_CANCELLED,
   TASK_ERRED,
   TASK_LOST,
@@ -11,7 +14,6 @@ import {
   type TaskRuns,
   type WorkerInfo,
 } from '../../protocol/clusterObserver.js';
-import { type ProfileCycle, STACK_IDLE, STACK_RUNTIME } from '../../protocol/profileCycle.js';
 
 /** Unit of times; its multiples are exact in seconds since the epoch. */
 const TICK = 2 ** -22;

@@ -1,6 +1,6 @@
 // The computations that a live trace holds: those of the cluster, and those with rows in the window.
 
-import { getOrMake } from '../../base/lookUps.js';
+import { getOrMake, once } from '../../base/lookUps.js';
 import {
   type Computation,
   type EndReason,
@@ -11,7 +11,6 @@ import {
 } from '../../protocol/clusterObserver.js';
 import { OTHERS } from '../../protocol/metrics.js';
 import { MAX_OPEN, type OpenState, type OpenTask } from '../../protocol/openGraph.js';
-import { once } from '../once.js';
 import type { StringTable } from '../stringTable.js';
 import type { PrefixSums, TotalSums } from '../totals.js';
 import type { TraceComputation } from '../trace.js';

@@ -1,6 +1,6 @@
 // A Trace of the rows that a live trace holds. Columns are views of chunks, or are joined from chunks on first use.
 
-import { recordOf } from '../../base/recordOf.js';
+import { addLazy, once, recordOf } from '../../base/lookUps.js';
 import type { ClusterEvent, Transfer } from '../../protocol/clusterObserver.js';
 import {
   GROWING_TABLES,
@@ -8,15 +8,12 @@ import {
   type Reported,
   type TableRows,
 } from '../../protocol/traceSchema.js';
-import { hostsOf } from '../names.js';
-import { addLazy, once } from '../once.js';
-import { printable } from '../printedTrace.js';
 import type { SampleWindow } from '../samples/sampleWindow.js';
 import type { StringTable } from '../stringTable.js';
 import type { ResourceBuilder, WorkerBuilder } from '../tableBuilders.js';
 import { joinRows, type RowPiece, TableBuilder } from '../tableRows.js';
 import type { TotalSums } from '../totals.js';
-import type { ResourceRows, TableName, Trace } from '../trace.js';
+import { hostsOf, printable, type ResourceRows, type TableName, type Trace } from '../trace.js';
 import type { LiveComputations } from './liveComputations.js';
 import { LiveTaskColumns } from './liveTasks.js';
 import { Joined, type Piece, type RowWindow } from './rowWindow.js';

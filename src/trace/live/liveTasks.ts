@@ -2,15 +2,12 @@
 // batches of its rows.
 
 import { Float64Column } from '../../base/columns.js';
-import { getOrMake } from '../../base/lookUps.js';
-import { recordOf } from '../../base/recordOf.js';
+import { getOrMake, once, recordOf } from '../../base/lookUps.js';
 import { DenseIds, dependencyRowsOf, type IdEdges } from '../idEdges.js';
 import { inGroup, keyGroup } from '../keyGroup.js';
-import { unknownKey } from '../names.js';
-import { once } from '../once.js';
 import { StringTable } from '../stringTable.js';
 import { taskRows } from '../taskColumns.js';
-import type { TaskRows, TraceComputation, WorkerRows } from '../trace.js';
+import { type TaskRows, type TraceComputation, unknownKey, type WorkerRows } from '../trace.js';
 import type { LiveComputation } from './liveComputations.js';
 import { Joined } from './rowWindow.js';
 import { MEASURED, type SegmentRows, type TaskChunk, type TaskPiece } from './taskWindow.js';

@@ -1,6 +1,6 @@
 // The live trace: an observer of a cluster that writes columns. It holds the newest rows of every table and exact sums
 // over the whole run. The row of a task takes some ten writes to typed arrays; docs/trace-format.md has measurements.
-import { recordOf } from '../../base/recordOf.js';
+import { recordOf } from '../../base/lookUps.js';
 import {
   ACTIONS,
   type ClusterEvent,
@@ -9,6 +9,7 @@ import {
   type EndReason,
   type MemorySample,
   type MetricSample,
+  type ProfileCycle,
   type ResourceSample,
   TASK_LOST,
   TASK_MEMORY,
@@ -17,9 +18,8 @@ import {
   type WorkerInfo,
   type WorkInterval,
 } from '../../protocol/clusterObserver.js';
+import type { KindOf } from '../../protocol/metrics.js';
 import type { OpenGraph } from '../../protocol/openGraph.js';
-import type { ProfileCycle } from '../../protocol/profileCycle.js';
-import type { KindOf } from '../../protocol/taskKinds.js';
 import { GROWING_TABLES } from '../../protocol/traceSchema.js';
 import { cycleSamples } from '../samples/cycleSamples.js';
 import { SampleWindow } from '../samples/sampleWindow.js';

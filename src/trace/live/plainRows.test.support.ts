@@ -1,9 +1,8 @@
 // The expected rows of a played script and the rows of a trace, as plain objects with texts instead of ids.
 import { TASK_MEMORY, TASK_STATES } from '../../protocol/clusterObserver.js';
-import { type Column, columnsOf, fileColumns } from '../../protocol/schemaColumns.js';
-import { GROWING_TABLES } from '../../protocol/traceSchema.js';
+import { type Column, columnsOf, fileColumns, GROWING_TABLES } from '../../protocol/traceSchema.js';
 import { keyGroup } from '../keyGroup.js';
-import type { Texts } from '../texts.js';
+import type { Texts } from '../stringTable.js';
 import type { TableName, Trace } from '../trace.js';
 import type { PlayedScript } from './clusterScript.test.support.js';
 

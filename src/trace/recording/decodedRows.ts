@@ -1,7 +1,6 @@
 // Decodes the tables of a file to rows in memory, column by column, according to the column's kind.
 
-import { columnsOf } from '../../protocol/schemaColumns.js';
-import type { RecordedTable, TableRows } from '../../protocol/traceSchema.js';
+import { columnsOf, type RecordedTable, type TableRows } from '../../protocol/traceSchema.js';
 import type { ArrowStream } from '../formats/arrow/arrowDecoder.js';
 import type { StringTable } from '../stringTable.js';
 import { absentColumn, type ColumnArray, type IdLists, type MemoryColumn, rowsFrom } from '../tableRows.js';

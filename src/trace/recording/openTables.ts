@@ -1,17 +1,11 @@
 // Opens the tables of a trace from bytes. Trace directories, reports and dashboards use it.
 import { parsedJson } from '../../base/json.js';
-import { getOrMake } from '../../base/lookUps.js';
-import { recordOf } from '../../base/recordOf.js';
+import { addLazy, getOrMake, once, recordOf } from '../../base/lookUps.js';
 import { unpackedSizeError, unpackLimit } from '../../base/unpackLimit.js';
-import { appearedLater, columnsOf } from '../../protocol/schemaColumns.js';
-import { RECORDED_TABLES, type RecordedTable } from '../../protocol/traceSchema.js';
+import { appearedLater, columnsOf, RECORDED_TABLES, type RecordedTable } from '../../protocol/traceSchema.js';
 import { ArrowStream } from '../formats/arrow/arrowDecoder.js';
-import { type ByteSource, memorySource } from '../formats/arrow/arrowMessages.js';
+import { type ArrowCodec, type ByteSource, memorySource } from '../formats/arrow/arrowMessages.js';
 import { type Scan, scanStream, unpackedBytes } from '../formats/arrow/arrowScan.js';
-import type { ArrowCodec } from '../formats/arrow/arrowTypes.js';
-import { hostsOf } from '../names.js';
-import { addLazy, once } from '../once.js';
-import { printable } from '../printedTrace.js';
 import { totalsOfRows } from '../rowTotals.js';
 import { FrameBuilder } from '../samples/sampleRows.js';
 import type { SampleSums } from '../samples/sampleSums.js';
@@ -22,7 +16,9 @@ import type { TraceTotals } from '../totals.js';
 import {
   type EvictedRows,
   type FrameRows,
+  hostsOf,
   NOTHING_EVICTED,
+  printable,
   type SampleRows,
   type Trace,
   type TraceAbout,

@@ -1,8 +1,7 @@
 // The keys of a recorded trace. Only their ids are in memory; a text is read from the file on use.
 import { firstWhere } from '../../base/lookUps.js';
 import type { TextBatch, TextColumn } from '../formats/textColumns.js';
-import { decodeText, StringTable } from '../stringTable.js';
-import type { Texts } from '../texts.js';
+import { decodeText, StringTable, type Texts } from '../stringTable.js';
 import { KeyIds } from './keyIds.js';
 
 /** Number of cached batches. Neighbouring keys are mostly in one batch. */

@@ -1,18 +1,15 @@
 // The columns of tasks in a recorded trace. Each is read from its stream on first use.
 import { countedOffsets, groupedRows } from '../../base/groups.js';
-import { recordOf } from '../../base/recordOf.js';
+import { once, recordOf } from '../../base/lookUps.js';
 import { TASK_STATES } from '../../protocol/traceNames.js';
 import { RECORDED_TABLES, type RecordedTable } from '../../protocol/traceSchema.js';
 import type { ArrowStream } from '../formats/arrow/arrowDecoder.js';
 import { unusableTrace } from '../formats/damage.js';
 import type { TextBatch, TextColumn, TextLists } from '../formats/textColumns.js';
 import { DenseIds } from '../idEdges.js';
-import { textOf, unknownKey } from '../names.js';
-import { once } from '../once.js';
-import { StringTable } from '../stringTable.js';
+import { StringTable, type Texts } from '../stringTable.js';
 import { RUN_TIMES, taskRows } from '../taskColumns.js';
-import type { Texts } from '../texts.js';
-import type { TaskRows, TraceComputation, WorkerRows } from '../trace.js';
+import { type TaskRows, type TraceComputation, textOf, unknownKey, type WorkerRows } from '../trace.js';
 import { indices, listed } from './decodedRows.js';
 import { EdgesByTask, idsOfDependencies, rowsOfDependencies } from './recordedEdges.js';
 import { RecordedKeys } from './recordedKeys.js';

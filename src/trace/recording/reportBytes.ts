@@ -2,7 +2,7 @@
 // streams with packed columns (packedColumns.ts). docs/report-format.md explains how to read it without Longpole.
 import { LongpoleError } from '../../base/errors.js';
 import { fieldOf, numberIn, parsedJson, textIn, textsIn } from '../../base/json.js';
-import { recordOf } from '../../base/recordOf.js';
+import { recordOf } from '../../base/lookUps.js';
 import { joinedBytes } from '../../base/resized.js';
 import { damageFrom, type TraceDamage } from '../../protocol/traceDamage.js';
 import { GROWING_TABLES, RECORDED_TABLES, type RecordedTable } from '../../protocol/traceSchema.js';

@@ -1,11 +1,9 @@
 // Collects rows for a batch, with one growing array per column.
-
 import { Float64Column, Int32Column, Uint8Column } from '../../base/columns.js';
-import { type Column, fileColumns } from '../../protocol/schemaColumns.js';
+import { getOrMake } from '../../base/lookUps.js';
 import { FILE_TYPES } from '../../protocol/schemaTypes.js';
-import type { RecordedTable } from '../../protocol/traceSchema.js';
-import type { ArrowValues } from '../formats/arrow/arrowTypes.js';
-import { BatchTexts } from './batchTexts.js';
+import { type Column, fileColumns, type RecordedTable } from '../../protocol/traceSchema.js';
+import type { ArrowValues } from '../formats/arrow/arrowMessages.js';
 
 interface ColumnBatch {
   push(value: unknown): void;
@@ -146,5 +144,30 @@ export class EdgeBatch {
   clear(): void {
     this.#task.length = 0;
     this.#dependency.length = 0;
+  }
+}
+
+const MANY = 512;
+
+/**
+ * The dictionary of a column during recording: every distinct text has a code. Arrow rewrites a dictionary that grew, so a
+ * large dictionary is replaced by an empty one after a batch.
+ */
+export class BatchTexts {
+  texts: string[] = [];
+  generation = 0;
+  #codes = new Map<string, number>();
+
+  codeOf(text: string): number {
+    return getOrMake(this.#codes, text, () => this.texts.push(text) - 1);
+  }
+
+  /** Call this after a batch was written. Returns true if codes restart at 0. */
+  nextBatch(): boolean {
+    if (this.texts.length <= MANY) return false;
+    this.texts = [];
+    this.#codes = new Map();
+    this.generation++;
+    return true;
   }
 }

@@ -2,8 +2,7 @@
 
 import type { RecordedTable } from '../../protocol/traceSchema.js';
 import { ArrowStream } from '../formats/arrow/arrowDecoder.js';
-import type { ByteSource } from '../formats/arrow/arrowMessages.js';
-import type { ArrowCodec } from '../formats/arrow/arrowTypes.js';
+import type { ArrowCodec, ByteSource } from '../formats/arrow/arrowMessages.js';
 import type { Trace } from '../trace.js';
 import { recordedTrace } from './openTables.js';
 import { streamsOf } from './recordedTasks.js';

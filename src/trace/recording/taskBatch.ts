@@ -1,11 +1,11 @@
 // Collects ended runs of tasks as columns, until a batch of rows for the trace file is full. Every task of a recorded
 // program passes through this class. To keep the cost per task low, the class copies whole arrays, and looks up the
 // dictionary codes of prefixes, functions and spans once per computation.
-import { recordOf } from '../../base/recordOf.js';
+import { recordOf } from '../../base/lookUps.js';
 import { type Computation, TASK_MEMORY, TASK_STATES, type TaskRuns } from '../../protocol/clusterObserver.js';
-import type { ArrowValues } from '../formats/arrow/arrowTypes.js';
+import type { ArrowValues } from '../formats/arrow/arrowMessages.js';
 import { inGroup, keyGroup } from '../keyGroup.js';
-import { BatchTexts } from './batchTexts.js';
+import { BatchTexts } from './rowBatch.js';
 
 const UNKNOWN = -2;
 const ABSENT = -1;

@@ -1,6 +1,6 @@
 // Totals of a trace as JSON. A report and a live page need them because they may contain only a part of the rows.
 import { fieldOf, numberIn, textIn } from '../../base/json.js';
-import { recordOf } from '../../base/recordOf.js';
+import { recordOf } from '../../base/lookUps.js';
 import { ACTIONS } from '../../protocol/clusterObserver.js';
 import { DURATION_BUCKETS, type PrefixTotals, type TraceTotals } from '../totals.js';
 

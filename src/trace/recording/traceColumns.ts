@@ -1,12 +1,11 @@
 // Converts the columns of a trace to the form that an Arrow encoder takes, according to the column's kind.
 
-import { type Column, fileColumns } from '../../protocol/schemaColumns.js';
+import { once } from '../../base/lookUps.js';
 import { FILE_TYPES } from '../../protocol/schemaTypes.js';
-import type { RecordedTable } from '../../protocol/traceSchema.js';
-import type { ArrowValues } from '../formats/arrow/arrowTypes.js';
-import { once } from '../once.js';
+import { type Column, fileColumns, type RecordedTable } from '../../protocol/traceSchema.js';
+import type { ArrowValues } from '../formats/arrow/arrowMessages.js';
+import type { Texts } from '../stringTable.js';
 import { arrayOf } from '../tableRows.js';
-import type { Texts } from '../texts.js';
 import type { Trace, TraceComputation } from '../trace.js';
 
 /** Returns rows `[from .. to)` of a column. */

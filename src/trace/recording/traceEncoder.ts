@@ -2,7 +2,7 @@
 // pages, reports and exports it encodes the rows of a live or opened trace. It holds at most one batch of each table,
 // so memory stays bounded in recordings of any length.
 import type { Float64Column } from '../../base/columns.js';
-import { recordOf } from '../../base/recordOf.js';
+import { once, recordOf } from '../../base/lookUps.js';
 import { joinedBytes } from '../../base/resized.js';
 import type {
   ClusterEvent,
@@ -10,29 +10,26 @@ import type {
   Computation,
   MemorySample,
   MetricSample,
+  ProfileCycle,
   ResourceSample,
   TaskRuns,
   Transfer,
   WorkerInfo,
   WorkInterval,
 } from '../../protocol/clusterObserver.js';
-import type { ProfileCycle } from '../../protocol/profileCycle.js';
-import { fileColumns } from '../../protocol/schemaColumns.js';
-import type { KindOf } from '../../protocol/taskKinds.js';
-import { RECORDED_TABLES, type RecordedTable } from '../../protocol/traceSchema.js';
+import type { KindOf } from '../../protocol/metrics.js';
+import { fileColumns, RECORDED_TABLES, type RecordedTable } from '../../protocol/traceSchema.js';
 import { ArrowEncoder } from '../formats/arrow/arrowEncoder.js';
-import type { ArrowCodec, ArrowValues } from '../formats/arrow/arrowTypes.js';
+import type { ArrowCodec, ArrowValues } from '../formats/arrow/arrowMessages.js';
 import { addDependencies } from '../live/taskPages.js';
-import { once } from '../once.js';
 import { cycleSamples } from '../samples/cycleSamples.js';
-import type { FrameFacts } from '../samples/frameIds.js';
-import { frameFactsAt, type SampleFacts } from '../samples/sampleRows.js';
+import { type FrameFacts, frameFactsAt, type SampleFacts } from '../samples/sampleRows.js';
 import { figuresOf } from '../tableBuilders.js';
 import type { Trace, TraceComputation } from '../trace.js';
 import { type ComputationEdges, EdgeBatch, RowBatch } from './rowBatch.js';
 import { TaskBatch } from './taskBatch.js';
 import { tableSource } from './traceColumns.js';
-import { fieldsOf } from './traceTables.js';
+import { fieldsOf } from './traceMeta.js';
 
 /**
  * Receives the bytes of a table in order, and the number of their rows. Copy the bytes to keep them, because the arrays

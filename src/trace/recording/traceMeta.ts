@@ -1,9 +1,11 @@
 // The metadata file of a trace directory: its recorder, its host, and how the recording ended.
 import { LongpoleError } from '../../base/errors.js';
 import { fieldOf, numberIn, parsedJson, textIn, textsIn } from '../../base/json.js';
-import { recordOf } from '../../base/recordOf.js';
+import { recordOf } from '../../base/lookUps.js';
+import { FILE_TYPES } from '../../protocol/schemaTypes.js';
+import { fileColumns, type RecordedTable } from '../../protocol/traceSchema.js';
+import type { ArrowField } from '../formats/arrow/arrowMessages.js';
 import type { TraceAbout } from '../trace.js';
-import { FORMAT_VERSION } from './traceTables.js';
 
 export const META_FILE = 'meta.json';
 export const FORMAT_NAME = 'longpole-trace';
@@ -75,4 +77,12 @@ export function parseMeta(name: string, text: string): TraceMeta {
 export function aboutOf({ tool, platform, host, cores, about }: TraceMeta): TraceAbout {
   const facts = { Longpole: tool, Platform: platform, Host: `${host}, ${cores} cores`, ...about?.facts };
   return { title: about?.title ?? '', facts };
+}
+
+/** Raise it for a change that an older Longpole could misread; a new column is no such change. */
+export const FORMAT_VERSION = 1;
+
+/** Returns a table of a trace directory as Arrow fields. docs/trace-format.md explains them. */
+export function fieldsOf(table: RecordedTable): ArrowField[] {
+  return fileColumns(table).map(({ title, kind }) => ({ name: title, type: FILE_TYPES[kind] }));
 }

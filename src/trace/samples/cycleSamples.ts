@@ -1,8 +1,8 @@
 // Converts a cycle of the statistical profiler to rows of the tables `samples` and `frames`.
-import type { ProfileCycle } from '../../protocol/profileCycle.js';
-import type { KindOf, TaskKind } from '../../protocol/taskKinds.js';
-import { cycleFrames, type FrameFacts, frameOfSample } from './frameIds.js';
-import type { SampleFacts } from './sampleRows.js';
+
+import type { ProfileCycle } from '../../protocol/clusterObserver.js';
+import type { KindOf, TaskKind } from '../../protocol/metrics.js';
+import { cycleFrames, type FrameFacts, frameOfSample, type SampleFacts } from './sampleRows.js';
 
 /**
  * Yields the samples of a thread, without samples of an idle thread. The first sample of a frame comes with the frames

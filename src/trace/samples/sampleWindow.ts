@@ -4,8 +4,7 @@ import { RowWindow } from '../live/rowWindow.js';
 import type { StringTable } from '../stringTable.js';
 import { joinRows, type RowPiece, TableBuilder } from '../tableRows.js';
 import type { SampleRows } from '../trace.js';
-import type { FrameFacts } from './frameIds.js';
-import { FrameBuilder, type SampleFacts, sampleFacts } from './sampleRows.js';
+import { FrameBuilder, type FrameFacts, type SampleFacts, sampleFacts } from './sampleRows.js';
 import { SampleSums } from './sampleSums.js';
 
 export class SampleWindow {

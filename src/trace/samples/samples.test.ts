@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from '../../base/properties.test.support.js';
-import type { ProfileCycle } from '../../protocol/profileCycle.js';
+import type { ProfileCycle } from '../../protocol/clusterObserver.js';
 import { LiveTrace } from '../live/liveTrace.js';
-import { cycleFrames } from './frameIds.js';
-import type { SampleFacts } from './sampleRows.js';
+import { cycleFrames, type SampleFacts } from './sampleRows.js';
 import { SampleSums } from './sampleSums.js';
 
 function cycle(start: number, functions: readonly string[]): ProfileCycle {

@@ -5,10 +5,9 @@ import type { CoordinationKind, CoordinationKinds, SharedValue } from '../../../
 import type { MetricSink } from '../engineParts.js';
 import type { ResultHandles } from '../resultHandles.js';
 import type { TaskQuestions } from '../taskQuestions.js';
-import { ClientCaller } from './clientCaller.js';
 import { ItemQueue } from './itemQueue.js';
 import { NamedObjects } from './namedObjects.js';
-import { SharedCalls, type SharedKind } from './sharedCalls.js';
+import { ClientCaller, SharedCalls, type SharedKind } from './sharedCalls.js';
 import type { SharedDump } from './sharedDump.js';
 import { SharedLeases } from './sharedLeases.js';
 import { type KeptValue, SharedResults } from './sharedResults.js';

@@ -1,7 +1,10 @@
 // The calls of shared objects that wait. A call of a client keeps the program alive, because a task or a timer of the
 // program may end its wait. A task that waits keeps the program alive by itself.
+
+import { setMaxListeners } from 'node:events';
+import type { LongpoleError } from '../../../base/errors.js';
 import { KeepAlive } from '../keepAlive.js';
-import { ClientCaller } from './clientCaller.js';
+import type { AskerEnd } from '../taskQuestions.js';
 import type { Caller } from './waitFor.js';
 
 /** Classes of shared objects. */
@@ -68,5 +71,31 @@ export class SharedCalls {
 
   close(): void {
     this.#keepAlive.close();
+  }
+}
+
+export class ClientCaller implements Caller {
+  readonly key: string;
+  readonly #ended = new AbortController();
+  readonly #stopped = new AbortController();
+  readonly ended: AbortSignal = this.#ended.signal;
+  readonly stopped: AbortSignal = this.#stopped.signal;
+
+  /** @param name name of the client */
+  constructor(name: string) {
+    this.key = name;
+    // A program may wait for many objects at the same time.
+    setMaxListeners(0, this.ended, this.stopped);
+  }
+
+  /** Ends the waits of the client with this error. */
+  end(error: LongpoleError): void {
+    const reason: AskerEnd = { how: 'closed', error };
+    this.#ended.abort(reason);
+  }
+
+  /** Releases the leases of the client. */
+  stop(): void {
+    this.#stopped.abort();
   }
 }

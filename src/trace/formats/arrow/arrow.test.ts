@@ -5,7 +5,7 @@ import fc from '../../../base/properties.test.support.js';
 import { StringTable } from '../../stringTable.js';
 import { ArrowStream } from './arrowDecoder.js';
 import { ArrowEncoder } from './arrowEncoder.js';
-import type { ArrowCodec, ArrowValues } from './arrowTypes.js';
+import type { ArrowCodec, ArrowValues } from './arrowMessages.js';
 
 /** Run-length encoding, a codec that shrinks some buffers and enlarges others. */
 const codec: ArrowCodec = {

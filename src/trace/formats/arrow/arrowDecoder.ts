@@ -7,7 +7,14 @@ import { filledWith } from '../../../base/resized.js';
 import type { StringTable } from '../../stringTable.js';
 import { DamagedBytes, damaged, unusableTrace } from '../damage.js';
 import type { TextBatch, TextColumn, TextLists } from '../textColumns.js';
-import { type BatchMessage, type ByteSource, bufferPlace, nullsOf } from './arrowMessages.js';
+import {
+  type ArrowCodec,
+  type ArrowType,
+  type BatchMessage,
+  type ByteSource,
+  bufferPlace,
+  nullsOf,
+} from './arrowMessages.js';
 import {
   checkLengths,
   type Field,
@@ -17,7 +24,6 @@ import {
   scanStream,
   WIDTH,
 } from './arrowScan.js';
-import type { ArrowCodec, ArrowType } from './arrowTypes.js';
 
 interface Batch {
   readonly message: BatchMessage;

@@ -1,6 +1,6 @@
 // Writes the metadata of Arrow IPC messages, which `arrowMessages` reads. apache-arrow could write it, but its classes
 // take as long to load as a hundred modules, in every program that records or writes a table.
-import { type ArrowField, type ArrowType, DOUBLE, HEADER, LZ4_FRAME, TYPE } from './arrowTypes.js';
+import { type ArrowField, type ArrowType, DOUBLE, HEADER, LZ4_FRAME, TYPE } from './arrowMessages.js';
 import { type FlatField, type FlatFields, flatBuffer } from './flatWriter.js';
 
 /**

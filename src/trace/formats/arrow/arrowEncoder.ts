@@ -1,7 +1,7 @@
 // Writes tables as Arrow IPC streams. A dictionary that grew is written again in full, because polars rejects deltas.
 import { internalError } from '../../../base/errors.js';
 import { type BatchParts, describeBatch, describeDictionary, describeSchema } from './arrowDescriptions.js';
-import { type ArrowCodec, type ArrowField, type ArrowValues, CONTINUATION } from './arrowTypes.js';
+import { type ArrowCodec, type ArrowField, type ArrowValues, CONTINUATION } from './arrowMessages.js';
 
 const encoder = new TextEncoder();
 

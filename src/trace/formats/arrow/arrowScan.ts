@@ -2,6 +2,8 @@
 
 import { damaged } from '../damage.js';
 import {
+  type ArrowCodec,
+  type ArrowType,
   type BatchMessage,
   type BufferPlace,
   type ByteSource,
@@ -9,7 +11,6 @@ import {
   readMessage,
   type SchemaField,
 } from './arrowMessages.js';
-import type { ArrowCodec, ArrowType } from './arrowTypes.js';
 
 /** Maximal ratio of unpacked to packed bytes in an LZ4 frame. Protects memory against damaged lengths. */
 const LZ4_RATIO = 256;

@@ -1,11 +1,11 @@
 // Writes a trace as Chrome Trace JSON for Perfetto, speedscope and chrome://tracing. Workers become processes, tasks
 // slices of their threads, dependencies flows, and figures counters. Arguments hold further properties of a task. If
 // the file is read back, the slices of tasks are tasks.
+
+import { rangeOf } from '../../../base/lookUps.js';
 import { inPieces } from '../../../base/pieces.js';
-import { rangeOf } from '../../../base/rangeOf.js';
 import { ACTIONS, TASK_STATES } from '../../../protocol/clusterObserver.js';
-import { workerName } from '../../names.js';
-import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../../trace.js';
+import { DIRECTIONS, TRANSFER_KINDS, type Trace, workerName } from '../../trace.js';
 import { JsonObjectText, QuotedStrings } from '../json/jsonText.js';
 import { INTERVALS, TRANSFERS } from './chromeEvents.js';
 import { layOut, type Tracks, taskTracks, trackName } from './tracks.js';

@@ -1,6 +1,7 @@
 // Converts event objects to rows: events that a program created, and records in an unusual form.
 import type { Encoded } from '../../../protocol/traceSchema.js';
 import type { TraceBuilder } from '../../traceBuilder.js';
+import { FieldNames } from '../json/jsonFields.js';
 import {
   asNumber,
   CompleteEvent,
@@ -9,7 +10,6 @@ import {
   type EventOrigin,
   RESOURCE_EVENT,
 } from './dasfEvents.js';
-import type { Field } from './dasfFields.js';
 
 const ABSENT = -1;
 
@@ -95,4 +95,36 @@ function numbersOf(args: EventArgs): Map<string, number> {
     if (!Number.isNaN(number) && name !== 'device') numbers.set(name, number);
   }
   return numbers;
+}
+
+/** Numbers that `fieldAt` returns. */
+export const Field = {
+  name: 0,
+  timestamp: 1,
+  duration: 2,
+  phase: 3,
+  scope: 4,
+  process_id: 5,
+  thread_id: 6,
+  args: 7,
+  key: 8,
+  state: 9,
+  size: 10,
+  shape: 11,
+  dtype: 12,
+  type: 13,
+  dependencies: 14,
+  dependents: 15,
+  tasks: 16,
+} as const;
+
+const FIELDS = new FieldNames(Object.keys(Field));
+
+/**
+ * Returns the field whose name, a msgpack string of at most 31 bytes, begins at `at`. Returns -1 for unknown or
+ * truncated names.
+ */
+export function fieldAt(bytes: Uint8Array, at: number, end: number): number {
+  const length = bytes[at]! - 0xa0;
+  return length > 0 && length < 32 && at + 1 + length <= end ? FIELDS.at(bytes, at + 1, at + 1 + length) : -1;
 }

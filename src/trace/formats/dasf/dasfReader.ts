@@ -2,10 +2,9 @@
 import { TraceBuilder } from '../../traceBuilder.js';
 import { addEvent } from './dasfEventRows.js';
 import { type DasfEvent, eventFromRecord } from './dasfEvents.js';
-import { keepFloats } from './dasfFloats.js';
 import { RecordCutter } from './dasfRecords.js';
 import { DasfScanner } from './dasfScanner.js';
-import { unpackValue } from './msgpack.js';
+import { keepFloats, unpackValue } from './msgpack.js';
 
 /** Reads the bytes of one file in chunks of any size. */
 export interface ByteReader {

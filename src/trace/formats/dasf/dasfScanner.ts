@@ -3,8 +3,7 @@
 // this file must be fast for the usual form and detect the others.
 import { StringTable } from '../../stringTable.js';
 import { type TaskRow, type TraceBuilder, UNKNOWN_TASK } from '../../traceBuilder.js';
-import { managedMemory } from './dasfEventRows.js';
-import { Field, fieldAt } from './dasfFields.js';
+import { Field, fieldAt, managedMemory } from './dasfEventRows.js';
 import { skipValue } from './msgpack.js';
 
 const COMPLETE = 'X'.charCodeAt(0);

@@ -2,8 +2,7 @@
 // dataclasses. Times are always floats, as in Python. The msgpack codec writes the arguments.
 import { resizedUint8 } from '../../../base/resized.js';
 import { CompleteEvent, type DasfEvent, type EventOrigin, InstantEvent } from './dasfEvents.js';
-import { floatNames } from './dasfFloats.js';
-import { exactIntegers, packValue } from './msgpack.js';
+import { exactIntegers, floatNames, packValue } from './msgpack.js';
 
 const encoder = new TextEncoder();
 const LENGTH = 8;

@@ -2,6 +2,7 @@
 // the memory that a damaged length demands; here it receives no such bytes.
 import { Packr } from 'msgpackr/pack';
 import { Unpackr } from 'msgpackr/unpack';
+import { type EventArgs, RESOURCE_EVENT } from './dasfEvents.js';
 
 /** Limit for nesting. Decoders and later code recurse, so deeper values are rejected. */
 const MAX_DEPTH = 64;
@@ -132,4 +133,52 @@ function scalarEnd(bytes: Uint8Array, view: DataView, at: number, end: number): 
   if (at + 1 + width > end) return -1;
   const length = width === 1 ? bytes[at + 1]! : width === 2 ? view.getUint16(at + 1) : view.getUint32(at + 1);
   return at + 1 + width + length + (type >= 0xc7 && type <= 0xc9 ? 1 : 0);
+}
+
+/** Figures of resource events that are floats in DASF's files, beside those that end in `_bps`. */
+const FLOAT_FIGURES: ReadonlySet<string> = new Set([
+  'cpu',
+  'time',
+  'host_cpu',
+  'event_loop_delay',
+  'event_loop_utilization',
+]);
+
+/** Names of the floats with whole values in the arguments of events that were read from a file. */
+const read = new WeakMap<EventArgs, ReadonlySet<string>>();
+
+/**
+ * Returns the names of the whole numbers in the arguments of an event that are floats; undefined if there are none.
+ * JavaScript does not distinguish 0.0 from 0, but DASF's files do: `cpu: 0.0` must not become `cpu: 0` when a file is
+ * rewritten.
+ */
+export function floatNames(event: {
+  readonly name: string;
+  readonly args: EventArgs;
+}): ReadonlySet<string> | undefined {
+  if (event.name !== RESOURCE_EVENT) return read.get(event.args);
+  const isFloat = (name: string): boolean => FLOAT_FIGURES.has(name) || name.endsWith('_bps');
+  return new Set(
+    Object.keys(event.args).filter((name) => isFloat(name) && Number.isInteger(event.args[name])),
+  );
+}
+
+/** Remembers which arguments of an event are floats with whole values in its record `bytes[start .. end)`. */
+export function keepFloats(
+  args: EventArgs,
+  bytes: Uint8Array,
+  view: DataView,
+  start: number,
+  end: number,
+): void {
+  const names = new Set<string>();
+  for (const [key, value] of mapEntries(bytes, view, start, end)) {
+    if (unpackValue(bytes, view, key, value.start) !== 'args') continue;
+    for (const [name, { start: at, end: stop }] of mapEntries(bytes, view, value.start, value.end)) {
+      if (bytes[at] !== 0xca && bytes[at] !== 0xcb) continue;
+      const text = unpackValue(bytes, view, name, at);
+      if (typeof text === 'string' && Number.isInteger(unpackValue(bytes, view, at, stop))) names.add(text);
+    }
+  }
+  if (names.size > 0) read.set(args, names);
 }

@@ -4,8 +4,7 @@
 
 import { getOrMake, pushTo } from '../../../base/lookUps.js';
 import { inPieces } from '../../../base/pieces.js';
-import { workerName } from '../../names.js';
-import type { Trace } from '../../trace.js';
+import { type Trace, workerName } from '../../trace.js';
 import { type Track, taskTracks, trackName } from '../chrome/tracks.js';
 import { QuotedStrings } from '../json/jsonText.js';
 

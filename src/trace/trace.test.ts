@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { textOf, workerName } from './names.js';
 import { StringTable } from './stringTable.js';
+import { textOf, workerName } from './trace.js';
 import { TraceBuilder } from './traceBuilder.js';
 
 test('views number the workers that follow a worker of the same name', () => {

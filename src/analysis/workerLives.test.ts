@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { syntheticTrace } from '../trace/syntheticTrace.test.support.js';
-import { firstStarts, threadsTogether } from './workerStarts.js';
+import { firstStarts, threadsTogether } from './workerLives.js';
 
 describe('threadsTogether', () => {
   it('counts threads that existed at the same time', () => {
