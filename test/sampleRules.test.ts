@@ -26,6 +26,13 @@ test('durations, sizes, shares, ports, tokens and bars may differ, other numbers
   assert.ok(!isShown('4 s, failed', '4 s'));
 });
 
+test('a bar that a slow machine prints several times is shown once, with its end', () => {
+  const [earlier, end] = ['[###     ] | 40% Completed | 5.0 s\n', '[########] | 100% Completed | 9.1 s\n'];
+  assert.ok(isShown(`${earlier}${earlier}${end}148933\n`, `${end}148933`));
+  assert.ok(!isShown(`${end}${end}148933\n`, `${end}148933`));
+  assert.ok(!isShown(`${earlier}148933\n`, '148933'));
+});
+
 test('… stands for any text, and a line … for any lines', () => {
   assert.ok(isShown("uses 'factor' which", "… 'factor' …"));
   assert.ok(isShown('a\nb\nc\nd\n', 'a\n…\nd'));

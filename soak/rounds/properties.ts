@@ -11,6 +11,8 @@ const SUPPORT = /properties\.test\.support\.js/;
 /** File with the largest search space, of which the gate runs only a fraction. */
 const DEEPEST = 'engine/scheduler/clusterScheduler.test.js';
 const DEEP_RUNS = 5;
+/** Multiple of the gate's runs of properties that take long. */
+const RUNS = 3;
 const LAST_LINES = 40;
 
 function filesWithProperties(root: string): string[] {
@@ -23,7 +25,7 @@ async function check(context: RoundContext, root: string, file: string): Promise
   const seed = context.random.word();
   const name = file.replace(/\.test\.js$/, '');
   context.doing(`${name}, LONGPOLE_SEED=${seed}`);
-  const environment = { ...process.env, LONGPOLE_SEED: String(seed) };
+  const environment = { ...process.env, LONGPOLE_SEED: String(seed), LONGPOLE_RUNS: String(RUNS) };
   const { code, stdout, stderr } = await runCommand(process.execPath, [join(root, file)], {
     env: environment,
   });
@@ -31,7 +33,9 @@ async function check(context: RoundContext, root: string, file: string): Promise
   if (code === 0) return;
   const end = (stdout + stderr).trimEnd().split('\n').slice(-LAST_LINES).join('\n');
   context.fail(
-    new assert.AssertionError({ message: `LONGPOLE_SEED=${seed} npm test -- ${name} fails:\n${end}` }),
+    new assert.AssertionError({
+      message: `LONGPOLE_SEED=${seed} LONGPOLE_RUNS=${RUNS} npm test -- ${name} fails:\n${end}`,
+    }),
   );
 }
 

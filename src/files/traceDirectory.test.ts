@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import fc from '../base/properties.test.support.js';
+import fc, { runs } from '../base/properties.test.support.js';
 import { RECORDED_TABLES } from '../protocol/traceSchema.js';
 import { playScript } from '../trace/live/clusterScript.test.support.js';
 import { LiveTrace } from '../trace/live/liveTrace.js';
@@ -108,7 +108,7 @@ describe('a trace directory', () => {
         );
         rmSync(directory, { recursive: true });
       }),
-      { numRuns: 25 },
+      { numRuns: runs(10) },
     );
   });
 
@@ -185,8 +185,8 @@ describe('a truncated trace directory', () => {
     const meta = join(directory, 'meta.json');
     writeFileSync(meta, readFileSync(meta, 'utf8').replace('"closed"', '"recording"'));
     let last = rows.length;
-    // Arrow pads to 8 bytes, so steps of 13 test every offset within a word.
-    for (let size = statSync(file).size - 1; size >= 0; size -= size > 13 ? 13 : 1) {
+    // Arrow pads to 8 bytes, so steps of 37 test every offset within a word.
+    for (let size = statSync(file).size - 1; size >= 0; size -= size > 37 ? 37 : 1) {
       truncateSync(file, size);
       const trace = openTrace(directory);
       assert.notEqual(trace.damage, undefined);
@@ -218,7 +218,7 @@ describe('a truncated trace directory', () => {
           if (trace.tasks.length > 0) readAll(trace);
         });
       }),
-      { numRuns: 80 },
+      { numRuns: runs(40) },
     );
   });
 
@@ -248,7 +248,7 @@ describe('a truncated trace directory', () => {
           }
         });
       }),
-      { numRuns: 150 },
+      { numRuns: runs(60) },
     );
   });
 

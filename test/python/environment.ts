@@ -5,5 +5,4 @@ export const ENVIRONMENT: NodeJS.ProcessEnv = {
   ...process.env,
   LONGPOLE_NODE: process.execPath,
   PYTHONPATH: repositoryPath('python'),
-  PYTHONDONTWRITEBYTECODE: '1',
 };

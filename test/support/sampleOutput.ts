@@ -23,6 +23,9 @@ const shapeOf = (line: string): string =>
 
 const linesOf = (text: string): string[] => text.split('\n').filter((line) => line.trim() !== '');
 
+/** A progress bar that is not on a terminal is printed again every few seconds. Matches its lines before the last one. */
+const EARLIER_BARS = /^\[#* *\] \| \d{1,2}% Completed .*\n(?=\[#* *\] \| )/gm;
+
 /** Returns whether a line has the shape of a line on the page. There, `…` stands for any text. */
 function hasShape(line: string, shown: string): boolean {
   const parts = shown.split('…').map((part) => shapeOf(part).replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
@@ -31,7 +34,7 @@ function hasShape(line: string, shown: string): boolean {
 
 /** Returns whether the output has the lines of the page and no others. A line `…` stands for any lines. */
 export function isShown(printed: string, shown: string): boolean {
-  const lines = linesOf(printed);
+  const lines = linesOf(printed.replace(EARLIER_BARS, ''));
   const matches = (from: number, rest: readonly string[]): boolean => {
     const [first, ...others] = rest;
     if (first === undefined) return from === lines.length;

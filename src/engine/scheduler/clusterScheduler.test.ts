@@ -1,6 +1,6 @@
 // Tests the scheduler of a cluster against a simulated one; see clusterLife.test.support.ts.
 import { test } from 'node:test';
-import fc from '../../base/properties.test.support.js';
+import fc, { runs } from '../../base/properties.test.support.js';
 import { CALM, type GraphSpec, Life, type Trouble } from './clusterLife.test.support.js';
 import type { FakeClusterOptions } from './fakeCluster.test.support.js';
 
@@ -47,13 +47,13 @@ const RETRIES: Trouble = { ...CALM, throws: true, again: true };
 const ALL: Trouble = { throws: true, losses: true, cancels: true, secedes: true, again: true };
 
 const TROUBLES: readonly [string, Trouble, number][] = [
-  ['in peace', CALM, 120],
-  ['with tasks that fail', { ...CALM, throws: true }, 120],
-  ['with results that are not needed any more', { ...CALM, cancels: true }, 120],
-  ['with workers and results that are lost', LOSSES, 200],
-  ['with tasks that secede', { ...CALM, secedes: true }, 120],
-  ['with tasks that fail and are retried', RETRIES, 200],
-  ['with all of it', ALL, 440],
+  ['in peace', CALM, 50],
+  ['with tasks that fail', { ...CALM, throws: true }, 50],
+  ['with results that are not needed any more', { ...CALM, cancels: true }, 50],
+  ['with workers and results that are lost', LOSSES, 80],
+  ['with tasks that secede', { ...CALM, secedes: true }, 50],
+  ['with tasks that fail and are retried', RETRIES, 80],
+  ['with all of it', ALL, 150],
 ];
 
 for (const [name, trouble, numRuns] of TROUBLES) {
@@ -71,7 +71,7 @@ for (const [name, trouble, numRuns] of TROUBLES) {
           life.end();
         },
       ),
-      { numRuns, seed: SEED, includeErrorInReport: true },
+      { numRuns: runs(numRuns), seed: SEED, includeErrorInReport: true },
     );
   });
 }
@@ -89,7 +89,7 @@ test('a task that never ends keeps only its dependents waiting', () => {
         life.checkBesideEndless(choices.length);
       },
     ),
-    { numRuns: 120, seed: SEED, includeErrorInReport: true },
+    { numRuns: runs(50), seed: SEED, includeErrorInReport: true },
   );
 });
 

@@ -36,12 +36,13 @@ describe('a live trace', () => {
         const live = new LiveTrace();
         const played = playScript(live, options);
         const trace = live.snapshot();
-        assert.deepEqual(tasksOf(trace), expectedTasks(played));
+        const tasks = tasksOf(trace);
+        assert.deepEqual(tasks, expectedTasks(played));
         assert.deepEqual(
           trace.computations.map(({ number, keys }) => ({ number, keys })),
           played.computations.map(({ number, keys }) => ({ number, keys })),
         );
-        for (const [row, { key }] of tasksOf(trace).entries()) assert.equal(trace.tasks.keyOf(row), key);
+        for (const [row, { key }] of tasks.entries()) assert.equal(trace.tasks.keyOf(row), key);
       }),
       { numRuns: 20 },
     );

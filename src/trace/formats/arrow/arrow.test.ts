@@ -97,7 +97,7 @@ function encoded(list: readonly (readonly Row[])[], packer?: ArrowCodec): Uint8A
     parts.push(...encoder.batch(rows.length, columns));
   }
   parts.push(...encoder.end());
-  return Uint8Array.from(parts.flatMap((part) => [...part]));
+  return new Uint8Array(Buffer.concat(parts));
 }
 
 function decoded(stream: ArrowStream): unknown[] {
