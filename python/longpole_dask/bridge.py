@@ -16,7 +16,7 @@ from distributed import Client
 
 from . import PROTOCOL, argument_tap, known_tasks, loop_tap, machine_tap, scheduler_tap, steal_tap, tap, worker_tap
 from .frames import Broken
-from .refusal import why_not
+from .refusal import WAYS, needs_passphrase, why_not
 
 #: Seconds between two polls of a worker. The option --interval sets that of the scheduler.
 WORKER_INTERVAL = 1.0
@@ -78,6 +78,8 @@ class Bridge:
     async def connect(self):
         limit = time_left(self.timeout)
         self.connect_seconds = 0.9 * limit
+        if needs_passphrase(self.address):
+            raise Refused("connect", f"the private key needs a passphrase, which Dask cannot pass: give a key without one {WAYS}")
         try:
             # The limit of Client gives the better error, but does not work if the port is open and never answers.
             self.client = await asyncio.wait_for(

@@ -5,12 +5,34 @@ import socket
 import ssl
 
 from distributed.comm import get_address_host_port
+from distributed.security import Security
 
 #: Seconds in which a web server must answer.
 HTTP_ANSWER = 1.0
 NO_TLS = "the server there does not speak TLS: write tcp://"
 WAYS = "as the option security, as --ca, --cert and --key of longpole dask, or in Dask's configuration"
 TLS_HELP = f"write tls:// and pass certificates {WAYS}"
+#: Errors of OpenSSL about the files of this client.
+FILE_ERRORS = {
+    "KEY_VALUES_MISMATCH": "the private key is not that of the certificate",
+    "NO_CERTIFICATE_OR_CRL_FOUND": "the file of the authority has no certificate",
+    "PEM lib": "the certificate or its private key cannot be read, or the private key is missing",
+}
+
+
+def needs_passphrase(address):
+    """Returns whether the private key for this address is encrypted. OpenSSL would ask for its passphrase, and wait for ever."""
+    if not address.startswith(("tls:", "wss:")):
+        return False
+    security = Security()
+    text = security.tls_client_key or security.tls_client_cert or ""
+    try:
+        if "\n" not in text:
+            with open(text) as file:
+                text = file.read()
+    except (OSError, ValueError):
+        return False
+    return "ENCRYPTED PRIVATE KEY-----" in text or "4,ENCRYPTED" in text
 
 
 async def why_not(error, address, timeout):
@@ -29,7 +51,11 @@ async def why_not(error, address, timeout):
     if failed:
         if "WRONG_VERSION_NUMBER" in text or "record layer" in text.lower():
             return NO_TLS
-        return f"the TLS handshake failed ({failed[0].reason or failed[0]}): pass certificates that the cluster accepts"
+        for name, fault in FILE_ERRORS.items():
+            if name in text:
+                return f"{fault}: pass files that belong together {WAYS}"
+        why = getattr(failed[0], "verify_message", None) or failed[0].reason or failed[0]
+        return f"the TLS handshake failed ({why}): pass certificates that the cluster accepts"
     listener = await who_listens(address)
     if listener == "web":
         return "a web server listens there, perhaps the dashboard: pass the address that the scheduler prints"

@@ -34,6 +34,8 @@ class WorkerTap(WorkerPlugin):
     def setup(self, worker):
         self.worker = worker
         self.received = {}
+        #: Slot of each task that executes, from 0. A worker executes at most as many tasks at a time as it has threads.
+        self.slots = {}
         #: [entry of the log, the correction that its times contain, whether it was polled]
         self.incoming = deque(maxlen=MAX_MOVED)
         self.last_incoming = last(worker.transfer_incoming_log)
@@ -44,6 +46,17 @@ class WorkerTap(WorkerPlugin):
         self.boot_id = boot_id()
         self.log_handler = LogHandler(self.logs.append)
         self.log_handler.attach()
+        self.add_present()
+
+    def add_present(self):
+        """Sets the metadata of the tasks that run already. Another observation may have set it."""
+        delay = self.worker.scheduler_delay
+        for ts in self.worker.state.executing:
+            known = ts.metadata.setdefault("longpole", [None, delay, [], len(self.slots), None])
+            self.slots[ts.key] = known[3]
+        for ts in self.worker.state.long_running:
+            # When these tasks seceded is unknown.
+            ts.metadata.setdefault("longpole", [None, delay, [], 0, 0.0])
 
     def teardown(self, worker):
         self.log_handler.detach()
@@ -55,6 +68,8 @@ class WorkerTap(WorkerPlugin):
             self.received.setdefault(key, time())
         elif finish == "executing":
             self.executing(key)
+        elif finish == "long-running":
+            self.seceded(key)
         elif start == "flight":
             self.note_incoming()
         elif start in ("executing", "long-running"):
@@ -63,7 +78,8 @@ class WorkerTap(WorkerPlugin):
             self.received.pop(key, None)
 
     def executing(self, key):
-        """Sets the metadata: [arrival, correction that its times will contain, [bytes, correction] of each transfer]."""
+        """Sets the metadata: [arrival, correction that its times will contain, [bytes, correction] of each transfer, slot, time
+        at which it seceded]."""
         worker = self.worker
         ts = worker.state.tasks.get(key)
         if ts is None:
@@ -73,7 +89,23 @@ class WorkerTap(WorkerPlugin):
             if startstop["action"] == "transfer":
                 entry, delay = self.entry_of(startstop["start"], startstop["stop"])
                 transfers.append([entry["total"] if entry else 0, delay])
-        ts.metadata["longpole"] = [self.received.pop(key, None), worker.scheduler_delay, transfers]
+        received = self.received.pop(key, None)
+        ts.metadata["longpole"] = [received, worker.scheduler_delay, transfers, self.take_slot(key), None]
+
+    def take_slot(self, key):
+        """Returns the lowest slot that no executing task has. Threads are no slots: a task that secedes keeps its thread."""
+        present = {ts.key for ts in self.worker.state.executing if ts.key != key}
+        self.slots = {other: slot for other, slot in self.slots.items() if other in present}
+        taken = set(self.slots.values())
+        slot = next(slot for slot in range(len(taken) + 1) if slot not in taken)
+        self.slots[key] = slot
+        return slot
+
+    def seceded(self, key):
+        ts = self.worker.state.tasks.get(key)
+        times = ts and ts.metadata.get("longpole")
+        if times:
+            times[4] = time()
 
     def ran(self, key, finish):
         """Adjusts the correction of a task. A heartbeat may have changed it before distributed used it, which gives

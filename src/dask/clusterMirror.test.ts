@@ -9,6 +9,9 @@ type BatchRow = Extract<DaskRow, { readonly type: 'batch' }>;
 
 const START = 1_000_000;
 
+/** What a worker reports of a task if it knows only its own correction. */
+const UNKNOWN = { received: Number.NaN, delay: 0, transfers: [], slot: Number.NaN, seceded: Number.NaN };
+
 const hello: DaskRow = {
   type: 'hello',
   protocol: 1,
@@ -88,7 +91,7 @@ function run(id: number, at: number, more: Partial<EndedRow> = {}, behind = 0): 
       nbytes: 28,
       resultType: 'int',
       startstops: [{ action: 'compute', start: time + 0.05 - behind, stop: time + 0.15 - behind }],
-      times: { received: time + 0.02 - behind, delay: 0, transfers: [] },
+      times: { ...UNKNOWN, received: time + 0.02 - behind },
       ...more,
     },
   ];
@@ -157,7 +160,12 @@ describe('ClusterMirror', () => {
   });
 
   it("removes distributed's correction if scheduler and worker share a clock", () => {
-    const wrong = { received: START + 2.02, delay: 0.5, transfers: [{ nbytes: 70, delay: 0.25 }] };
+    const wrong = {
+      ...UNKNOWN,
+      received: START + 2.02,
+      delay: 0.5,
+      transfers: [{ nbytes: 70, delay: 0.25 }],
+    };
     const startstops = [
       { action: 'transfer', start: START + 2.28, stop: START + 2.29 },
       { action: 'compute', start: START + 2.55, stop: START + 2.65 },
@@ -180,6 +188,27 @@ describe('ClusterMirror', () => {
     const rows = keys.flatMap((_, id) => run(id, 2 + id, { thread: id === 1 ? 8 : 9 }));
     const trace = mirrored([hello, worker(0), graph(0, keys), ...rows]);
     assert.deepEqual([...trace.tasks.thread], [0, 1, 0]);
+  });
+
+  it('has a long-running task in the slot that it left to others, until it left it', () => {
+    const keys = ['long', 'a', 'b'];
+    const [ready, sent, ended] = run(0, 2, {
+      startstops: [{ action: 'compute', start: START + 2.1, stop: START + 4 }],
+      times: { ...UNKNOWN, received: START + 2, slot: 0, seceded: START + 2.5 },
+      time: START + 4.1,
+      thread: 7,
+    });
+    const others = [1, 2].flatMap((id) =>
+      run(id, 2 + id, { thread: 7 + id, times: { ...UNKNOWN, slot: 0 } }),
+    );
+    const trace = mirrored([hello, worker(0, '10.0.0.1'), graph(0, keys), ready!, sent!, ...others, ended!]);
+    const { thread, seceded, duration } = trace.tasks;
+    assert.deepEqual([...thread], [0, 0, 0]);
+    assert.deepEqual([...seceded], [Number.NaN, Number.NaN, START + 2.5]);
+    assert.deepEqual(
+      Array.from(duration, (seconds) => Math.round(1000 * seconds)),
+      [100, 100, 400],
+    );
   });
 
   it('numbers attempts, and reports runs without a result', () => {
@@ -379,7 +408,7 @@ describe('ClusterMirror', () => {
 
   it('reports large arguments as a transfer from the program, at most for the time that they can take', () => {
     const late = (id: number): DaskRow[] =>
-      run(id, id, { times: { received: START + id + 0.04, delay: 0, transfers: [] } });
+      run(id, id, { times: { ...UNKNOWN, received: START + id + 0.04 } });
     const withArguments = (id: number, nbytes: number): DaskRow[] => {
       const [ready, sent, ended] = late(id);
       return [ready!, sent!, { type: 'arguments', id, nbytes }, ended!];

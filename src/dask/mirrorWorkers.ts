@@ -29,8 +29,12 @@ export class MirrorWorker {
     this.clock = clock;
   }
 
-  /** Returns the number of a thread: 0, 1, 2, … in the order of their first tasks. */
-  threadOf(name: number): number {
+  /**
+   * Returns the number of the thread of a task: its slot, or if that is unknown 0, 1, 2, … by its name in the order of the first
+   * tasks.
+   */
+  threadOf(name: number, slot = Number.NaN): number {
+    if (Number.isInteger(slot) && slot >= 0) return Math.min(slot, MAX_THREADS - 1);
     return getOrMake(this.#threads, name, () => Math.min(this.#threads.size, MAX_THREADS - 1));
   }
 }

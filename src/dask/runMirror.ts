@@ -25,6 +25,8 @@ const MAX_TYPES = 65_535;
 /** Bytes per second with which arguments travel at least, packed by the scheduler and unpacked by the worker. */
 const SLOWEST = 10e6;
 
+type Away = Pick<TaskRuns, 'seceded' | 'resumed' | 'waited'>;
+
 const DROPPED = { skipped: TASK_SKIPPED, cancelled: TASK_CANCELLED, erred: TASK_ERRED } as const;
 
 export class RunMirror {
@@ -70,9 +72,10 @@ export class RunMirror {
     into.states[0] = row.erred ? TASK_ERRED : TASK_MEMORY;
     into.nbytes[0] = row.erred ? 0 : row.nbytes;
     into.types[0] = this.#typeOf(row.resultType);
-    into.threads[0] = worker.threadOf(row.thread);
+    into.threads[0] = worker.threadOf(row.thread, row.times?.slot);
+    const left = corrected((row.times?.seceded ?? Number.NaN) + (row.times?.delay ?? 0));
     this.#arguments(found, worker.info.index, open, into.received[0]!);
-    this.#sendRun(row.id, found, worker.info.index, row.time);
+    this.#sendRun(row.id, found, worker.info.index, row.time, awayFrom(left, started, stopped));
     this.#profiles.ran(worker.info.index, row.id, started, stopped);
     this.#intervals(row, worker, into.threads[0]!);
   }
@@ -177,7 +180,13 @@ export class RunMirror {
       this.#notify((observer) => observer.metric?.(sample));
   }
 
-  #sendRun(id: number, { computation, local }: FoundTask, worker: number, acknowledged: number): void {
+  #sendRun(
+    id: number,
+    { computation, local }: FoundTask,
+    worker: number,
+    acknowledged: number,
+    away: Away = {},
+  ): void {
     const into = this.#run;
     into.ids[0] = local;
     into.attempts[0] = this.#tasks.attempt(id);
@@ -188,6 +197,7 @@ export class RunMirror {
       typeNames: this.#typeNames,
       acknowledged,
       ...into,
+      ...away,
     };
     this.#notify((observer) => observer.tasksEnded?.(runs));
   }
@@ -197,6 +207,20 @@ export class RunMirror {
       this.#typeNames.length < MAX_TYPES ? this.#typeNames.push(name) - 1 : 0,
     );
   }
+}
+
+/**
+ * Returns the times of a task that left its slot at a time, NaN for other tasks. What it did afterwards, on a thread of its own, is
+ * unknown. Most such tasks await results of others.
+ */
+function awayFrom(time: number, started: number, stopped: number): Away {
+  if (Number.isNaN(time)) return {};
+  const seceded = Math.min(Math.max(time, started), stopped);
+  return {
+    seceded: Float64Array.of(seceded),
+    resumed: Float64Array.of(stopped),
+    waited: Float64Array.of(stopped - seceded),
+  };
 }
 
 /** Returns the later time; NaN if `time` is unknown. */

@@ -82,6 +82,10 @@ const ROWS = {
       delay: row.number(),
       /** For each transfer among the startstops: bytes, and the correction contained in its times. */
       transfers: row.rows((one) => ({ nbytes: one.number(), delay: one.number() })),
+      /** Place among the tasks that the worker executes at the same time, from 0; NaN if unknown. */
+      slot: row.perhaps(),
+      /** Time on the worker's clock at which a long-running task left its slot to others; NaN for other tasks. */
+      seceded: row.perhaps(),
     })),
   })),
   /** A run without a result. `rescheduled` if it returned its task to the scheduler, like tasks of P2P shuffles. */

@@ -1,7 +1,8 @@
 // Errors of the bridge to Dask: no usable Python, a scheduler that does not answer, a bridge that sends invalid frames.
 import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -94,6 +95,25 @@ describe('a bridge to Dask', () => {
     const later = fakePython('invalid-later', Buffer.concat([frame(hello), frame(['ready', 7, 1e9])]), 0);
     const dask = await observeDask('tcp://127.0.0.1:1', { python: later });
     await assert.rejects(dask.close(), { code: 'ERR_LONGPOLE_DASK_BRIDGE', message: /no task 7/ });
+  });
+
+  it('names what is wrong with the files of a client before it connects', async (context) => {
+    if (python === undefined) return context.skip(NO_PYTHON);
+    const pem = readFileSync(repositoryPath('test/fixtures/dask/localhost.pem'), 'utf8');
+    const keyWith = (secret: { cipher?: string; passphrase?: string }): string =>
+      generateKeyPairSync('rsa', {
+        modulusLength: 2048,
+        publicKeyEncoding: { type: 'spki', format: 'pem' },
+        privateKeyEncoding: { type: 'pkcs8', format: 'pem', ...secret },
+      }).privateKey;
+    for (const [key, message] of [
+      [keyWith({ cipher: 'aes-256-cbc', passphrase: 'secret' }), /the private key needs a passphrase/],
+      [keyWith({}), /the private key is not that of the certificate/],
+    ] as const)
+      await assert.rejects(
+        observeDask('tls://127.0.0.1:1', { python, security: { ca: pem, cert: pem, key } }),
+        { code: 'ERR_LONGPOLE_DASK_CONNECT', message },
+      );
   });
 
   it('reports why it ended by itself', { skip: windows && 'programs need a shell here' }, async () => {

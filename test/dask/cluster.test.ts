@@ -167,6 +167,20 @@ describe('a Dask cluster', () => {
   );
 
   it(
+    'has no more threads in its trace than its workers have slots, although long-running tasks keep their threads',
+    withSharedCluster(async (cluster, name) => {
+      await using dask = await observeDask(cluster.address, { python: name });
+      const { away, others } = await cluster.ask<{ away: number; others: number }>('secedes');
+      await dask.close();
+      const { tasks } = dask.trace;
+      assert.equal(tasks.length, away + others);
+      assert.deepEqual([...new Set(tasks.thread)], [0]);
+      assert.equal(tasks.seceded.filter((time) => !Number.isNaN(time)).length, away);
+      assert.ok(workerShares(dask.trace).every(({ busy }) => busy <= 1));
+    }),
+  );
+
+  it(
     'has the steals in its trace that Dask logs',
     withSharedCluster(async (cluster, name) => {
       await using dask = await observeDask(cluster.address, { python: name });

@@ -18,7 +18,7 @@ import time
 import dask
 import distributed.utils
 from dask import delayed
-from distributed import Client, Event, LocalCluster, get_task_stream, span, wait
+from distributed import Client, Event, LocalCluster, get_task_stream, secede, span, wait
 from distributed.core import Status
 from distributed.security import Security
 
@@ -250,6 +250,24 @@ def dropped(client):
     return {"skipped": 5, "cancelled": len(waiting)}
 
 
+def secedes(client):
+    """On each worker, three tasks leave their slots and end only when other tasks have run in these slots."""
+    workers = list(client.scheduler_info()["workers"])
+    away = [client.submit(secede_and_hold, f"away-{w}-{i}", "home", workers=[w], pure=False) for w in workers for i in range(3)]
+    for w in workers:
+        for i in range(3):
+            Event(f"away-{w}-{i}").wait()
+    client.gather([client.submit(nap, 0.05, workers=[w], pure=False) for w in workers for _ in range(4)])
+    Event("home").set()
+    wait(away)
+    return {"away": len(away), "others": 4 * len(workers)}
+
+
+def secede_and_hold(begun, gate):
+    secede()
+    hold(begun, gate)
+
+
 FILLED = []
 
 
@@ -315,6 +333,7 @@ COMMANDS = {
     "lose": lose,
     "naps": naps,
     "paused": paused,
+    "secedes": secedes,
 }
 
 

@@ -1,6 +1,7 @@
 import { getOrMake, oncePer, pushTo } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
 import { coreUseOf } from '../coreUse.js';
+import { isRemote } from '../daskWorkers.js';
 import { COLD_SECONDS, firstRuns, slowFirstCalls, slowFirstRows } from '../firstCalls.js';
 import { lanesOf } from '../lanes.js';
 import { profilerSeconds } from '../profilerStarts.js';
@@ -79,8 +80,21 @@ function cpuSeconds(trace: Trace): CpuSeconds {
   if (!hasCpuMetrics(trace)) return sampledCpu(trace);
   return {
     cpu: metricSeconds(trace, 'thread-cpu').byPrefix,
-    noncpu: metricSeconds(trace, 'thread-noncpu').byPrefix,
+    noncpu: withinSlots(trace, metricSeconds(trace, 'thread-noncpu').byPrefix),
   };
+}
+
+/** Returns the seconds without those in which seceded tasks of Dask had left their slots, which Dask's metrics contain. */
+function withinSlots(trace: Trace, seconds: Seconds): Seconds {
+  const { prefix, waited } = trace.tasks;
+  if (!isRemote(trace)) return seconds;
+  const within = new Map(seconds);
+  for (const row of lanesOf(trace).spans.rows) {
+    if (Number.isNaN(waited[row]!)) continue;
+    const name = prefix[row]! < 0 ? '' : trace.strings.get(prefix[row]!);
+    within.set(name, Math.max(0, (within.get(name) ?? 0) - waited[row]!));
+  }
+  return within;
 }
 
 /** Returns the share of its time in which a thread has a core if it computes without a pause, 0 to 1. */

@@ -103,4 +103,24 @@ describe('findings without metrics of tasks', () => {
       ['worker-bound'],
     );
   });
+
+  it('is not that after tasks of Dask have left their slots, which its metrics contain', () => {
+    const workers = [{ name: 'w0', address: 'tcp://10.0.0.1:4000' }];
+    const tasks = [0, 1, 2, 3].map((i) => ({
+      key: `wait-${i}`,
+      worker: 'w0',
+      submitted: 0,
+      started: 2 * i,
+      stopped: 2 * i + 2,
+      seceded: 2 * i + 0.5,
+      resumed: 2 * i + 2,
+    }));
+    const metrics = [
+      { time: 8, worker: 'w0', prefix: 'wait', activity: 'thread-cpu', value: 0.1 },
+      { time: 8, worker: 'w0', prefix: 'wait', activity: 'thread-noncpu', value: 7.9 },
+    ];
+    const [waiting] = cpuByPrefix(syntheticTrace({ workers, tasks, metrics }));
+    const blocked = (waiting?.noncpu ?? 0) + (waiting?.crowded ?? 0) + (waiting?.awaited ?? 0);
+    assert.ok(Math.abs(blocked - 1.9) < 0.2, `${blocked} s`);
+  });
 });
