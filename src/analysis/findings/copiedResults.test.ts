@@ -83,6 +83,29 @@ describe('results that the thread of the program copies', () => {
       assert.ok(!findings(other).some(({ code }) => code === 'serialization-bound'));
   });
 
+  it('are named with their function if a worker packs them for other workers', () => {
+    // Each task takes 1 s, and its result 2 s, before the thread starts the next task.
+    const times = [0, 3, 6, 9].map((started) => ({ started, stopped: started + 1 }));
+    const [first, ...others] = findings(
+      syntheticTrace({
+        tasks: times.map((time, i) => ({ key: `make-${i}`, worker: 'w0', submitted: 0, ready: 0, ...time })),
+        intervals: times.map(({ stopped }, i) => ({
+          worker: 'w0',
+          action: 'serialize',
+          task: `make-${i}`,
+          start: stopped,
+          stop: stopped + 2,
+          nbytes: 10e6,
+        })),
+      }),
+    );
+    assert.deepEqual(others, []);
+    assert.equal(first?.code, 'serialization-bound');
+    assert.match(first.evidence.text, /8 s to pack 40 MB \(5 MB\/s\), most of it for results of 'make'\.$/);
+    // Local schedulers have no futures.
+    assert.doesNotMatch(first.advice, /Delayed/);
+  });
+
   it('are no wait for the next submission after the last task', () => {
     const spec = (next: boolean) => ({
       tasks: [

@@ -129,7 +129,7 @@ export function unmeasuredObjects(facts: Facts): string | undefined {
   const { count, type } = objects(facts);
   return count < MOST * facts.tasks
     ? undefined
-    : `${percentText(count / facts.tasks)} of the results are objects, most of type ${type}. Local schedulers do not measure their size, nor the time to copy them to other workers.`;
+    : `${percentText(count / facts.tasks)} of the results are objects, most of type ${type}. Local schedulers do not measure their size, nor copies of them to other workers that take less than 5 ms.`;
 }
 
 /** Returns the number of results that are objects, and the type that most of them have. */

@@ -153,6 +153,7 @@ describe('the texts and costs of findings', () => {
     const packed = (nbytes: number, resultType = 'Object'): SyntheticSpec => {
       const { tasks = [], intervals = [] } = packing(0.5);
       return {
+        workers: [{ name: 'w0', address: 'thread://w0' }],
         tasks: tasks.map((task) => ({ ...task, resultType })),
         intervals: intervals.map((interval) => ({ ...interval, nbytes })),
       };
