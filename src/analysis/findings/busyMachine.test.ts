@@ -370,7 +370,7 @@ describe('findings on a busy machine', () => {
     }));
     /** Samples in each wait at the given tenths of a second, or while tasks compute. */
     const samples = (
-      file: string,
+      file: string | readonly string[],
       from: number,
       to: number,
       isWait = true,
@@ -380,7 +380,7 @@ describe('findings on a busy machine', () => {
           time: 2 * wait + (isWait ? 1 : 0) + (from + i + 0.5) / 10,
           worker: null,
           prefix: '',
-          stack: ['main'],
+          stack: [file].flat().map((_, depth) => `frame ${depth}`),
           file,
         })),
       ).flat();
@@ -417,6 +417,14 @@ describe('findings on a busy machine', () => {
       near(waiting(0), 9);
       near(waiting(0.1), 8.1);
       near(waiting(0.3), 0);
+    });
+
+    it('is not the program if a package that Longpole has, or its bundle, computes for Longpole', () => {
+      const PACKAGE = '/somewhere/longpole/node_modules/a-package/index.js';
+      near(starved(samples([OWN, PACKAGE], 0, 9), samples(OWN, 9, 10)), 0);
+      near(starved(samples('/somewhere/longpole/dist/bundle/a.cjs', 0, 9), samples(OWN, 9, 10)), 0);
+      near(starved(samples(['/home/me/program.js', PACKAGE], 0, 10), samples(OWN, 9, 10)), 9);
+      near(starved(samples([OWN, '/home/me/node_modules/a-package/index.js'], 0, 10)), 9);
     });
 
     it('is not the program if Longpole is an installed bundle without source maps', () => {
