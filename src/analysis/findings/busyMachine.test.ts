@@ -64,6 +64,29 @@ describe('findings on a busy machine', () => {
     assert.ok(!found({ tasks: slow(4) }).has('serial-tail'));
   });
 
+  it('a few short stalls of tiny tasks are no stragglers, and the other tasks are too small all the same', () => {
+    let now = 0;
+    const tasks = Array.from({ length: 2000 }, (_, i) => {
+      const [dispatched, started] = [now, now + 100e-6];
+      now = started + (i % 100 === 50 ? 30e-3 : 10e-6);
+      const times = { submitted: 0, ready: 0, dispatched, received: started, started, stopped: now };
+      return { key: `inc-${i}`, worker: 'w0', ...times, acknowledged: now };
+    });
+    const busy = [...found({ tasks, resources: full }).values()];
+    assert.deepEqual(
+      busy.map(({ code }) => code),
+      ['tasks-too-small'],
+    );
+    assert.match(busy[0]?.title ?? '', /^2,000 tasks of 9\.9 µs are too small: 100 µs pass /);
+    // With free cores, nothing explains the long tasks.
+    assert.equal([...found({ tasks }).keys()][0], 'stragglers');
+    // Tasks that compute for seconds are no stalls.
+    const long = tasks.map((task) =>
+      task.key === 'inc-1950' ? { ...task, stopped: task.started + 2 } : task,
+    );
+    assert.equal([...found({ tasks: long.slice(0, 1951), resources: full }).keys()][0], 'stragglers');
+  });
+
   it('waits for a core name the tasks that waited longest', () => {
     const waited = [0, 0.5, 0.2, 0, 0.9, 0.1, 0.6, 0.7];
     const tasks = waited.map((coreWait, i) => ({

@@ -1,5 +1,4 @@
 import { countText, integerText, percentText, secondsText } from '../../base/words.js';
-import { coreUseOf } from '../coreUse.js';
 import { keptShare } from '../keptShare.js';
 import { pausesOf } from '../pauses.js';
 import { medianOverhead } from '../simulation/conditions.js';
@@ -8,6 +7,8 @@ import { clientSpans } from './clientTransfers.js';
 import type { Facts, Found, Rule } from './finding.js';
 import { coreShare, hasCpuMetrics } from './noncpu.js';
 import { schedulingSeconds } from './schedulerThread.js';
+import { ownSeconds, STALL, stallSeconds } from './stalls.js';
+import { busyCores } from './waitsForOthers.js';
 
 const MIN_TASKS = 100;
 /** Ratio of the time between two tasks to the duration of a task, from which tasks are too small. */
@@ -28,8 +29,9 @@ export const tasksTooSmall: Rule = (facts) => {
   const { tasks, work, workers, trace } = facts;
   // Threads wait for a core during tasks and between them.
   const share = coreShare(trace);
-  const { aloneSeconds } = coreUseOf(trace);
-  const mean = facts.lanes.spans.rows.reduce((sum, row) => sum + aloneSeconds(row), 0) / tasks;
+  const { rows } = facts.lanes.spans;
+  const stalled = busyCores(facts, rows) === undefined ? 0 : stallSeconds(facts, rows, STALL);
+  const mean = (rows.reduce((sum, row) => sum + ownSeconds(facts, row), 0) - stalled) / tasks;
   // The median leaves out stalls of single tasks. Time to send arguments, to pack results, for disks and in pauses grows with the
   // data, so larger tasks would not reduce it.
   const ofData = argumentSeconds(facts) + resultSeconds(facts);
