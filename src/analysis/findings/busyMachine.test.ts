@@ -65,26 +65,27 @@ describe('findings on a busy machine', () => {
   });
 
   it('a few short stalls of tiny tasks are no stragglers, and the other tasks are too small all the same', () => {
-    let now = 0;
-    const tasks = Array.from({ length: 2000 }, (_, i) => {
-      const [dispatched, started] = [now, now + 100e-6];
-      now = started + (i % 100 === 50 ? 30e-3 : 10e-6);
-      const times = { submitted: 0, ready: 0, dispatched, received: started, started, stopped: now };
-      return { key: `inc-${i}`, worker: 'w0', ...times, acknowledged: now };
-    });
+    const onThread = (worker: string) => {
+      let now = 0;
+      return Array.from({ length: 1000 }, (_, i) => {
+        const [dispatched, started] = [now, now + 100e-6];
+        now = started + (i % 250 === 50 ? 75e-3 : 10e-6);
+        const times = { submitted: 0, ready: 0, dispatched, received: started, started, stopped: now };
+        return { key: `inc-${worker}-${i}`, worker, ...times, acknowledged: now };
+      });
+    };
+    const tasks = [...onThread('w0'), ...onThread('w1')];
     const busy = [...found({ tasks, resources: full }).values()];
     assert.deepEqual(
       busy.map(({ code }) => code),
       ['tasks-too-small'],
     );
-    assert.match(busy[0]?.title ?? '', /^2,000 tasks of 9\.9 µs are too small: 100 µs pass /);
+    assert.match(busy[0]?.title ?? '', /^2,000 tasks of 10 µs are too small: 100 µs pass /);
     // With free cores, nothing explains the long tasks.
     assert.equal([...found({ tasks }).keys()][0], 'stragglers');
-    // Tasks that compute for seconds are no stalls.
-    const long = tasks.map((task) =>
-      task.key === 'inc-1950' ? { ...task, stopped: task.started + 2 } : task,
-    );
-    assert.equal([...found({ tasks: long.slice(0, 1951), resources: full }).keys()][0], 'stragglers');
+    // A task that takes seconds is no stall.
+    const long = { key: 'inc-2', worker: 'w0', submitted: 0, ready: 0, started: 1, stopped: 3 };
+    assert.equal([...found({ tasks: [...tasks, long], resources: full }).keys()][0], 'stragglers');
   });
 
   it('waits for a core name the tasks that waited longest', () => {
