@@ -110,6 +110,16 @@ describe('findings on a busy machine', () => {
     assert.ok(!found({ tasks: waiting(1) }).has('serial-tail'));
   });
 
+  it('a serial tail explains the lack of parallel tasks, also if its task mostly waits for a core', () => {
+    const tail = { key: 'sum', worker: 'w0', needs: ['a-0'], started: 0.4, stopped: 4.4, coreWait: 3.2 };
+    const maps = Array.from({ length: 8 }, (_, i) => {
+      const started = Math.floor(i / 2) * 0.1;
+      return { key: `a-${i}`, worker: `w${i % 2}`, started, stopped: started + 0.1, coreWait: 0 };
+    });
+    const codes = [...found({ workers: TWO, tasks: [...maps, tail] }).keys()];
+    assert.ok(codes.includes('serial-tail') && !codes.includes('lack-of-parallelism'), codes.join());
+  });
+
   it('a tail is no finding if the thread of its chain began late, e.g. without a core', () => {
     const chained = (worker: string, begin: number, dispatched?: number): SyntheticTask[] =>
       Array.from({ length: 10 }, (_, i) => ({
