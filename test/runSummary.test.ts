@@ -9,6 +9,7 @@ import { timeByAction, timeByPrefix } from '#internal/analysis/timeTables.js';
 import { summarise } from '#internal/cli/run/summary.js';
 import { summaryText } from '#internal/cli/run/summaryText.js';
 import { groupGraph } from '#internal/dashboard/model/groupGraph.js';
+import { ACTIONS } from '#internal/protocol/clusterObserver.js';
 import { LiveTrace } from '#internal/trace/live/liveTrace.js';
 import { type SyntheticSpec, syntheticTrace } from '#internal/trace/syntheticTrace.test.support.js';
 import { s } from './slowImportTasks.js';
@@ -220,6 +221,34 @@ test('the trace of a local computation says how long its workers imported module
     [['import', 'a', 'seconds']],
   );
   assert.ok(found[0]!.value >= 0.4, `${found[0]!.value} s in two workers`);
+});
+
+test('the trace of a local computation says how long its workers packed results for other tasks', async () => {
+  const live = new LiveTrace();
+  const stop = observeProgram(live);
+  const slow = (): unknown => ({
+    text: 'x'.repeat(5000),
+    get late() {
+      for (const start = performance.now(); performance.now() < start + 6; );
+      return 1;
+    },
+  });
+  const size = (value: { text: string }): number => value.text.length;
+  for (const get of [getThreaded, getMultiprocessing])
+    assert.deepEqual(await get({ slow: [slow], size: [size, 'slow'] }, ['slow', 'size'], { numWorkers: 1 }), [
+      { text: 'x'.repeat(5000), late: 1 },
+      5000,
+    ]);
+  stop();
+  const { intervals, tasks } = live.snapshot();
+  const rows = Array.from(intervals.action.keys()).filter(
+    (row) => ACTIONS[intervals.action[row]!] === 'serialize',
+  );
+  assert.deepEqual(
+    rows.map((row) => tasks.keyOf(tasks.id.indexOf(intervals.task[row]!))),
+    ['slow', 'slow'],
+  );
+  for (const row of rows) assert.ok(intervals.stop[row]! - intervals.start[row]! >= 0.005);
 });
 
 test('a local computation begins with its call, before its graph is compiled', async () => {

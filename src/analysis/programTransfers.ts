@@ -18,6 +18,28 @@ export function programTransfers({ transfers }: Trace, what: 'scatter' | 'gather
   return rows;
 }
 
+/** Rows of transfers of results that other tasks of a local run use, which pass through the program's thread. */
+export interface PassedResults {
+  readonly received: readonly number[];
+  readonly sent: readonly number[];
+}
+
+/** Returns the transfers all of whose results are used by tasks; none for a cluster, whose workers exchange results. */
+export const passedResults = oncePer((trace: Trace): PassedResults => {
+  if (recordsTransfers(trace)) return { received: [], sent: [] };
+  const { tasks, transfers } = trace;
+  const used = new Set(tasks.dependencies);
+  const stops = new Map(Array.from(tasks.key, (key, row) => [key, tasks.stopped[row]!]));
+  const arePassed = (row: number): boolean => {
+    const keys = transfers.keys.subarray(transfers.keyOffsets[row]!, transfers.keyOffsets[row + 1]!);
+    return keys.length > 0 && keys.every((key) => used.has(key) && stops.get(key)! <= transfers.start[row]!);
+  };
+  return {
+    received: programTransfers(trace, 'gather').filter(arePassed),
+    sent: programTransfers(trace, 'scatter').filter(arePassed),
+  };
+});
+
 /**
  * Returns the times between `from` and `to` in which the worker received data of the program, the last one first. They
  * include those in which the program's thread copied results of a local run: it sends nothing meanwhile.

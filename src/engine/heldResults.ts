@@ -1,7 +1,7 @@
 // Results of a local scheduler that are in the program's thread. A packed one is unpacked when the program reads it; to
 // other isolates it goes as it is.
 import { internalError } from '../base/errors.js';
-import { type Batch, NO_VALUES } from '../protocol/isolateMessages.js';
+import { type Batch, NO_VALUES, type PackedValues, type Values } from '../protocol/isolateMessages.js';
 import { isPacked, type PackedResult } from '../protocol/packedResult.js';
 import { unpackResult } from './worker/packResult.js';
 import { weighShared } from './worker/sharedWeight.js';
@@ -24,6 +24,13 @@ export class HeldResults {
     if (!isPacked(result)) throw internalError(`The result of task ${id} is not packed.`);
     weighShared(result);
     this.#packed.set(id, result);
+  }
+
+  /** Sets the results of a message. */
+  setAll(values: Values, packed: PackedValues): void {
+    for (let index = 0; index < values.ids.length; index++)
+      this.set(values.ids[index]!, values.values[index]);
+    for (const [index, id] of packed.ids.entries()) this.setPacked(id, packed.results[index]);
   }
 
   get(id: number): unknown {

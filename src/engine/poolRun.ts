@@ -8,7 +8,7 @@ import type { CompletionColumns } from '../protocol/completionLog.js';
 import { type ErrorInfo, fromErrorInfo, isErrorInfo, thrownOf } from '../protocol/errorInfo.js';
 import type { FunctionRef } from '../protocol/functionRef.js';
 import type { Graph } from '../protocol/graph.js';
-import { type Batch, NO_IDS, type PackedValues, type Values } from '../protocol/isolateMessages.js';
+import { type Batch, NO_IDS } from '../protocol/isolateMessages.js';
 import { KIND_ERROR, KIND_PACKED, KIND_PRIVATE, KIND_VALUE, scalarOf } from '../protocol/resultKinds.js';
 import type { RunObserver } from '../protocol/runObserver.js';
 import { epochSeconds } from '../resources/clock.js';
@@ -79,8 +79,8 @@ class PoolRun implements RunHandler {
     this.#guard(() => this.#observers.cancelled(true));
     this.#fail(error);
   };
-  readonly imported = (isolate: Isolate, seconds: number): void =>
-    this.#fromWorker(isolate, (worker) => this.#observers.imported(worker, seconds));
+  readonly worked: NonNullable<RunHandler['worked']> = (isolate, work) =>
+    this.#fromWorker(isolate, (worker) => this.#observers.worked(worker, work));
   #timer: NodeJS.Timeout | undefined;
   #idleDeaths = 0;
   #settled = false;
@@ -139,15 +139,12 @@ class PoolRun implements RunHandler {
     this.#guard(() => this.#take(isolate, columns, values));
   }
 
-  fetched(isolate: Isolate, values: Values, missing: Int32Array, packed: PackedValues): void {
+  readonly fetched: RunHandler['fetched'] = (isolate, values, missing, packed) =>
     this.#fromWorker(isolate, (worker) => {
-      for (let index = 0; index < values.ids.length; index++)
-        this.#results.set(values.ids[index]!, values.values[index]);
-      for (const [index, id] of packed.ids.entries()) this.#results.setPacked(id, packed.results[index]);
+      this.#results.setAll(values, packed);
       const ids = [...values.ids, ...packed.ids];
       this.#handle({ type: 'results-fetched', worker, ids, missing: Array.from(missing) });
     });
-  }
 
   fetchFailed(isolate: Isolate, id: number, error: ErrorInfo): void {
     this.#fail(taskError(this.#plan, id, isolate.name, fromErrorInfo(error)));

@@ -38,6 +38,38 @@ function firstTransfer(ready: number) {
   return transfers[0]!.stop - packed;
 }
 
+/** Returns the keys of a slow transfer to a worker: its task `c` takes the result of `a`, and an argument of the program. */
+function keysOfTransfer(resultBytes: number, argumentBytes: number): readonly string[] {
+  const transfers: Transfer[] = [];
+  const copies = new ProgramCopies(['a', 'b', 'c'], (transfer) => transfers.push(transfer));
+  const ids = Int32Array.of(2);
+  const batch = {
+    ids,
+    inputs: { ids: [0], values: [new Uint8Array(resultBytes)] },
+    constants: { ids: [0], values: [new Uint8Array(argumentBytes)] },
+    publish: new Uint8Array(1),
+    keep: NO_IDS,
+    gather: [],
+  };
+  copies.send(1, { type: 'batch', run: 0, batch: 1, ...batch }, () => {
+    for (const start = epochSeconds(); epochSeconds() < start + 0.02; );
+  });
+  const columns = completionColumns(1);
+  columns.count = 1;
+  columns.ids[0] = 2;
+  copies.received(1, 0, columns, NOTHING);
+  assert.deepEqual(
+    transfers.map(({ nbytes }) => nbytes),
+    [resultBytes + argumentBytes],
+  );
+  return transfers[0]!.keys;
+}
+
+test('a transfer to a worker names the results that it passes on, or else the first task that takes its arguments', () => {
+  assert.deepEqual(keysOfTransfer(2e6, 1e6), ['a']);
+  assert.deepEqual(keysOfTransfer(1e6, 2e6), ['c']);
+});
+
 test('the first arguments of a worker that had started arrive when it receives the task', () => {
   assert.equal(Math.round(firstTransfer(-1) * 1000), 2000);
 });

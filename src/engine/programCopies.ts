@@ -1,5 +1,5 @@
-// Reports the large arguments and results of a local run that the program's thread copies: while it does, it sends no
-// tasks. Node copies a message before it delivers it, so the copy of a result begins when its task has ended and this
+// Reports the large arguments and results of a local run that the program's thread copies, also results of one worker that
+// tasks of another use: while it does, it sends no tasks. Node copies a message before it delivers it, so the copy of a result begins when its task has ended and this
 // thread is free.
 import type { Transfer } from '../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../protocol/completionLog.js';
@@ -15,7 +15,10 @@ const SLOWEST = 5e6;
 /** Arguments on their way to a worker. */
 interface Sent {
   readonly worker: number;
+  /** The first task of the batch. */
   readonly id: number;
+  /** The tasks whose results are sent, or the first task of the batch if most bytes are arguments of the program. */
+  readonly keys: readonly number[];
   readonly nbytes: number;
   readonly start: number;
   /** Time at which this thread had packed them. */
@@ -50,8 +53,11 @@ export class ProgramCopies {
     post();
     const packed = epochSeconds();
     if (packed - start < SLOW) return;
-    const nbytes = copiedBytes([...inputs.values, ...(results?.results ?? []), ...constants.values]);
-    const sent = { worker, id: ids[0]!, nbytes, start, packed };
+    const passed = copiedBytes([...inputs.values, ...(results?.results ?? [])]);
+    const own = copiedBytes(constants.values);
+    const id = ids[0]!;
+    const keys = passed > own ? [...inputs.ids, ...(results?.ids ?? [])] : [id];
+    const sent = { worker, id, keys, nbytes: passed + own, start, packed };
     // A stolen task was sent before.
     const earlier = this.#sent.get(sent.id);
     if (earlier !== undefined) this.#arrived(earlier, earlier.packed);
@@ -85,8 +91,8 @@ export class ProgramCopies {
     if (count > 0) this.#lastStops.set(worker, stops[count - 1]!);
   }
 
-  #arrived({ worker, id, nbytes, start }: Sent, stop: number): void {
-    this.#report(worker, 'scatter', [id], nbytes, start, stop);
+  #arrived({ worker, keys, nbytes, start }: Sent, stop: number): void {
+    this.#report(worker, 'scatter', keys, nbytes, start, stop);
   }
 
   #returned(

@@ -12,6 +12,7 @@ import {
 } from '../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../protocol/completionLog.js';
 import { countsText, TASK_FAILED, TASKS_CUT_OFF, WORKER_LOST } from '../protocol/eventTopics.js';
+import type { UnmeasuredWork } from '../protocol/isolateMessages.js';
 import { IMPORT_CONTEXT } from '../protocol/metrics.js';
 import type { RunObserver } from '../protocol/runObserver.js';
 import type { Place, RunView } from './runView.js';
@@ -154,12 +155,23 @@ export class RunObservers {
   }
 
   /** Records for how long a worker imported the modules of its tasks. It counts for the first task that the worker has. */
-  imported(worker: number, value: number): void {
+  #imported(worker: number, value: number): void {
     const id = this.#state.workers.get(worker)?.batches[0]?.ids[0];
     const prefix = id === undefined ? '' : prefixOf(this.#run.computation, id);
     const place = { time: this.#clock(), worker, context: IMPORT_CONTEXT, span: '', prefix };
-    if (this.records)
-      this.#notify((observer) => observer.metric?.({ ...place, activity: 'import', unit: 'seconds', value }));
+    this.#notify((observer) => observer.metric?.({ ...place, activity: 'import', unit: 'seconds', value }));
+  }
+
+  /** Records work beside tasks on the thread of a worker. */
+  worked(worker: number, { action, start, stop, id, nbytes }: UnmeasuredWork): void {
+    if (!this.records) return;
+    if (action === 'import') {
+      this.#imported(worker, stop - start);
+      return;
+    }
+    const task = this.#run.computation.firstId + id;
+    const interval = { worker, thread: 0, action, start, stop, task, nbytes };
+    this.#notify((observer) => observer.interval?.(interval));
   }
 
   transfer(transfer: Transfer): void {

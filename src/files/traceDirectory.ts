@@ -3,8 +3,7 @@
 
 import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { isError, LongpoleError } from '../base/errors.js';
-import { notWrittenError } from '../base/writeErrors.js';
+import { isError, LongpoleError, notWrittenError } from '../base/errors.js';
 import { RECORDED_TABLES, type RecordedTable } from '../protocol/traceSchema.js';
 import { type ByteSource, memorySource } from '../trace/formats/arrow/arrowMessages.js';
 import { CHECKED_BYTES, openTables, type TableSource } from '../trace/recording/openTables.js';

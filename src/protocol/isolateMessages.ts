@@ -155,6 +155,14 @@ export interface IsolateWork {
   readonly nbytes: number;
 }
 
+/**
+ * Work for a run that is not measured, which took long: results that were packed or unpacked for a task, or the import of
+ * the modules of the run's functions, of which only the duration counts.
+ */
+export interface UnmeasuredWork extends Omit<IsolateWork, 'action'> {
+  readonly action: 'serialize' | 'deserialize' | 'import';
+}
+
 /** A line that a task's code printed, or an error that no code caught. */
 export interface IsolateOutput {
   readonly topic: 'stdout' | 'stderr' | 'uncaught-error';
@@ -232,8 +240,7 @@ export type FromIsolate =
     }
   /** A task of a local scheduler has left its slot, because it awaits. `batch`: the batch of this run of the task. */
   | { readonly type: 'seceded'; readonly run: number; readonly id: number; readonly batch: number }
-  /** The import of the modules of a run that is not measured took this long. */
-  | { readonly type: 'imported'; readonly run: number; readonly seconds: number }
+  | { readonly type: 'worked'; readonly work: UnmeasuredWork }
   | TaskAsks;
 
 /** Data that a new isolate receives at its start. */

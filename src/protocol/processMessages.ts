@@ -2,7 +2,7 @@
 // typed arrays as bytes, so large data travels in columns.
 import type { ErrorInfo } from './errorInfo.js';
 import type { FinishedTasks } from './finishedTasks.js';
-import type { Batch, OpenRunMessage, PackedValues, Values } from './isolateMessages.js';
+import type { Batch, OpenRunMessage, PackedValues, UnmeasuredWork, Values } from './isolateMessages.js';
 import type { Program } from './program.js';
 import type { ExecutingTask, MessageOf, WorkerOrders, WorkerReports } from './workerMessages.js';
 
@@ -27,7 +27,7 @@ export interface IsolateReports extends Pick<WorkerReports, 'fetchFailed' | 'sto
   /** A poll has found that another task runs, or none. */
   running: [task: ExecutingTask | undefined];
   seceded: [run: number, id: number, batch: number];
-  imported: [run: number, seconds: number];
+  worked: [work: UnmeasuredWork];
   /** Reports that the isolate died. The process is about to end. */
   lost: [run: number, running: number, error: ErrorInfo];
 }

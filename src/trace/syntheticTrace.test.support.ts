@@ -116,7 +116,8 @@ export interface SyntheticSpec {
     prefix: string;
     stack: readonly string[];
     /** Default `program.js`. */
-    file?: string;
+    /** File of all functions, or of each. */
+    file?: string | readonly string[];
     count?: number;
   }[];
   readonly events?: readonly { time: number; worker?: string; topic: string; text: string }[];
@@ -305,12 +306,19 @@ class SyntheticBuilder {
 
   #addSample({ time, worker = 'w0', prefix, stack, file = 'program.js', count = 1 }: Sample): void {
     const { frames, samples } = this.#builder;
-    let [caller, row, path] = [-1, -1, file];
-    for (const functionName of stack) {
+    const files = [file].flat();
+    let [caller, row, path] = [-1, -1, files.join()];
+    for (const [depth, functionName] of stack.entries()) {
       path += `/${functionName}`;
       const id = this.#frames.get(path) ?? this.#frames.size;
       this.#frames.set(path, id);
-      row = frames.add({ id, parent: caller, functionName, file, line: 1 });
+      row = frames.add({
+        id,
+        parent: caller,
+        functionName,
+        file: [file].flat()[depth] ?? [file].flat()[0]!,
+        line: 1,
+      });
       caller = id;
     }
     samples.add({

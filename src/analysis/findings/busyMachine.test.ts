@@ -64,6 +64,30 @@ describe('findings on a busy machine', () => {
     assert.ok(!found({ tasks: slow(4) }).has('serial-tail'));
   });
 
+  it('a few short stalls of tiny tasks are no stragglers, and the other tasks are too small all the same', () => {
+    const onThread = (worker: string) => {
+      let now = 0;
+      return Array.from({ length: 1000 }, (_, i) => {
+        const [dispatched, started] = [now, now + 100e-6];
+        now = started + (i % 250 === 50 ? 75e-3 : 10e-6);
+        const times = { submitted: 0, ready: 0, dispatched, received: started, started, stopped: now };
+        return { key: `inc-${worker}-${i}`, worker, ...times, acknowledged: now };
+      });
+    };
+    const tasks = [...onThread('w0'), ...onThread('w1')];
+    const busy = [...found({ tasks, resources: full }).values()];
+    assert.deepEqual(
+      busy.map(({ code }) => code),
+      ['tasks-too-small'],
+    );
+    assert.match(busy[0]?.title ?? '', /^2,000 tasks of 10 µs are too small: 100 µs pass /);
+    // With free cores, nothing explains the long tasks.
+    assert.equal([...found({ tasks }).keys()][0], 'stragglers');
+    // A task that takes seconds is no stall.
+    const long = { key: 'inc-2', worker: 'w0', submitted: 0, ready: 0, started: 1, stopped: 3 };
+    assert.equal([...found({ tasks: [...tasks, long], resources: full }).keys()][0], 'stragglers');
+  });
+
   it('waits for a core name the tasks that waited longest', () => {
     const waited = [0, 0.5, 0.2, 0, 0.9, 0.1, 0.6, 0.7];
     const tasks = waited.map((coreWait, i) => ({
@@ -84,6 +108,16 @@ describe('findings on a busy machine', () => {
       tasks.map((task) => (task.key.startsWith('step') ? { ...task, coreWait } : task));
     assertCosts({ tasks: waiting(0.4) }, 'serial-tail', 5 * 0.75 * 0.6);
     assert.ok(!found({ tasks: waiting(1) }).has('serial-tail'));
+  });
+
+  it('a serial tail explains the lack of parallel tasks, also if its task mostly waits for a core', () => {
+    const tail = { key: 'sum', worker: 'w0', needs: ['a-0'], started: 0.4, stopped: 4.4, coreWait: 3.2 };
+    const maps = Array.from({ length: 8 }, (_, i) => {
+      const started = Math.floor(i / 2) * 0.1;
+      return { key: `a-${i}`, worker: `w${i % 2}`, started, stopped: started + 0.1, coreWait: 0 };
+    });
+    const codes = [...found({ workers: TWO, tasks: [...maps, tail] }).keys()];
+    assert.ok(codes.includes('serial-tail') && !codes.includes('lack-of-parallelism'), codes.join());
   });
 
   it('a tail is no finding if the thread of its chain began late, e.g. without a core', () => {
@@ -370,7 +404,7 @@ describe('findings on a busy machine', () => {
     }));
     /** Samples in each wait at the given tenths of a second, or while tasks compute. */
     const samples = (
-      file: string,
+      file: string | readonly string[],
       from: number,
       to: number,
       isWait = true,
@@ -380,7 +414,7 @@ describe('findings on a busy machine', () => {
           time: 2 * wait + (isWait ? 1 : 0) + (from + i + 0.5) / 10,
           worker: null,
           prefix: '',
-          stack: ['main'],
+          stack: [file].flat().map((_, depth) => `frame ${depth}`),
           file,
         })),
       ).flat();
@@ -417,6 +451,14 @@ describe('findings on a busy machine', () => {
       near(waiting(0), 9);
       near(waiting(0.1), 8.1);
       near(waiting(0.3), 0);
+    });
+
+    it('is not the program if a package that Longpole has, or its bundle, computes for Longpole', () => {
+      const PACKAGE = '/somewhere/longpole/node_modules/a-package/index.js';
+      near(starved(samples([OWN, PACKAGE], 0, 9), samples(OWN, 9, 10)), 0);
+      near(starved(samples('/somewhere/longpole/dist/bundle/a.cjs', 0, 9), samples(OWN, 9, 10)), 0);
+      near(starved(samples(['/home/me/program.js', PACKAGE], 0, 10), samples(OWN, 9, 10)), 9);
+      near(starved(samples([OWN, '/home/me/node_modules/a-package/index.js'], 0, 10)), 9);
     });
 
     it('is not the program if Longpole is an installed bundle without source maps', () => {

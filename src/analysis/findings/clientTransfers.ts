@@ -1,6 +1,6 @@
 // Data that the client sends to the workers or fetches from them, and the two findings about it.
 import { bytesText, countText, secondsText } from '../../base/words.js';
-import { programTransfers, recordsTransfers } from '../programTransfers.js';
+import { passedResults, programTransfers, recordsTransfers } from '../programTransfers.js';
 import { overlapSeconds, type Span } from '../spans.js';
 import type { Facts, Rule } from './finding.js';
 
@@ -12,14 +12,22 @@ export interface ClientTransfers {
   readonly onPath: number;
 }
 
-/** `scatter`: to the workers; `gather`: from them. */
-export function clientTransfers(facts: Facts, what: 'scatter' | 'gather'): ClientTransfers {
-  const { nbytes } = facts.trace.transfers;
-  const rows = programTransfers(facts.trace, what).sort((a, b) => nbytes[b]! - nbytes[a]!);
+/**
+ * Returns the transfers of arguments and results of the program. `scatter`: to the workers; `gather`: from them; `pass`: of
+ * results that workers of a local run use, in both directions, of which `nbytes` are sent.
+ */
+export function clientTransfers(facts: Facts, what: 'scatter' | 'gather' | 'pass'): ClientTransfers {
+  const { nbytes, start, stop } = facts.trace.transfers;
+  const passed = passedResults(facts.trace);
+  const both = new Set([...passed.received, ...passed.sent]);
+  const rows =
+    what === 'pass' ? [...both] : programTransfers(facts.trace, what).filter((row) => !both.has(row));
+  rows.sort((a, b) => nbytes[b]! - nbytes[a]!);
+  const spans = rows.map((row) => ({ start: start[row]!, stop: stop[row]! }));
   return {
     rows,
-    nbytes: rows.reduce((sum, row) => sum + nbytes[row]!, 0),
-    onPath: rows.length === 0 ? 0 : overlapSeconds(waits(facts), clientSpans(facts, what)),
+    nbytes: (what === 'pass' ? passed.sent : rows).reduce((sum, row) => sum + nbytes[row]!, 0),
+    onPath: rows.length === 0 ? 0 : overlapSeconds(waits(facts), spans),
   };
 }
 
@@ -86,7 +94,7 @@ function sendsBack(facts: Facts): boolean {
 }
 
 /** Returns the first key of each transfer that has keys, at most five. */
-function keysOf({ trace: { transfers, keys } }: Facts, rows: readonly number[]): string[] {
+export function keysOf({ trace: { transfers, keys } }: Facts, rows: readonly number[]): string[] {
   return rows
     .filter((row) => transfers.keyOffsets[row + 1]! > transfers.keyOffsets[row]!)
     .slice(0, 5)

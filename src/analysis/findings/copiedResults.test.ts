@@ -1,7 +1,7 @@
 // Local runs whose results take long to reach the program's thread.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
+import { type SyntheticSpec, syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
 import { criticalPath } from '../criticalPath.js';
 import { simulate } from '../simulate.js';
 import { findings } from './findings.js';
@@ -81,6 +81,70 @@ describe('results that the thread of the program copies', () => {
     // Small results have another cause, and those of a cluster have other findings.
     for (const other of [trace(100e3, 0), trace(10e6, 10e6)])
       assert.ok(!findings(other).some(({ code }) => code === 'serialization-bound'));
+  });
+
+  it('are no arguments of the program if tasks on other workers use them', () => {
+    // The program's thread receives each result for 1 s, and sends it to the other worker for 2 s.
+    const spec = (address?: string): SyntheticSpec => ({
+      workers: [{ name: 'w0', ...(address === undefined ? {} : { address }) }, { name: 'w1' }],
+      tasks: [
+        { key: 'make-0', worker: 'w0', submitted: 0, started: 0, stopped: 1, acknowledged: 2 },
+        {
+          key: 'use-0',
+          worker: 'w1',
+          needs: ['make-0'],
+          submitted: 0,
+          ready: 2,
+          dispatched: 2,
+          received: 4,
+          started: 4,
+          stopped: 5,
+        },
+      ],
+      transfers: [
+        {
+          worker: 'w0',
+          direction: 'outgoing',
+          what: 'gather',
+          keys: ['make-0'],
+          nbytes: 16e6,
+          compressed: 0,
+          start: 1,
+          stop: 2,
+        },
+        { worker: 'w1', what: 'scatter', keys: ['make-0'], nbytes: 16e6, compressed: 0, start: 2, stop: 4 },
+      ],
+    });
+    const [first, ...others] = findings(syntheticTrace(spec()));
+    assert.deepEqual([first?.code, first?.seconds], ['transfer-bound', 3]);
+    assert.match(first?.evidence.text ?? '', /sent 16 MB to them\./);
+    const about = ['oversized-arguments', 'gathered-results', 'serialization-bound'];
+    assert.ok(!others.some(({ code }) => about.includes(code)));
+    // A client of a cluster fetched the result itself.
+    assert.ok(!findings(syntheticTrace(spec('thread://w0'))).some(({ code }) => code === 'transfer-bound'));
+  });
+
+  it('are named with their function if a worker packs them for other workers', () => {
+    // Each task takes 1 s, and its result 2 s, before the thread starts the next task.
+    const times = [0, 3, 6, 9].map((started) => ({ started, stopped: started + 1 }));
+    const [first, ...others] = findings(
+      syntheticTrace({
+        tasks: times.map((time, i) => ({ key: `make-${i}`, worker: 'w0', submitted: 0, ready: 0, ...time })),
+        intervals: times.map(({ stopped }, i) => ({
+          worker: 'w0',
+          action: 'serialize',
+          task: `make-${i}`,
+          start: stopped,
+          stop: stopped + 2,
+          nbytes: 10e6,
+        })),
+      }),
+    );
+    assert.deepEqual(others, []);
+    assert.equal(first?.code, 'serialization-bound');
+    assert.match(first.evidence.text, /8 s to pack 40 MB \(5 MB\/s\), most of it for results of 'make'\.$/);
+    // Local schedulers have no futures.
+    assert.doesNotMatch(first.advice, /Delayed/);
   });
 
   it('are no wait for the next submission after the last task', () => {

@@ -130,8 +130,11 @@ function ofComputations(facts: Facts): readonly Finding[] {
   if (found.length === 0 && (shared.length === 0 || hasMoreCores(facts)))
     found.push(...foundBy([workerBound], facts));
   const costs = new Map(found.map(({ code, seconds }) => [code, seconds]));
-  const explains = (other: FindingCode, { code, seconds }: Finding): boolean =>
-    (costs.get(other) ?? -1) >= (code === 'lack-of-parallelism' ? EXPLAINING * seconds : 0);
+  const { lost } = coreUseOf(facts.trace);
+  const explains = (other: FindingCode, { code, seconds }: Finding): boolean => {
+    const withCore = WITHOUT_CORE_WAITS.includes(other) ? 1 - lost : 1;
+    return (costs.get(other) ?? -1) >= (code === 'lack-of-parallelism' ? EXPLAINING * withCore * seconds : 0);
+  };
   const own = found
     .filter((one) => EXPLAINED_BY[one.code]?.some((other) => explains(other, one)) !== true)
     .sort((a, b) => b.seconds - a.seconds);

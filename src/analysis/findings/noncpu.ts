@@ -1,11 +1,11 @@
 import { getOrMake, oncePer, pushTo } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
 import { coreUseOf } from '../coreUse.js';
-import { isRemote } from '../daskWorkers.js';
 import { COLD_SECONDS, firstRuns, slowFirstCalls, slowFirstRows } from '../firstCalls.js';
 import { lanesOf } from '../lanes.js';
 import { profilerSeconds } from '../profilerStarts.js';
 import { median } from '../statistics.js';
+import { isRemote } from '../workerLives.js';
 import { actionOf, workIntervalsOf } from '../workIntervals.js';
 import { metricSeconds } from './metricSeconds.js';
 import { type CpuSeconds, sampledCpu } from './sampledCpu.js';

@@ -16,10 +16,10 @@ const MIN_DELAY = 0.05;
 const DASK_MIN_DELAY = 0.5;
 /**
  * Matches modules of Longpole that every scheduler loads, and its bundle, which is installed without source maps. The
- * first group is Longpole's folder.
+ * groups are Longpole's folder, and the folder of its modules in it.
  */
 const OWN_MODULE =
-  /^(.*\/(?:src|dist)\/(?=(?:engine\/(?:pool|cluster|scheduler)|api\/cluster)\/[^/]+\.[jt]s$)|.*\/longpole\/dist\/bundle\/)/;
+  /^(?:(.*\/)(src|dist)\/(?:engine\/(?:pool|cluster|scheduler)|api\/cluster)\/[^/]+\.[jt]s$|(.*\/longpole\/)dist\/bundle\/)/;
 /** Largest cost of a submission or of a finished task in Longpole, seconds. */
 const TASK_COST = 200e-6;
 /** The same for Dask. */
@@ -208,16 +208,28 @@ const LONGPOLE = 2;
 
 /**
  * Returns for each row of frames whether Longpole or the program ran, by the file of the innermost function that is not
- * part of Node. A caller has a lower row than its callees.
+ * part of Node, nor of a package in Longpole's folder that Longpole called. A caller has a lower row than its callees.
  */
 function frameOwners({ frames, strings }: Trace): Uint8Array {
   const files = Array.from(frames.file, (id) => (id < 0 ? '' : strings.get(id)));
-  const folders = new Set(files.flatMap((file) => OWN_MODULE.exec(file)?.[1] ?? []));
+  const own = new Set<string>();
+  const packages = new Set<string>();
+  for (const file of new Set(files)) {
+    const [match, clone, folder = 'dist/bundle', installed] = OWN_MODULE.exec(file) ?? [];
+    if (match === undefined) continue;
+    const root = clone ?? installed ?? '';
+    own.add(`${root}${folder}/`).add(`${root}dist/bundle/`);
+    packages.add(`${root}node_modules/`);
+  }
+  const isIn = (folders: ReadonlySet<string>, file: string): boolean =>
+    [...folders].some((folder) => file.startsWith(folder));
   const owners = new Uint8Array(frames.length);
   for (const [row, file] of files.entries()) {
     const caller = frames.parent[row]!;
-    if (file === '' || file.startsWith('node:')) owners[row] = caller < 0 ? UNKNOWN : owners[caller]!;
-    else owners[row] = [...folders].some((folder) => file.startsWith(folder)) ? LONGPOLE : PROGRAM;
+    const before = caller < 0 ? UNKNOWN : owners[caller]!;
+    if (file === '' || file.startsWith('node:')) owners[row] = before;
+    else if (isIn(own, file) || (before === LONGPOLE && isIn(packages, file))) owners[row] = LONGPOLE;
+    else owners[row] = PROGRAM;
   }
   return owners;
 }

@@ -1,6 +1,7 @@
 import { bytesText, percentText, secondsText } from '../../base/words.js';
 import { ACTIONS } from '../../protocol/clusterObserver.js';
 import type { Trace } from '../../trace/trace.js';
+import { recordsTransfers } from '../programTransfers.js';
 import type { Facts, Rule } from './finding.js';
 import { keptShare, metricSeconds } from './metricSeconds.js';
 
@@ -45,7 +46,7 @@ export const serializationBound: Rule = (facts) => {
       ? `The results are ${isFast(packed) ? 'copied at the speed of memory already' : 'typed arrays already, whose packing is a copy'}: return less data, or create and use large values in one task.`
       : facts.isDask
         ? 'Return arrays (NumPy, Arrow) instead of many Python objects, reduce results before they are returned, or use fewer workers with more threads.'
-        : 'Return typed arrays, which are copied at the speed of memory, instead of many objects or strings. Or create and use the objects in one task. Or pass intermediate results as Delayed instead of futures, whose results are always packed.',
+        : `Return typed arrays, which are copied at the speed of memory, instead of many objects or strings. Or create and use the objects in one task.${recordsTransfers(facts.trace) ? ' Or pass intermediate results as Delayed instead of futures, whose results are always packed.' : ''}`,
   };
 };
 
@@ -106,8 +107,22 @@ function unseenSeconds({ trace }: Facts, recordedSeconds: number): number {
   return Math.max(0, counted - recordedSeconds);
 }
 
-/** Returns the prefix with the most packing time. */
-function worstPrefix({ trace }: Facts): string | undefined {
-  const sums = [...metricSeconds(trace, 'serialize').byPrefix];
+/** Returns the prefix with the most packing time, by metrics, or else, in local runs, by intervals. */
+function worstPrefix(facts: Facts): string | undefined {
+  const { byPrefix } = metricSeconds(facts.trace, 'serialize');
+  const sums = [...(byPrefix.size > 0 ? byPrefix : packedByPrefix(facts))];
   return sums.sort(([, a], [, b]) => b - a)[0]?.[0];
+}
+
+function packedByPrefix({ trace: { intervals, tasks, strings } }: Facts): Map<string, number> {
+  const packing = ACTIONS.indexOf('serialize');
+  const prefixes = new Map(Array.from(tasks.id, (id, row) => [id, tasks.prefix[row]!]));
+  const sums = new Map<string, number>();
+  for (let row = 0; row < intervals.length; row++) {
+    const prefix = prefixes.get(intervals.task[row]!) ?? -1;
+    if (intervals.action[row] !== packing || prefix < 0) continue;
+    const name = strings.get(prefix);
+    sums.set(name, (sums.get(name) ?? 0) + intervals.stop[row]! - intervals.start[row]!);
+  }
+  return sums;
 }

@@ -7,6 +7,7 @@ import { sharedSeconds } from '../leaseWaits.js';
 import { type Straggler, stragglersOf, withoutCoreWaits } from '../stragglers.js';
 import { CROWDED_SHARE, STOP_OTHERS } from './cpuOversubscription.js';
 import type { Facts, Rule } from './finding.js';
+import { STALL } from './stalls.js';
 
 const NAMED = 3;
 /** Number of long tasks without a cause, from which they are the usual tail of their prefix if they take most of its time. */
@@ -30,6 +31,7 @@ export const stragglerTasks: Rule = (facts) => {
   const found = (isCrowded ? withoutCoreWaits(all) : all).filter(
     (one) =>
       held.has(one.row) &&
+      !isStall(facts, one) &&
       !(one.why === '' && tails.has(facts.trace.tasks.prefix[one.row]!)) &&
       !waitedForObject(facts, one, waits),
   );
@@ -97,6 +99,17 @@ export const longTails = oncePer(({ trace, lanes }: Facts): ReadonlyMap<number, 
   ]);
   return new Map(tails.filter(([, { tasks, share }]) => tasks >= MIN_TAIL && share > 0.5));
 });
+
+/**
+ * Returns true if the task took little longer, and no cause but a wait for a core is known, while all cores were busy for most of
+ * its time: then any task may take as long.
+ */
+function isStall({ trace }: Facts, one: Straggler): boolean {
+  const { row, seconds, median, why } = one;
+  const { fullSeconds } = coreUseOf(trace);
+  const hasCause = why !== '' && !wasPreempted(one);
+  return !hasCause && seconds - median <= STALL && fullSeconds(row) >= trace.tasks.duration[row]! / 2;
+}
 
 /** Returns true if the task took longer mostly because it waited for a core. */
 function wasPreempted({ seconds, median, coreWait }: Straggler): boolean {

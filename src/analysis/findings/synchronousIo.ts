@@ -6,11 +6,11 @@ import { profilerSeconds } from '../profilerStarts.js';
 import { threadsPerWorker } from '../simulation/machine.js';
 import { merged, type Span } from '../spans.js';
 import { spilledResults } from '../spilledResults.js';
-import { median } from '../statistics.js';
 import { TimeBins } from '../timeBins.js';
 import { haveOwnThreads } from './cpuOversubscription.js';
 import { BINS, type Facts, type Found, type Rule } from './finding.js';
 import { cpuByPrefix, hasCpuMetrics, type PrefixCpu, shareOfTime } from './noncpu.js';
+import { stallSeconds } from './stalls.js';
 import { busyCores, computingElsewhere } from './waitsForOthers.js';
 
 /** Share of a prefix's time, without waits for a core, from which its tasks count as blocked. */
@@ -48,7 +48,7 @@ export const synchronousIo: Rule = (facts) => {
   const text = `tasks of '${worst.prefix}' were blocked for ${secondsText(worst.noncpu)}`;
   const found = { code: 'synchronous-io', ...worst, waited: noncpu, text, cost, rows } as const;
   const busy = busyCores(facts, rows);
-  if (busy !== undefined && areStalls(facts, rows)) return undefined;
+  if (busy !== undefined && stallSeconds(facts, rows) > 0) return undefined;
   const elsewhere = computingElsewhere(facts, busy, found);
   if (elsewhere !== undefined) return elsewhere;
   // Without samples of the machine, these waits are not even estimated.
@@ -74,24 +74,6 @@ export const synchronousIo: Rule = (facts) => {
       : adviceOf(facts, worst.prefix),
   };
 };
-
-/** Ratio to the median from which a task is long, and the largest share of such tasks, and smallest share of their time, in stalls. */
-const LONG = 5;
-const FEW = 0.05;
-const MOST = 0.5;
-
-/**
- * Returns whether a few tasks that are otherwise short take most of the time. While all cores are busy, a thread also waits for
- * threads that have no core, e.g. those of V8. Such a wait is no wait for a core, and may happen in any task.
- */
-function areStalls({ trace }: Facts, rows: Int32Array): boolean {
-  const { aloneSeconds } = coreUseOf(trace);
-  const seconds = Float64Array.from(rows, aloneSeconds);
-  const usual = median(seconds);
-  const long = seconds.filter((one) => one > LONG * usual);
-  const sum = (values: Float64Array): number => values.reduce((all, one) => all + one, 0);
-  return long.length > 0 && long.length <= FEW * rows.length && sum(long) >= MOST * sum(seconds);
-}
 
 function adviceOf(facts: Facts, prefix: string): string {
   if (facts.isDask && spilledResults(facts.trace).nbytes > 0)

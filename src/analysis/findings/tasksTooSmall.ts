@@ -1,5 +1,4 @@
 import { countText, integerText, percentText, secondsText } from '../../base/words.js';
-import { coreUseOf } from '../coreUse.js';
 import { medianOverhead } from '../simulation/conditions.js';
 import { merged } from '../spans.js';
 import { pausesOf } from '../workerLives.js';
@@ -8,6 +7,8 @@ import type { Facts, Found, Rule } from './finding.js';
 import { keptShare } from './metricSeconds.js';
 import { coreShare, hasCpuMetrics } from './noncpu.js';
 import { schedulingSeconds } from './schedulerThread.js';
+import { ownSeconds, STALL, stallSeconds } from './stalls.js';
+import { busyCores } from './waitsForOthers.js';
 
 const MIN_TASKS = 100;
 /** Ratio of the time between two tasks to the duration of a task, from which tasks are too small. */
@@ -28,8 +29,9 @@ export const tasksTooSmall: Rule = (facts) => {
   const { tasks, work, workers, trace } = facts;
   // Threads wait for a core during tasks and between them.
   const share = coreShare(trace);
-  const { aloneSeconds } = coreUseOf(trace);
-  const mean = facts.lanes.spans.rows.reduce((sum, row) => sum + aloneSeconds(row), 0) / tasks;
+  const { rows } = facts.lanes.spans;
+  const stalled = busyCores(facts, rows) === undefined ? 0 : stallSeconds(facts, rows, STALL);
+  const mean = (rows.reduce((sum, row) => sum + ownSeconds(facts, row), 0) - stalled) / tasks;
   // The median leaves out stalls of single tasks. Time to send arguments, to pack results, for disks and in pauses grows with the
   // data, so larger tasks would not reduce it.
   const ofData = argumentSeconds(facts) + resultSeconds(facts);
@@ -129,7 +131,7 @@ export function unmeasuredObjects(facts: Facts): string | undefined {
   const { count, type } = objects(facts);
   return count < MOST * facts.tasks
     ? undefined
-    : `${percentText(count / facts.tasks)} of the results are objects, most of type ${type}. Local schedulers do not measure their size, nor the time to copy them to other workers.`;
+    : `${percentText(count / facts.tasks)} of the results are objects, most of type ${type}. Local schedulers do not measure their size, nor copies of them to other workers that take less than 5 ms.`;
 }
 
 /** Returns the number of results that are objects, and the type that most of them have. */

@@ -1,13 +1,19 @@
 import { bytesText, percentText, secondsText } from '../../base/words.js';
 import { receivingSpans } from '../programTransfers.js';
 import { overlapSeconds } from '../spans.js';
-import type { Facts, Rule } from './finding.js';
+import { clientTransfers, keysOf } from './clientTransfers.js';
+import type { Facts, Found, Rule } from './finding.js';
+
+/** Least bytes of results that pass through the program's thread. */
+const MIN_BYTES = 1e6;
 
 /**
  * Tasks on the critical path waited for the transfer of their inputs between workers. Costs this time. Other rules cover the
  * data of the program.
  */
 export const transferBound: Rule = (facts) => {
+  const passed = throughProgram(facts);
+  if (passed !== undefined) return passed;
   const seconds = betweenWorkers(facts);
   if (seconds === 0) return undefined;
   const { pairs } = facts.trace.totals;
@@ -28,6 +34,27 @@ export const transferBound: Rule = (facts) => {
       'Reduce results before their transfer, run tasks that share data on one worker, or use threads, which share buffers.',
   };
 };
+
+/**
+ * Workers of a local scheduler exchange results through the program's thread, which sends no tasks meanwhile. Costs the part of
+ * the critical path with nothing but these copies.
+ */
+function throughProgram(facts: Facts): Found | undefined {
+  const { rows, nbytes, onPath } = clientTransfers(facts, 'pass');
+  if (nbytes < MIN_BYTES) return undefined;
+  return {
+    code: 'transfer-bound',
+    title: `Tasks waited ${secondsText(onPath)} while results of other workers passed through the program's thread`,
+    seconds: onPath,
+    confidence: 'high',
+    text: `This thread received results that tasks of other workers use, and sent ${bytesText(nbytes)} to them. Meanwhile it handled no tasks.`,
+    numbers: { nbytes, transfers: rows.length },
+    tasks: keysOf(facts, rows),
+    question: 'transfers-by-type',
+    advice:
+      'Use each large result in the task that makes it, or return less. Worker threads share typed arrays, and the workers of a cluster, await connect(), send results to each other.',
+  };
+}
 
 function betweenWorkers(facts: Facts): number {
   const { trace } = facts;

@@ -1,7 +1,7 @@
 // Reports large arguments as transfers. They travel from the client to a worker inside the message with the tasks.
 // Small arguments get no row.
 import { getOrMake } from '../../base/lookUps.js';
-import { sizeOf } from '../../graph/sizeOf.js';
+import { nbytes as bytesOf } from '../../graph/sizeOf.js';
 import type { TaskRuns, Transfer } from '../../protocol/clusterObserver.js';
 import type { Batch } from '../../protocol/isolateMessages.js';
 import { batchConstants } from '../batchValues.js';
@@ -57,9 +57,9 @@ export class SentArguments {
   #measure(values: readonly unknown[], sizes: Map<unknown, number>): number {
     let nbytes = 0;
     for (const value of values) {
-      if (typeof value !== 'object') nbytes += bytesOfOne(value);
+      if (typeof value !== 'object') nbytes += bytesOf(value);
       else if (!sizes.has(value)) {
-        const bytes = this.#isShared(value) ? 0 : bytesOfOne(value);
+        const bytes = this.#isShared(value) ? 0 : bytesOf(value);
         sizes.set(value, bytes);
         nbytes += bytes;
       }
@@ -72,7 +72,7 @@ export class SentArguments {
     let [largest, most] = [ids[0]!, -1];
     for (const id of ids) {
       const { values } = batchConstants(computation, Int32Array.of(id));
-      const nbytes = values.reduce<number>((sum, value) => sum + (sizes.get(value) ?? bytesOfOne(value)), 0);
+      const nbytes = values.reduce<number>((sum, value) => sum + (sizes.get(value) ?? bytesOf(value)), 0);
       if (nbytes > most) [largest, most] = [id, nbytes];
     }
     return largest;
@@ -118,10 +118,4 @@ export class SentArguments {
     }
     this.#lastStops.set(worker, stopped[count - 1]!);
   }
-}
-
-/** Returns the bytes of a value, exact only for large values. */
-function bytesOfOne(value: unknown): number {
-  const nbytes = sizeOf(value, LARGE);
-  return nbytes > LARGE ? sizeOf(value, Number.POSITIVE_INFINITY) : nbytes;
 }

@@ -1,7 +1,13 @@
 // The host's side of an isolate, common to threads and processes.
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import type { ErrorInfo } from '../../protocol/errorInfo.js';
-import type { Batch, OpenRunMessage, PackedValues, Values } from '../../protocol/isolateMessages.js';
+import type {
+  Batch,
+  OpenRunMessage,
+  PackedValues,
+  UnmeasuredWork,
+  Values,
+} from '../../protocol/isolateMessages.js';
 import type { TaskKinds } from '../../protocol/metrics.js';
 import type { Program } from '../../protocol/program.js';
 import type { ExecutingTask, RunTask } from '../../protocol/workerMessages.js';
@@ -38,8 +44,8 @@ export interface RunHandler {
   stolen(isolate: Isolate, ids: readonly number[]): void;
   /** Reports a task that has left its slot. Its batch distinguishes this run of the task from others. */
   seceded?(isolate: Isolate, id: number, batch: number): void;
-  /** Reports for how long the modules of the run's functions were imported, if that was long and the isolate measures no tasks. */
-  imported?(isolate: Isolate, seconds: number): void;
+  /** Reports work beside tasks that took long, if the isolate measures no tasks. A packed result is reported later. */
+  worked?(isolate: Isolate, work: UnmeasuredWork): void;
   /** Reports the end of the isolate. `running`: the task that ran; -1: none; undefined: unknown. */
   lost(isolate: Isolate, running: number | undefined, cause: Error): void;
 }

@@ -35,7 +35,7 @@ export class ProcessIsolate implements Isolate {
       this.executing = task;
     },
     stolen: (run, ids) => this.#handler(run)?.stolen(this, ids),
-    imported: (run, seconds) => this.#handler(run)?.imported?.(this, seconds),
+    worked: (work) => this.#handler(work.run)?.worked?.(this, work),
     seceded: (run, ...task) => this.#handler(run)?.seceded?.(this, ...task),
     lost: (run, running, error) => this.#lost(run, running, fromErrorInfo(error)),
   };

@@ -102,7 +102,7 @@ export class ThreadIsolate implements Isolate {
     'call-taken': ({ call }) => this.#calls.taken(call),
     called: (message) => this.#calls.answer(message),
     measured: ({ measures }) => this.#take(measures),
-    imported: ({ run, seconds }) => this.#runs.get(run)?.channel.handler.imported?.(this, seconds),
+    worked: ({ work }) => this.#runs.get(work.run)?.channel.handler.worked?.(this, work),
     seceded: ({ run, id, batch }) => this.#runs.get(run)?.channel.handler.seceded?.(this, id, batch),
     ask: ({ question }) => {
       if (this.alive) this.#options.asked?.(question);

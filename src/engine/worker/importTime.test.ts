@@ -68,7 +68,9 @@ async function sumsOf(url: string, later: number, metered = true): Promise<Recor
   const sums: Record<string, number> = {};
   await new Promise<void>((resolve) => {
     const post = (message: FromIsolate): void => {
-      if (message.type === 'imported') Object.assign(sums, { imported: message.seconds });
+      if (message.type === 'several') message.messages.forEach(post);
+      if (message.type === 'worked')
+        Object.assign(sums, { [message.work.action]: message.work.stop - message.work.start });
       if (message.type !== 'report') return;
       for (const [index, key] of (message.measures?.metrics.keys ?? []).entries())
         if (key[0] === 'execute' && key.at(-1) === 'seconds')
@@ -113,7 +115,7 @@ test('an isolate that measures no tasks reports how long it imported their modul
     nowMs += IMPORT_SECONDS * 1000;
     registerTasks(own, new Map([['made', () => 1]]));
   });
-  const { imported } = await sumsOf(url, 0, false);
+  const { import: imported } = await sumsOf(url, 0, false);
   assert.ok(Math.abs((imported ?? 0) - IMPORT_SECONDS) < 1e-6, `${imported} s`);
   assert.deepEqual(await sumsOf(url, 0, false), {});
 });

@@ -3,11 +3,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compileGraph } from '../../graph/compile.js';
 import { CompletionLog } from '../../protocol/completionLog.js';
-import { type Batch, NO_IDS, NO_VALUES, type PackedValues } from '../../protocol/isolateMessages.js';
+import {
+  type Batch,
+  NO_IDS,
+  NO_VALUES,
+  type PackedValues,
+  type UnmeasuredWork,
+} from '../../protocol/isolateMessages.js';
 import { STAYED } from '../../protocol/taskRun.js';
 import { toCallables } from './evaluator.js';
 import { IsolateRun } from './isolateRun.js';
 import { packResult, unpackResult } from './packResult.js';
+import { slowCopies, type WorkTimer } from './slowCopies.js';
 
 const numbers = (): number[] => [1, 2, 3];
 const count = (list: readonly unknown[]): number => list.length;
@@ -15,10 +22,11 @@ const count = (list: readonly unknown[]): number => list.length;
 interface Opened {
   readonly make?: () => unknown;
   readonly inlineBytes?: number;
+  readonly timer?: WorkTimer;
 }
 
 /** Opens a run with two tasks: `used` takes the result of `made`. */
-function openRun({ make = numbers, inlineBytes = 1e6 }: Opened = {}) {
+function openRun({ make = numbers, inlineBytes = 1e6, timer }: Opened = {}) {
   const graph = { made: [make], used: [count, 'made'] };
   const { program, functions, constants, ids } = compileGraph(graph, ['used']);
   const log = new CompletionLog(program.size);
@@ -36,7 +44,7 @@ function openRun({ make = numbers, inlineBytes = 1e6 }: Opened = {}) {
     marks: false,
     concurrentTasks: 1,
   };
-  const run = new IsolateRun(message, { log, claims, wanted });
+  const run = new IsolateRun(message, { log, claims, wanted }, undefined, timer);
   run.setFunctions(toCallables(functions));
   const batch = (lacking: readonly number[]): Batch => ({
     type: 'batch',
@@ -141,6 +149,48 @@ test('an input that was sent for a task that runs again stays for other tasks, i
   run.accept(batch([made]));
   complete(run, used);
   assert.equal(complete(run, used), 3);
+});
+
+test('a local scheduler reports the results that an isolate packs or unpacks for 5 ms or more', () => {
+  let [now, pause] = [0, 0.125];
+  const reported: UnmeasuredWork[] = [];
+  const timer = slowCopies(
+    7,
+    () => now,
+    (work) => reported.push(work),
+  );
+  const slow = (): unknown => ({
+    text: 'x'.repeat(5000),
+    // The packing calls the getter.
+    get late() {
+      now += pause;
+      return 1;
+    },
+  });
+  const { run, batch, wanted, made } = openRun({ make: slow, inlineBytes: Number.POSITIVE_INFINITY, timer });
+  run.accept(batch([]));
+  wanted.fill(1);
+  complete(run, made);
+  const [packed] = reported.splice(0);
+  assert.deepEqual([packed?.action, packed?.run, packed?.id], ['serialize', 7, made]);
+  assert.ok(packed!.stop - packed!.start >= 0.125 && packed!.nbytes > 5000);
+  pause = 1e-6;
+  complete(run, made);
+  assert.equal(reported.length, 0);
+
+  // Each reading of this clock is a second later.
+  const other = openRun({
+    timer: slowCopies(
+      7,
+      () => now++,
+      (work) => reported.push(work),
+    ),
+  });
+  other.run.accept(other.sent([other.used], true));
+  assert.deepEqual(
+    reported.map(({ action, start, stop, id }) => [action, stop - start, id]),
+    [['deserialize', 1, other.used]],
+  );
 });
 
 test('a large result of a local scheduler that another task uses leaves its isolate packed', () => {

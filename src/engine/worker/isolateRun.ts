@@ -9,7 +9,7 @@ import {
   type OpenRunMessage,
   type RunMemory,
 } from '../../protocol/isolateMessages.js';
-import { type PackedResult, packedBytes } from '../../protocol/packedResult.js';
+import { packedBytes } from '../../protocol/packedResult.js';
 import { functionOf, type Program } from '../../protocol/program.js';
 import {
   KIND_ERROR,
@@ -33,6 +33,7 @@ import { argumentsOf } from './plainObjectHint.js';
 import { addForProgram, type Publication, recordedBytes } from './publication.js';
 import { shapeOf } from './shapeOf.js';
 import { weighShared } from './sharedWeight.js';
+import { UNTIMED, type WorkTimer } from './slowCopies.js';
 import { thrownByTask } from './thrownByTask.js';
 import { type Unsent, UnsentResults } from './unsentResults.js';
 
@@ -61,6 +62,7 @@ export class IsolateRun {
   ready: Promise<void> | undefined;
   /** Measures the tasks; undefined if they are not measured. */
   readonly metered: MeteredRun | undefined;
+  readonly #timer: WorkTimer;
   readonly #program: Program;
   readonly #results: unknown[];
   /** Number of dependents that have not run here. At 0 the result is dropped, or has not arrived. */
@@ -83,9 +85,16 @@ export class IsolateRun {
   readonly #leaving = new Set<number>();
   readonly #unsent = new UnsentResults();
 
-  constructor(message: OpenRunMessage, { log, claims, wanted }: IsolateMemory, metered?: MeteredRun) {
+  /** @param timer times the packing and unpacking of results */
+  constructor(
+    message: OpenRunMessage,
+    { log, claims, wanted }: IsolateMemory,
+    metered?: MeteredRun,
+    timer: WorkTimer = metered ?? UNTIMED,
+  ) {
     const program = unpackProgram(message.program);
     this.metered = metered;
+    this.#timer = timer;
     this.opening = message.opening;
     this.log = log;
     this.#logNumber = message.log.number;
@@ -137,11 +146,10 @@ export class IsolateRun {
     for (const [index, id] of packed.ids.entries()) {
       const result = packed.results[index]!;
       const unpack = (): unknown => unpackResult(result);
-      const value =
-        this.metered === undefined
-          ? unpack()
-          : this.metered.beside(first, 'deserialize', unpack, () => packedBytes(result));
-      this.#receive(id, value);
+      this.#receive(
+        id,
+        this.#timer.beside(first, 'deserialize', unpack, () => packedBytes(result)),
+      );
     }
   }
 
@@ -266,14 +274,12 @@ export class IsolateRun {
     const bytes = this.#isLocal ? recordedBytes(value, seconds) : sizeOf(value, MEASURED_BYTES);
     if (this.#wanted[id] !== 1) return { kind: KIND_PRIVATE, kept: value, bytes };
     const needed = this.#program.dependentCounts[id]! > 0;
-    if (this.#isLocal) return addForProgram(this.#unsent, id, value, needed, bytes);
+    if (this.#isLocal) return addForProgram(this.#unsent, this.#timer, id, value, needed, bytes);
     if (bytes <= this.#inlineBytes) {
       this.#unsent.addValue(id, value);
       return { kind: KIND_VALUE, kept: value, bytes };
     }
-    const pack = (): PackedResult => packResult(value);
-    const packed =
-      this.metered === undefined ? pack() : this.metered.beside(id, 'serialize', pack, packedBytes);
+    const packed = this.#timer.beside(id, 'serialize', () => packResult(value), packedBytes);
     this.#unsent.addPacked(id, packed);
     // Shares the memory of the store instead of keeping a second copy.
     const kept = needed && packed.buffers.length > 0 ? unpackResult(packed) : value;
@@ -346,7 +352,8 @@ export class IsolateRun {
     for (const id of ids) {
       const value = this.#results[id];
       if (this.#uses[id] === 0) missing.push(id);
-      else if (this.#isLocal) this.#results[id] = addForProgram(found, id, value, true, Number.NaN).kept;
+      else if (this.#isLocal)
+        this.#results[id] = addForProgram(found, this.#timer, id, value, true, Number.NaN).kept;
       else if (sizeOf(value, this.#inlineBytes) <= this.#inlineBytes) found.addValue(id, value);
       else {
         try {

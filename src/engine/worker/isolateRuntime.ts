@@ -11,6 +11,7 @@ import {
   type LogRef,
   NO_IDS,
   type ToIsolate,
+  type UnmeasuredWork,
 } from '../../protocol/isolateMessages.js';
 import { setCurrentRun } from '../../protocol/mailbox.js';
 import { unpackBatch } from '../../protocol/shortMessages.js';
@@ -31,6 +32,7 @@ import { IsolateMetrics } from './isolateMetrics.js';
 import { IsolateReports } from './isolateReports.js';
 import { type IsolateMemory, IsolateRun } from './isolateRun.js';
 import { loadFunctions } from './loadFunctions.js';
+import { slowCopies } from './slowCopies.js';
 import { taskContext } from './taskContext.js';
 import { taskHook } from './taskHook.js';
 import type { TaskMeter } from './taskMeter.js';
@@ -122,7 +124,9 @@ export class IsolateRuntime {
     this.#clock = isolateClock(birth.epochOffsetMs);
     const cpuClock = birth.metered ? threadCpuClock() : undefined;
     this.#vitals = new Vitals(birth.vitals, cpuClock);
-    if (birth.metered) this.#metrics = new IsolateMetrics(this.#clock, cpuClock, () => this.#sendMetrics());
+    // A busy isolate sends its measurements with a report.
+    const collected = (): void => void (this.#busy || this.#reports.sendMetrics());
+    if (birth.metered) this.#metrics = new IsolateMetrics(this.#clock, cpuClock, collected);
     this.#reports = new IsolateReports({
       post,
       clock: this.#clock,
@@ -187,11 +191,9 @@ export class IsolateRuntime {
   #open(message: Extract<ToIsolate, { type: 'open' }>): void {
     const { kinds } = message;
     const opened = this.#clock();
-    const run = new IsolateRun(
-      message,
-      this.#memoryOf(message.log),
-      kinds && this.#metrics?.run(message.run, kinds),
-    );
+    const metered = kinds && this.#metrics?.run(message.run, kinds);
+    const timer = metered ?? slowCopies(message.run, this.#clock, this.#worked);
+    const run = new IsolateRun(message, this.#memoryOf(message.log), metered, timer);
     this.#runs.set(message.run, run);
     const functions = loadFunctions(message.functions);
     if (!(functions instanceof Promise)) {
@@ -204,6 +206,9 @@ export class IsolateRuntime {
       run.ready = undefined;
     });
   }
+
+  /** Reports work that is not measured with the next message. */
+  readonly #worked = (work: UnmeasuredWork): void => this.#outbox.postLater({ type: 'worked', work });
 
   #memoryOf({ number, memory }: LogRef): IsolateMemory {
     const known = number === undefined ? undefined : this.#memories[number];
@@ -221,7 +226,8 @@ export class IsolateRuntime {
     const counted = Math.max(since, this.#reports.last, this.#importedUpTo);
     const seconds = this.#current === undefined ? Math.max(0, now - counted) : 0;
     if (metered !== undefined) metered.importSeconds = seconds;
-    else if (seconds >= LONG_IMPORT) this.#outbox.post({ type: 'imported', run: number, seconds });
+    else if (seconds >= LONG_IMPORT)
+      this.#worked({ action: 'import', start: now - seconds, stop: now, run: number, id: -1, nbytes: 0 });
     this.#importedUpTo = now;
   }
 
@@ -371,11 +377,6 @@ export class IsolateRuntime {
   #reportBetween({ batch, run }: BatchProgress, id: number, now: number): void {
     run.metered?.leaveBatch(id, now);
     this.#reports.report(batch.run, run);
-  }
-
-  /** Sends measurements of an isolate that is not in a batch. */
-  #sendMetrics(): void {
-    if (!this.#busy) this.#reports.sendMetrics();
   }
 
   #evict(number: number, ids: Int32Array): void {

@@ -4,7 +4,7 @@ import { internalError } from '../../base/errors.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import { type ErrorInfo, toErrorInfo } from '../../protocol/errorInfo.js';
 import { packFinished } from '../../protocol/finishedTasks.js';
-import type { PackedValues, Values } from '../../protocol/isolateMessages.js';
+import type { PackedValues, UnmeasuredWork, Values } from '../../protocol/isolateMessages.js';
 import type { FromProcess, IsolateOrders, RunInProcess, ToProcess } from '../../protocol/processMessages.js';
 import { deliver, type ExecutingTask, isSameRun, type Methods } from '../../protocol/workerMessages.js';
 import { epochSeconds } from '../../resources/clock.js';
@@ -50,8 +50,8 @@ class Relay implements RunHandler {
     send({ type: 'seceded', args: [this.#run, id, batch] });
   }
 
-  imported(_isolate: Isolate, seconds: number): void {
-    send({ type: 'imported', args: [this.#run, seconds] });
+  worked(_isolate: Isolate, work: UnmeasuredWork): void {
+    send({ type: 'worked', args: [work] });
   }
 
   lost(_isolate: Isolate, running: number | undefined, cause: Error): void {

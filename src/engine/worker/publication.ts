@@ -1,9 +1,10 @@
 // The form in which a result of a local scheduler leaves its isolate.
 import { roughBytes, sizeOf } from '../../graph/sizeOf.js';
-import type { PackedResult } from '../../protocol/packedResult.js';
+import { type PackedResult, packedBytes } from '../../protocol/packedResult.js';
 import { KIND_PACKED, KIND_VALUE } from '../../protocol/resultKinds.js';
 import { packResult } from './packResult.js';
 import { shareBuffers } from './shareBuffers.js';
+import type { WorkTimer } from './slowCopies.js';
 import type { UnsentResults } from './unsentResults.js';
 
 /**
@@ -31,16 +32,30 @@ export function recordedBytes(value: unknown, seconds: number): number {
   return seconds < ESTIMATED_ABOVE ? Number.NaN : roughBytes(value);
 }
 
-/** Queues a result for the program. Returns its form, and the value that stays here. */
+/**
+ * Queues a result for the program. Returns its form, and the value that stays here.
+ *
+ * @param needed whether tasks of other isolates may need it
+ */
 export function addForProgram(
   unsent: UnsentResults,
+  timer: WorkTimer,
   id: number,
   value: unknown,
   needed: boolean,
   bytes: number,
 ): Publication {
-  const kept = needed ? shareBuffers(value) : value;
-  const packed = needed && kept === value ? packedForOthers(value) : undefined;
+  if (!needed) {
+    unsent.addValue(id, value);
+    return { kind: KIND_VALUE, kept: value, bytes };
+  }
+  const copy = (): { kept: unknown; packed: PackedResult | undefined } => {
+    const kept = shareBuffers(value);
+    return { kept, packed: kept === value ? packedForOthers(value) : undefined };
+  };
+  const nbytes = ({ packed }: ReturnType<typeof copy>): number =>
+    packed === undefined ? bytes : packedBytes(packed);
+  const { kept, packed } = timer.beside(id, 'serialize', copy, nbytes);
   if (packed === undefined) unsent.addValue(id, kept);
   else unsent.addPacked(id, packed);
   return { kind: packed === undefined ? KIND_VALUE : KIND_PACKED, kept, bytes };

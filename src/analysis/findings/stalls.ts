@@ -1,0 +1,35 @@
+// Finds the stalls of short tasks on a busy machine. A thread also waits for threads that have no core, e.g. those of V8. Such a
+// wait is no wait for a core, and may happen in any task.
+import { coreUseOf } from '../coreUse.js';
+import { profilerSeconds } from '../profilerStarts.js';
+import type { Facts } from './finding.js';
+
+/** Seconds of such a wait, at most, as far as it is taken for one whatever else the run does. */
+export const STALL = 0.1;
+/** Share of the tasks, the longest ones, of which stalled tasks take most of the time. */
+const FEW = 0.05;
+const MOST = 0.5;
+/** Ratio to the median from which a task is long. */
+const LONG = 5;
+
+/** Returns the seconds of a task without waits for a core and without the start of the thread's profiler. */
+export function ownSeconds({ trace }: Facts, row: number): number {
+  const { worker, started, stopped } = trace.tasks;
+  const profiler = profilerSeconds(trace, worker[row]!, started[row]!, stopped[row]!);
+  return Math.max(0, coreUseOf(trace).aloneSeconds(row) - profiler);
+}
+
+/**
+ * Returns the seconds of the few tasks that take most of the time, while the others are short; 0 if tasks are not divided like
+ * this. Call it if all cores were busy.
+ *
+ * @param longest seconds of a task that may be a stall
+ */
+export function stallSeconds(facts: Facts, rows: Int32Array, longest = Number.POSITIVE_INFINITY): number {
+  const seconds = Float64Array.from(rows, (row) => ownSeconds(facts, row)).sort();
+  const usual = seconds[rows.length >> 1] ?? 0;
+  const few = seconds.subarray(Math.ceil((1 - FEW) * rows.length));
+  const sum = (values: Float64Array): number => values.reduce((all, one) => all + one, 0);
+  const stalled = sum(few.filter((one) => one > LONG * usual && one <= longest));
+  return stalled >= MOST * sum(seconds) ? stalled : 0;
+}
