@@ -6,7 +6,7 @@ import { EXPORTERS } from '../api/exporters.js';
 import { exporterOf, exportTrace } from '../api/exportTrace.js';
 import type { Trace } from '../api/traceFiles.js';
 import { bytesText } from '../base/words.js';
-import { type InputOptions, ONE_TRACE, openInput, withInputOptions } from './openInput.js';
+import { type InputOptions, ONE_TRACE, openOne, withInputOptions } from './openInput.js';
 import { isStandardOutput, refuseStandardOutput } from './outputFile.js';
 import { Progress, requested } from './progress.js';
 import {
@@ -59,10 +59,7 @@ async function runExport(files: readonly string[], options: ExportOptions): Prom
   const streams = !isFolder && isStandardOutput(output);
   if (streams && json === true)
     throw new CommandError('--json needs the standard output. Name a file with --output.', WRONG_USAGE);
-  const [opened, another] = openInput(files, options);
-  if (opened === undefined || another !== undefined) {
-    throw new CommandError('The files are several traces. Export them one by one.', WRONG_USAGE);
-  }
+  const opened = openOne(files, options);
   const target = output ?? defaultOutput(opened.files[0] ?? 'trace', to);
   if (streams) {
     await streamTrace(opened.trace, to, shown);

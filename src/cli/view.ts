@@ -3,8 +3,8 @@ import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { viewTrace } from '../api/viewTrace.js';
 import { openBrowser, type PageOptions, withPageOptions } from './openBrowser.js';
-import { type InputOptions, ONE_TRACE, openInput, withInputOptions } from './openInput.js';
-import { CommandError, failingLater, interrupted, print, runCommand, WRONG_USAGE } from './terminal.js';
+import { type InputOptions, ONE_TRACE, openOne, withInputOptions } from './openInput.js';
+import { failingLater, interrupted, print, runCommand, WRONG_USAGE } from './terminal.js';
 
 type Options = InputOptions & PageOptions;
 
@@ -23,9 +23,7 @@ async function runView(
   files: readonly string[],
   { open, maxUnpacked, progress, ...options }: Options,
 ): Promise<void> {
-  const [opened, another] = openInput(files, { maxUnpacked, progress });
-  if (opened === undefined || another !== undefined)
-    throw new CommandError('The files are several traces. View them one by one.', WRONG_USAGE);
+  const opened = openOne(files, { maxUnpacked, progress });
   const title = opened.files.map((file) => basename(file)).join(' + ');
   const server = await failingLater(WRONG_USAGE, viewTrace(opened.trace, { ...options, title }));
   server.keepAlive();
