@@ -18,10 +18,7 @@ export const FLAG: Kind = kind('true or false', (value) => typeof value === 'boo
 export const TEXT: Kind = kind('a non-empty string', (value) => typeof value === 'string' && value !== '');
 export const NUMBER: Kind = kind('a number', (value) => typeof value === 'number' && !Number.isNaN(value));
 export const FINITE: Kind = kind('a number', Number.isFinite);
-export const COUNT: Kind = kind(
-  'a whole number from 1',
-  (value) => typeof value === 'number' && Number.isInteger(value) && value >= 1,
-);
+export const COUNT: Kind = wholeNumber(1);
 export const SECONDS: Kind = kind('seconds, at least 0', (value) => typeof value === 'number' && value >= 0);
 /** Longest delay of a timer in seconds. Node turns a delay of 2^31 ms or more into 1 ms. */
 export const MAX_TIMER_SECONDS = 2_147_483;
@@ -60,6 +57,13 @@ export function fileName(endings: readonly string[]): Kind {
 
 export function kind(expected: string, accepts: (value: unknown) => boolean): Kind {
   return { expected, accepts };
+}
+
+export function wholeNumber(least: number, most = Number.POSITIVE_INFINITY): Kind {
+  const range = Number.isFinite(most) ? `${least} to ${most}` : `${least}`;
+  const accepts = (value: unknown): boolean =>
+    typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most;
+  return { expected: `a whole number from ${range}`, accepts };
 }
 
 /** Returns the kind of objects, also of instances of classes, with these members. */

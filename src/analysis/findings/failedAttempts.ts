@@ -1,4 +1,4 @@
-import { countText, percentText, secondsText } from '../../base/words.js';
+import { countText, percentText, repeatedWords, secondsText } from '../../base/words.js';
 import { repeatedRuns } from '../submissionTimes.js';
 import { errorOf } from '../taskErrors.js';
 import { TimeBins } from '../timeBins.js';
@@ -24,7 +24,7 @@ export const failedAttempts: Rule = (facts) => {
   const whose = sums.size === 1 ? `of '${name}'` : `of ${sums.size} prefixes, mostly '${name}',`;
   return {
     code: 'failed-attempts',
-    title: `${countText(failed.length, 'attempt')} ${whose} failed and ${failed.length === 1 ? 'was' : 'were'} repeated${error === '' ? '' : `: ${error}`}`,
+    title: `${countText(failed.length, 'attempt')} ${whose} ${repeatedWords(failed.length)}${error === '' ? '' : `: ${error}`}`,
     seconds: failedSeconds(facts, new Set(failed), repeated),
     confidence: 'high',
     text: `The failed attempts took ${secondsText(computed)}, ${percentText(computed / facts.work)} of the time of tasks. Attempts of a task run one after another, so more workers do not shorten them.`,

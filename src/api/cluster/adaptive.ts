@@ -1,6 +1,13 @@
 // Adapts the number of workers of a LocalCluster to its load.
 import { availableParallelism } from 'node:os';
-import { COUNT, checkOptions, INTERVAL, invalid, kind, type OptionKinds } from '../../base/arguments.js';
+import {
+  COUNT,
+  checkOptions,
+  INTERVAL,
+  invalid,
+  type OptionKinds,
+  wholeNumber,
+} from '../../base/arguments.js';
 
 export interface AdaptOptions {
   /** Smallest number of workers, at least 0. Default 0. One worker stays as long as workers hold results. */
@@ -15,13 +22,8 @@ export interface AdaptOptions {
   readonly targetDuration?: number;
 }
 
-const NONE_OR_MORE = kind(
-  'a whole number from 0',
-  (value) => typeof value === 'number' && Number.isInteger(value) && value >= 0,
-);
-
 const ADAPT_OPTIONS: OptionKinds<AdaptOptions> = {
-  minimum: NONE_OR_MORE,
+  minimum: wholeNumber(0),
   maximum: COUNT,
   interval: INTERVAL,
   waitCount: COUNT,

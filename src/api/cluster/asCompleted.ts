@@ -10,6 +10,7 @@ import {
 } from '../../base/arguments.js';
 import { Printed } from '../../base/printed.js';
 import { countText } from '../../base/words.js';
+import { within } from '../../engine/within.js';
 import { type Future, futureList } from './future.js';
 
 export interface AsCompletedOptions {
@@ -159,14 +160,9 @@ export async function wait<F extends Future<unknown>>(
   const { timeout, returnWhen = 'all' } = options;
   const list = futureList<F>('wait()', futures);
   const ends = list.map((future) => future.wait().catch(() => undefined));
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<void>((resolve) => {
-    if (timeout !== undefined && timeout !== Number.POSITIVE_INFINITY)
-      timer = setTimeout(resolve, Math.min(timeout, MAX_TIMER_SECONDS) * 1000);
-  });
   // Without futures there is no first one to wait for.
-  const first = returnWhen === 'first' && ends.length > 0;
-  await Promise.race([first ? Promise.race(ends) : Promise.all(ends), limit]);
-  clearTimeout(timer);
+  const ended = returnWhen === 'first' && ends.length > 0 ? Promise.race(ends) : Promise.all(ends);
+  if (timeout === undefined || timeout === Number.POSITIVE_INFINITY) await ended;
+  else await within(Math.min(timeout, MAX_TIMER_SECONDS) * 1000, ended);
   return { done: list.filter(({ done }) => done), notDone: list.filter(({ done }) => !done) };
 }

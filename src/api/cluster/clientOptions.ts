@@ -5,7 +5,6 @@ import {
   FLAG,
   isMisspelling,
   isOptionsObject,
-  kind,
   NAMES,
   type OptionKinds,
   RESOURCES,
@@ -13,6 +12,7 @@ import {
   SIGNAL,
   sameMeaning,
   TEXT,
+  wholeNumber,
 } from '../../base/arguments.js';
 import { invalidArgument } from '../../base/errors.js';
 import type { SegmentPolicy } from '../../engine/scheduler/taskGraph.js';
@@ -37,10 +37,7 @@ export interface SubmitOptions extends ClusterTaskOptions {
 /** Options that apply to each task on a cluster. */
 export const TASK_OPTIONS: OptionKinds<ClusterTaskOptions> = {
   priority: FINITE,
-  retries: kind(
-    'a whole number from 0 to 255',
-    (value) => typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 255,
-  ),
+  retries: wholeNumber(0, 255),
   workers: NAMES,
   resources: RESOURCES,
   timeout: SECONDS,

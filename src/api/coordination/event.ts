@@ -34,12 +34,7 @@ export class Event extends SharedObject {
     return untilClosed(async () => {
       checkOptions('Event.wait', options, TIMEOUT_OPTIONS);
       const { name } = this;
-      return this.callWaiting(
-        'event-wait',
-        (timeout) => ({ name, timeout }),
-        options.timeout,
-        (isSet) => !isSet,
-      );
+      return this.callWaiting('event-wait', (timeout) => ({ name, timeout }), options.timeout);
     });
   }
 

@@ -93,12 +93,8 @@ export abstract class LeasedObject extends SharedObject {
     return untilClosed(async () => {
       checkOptions(where, options, TIMEOUT_OPTIONS);
       const { name, max } = this;
-      return this.callWaiting(
-        'lease-acquire',
-        (timeout) => ({ what: this.#what, name, max, timeout }),
-        options.timeout,
-        (acquired) => !acquired,
-      );
+      const question = (timeout: number | undefined) => ({ what: this.#what, name, max, timeout });
+      return this.callWaiting('lease-acquire', question, options.timeout);
     });
   }
 

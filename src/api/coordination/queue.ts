@@ -1,5 +1,5 @@
 // `Queue`: passes values between tasks and clients.
-import { COUNT, checkOptions, kind, type OptionKinds } from '../../base/arguments.js';
+import { COUNT, checkOptions, kind, type OptionKinds, wholeNumber } from '../../base/arguments.js';
 import { untilClosed } from '../../engine/cluster/endedByClosing.js';
 import {
   type Received,
@@ -18,7 +18,7 @@ export interface QueueOptions extends SharedOptions {
 
 const QUEUE_OPTIONS: OptionKinds<QueueOptions> = {
   ...SHARED_OPTIONS,
-  maxSize: kind('a whole number from 0', (value) => value === 0 || COUNT.accepts(value)),
+  maxSize: wholeNumber(0),
 };
 
 export interface GetOptions extends TimeoutOptions {
@@ -66,12 +66,8 @@ export class Queue<T = unknown> extends SharedObject {
       checkOptions('Queue.put', options, TIMEOUT_OPTIONS);
       const { name, maxSize } = this;
       const value = this.packed('Queue.put', item);
-      const isIn = await this.callWaiting(
-        'queue-put',
-        (timeout) => ({ name, timeout, value, maxSize }),
-        options.timeout,
-        (answer) => !answer,
-      );
+      const question = (timeout: number | undefined) => ({ name, timeout, value, maxSize });
+      const isIn = await this.callWaiting('queue-put', question, options.timeout);
       if (!isIn) throw timeoutError(`Queue '${name}' was full`, options);
     });
   }
@@ -91,12 +87,8 @@ export class Queue<T = unknown> extends SharedObject {
       const { name } = this;
       const { batch = false } = options;
       const count = batch === true ? undefined : batch || 1;
-      const values = await this.callWaiting(
-        'queue-get',
-        (timeout) => ({ name, timeout, count }),
-        options.timeout,
-        (answer) => answer === undefined,
-      );
+      const question = (timeout: number | undefined) => ({ name, timeout, count });
+      const values = await this.callWaiting('queue-get', question, options.timeout);
       if (values === undefined) throw timeoutError(`Queue '${name}' had too few items`, options);
       const items = values.map((value) => this.received(value));
       return batch === false ? items[0] : items;

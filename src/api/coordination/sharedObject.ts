@@ -79,17 +79,16 @@ export abstract class SharedObject extends Printed {
   /**
    * @internal Makes a call that may wait. A task that has to wait leaves its slot, because the task that ends the wait may
    *   be behind it on the same worker.
-   * @param isLate whether an answer is that of the time limit
+   * @returns (resolves) false or undefined at the time limit
    */
   protected async callWaiting<K extends CoordinationKind>(
     kind: K,
     question: (timeout: number | undefined) => QuestionOf<K>,
     timeout: number | undefined,
-    isLate: (answer: AnswerOf<K>) => boolean,
   ): Promise<AnswerOf<K>> {
     if (this.#clientOfCall() !== undefined || timeout === 0) return this.call(kind, question(timeout));
     const atOnce = await askScheduler(kind, question(0));
-    if (!isLate(atOnce)) return atOnce;
+    if (atOnce) return atOnce;
     await secede();
     return askScheduler(kind, question(timeout));
   }

@@ -48,12 +48,8 @@ export class Variable<T = unknown> extends SharedObject {
     return untilClosed(async () => {
       checkOptions('Variable.get', options, TIMEOUT_OPTIONS);
       const { name } = this;
-      const value = await this.callWaiting(
-        'variable-get',
-        (timeout) => ({ name, timeout }),
-        options.timeout,
-        (answer) => answer === undefined,
-      );
+      const question = (timeout: number | undefined) => ({ name, timeout });
+      const value = await this.callWaiting('variable-get', question, options.timeout);
       if (value === undefined) throw timeoutError(`Variable '${name}' had no value`, options);
       return this.received(value);
     });

@@ -2,6 +2,7 @@
 
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { recordsTransfers } from '../../analysis/programTransfers.js';
+import { countText } from '../../base/words.js';
 import { TASK_STATES } from '../../protocol/clusterObserver.js';
 import { newestMentions, type Trace, textOf } from '../../trace/trace.js';
 import { THEMES } from '../canvas/theme.js';
@@ -196,7 +197,7 @@ function TaskList({ state, trace, title, color, rows }: ListProps) {
     <>
       <h3>
         <span class="flow-key" style={{ background: color }} />
-        {title} {formatCount(rows.length)} {rows.length === 1 ? 'task' : 'tasks'}
+        {title} {countText(rows.length, 'task')}
         {bytes > 0 ? `, ${formatBytes(bytes)}` : ''}
       </h3>
       <ul>

@@ -1,6 +1,6 @@
 // The bar at the top: title and facts of the trace, the search, and the buttons.
 import type { RefObject } from 'preact';
-import { repeatedWords } from '../../base/words.js';
+import { countText, repeatedWords } from '../../base/words.js';
 import { formatCount, formatDate, formatDuration } from '../model/format.js';
 import { spanOf, zoom } from '../model/timeView.js';
 import type { PageState } from './pageState.js';
@@ -43,20 +43,16 @@ function facts({ model }: PageState): string[] {
   const list: string[] = [];
   // A page with only samples has neither tasks nor workers.
   const streams = model.taskCount > 0 || workers > 0;
-  if (streams) list.push(plural(model.taskCount, 'task'));
+  if (streams) list.push(countText(model.taskCount, 'task'));
   // The totals of a live run can arrive before its rows. The times are then unknown, and which failed runs were repeated.
   if (streams && model.taskCount > 0 && model.legend.length === 0) return list;
   if (streams && model.failedCount > 0) list.push(`${formatCount(model.failedCount)} failed`);
   if (streams && model.repeatedCount > 0)
     list.push(`${formatCount(model.repeatedCount)} ${repeatedWords(model.repeatedCount)}`);
-  if (streams) list.push(plural(workers, 'worker'));
+  if (streams) list.push(countText(workers, 'worker'));
   list.push(formatDuration(spanOf(model.run)));
   if (model.origin > 0) list.push(formatDate(model.origin));
   return list;
-}
-
-function plural(count: number, noun: string): string {
-  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 function SearchBox({ state, searchBox, searches = 'keys' }: Props) {

@@ -2,6 +2,7 @@
 // worker leaves or the plugin is removed.
 import { messageOf } from '../../base/errors.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
+import { within } from '../within.js';
 import type { EngineParts } from './engineParts.js';
 import type { EngineWorker } from './engineWorker.js';
 
@@ -72,19 +73,9 @@ export class Installations {
     const calls = installations.map((installation) =>
       tearDown(worker, installation).catch((error: unknown) => this.#complain(worker, error)),
     );
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(() => {
-        this.#owner.event(
-          'plugin-error',
-          `The teardown of a plugin did not end within ${END_MS / 1000} s. The worker does not wait for it any longer.`,
-          worker.info.index,
-        );
-        resolve();
-      }, END_MS);
-    });
-    await Promise.race([Promise.all(calls), late]);
-    clearTimeout(timer);
+    if (await within(END_MS, Promise.all(calls))) return;
+    const text = `The teardown of a plugin did not end within ${END_MS / 1000} s. The worker does not wait for it any longer.`;
+    this.#owner.event('plugin-error', text, worker.info.index);
   }
 
   #complain(worker: EngineWorker, error: unknown): void {

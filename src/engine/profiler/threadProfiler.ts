@@ -16,6 +16,7 @@ import {
 } from '../../profile/cpuProfile.js';
 import { type TaskFunction, TaskPlaces } from '../../profile/taskPlaces.js';
 import type { ProfileCycle, TaskIntervals } from '../../protocol/clusterObserver.js';
+import { within } from '../within.js';
 import { CodeNaming } from './codeNaming.js';
 import { callsTasks, isNodeFile, isRuntimeFile, runsTasks } from './runtimeScripts.js';
 import { mapExpression, SourcePositions } from './sourcePositions.js';
@@ -142,13 +143,8 @@ export class ThreadProfiler {
   async flush(): Promise<void> {
     this.#rotate();
     if (this.#outstanding === 0) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, FLUSH_PATIENCE_MS);
-      this.#delivered.push(() => {
-        clearTimeout(timer);
-        resolve();
-      });
-    });
+    const delivered = new Promise<void>((resolve) => this.#delivered.push(resolve));
+    await within(FLUSH_PATIENCE_MS, delivered);
   }
 
   /** Ends profiling. Samples are still reported if the thread lives. */
