@@ -118,6 +118,26 @@ describe('tasks that queue at a worker', () => {
     );
   });
 
+  it('are not idle while they run a task that is lost with them', () => {
+    const { workers = [], tasks = [] } = busy([18], []);
+    const lost = {
+      ...tasks[0]!,
+      key: 'hog-0',
+      worker: 'w2',
+      dispatched: 0,
+      started: Number.NaN,
+      stopped: Number.NaN,
+      acknowledged: 17,
+      state: 'lost' as const,
+    };
+    const trace = (also: readonly (typeof lost)[]) => ({
+      workers: [...workers, { name: 'w2', stopped: 17 }],
+      tasks: [...tasks, ...also],
+    });
+    assert.ok(found(trace([]), 'worker-skew'));
+    assert.equal(found(trace([lost]), 'worker-skew'), undefined);
+  });
+
   it('are found if the other workers ran no task at all', () => {
     const bound = (started: number, stopped: number, first = {}): Finding | undefined =>
       found(

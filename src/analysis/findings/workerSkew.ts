@@ -36,7 +36,9 @@ export const workerSkew: Rule = (facts) => {
   const mean = evenSeconds(facts, all, worst, begins);
   if (most < MIN_SKEW * mean) return undefined;
   const seconds = Math.min(avoidableWait(facts, begins), most - mean);
-  const unused = unusedWorkers(facts, facts.path.start, facts.path.stop).length;
+  const unused = unusedWorkers(facts, facts.path.start, facts.path.stop).filter(
+    ({ computed }) => computed === 0,
+  ).length;
   const without = unused > 0 ? ` ${countText(unused, 'worker')} ran no task.` : '';
   const name = worst.row < 0 ? '' : workerName(trace, worst.row);
   const onEach = worst.threads > 1 ? ` on each of its ${worst.threads} threads` : '';
@@ -110,7 +112,13 @@ function avoidableWait(facts: Facts, begins: Float64Array): number {
   const ends = begins.map((_, lane) => lastStop(facts, lane));
   const gone = threadEnds(facts);
   const unused = Math.max(0, facts.workers - lanes.count);
-  const held = Array.from(begins, (_, lane) => ({ spans: heldSpans(facts, lane), next: 0 }));
+  // Workers of which no run has times have no lane.
+  const others = new Set(lostRows(facts.trace).map((row) => facts.trace.tasks.worker[row]!));
+  for (const worker of lanes.worker) others.delete(worker);
+  const held = [
+    ...Array.from(begins, (_, lane) => heldSpans(facts, lane)),
+    ...Array.from(others, (worker) => merged(lostSpans(facts.trace, worker))),
+  ].map((spans) => ({ spans, next: 0 }));
   const waits = new Map<number, number>();
   for (const { start, stop, row } of facts.parts('waiting for a worker')) {
     // Only threads that have started count, so divide the wait at the starts of threads, and at their ends.
@@ -248,7 +256,7 @@ function evenSeconds(
 }
 
 /**
- * Returns the workers that could have shared work between two times, but ran no task at all. Such a worker may have needed several
+ * Returns the workers that could have shared work between two times, but ran no task to its end. Such a worker may have needed several
  * times as long as the first one to start. A process of a foreign trace, of which neither threads nor start are recorded, may be
  * no worker.
  */
@@ -266,7 +274,8 @@ function unusedWorkers(
     const made = workers.started[row]! || 0;
     const from = Math.max(start, firstStart, made + starting);
     const to = Math.min(stop, ends[row]! || Number.POSITIVE_INFINITY);
-    return { threads: threads || 1, computed: 0, absent: stop - start - Math.max(0, to - from) };
+    const computed = overlapSeconds([{ start: from, stop: Math.max(from, to) }], lostSpans(trace, row));
+    return { threads: threads || 1, computed, absent: stop - start - Math.max(0, to - from) };
   }).filter(({ absent }, row) => {
     const isWorker = workers.threads[row]! > 0 || workers.started[row]! >= 0;
     return isWorker && !used.has(row) && absent < stop - start;
