@@ -8,8 +8,8 @@
 //   and what follows an async context.
 //
 // Tests of decisions are not selected, although they start workers: where and when the scheduler runs tasks, retries,
-// shared objects, the number of workers, tables of analyses, and Dask's side of a cluster. The selected tests start workers
-// in the same ways.
+// shared objects, the number of workers, tables of analyses, which transfers and times a trace has, and Dask's side of a cluster.
+// The selected tests start workers in the same ways.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -61,7 +61,6 @@ export const PACKAGE_TESTS = [
   'dist-test/test/cluster/stall.',
   'dist-test/test/cluster/submit.',
   'dist-test/test/cluster/taskClient.',
-  'dist-test/test/cluster/trace.',
   // A program whose functions and modules are sent to Node processes on Dask.
   'dist-test/test/dask/run.',
   // Node processes that Python starts.

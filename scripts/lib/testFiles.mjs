@@ -54,6 +54,8 @@ export const LONGEST = [
   'dist/files/traceDirectory.test.js',
   'dist/engine/cluster/protocolModel.test.js',
   'dist/engine/scheduler/clusterScheduler.test.js',
+  'dist/server/liveStream.test.js',
+  'dist/api/programCopies.test.js',
 ];
 /**
  * Tests that compute for less than a third of their time and otherwise wait for processes and for time limits, the longest

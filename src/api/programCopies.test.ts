@@ -30,7 +30,7 @@ const copies = ({ transfers, keys }: Trace): string[] =>
 
 for (const [name, get] of Object.entries({ getThreaded, getMultiprocessing })) {
   // No machine copies that many objects in 5 ms.
-  const many = 300_000;
+  const many = 100_000;
 
   it(`${name}: large arguments and results are transfers of the program`, async () => {
     const graph: Graph = { 'make-1': [make, many], 'count-1': [count, make(many)] };
