@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { writePieces } from '../../api/folders.js';
 import { packageVersion } from '../../api/packageVersion.js';
-import { openTrace, type Trace } from '../../api/traceFiles.js';
+import { damageText, openTrace, type Trace } from '../../api/traceFiles.js';
 import { secondsText } from '../../base/words.js';
 import type { ScriptEnd } from '../runScript.js';
 import { FAILED, failingWith, note, print } from '../terminal.js';
@@ -38,6 +38,9 @@ export async function reportRun(ended: Ended, directory: string, options: Report
   if (process.stderr.isTTY) process.stderr.write('\r\u001b[K');
   const how = signal === null ? `exit code ${code}` : `ended by ${signal}`;
   note(`longpole: ${basename(script)} took ${secondsText(seconds)}, ${how}`);
+  // The recording of a killed program breaks off, which the summary says.
+  if (trace.damage !== undefined && signal === null)
+    note(`longpole: warning: the recording is incomplete: ${damageText(trace.damage)}`);
   if (!isEmpty(summary)) process.stderr.write(summaryText(summary));
   else
     note((code === 1 ? commonJsAdvice(script) : undefined) ?? (signal === null ? NOTHING : NOTHING_IN_TIME));
