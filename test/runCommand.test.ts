@@ -251,6 +251,22 @@ describe('longpole run, if the program does not end normally,', () => {
     assert.deepEqual(readJson('throws.json').tasks.erred, 1);
   });
 
+  it('says that the recording is incomplete if it could not be written to its end', async () => {
+    const script = program(
+      'full.mjs',
+      `import { mkdirSync } from 'node:fs';
+      import { delayed } from 'longpole';
+      await delayed((x) => x + 1, { name: 'one' })(1).compute();
+      mkdirSync(new URL('full.trace/meta.json.new', import.meta.url));`,
+    );
+    const { code, stderr } = await run('--trace', 'full.trace', script);
+    assert.equal(code, 0);
+    assert.match(
+      stderr,
+      /full\.mjs took .*, exit code 0\nlongpole: warning: the recording is incomplete: .*meta\.json cannot be written.*\ntasks +1 done/,
+    );
+  });
+
   it('ends with the code of process.exit(), and summarises the tasks that have run', async () => {
     const script = program(
       'exits.mjs',

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -30,4 +30,16 @@ test('a recording has the tasks of a program that blocks its event loop', ({ moc
     );
     writer.close();
   }
+});
+
+test('a recording whose end cannot be written in a second file has its failure in meta.json', () => {
+  const directory = join(folder, 'full.trace');
+  const writer = TraceWriter.create(directory);
+  playScript(writer, { seed: 4, sizes: [40] });
+  // A full disk has no room for a new file either.
+  mkdirSync(join(directory, 'meta.json.new'));
+  assert.throws(() => writer.close(), { code: 'ERR_LONGPOLE_TRACE_FILE' });
+  const { damage, tasks } = openTrace(directory);
+  assert.ok(tasks.length >= 40);
+  assert.match(damage?.reason ?? '', /meta\.json cannot be written/);
 });

@@ -10,6 +10,7 @@ import {
   openSync,
   renameSync,
   rmSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs';
 import { availableParallelism, hostname } from 'node:os';
@@ -283,6 +284,18 @@ class TraceFiles {
       this.#writeMeta(this.failure === undefined ? 'closed' : 'failed');
     } catch (error) {
       this.#fail(notWrittenError(join(this.directory, META_FILE), error));
+      this.#writeFailure();
+    }
+  }
+
+  /** Replaces the content of meta.json, for which a full disk may have room where it has none for a second file. */
+  #writeFailure(): void {
+    const file = join(this.directory, META_FILE);
+    try {
+      writeFileSync(file, this.#metaText('failed'));
+      rmSync(`${file}.new`, { force: true });
+    } catch {
+      // Without an end, the recording counts as broken off.
     }
   }
 
@@ -299,26 +312,27 @@ class TraceFiles {
     const file = join(this.directory, META_FILE);
     const fd = openSync(`${file}.new`, 'w');
     try {
-      writeSync(
-        fd,
-        metaText({
-          format: FORMAT_NAME,
-          version: FORMAT_VERSION,
-          tool: this.#tool,
-          host: hostname(),
-          platform: `${process.platform} ${process.arch}, Node ${process.version}`,
-          cores: availableParallelism(),
-          clock: CLOCK,
-          started: this.#started,
-          stopped: ended === 'recording' ? null : Date.now() / 1000,
-          ended,
-          ...(this.failure === undefined ? {} : { reason: this.failure.message }),
-        }),
-      );
+      writeFileSync(fd, this.#metaText(ended));
       fsyncSync(fd);
     } finally {
       closeSync(fd);
     }
     renameSync(`${file}.new`, file);
+  }
+
+  #metaText(ended: TraceEnding): string {
+    return metaText({
+      format: FORMAT_NAME,
+      version: FORMAT_VERSION,
+      tool: this.#tool,
+      host: hostname(),
+      platform: `${process.platform} ${process.arch}, Node ${process.version}`,
+      cores: availableParallelism(),
+      clock: CLOCK,
+      started: this.#started,
+      stopped: ended === 'recording' ? null : Date.now() / 1000,
+      ended,
+      ...(this.failure === undefined ? {} : { reason: this.failure.message }),
+    });
   }
 }

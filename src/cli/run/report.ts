@@ -1,7 +1,7 @@
 // What `longpole run` prints and writes after the program has ended.
 import { basename } from 'node:path';
 import { writePieces } from '../../api/folders.js';
-import { describeTrace, openTrace, type Trace, type TraceAbout } from '../../api/traceFiles.js';
+import { damageText, describeTrace, openTrace, type Trace, type TraceAbout } from '../../api/traceFiles.js';
 import { secondsText } from '../../base/words.js';
 import type { ScriptEnd } from '../runScript.js';
 import { FAILED, failingWith, note, print } from '../terminal.js';
@@ -37,6 +37,9 @@ export async function reportRun(ended: Ended, directory: string, options: Report
   if (process.stderr.isTTY) process.stderr.write('\r\u001b[K');
   const how = signal === null ? `exit code ${code}` : `ended by ${signal}`;
   note(`longpole: ${basename(script)} took ${secondsText(seconds)}, ${how}`);
+  // The recording of a killed program breaks off, which the summary says.
+  if (trace.damage !== undefined && signal === null)
+    note(`longpole: warning: the recording is incomplete: ${damageText(trace.damage)}`);
   if (!isEmpty(summary)) process.stderr.write(summaryText(summary));
   else
     note((code === 1 ? commonJsAdvice(script) : undefined) ?? (signal === null ? NOTHING : NOTHING_IN_TIME));

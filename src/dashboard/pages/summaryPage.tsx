@@ -173,7 +173,7 @@ function Figures({ trace }: { readonly trace: Trace }) {
         extra={together < workers.length ? `at a time, ${formatCount(workers.length)} in all` : ''}
       />
       <Figure name="Computations" value={computations.length > 0 ? formatCount(computations.length) : '–'} />
-      <Figure name="Transferred" value={isMeasured ? formatBytes(transferred) : '–'} />
+      <Figure name="Transferred" value={isMeasured || transferred > 0 ? formatBytes(transferred) : '–'} />
       <Figure name="Spilled" value={isMeasured ? formatBytes(spilledResults(trace).nbytes) : '–'} />
     </dl>
   );

@@ -45,7 +45,7 @@ export function addForProgram(
   needed: boolean,
   bytes: number,
 ): Publication {
-  if (!needed) {
+  if (!needed || sizeOf(value, PACKED_ABOVE) <= PACKED_ABOVE) {
     unsent.addValue(id, value);
     return { kind: KIND_VALUE, kept: value, bytes };
   }
@@ -61,9 +61,9 @@ export function addForProgram(
   return { kind: packed === undefined ? KIND_VALUE : KIND_PACKED, kept, bytes };
 }
 
-/** Returns the packed value if it is large apart from memory that is shared anyway; undefined if it is sent as it is. */
+/** Returns the packed value; undefined if it is sent as it is, e.g. because it is memory that is shared anyway. */
 function packedForOthers(value: unknown): PackedResult | undefined {
-  if (ArrayBuffer.isView(value) || sizeOf(value, PACKED_ABOVE) <= PACKED_ABOVE) return undefined;
+  if (ArrayBuffer.isView(value)) return undefined;
   try {
     return packResult(value);
   } catch {
