@@ -3,7 +3,8 @@ import { checkArgument, TRACE } from '../base/arguments.js';
 import { TASK_ERRED } from '../protocol/clusterObserver.js';
 import { TASK_FAILED } from '../protocol/eventTopics.js';
 import { type Trace, workerName } from '../trace/trace.js';
-import { knownAt, repeatedRuns } from './submissionTimes.js';
+import { diedTasks } from './diedTasks.js';
+import { knownAt, repeatedCount, repeatedRuns } from './submissionTimes.js';
 
 /** Seconds between the report of a failed run and the event with its error. */
 const TOGETHER = 1;
@@ -11,7 +12,7 @@ const MAX_TASKS = 20;
 /** Largest number of characters of an error. */
 const MAX_ERROR = 120;
 
-/** A task that failed and did not run again. */
+/** A task that failed and did not run again, also one of which each run ended with its worker. */
 export interface FailedTask {
   readonly key: string;
   /** Name of its worker. */
@@ -20,15 +21,16 @@ export interface FailedTask {
   readonly error: string;
 }
 
-/** Returns the tasks that failed and did not run again, at most 20, in the order of their ends. */
+/** Returns these tasks, at most 20, in the order of their ends. */
 export function failedTasks(trace: Trace): FailedTask[] {
   checkArgument('failedTasks(): trace', trace, TRACE);
   const { tasks, totals } = trace;
-  if (totals.states[TASK_ERRED] === 0) return [];
-  const repeated = new Set(repeatedRuns(trace));
-  const rows: number[] = [];
-  for (let row = 0; row < tasks.length; row++)
-    if (tasks.state[row] === TASK_ERRED && !repeated.has(row)) rows.push(row);
+  const rows = deadRows(trace);
+  if (totals.states[TASK_ERRED] !== 0) {
+    const repeated = new Set(repeatedRuns(trace));
+    for (let row = 0; row < tasks.length; row++)
+      if (tasks.state[row] === TASK_ERRED && !repeated.has(row)) rows.push(row);
+  }
   return rows
     .sort((a, b) => knownAt(trace, a) - knownAt(trace, b))
     .slice(0, MAX_TASKS)
@@ -37,6 +39,26 @@ export function failedTasks(trace: Trace): FailedTask[] {
       worker: workerName(trace, tasks.worker[row]!),
       error: errorOf(trace, row),
     }));
+}
+
+/** Returns the number of these tasks. */
+export function failedTaskCount(trace: Trace): number {
+  checkArgument('failedTaskCount(): trace', trace, TRACE);
+  const erred = trace.totals.states[TASK_ERRED] ?? 0;
+  return erred - (erred === 0 ? 0 : repeatedCount(trace)) + deadRows(trace).length;
+}
+
+/** Returns the last runs of the tasks that failed because their runs ended with their workers. */
+function deadRows(trace: Trace): number[] {
+  const { events, strings, tasks } = trace;
+  const died = diedTasks(trace);
+  if (died.length === 0) return [];
+  const failed = new Set<string | undefined>();
+  for (const [event, topic] of events.topic.entries())
+    if (strings.get(topic) === TASK_FAILED)
+      failed.add(/^Task '(.*?)' \(/.exec(strings.get(events.text[event]!))?.[1]);
+  // The others were cut off, e.g. when the program ended.
+  return died.map(({ row }) => row).filter((row) => failed.has(tasks.keyOf(row)));
 }
 
 /** Returns the first line of the error of a failed run, without the task; empty if the trace does not have it. */
@@ -52,7 +74,7 @@ export function errorOf(trace: Trace, row: number): string {
   }
   const [line = ''] = found
     .slice(start.length)
-    .replace(/^\(.*?\) failed\. /, '')
+    .replace(/^\(.*?\) (failed\. )?/, '')
     .split('\n');
   return line.length > MAX_ERROR ? `${line.slice(0, MAX_ERROR - 1)}…` : line;
 }

@@ -75,6 +75,7 @@ const PLAIN: ReadonlySet<string> = new Set([
     'computationCount',
     'cutOffTexts',
     'failedTasks',
+    'failedTaskCount',
     'programTimes',
     'recordsTransfers',
     'spilledResults',

@@ -144,6 +144,7 @@ const NO_TRACES: readonly Form[] = Object.entries({
   computationCount: analysis.computationCount,
   cutOffTexts: analysis.cutOffTexts,
   failedTasks: analysis.failedTasks,
+  failedTaskCount: analysis.failedTaskCount,
   diff: analysis.diff,
   exportTrace: trace.exportTrace,
   findings: analysis.findings,

@@ -6,6 +6,7 @@ import {
   cutOffTexts,
   type FailedTask,
   type Finding,
+  failedTaskCount,
   failedTasks,
   findings,
   nothingFoundIn,
@@ -35,8 +36,10 @@ export interface Summary {
     /** Tasks that did not run because another task failed. */
     skipped: number;
   };
-  /** Tasks that failed and did not run again, at most 20. */
+  /** Tasks that failed and did not run again, also of which each run was lost with its worker; at most 20. */
   readonly failed: readonly FailedTask[];
+  /** Number of all these tasks. */
+  readonly failedTasks: number;
   /** Sentences about tasks that had not ended when a client or cluster closed, or when the program ended. */
   readonly cutOff: readonly string[];
   /** Sentence about workers that ended, if they did and no run of a task was recorded; else null. */
@@ -155,6 +158,7 @@ export function summarise(trace: Trace): Summary {
       skipped: skipped.recorded + skipped.others,
     },
     failed: failedTasks(trace),
+    failedTasks: failedTaskCount(trace),
     cutOff: cutOffTexts(trace),
     noTaskEnded: trace.tasks.length === 0 ? endsOfWorkers(trace) : null,
     computations: computationCount(trace),

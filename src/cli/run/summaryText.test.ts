@@ -7,6 +7,7 @@ import { summaryText } from './summaryText.js';
 const SUMMARY: Summary = {
   tasks: { memory: 1240, erred: 2, cancelled: 0, lost: 1, retried: 0, skipped: 0 },
   failed: [{ key: 'countPrimes-7', worker: 'worker-0', error: 'RangeError: n is negative' }],
+  failedTasks: 2,
   cutOff: ['2 tasks had not ended when the client closed: 1 add, 1 countPrimes.'],
   noTaskEnded: null,
   computations: 3,

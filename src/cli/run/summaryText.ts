@@ -72,12 +72,12 @@ function awaitedText(awaited: number, computed: number): string {
   return `${percentText(Math.min(1, awaited / computed))} of it awaiting`;
 }
 
-function failedLines({ failed, tasks: { erred, retried } }: Summary): string[] {
+function failedLines({ failed, failedTasks }: Summary): string[] {
   const shown = failed.slice(0, MAX_TASKS);
   const lines = shown.map(
     ({ key, worker, error }) => `'${key}' on ${worker}${error === '' ? '' : `: ${error}`}`,
   );
-  const more = erred - retried - shown.length;
+  const more = failedTasks - shown.length;
   if (shown.length > 0 && more > 0) lines.push(`and ${integerText(more)} more`);
   return lines;
 }

@@ -23,6 +23,7 @@ import {
 import type { MissingInput, RunTask, StoredResult } from '../../protocol/workerMessages.js';
 import type { HostEvents, HostFacts, WorkerHost } from '../host/hostTypes.js';
 import type { TaskErred } from '../scheduler/events.js';
+import { onlySuspect } from '../scheduler/failures.js';
 import { isAt } from '../scheduler/reports.js';
 import { killedWorkerError, taskError, taskTimeoutError } from '../taskFailure.js';
 import type { ClusterEngine } from './clusterEngine.js';
@@ -188,12 +189,8 @@ export class ClusterWorker implements HostEvents, EngineWorker {
     const computation = this.#computation(run);
     if (computation === undefined) return;
     this.#recordLost(computation, task);
-    const { timeout } = computation;
-    this.#engine.explain(
-      computation,
-      id,
-      taskTimeoutError(computation.info, id, this.info.name, timeout, seconds),
-    );
+    const { info, timeout } = computation;
+    this.#engine.explain(computation, id, taskTimeoutError(info, id, this.info.name, timeout, seconds));
     // The isolate is about to be replaced. Tasks that are sent now would be taken back, and might have begun by then.
     this.#engine.handleEvent({ type: 'worker-paused', worker: this.info.index, paused: true });
     this.#engine.handleEvent({
@@ -279,7 +276,7 @@ export class ClusterWorker implements HostEvents, EngineWorker {
     this.#lastCause = cause;
     this.#failStart(cause);
     this.#engine.event(WORKER_LOST, cause.message, this.info.index);
-    const blame = this.#blame(this.host.running);
+    const blame = this.#blame(this.host.running ?? this.#onlyTask());
     this.#engine.questions.lost(this.info.index, cause.message);
     this.#engine.stored.forgetWorker(this.info.index);
     this.#engine.handleEvent({
@@ -362,6 +359,15 @@ export class ClusterWorker implements HostEvents, EngineWorker {
     const cause = isErrorInfo(thrown) ? thrownOf(thrown) : thrown;
     this.#engine.explain(computation, id, taskError(computation.info, id, this.info.name, cause));
     this.#engine.handleEvent({ type: 'task-erred', worker: this.info.index, id: global, ...run });
+  }
+
+  /** Returns the task that the worker may have begun without a report, if it had a single one. */
+  #onlyTask(): RunTask | undefined {
+    const { state } = this.#engine.scheduler;
+    const global = onlySuspect(state, this.info.index);
+    if (global === undefined) return undefined;
+    const found = this.#engine.locate(global);
+    return found && { run: found.computation.info.number, id: found.local, batch: state.batchOf[global]! };
   }
 
   #blame(running: RunTask | undefined): number | 'none' | 'seceded' {

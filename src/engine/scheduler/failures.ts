@@ -67,6 +67,13 @@ export function suspectsOf(
   return [...worker.seceded, ...inSlots];
 }
 
+/** Returns the only task that may have ended the worker, if nothing is known of its tasks. */
+export function onlySuspect(state: SchedulerState, worker: number): number | undefined {
+  const found = state.workers.get(worker);
+  const suspects = found === undefined ? [] : suspectsOf(state, found, 'unknown');
+  return suspects.length === 1 ? suspects[0] : undefined;
+}
+
 function unneedInputs(state: SchedulerState, id: number): void {
   const { dependencyOffsets, dependencies, requested } = state.graph;
   for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++) {
