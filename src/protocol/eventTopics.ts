@@ -22,6 +22,8 @@ export const NO_ANSWER = 'has left: it does not answer';
 export const UNREACHABLE = 'unreachable';
 /** The thread of a worker has ended, and another one took its place. The results of the worker remain. */
 export const WORKER_RESTARTED = 'worker-restarted';
+/** Dask's `client.restart()` began to replace all workers. */
+export const CLUSTER_RESTARTED = 'restart';
 /** The memory of a worker's process is short, and no longer short. */
 export const WORKER_PAUSED = { begin: 'worker-paused', end: 'worker-unpaused' } as const;
 /** A worker of threads has no room for results, and has room again. */

@@ -49,3 +49,30 @@ it('the advice to a program that waits between submissions is about what it wait
   // The thread may have computed since the last sample.
   assert.match(found(0.1, 11).advice, /^Submit the next step before you process /);
 });
+
+it('a pause in which a Dask cluster restarts is not blamed on the processing of results', () => {
+  const found = (restart: number) => {
+    const task = (key: string, worker: string, at: number, computation: number) => ({
+      key,
+      worker,
+      submitted: at,
+      started: at,
+      stopped: at + 1,
+      computation,
+    });
+    const spec = {
+      tasks: [task('fit-0', 'w0', 0, 1), task('fit-1', 'w1', 10, 2)],
+      workers: [
+        { name: 'w0', stopped: 1 },
+        { name: 'w1', started: 8 },
+      ],
+      events: [{ time: restart, topic: 'restart', text: 'The cluster was restarted.' }],
+    };
+    const all = findings(syntheticTrace(spec));
+    return all.find(({ code }) => code === 'client-bound') ?? assert.fail();
+  };
+  assert.match(found(1).evidence.text, / For 7 s of it, the cluster was being restarted\.$/);
+  assert.match(found(1).advice, /^Restart the workers less often\./);
+  assert.match(found(7).advice, /^Submit the next step before /);
+  assert.doesNotMatch(found(11).evidence.text, /restarted/);
+});

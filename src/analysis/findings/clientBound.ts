@@ -1,6 +1,7 @@
 // The findings about the time of the program itself, while and outside of its computations.
 import { firstWhere } from '../../base/lookUps.js';
 import { bytesText, countText, percentText, secondsText } from '../../base/words.js';
+import { CLUSTER_RESTARTED } from '../../protocol/eventTopics.js';
 import { programTimes } from '../programTimes.js';
 import { programTransfers } from '../programTransfers.js';
 import { SchedulerCoreWaits } from '../schedulerCoreWaits.js';
@@ -20,22 +21,28 @@ const MOSTLY = 0.5;
  * this time on the critical path, without the transfers of the client in it.
  */
 export const clientBound: Rule = (facts) => {
-  const { seconds, coreWait, longpole, pauses, rows } = programTime(facts);
+  const { seconds, coreWait, longpole, pauses, rows, spans } = programTime(facts);
   if (!isCause(facts, seconds - coreWait - longpole, coreWait + longpole)) return undefined;
   const idle = seconds - new SchedulerCoreWaits(facts.trace).wanted(facts.path.start, facts.path.stop);
   const isIdle = idle >= MOSTLY * seconds;
+  const restarting = restartSeconds(facts, spans);
+  const restarted =
+    restarting > 0 ? ` For ${secondsText(restarting)} of it, the cluster was being restarted.` : '';
   return {
     code: 'client-bound',
     title: `The run waited ${secondsText(seconds)} for the program to submit its next tasks`,
     seconds,
     confidence: 'medium',
-    text: `In ${countText(pauses, 'pause')}, ${percentText(seconds / facts.makespan)} of the critical path, the program had not submitted the next task yet${isIdle ? `. For at least ${secondsText(idle)} of these pauses, the program's thread did not compute: it waited, e.g. for its input, a request or a timer.` : `${coreWaitText(seconds, coreWait)}.`}`,
-    numbers: { clientSeconds: seconds, coreWaitSeconds: coreWait, pauses },
+    text: `In ${countText(pauses, 'pause')}, ${percentText(seconds / facts.makespan)} of the critical path, the program had not submitted the next task yet${isIdle ? `. For at least ${secondsText(idle)} of these pauses, the program's thread did not compute: it waited, e.g. for its input, a request or a timer.` : `${coreWaitText(seconds, coreWait)}.`}${restarted}`,
+    numbers: { clientSeconds: seconds, coreWaitSeconds: coreWait, restartSeconds: restarting, pauses },
     tasks: facts.keys(rows),
     question: 'critical-path',
-    advice: isIdle
-      ? 'Start what the program waits for earlier, or several of it at a time. Or let tasks read the input and send the requests.'
-      : 'Submit the next step before you process the results of the previous one, or process results in tasks: pass futures instead of values.',
+    advice:
+      restarting >= MOSTLY * seconds
+        ? 'Restart the workers less often. To free their memory, release the futures of results that are no longer needed.'
+        : isIdle
+          ? 'Start what the program waits for earlier, or several of it at a time. Or let tasks read the input and send the requests.'
+          : 'Submit the next step before you process the results of the previous one, or process results in tasks: pass futures instead of values.',
   };
 };
 
@@ -49,6 +56,8 @@ export interface ProgramTime {
   readonly pauses: number;
   /** Rows of the tasks that followed these parts on the path. */
   readonly rows: ReadonlySet<number>;
+  /** The time spans of `seconds`, in order. */
+  readonly spans: readonly Span[];
 }
 
 /**
@@ -60,7 +69,7 @@ export function programTime(facts: Facts): ProgramTime {
   const number = facts.kindNumber('client time');
   const waits = new SchedulerCoreWaits(facts.trace);
   const rows = new Set<number>();
-  const all: Span[] = [];
+  const spans: Span[] = [];
   let [seconds, coreWait, pauses] = [0, 0, 0];
   // No submission follows the last part.
   for (let part = 0; part + 1 < length; part++) {
@@ -70,13 +79,25 @@ export function programTime(facts: Facts): ProgramTime {
     const own = gaps.reduce((sum, gap) => sum + gap.stop - gap.start, 0);
     if (own < MIN_PART) continue;
     seconds += own;
-    all.push(...gaps);
+    spans.push(...gaps);
     for (const gap of gaps) coreWait += waits.take(gap.start, gap.stop);
     pauses += Math.max(1, submissionsBetween(facts, from, stop[part]!));
     if (row[part + 1]! >= 0) rows.add(row[part + 1]!);
   }
-  const longpole = sampledSeconds(facts.trace, all)?.longpole ?? 0;
-  return { seconds, coreWait, longpole: Math.min(longpole, seconds - coreWait), pauses, rows };
+  const longpole = sampledSeconds(facts.trace, spans)?.longpole ?? 0;
+  return { seconds, coreWait, longpole: Math.min(longpole, seconds - coreWait), pauses, rows, spans };
+}
+
+/** Returns the seconds of these spans from each restart of a Dask cluster until its first new worker had joined. */
+function restartSeconds({ trace }: Facts, spans: readonly Span[]): number {
+  const { events, workers, strings } = trace;
+  const restarts: Span[] = [];
+  for (let row = 0; row < events.length; row++) {
+    if (strings.get(events.topic[row]!) !== CLUSTER_RESTARTED) continue;
+    const start = events.time[row]!;
+    restarts.push({ start, stop: Math.min(...workers.started.filter((time) => time > start)) });
+  }
+  return overlapSeconds(spans, restarts);
 }
 
 /** Returns the number of submissions in a part of the path. A program that always has tasks in flight is one long part. */
