@@ -35,9 +35,10 @@ export const { meet, pause, turn, fail, strand, spin, inc, list, largest, measur
       while (!existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 2));
       return index;
     },
-    /** Returns the largest number of tasks of this kind that have overlapped in this isolate. */
-    turn: (_index: number) =>
+    /** Ends some time after `count` tasks of this kind have overlapped in this isolate. Returns the largest number that has. */
+    turn: (_index: number, count: number) =>
       counted(async () => {
+        while (most < count) await new Promise((resolve) => setImmediate(resolve));
         for (let round = 0; round < 3; round++) await new Promise((resolve) => setImmediate(resolve));
       }),
     async fail(): Promise<never> {
