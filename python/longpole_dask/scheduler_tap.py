@@ -12,6 +12,7 @@ import socket
 import dask
 import distributed
 import msgpack
+from dask.utils import format_bytes
 from distributed.diagnostics.plugin import SchedulerPlugin
 from distributed.metrics import time
 
@@ -68,6 +69,8 @@ class SchedulerTap(SchedulerPlugin):
         self.polled = asyncio.Event()
         #: Reports of workers about failed runs, by key, until the failure itself arrives.
         self.failed = {}
+        #: Memory in bytes at which nannies ended workers, by address.
+        self.exhausted = {}
         self.steals = StealTap(scheduler, self.workers, self.add_row)
         self.arguments = ArgumentTap()
         facts = {
@@ -271,7 +274,10 @@ class SchedulerTap(SchedulerPlugin):
         self.seen.pop(worker, None)
         if index is not None:
             cause = stimulus_id.rsplit("-", 1)[0]
-            self.rows.append(["worker-gone", index, time(), REASONS.get(cause, cause)])
+            used = self.exhausted.pop(worker, None)
+            # A finding looks for the beginning of this text, see EXHAUSTED in src/protocol/eventTopics.ts.
+            reason = REASONS.get(cause, cause) if used is None else f"its nanny ended it, because it used {format_bytes(used)} of memory"
+            self.rows.append(["worker-gone", index, time(), reason])
 
     def restart(self, scheduler):
         self.rows.append(["event", time(), -1, "restart", "The cluster was restarted."])
@@ -282,6 +288,8 @@ class SchedulerTap(SchedulerPlugin):
                 self.failed.clear()
             self.failed[msg["key"]] = msg
             return
+        if topic == "worker-restart-memory" and isinstance(msg, dict):
+            self.exhausted[msg.get("worker")] = msg.get("rss") or 0
         if topic == "stealing":
             self.steals.logged(msg)
             return

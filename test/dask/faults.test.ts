@@ -62,6 +62,18 @@ describe('the trace of a Dask cluster', () => {
   );
 
   it(
+    'has the memory of a worker as the reason for its loss if its nanny ended it because of its memory',
+    watching<{ address: string }>('exhaust', (trace, { address }) => {
+      const { workers, strings } = trace;
+      const gone = workers.address.findIndex((id) => strings.get(id) === address);
+      assert.equal(
+        strings.get(workers.reason[gone]!),
+        'its nanny ended it, because it used 905.99 MiB of memory',
+      );
+    }),
+  );
+
+  it(
     'has the pauses of workers, for which tasks wait',
     watching<{ address: string }>('paused', (trace, { address }) => {
       const { workers, strings } = trace;

@@ -164,6 +164,14 @@ def lose(client):
     return {"lost": lost, "address": address}
 
 
+def exhaust(client):
+    """As `lose`, but the nanny has reported that it ends the worker, because its memory is full."""
+    [address, *_] = client.scheduler_info()["workers"]
+    event = {"worker": address, "pid": 1, "rss": 950_000_000}
+    client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.log_event("worker-restart-memory", event))
+    return lose(client)
+
+
 def naps(client):
     """Tasks that only sleep."""
     client.gather(client.map(nap, [0.1] * 40, pure=False))
@@ -326,6 +334,7 @@ COMMANDS = {
     "bursts": bursts,
     "drain": drain,
     "dropped": dropped,
+    "exhaust": exhaust,
     "fill": fill,
     "siblings": siblings,
     "shuffled": shuffled,

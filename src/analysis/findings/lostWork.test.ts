@@ -48,6 +48,23 @@ describe('lost work', () => {
     assert.ok(Math.abs((own?.seconds ?? 0) - 6) < 0.1, `${own?.seconds}`);
   });
 
+  it('gives advice about memory if the nanny of a Dask worker ended it because of its memory', () => {
+    const reason = 'its nanny ended it, because it used 950 MB of memory';
+    const lost = { key: 'fit-0', worker: 'w0', submitted: 0, dispatched: 0, acknowledged: 6 };
+    const [own] = findings(
+      syntheticTrace({
+        workers: [{ name: 'w0', stopped: 6, reason, memoryLimit: 1e9 }],
+        tasks: [
+          { ...lost, started: Number.NaN, stopped: Number.NaN, state: 'lost' },
+          { key: 'fit-1', worker: 'w1', started: 0, stopped: 7, submitted: 0 },
+        ],
+      }),
+    );
+    assert.equal(own?.title, "'fit' died once with its worker and has no result");
+    assert.equal(own.evidence.text, `The last time: ${reason}.`);
+    assert.equal(own.advice, "Raise the memory limit of worker 'w0' (1 GB), or use smaller blocks.");
+  });
+
   /** Two workers of which one ends after 2 s. Others find it at 3 s, and it is removed at 8 s; one task waits until then. */
   const unnoticed = (event: string): SyntheticSpec => ({
     workers: [{ name: 'w1', stopped: 8 }],

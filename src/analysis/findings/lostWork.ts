@@ -1,5 +1,5 @@
 import { bytesText, countText, secondsText } from '../../base/words.js';
-import { CONNECTION_LOST, NO_ANSWER, TASK_FAILED } from '../../protocol/eventTopics.js';
+import { CONNECTION_LOST, EXHAUSTED, NO_ANSWER, TASK_FAILED } from '../../protocol/eventTopics.js';
 import { type Trace, workerName } from '../../trace/trace.js';
 import { type DiedTask, diedTasks, reasonOfLoss } from '../diedTasks.js';
 import { type LostWorker, lostWorkers, replacedWorkers } from '../lostWork.js';
@@ -165,6 +165,9 @@ type End = Pick<LostWorker, 'row' | 'time'>;
 function memoryAdvice(facts: Facts, lost: readonly End[]): string | undefined {
   for (const worker of lost) {
     const { held, limit } = lastMemory(facts, worker);
+    const { reason } = facts.trace.workers;
+    if (reason[worker.row]! >= 0 && facts.trace.strings.get(reason[worker.row]!).startsWith(EXHAUSTED))
+      return `Raise the memory limit of worker '${nameOf(facts, worker)}' (${bytesText(limit)}), or use smaller blocks.`;
     if (limit > 0 && held >= MEMORY_SHORT * limit)
       return `Worker '${nameOf(facts, worker)}' used ${bytesText(held)} of its memory limit of ${bytesText(limit)}: raise the limit, or use smaller blocks.`;
   }
