@@ -26,8 +26,8 @@ export interface PassedResults {
 
 /** Returns the transfers all of whose results are used by tasks; none for a cluster, whose workers exchange results. */
 export const passedResults = oncePer((trace: Trace): PassedResults => {
-  if (recordsTransfers(trace)) return { received: [], sent: [] };
   const { tasks, transfers } = trace;
+  if (transfers.length === 0 || recordsTransfers(trace)) return { received: [], sent: [] };
   const used = new Set(tasks.dependencies);
   const stops = new Map(Array.from(tasks.key, (key, row) => [key, tasks.stopped[row]!]));
   const arePassed = (row: number): boolean => {
