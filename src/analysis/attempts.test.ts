@@ -9,6 +9,8 @@ import { findings } from './findings/findings.js';
 import { partsText } from './pathTexts.test.support.js';
 import { queueing } from './queueing.js';
 import { simulate } from './simulate.js';
+import { repeatedCount } from './submissionTimes.js';
+import { failedTaskCount, failedTasks } from './taskErrors.js';
 
 /** Six loads on two workers, then four runs of `flaky`, three of which fail, then `finish`. Takes 46 s. */
 function retriedTrace(worker: (attempt: number) => string = () => 'w0') {
@@ -85,5 +87,32 @@ describe('attempts of a task', () => {
     assert.equal(found[0]?.code, 'failed-attempts');
     for (const { evidence } of found) assert.equal(new Set(evidence.tasks).size, evidence.tasks.length);
     assert.ok(Math.abs((found[0]?.seconds ?? 0) - 10) < 0.5, `${found[0]?.seconds}`);
+  });
+
+  it('that fail before the others end with their workers are one failed task, with its last error', () => {
+    const runs = Array.from(
+      { length: 3 },
+      (_, i): SyntheticTask => ({
+        ...{ key: 'crash-1', worker: 'w0', attempt: i + 1, started: i, stopped: i + 0.5 },
+        state: i === 0 ? 'erred' : 'lost',
+      }),
+    );
+    const failure = (time: number, text: string) => ({
+      ...{ time, topic: 'task-erred' },
+      text: `Task 'crash-1' (function crash, worker w0) ${text}`,
+    });
+    const trace = syntheticTrace({
+      tasks: runs,
+      events: [
+        failure(0.6, 'failed. Error: ECONNRESET'),
+        failure(2.6, 'was running 2 times when its worker died'),
+      ],
+    });
+    assert.equal(repeatedCount(trace), 1);
+    assert.equal(failedTaskCount(trace), 1);
+    assert.deepEqual(
+      failedTasks(trace).map(({ error }) => error),
+      ['was running 2 times when its worker died'],
+    );
   });
 });

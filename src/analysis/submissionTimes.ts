@@ -1,6 +1,7 @@
 // Finds when the client submitted which tasks, and the result after which it did. If none of its tasks were running,
 // the client had waited for the last result. If some were, but a result came shortly before, the client had waited for
 // that result. Otherwise the client waited for nothing. Tasks submit, too.
+import { checkArgument, TRACE } from '../base/arguments.js';
 import { firstWhere, oncePer, pushTo } from '../base/lookUps.js';
 import { taskOfClient } from '../protocol/clientNames.js';
 import { TASK_ERRED, TASK_LOST } from '../protocol/clusterObserver.js';
@@ -195,8 +196,8 @@ export const repeatedRuns = oncePer((trace: Trace): Int32Array => {
   if (!attempt.some((number) => number > 1)) return repeated;
   const failed = new Map<number, number>();
   for (let row = 0; row < length; row++) {
-    if (state[row] === TASK_LOST) continue;
     if (attempt[row]! > 1) repeated[row] = failed.get(id[row]!) ?? -1;
+    if (state[row] === TASK_LOST) continue;
     if (state[row] === TASK_ERRED && ran(trace, row)) failed.set(id[row]!, row);
     else failed.delete(id[row]!);
   }
@@ -205,7 +206,9 @@ export const repeatedRuns = oncePer((trace: Trace): Int32Array => {
 
 /** Returns the number of failed runs that another run of the same task followed. */
 export function repeatedCount(trace: Trace): number {
-  return repeatedRuns(trace).reduce((count, row) => (row < 0 ? count : count + 1), 0);
+  checkArgument('repeatedCount(): trace', trace, TRACE);
+  // A failed run has several repetitions if some of them were lost.
+  return new Set(repeatedRuns(trace).filter((row) => row >= 0)).size;
 }
 
 /**

@@ -32,6 +32,7 @@ export { skippedTasks } from '../analysis/skippedTasks.js';
 export type { Speedup } from '../analysis/speedups.js';
 export { isWorthNaming, notSimulated, speedups } from '../analysis/speedups.js';
 export { spilledResults } from '../analysis/spilledResults.js';
+export { repeatedCount } from '../analysis/submissionTimes.js';
 export type { Cell, Row, ToStringOptions } from '../analysis/table.js';
 export { Table } from '../analysis/table.js';
 export type { TaskBalanceOptions } from '../analysis/taskBalance.js';

@@ -76,6 +76,7 @@ const PLAIN: ReadonlySet<string> = new Set([
     'cutOffTexts',
     'failedTasks',
     'failedTaskCount',
+    'repeatedCount',
     'programTimes',
     'recordsTransfers',
     'spilledResults',

@@ -145,6 +145,7 @@ const NO_TRACES: readonly Form[] = Object.entries({
   cutOffTexts: analysis.cutOffTexts,
   failedTasks: analysis.failedTasks,
   failedTaskCount: analysis.failedTaskCount,
+  repeatedCount: analysis.repeatedCount,
   diff: analysis.diff,
   exportTrace: trace.exportTrace,
   findings: analysis.findings,

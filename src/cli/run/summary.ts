@@ -14,6 +14,7 @@ import {
   type ProgramTimes,
   programTimes,
   recordsTransfers,
+  repeatedCount,
   type Speedup,
   skippedTasks,
   speedups,
@@ -115,8 +116,6 @@ export interface LongPole {
   }[];
 }
 
-/** States of `trace.tasks`, and their indices in `totals.states`. */
-const ERRED = 1;
 /** Index of `await` in the actions of `trace.intervals`. */
 const AWAIT = 9;
 /** Topics of events about workers that ended. */
@@ -154,7 +153,7 @@ export function summarise(trace: Trace): Summary {
       erred,
       cancelled: cancelled - skipped.recorded + skipped.cancelled,
       lost,
-      retried: erred === 0 ? 0 : retriedRuns(trace),
+      retried: repeatedCount(trace),
       skipped: skipped.recorded + skipped.others,
     },
     failed: failedTasks(trace),
@@ -192,18 +191,6 @@ function endsOfWorkers({ events, strings }: Trace): string | null {
   const [first] = reasons;
   if (first === undefined) return null;
   return `No task ended, because its workers ended ${countText(reasons.length, 'time')}. The first reason: ${first}`;
-}
-
-/** Returns the number of failed runs that another run of the same task followed. */
-function retriedRuns({ tasks }: Trace): number {
-  const again = new Set<number>();
-  let retried = 0;
-  for (let row = tasks.length - 1; row >= 0; row--) {
-    const id = tasks.id[row]!;
-    if (tasks.state[row] === ERRED && again.has(id)) retried++;
-    again.add(id);
-  }
-  return retried;
 }
 
 /** Returns the prefixes with tasks other than the skipped ones. */
