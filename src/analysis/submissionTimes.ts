@@ -4,7 +4,7 @@
 import { checkArgument, TRACE } from '../base/arguments.js';
 import { firstWhere, oncePer, pushTo } from '../base/lookUps.js';
 import { taskOfClient } from '../protocol/clientNames.js';
-import { TASK_ERRED, TASK_LOST } from '../protocol/clusterObserver.js';
+import { TASK_ERRED } from '../protocol/clusterObserver.js';
 import type { Trace } from '../trace/trace.js';
 import { lanesOf, ran } from './lanes.js';
 
@@ -187,8 +187,8 @@ function submissionTimes(trace: Trace): Omit<SubmissionTimes, 'cause' | 'submitt
 }
 
 /**
- * Returns, by row of tasks, the row of the failed run that the run repeats (`retries`); -1 if it repeats none. A run cannot
- * begin before the failed one has ended. Computed once per trace.
+ * Returns, by row of tasks, the row of the failed run that the run repeats (`retries`); -1 if it repeats none, or a run that
+ * was lost. A run cannot begin before the failed one has ended. Computed once per trace.
  */
 export const repeatedRuns = oncePer((trace: Trace): Int32Array => {
   const { length, id, attempt, state } = trace.tasks;
@@ -197,7 +197,6 @@ export const repeatedRuns = oncePer((trace: Trace): Int32Array => {
   const failed = new Map<number, number>();
   for (let row = 0; row < length; row++) {
     if (attempt[row]! > 1) repeated[row] = failed.get(id[row]!) ?? -1;
-    if (state[row] === TASK_LOST) continue;
     if (state[row] === TASK_ERRED && ran(trace, row)) failed.set(id[row]!, row);
     else failed.delete(id[row]!);
   }
@@ -207,8 +206,7 @@ export const repeatedRuns = oncePer((trace: Trace): Int32Array => {
 /** Returns the number of failed runs that another run of the same task followed. */
 export function repeatedCount(trace: Trace): number {
   checkArgument('repeatedCount(): trace', trace, TRACE);
-  // A failed run has several repetitions if some of them were lost.
-  return new Set(repeatedRuns(trace).filter((row) => row >= 0)).size;
+  return repeatedRuns(trace).reduce((count, row) => (row < 0 ? count : count + 1), 0);
 }
 
 /**
