@@ -20,7 +20,7 @@ export const CONNECTION_LOST = 'The connection to the cluster at ';
 export const NO_ANSWER = 'has left: it does not answer';
 /** Beginning of the reason if a Dask worker ended, because its memory was full. See python/longpole_dask/scheduler_tap.py. */
 export const EXHAUSTED = 'its nanny ended it, because it used ';
-/** A result could not be fetched, because no connection to its worker could be opened. */
+/** A result could not be fetched: no connection to its worker could be opened, or it never answered on one. */
 export const UNREACHABLE = 'unreachable';
 /** The thread of a worker has ended, and another one took its place. The results of the worker remain. */
 export const WORKER_RESTARTED = 'worker-restarted';

@@ -78,9 +78,11 @@ export class BatchGate {
     return this.#waiting.length;
   }
 
-  /** Whether a waiting batch needs, computes or contains the result. */
+  /** Whether a waiting batch needs, computes or contains the result. A task that was taken back may run in another batch. */
   holds(id: number): boolean {
-    return this.#waiting.some(({ batch, offers }) => offers.has(id) || this.#isNeeded(batch, id));
+    return this.#waiting.some(
+      ({ batch, taken, offers }) => (offers.has(id) && !taken.has(id)) || this.#isNeeded(batch, id),
+    );
   }
 
   /** Drops all waiting batches. */

@@ -69,6 +69,25 @@ test('a copy that is evicted while its batch is in the queue of the isolate leav
   }
 });
 
+test('a copy leaves the isolate although a waiting batch contained its task until this was taken back', async () => {
+  const worker = new DrivenWorker({ near: [], far: 'far', last: ['far'], user: ['near'] });
+  try {
+    worker.send(['near', 'last']);
+    worker.steal(['near']);
+    await worker.settle();
+    worker.send(['near']);
+    worker.receive();
+    await worker.settle();
+    worker.deliver();
+    await worker.settle();
+    worker.spill(['near']);
+    await worker.finish();
+    assert.deepEqual(await worker.kept(), []);
+  } finally {
+    await worker.close();
+  }
+});
+
 /** Tasks that use earlier ones, by their distance in the list, and some of them a result of the peer. */
 const graphs = fc
   .array(fc.record({ near: fc.array(fc.nat(4), { maxLength: 3 }), usesFar: fc.boolean() }), {
