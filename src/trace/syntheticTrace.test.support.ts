@@ -70,6 +70,8 @@ export interface SyntheticSpec {
   }[];
   /** Time of the program's first call. Default: the submission of the first task. */
   readonly called?: number;
+  /** Client of the computations that no task submitted. */
+  readonly client?: string;
   /** Tasks in the order of rows; a task stands after its dependencies. */
   readonly tasks?: readonly SyntheticTask[];
   readonly transfers?: readonly SyntheticTransfer[];
@@ -233,7 +235,7 @@ class SyntheticBuilder {
         start,
         stop,
         keys,
-        client: submitter === undefined ? 'client' : taskClientName(submitter),
+        client: submitter === undefined ? (this.#spec.client ?? 'client') : taskClientName(submitter),
         code: '',
       });
     }

@@ -1,11 +1,13 @@
 // The findings about the time of the program itself, while and outside of its computations.
-import { firstWhere } from '../../base/lookUps.js';
+import { firstWhere, oncePer } from '../../base/lookUps.js';
 import { bytesText, countText, percentText, secondsText } from '../../base/words.js';
+import { LOCAL_CLIENT } from '../../protocol/clientNames.js';
 import { CLUSTER_RESTARTED } from '../../protocol/eventTopics.js';
+import type { Trace } from '../../trace/trace.js';
 import { programTimes } from '../programTimes.js';
 import { programTransfers } from '../programTransfers.js';
 import { SchedulerCoreWaits } from '../schedulerCoreWaits.js';
-import { gapsBetween, overlapSeconds, type Span } from '../spans.js';
+import { gapsBetween, merged, overlapSeconds, type Span } from '../spans.js';
 import { submissionsOf } from '../submissionTimes.js';
 import { clientSpans } from './clientTransfers.js';
 import { type Facts, type Found, MIN_COST, type Rule } from './finding.js';
@@ -64,7 +66,11 @@ export interface ProgramTime {
  * Returns the time on the critical path, after the first task's start, in which the run waited for the program itself.
  */
 export function programTime(facts: Facts): ProgramTime {
-  const moving = [...clientSpans(facts, 'gather'), ...clientSpans(facts, 'scatter')];
+  const moving = [
+    ...clientSpans(facts, 'gather'),
+    ...clientSpans(facts, 'scatter'),
+    ...compiling(facts.trace),
+  ];
   const { kind, start, stop, row, length } = facts.path.columns;
   const number = facts.kindNumber('client time');
   const waits = new SchedulerCoreWaits(facts.trace);
@@ -86,6 +92,36 @@ export function programTime(facts: Facts): ProgramTime {
   }
   const longpole = sampledSeconds(facts.trace, spans)?.longpole ?? 0;
   return { seconds, coreWait, longpole: Math.min(longpole, seconds - coreWait), pauses, rows, spans };
+}
+
+/**
+ * Returns the spans in which local schedulers compiled graphs on the program's thread, in order. On a cluster, the program
+ * may run between a call and the submission of its tasks.
+ */
+const compiling = oncePer(({ tasks, computations }: Trace): readonly Span[] => {
+  const submitted = new Float64Array(computations.length).fill(Number.NaN);
+  for (const [row, computation] of tasks.computation.entries())
+    if (Number.isNaN(submitted[computation])) submitted[computation] = tasks.submitted[row]!;
+  return merged(
+    computations
+      .map(({ client, start }, at) => ({
+        start,
+        stop: client === LOCAL_CLIENT ? submitted[at]! : Number.NaN,
+      }))
+      .filter(({ start, stop }) => stop > start),
+  );
+});
+
+/** Returns the seconds of the critical path with a core in which Longpole prepared tasks on the program's thread. */
+export function preparingSeconds(facts: Facts): number {
+  const waits = new SchedulerCoreWaits(facts.trace);
+  let seconds = 0;
+  for (const { start, stop } of facts.parts('client time'))
+    for (const span of compiling(facts.trace)) {
+      const [from, to] = [Math.max(start, span.start), Math.min(stop, span.stop)];
+      if (to > from) seconds += to - from - waits.take(from, to);
+    }
+  return seconds + programTime(facts).longpole;
 }
 
 /** Returns the seconds of these spans from each restart of a Dask cluster until its first new worker had joined. */

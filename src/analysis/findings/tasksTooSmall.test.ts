@@ -68,3 +68,18 @@ it('tasks that the program awaits one after the other cost the time between them
   );
   assert.match(found.advice, /^Do several steps in one task, /);
 });
+
+it('cost the time in which a local scheduler compiles their graph, and not a cluster between its calls', () => {
+  // Two threads run tasks of 1 ms without a pause, 4 s after the call.
+  const tasks = Array.from({ length: 2000 }, (_, i): SyntheticTask => {
+    const started = 4.001 + 0.001 * Math.floor(i / 2);
+    const times = { submitted: 4, ready: 4, dispatched: 4, received: 4, started, stopped: started + 0.001 };
+    return { key: `fit-${i}`, worker: `w${i % 2}`, ...times };
+  });
+  const foundIn = (client: string) =>
+    findings(syntheticTrace({ tasks, client, called: 0 })).find(({ code }) => code === 'tasks-too-small');
+  const found = foundIn('local') ?? assert.fail();
+  assert.ok(Math.abs(found.seconds - 4) < 0.01, `${found.seconds}`);
+  assert.match(found.evidence.text, / Longpole took 4 s to prepare the tasks before it submitted them\.$/);
+  assert.equal(foundIn('client'), undefined);
+});

@@ -2,8 +2,9 @@ import { countText, integerText, percentText, secondsText } from '../../base/wor
 import { medianOverhead } from '../simulation/conditions.js';
 import { merged } from '../spans.js';
 import { pausesOf } from '../workerLives.js';
+import { preparingSeconds } from './clientBound.js';
 import { clientSpans } from './clientTransfers.js';
-import type { Facts, Found, Rule } from './finding.js';
+import { type Facts, type Found, MIN_COST, type Rule } from './finding.js';
 import { keptShare } from './metricSeconds.js';
 import { coreShare, hasCpuMetrics } from './noncpu.js';
 import { schedulingSeconds } from './schedulerThread.js';
@@ -23,7 +24,7 @@ const MOST = 0.5;
 /**
  * The time between two tasks is at least a fifth of their mean duration. The cost is the sum of these times, divided by
  * the number of threads that share them. The time passes between tasks on a thread, or between batches while the scheduler
- * handles many tasks.
+ * handles many tasks. The time in which Longpole prepares the tasks for their submission is added.
  */
 export const tasksTooSmall: Rule = (facts) => {
   const { tasks, work, workers, trace } = facts;
@@ -38,8 +39,10 @@ export const tasksTooSmall: Rule = (facts) => {
   const between = Math.max(0, share * medianOverhead(trace) - ofData / tasks);
   const overhead =
     mean <= SMALL ? Math.max(between, (schedulingSeconds(facts).usual * workers) / tasks) : between;
-  if (tasks < MIN_TASKS || overhead < TOO_SMALL * (mean + meanWait(facts))) return undefined;
-  const seconds = Math.min(facts.secondsOfRun(overhead * tasks), facts.makespan - work / workers);
+  const preparing = mean <= SMALL ? preparingSeconds(facts) : 0;
+  const each = overhead + (preparing * workers) / tasks;
+  if (tasks < MIN_TASKS || each < TOO_SMALL * (mean + meanWait(facts))) return undefined;
+  const seconds = Math.min(facts.secondsOfRun(overhead * tasks) + preparing, facts.makespan - work / workers);
   const copies = unmeasuredCopies(facts, { mean, overhead, seconds });
   if (copies !== undefined) return copies;
   let most = { prefix: '', count: 0 };
@@ -47,14 +50,14 @@ export const tasksTooSmall: Rule = (facts) => {
     if (count > most.count) most = { prefix, count };
   const turns = [...facts.parts('client time')].filter(({ start }) => start > facts.path.start).length;
   const isLoop = turns >= tasks / (2 * workers);
-  const together = Math.ceil((20 * overhead) / Math.max(mean, overhead / 10));
+  const together = Math.ceil((20 * each) / Math.max(mean, each / 10));
   return {
     code: 'tasks-too-small',
     title: `${countText(tasks, 'task')} of ${secondsText(mean)} are too small: ${secondsText(overhead)} pass between two tasks`,
     seconds,
     confidence: 'high',
-    text: `${percentText(overhead / (overhead + mean))} of the threads' time passes between tasks. Most tasks are '${most.prefix}' (${integerText(most.count)}).${isLoop ? ` The program waited for results ${integerText(turns)} times before it submitted more tasks, and each time takes a round trip.` : ''}`,
-    numbers: { tasks, meanSeconds: mean, overheadSeconds: overhead, workers },
+    text: `${percentText(overhead / (overhead + mean))} of the threads' time passes between tasks. Most tasks are '${most.prefix}' (${integerText(most.count)}).${isLoop ? ` The program waited for results ${integerText(turns)} times before it submitted more tasks, and each time takes a round trip.` : ''}${preparing >= MIN_COST * facts.makespan ? ` Longpole took ${secondsText(preparing)} to prepare the tasks before it submitted them.` : ''}`,
+    numbers: { tasks, meanSeconds: mean, overheadSeconds: overhead, preparingSeconds: preparing, workers },
     tasks: facts.keys(facts.lanes.spans.rows.subarray(0, 5)),
     question: 'time-by-prefix',
     advice: isLoop
