@@ -26,7 +26,8 @@ export function ownSeconds({ trace }: Facts, row: number): number {
  * @param longest seconds of a task that may be a stall
  */
 export function stallSeconds(facts: Facts, rows: Int32Array, longest = Number.POSITIVE_INFINITY): number {
-  const seconds = Float64Array.from(rows, (row) => ownSeconds(facts, row)).sort();
+  // map() is several times as fast as Float64Array.from() with a function.
+  const seconds = new Float64Array(rows.length).map((_, at) => ownSeconds(facts, rows[at]!)).sort();
   const usual = seconds[rows.length >> 1] ?? 0;
   const few = seconds.subarray(Math.ceil((1 - FEW) * rows.length));
   const sum = (values: Float64Array): number => values.reduce((all, one) => all + one, 0);

@@ -26,16 +26,15 @@ interface Round {
 export const unevenRounds: Rule = (facts) => {
   const { workers } = facts;
   const { aloneSeconds } = coreUseOf(facts.trace);
-  const all = roundsOf(facts);
-  if (workers < 2 || all.length < MIN_ROUNDS) return undefined;
+  const all = workers < 2 ? [] : roundsOf(facts);
+  if (all.length < MIN_ROUNDS) return undefined;
   const uneven = all.flatMap((round) => {
+    const share = round.rows.length / workers;
+    if (round.rows.length === 1 || share % 1 === 0) return [];
     const usual = median(Float64Array.from(round.rows, aloneSeconds));
     const longest = round.rows.reduce((most, row) => Math.max(most, aloneSeconds(row)), 0);
     const isEqual = longest <= MAX_RATIO * usual && !hasEdges(facts, round);
-    const share = round.rows.length / workers;
-    return isEqual && round.rows.length > 1 && share % 1 > 0
-      ? [{ ...round, lost: (Math.ceil(share) - share) * usual }]
-      : [];
+    return isEqual ? [{ ...round, lost: (Math.ceil(share) - share) * usual }] : [];
   });
   if (uneven.length < MIN_ROUNDS) return undefined;
   const seconds = uneven.reduce((sum, { lost }) => sum + lost, 0);

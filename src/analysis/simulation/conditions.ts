@@ -201,7 +201,8 @@ function reportSeconds(trace: Trace): number {
 
 /** Returns the least seconds per task that were measured, but no more than a scheduler of this kind usually takes. */
 function schedulerSeconds(trace: Trace): number {
-  const starts = trace.tasks.started.filter((_, row) => lanesOf(trace).laneOf[row]! >= 0).sort();
+  const { laneOf } = lanesOf(trace);
+  const starts = trace.tasks.started.filter((_, row) => laneOf[row]! >= 0).sort();
   let best = isRemote(trace) ? REMOTE_SCHEDULER : LOCAL_SCHEDULER;
   for (let i = BURST; i < starts.length; i++)
     best = Math.min(best, (starts[i]! - starts[i - BURST]!) / BURST);
