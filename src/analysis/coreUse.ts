@@ -141,7 +141,7 @@ function unknownUse(trace: Trace, { isMeasured, lost }: Pick<CoreUse, 'isMeasure
   };
 }
 
-export function isOneMachine({ workers, tasks }: Trace): boolean {
+function isOneMachine({ workers, tasks }: Trace): boolean {
   const hosts = new Set<number>();
   for (const worker of new Set(tasks.worker)) if (worker >= 0) hosts.add(workers.host[worker]!);
   return hosts.size === 1;

@@ -76,7 +76,7 @@ export function memoryByPrefix(trace: Trace): Table {
 }
 
 /** Title of the column of results that workers hold although no task needs them. */
-export const KEPT = 'No longer needed (MB)';
+const KEPT = 'No longer needed (MB)';
 
 /**
  * Returns what workers hold in memory and on disk, minus what tasks need; undefined if that is too little for a column.
@@ -108,7 +108,7 @@ function keptBeyond(
 }
 
 /** Returns, for each row, the time at which the last dependent task stopped, or `end` without dependents. */
-export function neededUntil({ tasks }: Trace, end: number): Float64Array {
+function neededUntil({ tasks }: Trace, end: number): Float64Array {
   const { length, stopped, dependencyOffsets, dependencyRows } = tasks;
   const until = new Float64Array(length).fill(Number.NEGATIVE_INFINITY);
   for (let row = 0; row < length; row++) {

@@ -53,7 +53,7 @@ export function poolStart(trace: Trace, row: number): number {
 }
 
 /** Returns the start of the first task by row of workers; Infinity without tasks. */
-export function ownStarts(trace: Trace): Float64Array {
+function ownStarts(trace: Trace): Float64Array {
   const { worker } = lanesOf(trace);
   const starts = new Float64Array(trace.workers.length).fill(Number.POSITIVE_INFINITY);
   for (const [lane, time] of firstTasks(trace).entries())

@@ -152,7 +152,7 @@ export function isOptionsObject(value: unknown): value is Readonly<Record<string
 }
 
 /** Returns the known name that contains the given name, is contained in it, or differs in few letters. */
-export function nearestName(name: string, names: readonly string[]): string | undefined {
+function nearestName(name: string, names: readonly string[]): string | undefined {
   const wanted = lettersOf(name);
   const isPart = (known: string): boolean => wanted.includes(known) || known.includes(wanted);
   const part = wanted.length < 3 ? undefined : names.find((known) => isPart(lettersOf(known)));

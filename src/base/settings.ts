@@ -52,8 +52,8 @@ export type SettingName = keyof Settings;
 export const SCHEDULERS = ['threads', 'processes', 'sync', 'cluster'] as const;
 export type SchedulerSetting = (typeof SCHEDULERS)[number];
 
-export const DUMP_SIGNALS = ['SIGUSR2', 'SIGHUP', 'SIGBREAK', 'SIGQUIT'] as const;
-export type DumpSignal = (typeof DUMP_SIGNALS)[number];
+const DUMP_SIGNALS = ['SIGUSR2', 'SIGHUP', 'SIGBREAK', 'SIGQUIT'] as const;
+type DumpSignal = (typeof DUMP_SIGNALS)[number];
 
 interface Setting<T> {
   readonly default: T;

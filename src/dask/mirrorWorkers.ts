@@ -87,7 +87,7 @@ export class MirrorWorkers {
 }
 
 /** Returns the host of an address: `tcp://127.0.0.1:8786` → `127.0.0.1`, `tcp://[::1]:8786` → `::1`. */
-export function hostOf(address: string): string {
+function hostOf(address: string): string {
   const place = address.slice(address.indexOf('://') + 3);
   const [, bracketed] = /^\[([^\]]*)\]/.exec(place) ?? [];
   if (bracketed !== undefined) return bracketed;

@@ -162,7 +162,7 @@ export function fakeGet(
 }
 
 /** Runs the graph. Every observer that received runStarted also receives runFinished, even if observers throw. */
-export function runObserved(
+function runObserved(
   graph: Graph,
   wanted: readonly string[],
   observers: readonly RunObserver[],

@@ -84,7 +84,7 @@ interface BarShape {
 }
 
 /** The part of a run that a bar needs. */
-export interface Progressing {
+interface Progressing {
   readonly finishedCount: number;
   readonly computation: { readonly size: number };
 }

@@ -25,7 +25,7 @@ export interface OpenTraceOptions {
   readonly maxUnpackedBytes?: number;
 }
 
-export const OPEN_OPTIONS: OptionKinds<OpenTraceOptions> = { onProgress: CALLABLE, maxUnpackedBytes: ANY };
+const OPEN_OPTIONS: OptionKinds<OpenTraceOptions> = { onProgress: CALLABLE, maxUnpackedBytes: ANY };
 
 /**
  * Opens the trace in a directory, in a file, or in bytes. It may be a trace directory, a performance report (the HTML

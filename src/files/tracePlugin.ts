@@ -32,7 +32,7 @@ interface Known {
 }
 
 /** DASF's name of a worker: `worker-HOST-NAME`, where names are `0`, `1`, … */
-export function dasfWorkerName(worker: WorkerInfo): string {
+function dasfWorkerName(worker: WorkerInfo): string {
   return `worker-${worker.host}-${worker.name.replace(/^worker-/, '')}`;
 }
 

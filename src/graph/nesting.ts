@@ -4,7 +4,7 @@
 import { LongpoleError } from '../base/errors.js';
 
 /** Deepest nesting of an argument. A deeper argument counts as cyclic. */
-export const MAX_NESTING = 1000;
+const MAX_NESTING = 1000;
 
 /** Returns whether a value is an object literal or an object without a prototype. Other objects are data as a whole. */
 export function isPlainObject(value: object): value is Record<string, unknown> {

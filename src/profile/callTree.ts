@@ -27,7 +27,7 @@ export interface MutableCallTree extends CallTree {
   lines?: { [line: number]: number };
 }
 
-export const ROOT_IDENTIFIER = 'root';
+const ROOT_IDENTIFIER = 'root';
 
 /** Returns a tree without samples. */
 export function emptyTree(): MutableCallTree {

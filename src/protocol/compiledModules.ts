@@ -11,7 +11,7 @@ export interface CompiledModule {
 export type CompiledModules = ReadonlyMap<string, CompiledModule>;
 
 /** A port that takes URLs and answers each with the modules. */
-export interface CompilerPort {
+interface CompilerPort {
   postMessage(url: string): void;
   on(event: 'message', listener: (answer: CompiledAnswer) => void): unknown;
 }

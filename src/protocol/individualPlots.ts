@@ -21,7 +21,7 @@ export const DASK_PAGES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Names of the plots that are shown alone at `/individual-NAME`. Dask's dashboard has the same names. */
-export const INDIVIDUAL_PLOTS = [
+const INDIVIDUAL_PLOTS = [
   'task-stream',
   'progress',
   'graph',

@@ -107,12 +107,12 @@ export interface BatchMessage
 }
 
 /** A value that could not be copied: tasks that use it fail with this error. */
-export interface UncloneableValue {
+interface UncloneableValue {
   readonly id: number;
   readonly error: ErrorInfo;
 }
 
-export interface OfTasks<T extends string> {
+interface OfTasks<T extends string> {
   readonly type: T;
   readonly run: number;
   readonly ids: Int32Array;

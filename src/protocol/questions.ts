@@ -18,7 +18,7 @@ import type { CoordinationKinds } from './coordination.js';
 import type { ErrorInfo } from './errorInfo.js';
 
 /** The kinds of questions, with the types of question and answer. */
-export interface QuestionKinds extends ClientQuestionKinds, CoordinationKinds {
+interface QuestionKinds extends ClientQuestionKinds, CoordinationKinds {
   /** Describes the cluster that runs the task. */
   readonly cluster: {
     readonly question: null;

@@ -1,10 +1,10 @@
 // Place of a finished task's result, as one byte beside each completion. Scalars travel in a column of numbers, so
 // that a million small results need no serialization.
 
-export const KIND_UNDEFINED = 0;
-export const KIND_NULL = 1;
-export const KIND_FALSE = 2;
-export const KIND_TRUE = 3;
+const KIND_UNDEFINED = 0;
+const KIND_NULL = 1;
+const KIND_FALSE = 2;
+const KIND_TRUE = 3;
 /** The number is in the column of numbers. */
 export const KIND_NUMBER = 4;
 /** The serialized value comes in a separate message. */

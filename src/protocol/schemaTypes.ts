@@ -99,7 +99,7 @@ export interface ColumnSpec {
  * Format versions. The whole number is `version` in meta.json. A version that only adds tables or columns raises the
  * number behind the point.
  */
-export type FormatVersion = '1.0' | '1.1' | '1.2' | '1.3';
+type FormatVersion = '1.0' | '1.1' | '1.2' | '1.3';
 
 export interface TableSpec {
   /** Meaning of a row. */

@@ -269,7 +269,7 @@ function hasShape(value: unknown, shape: Shape): boolean {
   }
 }
 
-export function isViewCursor(value: unknown): value is ViewCursor {
+function isViewCursor(value: unknown): value is ViewCursor {
   return CURSOR_TABLES.every((name) => {
     const rows = numberIn(value, name);
     return Number.isSafeInteger(rows) && rows >= 0;

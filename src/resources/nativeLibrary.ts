@@ -5,7 +5,7 @@ import type * as koffi from 'koffi';
 import { loadPackage } from '../base/packages.js';
 import { enterNative, leaveNative } from './nativeGuard.js';
 
-export type Koffi = typeof koffi;
+type Koffi = typeof koffi;
 export type NativeLibrary = koffi.LibraryHandle;
 
 const require = createRequire(import.meta.url);

@@ -102,7 +102,7 @@ function cookieOf(header: string | undefined, name: string): string | null {
 }
 
 /** Compares in a time that does not depend on the texts. */
-export function isSame(given: string, secret: string): boolean {
+function isSame(given: string, secret: string): boolean {
   const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(hash(given), hash(secret));
 }

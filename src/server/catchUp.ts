@@ -186,12 +186,12 @@ export function* wholeTable(trace: Trace, table: RecordedTable): Generator<Uint8
 }
 
 /** Returns an encoder for self-contained batches, each of which takes some milliseconds. */
-export function pageEncoder(sink: TableSink): TraceEncoder {
+function pageEncoder(sink: TableSink): TraceEncoder {
   return new TraceEncoder(sink, { standalone: true, batchRows: BATCH_ROWS });
 }
 
 /** A list of encoded messages that have not been sent yet. */
-export class Messages {
+class Messages {
   #list: Uint8Array[] = [];
 
   readonly sink = (table: RecordedTable, parts: readonly Uint8Array[], rows: number): void => {

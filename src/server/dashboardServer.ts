@@ -48,7 +48,7 @@ export interface DashboardServerOptions {
   readonly page?: PageFile;
 }
 
-export const DEFAULT_PORT = 8787;
+const DEFAULT_PORT = 8787;
 const MAX_URL = 2048;
 const MAX_HEADER_BYTES = 8192;
 const MAX_CONNECTIONS = 256;

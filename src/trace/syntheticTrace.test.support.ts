@@ -51,7 +51,7 @@ export interface SyntheticTask {
 type Movement = Reported<'transfers'>;
 
 /** A transfer. `peer` defaults to a client, `compressed` to `nbytes`. */
-export type SyntheticTransfer = Pick<Movement, 'nbytes' | 'start' | 'stop'> &
+type SyntheticTransfer = Pick<Movement, 'nbytes' | 'start' | 'stop'> &
   Partial<Omit<Movement, 'worker' | 'peer'>> & { readonly worker: string; readonly peer?: string };
 
 export interface SyntheticSpec {

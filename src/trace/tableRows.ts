@@ -59,7 +59,7 @@ export function absentColumn(kind: MemoryKind, length: number): ColumnArray {
 }
 
 /** Returns the number that marks an absent value. In columns of the kinds `choice` and `byte`, it is 0. */
-export function absentValue(kind: ColumnKind): number {
+function absentValue(kind: ColumnKind): number {
   if (kind === 'choice' || kind === 'byte') return 0;
   return kind === 'float' || kind === 'whole' || kind === 'count' ? Number.NaN : -1;
 }

@@ -7,7 +7,7 @@ import { absentColumn, type ColumnArray, isColumn, type MemoryColumn, memoryColu
 import type { TaskRows, WorkerRows } from './trace.js';
 
 /** A value, or a function that makes the value on first use. */
-export type Lazy<T> = T | (() => T);
+type Lazy<T> = T | (() => T);
 
 /** Times of a run besides `stopped`, under these names also in files. */
 export const RUN_TIMES = [

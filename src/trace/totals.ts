@@ -78,7 +78,7 @@ export interface TraceTotals {
 }
 
 /** Limit for prefixes. Each needs more than a kilobyte, and keys without a token create a prefix each. */
-export const MAX_PREFIXES = 10_000;
+const MAX_PREFIXES = 10_000;
 
 /** Four buckets for each factor of two, from about 1 µs to about 68 minutes. The first and the last bucket are open. */
 export const DURATION_BUCKETS = 128;
@@ -87,7 +87,7 @@ const float = new Float32Array(1);
 const bits = new Int32Array(float.buffer);
 
 /** Returns the bucket of a duration: the exponent and the first two fraction bits of its float32 value. */
-export function durationBucket(seconds: number): number {
+function durationBucket(seconds: number): number {
   float[0] = seconds;
   const bucket = (bits[0]! >> 21) - FIRST_BUCKET;
   return bucket < 0 ? 0 : bucket < DURATION_BUCKETS ? bucket : DURATION_BUCKETS - 1;

@@ -172,7 +172,7 @@ export class TraceBuilder {
 }
 
 /** Returns a trace that holds all its rows. Its totals are computed on first use. */
-export function closedTrace(rows: Omit<Trace, 'totals'>): Trace {
+function closedTrace(rows: Omit<Trace, 'totals'>): Trace {
   const trace = { ...rows };
   addLazy(trace, { totals: () => totalsOfRows(rows) });
   return printable(trace);

@@ -49,7 +49,7 @@ export function functionSamples(trace: Trace): Map<string, GroupSamples> {
 }
 
 /** Returns e.g. `fit (model.js)`. */
-export function functionText(name: string, filename: string): string {
+function functionText(name: string, filename: string): string {
   const file = filename.split(/[/\\]/).at(-1) ?? '';
   return `${name === '' ? '(anonymous)' : name}${file === '' ? '' : ` (${file})`}`;
 }

@@ -31,7 +31,7 @@ import { unreachable } from './unreachable.js';
 import { workerBound } from './workerBound.js';
 import { workerSkew } from './workerSkew.js';
 
-export const RULES: readonly Rule[] = [
+const RULES: readonly Rule[] = [
   tasksTooSmall,
   serialTail,
   serialStretch,

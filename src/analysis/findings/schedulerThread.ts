@@ -26,7 +26,7 @@ const TASK_COST = 200e-6;
 const DASK_TASK_COST = 2e-3;
 
 /** A wait for the scheduler on the critical path, after the first task had started or while the event loop was blocked. */
-export interface SchedulerWait {
+interface SchedulerWait {
   readonly row: number;
   readonly seconds: number;
   /** Part of `seconds` in which code of the program blocked the scheduler's event loop. */

@@ -24,7 +24,7 @@ export interface Machine {
 }
 
 /** Share by which tasks take longer for each doubling of their number on a machine with enough cores. */
-export const SHARED_MEMORY = 0.06;
+const SHARED_MEMORY = 0.06;
 /**
  * Share by which helper threads (mostly of the garbage collector) use more CPU at full overload. Helper threads wait
  * actively for one another, also for a thread without a core. Measured on two cores with tasks that allocate much: a

@@ -53,7 +53,7 @@ export const SUBMIT_OPTIONS: OptionKinds<SubmitOptions> = {
 /**
  * Whether the last argument of `submit` counts as its options: a plain object with one or more names of options only.
  */
-export function isSubmitOptions(value: unknown): value is SubmitOptions {
+function isSubmitOptions(value: unknown): value is SubmitOptions {
   if (!isOptionsObject(value)) return false;
   const names = Object.keys(value);
   return names.length > 0 && names.every((name) => Object.hasOwn(SUBMIT_OPTIONS, name));

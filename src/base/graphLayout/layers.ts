@@ -53,7 +53,7 @@ export function layeredLayout(count: number, edges: readonly Edge[]): NodeLayers
 }
 
 /** Returns the layer of each node. An edge that closes a cycle is followed once: groups of tasks may have cycles. */
-export function layersOf(count: number, edges: readonly Edge[]): Int32Array {
+function layersOf(count: number, edges: readonly Edge[]): Int32Array {
   const froms = Int32Array.from(edges, ([from]) => from);
   const offsets = countedOffsets(froms, count);
   const order = groupedRows(froms, offsets);

@@ -6,7 +6,7 @@ import { fitText, type Renderer } from './renderer.js';
 import type { Theme } from './theme.js';
 
 /** Height of a row, px. */
-export const FLAME_ROW = 20;
+const FLAME_ROW = 20;
 /** Narrowest label, px. */
 const MIN_LABEL = 26;
 
@@ -35,7 +35,7 @@ export function flameHeight({ rows }: FlameLayout): number {
 }
 
 /** Returns the x coordinate of a sample, px. */
-export function flameX({ focus, width }: Pick<FlameScene, 'focus' | 'width'>, sample: number): number {
+function flameX({ focus, width }: Pick<FlameScene, 'focus' | 'width'>, sample: number): number {
   return focus.node.count === 0 ? 0 : ((sample - focus.start) / focus.node.count) * width;
 }
 

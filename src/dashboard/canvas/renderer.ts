@@ -26,7 +26,7 @@ export interface Renderer {
   textWidth(text: string): number;
 }
 
-export const FONT_SIZE = 11;
+const FONT_SIZE = 11;
 const FONT = `${FONT_SIZE}px ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif`;
 
 /** Draws on a canvas element, at the device's resolution. */

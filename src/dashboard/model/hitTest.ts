@@ -5,7 +5,7 @@ import { type LaneGroup, lowerBound, type TaskLanes } from './taskLanes.js';
 /** Distance in columns at which the nearest run is still hit if no run is under the pointer. */
 const REACH = 3;
 
-export interface RunHit {
+interface RunHit {
   readonly kind: 'run';
   readonly position: number;
 }

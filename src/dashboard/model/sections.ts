@@ -8,7 +8,7 @@ export interface StringList {
 }
 
 /** Properties of each task. Sections refer to a task by its row in this table. */
-export interface TaskTable {
+interface TaskTable {
   /** Row → key, spelled as in the graph. */
   readonly keys: StringList;
   /** Row → index into `prefixes`. */

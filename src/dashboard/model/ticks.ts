@@ -10,14 +10,14 @@ export interface Tick {
 const MINUTE_STEPS = [60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
 
 /** Returns the smallest step of 1, 2 or 5 times a power of ten that is at least `least`. */
-export function niceStep(least: number): number {
+function niceStep(least: number): number {
   const power = 10 ** Math.floor(Math.log10(least));
   for (const factor of [1, 2, 5]) if (factor * power >= least * (1 - 1e-9)) return factor * power;
   return 10 * power;
 }
 
 /** Returns the step of a time axis in seconds, at least `least`. */
-export function timeStep(least: number): number {
+function timeStep(least: number): number {
   if (least <= 5) return niceStep(least);
   if (least <= 60) return [5, 10, 15, 20, 30, 60].find((step) => step >= least) ?? 60;
   return MINUTE_STEPS.find((step) => step >= least) ?? Math.ceil(least / 86400) * 86400;

@@ -5,7 +5,7 @@ import { filledWith } from '../../base/resized.js';
 import { unpackedSizeError, unpackLimit } from '../../base/unpackLimit.js';
 
 /** Decodes base64 in pieces, because `atob` of a long text needs another string of the same length. */
-export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   const clean = text.trim();
   const padding = clean.endsWith('==') ? 2 : clean.endsWith('=') ? 1 : 0;
   const bytes = new Uint8Array((clean.length >> 2) * 3 - padding);

@@ -4,7 +4,7 @@ import type { TotalsMessage } from '../../protocol/viewMessages.js';
 import type { Trace } from '../../trace/trace.js';
 
 /** Current state of a live run, as reported by the scheduler. */
-export type LiveState = Omit<TotalsMessage, 'type'>;
+type LiveState = Omit<TotalsMessage, 'type'>;
 
 /**
  * `live`: connected and growing. `lost`: reconnecting. `whole`: complete. `cut`: ended, but the run had more than the trace

@@ -121,7 +121,7 @@ export class ThreadCluster implements ClusterStores {
   }
 }
 
-export function snapshot(facts: HostFacts, store: Store, logs: Logs, process: number): WorkerSnapshot {
+function snapshot(facts: HostFacts, store: Store, logs: Logs, process: number): WorkerSnapshot {
   return {
     ...facts,
     incomingTransferLog: logs.incoming.toArray(),

@@ -30,7 +30,7 @@ export type StateName = (typeof STATE_NAMES)[number];
  * forgotten, and a retry from erred and forgotten. An import enters memory together with its original. A task that is not needed any more becomes forgotten
  * from any state.
  */
-export const TRANSITIONS: readonly number[] = [
+const TRANSITIONS: readonly number[] = [
   bits(WAITING, QUEUED, MEMORY, ERRED, FORGOTTEN),
   bits(QUEUED, PROCESSING, RELEASED, MEMORY, ERRED, FORGOTTEN),
   bits(PROCESSING, WAITING, RELEASED, ERRED, FORGOTTEN),

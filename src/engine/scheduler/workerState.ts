@@ -59,7 +59,7 @@ interface Durations {
 }
 
 /** Counts tasks per function, because their expected duration may become known later. */
-export class Workload {
+class Workload {
   readonly #durations: Durations;
   #counts = new Int32Array(8);
   /** Slots whose count may be above 0. */

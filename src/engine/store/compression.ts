@@ -71,7 +71,7 @@ export function cut(bytes: Bytes): Bytes[] {
 }
 
 /** Calls `work` for 0 .. count, a few at a time. */
-export async function inLanes(count: number, work: (index: number) => Promise<void>): Promise<void> {
+async function inLanes(count: number, work: (index: number) => Promise<void>): Promise<void> {
   let next = 0;
   const lane = async (): Promise<void> => {
     while (next < count) await work(next++);

@@ -15,7 +15,7 @@ import {
 } from './spillRecord.js';
 
 /** The functions of a file system that a store needs; `node:fs/promises` has them. */
-export interface SpillHandle {
+interface SpillHandle {
   write(bytes: Uint8Array, offset: number, length: number): Promise<{ bytesWritten: number }>;
   read(bytes: Uint8Array, offset: number, length: number, position: number): Promise<{ bytesRead: number }>;
   close(): Promise<void>;

@@ -3,7 +3,7 @@
 import type { UnmeasuredWork } from '../../protocol/isolateMessages.js';
 
 /** Seconds from which a copy is reported. */
-export const SLOW_COPY = 5e-3;
+const SLOW_COPY = 5e-3;
 
 /** Runs work of the isolate for the task `id`, and records its time. */
 export interface WorkTimer {

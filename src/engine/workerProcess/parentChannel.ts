@@ -13,7 +13,7 @@ interface ClusterChannel extends ParentChannel<ToWorker, FromWorker> {
 }
 
 /** Descriptor for messages to the cluster. Without it Node's own channel is used. */
-export const CHANNEL_VARIABLE = 'LONGPOLE_CHANNEL';
+const CHANNEL_VARIABLE = 'LONGPOLE_CHANNEL';
 
 /** Whether the value is a message; the cluster sends only values of this type. */
 function isToWorker(value: unknown): value is ToWorker {

@@ -16,7 +16,7 @@ import type { ChannelEvents, OpenChannel, WorkerChannel } from './workerChannel.
 type Message = ToWorker | Several<ToWorker>;
 
 /** Makes functions available to the worker. Returns a promise if modules have to be bundled first. Never rejects. */
-export type Prepare = (
+type Prepare = (
   functions: readonly FunctionRef[],
 ) => readonly FunctionRef[] | Promise<readonly FunctionRef[]>;
 

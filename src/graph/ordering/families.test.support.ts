@@ -8,7 +8,7 @@ export type Dependencies = Record<string, string[]>;
 const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 
 /** Returns a generator of deterministic numbers in [0, 1) (mulberry32). */
-export function randomNumbers(seed: number): () => number {
+function randomNumbers(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -23,7 +23,7 @@ export interface ClusterFigures {
   readonly thread: ThreadFigures;
 }
 
-export interface ThreadFigures {
+interface ThreadFigures {
   /** Longest delay of a timer since the last scrape, seconds. */
   readonly eventLoopDelay: number;
   /** Longest time between two turns of the event loop since the last scrape, seconds. */

@@ -25,7 +25,7 @@ type BuiltWindow<T extends RecordedTable> = RowWindow<TableBuilder<T>>;
  * The newest rows of each table. Transfers and events keep their texts as strings, because those texts would fill the
  * table of names.
  */
-export interface LiveWindows {
+interface LiveWindows {
   readonly tasks: TaskWindow;
   readonly intervals: BuiltWindow<'intervals'>;
   readonly transfers: RowWindow<Transfer[]>;

@@ -40,7 +40,7 @@ export type WindowSizes = Readonly<Record<TableName, number>>;
 /**
  * Uses about 110 MB when full: 56 bytes per task or sample, 41 per interval, some 100 to 200 per row of other tables.
  */
-export const DEFAULT_WINDOW: WindowSizes = {
+const DEFAULT_WINDOW: WindowSizes = {
   tasks: 1_000_000,
   intervals: 250_000,
   transfers: 50_000,

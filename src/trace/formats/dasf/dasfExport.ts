@@ -29,7 +29,7 @@ export function* dasfEventFile(trace: Trace): Generator<Uint8Array> {
  * Yields the events of a trace. Each table keeps its order; the tables are merged by time. At equal times, tasks come
  * first.
  */
-export function* dasfEvents(trace: Trace): Generator<DasfEvent> {
+function* dasfEvents(trace: Trace): Generator<DasfEvent> {
   const { tasks, memory, resources } = trace;
   const dependents = dependentKeys(trace);
   const sources = [

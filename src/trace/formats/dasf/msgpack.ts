@@ -76,7 +76,7 @@ export function skipValue(bytes: Uint8Array, view: DataView, at: number, end: nu
 }
 
 /** Yields the start of each key of the map in `bytes[start .. end)`, with the range of its value. Checked values only. */
-export function* mapEntries(
+function* mapEntries(
   bytes: Uint8Array,
   view: DataView,
   start: number,
