@@ -9,6 +9,10 @@ import { BINS, type Facts, type Found, type Rule } from './finding.js';
 
 /** Share of the memory limit above which a lack of memory probably ended the worker. */
 const MEMORY_SHORT = 0.8;
+/** Tasks of a worker from which its memory shows that they keep some of it. */
+const KEEPING = 5;
+/** Share of the memory, and of its growth before the last task, from which the tasks keep it. */
+const KEPT = 0.75;
 /** Seconds between the loss of a worker and its removal, from which the evidence names them. */
 const LATE = 1;
 /** Largest number of reasons that the evidence lists. */
@@ -164,25 +168,51 @@ type End = Pick<LostWorker, 'row' | 'time'>;
 
 function memoryAdvice(facts: Facts, lost: readonly End[]): string | undefined {
   for (const worker of lost) {
-    const { held, limit } = lastMemory(facts, worker);
+    const { held, limit, results, kept } = lastMemory(facts, worker);
     const { reason } = facts.trace.workers;
-    if (reason[worker.row]! >= 0 && facts.trace.strings.get(reason[worker.row]!).startsWith(EXHAUSTED))
-      return `Raise the memory limit of worker '${nameOf(facts, worker)}' (${bytesText(limit)}), or use smaller blocks.`;
-    if (limit > 0 && held >= MEMORY_SHORT * limit)
-      return `Worker '${nameOf(facts, worker)}' used ${bytesText(held)} of its memory limit of ${bytesText(limit)}: raise the limit, or use smaller blocks.`;
+    const name = nameOf(facts, worker);
+    const isExhausted =
+      reason[worker.row]! >= 0 && facts.trace.strings.get(reason[worker.row]!).startsWith(EXHAUSTED);
+    const isFull = limit > 0 && held >= MEMORY_SHORT * limit;
+    if (kept !== undefined && (isExhausted || isFull))
+      return `Worker '${name}' used ${bytesText(held)}, ${bytesText(results)} of it for results, and its memory grew from task to task. Look for what '${kept}' keeps when it ends, e.g. in variables of its module or in a cache. A higher limit only delays the loss.`;
+    if (isExhausted)
+      return `Raise the memory limit of worker '${name}' (${bytesText(limit)}), or use smaller blocks.`;
+    if (isFull)
+      return `Worker '${name}' used ${bytesText(held)} of its memory limit of ${bytesText(limit)}: raise the limit, or use smaller blocks.`;
   }
   return undefined;
 }
 
-/** Returns the bytes that a lost worker used at its last sample, and its memory limit; 0 if unknown. */
-function lastMemory({ trace }: Facts, { row: lost, time }: End): { held: number; limit: number } {
-  const { length, worker, process, time: times } = trace.memory;
-  let last = -1;
-  for (let row = 0; row < length; row++) {
-    if (worker[row] !== lost || times[row]! > time) continue;
-    if (last < 0 || times[row]! > times[last]!) last = row;
-  }
-  return { held: last < 0 ? 0 : process[last]!, limit: trace.workers.memoryLimit[lost] || 0 };
+/** Memory of a lost worker, in bytes. */
+interface LastMemory {
+  /** At its last sample; 0 if unknown. */
+  readonly held: number;
+  /** Part of `held` for results. */
+  readonly results: number;
+  /** 0 if unknown. */
+  readonly limit: number;
+  /** Prefix of its tasks, if most of `held` was there before its last task, not at its first sample, and not for results. */
+  readonly kept?: string;
+}
+
+function lastMemory(facts: Facts, { row: lost, time }: End): LastMemory {
+  const { trace, lanes } = facts;
+  const { worker, process, managed, time: times } = trace.memory;
+  const samples = Array.from(times.keys())
+    .filter((row) => worker[row] === lost && times[row]! <= time)
+    .sort((a, b) => times[a]! - times[b]!);
+  const limit = trace.workers.memoryLimit[lost] || 0;
+  const [first, last] = [samples[0], samples.at(-1)];
+  if (first === undefined || last === undefined) return { held: 0, results: 0, limit };
+  const memory = { held: process[last]!, results: managed[last]!, limit };
+  const ended = lanes.spans.rows.filter((row) => trace.tasks.worker[row] === lost);
+  const stop = ended.reduce((latest, row) => Math.max(latest, trace.tasks.stopped[row]!), 0);
+  const before = samples.findLast((row) => times[row]! <= stop) ?? first;
+  const grown = (row: number): number => process[row]! - managed[row]! - process[first]! + managed[first]!;
+  const isKept =
+    ended.length >= KEEPING && grown(before) >= KEPT * grown(last) && grown(last) >= KEPT * memory.held;
+  return isKept ? { ...memory, kept: facts.prefixName(trace.tasks.prefix[ended.at(-1)!]!) } : memory;
 }
 
 /**
