@@ -51,6 +51,8 @@ class Bridge:
         unique = uuid.uuid4().hex
         self.scheduler_plugin = f"longpole-scheduler-{unique}"
         self.worker_plugin = f"longpole-worker-{unique}"
+        #: Whether the scheduler has more rows of the present poll.
+        self.more = False
         self.polls = {}
         #: Address of a worker -> its last poll
         self.takes = {}
@@ -130,7 +132,7 @@ class Bridge:
                 reason = await self.take(stopped)
                 if reason is not None:
                     return reason
-                await asyncio.wait({stopped}, timeout=self.interval)
+                await asyncio.wait({stopped}, timeout=0 if self.more else self.interval)
                 if stopped.done():
                     return "asked"
         except Broken:
@@ -139,7 +141,8 @@ class Bridge:
             stopped.cancel()
 
     async def take(self, stopped):
-        """Polls the rows of the scheduler. Returns the reason of the end, if any."""
+        """Polls rows of the scheduler. Returns the reason of the end, if any."""
+        self.more = False
         call = asyncio.ensure_future(getattr(self.client.scheduler, self.scheduler_plugin)())
         for _ in range(int(MAX_SILENCE / CHECK_INTERVAL)):
             done, _ = await asyncio.wait({call, stopped}, timeout=CHECK_INTERVAL, return_when=asyncio.FIRST_COMPLETED)
@@ -163,10 +166,16 @@ class Bridge:
                 return GONE
             # The plugin removes itself if it holds too many rows.
             return f"the scheduler does not answer any more: {error!r}"
-        payload, addresses = answer
+        payload, addresses, self.more = answer
         self.out.frame(payload)
         self.poll(addresses)
         return None
+
+    async def take_all(self):
+        """Polls all rows of the scheduler."""
+        self.more = True
+        while self.more:
+            await self.take(asyncio.get_running_loop().create_future())
 
     def poll(self, addresses):
         """Starts one polling task per worker, so that a worker without an answer does not delay the others."""
@@ -210,10 +219,10 @@ class Bridge:
         for poll in self.polls.values():
             poll.cancel()
         if self.client.status == "running" and not self.silent:
-            self.silent = not await quietly(self.take(asyncio.get_running_loop().create_future()))
+            self.silent = not await quietly(self.take_all())
         if self.client.status == "running" and not self.silent:
             self.silent_workers = await without_answer({address: self.last_take(address) for address in self.polls})
-            await quietly(self.take(asyncio.get_running_loop().create_future()))
+            await quietly(self.take_all())
             for poll in self.polls.values():
                 poll.cancel()
             # The scheduler asks all workers at once, and continues without the bridge if one does not answer.

@@ -26,6 +26,8 @@ from .tap import LogHandler, add_task, boot_id, failure_text, text_of
 MEMORY, ERRED = 0, 1
 #: Rows that wait for the bridge above which the plugin removes itself.
 MAX_ROWS = 2_000_000
+#: Rows per answer to a poll. The scheduler does nothing else while it packs them, nor does their reader while it processes them.
+MAX_TAKEN = 10_000
 #: Maximum number of events per poll, because a cluster may log many.
 MAX_EVENTS = 1_000
 MAX_FAILED = 10_000
@@ -49,6 +51,8 @@ class SchedulerTap(SchedulerPlugin):
     async def start(self, scheduler):
         self.scheduler = scheduler
         self.rows = []
+        #: Rows of the present poll that the bridge has not taken.
+        self.rest = []
         self.tasks = KnownTasks(scheduler, self.add_row)
         self.roster = RosterTap(scheduler, self.add_row)
         #: Index of each worker by its address.
@@ -256,17 +260,25 @@ class SchedulerTap(SchedulerPlugin):
     # Polls of the bridge, and the end.
 
     def take(self):
-        """Returns the rows since the last call as msgpack, and the addresses of the workers."""
+        """Returns rows as msgpack, the addresses of the workers, and whether the bridge must ask for the rest at once."""
+        if not self.rest:
+            self.complete()
+        rows, self.rest = self.rest[:MAX_TAKEN], self.rest[MAX_TAKEN:]
+        if not self.rest:
+            self.polled.set()
+        payload = msgpack.packb(rows, default=str, unicode_errors="replace")
+        return payload, list(self.workers), bool(self.rest)
+
+    def complete(self):
+        """Completes the rows since the last poll."""
         if self.events > MAX_EVENTS:
             more = f"{self.events - MAX_EVENTS} events were left out, because there were too many."
             self.rows.append(["event", time(), -1, "events-left-out", more])
         self.events = 0
         self.arguments.polled()
-        self.polled.set()
         self.steals.add_rows()
         self.beats()
-        rows, self.rows = self.rows, []
-        return msgpack.packb(rows, default=str, unicode_errors="replace"), list(self.workers)
+        self.rest, self.rows = self.rows, []
 
     def beats(self):
         now, delay = self.loop_tap.take()
@@ -309,11 +321,15 @@ class SchedulerTap(SchedulerPlugin):
 
     async def before_close(self):
         """Waits for the bridge's next poll. Later the scheduler answers no more, and the last rows would be lost."""
-        self.polled.clear()
         with contextlib.suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(self.polled.wait(), LAST_POLL)
+            await asyncio.wait_for(self.last_poll(), LAST_POLL)
         # The event loop may continue without the scheduler.
         self.loop_tap.stop()
+
+    async def last_poll(self):
+        for _ in range(2 if self.rest else 1):
+            self.polled.clear()
+            await self.polled.wait()
 
     def remove_client(self, scheduler, client):
         """Removes the plugins when the client of the bridge has gone."""
@@ -338,7 +354,7 @@ class SchedulerTap(SchedulerPlugin):
         self.loop_tap.stop()
         self.log_handler.detach()
         self.scheduler.handlers.pop(self.name, None)
-        self.rows = []
+        self.rows, self.rest = [], []
         self.tasks = KnownTasks(self.scheduler, self.add_row)
 
 

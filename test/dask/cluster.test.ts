@@ -167,6 +167,24 @@ describe('a Dask cluster', () => {
   );
 
   it(
+    'can be observed if the scheduler gives its rows in many parts',
+    withSharedCluster(async (cluster, name) => {
+      const wrapper = join(folder, 'few-rows');
+      const program =
+        'import runpy; from longpole_dask import scheduler_tap as tap; tap.MAX_TAKEN = 3; runpy.run_module("longpole_dask", run_name="__main__")';
+      // Without the arguments -B -m longpole_dask.
+      writeFileSync(wrapper, `#!/bin/sh\nshift 3\nexec '${name}' -B -c '${program}' "$@"\n`);
+      chmodSync(wrapper, 0o755);
+      const { tasks: submitted } = await cluster.ask<{ tasks: number }>('fill');
+      await using dask = await observeDask(cluster.address, { python: wrapper });
+      await cluster.ask('drain');
+      assert.equal(await dask.close(), 'asked');
+      assert.equal(dask.trace.tasks.length, submitted);
+      await nothingLeft(cluster);
+    }),
+  );
+
+  it(
     'has no more threads in its trace than its workers have slots, although long-running tasks keep their threads',
     withSharedCluster(async (cluster, name) => {
       await using dask = await observeDask(cluster.address, { python: name });

@@ -292,8 +292,10 @@ def fill(client):
 
 
 def drain(client):
-    Event("filled-gate").set()
+    gate = Event("filled-gate")
+    gate.set()
     wait(FILLED)
+    gate.clear()
     FILLED.clear()
     return {}
 
