@@ -60,6 +60,25 @@ describe('findings about tasks that overlap', () => {
     assert.equal(costs({ percent: 100 }), 0);
   });
 
+  it('tasks that await in their slot before they leave it to wait for an event need no more slots', () => {
+    const using = Array.from({ length: 20 }, (_, i) => {
+      const times = {
+        started: i / 4,
+        seceded: (i + 1) / 4,
+        resumed: 10 + i / 100,
+        stopped: 10 + (i + 1) / 100,
+      };
+      return { key: `use-${i}`, worker: 'w1', submitted: 0, ready: 0, ...times };
+    });
+    const trace = syntheticTrace({
+      tasks: [{ key: 'set-0', worker: 'w0', submitted: 0, started: 0, stopped: 10 }, ...using],
+      intervals: using.map(({ key, started, seceded }) => {
+        return { worker: 'w1', action: 'await', start: started, stop: seceded - 0.01, task: key } as const;
+      }),
+    });
+    assert.ok(!findings(trace).some(({ code }) => code === 'asynchronous-wait'));
+  });
+
   it('time without a core is a wait for a core while other programs keep all cores busy', () => {
     const [first, ...others] = found(samples(200));
     assert.deepEqual([first?.code, others], ['cpu-oversubscription', []]);
