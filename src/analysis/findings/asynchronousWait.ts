@@ -5,7 +5,7 @@ import { fullSpansBetween } from '../path/fullSlots.js';
 import { readiness } from '../simulation/conditions.js';
 import { TimeBins } from '../timeBins.js';
 import { BINS, type Facts, type Found, type Rule } from './finding.js';
-import { cpuByPrefix, type PrefixCpu, shareOfTime } from './noncpu.js';
+import { coreShare, cpuByPrefix, type PrefixCpu, shareOfTime } from './noncpu.js';
 import { threadSamples } from './sampledCpu.js';
 import { delaySeconds, IN_TURNS } from './synchronousIo.js';
 import { busyCores, computingElsewhere, threadsComputed } from './waitsForOthers.js';
@@ -81,13 +81,14 @@ function fullSlots(facts: Facts): Found | undefined {
   if (worst === undefined || !(seconds > 0)) return undefined;
   const rows = facts.lanes.spans.rows.filter((row) => facts.trace.tasks.prefix[row] === worst);
   const name = facts.prefixName(worst);
-  const isPool = busyCores(facts, rows) === undefined && threadsComputed(facts, seconds);
+  const busy = busyCores(facts, rows);
+  const isPool = busy === undefined && threadsComputed(facts, seconds);
   return {
     code: 'asynchronous-wait',
     title: `Tasks wait for a slot of their worker while tasks of '${name}' that await promises fill all of them`,
     seconds,
-    confidence: 'medium',
-    text: `The critical path waited ${secondsText(seconds)} for slots, while the thread of the worker was idle.`,
+    confidence: busy === undefined ? 'medium' : 'low',
+    text: `The critical path waited ${secondsText(seconds)} for slots, while the thread of the worker was idle.${busy === undefined ? '' : `${busy.text} The tasks may have waited for these cores.`}`,
     numbers: { slotSeconds: seconds, workers: facts.workers },
     tasks: facts.pathTasks('waiting for a worker'),
     question: 'critical-path',
@@ -122,17 +123,24 @@ function slotWaits(facts: Facts): ReadonlyMap<number, number> {
   return waits;
 }
 
-/** Returns a function from a time to the seconds until then in which the thread neither had a task in its slot nor computed. */
+/** Returns a function from a time to the seconds until then in which the thread neither had a task in its slot nor computed or waited for a core. */
 function idleUntil({ trace, lanes, path }: Facts, lane: number): (time: number) => number {
   const bins = () => new TimeBins(path.start, path.stop, BINS);
   const [used, cpu] = [bins(), bins()];
   for (const row of lanes.spans.rows.subarray(lanes.offsets[lane]!, lanes.offsets[lane + 1]!))
     eachUse(trace, row, (start, stop, share) => used.add(start, stop, share));
   const samples = threadSamples(trace).get(lanes.worker[lane]!);
-  samples?.times.forEach((time, at) => {
-    const before = samples.times[at - 1] ?? time;
-    if (time > before) cpu.add(before, time, samples.used[at]! / (time - before));
-  });
+  if (samples !== undefined) {
+    const { times, used: seconds } = samples;
+    // A thread that wants to compute has a core for a part of the time. Without samples, it is not known to be idle.
+    const share = coreShare(trace);
+    cpu.add(path.start, times[0]!);
+    for (let at = 1; at < times.length; at++) {
+      const [from, to] = [times[at - 1]!, times[at]!];
+      if (to > from) cpu.add(from, to, seconds[at]! / (to - from) / share);
+    }
+    cpu.add(times.at(-1)!, path.stop);
+  }
   const onCore = cpu.means();
   return used.integral(used.means().map((share, bin) => Math.max(0, 1 - Math.max(share, onCore[bin]!))));
 }
