@@ -28,6 +28,26 @@ test('equal tasks that do not divide evenly among the threads need a better divi
   assert.equal(tail([...many(4), late])?.advice, "Split 'sum', or start the inputs of 'sum' earlier.");
 });
 
+test('a task that began with the first one, and left its slot to others, cannot start earlier', () => {
+  const times = { worker: 'w1', submitted: 0, ready: 0 };
+  const put = Array.from({ length: 8 }, (_, i) => {
+    const started = 0.5 + Math.floor(i / 2);
+    return { ...times, key: `put-${i}`, worker: `w${i % 2}`, started, stopped: started + 1 };
+  });
+  const consume = {
+    ...times,
+    key: 'get-0',
+    started: 0,
+    seceded: 0.1,
+    resumed: 0.2,
+    waited: 0.1,
+    stopped: 12,
+  };
+  const tasks = [...put, consume];
+  const own = findings(syntheticTrace({ tasks })).find(({ code }) => code === 'serial-tail');
+  assert.equal(own?.advice, "Split 'get'.");
+});
+
 test('tasks that end one by one because each holds a lock are no serial tail', () => {
   const write = Array.from({ length: 8 }, (_, i) => ({
     ...{ key: `write-${i}`, worker: `w${Number(i > 1)}`, submitted: 0, ready: 0 },

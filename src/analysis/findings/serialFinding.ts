@@ -86,10 +86,18 @@ function adviceOf(facts: Facts, name: string, rows: readonly number[], start: nu
   const isChain = dependOnEachOther(facts, rows);
   const tree = 'combine results in a tree instead of a chain';
   // Nothing can start earlier than the first task.
-  if (chainFromStart(facts, start) !== undefined) return `Split '${name}'${isChain ? `, or ${tree}` : ''}.`;
+  if (chainFromStart(facts, start) !== undefined || beganAtOnce(facts, rows, start))
+    return `Split '${name}'${isChain ? `, or ${tree}` : ''}.`;
   if (!isChain && areRemainder(facts, rows, start))
     return `Divide the work of '${name}' into more and smaller tasks, e.g. a multiple of ${facts.workers}, so that all threads end at the same time.`;
   return `Split '${name}',${isChain ? ` ${tree},` : ''} or start ${hasInputs(facts, rows) ? 'the inputs of ' : ''}'${name}' earlier.`;
+}
+
+/** Returns true if these tasks need no others and began shortly after the first task. Other tasks may have begun later on their thread. */
+function beganAtOnce(facts: Facts, rows: readonly number[], start: number): boolean {
+  const { started } = facts.trace.tasks;
+  const latest = facts.firstStart + MIN_SHARE * (start - facts.firstStart);
+  return !hasInputs(facts, rows) && rows.every((row) => started[row]! <= latest);
 }
 
 /** Returns true if one of these tasks needs another one. */
