@@ -1,10 +1,11 @@
+import { getOrMake } from '../../base/lookUps.js';
 import { countText, percentText, secondsText } from '../../base/words.js';
 import { eachUse } from '../lanes.js';
 import { fullSpansBetween } from '../path/fullSlots.js';
 import { readiness } from '../simulation/conditions.js';
 import { TimeBins } from '../timeBins.js';
 import { BINS, type Facts, type Found, type Rule } from './finding.js';
-import { cpuByPrefix, type PrefixCpu, shareOfTime } from './noncpu.js';
+import { coreShare, cpuByPrefix, type PrefixCpu, shareOfTime } from './noncpu.js';
 import { threadSamples } from './sampledCpu.js';
 import { delaySeconds, IN_TURNS } from './synchronousIo.js';
 import { busyCores, computingElsewhere, threadsComputed } from './waitsForOthers.js';
@@ -74,31 +75,24 @@ function mostReady({ trace, lanes }: Facts): number {
  * the part of the critical path that waits for slots of idle threads.
  */
 function fullSlots(facts: Facts): Found | undefined {
-  const { path, trace } = facts;
-  if (!trace.tasks.seceded.some((time) => !Number.isNaN(time))) return undefined;
-  const waits = path.byPrefix.map(({ prefix, parts }) => ({
-    prefix,
-    seconds: parts.find(({ kind }) => kind === 'awaiting')?.seconds ?? 0,
-  }));
-  const [worst] = waits.sort((a, b) => b.seconds - a.seconds);
-  // The path awaits some of these tasks itself.
-  const waited = waits.reduce((sum, wait) => sum + wait.seconds, 0) - facts.onPath('awaiting');
-  const seconds = waited > 0 ? waited * idleShareOfSlotWaits(facts) : 0;
+  const waits = slotWaits(facts);
+  const seconds = [...waits.values()].reduce((sum, waited) => sum + waited, 0);
+  const [worst] = [...waits.keys()].sort((a, b) => waits.get(b)! - waits.get(a)!);
   if (worst === undefined || !(seconds > 0)) return undefined;
-  const rows = facts.lanes.spans.rows.filter(
-    (row) => facts.prefixName(trace.tasks.prefix[row]!) === worst.prefix,
-  );
-  const isPool = busyCores(facts, rows) === undefined && threadsComputed(facts, waited);
+  const rows = facts.lanes.spans.rows.filter((row) => facts.trace.tasks.prefix[row] === worst);
+  const name = facts.prefixName(worst);
+  const busy = busyCores(facts, rows);
+  const isPool = busy === undefined && threadsComputed(facts, seconds);
   return {
     code: 'asynchronous-wait',
-    title: `Tasks wait for a slot of their worker while tasks of '${worst.prefix}' that await promises fill all of them`,
+    title: `Tasks wait for a slot of their worker while tasks of '${name}' that await promises fill all of them`,
     seconds,
-    confidence: 'medium',
-    text: `The critical path waited ${secondsText(seconds)} for slots, while the thread of the worker was idle.`,
+    confidence: busy === undefined ? 'medium' : 'low',
+    text: `The critical path waited ${secondsText(seconds)} for slots, while the thread of the worker was idle.${busy === undefined ? '' : `${busy.text} The tasks may have waited for these cores.`}`,
     numbers: { slotSeconds: seconds, workers: facts.workers },
     tasks: facts.pathTasks('waiting for a worker'),
     question: 'critical-path',
-    advice: `Raise concurrentTasks, if the other side of the requests accepts more at a time. Or make the requests of '${worst.prefix}' faster.${isPool ? ` ${FEW_THREADS}` : ''}`,
+    advice: `Raise concurrentTasks, if the other side of the requests accepts more at a time. Or make the requests of '${name}' faster.${isPool ? ` ${FEW_THREADS}` : ''}`,
   };
 }
 
@@ -107,53 +101,46 @@ function shareOf({ cpu, noncpu, gc, awaited }: PrefixCpu): number {
   return awaited / (cpu + noncpu + gc + awaited);
 }
 
-/** Seconds from the start of the path to a time. */
-interface ThreadTime {
-  /** Seconds in which no task was in the slot. */
-  readonly free: (time: number) => number;
-  /** Seconds in which the thread did not compute either. */
-  readonly idle: (time: number) => number;
-}
-
 /**
- * Returns the share of the critical path's waits for a slot in which the thread of the worker was idle, 0 to 1. Tasks that
- * have left their slot may compute, and then more slots do not help. Clusters measure the time in which they do. Local
+ * Returns by prefix the seconds of the critical path that waited for the slots of its tasks while the thread of the worker was idle.
+ * Tasks that have left their slot may compute, and then more slots do not help. Clusters measure the time in which they do. Local
  * schedulers do not, so samples of the thread's CPU time count, too.
  */
-function idleShareOfSlotWaits(facts: Facts): number {
+function slotWaits(facts: Facts): ReadonlyMap<number, number> {
   const { trace, lanes } = facts;
-  const threads = new Map<number, ThreadTime>();
-  let [free, idle] = [0, 0];
+  const idles = new Map<number, (time: number) => number>();
+  const waits = new Map<number, number>();
   for (const { start, stop, row } of facts.parts('waiting for a worker')) {
     const lane = row < 0 ? -1 : lanes.laneOf[row]!;
     if (lane < 0) continue;
     for (const span of fullSpansBetween(trace, lane, start, stop)) {
-      const thread = threads.get(lane) ?? threadTime(facts, lane);
-      threads.set(lane, thread);
-      const [from, to] = [Math.max(start, span.start), Math.min(stop, span.stop)];
-      free += thread.free(to) - thread.free(from);
-      idle += thread.idle(to) - thread.idle(from);
+      const idle = getOrMake(idles, lane, () => idleUntil(facts, lane));
+      const seconds = idle(Math.min(stop, span.stop)) - idle(Math.max(start, span.start));
+      const prefix = trace.tasks.prefix[span.task]!;
+      waits.set(prefix, (waits.get(prefix) ?? 0) + seconds);
     }
   }
-  return free > 0 ? idle / free : 1;
+  return waits;
 }
 
-function threadTime({ trace, lanes, path }: Facts, lane: number): ThreadTime {
+/** Returns a function from a time to the seconds until then in which the thread neither had a task in its slot nor computed or waited for a core. */
+function idleUntil({ trace, lanes, path }: Facts, lane: number): (time: number) => number {
   const bins = () => new TimeBins(path.start, path.stop, BINS);
-  const [slot, used, cpu] = [bins(), bins(), bins()];
-  const { started } = trace.tasks;
-  for (const row of lanes.spans.rows.subarray(lanes.offsets[lane]!, lanes.offsets[lane + 1]!)) {
-    slot.add(started[row]!, lanes.stop[row]!);
+  const [used, cpu] = [bins(), bins()];
+  for (const row of lanes.spans.rows.subarray(lanes.offsets[lane]!, lanes.offsets[lane + 1]!))
     eachUse(trace, row, (start, stop, share) => used.add(start, stop, share));
-  }
   const samples = threadSamples(trace).get(lanes.worker[lane]!);
-  samples?.times.forEach((time, at) => {
-    const before = samples.times[at - 1] ?? time;
-    if (time > before) cpu.add(before, time, samples.used[at]! / (time - before));
-  });
-  const [inSlot, inUse, onCore] = [slot.means(), used.means(), cpu.means()];
-  return {
-    free: slot.integral(inSlot.map((share) => Math.max(0, 1 - share))),
-    idle: slot.integral(inUse.map((share, bin) => Math.max(0, 1 - Math.max(share, onCore[bin]!)))),
-  };
+  if (samples !== undefined) {
+    const { times, used: seconds } = samples;
+    // A thread that wants to compute has a core for a part of the time. Without samples, it is not known to be idle.
+    const share = coreShare(trace);
+    cpu.add(path.start, times[0]!);
+    for (let at = 1; at < times.length; at++) {
+      const [from, to] = [times[at - 1]!, times[at]!];
+      if (to > from) cpu.add(from, to, seconds[at]! / (to - from) / share);
+    }
+    cpu.add(times.at(-1)!, path.stop);
+  }
+  const onCore = cpu.means();
+  return used.integral(used.means().map((share, bin) => Math.max(0, 1 - Math.max(share, onCore[bin]!))));
 }

@@ -5,7 +5,7 @@ import { type SyntheticSpec, syntheticTrace } from '../../trace/syntheticTrace.t
 import { scheduled } from '../scheduledTrace.test.support.js';
 import type { Finding, FindingCode } from './finding.js';
 import { findings } from './findings.js';
-import { many } from './workloads.test.support.js';
+import { balanced, cpu, many } from './workloads.test.support.js';
 
 const found = (spec: SyntheticSpec, own: FindingCode): Finding | undefined =>
   findings(syntheticTrace(spec)).find(({ code }) => code === own);
@@ -159,4 +159,18 @@ test('one thread is too few on a busy machine, too', () => {
   };
   assert.deepEqual(codes(1), ['worker-bound', 'cpu-oversubscription']);
   assert.deepEqual(codes(2), ['cpu-oversubscription']);
+});
+
+test('workers whose tasks are blocked for a part of their time do not compute all the time', () => {
+  const metrics = cpu({ fit: [22, 18] }) ?? [];
+  const own = found({ tasks: balanced(), metrics }, 'worker-bound');
+  assert.match(own?.title ?? '', /which were busy 100 % of the time$/);
+  assert.match(
+    own?.evidence.text ?? '',
+    / For 4\d % of their time, tasks held their threads without computing, mostly 'fit'\./,
+  );
+  assert.match(
+    own?.advice ?? '',
+    /^Use more workers, also more than cores, .* If they wait for each other, /,
+  );
 });

@@ -25,7 +25,7 @@ export const failedAttempts: Rule = (facts) => {
   return {
     code: 'failed-attempts',
     title: `${countText(failed.length, 'attempt')} ${whose} ${repeatedWords(failed.length)}${error === '' ? '' : `: ${error}`}`,
-    seconds: failedSeconds(facts, new Set(failed), repeated),
+    seconds: secondsOfRuns(facts, new Set(failed), repeated),
     confidence: 'high',
     text: `The failed attempts took ${secondsText(computed)}, ${percentText(computed / facts.work)} of the time of tasks. Attempts of a task run one after another, so more workers do not shorten them.`,
     numbers: { attempts: failed.length, failedSeconds: computed, workSeconds: facts.work },
@@ -35,27 +35,31 @@ export const failedAttempts: Rule = (facts) => {
   };
 };
 
-function failedSeconds(facts: Facts, failed: ReadonlySet<number>, repeated: Int32Array): number {
+/**
+ * Returns the seconds of the critical path that compute these runs, or wait until a failed run is repeated (`repeated`). If the path
+ * waits otherwise, the time counts by the share of the running tasks that are such runs.
+ */
+export function secondsOfRuns(facts: Facts, runs: ReadonlySet<number>, repeated?: Int32Array): number {
   const { kind, row, start, stop, length } = facts.path.columns;
   const shared = [facts.kindNumber('waiting for a worker'), facts.kindNumber('waiting for the scheduler')];
-  const until = failedUntil(facts, failed);
+  const until = secondsUntil(facts, runs);
   let seconds = 0;
   for (let part = 0; part < length; part++) {
     const task = row[part]!;
     const isWait = shared.includes(kind[part]!);
     // A run that repeats another one has all its inputs, so it waits only because of the failure.
-    if (task >= 0 && (isWait ? repeated[task]! >= 0 : failed.has(task)))
+    if (task >= 0 && (isWait ? (repeated?.[task] ?? -1) >= 0 : runs.has(task)))
       seconds += stop[part]! - start[part]!;
     else if (isWait) seconds += until(stop[part]!) - until(start[part]!);
   }
   return seconds;
 }
 
-/** Returns a function from a time to the seconds until then in which runs failed, divided by the number of running tasks. */
-function failedUntil(facts: Facts, failed: ReadonlySet<number>): (time: number) => number {
+/** Returns a function from a time to the seconds until then in which these runs ran, divided by the number of running tasks. */
+function secondsUntil(facts: Facts, runs: ReadonlySet<number>): (time: number) => number {
   const { started, stopped } = facts.trace.tasks;
   const { start, stop } = facts.path;
   const bins = new TimeBins(start, stop, BINS);
-  for (const row of failed) bins.add(started[row]!, stopped[row]!);
+  for (const row of runs) bins.add(started[row]!, stopped[row]!);
   return bins.integral(bins.means().map((running, bin) => running / Math.max(1, facts.running[bin]!)));
 }

@@ -43,6 +43,7 @@ export const FINDING_CODES = [
   'cancelled-tasks',
   'slow-imports',
   'unreachable-worker',
+  'repeated-tasks',
 ] as const;
 
 export type FindingCode = (typeof FINDING_CODES)[number];

@@ -16,6 +16,7 @@ import { lackOfParallelism } from './lackOfParallelism.js';
 import { lockContention } from './lockContention.js';
 import { lostWork } from './lostWork.js';
 import { memoryBound, spillBound } from './memoryBound.js';
+import { repeatedTasks } from './repeatedTasks.js';
 import { schedulerBound } from './schedulerBound.js';
 import { serialStretch, serialTail } from './serialFinding.js';
 import { serializationBound } from './serializationBound.js';
@@ -53,6 +54,7 @@ const RULES: readonly Rule[] = [
   cpuOversubscription,
   lostWork,
   failedAttempts,
+  repeatedTasks,
   cancelledTasks,
   lockContention,
   slowWorker,

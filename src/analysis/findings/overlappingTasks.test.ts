@@ -33,20 +33,22 @@ const found = (resources: SyntheticSpec['resources']) =>
 
 /**
  * A worker with two slots. In each of ten rounds, two tasks leave them after 0.05 s and end 1 s later. Meanwhile they
- * compute for `used` seconds each, and the thread has the CPU time of `percent`.
+ * compute for `used` seconds each, and the thread has the CPU time of `percent`, all programs that of `machine`, as samples since
+ * `from` show.
  */
-const filling = ({ used = 0, percent = 0 }): SyntheticSpec => ({
+const filling = ({ used = 0, percent = 0, machine = 0, from = 0 }): SyntheticSpec => ({
   tasks: Array.from({ length: 20 }, (_, i) => {
     const started = 1.1 * Math.floor(i / 2) + (i % 2) * 0.05;
     const seceded = started + 0.05;
     const waited = { seceded, resumed: seceded, stopped: started + 1.05, waited: 1 - used };
     return { key: `load-${i}`, submitted: 0, ready: 0, dispatched: started, started, ...waited };
   }),
-  resources: Array.from({ length: 120 }, (_, i) => ({
-    time: i / 10,
-    worker: 'w0',
-    figures: { cpu: percent },
-  })),
+  resources: Array.from({ length: 120 }, (_, i) => i / 10)
+    .filter((time) => time >= from)
+    .flatMap((time) => [
+      { time, worker: 'w0', figures: { cpu: percent } },
+      { time, figures: { cpu: percent, host_cpu: Math.max(percent, machine), host_cores: 2 } },
+    ]),
 });
 
 describe('findings about tasks that overlap', () => {
@@ -57,7 +59,39 @@ describe('findings about tasks that overlap', () => {
     // The cost is the time in which the thread was idle: a local scheduler records no use of it by the tasks.
     assert.ok(Math.abs(costs({ percent: 50 }) / (costs({}) / 2) - 1) < 0.1, String(costs({ percent: 50 })));
     assert.equal(costs({ used: 0.5 }), 0);
+    // Without samples, a thread is not known to be idle: five of nine waits.
+    assert.ok(Math.abs(costs({ from: 5.5 }) - 4 * 0.95) < 0.1, String(costs({ from: 5.5 })));
     assert.equal(costs({ percent: 100 }), 0);
+  });
+
+  it('more slots are an uncertain advice while all cores are busy', () => {
+    for (const [machine, confidence] of [
+      [50, 'medium'],
+      [200, 'low'],
+    ] as const) {
+      const [first] = findings(syntheticTrace(filling({ machine })));
+      assert.deepEqual([first?.code, first?.confidence], ['asynchronous-wait', confidence]);
+      assert.equal(first?.evidence.text.includes('all 2 cores were busy'), machine === 200);
+    }
+  });
+
+  it('tasks that await in their slot before they leave it to wait for an event need no more slots', () => {
+    const using = Array.from({ length: 20 }, (_, i) => {
+      const times = {
+        started: i / 4,
+        seceded: (i + 1) / 4,
+        resumed: 10 + i / 100,
+        stopped: 10 + (i + 1) / 100,
+      };
+      return { key: `use-${i}`, worker: 'w1', submitted: 0, ready: 0, ...times };
+    });
+    const trace = syntheticTrace({
+      tasks: [{ key: 'set-0', worker: 'w0', submitted: 0, started: 0, stopped: 10 }, ...using],
+      intervals: using.map(({ key, started, seceded }) => {
+        return { worker: 'w1', action: 'await', start: started, stop: seceded - 0.01, task: key } as const;
+      }),
+    });
+    assert.ok(!findings(trace).some(({ code }) => code === 'asynchronous-wait'));
   });
 
   it('time without a core is a wait for a core while other programs keep all cores busy', () => {

@@ -31,6 +31,20 @@ test('memory-bound names the threads that were replaced because their memory sta
   assert.ok(!findings(syntheticTrace(restarted(false))).some(({ code }) => code === 'memory-bound'));
 });
 
+test('a restart that ended a run is the cause of the wait for the new thread', () => {
+  const { tasks: [first, next] = [], ...others } = restarted(true);
+  if (first === undefined || next === undefined) assert.fail();
+  const cut = {
+    ...{ key: 'fit-1', dispatched: 4, acknowledged: 5.001, state: 'lost' as const, submitted: 0, ready: 0 },
+    ...{ received: Number.NaN, started: Number.NaN, stopped: Number.NaN },
+  };
+  const again = { ...next, attempt: 2, ready: 5.001, dispatched: 5.002 };
+  const own = findings(syntheticTrace({ ...others, tasks: [first, cut, again] })).find(
+    ({ code }) => code === 'memory-bound',
+  );
+  assert.match(own?.evidence.text ?? '', /the path waited 1\.9 s for new threads/);
+});
+
 test('memory-bound says nothing of waits for new threads if the path did not wait for them', () => {
   const { tasks = [], ...others } = restarted(true);
   const paused = { key: 'fit-1', started: 6, stopped: 9, submitted: 0, ready: 0, dispatched: 6, received: 6 };

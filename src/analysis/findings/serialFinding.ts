@@ -4,7 +4,8 @@ import { getOrMake } from '../../base/lookUps.js';
 import { percentText, secondsText } from '../../base/words.js';
 import { workerName } from '../../trace/trace.js';
 import { slowFirstRows } from '../firstCalls.js';
-import { eachUse } from '../lanes.js';
+import { eachUse, taskBefore } from '../lanes.js';
+import { contendedLock } from '../leaseWaits.js';
 import { profilerSeconds } from '../profilerStarts.js';
 import { stragglersOf } from '../stragglers.js';
 import { readyTimes } from '../submissionTimes.js';
@@ -33,7 +34,7 @@ function serialFinding(
   stop: number,
 ): Found | undefined {
   const { makespan, workers, path, trace } = facts;
-  const { prefix, coreWait, duration } = trace.tasks;
+  const { prefix, coreWait, duration, seceded } = trace.tasks;
   const span = stop - start;
   if (facts.queuedBetween(start, stop, 2) > MAX_QUEUED) return undefined;
   const inside = (row: number): number => {
@@ -58,11 +59,13 @@ function serialFinding(
   const explained = [...stragglersOf(trace).map(({ row }) => row), ...slowFirstRows(trace)];
   if (seconds < span / 2 || explained.some((row) => inside(row) > span / 2)) return undefined;
   const name = rows[0] === undefined ? '' : facts.prefixName(prefix[rows[0]]!);
-  const own = rows.reduce((sum, row) => sum + (prefix[row] === prefix[rows[0]!] ? inside(row) : 0), 0);
-  const isOwn = own > OWN_SHARE * seconds;
+  const own = rows.filter((row) => prefix[row] === prefix[rows[0]!]);
+  const isOwn = own.reduce((sum, row) => sum + inside(row), 0) > OWN_SHARE * seconds;
   const what = isOwn ? `only '${name}' runs` : 'tasks run one after the other';
-  const chained = isOwn ? rows.filter((row) => prefix[row] === prefix[rows[0]!]) : rows;
   const idle = `${workers - 1} of ${workers} threads ${workers === 2 ? 'is' : 'are'} idle`;
+  // At most one task holds a lock: 'lock-contention' reports that.
+  if (isOwn && contendedLock(trace)?.byPrefix.has(name) && own.every((row) => seceded[row]! < stop))
+    return undefined;
   const isTail = code === 'serial-tail';
   const why = causeOf(facts, rows, start, span);
   const when = isTail ? 'At the end,' : `After ${secondsText(start - path.start)},`;
@@ -75,16 +78,40 @@ function serialFinding(
     numbers: { serialSeconds: seconds, start, stop, makespan, workers, tasks: rows.length },
     tasks: facts.keys(rows),
     question: 'concurrency',
-    advice: why?.advice ?? adviceOf(facts, name, chained, start),
+    advice: why?.advice ?? adviceOf(facts, name, own, start),
   };
 }
 
 function adviceOf(facts: Facts, name: string, rows: readonly number[], start: number): string {
+  const isChain = dependOnEachOther(facts, rows);
   const tree = 'combine results in a tree instead of a chain';
   // Nothing can start earlier than the first task.
-  if (chainFromStart(facts, start) !== undefined)
-    return `Split '${name}'${rows.length > 1 ? `, or ${tree}` : ''}.`;
-  return `Split '${name}',${rows.length > 1 ? ` ${tree},` : ''} or start ${hasInputs(facts, rows) ? 'the inputs of ' : ''}'${name}' earlier.`;
+  if (chainFromStart(facts, start) !== undefined || beganAtOnce(facts, rows, start))
+    return `Split '${name}'${isChain ? `, or ${tree}` : ''}.`;
+  if (!isChain && areRemainder(facts, rows, start))
+    return `Divide the work of '${name}' into more and smaller tasks, e.g. a multiple of ${facts.workers}, so that all threads end at the same time.`;
+  return `Split '${name}',${isChain ? ` ${tree},` : ''} or start ${hasInputs(facts, rows) ? 'the inputs of ' : ''}'${name}' earlier.`;
+}
+
+/** Returns true if these tasks need no others and began shortly after the first task. Other tasks may have begun later on their thread. */
+function beganAtOnce(facts: Facts, rows: readonly number[], start: number): boolean {
+  const { started } = facts.trace.tasks;
+  const latest = facts.firstStart + MIN_SHARE * (start - facts.firstStart);
+  return !hasInputs(facts, rows) && rows.every((row) => started[row]! <= latest);
+}
+
+/** Returns true if one of these tasks needs another one. */
+function dependOnEachOther({ trace: { tasks } }: Facts, rows: readonly number[]): boolean {
+  const all = new Set(rows);
+  return rows.some((row) => dependenciesOf(tasks, row).some((needed) => all.has(needed)));
+}
+
+/** Returns true if all threads ran tasks of the same prefix before, so that these could not start earlier. */
+function areRemainder({ trace, lanes }: Facts, rows: readonly number[], start: number): boolean {
+  const { prefix } = trace.tasks;
+  return Array.from({ length: lanes.count }, (_, lane) => taskBefore(trace, lane, start)).every(
+    (row) => row >= 0 && prefix[row] === prefix[rows[0]!],
+  );
 }
 
 /** Returns a sentence and the advice about the cause of the span if it is not the length of its tasks. */
@@ -112,7 +139,7 @@ function causeOf(
 }
 
 function hasInputs({ trace: { tasks } }: Facts, rows: readonly number[]): boolean {
-  return rows.some((row) => tasks.dependencyOffsets[row + 1]! > tasks.dependencyOffsets[row]!);
+  return rows.some((row) => dependenciesOf(tasks, row).length > 0);
 }
 
 /**
@@ -135,18 +162,16 @@ function chainFromStart({ trace: { tasks }, lanes }: Facts, start: number): numb
     let at = lanes.offsets[lane + 1]! - 1;
     while (at >= first && tasks.started[rows[at]!]! > start) at--;
     if (at < first || tasks.stopped[rows[at]!]! <= start) continue;
-    while (at > first && needs(tasks, rows[at]!, rows[at - 1]!)) at--;
+    while (at > first && dependenciesOf(tasks, rows[at]!).includes(rows[at - 1]!)) at--;
     if (at === first) return rows[first]!;
   }
   return undefined;
 }
 
-function needs(
-  { dependencyOffsets, dependencyRows }: Facts['trace']['tasks'],
-  row: number,
-  other: number,
-): boolean {
-  return dependencyRows.subarray(dependencyOffsets[row]!, dependencyOffsets[row + 1]!).includes(other);
+type Tasks = Facts['trace']['tasks'];
+
+function dependenciesOf({ dependencyOffsets, dependencyRows }: Tasks, row: number): Int32Array {
+  return dependencyRows.subarray(dependencyOffsets[row]!, dependencyOffsets[row + 1]!);
 }
 
 /**
@@ -229,12 +254,10 @@ function allStarted({ lanes, trace }: Facts): number {
 
 /** Returns true if a task that had not started was ready at this time, with all its dependencies computed. */
 function isAnyReady({ lanes, trace }: Facts, time: number): boolean {
-  const { started, stopped, dependencyOffsets, dependencyRows } = trace.tasks;
+  const { started, stopped } = trace.tasks;
   const ready = readyTimes(trace);
   const needsLater = (row: number): boolean =>
-    dependencyRows
-      .subarray(dependencyOffsets[row], dependencyOffsets[row + 1])
-      .some((needed) => needed >= 0 && stopped[needed]! > time);
+    dependenciesOf(trace.tasks, row).some((needed) => needed >= 0 && stopped[needed]! > time);
   return lanes.spans.rows.some((row) => ready[row]! <= time && started[row]! > time && !needsLater(row));
 }
 
@@ -279,16 +302,15 @@ function heldBack(facts: Facts, row: number, span: number): HeldBack | undefined
 
 /** Returns the longest time for which a task of the chain before and including `last` was ready. */
 function longestWait({ trace, firstStart }: Facts, last: number): { start: number; stop: number } {
-  const { started, stopped, prefix, dependencyOffsets, dependencyRows } = trace.tasks;
+  const { started, stopped, prefix } = trace.tasks;
   const ready = readyTimes(trace);
   let longest = { start: 0, stop: 0 };
   let row = last;
   for (let steps = 0; row >= 0 && steps < MAX_CHAIN; steps++) {
     const start = Math.max(ready[row]!, firstStart);
     if (started[row]! - start > longest.stop - longest.start) longest = { start, stop: started[row]! };
-    const needed = dependencyRows.subarray(dependencyOffsets[row]!, dependencyOffsets[row + 1]!);
     let latest = -1;
-    for (const one of needed)
+    for (const one of dependenciesOf(trace.tasks, row))
       if (one >= 0 && prefix[one] === prefix[last] && !(latest >= 0 && stopped[latest]! > stopped[one]!))
         latest = one;
     row = latest;

@@ -3,12 +3,16 @@ import { INLINE_WORKER } from '../../protocol/clusterObserver.js';
 import { Simulator } from '../simulate.js';
 import { MAX_SIMULATED, notSimulated, speedups } from '../speedups.js';
 import type { Facts, Rule } from './finding.js';
+import { cpuByPrefix } from './noncpu.js';
 import { longTails } from './stragglerTasks.js';
+import { IN_TURNS } from './synchronousIo.js';
 
 /**
  * Share of the threads' time since the first task's start spent on tasks, from which the run is limited by its threads.
  */
 const MIN_BUSY = 0.8;
+/** Share of the time of tasks in which they held their threads without computing, from which the finding says so. */
+const MIN_BLOCKED = 0.2;
 /** Share of the run that a second prefix in the evidence saves. */
 const MIN_GAIN = 0.01;
 /** Largest number of prefixes in the evidence. */
@@ -36,18 +40,38 @@ export const workerBound: Rule = (facts) => {
     ({ prefix, gained }) =>
       ` If '${prefix}' were twice as fast, ${gained > 0 ? `it would take ${secondsText(gained)} less` : 'it would take as long'}.`,
   );
+  const blocked = blockedText(facts);
+  const isBlocked = blocked !== '';
   return {
     code: 'worker-bound',
-    title: `The run is limited by its ${facts.workersText(workers)}, which computed ${percentText(busy)} of the time`,
+    title: `The run is limited by its ${facts.workersText(workers)}, which ${isBlocked ? 'were busy' : 'computed'} ${percentText(busy)} of the time`,
     seconds: makespan - then,
-    confidence: 'medium',
-    text: `With ${facts.workersText(more)}, each on its own core, the run would take ${secondsText(then)}.${gains.join('')}${tails.join('')}`,
+    confidence: isBlocked ? 'low' : 'medium',
+    text: `With ${facts.workersText(more)}, each on its own core, the run would take ${secondsText(then)}.${blocked}${gains.join('')}${tails.join('')}`,
     numbers: { busyShare: busy, workSeconds: work, workers, moreWorkers: more, moreWorkersSeconds: then },
     tasks: facts.pathTasks('compute'),
     question: 'speedups',
-    advice: `${isInline(facts) ? "Run the tasks on worker threads, e.g. with compute({ scheduler: 'threads' })" : 'Use more workers on more cores'}${faster[0] === undefined ? '' : `, or make '${faster[0].prefix}' faster`}.`,
+    advice: `${moreAdvice(facts, isBlocked)}${faster[0] === undefined ? '' : `, or make '${faster[0].prefix}' faster`}.${isBlocked ? ` ${IN_TURNS}` : ''}`,
   };
 };
+
+/** Returns a sentence about tasks that held their threads without computing; empty if they did so for a small part of their time. */
+function blockedText({ trace, work }: Facts): string {
+  const rows = cpuByPrefix(trace).map(({ prefix, noncpu, awaited }) => ({
+    prefix,
+    blocked: noncpu + awaited,
+  }));
+  const share = rows.reduce((sum, { blocked }) => sum + blocked, 0) / work;
+  const [worst] = rows.sort((a, b) => b.blocked - a.blocked);
+  return worst === undefined || share < MIN_BLOCKED
+    ? ''
+    : ` For ${percentText(share)} of their time, tasks held their threads without computing, mostly '${worst.prefix}'.`;
+}
+
+function moreAdvice(facts: Facts, isBlocked: boolean): string {
+  if (isInline(facts)) return "Run the tasks on worker threads, e.g. with compute({ scheduler: 'threads' })";
+  return `Use more workers${isBlocked ? ', also more than cores' : ' on more cores'}`;
+}
 
 /** Returns true if the program's thread ran the tasks itself (scheduler 'sync'). It is the only worker without an address. */
 function isInline({ trace: { workers, strings } }: Facts): boolean {

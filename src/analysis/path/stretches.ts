@@ -231,13 +231,16 @@ export class Stretches {
       );
     }
     this.#unlessPaused(from, row, (time) => {
-      const restarted = this.#restartAfter(from, worker);
+      const restarted = this.#restartAfter(before === NONE ? from : tasks.stopped[before]!, worker);
       this.#parts.back(Math.max(time, restarted, dispatched), 'worker start', row, worker, NONE);
       this.#unsent(time, row);
     });
   }
 
-  /** Returns the time of the last restart of the worker between `from` and the cursor; Infinity if there is none. */
+  /**
+   * Returns the time of the last restart of the worker between `from` and the cursor; Infinity if there is none. The run that
+   * a restart ended is acknowledged after the restart.
+   */
   #restartAfter(from: number, worker: number): number {
     const restarts = restartsOf(this.#trace).get(worker) ?? [];
     return restarts.findLast((time) => time >= from && time < this.#parts.cursor) ?? Number.POSITIVE_INFINITY;

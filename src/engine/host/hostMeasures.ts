@@ -2,7 +2,7 @@
 // measure, and sends the changes.
 import type { IsolateMeasures } from '../../protocol/isolateMessages.js';
 import type { MetricChanges } from '../../protocol/metrics.js';
-import type { ExecutingTask } from '../../protocol/workerMessages.js';
+import type { ExecutingTask, WorkerRun } from '../../protocol/workerMessages.js';
 import { UnmeasuredTime } from '../metrics/unmeasuredTime.js';
 import { isolateClock } from '../worker/isolateClock.js';
 import type { HostEvents, ThreadHostOptions } from './hostTypes.js';
@@ -11,31 +11,45 @@ export type HostMeasuresOptions = Pick<ThreadHostOptions, 'index' | 'epochOffset
 
 /** Time for which metrics wait for those of the next tasks, in milliseconds. */
 const PATIENCE_MS = 20;
+/** Number of closed runs whose last measures may still arrive. */
+const CLOSED_RUNS = 1000;
 
 export class HostMeasures {
   readonly #options: HostMeasuresOptions;
-  readonly #events: HostEvents;
+  readonly #events: Pick<HostEvents, 'interval' | 'event' | 'metrics'>;
   #timer: NodeJS.Timeout | undefined;
   /** The isolate's clock. It may differ from the cluster's clock in a worker process. */
   readonly #isolateClock: () => number;
   /** Task time that the isolate has not reported. */
   readonly time = new UnmeasuredTime();
+  /** Id of the first task by run. */
+  readonly #firstIds = new Map<number, number>();
+  readonly #closed: number[] = [];
 
-  constructor(options: HostMeasuresOptions, events: HostEvents) {
+  constructor(options: HostMeasuresOptions, events: Pick<HostEvents, 'interval' | 'event' | 'metrics'>) {
     this.#options = options;
     this.#events = events;
     this.#isolateClock = isolateClock(options.epochOffsetMs);
   }
 
-  take(
-    { metrics, upTo, work, handed, output = [] }: IsolateMeasures,
-    firstIdOf: (run: number) => number | undefined,
-  ): void {
+  opened({ run, firstId, kinds }: Pick<WorkerRun, 'run' | 'firstId' | 'kinds'>): void {
+    this.#firstIds.set(run, firstId);
+    this.time.opened(run, kinds);
+  }
+
+  /** Closes a run. `executing` if a task of it has not ended. The isolate may report more measures of its tasks. */
+  closed(run: number, executing: boolean): void {
+    this.time.closed(run, executing);
+    this.#closed.push(run);
+    if (this.#closed.length > CLOSED_RUNS) this.#firstIds.delete(this.#closed.shift() ?? run);
+  }
+
+  take({ metrics, upTo, work, handed, output = [] }: IsolateMeasures): void {
     const { digests, index, clock } = this.#options;
     if (handed !== undefined) digests.handedOver(handed, this.#isolateClock() - handed.time);
     const ahead = work.length === 0 ? 0 : clock() - this.#isolateClock();
     for (const { action, start, stop, run, id, nbytes } of work) {
-      const firstId = firstIdOf(run);
+      const firstId = this.#firstIds.get(run);
       this.#events.interval({
         worker: index,
         thread: 0,

@@ -85,7 +85,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
 
   open(run: WorkerRun): void {
     this.#runs.set(run.run, new OpenRun(this, run));
-    this.#measures.time.opened(run.run, run.kinds);
+    this.#measures.opened(run);
   }
 
   dispatch(batch: Batch): void {
@@ -140,7 +140,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     open.gate.clear();
     this.#running.closed(run);
     this.#copies.closed(run);
-    this.#measures.time.closed(run, this.#isolate.executing?.run === run);
+    this.#measures.closed(run, this.#isolate.executing?.run === run);
     if (open.isOpen) this.#isolate.close(run);
     if (this.#runs.size === 0) this.#stopPolling();
   }
@@ -344,7 +344,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     const name = earlier === 0 ? facts.name : `${facts.name}-${earlier}`;
     return new ThreadIsolate(name, epochOffsetMs, {
       gone: (executing) => this.#isolateGone(executing),
-      measured: (measures) => this.#measures.take(measures, (run) => this.specOf(run)?.firstId),
+      measured: (measures) => this.#measures.take(measures),
       asked: (question) => {
         this.#running.asked(question, this.specOf(question.run)?.timeout);
         this.events.asked(question, this.#generation);
