@@ -91,6 +91,8 @@ const f: Future<number> = c.submit(t.add, 1, 2, {
 });
 const m: Future<number>[] = c.map((x: number) => x + 1, [1, 2]);
 const gm: number[] = await c.gather(m);
+// @ts-expect-error a skipped result is undefined
+const _skipped: number[] = await c.gather(m, { errors: 'skip' });
 const s1: Future<number> = await c.scatter(5);
 const s2: Future<number>[] = await c.scatter([1, 2], { broadcast: true });
 c.cancel(m);

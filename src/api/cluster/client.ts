@@ -269,7 +269,8 @@ export class Client extends ClientCalls implements AsyncDisposable {
    * @throws (rejects) the error of the first failed future. With `errors: 'skip'`, its place is undefined instead
    * @source Dask, `Client.gather`
    */
-  gather<const T>(futures: T, options?: GatherOptions): Promise<Gathered<T>>;
+  gather<const T>(futures: T, options?: GatherOptions & { errors?: 'raise' }): Promise<Gathered<T>>;
+  gather<const T>(futures: T, options: GatherOptions): Promise<Gathered<T, undefined>>;
   gather(futures: unknown, options: GatherOptions = {}): Promise<unknown> {
     return this.call(async () => {
       checkOptions('Client.gather', options, GATHER_OPTIONS);
