@@ -108,6 +108,26 @@ for (const [name, get] of Object.entries(schedulers)) {
       assert.equal(results.get('mid-7'), 16);
     });
 
+    it("receive the state with Dask's fields, of which a requested key waits for no dependents", async () => {
+      const seen: RunState[] = [];
+      const callback = new Callback({ startState: (_dsk, state) => seen.push({ ...state }) });
+      await get({ lit: 5, a: [add, 1, 2], b: [add, 'lit', 'a'] }, 'b', { callbacks: callback });
+      const [{ waitingData, ...state } = assert.fail()] = seen;
+      assert.deepEqual(
+        Object.keys(state).sort().join(' '),
+        'cache dependencies dependents finished ready released running waiting',
+      );
+      assert.deepEqual([...state.ready], ['a']);
+      // At the end: 'a' is released, and data and results are held.
+      assert.deepEqual(
+        new Map(waitingData),
+        new Map([
+          ['lit', new Set()],
+          ['b', new Set()],
+        ]),
+      );
+    });
+
     it('receive errored = true in `finish` when a task throws', async () => {
       const finished: unknown[] = [];
       const posted: string[] = [];

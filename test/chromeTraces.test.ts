@@ -128,6 +128,7 @@ describe('a file of another program', () => {
       ['name,ts\na,1\n', /begins like text, "name,ts/],
       ['{"nodes":[],"samples":[]}', /JSON with the fields nodes, samples, but without traceEvents/],
       ['[{"a":1}]', /holds no event with a phase/],
+      ['[{"name":"a","ph":"X","ts":1,"dur":-1}]', /and valid times/],
       [gzipSync('hello'), /inside its gzip, it begins like text, "hello"/],
       [gzipSync(gzipSync('[]')), /inside its gzip, it begins like gzip/],
       [Uint8Array.of(0x1f, 0x8b, 8, 0, 1, 2, 3, 4, 5, 6, 7, 255, 255, 255), /begins like gzip, but/],

@@ -6,7 +6,14 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { TraceAnalyser } from 'longpole/analysis';
-import { CompleteEvent, EventProfiler, FileDatabase, InstantEvent, openTrace } from 'longpole/trace';
+import {
+  CompleteEvent,
+  EventProfiler,
+  FileDatabase,
+  InstantEvent,
+  MultiEventDatabase,
+  openTrace,
+} from 'longpole/trace';
 import { packageUrl, withFolder } from './support/programs.js';
 import { repositoryPath } from './support/repository.js';
 import { runCommand, runOrThrow } from './support/runCommand.js';
@@ -106,6 +113,23 @@ describe('FileDatabase', () => {
     assert.throws(() => new FileDatabase('x', { commitThreshold: 0 }), { code });
     assert.throws(() => new FileDatabase('x', { lockTimeout: Number.NaN }), { code });
     assert.throws(() => new EventProfiler('x', { database: new FileDatabase('y') }), { code });
+    assert.throws(() => new MultiEventDatabase(JSON.parse('[3]')), { code });
+  });
+
+  it('refuses events that a reader would drop, and unknown fields', () => {
+    const database = {
+      record: () => assert.fail('was recorded'),
+      commit: () => undefined,
+      getTraces: () => [],
+    };
+    const profiler = new EventProfiler({ database });
+    const fields = JSON.parse('{ "process_id": 3 }');
+    const refused = (record: () => void, message: RegExp): void =>
+      assert.throws(record, { code: 'ERR_LONGPOLE_INVALID_ARGUMENT', message });
+    refused(() => profiler.recordCompleteEvent('x', 1, JSON.parse('null')), /duration: expected a number/);
+    refused(() => profiler.recordInstantEvent('x', Number.NaN), /timestamp: expected a number/);
+    refused(() => profiler.recordDurationBeginEvent('', 1), /name: expected a non-empty string/);
+    refused(() => profiler.recordDurationEndEvent('x', 1, fields), /Did you mean 'processId'/);
   });
 });
 

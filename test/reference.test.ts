@@ -4,14 +4,14 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { it } from 'node:test';
 import { ProgressBar, visualize } from 'longpole/diagnostics';
-import { Pipeline, registerDefaultProfiler } from 'longpole/trace';
+import { FileDatabase, Pipeline, registerDefaultProfiler } from 'longpole/trace';
 import { FINDING_CODES } from '#internal/analysis/findings/finding.js';
 import { PATH_KINDS } from '#internal/analysis/path/pathParts.js';
 import { QUESTIONS } from '#internal/analysis/questions.js';
 import { adaptSettings } from '#internal/api/cluster/adaptive.js';
 import { PROFILE_OPTIONS } from '#internal/api/cluster/clientMeasures.js';
 import { SUBMIT_OPTIONS } from '#internal/api/cluster/clientOptions.js';
-import { checkDaskOptions } from '#internal/api/cluster/clusterOptions.js';
+import { CLUSTER_OPTIONS, checkDaskOptions } from '#internal/api/cluster/clusterOptions.js';
 import { EXPORTERS } from '#internal/api/exporters.js';
 import { LOCAL_OPTIONS } from '#internal/api/runPlan.js';
 import { defaultSetting, readSetting, SETTING_NAMES } from '#internal/base/settings.js';
@@ -62,7 +62,16 @@ const REFERENCES: readonly Reference[] = [
   {
     page: 'docs/cluster.md',
     column: 'option',
-    names: [...Object.keys(SUBMIT_OPTIONS), ...optionsOf(() => adaptSettings('adapt()', WRONG))],
+    names: [
+      ...Object.keys(CLUSTER_OPTIONS),
+      ...Object.keys(SUBMIT_OPTIONS),
+      ...optionsOf(() => adaptSettings('adapt()', WRONG)),
+    ],
+  },
+  {
+    page: 'docs/analyse-a-dasf-trace.md',
+    column: 'option',
+    names: optionsOf(() => new FileDatabase('unused', WRONG)),
   },
   // `filename` selects no samples; the page describes it below the table.
   {

@@ -75,6 +75,8 @@ test('an error names the setting and the file or the variable', () => {
     refused(/profile-interval in .*longpole.config.yaml: expected a duration/),
   );
   assert.throws(interval(inFile('profileInterval: 1')), refused(/Did you mean 'profile-interval'\?/));
+  assert.throws(interval(inFile('profile-intervall: 1')), refused(/Did you mean 'profile-interval'\?/));
+  assert.throws(interval(inFile('worker: 1')), refused(/Did you mean 'workers'\?/));
   assert.throws(interval(inFile('- 1')), refused(/must be a map/));
   assert.throws(interval(inFile('a: [')), refused(/is not valid YAML/));
   assert.throws(interval(inFile('colour: red')), refused(/The settings are profile, /));

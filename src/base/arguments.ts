@@ -217,7 +217,7 @@ const SPELLINGS: readonly (readonly string[])[] = [
   ['dashboard', 'port', 'dashboardaddress', 'dashboardport'],
   ['signal', 'abort', 'abortsignal', 'aborter', 'canceltoken'],
   ['timeout', 'deadline', 'timelimit', 'ttl'],
-  ['retries', 'attempts', 'maxattempts'],
+  ['retries', 'retry', 'maxretries', 'attempts', 'maxattempts'],
   ['allowedfailures', 'maxfailures'],
   ['key', 'name', 'daskkeyname'],
   ['filename', 'file', 'path', 'output', 'out'],

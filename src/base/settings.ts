@@ -1,6 +1,6 @@
 // Names, meanings and allowed values of the settings that a configuration file, the environment or a program may
 // change. Durations and sizes may have units: `10ms`, `2 GB`.
-import { MAX_TIMER_SECONDS } from './arguments.js';
+import { isMisspelling, MAX_TIMER_SECONDS } from './arguments.js';
 import { LongpoleError } from './errors.js';
 
 /** Durations are in seconds, sizes in bytes. If a value is undefined, the program derives it from the machine. */
@@ -125,7 +125,7 @@ export function readSetting<N extends SettingName>(name: N, value: unknown, wher
 /** Returns the error for an unknown setting. Suggests the nearest known name, if there is one. */
 export function unknownSetting(name: string, where: string): LongpoleError {
   const near = SETTING_NAMES.find(
-    (known) => letters(known) === letters(name) || known.startsWith(`${name}-`),
+    (known) => isMisspelling(name, known) || known.startsWith(`${name}-`),
   );
   const advice =
     near === undefined ? `The settings are ${SETTING_NAMES.join(', ')}.` : `Did you mean '${near}'?`;
@@ -227,8 +227,4 @@ function flag(value: boolean): Setting<boolean> {
     return Object.hasOwn(texts, text) ? texts[text] : undefined;
   };
   return { default: value, read, expected: 'true or false' };
-}
-
-function letters(name: string): string {
-  return name.toLowerCase().replace(/[^a-z]/g, '');
 }

@@ -155,6 +155,7 @@ class LazyRunState implements RunState {
   readonly waiting: ReadonlyMap<string, ReadonlySet<string>>;
   readonly waitingData: ReadonlyMap<string, ReadonlySet<string>>;
   readonly cache: ReadonlyMap<string, unknown>;
+  declare readonly ready: RunState['ready'];
   readonly running: ReadonlySet<string>;
   readonly finished: ReadonlySet<string>;
   readonly released: ReadonlySet<string>;
@@ -189,13 +190,15 @@ class LazyRunState implements RunState {
       (id) => this.#keys(plan.dependencies, id, (other) => !isFinished(other)),
     );
     this.waitingData = this.#map(
-      (id) => scheduler.needs[id]! > 0,
+      (id) => scheduler.needs[id]! > 0 || plan.requested[id] === 1,
       (id) => this.#keys(plan.dependents, id, (other) => !isFinished(other)),
       (key) => this.#unfinishedUsers(key),
     );
     const inCache = (id: number): boolean =>
       scheduler.state[id] === MEMORY && scheduler.location[id] === CALLER;
     this.cache = this.#map(inCache, resultOf, (key) => data.get(key));
+    // A property of the object itself, as the others, so that it is listed and copied with them.
+    Object.defineProperty(this, 'ready', { enumerable: true, get: () => this.#ready() });
     this.running = this.#set(
       () => running.size,
       (id) => running.has(id),
@@ -207,15 +210,13 @@ class LazyRunState implements RunState {
     );
   }
 
-  get ready(): RunState['ready'] {
+  #ready(): RunState['ready'] {
     const keys = this.#plan.keys.filter((_key, id) => this.#isReady(id));
     return Object.defineProperty(Object.assign(keys, { size: keys.length }), 'size', { enumerable: false });
   }
 
   [INSPECT](_depth: number, options: InspectOptions, inspect: Inspect): string {
-    const { running, finished, released, ...others } = this;
-    const state = { ...others, ready: this.ready, running, finished, released };
-    return `RunState ${inspect(state, options)}`;
+    return `RunState ${inspect({ ...this }, options)}`;
   }
 
   #isReady(id: number): boolean {

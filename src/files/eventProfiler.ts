@@ -1,7 +1,15 @@
 // DASF's EventProfiler: events by method, kept in a database.
 
 import { randomUUID } from 'node:crypto';
-import { checkArgument, checkOptions, kind, type OptionKinds, TEXT } from '../base/arguments.js';
+import {
+  checkArgument,
+  checkOptions,
+  FINITE,
+  kind,
+  type OptionKinds,
+  objectWith,
+  TEXT,
+} from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
 import { Printed } from '../base/printed.js';
 import { type EventDatabase, readDatabase } from '../trace/eventDatabase.js';
@@ -30,14 +38,26 @@ export interface EventProfilerOptions extends FileDatabaseOptions {
 
 const OPTIONS: OptionKinds<EventProfilerOptions> = {
   ...FILE_DATABASE_OPTIONS,
-  database: kind('a database of events', (value) => typeof value === 'object' && value !== null),
+  database: objectWith('a database of events', 'record', 'getTraces', 'commit'),
 };
+
+const ORIGIN = kind(
+  'a text, a number or null',
+  (value) => value === null || typeof value === 'string' || typeof value === 'number',
+);
+const FIELDS: OptionKinds<EventFields> = {
+  processId: ORIGIN,
+  threadId: ORIGIN,
+  args: objectWith('an object'),
+};
+const INSTANT_FIELDS: OptionKinds<EventFields & { scope?: string }> = { ...FIELDS, scope: TEXT };
 
 /** A profiler writes sooner than a database alone, as in DASF. */
 const COMMIT_THRESHOLD = 1000;
 
 /**
- * Records events. Times are in seconds on any clock, as long as all events of a trace use the same.
+ * Records events. Times are in seconds on any clock, as long as all events of a trace use the same. The methods that record
+ * an event throw ERR_LONGPOLE_INVALID_ARGUMENT if it has no name or no time, or an unknown field.
  *
  * @source DASF, `EventProfiler`
  */
@@ -66,19 +86,27 @@ export class EventProfiler extends Printed implements EventDatabase {
 
   /** Records an action of `duration` seconds. DASF's own recorders pass the time of its end. */
   recordCompleteEvent(name: string, timestamp: number, duration: number, fields?: EventFields): void {
-    this.database.record(new CompleteEvent(name, timestamp, duration, fields));
+    this.#record(new CompleteEvent(name, timestamp, duration, fields), fields);
   }
 
   recordInstantEvent(name: string, timestamp: number, fields?: EventFields & { scope?: string }): void {
-    this.database.record(new InstantEvent(name, timestamp, fields));
+    this.#record(new InstantEvent(name, timestamp, fields), fields, INSTANT_FIELDS);
   }
 
   recordDurationBeginEvent(name: string, timestamp: number, fields?: EventFields): void {
-    this.database.record(new DurationBeginEvent(name, timestamp, fields));
+    this.#record(new DurationBeginEvent(name, timestamp, fields), fields);
   }
 
   recordDurationEndEvent(name: string, timestamp: number, fields?: EventFields): void {
-    this.database.record(new DurationEndEvent(name, timestamp, fields));
+    this.#record(new DurationEndEvent(name, timestamp, fields), fields);
+  }
+
+  #record(event: DasfEvent, fields: EventFields | undefined, known: OptionKinds<EventFields> = FIELDS): void {
+    checkArgument('EventProfiler: name', event.name, TEXT);
+    checkArgument('EventProfiler: timestamp', event.timestamp, FINITE);
+    if (event instanceof CompleteEvent) checkArgument('EventProfiler: duration', event.duration, FINITE);
+    checkOptions('EventProfiler', fields, known);
+    this.database.record(event);
   }
 
   /** Yields the recorded events in order; for a file, its events and then the queued ones. */

@@ -58,7 +58,7 @@ export function openTrace(source: string | Uint8Array, options: OpenTraceOptions
     source.buffer instanceof ArrayBuffer
       ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
       : Uint8Array.from(source);
-  new TraceFileReader('The bytes', builder, { maxUnpackedBytes }).feed(bytes, bytes.length, true);
+  new TraceFileReader('The data', builder, { maxUnpackedBytes }).feed(bytes, bytes.length, true);
   return builder.build();
 }
 

@@ -1,4 +1,5 @@
 // Event databases, as DASF calls them: any object that lists its events can be analysed.
+import { checkArgument, objectWith } from '../base/arguments.js';
 import { Printed } from '../base/printed.js';
 import { addEvent } from './formats/dasf/dasfEventRows.js';
 import type { DasfEvent } from './formats/dasf/dasfEvents.js';
@@ -25,6 +26,12 @@ export class MultiEventDatabase extends Printed implements EventDatabase {
   constructor(databases: Iterable<EventDatabase>) {
     super();
     this.#databases = [...databases];
+    for (const database of this.#databases)
+      checkArgument(
+        'MultiEventDatabase: databases',
+        database,
+        objectWith('databases of events', 'getTraces'),
+      );
   }
 
   *[Symbol.iterator](): Iterator<DasfEvent> {

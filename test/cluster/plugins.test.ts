@@ -290,3 +290,43 @@ clusterTest('a plugin that one worker cannot set up is removed from all workers'
   await cluster.close();
   assert.deepEqual(notes(path), there);
 });
+
+clusterTest(
+  'a scheduler plugin starts before it receives workers, and receives nothing after close',
+  async ({ client, cluster }) => {
+    const calls: string[] = [];
+    const note = (text: string) => () => calls.push(text);
+    const plugin = {
+      start: note('start'),
+      addWorker: note('add'),
+      removeWorker: note('remove'),
+      close: note('close'),
+    };
+    await client.registerPlugin(plugin);
+    await client.registerPlugin(plugin);
+    await cluster.close();
+    assert.deepEqual(calls, ['start', 'add', 'add', 'close']);
+  },
+  {},
+  ['threads'],
+);
+
+sharedClusterTest(
+  'a scheduler plugin whose hooks throw stays registered, and its errors are events',
+  async ({ client, cluster }) => {
+    const fail = (): never => {
+      throw new RangeError('from a hook');
+    };
+    const remove = await client.registerPlugin({ name: 'failing', addWorker: fail, removeWorker: fail });
+    await cluster.scale(3);
+    await cluster.scale(2);
+    await remove();
+    const errors = client.getEvents('plugin-error').map(({ message }) => String(message));
+    assert.equal(errors.filter((text) => text.startsWith('failing: RangeError: from a hook')).length, 4);
+    for (const hook of ['start', 'transition', 'close'])
+      await assert.rejects(client.registerPlugin(JSON.parse(`{ "${hook}": 3 }`)), {
+        code: 'ERR_LONGPOLE_INVALID_ARGUMENT',
+        message: `Client.registerPlugin: ${hook}: expected a function, not 3.`,
+      });
+  },
+);

@@ -214,6 +214,11 @@ export const CLIENT: readonly Form[] = [
     (client) => on(client, 'submit', (x: number) => x, 1, { prioritty: 1, key: 'a' }),
     /submit\(\): 'prioritty' is not an option\. Did you mean 'priority'\?/,
   ],
+  [
+    'submit(fn, 1, { retry })',
+    (client) => on(client, 'submit', (x: number) => x, 1, { retry: 2 }),
+    /'retry' is not an option\. Did you mean 'retries'\?/,
+  ],
   ['submit(fn, { retires })', (client) => on(client, 'submit', () => 1, { retires: 1 }), /'retries'/],
   [
     'submit(fn, { prioritty }) with a parameter',

@@ -91,6 +91,11 @@ const f: Future<number> = c.submit(t.add, 1, 2, {
 });
 const m: Future<number>[] = c.map((x: number) => x + 1, [1, 2]);
 const gm: number[] = await c.gather(m);
+const mixed: [number, string] = await c.compute([delayed(() => 1)(), delayed(() => 'x')()]);
+const kept: [Future<number>, Future<string>] = c.persist([delayed(() => 1)(), delayed(() => 'x')()]);
+const got: number = await c.get<number>({ a: 1 }, 'a');
+// @ts-expect-error a skipped result is undefined
+const _skipped: number[] = await c.gather(m, { errors: 'skip' });
 const s1: Future<number> = await c.scatter(5);
 const s2: Future<number>[] = await c.scatter([1, 2], { broadcast: true });
 c.cancel(m);
@@ -272,6 +277,9 @@ void [
   bb,
   p,
   gm,
+  mixed,
+  kept,
+  got,
   s1,
   s2,
   r,

@@ -20,7 +20,7 @@ import type { TaskFunction } from '../../graph/taskFunction.js';
 import type { Graph, Keys } from '../../protocol/graph.js';
 import type { RunWatcher } from '../../protocol/runObserver.js';
 import { delayedArguments } from '../argumentChecks.js';
-import type { Computed } from '../computed.js';
+import type { Computed, Persisted } from '../computed.js';
 import { cancelOnAbort } from './cancelOnAbort.js';
 import { ClientCalls } from './clientCalls.js';
 import {
@@ -110,7 +110,10 @@ export class Client extends ClientCalls implements AsyncDisposable {
    * @source Dask, `Client.compute`, which however returns futures
    */
   compute<T>(delayed: Delayed<T>, options?: SubmitOptions): Promise<T>;
-  compute<T>(delayeds: readonly Delayed<T>[], options?: SubmitOptions): Promise<T[]>;
+  compute<const D extends readonly Delayed<unknown>[]>(
+    delayeds: D,
+    options?: SubmitOptions,
+  ): Promise<Computed<D>>;
   compute<const D extends readonly Delayed<unknown>[]>(
     ...args: [...delayeds: D, options: SubmitOptions]
   ): Promise<Computed<D>>;
@@ -161,6 +164,7 @@ export class Client extends ClientCalls implements AsyncDisposable {
    * @throws (rejects) the errors of `compute`
    * @source Dask, `Client.get`
    */
+  get<R = unknown>(graph: Graph, keys: Keys, options?: SubmitOptions): Promise<R>;
   get(graph: Graph, keys: Keys, options: SubmitOptions = {}): Promise<unknown> {
     return this.call(async () => {
       const policy = submitPolicy('Client.get', options);
@@ -184,9 +188,11 @@ export class Client extends ClientCalls implements AsyncDisposable {
    * @source Dask, `Client.persist`
    */
   persist<T>(delayed: Delayed<T>, options?: SubmitOptions): Future<T>;
-  persist<T>(delayeds: readonly Delayed<T>[], options?: SubmitOptions): Future<T>[];
-  persist(...args: readonly [...delayeds: Delayed<unknown>[], options: SubmitOptions]): Future<unknown>[];
-  persist(...delayeds: readonly Delayed<unknown>[]): Future<unknown>[];
+  persist<const D extends readonly Delayed<unknown>[]>(delayeds: D, options?: SubmitOptions): Persisted<D>;
+  persist<const D extends readonly Delayed<unknown>[]>(
+    ...args: [...delayeds: D, options: SubmitOptions]
+  ): Persisted<D>;
+  persist<const D extends readonly Delayed<unknown>[]>(...delayeds: D): Persisted<D>;
   persist(...args: readonly unknown[]): Future<unknown> | Future<unknown>[] {
     this.check();
     const { list, isSingle, options } = delayedArguments('Client.persist', args);
@@ -269,7 +275,8 @@ export class Client extends ClientCalls implements AsyncDisposable {
    * @throws (rejects) the error of the first failed future. With `errors: 'skip'`, its place is undefined instead
    * @source Dask, `Client.gather`
    */
-  gather<const T>(futures: T, options?: GatherOptions): Promise<Gathered<T>>;
+  gather<const T>(futures: T, options?: GatherOptions & { errors?: 'raise' }): Promise<Gathered<T>>;
+  gather<const T>(futures: T, options: GatherOptions): Promise<Gathered<T, undefined>>;
   gather(futures: unknown, options: GatherOptions = {}): Promise<unknown> {
     return this.call(async () => {
       checkOptions('Client.gather', options, GATHER_OPTIONS);

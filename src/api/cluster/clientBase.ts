@@ -312,6 +312,9 @@ function checkPlugin(plugin: SchedulerPlugin | WorkerPluginSpec): void {
       "Client.registerPlugin: plugin: 'setup' and 'teardown' are hooks of workers, which create their plugins from a module. " +
         "Pass the plugin's module: { url: import.meta.url, export: 'MyPlugin', options: { … } }.",
     );
+  // A plugin may have properties of its own, so only its hooks are checked.
+  const hooks = Object.fromEntries(Object.keys(HOOKS).map((name) => [name, Reflect.get(plugin, name)]));
+  checkOptions('Client.registerPlugin', hooks, HOOKS);
   const names = Object.keys(HOOKS).filter((name) => name !== 'name');
   if (!names.some((name) => name in plugin))
     throw invalid('Client.registerPlugin: plugin', plugin, `an object with some of ${names.join(', ')}`);

@@ -5,16 +5,16 @@ import { checkNesting, forEachPart, isPlainObject } from '../../graph/nesting.js
 import { isIterable } from '../argumentChecks.js';
 import { Future, type FutureHandle } from './future.js';
 
-/** Return type of `gather` for a `T`: each future is replaced by its result. */
-export type Gathered<T> =
+/** Return type of `gather` for a `T`: each future is replaced by its result, or by `Missing` if it has none. */
+export type Gathered<T, Missing = never> =
   T extends Future<infer R>
-    ? R
+    ? R | Missing
     : T extends Promise<infer P>
-      ? Gathered<P>
+      ? Gathered<P, Missing>
       : T extends readonly unknown[]
-        ? { -readonly [K in keyof T]: Gathered<T[K]> }
+        ? { -readonly [K in keyof T]: Gathered<T[K], Missing> }
         : T extends Readonly<Record<string, unknown>>
-          ? { -readonly [K in keyof T]: Gathered<T[K]> }
+          ? { -readonly [K in keyof T]: Gathered<T[K], Missing> }
           : T;
 
 export interface GatherOptions {

@@ -30,7 +30,7 @@ export function getClient(): TaskClient;
 export function getClient(...more: readonly unknown[]): TaskClient {
   checkNoMore('getClient', more, 'Use connect() to connect to another cluster.');
   const client = taskClient() ?? defaultClient();
-  if (client === undefined) throw noClusterError();
+  if (client === undefined) throw noClusterError(', or call `await connect()` first');
   return client;
 }
 

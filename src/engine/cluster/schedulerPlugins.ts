@@ -68,7 +68,8 @@ interface Collected {
 
 export class SchedulerPlugins {
   readonly #engine: ClusterEngine;
-  readonly #plugins = new Set<SchedulerPlugin>();
+  /** Plugin → the function that removes it. */
+  readonly #plugins = new Map<SchedulerPlugin, () => void>();
   #collected: Collected[] = [];
   #delivering = false;
   readonly #runs = new EndedRuns();
@@ -79,31 +80,32 @@ export class SchedulerPlugins {
     this.#engine = engine;
   }
 
-  /** Registers a plugin. Returns a function that removes it. */
+  /** Registers a plugin, unless it is registered. Returns a function that removes it. */
   add(plugin: SchedulerPlugin): () => void {
-    this.#plugins.add(plugin);
-    const stopObserving = this.#engine.observe({
-      workerAdded: ({ name }) => plugin.addWorker?.(name),
-      workerRemoved: ({ name }) => plugin.removeWorker?.(name),
-    });
-    this.#listen();
+    const known = this.#plugins.get(plugin);
+    if (known !== undefined) return known;
     this.#call(plugin, () => plugin.start?.());
-    return () => {
+    const stopObserving = this.#engine.observe({
+      workerAdded: ({ name }) => this.#call(plugin, () => plugin.addWorker?.(name)),
+      workerRemoved: ({ name }) => this.#call(plugin, () => plugin.removeWorker?.(name)),
+    });
+    const remove = (): void => {
       if (!this.#plugins.delete(plugin)) return;
       stopObserving();
       this.#listen();
       this.#call(plugin, () => plugin.close?.());
     };
+    this.#plugins.set(plugin, remove);
+    this.#listen();
+    return remove;
   }
 
   close(): void {
-    for (const plugin of [...this.#plugins]) this.#call(plugin, () => plugin.close?.());
-    this.#plugins.clear();
-    this.#listen();
+    for (const remove of [...this.#plugins.values()]) remove();
   }
 
   #listen(): void {
-    const wanted = [...this.#plugins].some(({ transition }) => transition !== undefined);
+    const wanted = [...this.#plugins.keys()].some(({ transition }) => transition !== undefined);
     const { state } = this.#engine.scheduler;
     if (wanted) this.#stopRecording ??= this.#engine.observe(this.#runs);
     else {
@@ -154,7 +156,7 @@ export class SchedulerPlugins {
     const prefix = prefixOf(info, local);
     // In Dask a task passes from released to queued through waiting. Here a task without dependencies skips waiting.
     const path: StateName[] = from === 'released' && to === 'queued' ? [from, 'waiting', to] : [from, to];
-    for (const plugin of this.#plugins)
+    for (const plugin of this.#plugins.keys())
       for (let step = 1; step < path.length; step++)
         this.#call(plugin, () =>
           plugin.transition?.(key, path[step - 1]!, path[step]!, { worker, prefix, time, ...details }),

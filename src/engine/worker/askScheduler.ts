@@ -174,12 +174,16 @@ export async function secede(...more: readonly unknown[]): Promise<void> {
   link.secede(task);
 }
 
-/** Returns the error for code that runs in no task of a cluster. */
-export function noClusterError(): LongpoleError {
+/**
+ * Returns the error for code that runs in no task of a cluster.
+ *
+ * @param other what the caller may do instead of running the code in a task
+ */
+export function noClusterError(other = ''): LongpoleError {
   return new LongpoleError(
     'ERR_LONGPOLE_NO_CLIENT',
-    'No client is connected, and this code does not run in a task of a cluster. ' +
-      'Call `await connect()`, or run the code with client.submit(), client.map() or client.compute().',
+    'This code does not run in a task of a cluster. ' +
+      `Run it with client.submit(), client.map() or client.compute()${other}.`,
   );
 }
 

@@ -46,6 +46,8 @@ export class ChromeReader implements ByteReader {
       const names = otherFields.length === 0 ? 'no fields' : `the fields ${otherFields.join(', ')}`;
       return `it is JSON with ${names}, but without traceEvents`;
     }
-    return this.#events.empty && !whole ? 'it is JSON, but holds no event with a phase (ph)' : undefined;
+    return this.#events.empty && !whole
+      ? 'it is JSON, but holds no event with a phase (ph) and valid times (ts, dur)'
+      : undefined;
   }
 }
