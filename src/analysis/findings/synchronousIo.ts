@@ -48,7 +48,7 @@ export const synchronousIo: Rule = (facts) => {
   const text = `tasks of '${worst.prefix}' were blocked for ${secondsText(worst.noncpu)}`;
   const found = { code: 'synchronous-io', ...worst, waited: noncpu, text, cost, rows } as const;
   const busy = busyCores(facts, rows);
-  if (busy !== undefined && stallSeconds(facts, rows) > 0) return undefined;
+  if (stallSeconds(facts, rows) > 0) return undefined;
   const elsewhere = computingElsewhere(facts, busy, found);
   if (elsewhere !== undefined) return elsewhere;
   // Without samples of the machine, these waits are not even estimated.

@@ -9,7 +9,6 @@ import { keptShare } from './metricSeconds.js';
 import { coreShare, hasCpuMetrics } from './noncpu.js';
 import { schedulingSeconds } from './schedulerThread.js';
 import { ownSeconds, STALL, stallSeconds } from './stalls.js';
-import { busyCores } from './waitsForOthers.js';
 
 const MIN_TASKS = 100;
 /** Ratio of the time between two tasks to the duration of a task, from which tasks are too small. */
@@ -31,7 +30,7 @@ export const tasksTooSmall: Rule = (facts) => {
   // Threads wait for a core during tasks and between them.
   const share = coreShare(trace);
   const { rows } = facts.lanes.spans;
-  const stalled = busyCores(facts, rows) === undefined ? 0 : stallSeconds(facts, rows, STALL);
+  const stalled = stallSeconds(facts, rows, STALL);
   const mean = (rows.reduce((sum, row) => sum + ownSeconds(facts, row), 0) - stalled) / tasks;
   // The median leaves out stalls of single tasks. Time to send arguments, to pack results, for disks and in pauses grows with the
   // data, so larger tasks would not reduce it.

@@ -90,3 +90,18 @@ test('a few stalls of tasks that are otherwise short are no synchronous I/O whil
   const each = tasks.map((task) => ({ ...task, stopped: task.started + 0.009 }));
   assert.ok(found({ ...spec, tasks: each, metrics: cpu({ fit: [1, 8] }) ?? [] }));
 });
+
+test('rare short stalls of tiny tasks are no synchronous I/O, even if cores were free', () => {
+  const foundWith = (stall: number): Finding | undefined => {
+    let started = 0;
+    const tasks = Array.from({ length: 1000 }, (_, i) => {
+      const stopped = started + (i % 250 === 249 ? stall : 1e-6);
+      const times = { submitted: 0, ready: 0, dispatched: 0, received: 0, started, stopped };
+      started = stopped;
+      return { key: `fit-${i}`, worker: 'w0', coreWait: 0, ...times };
+    });
+    return found({ tasks, metrics: cpu({ fit: [1e-3, 4 * stall] }) ?? [] });
+  };
+  assert.equal(foundWith(0.05), undefined);
+  assert.ok(foundWith(0.2));
+});
