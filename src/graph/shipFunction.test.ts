@@ -360,3 +360,19 @@ test('a function is parsed once: later calls return the same reference or throw 
   assert.equal(refusal(bad).message, refusal(bad).message);
   assert.notEqual(refusal(bad), refusal(bad));
 });
+
+test('functions of one text, name and mode have one reference, others have their own', () => {
+  const made = (): AnyFunction => (x: number) => x + 1;
+  assert.equal(functionRef(made()), functionRef(made()));
+  const texts = ['one', 'two'].map((name) =>
+    functionRef(Object.defineProperty(made(), 'name', { value: name })),
+  );
+  assert.deepEqual(
+    texts.map(({ name }) => name),
+    ['one', 'two'],
+  );
+  const inMode = (mode: string): unknown =>
+    call(asFunction(runInThisContext(`${mode}(function f() { return this; })`)));
+  assert.deepEqual([inMode('"use strict";'), inMode('')], [undefined, globalThis]);
+  assert.equal(inMode('"use strict";'), undefined);
+});

@@ -5,17 +5,22 @@ import type { FunctionRef } from '../protocol/functionRef.js';
 import { type AnyFunction, isFunction, resolveFunction } from './callable.js';
 import { type OutsideUse, outsideUses } from './freeVariables.js';
 import { functionName } from './functionName.js';
-import { functionSource } from './functionSource.js';
+import { functionSource, isSloppy, sourceText } from './functionSource.js';
 import { notDask, pythonName } from './pythonName.js';
 import { registeredTasks, taskDefinition } from './taskRegistry.js';
 
-/** Function → its reference or its error, so that every function is parsed once. */
+/** Function → its reference or its error. */
 const sourceRefs = new WeakMap<AnyFunction, FunctionRef | LongpoleError>();
+
+/** The same by all that they depend on: a loop makes a new function in each turn, and to parse one takes 70 µs. */
+const refsByText = new Map<string, FunctionRef | LongpoleError>();
+/** Most texts that are kept. Beyond it all are discarded, and parsed again on demand. */
+const MAX_TEXTS = 1000;
 
 /**
  * Returns the reference by which another isolate finds or rebuilds a function. A function of tasks() is imported with its
  * module. A global such as `Math.max` is looked up. For any other function the source text is sent; it must not use
- * variables from outside, except globals of every isolate. The text of a function is parsed once.
+ * variables from outside, except globals of every isolate. Equal texts are parsed once.
  *
  * @throws LongpoleError ERR_LONGPOLE_FREE_VARIABLE if the function uses a variable from outside itself;
  * ERR_LONGPOLE_NOT_SHIPPABLE if it cannot be rebuilt from its text (bound and native functions, classes, getters,
@@ -27,16 +32,16 @@ export function functionRef(fn: AnyFunction): FunctionRef {
   if (python !== undefined) return { type: 'python', target: python, name: functionName(target) };
   const moduleRef = findModuleRef(target);
   if (moduleRef !== undefined) return moduleRef;
-  const ref = getOrMake(sourceRefs, target, () => findGlobalRef(target) ?? makeSourceRef(target));
+  const ref = getOrMake(sourceRefs, target, () => findGlobalRef(target) ?? sourceRef(target));
   if (ref instanceof LongpoleError) throw new LongpoleError(ref.code, ref.message);
-  if (ref.type === 'source' && !originals.has(ref)) originals.set(ref, new WeakRef(target));
+  if (ref.type === 'source' && originalOf(ref) === undefined) originals.set(ref, new WeakRef(target));
   return ref;
 }
 
-/** Reference → its function, which the reference does not keep alive. */
+/** Reference → the first of its functions that exist, which the reference does not keep alive. */
 const originals = new WeakMap<FunctionRef, WeakRef<AnyFunction>>();
 
-/** Returns the function of this isolate that was sent as source text; undefined if it was garbage-collected. */
+/** Returns a function of this isolate that was sent as source text; undefined if it was garbage-collected. */
 export function originalOf(ref: FunctionRef): AnyFunction | undefined {
   return originals.get(ref)?.deref();
 }
@@ -73,6 +78,13 @@ function findModuleRef(fn: AnyFunction): FunctionRef | undefined {
 function findGlobalRef(fn: AnyFunction): FunctionRef | undefined {
   const path = globalPath(fn);
   return path === undefined ? undefined : { type: 'global', path, name: functionName(fn) };
+}
+
+function sourceRef(fn: AnyFunction): FunctionRef | LongpoleError {
+  const text = sourceText(fn);
+  if (refsByText.size >= MAX_TEXTS) refsByText.clear();
+  const key = `${isSloppy(fn, text)} ${functionName(fn)} ${String(fn.name)} ${text}`;
+  return getOrMake(refsByText, key, () => makeSourceRef(fn));
 }
 
 function makeSourceRef(fn: AnyFunction): FunctionRef | LongpoleError {

@@ -2,7 +2,8 @@
 // that cannot be compared is refused, because a wrong token would silently merge two tasks.
 
 import { isError, LongpoleError } from '../base/errors.js';
-import { getOrMake } from '../base/lookUps.js';
+import { getOrMake, oncePer } from '../base/lookUps.js';
+import type { FunctionRef } from '../protocol/functionRef.js';
 import { type AnyFunction, isFunction, resolveFunction } from './callable.js';
 import { Delayed } from './delayed.js';
 import { Hasher } from './hash.js';
@@ -122,24 +123,27 @@ function functionToken(fn: AnyFunction): string {
 
 function shippedToken(fn: AnyFunction): string | undefined {
   try {
-    const ref = functionRef(fn);
-    switch (ref.type) {
-      case 'module':
-        return tokenize('module', ref.url, ref.name);
-      case 'source':
-        return tokenize('source', ref.expression);
-      case 'global':
-        return tokenize('global', ref.path);
-      case 'python':
-        return tokenize('python', ref.target);
-      case 'unavailable':
-        return undefined;
-    }
+    return refToken(functionRef(fn));
   } catch (error) {
     if (error instanceof LongpoleError) return undefined;
     throw error;
   }
 }
+
+const refToken = oncePer((ref: FunctionRef): string | undefined => {
+  switch (ref.type) {
+    case 'module':
+      return tokenize('module', ref.url, ref.name);
+    case 'source':
+      return tokenize('source', ref.expression);
+    case 'global':
+      return tokenize('global', ref.path);
+    case 'python':
+      return tokenize('python', ref.target);
+    case 'unavailable':
+      return undefined;
+  }
+});
 
 function addObject(hasher: Hasher, value: object, depth: number): void {
   checkNesting(depth);
