@@ -76,3 +76,19 @@ it('a pause in which a Dask cluster restarts is not blamed on the processing of 
   assert.match(found(7).advice, /^Submit the next step before /);
   assert.doesNotMatch(found(11).evidence.text, /restarted/);
 });
+
+it('time between calls of submit() belongs to the program, as far as Longpole cannot need it for the tasks', () => {
+  const found = (count: number, called: number) => {
+    const tasks = Array.from({ length: count }, (_, i) => {
+      const started = 4.01 + Math.floor(i / 2) / count;
+      return { key: `fit-${i}`, worker: `w${i % 2}`, submitted: 4, started, stopped: started + 1 / count };
+    });
+    return findings(syntheticTrace({ tasks, called })).find(({ code }) => code === 'client-bound');
+  };
+  const own = found(20, 1);
+  assert.ok(Math.abs((own?.seconds ?? 0) - 3) < 0.01, `${own?.seconds}`);
+  assert.match(own?.advice ?? '', /^Submitted tasks start when the program next awaits something/);
+  // Longpole may take 0.2 ms for a task.
+  assert.equal(found(20_000, 1), undefined);
+  assert.equal(found(20, 3.9), undefined);
+});

@@ -11,10 +11,14 @@ import { gapsBetween, merged, overlapSeconds, type Span } from '../spans.js';
 import { submissionsOf } from '../submissionTimes.js';
 import { clientSpans } from './clientTransfers.js';
 import { type Facts, type Found, MIN_COST, type Rule } from './finding.js';
-import { sampledSeconds } from './schedulerThread.js';
+import { sampledSeconds, TASK_COST } from './schedulerThread.js';
 
 /** Shorter parts, in seconds, are the normal delay between a result and the next submission. */
 const MIN_PART = 1e-3;
+/** The same before the first submission: the first calls load and compile what they need. */
+const MIN_EARLY = 0.2;
+/** Seconds of Longpole for a call of submit(): 5 to 15 µs later, and about 100 µs for the first hundreds of calls. */
+const USUAL_COST = 50e-6;
 /** Share of the pauses in which the program's thread did not compute, from which the advice is about what it waited for. */
 const MOSTLY = 0.5;
 
@@ -23,7 +27,7 @@ const MOSTLY = 0.5;
  * this time on the critical path, without the transfers of the client in it.
  */
 export const clientBound: Rule = (facts) => {
-  const { seconds, coreWait, longpole, pauses, rows, spans } = programTime(facts);
+  const { seconds, early, coreWait, longpole, pauses, rows, spans } = programTime(facts);
   if (!isCause(facts, seconds - coreWait - longpole, coreWait + longpole)) return undefined;
   const idle = seconds - new SchedulerCoreWaits(facts.trace).wanted(facts.path.start, facts.path.stop);
   const isIdle = idle >= MOSTLY * seconds;
@@ -42,14 +46,18 @@ export const clientBound: Rule = (facts) => {
     advice:
       restarting >= MOSTLY * seconds
         ? 'Restart the workers less often. To free their memory, release the futures of results that are no longer needed.'
-        : isIdle
-          ? 'Start what the program waits for earlier, or several of it at a time. Or let tasks read the input and send the requests.'
-          : 'Submit the next step before you process the results of the previous one, or process results in tasks: pass futures instead of values.',
+        : early >= MOSTLY * seconds
+          ? 'Submitted tasks start when the program next awaits something. Await between the calls, e.g. setImmediate() of node:timers/promises, or do this work in tasks.'
+          : isIdle
+            ? 'Start what the program waits for earlier, or several of it at a time. Or let tasks read the input and send the requests.'
+            : 'Submit the next step before you process the results of the previous one, or process results in tasks: pass futures instead of values.',
   };
 };
 
 export interface ProgramTime {
   readonly seconds: number;
+  /** Part of `seconds` before the first submission. */
+  readonly early: number;
   /** Part of `seconds` in which the program's thread waited for a core. */
   readonly coreWait: number;
   /** Part of `seconds` in which Longpole used this thread, e.g. to record, according to samples. */
@@ -63,20 +71,22 @@ export interface ProgramTime {
 }
 
 /**
- * Returns the time on the critical path, after the first task's start, in which the run waited for the program itself.
+ * Returns the time on the critical path in which the run waited for the program itself. Before the first task's start, only
+ * the time between calls of submit() counts.
  */
 export function programTime(facts: Facts): ProgramTime {
-  const moving = [
-    ...clientSpans(facts, 'gather'),
-    ...clientSpans(facts, 'scatter'),
-    ...compiling(facts.trace),
-  ];
+  const moving = notOfProgram(facts);
   const { kind, start, stop, row, length } = facts.path.columns;
   const number = facts.kindNumber('client time');
   const waits = new SchedulerCoreWaits(facts.trace);
   const rows = new Set<number>();
   const spans: Span[] = [];
-  let [seconds, coreWait, pauses] = [0, 0, 0];
+  const first = earlyTime(facts, moving);
+  const between = first.seconds - TASK_COST * first.tasks;
+  const early = between >= MIN_EARLY ? between : 0;
+  let [seconds, coreWait, pauses] = [early, 0, early > 0 ? 1 : 0];
+  if (early > 0) for (const gap of first.gaps) coreWait += waits.take(gap.start, gap.stop);
+  coreWait = Math.min(coreWait, early);
   // No submission follows the last part.
   for (let part = 0; part + 1 < length; part++) {
     const from = Math.max(start[part]!, facts.firstStart);
@@ -91,8 +101,38 @@ export function programTime(facts: Facts): ProgramTime {
     if (row[part + 1]! >= 0) rows.add(row[part + 1]!);
   }
   const longpole = sampledSeconds(facts.trace, spans)?.longpole ?? 0;
-  return { seconds, coreWait, longpole: Math.min(longpole, seconds - coreWait), pauses, rows, spans };
+  return { seconds, early, coreWait, longpole: Math.min(longpole, seconds - coreWait), pauses, rows, spans };
 }
+
+interface EarlyTime {
+  readonly gaps: readonly Span[];
+  /** Seconds of the gaps. */
+  readonly seconds: number;
+  /** Number of tasks for whose submission Longpole may have needed some of them. */
+  readonly tasks: number;
+}
+
+/** Returns the time before the first task's start in which the program called submit(), without transfers and `compiling`. */
+function earlyTime({ trace, path, firstStart }: Facts, moving: readonly Span[]): EarlyTime {
+  const submitted = Math.min(firstSubmission(trace), firstStart);
+  const gaps = gapsBetween(path.start, submitted, moving);
+  return {
+    gaps,
+    seconds: gaps.reduce((sum, { start, stop }) => sum + stop - start, 0),
+    tasks: trace.computations.reduce((sum, { start, size }) => (start < submitted ? sum + size : sum), 0),
+  };
+}
+
+/** Returns the times in which the client transferred data or Longpole compiled graphs. */
+function notOfProgram(facts: Facts): readonly Span[] {
+  return [...clientSpans(facts, 'gather'), ...clientSpans(facts, 'scatter'), ...compiling(facts.trace)];
+}
+
+/** Returns the time of the first submission; NaN if none is recorded. */
+export const firstSubmission = oncePer(({ tasks }: Trace): number =>
+  // Times that are not recorded are NaN.
+  tasks.submitted.reduce((first, time) => (time < first || Number.isNaN(first) ? time : first), Number.NaN),
+);
 
 /**
  * Returns the spans in which local schedulers compiled graphs on the program's thread, in order. On a cluster, the program
@@ -121,7 +161,8 @@ export function preparingSeconds(facts: Facts): number {
       const [from, to] = [Math.max(start, span.start), Math.min(stop, span.stop)];
       if (to > from) seconds += to - from - waits.take(from, to);
     }
-  return seconds + programTime(facts).longpole;
+  const early = earlyTime(facts, notOfProgram(facts));
+  return seconds + programTime(facts).longpole + Math.min(early.seconds, USUAL_COST * early.tasks);
 }
 
 /** Returns the seconds of these spans from each restart of a Dask cluster until its first new worker had joined. */

@@ -8,7 +8,7 @@ import { copiedSeconds } from '../programTransfers.js';
 import { gapsBetween, merged, type Span } from '../spans.js';
 import { TimeBins } from '../timeBins.js';
 import { unfinishedRuns } from '../unfinishedRuns.js';
-import { programTime } from './clientBound.js';
+import { firstSubmission, programTime } from './clientBound.js';
 import { clientTransfers } from './clientTransfers.js';
 import { BINS, type Facts, MIN_COST, type Rule } from './finding.js';
 import { cpuByPrefix, shareOfTime } from './noncpu.js';
@@ -34,14 +34,15 @@ export const lackOfParallelism: Rule = (facts) => {
   const isAlone = facts.workers === 1 && cores > 1;
   const workers = isAlone ? cores : facts.workers;
   const busy = work / (workers * active);
-  if (workers < 2 || !(busy < MAX_BUSY) || path.floor < MIN_CHAIN * active) return undefined;
+  const floor = path.floor - beforeSubmission(facts);
+  if (workers < 2 || !(busy < MAX_BUSY) || floor < MIN_CHAIN * active) return undefined;
   if (busy + unfinishedBusy(facts) / (workers * active) >= MAX_BUSY) return undefined;
   // More tasks would wait for the lock, or for the program's thread, too.
   if (Math.max(lockedSeconds(facts.trace), copiedSeconds(facts.trace, path)) >= path.floor) return undefined;
   const useful = Math.max(1, Math.ceil(work / path.floor));
   const { name, awaiting } = computedMost(facts);
   const chain = longestChain(facts.trace, runSeconds(facts));
-  const isClient = chain < MIN_CHAIN * path.floor;
+  const isClient = chain < MIN_CHAIN * floor;
   // One thread is enough for one chain.
   if (isAlone && !isClient) return undefined;
   const enough = isAlone
@@ -52,7 +53,7 @@ export const lackOfParallelism: Rule = (facts) => {
   return {
     code: 'lack-of-parallelism',
     title: `${isClient ? 'The program submits tasks one after the other' : 'The graph has too few parallel tasks'}: on average, ${(work / active).toFixed(1)} of ${workers} ${isAlone ? 'cores run a task' : 'threads are busy'}`,
-    seconds: path.floor - beforeSubmission(facts) - work / workers - (isClient ? clientSeconds(facts) : 0),
+    seconds: floor - work / workers - (isClient ? clientSeconds(facts) : 0),
     confidence: 'high',
     text: isClient
       ? `The program waits for results${programTime(facts).seconds >= MIN_COST * facts.makespan ? ', or for something else,' : ''} before it submits more tasks, so more workers cannot make the run shorter than ${secondsText(path.floor)}. The longest chain of tasks computes for ${secondsText(chain)}.`
@@ -94,16 +95,14 @@ function unfinishedBusy({ trace, lanes }: Facts): number {
 
 /** Returns the seconds from the first call to the first submission, which the longest chain includes. */
 function beforeSubmission({ trace, path }: Facts): number {
-  let first = path.stop;
-  // Times that are not recorded are NaN.
-  for (const time of trace.tasks.submitted) if (time < first) first = time;
-  return Math.max(0, first < path.stop ? first - path.start : 0);
+  return Math.max(0, firstSubmission(trace) - path.start) || 0;
 }
 
 /** Returns the seconds of the path in which the client transferred data, computed, or waited for runs without result. Other rules cover this time. */
 function clientSeconds(facts: Facts): number {
   const carrying = clientTransfers(facts, 'gather').onPath + clientTransfers(facts, 'scatter').onPath;
-  return carrying + programTime(facts).seconds + facts.onPath('run without result');
+  const { seconds, early } = programTime(facts);
+  return carrying + seconds - early + facts.onPath('run without result');
 }
 
 /** Returns the duration of each row of tasks; NaN for tasks that did not run. */

@@ -21,7 +21,7 @@ const DASK_MIN_DELAY = 0.5;
 const OWN_MODULE =
   /^(?:(.*\/)(src|dist)\/(?:engine\/(?:pool|cluster|scheduler)|api\/cluster)\/[^/]+\.[jt]s$|(.*\/longpole\/)dist\/bundle\/)/;
 /** Largest cost of a submission or of a finished task in Longpole, seconds. */
-const TASK_COST = 200e-6;
+export const TASK_COST = 200e-6;
 /** The same for Dask. */
 const DASK_TASK_COST = 2e-3;
 
