@@ -28,6 +28,8 @@ export interface SlowTasks {
   readonly others: number;
   /** Number of tasks on the others. */
   readonly elsewhere: number;
+  /** False if this worker ran as many tasks as the others on average, as with a fixed division: then the tasks may differ, not the workers. */
+  readonly ranFewer: boolean;
   /** Seconds above the median of the others, of all these tasks. */
   readonly lost: number;
 }
@@ -71,6 +73,7 @@ function slowWorkers(
     const others = median(there);
     if (!(own >= TIMES * others) || quantile(here, 0.25) < APART * quantile(there, 0.95)) return [];
     const lost = rows.reduce((sum, row) => sum + Math.max(0, aloneSeconds(row) - others), 0);
-    return [{ prefix, worker, rows, own, others, elsewhere: rest.length, lost }];
+    const ranFewer = rows.length * (all.length - 1) < rest.length;
+    return [{ prefix, worker, rows, own, others, elsewhere: rest.length, ranFewer, lost }];
   });
 }
