@@ -1,9 +1,10 @@
-// Finds workers on which tasks take far longer than the same tasks on other workers, apart from waits for a core.
+// Finds workers on which tasks take far longer than the same tasks on other workers, apart from waits for a core and promises.
 import { getOrMake, oncePer, pushTo } from '../base/lookUps.js';
 import type { Trace } from '../trace/trace.js';
 import { coreUseOf } from './coreUse.js';
 import { lanesOf } from './lanes.js';
 import { evenly, median, quantile } from './statistics.js';
+import { awaitedSeconds } from './workIntervals.js';
 
 /** Minimum number of tasks of a prefix on a slow worker, which runs fewer tasks, and on all others together. */
 const MIN_OWN = 3;
@@ -56,8 +57,9 @@ function slowWorkers(
   workers: ReadonlyMap<number, readonly number[]>,
 ): SlowTasks[] {
   const { aloneSeconds } = coreUseOf(trace);
-  const secondsOf = (rows: readonly number[]) =>
-    Float64Array.from(evenly(Int32Array.from(rows)), aloneSeconds);
+  const awaited = awaitedSeconds(trace);
+  const ownSeconds = (row: number) => aloneSeconds(row) - (awaited.get(trace.tasks.id[row]!) ?? 0);
+  const secondsOf = (rows: readonly number[]) => Float64Array.from(evenly(Int32Array.from(rows)), ownSeconds);
   const all = Array.from(workers, ([worker, rows]) => {
     const here = secondsOf(rows);
     return { worker, rows, here, own: median(here) };
@@ -72,7 +74,7 @@ function slowWorkers(
     const there = secondsOf(rest);
     const others = median(there);
     if (!(own >= TIMES * others) || quantile(here, 0.25) < APART * quantile(there, 0.95)) return [];
-    const lost = rows.reduce((sum, row) => sum + Math.max(0, aloneSeconds(row) - others), 0);
+    const lost = rows.reduce((sum, row) => sum + Math.max(0, ownSeconds(row) - others), 0);
     const ranFewer = rows.length * (all.length - 1) < rest.length;
     return [{ prefix, worker, rows, own, others, elsewhere: rest.length, ranFewer, lost }];
   });
