@@ -107,6 +107,24 @@ describe('waits for promises', () => {
     assert.doesNotMatch(threads(40, 8)?.advice ?? '', /UV_THREADPOOL_SIZE/);
   });
 
+  it('are waits for such threads also in a run of half a second, if these used most of the time', () => {
+    const { tasks } = scheduled(many(40, 0.05), { workers: 4 });
+    const threads = (percent: number): Finding | undefined =>
+      found({
+        tasks,
+        metrics: cpu({ fit: [0.4, 1.6] }) ?? [],
+        intervals: tasks.map(({ worker = 'w0', started, key }) => {
+          return { worker, action: 'await', start: started, stop: started + 0.04, task: key } as const;
+        }),
+        resources: Array.from({ length: 60 }, (_, i) => ({
+          time: i / 100,
+          figures: { cpu: percent, host_cpu: 200, host_cores: 2, children_cpu: 0, scheduler_core_time: 0 },
+        })),
+      });
+    assert.match(threads(190)?.title ?? '', /wait for other threads of the program, which compute/);
+    assert.match(threads(60)?.advice ?? '', /^Let the tasks of a worker overlap/);
+  });
+
   it('suggest no more tasks at a time than there were, and cost what these can save', () => {
     assert.match(found(waiting(40))?.advice ?? '', /concurrentTasks: 9 \}/);
     const few = found(waiting(8));
