@@ -4,6 +4,7 @@ import { type SyntheticSpec, syntheticTrace } from '../../trace/syntheticTrace.t
 import { scheduled } from '../scheduledTrace.test.support.js';
 import type { Finding } from './finding.js';
 import { findings } from './findings.js';
+import { cpuByPrefix } from './noncpu.js';
 import { awaiting, cpu, many } from './workloads.test.support.js';
 
 /** Tasks of a second on two workers, which await promises for nine tenths of it. */
@@ -123,6 +124,20 @@ describe('waits for promises', () => {
       });
     assert.match(threads(190)?.title ?? '', /wait for other threads of the program, which compute/);
     assert.match(threads(60)?.advice ?? '', /^Let the tasks of a worker overlap/);
+  });
+
+  it('are those of runs with a result: the metrics of failed runs do not divide their time', () => {
+    const run = { worker: 'w0', ready: 0 };
+    const trace = syntheticTrace({
+      tasks: [
+        { ...run, key: 'call-0', started: 0, stopped: 3, state: 'erred' },
+        { ...run, key: 'call-1', started: 3, stopped: 4 },
+      ],
+      metrics: cpu({ call: [0.2, 0.8] }) ?? [],
+      intervals: [{ worker: 'w0', action: 'await', start: 3, stop: 3.8, task: 'call-1' }],
+    });
+    const [own] = cpuByPrefix(trace);
+    assert.ok(Math.abs((own?.awaited ?? 0) - 0.8) < 1e-9, JSON.stringify(own));
   });
 
   it('suggest no more tasks at a time than there were, and cost what these can save', () => {

@@ -1,4 +1,5 @@
 import { getOrMake, oncePer, pushTo } from '../../base/lookUps.js';
+import { TASK_ERRED } from '../../protocol/clusterObserver.js';
 import type { Trace } from '../../trace/trace.js';
 import { coreUseOf } from '../coreUse.js';
 import { COLD_SECONDS, firstRuns, slowFirstCalls, slowFirstRows } from '../firstCalls.js';
@@ -180,8 +181,10 @@ const awaitedShares = oncePer((trace: Trace): ReadonlyMap<number, number> => {
   const awaited = awaitedSeconds(trace);
   if (awaited.size === 0) return new Map();
   const sums = new Map<number, { awaited: number; all: number }>();
-  const { id, prefix, duration } = trace.tasks;
+  const { id, prefix, duration, state } = trace.tasks;
   for (const row of lanesOf(trace).spans.rows) {
+    // The metrics count all seconds of a failed run as such.
+    if (state[row] === TASK_ERRED) continue;
     const sum = getOrMake(sums, prefix[row]!, () => ({ awaited: 0, all: 0 }));
     sum.all += duration[row]!;
     sum.awaited += Math.min(duration[row]!, awaited.get(id[row]!) ?? 0);
