@@ -362,7 +362,7 @@ describe('longpole run, if the program does not end normally,', () => {
     for (const [args, message] of [
       [[], /the program is missing; see longpole run --help/],
       [['missing.mjs'], /missing\.mjs: there is no such file/],
-      [['.'], /there is no such file/],
+      [['.'], /: this is no file/],
       [['--nonsense', script], /unknown option '--nonsense'/],
       [['--workers', '0', script], /expected a whole number from 1/],
       [['--memory-limit', 'much', script], /expected a size such as "2 GB"/],

@@ -1,9 +1,10 @@
-// Finds workers on which tasks take far longer than the same tasks on other workers, apart from waits for a core.
+// Finds workers on which tasks take far longer than the same tasks on other workers, apart from waits for a core and promises.
 import { getOrMake, oncePer, pushTo } from '../base/lookUps.js';
 import type { Trace } from '../trace/trace.js';
 import { coreUseOf } from './coreUse.js';
 import { lanesOf } from './lanes.js';
 import { evenly, median, quantile } from './statistics.js';
+import { awaitedSeconds } from './workIntervals.js';
 
 /** Minimum number of tasks of a prefix on a slow worker, which runs fewer tasks, and on all others together. */
 const MIN_OWN = 3;
@@ -28,6 +29,8 @@ export interface SlowTasks {
   readonly others: number;
   /** Number of tasks on the others. */
   readonly elsewhere: number;
+  /** False if this worker ran as many tasks as the others on average, as with a fixed division: then the tasks may differ, not the workers. */
+  readonly ranFewer: boolean;
   /** Seconds above the median of the others, of all these tasks. */
   readonly lost: number;
 }
@@ -54,8 +57,9 @@ function slowWorkers(
   workers: ReadonlyMap<number, readonly number[]>,
 ): SlowTasks[] {
   const { aloneSeconds } = coreUseOf(trace);
-  const secondsOf = (rows: readonly number[]) =>
-    Float64Array.from(evenly(Int32Array.from(rows)), aloneSeconds);
+  const awaited = awaitedSeconds(trace);
+  const ownSeconds = (row: number) => aloneSeconds(row) - (awaited.get(trace.tasks.id[row]!) ?? 0);
+  const secondsOf = (rows: readonly number[]) => Float64Array.from(evenly(Int32Array.from(rows)), ownSeconds);
   const all = Array.from(workers, ([worker, rows]) => {
     const here = secondsOf(rows);
     return { worker, rows, here, own: median(here) };
@@ -70,7 +74,8 @@ function slowWorkers(
     const there = secondsOf(rest);
     const others = median(there);
     if (!(own >= TIMES * others) || quantile(here, 0.25) < APART * quantile(there, 0.95)) return [];
-    const lost = rows.reduce((sum, row) => sum + Math.max(0, aloneSeconds(row) - others), 0);
-    return [{ prefix, worker, rows, own, others, elsewhere: rest.length, lost }];
+    const lost = rows.reduce((sum, row) => sum + Math.max(0, ownSeconds(row) - others), 0);
+    const ranFewer = rows.length * (all.length - 1) < rest.length;
+    return [{ prefix, worker, rows, own, others, elsewhere: rest.length, ranFewer, lost }];
   });
 }

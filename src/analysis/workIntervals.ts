@@ -90,3 +90,15 @@ export function packedAt(trace: Trace, row: number): number {
   }
   return stopped;
 }
+
+/** Returns the seconds in which each task awaited promises in its slot, by id of the task. Made once. */
+export const awaitedSeconds = oncePer((trace: Trace): ReadonlyMap<number, number> => {
+  const awaited = new Map<number, number>();
+  const work = workIntervalsOf(trace);
+  for (const row of work.spans.rows) {
+    if (actionOf(work, row) !== 'await') continue;
+    const seconds = work.stop[row]! - work.start[row]!;
+    awaited.set(work.task[row]!, (awaited.get(work.task[row]!) ?? 0) + seconds);
+  }
+  return awaited;
+});

@@ -113,8 +113,10 @@ async function run(script: string, args: readonly string[], options: RunOptions)
   // Unknown options belong to the program, so an unknown option before the script arrives here as the script.
   if (basename(script).startsWith('-') && !existsSync(script))
     throw new CommandError(`unknown option '${basename(script)}'; see longpole run --help.`, WRONG_USAGE);
-  if (!existsSync(script) || !statSync(script).isFile())
-    throw new CommandError(`${script}: there is no such file. Pass the path of a program.`, WRONG_USAGE);
+  if (!existsSync(script) || !statSync(script).isFile()) {
+    const why = existsSync(script) ? 'this is no file' : 'there is no such file';
+    throw new CommandError(`${script}: ${why}. Pass the path of a program.`, WRONG_USAGE);
+  }
   const other = otherCommandLine(script);
   if (other !== undefined) {
     process.exitCode = (await runScript(other, process.argv.slice(2))).code;

@@ -4,6 +4,7 @@ import { type SyntheticSpec, syntheticTrace } from '../../trace/syntheticTrace.t
 import { scheduled } from '../scheduledTrace.test.support.js';
 import type { Finding } from './finding.js';
 import { findings } from './findings.js';
+import { cpuByPrefix } from './noncpu.js';
 import { awaiting, cpu, many } from './workloads.test.support.js';
 
 /** Tasks of a second on two workers, which await promises for nine tenths of it. */
@@ -105,6 +106,38 @@ describe('waits for promises', () => {
     // On a machine with free cores, the number of these threads may be the limit.
     assert.match(threads(130, 8)?.advice ?? '', /^Let the tasks of a worker overlap.* UV_THREADPOOL_SIZE/);
     assert.doesNotMatch(threads(40, 8)?.advice ?? '', /UV_THREADPOOL_SIZE/);
+  });
+
+  it('are waits for such threads also in a run of half a second, if these used most of the time', () => {
+    const { tasks } = scheduled(many(40, 0.05), { workers: 4 });
+    const threads = (percent: number): Finding | undefined =>
+      found({
+        tasks,
+        metrics: cpu({ fit: [0.4, 1.6] }) ?? [],
+        intervals: tasks.map(({ worker = 'w0', started, key }) => {
+          return { worker, action: 'await', start: started, stop: started + 0.04, task: key } as const;
+        }),
+        resources: Array.from({ length: 60 }, (_, i) => ({
+          time: i / 100,
+          figures: { cpu: percent, host_cpu: 200, host_cores: 2, children_cpu: 0, scheduler_core_time: 0 },
+        })),
+      });
+    assert.match(threads(190)?.title ?? '', /wait for other threads of the program, which compute/);
+    assert.match(threads(60)?.advice ?? '', /^Let the tasks of a worker overlap/);
+  });
+
+  it('are those of runs with a result: the metrics of failed runs do not divide their time', () => {
+    const run = { worker: 'w0', ready: 0 };
+    const trace = syntheticTrace({
+      tasks: [
+        { ...run, key: 'call-0', started: 0, stopped: 3, state: 'erred' },
+        { ...run, key: 'call-1', started: 3, stopped: 4 },
+      ],
+      metrics: cpu({ call: [0.2, 0.8] }) ?? [],
+      intervals: [{ worker: 'w0', action: 'await', start: 3, stop: 3.8, task: 'call-1' }],
+    });
+    const [own] = cpuByPrefix(trace);
+    assert.ok(Math.abs((own?.awaited ?? 0) - 0.8) < 1e-9, JSON.stringify(own));
   });
 
   it('suggest no more tasks at a time than there were, and cost what these can save', () => {

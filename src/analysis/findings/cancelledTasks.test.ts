@@ -46,4 +46,6 @@ test('the advice for a Dask cluster names a call of its client in Python', () =>
     findings(syntheticTrace({ ...spec, workers: [{ name: 'w0', threads: 1, address }] }))[0]?.advice ?? '';
   assert.match(advice('tcp://10.0.0.5:4000'), /with 'client\.call_stack\(\)' while it hangs/);
   assert.match(advice('thread://w0'), /with 'await client\.dump\(\)' while it hangs/);
+  // A local scheduler has no client.
+  assert.match(advice(''), /^Find out what 'ask' waits for\. Or submit/);
 });

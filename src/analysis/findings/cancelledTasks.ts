@@ -1,6 +1,7 @@
 import { countText, secondsText } from '../../base/words.js';
 import { TASK_CANCELLED } from '../../protocol/clusterObserver.js';
 import { cutOffTexts } from '../cutOff.js';
+import { recordsTransfers } from '../programTransfers.js';
 import { median } from '../statistics.js';
 import { unfinishedRuns } from '../unfinishedRuns.js';
 import type { Facts, Rule } from './finding.js';
@@ -28,7 +29,7 @@ export const cancelledTasks: Rule = (facts) => {
     numbers: { cancelledRuns: runs.length, medianSeconds: usual },
     tasks: facts.keys(runs.map(({ row }) => row)),
     question: 'critical-path',
-    advice: `Find out what '${name}' waits for, e.g. with '${facts.isDask ? 'client.call_stack()' : 'await client.dump()'}' while it hangs. Or submit the next tasks before these are cancelled, or cancel them earlier.`,
+    advice: `Find out what '${name}' waits for${recordsTransfers(facts.trace) ? `, e.g. with '${facts.isDask ? 'client.call_stack()' : 'await client.dump()'}' while it hangs` : ''}. Or submit the next tasks before these are cancelled, or cancel them earlier.`,
   };
 };
 

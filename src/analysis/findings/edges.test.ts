@@ -173,6 +173,21 @@ describe('tasks that take longer on one worker', () => {
     const slow = (change: (task: (typeof tasks)[number]) => object) =>
       found({ tasks: tasks.map((task) => ({ ...task, ...change(task) })) }, 'slow-worker');
     assert.ok(Math.abs((slow(() => ({}))?.seconds ?? 0) - 24 / 3) < 0.5);
+    // They wait for something that the tasks of other workers hold.
+    const intervals = tasks
+      .filter(({ worker }) => worker === 'w0')
+      .map(({ key, started }) => {
+        return { worker: 'w0', action: 'await', start: started, stop: started + 2, task: key } as const;
+      });
+    assert.equal(found({ tasks, intervals }, 'slow-worker'), undefined);
+    // With a fixed division, the tasks may differ.
+    const even = found({ tasks: tasks.filter(({ key }) => Number(key.split('-')[2]) < 12) }, 'slow-worker');
+    assert.equal(even?.confidence, 'low');
+    assert.match(
+      even.advice,
+      /^'w0' ran as many of these tasks as the others\. If they have more to do, divide /,
+    );
+    assert.equal(slow(() => ({}))?.confidence, 'medium');
     // A slow worker runs few tasks.
     const few = tasks.filter(({ worker, started }) => worker !== 'w0' || started >= 27);
     assert.ok(found({ tasks: few }, 'slow-worker'));

@@ -201,6 +201,11 @@ describe('findings', () => {
     );
     assert.match(text, / 'step' accounts for 67 % \(2 s\) of the critical path, mostly compute\./);
     assert.match(text, / If 'step' were twice as fast, the run would take 1 s less\.$/);
+    const { makespan, byPrefix } = only;
+    assert.match(
+      nothingFound({ makespan, byPrefix, byKind: [{ kind: 'client time', seconds: 2 }] }, []),
+      /^No finding .* more\. The program, which prepares and submits the tasks, takes \d+ % \(\d s\)\. 'step'/,
+    );
     assert.equal(nothingFound(criticalPath(syntheticTrace({})), []), '');
   });
 

@@ -24,6 +24,13 @@ test('equal tasks that do not divide evenly among the threads need a better divi
     tail(many(3))?.advice ?? '',
     /^Divide the work of 'fit' into more and smaller tasks, e\.g\. a multiple of 2/,
   );
+  const fit = (i: number, worker: string, started: number, stopped: number) => {
+    return { key: `fit-${i}`, worker, started, stopped, submitted: 0, ready: 0 };
+  };
+  // The tail begins with the end of a task from the start.
+  const tasks = [fit(0, 'w1', 0, 1), fit(1, 'w0', 0, 1.05), fit(2, 'w1', 1.05, 2)];
+  const [own] = findings(syntheticTrace({ tasks })).filter(({ code }) => code === 'serial-tail');
+  assert.match(own?.advice ?? '', /^Divide the work of 'fit'/);
   const late = { key: 'sum-0', seconds: 1, needs: ['fit-3'] };
   assert.equal(tail([...many(4), late])?.advice, "Split 'sum', or start the inputs of 'sum' earlier.");
 });

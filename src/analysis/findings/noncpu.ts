@@ -1,4 +1,5 @@
 import { getOrMake, oncePer, pushTo } from '../../base/lookUps.js';
+import { TASK_ERRED } from '../../protocol/clusterObserver.js';
 import type { Trace } from '../../trace/trace.js';
 import { coreUseOf } from '../coreUse.js';
 import { COLD_SECONDS, firstRuns, slowFirstCalls, slowFirstRows } from '../firstCalls.js';
@@ -6,7 +7,7 @@ import { lanesOf } from '../lanes.js';
 import { profilerSeconds } from '../profilerStarts.js';
 import { median } from '../statistics.js';
 import { isRemote } from '../workerLives.js';
-import { actionOf, workIntervalsOf } from '../workIntervals.js';
+import { awaitedSeconds } from '../workIntervals.js';
 import { metricSeconds } from './metricSeconds.js';
 import { type CpuSeconds, sampledCpu } from './sampledCpu.js';
 
@@ -54,7 +55,7 @@ export const cpuByPrefix = oncePer((trace: Trace): readonly PrefixCpu[] => {
   const gc = metricSeconds(trace, 'gc');
   const crowded = crowdedSeconds(trace, cpu);
   const first = firstSeconds(trace);
-  const awaiting = awaitedSeconds(trace, cpu, withoutCpu);
+  const awaiting = awaitedByPrefix(trace, cpu, withoutCpu);
   const all = [...cpu.values(), ...withoutCpu.values()].reduce((total, seconds) => total + seconds, 0);
   return [...new Set([...cpu.keys(), ...withoutCpu.keys()])]
     .map((prefix) => {
@@ -114,7 +115,7 @@ export function shareOfTime({ cpu, noncpu, crowded, gc, awaited }: PrefixCpu, se
 type Seconds = ReadonlyMap<string, number>;
 
 /** Returns the seconds by prefix in which tasks awaited promises. */
-function awaitedSeconds(trace: Trace, cpu: Seconds, noncpu: Seconds): Seconds {
+function awaitedByPrefix(trace: Trace, cpu: Seconds, noncpu: Seconds): Seconds {
   const seconds = new Map<string, number>();
   for (const [id, share] of awaitedShares(trace)) {
     const prefix = id < 0 ? '' : trace.strings.get(id);
@@ -177,17 +178,13 @@ const sum = (values: Float64Array): number => values.reduce((all, value) => all 
  * walks, once per trace.
  */
 const awaitedShares = oncePer((trace: Trace): ReadonlyMap<number, number> => {
-  const awaited = new Map<number, number>();
-  const work = workIntervalsOf(trace);
-  for (const row of work.spans.rows) {
-    if (actionOf(work, row) !== 'await') continue;
-    const seconds = work.stop[row]! - work.start[row]!;
-    awaited.set(work.task[row]!, (awaited.get(work.task[row]!) ?? 0) + seconds);
-  }
+  const awaited = awaitedSeconds(trace);
   if (awaited.size === 0) return new Map();
   const sums = new Map<number, { awaited: number; all: number }>();
-  const { id, prefix, duration } = trace.tasks;
+  const { id, prefix, duration, state } = trace.tasks;
   for (const row of lanesOf(trace).spans.rows) {
+    // The metrics count all seconds of a failed run as such.
+    if (state[row] === TASK_ERRED) continue;
     const sum = getOrMake(sums, prefix[row]!, () => ({ awaited: 0, all: 0 }));
     sum.all += duration[row]!;
     sum.awaited += Math.min(duration[row]!, awaited.get(id[row]!) ?? 0);

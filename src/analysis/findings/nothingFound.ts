@@ -2,10 +2,11 @@
 import { percentText, secondsText } from '../../base/words.js';
 import type { Trace } from '../../trace/trace.js';
 import { type CriticalPath, criticalPath } from '../criticalPath.js';
+import type { PathKind } from '../path/pathParts.js';
 import { isWorthNaming, type Speedup, speedups } from '../speedups.js';
 
-/** Share of the makespan from which the start of workers is mentioned. */
-const MIN_START = 0.05;
+/** Share of the makespan from which waits that belong to no prefix are mentioned. */
+const MIN_SHARE = 0.05;
 
 /** Returns the description of a trace; empty if no task ran. */
 export function nothingFoundIn(trace: Trace): string {
@@ -19,14 +20,16 @@ export function nothingFound(
 ): string {
   if (Number.isNaN(makespan)) return '';
   const share = (seconds: number) => `${percentText(seconds / makespan)} (${secondsText(seconds)})`;
-  const starting = byKind.find(({ kind }) => kind === 'worker start')?.seconds ?? 0;
+  const mention = (kind: PathKind, whose: string): string => {
+    const seconds = byKind.find((part) => part.kind === kind)?.seconds ?? 0;
+    return seconds > 0 && seconds >= MIN_SHARE * makespan ? ` ${whose} takes ${share(seconds)}.` : '';
+  };
   const [most] = byPrefix;
   const [best] = faster;
   return [
     'No finding costs 5 % of the run or more.',
-    starting > 0 && starting >= MIN_START * makespan
-      ? ` The start of the workers, which import the modules of their tasks, takes ${share(starting)}.`
-      : '',
+    mention('client time', 'The program, which prepares and submits the tasks,'),
+    mention('worker start', 'The start of the workers, which import the modules of their tasks,'),
     most === undefined
       ? ''
       : ` '${most.prefix}' accounts for ${share(most.seconds)} of the critical path, mostly ${most.parts[0]?.kind ?? 'unknown'}.`,

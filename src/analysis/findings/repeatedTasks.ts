@@ -30,7 +30,7 @@ export const repeatedTasks: Rule = (facts) => {
   const computations = new Set(groups.flat().map((row) => computation[row]!)).size;
   return {
     code: 'repeated-tasks',
-    title: `${countText(computations, 'computation')} computed the same results: ${countText(groups.length, 'task')}${sums.size === 1 ? ` of '${name}'` : `, mostly of '${name}',`} ran ${groups.length + again.length} times`,
+    title: `${countText(computations, 'computation')} ran the same tasks: ${countText(groups.length, 'task')}${sums.size === 1 ? ` of '${name}'` : `, mostly of '${name}',`} ran ${groups.length + again.length} times`,
     seconds: secondsOfRuns(facts, new Set(again)),
     confidence: 'high',
     text: `The later runs took ${secondsText(computed)}, ${percentText(computed / facts.work)} of the time of tasks.`,

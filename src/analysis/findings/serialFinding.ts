@@ -52,14 +52,16 @@ function serialFinding(
   const rows = Array.from(facts.lanes.spans.rows.filter((row) => inside(row) > 0)).sort(
     (a, b) => inside(b) - inside(a),
   );
-  const late = lateSeconds(facts, start);
+  const [longest] = rows;
+  if (longest === undefined) return undefined;
+  const late = lateSeconds(facts, longest);
   if (span - late < MIN_SHARE * makespan) return undefined;
   // The threads may also wait for something else, such as the scheduler.
   const seconds = rows.reduce((sum, row) => sum + inside(row), 0);
   const explained = [...stragglersOf(trace).map(({ row }) => row), ...slowFirstRows(trace)];
   if (seconds < span / 2 || explained.some((row) => inside(row) > span / 2)) return undefined;
-  const name = rows[0] === undefined ? '' : facts.prefixName(prefix[rows[0]]!);
-  const own = rows.filter((row) => prefix[row] === prefix[rows[0]!]);
+  const name = facts.prefixName(prefix[longest]!);
+  const own = rows.filter((row) => prefix[row] === prefix[longest]);
   const isOwn = own.reduce((sum, row) => sum + inside(row), 0) > OWN_SHARE * seconds;
   const what = isOwn ? `only '${name}' runs` : 'tasks run one after the other';
   const idle = `${workers - 1} of ${workers} threads ${workers === 2 ? 'is' : 'are'} idle`;
@@ -86,7 +88,7 @@ function adviceOf(facts: Facts, name: string, rows: readonly number[], start: nu
   const isChain = dependOnEachOther(facts, rows);
   const tree = 'combine results in a tree instead of a chain';
   // Nothing can start earlier than the first task.
-  if (chainFromStart(facts, start) !== undefined || beganAtOnce(facts, rows, start))
+  if (chainFromStart(facts, rows[0]!) !== undefined || beganAtOnce(facts, rows, start))
     return `Split '${name}'${isChain ? `, or ${tree}` : ''}.`;
   if (!isChain && areRemainder(facts, rows, start))
     return `Divide the work of '${name}' into more and smaller tasks, e.g. a multiple of ${facts.workers}, so that all threads end at the same time.`;
@@ -143,29 +145,24 @@ function hasInputs({ trace: { tasks } }: Facts, rows: readonly number[]): boolea
 }
 
 /**
- * Returns the seconds by which the chain of tasks that runs at `start` began later than the run, because the thread that ran all
- * of it began late, e.g. without a core. Returns 0 for other tasks.
+ * Returns the seconds by which the chain of tasks before and including `row` began later than the run, because the thread that ran
+ * all of it began late, e.g. without a core. Returns 0 for other tasks.
  */
-function lateSeconds(facts: Facts, start: number): number {
-  const first = chainFromStart(facts, start);
+function lateSeconds(facts: Facts, row: number): number {
+  const first = chainFromStart(facts, row);
   if (first === undefined) return 0;
   const { dispatched, started } = facts.trace.tasks;
   const ready = Math.max(facts.firstStart, dispatched[first]! || facts.firstStart);
   return Math.max(0, started[first]! - ready);
 }
 
-/** Returns the first task of the chain that runs at `start`, if its thread ran nothing before; otherwise undefined. */
-function chainFromStart({ trace: { tasks }, lanes }: Facts, start: number): number | undefined {
+/** Returns the first task of the chain before and including `row`, if its thread ran nothing before; otherwise undefined. */
+function chainFromStart({ trace: { tasks }, lanes }: Facts, row: number): number | undefined {
   const { rows } = lanes.spans;
-  for (let lane = 0; lane < lanes.count; lane++) {
-    const first = lanes.offsets[lane]!;
-    let at = lanes.offsets[lane + 1]! - 1;
-    while (at >= first && tasks.started[rows[at]!]! > start) at--;
-    if (at < first || tasks.stopped[rows[at]!]! <= start) continue;
-    while (at > first && dependenciesOf(tasks, rows[at]!).includes(rows[at - 1]!)) at--;
-    if (at === first) return rows[first]!;
-  }
-  return undefined;
+  const first = lanes.offsets[lanes.laneOf[row]!]!;
+  let at = rows.indexOf(row, first);
+  while (at > first && dependenciesOf(tasks, rows[at]!).includes(rows[at - 1]!)) at--;
+  return at === first ? rows[first] : undefined;
 }
 
 type Tasks = Facts['trace']['tasks'];

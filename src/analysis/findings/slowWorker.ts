@@ -10,14 +10,14 @@ import type { Rule } from './finding.js';
 export const slowWorker: Rule = (facts) => {
   const [worst] = slowTasks(facts.trace);
   if (worst === undefined) return undefined;
-  const { prefix, worker, rows, own, others, elsewhere } = worst;
+  const { prefix, worker, rows, own, others, elsewhere, ranFewer } = worst;
   const name = workerName(facts.trace, worker);
   const times = own / others;
   return {
     code: 'slow-worker',
     title: `Tasks of '${facts.prefixName(prefix)}' take ${times.toFixed(1)} times as long on worker '${name}' as on the others`,
     seconds: facts.secondsOfRun(worst.lost),
-    confidence: 'medium',
+    confidence: ranFewer ? 'medium' : 'low',
     text: `The median of ${countText(rows.length, 'task')} on '${name}' is ${secondsText(own)}, that of ${countText(elsewhere, 'task')} on other workers ${secondsText(others)}, without waits for a core.`,
     numbers: {
       medianSeconds: own,
@@ -27,6 +27,10 @@ export const slowWorker: Rule = (facts) => {
     },
     tasks: facts.keys(rows),
     question: 'worker-balance',
-    advice: `If these tasks had no larger inputs, look at the machine and the process of '${name}': a slower or throttled processor, swapping, or a limit of CPU time. Without this worker, the others would share its tasks.`,
+    advice: `${
+      ranFewer
+        ? 'If these tasks had no larger inputs,'
+        : `'${name}' ran as many of these tasks as the others. If they have more to do, divide the work evenly. If not,`
+    } look at the machine and the process of '${name}': a slower or throttled processor, swapping, or a limit of CPU time.${ranFewer ? ' Without this worker, the others would share its tasks.' : ''}`,
   };
 };

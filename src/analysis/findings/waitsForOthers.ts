@@ -15,9 +15,12 @@ import { hasCpuMetrics } from './noncpu.js';
 const FULL = 0.5;
 /** CPU seconds of child processes per second of waiting, from which tasks wait for them: others use the cores, too. */
 const MIN_CHILDREN = 0.1;
-/** The same for other threads of the program, and their least CPU seconds: they also compile functions, collect garbage and sample. */
+/** The same for other threads of the program, which also compile functions, collect garbage and sample. */
 const MIN_THREADS = 0.15;
+/** Their least CPU seconds. Fewer are enough if they are a large share of the seconds of waiting, as in a short run. */
 const MIN_THREAD_SECONDS = 1;
+const MIN_SHORT_SECONDS = 0.3;
+const MIN_SHORT_SHARE = 0.5;
 
 /** The cores of the machine while tasks waited. */
 export interface BusyCores {
@@ -99,7 +102,8 @@ interface Computing {
 
 /** Whether threads that run no tasks computed while tasks waited, e.g. those of Node for crypto. */
 export function threadsComputed({ trace }: Facts, waited: number): boolean {
-  return otherThreadSeconds(trace) >= Math.max(MIN_THREAD_SECONDS, MIN_THREADS * waited);
+  const short = Math.max(MIN_SHORT_SECONDS, MIN_SHORT_SHARE * waited);
+  return otherThreadSeconds(trace) >= Math.max(Math.min(MIN_THREAD_SECONDS, short), MIN_THREADS * waited);
 }
 
 function usedBy(facts: Facts, { children }: BusyCores, waited: number): Computing | undefined {
