@@ -14,7 +14,7 @@ import distributed
 import psutil
 from distributed import Client
 
-from . import PROTOCOL, argument_tap, known_tasks, loop_tap, machine_tap, scheduler_tap, steal_tap, tap, worker_tap
+from . import PROTOCOL, argument_tap, known_tasks, loop_tap, machine_tap, roster_tap, scheduler_tap, steal_tap, tap, worker_tap
 from .frames import Broken
 from .refusal import WAYS, needs_passphrase, why_not
 
@@ -107,7 +107,7 @@ class Bridge:
             self.out.rows([["warning", text]])
 
     async def register(self):
-        for module in (tap, argument_tap, known_tasks, loop_tap, machine_tap, steal_tap, scheduler_tap, worker_tap):
+        for module in (tap, argument_tap, known_tasks, loop_tap, machine_tap, roster_tap, steal_tap, scheduler_tap, worker_tap):
             cloudpickle.register_pickle_by_value(module)
         plugin = scheduler_tap.SchedulerTap(self.scheduler_plugin, self.worker_plugin, self.client.id, PROTOCOL)
         try:

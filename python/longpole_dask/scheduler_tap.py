@@ -12,7 +12,6 @@ import socket
 import dask
 import distributed
 import msgpack
-from dask.utils import format_bytes
 from distributed.diagnostics.plugin import SchedulerPlugin
 from distributed.metrics import time
 
@@ -20,6 +19,7 @@ from .argument_tap import ArgumentTap
 from .known_tasks import KnownTasks
 from .loop_tap import LoopTap
 from .machine_tap import MachineTap
+from .roster_tap import RosterTap
 from .steal_tap import StealTap
 from .tap import LogHandler, add_task, boot_id, failure_text, text_of
 
@@ -31,21 +31,10 @@ MAX_EVENTS = 1_000
 MAX_FAILED = 10_000
 #: Seconds for which a closing scheduler waits for the last poll of the bridge.
 LAST_POLL = 5.0
-#: Reasons of the end of a worker by distributed's name of the cause. Other causes are reported by this name.
-REASONS = {
-    "handle-worker-cleanup": "its connection broke",
-    "worker-send-comm-fail": "its connection broke",
-    "send-all-comm-fail": "its connection broke",
-    "check-worker-ttl": "it sent nothing for too long",
-    "retire-workers": "it was retired",
-    "nanny-close": "its nanny closed it",
-}
 #: States of a task that no worker has.
 WITHOUT_RUN = ("released", "waiting", "queued", "no-worker")
 #: Reason of a failure before the task had a worker.
 NO_WORKER = "No worker that may run it was there for distributed.scheduler.no-workers-timeout."
-#: Name of the status in which a worker starts no task.
-PAUSED = "paused"
 #: Topics that are not reported, or are reported by other rows.
 QUIET_TOPICS = ("transitions", "scheduler", "worker-get-client")
 
@@ -61,16 +50,15 @@ class SchedulerTap(SchedulerPlugin):
         self.scheduler = scheduler
         self.rows = []
         self.tasks = KnownTasks(scheduler, self.add_row)
-        self.workers = {}
-        self.next_worker = 0
+        self.roster = RosterTap(scheduler, self.add_row)
+        #: Index of each worker by its address.
+        self.workers = self.roster.workers
         self.seen = {}
         self.machine = MachineTap()
         self.events = 0
         self.polled = asyncio.Event()
         #: Reports of workers about failed runs, by key, until the failure itself arrives.
         self.failed = {}
-        #: Memory in bytes at which nannies ended workers, by address.
-        self.exhausted = {}
         self.steals = StealTap(scheduler, self.workers, self.add_row)
         self.arguments = ArgumentTap()
         facts = {
@@ -106,7 +94,7 @@ class SchedulerTap(SchedulerPlugin):
             self.tasks.number(ts)
         self.tasks.graph(running + others, None, "")
         for ts in running:
-            self.rows.append(["sent", self.tasks.ids[ts.key], None, self.worker_of(ts.processing_on)])
+            self.rows.append(["sent", self.tasks.ids[ts.key], None, self.roster.index(ts.processing_on)])
         for ts in others:
             if ts.state in ("queued", "no-worker"):
                 self.rows.append(["ready", self.tasks.ids[ts.key], now])
@@ -133,7 +121,7 @@ class SchedulerTap(SchedulerPlugin):
         if start == "waiting" and finish in ("processing", "queued", "no-worker"):
             rows.append(["ready", number, now])
         if finish == "processing" and start != "processing":
-            rows.append(["sent", number, now, self.worker_of(self.scheduler.tasks[key].processing_on)])
+            rows.append(["sent", number, now, self.roster.index(self.scheduler.tasks[key].processing_on)])
             self.arguments.sent(number, now)
         elif start == "processing":
             self.left_worker(key, number, finish, now, stimulus_id, kwargs)
@@ -168,7 +156,7 @@ class SchedulerTap(SchedulerPlugin):
             self.ended(key, number, ERRED, now, {**facts, "metadata": {"longpole": report.get("times")}})
             self.failure(key, now, facts)
         elif finish == "erred" and facts.get("cause") == key:
-            self.rows.append(["left", number, now, "lost", self.leaving_worker()])
+            self.rows.append(["left", number, now, "lost", self.roster.leaving()])
             add_task(self.rows, "dropped", number, now, "erred")
             self.failure(key, now, facts)
         elif finish == "erred":
@@ -179,21 +167,16 @@ class SchedulerTap(SchedulerPlugin):
             why = self.why_released(key, stimulus_id)
             if why != "retried" or not self.failed_run(key, number, now):
                 # The task may have been stolen since it was sent.
-                worker = self.leaving_worker() if why == "lost" else None
+                worker = self.roster.leaving() if why == "lost" else None
                 self.rows.append(["left", number, now, why, worker])
 
     def why_released(self, key, stimulus_id):
         if not self.is_needed(key):
             # No dependent needs the task, e.g. because another dependency of its dependents has failed.
             return "cancelled"
-        if self.leaving_worker() is not None:
+        if self.roster.leaving() is not None:
             return "lost"
         return "retried" if stimulus_id.startswith("task-erred") else "rescheduled"
-
-    def leaving_worker(self):
-        """Returns the index of the worker that is being removed. Its tasks are released before remove_worker is called."""
-        workers = self.scheduler.workers
-        return next((index for address, index in self.workers.items() if address not in workers), None)
 
     def ended(self, key, number, state, now, facts):
         ts = self.scheduler.tasks[key]
@@ -237,47 +220,13 @@ class SchedulerTap(SchedulerPlugin):
         message = failure_text(self.scheduler.tasks[key], ws, facts)
         self.rows.append(["event", now, self.workers.get(facts.get("worker"), -1), "task-erred", message])
 
-    def worker_of(self, ws):
-        return -1 if ws is None else self.workers.get(ws.address, -1)
-
     def add_worker(self, scheduler, worker):
-        ws = scheduler.workers[worker]
-        index = self.next_worker
-        self.next_worker += 1
-        self.workers[worker] = index
-        self.rows.append(
-            [
-                "worker",
-                index,
-                worker,
-                str(ws.name),
-                ws.host,
-                ws.pid or 0,
-                ws.nthreads,
-                ws.memory_limit or 0,
-                time(),
-            ]
-        )
-        if ws.status.name == PAUSED:
-            self.changed_status(worker, {"status": PAUSED})
-
-    def changed_status(self, worker, msg):
-        """Adds an event if the worker was paused because of its memory, or no longer is."""
-        change = "worker-paused" if msg.get("status") == PAUSED else "worker-unpaused"
-        if PAUSED in (msg.get("status"), msg.get("prev-status")):
-            name = str(self.scheduler.workers[worker].name)
-            self.rows.append(["event", time(), self.workers[worker], change, name])
+        self.roster.joined(worker)
 
     def remove_worker(self, scheduler, worker, *, stimulus_id="", **kwargs):
         self.steals.add_rows()
-        index = self.workers.pop(worker, None)
         self.seen.pop(worker, None)
-        if index is not None:
-            cause = stimulus_id.rsplit("-", 1)[0]
-            used = self.exhausted.pop(worker, None)
-            # A finding looks for the beginning of this text, see EXHAUSTED in src/protocol/eventTopics.ts.
-            reason = REASONS.get(cause, cause) if used is None else f"its nanny ended it, because it used {format_bytes(used)} of memory"
-            self.rows.append(["worker-gone", index, time(), reason])
+        self.roster.left(worker, stimulus_id)
 
     def restart(self, scheduler):
         self.rows.append(["event", time(), -1, "restart", "The cluster was restarted."])
@@ -288,13 +237,10 @@ class SchedulerTap(SchedulerPlugin):
                 self.failed.clear()
             self.failed[msg["key"]] = msg
             return
-        if topic == "worker-restart-memory" and isinstance(msg, dict):
-            self.exhausted[msg.get("worker")] = msg.get("rss") or 0
+        self.roster.logged(topic, msg)
         if topic == "stealing":
             self.steals.logged(msg)
             return
-        if topic in self.workers and isinstance(msg, dict) and msg.get("action") == "worker-status-change":
-            self.changed_status(topic, msg)
         if topic in QUIET_TOPICS or topic in self.workers or topic in self.scheduler.clients:
             return
         if self.events < MAX_EVENTS:

@@ -18,7 +18,7 @@ export const WORKER_LOST = 'worker-lost';
 export const CONNECTION_LOST = 'The connection to the cluster at ';
 /** Part of the text of WORKER_LOST if a Dask worker does not answer, or is no longer listed. See python/longpole_dask/run_bridge.py. */
 export const NO_ANSWER = 'has left: it does not answer';
-/** Beginning of the reason if a Dask worker ended, because its memory was full. See python/longpole_dask/scheduler_tap.py. */
+/** Beginning of the reason if a Dask worker ended, because its memory was full. See python/longpole_dask/roster_tap.py. */
 export const EXHAUSTED = 'its nanny ended it, because it used ';
 /** A result could not be fetched, because no connection to its worker could be opened. */
 export const UNREACHABLE = 'unreachable';
