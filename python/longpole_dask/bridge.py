@@ -88,6 +88,8 @@ class Bridge:
             )
         except Exception as error:
             # Another server may answer anything, e.g. a length of exabytes.
+            if "Scheduler.identity()" in str(error):
+                raise Refused("versions", f"the scheduler is too old for distributed {distributed.__version__} ({sys.executable})") from error
             raise Refused("connect", await why_not(error, self.address, self.timeout)) from error
 
     async def check_versions(self):
@@ -111,12 +113,12 @@ class Bridge:
             cloudpickle.register_pickle_by_value(module)
         plugin = scheduler_tap.SchedulerTap(self.scheduler_plugin, self.worker_plugin, self.client.id, PROTOCOL)
         try:
-            await asyncio.wait_for(self.client.register_plugin(plugin, name=self.scheduler_plugin), self.timeout)
+            await asyncio.wait_for(registering(self.client, "scheduler")(plugin, name=self.scheduler_plugin), self.timeout)
         except Exception as error:
             raise Refused("plugin", f"the scheduler refused the plugin ({error!r}): allow plugins with distributed.scheduler.pickle") from error
         workers = worker_tap.WorkerTap(self.worker_plugin, self.client.id)
         try:
-            await asyncio.wait_for(self.client.register_plugin(workers, name=self.worker_plugin), self.timeout)
+            await asyncio.wait_for(registering(self.client, "worker")(workers, name=self.worker_plugin), self.timeout)
         except (TimeoutError, asyncio.TimeoutError):
             self.out.rows([["warning", f"Some workers did not load the plugin within {self.timeout:g} s."]])
         except Exception as error:
@@ -226,6 +228,11 @@ class Bridge:
 def time_left(timeout):
     """Returns the timeout less the time that Python took to start, but at least half of the timeout."""
     return max(timeout / 2, timeout - (time.time() - psutil.Process().create_time()))
+
+
+def registering(client, kind):
+    """Returns the method that registers a plugin. Before 2023.9, distributed has one for each kind of plugin."""
+    return getattr(client, "register_plugin", None) or getattr(client, f"register_{kind}_plugin")
 
 
 async def quietly(awaitable, seconds=None):

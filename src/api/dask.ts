@@ -159,7 +159,7 @@ function reasonOf({ reason, error }: BridgeEnd): string {
  * @param address address of the scheduler, e.g. `tcp://127.0.0.1:8786`, `127.0.0.1:8786` or `tls://127.0.0.1:8786`
  * @returns (resolves) the observation; close it to remove Longpole's plugins from the cluster
  * @throws (rejects) LongpoleError ERR_LONGPOLE_PYTHON if no Python has distributed, ERR_LONGPOLE_DASK_CONNECT if the
- *   scheduler does not answer, ERR_LONGPOLE_DASK_VERSION if it runs another version of Python, ERR_LONGPOLE_DASK_BRIDGE
+ *   scheduler does not answer, ERR_LONGPOLE_DASK_VERSION if it runs another version, ERR_LONGPOLE_DASK_BRIDGE
  *   if the Python process fails, ERR_LONGPOLE_INVALID_ARGUMENT
  */
 export async function observeDask(

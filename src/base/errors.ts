@@ -17,7 +17,7 @@ export const ERROR_CODES = {
   ERR_LONGPOLE_DASK_BRIDGE: 'The bridge to a Dask cluster failed.',
   ERR_LONGPOLE_DASK_CONNECT: 'A Dask scheduler does not answer, or accepts no plugins.',
   ERR_LONGPOLE_DASK_NODE: 'A worker of a Dask cluster has no Node, or one that is too old.',
-  ERR_LONGPOLE_DASK_VERSION: 'A Dask cluster runs another version of Python.',
+  ERR_LONGPOLE_DASK_VERSION: 'A Dask cluster runs another version of Python, or an older one of distributed.',
   ERR_LONGPOLE_DATA_LOST: 'Scattered data no longer exists and cannot be computed again.',
   ERR_LONGPOLE_DISK_FULL: 'Results do not fit into memory, and the disk for the rest is full.',
   ERR_LONGPOLE_FREE_VARIABLE: 'A function without a module uses a variable from outside itself.',

@@ -13,12 +13,12 @@ export function noPythonError(tried: readonly string[]): LongpoleError {
   );
 }
 
-/** @param what states both versions, as a clause */
+/** @param what states the versions that do not fit, as a clause */
 export function versionsError(address: string, what: string): LongpoleError {
   return new LongpoleError(
     'ERR_LONGPOLE_DASK_VERSION',
-    `The cluster at ${address} and the bridge have different versions of Python: ${what}. Pass a Python of the same ` +
-      'version as the option python, as --python, or as LONGPOLE_PYTHON.',
+    `The versions of the cluster at ${address} and of the bridge do not fit: ${what}. Pass a Python with the versions ` +
+      'of the cluster as the option python, as --python, or as LONGPOLE_PYTHON.',
   );
 }
 

@@ -37,6 +37,11 @@ function frame(...rows: unknown[]): Uint8Array {
   return Buffer.concat([length, payload]);
 }
 
+const inPython = (source: string): Promise<string> =>
+  runOrThrow(python!, ['-c', source], {
+    env: { ...process.env, PYTHONPATH: repositoryPath('python') },
+  });
+
 const hello = ['hello', 1, 1e9, '', { Scheduler: 'tcp://10.0.0.1:8786' }];
 const windows = process.platform === 'win32';
 
@@ -170,18 +175,14 @@ describe('a bridge to Dask', () => {
   it('writes the rows of a poll that is under way when it ends', {
     skip: python === undefined && NO_PYTHON,
   }, async () => {
-    const stdout = await runOrThrow(python!, ['-c', DETACHED], {
-      env: { ...process.env, PYTHONPATH: repositoryPath('python') },
-    });
+    const stdout = await inPython(DETACHED);
     assert.equal(stdout.trim(), "[b'polled', b'last']");
   });
 
   it('reports that it connects again, and ends if the scheduler accepts no connection', {
     skip: python === undefined && NO_PYTHON,
   }, async () => {
-    const stdout = await runOrThrow(python!, ['-c', CONNECTING], {
-      env: { ...process.env, PYTHONPATH: repositoryPath('python') },
-    });
+    const stdout = await inPython(CONNECTING);
     assert.equal(
       stdout.trim(),
       'disconnected reconnected disconnected: the scheduler closed the connection, and accepted no new one for 10 s',
@@ -191,13 +192,23 @@ describe('a bridge to Dask', () => {
   it('ends soon, and says why, if the scheduler does not answer at the end', {
     skip: python === undefined && NO_PYTHON,
   }, async () => {
-    const stdout = await runOrThrow(python!, ['-c', SILENT], {
-      env: { ...process.env, PYTHONPATH: repositoryPath('python') },
-    });
+    const stdout = await inPython(SILENT);
     assert.equal(
       stdout.trim(),
       'the scheduler did not answer at the end, so the last events may be missing 1',
     );
+  });
+
+  it('says that the scheduler is too old for the distributed of its Python', {
+    skip: python === undefined && NO_PYTHON,
+  }, async () => {
+    assert.match(await inPython(OLD_SCHEDULER), /^versions the scheduler is too old for distributed 20/);
+  });
+
+  it('registers its plugins with a distributed that has a method for each kind', {
+    skip: python === undefined && NO_PYTHON,
+  }, async () => {
+    assert.equal((await inPython(OLD_CLIENT)).trim(), 'SchedulerTap WorkerTap');
   });
 });
 
@@ -316,4 +327,45 @@ async def main():
     print(list(bridge.out))
 
 asyncio.run(main())
+`;
+
+/** Connects to a scheduler without the options of the present distributed. */
+const OLD_SCHEDULER = `
+import asyncio
+from distributed.core import Server
+from longpole_dask.bridge import Bridge, Refused
+
+class Scheduler(Server):
+    def identity(self):
+        return {"type": "Scheduler"}
+
+async def main():
+    async with Scheduler({}) as scheduler:
+        await scheduler.listen("tcp://127.0.0.1:0")
+        try:
+            await Bridge(scheduler.address, [], 10, 1).run(asyncio.Event())
+        except Refused as error:
+            print(error.code, error)
+
+asyncio.run(main())
+`;
+
+/** Registers the plugins with the client of distributed 2023.7. */
+const OLD_CLIENT = `
+import asyncio
+from longpole_dask.bridge import Bridge
+
+class Client:
+    id = "client"
+    kinds = []
+
+    async def register_scheduler_plugin(self, plugin, name):
+        self.kinds.append(type(plugin).__name__)
+
+    register_worker_plugin = register_scheduler_plugin
+
+bridge = Bridge("address", [], 10, 1)
+bridge.client = Client()
+asyncio.run(bridge.register())
+print(*Client.kinds)
 `;

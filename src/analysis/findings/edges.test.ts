@@ -139,10 +139,11 @@ describe('tasks that queue at a worker', () => {
   });
 
   it('are found if the other workers ran no task at all', () => {
-    const bound = (started: number, stopped: number, first = {}): Finding | undefined =>
+    const { tasks = [] } = busy([18], []);
+    const bound = (started: number, stopped: number, first = {}, submitted = 0): Finding | undefined =>
       found(
         {
-          ...busy([18], []),
+          tasks: tasks.map((task) => ({ ...task, submitted })),
           workers: ['w0', 'w1', 'w2'].map((name) =>
             name === 'w0' ? { name, ...first } : { name, started, stopped },
           ),
@@ -156,7 +157,9 @@ describe('tasks that queue at a worker', () => {
     assert.equal(bound(17.5, 18), undefined);
     assert.equal(bound(-2, -1), undefined);
     // They may have been starting when the first worker had computed for no longer than its start took.
-    assert.equal(bound(-18, 18, { started: -18 }), undefined);
+    assert.equal(bound(-18, 18, { started: -18 }, -18), undefined);
+    // They had started if the program only submitted its first task late.
+    assert.ok(bound(-18, 18, { started: -18 }));
     assert.ok(bound(-1, 18, { started: -1 }));
     // Processes of a foreign trace may be no workers.
     const processes = ['w0', 'w1', 'w2'].map((name) => ({ name, threads: Number.NaN }));

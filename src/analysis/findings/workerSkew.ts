@@ -261,14 +261,15 @@ function evenSeconds(
  * no worker.
  */
 function unusedWorkers(
-  { trace, lanes, firstStart }: Facts,
+  { trace, lanes, path, firstStart }: Facts,
   start: number,
   stop: number,
 ): { readonly threads: number; readonly computed: number; readonly absent: number }[] {
   const { workers } = trace;
   const used = new Set(lanes.worker);
   const ends = workerEnds(trace);
-  const created = lanes.worker.map((row) => workers.started[row] || firstStart);
+  // A worker may have been up for long before the first submission.
+  const created = lanes.worker.map((row) => Math.max(path.start, workers.started[row] || firstStart));
   const starting = START_TIMES * Math.max(0, firstStart - Math.min(firstStart, ...created));
   return Array.from(workers.threads, (threads, row) => {
     const made = workers.started[row]! || 0;
