@@ -55,8 +55,6 @@ class Bridge:
         #: Address of a worker -> its last poll
         self.takes = {}
         self.client = None
-        #: Seconds in which the client connects, also again after its connection broke.
-        self.connect_seconds = timeout
         #: Whether the scheduler did not answer within LAST_WORDS at the end.
         self.silent = False
         #: Addresses of the workers that did not answer within WORKER_SECONDS at the end.
@@ -77,13 +75,12 @@ class Bridge:
 
     async def connect(self):
         limit = time_left(self.timeout)
-        self.connect_seconds = 0.9 * limit
         if needs_passphrase(self.address):
             raise Refused("connect", f"the private key needs a passphrase, which Dask cannot pass: give a key without one {WAYS}")
         try:
             # The limit of Client gives the better error, but does not work if the port is open and never answers.
             self.client = await asyncio.wait_for(
-                Client(self.address, asynchronous=True, timeout=self.connect_seconds, set_as_default=False, name="longpole"),
+                Client(self.address, asynchronous=True, timeout=0.9 * limit, set_as_default=False, name="longpole"),
                 limit,
             )
         except Exception as error:
@@ -91,6 +88,8 @@ class Bridge:
             if "Scheduler.identity()" in str(error):
                 raise Refused("versions", f"the scheduler is too old for distributed {distributed.__version__} ({sys.executable})") from error
             raise Refused("connect", await why_not(error, self.address, self.timeout)) from error
+        # To connect again, the client has all of the time.
+        self.client._timeout = self.timeout
 
     async def check_versions(self):
         """Checks the version of Python, because pickled code needs the same one. Other versions of distributed only warn."""

@@ -98,7 +98,7 @@ class RunBridge(Bridge):
                 self.report_connection()
             if stopped.done() or self.is_lost():
                 poll.cancel()
-                return "asked" if stopped.done() else f"{GONE}, and accepted no new one for {self.connect_seconds:.0f} s"
+                return "asked" if stopped.done() else f"{GONE}, and accepted no new one for {self.timeout:.0f} s"
             # Dask cancels calls, too, when it connects again.
             if not poll.cancelled() and poll.exception() is None:
                 answered = time.monotonic()
@@ -114,7 +114,7 @@ class RunBridge(Bridge):
         """Reports that the client connects again, or has connected again. It closes if that fails."""
         if self.client.status == "connecting" and not self.connecting:
             self.connecting = True
-            self.out.event(type="disconnected", seconds=round(self.connect_seconds))
+            self.out.event(type="disconnected", seconds=round(self.timeout))
         elif self.client.status == "running" and self.connecting:
             self.connecting = False
             self.out.event(type="reconnected")

@@ -199,6 +199,12 @@ describe('a bridge to Dask', () => {
     );
   });
 
+  it('has all of its time to connect again, also if its Python started slowly', {
+    skip: python === undefined && NO_PYTHON,
+  }, async () => {
+    assert.equal((await inPython(SLOW_START)).trim(), '60');
+  });
+
   it('says that the scheduler is too old for the distributed of its Python', {
     skip: python === undefined && NO_PYTHON,
   }, async () => {
@@ -368,4 +374,22 @@ bridge = Bridge("address", [], 10, 1)
 bridge.client = Client()
 asyncio.run(bridge.register())
 print(*Client.kinds)
+`;
+
+/** Connects when half of the time is over. Prints the time limit of the client for its next connection. */
+const SLOW_START = `
+import asyncio
+from distributed import Scheduler
+from longpole_dask import bridge
+
+bridge.time_left = lambda timeout: timeout / 2
+
+async def main():
+    async with Scheduler(host="127.0.0.1", port=0, dashboard=False) as scheduler:
+        one = bridge.Bridge(scheduler.address, [], 60, 1)
+        await one.connect()
+        print(one.client._timeout)
+        await one.client.close()
+
+asyncio.run(main())
 `;
