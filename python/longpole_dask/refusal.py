@@ -47,6 +47,8 @@ async def why_not(error, address, timeout):
         return "there is no machine with this name: check the address"
     if "cannot convert to SSL" in text:
         return NO_TLS
+    if "certificate has expired" in text:
+        return "the certificate of the cluster has expired: renew it, or correct the clock of this machine"
     failed = [cause for cause in causes if isinstance(cause, ssl.SSLError)]
     if failed:
         if "WRONG_VERSION_NUMBER" in text or "record layer" in text.lower():

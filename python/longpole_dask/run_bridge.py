@@ -7,6 +7,7 @@ worker_link.py. Events are frames with JSON.
 import asyncio
 import contextlib
 import json
+import math
 import multiprocessing
 import socket
 import struct
@@ -20,12 +21,14 @@ import psutil
 from . import messages, node_tap, own_folder, python_calls, python_values, tap
 from .bridge import CHECK_INTERVAL, GONE, LAST_WORDS, MAX_SILENCE, Bridge, Refused, quietly, without_answer
 from .node_tap import FILE, HEAD, HEAD_BYTES, LEASE, RELEASE, START, frame
-from .worker_link import MAX_RETRY_SECONDS, WorkerLink
+from .worker_link import MAX_RETRY_SECONDS, Unable, WorkerLink
 
 #: Seconds between two polls of the list of workers.
 INTERVAL = 0.5
 #: Seconds in which new workers must load the plugin.
 INSTALL_SECONDS = 60.0
+#: Seconds after which a worker that could not run Node is tried again.
+AGAIN_SECONDS = 60.0
 
 
 class RunBridge(Bridge):
@@ -40,7 +43,8 @@ class RunBridge(Bridge):
         self.links = {}
         self.processes = {}
         self.files = {}
-        self.refused = set()
+        #: Address of a worker that cannot run Node -> time from which it is tried again
+        self.refused = {}
 
     async def connect(self):
         if self.address == "dask":
@@ -72,7 +76,8 @@ class RunBridge(Bridge):
 
     async def join(self, addresses):
         """Installs the plugin on new workers. Returns facts about them."""
-        new = [address for address in addresses if address not in self.links and address not in self.refused]
+        now = time.monotonic()
+        new = [address for address in addresses if address not in self.links and self.refused.get(address, now) <= now]
         if not new:
             return []
         installing = self.client.run(node_tap.install, self.name, self.node, workers=new, on_error="return")
@@ -81,7 +86,7 @@ class RunBridge(Bridge):
         found = {address: facts_of(address, answer) for address, answer in answers.items() if not isinstance(answer, OSError)}
         for address, facts in found.items():
             if "missing" in facts:
-                self.refused.add(address)
+                self.refused[address] = math.inf
             else:
                 self.replaced(facts["name"])
                 self.links[address] = WorkerLink(self, address, facts["name"])
@@ -158,7 +163,12 @@ class RunBridge(Bridge):
 
     def failed(self, link, error):
         """Removes a worker after a failed call. If only its plugin has ended, the worker joins again."""
-        if self.links.get(link.address) is link:
+        if self.links.get(link.address) is not link:
+            return
+        if isinstance(error, Unable):
+            self.refused[link.address] = time.monotonic() + AGAIN_SECONDS
+            self.left(link.address, f"it cannot run Node, and is tried again after {AGAIN_SECONDS:g} s: {error}")
+        else:
             self.left(link.address, f"it does not answer: {error}")
 
     def take(self, kind, number, payload):

@@ -28,6 +28,10 @@ class Gone(Exception):
     """The worker has removed the plugin, or the plugin has lost frames."""
 
 
+class Unable(Gone):
+    """The worker cannot pass on frames, e.g. because its disk is full."""
+
+
 async def is_refused(address):
     """Returns whether nothing listens at the address. Dask itself would try to connect for 30 s."""
     place = urlsplit(address)
@@ -136,7 +140,7 @@ class WorkerLink:
             if answer is None:
                 raise Gone("it has removed the plugin")
             if isinstance(answer, str):
-                raise Gone(answer)
+                raise Unable(answer)
             return answer
 
     async def push(self):

@@ -10,7 +10,7 @@ import { gapsBetween, type Span } from './spans.js';
 /** Seconds after which the loss of a worker is noticed at the latest: Dask's default of `scheduler.worker-ttl`. */
 const MAX_UNNOTICED = 300;
 
-/** Largest number of seconds between the removal of a worker and the start of the one that replaces it. */
+/** Largest number of seconds between the removal of a worker and the start of the one that replaces it, if others remain. */
 const REPLACED = 1;
 
 /** A lost worker with needed results or running tasks, or one that was replaced. */
@@ -60,18 +60,24 @@ export const workerEnds = oncePer(({ tasks, workers, strings }: Trace): Float64A
 
 /**
  * Returns by row of workers the lost worker that it replaced: one with the same name that was lost shortly before its
- * start; -1 if there is none. Computed once per trace.
+ * start, or since whose loss there was no worker; -1 if there is none. Computed once per trace.
  */
 export const replacedWorkers = oncePer(({ workers, events, strings }: Trace): Int32Array => {
   const replaced = new Int32Array(workers.length).fill(-1);
   const lost = new Set<number>();
   for (let row = 0; row < events.length; row++)
     if (strings.get(events.topic[row]!) === WORKER_LOST) lost.add(events.worker[row]!);
+  const hadWorkers = (from: number, to: number): boolean =>
+    workers.started.some(
+      (start, row) => !(start >= to - REPLACED) && !(workers.stopped[row]! <= from + REPLACED),
+    );
   const last = new Map<number, number>();
   for (let row = 0; row < workers.length; row++) {
     const before = last.get(workers.name[row]!) ?? -1;
-    const delay = before < 0 ? Number.NaN : Math.abs(workers.started[row]! - workers.stopped[before]!);
-    if (lost.has(before) && delay <= REPLACED) replaced[row] = before;
+    if (lost.has(before)) {
+      const [from, to] = [workers.stopped[before]!, workers.started[row]!];
+      if (Math.abs(to - from) <= REPLACED || (to > from && !hadWorkers(from, to))) replaced[row] = before;
+    }
     last.set(workers.name[row]!, row);
   }
   return replaced;

@@ -239,6 +239,18 @@ describe('a program on a Dask cluster with TLS', {
     assert.deepEqual(await client.gather(client.map(sum, made, { pure: false })), [8000, 9000]);
   });
 
+  it('warns of a worker that joins and cannot run tasks', async () => {
+    const old = join(folder, 'old-node');
+    writeFileSync(old, '#!/bin/sh\necho v18.0.0\n', { mode: 0o755 });
+    const warnings: string[] = [];
+    const note = ({ message }: Error): void => void warnings.push(message);
+    process.on('warning', note);
+    cluster.worker('old', address, ['--nthreads', '1', '--no-nanny'], { env: { LONGPOLE_NODE: old } });
+    await until(() => warnings.some((text) => text.includes('is too old: v18.0.0')));
+    process.off('warning', note);
+    await cluster.terminate('old');
+  });
+
   it('continues on the workers of a restarted scheduler', async () => {
     const made = client.map(ones, [6000, 7000], { pure: false });
     await Promise.all(made.map((future) => future.wait()));

@@ -3,8 +3,9 @@
 import asyncio
 import json
 import tempfile
+from types import SimpleNamespace
 
-from longpole_dask import node_tap, worker_link
+from longpole_dask import node_tap, run_bridge, worker_link
 
 ADDRESS = "tcp://127.0.0.1:1"
 
@@ -141,8 +142,32 @@ async def closing():
     return [waits, early, late]
 
 
+class Asked:
+    """A client whose worker does not answer."""
+
+    calls = 0
+
+    async def run(self, *_, workers, **__):
+        self.calls += 1
+        return dict.fromkeys(workers, OSError())
+
+
+async def unable():
+    """Returns how often a worker that could not write a file was asked again: at once, and when the time is over."""
+    bridge = run_bridge.RunBridge(ADDRESS, SimpleNamespace(event=lambda **_: None), 1, "node", None)
+    bridge.client = client = Asked()
+    link = bridge.links[ADDRESS] = SimpleNamespace(address=ADDRESS, close=lambda: None)
+    bridge.failed(link, worker_link.Unable("its disk is full"))
+    await bridge.join([ADDRESS])
+    early = client.calls
+    run_bridge.time = SimpleNamespace(monotonic=lambda: bridge.refused[ADDRESS])
+    await bridge.join([ADDRESS])
+    return [early, client.calls]
+
+
 async def main():
-    print(json.dumps({"leases": await leases(), "failures": await lost_file(), "closing": await closing()}))
+    seen = {"leases": await leases(), "failures": await lost_file(), "closing": await closing(), "unable": await unable()}
+    print(json.dumps(seen))
 
 
 asyncio.run(main())

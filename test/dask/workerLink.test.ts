@@ -10,6 +10,7 @@ import { NO_PYTHON, python } from './nodeCluster.js';
 interface Seen {
   readonly leases: readonly number[];
   readonly failures: readonly string[];
+  readonly unable: readonly [early: number, late: number];
   readonly closing: readonly [waits: number, early: boolean, late: boolean];
 }
 
@@ -28,6 +29,10 @@ describe('the link of the bridge to a Dask worker', { skip: python === undefined
   it('fails if the worker could not write a file, because later frames need the file', () => {
     assert.equal(seen.failures.length, 1);
     assert.match(seen.failures[0] ?? '', /Error\(/);
+  });
+
+  it('does not try a worker that cannot write files again before a minute has passed', () => {
+    assert.deepEqual(seen.unable, [0, 1]);
   });
 
   it('waits once, and without computing, for a process that a terminated worker no longer reads', () => {

@@ -277,57 +277,6 @@ describe('lost work', () => {
     assert.equal(own.advice, 'Read the log of the scheduler to find out why it ended.');
   });
 
-  it('includes the wait until a lost worker was replaced, and the path waits for the tasks that it ran before', () => {
-    const task = (key: string, worker: string, started: number, stopped = started + 1) => ({
-      key,
-      worker,
-      ready: 0,
-      submitted: 0,
-      dispatched: started,
-      started,
-      stopped,
-    });
-    const lost = {
-      key: 'map-9',
-      started: Number.NaN,
-      stopped: Number.NaN,
-      acknowledged: 6,
-      state: 'lost',
-    } as const;
-    const trace = syntheticTrace({
-      workers: [
-        { name: 'w1', stopped: 6 },
-        { name: 'w2', started: 6 },
-      ],
-      events: [{ time: 6, worker: 'w1', topic: 'worker-lost', text: 'The process ended.' }],
-      tasks: [
-        ...[0, 1, 2, 3, 4, 5, 6].map((i) => task(`map-${i}`, 'w0', i)),
-        ...[0, 1].map((i) => task(`map-1${i}`, 'w1', i)),
-        { ...task('map-9', 'w1', 2), ...lost },
-        { ...task('map-9', 'w0', 7), ready: 6, attempt: 2 },
-        task('fit-0', 'w2', 6.5, 9.5),
-      ],
-    });
-    const { name } = trace.workers;
-    // A worker that replaces another has its name.
-    name[1] = name[0]!;
-    const parts = criticalPath(trace).parts.map(({ kind, behind, start, stop }) => [
-      kind,
-      behind,
-      start,
-      stop,
-    ]);
-    assert.deepEqual(parts, [
-      ['waiting for a worker', 'map', 0, 2],
-      ['waiting for a worker', undefined, 2, 6],
-      ['worker start', undefined, 6, 6.5],
-      ['compute', undefined, 6.5, 9.5],
-    ]);
-    const [own] = findings(trace);
-    assert.equal(own?.title, "Worker 'w1' was lost at 6 s: 1 task was computed again");
-    assert.ok(Math.abs(own.seconds - 4.5) < 0.1, `${own.seconds}`);
-  });
-
   it('includes waits for a busy worker while the thread of a lost one is missing, until its replacement runs a task', () => {
     const task = (key: string, worker: string, started: number) => ({
       key,

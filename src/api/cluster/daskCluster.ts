@@ -1,6 +1,6 @@
 // DaskCluster: a scheduler in this process, and Node processes on the workers of a Dask cluster that run its tasks. See
 // docs/decisions/typescript-on-dask.md.
-import { internalError, invalidArgument, LongpoleError } from '../../base/errors.js';
+import { internalError, invalidArgument, LongpoleError, sentenceOf } from '../../base/errors.js';
 import { visibleText } from '../../base/visibleText.js';
 import { countText } from '../../base/words.js';
 import { type DaskWorkerFacts, RunBridge, type RunBridgeEvent } from '../../dask/runBridge.js';
@@ -118,6 +118,7 @@ class Sites {
   #parts: ClusterParts | undefined;
   #close: () => void = () => undefined;
   #hasEnded = false;
+  readonly #reported = new Set<string>();
   /** Events before the first workers had joined; undefined afterwards. */
   #early: RunBridgeEvent[] | undefined = [];
 
@@ -153,7 +154,7 @@ class Sites {
     return { of, network };
   }
 
-  /** Starts the processes of a Dask worker. Resolves when they are up. */
+  /** Starts the processes of a Dask worker. Resolves when they are up, or when the worker has left meanwhile. */
   async join(facts: DaskWorkerFacts): Promise<void> {
     const places = this.#parts?.places;
     if (places === undefined || this.#hasEnded) return;
@@ -171,7 +172,20 @@ class Sites {
     );
     // A worker runs one task at a time, so only tasks of one worker may use the resources of the Dask worker.
     const others = { ...site, resources: new Map() };
-    await Promise.all(names.map((one, thread) => places.add(one, thread === 0 ? site : others)));
+    try {
+      await Promise.all(names.map((one, thread) => places.add(one, thread === 0 ? site : others)));
+    } catch (error) {
+      if (this.#hasEnded || this.#byAddress.get(facts.address)?.site === site) throw error;
+      this.#unused(sentenceOf(error));
+    }
+  }
+
+  /** Reports that a worker takes no part. The bridge tries some workers again and again. */
+  #unused(text: string): void {
+    if (this.#reported.has(text)) return;
+    this.#reported.add(text);
+    this.#parts?.engine.event('dask-worker', text);
+    warn(text);
   }
 
   /** Handles the events that arrived while the first workers joined. */
@@ -189,8 +203,10 @@ class Sites {
     const parts = this.#parts;
     if (parts === undefined || this.#hasEnded) return;
     if (event.type === 'joined')
-      this.join(event.worker).catch((error: unknown) => parts.engine.event('dask-worker', String(error)));
-    if (event.type === 'warning') parts.engine.event('dask', event.text);
+      this.join(event.worker).catch((error: unknown) => {
+        if (!this.#hasEnded) this.#unused(sentenceOf(error));
+      });
+    if (event.type === 'warning') this.#unused(event.text);
     if (event.type === 'disconnected' || event.type === 'reconnected') {
       const text = connectionText(event);
       parts.engine.event('dask', text);
