@@ -124,9 +124,7 @@ export function readSetting<N extends SettingName>(name: N, value: unknown, wher
 
 /** Returns the error for an unknown setting. Suggests the nearest known name, if there is one. */
 export function unknownSetting(name: string, where: string): LongpoleError {
-  const near = SETTING_NAMES.find(
-    (known) => isMisspelling(name, known) || known.startsWith(`${name}-`),
-  );
+  const near = SETTING_NAMES.find((known) => isMisspelling(name, known) || known.startsWith(`${name}-`));
   const advice =
     near === undefined ? `The settings are ${SETTING_NAMES.join(', ')}.` : `Did you mean '${near}'?`;
   return new LongpoleError('ERR_LONGPOLE_CONFIG', `${where}: there is no setting '${name}'. ${advice}`);
