@@ -117,12 +117,7 @@ describe('FileDatabase', () => {
   });
 
   it('refuses events that a reader would drop, and unknown fields', () => {
-    const database = {
-      record: () => assert.fail('was recorded'),
-      commit: () => undefined,
-      getTraces: () => [],
-    };
-    const profiler = new EventProfiler({ database });
+    const profiler = new EventProfiler('never-written.msgpack', { commitThreshold: 1 });
     const fields = JSON.parse('{ "process_id": 3 }');
     const refused = (record: () => void, message: RegExp): void =>
       assert.throws(record, { code: 'ERR_LONGPOLE_INVALID_ARGUMENT', message });

@@ -199,6 +199,13 @@ for (const { name, get } of ALL) {
       message: /just text/,
       cause: 'just text',
     });
+    const failWithObject = (): number => {
+      throw { status: 404, path: '/x' };
+    };
+    await assert.rejects(get({ a: [failWithObject] }, 'a'), {
+      code: 'ERR_LONGPOLE_TASK',
+      message: /\{"status":404,"path":"\/x"\}/,
+    });
   });
 
   test(`${name} returns the results of a recursive evaluation for any graph`, async () => {

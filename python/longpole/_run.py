@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from html import escape
+from math import isnan
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ._answers import CriticalPath, Finding, Prediction, from_json
@@ -150,7 +151,9 @@ class Run:
             return f"<longpole.Run {self.name}>"
         count = len(self.findings)
         found = "1 finding" if count == 1 else f"{count} findings"
-        return f"<longpole.Run {self.name}: {self.critical_path.makespan:.3g} s, {found}>"
+        seconds = self.critical_path.makespan
+        took = "no tasks" if isnan(seconds) else f"{seconds:.3g} s"
+        return f"<longpole.Run {self.name}: {took}, {found}>"
 
     def _repr_html_(self) -> str:
         rows = "".join(

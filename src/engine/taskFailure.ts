@@ -8,6 +8,7 @@ import {
   sentenceOf,
   TaskError,
 } from '../base/errors.js';
+import { thrownText } from '../protocol/errorInfo.js';
 import { withoutOwnStackFrames } from './ownStackFrames.js';
 import { type TaskNames, taskFunctionName } from './runView.js';
 
@@ -16,7 +17,7 @@ export function taskError(tasks: TaskNames, id: number, worker: string, thrown: 
   const where = { key: tasks.keys[id]!, function: taskFunctionName(tasks, id), worker };
   const what = isError(thrown)
     ? `${thrown.name}: ${thrown.message}`
-    : `It threw ${describe(thrown)}, which is not an Error.`;
+    : `It threw ${thrownText(thrown)}, which is not an Error.`;
   const code: unknown = isError(thrown) && 'code' in thrown ? thrown.code : undefined;
   const message = `Task '${where.key}' (function ${where.function}, worker ${worker}) failed. ${what}`;
   const error = new TaskError(where, message, { cause: thrown, ...(isErrorCode(code) ? { code } : {}) });
@@ -110,14 +111,6 @@ export function abortedError(reason: unknown, finished: number, size: number): L
   // Node's functions report a cancellation under this name, so one check handles all.
   error.name = 'AbortError';
   return error;
-}
-
-function describe(value: unknown): string {
-  try {
-    return String(value);
-  } catch {
-    return 'a value that cannot be shown as text';
-  }
 }
 
 /** Largest length of a stack in an event, in characters. */

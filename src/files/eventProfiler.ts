@@ -1,15 +1,7 @@
 // DASF's EventProfiler: events by method, kept in a database.
 
 import { randomUUID } from 'node:crypto';
-import {
-  checkArgument,
-  checkOptions,
-  FINITE,
-  kind,
-  type OptionKinds,
-  objectWith,
-  TEXT,
-} from '../base/arguments.js';
+import { checkArgument, checkOptions, kind, type OptionKinds, objectWith, TEXT } from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
 import { Printed } from '../base/printed.js';
 import { type EventDatabase, readDatabase } from '../trace/eventDatabase.js';
@@ -57,7 +49,7 @@ const COMMIT_THRESHOLD = 1000;
 
 /**
  * Records events. Times are in seconds on any clock, as long as all events of a trace use the same. The methods that record
- * an event throw ERR_LONGPOLE_INVALID_ARGUMENT if it has no name or no time, or an unknown field.
+ * an event throw ERR_LONGPOLE_INVALID_ARGUMENT for an unknown field, and the errors of the database.
  *
  * @source DASF, `EventProfiler`
  */
@@ -102,9 +94,6 @@ export class EventProfiler extends Printed implements EventDatabase {
   }
 
   #record(event: DasfEvent, fields: EventFields | undefined, known: OptionKinds<EventFields> = FIELDS): void {
-    checkArgument('EventProfiler: name', event.name, TEXT);
-    checkArgument('EventProfiler: timestamp', event.timestamp, FINITE);
-    if (event instanceof CompleteEvent) checkArgument('EventProfiler: duration', event.duration, FINITE);
     checkOptions('EventProfiler', fields, known);
     this.database.record(event);
   }

@@ -16,6 +16,7 @@ import {
 import {
   checkArgument,
   checkOptions,
+  FINITE,
   FLAG,
   kind,
   type OptionKinds,
@@ -28,7 +29,7 @@ import { Printed } from '../base/printed.js';
 import { visibleText } from '../base/visibleText.js';
 import type { EventDatabase } from '../trace/eventDatabase.js';
 import { addEvent } from '../trace/formats/dasf/dasfEventRows.js';
-import type { DasfEvent } from '../trace/formats/dasf/dasfEvents.js';
+import { CompleteEvent, type DasfEvent } from '../trace/formats/dasf/dasfEvents.js';
 import { DasfEventReader, DasfReader } from '../trace/formats/dasf/dasfReader.js';
 import { DasfEncoder } from '../trace/formats/dasf/dasfWriter.js';
 import type { TraceBuilder } from '../trace/traceBuilder.js';
@@ -85,8 +86,16 @@ export class FileDatabase extends Printed implements EventDatabase {
     if (options.removeOldOutputFile === true) rmSync(file, { force: true });
   }
 
-  /** Queues an event. The event that fills the queue causes a write of all. Throws the errors of `commit`. */
+  /**
+   * Queues an event. The event that fills the queue causes a write of all. Throws the errors of `commit`, and
+   * ERR_LONGPOLE_INVALID_ARGUMENT for an event that readers would drop.
+   */
   record(event: DasfEvent): void {
+    checkArgument('FileDatabase.record: name', event.name, TEXT);
+    checkArgument('FileDatabase.record: phase', event.phase, TEXT);
+    checkArgument('FileDatabase.record: timestamp', event.timestamp, FINITE);
+    if (event instanceof CompleteEvent)
+      checkArgument('FileDatabase.record: duration', event.duration, FINITE);
     const queued = this.#queue.push(event);
     if (queued === 1 && this.commitOnClose) flushAtExit(this.#flushAtExit);
     if (queued >= this.commitThreshold) this.commit();

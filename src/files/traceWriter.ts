@@ -206,7 +206,7 @@ class TraceFiles {
     if (there !== undefined && !overwrite) {
       throw new LongpoleError(
         'ERR_LONGPOLE_TRACE_FILE',
-        `${directory} holds a trace already (${there}). Choose another name, or replace it: { overwrite: true }, or --overwrite on the command line.`,
+        `${directory} holds a trace already (${there}). Choose another name, or replace it with the option overwrite (--overwrite on the command line).`,
       );
     }
     try {

@@ -30,7 +30,7 @@ export function toErrorInfo(thrown: unknown, depth = 0): ErrorInfo {
     return infoOf(thrown, depth);
   } catch (error) {
     // A getter of the thrown object throws, e.g. `stack` after the program has set a defective Error.prepareStackTrace.
-    const message = `An error was thrown whose properties cannot be read: ${text(error)}`;
+    const message = `An error was thrown whose properties cannot be read: ${thrownText(error)}`;
     return { name: 'Error', message, stack: '', properties: {} };
   }
 }
@@ -39,7 +39,7 @@ function infoOf(thrown: unknown, depth: number): ErrorInfo {
   if (!isErrorLike(thrown)) {
     return {
       name: 'Error',
-      message: `A value that is not an Error was thrown: ${text(thrown)}`,
+      message: `A value that is not an Error was thrown: ${thrownText(thrown)}`,
       stack: '',
       properties: {},
       ...(isPrimitive(thrown) ? { primitive: { value: thrown } } : {}),
@@ -52,9 +52,9 @@ function infoOf(thrown: unknown, depth: number): ErrorInfo {
       properties[name] = value;
   }
   const info = {
-    name: text(thrown.name),
-    message: text(thrown.message),
-    stack: text(thrown.stack ?? ''),
+    name: thrownText(thrown.name),
+    message: thrownText(thrown.message),
+    stack: thrownText(thrown.stack ?? ''),
     properties,
   };
   if (depth === MAX_CAUSES) return info;
@@ -147,10 +147,12 @@ function isErrorLike(value: unknown): value is ErrorLike {
   return typeof value === 'object' && value !== null && 'message' in value && 'name' in value;
 }
 
-function text(value: unknown): string {
+/** Returns a thrown value, or a part of an error, as text. Objects that have no text of their own are JSON. */
+export function thrownText(value: unknown): string {
   let result: string;
   try {
     result = String(value);
+    if (result === '[object Object]') result = JSON.stringify(value) ?? result;
   } catch {
     result = 'a value that cannot be shown as text';
   }

@@ -83,7 +83,7 @@ def refused(run, text):
 
 
 def main():
-    before, after, damaged, text, *dasf = sys.argv[1:]
+    before, after, damaged, text, empty, *dasf = sys.argv[1:]
     run = longpole.open(before)
     compared = longpole.diff(run, after)
     print(
@@ -91,6 +91,7 @@ def main():
             {
                 "opened": opened(before),
                 "damaged": opened(damaged, with_tables=False),
+                "empty": opened(empty, with_tables=False),
                 "dasf": opened(dasf),
                 "simulated": simulated(run),
                 "refused": refused(run, text),

@@ -42,6 +42,7 @@ interface Opened {
 interface Outcome {
   readonly opened: Opened;
   readonly damaged: Opened;
+  readonly empty: Opened;
   readonly dasf: Opened;
   readonly simulated: Readonly<Record<'two' | 'conditions' | 'all', readonly object[]>>;
   readonly refused: Readonly<Record<string, Refusal | null>>;
@@ -72,13 +73,14 @@ async function run(name: string): Promise<Outcome> {
   writeReport(path('before.html'), 2);
   writeReport(path('after.html'), 9);
   writeFileSync(path('text.txt'), 'no trace');
+  writeFileSync(path('empty.msgpack'), '');
   const whole = readFileSync(repositoryPath('test/fixtures/chrome/catapult.json'));
   writeFileSync(path('torn.json'), whole.subarray(0, 900));
   for (const plugin of PLUGINS) {
     const packed = readFileSync(repositoryPath(`test/fixtures/dasf-small/${plugin}-c096.msgpack.gz`));
     writeFileSync(path(`${plugin}.msgpack`), gunzipSync(packed));
   }
-  const files = ['before.html', 'after.html', 'torn.json', 'text.txt', ...dasf];
+  const files = ['before.html', 'after.html', 'torn.json', 'text.txt', 'empty.msgpack', ...dasf];
   const args = [repositoryPath('test/python/answers.py'), ...files.map((file) => path(file))];
   return JSON.parse(await runOrThrow(name, args, { cwd: folder, env: ENVIRONMENT }));
 }
@@ -131,7 +133,8 @@ describe('longpole for Python', {
 
   it(
     'prints a run in one line, and its findings in a notebook',
-    withOutcome(({ opened }) => {
+    withOutcome(({ opened, empty }) => {
+      assert.equal(empty.repr, '<longpole.Run empty.msgpack: no tasks, 0 findings>');
       assert.match(opened.repr, /^<longpole\.Run before\.html: 5 s, [1-7] findings?>$/);
       assert.match(opened.html, /^<p>longpole\.Run before\.html.*<table>.*<\/table>$/);
       assert.match(opened.html, /&lt;b&gt;/);

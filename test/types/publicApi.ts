@@ -90,6 +90,8 @@ const f: Future<number> = c.submit(t.add, 1, 2, {
   resources: { GPU: 1 },
 });
 const m: Future<number>[] = c.map((x: number) => x + 1, [1, 2]);
+// @ts-expect-error the function takes numbers
+c.map(t.add, ['x'], [1]);
 const gm: number[] = await c.gather(m);
 const mixed: [number, string] = await c.compute([delayed(() => 1)(), delayed(() => 'x')()]);
 const kept: [Future<number>, Future<string>] = c.persist([delayed(() => 1)(), delayed(() => 'x')()]);

@@ -13,7 +13,7 @@ import { annotatedStages } from '../../graph/annotatedStages.js';
 import type { AnyFunction } from '../../graph/callable.js';
 import { compileGraph, type Plan } from '../../graph/compile.js';
 import type { Delayed } from '../../graph/delayed.js';
-import type { Inputs } from '../../graph/input.js';
+import type { Input, Inputs } from '../../graph/input.js';
 import { flattenKeys, shapeLike } from '../../graph/nestedKeys.js';
 import { functionRefs } from '../../graph/shipFunction.js';
 import type { TaskFunction } from '../../graph/taskFunction.js';
@@ -50,6 +50,9 @@ import { persistStages } from './persistStages.js';
 import { mapCalls, type Submitter, submitCall } from './submitCall.js';
 
 type Callable<F extends AnyFunction> = F | TaskFunction<F>;
+
+/** An iterable for each parameter of a function. */
+type Iterables<P extends readonly unknown[]> = { [I in keyof P]: Iterable<Input<P[I]>> };
 
 /**
  * A connection to a cluster, returned by `connect()`. Several clients may use one cluster; each holds separate futures.
@@ -258,11 +261,11 @@ export class Client extends ClientCalls implements AsyncDisposable {
   ): Future<Awaited<R>>[];
   map<F extends AnyFunction>(
     fn: Callable<F>,
-    ...iterables: [...Iterable<unknown>[], SubmitOptions]
+    ...iterables: Iterables<Parameters<F>>
   ): Future<Awaited<ReturnType<F>>>[];
   map<F extends AnyFunction>(
     fn: Callable<F>,
-    ...iterables: Iterable<unknown>[]
+    ...iterables: [...Iterables<Parameters<F>>, SubmitOptions]
   ): Future<Awaited<ReturnType<F>>>[];
   map(fn: unknown, ...args: readonly unknown[]): Future<unknown>[] {
     this.check();

@@ -12,6 +12,7 @@ import {
   TEXT,
 } from '../../base/arguments.js';
 import { invalidArgument, LongpoleError } from '../../base/errors.js';
+import { fieldOf } from '../../base/json.js';
 import { Printed } from '../../base/printed.js';
 import type { ClusterMemory } from '../../diagnostics/memorySampler.js';
 import type { ClusterDump } from '../../engine/cluster/clusterDump.js';
@@ -243,7 +244,13 @@ export class ClientBase extends Printed {
   protected call<R>(call: () => Promise<R>): Promise<R> {
     const checked = async (): Promise<R> => {
       this.check();
-      return call();
+      try {
+        return await call();
+      } catch (error) {
+        // The end of the cluster ends its workers.
+        if (fieldOf(error, 'code') === 'ERR_LONGPOLE_WORKER_LOST') this.check();
+        throw error;
+      }
     };
     // A call on a closed client is an error of the program, so its rejection does not count as handled.
     if (this.isClosed) return checked();

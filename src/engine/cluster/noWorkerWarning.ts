@@ -31,7 +31,7 @@ export class NoWorkerWarning {
     const text =
       named.length === 0
         ? `Tasks may only run on ${[...(workers ?? [])].join(', ')}, and no worker has that name or address. The workers are ${names}.`
-        : `Tasks need ${needs.map(([name, amount]) => `${amount} ${name}`).join(', ')}, which no worker offers. Pass resources to LocalCluster.start.`;
+        : `Tasks need ${needs.map(([name, amount]) => `${amount} ${name}`).join(', ')}, which no worker offers. Pass resources to LocalCluster.start, or as --resources to Dask workers.`;
     if (this.#warned.has(text)) return;
     if (this.#warned.size >= MAX_WARNED) this.#warned.clear();
     this.#warned.add(text);
