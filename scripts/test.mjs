@@ -1,5 +1,5 @@
-// Runs the compiled tests. A file has a separate process, or shares one with other files that only compute. Each
-// process has a time limit. Prints failures in full, little else, and at the end one line: `N passed, N failed`.
+// Runs the compiled tests. A file has a separate process, or shares one with other files that only compute or that share
+// clusters. Each process has a time limit. Prints failures in full, little else, and at the end one line: `N passed, N failed`.
 //
 //   node scripts/test.mjs [--browser | --runtime] [--no-lint] [--timeout SECONDS] [--concurrency N] [--verbose] [PATTERN…]
 //

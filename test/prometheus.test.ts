@@ -3,9 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import { type Client, connect, Event, type Future, LocalCluster, type SchedulerInfo } from 'longpole';
+import { type Client, connect, type Future, LocalCluster, type SchedulerInfo } from 'longpole';
 import parse, { type ParsedFamily } from 'parse-prometheus-text-format';
-import { summarise } from '#internal/cli/run/summary.js';
 import { measured } from './support/measuredTasks.js';
 import { repositoryPath } from './support/repository.js';
 
@@ -196,29 +195,6 @@ for (const processes of [false, true]) {
     });
   });
 }
-
-test('the summary and the page for Prometheus agree on tasks that did not run and on cancelled ones', async () => {
-  await using client = await connect({ workers: 1, dashboard: { port: 0 } });
-  const failing = async (): Promise<never> => {
-    const longpole = await import('longpole');
-    await new longpole.Event('gate').wait();
-    throw new Error('no');
-  };
-  const add = (...numbers: number[]): number => numbers.reduce((sum, one) => sum + one, 0);
-  const [failed, nowhere] = [client.submit(failing), { resources: { GPU: 1 }, pure: false }];
-  // No worker may have these tasks.
-  const first = [1, 2, 3].map((one) => client.submit(add, failed, one, nowhere));
-  const second = first.slice(1).map((one) => client.submit(add, one, 1, nowhere));
-  const cancelled = client.submit(add, 1, nowhere);
-  cancelled.cancel();
-  await new Event('gate', { client }).set();
-  for (const one of [failed, ...first, ...second]) await assert.rejects(one.result());
-  const expected = { memory: 0, erred: 1, cancelled: 1, lost: 0, retried: 0, skipped: 5 };
-  assert.deepEqual(summarise(client.trace).tasks, expected);
-  const page = await scrape(client);
-  for (const state of ['memory', 'erred', 'cancelled', 'skipped'] as const)
-    assert.equal(page.value('dask_scheduler_prefix_state_totals_total', { state }), expected[state], state);
-});
 
 test('a task that ended its worker too often counts as failed, also when it is forgotten', async () => {
   await using client = await connect({ workers: 1, allowedFailures: 1, dashboard: { port: 0 } });

@@ -321,3 +321,31 @@ test('the summary names the tasks that failed, with their workers and errors', a
     assert.match(one?.worker ?? '', worker);
   }
 });
+
+test('the summary and the page for Prometheus agree on tasks that did not run and on cancelled ones', async () => {
+  await using client = await connect({ workers: 1, dashboard: { port: 0 } });
+  const failing = async (): Promise<never> => {
+    const longpole = await import('longpole');
+    await new longpole.Event('gate').wait();
+    throw new Error('no');
+  };
+  const add = (...numbers: number[]): number => numbers.reduce((sum, one) => sum + one, 0);
+  const [failed, nowhere] = [client.submit(failing), { resources: { GPU: 1 }, pure: false }];
+  // No worker may have these tasks.
+  const first = [1, 2, 3].map((one) => client.submit(add, failed, one, nowhere));
+  const second = first.slice(1).map((one) => client.submit(add, one, 1, nowhere));
+  const cancelled = client.submit(add, 1, nowhere);
+  cancelled.cancel();
+  await new Event('gate', { client }).set();
+  for (const one of [failed, ...first, ...second]) await assert.rejects(one.result());
+  const expected = { memory: 0, erred: 1, cancelled: 1, lost: 0, retried: 0, skipped: 5 };
+  assert.deepEqual(summarise(client.trace).tasks, expected);
+  const page = await (await fetch(`${client.dashboardLink}metrics`)).text();
+  for (const state of ['memory', 'erred', 'cancelled', 'skipped'] as const) {
+    const samples = page.matchAll(
+      new RegExp(`^dask_scheduler_prefix_state_totals_total\\{.*state="${state}".*\\} (\\d+)$`, 'gm'),
+    );
+    const total = Array.from(samples, ([, count]) => Number(count)).reduce((sum, count) => sum + count, 0);
+    assert.equal(total, expected[state], state);
+  }
+});

@@ -5,6 +5,10 @@ import { setImmediate } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { endedFiles, FILE_END } from './testEvents.mjs';
 
+/** Functions that close what the files share. Node calls its own `after` hooks behind the first file. */
+const closing = [];
+globalThis[Symbol.for('longpole:afterFiles')] = (close) => void closing.push(close);
+
 for (const [index, file] of process.argv.slice(2).entries()) {
   try {
     await import(pathToFileURL(file).href);
@@ -18,3 +22,4 @@ for (const [index, file] of process.argv.slice(2).entries()) {
   // Node >= 24 passes events on later. They must be on the disk before the next file, which may end this process.
   while (endedFiles() <= index) await setImmediate();
 }
+for (const close of closing) await close();

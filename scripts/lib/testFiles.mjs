@@ -43,6 +43,26 @@ export const COMPUTING = [
   'dist/server/sums.',
   'dist/trace/',
 ];
+/**
+ * Tests whose shared clusters are used by the next file, too (test/cluster/support.ts). Starting two kinds of workers takes
+ * longer than some of these files.
+ */
+export const SHARING = [
+  'calls',
+  'clusterState',
+  'coordination',
+  'data',
+  'plugins',
+  'policies',
+  'questions',
+  'recreate',
+  'retry',
+  'secede',
+  'sharedFutures',
+  'sharedValues',
+  'submit',
+  'taskClient',
+].map((name) => `dist-test/test/cluster/${name}.test.js`);
 /** Tests that take longest, the longest first. Their size does not show how long they take. */
 export const LONGEST = [
   'dist-test/test/samples.test.js',
@@ -70,8 +90,14 @@ export const WAITING = [
   'dist-test/test/dask/runFaults.test.js',
   'dist-test/test/dask/examples.test.js',
 ];
-/** Files per process. A file that hangs or ends its process prevents the files behind it from running. */
-const BATCH_SIZE = 16;
+/**
+ * Files that share processes, and how many files a process has. A file that hangs or ends its process prevents the files
+ * behind it from running.
+ */
+const BATCHES = [
+  { files: COMPUTING, size: 16 },
+  { files: SHARING, size: 5 },
+];
 /** Compiled folders and their sources. A compiled test without a source remains from an earlier build and is ignored. */
 const TEST_FOLDERS = [
   { built: 'dist', source: 'src' },
@@ -111,16 +137,17 @@ export function longestFirst(root, files) {
   return files.toSorted((a, b) => rankOf(a) - rankOf(b) || sizes.get(b) - sizes.get(a));
 }
 
-/** Groups files by process: those of COMPUTING in batches, each other file alone. */
+/** Groups files by process: those of COMPUTING and of SHARING in batches, each other file alone. */
 export function inBatches(files) {
   const groups = [];
-  let batch = [];
+  const open = new Map();
   for (const file of files) {
-    if (!COMPUTING.some((folder) => file.startsWith(folder))) groups.push([file]);
+    const kind = BATCHES.find((one) => one.files.some((beginning) => file.startsWith(beginning)));
+    const batch = open.get(kind);
+    if (kind !== undefined && batch !== undefined && batch.length < kind.size) batch.push(file);
     else {
-      if (batch.length === 0) groups.push(batch);
-      batch.push(file);
-      if (batch.length === BATCH_SIZE) batch = [];
+      groups.push([file]);
+      open.set(kind, groups.at(-1));
     }
   }
   return groups;

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { COMPUTING, inBatches, LONGEST, longestFirst, testFiles, WAITING } from './testFiles.mjs';
+import { importsModules } from './testFile.mjs';
+import { COMPUTING, inBatches, LONGEST, longestFirst, SHARING, testFiles, WAITING } from './testFiles.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Modules of Node that cannot make one test disturb another. */
@@ -45,13 +46,27 @@ test('only files that compute share processes, in their order', () => {
     ...unit.slice(0, 18),
     'dist/api/b.test.js',
     ...unit.slice(18),
+    ...SHARING.slice(0, 6),
   ]);
   assert.deepEqual(groups, [
     ['dist-test/test/a.test.js'],
     unit.slice(0, 16),
     unit.slice(16),
     ['dist/api/b.test.js'],
+    SHARING.slice(0, 5),
+    SHARING.slice(5, 6),
   ]);
+});
+
+test('tests that share clusters with other files exist, run the bundle and have no hook behind the last test', () => {
+  for (const file of SHARING) {
+    assert.doesNotMatch(
+      readFileSync(join(root, file), 'utf8'),
+      /^(before|after|beforeEach|afterEach)\(/m,
+      file,
+    );
+    assert.equal(importsModules(join(root, file), root), false, file);
+  }
 });
 
 test('the longest files start first, then tests of the whole package, the larger ones first', () => {

@@ -141,6 +141,14 @@ describe('the critical path', () => {
     assert.deepEqual([path.makespan, path.floor], [5, 4]);
   });
 
+  it('ends with the result that the client knew last, although another task stopped later', () => {
+    const path = pathOf([
+      { key: 'a-1', worker: 'w0', started: 0, stopped: 3, acknowledged: 6 },
+      { key: 'b-1', worker: 'w1', started: 0, stopped: 4, acknowledged: 5 },
+    ]);
+    assert.deepEqual(partsText(path), ['compute a-1 0..3', 'waiting for the scheduler a-1 3..6']);
+  });
+
   it('the floor includes tasks that the client submitted after a result, and its pauses', () => {
     const steps = Array.from({ length: 4 }, (_, i) => ({
       key: `step-${i}`,

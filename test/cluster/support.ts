@@ -54,15 +54,20 @@ export function processClusterTest(
   );
 }
 
-/** Kind of workers and options → the cluster that the tests of a file share, started by the first of these tests. */
+/** Kind of workers and options → the cluster that the tests of a process share, started by the first of these tests. */
 const sharedClusters = new Map<string, Promise<LocalCluster>>();
 
-after(async () => {
+async function closeShared(): Promise<void> {
   for (const cluster of sharedClusters.values()) await (await cluster).close();
-});
+}
+
+// scripts/lib/testBatch.mjs runs several files in a process.
+const afterFiles: unknown = Reflect.get(globalThis, Symbol.for('longpole:afterFiles'));
+if (typeof afterFiles === 'function') afterFiles(closeShared);
+else after(closeShared);
 
 /**
- * Runs a test on a cluster of each kind that the tests of a file share, because starting workers takes longer than most
+ * Runs a test on a cluster of each kind that the tests of a process share, because starting workers takes longer than most
  * tests. Each test has a separate client, which releases its results when it closes. Use `clusterTest` for a test that
  * closes or scales the cluster, kills a worker without waiting for the next, counts tasks or results of all clients, or
  * needs functions whose durations the scheduler has not yet measured.

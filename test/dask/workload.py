@@ -7,13 +7,15 @@ The other commands are `COMMANDS`. The program ends when its input ends.
 """
 
 import asyncio
+import contextlib
 import json
-import multiprocessing
+import multiprocessing.util
 import os
 import signal
 import sys
 import tempfile
 import time
+from multiprocessing import forkserver, resource_tracker
 
 import dask
 import distributed.utils
@@ -356,15 +358,39 @@ def secured(pem):
 
 
 def cheaply():
-    """Configures clusters for little CPU time. Workers fork from a process that has imported distributed once, and idle servers
-    measure the delays of their event loops rarely."""
-    multiprocessing.get_context("forkserver").set_forkserver_preload(["distributed"])
-    # Dask also imports pandas.
-    distributed.utils._forkserver_preload_set = True
+    """Configures clusters for little CPU time. Workers fork from a fork of this process, so that distributed is imported once, and
+    idle servers measure the delays of their event loops, and workers look at their threads, rarely."""
+    fork_server()
     return dask.config.set({
         "distributed.worker.multiprocessing-method": "forkserver",
         "distributed.admin.tick.interval": "500ms",
+        "distributed.worker.profile.interval": "50ms",
     })
+
+
+def fork_server():
+    """Starts the server of multiprocessing from which workers fork. It would start as a new Python process."""
+
+    def fork(_path, args, fds):
+        pid = os.fork()
+        if pid != 0:
+            return pid
+        # The server ends when this process has closed its end of a pipe, so the server must not have that end.
+        for fd in map(int, os.listdir("/proc/self/fd")):
+            if fd > 2 and fd not in fds:
+                with contextlib.suppress(OSError):
+                    os.close(fd)
+        try:
+            exec(args[-1], {})
+        finally:
+            os._exit(0)
+
+    resource_tracker.ensure_running()
+    spawn, multiprocessing.util.spawnv_passfds = multiprocessing.util.spawnv_passfds, fork
+    forkserver.ensure_running()
+    multiprocessing.util.spawnv_passfds = spawn
+    # Otherwise Dask starts the server anew and imports pandas in it.
+    distributed.utils._forkserver_preload_set = True
 
 
 def main():

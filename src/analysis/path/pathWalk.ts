@@ -110,14 +110,21 @@ class PathWalk {
     return parts.columns(this.#window.stop);
   }
 
-  /** Returns the task run that stopped last, among those that started before the end of the window. */
+  /**
+   * Returns the task run whose result the client knew last, among those that started before the end of the window. Of results
+   * that were not yet known at the end, it is the one of the run that stopped last.
+   */
   #lastRow(): number {
     const { started, stopped } = this.#trace.tasks;
     const { laneOf } = this.#lanes;
     let last = NONE;
+    let lastKnown = Number.NEGATIVE_INFINITY;
     for (let row = 0; row < laneOf.length; row++) {
       if (laneOf[row]! < 0 || started[row]! >= this.#window.stop) continue;
-      if (last === NONE || stopped[row]! > stopped[last]!) last = row;
+      const known = Math.min(knownAt(this.#trace, row), this.#window.stop);
+      if (known < lastKnown || (known === lastKnown && stopped[row]! <= stopped[last]!)) continue;
+      last = row;
+      lastKnown = known;
     }
     return last;
   }
