@@ -1,9 +1,9 @@
 import { pushTo } from '../../base/lookUps.js';
 import { percentText, secondsText } from '../../base/words.js';
+import type { Trace } from '../../trace/trace.js';
 import { coreUseOf, isUnmeasured } from '../coreUse.js';
 import { eachUse } from '../lanes.js';
 import { profilerSeconds } from '../profilerStarts.js';
-import { threadsPerWorker } from '../simulation/machine.js';
 import { merged, type Span } from '../spans.js';
 import { spilledResults } from '../spilledResults.js';
 import { TimeBins } from '../timeBins.js';
@@ -18,7 +18,7 @@ const MIN_SHARE = 0.6;
 /** The same share with waits for a core, if the time on a core is estimated: small remainders may be errors. */
 const MIN_ESTIMATED_SHARE = 0.3;
 
-/** Cores that the threads of a Dask worker together use, from which they wait for each other rather than for I/O. */
+/** Cores that the threads of a Dask process together use, from which they wait for each other rather than for I/O. */
 const MIN_TURNS = 0.7;
 /** What no number of tasks at a time makes faster. The trace does not show it. */
 export const IN_TURNS =
@@ -86,22 +86,31 @@ function adviceOf(facts: Facts, prefix: string): string {
 }
 
 /**
- * Returns the cores that the threads of a Dask worker together used while one of them ran a task, and these with the
- * cores for which they waited; 0 if workers have one thread.
+ * Returns the cores that the threads of a Dask process together used while one of them ran a task, and these with the
+ * cores for which they waited; 0 if each process has one thread.
  */
 function turnsOf(facts: Facts): { readonly used: number; readonly turns: number } {
   const { trace, lanes } = facts;
-  if (!facts.isDask || threadsPerWorker(trace) === 1) return { used: 0, turns: 0 };
+  const process = processes(trace);
+  const isAlone = new Set(Array.from(lanes.worker, (row) => process[row] ?? row)).size === lanes.count;
+  if (!facts.isDask || isAlone) return { used: 0, turns: 0 };
   const { worker, started, stopped } = trace.tasks;
   const spans = new Map<number, Span[]>();
   for (const row of lanes.spans.rows)
-    pushTo(spans, worker[row]!, { start: started[row]!, stop: stopped[row]! });
+    pushTo(spans, process[worker[row]!]!, { start: started[row]!, stop: stopped[row]! });
   let wall = 0;
   for (const parts of spans.values()) for (const { start, stop } of merged(parts)) wall += stop - start;
   const all = cpuByPrefix(trace);
   const used = all.reduce((sum, { cpu, gc }) => sum + cpu + gc, 0);
   const waited = all.reduce((sum, { crowded }) => sum + crowded, 0);
   return { used: used / wall, turns: (used + waited) / wall };
+}
+
+/** Returns for each worker the first one in the same process: those of `LocalCluster(processes=False)` are in one. */
+function processes({ workers: { host, pid } }: Trace): number[] {
+  return Array.from(pid, (id, row) =>
+    id > 0 ? pid.findIndex((other, at) => other === id && host[at] === host[row]) : row,
+  );
 }
 
 /** Threads of one Python process wait for each other. */
@@ -112,10 +121,10 @@ function inTurns(
 ): Found {
   return {
     code: 'synchronous-io',
-    title: `Tasks of '${prefix}' compute in turns: the threads of a worker together use ${cores.toFixed(1)} cores`,
+    title: `Tasks of '${prefix}' compute in turns: the threads of a process together use ${cores.toFixed(1)} cores`,
     seconds: cost,
     confidence: 'medium',
-    text: `Tasks of '${prefix}' computed for ${secondsText(cpu)} and were blocked for ${secondsText(noncpu)}, while other threads of their worker computed. In one Python process, only one thread at a time runs Python code (GIL).`,
+    text: `Tasks of '${prefix}' computed for ${secondsText(cpu)} and were blocked for ${secondsText(noncpu)}, while other threads of their process computed. In one Python process, only one thread at a time runs Python code (GIL).`,
     numbers: { noncpuSeconds: noncpu, cpuSeconds: cpu, coresPerWorker: cores, workers: facts.workers },
     tasks: facts.keys(rows),
     question: 'time-by-prefix',

@@ -27,10 +27,25 @@ test('threads of a Python process that compute in turns need more processes, not
   const own = found(threadsOfOneWorker(10));
   assert.match(
     own?.title ?? '',
-    /^Tasks of 'fit' compute in turns: the threads of a worker together use 1.0 cores/,
+    /^Tasks of 'fit' compute in turns: the threads of a process together use 1.0 cores/,
   );
   assert.match(own?.advice ?? '', /^Use more worker processes with one thread each/);
   assert.doesNotMatch(own?.advice ?? '', /more threads/);
+});
+
+test('workers in one Python process that compute in turns need more processes', () => {
+  const { tasks = [], ...rest } = threadsOfOneWorker(10);
+  const titleOf = (pids: readonly number[]): string => {
+    const trace = syntheticTrace({
+      ...rest,
+      workers: pids.map((_, i) => ({ name: `w${i}`, address: `tcp://10.0.0.1:400${i}`, threads: 1 })),
+      tasks: tasks.map((task) => ({ ...task, worker: `w${task.thread ?? 0}`, thread: 0 })),
+    });
+    trace.workers.pid.set(pids);
+    return findings(trace).find(({ code }) => code === CODE)?.title ?? '';
+  };
+  assert.match(titleOf([7, 7, 7, 7]), /compute in turns: the threads of a process together use 1.0 cores/);
+  assert.match(titleOf([4, 5, 6, 7]), /block their thread without computing/);
 });
 
 test('threads that compute in turns use no more cores because they wait for some', () => {
@@ -39,7 +54,7 @@ test('threads that compute in turns use no more cores because they wait for some
     figures: { cpu: 100, host_cpu: 150, host_cores: 2, workers_cpu: 100 },
   }));
   const title = found({ ...threadsOfOneWorker(10), resources })?.title ?? '';
-  assert.match(title, /compute in turns: the threads of a worker together use 1.0 cores/);
+  assert.match(title, /compute in turns: the threads of a process together use 1.0 cores/);
 });
 
 test('threads of a Python process that wait for I/O need more threads', () => {
