@@ -20,6 +20,8 @@ def main():
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "SIGHUP"):
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    # The same is true of SIGTERM, which may reach the whole process group, e.g. from `timeout`.
+    signal.signal(signal.SIGTERM, lambda *_: None)
     # Prints of other code go to stderr, so that they do not damage the frames.
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

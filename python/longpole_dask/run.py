@@ -19,6 +19,8 @@ def main():
     options = parser.parse_args()
     # The program handles Ctrl-C: its end is also the end of the input.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Also SIGTERM, which may reach the whole process group. The workers of a new local cluster do not inherit a handler.
+    signal.signal(signal.SIGTERM, lambda *_: None)
     # Prints of other code go to stderr, so that they do not damage the frames.
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

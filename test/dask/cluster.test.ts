@@ -253,6 +253,21 @@ describe('a Dask cluster', () => {
   );
 
   it(
+    'is observed until the command ends if SIGTERM reaches its whole process group',
+    withSharedCluster(async (cluster, name) => {
+      const child = longpoleDask('record', [cluster.address, '-o', 'group.trace'], name, true);
+      let output = await outputWith(child.stderr!, /Ctrl-C/);
+      child.stderr!.on('data', (text: string) => {
+        output += text;
+      });
+      process.kill(-child.pid!, 'SIGTERM');
+      await once(child, 'close');
+      assert.doesNotMatch(output, /ended early|killed/);
+      await nothingLeft(cluster);
+    }),
+  );
+
+  it(
     'keeps nothing of the bridge when the bridge is killed',
     withSharedCluster(async (cluster, name) => {
       const bridge = spawn(name, ['-m', 'longpole_dask', cluster.address], {

@@ -55,16 +55,20 @@ export const synchronousIo: Rule = (facts) => {
   const isUnknown =
     Number.isNaN(coreUseOf(facts.trace).cores) && rows.some((row) => isUnmeasured(facts.trace, row));
   const isEstimated = busy !== undefined && !coreUseOf(facts.trace).isMeasured;
+  // Dask's workers measure no waits for a core. They are estimated from samples of the scheduler's machine.
+  const isElsewhere = facts.isDask && Number.isNaN(coreUseOf(facts.trace).cores);
   const causes = !isMeasured
     ? 'promises, synchronous I/O or another thread: local schedulers do not measure which'
     : isUnknown
       ? 'synchronous I/O, another thread or waits for a core, which are not measured for tasks that overlap'
-      : 'synchronous I/O or by another thread';
+      : isElsewhere
+        ? "synchronous I/O, another thread or waits for a core, which are only known for the scheduler's machine"
+        : 'synchronous I/O or by another thread';
   return {
     code: 'synchronous-io',
     title: `Tasks of '${worst.prefix}' block their thread without computing for ${percentText(shareOfTime(worst, worst.noncpu))} of their time`,
     seconds: cost,
-    confidence: isUnknown || isEstimated ? 'low' : 'medium',
+    confidence: isUnknown || isEstimated || isElsewhere ? 'low' : 'medium',
     text: `Tasks of '${worst.prefix}' computed for ${secondsText(worst.cpu)} and were blocked for ${secondsText(worst.noncpu)}, by ${causes}.${isEstimated ? `${busy.text} Waits for these cores are only estimated, and may be a part of it.` : ''}`,
     numbers: { noncpuSeconds: noncpu, cpuSeconds: worst.cpu, workers: facts.workers },
     tasks: facts.keys(rows),

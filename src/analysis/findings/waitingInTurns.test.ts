@@ -33,6 +33,12 @@ test('threads of a Python process that compute in turns need more processes, not
   assert.doesNotMatch(own?.advice ?? '', /more threads/);
 });
 
+test('waits for a core on machines without samples may be the time in which tasks of Dask block their thread', () => {
+  const own = found(threadsOfOneWorker(2));
+  assert.equal(own?.confidence, 'low');
+  assert.match(own.evidence.text, /or waits for a core, which are only known for the scheduler's machine\.$/);
+});
+
 test('workers in one Python process that compute in turns need more processes', () => {
   const { tasks = [], ...rest } = threadsOfOneWorker(10);
   const titleOf = (pids: readonly number[]): string => {
