@@ -79,6 +79,12 @@ describe('longpole analyze', () => {
     );
   });
 
+  it('refuses --json beside another format', async () => {
+    const { code, stdout, stderr } = await longpole(['analyze', '--json', '--format', 'csv', tasks]);
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(stderr, /'--json' cannot be used with option '-f, --format <format>'/);
+  });
+
   it('reads the two event files of DASF as one trace', async () => {
     const table = await succeed('analyze', '-a', 'function-bottleneck', '-f', 'csv', resources, tasks);
     const rows = table

@@ -167,6 +167,32 @@ describe('longpole run', () => {
       assert.deepEqual(workers.map(({ name, tasks: count }) => `${name} ${count}`).sort(), counts);
     });
 
+  it('refuses --overwrite without --trace, and a port without a dashboard', async () => {
+    const script = program('squares.mjs', SQUARES);
+    for (const [options, text] of [
+      [['--overwrite'], /--overwrite replaces the trace of --trace <directory>, which is missing/],
+      [
+        ['--port', '8790', '--no-dashboard'],
+        /'-p, --port <number>' cannot be used with option '--no-dashboard'/,
+      ],
+    ] as const) {
+      const { code, stdout, stderr } = await longpole(['run', ...options, script]);
+      assert.deepEqual([code, stdout], [2, '']);
+      assert.match(stderr, text);
+    }
+  });
+
+  it('warns that --memory-limit and --node had no effect on local schedulers, and --node on a cluster', async () => {
+    const given = ['--memory-limit', '2GB', '--node', 'node', '--no-dashboard'];
+    const local = await run(...given, program('local.mjs', LOCAL));
+    assert.equal(local.code, 0, local.stderr);
+    assert.match(local.stderr, /warning: --memory-limit had no effect: .*--cluster/);
+    assert.match(local.stderr, /warning: --node had no effect: .*--dask/);
+    const cluster = await run(...given, program('squares.mjs', SQUARES));
+    assert.doesNotMatch(cluster.stderr, /--memory-limit had no effect/);
+    assert.match(cluster.stderr, /warning: --node had no effect: /);
+  });
+
   it('keeps the trace with --trace, and overwrites a trace only with --overwrite', async () => {
     const script = program('squares.mjs', SQUARES);
     const first = await run('--trace', 'squares.trace', script);

@@ -75,7 +75,7 @@ export function addAnalyze(program: Command): void {
       .addOption(
         new Option('-f, --format <format>', 'format of the output').choices(FORMATS).default('table'),
       )
-      .option('--json', 'the same as --format json')
+      .addOption(new Option('--json', 'the same as --format json').conflicts('format'))
       .option(
         '--head <rows>',
         `rows of each table (default: ${SHOWN_ROWS} in a terminal, otherwise all)`,

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { TraceWriter } from '../api/traceWriter.js';
 import { LongpoleError } from '../base/errors.js';
 import { fieldOf } from '../base/json.js';
@@ -19,11 +19,9 @@ import { CommandError, failingWith, runCommand, WRONG_USAGE } from './terminal.j
 interface RunOptions extends ReportOptions {
   /** Address of the cluster; true if the option has none. */
   readonly dask?: string | true;
-  readonly node?: string;
   readonly cluster?: boolean;
   readonly workers?: string;
   readonly processes?: boolean;
-  readonly memoryLimit?: string;
   readonly dashboard: boolean;
   readonly port?: string;
   readonly overwrite?: boolean;
@@ -54,10 +52,10 @@ export function addRun(program: Command): void {
     .option('--node <file>', 'Node on the workers of the Dask cluster')
     .option('--processes', 'workers are processes instead of threads')
     .option('--memory-limit <size>', 'memory of each worker of a cluster, e.g. 2GB', setting('memory-limit'))
-    .option(
-      '-p, --port <number>',
-      'port of the dashboard (default: 8787, or a free port)',
-      setting('dashboard-port', '--port'),
+    .addOption(
+      new Option('-p, --port <number>', 'port of the dashboard (default: 8787, or a free port)')
+        .argParser(setting('dashboard-port', '--port'))
+        .conflicts('dashboard'),
     )
     .option('--no-dashboard', 'serve no dashboard')
     .option('--report <file>', 'write a performance report: the pages of the dashboard in one file')
@@ -122,6 +120,11 @@ async function run(script: string, args: readonly string[], options: RunOptions)
     process.exitCode = (await runScript(other, process.argv.slice(2))).code;
     return;
   }
+  if (options.overwrite === true && options.trace === undefined)
+    throw new CommandError(
+      '--overwrite replaces the trace of --trace <directory>, which is missing.',
+      WRONG_USAGE,
+    );
   refuseStandardOutput('--report', options.report, 'The program prints there.');
   refuseStandardOutput('--trace', options.trace, 'A trace is a folder.');
   if (options.json !== undefined && options.json !== '-') prepareOutputFile(options.json);

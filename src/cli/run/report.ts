@@ -14,6 +14,8 @@ export interface ReportOptions {
   readonly trace?: string;
   readonly report?: string;
   readonly json?: string;
+  readonly memoryLimit?: string;
+  readonly node?: string;
 }
 
 /** A program that has ended. */
@@ -40,6 +42,7 @@ export async function reportRun(ended: Ended, directory: string, options: Report
   // The recording of a killed program breaks off, which the summary says.
   if (trace.damage !== undefined && signal === null)
     note(`longpole: warning: the recording is incomplete: ${damageText(trace.damage)}`);
+  for (const text of withoutEffect(trace, options)) note(`longpole: warning: ${text}`);
   if (!isEmpty(summary)) process.stderr.write(summaryText(summary));
   else
     note((code === 1 ? commonJsAdvice(script) : undefined) ?? (signal === null ? NOTHING : NOTHING_IN_TIME));
@@ -50,6 +53,24 @@ export async function reportRun(ended: Ended, directory: string, options: Report
   if (options.json !== undefined) await writeJson(options.json, ended, summary, options.trace);
   // If the disk is full, only this is lost.
   if (options.trace !== undefined) failingWith(FAILED, () => describeTrace(directory, about));
+}
+
+/** Returns sentences about options for workers that the program did not have. */
+function withoutEffect({ workers, strings }: Trace, { memoryLimit, node }: ReportOptions): string[] {
+  if (workers.length === 0) return [];
+  // Workers of local schedulers have no address.
+  const addresses = Array.from(workers.address, (id) => (id < 0 ? '' : strings.get(id)));
+  const isOwn = (address: string): boolean => /^(thread|process):/.test(address);
+  const texts: string[] = [];
+  if (memoryLimit !== undefined && !addresses.some(isOwn))
+    texts.push(
+      '--memory-limit had no effect: only workers of clusters that Longpole starts have a limit. With --cluster, compute() runs on one.',
+    );
+  if (node !== undefined && addresses.every((address) => address === '' || isOwn(address)))
+    texts.push(
+      '--node had no effect: the program used no Dask cluster. With --dask, connect() and compute() use one.',
+    );
+  return texts;
 }
 
 async function writeRunReport(trace: Trace, file: string, about: TraceAbout): Promise<void> {
