@@ -13,6 +13,8 @@ export interface ComputationOrigin {
   readonly code?: string;
   /** Time of the call, in seconds on the engine's clock. */
   readonly called?: number;
+  /** Time after the last call of a burst, on the engine's clock. */
+  readonly prepared?: number;
   /** Defined for scattered data, which has results and no tasks. */
   readonly data?: object;
 }
@@ -34,7 +36,7 @@ export interface ComputationNumbers {
 const DEFAULT_SPANS: readonly (readonly string[])[] = [['default']];
 
 export function computationInfo(
-  { plan, client, spans, code, called, data }: ComputationOrigin,
+  { plan, client, spans, code, called, prepared, data }: ComputationOrigin,
   { number, firstId, prefixes, imports, submitted }: ComputationNumbers,
 ): Computation {
   const { size } = plan.program;
@@ -73,6 +75,7 @@ export function computationInfo(
   if (isData && size > 0) info.given = Int32Array.from({ length: size }, (_, id) => id);
   else if (imports.size > 0) info.given = Int32Array.from(imports.keys());
   if (called !== undefined) info.called = called;
+  if (prepared !== undefined) info.prepared = prepared;
   return isLazy ? withPrefixes(info, prefixes) : info;
 }
 
@@ -82,6 +85,7 @@ const NO_PREFIXES = new Int32Array(0);
 interface Described extends Computation {
   given?: Int32Array;
   called?: number;
+  prepared?: number;
 }
 
 /**

@@ -52,6 +52,8 @@ export interface Computation {
   readonly submitted: number;
   /** Time at which the program's call began, before its graph was compiled. Absent: the same as `submitted`. */
   readonly called?: number;
+  /** Time after the last call of a burst, from which Longpole prepares the tasks. Absent if unknown. */
+  readonly prepared?: number;
   /** The client that submitted the computation. */
   readonly client: string;
   /** The lines of the user's program that submitted it; empty if unknown. */

@@ -40,6 +40,13 @@ export const TRACE_SCHEMA = {
       submitted: { ...TIME, doc: "Time of the program's call." },
       client: { kind: 'text', doc: 'Client that submitted the computation.' },
       code: { kind: 'text', doc: 'Source lines of the call; empty if unknown.' },
+      prepared: {
+        ...TIME,
+        optional: true,
+        since: '1.3',
+        absent: 'unknown',
+        doc: 'Time after the last call of a burst, from which Longpole prepares the tasks, e.g. compiles their graph.',
+      },
     },
   },
   dependencies: {

@@ -116,6 +116,7 @@ function computationTable({ computations }: Trace): PlainTable {
       column('first_id', 'integer', (row) => computations[row]?.firstId),
       column('size', 'integer', (row) => computations[row]?.size),
       column('submitted', 'float', (row) => known(computations[row]?.start)),
+      column('prepared', 'float', (row) => known(computations[row]?.prepared)),
       column('stopped', 'float', (row) => known(computations[row]?.stop)),
       texts('client', (row) => computations[row]?.client),
       texts('code', (row) => computations[row]?.code),

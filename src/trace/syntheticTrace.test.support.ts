@@ -70,6 +70,8 @@ export interface SyntheticSpec {
   }[];
   /** Time of the program's first call. Default: the submission of the first task. */
   readonly called?: number;
+  /** Time from which Longpole prepared the tasks of the first computation. */
+  readonly prepared?: number;
   /** Client of the computations that no task submitted. */
   readonly client?: string;
   /** Tasks in the order of rows; a task stands after its dependencies. */
@@ -233,6 +235,7 @@ class SyntheticBuilder {
         firstId,
         size: keys.length,
         start,
+        prepared: number === 1 ? (this.#spec.prepared ?? Number.NaN) : Number.NaN,
         stop,
         keys,
         client: submitter === undefined ? (this.#spec.client ?? 'client') : taskClientName(submitter),

@@ -45,6 +45,8 @@ export interface TraceComputation {
   readonly size: number;
   /** Time of the program's call, in seconds since the epoch. Tasks are submitted later, when their graph is compiled. */
   readonly start: number;
+  /** Time after the last call of a burst, from which Longpole prepared its tasks. Absent or NaN if unknown. */
+  readonly prepared?: number;
   /** Time at which the latest completion of a run was reported; NaN before the first one. */
   readonly stop: number;
   /** Keys of its tasks; in a recorded trace only of tasks that ran. */

@@ -92,3 +92,19 @@ it('time between calls of submit() belongs to the program, as far as Longpole ca
   assert.equal(found(20_000, 1), undefined);
   assert.equal(found(20, 3.9), undefined);
 });
+
+it('time in which Longpole compiles the first tasks is no time between calls of submit()', () => {
+  const tasks = Array.from({ length: 200 }, (_, i) => {
+    const started = 4.01 + Math.floor(i / 2) / 1000;
+    return { key: `add-${i}`, worker: `w${i % 2}`, submitted: 4, started, stopped: started + 1e-3 };
+  });
+  const found = (prepared: number) => {
+    const all = findings(syntheticTrace({ tasks, called: 1, prepared }));
+    const small = all.find(({ code }) => code === 'tasks-too-small');
+    const own = all.find(({ code }) => code === 'client-bound');
+    return [own?.seconds ?? 0, small?.evidence.numbers['preparingSeconds'] ?? 0].map(Math.round);
+  };
+  // The parser of functions is loaded when the first tasks are compiled.
+  assert.deepEqual(found(1.01), [0, 3]);
+  assert.deepEqual(found(3.99), [3, 0]);
+});

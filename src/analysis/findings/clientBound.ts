@@ -135,8 +135,8 @@ export const firstSubmission = oncePer(({ tasks }: Trace): number =>
 );
 
 /**
- * Returns the spans in which local schedulers compiled graphs on the program's thread, in order. On a cluster, the program
- * may run between a call and the submission of its tasks.
+ * Returns the spans in which Longpole compiled graphs on the program's thread, in order. On a cluster, the program may run
+ * between the calls of a burst, and older traces do not have the end of these calls.
  */
 const compiling = oncePer(({ tasks, computations }: Trace): readonly Span[] => {
   const submitted = new Float64Array(computations.length).fill(Number.NaN);
@@ -144,9 +144,9 @@ const compiling = oncePer(({ tasks, computations }: Trace): readonly Span[] => {
     if (Number.isNaN(submitted[computation])) submitted[computation] = tasks.submitted[row]!;
   return merged(
     computations
-      .map(({ client, start }, at) => ({
-        start,
-        stop: client === LOCAL_CLIENT ? submitted[at]! : Number.NaN,
+      .map(({ client, start, prepared = Number.NaN }, at) => ({
+        start: client === LOCAL_CLIENT ? start : prepared,
+        stop: submitted[at]!,
       }))
       .filter(({ start, stop }) => stop > start),
   );

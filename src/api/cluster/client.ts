@@ -371,7 +371,11 @@ export class Client extends ClientCalls implements AsyncDisposable {
     return this.#engine.waits.during('Client.compute', keys[0] ?? '', results);
   }
 
-  #add(plan: Plan, { policy, timeout }: SubmitPolicy, { called, code }: Call): ComputationState {
+  #add(
+    plan: Plan,
+    { policy, timeout }: SubmitPolicy,
+    { called, prepared = called, code }: Call,
+  ): ComputationState {
     this.#submissions.flush();
     return this.#engine.add({
       plan,
@@ -380,6 +384,7 @@ export class Client extends ClientCalls implements AsyncDisposable {
       policy,
       timeout,
       called,
+      prepared,
       ...this.#origin(plan, code),
     });
   }

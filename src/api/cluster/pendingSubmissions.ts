@@ -53,7 +53,11 @@ export class PendingSubmissions {
     if (waiting.length === 0) return;
     try {
       const delayeds = waiting.map(({ delayed }) => delayed);
-      const handles = this.#start(delayeds, options, { called: this.#called, code: this.#code });
+      const handles = this.#start(delayeds, options, {
+        called: this.#called,
+        prepared: this.#clock(),
+        code: this.#code,
+      });
       for (const [index, { future }] of waiting.entries()) future.bind(handles[index]!);
     } catch (error) {
       if (waiting.length === 1) waiting[0]!.future.fail(error);

@@ -27,6 +27,7 @@ export class LiveComputation implements TraceComputation {
   readonly size: number;
   readonly start: number;
   /** Time at which its tasks were submitted. */
+  readonly prepared: number;
   readonly submitted: number;
   readonly client: string;
   readonly code: string;
@@ -43,6 +44,7 @@ export class LiveComputation implements TraceComputation {
     this.firstId = computation.firstId;
     this.size = computation.size;
     this.start = computation.called ?? computation.submitted;
+    this.prepared = computation.prepared ?? Number.NaN;
     this.submitted = computation.submitted;
     this.client = computation.client;
     this.code = computation.code;
@@ -56,10 +58,10 @@ export class LiveComputation implements TraceComputation {
 
   /** Returns an immutable copy of the current state. */
   freeze(): TraceComputation {
-    const { number, firstId, size, start, stop, client, code } = this;
+    const { number, firstId, size, start, prepared, stop, client, code } = this;
     const keys = once(() => this.keys);
     return {
-      ...{ number, firstId, size, start, stop, client, code },
+      ...{ number, firstId, size, start, prepared, stop, client, code },
       get keys() {
         return keys();
       },

@@ -128,6 +128,7 @@ export class RecordedTasks {
     const firstIds = computations.int64('first_id') ?? absent;
     const sizes = computations.int32('size') ?? new Int32Array(numbers.length);
     const submitted = computations.float64('submitted') ?? absent;
+    const prepared = computations.float64('prepared') ?? absent;
     const own = new StringTable();
     const clients = computations.texts('client', own);
     const codes = computations.texts('code', own);
@@ -142,6 +143,7 @@ export class RecordedTasks {
         firstId: firstIds[i]!,
         size: sizes[i]!,
         start: submitted[i]!,
+        prepared: prepared[i]!,
         stop,
         client: text(clients, i),
         code: text(codes, i),

@@ -48,7 +48,10 @@ function rowsOf(trace: Trace, table: RecordedTable): Rows {
   return table === 'dependencies' ? edgeRows(trace) : trace[table];
 }
 
-type ComputationFacts = Pick<TraceComputation, 'number' | 'firstId' | 'size' | 'start' | 'client' | 'code'>;
+type ComputationFacts = Pick<
+  TraceComputation,
+  'number' | 'firstId' | 'size' | 'start' | 'prepared' | 'client' | 'code'
+>;
 
 function hasIds({ computations, tasks }: Trace): boolean {
   return computations.length > 0 || tasks.length === 0;
@@ -68,6 +71,7 @@ function computationRows(list: readonly ComputationFacts[]): Rows {
     submitted: Float64Array.from(list, ({ start }) => start),
     client: list.map(({ client }) => client),
     code: list.map(({ code }) => code),
+    prepared: Float64Array.from(list, ({ prepared = Number.NaN }) => prepared),
   };
   return rows;
 }

@@ -47,7 +47,7 @@ export interface TraceEncoderOptions {
 }
 
 export type LiveComputationRow = ComputationEdges &
-  Pick<TraceComputation, 'number' | 'start' | 'client' | 'code'>;
+  Pick<TraceComputation, 'number' | 'start' | 'prepared' | 'client' | 'code'>;
 
 interface Batch {
   readonly length: number;
@@ -155,8 +155,8 @@ export class TraceEncoder implements ClusterObserver {
 
   /** Writes computations of a live trace; yields after each batch of their edges. */
   *liveComputations(list: readonly LiveComputationRow[]): Generator<undefined> {
-    for (const { number, firstId, size, start, client, code } of list)
-      this.#add('computations', { number, first_id: firstId, size, submitted: start, client, code });
+    for (const { firstId, start, prepared = Number.NaN, ...facts } of list)
+      this.#add('computations', { ...facts, first_id: firstId, submitted: start, prepared });
     this.#flushTable('computations');
     for (const computation of list) {
       for (let id = 0; id < computation.size; ) {
@@ -205,8 +205,13 @@ export class TraceEncoder implements ClusterObserver {
   computationAdded(computation: Computation): void {
     if (this.#seen.has(computation)) return;
     this.#seen.add(computation);
-    const { firstId, size, called, submitted } = computation;
-    this.#add('computations', { ...computation, first_id: firstId, submitted: called ?? submitted });
+    const { firstId, size, called, prepared = Number.NaN, submitted } = computation;
+    this.#add('computations', {
+      ...computation,
+      first_id: firstId,
+      submitted: called ?? submitted,
+      prepared,
+    });
     const page = {
       addDependencies: (slot: number, to: Float64Column) => addDependencies(computation, slot, to),
     };
