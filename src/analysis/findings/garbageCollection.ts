@@ -2,6 +2,7 @@ import { countText, percentText, secondsText } from '../../base/words.js';
 import { ACTIONS } from '../../protocol/clusterObserver.js';
 import { GC_TIME } from '../../protocol/traceNames.js';
 import type { Trace } from '../../trace/trace.js';
+import { cutOffTexts } from '../cutOff.js';
 import { firstFrom, lanesOf } from '../lanes.js';
 import type { Facts, Rule } from './finding.js';
 import { metricSeconds } from './metricSeconds.js';
@@ -46,16 +47,27 @@ export const garbageCollection: Rule = (facts) => {
 
 /**
  * Returns the seconds of collections that the samples of the workers show. The last ones before the end of the run may lack. 0
- * if threads were idle for most of the run, because these collections may have been outside of tasks, e.g. when arguments arrived.
+ * if threads were idle for most of the run, because these collections may have been outside of tasks, e.g. when arguments arrived. A
+ * task that had not ended has no seconds, so collections after the last task of a worker that ended do not count either.
  */
-function gcOfWorkers({ trace, work, workers, active }: Facts): number {
+function gcOfWorkers({ trace, work, workers, active, lanes }: Facts): number {
   if (work < MIN_BUSY * workers * active) return 0;
-  const { length, worker, figures } = trace.resources;
+  const { length, worker, time, figures } = trace.resources;
   const seconds = figures.get(GC_TIME);
   if (seconds === undefined) return 0;
+  const ended = new Map<number, number>();
+  if (cutOffTexts(trace).length > 0)
+    for (const row of lanes.spans.rows) {
+      const { worker: of, stopped } = trace.tasks;
+      ended.set(of[row]!, Math.max(stopped[row]!, ended.get(of[row]!) ?? 0));
+    }
   const latest = new Map<number, number>();
   for (let row = 0; row < length; row++)
-    if (worker[row]! >= 0 && seconds[row]! > (latest.get(worker[row]!) ?? 0))
+    if (
+      worker[row]! >= 0 &&
+      !(time[row]! > ended.get(worker[row]!)!) &&
+      seconds[row]! > (latest.get(worker[row]!) ?? 0)
+    )
       latest.set(worker[row]!, seconds[row]!);
   return [...latest.values()].reduce((sum, of) => sum + of, 0);
 }

@@ -1,6 +1,7 @@
 // Findings of local schedulers, which record the CPU time of threads, and no metrics of tasks.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { TASKS_CUT_OFF } from '../../protocol/eventTopics.js';
 import {
   type SyntheticSpec,
   type SyntheticTask,
@@ -57,6 +58,19 @@ describe('findings without metrics of tasks', () => {
     const tasks = [first!, { ...first!, key: 'fit-late', started: 9, stopped: 10 }];
     const idle = found({ tasks, resources: [{ time: 10, worker: 'w0', figures: { gc_time: 1 } }] });
     assert.ok(!idle.some(({ code }) => code === 'garbage-collection'));
+  });
+
+  it('collections of tasks that had not ended do not count for the tasks that had', () => {
+    const tasks = balanced();
+    const end = Math.max(...tasks.map(({ stopped }) => stopped));
+    const resources = sampled(() => 100).map(({ figures, ...sample }) => ({
+      ...sample,
+      figures: { ...figures, gc_time: sample.time > end ? 8 : 0.05 * sample.time },
+    }));
+    const has = (spec: SyntheticSpec): boolean =>
+      found(spec).some(({ code }) => code === 'garbage-collection');
+    const events = [{ time: 12, worker: '', topic: TASKS_CUT_OFF, text: '4 tasks had not ended.' }];
+    assert.deepEqual([has({ tasks, resources }), has({ tasks, resources, events })], [true, false]);
   });
 
   it('tasks that wait are found by the CPU time of their threads', () => {
