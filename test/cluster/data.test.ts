@@ -1,6 +1,7 @@
 // Values of arguments and results on the workers: copied, shared, scattered, transferred, spilled or refused.
 import assert from 'node:assert/strict';
 import { createSecretKey } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { LongpoleError, TaskError } from 'longpole';
 import { t } from './clusterTasks.js';
@@ -93,6 +94,16 @@ sharedClusterTest(
     assert.equal(there.length, 100_000);
   },
 );
+
+sharedClusterTest('scatter warns of an array whose values become very many futures', async ({ client }) => {
+  const warned = once(process, 'warning');
+  await client.scatter(new Array(10_000).fill(1));
+  const [{ name, code, message }] = await warned;
+  assert.deepEqual([name, code], ['LongpoleWarning', 'LONGPOLE_MANY_VALUES']);
+  assert.match(message, /an array with 10,000 values, and makes a future of each/);
+  const [whole] = await client.scatter([new Array(10_000).fill(1)]);
+  assert.equal(await client.submit(t.lengthOf, whole!), 10_000);
+});
 
 clusterTest('scatter keeps small and large values on all or on selected workers', async ({ client }) => {
   const names = Object.keys(client.schedulerInfo().workers);

@@ -2,6 +2,7 @@
 
 import { serialize } from 'node:v8';
 import { LongpoleError, notCopyable } from '../../base/errors.js';
+import { integerText } from '../../base/words.js';
 import type { ResultHandle } from '../../engine/cluster/computationState.js';
 import { type EngineWorker, isCalled } from '../../engine/cluster/engineWorker.js';
 import { ownResult } from '../../engine/worker/ownResult.js';
@@ -23,6 +24,9 @@ import { namedWorkers } from './namedWorkers.js';
 /** Holder of values that this process keeps. */
 const CALLER = -1;
 
+/** Values from which an array was probably meant as one value. */
+const MANY_VALUES = 10_000;
+
 /** Maximum number of attempts to copy a value, because workers may die meanwhile. */
 const MAX_ATTEMPTS = 5;
 
@@ -35,6 +39,7 @@ export async function scatterValues(
   const { engine, stores } = cluster.parts;
   namedWorkers(cluster, options.workers);
   const size = values.length;
+  if (size >= MANY_VALUES) warnOfMany(size);
   const firstId = engine.reserveIds(size);
   const keys = values.map((value) => `${RESULT_TYPES[typeOf(value)]!}-${uniqueToken()}`);
   const results: unknown[] = new Array(size);
@@ -141,6 +146,13 @@ function present(cluster: Cluster, names: string | readonly string[] | undefined
     (worker) => !worker.isLeaving && list.some((name) => isCalled(worker, name)),
   );
   return there.length > 0 ? there : namedWorkers(cluster, names);
+}
+
+function warnOfMany(size: number): void {
+  const text =
+    `scatter() received an array with ${integerText(size)} values, and makes a future of each. ` +
+    'To scatter the array as one value, pass it in another array, const [future] = await client.scatter([array]), or pass a typed array.';
+  process.emitWarning(text, { type: 'LongpoleWarning', code: 'LONGPOLE_MANY_VALUES' });
 }
 
 function dataPlan(keys: readonly string[]): Plan {
