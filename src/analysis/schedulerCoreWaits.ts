@@ -8,7 +8,7 @@ import type { Trace } from '../trace/trace.js';
 /** Samples in order of time. */
 interface CoreWaits {
   readonly times: Float64Array;
-  /** Seconds of waits in the time from the previous sample to this one; 0 for the first sample. */
+  /** Seconds of waits in the time from the previous sample to this one; for the first sample, from the start of the thread. */
   readonly waited: Float64Array;
   /** Seconds of CPU in this time. */
   readonly used: Float64Array;
@@ -50,7 +50,8 @@ export class SchedulerCoreWaits {
     const { times, share } = this.#waits;
     let seconds = 0;
     for (let at = firstWhere(0, times.length, (i) => times[i]! > start); at < times.length; at++) {
-      const from = times[at - 1] ?? times[at]!;
+      // A thread that computes takes no samples, e.g. a program that submits its first tasks.
+      const from = times[at - 1] ?? times[0]! - this.#waits.waited[0]! - this.#waits.used[0]!;
       if (from >= stop) break;
       const inside = Math.min(times[at]!, stop) - Math.max(from, start);
       const taken = Math.min(this.#left[at]!, inside * share[at]!);
@@ -76,11 +77,11 @@ const coreWaitsOf = oncePer((trace: Trace): CoreWaits => {
   const computed = new Float64Array(rows.length);
   const share = new Float64Array(rows.length);
   const increase = (sums: Float64Array, at: number): number =>
-    Math.max(0, sums[rows[at]!]! - sums[rows[at - 1]!]!);
+    Math.max(0, sums[rows[at]!]! - (at === 0 ? 0 : sums[rows[at - 1]!]!));
   let early = 0;
-  for (let at = rows.length - 1; at > 0; at--) {
+  for (let at = rows.length - 1; at >= 0; at--) {
     const all = early + increase(waited!, at);
-    seconds[at] = Math.min(all, times[at]! - times[at - 1]!);
+    seconds[at] = Math.min(all, times[at]! - (times[at - 1] ?? Number.NEGATIVE_INFINITY));
     // The remainder was before the previous sample.
     early = all - seconds[at]!;
     computed[at] = increase(used!, at);

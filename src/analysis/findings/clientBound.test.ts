@@ -108,3 +108,18 @@ it('time in which Longpole compiles the first tasks is no time between calls of 
   assert.deepEqual(found(1.01), [0, 3]);
   assert.deepEqual(found(3.99), [3, 0]);
 });
+
+it('a program that submits its first tasks waited for a core for the share that its first sample shows', () => {
+  const tasks = Array.from({ length: 20 }, (_, i) => {
+    const started = 4.01 + i / 20;
+    return { key: `fit-${i}`, worker: 'w0', submitted: 4, started, stopped: started + 0.05 };
+  });
+  const resources = [4.5, 5].map((time) => ({
+    time,
+    figures: { scheduler_core_time: time / 4, scheduler_core_wait: (3 * time) / 4 },
+  }));
+  const own = findings(syntheticTrace({ tasks, resources, called: 1, prepared: 4 })).find(
+    ({ code }) => code === 'client-bound',
+  );
+  assert.match(own?.evidence.text ?? '', /, 2\.\d s of it without a core\.$/);
+});
