@@ -123,3 +123,24 @@ it('a program that submits its first tasks waited for a core for the share that 
   );
   assert.match(own?.evidence.text ?? '', /, 2\.\d s of it without a core\.$/);
 });
+
+it('the advice to a program that computes between later calls of submit() is to await between them', () => {
+  const task = (key: string, submitted: number, computation: number) => ({
+    key,
+    submitted,
+    started: submitted,
+    stopped: submitted + 0.5,
+    computation,
+  });
+  const tasks = [task('load-0', 1, 1), task('fit-0', 4, 2), task('fit-1', 4, 2)];
+  const found = (second: { start: number; prepared: number } | undefined) => {
+    const trace = syntheticTrace({ tasks });
+    const computations = trace.computations.map((one, i) => (i === 1 ? { ...one, ...second } : one));
+    return findings(Object.create(trace, { computations: { value: computations } }))[0] ?? assert.fail();
+  };
+  assert.match(
+    found({ start: 1.6, prepared: 3.9 }).advice,
+    /^Submitted tasks start when the program next awaits /,
+  );
+  assert.match(found({ start: 3.8, prepared: 3.9 }).advice, /^Submit the next step before you process /);
+});

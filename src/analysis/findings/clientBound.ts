@@ -27,7 +27,7 @@ const MOSTLY = 0.5;
  * this time on the critical path, without the transfers of the client in it.
  */
 export const clientBound: Rule = (facts) => {
-  const { seconds, early, coreWait, longpole, pauses, rows, spans } = programTime(facts);
+  const { seconds, early, inBursts, coreWait, longpole, pauses, rows, spans } = programTime(facts);
   if (!isCause(facts, seconds - coreWait - longpole, coreWait + longpole)) return undefined;
   const idle = seconds - new SchedulerCoreWaits(facts.trace).wanted(facts.path.start, facts.path.stop);
   const isIdle = idle >= MOSTLY * seconds;
@@ -46,7 +46,7 @@ export const clientBound: Rule = (facts) => {
     advice:
       restarting >= MOSTLY * seconds
         ? 'Restart the workers less often. To free their memory, release the futures of results that are no longer needed.'
-        : early >= MOSTLY * seconds
+        : early + inBursts >= MOSTLY * seconds
           ? 'Submitted tasks start when the program next awaits something. Await between the calls, e.g. setImmediate() of node:timers/promises, or do this work in tasks.'
           : isIdle
             ? 'Start what the program waits for earlier, or several of it at a time. Or let tasks read the input and send the requests.'
@@ -58,6 +58,8 @@ export interface ProgramTime {
   readonly seconds: number;
   /** Part of `seconds` before the first submission. */
   readonly early: number;
+  /** Part of `seconds` after the first submission, between calls of submit() that were submitted together. */
+  readonly inBursts: number;
   /** Part of `seconds` in which the program's thread waited for a core. */
   readonly coreWait: number;
   /** Part of `seconds` in which Longpole used this thread, e.g. to record, according to samples. */
@@ -101,7 +103,20 @@ export function programTime(facts: Facts): ProgramTime {
     if (row[part + 1]! >= 0) rows.add(row[part + 1]!);
   }
   const longpole = sampledSeconds(facts.trace, spans)?.longpole ?? 0;
-  return { seconds, early, coreWait, longpole: Math.min(longpole, seconds - coreWait), pauses, rows, spans };
+  const inBursts = overlapSeconds(spans, burstsOf(facts.trace));
+  return {
+    ...{ seconds, early, inBursts, coreWait, pauses, rows, spans },
+    longpole: Math.min(longpole, seconds - coreWait),
+  };
+}
+
+/** Returns the spans from the first to the last call of each burst of submissions, in order. */
+function burstsOf({ computations }: Trace): readonly Span[] {
+  return merged(
+    computations
+      .map(({ start, prepared = Number.NaN }) => ({ start, stop: prepared }))
+      .filter(({ start, stop }) => stop > start),
+  );
 }
 
 interface EarlyTime {
