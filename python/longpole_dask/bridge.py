@@ -24,6 +24,8 @@ WORKER_INTERVAL = 1.0
 MAX_SILENCE = 300.0
 #: Seconds for each step at the end.
 LAST_WORDS = 5.0
+#: Seconds for all remaining rows at the end. Longpole kills the bridge after 25 s.
+LAST_ROWS = 10.0
 #: Seconds in which the workers must answer at the end. A worker may be stopped, and the user waits.
 WORKER_SECONDS = 3.0
 #: Number of workers that a text names.
@@ -32,6 +34,7 @@ MAX_NAMES = 5
 CHECK_INTERVAL = 0.5
 GONE = "the scheduler closed the connection"
 SILENT = "the scheduler did not answer at the end, so the last events may be missing"
+MORE = f"the scheduler had more events than it could send within {LAST_ROWS:g} s at the end, so the last events are missing"
 
 
 class Refused(Exception):
@@ -73,6 +76,8 @@ class Bridge:
             await self.detach()
         if self.silent:
             return SILENT
+        if self.more and reason == "asked":
+            return MORE
         return missing_rows(self.silent_workers) if reason == "asked" and self.silent_workers else reason
 
     async def connect(self):
@@ -166,16 +171,21 @@ class Bridge:
                 return GONE
             # The plugin removes itself if it holds too many rows.
             return f"the scheduler does not answer any more: {error!r}"
-        payload, addresses, self.more = answer
+        payload, addresses, more = answer
         self.out.frame(payload)
         self.poll(addresses)
+        self.more = more
         return None
 
     async def take_all(self):
-        """Polls all rows of the scheduler."""
+        """Polls all rows of the scheduler, within LAST_ROWS. Returns False if an answer takes longer than LAST_WORDS."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + LAST_ROWS
         self.more = True
-        while self.more:
-            await self.take(asyncio.get_running_loop().create_future())
+        while self.more and loop.time() < end:
+            if not await quietly(self.take(loop.create_future())):
+                return False
+        return True
 
     def poll(self, addresses):
         """Starts one polling task per worker, so that a worker without an answer does not delay the others."""
@@ -219,10 +229,11 @@ class Bridge:
         for poll in self.polls.values():
             poll.cancel()
         if self.client.status == "running" and not self.silent:
-            self.silent = not await quietly(self.take_all())
+            self.silent = not await self.take_all()
         if self.client.status == "running" and not self.silent:
             self.silent_workers = await without_answer({address: self.last_take(address) for address in self.polls})
-            await quietly(self.take_all())
+            if not self.more:
+                await self.take_all()
             for poll in self.polls.values():
                 poll.cancel()
             # The scheduler asks all workers at once, and continues without the bridge if one does not answer.

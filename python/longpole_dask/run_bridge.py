@@ -29,6 +29,8 @@ INTERVAL = 0.5
 INSTALL_SECONDS = 60.0
 #: Seconds after which a worker that could not run Node is tried again.
 AGAIN_SECONDS = 60.0
+#: Name of the scheduler among the addresses of the workers.
+SCHEDULER = "scheduler"
 
 
 class RunBridge(Bridge):
@@ -202,13 +204,18 @@ class RunBridge(Bridge):
         if self.client is not None:
             is_open = self.client.status == "running"
             if is_open:
-                self.silent_workers = await without_answer({address: self.remove_plugin(address) for address in links})
+                calls = {address: self.remove_plugin(address) for address in links}
+                # The calls of workers pass through the scheduler.
+                silent = await without_answer({SCHEDULER: self.client.nthreads(), **calls})
+                self.silent = SCHEDULER in silent
+                self.silent_workers = [address for address in silent if address != SCHEDULER]
             await quietly(self.client.close(timeout=LAST_WORDS), LAST_WORDS if is_open else CHECK_INTERVAL)
         if self.cluster is not None:
             await quietly(self.cluster.close(timeout=LAST_WORDS), CHECK_INTERVAL if self.silent_workers else LAST_WORDS)
             kill_workers()
-        elif self.silent_workers:
-            self.out.event(type="unanswered", workers=[links[address].label for address in self.silent_workers])
+        elif self.silent or self.silent_workers:
+            workers = [] if self.silent else [links[address].label for address in self.silent_workers]
+            self.out.event(type="unanswered", workers=workers)
 
     async def remove_plugin(self, address):
         await self.client.run(node_tap.remove, self.name, workers=[address], on_error="ignore")

@@ -29,6 +29,14 @@ export function notReadyError(address: string, seconds: number): LongpoleError {
   );
 }
 
+export function tooManyFilesError(address: string): LongpoleError {
+  return new LongpoleError(
+    'ERR_LONGPOLE_DASK_BRIDGE',
+    `The bridge to ${address} could not be started, because too many files are open (EMFILE or ENFILE). ` +
+      'Close files and connections, or raise the limit, e.g. with: ulimit -n 1024.',
+  );
+}
+
 /** @param code exit code of the process; null: a signal killed it */
 export function bridgeEndedError(address: string, code: number | null, stderr: string): LongpoleError {
   const how = code === null ? 'was killed' : `ended with code ${code}`;

@@ -1,12 +1,12 @@
 // The Python process of a bridge, which needs `distributed` in the version of the cluster. It ends with its input, and
 // therefore with this process.
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { LongpoleError } from '../base/errors.js';
-import { noPythonError, notReadyError } from './bridgeErrors.js';
+import { noPythonError, notReadyError, tooManyFilesError } from './bridgeErrors.js';
 import { type DaskSecurity, securityEnvironment } from './schedulerAddress.js';
 
 export interface PythonOptions {
@@ -66,7 +66,11 @@ export class PythonProcess<Hello> {
   #timer: NodeJS.Timeout;
   #isOver = false;
 
-  /** Calls `onLate` before the process is killed because it is not attached in time. */
+  /**
+   * Calls `onLate` before the process is killed because it is not attached in time.
+   *
+   * @throws LongpoleError ERR_LONGPOLE_DASK_BRIDGE if this process has too many open files
+   */
   constructor(
     python: string,
     { address, security, timeout }: PythonOptions,
@@ -77,6 +81,7 @@ export class PythonProcess<Hello> {
       stdio: ['pipe', 'pipe', 'pipe'],
       env: { ...bridgeEnvironment(), ...securityEnvironment(security) },
     });
+    checkStreams(this.child, address);
     // The process may have ended before this process writes or closes its input.
     this.child.stdin.on('error', () => {});
     this.child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -123,6 +128,18 @@ export class PythonProcess<Hello> {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.child.kill('SIGKILL'), END_MS);
   }
+}
+
+/**
+ * Node makes no streams if the limit of open files is reached, and reports the reason only later.
+ *
+ * @throws LongpoleError ERR_LONGPOLE_DASK_BRIDGE
+ */
+function checkStreams(child: ChildProcess, address: string): void {
+  if (child.stdin) return;
+  // Without a listener, the later report would end the program.
+  child.on('error', () => {});
+  throw tooManyFilesError(address);
 }
 
 /**

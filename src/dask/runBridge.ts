@@ -36,7 +36,7 @@ export class RunBridge {
   #next = 1;
   #files = 0;
   #reason: LongpoleError | undefined;
-  #unanswered: readonly string[] = [];
+  #unanswered: readonly string[] | undefined;
 
   /**
    * Starts a bridge with the first Python that has `distributed`. Resolves when all present workers can run Node.
@@ -103,9 +103,10 @@ export class RunBridge {
   /**
    * Ends all processes on the cluster and the bridge. Resolves when the bridge has ended, at most 25 s later.
    *
-   * @returns (resolves) names of the Dask workers that did not answer, so that processes may be left there
+   * @returns (resolves) names of the Dask workers that did not answer, so that processes may be left there; empty if the
+   *   scheduler did not answer; undefined if all answered
    */
-  async close(): Promise<readonly string[]> {
+  async close(): Promise<readonly string[] | undefined> {
     this.#isClosing = true;
     this.#python.end();
     this.#python.child.ref();
@@ -253,7 +254,7 @@ export type RunBridgeEvent =
   /** The connection to the scheduler broke. The bridge tries to connect again for this time. */
   | { readonly type: 'disconnected'; readonly seconds: number }
   | { readonly type: 'reconnected' }
-  /** Workers that did not answer at the end. */
+  /** Workers that did not answer at the end; none if the scheduler did not answer. */
   | { readonly type: 'unanswered'; readonly workers: readonly string[] }
   | { readonly type: 'refused'; readonly code: string; readonly text: string }
   | { readonly type: 'closed'; readonly reason: string };

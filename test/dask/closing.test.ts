@@ -26,7 +26,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-describe('the end while a Dask worker is stopped', {
+describe('the end while a process of a Dask cluster is stopped', {
   skip: python === undefined && NO_PYTHON,
   timeout: 450_000,
 }, () => {
@@ -71,6 +71,21 @@ describe('the end while a Dask worker is stopped', {
       process.kill(worker, 'SIGCONT');
     }
     await until(async () => (await cluster.left()).plugins.length === 0);
+  });
+
+  it('of a client names the scheduler if that is stopped, and not the workers that it cannot ask', async () => {
+    const client = await connect(cluster.address, { python: python ?? '' });
+    await nodeOf(client);
+    const warned = once(process, 'warning');
+    try {
+      process.kill(cluster.scheduler, 'SIGSTOP');
+      await client.close();
+    } finally {
+      process.kill(cluster.scheduler, 'SIGCONT');
+    }
+    const [warning] = await warned;
+    assert.equal(warning.code, 'LONGPOLE_DASK_CONNECTION');
+    assert.match(warning.message, /^The Dask scheduler did not answer when the client closed\. /);
   });
 
   it('of a cluster for one program kills its stopped processes', async () => {

@@ -49,6 +49,11 @@ export class NodeCluster {
     await this.#ask(`scale ${workers}`);
   }
 
+  /** The process of the scheduler. */
+  get scheduler(): number {
+    return this.#child.pid ?? Number.NaN;
+  }
+
   /** Address of a Dask worker → its process. */
   pids(): Promise<Record<string, number>> {
     return this.#ask('pids');

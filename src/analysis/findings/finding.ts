@@ -44,6 +44,7 @@ export const FINDING_CODES = [
   'slow-imports',
   'unreachable-worker',
   'repeated-tasks',
+  'stopped-program',
 ] as const;
 
 export type FindingCode = (typeof FINDING_CODES)[number];

@@ -23,6 +23,7 @@ import { serializationBound } from './serializationBound.js';
 import { slowFirst } from './slowFirst.js';
 import { slowImports } from './slowImports.js';
 import { slowWorker } from './slowWorker.js';
+import { stoppedProgram } from './stoppedProgram.js';
 import { stragglerTasks } from './stragglerTasks.js';
 import { synchronousIo } from './synchronousIo.js';
 import { tasksTooSmall } from './tasksTooSmall.js';
@@ -62,11 +63,12 @@ const RULES: readonly Rule[] = [
   slowImports,
   unevenRounds,
   unreachable,
+  stoppedProgram,
 ];
 
 /** Findings that are left out if one of the listed findings, which explains the same time, was made. */
 const EXPLAINED_BY: Partial<Record<FindingCode, readonly FindingCode[]>> = {
-  'serial-tail': ['worker-skew', 'slow-worker'],
+  'serial-tail': ['worker-skew', 'slow-worker', 'stopped-program'],
   // Both report waits for the disk.
   'spill-bound': ['memory-bound'],
   'lack-of-parallelism': ['serial-tail', 'serial-stretch', 'stragglers', 'lock-contention'],
@@ -82,12 +84,19 @@ const EXPLAINED_BY: Partial<Record<FindingCode, readonly FindingCode[]>> = {
     'oversized-arguments',
     'lack-of-parallelism',
     'unreachable-worker',
+    'stopped-program',
   ],
   // The thread of the event loop packs and sends arguments.
-  'event-loop-starvation': ['oversized-arguments'],
+  'event-loop-starvation': ['oversized-arguments', 'stopped-program'],
+  // The times of the tasks, and all waits, contain the stop.
+  stragglers: ['stopped-program'],
+  'serial-stretch': ['stopped-program'],
+  'worker-skew': ['stopped-program'],
+  'synchronous-io': ['stopped-program'],
+  'client-bound': ['stopped-program'],
 };
 
-/** Share of the cost of few parallel tasks, from which a finding about a part of the run explains it. */
+/** Share of the cost of few parallel tasks, from which a finding about a part of the run explains it; also of a stop. */
 const EXPLAINING = 0.5;
 
 const WITHOUT_CORE_WAITS: readonly FindingCode[] = [
@@ -135,7 +144,8 @@ function ofComputations(facts: Facts): readonly Finding[] {
   const { lost } = coreUseOf(facts.trace);
   const explains = (other: FindingCode, { code, seconds }: Finding): boolean => {
     const withCore = WITHOUT_CORE_WAITS.includes(other) ? 1 - lost : 1;
-    return (costs.get(other) ?? -1) >= (code === 'lack-of-parallelism' ? EXPLAINING * withCore * seconds : 0);
+    const isPart = code === 'lack-of-parallelism' || other === 'stopped-program';
+    return (costs.get(other) ?? -1) >= (isPart ? EXPLAINING * withCore * seconds : 0);
   };
   const own = found
     .filter((one) => EXPLAINED_BY[one.code]?.some((other) => explains(other, one)) !== true)

@@ -4,6 +4,8 @@ import { GC_TIME } from '../../protocol/traceNames.js';
 import type { Trace } from '../../trace/trace.js';
 import { cutOffTexts } from '../cutOff.js';
 import { firstFrom, lanesOf } from '../lanes.js';
+import { programStops } from '../programStops.js';
+import { gapsBetween, overlapSeconds } from '../spans.js';
 import type { Facts, Rule } from './finding.js';
 import { metricSeconds } from './metricSeconds.js';
 
@@ -13,11 +15,15 @@ const MIN_SHARE = 0.15;
 /** Share of the threads' time spent on tasks, from which the collections of an isolate are those of its tasks. */
 const MIN_BUSY = 0.5;
 
+/** Share of a stop of the program from which an increase contains the stop, which is known to a few samples. */
+const STOPPED = 0.9;
+
 /**
  * Garbage collection took at least 15 % of the time of tasks. The cost is this time, divided by the mean concurrency.
  */
 export const garbageCollection: Rule = (facts) => {
-  const measured = Math.max(gcWhileTasksRan(facts), metricSeconds(facts.trace, 'gc').total);
+  const [ran, stopped] = gcWhileTasksRan(facts);
+  const measured = Math.max(ran, metricSeconds(facts.trace, 'gc').total - stopped);
   // Local schedulers do not measure their tasks.
   const total = measured > 0 ? measured : gcOfWorkers(facts);
   const share = total / facts.work;
@@ -25,7 +31,7 @@ export const garbageCollection: Rule = (facts) => {
   const { byPrefix } = metricSeconds(facts.trace, 'gc');
   const worst = [...byPrefix].sort(([, a], [, b]) => b - a)[0]?.[0];
   const where = worst === undefined ? '' : `, most of it in '${worst}'`;
-  const onPath = facts.onPath('gc');
+  const onPath = facts.onPath('gc') - overlapSeconds([...facts.parts('gc')], programStops(facts.trace));
   const beside =
     onPath > total
       ? ` With collections between tasks, e.g. while results are packed, the critical path contains ${secondsText(onPath)}.`
@@ -61,29 +67,41 @@ function gcOfWorkers({ trace, work, workers, active, lanes }: Facts): number {
       const { worker: of, stopped } = trace.tasks;
       ended.set(of[row]!, Math.max(stopped[row]!, ended.get(of[row]!) ?? 0));
     }
+  const stops = programStops(trace);
   const latest = new Map<number, number>();
-  for (let row = 0; row < length; row++)
-    if (
-      worker[row]! >= 0 &&
-      !(time[row]! > ended.get(worker[row]!)!) &&
-      seconds[row]! > (latest.get(worker[row]!) ?? 0)
-    )
-      latest.set(worker[row]!, seconds[row]!);
-  return [...latest.values()].reduce((sum, of) => sum + of, 0);
+  let stopped = 0;
+  for (let row = 0; row < length; row++) {
+    const known = latest.get(worker[row]!) ?? 0;
+    if (worker[row]! < 0 || time[row]! > ended.get(worker[row]!)! || !(seconds[row]! > known)) continue;
+    latest.set(worker[row]!, seconds[row]!);
+    // A collection that contains a stop is counted at once, after the stop.
+    const [stop] = stops.filter((span) => span.stop <= time[row]!).slice(-1);
+    const pause = stop === undefined ? 0 : stop.stop - stop.start;
+    if (seconds[row]! - known >= STOPPED * pause) stopped += pause;
+  }
+  return [...latest.values()].reduce((sum, of) => sum + of, -stopped);
 }
 
-/** Returns the seconds of collections during tasks. Collections on an idle or starting worker delay no task. */
-function gcWhileTasksRan({ trace }: Facts): number {
+/**
+ * Returns the seconds of collections during tasks, and the seconds during tasks in which a collection waited because the program
+ * was stopped. Collections on an idle or starting worker delay no task.
+ */
+function gcWhileTasksRan({ trace }: Facts): readonly [ran: number, stopped: number] {
   const gc = ACTIONS.indexOf('gc');
   const { length, action, worker, start, stop } = trace.intervals;
   const lanes = lanesOf(trace);
-  let seconds = 0;
+  const stops = programStops(trace);
+  let [ran, all] = [0, 0];
   for (let row = 0; row < length; row++) {
     if (action[row] !== gc) continue;
-    for (let lane = 0; lane < lanes.count; lane++)
-      if (lanes.worker[lane] === worker[row]) seconds += covered(trace, lane, start[row]!, stop[row]!);
+    const parts = gapsBetween(start[row]!, stop[row]!, stops);
+    for (let lane = 0; lane < lanes.count; lane++) {
+      if (lanes.worker[lane] !== worker[row]) continue;
+      all += covered(trace, lane, start[row]!, stop[row]!);
+      for (const part of parts) ran += covered(trace, lane, part.start, part.stop);
+    }
   }
-  return seconds;
+  return [ran, all - ran];
 }
 
 /**

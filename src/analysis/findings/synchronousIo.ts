@@ -20,6 +20,10 @@ const MIN_ESTIMATED_SHARE = 0.3;
 
 /** Cores that the threads of a Dask process together use, from which they wait for each other rather than for I/O. */
 const MIN_TURNS = 0.7;
+/** The most of these cores, as far as measurements are exact, if only one thread at a time computes. */
+const MAX_TURN = 1.1;
+/** Share of a prefix's time from which its tasks count as blocked if this is so: two threads each wait for half of their time. */
+const MIN_TURN_SHARE = 0.4;
 /** What no number of tasks at a time makes faster. The trace does not show it. */
 export const IN_TURNS =
   'If they wait for each other, e.g. for a file lock or one connection, this does not help.';
@@ -31,8 +35,11 @@ export const IN_TURNS =
  */
 export const synchronousIo: Rule = (facts) => {
   const isMeasured = hasCpuMetrics(facts.trace);
+  const { used: cores, turns } = turnsOf(facts);
+  const isOneCore = turns >= 1 / MAX_TURN && cores <= MAX_TURN;
+  const least = isOneCore ? MIN_TURN_SHARE : MIN_SHARE;
   const waiting = cpuByPrefix(facts.trace).filter(
-    (row) => row.share >= MIN_SHARE && (isMeasured || shareOfTime(row, row.noncpu) >= MIN_ESTIMATED_SHARE),
+    (row) => row.share >= least && (isMeasured || shareOfTime(row, row.noncpu) >= MIN_ESTIMATED_SHARE),
   );
   const worst = waiting[0];
   // A task that starts threads is blocked while these threads compute.
@@ -42,7 +49,6 @@ export const synchronousIo: Rule = (facts) => {
   const rows = facts.lanes.spans.rows.filter((row) =>
     prefixes.has(facts.prefixName(facts.trace.tasks.prefix[row]!)),
   );
-  const { used: cores, turns } = turnsOf(facts);
   const cost = delaySeconds(facts, waiting, (row) => row.noncpu);
   if (turns >= MIN_TURNS) return inTurns(facts, worst, { cores, cost, rows });
   const text = `tasks of '${worst.prefix}' were blocked for ${secondsText(worst.noncpu)}`;
@@ -120,14 +126,15 @@ function processes({ workers: { host, pid } }: Trace): number[] {
 /** Threads of one Python process wait for each other. */
 function inTurns(
   facts: Facts,
-  { prefix, cpu, noncpu }: PrefixCpu,
+  { prefix, cpu, noncpu, share }: PrefixCpu,
   { cores, cost, rows }: { readonly cores: number; readonly cost: number; readonly rows: Int32Array },
 ): Found {
   return {
     code: 'synchronous-io',
     title: `Tasks of '${prefix}' compute in turns: the threads of a process together use ${cores.toFixed(1)} cores`,
     seconds: cost,
-    confidence: 'medium',
+    // Tasks that wait for I/O for half of their time, in two threads, also use one core.
+    confidence: share >= MIN_SHARE ? 'medium' : 'low',
     text: `Tasks of '${prefix}' computed for ${secondsText(cpu)} and were blocked for ${secondsText(noncpu)}, while other threads of their process computed. In one Python process, only one thread at a time runs Python code (GIL).`,
     numbers: { noncpuSeconds: noncpu, cpuSeconds: cpu, coresPerWorker: cores, workers: facts.workers },
     tasks: facts.keys(rows),

@@ -12,12 +12,12 @@ const CODE = 'synchronous-io';
 const found = (spec: SyntheticSpec): Finding | undefined =>
   findings(syntheticTrace(spec)).find(({ code }) => code === CODE);
 
-/** Forty tasks of 1 s on four threads of one Dask worker, which used a core for some of their seconds. */
-function threadsOfOneWorker(onCore: number): SyntheticSpec {
-  const { tasks = [], ...rest } = scheduled(many(40), { workers: 4 });
+/** Forty tasks of 1 s on threads of one Dask worker, which used a core for some of their seconds. */
+function threadsOfOneWorker(onCore: number, threads = 4): SyntheticSpec {
+  const { tasks = [], ...rest } = scheduled(many(40), { workers: threads });
   return {
     ...rest,
-    workers: [{ name: 'w0', address: 'tcp://10.0.0.1:4000', threads: 4 }],
+    workers: [{ name: 'w0', address: 'tcp://10.0.0.1:4000', threads }],
     tasks: tasks.map((task) => ({ ...task, worker: 'w0', thread: Number(task.worker?.slice(1)) })),
     metrics: cpu({ fit: [onCore, 40 - onCore] }) ?? [],
   };
@@ -31,6 +31,15 @@ test('threads of a Python process that compute in turns need more processes, not
   );
   assert.match(own?.advice ?? '', /^Use more worker processes with one thread each/);
   assert.doesNotMatch(own?.advice ?? '', /more threads/);
+});
+
+test('two threads that compute in turns are each blocked for half of their time', () => {
+  const own = found(threadsOfOneWorker(20, 2));
+  assert.match(own?.title ?? '', /compute in turns: the threads of a process together use 1.0 cores/);
+  assert.equal(own?.confidence, 'low');
+  // Threads that use more than one core do not wait for the GIL, and those that use less wait for something else, too.
+  assert.equal(found(threadsOfOneWorker(23.5, 2)), undefined);
+  assert.equal(found(threadsOfOneWorker(17, 2)), undefined);
 });
 
 test('waits for a core on machines without samples may be the time in which tasks of Dask block their thread', () => {

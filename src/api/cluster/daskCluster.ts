@@ -237,14 +237,17 @@ function connectionText(event: Extract<RunBridgeEvent, { type: 'disconnected' | 
     : `The connection to the Dask scheduler broke. Longpole tries to connect again for ${event.seconds} s; tasks that run continue.`;
 }
 
-/** @param workers names of the Dask workers that did not answer when the cluster was closed */
-function warnUnanswered(workers: readonly string[]): void {
+/** @param workers what RunBridge.close() resolves with */
+function warnUnanswered(workers: readonly string[] | undefined): void {
+  if (workers === undefined) return;
   const first = workers.slice(0, MAX_NAMES).join(', ');
-  if (workers.length > 0)
-    warn(
-      `${countText(workers.length, 'Dask worker')} did not answer when the client closed: ${first}${workers.length > MAX_NAMES ? ', …' : ''}. ` +
-        'Processes of Node may be left there. They end when the Dask worker continues or ends.',
-    );
+  warn(
+    workers.length === 0
+      ? 'The Dask scheduler did not answer when the client closed. ' +
+          'Processes of Node may be left on its workers, which end them after a minute.'
+      : `${countText(workers.length, 'Dask worker')} did not answer when the client closed: ${first}${workers.length > MAX_NAMES ? ', …' : ''}. ` +
+          'Processes of Node may be left there. They end when the Dask worker continues or ends.',
+  );
 }
 
 function warn(text: string): void {
