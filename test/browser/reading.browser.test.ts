@@ -43,6 +43,8 @@ const trace = syntheticTrace({
     start: EPOCH + i,
     stop: EPOCH + i + 0.1,
   })),
+  // The second event was reported late.
+  events: [2, 1].map((time) => ({ time: EPOCH + time, topic: 'retry', text: `attempt ${time}` })),
 });
 
 async function open(hash: string, width = 1440, height = 900) {
@@ -127,6 +129,14 @@ test('a search finds the same tasks on every page, and leads to a task from ever
 test('the details of a failed task show its prefix and its failure', async () => {
   const { page } = await open('#stream?task=step-number-e-0');
   assert.match(await said(page, '.details', /Prefix/), /Prefix\s+step-number-e\s*erred/);
+  await page.context().close();
+});
+
+test('the log and the events are in order of time', async () => {
+  const { page } = await open('#logs');
+  await said(page, '.log', /attempt 1\n.*attempt 2/);
+  await go(page, 'events');
+  await said(page, 'tbody', /attempt 2[\s\S]*attempt 1/);
   await page.context().close();
 });
 
