@@ -117,7 +117,7 @@ function Progress({ trace, live, scheme }: ProgressProps) {
   return (
     <>
       <Bars
-        rows={sorted.map(({ prefix, total, finished, erred, processing }): BarRow => {
+        rows={sorted.map(({ prefix, total, finished, erred, cancelled, processing }): BarRow => {
           const color = colors(prefix);
           const parts = [
             { name: `${formatCount(finished)} in memory or released`, value: finished, color },
@@ -141,7 +141,11 @@ function Progress({ trace, live, scheme }: ProgressProps) {
             parts: parts.filter(({ value }) => value > 0),
             // Each bar has its own scale, so that it shows the progress of its prefix.
             largest: total,
-            label: erred > 0 ? `${label}, ${formatCount(erred)} erred` : label,
+            label: [
+              label,
+              ...(erred > 0 ? [`${formatCount(erred)} erred`] : []),
+              ...(cancelled > 0 ? [`${formatCount(cancelled)} without result`] : []),
+            ].join(', '),
           };
         })}
       />
