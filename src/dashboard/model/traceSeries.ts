@@ -151,7 +151,7 @@ export function bandwidthPlot(trace: Trace, origin: number, worker?: number): Li
   const { start: first, stop: last } = rangeOf(transfers.start, transfers.stop);
   const empty = recordsTransfers(trace)
     ? 'No data were transferred between workers.'
-    : 'The trace has no transfers, because local schedulers do not measure them.';
+    : 'The trace has no transfers. Local schedulers measure only copies of 5 ms or more.';
   if (!(last > first)) return linesPlot('Transferred bytes', 'bytes/s', [], empty);
   const kinds = TRANSFER_KINDS.map(() => new TimeBins(first, last, BINS));
   const sides = new Set<number>();
