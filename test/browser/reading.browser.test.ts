@@ -47,8 +47,8 @@ const trace = syntheticTrace({
   events: [2, 1].map((time) => ({ time: EPOCH + time, topic: 'retry', text: `attempt ${time}` })),
 });
 
-async function open(hash: string, width = 1440, height = 900) {
-  const path = writeReport(trace, browser.path(`${Math.random().toString(36).slice(2)}.html`));
+async function open(hash: string, width = 1440, height = 900, shown = trace) {
+  const path = writeReport(shown, browser.path(`${Math.random().toString(36).slice(2)}.html`));
   const opened = await browser.open(path, { viewport: { width, height } }, hash);
   await whole(opened.page);
   return opened;
@@ -74,6 +74,21 @@ test('workers whose addresses begin alike have different short names', async () 
   const titles = await page.locator('.matrix thead th').allInnerTexts();
   assert.deepEqual(titles.slice(1), names);
   assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
+test('the panels of Status list workers in the order of the task stream, and name runs without a result', async () => {
+  const names = ['w-10', 'w-9'];
+  const shown = syntheticTrace({
+    tasks: [
+      { key: 'a-0', worker: 'w-10', started: EPOCH, stopped: EPOCH + 1 },
+      { key: 'a-1', worker: 'w-9', started: EPOCH, stopped: EPOCH + 1, state: 'cancelled' },
+    ],
+    memory: names.map((worker) => ({ worker, time: EPOCH, managed: 1e8 })),
+  });
+  const { page } = await open('#status', 1440, 900, shown);
+  await said(page, panel('Memory per worker'), /w-9[\s\S]*w-10/);
+  await said(page, panel('Progress'), /2 runs ended, 1 without result/);
   await page.context().close();
 });
 
