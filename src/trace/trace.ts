@@ -3,6 +3,7 @@
 // cost nothing.
 import { oncePer, rangeOf, recordOf } from '../base/lookUps.js';
 import { INSPECT } from '../base/printed.js';
+import { sortedOrder } from '../base/sortedOrder.js';
 import { countText, secondsText } from '../base/words.js';
 import type { TraceDamage } from '../protocol/traceDamage.js';
 import { GROWING_TABLES, type TableRows } from '../protocol/traceSchema.js';
@@ -170,10 +171,17 @@ const incarnations = oncePer(({ workers }: Trace): Uint32Array => {
   });
 });
 
+/** Returns the rows of events, the newest first. Observers may report an event late, so rows are not in order of time. */
+export function newestEvents({ events }: Trace): Int32Array {
+  return sortedOrder(events.time, false).reverse();
+}
+
 /** Returns the newest events that mention a key, at most `most`, in order of time. Texts have at most `longest` characters. */
-export function newestMentions({ events, strings }: Trace, key: string, most: number, longest: number) {
+export function newestMentions(trace: Trace, key: string, most: number, longest: number) {
+  const { events, strings } = trace;
   const lines: { row: number; time: number; topic: string; text: string }[] = [];
-  for (let row = events.length - 1; row >= 0 && lines.length < most; row--) {
+  for (const row of newestEvents(trace)) {
+    if (lines.length === most) break;
     const text = textOf(strings, events.text[row]);
     if (!mentions(text, key)) continue;
     const topic = textOf(strings, events.topic[row]);

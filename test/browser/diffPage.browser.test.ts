@@ -104,6 +104,17 @@ describe('the page of a diff', () => {
     assert.ok(red > green + 30 && Math.min(...faded) > 230, `${red} ${green}, ${faded.join()}`);
   });
 
+  it('shows all columns beside a long name', async () => {
+    const named = (stopped: number) =>
+      syntheticTrace({ tasks: [{ key: `${'long_name_'.repeat(30)}-1`, started: 0, stopped }] });
+    const { page } = await browser.open(writeDiffPage(diff(named(1), named(2)), browser.path('long.html')));
+    await said(page, 'table', /long_name_/);
+    const [table, room] = await page
+      .locator('table')
+      .evaluate((one) => [one.scrollWidth, one.parentElement?.clientWidth ?? 0]);
+    assert.ok(table !== undefined && room !== undefined && table <= room, `${table} of ${room} px`);
+  });
+
   it('shows a message if there are no samples', async () => {
     const path = writeDiffPage(diff(run(20, false), run(20, false)), browser.path('plain.html'));
     const { page, complaints } = await browser.open(path);

@@ -43,10 +43,12 @@ const trace = syntheticTrace({
     start: EPOCH + i,
     stop: EPOCH + i + 0.1,
   })),
+  // The second event was reported late.
+  events: [2, 1].map((time) => ({ time: EPOCH + time, topic: 'retry', text: `attempt ${time}` })),
 });
 
-async function open(hash: string, width = 1440, height = 900) {
-  const path = writeReport(trace, browser.path(`${Math.random().toString(36).slice(2)}.html`));
+async function open(hash: string, width = 1440, height = 900, shown = trace) {
+  const path = writeReport(shown, browser.path(`${Math.random().toString(36).slice(2)}.html`));
   const opened = await browser.open(path, { viewport: { width, height } }, hash);
   await whole(opened.page);
   return opened;
@@ -72,6 +74,21 @@ test('workers whose addresses begin alike have different short names', async () 
   const titles = await page.locator('.matrix thead th').allInnerTexts();
   assert.deepEqual(titles.slice(1), names);
   assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
+test('the panels of Status list workers in the order of the task stream, and name runs without a result', async () => {
+  const names = ['w-10', 'w-9'];
+  const shown = syntheticTrace({
+    tasks: [
+      { key: 'a-0', worker: 'w-10', started: EPOCH, stopped: EPOCH + 1 },
+      { key: 'a-1', worker: 'w-9', started: EPOCH, stopped: EPOCH + 1, state: 'cancelled' },
+    ],
+    memory: names.map((worker) => ({ worker, time: EPOCH, managed: 1e8 })),
+  });
+  const { page } = await open('#status', 1440, 900, shown);
+  await said(page, panel('Memory per worker'), /w-9[\s\S]*w-10/);
+  await said(page, panel('Progress'), /2 runs ended, 1 without result/);
   await page.context().close();
 });
 
@@ -127,6 +144,14 @@ test('a search finds the same tasks on every page, and leads to a task from ever
 test('the details of a failed task show its prefix and its failure', async () => {
   const { page } = await open('#stream?task=step-number-e-0');
   assert.match(await said(page, '.details', /Prefix/), /Prefix\s+step-number-e\s*erred/);
+  await page.context().close();
+});
+
+test('the log and the events are in order of time', async () => {
+  const { page } = await open('#logs');
+  await said(page, '.log', /attempt 1\n.*attempt 2/);
+  await go(page, 'events');
+  await said(page, 'tbody', /attempt 2[\s\S]*attempt 1/);
   await page.context().close();
 });
 

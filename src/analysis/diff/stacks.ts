@@ -18,7 +18,9 @@ export const NO_SECONDS: GroupSamples = { count: 1, seconds: 0, means: new Float
 
 /** Returns the call tree; undefined if a run has no samples. */
 export function stackDiff(before: readonly Trace[], after: readonly Trace[]): StackDiff | undefined {
-  if ([...before, ...after].some(({ samples }) => samples.length === 0)) return undefined;
+  // Local schedulers sample the program's thread, but no tasks.
+  if ([...before, ...after].some(({ samples }) => samples.worker.every((worker) => worker < 0)))
+    return undefined;
   const weighted = (traces: readonly Trace[]): WeightedTree[] =>
     traces.map((trace) => ({ tree: profileTree(trace), seconds: samplingInterval(trace) / traces.length }));
   return diffTrees(weighted(before), weighted(after));

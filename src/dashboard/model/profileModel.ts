@@ -195,6 +195,18 @@ function extent(
   return { origin: first, duration: last > first ? last - first : 1e-3 };
 }
 
+interface Named {
+  readonly name: string;
+  readonly index: number;
+}
+
+const collator = new Intl.Collator('en', { numeric: true });
+
+/** The order of workers on every page. */
+export function byName(a: Named, b: Named): number {
+  return collator.compare(a.name, b.name) || a.index - b.index;
+}
+
 const ALWAYS: TimeWindow = { start: Number.NEGATIVE_INFINITY, stop: Number.POSITIVE_INFINITY };
 
 function taskPlot(
@@ -206,7 +218,7 @@ function taskPlot(
 ): TaskPlot {
   const workers = page.workers
     .map((name, index) => ({ index, name, life: lives?.[index] ?? ALWAYS }))
-    .sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }) || a.index - b.index);
+    .sort(byName);
   const prefixOf = (entry: number) => page.tasks.prefix[section.task[entry]!]!;
   const lanes = buildLanes(section, prefixOf, workers, origin, isActivity, partial);
   const seconds = (group: LaneGroup) => prefixes[group.prefix]!.seconds;

@@ -2,26 +2,32 @@
 import { TASK_CANCELLED, TASK_LOST } from '../../protocol/clusterObserver.js';
 import { type Trace, textOf } from '../../trace/trace.js';
 
-/** Runs of a prefix by their end. The runs in `total` that are neither finished nor erred gave no result. */
+/** Runs of a prefix by their end. */
 export interface RecordedProgress {
   readonly prefix: string;
   readonly total: number;
   readonly finished: number;
   readonly erred: number;
+  /** Cancelled or lost with their worker: runs that gave no result. */
+  readonly cancelled: number;
   readonly processing: 0;
   readonly seconds: number;
 }
 
 export function recordedProgress(trace: Trace): RecordedProgress[] {
   const without = runsWithoutResult(trace);
-  return [...trace.totals.prefixes.values()].map(({ prefix, count, erred, seconds }) => ({
-    prefix,
-    total: count,
-    finished: count - erred - (without.get(prefix) ?? 0),
-    erred,
-    processing: 0,
-    seconds,
-  }));
+  return [...trace.totals.prefixes.values()].map(({ prefix, count, erred, seconds }) => {
+    const cancelled = without.get(prefix) ?? 0;
+    return {
+      prefix,
+      total: count,
+      finished: count - erred - cancelled,
+      erred,
+      cancelled,
+      processing: 0,
+      seconds,
+    };
+  });
 }
 
 /** Returns the number of cancelled and lost runs by prefix. */

@@ -48,6 +48,9 @@ test('garbage collections of idle workers do not belong to the run', () => {
   assert.deepEqual(shown(syntheticTrace({ workers, memory, intervals, tasks })), [10, 12]);
   assert.deepEqual(shown(syntheticTrace({ workers, memory, intervals })), [4, 60]);
   assert.deepEqual(shown(syntheticTrace({ workers, intervals })), [5, 53]);
+  const events = [20, 23].map((time) => ({ time, topic: 'program', text: '' }));
+  assert.deepEqual(shown(syntheticTrace({ workers, intervals, events })), [5, 53]);
+  assert.deepEqual(shown(syntheticTrace({ workers, events })), [20, 23], 'nothing was measured');
 });
 
 test('a worker that ran a task when its observation began is not busy for more than its time', () => {

@@ -320,11 +320,14 @@ class ModelBuilder {
   }
 }
 
-/** Returns the time from the first measurement to the last, or the first second of a trace without measurements. */
-function extentOfMeasurements({ memory, resources, samples, metrics, intervals }: Trace): TimeWindow {
+/** Returns the time of the measurements, or else of the events, e.g. of a program without tasks, or else one second. */
+function extentOfMeasurements(trace: Trace): TimeWindow {
+  const { memory, resources, samples, metrics, intervals, events } = trace;
   const sampled = [memory, resources, samples, metrics].map(({ time }) => time);
   const range = rangeOf(...sampled, intervals.start, intervals.stop);
-  return range.start <= range.stop ? range : { start: 0, stop: 1 };
+  if (range.start <= range.stop) return range;
+  const ofEvents = rangeOf(events.time);
+  return ofEvents.start < ofEvents.stop ? ofEvents : { start: 0, stop: 1 };
 }
 
 /** Newest rows to search for tasks that the scheduler still reports as running. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
 import { peakLabel } from './ticks.js';
-import { bandwidthPlot, memoryPlot } from './traceSeries.js';
+import { bandwidthPlot, memoryPlot, seriesOfRows } from './traceSeries.js';
 
 /** Returns the points of the uppermost surface: the time, and the bytes in MB. */
 function points({ lines }: ReturnType<typeof memoryPlot>): number[][] {
@@ -32,6 +32,14 @@ test('the memory of a worker that has left counts 0', () => {
     [2, 0],
   ]);
   assert.deepEqual(memoryPlot(trace, 10, 2).lines, []);
+});
+
+test('a line has no slope over a pause without samples, but the value of the first sample after it', () => {
+  const times = Float64Array.from({ length: 40 }, (_, i) => (i < 20 ? i : i + 80));
+  const values = times.map((time) => (time < 20 ? 70 : 1));
+  const { time, value } = seriesOfRows(times.keys(), times, values, 0);
+  assert.deepEqual([...time].slice(18, 23), [18, 19, 19, 100, 101]);
+  assert.deepEqual([...value].slice(18, 23), [70, 70, 1, 1, 1]);
 });
 
 test('the bandwidth is a mean over a time, which the heading names instead of a peak', () => {

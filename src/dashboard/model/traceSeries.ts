@@ -81,7 +81,29 @@ export function seriesOfRows(
   const rows = Uint32Array.from(list);
   sortBy(rows, times);
   const [time, value] = [times, values].map((column) => Float64Array.from(rows, (row) => column[row]!));
-  return lineSeries(time!, value!, origin);
+  return lineSeries(...heldInPauses(time!, value!), origin);
+}
+
+/** A pause is an interval of samples that is this many times as long as the mean. */
+const PAUSE = 10;
+
+/**
+ * Local schedulers take no samples while no task runs. The first sample after such a pause is about all of it, so its value
+ * begins where the pause begins, instead of a slope from the last busy sample.
+ */
+function heldInPauses(time: Float64Array, value: Float64Array): [Float64Array, Float64Array] {
+  const longest = (PAUSE * (time[time.length - 1]! - time[0]!)) / (time.length - 1);
+  const times: number[] = [];
+  const values: number[] = [];
+  for (const [i, at] of time.entries()) {
+    if (at - time[i - 1]! > longest) {
+      times.push(time[i - 1]!);
+      values.push(value[i]!);
+    }
+    times.push(at);
+    values.push(value[i]!);
+  }
+  return [Float64Array.from(times), Float64Array.from(values)];
 }
 
 /** Returns CPU and memory of the scheduler and its workers together, with separate axes. */
@@ -151,7 +173,7 @@ export function bandwidthPlot(trace: Trace, origin: number, worker?: number): Li
   const { start: first, stop: last } = rangeOf(transfers.start, transfers.stop);
   const empty = recordsTransfers(trace)
     ? 'No data were transferred between workers.'
-    : 'The trace has no transfers, because local schedulers do not measure them.';
+    : 'The trace has no transfers. Local schedulers measure only copies of 5 ms or more.';
   if (!(last > first)) return linesPlot('Transferred bytes', 'bytes/s', [], empty);
   const kinds = TRANSFER_KINDS.map(() => new TimeBins(first, last, BINS));
   const sides = new Set<number>();

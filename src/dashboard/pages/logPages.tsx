@@ -2,7 +2,7 @@
 import { diedTasks } from '../../analysis/diedTasks.js';
 import { TASK_ERRED } from '../../protocol/clusterObserver.js';
 import { STEALING } from '../../protocol/eventTopics.js';
-import { type Trace, textOf, workerName } from '../../trace/trace.js';
+import { newestEvents, type Trace, textOf, workerName } from '../../trace/trace.js';
 import { formatClock, formatCount } from '../model/format.js';
 import { Button, Choice, Panel, Panels, withAll } from '../views/parts.js';
 import { RowTable } from '../views/tables.js';
@@ -27,7 +27,8 @@ export interface Line {
 export function linesOf(trace: Trace, wanted: (topic: string, row: number) => boolean): Line[] {
   const { events, strings } = trace;
   const lines: Line[] = [];
-  for (let row = events.length - 1; row >= 0 && lines.length < MAX_EVENTS; row--) {
+  for (const row of newestEvents(trace)) {
+    if (lines.length === MAX_EVENTS) break;
     const topic = textOf(strings, events.topic[row]);
     if (!wanted(topic, row)) continue;
     const worker = events.worker[row]!;

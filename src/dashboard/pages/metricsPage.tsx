@@ -2,7 +2,7 @@
 // sending of data by activity. Filters choose functions, a span and a unit. Sums are exact over the whole run.
 import { idleThreadSeconds } from '../../analysis/idleThreads.js';
 import { getOrMake } from '../../base/lookUps.js';
-import { DROPPED_CONTEXT } from '../../protocol/metrics.js';
+import { DROPPED_CONTEXT, IMPORT_CONTEXT } from '../../protocol/metrics.js';
 import { CACHE_CONTEXT, SAMPLER_CONTEXT } from '../../trace/localMetrics.js';
 import type { MetricTotals } from '../../trace/totals.js';
 import { formatBytes, formatDuration, formatNumber } from '../model/format.js';
@@ -14,7 +14,9 @@ const EXECUTE = 'execute';
 const SEND = 'get-data';
 const NO_COSTS: ReadonlySet<string> = new Set([CACHE_CONTEXT, DROPPED_CONTEXT, SAMPLER_CONTEXT]);
 /** Message of a panel without bars. */
-const NONE = 'Nothing was measured in this unit.';
+const NOTHING = 'Nothing was measured in this unit.';
+const ONLY_IMPORTS =
+  'Local schedulers measure only imports. The option --cluster of longpole run moves compute() to a cluster.';
 /** Separator of the chosen functions in the address. */
 const SEPARATOR = '\n';
 
@@ -36,6 +38,7 @@ export function MetricsPage({ state, update: { trace } }: PageProps) {
   const activities = idle > 0 ? [...shown, idleMetric(idle)] : shown;
   const scheme = state.view.scheme.value;
   if (metrics.length === 0) return <NoMetrics />;
+  const none = metrics.every(({ context }) => context === IMPORT_CONTEXT) ? ONLY_IMPORTS : NOTHING;
   const spans = [...new Set(metrics.map((metric) => metric.span).filter((one) => one !== ''))].sort();
   const prefixes = [...new Set(metrics.map(({ prefix }) => prefix).filter((one) => one !== ''))].sort();
   const label = (value: number): string => amount(value, unit);
@@ -88,17 +91,17 @@ export function MetricsPage({ state, update: { trace } }: PageProps) {
       </div>
       <Panels>
         <Panel title="Task execution, by function" note={total(shown)}>
-          <Bars none={NONE} rows={rows(shown, ({ prefix }) => prefix)} />
+          <Bars none={none} rows={rows(shown, ({ prefix }) => prefix)} />
         </Panel>
         <Panel title="Task execution, by activity" note={total(activities)}>
-          <Bars none={NONE} rows={rows(activities, ({ activity }) => activity)} />
+          <Bars none={none} rows={rows(activities, ({ activity }) => activity)} />
         </Panel>
         <Panel title="Send data, by activity" note={total(sent)}>
-          <Bars none={NONE} rows={rows(sent, ({ activity }) => activity)} />
+          <Bars none={none} rows={rows(sent, ({ activity }) => activity)} />
         </Panel>
         {others.length === 0 ? null : (
           <Panel title="Other activities" note={total(others)}>
-            <Bars none={NONE} rows={rows(others, ({ context, activity }) => `${context}: ${activity}`)} />
+            <Bars none={none} rows={rows(others, ({ context, activity }) => `${context}: ${activity}`)} />
           </Panel>
         )}
       </Panels>

@@ -1,10 +1,12 @@
 // The page for a running program: the task stream, and panels for the progress of prefixes and the memory and load of
 // workers. The panels of a finished trace show the time under the pointer, or the end of the window.
 
+import { TASK_CANCELLED, TASK_LOST } from '../../protocol/clusterObserver.js';
 import { type Trace, workerName } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDuration, formatPercent } from '../model/format.js';
 import { histogram } from '../model/histogram.js';
 import { ACTIVITY_SLOTS, mix, prefixColors, type Scheme, slotColor } from '../model/palette.js';
+import { byName } from '../model/profileModel.js';
 import { recordedProgress } from '../model/recordedProgress.js';
 import { MEMORY_PARTS, MEMORY_SLOTS } from '../model/traceSeries.js';
 import { type ShownWorker, workersAt } from '../model/workersAt.js';
@@ -30,12 +32,13 @@ export function StatusPage({ state, update, stage, animationFrames }: PageProps)
   );
   const time = view.hover.value?.time ?? end;
   const at = view.model.origin + time;
-  const workers =
+  const listed =
     live === undefined
       ? workersAt(trace, at)
       : live.workers.map((row) =>
           row.index < trace.workers.length ? { ...row, name: workerName(trace, row.index) } : row,
         );
+  const workers = [...listed].sort(byName);
   return (
     <div class="split">
       <Plots
@@ -89,8 +92,12 @@ function StreamNote({ state }: Pick<PageProps, 'state'>) {
 }
 
 function progressNote({ trace, live }: PageProps['update']): string {
-  if (live === undefined)
-    return `${formatCount(trace.totals.states.reduce((sum, count) => sum + count, 0))} runs ended`;
+  if (live === undefined) {
+    const { states } = trace.totals;
+    const without = (states[TASK_CANCELLED] ?? 0) + (states[TASK_LOST] ?? 0);
+    const ended = `${formatCount(states.reduce((sum, count) => sum + count, 0))} runs ended`;
+    return without > 0 ? `${ended}, ${formatCount(without)} without result` : ended;
+  }
   return Object.entries(live.states)
     .filter(([name, count]) => count > 0 && name !== 'forgotten')
     .map(([name, count]) => `${formatCount(count)} ${name}`)
@@ -117,7 +124,7 @@ function Progress({ trace, live, scheme }: ProgressProps) {
   return (
     <>
       <Bars
-        rows={sorted.map(({ prefix, total, finished, erred, processing }): BarRow => {
+        rows={sorted.map(({ prefix, total, finished, erred, cancelled, processing }): BarRow => {
           const color = colors(prefix);
           const parts = [
             { name: `${formatCount(finished)} in memory or released`, value: finished, color },
@@ -130,6 +137,11 @@ function Progress({ trace, live, scheme }: ProgressProps) {
               name: `${formatCount(processing)} processing`,
               value: processing,
               color: mix(color, ground, 0.55),
+            },
+            {
+              name: `${formatCount(cancelled)} without result`,
+              value: cancelled,
+              color: slotColor(ACTIVITY_SLOTS.gc, scheme),
             },
           ];
           const label =

@@ -90,7 +90,7 @@ function TaskMore({ state, trace, row }: MoreProps) {
     ['Type', textOf(strings, tasks.resultType[row])],
     ['Function', textOf(strings, tasks.functionName[row])],
     ['Span', textOf(strings, tasks.span[row])],
-    ['Waited for a core', tasks.coreWait[row]! > 0 ? formatDuration(tasks.coreWait[row]!) : ''],
+    ['Core wait', tasks.coreWait[row]! > 0 ? formatDuration(tasks.coreWait[row]!) : ''],
     ['Attempt', tasks.attempt[row]! > 1 ? formatCount(tasks.attempt[row]!) : ''],
   ];
   return (

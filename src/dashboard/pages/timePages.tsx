@@ -46,7 +46,7 @@ function Matrix({ trace, scheme }: { readonly trace: Trace; readonly scheme: Sch
       <Empty>
         {recordsTransfers(trace)
           ? 'No data were transferred between workers or to a client.'
-          : 'The trace has no transfers, because local schedulers do not measure them.'}
+          : 'The trace has no transfers. Local schedulers measure only copies of 5 ms or more.'}
       </Empty>
     );
   const sums = new Map<number, number>();

@@ -146,7 +146,7 @@ function Rows({ rows, more }: { readonly rows: readonly DiffPageRow[]; readonly 
         rows={rows}
         columns={[
           { title: 'Kind', cell: ({ kind }) => kind },
-          { title: 'Name', cell: ({ name }) => name },
+          { title: 'Name', class: 'name', cell: ({ name }) => name },
           { title: 'Verdict', cell: ({ verdict }) => verdict },
           { title: 'Before (s)', class: 'number', cell: ({ before }) => before.toFixed(3) },
           { title: 'After (s)', class: 'number', cell: ({ after }) => after.toFixed(3) },
