@@ -1,6 +1,6 @@
-"""Measures how late the scheduler's event loop is.
+"""Measures how late the event loop of the scheduler or of a worker is.
 
-The module is sent to the scheduler by value with scheduler_tap.
+The module is sent there by value with scheduler_tap and worker_tap.
 """
 
 from distributed.metrics import time
@@ -11,7 +11,9 @@ TICK = 0.05
 
 
 class LoopTap:
-    def __init__(self):
+    def __init__(self, late=lambda now, delay: None):
+        """Calls `late` after each measurement with the time and the delay."""
+        self.late = late
         self.last_tick = time()
         self.delay = 0.0
         self.ticks = PeriodicCallback(self.tick, 1000 * TICK)
@@ -19,8 +21,10 @@ class LoopTap:
 
     def tick(self):
         now = time()
-        self.delay = max(self.delay, now - self.last_tick - TICK)
+        delay = now - self.last_tick - TICK
+        self.delay = max(self.delay, delay)
         self.last_tick = now
+        self.late(now, delay)
 
     def take(self):
         """Returns the present time, and the longest delay since the last call, in seconds."""

@@ -13,11 +13,14 @@ from dask.utils import parse_timedelta
 from distributed.diagnostics.plugin import WorkerPlugin
 from distributed.metrics import time
 
+from .loop_tap import LoopTap
 from .tap import LogHandler, boot_id
 
 #: Maximum number of transfers to keep, as in distributed.
 MAX_MOVED = 100_000
 MAX_LOGS = 1_000
+#: Delay of the worker's event loop in seconds from which it is reported.
+MIN_DELAY = 0.5
 
 
 def take(name, dask_worker=None):
@@ -46,6 +49,7 @@ class WorkerTap(WorkerPlugin):
         self.boot_id = boot_id()
         self.log_handler = LogHandler(self.logs.append)
         self.log_handler.attach()
+        self.loop_tap = LoopTap(self.late)
         self.add_present()
 
     def add_present(self):
@@ -59,9 +63,15 @@ class WorkerTap(WorkerPlugin):
             ts.metadata.setdefault("longpole", [None, delay, [], 0, 0.0])
 
     def teardown(self, worker):
+        self.loop_tap.stop()
         self.log_handler.detach()
         for ts in worker.state.tasks.values():
             ts.metadata.pop("longpole", None)
+
+    def late(self, now, delay):
+        if delay >= MIN_DELAY:
+            # Read by src/protocol/eventTopics.ts.
+            self.logs.append([now, "blocked", f"The event loop of the worker was blocked for {delay:.3f} s."])
 
     def transition(self, key, start, finish, **kwargs):
         if finish == "waiting":

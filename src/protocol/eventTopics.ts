@@ -31,6 +31,15 @@ export const WORKER_PAUSED = { begin: 'worker-paused', end: 'worker-unpaused' } 
 /** A worker of threads has no room for results, and has room again. */
 export const WORKER_FULL = { begin: 'worker-full', end: 'worker-has-room' } as const;
 
+/** The event loop of a Dask worker was blocked until the time of the event. See python/longpole_dask/worker_tap.py. */
+export const WORKER_BLOCKED = 'log-blocked';
+const BLOCKED = / was blocked for ([\d.]+) s\.$/;
+
+/** Returns the seconds in the text of WORKER_BLOCKED; NaN for another text. */
+export function blockedSeconds(text: string): number {
+  return Number(BLOCKED.exec(text)?.[1]);
+}
+
 interface StolenWork {
   /** Number of tasks. */
   readonly tasks: number;

@@ -45,6 +45,7 @@ export const FINDING_CODES = [
   'unreachable-worker',
   'repeated-tasks',
   'stopped-program',
+  'blocked-workers',
 ] as const;
 
 export type FindingCode = (typeof FINDING_CODES)[number];

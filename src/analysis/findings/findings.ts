@@ -4,6 +4,7 @@ import type { Trace } from '../../trace/trace.js';
 import { coreUseOf } from '../coreUse.js';
 import { rowColumns, Table } from '../table.js';
 import { asynchronousWait } from './asynchronousWait.js';
+import { blockedWorkers } from './blockedWorkers.js';
 import { cancelledTasks } from './cancelledTasks.js';
 import { clientBound, outsideComputations } from './clientBound.js';
 import { gatheredResults, oversizedArguments } from './clientTransfers.js';
@@ -64,6 +65,7 @@ const RULES: readonly Rule[] = [
   unevenRounds,
   unreachable,
   stoppedProgram,
+  blockedWorkers,
 ];
 
 /** Findings that are left out if one of the listed findings, which explains the same time, was made. */
