@@ -147,6 +147,23 @@ test('the details of a failed task show its prefix and its failure', async () =>
   await page.context().close();
 });
 
+test('a task that died with its worker leads from the errors to the graph, because the task stream lacks it', async () => {
+  const never = { started: Number.NaN, stopped: Number.NaN, acknowledged: EPOCH + 1, state: 'lost' } as const;
+  const shown = syntheticTrace({
+    tasks: [
+      { key: 'died-0', worker: 'w', ...never },
+      { key: 'a-0', worker: 'w', started: EPOCH, stopped: EPOCH + 1 },
+    ],
+  });
+  const { page, complaints } = await open('#errors', 1440, 900, shown);
+  await page.getByRole('button', { name: 'died-0' }).click();
+  await page.locator('main.page[data-page="graph"]').waitFor();
+  await page.waitForFunction(() => location.hash === '#graph?node=died-0');
+  assert.equal(await page.getByRole('button', { name: /in the task stream/ }).count(), 0);
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
 test('the log and the events are in order of time', async () => {
   const { page } = await open('#logs');
   await said(page, '.log', /attempt 1\n.*attempt 2/);

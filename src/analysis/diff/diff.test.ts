@@ -307,6 +307,20 @@ describe('the gate', () => {
       assert.equal(diff(profiled(20, 1), other).stacks, undefined, 'no task of one side was sampled');
   });
 
+  it('compares no activities of runs with and without fine performance metrics', () => {
+    const tasks = [{ key: 'a-0', worker: 'w0', started: 0, stopped: 1 }];
+    const metrics = [{ time: 1, worker: 'w0', activity: 'thread-cpu', value: 0.5 }];
+    const intervals = [{ worker: 'w0', action: 'serialize' as const, start: 1, stop: 1.5 }];
+    const [measured, local] = [syntheticTrace({ tasks, metrics }), syntheticTrace({ tasks, intervals })];
+    const activities = (a: Trace, b: Trace) =>
+      diff(a, b)
+        .rows.filter(({ kind }) => kind === 'activity')
+        .map(({ name }) => name);
+    assert.deepEqual(activities(measured, local), []);
+    assert.deepEqual(activities(measured, measured), ['thread-cpu']);
+    assert.deepEqual(activities(local, local), ['serialize']);
+  });
+
   it('does not pass a run without tasks', () => {
     const [whole, empty] = [run({ seed: 1 }), syntheticTrace({})];
     for (const [a, b, which] of [

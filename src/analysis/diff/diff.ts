@@ -12,7 +12,14 @@ import { type CoreUse, coreUseOf } from '../coreUse.js';
 import { criticalPath } from '../criticalPath.js';
 import { bootstrapRatio, mean, pairedPermutationTest, permutationTest, smallestP } from '../statistics.js';
 import { rowColumns, Table } from '../table.js';
-import { ALL_TASKS, activitySeconds, type GroupSamples, graphOrder, groupSamples } from './samples.js';
+import {
+  ALL_TASKS,
+  activitySeconds,
+  type GroupSamples,
+  graphOrder,
+  groupSamples,
+  metricSeconds,
+} from './samples.js';
 import { functionSamples, NO_SECONDS, stackDiff, stackTable } from './stacks.js';
 import { type DiffKind, type DiffRow, type Draft, judged, SINGLE_RUN_NOISE } from './verdicts.js';
 
@@ -154,13 +161,15 @@ export function diff(
   const [before, after] = [first.map(of), second.map(of)];
   const { failOver } = options;
   const stacks = stackDiff(first, second);
+  // Metrics have other activities than intervals.
+  const areAlike = new Set([...first, ...second].map((trace) => metricSeconds(trace).size > 0)).size === 1;
   const spans = names(before, after, (run) => run.spans);
   const draftsWith = (all: (run: Run) => Run['all']) => [
     ...sumRows('run', before, after, (run) => new Map([['makespan', run.makespan]])),
     ...taskRows('run', before, after, all),
     ...taskRows('prefix', before, after, (run) => run.prefixes),
     ...(spans.length > 1 ? taskRows('span', before, after, (run) => run.spans) : []),
-    ...sumRows('activity', before, after, (run) => run.activities),
+    ...(areAlike ? sumRows('activity', before, after, (run) => run.activities) : []),
     ...sumRows('path', before, after, (run) => run.path),
     ...(stacks === undefined ? [] : taskRows('function', before, after, (run) => run.functions, NO_SECONDS)),
   ];

@@ -76,13 +76,20 @@ class Stretches {
   }
 }
 
-/** Returns seconds by activity, from fine performance metrics, or else from intervals other than computing. */
-export function activitySeconds({ totals }: Trace): Map<string, number> {
+/** Returns seconds by activity from fine performance metrics. Local schedulers have none. */
+export function metricSeconds({ totals }: Trace): Map<string, number> {
   const seconds = new Map<string, number>();
   for (const { context, activity, unit, value } of totals.metrics)
     if (unit === 'seconds' && context !== IMPORT_CONTEXT)
       seconds.set(activity, (seconds.get(activity) ?? 0) + value);
+  return seconds;
+}
+
+/** Returns seconds by activity, from fine performance metrics, or else from intervals other than computing. */
+export function activitySeconds(trace: Trace): Map<string, number> {
+  const seconds = metricSeconds(trace);
   if (seconds.size > 0) return seconds;
-  for (const { action, seconds: took } of totals.actions) if (action !== 'compute') seconds.set(action, took);
+  for (const { action, seconds: took } of trace.totals.actions)
+    if (action !== 'compute') seconds.set(action, took);
   return seconds;
 }

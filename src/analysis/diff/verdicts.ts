@@ -3,7 +3,8 @@ import { adjusted } from '../statistics.js';
 
 /**
  * Kinds of rows. `run`: the makespan and the work of all tasks. `path`: a kind of part of the critical path.
- * `function`: own code of a function inside tasks, if all runs have samples.
+ * `activity`: fine performance metrics, if all runs or none have them. `function`: own code of a function inside tasks, if all
+ * runs have samples.
  */
 export type DiffKind = 'run' | 'prefix' | 'span' | 'activity' | 'path' | 'function';
 

@@ -3,6 +3,7 @@
 // of a group, and then around the clicked task.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { ran } from '../../analysis/lanes.js';
 import { countsOf } from '../../base/lookUps.js';
 import { TASK_ERRED } from '../../protocol/clusterObserver.js';
 import { GRAPH_PATH, isOpenGraph, MAX_OPEN, type OpenGraph } from '../../protocol/openGraph.js';
@@ -248,8 +249,9 @@ interface ShowProps {
   readonly row: number;
 }
 
-function ShowInStream({ state, trace: { tasks }, row }: ShowProps) {
-  const key = tasks.keyOf(row);
+function ShowInStream({ state, trace, row }: ShowProps) {
+  if (!ran(trace, row)) return null;
+  const key = trace.tasks.keyOf(row);
   return (
     <Button
       text={`Show ${key.length > 28 ? `${key.slice(0, 27)}…` : key} in the task stream`}

@@ -178,7 +178,7 @@ function Erred({ state, trace, rows, errors }: ErredProps) {
             <Button
               text={tasks.keyOf(row)}
               class="link code"
-              title="Show the task in the task stream"
+              title="Show the task"
               onClick={() => state.selectRow(row)}
             />
           ),

@@ -24,7 +24,7 @@ export function DiffView({ data }: { readonly data: DiffPageData }) {
       <main class="diff">
         <p class={failed ? 'diff-reason failed' : 'diff-reason'}>{reason}</p>
         {stacks === null ? (
-          <p class="muted">
+          <p class="muted diff-stacks">
             The profiler did not sample all of these runs, so there are no call stacks to compare.
           </p>
         ) : (
@@ -138,6 +138,9 @@ function Legend({ scheme }: { readonly scheme: Scheme }) {
   );
 }
 
+/** Smaller p-values are not distinguished. */
+const SMALLEST_P = 1e-4;
+
 function Rows({ rows, more }: { readonly rows: readonly DiffPageRow[]; readonly more: number }) {
   return (
     <section aria-label="Seconds per run">
@@ -156,7 +159,11 @@ function Rows({ rows, more }: { readonly rows: readonly DiffPageRow[]; readonly 
             class: 'number',
             cell: ({ ratio }) => (ratio === null ? '' : signedPercent(ratio)),
           },
-          { title: 'p', class: 'number', cell: ({ p }) => (p === null ? '' : p.toPrecision(2)) },
+          {
+            title: 'p',
+            class: 'number',
+            cell: ({ p }) => (p === null ? '' : p < SMALLEST_P ? '< 0.0001' : p.toPrecision(2)),
+          },
         ]}
       />
       {more > 0 ? <p class="muted">… and {more} more rows.</p> : null}

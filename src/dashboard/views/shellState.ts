@@ -1,6 +1,7 @@
 // The state of the dashboard: trace, page, range of time, search, selected task and choices. The address contains all
 // of it except the trace, so that a link leads to the same view.
 import { effect, signal } from '@preact/signals';
+import { ran } from '../../analysis/lanes.js';
 import { visibleName } from '../../base/visibleText.js';
 import { lastRowOf, type Trace, workerName } from '../../trace/trace.js';
 import { shortNumber } from '../model/format.js';
@@ -177,10 +178,17 @@ export class ShellState {
     return row < (this.trace?.tasks.length ?? 0) ? row : undefined;
   }
 
-  /**
-   * Selects a task and brings it into view. A page without a task stream is replaced by the page of the task stream.
-   */
+  /** Selects a task and shows it in a task stream, or in the graph if it has no run, e.g. because it was lost. */
   selectRow(row: number): void {
+    const { trace } = this;
+    if (trace === undefined || row >= trace.tasks.length || ran(trace, row)) this.#selectRun(row);
+    else {
+      this.choose('node', trace.tasks.keyOf(row));
+      this.go('graph', trace.tasks.keyOf(row));
+    }
+  }
+
+  #selectRun(row: number): void {
     if (!this.#hasStream()) this.go('stream', this.trace?.tasks.keyOf(row));
     const plot = this.view.model.plots.findIndex(({ type }) => type === 'tasks');
     const position = this.#positionOf(plot, row);
@@ -313,7 +321,7 @@ export class ShellState {
     if (pending === undefined || trace === undefined) return;
     const { key, range, deadline } = pending;
     const row = key === null ? undefined : lastRowOf(trace.tasks, (one) => one === key);
-    if (row !== undefined && this.#hasStream()) this.selectRow(row);
+    if (row !== undefined && this.#hasStream()) this.#selectRun(row);
     if (range !== undefined) this.view.moveTo(clip(this.view.model.limits, range), false);
     const missing = {
       key: row === undefined ? key : null,
