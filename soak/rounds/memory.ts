@@ -25,7 +25,10 @@ const MEGABYTE = 2 ** 20;
 /** Garbage collections within which unheld results must be released. */
 const COLLECTIONS = 50;
 
-/** A result that stays, and its size in bytes. */
+/** Bytes up to which a result stays with the scheduler, and is no managed memory of a worker. */
+const INLINE = 1024;
+
+/** A result that stays, and its managed bytes. */
 interface Held {
   readonly future: Future<Float64Array>;
   readonly nbytes: number;
@@ -39,7 +42,7 @@ async function group(client: Client, random: Random, held: Held[]): Promise<void
   const many = client.map(t.inc, [1, 2, 3]);
   const [a, b] = await Promise.all(chain.map((future) => future.result()));
   assert.ok((a === length || a === 2 * length) && (b === length || b === 2 * length));
-  if (random.chance(0.05)) held.push({ future: shifted, nbytes: 8 * length });
+  if (random.chance(0.05)) held.push({ future: shifted, nbytes: 8 * length > INLINE ? 8 * length : 0 });
   else if (random.chance(0.5)) shifted.release();
   // The other futures are forgotten, finished or not.
   if (random.chance(0.5)) for (const future of [made, ...chain, ...many]) future.release();
