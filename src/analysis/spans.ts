@@ -6,6 +6,11 @@ export interface Span {
   readonly stop: number;
 }
 
+/** Returns the sum of the seconds of all spans. */
+export function secondsOf(spans: readonly Span[]): number {
+  return spans.reduce((sum, { start, stop }) => sum + stop - start, 0);
+}
+
 /** Returns the seconds of `parts` that lie inside at least one span. Parts are sorted and do not overlap. */
 export function overlapSeconds(parts: readonly Span[], spans: readonly Span[]): number {
   let seconds = 0;

@@ -13,7 +13,7 @@ export interface ComputationOrigin {
   readonly code?: string;
   /** Time of the call, in seconds on the engine's clock. */
   readonly called?: number;
-  /** Time after the last call of a burst, on the engine's clock. */
+  /** End of the program's own time in a burst of calls, on the engine's clock. */
   readonly prepared?: number;
   /** Defined for scattered data, which has results and no tasks. */
   readonly data?: object;

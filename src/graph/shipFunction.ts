@@ -14,8 +14,9 @@ const sourceRefs = new WeakMap<AnyFunction, FunctionRef | LongpoleError>();
 
 /** The same by all that they depend on: a loop makes a new function in each turn, and to parse one takes 70 µs. */
 const refsByText = new Map<string, FunctionRef | LongpoleError>();
-/** Most texts that are kept. Beyond it all are discarded, and parsed again on demand. */
-const MAX_TEXTS = 1000;
+/** Most texts, and characters of them, that are kept. Beyond it all are discarded, and parsed again on demand. */
+const [MAX_TEXTS, MAX_CHARACTERS] = [1000, 4_000_000];
+let characters = 0;
 
 /**
  * Returns the reference by which another isolate finds or rebuilds a function. A function of tasks() is imported with its
@@ -82,9 +83,15 @@ function findGlobalRef(fn: AnyFunction): FunctionRef | undefined {
 
 function sourceRef(fn: AnyFunction): FunctionRef | LongpoleError {
   const text = sourceText(fn);
-  if (refsByText.size >= MAX_TEXTS) refsByText.clear();
+  if (refsByText.size >= MAX_TEXTS || characters >= MAX_CHARACTERS) {
+    refsByText.clear();
+    characters = 0;
+  }
   const key = `${isSloppy(fn, text)} ${functionName(fn)} ${String(fn.name)} ${text}`;
-  return getOrMake(refsByText, key, () => makeSourceRef(fn));
+  return getOrMake(refsByText, key, () => {
+    characters += key.length;
+    return makeSourceRef(fn);
+  });
 }
 
 function makeSourceRef(fn: AnyFunction): FunctionRef | LongpoleError {

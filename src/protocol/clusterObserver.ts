@@ -52,7 +52,7 @@ export interface Computation {
   readonly submitted: number;
   /** Time at which the program's call began, before its graph was compiled. Absent: the same as `submitted`. */
   readonly called?: number;
-  /** Time after the last call of a burst, from which Longpole prepares the tasks. Absent if unknown. */
+  /** End of the program's own time in a burst of calls, from which Longpole prepares the tasks. Absent if unknown. */
   readonly prepared?: number;
   /** The client that submitted the computation. */
   readonly client: string;

@@ -45,7 +45,7 @@ export const TRACE_SCHEMA = {
         optional: true,
         since: '1.3',
         absent: 'unknown',
-        doc: 'Time after the last call of a burst, from which Longpole prepares the tasks, e.g. compiles their graph.',
+        doc: "The program's own time in a burst of calls ends here; until their submission, Longpole prepares the tasks.",
       },
     },
   },

@@ -1,6 +1,8 @@
 // Delivers the resource samples of a cluster or of local runs: this process as the host, and the present workers.
 import { messageOf } from '../base/errors.js';
 import type { ResourceSample } from '../protocol/clusterObserver.js';
+import { VITALS_INTERVAL } from '../protocol/isolateMessages.js';
+import { epochSeconds } from './clock.js';
 import { ResourceMonitor, type WatchOptions } from './resourceMonitor.js';
 import { HOST, type MonitorTarget } from './usageSampler.js';
 import { makeVitals, Vitals } from './vitals.js';
@@ -42,6 +44,7 @@ export class ResourceFeed {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
       this.#due = Number.NEGATIVE_INFINITY;
+      this.#deliverDelay((performance.now() - due) / 1000);
       try {
         this.#sampling = this.#start();
       } catch (error) {
@@ -49,6 +52,13 @@ export class ResourceFeed {
       }
     }, ms);
     this.#timer.unref();
+  }
+
+  /** A program that blocks the event loop from the start delays sampling itself. */
+  #deliverDelay(eventLoopDelay: number): void {
+    const unknown = { cpu: Number.NaN, rss: Number.NaN, heap: Number.NaN, external: Number.NaN };
+    if (eventLoopDelay > VITALS_INTERVAL)
+      this.#deliver({ worker: HOST, time: epochSeconds(), ...unknown, eventLoopDelay, figures: new Map() });
   }
 
   /** Does not start before the next call of `startWithin`, unless it has started already. */

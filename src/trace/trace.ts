@@ -46,7 +46,10 @@ export interface TraceComputation {
   readonly size: number;
   /** Time of the program's call, in seconds since the epoch. Tasks are submitted later, when their graph is compiled. */
   readonly start: number;
-  /** Time after the last call of a burst, from which Longpole prepared its tasks. Absent or NaN if unknown. */
+  /**
+   * End of the program's own time in a burst of calls: the last call, less the time of Longpole in all of them. Then Longpole
+   * prepared the tasks until their submission. Absent or NaN if unknown.
+   */
   readonly prepared?: number;
   /** Time at which the latest completion of a run was reported; NaN before the first one. */
   readonly stop: number;

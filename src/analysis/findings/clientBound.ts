@@ -7,18 +7,16 @@ import type { Trace } from '../../trace/trace.js';
 import { programTimes } from '../programTimes.js';
 import { programTransfers } from '../programTransfers.js';
 import { SchedulerCoreWaits } from '../schedulerCoreWaits.js';
-import { gapsBetween, merged, overlapSeconds, type Span } from '../spans.js';
+import { gapsBetween, merged, overlapSeconds, type Span, secondsOf } from '../spans.js';
 import { submissionsOf } from '../submissionTimes.js';
 import { clientSpans } from './clientTransfers.js';
 import { type Facts, type Found, MIN_COST, type Rule } from './finding.js';
-import { sampledSeconds, TASK_COST } from './schedulerThread.js';
+import { sampledSeconds } from './schedulerThread.js';
 
 /** Shorter parts, in seconds, are the normal delay between a result and the next submission. */
 const MIN_PART = 1e-3;
 /** The same before the first submission: the first calls load and compile what they need. */
 const MIN_EARLY = 0.2;
-/** Seconds of Longpole for a call of submit(): 5 to 15 µs later, and about 100 µs for the first hundreds of calls. */
-const USUAL_COST = 50e-6;
 /** Share of the pauses in which the program's thread did not compute, from which the advice is about what it waited for. */
 const MOSTLY = 0.5;
 
@@ -83,18 +81,18 @@ export function programTime(facts: Facts): ProgramTime {
   const waits = new SchedulerCoreWaits(facts.trace);
   const rows = new Set<number>();
   const spans: Span[] = [];
-  const first = earlyTime(facts, moving);
-  const between = first.seconds - TASK_COST * first.tasks;
-  const early = between >= MIN_EARLY ? between : 0;
+  const first = earlyGaps(facts, moving);
+  const called = secondsOf(first);
+  const early = called >= MIN_EARLY ? called : 0;
   let [seconds, coreWait, pauses] = [early, 0, early > 0 ? 1 : 0];
-  if (early > 0) for (const gap of first.gaps) coreWait += waits.take(gap.start, gap.stop);
+  if (early > 0) for (const gap of first) coreWait += waits.take(gap.start, gap.stop);
   coreWait = Math.min(coreWait, early);
   // No submission follows the last part.
   for (let part = 0; part + 1 < length; part++) {
     const from = Math.max(start[part]!, facts.firstStart);
     if (kind[part] !== number || !(stop[part]! > from)) continue;
     const gaps = gapsBetween(from, stop[part]!, moving);
-    const own = gaps.reduce((sum, gap) => sum + gap.stop - gap.start, 0);
+    const own = secondsOf(gaps);
     if (own < MIN_PART) continue;
     seconds += own;
     spans.push(...gaps);
@@ -110,7 +108,7 @@ export function programTime(facts: Facts): ProgramTime {
   };
 }
 
-/** Returns the spans from the first to the last call of each burst of submissions, in order. */
+/** Returns the program's own time in each burst of submissions, as a span from its first call, in order. */
 function burstsOf({ computations }: Trace): readonly Span[] {
   return merged(
     computations
@@ -119,26 +117,20 @@ function burstsOf({ computations }: Trace): readonly Span[] {
   );
 }
 
-interface EarlyTime {
-  readonly gaps: readonly Span[];
-  /** Seconds of the gaps. */
-  readonly seconds: number;
-  /** Number of tasks for whose submission Longpole may have needed some of them. */
-  readonly tasks: number;
-}
-
-/** Returns the time before the first task's start in which the program called submit(), without transfers and `compiling`. */
-function earlyTime({ trace, path, firstStart }: Facts, moving: readonly Span[]): EarlyTime {
+/**
+ * Returns the spans before the first task's start in which the program called submit(), without transfers and `compiling`.
+ * Nothing if a trace does not have the time of Longpole in these calls.
+ */
+function earlyGaps({ trace, path, firstStart }: Facts, moving: readonly Span[]): readonly Span[] {
   const submitted = Math.min(firstSubmission(trace), firstStart);
-  const gaps = gapsBetween(path.start, submitted, moving);
-  return {
-    gaps,
-    seconds: gaps.reduce((sum, { start, stop }) => sum + stop - start, 0),
-    tasks: trace.computations.reduce((sum, { start, size }) => (start < submitted ? sum + size : sum), 0),
-  };
+  const isKnown = trace.computations.every(
+    ({ client, start, prepared = Number.NaN }) =>
+      client === LOCAL_CLIENT || !(start < submitted) || !Number.isNaN(prepared),
+  );
+  return isKnown ? gapsBetween(path.start, submitted, moving) : [];
 }
 
-/** Returns the times in which the client transferred data or Longpole compiled graphs. */
+/** Returns the times in which the client transferred data or Longpole prepared tasks. */
 function notOfProgram(facts: Facts): readonly Span[] {
   return [...clientSpans(facts, 'gather'), ...clientSpans(facts, 'scatter'), ...compiling(facts.trace)];
 }
@@ -149,10 +141,7 @@ export const firstSubmission = oncePer(({ tasks }: Trace): number =>
   tasks.submitted.reduce((first, time) => (time < first || Number.isNaN(first) ? time : first), Number.NaN),
 );
 
-/**
- * Returns the spans in which Longpole compiled graphs on the program's thread, in order. On a cluster, the program may run
- * between the calls of a burst, and older traces do not have the end of these calls.
- */
+/** Returns the spans in which Longpole prepared tasks on the program's thread, in order, if they are known. */
 const compiling = oncePer(({ tasks, computations }: Trace): readonly Span[] => {
   const submitted = new Float64Array(computations.length).fill(Number.NaN);
   for (const [row, computation] of tasks.computation.entries())
@@ -176,8 +165,7 @@ export function preparingSeconds(facts: Facts): number {
       const [from, to] = [Math.max(start, span.start), Math.min(stop, span.stop)];
       if (to > from) seconds += to - from - waits.take(from, to);
     }
-  const early = earlyTime(facts, notOfProgram(facts));
-  return seconds + programTime(facts).longpole + Math.min(early.seconds, USUAL_COST * early.tasks);
+  return seconds + programTime(facts).longpole;
 }
 
 /** Returns the seconds of these spans from each restart of a Dask cluster until its first new worker had joined. */

@@ -61,7 +61,8 @@ export function blockedByProgram(facts: Facts): readonly Span[] {
   return isCause(facts, computed, seconds - computed) ? schedulerWaits(facts).blocked : [];
 }
 
-function starvedSeconds(facts: Facts): { readonly seconds: number; readonly computed: number } {
+/** Returns the seconds of the path in which tasks waited because the program blocked the event loop; those with a core. */
+export function starvedSeconds(facts: Facts): { readonly seconds: number; readonly computed: number } {
   const { waits } = schedulerWaits(facts);
   return {
     seconds: waits.reduce((sum, { starved }) => sum + starved, 0),

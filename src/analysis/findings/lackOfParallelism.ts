@@ -5,11 +5,12 @@ import { eachUse } from '../lanes.js';
 import { awaitedObject, lockedSeconds } from '../leaseWaits.js';
 import { longestChain } from '../path/longestChain.js';
 import { copiedSeconds } from '../programTransfers.js';
-import { gapsBetween, merged, type Span } from '../spans.js';
+import { gapsBetween, merged, type Span, secondsOf } from '../spans.js';
 import { TimeBins } from '../timeBins.js';
 import { unfinishedRuns } from '../unfinishedRuns.js';
 import { firstSubmission, programTime } from './clientBound.js';
 import { clientTransfers } from './clientTransfers.js';
+import { starvedSeconds } from './eventLoopStarvation.js';
 import { BINS, type Facts, MIN_COST, type Rule } from './finding.js';
 import { cpuByPrefix, shareOfTime } from './noncpu.js';
 
@@ -87,8 +88,7 @@ function unfinishedBusy({ trace, lanes }: Facts): number {
       start: started[other]!,
       stop: lanes.stop[other]!,
     }));
-    for (const { start, stop } of merged(runs))
-      seconds += gapsBetween(start, stop, busy).reduce((sum, gap) => sum + gap.stop - gap.start, 0);
+    for (const { start, stop } of merged(runs)) seconds += secondsOf(gapsBetween(start, stop, busy));
   }
   return seconds;
 }
@@ -98,11 +98,14 @@ function beforeSubmission({ trace, path }: Facts): number {
   return Math.max(0, firstSubmission(trace) - path.start) || 0;
 }
 
-/** Returns the seconds of the path in which the client transferred data, computed, or waited for runs without result. Other rules cover this time. */
+/**
+ * Returns the seconds of the path in which the client transferred data, computed, also on the scheduler's thread, or waited for
+ * runs without result. Other rules cover this time.
+ */
 function clientSeconds(facts: Facts): number {
   const carrying = clientTransfers(facts, 'gather').onPath + clientTransfers(facts, 'scatter').onPath;
   const { seconds, early } = programTime(facts);
-  return carrying + seconds - early + facts.onPath('run without result');
+  return carrying + seconds - early + starvedSeconds(facts).seconds + facts.onPath('run without result');
 }
 
 /** Returns the duration of each row of tasks; NaN for tasks that did not run. */
@@ -143,7 +146,7 @@ function computedMost(facts: Facts): { readonly name: string; readonly awaiting:
       eachUse(trace, row, (start, stop, share) => add(row, share * (awaited(stop) - awaited(start))));
   }
   const [most] = [...sums].sort(([, a], [, b]) => b - a);
-  const seconds = waits.reduce((sum, { start, stop }) => sum + stop - start, 0);
+  const seconds = secondsOf(waits);
   const [first] = waits.sort((a, b) => b.stop - b.start - (a.stop - a.start));
   const waiting = first === undefined ? -1 : prefix[first.row]!;
   return {

@@ -1,7 +1,7 @@
 import { bytesText, percentText, secondsText } from '../../base/words.js';
 import type { Trace } from '../../trace/trace.js';
 import { recordsTransfers } from '../programTransfers.js';
-import { merged } from '../spans.js';
+import { merged, secondsOf } from '../spans.js';
 import { clientSpans, clientTransfers } from './clientTransfers.js';
 import { type Facts, type Found, MIN_COST, type Rule } from './finding.js';
 import { schedulingSeconds } from './schedulerThread.js';
@@ -70,7 +70,7 @@ function returnedResults(facts: Facts): Found | undefined {
   if (nbytes < MIN_BYTES || recordsTransfers(facts.trace) || onPath < MIN_COST * facts.makespan)
     return undefined;
   const spans = merged(clientSpans(facts, 'gather'));
-  const all = spans.reduce((sum, { start, stop }) => sum + stop - start, 0);
+  const all = secondsOf(spans);
   const { largest, areBuffers, tasks } = returned(facts.trace, rows);
   return {
     code: 'serialization-bound',

@@ -4,7 +4,7 @@ import { firstWhere, getOrMake } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
 import { coreUseOf } from '../coreUse.js';
 import { SchedulerCoreWaits } from '../schedulerCoreWaits.js';
-import type { Span } from '../spans.js';
+import { type Span, secondsOf } from '../spans.js';
 import { isRemote } from '../workerLives.js';
 import { CROWDED_SHARE } from './cpuOversubscription.js';
 import type { Facts } from './finding.js';
@@ -21,7 +21,7 @@ const DASK_MIN_DELAY = 0.5;
 const OWN_MODULE =
   /^(?:(.*\/)(src|dist)\/(?:engine\/(?:pool|cluster|scheduler)|api\/cluster)\/[^/]+\.[jt]s$|(.*\/longpole\/)dist\/bundle\/)/;
 /** Largest cost of a submission or of a finished task in Longpole, seconds. */
-export const TASK_COST = 200e-6;
+const TASK_COST = 200e-6;
 /** The same for Dask. */
 const DASK_TASK_COST = 2e-3;
 
@@ -138,8 +138,6 @@ function blockedSpans(trace: Trace): Span[] {
  * samples of the scheduler's thread. Longpole's own time beyond the cost of the handled tasks is mostly recording. If the
  * program did not block the thread, Longpole would record while tasks compute. This time therefore counts for the
  * program, but at most as much as the program's own time.
- * Without samples, all time with a core beyond the cost of the handled tasks is the program's. If tasks wait for cores
- * then, and the waits of the scheduler's thread are unknown, nothing shows that the program computed.
  *
  * @param onCore seconds of these waits, without the known waits of the scheduler's thread for a core
  */
@@ -147,8 +145,18 @@ function programShare(trace: Trace, waits: readonly Span[], onCore: number, isMe
   const { acknowledged, submitted } = trace.tasks;
   const handled = countInside(acknowledged, waits) + countInside(submitted, waits);
   const scheduling = Math.min(1, (handled * (isRemote(trace) ? DASK_TASK_COST : TASK_COST)) / onCore);
+  const since = sampledSince(trace);
+  const before = secondsOf(waits.filter(({ stop }) => !(stop > since))) / secondsOf(waits);
   const program = sampledShare(trace, waits);
-  if (program !== undefined) return program + Math.min(program, Math.max(0, 1 - program - scheduling));
+  const sampled = program + Math.min(program, Math.max(0, 1 - program - scheduling));
+  return before * unsampledShare(trace, isMeasured, scheduling) + (1 - before) * sampled;
+}
+
+/**
+ * Returns the same without samples: all time with a core beyond the cost of the handled tasks is the program's. If tasks wait
+ * for cores then, and the waits of the scheduler's thread are unknown, nothing shows that the program computed.
+ */
+function unsampledShare(trace: Trace, isMeasured: boolean, scheduling: number): number {
   if (isMeasured) return 1 - scheduling;
   const { lost } = coreUseOf(trace);
   if (lost >= CROWDED_SHARE) return 0;
@@ -169,14 +177,18 @@ function isInside(time: number, spans: readonly Span[]): boolean {
 }
 
 /**
- * Returns the program's share of the time in these spans; undefined if the profiler did not sample the scheduler's
- * thread. Without a sample in these spans, the thread had no core. The program did not cause this, so its share is 0.
+ * Returns the program's share of the sampled time in these spans. Without a sample in these spans, the thread had no core. The
+ * program did not cause this, so its share is 0.
  */
-function sampledShare(trace: Trace, spans: readonly Span[]): number | undefined {
-  const sampled = sampledSeconds(trace, spans);
-  if (sampled === undefined) return undefined;
-  const { program, longpole } = sampled;
+function sampledShare(trace: Trace, spans: readonly Span[]): number {
+  const { program, longpole } = sampledSeconds(trace, spans) ?? { program: 0, longpole: 0 };
   return program > 0 ? program / (program + longpole) : 0;
+}
+
+/** Returns the time of the first sample of the scheduler's thread; Infinity if the profiler did not sample it. */
+function sampledSince({ samples: { worker, time, frame, length } }: Trace): number {
+  for (let row = 0; row < length; row++) if (worker[row]! < 0 && frame[row]! >= 0) return time[row]!;
+  return Number.POSITIVE_INFINITY;
 }
 
 /**

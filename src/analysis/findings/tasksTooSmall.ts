@@ -1,6 +1,6 @@
 import { countText, integerText, percentText, secondsText } from '../../base/words.js';
 import { medianOverhead } from '../simulation/conditions.js';
-import { merged } from '../spans.js';
+import { merged, secondsOf } from '../spans.js';
 import { pausesOf } from '../workerLives.js';
 import { preparingSeconds } from './clientBound.js';
 import { clientSpans } from './clientTransfers.js';
@@ -73,7 +73,7 @@ function meanWait({ trace: { tasks } }: Facts): number {
 /** Returns the seconds in which the program sent arguments, for all threads: one after the other, they wait for it. */
 function argumentSeconds(facts: Facts): number {
   const spans = merged(clientSpans(facts, 'scatter'));
-  return facts.workers * spans.reduce((sum, { start, stop }) => sum + stop - start, 0);
+  return facts.workers * secondsOf(spans);
 }
 
 const OF_RESULTS: ReadonlySet<string> = new Set([

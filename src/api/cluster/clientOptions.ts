@@ -139,7 +139,7 @@ export function submitPolicy(where: string, options: SubmitOptions): SubmitPolic
 export interface Call {
   /** Start of the call, on the engine's clock. */
   readonly called: number;
-  /** Time after the last call of a burst. Absent: the same as `called`. */
+  /** End of the program's own time in a burst of calls. Absent: the same as `called`. */
   readonly prepared?: number;
   /** Lines of the program that made the call. */
   readonly code: string;

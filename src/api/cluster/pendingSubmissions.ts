@@ -26,19 +26,36 @@ export class PendingSubmissions {
   #code = '';
   /** Time of the first pending submission. */
   #called = Number.NaN;
+  /** Start of the current call. */
+  #begin = Number.NaN;
+  /** Seconds of the calls that added what is pending. */
+  #inside = 0;
 
   constructor(clock: () => number, start: Start) {
     this.#clock = clock;
     this.#start = start;
   }
 
-  /** @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for invalid options */
+  /** Runs a part of a call of the program that adds submissions. Its time is Longpole's. */
+  during<T>(call: () => T): T {
+    this.#begin = this.#clock();
+    try {
+      return call();
+    } finally {
+      if (this.#waiting.length > 0) this.#inside += this.#clock() - this.#begin;
+    }
+  }
+
+  /**
+   * Use it in `during()`.
+   * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for invalid options
+   */
   add(delayed: Delayed<unknown>, future: Future<unknown>, options: SubmitOptions, code: () => string): void {
     if (this.#waiting.length > 0 && !sameOptions(options, this.#options)) this.flush();
     if (this.#waiting.length === 0) {
       submitPolicy('submit()', options);
       this.#options = options;
-      this.#called = this.#clock();
+      this.#called = this.#begin;
       this.#code = code();
       queueMicrotask(() => this.flush());
     }
@@ -51,11 +68,12 @@ export class PendingSubmissions {
     const options = this.#options;
     this.#waiting = [];
     if (waiting.length === 0) return;
+    const prepared = Math.max(this.#called, this.#clock() - this.#inside);
     try {
       const delayeds = waiting.map(({ delayed }) => delayed);
       const handles = this.#start(delayeds, options, {
         called: this.#called,
-        prepared: this.#clock(),
+        prepared,
         code: this.#code,
       });
       for (const [index, { future }] of waiting.entries()) future.bind(handles[index]!);
@@ -64,6 +82,8 @@ export class PendingSubmissions {
       // A call that cannot be submitted must not fail the others.
       else for (const one of waiting) this.#single(one, options);
     }
+    this.#inside = 0;
+    this.#begin = this.#clock();
   }
 
   #single(one: Waiting, options: SubmitOptions): void {

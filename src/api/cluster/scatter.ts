@@ -26,6 +26,8 @@ const CALLER = -1;
 
 /** Values from which an array was probably meant as one value. */
 const MANY_VALUES = 10_000;
+/** Clusters whose program was warned of it. A program may need a future of each value. */
+const warned = new WeakSet<Cluster>();
 
 /** Maximum number of attempts to copy a value, because workers may die meanwhile. */
 const MAX_ATTEMPTS = 5;
@@ -39,7 +41,7 @@ export async function scatterValues(
   const { engine, stores } = cluster.parts;
   namedWorkers(cluster, options.workers);
   const size = values.length;
-  if (size >= MANY_VALUES) warnOfMany(size);
+  if (size >= MANY_VALUES) warnOfMany(cluster, size);
   const firstId = engine.reserveIds(size);
   const keys = values.map((value) => `${RESULT_TYPES[typeOf(value)]!}-${uniqueToken()}`);
   const results: unknown[] = new Array(size);
@@ -148,7 +150,9 @@ function present(cluster: Cluster, names: string | readonly string[] | undefined
   return there.length > 0 ? there : namedWorkers(cluster, names);
 }
 
-function warnOfMany(size: number): void {
+function warnOfMany(cluster: Cluster, size: number): void {
+  if (warned.has(cluster)) return;
+  warned.add(cluster);
   const text =
     `scatter() received an array with ${integerText(size)} values, and makes a future of each. ` +
     'To scatter the array as one value, pass it in another array, const [future] = await client.scatter([array]), or pass a typed array.';

@@ -27,9 +27,11 @@ export function submitCall(
   args: readonly unknown[],
   code: () => string,
 ): Future<unknown> {
-  const options = optionsOfSubmit(fn, args);
-  const called = calledFunction(fn, options ?? {});
-  return submitOne(submitter, called, options === undefined ? args : args.slice(0, -1), options?.key, code);
+  return submitter.submissions.during(() => {
+    const options = optionsOfSubmit(fn, args);
+    const called = calledFunction(fn, options ?? {});
+    return submitOne(submitter, called, options === undefined ? args : args.slice(0, -1), options?.key, code);
+  });
 }
 
 export function mapCalls(
@@ -46,11 +48,13 @@ export function mapCalls(
   if (lists.length === 0) throw notIterable('nothing');
   const length = Math.min(...lists.map((list) => list.length));
   const called = calledFunction(fn, options);
-  return Array.from({ length }, (_, index) => {
-    const items = lists.map((list) => list[index]);
-    const key = options.key === undefined ? undefined : `${options.key}-${index}`;
-    return submitOne(submitter, called, items, key, code);
-  });
+  return submitter.submissions.during(() =>
+    Array.from({ length }, (_, index) => {
+      const items = lists.map((list) => list[index]);
+      const key = options.key === undefined ? undefined : `${options.key}-${index}`;
+      return submitOne(submitter, called, items, key, code);
+    }),
+  );
 }
 
 /** The common part of the tasks of one `map`. */
