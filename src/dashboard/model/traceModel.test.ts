@@ -160,3 +160,17 @@ test('a task that failed and was repeated counts once', () => {
   );
   assert.deepEqual([model.taskCount, model.failedCount, model.repeatedCount], [2, 1, 2]);
 });
+
+test('a task that died with its worker is one of the failed tasks', () => {
+  const model = traceModel(
+    syntheticTrace({
+      tasks: [
+        { key: 'bad-1', state: 'erred', started: 1, stopped: 2 },
+        { key: 'big-1', state: 'lost', submitted: 0, started: Number.NaN, stopped: Number.NaN },
+      ],
+      events: [{ time: 3, topic: 'task-erred', text: "Task 'big-1' (function big, worker w0) failed." }],
+    }),
+    { title: '' },
+  );
+  assert.deepEqual([model.taskCount, model.failedCount], [2, 2]);
+});

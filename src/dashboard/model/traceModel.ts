@@ -4,6 +4,7 @@
 import { cutOffTexts } from '../../analysis/cutOff.js';
 import { eachUse } from '../../analysis/lanes.js';
 import { repeatedCount } from '../../analysis/submissionTimes.js';
+import { failedTaskCount } from '../../analysis/taskErrors.js';
 import { existsSince, mostTogether } from '../../analysis/workerLives.js';
 import { getOrMake, rangeOf } from '../../base/lookUps.js';
 import { ACTIONS, TASK_ERRED } from '../../protocol/clusterObserver.js';
@@ -133,7 +134,7 @@ class ModelBuilder {
           this.#trace.totals.states.reduce((sum, count) => sum + count, 0),
         ) - repeated,
       ...(this.#trace.workers.length > 0 ? { workerCount: mostTogether(this.#trace, () => 1) } : {}),
-      failedCount: (this.#trace.totals.states[TASK_ERRED] ?? 0) - repeated,
+      failedCount: failedTaskCount(this.#trace),
       repeatedCount: repeated,
       factsOf: (row) => lifecycleFacts(this.#trace, row),
       prefixOf: (row) => (tasks.state[row] === TASK_ERRED ? this.#nameOf(tasks.prefix[row]!) : undefined),
