@@ -23,6 +23,10 @@ test('a bitset behaves like a sorted set', () => {
         assert.equal(bitset.size, model.size);
         assert.equal(bitset.min(), model.size === 0 ? -1 : Math.min(...model));
         assert.equal(bitset.has(id), model.has(id));
+        for (const from of [0, id, id + 1, CAPACITY - 1]) {
+          const later = [...model].filter((member) => member >= from);
+          assert.equal(bitset.minFrom(from), later.length === 0 ? -1 : Math.min(...later));
+        }
       }
       assert.deepEqual(
         [...bitset],

@@ -70,6 +70,15 @@ export class PriorityBitset {
     return (leaf << 5) | lowestBit(this.#leaves[leaf]!);
   }
 
+  /** Returns the smallest member of at least `from`, or -1. */
+  minFrom(from: number): number {
+    let leaf = from >>> 5;
+    const bits = (this.#leaves[leaf] ?? 0) & (-1 << (from & 31));
+    if (bits !== 0) return (leaf << 5) | lowestBit(bits);
+    leaf = nextBit(this.#middle, leaf + 1, this.#top);
+    return leaf < 0 ? -1 : (leaf << 5) | lowestBit(this.#leaves[leaf]!);
+  }
+
   clear(): void {
     this.#leaves.fill(0);
     this.#middle.fill(0);
@@ -83,6 +92,18 @@ export class PriorityBitset {
       for (let bits = this.#leaves[leaf]!; bits !== 0; bits &= bits - 1) yield (leaf << 5) | lowestBit(bits);
     }
   }
+}
+
+/** Returns the index of the first bit of at least `from`, or -1. `above` has a bit for each element of `words` that is not 0. */
+function nextBit(words: Int32Array, from: number, above?: Int32Array): number {
+  let word = from >>> 5;
+  const bits = (words[word] ?? 0) & (-1 << (from & 31));
+  if (bits !== 0) return (word << 5) | lowestBit(bits);
+  if (above !== undefined) word = nextBit(above, word + 1);
+  else
+    do word++;
+    while (words[word] === 0);
+  return word < 0 || word >= words.length ? -1 : (word << 5) | lowestBit(words[word]!);
 }
 
 function lowestBit(word: number): number {

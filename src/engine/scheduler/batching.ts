@@ -5,6 +5,7 @@
 import type { Dispatch } from './events.js';
 import { moveSeconds, overdueSeconds } from './placement.js';
 import { isOnlyFor, mayStayPrivate } from './privacy.js';
+import { nextRoot } from './regions.js';
 import { STORED } from './schedulerColumns.js';
 import type { SchedulerState } from './schedulerState.js';
 import { PROCESSING } from './taskStates.js';
@@ -99,7 +100,7 @@ function chooseTasks(
   let begin = 0;
   while (ids.length < limits.maxTasks && seconds < limits.maxFollowSeconds) {
     const candidates = {
-      root: queued.min(),
+      root: nextRoot(state, worker),
       follower: worker.followers.min(),
       placed: worker.placed.min(),
     };

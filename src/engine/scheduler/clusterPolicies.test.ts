@@ -62,6 +62,61 @@ test('an idle worker takes over a task that waits for a busy one, if moving its 
   }
 });
 
+/** Groups of tasks, each joined by a task behind it, and a task that joins them all. */
+function joinedGroups(groups: number, size: number): number[][] {
+  const edges: number[][] = [];
+  const joins: number[] = [];
+  for (let group = 0; group < groups; group++) {
+    const first = edges.length;
+    for (let i = 0; i < size; i++) edges.push([]);
+    joins.push(edges.length);
+    edges.push(Array.from({ length: size }, (_, i) => first + i));
+  }
+  edges.push(joins);
+  return edges;
+}
+
+test('tasks whose results are joined run on one worker, and an idle worker helps with the last ones', () => {
+  addWorkers('a', 'b');
+  const places: number[][] = [[], []];
+  const run = [...sent(add(joinedGroups(3, 4)).instructions)];
+  for (let next = run.shift(); next !== undefined; next = run.shift()) {
+    const [worker, id] = next;
+    places[worker]!.push(id);
+    run.push(...sent(finish(worker, id, KIND_STORED, 8)));
+  }
+  // The tasks 4, 9 and 14 join four results each.
+  assert.deepEqual(
+    places.map((ids) => ids.filter((id) => id < 10).sort((a, b) => a - b)),
+    [
+      [0, 1, 2, 3, 4],
+      [5, 6, 7, 8, 9],
+    ],
+  );
+  for (const ids of places) assert.ok(ids.some((id) => id >= 10 && id < 14));
+});
+
+test('a worker takes no tasks of a later graph while an earlier one has tasks that no worker runs', () => {
+  addWorkers('a', 'b');
+  const first = sent(add(joinedGroups(1, 8)).instructions);
+  const later = add(joinedGroups(4, 4));
+  assert.deepEqual([...new Set(first.map(([worker]) => worker))], [0, 1]);
+  assert.deepEqual(sent(later.instructions), []);
+  for (const [worker, id] of first)
+    for (const [, next] of sent(finish(worker, id, KIND_STORED, 8))) assert.ok(next < later.segment.base);
+});
+
+test('very many results that one task joins are held by all workers', () => {
+  addWorkers('a', 'b');
+  const { instructions } = add(joinedGroups(2, 40));
+  const begin = sent(instructions);
+  assert.deepEqual(
+    begin.map(([, id]) => id),
+    [0, 1, 2, 3],
+  );
+  assert.deepEqual([...new Set(begin.map(([worker]) => worker))].sort(), [0, 1]);
+});
+
 test('a task with a higher priority runs first, one with a lower priority last', () => {
   addWorkers('a');
   const ordinary = add([[], [], []]).segment;

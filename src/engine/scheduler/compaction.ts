@@ -3,6 +3,7 @@
 import type { PriorityQueue } from './priorityQueue.js';
 import type { SchedulerState } from './schedulerState.js';
 import { FORGOTTEN } from './taskStates.js';
+import { NO_REGION } from './workerState.js';
 
 /** Dead tasks below which a compaction does nothing. */
 const MIN_DEAD = 4096;
@@ -25,6 +26,7 @@ export function compactState(state: SchedulerState, least = MIN_DEAD): boolean {
   for (const worker of state.workers.values()) {
     renameQueue(state, worker.followers, rename);
     renameQueue(state, worker.placed, rename);
+    worker.region = NO_REGION;
     worker.replicas = new Set(rename(worker.replicas));
     worker.storeCopies = new Set(rename(worker.storeCopies));
     worker.unusedCopies = new Set(rename(worker.unusedCopies));

@@ -57,6 +57,16 @@ export class PriorityQueue {
     return -1;
   }
 
+  /** Returns the first task from `id` on; -1 if there is none. Only if the order of all tasks is that of their ids. */
+  minFrom(id: number): number {
+    return this.#ordinary.minFrom(id);
+  }
+
+  /** Whether tasks run in the order of their ids. */
+  get isPlain(): boolean {
+    return this.#order === null && this.#others.length === 0;
+  }
+
   clear(): void {
     this.#ordinary.clear();
     this.#others = [];

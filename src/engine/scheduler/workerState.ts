@@ -10,6 +10,14 @@ export interface SentBatch {
   left: number;
 }
 
+/** Ids from `begin` to `end` - 1. */
+export interface Region {
+  readonly begin: number;
+  readonly end: number;
+}
+
+export const NO_REGION: Region = { begin: 0, end: 0 };
+
 export interface WorkerState {
   readonly index: number;
   readonly name: string;
@@ -28,6 +36,8 @@ export interface WorkerState {
   readonly followers: PriorityQueue;
   /** Tasks that could run and should run here, because their data is here or no other worker may run them. */
   readonly placed: PriorityQueue;
+  /** The part of the graph from which the worker takes tasks: see `nextRoot`. */
+  region: Region;
   /** Tasks whose results were sent to the worker as inputs, and are in its isolate. */
   replicas: Set<number>;
   /**
@@ -120,6 +130,7 @@ export function newWorker(
     placedWork: new Workload(durations),
     followers: new PriorityQueue(size, order),
     placed: new PriorityQueue(size, order),
+    region: NO_REGION,
     replicas: new Set(),
     storeCopies: new Set(),
     unusedCopies: new Set(),
