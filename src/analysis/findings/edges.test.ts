@@ -80,6 +80,22 @@ describe('a straggler among tasks', () => {
     const { rows } = timeByPrefix(syntheticTrace({ tasks }));
     assert.equal(rows.find(({ Prefix }) => Prefix === 'src')?.['Results (MB)'], null);
   });
+
+  it('is described by the time without CPU if nothing else explains it, e.g. of a stopped worker process', () => {
+    const spec = withInput(['src-1']);
+    const tasks =
+      spec.tasks?.map((task) => (task.key === 'src-1' ? { ...task, nbytes: Number.NaN } : task)) ?? [];
+    const { worker = 'w0' } = tasks.find(({ key }) => key === 'fit-99') ?? {};
+    const text = (cpu: number): string => {
+      const resources = Array.from({ length: 300 }, (_, i) => ({ time: i / 10, worker, figures: { cpu } }));
+      return found({ ...spec, tasks, resources }, 'stragglers')?.evidence.text ?? '';
+    };
+    assert.match(
+      text(0),
+      /^For 10 s it neither computed nor waited for a core: .*its process was stopped\. /,
+    );
+    assert.match(text(100), /^The trace shows no cause\. /);
+  });
 });
 
 describe('tasks that queue at a worker', () => {

@@ -52,21 +52,21 @@ it('the event loop of a Dask scheduler that is blocked once is named, with advic
 });
 
 it('a program that blocks the event loop before the profiler starts is the cause, and does not wait for results', () => {
-  // Each call of submit() differs in an option, so each task is sent, but no report of a worker arrives meanwhile.
+  // Each call of submit() has a higher priority, so each task is added, but no report of a worker arrives meanwhile.
   const tasks = Array.from({ length: 40 }, (_, i) => {
     const submitted = i / 10;
-    const started = i < 2 ? submitted : 4 + (i - 2) / 40;
+    const started = i < 2 ? submitted : 4 + Math.floor((39 - i) / 2) / 20;
     const reported = i < 2 ? { acknowledged: 4 } : {};
     return {
       key: `fit-${i}`,
       worker: `w${i % 2}`,
       computation: i + 1,
-      ...{ submitted, ready: submitted, dispatched: started, started, stopped: started + 0.02, ...reported },
+      ...{ submitted, ready: submitted, dispatched: started, started, stopped: started + 0.05, ...reported },
     };
   });
   const resources = [4, 5].map((time) => ({
     time,
-    figures: { eventLoopDelay: time === 4 ? 3.8 : 0 },
+    figures: { eventLoopDelay: time === 4 ? 3.95 : 0 },
   }));
   const samples = [{ time: 4.5, worker: null, prefix: '', stack: ['main'], file: '/home/me/program.js' }];
   const codes = findings(syntheticTrace({ tasks, resources, samples })).map(({ code }) => code);

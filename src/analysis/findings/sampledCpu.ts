@@ -61,6 +61,20 @@ export function sampledCpu(trace: Trace): CpuSeconds {
   return { cpu, noncpu };
 }
 
+/** Returns the seconds in which the thread of a task neither computed nor waited for a core, by samples; 0 if they cover too little. */
+export function idleSeconds(trace: Trace, row: number): number {
+  const thread = threadSamples(trace).get(trace.tasks.worker[row]!);
+  let [covered, computed] = [0, 0];
+  if (thread === undefined) return 0;
+  const { times, used } = thread;
+  eachStretch(trace, row, times, (at, seconds) => {
+    covered += seconds;
+    computed += Math.min(seconds, (seconds * used[at]!) / (times[at]! - times[at - 1]!));
+  });
+  if (covered < MIN_COVERED * trace.tasks.duration[row]!) return 0;
+  return Math.max(0, covered - computed - (trace.tasks.coreWait[row]! || 0));
+}
+
 /** Returns the samples of each worker with one thread, by row of workers. */
 export function threadSamples({ resources, workers }: Trace): Map<number, ThreadSamples> {
   const percent = resources.figures.get('cpu');

@@ -7,6 +7,7 @@ import { sharedSeconds } from '../leaseWaits.js';
 import { type Straggler, stragglersOf, withoutCoreWaits } from '../stragglers.js';
 import { CROWDED_SHARE, STOP_OTHERS } from './cpuOversubscription.js';
 import type { Facts, Rule } from './finding.js';
+import { idleSeconds } from './sampledCpu.js';
 import { STALL } from './stalls.js';
 
 const NAMED = 3;
@@ -47,7 +48,7 @@ export const stragglerTasks: Rule = (facts) => {
   // Computations with equal keys, e.g. of rounds, may each have the straggler.
   const different = [...new Set(keys)];
   const named = different.slice(0, NAMED).map((key) => visibleName(key, MAX_KEY));
-  const why = worst.why === '' ? 'The trace shows no cause.' : `Possible cause: ${worst.why}.`;
+  const why = worst.why === '' ? unexplained(facts, worst) : `Possible cause: ${worst.why}.`;
   return {
     code: 'stragglers',
     title: `${countText(found.length, 'straggler')} delayed the run: a task of '${name}' took ${secondsText(worst.seconds)}${what}, the median is ${secondsText(worst.median)}`,
@@ -69,6 +70,14 @@ export const stragglerTasks: Rule = (facts) => {
     advice: adviceFor(facts, found, name),
   };
 };
+
+/** Returns what a straggler without a recorded cause did, by samples of its thread. */
+function unexplained({ trace }: Facts, { row, seconds, median }: Straggler): string {
+  const idle = idleSeconds(trace, row);
+  return idle >= (seconds - median) / 2
+    ? `For ${secondsText(idle)} it neither computed nor waited for a core: it waited in a system call, e.g. for a disk, a lock or another program, or its process was stopped.`
+    : 'The trace shows no cause.';
+}
 
 export interface LongTail {
   readonly tasks: number;
