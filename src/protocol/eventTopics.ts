@@ -31,9 +31,16 @@ export const WORKER_PAUSED = { begin: 'worker-paused', end: 'worker-unpaused' } 
 /** A worker of threads has no room for results, and has room again. */
 export const WORKER_FULL = { begin: 'worker-full', end: 'worker-has-room' } as const;
 
-/** The event loop of a Dask worker was blocked until the time of the event. See python/longpole_dask/worker_tap.py. */
+/**
+ * The event loop of a worker process was blocked until the time of the event: that of a Dask worker (see
+ * python/longpole_dask/worker_tap.py), or that of a worker process beside its tasks, e.g. because the process was stopped.
+ */
 export const WORKER_BLOCKED = 'log-blocked';
 const BLOCKED = / was blocked for ([\d.]+) s\.$/;
+
+export function blockedText(seconds: number): string {
+  return `The event loop of the worker was blocked for ${seconds.toFixed(3)} s.`;
+}
 
 /** Returns the seconds in the text of WORKER_BLOCKED; NaN for another text. */
 export function blockedSeconds(text: string): number {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { blockedText } from '../../protocol/eventTopics.js';
 import { syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
 import { findings } from './findings.js';
 
@@ -29,4 +30,30 @@ it('Dask workers whose event loop is blocked while tasks are sent to them are na
     /^1 worker did not answer for up to 1 s, because the event loop there was blocked/,
   );
   assert.equal(foundWith('Another text.'), undefined);
+});
+
+it('a worker process that did not run while tasks were sent to it is named', () => {
+  const tasks = [0, 1, 2, 3].map((i) => {
+    const started = i < 2 ? i / 5 : i / 5 + 4;
+    return { key: `nap-${i}`, submitted: 0, ready: 0, dispatched: i / 5, started, stopped: started + 0.2 };
+  });
+  const events = [{ time: 4.4, worker: 'w0', topic: 'log-blocked', text: blockedText(4) }];
+  const found = findings(syntheticTrace({ tasks, events, workers: [{ name: 'w0' }] }))[0];
+  assert.deepEqual([found?.code, found?.seconds.toFixed(1)], ['blocked-workers', '4.0']);
+  assert.match(
+    found?.title ?? '',
+    /^1 worker did not answer for up to 4 s, because the process did not run$/,
+  );
+  assert.match(found?.advice ?? '', /^Look for a stopped process/);
+});
+
+it('a worker process that did not run costs its share of the run if other workers did its tasks', () => {
+  const tasks = Array.from({ length: 11 }, (_, i) => {
+    const [started, stopped] = i === 0 ? [0, 5] : [i - 1, i];
+    return { key: `fit-${i}`, worker: i === 0 ? 'w1' : 'w0', submitted: 0, ready: 0, started, stopped };
+  });
+  const events = [{ time: 4.9, worker: 'w1', topic: 'log-blocked', text: blockedText(4) }];
+  const workers = [{ name: 'w0' }, { name: 'w1' }];
+  const all = findings(syntheticTrace({ tasks, events, workers }));
+  assert.equal(all.find(({ code }) => code === 'blocked-workers')?.seconds.toFixed(1), '2.0');
 });

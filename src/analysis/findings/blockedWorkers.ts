@@ -2,36 +2,64 @@ import { countText, secondsText } from '../../base/words.js';
 import { blockedSeconds, WORKER_BLOCKED } from '../../protocol/eventTopics.js';
 import type { Trace } from '../../trace/trace.js';
 import { overlapSeconds, type Span } from '../spans.js';
-import type { Rule } from './finding.js';
+import type { Facts, Rule } from './finding.js';
 
 /**
- * The event loops of Dask workers were blocked, so that these neither received tasks nor reported results. The cost is the part
- * of the path that waited for the scheduler meanwhile.
+ * Worker processes did not run, or the event loops of Dask workers were blocked, so that these neither received tasks nor
+ * reported results. The cost is the part of the path that waited for them.
  */
 export const blockedWorkers: Rule = (facts) => {
   const blocked = blockedSpans(facts.trace);
   if (blocked.length === 0) return undefined;
-  const waits = [...facts.parts('waiting for the scheduler')].sort((a, b) => a.start - b.start);
-  const seconds = overlapSeconds(waits, blocked);
+  const seconds = Math.max(secondsOnPath(facts, blocked), facts.isDask ? 0 : lostSeconds(facts, blocked));
   if (seconds === 0) return undefined;
   const workers = new Set(blocked.map(({ worker }) => worker)).size;
   const worst = Math.max(...blocked.map(({ start, stop }) => stop - start));
   return {
     code: 'blocked-workers',
-    title: `${countText(workers, 'worker')} did not answer for up to ${secondsText(worst)}, because the event loop there was blocked`,
+    title: `${countText(workers, 'worker')} did not answer for up to ${secondsText(worst)}, because ${facts.isDask ? 'the event loop there was blocked' : 'the process did not run'}`,
     seconds,
     confidence: 'medium',
-    text: `The event loops of workers were blocked ${countText(blocked.length, 'time')}. Tasks on the critical path waited ${secondsText(seconds)} meanwhile: such a worker neither receives tasks nor reports results.`,
+    text: `${facts.isDask ? 'The event loops of workers were blocked' : 'Worker processes paused'} ${countText(blocked.length, 'time')}. ${facts.isDask ? `Tasks on the critical path waited ${secondsText(seconds)} meanwhile: such a worker` : 'Such a worker computes nothing, and'} neither receives tasks nor reports results.`,
     numbers: { worstDelaySeconds: worst, workers, times: blocked.length },
     tasks: facts.pathTasks('waiting for the scheduler'),
     question: 'queueing',
-    advice:
-      "Look for modules that tasks import, plugins of the workers, calls of 'client.run', and tasks that hold the GIL for long in compiled code. A stopped process looks the same.",
+    advice: facts.isDask
+      ? "Look for modules that tasks import, plugins of the workers, calls of 'client.run', and tasks that hold the GIL for long in compiled code. A stopped process looks the same."
+      : 'Look for a stopped process (SIGSTOP, a debugger), a machine that slept or has no free memory, and plugins of the workers that block their thread.',
   };
 };
 
-function blockedSpans({ events, strings }: Trace): (Span & { readonly worker: number })[] {
-  const spans: (Span & { readonly worker: number })[] = [];
+/**
+ * Returns the seconds of the path in which tasks waited for the scheduler, which had sent them, and those of tasks on such a
+ * worker. The event loop of a Dask worker is not that of its tasks.
+ */
+function secondsOnPath(facts: Facts, blocked: readonly BlockedWorker[]): number {
+  const { kind, start, stop, row, length } = facts.path.columns;
+  const waiting = facts.kindNumber('waiting for the scheduler');
+  const { worker } = facts.trace.tasks;
+  let seconds = 0;
+  for (let part = 0; part < length; part++) {
+    const isSent = kind[part] === waiting;
+    const spans = blocked.filter((one) => isSent || (!facts.isDask && worker[row[part]!] === one.worker));
+    seconds += overlapSeconds([{ start: start[part]!, stop: stop[part]! }], spans);
+  }
+  return seconds;
+}
+
+/** Returns the time of the run that all workers together lost: without it, the others would have had less to do. */
+function lostSeconds(facts: Facts, blocked: readonly BlockedWorker[]): number {
+  const idle = [...facts.parts('client time')];
+  const lost = blocked.map((span) => overlapSeconds([span], [facts.path]) - overlapSeconds(idle, [span]));
+  return lost.reduce((sum, seconds) => sum + seconds, 0) / facts.workers;
+}
+
+interface BlockedWorker extends Span {
+  readonly worker: number;
+}
+
+function blockedSpans({ events, strings }: Trace): BlockedWorker[] {
+  const spans: BlockedWorker[] = [];
   for (let row = 0; row < events.length; row++) {
     const [topic, text] = [events.topic[row]!, events.text[row]!];
     if (topic < 0 || text < 0 || strings.get(topic) !== WORKER_BLOCKED) continue;

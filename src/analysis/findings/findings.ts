@@ -87,16 +87,22 @@ const EXPLAINED_BY: Partial<Record<FindingCode, readonly FindingCode[]>> = {
     'lack-of-parallelism',
     'unreachable-worker',
     'stopped-program',
+    'blocked-workers',
   ],
   // The thread of the event loop packs and sends arguments.
   'event-loop-starvation': ['oversized-arguments', 'stopped-program'],
   // The times of the tasks, and all waits, contain the stop.
-  stragglers: ['stopped-program'],
-  'serial-stretch': ['stopped-program'],
-  'worker-skew': ['stopped-program'],
+  stragglers: ['stopped-program', 'blocked-workers'],
+  'serial-stretch': ['stopped-program', 'blocked-workers'],
+  'worker-skew': ['stopped-program', 'blocked-workers'],
   'synchronous-io': ['stopped-program'],
   'client-bound': ['stopped-program'],
+  // Ctrl-Z stops the program and its worker processes.
+  'blocked-workers': ['stopped-program'],
+  'garbage-collection': ['blocked-workers'],
 };
+
+const STOPS: readonly FindingCode[] = ['stopped-program', 'blocked-workers'];
 
 /** Share of the cost of few parallel tasks, from which a finding about a part of the run explains it; also of a stop. */
 const EXPLAINING = 0.5;
@@ -146,7 +152,7 @@ function ofComputations(facts: Facts): readonly Finding[] {
   const { lost } = coreUseOf(facts.trace);
   const explains = (other: FindingCode, { code, seconds }: Finding): boolean => {
     const withCore = WITHOUT_CORE_WAITS.includes(other) ? 1 - lost : 1;
-    const isPart = code === 'lack-of-parallelism' || other === 'stopped-program';
+    const isPart = code === 'lack-of-parallelism' || STOPS.includes(other);
     return (costs.get(other) ?? -1) >= (isPart ? EXPLAINING * withCore * seconds : 0);
   };
   const own = found

@@ -5,6 +5,7 @@ import { messageOf } from '../../base/errors.js';
 import { type Handlers, handle } from '../../base/handlers.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import { fromErrorInfo } from '../../protocol/errorInfo.js';
+import { blockedText, WORKER_BLOCKED } from '../../protocol/eventTopics.js';
 import { type FewFinishedTasks, type FinishedTasks, unpackFinished } from '../../protocol/finishedTasks.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
 import type { Batch, Several } from '../../protocol/isolateMessages.js';
@@ -33,7 +34,7 @@ import { PendingCalls } from '../pool/pendingCalls.js';
 import { workerStartError } from '../taskFailure.js';
 import { type FetchFailed, failedFetches, unreachableText } from '../transfer/failedFetches.js';
 import type { PeerClient } from '../transfer/peerClient.js';
-import { SilenceWatch } from './silence.js';
+import { Heartbeats, SilenceWatch } from './silence.js';
 import { vitalsFile } from './vitalsFile.js';
 import type { ChannelEvents, OpenChannel, WorkerChannel } from './workerChannel.js';
 
@@ -88,6 +89,7 @@ export class ProcessHost implements WorkerHost {
   #started = false;
   /** Number of answered heartbeats, as the last heartbeat states it. */
   #answers = -1;
+  readonly #heartbeats = new Heartbeats();
   /** Value of the last heartbeat. */
   #isOccupied = true;
   #cause: Error | undefined;
@@ -100,6 +102,8 @@ export class ProcessHost implements WorkerHost {
       this.#answers = answers;
       this.link = link;
       this.#isOccupied = occupied;
+      const pause = this.#heartbeats.pauseBefore(sent);
+      if (pause > 0) this.#events.event(WORKER_BLOCKED, blockedText(pause));
       this.#calls.occasion(this.name, () => this.dump());
       this.#outbox.post({ type: 'clock', sent, remote: this.#options.clock() });
     },

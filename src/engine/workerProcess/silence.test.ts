@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, mock } from 'node:test';
-import { SilenceWatch } from './silence.js';
+import { Heartbeats, SilenceWatch } from './silence.js';
 
 describe('the silence watch of a worker', () => {
   const watched = (ttl: number | false, first: number, act: (watch: SilenceWatch) => void): number => {
@@ -82,4 +82,12 @@ describe('the silence watch of a worker', () => {
       0,
     );
   });
+});
+
+it('heartbeats show a pause of their process, and no delay of a busy machine', () => {
+  const heartbeats = new Heartbeats();
+  assert.deepEqual(
+    [100, 100.5, 102.5, 107, 107.5].map((sent) => heartbeats.pauseBefore(sent)),
+    [0, 0, 0, 4.5, 0],
+  );
 });

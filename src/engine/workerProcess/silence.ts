@@ -43,3 +43,18 @@ export class SilenceWatch {
     clearInterval(this.#timer);
   }
 }
+
+/** Seconds between two heartbeats, of which a process sends two per second, that a busy machine does not explain. */
+const MIN_PAUSE = 2.5;
+
+/** Finds pauses of a process, e.g. because it was stopped. */
+export class Heartbeats {
+  #last = Number.NaN;
+
+  /** Returns the seconds of a pause that the heartbeat ended, or 0. `sent` is a time of the process, in seconds. */
+  pauseBefore(sent: number): number {
+    const seconds = sent - this.#last;
+    this.#last = sent;
+    return seconds >= MIN_PAUSE ? seconds : 0;
+  }
+}
