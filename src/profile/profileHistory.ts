@@ -149,13 +149,16 @@ export class ProfileHistory {
   }
 
   /** Returns the table's numbers for the cycle's stack nodes. */
-  #intern({ parents, names, files, lines }: ProfileCycle): Int32Array {
-    const numbers = new Int32Array(parents.length);
-    for (const [node, parent] of parents.entries()) {
-      const frame = { name: names[node]!, filename: files[node]!, lineNumber: lines[node]! };
-      numbers[node] = this.#stacks.add(parent < 0 ? NO_STACK : numbers[parent]!, frame);
-    }
+  #intern(cycle: ProfileCycle): Int32Array {
+    const numbers = new Int32Array(cycle.parents.length);
+    for (let node = 0; node < numbers.length; node++) numbers[node] = this.#add(cycle, node, numbers);
     return numbers;
+  }
+
+  #add({ parents, names, files, lines }: ProfileCycle, node: number, numbers: Int32Array, line = 0): number {
+    const parent = parents[node]!;
+    const frame = { name: names[node]!, filename: files[node]!, lineNumber: lines[node]! };
+    return this.#stacks.add(parent < 0 ? NO_STACK : numbers[parent]!, frame, line);
   }
 
   #stackOf(cycle: ProfileCycle, sample: number, numbers: Int32Array): number {
@@ -163,14 +166,7 @@ export class ProfileHistory {
     if (node === STACK_IDLE) return this.#idle;
     if (node === STACK_RUNTIME) return this.#runtime;
     const line = cycle.sampleLines[sample]!;
-    if (line === 0) return numbers[node]!;
-    const parent = cycle.parents[node]!;
-    const frame = {
-      name: cycle.names[node]!,
-      filename: cycle.files[node]!,
-      lineNumber: cycle.lines[node]!,
-    };
-    return this.#stacks.add(parent < 0 ? NO_STACK : numbers[parent]!, frame, line);
+    return line === 0 ? numbers[node]! : this.#add(cycle, node, numbers, line);
   }
 
   #label(label: SampleLabel): number {
