@@ -37,9 +37,7 @@ export function Heading({ state, searchBox, facts: given, searches = 'keys' }: P
 }
 
 function facts({ model }: PageState): string[] {
-  // A worker with several threads has a row per thread.
-  const named = new Set(model.page.workers.map((name) => name.replace(/ · \d+$/, ''))).size;
-  const workers = model.workerCount ?? named;
+  const workers = model.workerCount;
   const list: string[] = [];
   // A page with only samples has neither tasks nor workers.
   const streams = model.taskCount > 0 || workers > 0;
