@@ -1,5 +1,6 @@
 // Call trees in the form of Dask's profiles. Each node is a function at one place of the stack. Its count is the
 // number of samples that found it there. A tree is plain JSON. No function of this file changes its arguments.
+import { sumOf } from '../base/lookUps.js';
 
 export interface FrameDescription {
   readonly name: string;
@@ -107,9 +108,7 @@ export class TreeBuilder {
 
 /** Returns the samples of a node's own code, without its callees. */
 export function selfCount(tree: CallTree): number {
-  let called = 0;
-  for (const child of Object.values(tree.children)) called += child.count;
-  return tree.count - called;
+  return tree.count - sumOf(Object.values(tree.children), ({ count }) => count);
 }
 
 /**

@@ -1,6 +1,6 @@
 // Keeps the samples of a cluster in bounded memory. Recent cycles keep every sample with its time. Older cycles keep
 // a count per stack, in blocks that double their length whenever there are too many. The total is never lost.
-import { getOrMake } from '../base/lookUps.js';
+import { getOrMake, sumOf } from '../base/lookUps.js';
 import { type ProfileCycle, STACK_IDLE, STACK_RUNTIME } from '../protocol/clusterObserver.js';
 import { OTHERS } from '../protocol/metrics.js';
 import type { CallTree, FrameDescription } from './callTree.js';
@@ -110,9 +110,7 @@ export class ProfileHistory {
 
   /** Number of kept blocks, each of one or more cycles. */
   get blockCount(): number {
-    let sum = 0;
-    for (const blocks of this.#blocks.values()) sum += blocks.length;
-    return sum;
+    return sumOf(this.#blocks.values(), ({ length }) => length);
   }
 
   #selected(threads: readonly string[] | undefined): Block[] {

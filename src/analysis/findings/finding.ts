@@ -1,4 +1,5 @@
 // The types of findings and rules, and the facts of a trace that several rules need, each computed once.
+import { sumOf } from '../../base/lookUps.js';
 import { crewText } from '../../base/words.js';
 import type { Trace } from '../../trace/trace.js';
 import { type CriticalPath, criticalPath } from '../criticalPath.js';
@@ -107,9 +108,7 @@ export class Facts {
     this.lanes = lanesOf(trace);
     this.conditions = recordedConditions(trace);
     this.tasks = this.lanes.spans.rows.length;
-    let work = 0;
-    for (const row of this.lanes.spans.rows) work += trace.tasks.duration[row]!;
-    this.work = work;
+    this.work = sumOf(this.lanes.spans.rows, (row) => trace.tasks.duration[row]!);
   }
 
   get makespan(): number {

@@ -1,6 +1,6 @@
 // Two rules about a time span in which tasks ran one after the other: at the end of the run, or before.
 
-import { getOrMake } from '../../base/lookUps.js';
+import { getOrMake, sumOf } from '../../base/lookUps.js';
 import { percentText, secondsText } from '../../base/words.js';
 import { inputRows, workerName } from '../../trace/trace.js';
 import { slowFirstRows } from '../firstCalls.js';
@@ -183,10 +183,7 @@ export const serialTail: Rule = (facts) => {
 function profilerInTail(facts: Facts): number {
   const { trace, path } = facts;
   const from = path.stop - tailSeconds(facts);
-  let seconds = 0;
-  for (let worker = 0; worker < trace.workers.length; worker++)
-    seconds += profilerSeconds(trace, worker, from, path.stop);
-  return seconds;
+  return sumOf(trace.workers.name.keys(), (worker) => profilerSeconds(trace, worker, from, path.stop));
 }
 
 /** Returns the seconds at the end of the run in which at most one task ran at a time. */

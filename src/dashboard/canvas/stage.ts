@@ -2,7 +2,7 @@
 // compute for every animation frame.
 
 import type { CriticalPath } from '../../analysis/criticalPath.js';
-import { getOrMake, oncePer } from '../../base/lookUps.js';
+import { getOrMake, oncePer, sumOf } from '../../base/lookUps.js';
 import { type Flows, type PathLanes, pathLanes } from '../model/flows.js';
 import { formatPercent, shortNames } from '../model/format.js';
 import {
@@ -94,9 +94,8 @@ export class Stage {
 
   /** Number of rectangles in the task streams of the last animation frame. */
   get rectangles(): number {
-    return this.#model.plots.reduce(
-      (sum, plot, i) => sum + (plot.type === 'tasks' ? (this.#plots[i]?.rectangles ?? 0) : 0),
-      0,
+    return sumOf(this.#model.plots.entries(), ([i, plot]) =>
+      plot.type === 'tasks' ? (this.#plots[i]?.rectangles ?? 0) : 0,
     );
   }
 
