@@ -1,6 +1,7 @@
 // The heading of each plot: its title, and its values at the time under the pointer, or the peaks without a pointer.
-import { sumOf } from '../../base/lookUps.js';
+
 import type { ComponentChildren } from 'preact';
+import { sumOf } from '../../base/lookUps.js';
 import { columnsOf, gridOf, shownOfRun } from '../canvas/stage.js';
 import { THEMES } from '../canvas/theme.js';
 import { formatBytes, formatCount, formatDuration, formatNumber, formatPercent } from '../model/format.js';
