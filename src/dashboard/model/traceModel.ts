@@ -19,10 +19,10 @@ import type { TimeWindow } from './timeView.js';
 export interface TraceModelOptions {
   readonly title: string;
   /** Epoch seconds of time 0; default: the first event. */
-  readonly origin?: number;
-  readonly running?: readonly RunningRow[];
+  readonly origin?: number | undefined;
+  readonly running?: readonly RunningRow[] | undefined;
   /** Epoch seconds up to which running tasks are drawn. */
-  readonly now?: number;
+  readonly now?: number | undefined;
 }
 
 function emptyText(trace: Trace): string {

@@ -225,8 +225,9 @@ export class ShellState {
     const earlier = this.#findOrigin(update);
     this.#stream = traceModel(update.trace, {
       title: update.title,
-      ...(this.#origin === undefined ? {} : { origin: this.#origin }),
-      ...(update.live === undefined ? {} : { running: update.live.running, now: update.live.time }),
+      origin: this.#origin,
+      running: update.live?.running,
+      now: update.live?.time,
     });
     this.view.pinned.value = undefined;
     if (earlier !== 0) this.view.shift(earlier);
