@@ -1,5 +1,4 @@
 // Computes the time of each function, with one row per function, host and device, and the time of each task.
-import { sortedOrder } from '../base/sortedOrder.js';
 import { TASK_MEMORY } from '../protocol/clusterObserver.js';
 import type { Trace } from '../trace/trace.js';
 import { placesOf } from './devices.js';
@@ -7,7 +6,7 @@ import { keyGraphOf } from './keyGraph.js';
 import { PairIndex } from './pairIndex.js';
 import { type Overlap, SampleJoin } from './sampleJoin.js';
 import { skippedRows } from './skippedTasks.js';
-import { Table } from './table.js';
+import { descendingTable, numberColumn, type Table } from './table.js';
 
 /** Column titles in order, as in DASF. */
 export const FUNCTION_TITLES = {
@@ -48,37 +47,31 @@ export function functionBottleneck(trace: Trace): Table {
   for (let task = 0; task < tasks.length; task++) rowOf[task] = pairs.of(place[task]!, functionName[task]!);
   const sums = sumsOf(trace, rowOf, pairs.length);
   const placeOf = pairs.firsts;
-  const column = (title: string, value: (row: number) => number) => ({
-    title,
-    numbers: Float64Array.from({ length: pairs.length }, (_, row) => value(row)),
-  });
+  const column = (title: string, value: (row: number) => number) => numberColumn(title, pairs.length, value);
   const titles = FUNCTION_TITLES;
   const { duration, count } = sums;
-  return new Table(
-    [
-      { title: titles.host, ids: placeOf.map((place) => places.host[place]!), strings },
-      { title: titles.gpu, ids: placeOf.map((place) => places.device[place]!), strings: places.deviceNames },
-      { title: titles.name, ids: pairs.seconds, strings },
-      { title: titles.duration, numbers: duration },
-      // 0 / 0 is NaN, which the table shows as null.
-      column(titles.percentage, (row) => (duration[row]! / places.seconds[placeOf[row]!]!) * 100),
-      {
-        title: titles.utilization,
-        numbers: meanSamples(trace, rowOf, pairs.length, trace.resources.gpuUtilization),
-      },
-      {
-        title: titles.memory,
-        numbers: meanSamples(trace, rowOf, pairs.length, trace.resources.gpuMemoryUsed).map(
-          (bytes) => bytes / 1e9,
-        ),
-      },
-      column(titles.size, (row) => sums.input[row]! / sums.sized[row]! / 1e6),
-      column(titles.throughput, (row) => sums.throughput[row]! / sums.timed[row]! / 1e6),
-      { title: titles.count, numbers: count },
-      column(titles.mean, (row) => duration[row]! / sums.measured[row]!),
-    ],
-    { order: sortedOrder(duration, true) },
-  );
+  return descendingTable(duration, [
+    { title: titles.host, ids: placeOf.map((place) => places.host[place]!), strings },
+    { title: titles.gpu, ids: placeOf.map((place) => places.device[place]!), strings: places.deviceNames },
+    { title: titles.name, ids: pairs.seconds, strings },
+    { title: titles.duration, numbers: duration },
+    // 0 / 0 is NaN, which the table shows as null.
+    column(titles.percentage, (row) => (duration[row]! / places.seconds[placeOf[row]!]!) * 100),
+    {
+      title: titles.utilization,
+      numbers: meanSamples(trace, rowOf, pairs.length, trace.resources.gpuUtilization),
+    },
+    {
+      title: titles.memory,
+      numbers: meanSamples(trace, rowOf, pairs.length, trace.resources.gpuMemoryUsed).map(
+        (bytes) => bytes / 1e9,
+      ),
+    },
+    column(titles.size, (row) => sums.input[row]! / sums.sized[row]! / 1e6),
+    column(titles.throughput, (row) => sums.throughput[row]! / sums.timed[row]! / 1e6),
+    { title: titles.count, numbers: count },
+    column(titles.mean, (row) => duration[row]! / sums.measured[row]!),
+  ]);
 }
 
 function sumsOf(trace: Trace, rowOf: Int32Array, rows: number) {
@@ -192,18 +185,15 @@ export function taskBottleneck(trace: Trace): Table {
   const placeOf = pairs.firsts;
   const seconds = duration.subarray(0, pairs.length);
   const { host, device, deviceNames } = places;
-  return new Table(
-    [
-      { title: TASK_TITLES.host, ids: (row) => host[placeOf[row]!]!, strings },
-      { title: TASK_TITLES.gpu, ids: (row) => device[placeOf[row]!]!, strings: deviceNames },
-      { title: TASK_TITLES.key, ids: pairs.seconds, strings: trace.keys },
-      { title: TASK_TITLES.duration, numbers: seconds },
-      {
-        title: TASK_TITLES.percentage,
-        numbers: (row) => (seconds[row]! / places.seconds[placeOf[row]!]!) * 100,
-      },
-      { title: TASK_TITLES.memory, numbers: (row) => nbytes[row]! / 1e6 },
-    ],
-    { order: sortedOrder(seconds, true) },
-  );
+  return descendingTable(seconds, [
+    { title: TASK_TITLES.host, ids: (row) => host[placeOf[row]!]!, strings },
+    { title: TASK_TITLES.gpu, ids: (row) => device[placeOf[row]!]!, strings: deviceNames },
+    { title: TASK_TITLES.key, ids: pairs.seconds, strings: trace.keys },
+    { title: TASK_TITLES.duration, numbers: seconds },
+    {
+      title: TASK_TITLES.percentage,
+      numbers: (row) => (seconds[row]! / places.seconds[placeOf[row]!]!) * 100,
+    },
+    { title: TASK_TITLES.memory, numbers: (row) => nbytes[row]! / 1e6 },
+  ]);
 }

@@ -9,7 +9,7 @@ import type { Trace } from '../trace/trace.js';
 import { FUNCTION_TITLES, TASK_TITLES } from './bottlenecks.js';
 import { keyGraphOf } from './keyGraph.js';
 import { PairIndex } from './pairIndex.js';
-import { type Column, Table } from './table.js';
+import { type Column, numberColumn, Table } from './table.js';
 
 /** Returns DASF's `per_function_bottleneck`. */
 export function dasfFunctionBottleneck(trace: Trace): Table {
@@ -18,11 +18,8 @@ export function dasfFunctionBottleneck(trace: Trace): Table {
   const rows = pairs.length;
   const names = pairs.seconds.map((second) => second - 1);
   const { utilization, memory } = sampleMeans(trace);
-  const utilizations = Float64Array.from(names, (name) => utilization.get(name) ?? 0);
-  const memories = Float64Array.from(names, (name) => memory.get(name) ?? 0);
   const column = (title: string, value: (row: number) => number): Column => ({
-    title,
-    numbers: Float64Array.from({ length: rows }, (_, row) => value(row)),
+    ...numberColumn(title, rows, value),
     float: true,
   });
   const titles = FUNCTION_TITLES;
@@ -34,11 +31,10 @@ export function dasfFunctionBottleneck(trace: Trace): Table {
       column(titles.percentage, (row) => percentage(groups, row)),
       // In DASF, functions without samples have the integer 0. A column of integers is printed without decimals.
       {
-        title: titles.utilization,
-        numbers: utilizations,
+        ...column(titles.utilization, (row) => utilization.get(names[row]!) ?? 0),
         float: names.some((name) => utilization.has(name)),
       },
-      column(titles.memory, (row) => memories[row]! / 1e9),
+      column(titles.memory, (row) => (memory.get(names[row]!) ?? 0) / 1e9),
       column(titles.size, (row) => input[row]! / count[row]! / 1e6),
       column(titles.throughput, (row) => throughput[row]! / count[row]! / 1e6),
       { title: titles.count, numbers: count },

@@ -11,8 +11,8 @@ import {
   TRACE,
 } from '../base/arguments.js';
 import { rangeOf } from '../base/lookUps.js';
-import { addLine, type CallTree, childOf, emptyTree, type MutableCallTree } from '../profile/callTree.js';
-import { type SampleRows, type Trace, textOf } from '../trace/trace.js';
+import { type CallTree, TreeBuilder } from '../profile/callTree.js';
+import { type Trace, textOf } from '../trace/trace.js';
 
 export interface ProfileTreeOptions {
   /** Prefix of the tasks. Default: all tasks. */
@@ -72,10 +72,23 @@ const OTHERS = { name: '(others)', filename: '', lineNumber: 0 };
 export function profileTree(trace: Trace, options: ProfileTreeOptions = {}): CallTree {
   checkArgument('profileTree(): trace', trace, TRACE);
   checkOptions('profileTree()', options, OPTIONS);
-  const { samples } = trace;
-  const tree = new TreeOfFrames(trace);
+  const { samples, strings, frames } = trace;
+  // The last stack stands for the samples without frames.
+  const others = frames.length;
+  const frameOf = (stack: number) =>
+    stack === others
+      ? OTHERS
+      : {
+          name: textOf(strings, frames.functionName[stack]!),
+          filename: textOf(strings, frames.file[stack]!),
+          lineNumber: frames.line[stack]!,
+        };
+  const tree = new TreeBuilder([...frames.parent, -1], frameOf, 0);
   const isWanted = filterOf(trace, options);
-  for (let row = 0; row < samples.length; row++) if (isWanted(row)) tree.add(samples, row);
+  for (let row = 0; row < samples.length; row++) {
+    const frame = samples.frame[row]!;
+    if (isWanted(row)) tree.add(frame < 0 ? others : frame, samples.line[row]!, samples.count[row]!);
+  }
   return tree.root;
 }
 
@@ -135,51 +148,6 @@ export function samplingInterval(trace: Trace): number {
     seconds += one * interval[row]!;
   }
   return total === 0 ? 0.01 : seconds / total;
-}
-
-class TreeOfFrames {
-  readonly root = emptyTree();
-  readonly #trace: Trace;
-  /** Nodes by row of `frames`. */
-  readonly #nodes: (MutableCallTree | undefined)[];
-
-  constructor(trace: Trace) {
-    this.#trace = trace;
-    this.#nodes = new Array(trace.frames.length);
-  }
-
-  add({ frame, line, count }: SampleRows, row: number): void {
-    const { parent } = this.#trace.frames;
-    const [innermost, samples] = [frame[row]!, count[row]!];
-    const node = innermost < 0 ? childOf(this.root, OTHERS) : this.#node(innermost);
-    if (innermost < 0) node.count += samples;
-    addLine(node, line[row]!, samples);
-    for (let at = innermost; at >= 0; at = parent[at]!) this.#node(at).count += samples;
-    this.root.count += samples;
-  }
-
-  #node(row: number): MutableCallTree {
-    const known = this.#nodes[row];
-    if (known !== undefined) return known;
-    const { strings, frames } = this.#trace;
-    // A loop instead of recursion, because stacks may be deep.
-    const path: number[] = [];
-    let at = row;
-    while (at >= 0 && this.#nodes[at] === undefined) {
-      path.push(at);
-      at = frames.parent[at]!;
-    }
-    let node: MutableCallTree = this.#nodes[at] ?? this.root;
-    for (let step = path.pop(); step !== undefined; step = path.pop()) {
-      node = childOf(node, {
-        name: textOf(strings, frames.functionName[step]!),
-        filename: textOf(strings, frames.file[step]!),
-        lineNumber: frames.line[step]!,
-      });
-      this.#nodes[step] = node;
-    }
-    return node;
-  }
 }
 
 function filterOf(

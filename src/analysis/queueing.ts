@@ -1,11 +1,10 @@
 // Computes where tasks wait between their readiness and the acknowledgement of their results, by prefix.
 import { countedOffsets, groupedRows } from '../base/groups.js';
-import { sortedOrder } from '../base/sortedOrder.js';
 import type { TaskRows, Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
 import { evenly, median } from './statistics.js';
 import { readyTimes } from './submissionTimes.js';
-import { Table } from './table.js';
+import { descendingTable, numberColumn, type Table } from './table.js';
 
 type Stage = readonly [title: string, from: keyof TaskRows & Lifecycle, to: keyof TaskRows & Lifecycle];
 type Lifecycle = 'ready' | 'dispatched' | 'received' | 'started' | 'stopped' | 'acknowledged';
@@ -48,19 +47,16 @@ export function queueing(trace: Trace): Table {
     }
     return sum;
   });
-  const stages = STAGES.map(([title, from, to]) => ({
-    title: `${title} (s)`,
-    numbers: Float64Array.from(ids, (id) => medianBetween(evenly(membersOf(id)), timesOf(from), timesOf(to))),
-  }));
-  return new Table(
-    [
-      { title: 'Prefix', ids: Int32Array.from(ids), strings },
-      { title: 'Tasks', numbers: Float64Array.from(ids, (id) => membersOf(id).length) },
-      ...stages,
-      { title: 'Waited in all (s)', numbers: waited },
-    ],
-    { order: sortedOrder(waited, true) },
-  );
+  const numbers = (title: string, value: (id: number) => number) =>
+    numberColumn(title, ids.length, (row) => value(ids[row]!));
+  return descendingTable(waited, [
+    { title: 'Prefix', ids: Int32Array.from(ids), strings },
+    numbers('Tasks', (id) => membersOf(id).length),
+    ...STAGES.map(([title, from, to]) =>
+      numbers(`${title} (s)`, (id) => medianBetween(evenly(membersOf(id)), timesOf(from), timesOf(to))),
+    ),
+    { title: 'Waited in all (s)', numbers: waited },
+  ]);
 }
 
 function medianBetween(rows: Int32Array, from: Float64Array, to: Float64Array): number {

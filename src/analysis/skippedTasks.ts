@@ -1,6 +1,6 @@
 // Finds the tasks that did not run because a task failed on which they depend.
 import { checkArgument, TRACE } from '../base/arguments.js';
-import { getOrMake, oncePer } from '../base/lookUps.js';
+import { getOrMake, oncePer, sumOf } from '../base/lookUps.js';
 import { LOCAL_CLIENT } from '../protocol/clientNames.js';
 import { TASK_CANCELLED, TASK_ERRED, TASK_LOST } from '../protocol/clusterObserver.js';
 import { CANCELLED, DROPPED_CONTEXT, SKIPPED } from '../protocol/metrics.js';
@@ -73,10 +73,9 @@ export function skippedTasks(trace: Trace): SkippedTasks {
 
 /** Returns how many tasks of clusters without a run will not run, for this reason. */
 function droppedTasks({ totals }: Trace, why: string): number {
-  let sum = 0;
-  for (const { context, activity, value } of totals.metrics)
-    if (context === DROPPED_CONTEXT && activity === why) sum += value;
-  return sum;
+  return sumOf(totals.metrics, ({ context, activity, value }) =>
+    context === DROPPED_CONTEXT && activity === why ? value : 0,
+  );
 }
 
 /** Returns the number of tasks without a run in failed computations of local schedulers, which end at the first failure. */

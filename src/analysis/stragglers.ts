@@ -1,7 +1,7 @@
 // Finds tasks that took far longer than other tasks of their prefix, and what was different about them.
 
 import { countedOffsets, groupedRows } from '../base/groups.js';
-import { oncePer } from '../base/lookUps.js';
+import { oncePer, sumOf } from '../base/lookUps.js';
 import { bytesText, secondsText } from '../base/words.js';
 import { ACTIONS } from '../protocol/clusterObserver.js';
 import type { Trace } from '../trace/trace.js';
@@ -187,12 +187,8 @@ class Reasons {
   /** Returns the bytes of all inputs; NaN if the size of an input is unknown. */
   #bytesIn(row: number): number {
     const { dependencyOffsets, dependencyRows, nbytes } = this.#trace.tasks;
-    let sum = 0;
-    for (let edge = dependencyOffsets[row]!; edge < dependencyOffsets[row + 1]!; edge++) {
-      const dependency = dependencyRows[edge]!;
-      if (dependency >= 0) sum += nbytes[dependency]!;
-    }
-    return sum;
+    const inputs = dependencyRows.subarray(dependencyOffsets[row]!, dependencyOffsets[row + 1]!);
+    return sumOf(inputs, (input) => (input < 0 ? 0 : nbytes[input]!));
   }
 
   /** Returns the seconds of transfers, disk access and awaited promises of the task, and of collections during it. */

@@ -258,6 +258,16 @@ export function pythonFloat(value: number): string {
   return text.includes('.') ? text : `${text}.0`;
 }
 
+/** Returns a table with the largest of these numbers first. Absent numbers are last. */
+export function descendingTable(by: Float64Array, columns: readonly Column[]): Table {
+  return new Table(columns, { order: sortedOrder(by, true) });
+}
+
+/** Returns a column of numbers, one for each row below `length`. */
+export function numberColumn(title: string, length: number, value: (row: number) => number) {
+  return { title, numbers: Float64Array.from({ length }, (_, row) => value(row)) };
+}
+
 /** Returns a column of texts; null is an absent cell. */
 export function valuesColumn(title: string, texts: readonly (string | null)[]): Column {
   const strings = new StringTable();
@@ -269,9 +279,7 @@ export function valuesColumn(title: string, texts: readonly (string | null)[]): 
 export function rowColumns<R>(rows: readonly R[]) {
   return {
     texts: (title: string, value: (row: R) => string | null) => valuesColumn(title, rows.map(value)),
-    numbers: (title: string, value: (row: R) => number) => ({
-      title,
-      numbers: Float64Array.from(rows, value),
-    }),
+    numbers: (title: string, value: (row: R) => number) =>
+      numberColumn(title, rows.length, (row) => value(rows[row]!)),
   };
 }

@@ -1,12 +1,11 @@
 // Computes the time of the tasks of each prefix, and what the workers did with their time.
-import { sortedOrder } from '../base/sortedOrder.js';
 import type { PrefixTotals } from '../trace/totals.js';
 import type { Trace } from '../trace/trace.js';
 import { keptShare } from './findings/metricSeconds.js';
 import { windowOf } from './path/pathWalk.js';
 import { prefixesOfUnknownSize, recordsTransfers } from './programTransfers.js';
 import { skippedByPrefix } from './skippedTasks.js';
-import { rowColumns, Table } from './table.js';
+import { descendingTable, rowColumns, type Table } from './table.js';
 import { threadsTogether } from './workerLives.js';
 
 /**
@@ -21,25 +20,22 @@ export function timeByPrefix(trace: Trace): Table {
   const tasks = ({ prefix, count }: PrefixTotals) => count - (skipped.get(prefix) ?? 0);
   const all = totals.reduce((sum, { seconds }) => sum + seconds, 0);
   const { texts, numbers } = rowColumns(totals);
-  const seconds = Float64Array.from(totals, (row) => row.seconds);
-  return new Table(
-    [
-      texts('Prefix', ({ prefix }) => prefix),
-      numbers('Duration (s)', (row) => row.seconds),
-      numbers('Share (%)', (row) => (row.seconds / all) * 100),
-      numbers('Tasks', tasks),
-      numbers('Erred', ({ erred }) => erred),
-      numbers('Mean (s)', (row) =>
-        Number.isNaN(row.shortest) ? Number.NaN : row.seconds / (timedRuns(row) || tasks(row)),
-      ),
-      numbers('Shortest (s)', ({ shortest }) => shortest),
-      numbers('Longest (s)', ({ longest }) => longest),
-      numbers('Results (MB)', ({ prefix, nbytes }) =>
-        isMeasured || (nbytes > 0 && !unknown.has(prefix)) ? nbytes / 1e6 : Number.NaN,
-      ),
-    ],
-    { order: sortedOrder(seconds, true) },
-  );
+  const seconds = numbers('Duration (s)', (row) => row.seconds);
+  return descendingTable(seconds.numbers, [
+    texts('Prefix', ({ prefix }) => prefix),
+    seconds,
+    numbers('Share (%)', (row) => (row.seconds / all) * 100),
+    numbers('Tasks', tasks),
+    numbers('Erred', ({ erred }) => erred),
+    numbers('Mean (s)', (row) =>
+      Number.isNaN(row.shortest) ? Number.NaN : row.seconds / (timedRuns(row) || tasks(row)),
+    ),
+    numbers('Shortest (s)', ({ shortest }) => shortest),
+    numbers('Longest (s)', ({ longest }) => longest),
+    numbers('Results (MB)', ({ prefix, nbytes }) =>
+      isMeasured || (nbytes > 0 && !unknown.has(prefix)) ? nbytes / 1e6 : Number.NaN,
+    ),
+  ]);
 }
 
 /** Returns the number of runs with a duration. Lost and cancelled runs may have none. Unknown during a run: 0. */
@@ -58,17 +54,14 @@ export function timeByAction(trace: Trace): Table {
   const available = ((stop - start) * threadsTogether(trace)) / keptShare(trace);
   const { texts, numbers } = rowColumns(actions);
   const seconds = numbers('Duration (s)', (row) => row.seconds);
-  return new Table(
-    [
-      texts('Action', ({ action }) => action),
-      seconds,
-      numbers('Share of worker time (%)', (row) => (row.seconds / available) * 100),
-      numbers('Count', ({ count }) => count),
-      numbers('Size (MB)', ({ nbytes }) => nbytes / 1e6),
-      numbers('Throughput (MB/s)', ({ action, nbytes, seconds: took }) =>
-        action !== 'compute' && nbytes > 0 && took > 0 ? nbytes / took / 1e6 : Number.NaN,
-      ),
-    ],
-    { order: sortedOrder(seconds.numbers, true) },
-  );
+  return descendingTable(seconds.numbers, [
+    texts('Action', ({ action }) => action),
+    seconds,
+    numbers('Share of worker time (%)', (row) => (row.seconds / available) * 100),
+    numbers('Count', ({ count }) => count),
+    numbers('Size (MB)', ({ nbytes }) => nbytes / 1e6),
+    numbers('Throughput (MB/s)', ({ action, nbytes, seconds: took }) =>
+      action !== 'compute' && nbytes > 0 && took > 0 ? nbytes / took / 1e6 : Number.NaN,
+    ),
+  ]);
 }

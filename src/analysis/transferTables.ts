@@ -1,9 +1,8 @@
 // Sums up transfers by pair of workers, and by type of result.
 
 import { getOrMake } from '../base/lookUps.js';
-import { sortedOrder } from '../base/sortedOrder.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace, workerName } from '../trace/trace.js';
-import { rowColumns, Table } from './table.js';
+import { descendingTable, rowColumns, type Table } from './table.js';
 
 const INCOMING = DIRECTIONS.indexOf('incoming');
 
@@ -18,18 +17,15 @@ export function transfersByPair(trace: Trace): Table {
   const name = (row: number) => (row < 0 ? null : workerName(trace, row));
   const { texts, numbers } = rowColumns(pairs);
   const size = numbers('Size (MB)', ({ nbytes }) => nbytes / 1e6);
-  return new Table(
-    [
-      texts('From', ({ from }) => name(from)),
-      texts('To', ({ to }) => name(to)),
-      numbers('Transfers', ({ count }) => count),
-      size,
-      numbers('Compressed (MB)', ({ compressed }) => compressed / 1e6),
-      numbers('Duration (s)', ({ seconds }) => seconds),
-      numbers('Bandwidth (MB/s)', ({ nbytes, seconds }) => bandwidth(nbytes, seconds)),
-    ],
-    { order: sortedOrder(size.numbers, true) },
-  );
+  return descendingTable(size.numbers, [
+    texts('From', ({ from }) => name(from)),
+    texts('To', ({ to }) => name(to)),
+    numbers('Transfers', ({ count }) => count),
+    size,
+    numbers('Compressed (MB)', ({ compressed }) => compressed / 1e6),
+    numbers('Duration (s)', ({ seconds }) => seconds),
+    numbers('Bandwidth (MB/s)', ({ nbytes, seconds }) => bandwidth(nbytes, seconds)),
+  ]);
 }
 
 /**
@@ -68,17 +64,14 @@ export function transfersByType(trace: Trace): Table {
   const rows = [...groups.values()];
   const { texts, numbers } = rowColumns(rows);
   const size = numbers('Size (MB)', ({ nbytes }) => nbytes / 1e6);
-  return new Table(
-    [
-      { title: 'Type', ids: Int32Array.from(rows, ({ type }) => type), strings },
-      texts('Kind', ({ what }) => TRANSFER_KINDS[what] ?? null),
-      numbers('Results', ({ results }) => results),
-      size,
-      numbers('Duration (s)', ({ seconds }) => seconds),
-      numbers('Bandwidth (MB/s)', ({ nbytes: bytes, seconds }) => bandwidth(bytes, seconds)),
-    ],
-    { order: sortedOrder(size.numbers, true) },
-  );
+  return descendingTable(size.numbers, [
+    { title: 'Type', ids: Int32Array.from(rows, ({ type }) => type), strings },
+    texts('Kind', ({ what }) => TRANSFER_KINDS[what] ?? null),
+    numbers('Results', ({ results }) => results),
+    size,
+    numbers('Duration (s)', ({ seconds }) => seconds),
+    numbers('Bandwidth (MB/s)', ({ nbytes: bytes, seconds }) => bandwidth(bytes, seconds)),
+  ]);
 }
 
 /** Returns the last row of each key, or -1; an empty array if no transfer has keys. */

@@ -1,10 +1,9 @@
 // Computes how evenly the work is spread: the busy and idle time of each thread of each worker.
 import { checkArgument, TRACE } from '../base/arguments.js';
-import { sortedOrder } from '../base/sortedOrder.js';
 import { type Trace, workerName } from '../trace/trace.js';
 import { lanesOf, secededUse } from './lanes.js';
 import { windowOf } from './path/pathWalk.js';
-import { Table, valuesColumn } from './table.js';
+import { descendingTable, numberColumn, type Table, valuesColumn } from './table.js';
 import { lifeOf, threadsOf } from './workerLives.js';
 import { actionOf, workIntervalsOf } from './workIntervals.js';
 
@@ -20,32 +19,20 @@ export function workerBalance(trace: Trace): Table {
   const other = otherWork(trace);
   const seconds = busySeconds(trace);
   const lived = Float64Array.from(lanes.worker, (row) => livedSeconds(trace, row));
-  const ended = new Float64Array(count);
-  for (let lane = 0; lane < count; lane++) {
-    ended[lane] = tasks.stopped[spans.latest[offsets[lane + 1]! - 1]!]! - start;
-  }
-  const numbers = (title: string, value: (lane: number) => number) => ({
-    title,
-    numbers: Float64Array.from({ length: count }, (_, lane) => value(lane)),
-  });
-  return new Table(
-    [
-      valuesColumn(
-        'Worker',
-        Array.from(lanes.worker, (row) => (row < 0 ? null : workerName(trace, row))),
-      ),
-      numbers('Thread', (lane) => (lanes.thread[lane]! < 0 ? Number.NaN : lanes.thread[lane]!)),
-      numbers('Tasks', (lane) => offsets[lane + 1]! - offsets[lane]!),
-      { title: 'Computed (s)', numbers: seconds },
-      numbers('Busy (%)', (lane) => (seconds[lane]! / lived[lane]!) * 100),
-      numbers('Idle (s)', (lane) => lived[lane]! - seconds[lane]!),
-      { title: 'Last task ended (s)', numbers: ended },
-      numbers('Other work (s)', (lane) =>
-        lanes.worker[lane]! < 0 ? Number.NaN : other[lanes.worker[lane]!]!,
-      ),
-    ],
-    { order: sortedOrder(seconds, true) },
-  );
+  const numbers = (title: string, value: (lane: number) => number) => numberColumn(title, count, value);
+  return descendingTable(seconds, [
+    valuesColumn(
+      'Worker',
+      Array.from(lanes.worker, (row) => (row < 0 ? null : workerName(trace, row))),
+    ),
+    numbers('Thread', (lane) => (lanes.thread[lane]! < 0 ? Number.NaN : lanes.thread[lane]!)),
+    numbers('Tasks', (lane) => offsets[lane + 1]! - offsets[lane]!),
+    { title: 'Computed (s)', numbers: seconds },
+    numbers('Busy (%)', (lane) => (seconds[lane]! / lived[lane]!) * 100),
+    numbers('Idle (s)', (lane) => lived[lane]! - seconds[lane]!),
+    numbers('Last task ended (s)', (lane) => tasks.stopped[spans.latest[offsets[lane + 1]! - 1]!]! - start),
+    numbers('Other work (s)', (lane) => (lanes.worker[lane]! < 0 ? Number.NaN : other[lanes.worker[lane]!]!)),
+  ]);
 }
 
 /**

@@ -25,6 +25,13 @@ export function countsOf<T>(values: Iterable<T>): Map<T, number> {
   return counts;
 }
 
+/** Returns the sum of one number of each value. */
+export function sumOf<T>(values: Iterable<T>, numberOf: (value: T) => number): number {
+  let sum = 0;
+  for (const value of values) sum += numberOf(value);
+  return sum;
+}
+
 export function pushTo<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
   const list = lists.get(key);
   if (list === undefined) lists.set(key, [value]);

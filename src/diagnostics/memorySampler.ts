@@ -139,12 +139,11 @@ export class MemorySampler extends Printed {
     checkSource(measure, source);
     const points: MemoryPoint[] = [];
     this.#samples.set(label ?? this.#freeLabel(), points);
-    const sampling = new Sampling(source ?? THIS_PROCESS, measure, points);
-    sampling.start(interval);
+    const stop = sampled(source ?? THIS_PROCESS, measure, interval, points);
     const loaded = loadPage();
     // The end of the sampling reports the error.
     loaded.catch(() => undefined);
-    return { [Symbol.asyncDispose]: () => sampling.stop().finally(() => loaded) };
+    return { [Symbol.asyncDispose]: () => stop().finally(() => loaded) };
   }
 
   /**
@@ -228,50 +227,38 @@ function filled(points: readonly MemoryPoint[], times: Float64Array): Float64Arr
   });
 }
 
-class Sampling {
-  readonly #source: MemorySource;
-  readonly #measure: MemoryMeasure;
-  readonly #points: MemoryPoint[];
-  #timer: NodeJS.Timeout | undefined;
-  #pending: Promise<void> | undefined;
-  #failure: { readonly error: unknown } | undefined;
-
-  constructor(source: MemorySource, measure: MemoryMeasure, points: MemoryPoint[]) {
-    this.#source = source;
-    this.#measure = measure;
-    this.#points = points;
-  }
-
-  start(interval: number): void {
-    void this.#request();
-    this.#timer = setInterval(() => void this.#request(), interval * 1000);
-    this.#timer.unref();
-  }
-
-  async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#pending;
-    if (this.#failure === undefined) await this.#request();
-    if (this.#failure !== undefined) throw this.#failure.error;
-  }
-
-  /** Takes a sample, unless a request is pending. Never rejects. */
-  #request(): Promise<void> {
-    this.#pending ??= this.#take().finally(() => {
-      this.#pending = undefined;
-    });
-    return this.#pending;
-  }
-
-  async #take(): Promise<void> {
+/** Takes samples until the call of the returned function, which rejects with the first error of the source. */
+function sampled(
+  source: MemorySource,
+  measure: MemoryMeasure,
+  interval: number,
+  points: MemoryPoint[],
+): () => Promise<void> {
+  let pending: Promise<void> | undefined;
+  let failure: { readonly error: unknown } | undefined;
+  const take = async (): Promise<void> => {
     try {
-      const memory = await this.#source.memory();
-      this.#points.push({ time: epochSeconds(), bytes: memory[this.#measure] });
+      const memory = await source.memory();
+      points.push({ time: epochSeconds(), bytes: memory[measure] });
     } catch (error) {
-      this.#failure ??= { error };
-      clearInterval(this.#timer);
+      failure ??= { error };
+      clearInterval(timer);
     }
-  }
+    pending = undefined;
+  };
+  /** Takes a sample, unless a request is pending. Never rejects. */
+  const request = (): Promise<void> => {
+    pending ??= take();
+    return pending;
+  };
+  const timer = setInterval(request, interval * 1000).unref();
+  void request();
+  return async () => {
+    clearInterval(timer);
+    await pending;
+    if (failure === undefined) await request();
+    if (failure !== undefined) throw failure.error;
+  };
 }
 
 /** Source without a cluster. Results of threads are in this process, and only its total memory is known. */

@@ -1,5 +1,6 @@
 // Call trees in the form of Dask's profiles. Each node is a function at one place of the stack. Its count is the
 // number of samples that found it there. A tree is plain JSON. No function of this file changes its arguments.
+import { sumOf } from '../base/lookUps.js';
 
 export interface FrameDescription {
   readonly name: string;
@@ -56,17 +57,58 @@ export function childOf(node: MutableCallTree, description: FrameDescription): M
 }
 
 /** Counts samples in one line of a node's own code. */
-export function addLine(node: MutableCallTree, line: number, count: number): void {
+function addLine(node: MutableCallTree, line: number, count: number): void {
   if (line === 0) return;
   node.lines ??= {};
   node.lines[line] = (node.lines[line] ?? 0) + count;
 }
 
+/** Builds a call tree from numbered stacks: a stack is its innermost frame and the number of the caller's stack. */
+export class TreeBuilder {
+  readonly root = emptyTree();
+  readonly #parents: ArrayLike<number>;
+  readonly #frameOf: (stack: number) => FrameDescription;
+  /** Nodes by stack. */
+  readonly #nodes: (MutableCallTree | undefined)[];
+  readonly #first: number;
+
+  /** @param first number of the first stack; lower numbers are the root */
+  constructor(parents: ArrayLike<number>, frameOf: (stack: number) => FrameDescription, first: number) {
+    this.#parents = parents;
+    this.#frameOf = frameOf;
+    this.#first = first;
+    this.#nodes = new Array(parents.length);
+  }
+
+  /** Adds samples of a stack. Cost: one step per frame. */
+  add(stack: number, line: number, samples: number): void {
+    addLine(this.#node(stack), line, samples);
+    // Stacks with and without a line are the same function. Both lead to the same node, and to the same path to the
+    // root.
+    for (let at = stack; at >= this.#first; at = this.#parents[at]!) this.#node(at).count += samples;
+    this.root.count += samples;
+  }
+
+  #node(stack: number): MutableCallTree {
+    // A loop instead of recursion, because stacks may be deep.
+    const path: number[] = [];
+    let at = stack;
+    while (at >= this.#first && this.#nodes[at] === undefined) {
+      path.push(at);
+      at = this.#parents[at]!;
+    }
+    let node = this.#nodes[at] ?? this.root;
+    for (let step = path.pop(); step !== undefined; step = path.pop()) {
+      node = childOf(node, this.#frameOf(step));
+      this.#nodes[step] = node;
+    }
+    return node;
+  }
+}
+
 /** Returns the samples of a node's own code, without its callees. */
 export function selfCount(tree: CallTree): number {
-  let called = 0;
-  for (const child of Object.values(tree.children)) called += child.count;
-  return tree.count - called;
+  return tree.count - sumOf(Object.values(tree.children), ({ count }) => count);
 }
 
 /**

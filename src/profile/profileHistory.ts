@@ -1,6 +1,6 @@
 // Keeps the samples of a cluster in bounded memory. Recent cycles keep every sample with its time. Older cycles keep
 // a count per stack, in blocks that double their length whenever there are too many. The total is never lost.
-import { getOrMake } from '../base/lookUps.js';
+import { getOrMake, sumOf } from '../base/lookUps.js';
 import { type ProfileCycle, STACK_IDLE, STACK_RUNTIME } from '../protocol/clusterObserver.js';
 import { OTHERS } from '../protocol/metrics.js';
 import type { CallTree, FrameDescription } from './callTree.js';
@@ -23,8 +23,6 @@ export interface ProfileQuery {
   readonly stop?: number;
   /** Selects samples of these threads. */
   readonly threads?: readonly string[];
-  /** Includes time without a task, as the nodes `(idle)` and `(runtime)` below the root. Default false. */
-  readonly all?: boolean;
 }
 
 /** Samples of one thread, either single or summed up. Columns of the same length. */
@@ -49,12 +47,10 @@ export interface ProfileHistoryOptions {
 }
 
 const OUTSIDE: SampleLabel = { prefix: '', span: [] };
-const IDLE: FrameDescription = { name: '(idle)', filename: '', lineNumber: 0 };
 const RUNTIME: FrameDescription = { name: '(runtime)', filename: '', lineNumber: 0 };
 
 export class ProfileHistory {
   readonly #stacks: StackTable;
-  readonly #idle: number;
   readonly #runtime: number;
   readonly #labels: SampleLabel[] = [OUTSIDE];
   readonly #labelIndex = new Map<string, number>([[labelKey(OUTSIDE), 0]]);
@@ -67,33 +63,38 @@ export class ProfileHistory {
     this.#maxCycles = Math.max(4, maxCycles);
     this.#maxLabels = maxLabels;
     this.#stacks = new StackTable(maxStacks);
-    this.#idle = this.#stacks.add(NO_STACK, IDLE);
     this.#runtime = this.#stacks.add(NO_STACK, RUNTIME);
   }
 
   /**
-   * Adds a cycle.
+   * Adds a cycle, without the time in which no task ran.
    * @param labelOf returns prefix and span for a task's number in the cycle; undefined if unknown
    */
   add(cycle: ProfileCycle, labelOf: (task: number) => SampleLabel | undefined): void {
     const numbers = this.#intern(cycle);
-    const count = cycle.times.length;
-    const stacks = new Int32Array(count);
-    const labels = new Int32Array(count);
-    const known = new Map<number, number>();
-    for (let sample = 0; sample < count; sample++) {
-      const task = cycle.tasks[sample]!;
-      let label = task < 0 ? 0 : known.get(task);
-      if (label === undefined) {
-        label = this.#label(labelOf(task) ?? OUTSIDE);
-        known.set(task, label);
-      }
-      labels[sample] = label;
-      stacks[sample] = this.#stackOf(cycle, sample, numbers);
+    const times: number[] = [];
+    const stacks: number[] = [];
+    const labels: number[] = [];
+    const known = new Map<number, number>([[-1, 0]]);
+    for (const [sample, task] of cycle.tasks.entries()) {
+      const label = getOrMake(known, task, () => this.#label(labelOf(task) ?? OUTSIDE));
+      const node = cycle.stacks[sample]!;
+      if (node === STACK_IDLE || (node === STACK_RUNTIME && label === 0)) continue;
+      times.push(cycle.times[sample]!);
+      labels.push(label);
+      stacks.push(node === STACK_RUNTIME ? this.#runtime : this.#stackOf(cycle, sample, numbers));
     }
     const { thread, start, stop } = cycle;
     const blocks = getOrMake(this.#blocks, thread, () => []);
-    blocks.push({ thread, start, stop, times: cycle.times.slice(), stacks, labels, counts: null });
+    blocks.push({
+      thread,
+      start,
+      stop,
+      times: Float64Array.from(times),
+      stacks: Int32Array.from(stacks),
+      labels: Int32Array.from(labels),
+      counts: null,
+    });
     if (blocks.length > this.#maxCycles) mergeOlderHalf(blocks);
   }
 
@@ -103,25 +104,8 @@ export class ProfileHistory {
    * @source Dask's `Client.profile`
    */
   profile(query: ProfileQuery = {}): CallTree {
+    const { start = Number.NEGATIVE_INFINITY, stop = Number.POSITIVE_INFINITY } = query;
     const totals = new Map<number, number>();
-    this.#forEach(query, (stack, count) => totals.set(stack, (totals.get(stack) ?? 0) + count));
-    return this.#stacks.tree(totals);
-  }
-
-  /** Number of kept blocks, each of one or more cycles. */
-  get blockCount(): number {
-    let sum = 0;
-    for (const blocks of this.#blocks.values()) sum += blocks.length;
-    return sum;
-  }
-
-  #selected(threads: readonly string[] | undefined): Block[] {
-    if (threads === undefined) return [...this.#blocks.values()].flat();
-    return threads.flatMap((thread) => this.#blocks.get(thread) ?? []);
-  }
-
-  #forEach(query: ProfileQuery, visit: (stack: number, count: number) => void): void {
-    const { start = Number.NEGATIVE_INFINITY, stop = Number.POSITIVE_INFINITY, all = false } = query;
     const wanted = this.#wantedLabels(query);
     for (const block of this.#selected(query.threads)) {
       if (block.stop < start || block.start >= stop) continue;
@@ -129,16 +113,20 @@ export class ProfileHistory {
       for (const [index, stack] of block.stacks.entries()) {
         const time = block.times?.[index] ?? middle;
         if (time < start || time >= stop || wanted[block.labels[index]!] !== 1) continue;
-        if (!all && this.#isOutside(block, index)) continue;
-        visit(stack, block.counts?.[index] ?? 1);
+        totals.set(stack, (totals.get(stack) ?? 0) + (block.counts?.[index] ?? 1));
       }
     }
+    return this.#stacks.tree(totals);
   }
 
-  /** Returns whether a sample belongs to no task. */
-  #isOutside({ stacks, labels }: Block, index: number): boolean {
-    const stack = stacks[index];
-    return stack === this.#idle || (stack === this.#runtime && labels[index] === 0);
+  /** Number of kept blocks, each of one or more cycles. */
+  get blockCount(): number {
+    return sumOf(this.#blocks.values(), ({ length }) => length);
+  }
+
+  #selected(threads: readonly string[] | undefined): Block[] {
+    if (threads === undefined) return [...this.#blocks.values()].flat();
+    return threads.flatMap((thread) => this.#blocks.get(thread) ?? []);
   }
 
   #wantedLabels({ key, span }: ProfileQuery): Uint8Array {
@@ -149,28 +137,22 @@ export class ProfileHistory {
   }
 
   /** Returns the table's numbers for the cycle's stack nodes. */
-  #intern({ parents, names, files, lines }: ProfileCycle): Int32Array {
-    const numbers = new Int32Array(parents.length);
-    for (const [node, parent] of parents.entries()) {
-      const frame = { name: names[node]!, filename: files[node]!, lineNumber: lines[node]! };
-      numbers[node] = this.#stacks.add(parent < 0 ? NO_STACK : numbers[parent]!, frame);
-    }
+  #intern(cycle: ProfileCycle): Int32Array {
+    const numbers = new Int32Array(cycle.parents.length);
+    for (let node = 0; node < numbers.length; node++) numbers[node] = this.#add(cycle, node, numbers);
     return numbers;
+  }
+
+  #add({ parents, names, files, lines }: ProfileCycle, node: number, numbers: Int32Array, line = 0): number {
+    const parent = parents[node]!;
+    const frame = { name: names[node]!, filename: files[node]!, lineNumber: lines[node]! };
+    return this.#stacks.add(parent < 0 ? NO_STACK : numbers[parent]!, frame, line);
   }
 
   #stackOf(cycle: ProfileCycle, sample: number, numbers: Int32Array): number {
     const node = cycle.stacks[sample]!;
-    if (node === STACK_IDLE) return this.#idle;
-    if (node === STACK_RUNTIME) return this.#runtime;
     const line = cycle.sampleLines[sample]!;
-    if (line === 0) return numbers[node]!;
-    const parent = cycle.parents[node]!;
-    const frame = {
-      name: cycle.names[node]!,
-      filename: cycle.files[node]!,
-      lineNumber: cycle.lines[node]!,
-    };
-    return this.#stacks.add(parent < 0 ? NO_STACK : numbers[parent]!, frame, line);
+    return line === 0 ? numbers[node]! : this.#add(cycle, node, numbers, line);
   }
 
   #label(label: SampleLabel): number {

@@ -1,13 +1,6 @@
 // Numbers for stacks: a stack is its innermost frame and the number of the caller's stack. The samples of hours share
 // a few thousand stacks, so a sample costs one number. Call trees are built on request.
-import {
-  addLine,
-  type CallTree,
-  childOf,
-  emptyTree,
-  type FrameDescription,
-  type MutableCallTree,
-} from './callTree.js';
+import { type CallTree, type FrameDescription, TreeBuilder } from './callTree.js';
 
 /** Number of the stack without frames. */
 export const NO_STACK = 0;
@@ -56,33 +49,8 @@ export class StackTable {
    * Cost: one step per frame of the distinct stacks.
    */
   tree(counts: ReadonlyMap<number, number>): CallTree {
-    const nodes: (MutableCallTree | undefined)[] = new Array(this.size);
-    const root = emptyTree();
-    nodes[NO_STACK] = root;
-    for (const [stack, count] of counts) {
-      if (count === 0) continue;
-      const node = this.#node(stack, nodes, root);
-      addLine(node, this.#lines[stack]!, count);
-      // Stacks with and without a line are the same function. Both lead to the same node, and to the same path to the
-      // root.
-      for (let at = stack; at > NO_STACK; at = this.#parents[at]!) this.#node(at, nodes, root).count += count;
-      root.count += count;
-    }
-    return root;
-  }
-
-  #node(stack: number, nodes: (MutableCallTree | undefined)[], root: MutableCallTree): MutableCallTree {
-    const path: number[] = [];
-    let at = stack;
-    while (nodes[at] === undefined) {
-      path.push(at);
-      at = this.#parents[at]!;
-    }
-    let node = nodes[at] ?? root;
-    for (let step = path.pop(); step !== undefined; step = path.pop()) {
-      node = childOf(node, this.#frames[step]!);
-      nodes[step] = node;
-    }
-    return node;
+    const tree = new TreeBuilder(this.#parents, (stack) => this.#frames[stack]!, NO_STACK + 1);
+    for (const [stack, count] of counts) if (count > 0) tree.add(stack, this.#lines[stack]!, count);
+    return tree.root;
   }
 }

@@ -97,7 +97,7 @@ export class DashboardServer {
     const limits = { ...DEFAULT_LIMITS, ...options.limits };
     const stream = streamOf(source, limits);
     const routes = new Routes(rules, source, stream, page, limits.stuckMs);
-    return new DashboardServer({ server, host, port, rules, stream, routes });
+    return new DashboardServer(server, host, port, rules, stream, routes);
   }
 
   /** Checks that a server with these options can start, without answering any request. Throws what `start` throws. */
@@ -108,7 +108,14 @@ export class DashboardServer {
     await new Promise((resolve) => server.close(resolve));
   }
 
-  private constructor({ server, host, port, rules, stream, routes }: Listening) {
+  private constructor(
+    server: Server,
+    host: string,
+    port: number,
+    rules: AccessRules,
+    stream: Stream,
+    routes: Routes,
+  ) {
     this.#server = server;
     this.#stream = stream;
     this.port = port;
@@ -199,15 +206,6 @@ async function webSocketServer(): Promise<WebSocketServer> {
     perMessageDeflate: false,
     clientTracking: false,
   });
-}
-
-interface Listening {
-  readonly server: Server;
-  readonly host: string;
-  readonly port: number;
-  readonly rules: AccessRules;
-  readonly stream: Stream;
-  readonly routes: Routes;
 }
 
 /** Returns the status and text with which to refuse a request; undefined if the request is allowed. */

@@ -65,7 +65,7 @@ export class Stream {
       else if (message.type === 'pause') handle?.pause();
       else handle?.resume();
     });
-    handle = this.#begin(new PageSocket(socket, connection), query);
+    handle = this.#begin(pageSocket(socket, connection), query);
   }
 
   close(reason: string): void {
@@ -120,37 +120,23 @@ function sendWhole(
 }
 
 /**
- * A page's WebSocket and the connection below it. Messages of one call leave in one system call, because a system call
+ * Returns a page's WebSocket with the connection below it. Messages of one call leave in one system call, because a system call
  * takes some 20 µs per page, most of the cost of sending.
  */
-class PageSocket implements OutletSocket {
-  readonly #socket: WebSocket;
-  readonly #connection: Duplex;
-
-  constructor(socket: WebSocket, connection: Duplex) {
-    this.#socket = socket;
-    this.#connection = connection;
-  }
-
-  get bufferedAmount(): number {
-    return this.#socket.bufferedAmount;
-  }
-
-  get readyState(): number {
-    return this.#socket.readyState;
-  }
-
-  send(...messages: readonly (string | Uint8Array)[]): void {
-    this.#connection.cork();
-    for (const message of messages) this.#socket.send(message);
-    this.#connection.uncork();
-  }
-
-  close(code: number, reason: string): void {
-    this.#socket.close(code, reason);
-  }
-
-  terminate(): void {
-    this.#socket.terminate();
-  }
+function pageSocket(socket: WebSocket, connection: Duplex): OutletSocket {
+  return {
+    get bufferedAmount() {
+      return socket.bufferedAmount;
+    },
+    get readyState() {
+      return socket.readyState;
+    },
+    send(...messages) {
+      connection.cork();
+      for (const message of messages) socket.send(message);
+      connection.uncork();
+    },
+    close: (code, reason) => socket.close(code, reason),
+    terminate: () => socket.terminate(),
+  };
 }

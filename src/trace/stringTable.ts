@@ -93,26 +93,6 @@ export class StringTable implements Texts {
     return true;
   }
 
-  /**
-   * Bytes of all strings; string `id` is `bytes[startOf(id) .. endOf(id))`. Valid until the next string is interned.
-   */
-  get bytes(): Uint8Array {
-    return this.#arena;
-  }
-
-  /** View of `bytes`. */
-  get view(): DataView {
-    return this.#view;
-  }
-
-  startOf(id: number): number {
-    return this.#starts[id]!;
-  }
-
-  endOf(id: number): number {
-    return this.#starts[id + 1]!;
-  }
-
   get(id: number): string {
     const known = this.#strings[id];
     if (known !== undefined) return known;

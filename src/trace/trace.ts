@@ -206,6 +206,14 @@ export function lastRowOf(tasks: TaskRows, matches: (key: string) => boolean): n
   return undefined;
 }
 
+/** Returns the rows of the runs that made the inputs of a task; -1 for runs that the trace lacks. */
+export function inputRows(
+  { dependencyOffsets, dependencyRows }: Pick<TaskRows, 'dependencyOffsets' | 'dependencyRows'>,
+  row: number,
+): Int32Array {
+  return dependencyRows.subarray(dependencyOffsets[row]!, dependencyOffsets[row + 1]!);
+}
+
 /** Returns a placeholder for the key of a task of which only the id is known. */
 export function unknownKey(id: number): string {
   return `(task ${id})`;

@@ -182,15 +182,16 @@ function closedTrace(rows: Omit<Trace, 'totals'>): Trace {
 function functionNames(ids: Int32Array, keys: StringTable, strings: StringTable): Int32Array {
   const names = new Int32Array(ids.length);
   const known = new Int32Array(keys.length).fill(-1);
+  const { offsets, bytes, view } = keys.batch();
   const span = { start: 0, end: 0 };
   for (let row = 0; row < ids.length; row++) {
     const key = ids[row]!;
     let name = known[key]!;
     if (name < 0) {
-      span.start = keys.startOf(key);
-      span.end = keys.endOf(key);
-      functionNameSpan(keys.bytes, span);
-      name = strings.intern(keys.bytes, keys.view, span.start, span.end);
+      span.start = offsets[key]!;
+      span.end = offsets[key + 1]!;
+      functionNameSpan(bytes, span);
+      name = strings.intern(bytes, view, span.start, span.end);
       known[key] = name;
     }
     names[row] = name;

@@ -1,3 +1,4 @@
+import { countsOf } from '../../base/lookUps.js';
 import { countText, secondsText } from '../../base/words.js';
 import { TASK_CANCELLED } from '../../protocol/clusterObserver.js';
 import { cutOffTexts } from '../cutOff.js';
@@ -15,8 +16,7 @@ export const cancelledTasks: Rule = (facts) => {
   if (seconds === 0) return undefined;
   const { tasks } = facts.trace;
   const runs = unfinishedRuns(facts.trace).filter(({ row }) => tasks.state[row] === TASK_CANCELLED);
-  const counts = new Map<number, number>();
-  for (const { row } of runs) counts.set(tasks.prefix[row]!, (counts.get(tasks.prefix[row]!) ?? 0) + 1);
+  const counts = countsOf(runs.map(({ row }) => tasks.prefix[row]!));
   const [[prefix, count] = [-1, 0]] = [...counts].sort((a, b) => b[1] - a[1]);
   const name = facts.prefixName(prefix);
   const usual = median(Float64Array.from(runs, ({ start, stop }) => stop - start));

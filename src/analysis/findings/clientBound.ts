@@ -1,5 +1,5 @@
 // The findings about the time of the program itself, while and outside of its computations.
-import { firstWhere, oncePer } from '../../base/lookUps.js';
+import { firstWhere, oncePer, sumOf } from '../../base/lookUps.js';
 import { bytesText, countText, percentText, secondsText } from '../../base/words.js';
 import { LOCAL_CLIENT } from '../../protocol/clientNames.js';
 import { CLUSTER_RESTARTED } from '../../protocol/eventTopics.js';
@@ -258,8 +258,5 @@ function fetchSeconds(facts: Facts, after: number): number {
 /** Returns the bytes of the results that the program received after the last task. */
 function fetchedBytes({ trace, path }: Facts): number {
   const { stop, nbytes } = trace.transfers;
-  return programTransfers(trace, 'gather').reduce(
-    (sum, row) => (stop[row]! > path.stop ? sum + nbytes[row]! : sum),
-    0,
-  );
+  return sumOf(programTransfers(trace, 'gather'), (row) => (stop[row]! > path.stop ? nbytes[row]! : 0));
 }

@@ -1,4 +1,5 @@
 // The types of findings and rules, and the facts of a trace that several rules need, each computed once.
+import { oncePer, sumOf } from '../../base/lookUps.js';
 import { crewText } from '../../base/words.js';
 import type { Trace } from '../../trace/trace.js';
 import { type CriticalPath, criticalPath } from '../criticalPath.js';
@@ -97,9 +98,8 @@ export class Facts {
   /** Sum of the durations of all tasks, seconds. */
   readonly work: number;
   readonly tasks: number;
-  #running: Float64Array | undefined;
-  #waiting: Float64Array | undefined;
-  #firstStart: number | undefined;
+  /** Time at which the first task started. Before that time, workers started. */
+  readonly firstStart: number;
 
   constructor(trace: Trace) {
     this.trace = trace;
@@ -107,9 +107,8 @@ export class Facts {
     this.lanes = lanesOf(trace);
     this.conditions = recordedConditions(trace);
     this.tasks = this.lanes.spans.rows.length;
-    let work = 0;
-    for (const row of this.lanes.spans.rows) work += trace.tasks.duration[row]!;
-    this.work = work;
+    this.firstStart = firstStart(trace);
+    this.work = sumOf(this.lanes.spans.rows, (row) => trace.tasks.duration[row]!);
   }
 
   get makespan(): number {
@@ -126,12 +125,6 @@ export class Facts {
     const each = threadsPerWorker(this.trace);
     const isWhole = Number.isInteger(threads / each);
     return isWhole ? crewText(threads / each, each) : crewText(threads, Number.NaN);
-  }
-
-  /** Time at which the first task started. Before that time, workers started. */
-  get firstStart(): number {
-    this.#firstStart ??= firstStart(this.trace);
-    return this.#firstStart;
   }
 
   /**
@@ -169,24 +162,12 @@ export class Facts {
 
   /** Mean number of running tasks in each of BINS parts of the run. */
   get running(): Float64Array {
-    if (this.#running === undefined) {
-      const bins = new TimeBins(this.path.start, this.path.stop, BINS);
-      for (const row of this.lanes.spans.rows)
-        eachUse(this.trace, row, (start, stop, share) => bins.add(start, stop, share));
-      this.#running = bins.means();
-    }
-    return this.#running;
+    return runningTasks(this);
   }
 
   /** Mean number of tasks that were ready and had not started, in each of BINS parts of the run. */
   get waiting(): Float64Array {
-    if (this.#waiting === undefined) {
-      const { started } = this.trace.tasks;
-      const bins = new TimeBins(this.path.start, this.path.stop, BINS);
-      for (const row of this.lanes.spans.rows) bins.add(readiness(this.trace, row).time, started[row]!);
-      this.#waiting = bins.means();
-    }
-    return this.#waiting;
+    return waitingTasks(this);
   }
 
   runningBetween(start: number, stop: number): number {
@@ -251,3 +232,16 @@ export class Facts {
     return id < 0 ? '' : this.trace.strings.get(id);
   }
 }
+
+const runningTasks = oncePer(({ trace, path, lanes }: Facts): Float64Array => {
+  const bins = new TimeBins(path.start, path.stop, BINS);
+  for (const row of lanes.spans.rows)
+    eachUse(trace, row, (start, stop, share) => bins.add(start, stop, share));
+  return bins.means();
+});
+
+const waitingTasks = oncePer(({ trace, path, lanes }: Facts): Float64Array => {
+  const bins = new TimeBins(path.start, path.stop, BINS);
+  for (const row of lanes.spans.rows) bins.add(readiness(trace, row).time, trace.tasks.started[row]!);
+  return bins.means();
+});

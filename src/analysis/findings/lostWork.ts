@@ -1,3 +1,4 @@
+import { sumOf } from '../../base/lookUps.js';
 import { bytesText, countText, secondsText } from '../../base/words.js';
 import { CONNECTION_LOST, EXHAUSTED, NO_ANSWER, TASK_FAILED } from '../../protocol/eventTopics.js';
 import { type Trace, workerName } from '../../trace/trace.js';
@@ -315,10 +316,7 @@ function exceededTimeouts({ events, strings }: Trace): ReadonlyMap<string, numbe
 function timedOut(facts: Facts, died: readonly DiedTask[], timeouts: ReadonlySet<number>): Found {
   const { tasks } = facts.trace;
   const rows = died.flatMap(({ lost }) => lost);
-  const held = rows.reduce(
-    (sum, row) => sum + Math.max(0, tasks.acknowledged[row]! - tasks.dispatched[row]!),
-    0,
-  );
+  const held = sumOf(rows, (row) => Math.max(0, tasks.acknowledged[row]! - tasks.dispatched[row]!));
   const name = facts.prefixName(tasks.prefix[rows[0]!]!);
   const [timeout] = timeouts;
   const limit = timeouts.size === 1 && timeout !== undefined ? ` of ${secondsText(timeout)}` : '';

@@ -1,4 +1,5 @@
 // Two rules about workers whose memory was short.
+import { sumOf } from '../../base/lookUps.js';
 import { bytesText, countText, secondsText } from '../../base/words.js';
 import { ACTIONS } from '../../protocol/clusterObserver.js';
 import { MEMORY_TARGET } from '../simulation/conditions.js';
@@ -93,11 +94,9 @@ export const spillBound: Rule = (facts) => {
 };
 
 function diskSeconds({ trace }: Facts): number {
-  const { length, action, start, stop } = trace.intervals;
-  let seconds = 0;
-  for (let row = 0; row < length; row++)
-    if (ACTIONS[action[row]!]?.startsWith('disk') === true) seconds += stop[row]! - start[row]!;
-  return seconds;
+  const { action, start, stop } = trace.intervals;
+  const isDisk = (row: number) => ACTIONS[action[row]!]?.startsWith('disk') === true;
+  return sumOf(action.keys(), (row) => (isDisk(row) ? stop[row]! - start[row]! : 0));
 }
 
 /**

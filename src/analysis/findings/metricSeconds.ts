@@ -1,4 +1,4 @@
-import { oncePer } from '../../base/lookUps.js';
+import { oncePer, sumOf } from '../../base/lookUps.js';
 import { IMPORT_CONTEXT } from '../../protocol/metrics.js';
 import type { Trace } from '../../trace/trace.js';
 
@@ -32,7 +32,6 @@ export const keptShare = oncePer((trace: Trace): number => (trace.evicted.tasks 
 
 function findShare({ tasks, totals }: Trace): number {
   const all = totals.actions.find(({ action }) => action === 'compute')?.seconds ?? 0;
-  let kept = 0;
-  for (let row = 0; row < tasks.length; row++) kept += tasks.duration[row]! || 0;
+  const kept = sumOf(tasks.duration, (seconds) => seconds || 0);
   return all > kept ? kept / all : 1;
 }

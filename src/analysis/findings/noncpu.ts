@@ -1,4 +1,4 @@
-import { getOrMake, oncePer, pushTo } from '../../base/lookUps.js';
+import { getOrMake, oncePer, pushTo, sumOf } from '../../base/lookUps.js';
 import { TASK_ERRED } from '../../protocol/clusterObserver.js';
 import type { Trace } from '../../trace/trace.js';
 import { coreUseOf } from '../coreUse.js';
@@ -102,8 +102,8 @@ function withinSlots(trace: Trace, seconds: Seconds): Seconds {
 export function coreShare(trace: Trace): number {
   const { aloneSeconds, lost } = coreUseOf(trace);
   const cores = metricSeconds(trace, 'thread-cpu').total + metricSeconds(trace, 'gc').total;
-  let waited = 0;
-  for (const row of lanesOf(trace).spans.rows) waited += trace.tasks.duration[row]! - aloneSeconds(row);
+  const { duration } = trace.tasks;
+  const waited = sumOf(lanesOf(trace).spans.rows, (row) => duration[row]! - aloneSeconds(row));
   return cores > 0 ? cores / (cores + waited) : 1 - lost;
 }
 

@@ -1,8 +1,8 @@
 // Two rules about a time span in which tasks ran one after the other: at the end of the run, or before.
 
-import { getOrMake } from '../../base/lookUps.js';
+import { getOrMake, sumOf } from '../../base/lookUps.js';
 import { percentText, secondsText } from '../../base/words.js';
-import { workerName } from '../../trace/trace.js';
+import { inputRows, workerName } from '../../trace/trace.js';
 import { slowFirstRows } from '../firstCalls.js';
 import { eachUse, taskBefore } from '../lanes.js';
 import { contendedLock } from '../leaseWaits.js';
@@ -105,7 +105,7 @@ function beganAtOnce(facts: Facts, rows: readonly number[], start: number): bool
 /** Returns true if one of these tasks needs another one. */
 function dependOnEachOther({ trace: { tasks } }: Facts, rows: readonly number[]): boolean {
   const all = new Set(rows);
-  return rows.some((row) => dependenciesOf(tasks, row).some((needed) => all.has(needed)));
+  return rows.some((row) => inputRows(tasks, row).some((needed) => all.has(needed)));
 }
 
 /** Returns true if all threads ran tasks of the same prefix before, so that these could not start earlier. */
@@ -141,7 +141,7 @@ function causeOf(
 }
 
 function hasInputs({ trace: { tasks } }: Facts, rows: readonly number[]): boolean {
-  return rows.some((row) => dependenciesOf(tasks, row).length > 0);
+  return rows.some((row) => inputRows(tasks, row).length > 0);
 }
 
 /**
@@ -161,14 +161,8 @@ function chainFromStart({ trace: { tasks }, lanes }: Facts, row: number): number
   const { rows } = lanes.spans;
   const first = lanes.offsets[lanes.laneOf[row]!]!;
   let at = rows.indexOf(row, first);
-  while (at > first && dependenciesOf(tasks, rows[at]!).includes(rows[at - 1]!)) at--;
+  while (at > first && inputRows(tasks, rows[at]!).includes(rows[at - 1]!)) at--;
   return at === first ? rows[first] : undefined;
-}
-
-type Tasks = Facts['trace']['tasks'];
-
-function dependenciesOf({ dependencyOffsets, dependencyRows }: Tasks, row: number): Int32Array {
-  return dependencyRows.subarray(dependencyOffsets[row]!, dependencyOffsets[row + 1]!);
 }
 
 /**
@@ -189,10 +183,7 @@ export const serialTail: Rule = (facts) => {
 function profilerInTail(facts: Facts): number {
   const { trace, path } = facts;
   const from = path.stop - tailSeconds(facts);
-  let seconds = 0;
-  for (let worker = 0; worker < trace.workers.length; worker++)
-    seconds += profilerSeconds(trace, worker, from, path.stop);
-  return seconds;
+  return sumOf(trace.workers.name.keys(), (worker) => profilerSeconds(trace, worker, from, path.stop));
 }
 
 /** Returns the seconds at the end of the run in which at most one task ran at a time. */
@@ -254,7 +245,7 @@ function isAnyReady({ lanes, trace }: Facts, time: number): boolean {
   const { started, stopped } = trace.tasks;
   const ready = readyTimes(trace);
   const needsLater = (row: number): boolean =>
-    dependenciesOf(trace.tasks, row).some((needed) => needed >= 0 && stopped[needed]! > time);
+    inputRows(trace.tasks, row).some((needed) => needed >= 0 && stopped[needed]! > time);
   return lanes.spans.rows.some((row) => ready[row]! <= time && started[row]! > time && !needsLater(row));
 }
 
@@ -307,7 +298,7 @@ function longestWait({ trace, firstStart }: Facts, last: number): { start: numbe
     const start = Math.max(ready[row]!, firstStart);
     if (started[row]! - start > longest.stop - longest.start) longest = { start, stop: started[row]! };
     let latest = -1;
-    for (const one of dependenciesOf(trace.tasks, row))
+    for (const one of inputRows(trace.tasks, row))
       if (one >= 0 && prefix[one] === prefix[last] && !(latest >= 0 && stopped[latest]! > stopped[one]!))
         latest = one;
     row = latest;

@@ -1,4 +1,6 @@
+import { countsOf } from '../../base/lookUps.js';
 import { countText, integerText, percentText, secondsText } from '../../base/words.js';
+import { textOf } from '../../trace/trace.js';
 import { medianOverhead } from '../simulation/conditions.js';
 import { merged, secondsOf } from '../spans.js';
 import { pausesOf } from '../workerLives.js';
@@ -138,19 +140,10 @@ export function unmeasuredObjects(facts: Facts): string | undefined {
 
 /** Returns the number of results that are objects, and the type that most of them have. */
 function objects({ trace: { tasks, strings }, lanes }: Facts): { count: number; type: string } {
-  const counts = new Map<number, number>();
-  for (const row of lanes.spans.rows) {
-    const type = tasks.resultType[row]!;
+  const types = lanes.spans.rows
+    .map((row) => tasks.resultType[row]!)
     // The types of other values begin with a small letter, e.g. `number`.
-    if (type >= 0 && /^[A-Z]/.test(strings.get(type))) counts.set(type, (counts.get(type) ?? 0) + 1);
-  }
-  let [count, most] = [0, 0];
-  let name = '';
-  for (const [type, times] of counts) {
-    count += times;
-    if (times <= most) continue;
-    most = times;
-    name = strings.get(type);
-  }
-  return { count, type: name };
+    .filter((type) => /^[A-Z]/.test(textOf(strings, type)));
+  const [[most] = [-1]] = [...countsOf(types)].sort((a, b) => b[1] - a[1]);
+  return { count: types.length, type: textOf(strings, most) };
 }

@@ -1,3 +1,4 @@
+import { sumOf } from '../../base/lookUps.js';
 import { bytesText, percentText, secondsText } from '../../base/words.js';
 import { receivingSpans } from '../programTransfers.js';
 import { overlapSeconds } from '../spans.js';
@@ -58,10 +59,8 @@ function throughProgram(facts: Facts): Found | undefined {
 
 function betweenWorkers(facts: Facts): number {
   const { trace } = facts;
-  let seconds = 0;
-  for (const part of facts.parts('transfer')) {
+  return sumOf(facts.parts('transfer'), (part) => {
     const received = receivingSpans(trace, trace.tasks.worker[part.row]!, part.start, part.stop);
-    seconds += part.stop - part.start - overlapSeconds([part], received);
-  }
-  return seconds;
+    return part.stop - part.start - overlapSeconds([part], received);
+  });
 }

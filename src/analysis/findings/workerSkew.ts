@@ -1,4 +1,4 @@
-import { oncePer } from '../../base/lookUps.js';
+import { oncePer, sumOf } from '../../base/lookUps.js';
 import { countText, percentText, secondsText } from '../../base/words.js';
 import { TASK_LOST } from '../../protocol/clusterObserver.js';
 import { type Trace, workerName } from '../../trace/trace.js';
@@ -132,9 +132,7 @@ function avoidableWait(facts: Facts, begins: Float64Array): number {
       if (idle >= MIN_IDLE) waits.set(row, (waits.get(row) ?? 0) + idle * seconds);
     }
   }
-  let seconds = 0;
-  for (const wait of waits.values()) seconds += Math.max(0, wait - elsewhere);
-  return seconds;
+  return sumOf(waits.values(), (wait) => Math.max(0, wait - elsewhere));
 }
 
 /**

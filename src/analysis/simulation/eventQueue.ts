@@ -1,10 +1,10 @@
-// The event queue of a simulation: a binary heap of (time, number) in typed arrays. Events at the same time are in
-// order of their numbers, so that a simulation is deterministic.
+// The queues of a simulation: a binary heap of (time, number) in typed arrays. Events at the same time are in order of
+// their numbers, so that a simulation is deterministic. In a queue of ready tasks, the id of a task is also its time.
 import { resizedFloat64, resizedInt32 } from '../../base/resized.js';
 
 export class EventQueue {
-  #times = new Float64Array(64);
-  #numbers = new Int32Array(64);
+  #times = new Float64Array(16);
+  #numbers = new Int32Array(16);
   #length = 0;
 
   /** Time of the next event; Infinity if there is none. */

@@ -4,37 +4,31 @@ import { describe, it } from 'node:test';
 import fc from '../../base/properties.test.support.js';
 import { EventQueue } from './eventQueue.js';
 import { Replicas } from './replicas.js';
-import { TaskQueues } from './taskQueues.js';
 
-describe('queues of ready tasks', () => {
-  it('return the smallest task first, also after additions', () => {
-    const operations = fc.array(fc.record({ queue: fc.nat(2), take: fc.boolean(), task: fc.nat(199) }), {
-      maxLength: 400,
-    });
+describe('a queue of ready tasks', () => {
+  it('returns the smallest task first, also after additions', () => {
+    const operations = fc.array(fc.record({ take: fc.boolean(), task: fc.nat(199) }), { maxLength: 400 });
     fc.assert(
       fc.property(operations, (steps) => {
-        const queues = new TaskQueues(3, 200);
-        const expected: Set<number>[] = [new Set(), new Set(), new Set()];
-        for (const { queue, take, task } of steps) {
-          const held = expected[queue]!;
+        const queue = new EventQueue();
+        const held = new Set<number>();
+        for (const { take, task } of steps) {
+          const smallest = Math.min(...held);
+          assert.equal(queue.nextTime, smallest);
           if (take) {
-            const smallest = held.size === 0 ? -1 : Math.min(...held);
-            assert.equal(queues.min(queue), smallest);
-            if (smallest < 0) continue;
-            assert.equal(queues.take(queue), smallest);
+            assert.equal(queue.take(), held.size === 0 ? -1 : smallest);
             held.delete(smallest);
-          } else if (!expected.some((other) => other.has(task))) {
-            queues.add(queue, task);
+          } else if (!held.has(task)) {
+            queue.add(task, task);
             held.add(task);
           }
-          assert.equal(queues.size(queue), held.size);
         }
       }),
     );
   });
 });
 
-describe('the queue of events', () => {
+describe('a queue of events', () => {
   it('returns events by time, then by number', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(20), { maxLength: 300 }), (times) => {

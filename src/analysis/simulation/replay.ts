@@ -5,20 +5,21 @@ import { EventQueue } from './eventQueue.js';
 import { HandOver } from './handOver.js';
 import type { ReplayConditions, ReplayGraph, ReplayResult } from './replayTypes.js';
 import { Replicas } from './replicas.js';
-import { TaskQueues } from './taskQueues.js';
 import { FIRST_CALLS } from './warmUp.js';
 
 const IDLE = -1;
 const NO_WORKER = -1;
+const NO_TASK = Number.POSITIVE_INFINITY;
 /** Number of workers with waiting tasks that an idle worker checks. */
 const VICTIMS = 4;
 
 export class Replay {
   readonly #graph: ReplayGraph;
   readonly #conditions: ReplayConditions;
-  readonly #queues: TaskQueues;
-  /** Number of the queue of tasks without inputs on any worker. */
-  readonly #shared: number;
+  /** Tasks with inputs on each worker, by id. Most of many workers never have one. */
+  readonly #queues: (EventQueue | undefined)[];
+  /** Tasks without inputs on any worker, by id. */
+  readonly #shared = new EventQueue();
   readonly #events = new EventQueue();
   /** Number of unfinished dependencies, plus one before the submission. */
   readonly #waiting: Int32Array;
@@ -67,8 +68,7 @@ export class Replay {
     const { workers } = conditions;
     this.#graph = graph;
     this.#conditions = conditions;
-    this.#queues = new TaskQueues(workers + 1, size);
-    this.#shared = workers;
+    this.#queues = new Array<EventQueue | undefined>(workers);
     this.#waiting = new Int32Array(size);
     this.#needs = new Int32Array(size);
     for (let id = 0; id < size; id++) {
@@ -83,7 +83,7 @@ export class Replay {
     this.#running = new Int32Array(workers).fill(IDLE);
     this.#runningUntil = new Float64Array(workers);
     this.#held = new Float64Array(workers);
-    this.#queuedSeconds = new Float64Array(workers + 1);
+    this.#queuedSeconds = new Float64Array(workers);
     this.#inputBytes = new Float64Array(workers);
     this.#idle = Int32Array.from({ length: workers }, (_, i) => workers - 1 - i);
     this.#idleAt = this.#idle.slice();
@@ -190,10 +190,14 @@ export class Replay {
   }
 
   #enqueue(id: number, home: number): void {
-    const queue = home === NO_WORKER ? this.#shared : home;
-    this.#queues.add(queue, id);
-    this.#queuedSeconds[queue]! += this.#graph.seconds[id]!;
-    if (home !== NO_WORKER && this.#loadedAt[home]! < 0) {
+    if (home === NO_WORKER) {
+      this.#shared.add(id, id);
+      return;
+    }
+    this.#queues[home] ??= new EventQueue();
+    this.#queues[home].add(id, id);
+    this.#queuedSeconds[home]! += this.#graph.seconds[id]!;
+    if (this.#loadedAt[home]! < 0) {
       this.#loadedAt[home] = this.#loadedCount;
       this.#loaded[this.#loadedCount++] = home;
       if (this.#idleAt[home]! >= 0) this.#woken[this.#wokenCount++] = home;
@@ -226,10 +230,10 @@ export class Replay {
   #employIdle(): void {
     while (this.#wokenCount > 0) {
       const worker = this.#woken[--this.#wokenCount]!;
-      if (this.#idleAt[worker]! >= 0 && this.#queues.size(worker) > 0)
+      if (this.#idleAt[worker]! >= 0 && this.#first(worker) < NO_TASK)
         this.#employ(worker, this.#choose(worker));
     }
-    while (this.#idleCount > 0 && (this.#loadedCount > 0 || this.#queues.size(this.#shared) > 0)) {
+    while (this.#idleCount > 0 && (this.#loadedCount > 0 || this.#shared.nextTime < NO_TASK)) {
       const worker = this.#idle[this.#idleCount - 1]!;
       const id = this.#choose(worker);
       if (id < 0) return;
@@ -247,18 +251,20 @@ export class Replay {
   }
 
   #choose(worker: number): number {
-    const own = this.#queues.min(worker);
-    const shared = this.#queues.min(this.#shared);
-    if (own < 0 && shared < 0) return this.#takeOver(worker);
-    return own >= 0 && (shared < 0 || own < shared)
-      ? this.#takeFrom(worker)
-      : this.#queues.take(this.#shared);
+    const own = this.#first(worker);
+    if (own < this.#shared.nextTime) return this.#takeFrom(worker);
+    return own === this.#shared.nextTime ? this.#takeOver(worker) : this.#shared.take();
+  }
+
+  /** Returns the task of a worker's own queue that runs next, or NO_TASK. */
+  #first(worker: number): number {
+    return this.#queues[worker]?.nextTime ?? NO_TASK;
   }
 
   #takeFrom(worker: number): number {
-    const id = this.#queues.take(worker);
+    const id = this.#queues[worker]?.take() ?? -1;
     this.#queuedSeconds[worker]! -= this.#graph.seconds[id]!;
-    if (this.#queues.size(worker) === 0) {
+    if (this.#first(worker) === NO_TASK) {
       const at = this.#loadedAt[worker]!;
       const last = this.#loaded[--this.#loadedCount]!;
       this.#loaded[at] = last;
@@ -273,7 +279,7 @@ export class Replay {
     const count = Math.min(VICTIMS, this.#loadedCount);
     for (let i = 0; i < count; i++) {
       const victim = this.#loaded[this.#loadedCount - 1 - i]!;
-      const id = this.#queues.min(victim);
+      const id = this.#first(victim);
       const seconds =
         this.#arrival(id, thief, false) -
         this.#now +

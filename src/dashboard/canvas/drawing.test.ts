@@ -202,8 +202,10 @@ test('the overview of a task stream shows the busy share of the workers that exi
     { start: 4, stop: 8 },
     { start: 5, stop: Number.POSITIVE_INFINITY },
   ];
-  const model = buildModel(pageOfRuns(runs, ['w (1)', 'w (2)', 'x'], true), {
-    lives,
+  const page = pageOfRuns(runs, ['w (1)', 'w (2)', 'x'], true);
+  const model = buildModel({
+    ...page,
+    workers: page.workers.map(({ name }, index) => ({ name, life: lives[index]! })),
     isActivity: (entry) => entry === 2,
   });
   const shares = overviewShares(model, { start: -1, perColumn: 1, columns: 9 });

@@ -1,20 +1,4 @@
-// Keys that work everywhere on the page, and the text of the help about them.
-import { recordOf } from '../../base/lookUps.js';
-
-export interface KeyActions {
-  /** Moves the window by a share of its width; a negative share leads to earlier times. */
-  panShare(share: number): void;
-  /** Zooms around the pointer, or around the middle; `factor` < 1 zooms in. */
-  zoomBy(factor: number): void;
-  reset(): void;
-  search(): void;
-  help(): void;
-  dismiss(): void;
-  nextMatch(direction: 1 | -1): void;
-  /** Selects the task after (1) or before (-1) the selected task. */
-  nextRun(direction: 1 | -1): void;
-  zoomToRun(): void;
-}
+// The text of the help about keys and gestures.
 
 /** Keys and their meanings. */
 export const KEY_HELP: readonly (readonly [keys: readonly string[], meaning: string])[] = [
@@ -46,28 +30,3 @@ export const GRAPH_HELP: readonly (readonly [keys: string, meaning: string])[] =
   ['Arrow keys in a graph', 'Move between nodes; Enter opens a node'],
   ['Arrow keys in a flame graph', 'Move between functions; Enter zooms in, Esc zooms out'],
 ];
-
-/** Actions by key, in lower case. */
-const ACTIONS: Readonly<Record<string, (actions: KeyActions, event: KeyboardEvent) => void>> = {
-  ...recordOf(['a', 'arrowleft'], () => (actions: KeyActions) => actions.panShare(-0.15)),
-  ...recordOf(['d', 'arrowright'], () => (actions: KeyActions) => actions.panShare(0.15)),
-  ...recordOf(['w', 'arrowup', '+', '='], () => (actions: KeyActions) => actions.zoomBy(1 / 1.4)),
-  ...recordOf(['s', 'arrowdown', '-', '_'], () => (actions: KeyActions) => actions.zoomBy(1.4)),
-  '0': (actions) => actions.reset(),
-  n: (actions, { shiftKey }) => actions.nextMatch(shiftKey ? -1 : 1),
-  '.': (actions) => actions.nextRun(1),
-  ',': (actions) => actions.nextRun(-1),
-  f: (actions) => actions.zoomToRun(),
-  '/': (actions) => actions.search(),
-  '?': (actions) => actions.help(),
-  escape: (actions) => actions.dismiss(),
-};
-
-/** Runs the action of a key. Returns false if the key has no action. */
-export function runKey(event: KeyboardEvent, actions: KeyActions): boolean {
-  if (event.ctrlKey || event.metaKey || event.altKey) return false;
-  const key = event.key.toLowerCase();
-  if (!Object.hasOwn(ACTIONS, key)) return false;
-  ACTIONS[key]!(actions, event);
-  return true;
-}

@@ -2,6 +2,7 @@
 // compute for every animation frame.
 
 import type { CriticalPath } from '../../analysis/criticalPath.js';
+import { getOrMake, oncePer, sumOf } from '../../base/lookUps.js';
 import { type Flows, type PathLanes, pathLanes } from '../model/flows.js';
 import { formatPercent, shortNames } from '../model/format.js';
 import {
@@ -62,10 +63,10 @@ export function shownOfRun({ run }: ProfileModel, grid: ColumnGrid): TimeWindow 
   };
 }
 
+const namesOf = oncePer(({ rows }: TaskLanes) => shortNames(rows.map(({ name }) => name)));
+const pathsOn = oncePer((_plot: TaskPlot) => new WeakMap<CriticalPath, PathLanes>());
+
 export class Stage {
-  /** Lanes of the path that was drawn last. */
-  #path: { readonly plot: TaskPlot; readonly path: CriticalPath; readonly lanes: PathLanes } | undefined;
-  #names: { readonly lanes: TaskLanes; readonly names: readonly string[] } | undefined;
   readonly #modelOf: () => ProfileModel;
   #busyModel: ProfileModel | undefined;
   #overview: CanvasRenderer | undefined;
@@ -93,9 +94,8 @@ export class Stage {
 
   /** Number of rectangles in the task streams of the last animation frame. */
   get rectangles(): number {
-    return this.#model.plots.reduce(
-      (sum, plot, i) => sum + (plot.type === 'tasks' ? (this.#plots[i]?.rectangles ?? 0) : 0),
-      0,
+    return sumOf(this.#model.plots.entries(), ([i, plot]) =>
+      plot.type === 'tasks' ? (this.#plots[i]?.rectangles ?? 0) : 0,
     );
   }
 
@@ -120,7 +120,9 @@ export class Stage {
       );
       if (plot.type === 'tasks') {
         const matches = scene.matches?.lanes[index];
-        const path = scene.path === undefined ? undefined : this.#pathOn(plot, scene.path);
+        const path =
+          scene.path &&
+          getOrMake(pathsOn(plot), scene.path, () => pathLanes(scene.path!, plot, this.#model.origin));
         drawBreaks(renderer, axis, area, theme);
         for (const part of axis.parts) {
           const box = { left: area.left + part.left, height: area.height };
@@ -135,14 +137,6 @@ export class Stage {
       } else if (plot.type === 'resources') drawResources({ renderer, grid, area, theme }, plot);
       else drawLines({ renderer, grid, area, theme }, plot, scene.emphasis);
     });
-  }
-
-  #pathOn(plot: TaskPlot, path: CriticalPath): PathLanes {
-    const known = this.#path;
-    if (known !== undefined && known.plot === plot && known.path === path) return known.lanes;
-    const lanes = pathLanes(path, plot, this.#model.origin);
-    this.#path = { plot, path, lanes };
-    return lanes;
   }
 
   #drawStrip(scene: Scene, axis: TimeAxis, ticks: Parameters<typeof drawRuler>[1]): void {
@@ -166,12 +160,6 @@ export class Stage {
     drawRuler(this.#ruler, ticks, axis.breaks, { ...area, height: RULER_HEIGHT }, scene.theme);
   }
 
-  #namesOf({ lanes }: TaskPlot): readonly string[] {
-    if (this.#names?.lanes !== lanes)
-      this.#names = { lanes, names: shortNames(lanes.rows.map(({ name }) => name)) };
-    return this.#names.names;
-  }
-
   /** Draws empty lanes, worker names on the left, and the busy share of each worker in this window on the right. */
   #drawLaneGround(renderer: Renderer, plot: TaskPlot, grid: ColumnGrid, area: PlotArea, theme: Theme): void {
     const { rows } = plot.lanes;
@@ -179,7 +167,7 @@ export class Stage {
     const { edges } = plot.lanes;
     const { start: from, stop: to } = shownOfRun(this.#model, grid);
     let labelledTo = Number.NEGATIVE_INFINITY;
-    const names = this.#namesOf(plot);
+    const names = namesOf(plot.lanes);
     for (const [at, row] of rows.entries()) {
       const top = edges[row.firstLane]! * unit;
       const height = edges[row.firstLane + row.laneCount]! * unit - top;

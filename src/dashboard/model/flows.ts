@@ -2,10 +2,10 @@
 // critical path.
 
 import type { CriticalPath } from '../../analysis/criticalPath.js';
-import { PATH_KINDS } from '../../analysis/path/pathParts.js';
+import { PATH_KINDS, type PathKind } from '../../analysis/path/pathParts.js';
 import { reversedEdges } from '../../base/groups.js';
 import { oncePer } from '../../base/lookUps.js';
-import type { Trace } from '../../trace/trace.js';
+import { inputRows, type Trace } from '../../trace/trace.js';
 import type { TaskPlot } from './profileModel.js';
 import { lowerBound } from './taskLanes.js';
 
@@ -30,9 +30,8 @@ const MAX_FLOWS = 400;
  * Returns the flows of a run in `plot`, the task stream of `trace`; undefined if `plot` lacks the run. Cost: O(tasks).
  */
 export function flowsOf(trace: Trace, row: number, plot: TaskPlot): Flows | undefined {
-  const { dependencyOffsets, dependencyRows, length } = trace.tasks;
-  if (row >= length) return undefined;
-  const needs = dependencyRows.slice(dependencyOffsets[row]!, dependencyOffsets[row + 1]!);
+  if (row >= trace.tasks.length) return undefined;
+  const needs = inputRows(trace.tasks, row);
   const neededBy = dependentsOf(trace, row);
   const wanted = new Set([row, ...needs.slice(0, MAX_FLOWS), ...neededBy.slice(0, MAX_FLOWS)]);
   const ends = endsOf(plot, wanted);
@@ -82,19 +81,14 @@ export interface PathLanes {
   readonly lane: Int32Array;
 }
 
-const AWAITING = PATH_KINDS.indexOf('awaiting');
-const COMPUTE = PATH_KINDS.indexOf('compute');
-const RECOMPUTED = PATH_KINDS.indexOf('recomputed');
-/** Kinds of parts in which the task occupies its thread. */
-const RUNNING = new Set([
-  COMPUTE,
-  RECOMPUTED,
-  AWAITING,
-  PATH_KINDS.indexOf('gc'),
-  PATH_KINDS.indexOf('profiler'),
-]);
 /** Kinds of parts in which the task itself computes. */
-const COMPUTING = new Set([COMPUTE, RECOMPUTED, AWAITING]);
+const COMPUTING = numbersOf('compute', 'recomputed', 'awaiting');
+/** Kinds of parts in which the task occupies its thread. */
+const RUNNING = new Set([...COMPUTING, ...numbersOf('gc', 'profiler')]);
+
+function numbersOf(...kinds: readonly PathKind[]): Set<number> {
+  return new Set(kinds.map((kind) => PATH_KINDS.indexOf(kind)));
+}
 
 export function* computingRows({ columns: { length, kind, row } }: CriticalPath): IterableIterator<number> {
   for (let part = 0; part < length; part++) if (COMPUTING.has(kind[part]!)) yield row[part]!;

@@ -1,5 +1,6 @@
 // The dependency graph of groups or prefixes of tasks. Cost: one pass over runs and edges.
 import { skippedRows } from '../../analysis/skippedTasks.js';
+import { getOrMake } from '../../base/lookUps.js';
 import { TASK_ERRED } from '../../protocol/clusterObserver.js';
 import { type Trace, textOf } from '../../trace/trace.js';
 
@@ -32,21 +33,10 @@ export function groupGraph(trace: Trace, by: 'group' | 'prefix' = 'group'): Grou
   const skipped = skippedRows(trace);
   for (let row = 0; row < tasks.length; row++) {
     const group = tasks[by][row]!;
-    let place = places.get(group);
-    if (place === undefined) {
-      place =
-        nodes.push({
-          name: textOf(names, group),
-          prefix: textOf(strings, tasks.prefix[row]),
-          last: row,
-          count: 0,
-          erred: 0,
-          seconds: 0,
-          nbytes: 0,
-          needs: 0,
-        }) - 1;
-      places.set(group, place);
-    }
+    const place = getOrMake(places, group, () => {
+      const named = { name: textOf(names, group), prefix: textOf(strings, tasks.prefix[row]) };
+      return nodes.push({ ...named, last: row, count: 0, erred: 0, seconds: 0, nbytes: 0, needs: 0 }) - 1;
+    });
     placeOf[row] = place;
     const node = nodes[place]!;
     if (!skipped.has(row)) node.count++;

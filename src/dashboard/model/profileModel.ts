@@ -1,10 +1,10 @@
 // A SectionPage prepared for display: one time axis from 0, a colour per prefix, and the data of each section's plot.
 import { PAUSE } from './currentActivity.js';
 import { idleStretches } from './idleStretches.js';
-import { ACTIVITY_SLOTS, assignColors } from './palette.js';
+import { ACTIVITY_SLOTS } from './palette.js';
 import type { CacheSection, SectionPage, TaskSection } from './sections.js';
 import { cacheSeries, type Series } from './series.js';
-import { buildLanes, type LaneGroup, type PartialUse, type TaskLanes } from './taskLanes.js';
+import { buildLanes, type LaneGroup, type TaskLanes } from './taskLanes.js';
 import type { AxisUnit } from './ticks.js';
 import type { TimeWindow } from './timeView.js';
 
@@ -92,8 +92,8 @@ export interface ProfileModel {
   /** The prefixes that occur in a plot, most time first. */
   readonly legend: readonly PrefixInfo[];
   readonly taskCount: number;
-  /** The largest number of workers at any time; undefined if only the names of the rows are known. */
-  readonly workerCount?: number;
+  /** The largest number of workers at any time. */
+  readonly workerCount: number;
   readonly failedCount: number;
   /** Runs that failed and were repeated. */
   readonly repeatedCount: number;
@@ -110,78 +110,53 @@ export interface RunFact {
   readonly value: string;
 }
 
-export interface ModelOptions {
-  /** Returns whether an entry of the task sections is an activity. Default: every entry is a task. */
-  readonly isActivity?: (entry: number) => boolean;
-  /** Times in which the workers of the page existed, in epoch seconds. Default: always. */
-  readonly lives?: readonly TimeWindow[];
-  /** Times of seceded tasks, in epoch seconds, that the entries of the stream do not represent exactly. */
-  readonly partial?: readonly PartialUse[];
-  /** Epoch seconds of time 0. Default: the first event. */
-  readonly origin?: number;
-  /** Returns the window for sections without work, in epoch seconds. Default: the first second. */
-  readonly fallback?: () => TimeWindow;
-  /** Epoch seconds. Default: from the first task to the last; without tasks, all events. */
-  readonly run?: TimeWindow;
-  /** Prefix index → slot, for prefixes whose colour does not follow from their name. */
-  readonly slots?: ReadonlyMap<number, number>;
-}
-
 /** Returns the model of a page on which no task failed. Its `taskCount` is the number of entries of the stream. */
-export function buildModel(page: SectionPage, options: ModelOptions = {}): ProfileModel {
+export function buildModel(page: SectionPage): ProfileModel {
   const { stream, caches } = page;
-  const prefixes = countPrefixes(page, options);
+  const prefixes = countPrefixes(page);
   // Workers without tasks collect garbage, too, also long after the run.
   const isWork = (entry: number): boolean =>
-    prefixes[page.tasks.prefix[stream?.task[entry] ?? 0]!]?.slot !== ACTIVITY_SLOTS.gc;
-  const streams = stream === undefined ? [] : [{ ...stream, counts: isWork }];
-  const found = extent([...streams, ...caches.map(spanOfCache)], options.fallback);
-  // A cache may begin earlier and end later than the tasks.
-  const ran = extent(streams, () => ({ start: found.origin, stop: found.origin + found.duration }));
-  const origin = options.origin ?? found.origin;
-  const first = found.origin - origin;
-  const duration = first + found.duration;
+    prefixes[page.tasks.prefix[stream.task[entry]!]!]?.slot !== ACTIVITY_SLOTS.gc;
+  const work = { ...stream, counts: isWork };
+  const found = extent(
+    [work, ...caches.map(({ cacheTime: start, freeTime: stop }) => ({ start, stop }))],
+    page.fallback,
+  );
+  const origin = page.origin ?? found.start;
+  const duration = found.stop - origin;
   const plots = [
-    ...(stream ? [taskPlot(page, stream, origin, prefixes, options)] : []),
+    taskPlot(page, origin, prefixes),
     ...caches.map((section) => cachePlot(section, origin, prefixes)),
   ];
   const legend = prefixes.filter((prefix) => prefix.count > 0);
   legend.sort((a, b) => b.seconds - a.seconds || b.count - a.count || (a.name < b.name ? -1 : 1));
   // A run begins with the program's call. Before it, there are only activities of idle workers.
-  const start = options.run === undefined ? first : options.run.start - origin;
+  const start = (page.run ?? found).start - origin;
   const margin = (duration - start) * 0.006;
-  const run =
-    options.run === undefined
-      ? { start: ran.origin - origin, stop: ran.origin - origin + ran.duration }
-      : { start: options.run.start - origin, stop: options.run.stop - origin };
+  // A cache may begin earlier and end later than the tasks.
+  const run = page.run ?? extent([work], () => found);
   return {
     page,
     origin,
     duration,
-    run,
-    idle: stream === undefined ? [] : idleStretches(stream, origin, { start, stop: duration }, PAUSE, isWork),
+    run: { start: run.start - origin, stop: run.stop - origin },
+    idle: idleStretches(stream, origin, { start, stop: duration }, PAUSE, isWork),
     limits: { start: start - margin, stop: duration + margin },
     plots,
     prefixes,
     legend,
-    taskCount: stream?.task.length ?? 0,
+    taskCount: stream.task.length,
+    workerCount: page.workers.length,
     failedCount: 0,
     repeatedCount: 0,
   };
 }
 
-/** Times of the entries of a section, and whether an entry belongs to the run. Default: each does. */
+/** Times of entries, and whether an entry belongs to the run. Default: each does. */
 type Spans = Pick<TaskSection, 'start' | 'stop'> & { readonly counts?: (entry: number) => boolean };
 
-function spanOfCache({ cacheTime, freeTime }: CacheSection): Spans {
-  return { start: cacheTime, stop: freeTime };
-}
-
-/** Returns the time from the first event to the last, or `fallback` without events. The duration is positive. */
-function extent(
-  spans: readonly Spans[],
-  fallback: () => TimeWindow = () => ({ start: 0, stop: 1 }),
-): { origin: number; duration: number } {
+/** Returns the time from the first event to the last, or `fallback` without events. It is not empty. */
+function extent(spans: readonly Spans[], fallback: () => TimeWindow): TimeWindow {
   let first = Number.POSITIVE_INFINITY;
   let last = Number.NEGATIVE_INFINITY;
   for (const { start, stop, counts } of spans) {
@@ -192,7 +167,7 @@ function extent(
     }
   }
   if (first > last) ({ start: first, stop: last } = fallback());
-  return { origin: first, duration: last > first ? last - first : 1e-3 };
+  return { start: first, stop: last > first ? last : first + 1e-3 };
 }
 
 interface Named {
@@ -207,18 +182,9 @@ export function byName(a: Named, b: Named): number {
   return collator.compare(a.name, b.name) || a.index - b.index;
 }
 
-const ALWAYS: TimeWindow = { start: Number.NEGATIVE_INFINITY, stop: Number.POSITIVE_INFINITY };
-
-function taskPlot(
-  page: SectionPage,
-  section: TaskSection,
-  origin: number,
-  prefixes: readonly PrefixInfo[],
-  { isActivity, lives, partial }: ModelOptions,
-): TaskPlot {
-  const workers = page.workers
-    .map((name, index) => ({ index, name, life: lives?.[index] ?? ALWAYS }))
-    .sort(byName);
+function taskPlot(page: SectionPage, origin: number, prefixes: readonly PrefixInfo[]): TaskPlot {
+  const { stream: section, isActivity, partial } = page;
+  const workers = page.workers.map((worker, index) => ({ ...worker, index })).sort(byName);
   const prefixOf = (entry: number) => page.tasks.prefix[section.task[entry]!]!;
   const lanes = buildLanes(section, prefixOf, workers, origin, isActivity, partial);
   const seconds = (group: LaneGroup) => prefixes[group.prefix]!.seconds;
@@ -253,35 +219,27 @@ export function emptyCache(metricName: string): LinesPlot {
   return cachePlot({ metricName, task, prefix, cacheTime: none, freeTime: none, metric: none }, 0, []);
 }
 
-const NO_TASKS = { task: new Uint32Array(0), start: new Float64Array(0), stop: new Float64Array(0) };
-
-function countPrefixes(
-  page: SectionPage,
-  { slots: fixed, isActivity, partial = [] }: ModelOptions,
-): PrefixInfo[] {
-  const names = page.tasks.prefixes;
-  const count = new Float64Array(names.length);
-  const seconds = new Float64Array(names.length);
-  const activities = new Uint8Array(names.length);
-  const { task, start, stop } = page.stream ?? NO_TASKS;
+function countPrefixes(page: SectionPage): PrefixInfo[] {
+  const count = new Float64Array(page.prefixes.length);
+  const seconds = count.slice();
+  const activities = new Uint8Array(count.length);
+  const { task, start, stop } = page.stream;
   for (let i = 0; i < task.length; i++) {
     const prefix = page.tasks.prefix[task[i]!]!;
     // A seceded task has two entries, before and after its wait.
     if (i === 0 || task[i] !== task[i - 1]) count[prefix] = count[prefix]! + 1;
     seconds[prefix] = seconds[prefix]! + stop[i]! - start[i]!;
-    if (isActivity?.(i) === true) activities[prefix] = 1;
+    if (page.isActivity(i)) activities[prefix] = 1;
   }
-  for (const { prefix, start: from, stop: to, share } of partial)
+  for (const { prefix, start: from, stop: to, share } of page.partial)
     seconds[prefix] = seconds[prefix]! + share * (to - from);
   // If the tasks of a prefix ran without a profiler, the results of the prefix in the cache are counted instead.
   const ran = count.slice();
   for (const { prefix: held } of page.caches)
     for (const prefix of held) if (ran[prefix] === 0) count[prefix] = count[prefix]! + 1;
-  const slots = assignColors(names);
-  return names.map((name, index) => ({
+  return page.prefixes.map((prefix, index) => ({
+    ...prefix,
     index,
-    name,
-    slot: fixed?.get(index) ?? slots[index]!,
     count: count[index]!,
     seconds: seconds[index]!,
     isActivity: activities[index] === 1,

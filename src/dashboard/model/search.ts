@@ -1,6 +1,5 @@
 // Finds tasks by their keys, as positions that the task stream draws and steps through.
-import type { ProfileModel, TaskPlot } from './profileModel.js';
-import type { TaskLanes } from './taskLanes.js';
+import type { ProfileModel } from './profileModel.js';
 
 /** Matching runs of one lane, in order of start. */
 export interface LaneMatches {
@@ -29,32 +28,17 @@ export function findTasks(model: ProfileModel, query: string): Matches | undefin
   const inOrder: { plot: number; position: number; start: number }[] = [];
   const lanes = (model.searched ?? model.plots).map((plot, index) => {
     if (plot.type !== 'tasks') return [];
-    const perLane = matchLanes(plot, found);
-    for (const { positions } of perLane) {
-      for (const position of positions) {
-        inOrder.push({ plot: index, position, start: plot.lanes.start[position]! });
-      }
-    }
-    return perLane;
+    const { start, entry, lanes } = plot.lanes;
+    return lanes.map((groups): LaneMatches => {
+      const own: number[] = [];
+      for (const { from, to } of groups)
+        for (let position = from; position < to; position++)
+          if (found[plot.section.task[entry[position]!]!] === 1) own.push(position);
+      const positions = Uint32Array.from(own).sort((a, b) => start[a]! - start[b]!);
+      for (const position of positions) inOrder.push({ plot: index, position, start: start[position]! });
+      return { positions, starts: Float64Array.from(positions, (position) => start[position]!) };
+    });
   });
   inOrder.sort((a, b) => a.start - b.start);
   return { count: inOrder.length, lanes, inOrder };
-}
-
-function matchLanes(plot: TaskPlot, found: Uint8Array): LaneMatches[] {
-  const { lanes, section } = plot;
-  return lanes.lanes.map((groups) => {
-    const positions: number[] = [];
-    for (const group of groups) {
-      for (let position = group.from; position < group.to; position++) {
-        if (found[section.task[lanes.entry[position]!]!] === 1) positions.push(position);
-      }
-    }
-    return inOrderOfStart(lanes, positions);
-  });
-}
-
-function inOrderOfStart(lanes: TaskLanes, found: number[]): LaneMatches {
-  const positions = Uint32Array.from(found).sort((a, b) => lanes.start[a]! - lanes.start[b]!);
-  return { positions, starts: Float64Array.from(positions, (position) => lanes.start[position]!) };
 }

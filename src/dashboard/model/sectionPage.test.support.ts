@@ -1,4 +1,5 @@
 // Builds pages of runs on workers for tests. Each key is a task; its prefix is the key up to the first dash.
+import { assignColors } from './palette.js';
 import type { SectionPage } from './sections.js';
 
 export interface SampleRun {
@@ -17,6 +18,7 @@ export function pageOfRuns(
   const keys = [...new Set(runs.map(({ key }) => key))];
   const prefixOf = (key: string): string => key.split('-')[0]!;
   const prefixes = [...new Set(keys.map(prefixOf))];
+  const slots = assignColors(prefixes);
   const start = Float64Array.from(runs, (run) => run.start);
   const stop = Float64Array.from(runs, (run) => run.stop);
   const task = Uint32Array.from(runs, ({ key }) => keys.indexOf(key));
@@ -31,9 +33,16 @@ export function pageOfRuns(
   };
   return {
     title: 'sample',
-    workers,
-    tasks: { keys, prefix, prefixes, texts: [] },
+    workers: workers.map((name) => ({
+      name,
+      life: { start: Number.NEGATIVE_INFINITY, stop: Number.POSITIVE_INFINITY },
+    })),
+    tasks: { keys, prefix, texts: [] },
+    prefixes: prefixes.map((name, index) => ({ name, slot: slots[index]! })),
     stream: { task, worker: Uint32Array.from(runs, ({ worker }) => worker), start, stop },
+    isActivity: () => false,
+    partial: [],
     caches: cached ? [stays] : [],
+    fallback: () => ({ start: 0, stop: 1 }),
   };
 }

@@ -1,5 +1,6 @@
 // The columns from which plots are made. `traceModel` takes them out of a trace.
 import type { CacheStays } from '../../trace/localMetrics.js';
+import type { TimeWindow } from './timeView.js';
 
 /** A list of strings, e.g. an array, or a table that decodes on demand. */
 export interface StringList {
@@ -13,8 +14,6 @@ interface TaskTable {
   readonly keys: StringList;
   /** Row → index into `prefixes`. */
   readonly prefix: Uint32Array;
-  /** Distinct prefixes, e.g. `inc`. Tasks with the same prefix share a colour. */
-  readonly prefixes: readonly string[];
   /** Row → the call, e.g. `inc(41)`; empty if unknown. */
   readonly texts: StringList;
 }
@@ -31,6 +30,17 @@ export interface TaskSection {
   readonly stop: Float64Array;
 }
 
+/** A time span of a seceded task, in which it used its thread for a part of the time. */
+export interface PartialUse {
+  /** Index of the thread's row among the workers of the page. */
+  readonly worker: number;
+  readonly prefix: number;
+  readonly start: number;
+  readonly stop: number;
+  /** Used share of the span; minus 1 if the span is drawn, because the drawn run counts as a whole. */
+  readonly share: number;
+}
+
 /** Cached results: entry i is one period of a result in the cache. Values of `nbytes` and `bytes` are byte sizes. */
 export interface CacheSection extends Omit<CacheStays, 'task' | 'prefix'> {
   /** Row of the task table; -1 if the page does not show the task. */
@@ -42,10 +52,21 @@ export interface CacheSection extends Omit<CacheStays, 'task' | 'prefix'> {
 export interface SectionPage {
   /** Heading of the page, as text and never as HTML. */
   readonly title: string;
-  /** Names of the rows of task streams, e.g. `threads-0`. */
-  readonly workers: readonly string[];
+  /** The rows of the task stream, e.g. `threads-0`, and when they existed, in epoch seconds. */
+  readonly workers: readonly { readonly name: string; readonly life: TimeWindow }[];
   readonly tasks: TaskTable;
-  /** Undefined before the first rows have arrived. */
-  readonly stream: TaskSection | undefined;
+  /** Distinct prefixes, e.g. `inc`, and their colours. */
+  readonly prefixes: readonly { readonly name: string; readonly slot: number }[];
+  readonly stream: TaskSection;
+  /** Returns whether an entry of the stream is an activity of workers, not a task. */
+  readonly isActivity: (entry: number) => boolean;
+  /** Times of seceded tasks, in epoch seconds, that the entries of the stream do not represent exactly. */
+  readonly partial: readonly PartialUse[];
   readonly caches: readonly CacheSection[];
+  /** Epoch seconds of time 0. Default: the first event. */
+  readonly origin?: number | undefined;
+  /** Returns the window without work, in epoch seconds. */
+  readonly fallback: () => TimeWindow;
+  /** Epoch seconds. Default: from the first task to the last; without tasks, all events. */
+  readonly run?: TimeWindow | undefined;
 }

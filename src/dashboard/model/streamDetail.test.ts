@@ -16,14 +16,14 @@ const ORIGIN = 1.7e9;
 const ALWAYS = { start: Number.NEGATIVE_INFINITY, stop: Number.POSITIVE_INFINITY };
 const WORKERS = [0, 1, 2].map((index) => ({ index, name: `w-${index}`, life: ALWAYS }));
 
-function lanesOf(runs: readonly Run[], isActivity?: (entry: number) => boolean): TaskLanes {
+function lanesOf(runs: readonly Run[], isActivity = (_entry: number): boolean => false): TaskLanes {
   const section: TaskSection = {
     task: Uint32Array.from(runs, (_, i) => i),
     worker: Uint32Array.from(runs, (run) => run.worker),
     start: Float64Array.from(runs, (run) => ORIGIN + run.start),
     stop: Float64Array.from(runs, (run) => ORIGIN + run.stop),
   };
-  return buildLanes(section, (entry) => runs[entry]!.prefix, WORKERS, ORIGIN, isActivity);
+  return buildLanes(section, (entry) => runs[entry]!.prefix, WORKERS, ORIGIN, isActivity, []);
 }
 
 /** Runs at multiples of 2^-10 s, so that sums of their lengths are exact. Some overlap, some are empty. */
@@ -162,7 +162,14 @@ test('a million narrow runs cost at most two calls per column', () => {
     start: Float64Array.from({ length: count }, (_, i) => ORIGIN + i * 1e-5),
     stop: Float64Array.from({ length: count }, (_, i) => ORIGIN + i * 1e-5 + 9e-6),
   };
-  const lanes = buildLanes(section, () => 0, [{ index: 0, name: 'w', life: ALWAYS }], ORIGIN);
+  const lanes = buildLanes(
+    section,
+    () => 0,
+    [{ index: 0, name: 'w', life: ALWAYS }],
+    ORIGIN,
+    () => false,
+    [],
+  );
   let calls = 0;
   let runs = 0;
   layoutGroup(

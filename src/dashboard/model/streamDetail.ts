@@ -1,7 +1,8 @@
 // Level of detail of the task stream. A run at least MIN_WIDTH columns wide is a rectangle. Narrower runs are summed
 // exactly into columns of one pixel, so that every second and every run of the window is drawn. Cost: O(visible runs)
 // for wide runs, O(columns x prefixes x log) for any number of narrow runs.
-import { type LaneGroup, type LaneRow, lowerBound, type PartialUse, type TaskLanes } from './taskLanes.js';
+import type { PartialUse } from './sections.js';
+import { type LaneGroup, type LaneRow, lowerBound, type TaskLanes } from './taskLanes.js';
 
 /** Runs narrower than this many columns are summed. */
 export const MIN_WIDTH = 2;

@@ -3,7 +3,7 @@
 // subtraction of sums gives the time of any range of runs, which the level of detail uses.
 import { countedOffsets, groupedRows, sortBy } from '../../base/groups.js';
 import { pushTo } from '../../base/lookUps.js';
-import type { TaskSection } from './sections.js';
+import type { PartialUse, TaskSection } from './sections.js';
 import type { TimeWindow } from './timeView.js';
 
 /** Overlap in seconds up to which runs count as consecutive, because the clock does not resolve less. */
@@ -16,17 +16,6 @@ export interface LaneGroup {
   readonly to: number;
   /** True for an activity of workers, false for tasks. */
   readonly isActivity: boolean;
-}
-
-/** A time span of a seceded task, in which it used its thread for a part of the time. */
-export interface PartialUse {
-  /** Index of the thread's row among the workers of the page. */
-  readonly worker: number;
-  readonly prefix: number;
-  readonly start: number;
-  readonly stop: number;
-  /** Used share of the span; minus 1 if the span is drawn, because the drawn run counts as a whole. */
-  readonly share: number;
 }
 
 export interface LaneRow {
@@ -69,8 +58,8 @@ export function buildLanes(
   prefixOf: (entry: number) => number,
   workers: readonly { readonly index: number; readonly name: string; readonly life: TimeWindow }[],
   origin: number,
-  isActivity?: (entry: number) => boolean,
-  partial: readonly PartialUse[] = [],
+  isActivity: (entry: number) => boolean,
+  partial: readonly PartialUse[],
 ): TaskLanes {
   const byWorker = entriesByWorker(section, workers);
   const partialOf = new Map<number, PartialUse[]>();
@@ -82,12 +71,9 @@ export function buildLanes(
   const edges = [0];
   workers.forEach(({ index, name, life }, row) => {
     const entries = byWorker[row]!;
-    const tasks = isActivity === undefined ? entries : entries.filter((entry) => !isActivity(entry));
+    const tasks = entries.filter((entry) => !isActivity(entry));
     const own = assignLanes(section, tasks, lane, laneCount);
-    const low =
-      isActivity === undefined
-        ? 0
-        : assignActivities(section, tasks, entries.filter(isActivity), lane, laneCount, own);
+    const low = assignActivities(section, tasks, entries.filter(isActivity), lane, laneCount, own);
     const lanes = own + low;
     const each = Math.min(ACTIVITY_HEIGHT, MAX_ACTIVITIES_HEIGHT / Math.max(1, low));
     for (let i = 0; i < lanes; i++) edges.push(edges.at(-1)! + (i < own ? 1 : each));
@@ -192,7 +178,7 @@ function groupRuns(
   laneCount: number,
   prefixOf: (entry: number) => number,
   origin: number,
-  isActivity: (entry: number) => boolean = () => false,
+  isActivity: (entry: number) => boolean,
 ) {
   const lists: number[][][] = Array.from({ length: laneCount }, () => []);
   for (const entries of byWorker) {

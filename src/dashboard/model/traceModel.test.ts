@@ -22,10 +22,9 @@ test('a running task is on the thread of its worker that became free before it s
     { id: 104, key: 'too many', prefix: 'many', worker: 0, started: 6 },
   ];
   const { stream, tasks, workers } = traceModel(trace, { title: '', origin: 0, running, now: 7 }).page;
-  assert.ok(stream !== undefined);
   const threads = Array.from(stream.task, (row, entry) => [
     tasks.keys.at(row),
-    workers.at(stream.worker[entry]!),
+    workers[stream.worker[entry]!]!.name,
   ]);
   assert.deepEqual(threads.slice(4), [
     ['early', 'w · 2'],

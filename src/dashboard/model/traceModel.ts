@@ -13,18 +13,17 @@ import { cacheStaysOf } from '../../trace/localMetrics.js';
 import { TRANSFER_KINDS, type Trace, textOf, workerName } from '../../trace/trace.js';
 import { lifecycleFacts } from './lifecycle.js';
 import { ACTIVITIES, ACTIVITY_SLOTS, prefixSlots, RUNNING } from './palette.js';
-import { buildModel, type ModelOptions, type ProfileModel } from './profileModel.js';
-import type { CacheSection, StringList } from './sections.js';
-import type { PartialUse } from './taskLanes.js';
+import { buildModel, type ProfileModel } from './profileModel.js';
+import type { CacheSection, PartialUse, SectionPage, StringList } from './sections.js';
 import type { TimeWindow } from './timeView.js';
 
 export interface TraceModelOptions {
   readonly title: string;
   /** Epoch seconds of time 0; default: the first event. */
-  readonly origin?: number;
-  readonly running?: readonly RunningRow[];
+  readonly origin?: number | undefined;
+  readonly running?: readonly RunningRow[] | undefined;
   /** Epoch seconds up to which running tasks are drawn. */
-  readonly now?: number;
+  readonly now?: number | undefined;
 }
 
 function emptyText(trace: Trace): string {
@@ -45,13 +44,11 @@ export function traceModel(trace: Trace, options: TraceModelOptions): ProfileMod
 class ModelBuilder {
   readonly #trace: Trace;
   readonly #options: TraceModelOptions;
-  readonly #prefixes: string[] = [];
+  readonly #prefixes: SectionPage['prefixes'][number][] = [];
   /** Slot of a prefix, the same on every page. */
   readonly #slotOf: (prefix: string) => number;
-  readonly #slots = new Map<number, number>();
   readonly #byName = new Map<string, number>();
-  readonly #threads: string[] = [];
-  readonly #lives: TimeWindow[] = [];
+  readonly #threads: SectionPage['workers'][number][] = [];
   readonly #partial: PartialUse[] = [];
   readonly #threadRows = new Map<number, number>();
   readonly #task: Uint32Array;
@@ -93,7 +90,7 @@ class ModelBuilder {
     const { tasks, strings } = this.#trace;
     const entries = this.#entries;
     const others = this.#keys;
-    const isActivity = new Uint8Array(entries).fill(1, this.#firstActivity, this.#firstRunning);
+    const [from, to] = [this.#firstActivity, this.#firstRunning];
     const keys: StringList = {
       length: this.#rows,
       at: (row) => (row < tasks.length ? tasks.keyOf(row) : others[row - tasks.length]),
@@ -102,28 +99,24 @@ class ModelBuilder {
       length: this.#rows,
       at: (row) => (row < tasks.length && tasks.call[row]! >= 0 ? strings.get(tasks.call[row]!) : ''),
     };
-    const page = {
+    const repeated = repeatedCount(this.#trace);
+    const model = buildModel({
       title: this.#options.title,
       workers: this.#threads,
-      tasks: { keys, prefix: this.#prefix, prefixes: this.#prefixes, texts },
+      tasks: { keys, prefix: this.#prefix, texts },
+      prefixes: this.#prefixes,
       stream: {
         task: this.#task.subarray(0, entries),
         worker: this.#worker.subarray(0, entries),
         start: this.#start.subarray(0, entries),
         stop: this.#stop.subarray(0, entries),
       },
-      caches: this.#cacheSections(),
-    };
-    const { origin } = this.#options;
-    const repeated = repeatedCount(this.#trace);
-    const model = buildModel(page, {
-      slots: this.#slots,
-      isActivity: (entry) => isActivity[entry] === 1,
-      lives: this.#lives,
+      isActivity: (entry) => entry >= from && entry < to,
       partial: this.#partial,
-      ...(origin === undefined ? {} : { origin }),
+      caches: this.#cacheSections(),
+      origin: this.#options.origin,
       fallback: () => extentOfMeasurements(this.#trace),
-      ...this.#run(),
+      run: this.#run(),
     });
     return {
       ...model,
@@ -133,7 +126,11 @@ class ModelBuilder {
           tasks.length,
           this.#trace.totals.states.reduce((sum, count) => sum + count, 0),
         ) - repeated,
-      ...(this.#trace.workers.length > 0 ? { workerCount: mostTogether(this.#trace, () => 1) } : {}),
+      // Without a table of workers, all threads are those of one worker.
+      workerCount:
+        this.#trace.workers.length > 0
+          ? mostTogether(this.#trace, () => 1)
+          : Math.min(1, this.#threads.length),
       failedCount: failedTaskCount(this.#trace),
       repeatedCount: repeated,
       factsOf: (row) => lifecycleFacts(this.#trace, row),
@@ -153,11 +150,11 @@ class ModelBuilder {
     }));
   }
 
-  #run(): Pick<ModelOptions, 'run'> {
+  #run(): TimeWindow | undefined {
     const { running = [], now } = this.#options;
     const start = running.reduce((least, { started }) => Math.min(least, started), runStart(this.#trace));
     const stop = running.length > 0 ? Math.max(this.#last, now ?? this.#last) : this.#last;
-    return stop > start ? { run: { start, stop } } : {};
+    return stop > start ? { start, stop } : undefined;
   }
 
   /** Adds all threads of all workers, including idle threads. */
@@ -179,21 +176,17 @@ class ModelBuilder {
       const text = worker < 0 ? `worker ${worker}` : workerName(this.#trace, worker);
       const { stopped } = this.#trace.workers;
       // Both are NaN if the trace does not record them.
-      this.#lives.push({
+      const life = {
         start: existsSince(this.#trace)[worker] || Number.NEGATIVE_INFINITY,
         stop: stopped[worker] || Number.POSITIVE_INFINITY,
-      });
-      return this.#threads.push(several ? `${text} · ${thread}` : text) - 1;
+      };
+      return this.#threads.push({ name: several ? `${text} · ${thread}` : text, life }) - 1;
     });
   }
 
   #prefixOf(name: string, slot: number): number {
     const id = `${name}\0${slot}`;
-    return getOrMake(this.#byName, id, () => {
-      const index = this.#prefixes.push(name) - 1;
-      this.#slots.set(index, slot);
-      return index;
-    });
+    return getOrMake(this.#byName, id, () => this.#prefixes.push({ name, slot }) - 1);
   }
 
   /** Returns a function from ids of prefixes to indices in `#prefixes`, which reads each text once. */
@@ -255,26 +248,16 @@ class ModelBuilder {
       const activity = ACTIVITIES[ACTIONS[action[row]!] ?? ''];
       if (activity === undefined || !(stop[row]! >= start[row]!)) continue;
       gathers ||= action[row] === TRANSFER;
-      this.#addOther(
-        '',
-        this.#prefixOf(...activity),
-        this.#threadOf(worker[row]!, thread[row]!),
-        start[row]!,
-        stop[row]!,
-      );
+      const lane = this.#threadOf(worker[row]!, thread[row]!);
+      this.#addOther('', this.#prefixOf(...activity), lane, start[row]!, stop[row]!);
     }
     if (gathers) return;
     // The source records transfers without intervals. A worker's transfers are drawn on its first thread.
     for (let row = 0; row < transfers.length; row++) {
       if (transfers.direction[row] !== 0 || transfers.what[row] !== GATHER) continue;
       const gather = this.#prefixOf('gather dependencies', ACTIVITY_SLOTS.gather);
-      this.#addOther(
-        '',
-        gather,
-        this.#threadOf(transfers.worker[row]!, 0),
-        transfers.start[row]!,
-        transfers.stop[row]!,
-      );
+      const lane = this.#threadOf(transfers.worker[row]!, 0);
+      this.#addOther('', gather, lane, transfers.start[row]!, transfers.stop[row]!);
     }
   }
 

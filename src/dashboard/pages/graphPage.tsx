@@ -7,7 +7,7 @@ import { ran } from '../../analysis/lanes.js';
 import { countsOf } from '../../base/lookUps.js';
 import { TASK_ERRED } from '../../protocol/clusterObserver.js';
 import { GRAPH_PATH, isOpenGraph, MAX_OPEN, type OpenGraph } from '../../protocol/openGraph.js';
-import { lastRowOf, type Trace, textOf } from '../../trace/trace.js';
+import { inputRows, lastRowOf, type Trace, textOf } from '../../trace/trace.js';
 import { currentGraph, GRAPH_STATES, graphEdges } from '../model/currentGraph.js';
 import { computingRows, dependents } from '../model/flows.js';
 import { formatCount } from '../model/format.js';
@@ -170,7 +170,7 @@ function TaskGraph({ state, update: { trace }, filter, graph, chosen, onChosen }
             strong: row === centre,
             critical: onPath.has(row),
           }))}
-          edges={graphEdges(rows.map((id) => ({ id, dependencies: inputRows(trace, id) })))}
+          edges={graphEdges(rows.map((id) => ({ id, dependencies: inputRows(tasks, id) })))}
           onNode={(i) => onChosen(tasks.keyOf(rows[i]!))}
           action={whole ? 'selects a task' : 'shows the tasks around a task'}
           followsFocus={chosen !== undefined}
@@ -209,11 +209,6 @@ function PrefixColors({ names, color, erred, scheme }: PrefixColorsProps) {
   );
 }
 
-/** Returns the rows of the runs that made the inputs of a task; -1 for runs that the trace lacks. */
-function inputRows({ tasks }: Trace, row: number): Int32Array {
-  return tasks.dependencyRows.subarray(tasks.dependencyOffsets[row]!, tasks.dependencyOffsets[row + 1]!);
-}
-
 /** Returns the row of the clicked task, of the last match of the search, or of the last task. */
 function centreOf({ tasks }: Trace, chosen: string | undefined, query: string): number {
   const wanted = query.trim().toLowerCase();
@@ -229,7 +224,7 @@ function neighbourhood(trace: Trace, centre: number, most: number): number[] {
   const found = new Set([centre]);
   for (const row of found) {
     if (found.size >= most) break;
-    const near = [...inputRows(trace, row), ...rows.subarray(offsets[row]!, offsets[row + 1]!)];
+    const near = [...inputRows(trace.tasks, row), ...rows.subarray(offsets[row]!, offsets[row + 1]!)];
     for (const one of near) if (one >= 0 && found.size < most) found.add(one);
   }
   return [...found].sort((a, b) => a - b);

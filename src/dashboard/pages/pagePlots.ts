@@ -83,7 +83,7 @@ export function plotsOfPage(page: PageName, context: PlotContext): readonly Plot
     case 'memory':
       return [memoryPlot(trace, origin), heldPlot(trace, origin)];
     case 'contention':
-      return [...figures(trace, origin, 'all', [LATE, BUSY_LOOP])].filter(
+      return figures(trace, origin, 'all', [LATE, BUSY_LOOP]).filter(
         (plot, i) => i === 0 || plot.lines.length > 0,
       );
     case 'system': {

@@ -204,7 +204,7 @@ function NothingChosen({ state, trace }: { readonly state: ShellState; readonly 
         <Button text={`Show all ${key} tasks`} class="choice" onClick={() => state.showProfile({ key })} />
       )}
       {!showsAll(limits, state.view.window.value) ? (
-        <Button text="Show the whole run" class="choice" onClick={() => state.view.moveTo(limits, true)} />
+        <Button text="Show the whole run" class="choice" onClick={() => state.view.showAll()} />
       ) : null}
     </div>
   );

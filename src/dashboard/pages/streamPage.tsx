@@ -4,7 +4,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { recordsTransfers } from '../../analysis/programTransfers.js';
 import { countText } from '../../base/words.js';
 import { TASK_STATES } from '../../protocol/clusterObserver.js';
-import { newestMentions, type Trace, textOf } from '../../trace/trace.js';
+import { inputRows, newestMentions, type Trace, textOf } from '../../trace/trace.js';
 import { THEMES } from '../canvas/theme.js';
 import { dependentsOf } from '../model/flows.js';
 import { formatBytes, formatClock, formatCount, formatDuration } from '../model/format.js';
@@ -80,10 +80,6 @@ function TaskMore({ state, trace, row }: MoreProps) {
   const { tasks, strings } = trace;
   if (row >= tasks.length) return null;
   const theme = THEMES[state.view.scheme.value];
-  const needs = tasks.dependencyRows.subarray(
-    tasks.dependencyOffsets[row]!,
-    tasks.dependencyOffsets[row + 1]!,
-  );
   const facts: readonly (readonly [string, string])[] = [
     ['State', TASK_STATES[tasks.state[row]!] ?? ''],
     ['Result', tasks.nbytes[row]! > 0 ? formatBytes(tasks.nbytes[row]!) : ''],
@@ -123,7 +119,7 @@ function TaskMore({ state, trace, row }: MoreProps) {
         trace={trace}
         title="Needs"
         color={theme.needs}
-        rows={[...needs].filter((one) => one >= 0)}
+        rows={[...inputRows(tasks, row)].filter((one) => one >= 0)}
       />
       <TaskList
         state={state}

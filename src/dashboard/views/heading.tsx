@@ -2,7 +2,7 @@
 import type { RefObject } from 'preact';
 import { countText, repeatedWords } from '../../base/words.js';
 import { formatCount, formatDate, formatDuration } from '../model/format.js';
-import { spanOf, zoom } from '../model/timeView.js';
+import { spanOf } from '../model/timeView.js';
 import type { PageState } from './pageState.js';
 import { Button, set } from './parts.js';
 
@@ -37,9 +37,7 @@ export function Heading({ state, searchBox, facts: given, searches = 'keys' }: P
 }
 
 function facts({ model }: PageState): string[] {
-  // A worker with several threads has a row per thread.
-  const named = new Set(model.page.workers.map((name) => name.replace(/ · \d+$/, ''))).size;
-  const workers = model.workerCount ?? named;
+  const workers = model.workerCount;
   const list: string[] = [];
   // A page with only samples has neither tasks nor workers.
   const streams = model.taskCount > 0 || workers > 0;
@@ -107,20 +105,11 @@ function SearchBox({ state, searchBox, searches = 'keys' }: Props) {
 }
 
 function Buttons({ state }: { readonly state: PageState }) {
-  const zoomBy = (factor: number) => {
-    const { start } = state.target;
-    const middle = start + spanOf(state.target) / 2;
-    state.moveTo(zoom(state.model.limits, state.target, factor, middle), true);
-  };
   return (
     <div class="buttons">
-      <Button text="−" aria-label="Zoom out" title="Zoom out (S)" onClick={() => zoomBy(1.6)} />
-      <Button text="+" aria-label="Zoom in" title="Zoom in (W)" onClick={() => zoomBy(1 / 1.6)} />
-      <Button
-        text="Fit"
-        title="Show the whole run (0)"
-        onClick={() => state.moveTo(state.model.limits, true)}
-      />
+      <Button text="−" aria-label="Zoom out" title="Zoom out (S)" onClick={() => state.zoomBy(1.6)} />
+      <Button text="+" aria-label="Zoom in" title="Zoom in (W)" onClick={() => state.zoomBy(1 / 1.6)} />
+      <Button text="Fit" title="Show the whole run (0)" onClick={() => state.showAll()} />
       {state.model.followed === undefined ? null : (
         <Button
           text="Now"

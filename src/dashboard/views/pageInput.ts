@@ -1,7 +1,7 @@
 // Input of the whole page: keys, and the colour scheme of the system.
-import { runKey } from '../canvas/keys.js';
+import { recordOf } from '../../base/lookUps.js';
 import type { Scheme } from '../model/palette.js';
-import { spanOf, zoom } from '../model/timeView.js';
+import { spanOf } from '../model/timeView.js';
 import type { PageState } from './pageState.js';
 
 /** Passes on the colour scheme of the system, now and after each change. Returns a function that stops. */
@@ -19,6 +19,34 @@ function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement;
 }
 
+type KeyAction = (state: PageState, event: KeyboardEvent) => void;
+
+const move =
+  (share: number): KeyAction =>
+  (state) =>
+    state.panBy(share * spanOf(state.target), true);
+const zoom =
+  (factor: number): KeyAction =>
+  (state) =>
+    state.zoomBy(factor, state.hover.value?.time);
+
+/** Actions by key, in lower case. */
+const ACTIONS: Readonly<Record<string, KeyAction>> = {
+  ...recordOf(['a', 'arrowleft'], () => move(-0.15)),
+  ...recordOf(['d', 'arrowright'], () => move(0.15)),
+  ...recordOf(['w', 'arrowup', '+', '='], () => zoom(1 / 1.4)),
+  ...recordOf(['s', 'arrowdown', '-', '_'], () => zoom(1.4)),
+  '0': (state) => state.showAll(),
+  n: (state, { shiftKey }) => state.stepMatch(shiftKey ? -1 : 1),
+  '.': (state) => state.stepRun(1),
+  ',': (state) => state.stepRun(-1),
+  f: (state) => state.zoomToPinned(),
+  '?': ({ helpOpen }) => {
+    helpOpen.value = !helpOpen.value;
+  },
+  escape: (state) => state.dismiss(),
+};
+
 export function listenToKeys(
   state: PageState,
   searchBox: { readonly current: HTMLInputElement | null },
@@ -26,28 +54,12 @@ export function listenToKeys(
   const onKey = (event: KeyboardEvent) => {
     if (isTyping(event.target) || (event.target instanceof HTMLButtonElement && event.key === 'Enter'))
       return;
-    const used = runKey(event, {
-      panShare: (share) => {
-        const { start, stop } = state.target;
-        const by = share * (stop - start);
-        state.moveTo({ start: start + by, stop: stop + by }, true);
-      },
-      zoomBy: (factor) => {
-        const { start } = state.window.value;
-        const anchor = state.hover.value?.time ?? start + spanOf(state.window.value) / 2;
-        state.moveTo(zoom(state.model.limits, state.target, factor, anchor), true);
-      },
-      reset: () => state.moveTo(state.model.limits, true),
-      search: () => searchBox.current?.select(),
-      help: () => {
-        state.helpOpen.value = !state.helpOpen.value;
-      },
-      dismiss: () => state.dismiss(),
-      nextMatch: (direction) => state.stepMatch(direction),
-      nextRun: (direction) => state.stepRun(direction),
-      zoomToRun: () => state.zoomToPinned(),
-    });
-    if (used) event.preventDefault();
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const key = event.key.toLowerCase();
+    if (key === '/') searchBox.current?.select();
+    else if (Object.hasOwn(ACTIONS, key)) ACTIONS[key]!(state, event);
+    else return;
+    event.preventDefault();
   };
   document.addEventListener('keydown', onKey);
   return () => document.removeEventListener('keydown', onKey);

@@ -10,7 +10,7 @@ import type { PlotBox } from '../model/pageLayout.js';
 import type { Scheme } from '../model/palette.js';
 import type { ProfileModel } from '../model/profileModel.js';
 import { findTasks, type Matches } from '../model/search.js';
-import { reveal, showsAll, showsEnd, spanOf, type TimeWindow, within } from '../model/timeView.js';
+import { pan, reveal, showsAll, showsEnd, spanOf, type TimeWindow, within, zoom } from '../model/timeView.js';
 
 /** Position of the pointer over the plots. */
 export interface Hover {
@@ -130,6 +130,20 @@ export class PageState {
   moveTo(window: TimeWindow, smooth: boolean): void {
     this.follows.value = false;
     this.#move(window, smooth);
+  }
+
+  /** Moves the window, to later times for positive `seconds`. */
+  panBy(seconds: number, smooth: boolean): void {
+    this.moveTo(pan(this.model.limits, this.#target, seconds), smooth);
+  }
+
+  /** Zooms around a time, by default the middle; `factor` < 1 zooms in. */
+  zoomBy(factor: number, anchor = this.#target.start + spanOf(this.#target) / 2, smooth = true): void {
+    this.moveTo(zoom(this.model.limits, this.#target, factor, anchor), smooth);
+  }
+
+  showAll(): void {
+    this.moveTo(this.model.limits, true);
   }
 
   #move(window: TimeWindow, smooth: boolean): void {

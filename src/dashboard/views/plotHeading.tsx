@@ -1,5 +1,7 @@
 // The heading of each plot: its title, and its values at the time under the pointer, or the peaks without a pointer.
+
 import type { ComponentChildren } from 'preact';
+import { sumOf } from '../../base/lookUps.js';
 import { columnsOf, gridOf, shownOfRun } from '../canvas/stage.js';
 import { THEMES } from '../canvas/theme.js';
 import { formatBytes, formatCount, formatDuration, formatNumber, formatPercent } from '../model/format.js';
@@ -74,8 +76,7 @@ function StreamValues({ state, plot }: { readonly state: PageState; readonly plo
   const grid = gridOf(state.window.value, state.width.value);
   const { start: from, stop: to } = shownOfRun(state.model, grid);
   const busy = rows.reduce((sum, row) => sum + usedSeconds(plot.lanes, row, from, to), 0);
-  let runs = 0;
-  for (const group of lanes.flat()) runs += visibleRuns(plot.lanes, group, from, to);
+  const runs = sumOf(lanes.flat(), (group) => visibleRuns(plot.lanes, group, from, to));
   const perPixel = runs / (grid.columns * Math.max(1, lanes.length));
   const lived = rows.reduce((sum, row) => sum + livedSeconds(row, from, to), 0);
   const share = lived > 0 ? (100 * busy) / lived : 0;

@@ -13,7 +13,7 @@ import { HEADING, LEFT_GUTTER, layoutPlots, OVERVIEW_HEIGHT, RULER_HEIGHT } from
 import { laneOfPosition, totalHeight } from '../model/taskLanes.js';
 import { idleLabel, preciseTime } from '../model/ticks.js';
 import { columnAtTime, partAt, type TimeAxis, timeAtColumn } from '../model/timeAxis.js';
-import { pan, spanOf, zoom } from '../model/timeView.js';
+import { spanOf } from '../model/timeView.js';
 import { IndividualContext } from './individual.js';
 import type { Hover, PageState, Pinned } from './pageState.js';
 import { set } from './parts.js';
@@ -105,15 +105,14 @@ function followSize(state: PageState, scroller: HTMLElement | null): (() => void
 }
 
 function gestureHandler(state: PageState, surface: HTMLElement): GestureHandler {
-  const limitsOf = () => state.model.limits;
   const columns = () => columnsOf(state.width.value);
   const perPixel = () => spanOf(state.window.value) / columns();
   const timeAt = (x: number) => timeAtColumn(shownAxis(state), x - LEFT_GUTTER);
   return {
     takesWheel: (x) => x >= LEFT_GUTTER && x < LEFT_GUTTER + columns(),
-    dragBy: (px) => state.moveTo(pan(limitsOf(), state.target, -px * perPixel()), false),
-    scrollBy: (px) => state.moveTo(pan(limitsOf(), state.target, px * perPixel()), false),
-    zoomAt: (x, factor, smooth) => state.moveTo(zoom(limitsOf(), state.target, factor, timeAt(x)), smooth),
+    dragBy: (px) => state.panBy(-px * perPixel(), false),
+    scrollBy: (px) => state.panBy(px * perPixel(), false),
+    zoomAt: (x, factor, smooth) => state.zoomBy(factor, timeAt(x), smooth),
     selecting: (range) => {
       state.selecting.value = range;
     },
@@ -126,7 +125,7 @@ function gestureHandler(state: PageState, surface: HTMLElement): GestureHandler 
       const hover = hoverAt(state, surface, x, y);
       state.pinned.value = hover?.hit === undefined ? undefined : { plot: hover.plot, hit: hover.hit };
     },
-    doubleClick: () => state.moveTo(limitsOf(), true),
+    doubleClick: () => state.showAll(),
   };
 }
 
@@ -271,8 +270,8 @@ function OverviewStrip({ state, stage }: { readonly state: PageState; readonly s
   );
 }
 
-function axisLabel({ model, window, width }: PageState): string {
-  const folded = axisOf(model, window.value, width.value).breaks.map(idleLabel);
+function axisLabel(state: PageState): string {
+  const folded = shownAxis(state).breaks.map(idleLabel);
   return folded.length === 0 ? 'Time axis' : `Time axis, without ${folded.join(', ')}`;
 }
 
@@ -280,11 +279,10 @@ function axisLabel({ model, window, width }: PageState): string {
 function RulerTime({ state }: { readonly state: PageState }) {
   const hover = state.hover.value;
   if (hover === undefined) return null;
-  const window = state.window.value;
-  const x = LEFT_GUTTER + columnAtTime(axisOf(state.model, window, state.width.value), hover.time);
+  const x = LEFT_GUTTER + columnAtTime(shownAxis(state), hover.time);
   return (
     <span class="ruler-time" style={{ left: `${Math.round(x)}px` }}>
-      {preciseTime(hover.time, spanOf(window))}
+      {preciseTime(hover.time, spanOf(state.window.value))}
     </span>
   );
 }

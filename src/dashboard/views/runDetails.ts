@@ -25,7 +25,7 @@ export function runDetails(model: ProfileModel, plot: TaskPlot, position: number
     text: tasks.texts.at(task) ?? '',
     prefix,
     prefixName: model.prefixOf?.(task) ?? prefix.name,
-    worker: workers.at(plot.section.worker[entry]!) ?? '',
+    worker: workers[plot.section.worker[entry]!]?.name ?? '',
     start: plot.lanes.start[position]!,
     stop: plot.lanes.stop[position]!,
     task,

@@ -15,13 +15,23 @@ import type { SourceStatus, TraceSource, TraceUpdate } from '../source/traceSour
 import { individualOf, openDashboard, shownPlots } from './individual.js';
 import { PageState } from './pageState.js';
 
-const EMPTY_MODEL = buildModel({
-  title: '',
-  workers: [],
-  tasks: { keys: [], prefix: new Uint32Array(0), prefixes: [], texts: [] },
-  stream: undefined,
-  caches: [],
-});
+const NO_NUMBERS = new Uint32Array(0);
+const NO_TIMES = new Float64Array(0);
+/** The model before the first rows have arrived. */
+const EMPTY_MODEL: ProfileModel = {
+  ...buildModel({
+    title: '',
+    workers: [],
+    tasks: { keys: [], prefix: NO_NUMBERS, texts: [] },
+    prefixes: [],
+    stream: { task: NO_NUMBERS, worker: NO_NUMBERS, start: NO_TIMES, stop: NO_TIMES },
+    isActivity: () => false,
+    partial: [],
+    caches: [],
+    fallback: () => ({ start: 0, stop: 1 }),
+  }),
+  plots: [],
+};
 /** Choices of single pages, by their names in the address. */
 const CHOICES: Partial<Record<PageName, readonly string[]>> = {
   metrics: ['unit', 'in-span', 'functions'],
@@ -215,8 +225,9 @@ export class ShellState {
     const earlier = this.#findOrigin(update);
     this.#stream = traceModel(update.trace, {
       title: update.title,
-      ...(this.#origin === undefined ? {} : { origin: this.#origin }),
-      ...(update.live === undefined ? {} : { running: update.live.running, now: update.live.time }),
+      origin: this.#origin,
+      running: update.live?.running,
+      now: update.live?.time,
     });
     this.view.pinned.value = undefined;
     if (earlier !== 0) this.view.shift(earlier);

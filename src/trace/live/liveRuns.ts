@@ -62,8 +62,8 @@ export function* runsOf(
 
 function computationOf(live: LiveComputation, names: SharedNames): Computation {
   const { number, firstId, size, start, submitted, client, code, page, slot } = live;
-  const { keys, prefixOf, prefixes, functionOf, functions, spanOf, spans } = page.named(slot, size, names);
   return {
+    ...page.named(slot, size, names),
     number,
     firstId,
     size,
@@ -71,13 +71,6 @@ function computationOf(live: LiveComputation, names: SharedNames): Computation {
     called: start,
     client,
     code,
-    keys,
-    prefixOf,
-    prefixes,
-    functionOf,
-    functions,
-    spanOf,
-    spans,
     dependencyOffsets: NO_INTEGERS,
     dependencies: NO_INTEGERS,
     externals: NO_NUMBERS,

@@ -3,7 +3,7 @@
 
 import type { Float64Column, Int32Column } from '../../../base/columns.js';
 import { countedOffsets, groupedRows } from '../../../base/groups.js';
-import { getOrMake } from '../../../base/lookUps.js';
+import { getOrMake, pushTo } from '../../../base/lookUps.js';
 import { sortedOrder } from '../../../base/sortedOrder.js';
 
 /** Phase `s`: start of a flow, in the enclosing slice. */
@@ -63,7 +63,8 @@ export function bindFlows(slices: SliceTimes, points: FlowPoints): SliceEdges {
     }
     if (phases[point]! <= FLOW_STEP) latest[flow] = slice;
   }
-  return edgesBySlice(slices.length, froms, tos);
+  const offsets = countedOffsets(tos, slices.length);
+  return { offsets, sources: groupedRows(tos, offsets).map((edge) => froms[edge]!) };
 }
 
 /** Returns the slice of every point, or -1. */
@@ -85,7 +86,7 @@ function slicesAtPoints(slices: SliceTimes, points: FlowPoints, pointOrder: Int3
       if (lane < 0) continue;
       for (const point of waiting.get(lane) ?? []) found[point] = slice;
       waiting.delete(lane);
-      const stack = listOf(open, lane);
+      const stack = getOrMake(open, lane, () => []);
       while (stack.length > 0 && stop(stack[stack.length - 1]!) <= slices.start[slice]!) stack.pop();
       insertByStop(stack, slice, stop);
     }
@@ -100,7 +101,7 @@ function slicesAtPoints(slices: SliceTimes, points: FlowPoints, pointOrder: Int3
     if (phases[point] !== FLOW_END_NEXT) found[point] = slice;
     // A slice that begins at the time of the point counts as the next slice.
     else if (slice >= 0 && slices.start[slice] === time) found[point] = slice;
-    else listOf(waiting, lane).push(point);
+    else pushTo(waiting, lane, point);
   }
   openUntil(Number.POSITIVE_INFINITY);
   return found;
@@ -116,13 +117,4 @@ function insertByStop(stack: number[], slice: number, stop: (slice: number) => n
     stack[at] = stack[at - 1]!;
     stack[at - 1] = slice;
   }
-}
-
-function listOf(lists: Map<number, number[]>, lane: number): number[] {
-  return getOrMake(lists, lane, () => []);
-}
-
-function edgesBySlice(slices: number, froms: readonly number[], tos: readonly number[]): SliceEdges {
-  const offsets = countedOffsets(tos, slices);
-  return { offsets, sources: groupedRows(tos, offsets).map((edge) => froms[edge]!) };
 }

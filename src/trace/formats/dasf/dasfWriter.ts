@@ -4,7 +4,6 @@ import { resizedUint8 } from '../../../base/resized.js';
 import { CompleteEvent, type DasfEvent, type EventOrigin, InstantEvent } from './dasfEvents.js';
 import { exactIntegers, floatNames, packValue } from './msgpack.js';
 
-const encoder = new TextEncoder();
 const LENGTH = 8;
 
 /** Encodes events as records, about 1.5 µs each. */
@@ -84,11 +83,9 @@ export class DasfEncoder {
 
   /** Appends a text. Frequent texts (names of fields, hosts and workers) are cached up to a limit. */
   #text(text: string): void {
-    let bytes = this.#names.get(text);
-    if (bytes === undefined) {
-      bytes = packText(text);
-      if (this.#names.size < MAX_KEPT) this.#names.set(text, bytes);
-    }
+    const known = this.#names.get(text);
+    const bytes = known ?? packValue(text.toWellFormed());
+    if (known === undefined && this.#names.size < MAX_KEPT) this.#names.set(text, Uint8Array.from(bytes));
     this.#append(bytes);
   }
 
@@ -106,20 +103,3 @@ export class DasfEncoder {
 }
 
 const MAX_KEPT = 4096;
-
-function packText(text: string): Uint8Array {
-  const content = encoder.encode(text);
-  const size = content.length;
-  const header =
-    size < 32
-      ? [0xa0 | size]
-      : size < 1 << 8
-        ? [0xd9, size]
-        : size < 1 << 16
-          ? [0xda, size >>> 8, size & 255]
-          : [0xdb, size >>> 24, (size >>> 16) & 255, (size >>> 8) & 255, size & 255];
-  const bytes = new Uint8Array(header.length + size);
-  bytes.set(header);
-  bytes.set(content, header.length);
-  return bytes;
-}
