@@ -140,6 +140,23 @@ describe('waits for promises', () => {
     assert.ok(Math.abs((own?.awaited ?? 0) - 0.8) < 1e-9, JSON.stringify(own));
   });
 
+  it('contain the measured waits of failed runs, which count only for their own run', () => {
+    const run = { worker: 'w0', ready: 0 };
+    const trace = syntheticTrace({
+      tasks: [
+        { ...run, key: 'call-0', started: 0, stopped: 3, state: 'erred' },
+        { ...run, key: 'call-0', started: 3, stopped: 4, attempt: 2 },
+      ],
+      metrics: cpu({ call: [0.2, 0.8] }) ?? [],
+      intervals: [
+        { worker: 'w0', action: 'await', start: 0, stop: 2.9, task: 'call-0' },
+        { worker: 'w0', action: 'await', start: 3, stop: 3.7, task: 'call-0' },
+      ],
+    });
+    const [own] = cpuByPrefix(trace);
+    assert.ok(Math.abs((own?.awaited ?? 0) - 3.6) < 1e-9, JSON.stringify(own));
+  });
+
   it('suggest no more tasks at a time than there were, and cost what these can save', () => {
     assert.match(found(waiting(40))?.advice ?? '', /concurrentTasks: 9 \}/);
     const few = found(waiting(8));
