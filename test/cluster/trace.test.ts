@@ -315,26 +315,49 @@ clusterTest(
   },
 );
 
+/** A task that awaits timers until its gate opens. `message`: of the error that it then throws. */
+const awaitGate = async (path: string, message?: string): Promise<void> => {
+  const { existsSync, writeFileSync } = await import('node:fs');
+  while (!existsSync(`${path}.open`)) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    writeFileSync(`${path}.started`, '');
+  }
+  if (message !== undefined) throw new Error(message);
+};
+
+/** Returns the number of tasks whose waits for promises are in the trace. */
+const awaited = ({ trace }: Client): number => {
+  const { length, action, task } = trace.intervals;
+  return new Set(rowsOf(length, (row) => action[row] === AWAIT).map((row) => task[row])).size;
+};
+
 clusterTest(
   'the time in which a failing task awaits promises is in the trace',
   async ({ client, folder }) => {
-    const call = client.submit(
-      async (path: string) => {
-        const { existsSync, writeFileSync } = await import('node:fs');
-        while (!existsSync(`${path}.open`)) {
-          await new Promise((resolve) => setTimeout(resolve, 5));
-          writeFileSync(`${path}.started`, '');
-        }
-        throw new Error('503');
-      },
-      join(folder, 'call'),
-    );
+    const call = client.submit(awaitGate, join(folder, 'call'), '503');
     await started(folder, 'call');
     writeFileSync(join(folder, 'call.open'), '');
     await call.wait();
-    const { trace } = client;
-    const waits = () => rowsOf(trace.intervals.length, (row) => trace.intervals.action[row] === AWAIT);
-    await until('the trace has the wait', () => waits().length === 1);
+    await until('the trace has the wait', () => awaited(client) === 1);
   },
   { profile: false },
+);
+
+clusterTest(
+  'the trace has the waits of ended tasks while the next task of their worker awaits',
+  async ({ client, folder }) => {
+    const calls = client.map(
+      awaitGate,
+      ['a', 'b', 'c'].map((name) => join(folder, name)),
+    );
+    for (const name of ['a', 'b']) {
+      await started(folder, name);
+      writeFileSync(join(folder, `${name}.open`), '');
+    }
+    await started(folder, 'c');
+    await until('the trace has the waits', () => awaited(client) === 2);
+    writeFileSync(join(folder, 'c.open'), '');
+    await client.gather(calls);
+  },
+  { profile: false, workers: 1 },
 );
