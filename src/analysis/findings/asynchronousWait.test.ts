@@ -74,9 +74,10 @@ describe('waits for promises', () => {
   });
 
   it('are waits for threads of the program that compute for tasks, e.g. for crypto, if these used the cores', () => {
-    const threads = (percent: number, cores = 2): Finding | undefined =>
+    const threads = (percent: number, cores = 2, started = 0): Finding | undefined =>
       found({
         ...awaiting(0.8),
+        workers: ['w0', 'w1', 'w2', 'w3'].map((name) => ({ name, started })),
         resources: Array.from({ length: 121 }, (_, i) => [
           {
             time: i / 10,
@@ -101,6 +102,11 @@ describe('waits for promises', () => {
       /^Threads that run no tasks, .* used 1\d s of CPU time, and tasks awaited/,
     );
     assert.match(own.advice, /^More tasks at a time are not faster: make these operations of 'fit' faster/);
+    // Workers that start later compute, too.
+    const isFound = (percent: number, start: number): boolean =>
+      / wait for other threads /.test(threads(percent, 2, start)?.title ?? '');
+    const least = Array.from({ length: 100 }, (_, i) => 31 + i).find((percent) => isFound(percent, 0));
+    assert.ok(least !== undefined && !isFound(least, 0.5) && isFound(least + 10, 0.5));
     // These threads also compile and collect garbage.
     assert.match(threads(40)?.advice ?? '', /^Let the tasks of a worker overlap/);
     // On a machine with free cores, the number of these threads may be the limit.
