@@ -1,6 +1,7 @@
 import { pushTo } from '../../base/lookUps.js';
 import { percentText, secondsText } from '../../base/words.js';
 import { coreUseOf } from '../coreUse.js';
+import { cutOffTexts } from '../cutOff.js';
 import { eachUse } from '../lanes.js';
 import { awaitedObject, lockedSeconds } from '../leaseWaits.js';
 import { longestChain } from '../path/longestChain.js';
@@ -19,6 +20,8 @@ import { cpuByPrefix, shareOfTime } from './noncpu.js';
 const MAX_BUSY = 0.55;
 /** Ratio of the longest chain to the time since the first task's start, from which more workers do not help. */
 const MIN_CHAIN = 0.6;
+/** Tasks per thread that must have ended if others were cut off, which may have kept the other threads busy. */
+const MIN_ENDED = 2;
 /** Share of the time of a chain's only task in which it awaits promises, from which the advice is about these waits. */
 const MIN_AWAITED = 0.5;
 
@@ -37,6 +40,9 @@ export const lackOfParallelism: Rule = (facts) => {
   const floor = path.floor - beforeSubmission(facts);
   if (workers < 2 || !(busy < MAX_BUSY) || floor < MIN_CHAIN * active) return undefined;
   if (busy + unfinishedBusy(facts) / (workers * active) >= MAX_BUSY) return undefined;
+  // Where the program ended before its tasks, the trace does not have those that ran.
+  if (cutOffTexts(facts.trace).length > 0 && facts.lanes.spans.rows.length < MIN_ENDED * workers)
+    return undefined;
   // More tasks would wait for the lock, or for the program's thread, too.
   if (Math.max(lockedSeconds(facts.trace), copiedSeconds(facts.trace, path)) >= path.floor) return undefined;
   const useful = Math.max(1, Math.ceil(work / path.floor));
