@@ -11,6 +11,7 @@ import { TimeBins } from '../timeBins.js';
 import { unfinishedRuns } from '../unfinishedRuns.js';
 import { firstSubmission, programTime } from './clientBound.js';
 import { clientTransfers } from './clientTransfers.js';
+import { blockedSeconds } from './eventLoopStarvation.js';
 import { BINS, type Facts, MIN_COST, type Rule } from './finding.js';
 import { cpuByPrefix, shareOfTime } from './noncpu.js';
 
@@ -104,11 +105,14 @@ function beforeSubmission({ trace, path }: Facts): number {
   return Math.max(0, firstSubmission(trace) - path.start) || 0;
 }
 
-/** Returns the seconds of the path in which the client transferred data, computed, or waited for runs without result. Other rules cover this time. */
+/**
+ * Returns the seconds of the path in which the client transferred data, computed between submissions or while tasks waited for the
+ * scheduler, or waited for runs without result. Other rules cover this time.
+ */
 function clientSeconds(facts: Facts): number {
   const carrying = clientTransfers(facts, 'gather').onPath + clientTransfers(facts, 'scatter').onPath;
   const { seconds, early } = programTime(facts);
-  return carrying + seconds - early + facts.onPath('run without result');
+  return carrying + seconds - early + blockedSeconds(facts) + facts.onPath('run without result');
 }
 
 /** Returns the duration of each row of tasks; NaN for tasks that did not run. */
