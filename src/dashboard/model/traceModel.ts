@@ -4,6 +4,7 @@
 import { cutOffTexts } from '../../analysis/cutOff.js';
 import { eachUse } from '../../analysis/lanes.js';
 import { repeatedCount } from '../../analysis/submissionTimes.js';
+import { unfinishedRuns } from '../../analysis/unfinishedRuns.js';
 import { existsSince, mostTogether } from '../../analysis/workerLives.js';
 import { getOrMake, rangeOf } from '../../base/lookUps.js';
 import { ACTIONS, TASK_ERRED } from '../../protocol/clusterObserver.js';
@@ -155,7 +156,9 @@ class ModelBuilder {
   #run(): Pick<ModelOptions, 'run'> {
     const { running = [], now } = this.#options;
     const start = running.reduce((least, { started }) => Math.min(least, started), runStart(this.#trace));
-    const stop = running.length > 0 ? Math.max(this.#last, now ?? this.#last) : this.#last;
+    // A run without result, e.g. until a timeout, may be the last.
+    const last = Math.max(this.#last, unfinishedRuns(this.#trace)[0]?.stop ?? this.#last);
+    const stop = running.length > 0 ? Math.max(last, now ?? last) : last;
     return stop > start ? { run: { start, stop } } : {};
   }
 
