@@ -97,6 +97,13 @@ for (const { name, get } of PARALLEL) {
       });
   });
 
+  test(`${name} says that a promise in an argument or a result must be awaited first`, async () => {
+    const refused = { code: 'ERR_LONGPOLE_NOT_CLONEABLE', message: /#<Promise> .* Await the promise, / };
+    const promised = (): unknown => ({ value: Promise.resolve(1) });
+    await assert.rejects(get({ a: [promised] }, 'a'), refused);
+    await assert.rejects(get({ a: [identity, literal(promised())] }, 'a'), refused);
+  });
+
   test(`${name} refuses arguments and results whose copies would be empty`, async () => {
     const makeUrl = (): unknown => ({ link: new URL('http://example.org/') });
     const makeStream = async (): Promise<unknown> => {

@@ -208,6 +208,17 @@ for (const { name, get } of ALL) {
     });
   });
 
+  test(`${name} names the task of a thrown value whose properties cannot be read`, async () => {
+    const throwDefective = (): number => {
+      throw Object.defineProperty(new Error('a'), 'message', { get: () => JSON.parse('{') });
+    };
+    const throwProxy = (): number => {
+      throw new Proxy({}, { get: () => JSON.parse('{'), getPrototypeOf: () => JSON.parse('{') });
+    };
+    for (const a of [[throwDefective], [throwProxy]])
+      await assert.rejects(get({ a }, 'a'), { code: 'ERR_LONGPOLE_TASK', key: 'a', name: 'TaskError' });
+  });
+
   test(`${name} returns the results of a recursive evaluation for any graph`, async () => {
     const lists = fc.array(fc.array(fc.nat(), { maxLength: 4 }), { minLength: 1, maxLength: 40 });
     await fc.assert(

@@ -36,6 +36,13 @@ describe('a program', () => {
     );
   });
 
+  it('whose tasks had not ended did not run alone after its last result', () => {
+    const text = '2 tasks had not ended when the program ended: 2 ran (a-1 on w0 for up to 10 s).';
+    const trace = recorded(-3, 14, undefined, [{ time: 14, topic: 'tasks-cut-off', text }]);
+    assert.deepEqual(programTimes(trace), { before: 3, starting: 0, after: 0 });
+    assert.ok(!findings(trace).some(({ code }) => code === 'outside-computations'));
+  });
+
   it('that mostly runs outside of its computations has this as its first finding', () => {
     const [first, ...others] = findings(recorded(-3, 14));
     assert.equal(first?.code, 'outside-computations');

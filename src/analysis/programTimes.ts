@@ -2,6 +2,7 @@
 import { checkArgument, TRACE } from '../base/arguments.js';
 import { CLUSTER, PROGRAM } from '../protocol/eventTopics.js';
 import type { Trace } from '../trace/trace.js';
+import { cutOffTexts } from './cutOff.js';
 import { wholeWindow } from './path/pathWalk.js';
 import { overlapSeconds, type Span } from './spans.js';
 
@@ -11,7 +12,7 @@ export interface ProgramTimes {
   readonly before: number;
   /** Of `before`, the time until its clusters had started, with their workers or the connection to them. */
   readonly starting: number;
-  /** From its last result to the end of its process; 0 if the end is not recorded. */
+  /** From its last result to the end of its process; 0 if the end is not recorded, or if tasks had not ended. */
   readonly after: number;
 }
 
@@ -35,6 +36,7 @@ export function programTimes(trace: Trace): ProgramTimes | undefined {
     before: start - begin,
     // Clusters may start at the same time.
     starting: overlapSeconds([{ start: begin, stop: start }], starts),
-    after: end > stop ? end - stop : 0,
+    // Tasks that were cut off may have run until the end.
+    after: end > stop && cutOffTexts(trace).length === 0 ? end - stop : 0,
   };
 }

@@ -58,7 +58,7 @@ function slowWorkers(
 ): SlowTasks[] {
   const { aloneSeconds } = coreUseOf(trace);
   const awaited = awaitedSeconds(trace);
-  const ownSeconds = (row: number) => aloneSeconds(row) - (awaited.get(trace.tasks.id[row]!) ?? 0);
+  const ownSeconds = (row: number) => aloneSeconds(row) - (awaited.get(row) ?? 0);
   const secondsOf = (rows: readonly number[]) => Float64Array.from(evenly(Int32Array.from(rows)), ownSeconds);
   const all = Array.from(workers, ([worker, rows]) => {
     const here = secondsOf(rows);

@@ -10,7 +10,7 @@ import { eachUse, firstFrom, lanesOf } from './lanes.js';
 import { profilerSeconds } from './profilerStarts.js';
 import { evenly, type Middle, median, middleOf } from './statistics.js';
 import { rowColumns, Table } from './table.js';
-import { workIntervalsOf } from './workIntervals.js';
+import { awaitedSeconds, workIntervalsOf } from './workIntervals.js';
 
 /** A task that took far longer than the median of its prefix. */
 export interface Straggler {
@@ -220,8 +220,10 @@ function ownWork(trace: Trace, slow: readonly Int32Array[]): Map<number, OwnWork
   // Avoids reading the ids of tasks, a column of 8 bytes per row, if no interval names a task.
   if (!work.task.some((task) => task >= 0)) return sums;
   const { id, stopped } = trace.tasks;
+  const awaits = awaitedSeconds(trace);
   for (const rows of slow)
-    for (const row of rows) sums.set(id[row]!, { transfer: 0, disk: 0, awaited: 0, until: stopped[row]! });
+    for (const row of rows)
+      sums.set(id[row]!, { transfer: 0, disk: 0, awaited: awaits.get(row) ?? 0, until: stopped[row]! });
   const { length, worker, task, action, start, stop } = work;
   for (let interval = 0; interval < length; interval++) {
     const sum = worker[interval]! < 0 ? undefined : sums.get(task[interval]!);
@@ -229,7 +231,6 @@ function ownWork(trace: Trace, slow: readonly Int32Array[]): Map<number, OwnWork
     if (sum === undefined || !(seconds >= 0) || start[interval]! >= sum.until) continue;
     const name = ACTIONS[action[interval]!];
     if (name === 'transfer') sum.transfer += seconds;
-    else if (name === 'await') sum.awaited += seconds;
     else if (name === 'disk-read' || name === 'disk-write') sum.disk += seconds;
   }
   return sums;

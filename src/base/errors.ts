@@ -111,8 +111,14 @@ export function sentenceOf(thrown: unknown): string {
 
 /** Returns the error for a value that cannot be copied. `what` is the beginning of its message, `instead` the end. */
 export function notCopyable(what: string, reason: unknown, instead: string): LongpoleError {
-  const message = `${what}: ${sentenceOf(reason)} ${instead}`;
+  const message = `${what}: ${cloneText(reason, instead)}`;
   return new LongpoleError('ERR_LONGPOLE_NOT_CLONEABLE', message, { cause: reason });
+}
+
+/** Returns why a value could not be copied, and what to do: `instead`, unless an `await` was forgotten. */
+export function cloneText(reason: unknown, instead: string): string {
+  const why = sentenceOf(reason);
+  return `${why} ${why.startsWith('#<Promise> ') ? 'Await the promise, and use its value.' : instead}`;
 }
 
 /** Most causes to follow. An error may be its own cause. */

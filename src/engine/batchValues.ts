@@ -1,5 +1,5 @@
 // The values that travel with a batch, and its priority.
-import { messageOf, TaskError } from '../base/errors.js';
+import { cloneText, TaskError } from '../base/errors.js';
 import type { Plan } from '../graph/compile.js';
 import { NO_VALUES, type Values } from '../protocol/isolateMessages.js';
 import { OP_CONSTANT, OP_OBJECT } from '../protocol/program.js';
@@ -15,10 +15,8 @@ export function argumentError(plan: Plan, ids: Int32Array, cause: unknown): unkn
       const reason = cloneError(value);
       if (reason === undefined) continue;
       const where = { key: plan.keys[id]!, function: taskFunctionName(plan, id), worker: 'main' };
-      const why = messageOf(reason);
-      const message =
-        `An argument of task '${where.key}' (function ${where.function}) cannot be copied to a worker: ${why} ` +
-        'Pass plain data, or create the value inside the task.';
+      const why = cloneText(reason, 'Pass plain data, or create the value inside the task.');
+      const message = `An argument of task '${where.key}' (function ${where.function}) cannot be copied to a worker: ${why}`;
       return new TaskError(where, message, { cause: reason, code: 'ERR_LONGPOLE_NOT_CLONEABLE' });
     }
   }

@@ -1,8 +1,9 @@
 // Runs a plan on the caller's thread, with the same scheduler as other runs and one worker, which is a loop.
-import { LongpoleError } from '../base/errors.js';
+import { LongpoleError, type TaskError } from '../base/errors.js';
 import type { Plan } from '../graph/compile.js';
 import { INLINE_WORKER } from '../protocol/clusterObserver.js';
 import { type CompletionColumns, completionColumns } from '../protocol/completionLog.js';
+import { thrownOf, toErrorInfo } from '../protocol/errorInfo.js';
 import type { Graph } from '../protocol/graph.js';
 import { KIND_ERROR, kindOf, typeOf } from '../protocol/resultKinds.js';
 import type { RunObserver } from '../protocol/runObserver.js';
@@ -201,8 +202,17 @@ class InlineRun {
       this.#scheduler.handle({ type: 'task-erred', worker: this.#worker, id });
       this.#note(id, () => KIND_ERROR, undefined, start, this.#clock());
       this.#notifyEnded();
-      cutStacks(error);
-      throw taskError(this.#plan, id, INLINE_WORKER, error);
+      throw this.#taskError(id, error);
+    }
+  }
+
+  #taskError(id: number, thrown: unknown): TaskError {
+    try {
+      cutStacks(thrown);
+      return taskError(this.#plan, id, INLINE_WORKER, thrown);
+    } catch {
+      // A getter of the thrown value throws.
+      return taskError(this.#plan, id, INLINE_WORKER, thrownOf(toErrorInfo(thrown)));
     }
   }
 

@@ -8,6 +8,7 @@ import {
   sentenceOf,
   TaskError,
 } from '../base/errors.js';
+import { countText } from '../base/words.js';
 import { thrownText } from '../protocol/errorInfo.js';
 import { withoutOwnStackFrames } from './ownStackFrames.js';
 import { type TaskNames, taskFunctionName } from './runView.js';
@@ -48,7 +49,7 @@ export function killedWorkerError(
   const where = { key: tasks.keys[id]!, function: taskFunctionName(tasks, id), worker };
   const isUncaught = cause.name === UNCAUGHT;
   const message =
-    `Task '${where.key}' (function ${where.function}) was running ${attempts} times when its worker died; it is not tried again. ` +
+    `Task '${where.key}' (function ${where.function}) was running ${countText(attempts, 'time')} when its worker died; it is not tried again. ` +
     `The last worker was ${worker}: ${sentenceOf(cause)} ` +
     (isUncaught
       ? 'Await every promise that the task creates, or handle its rejection. Catch errors in callbacks of timers and events.'

@@ -1,6 +1,6 @@
 // The trace of a cluster, live and on disk: times of tasks and transfers.
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Client, connect, LocalCluster } from 'longpole';
@@ -8,11 +8,11 @@ import { criticalPath, QUESTIONS } from 'longpole/analysis';
 import { openTrace, type Trace } from 'longpole/trace';
 import { withFolder } from '../support/programs.js';
 import { t } from './clusterTasks.js';
-import { clusterTest, until } from './support.js';
+import { clusterTest, started, until } from './support.js';
 
 const LARGE = 100_000;
 /** Indices of choices in the columns `action`, `direction` and `what`. */
-const [TRANSFER, INCOMING, GATHER_DEP] = [1, 0, 0];
+const [TRANSFER, AWAIT, INCOMING, GATHER_DEP] = [1, 9, 0, 0];
 
 /**
  * Gives wrong clocks to worker processes that start while `body` runs: one clock is 5 s ahead, the others are 5 s behind.
@@ -313,4 +313,51 @@ clusterTest(
     await until('the trace contains the second transfer', () => sizes().includes(copied));
     assert.deepEqual(sizes(), processes ? [shared.byteLength, copied] : [copied]);
   },
+);
+
+/** A task that awaits timers until its gate opens. `message`: of the error that it then throws. */
+const awaitGate = async (path: string, message?: string): Promise<void> => {
+  const { existsSync, writeFileSync } = await import('node:fs');
+  while (!existsSync(`${path}.open`)) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    writeFileSync(`${path}.started`, '');
+  }
+  if (message !== undefined) throw new Error(message);
+};
+
+/** Returns the number of tasks whose waits for promises are in the trace. */
+const awaited = ({ trace }: Client): number => {
+  const { length, action, task } = trace.intervals;
+  return new Set(rowsOf(length, (row) => action[row] === AWAIT).map((row) => task[row])).size;
+};
+
+clusterTest(
+  'the time in which a failing task awaits promises is in the trace',
+  async ({ client, folder }) => {
+    const call = client.submit(awaitGate, join(folder, 'call'), '503');
+    await started(folder, 'call');
+    writeFileSync(join(folder, 'call.open'), '');
+    await call.wait();
+    await until('the trace has the wait', () => awaited(client) === 1);
+  },
+  { profile: false },
+);
+
+clusterTest(
+  'the trace has the waits of ended tasks while the next task of their worker awaits',
+  async ({ client, folder }) => {
+    const calls = client.map(
+      awaitGate,
+      ['a', 'b', 'c'].map((name) => join(folder, name)),
+    );
+    for (const name of ['a', 'b']) {
+      await started(folder, name);
+      writeFileSync(join(folder, `${name}.open`), '');
+    }
+    await started(folder, 'c');
+    await until('the trace has the waits', () => awaited(client) === 2);
+    writeFileSync(join(folder, 'c.open'), '');
+    await client.gather(calls);
+  },
+  { profile: false, workers: 1 },
 );

@@ -74,9 +74,10 @@ describe('waits for promises', () => {
   });
 
   it('are waits for threads of the program that compute for tasks, e.g. for crypto, if these used the cores', () => {
-    const threads = (percent: number, cores = 2): Finding | undefined =>
+    const threads = (percent: number, cores = 2, started = 0): Finding | undefined =>
       found({
         ...awaiting(0.8),
+        workers: ['w0', 'w1', 'w2', 'w3'].map((name) => ({ name, started })),
         resources: Array.from({ length: 121 }, (_, i) => [
           {
             time: i / 10,
@@ -101,6 +102,11 @@ describe('waits for promises', () => {
       /^Threads that run no tasks, .* used 1\d s of CPU time, and tasks awaited/,
     );
     assert.match(own.advice, /^More tasks at a time are not faster: make these operations of 'fit' faster/);
+    // Workers that start later compute, too.
+    const isFound = (percent: number, start: number): boolean =>
+      / wait for other threads /.test(threads(percent, 2, start)?.title ?? '');
+    const least = Array.from({ length: 100 }, (_, i) => 31 + i).find((percent) => isFound(percent, 0));
+    assert.ok(least !== undefined && !isFound(least, 0.5) && isFound(least + 10, 0.5));
     // These threads also compile and collect garbage.
     assert.match(threads(40)?.advice ?? '', /^Let the tasks of a worker overlap/);
     // On a machine with free cores, the number of these threads may be the limit.
@@ -138,6 +144,23 @@ describe('waits for promises', () => {
     });
     const [own] = cpuByPrefix(trace);
     assert.ok(Math.abs((own?.awaited ?? 0) - 0.8) < 1e-9, JSON.stringify(own));
+  });
+
+  it('contain the measured waits of failed runs, which count only for their own run', () => {
+    const run = { worker: 'w0', ready: 0 };
+    const trace = syntheticTrace({
+      tasks: [
+        { ...run, key: 'call-0', started: 0, stopped: 3, state: 'erred' },
+        { ...run, key: 'call-0', started: 3, stopped: 4, attempt: 2 },
+      ],
+      metrics: cpu({ call: [0.2, 0.8] }) ?? [],
+      intervals: [
+        { worker: 'w0', action: 'await', start: 0, stop: 2.9, task: 'call-0' },
+        { worker: 'w0', action: 'await', start: 3, stop: 3.7, task: 'call-0' },
+      ],
+    });
+    const [own] = cpuByPrefix(trace);
+    assert.ok(Math.abs((own?.awaited ?? 0) - 3.6) < 1e-9, JSON.stringify(own));
   });
 
   it('suggest no more tasks at a time than there were, and cost what these can save', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { TASKS_CUT_OFF } from '../../protocol/eventTopics.js';
 import {
   type SyntheticSpec,
   type SyntheticTask,
@@ -48,4 +49,24 @@ test('the advice for a Dask cluster names a call of its client in Python', () =>
   assert.match(advice('thread://w0'), /with 'await client\.dump\(\)' while it hangs/);
   // A local scheduler has no client.
   assert.match(advice(''), /^Find out what 'ask' waits for\. Or submit/);
+});
+
+test('tasks that a program did not await and cut off are not tasks for which it waited', () => {
+  const task = (key: string, worker: string, dispatched: number, acknowledged: number): SyntheticTask => ({
+    ...{ key, worker, submitted: 0.5, dispatched, acknowledged, state: 'cancelled' },
+    ...{ received: Number.NaN, started: Number.NaN, stopped: Number.NaN },
+  });
+  const spec: SyntheticSpec = {
+    called: 0,
+    tasks: [task('a-0', 'w0', 0.5, 0.9), task('a-1', 'w1', 0.6, 1.2), task('a-2', 'w0', 0.7, 1.2)],
+  };
+  const codes = (events: SyntheticSpec['events']) =>
+    findings(syntheticTrace({ ...spec, events: events ?? [] })).map(({ code }) => code);
+  assert.ok(codes([]).includes('cancelled-tasks'));
+  const cutOff = {
+    topic: TASKS_CUT_OFF,
+    text: '3 tasks had not ended when the client closed: 3 a.',
+    time: 1.2,
+  };
+  assert.ok(!codes([cutOff]).includes('cancelled-tasks'));
 });

@@ -1,4 +1,4 @@
-import { countsOf } from '../../base/lookUps.js';
+import { countsOf, rangeOf } from '../../base/lookUps.js';
 import { countText, secondsText } from '../../base/words.js';
 import { TASK_CANCELLED } from '../../protocol/clusterObserver.js';
 import { cutOffTexts } from '../cutOff.js';
@@ -33,13 +33,14 @@ export const cancelledTasks: Rule = (facts) => {
   };
 };
 
-/** Returns the seconds of the path that tasks took which were cancelled before the client closed. */
+/** Returns the seconds of the path that tasks took which were cancelled, and not because the client closed. */
 function cancelledSeconds(facts: Facts): number {
-  const { trace, path } = facts;
-  const isCutOff = cutOffTexts(trace).length > 0;
+  const { state, submitted, stopped } = facts.trace.tasks;
+  // Nothing waited for tasks that were cut off: no task was submitted or ended after them.
+  const last =
+    cutOffTexts(facts.trace).length > 0 ? rangeOf(submitted, stopped).stop : Number.POSITIVE_INFINITY;
   let seconds = 0;
   for (const { start, stop, row } of facts.parts('run without result'))
-    if (trace.tasks.state[row] === TASK_CANCELLED && !(isCutOff && stop === path.stop))
-      seconds += stop - start;
+    if (state[row] === TASK_CANCELLED && stop <= last) seconds += stop - start;
   return seconds;
 }

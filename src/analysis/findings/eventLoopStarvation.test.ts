@@ -73,3 +73,21 @@ it('a program that blocks the event loop before the profiler starts is the cause
   assert.equal(codes[0], 'event-loop-starvation');
   assert.ok(!codes.includes('lack-of-parallelism'), `${codes}`);
 });
+
+it('a program that computes whenever a result arrives does not submit too few tasks at a time', () => {
+  // Results wait for 0.09 s, until the program has handled the one before and submits another task. That of w1 waits to the end.
+  const tasks = Array.from({ length: 31 }, (_, i) => {
+    const submitted = 0.12 * Math.max(0, i - 1);
+    const [started, stopped] = [submitted + 0.001, submitted + 0.03];
+    const [worker, acknowledged] = i === 0 ? ['w1', 3.63] : ['w0', submitted + 0.121];
+    const computation = Math.max(1, i);
+    return { key: `nap-${i}`, submitted, started, stopped, worker, acknowledged, computation };
+  });
+  const resources = Array.from({ length: 31 }, (_, i) => ({
+    time: 0.12 * i,
+    figures: { eventLoopDelay: 0.115 },
+  }));
+  const codes = findings(syntheticTrace({ tasks, resources })).map(({ code }) => code);
+  assert.equal(codes[0], 'event-loop-starvation');
+  assert.ok(!codes.includes('lack-of-parallelism'), codes.join());
+});

@@ -57,12 +57,16 @@ function longestSilence({ trace, path }: Facts, blocked: readonly Span[]): numbe
 
 /** Returns the times in which the event loop was blocked if the program was the cause; otherwise none. */
 export function blockedByProgram(facts: Facts): readonly Span[] {
-  const { seconds, computed } = starvedSeconds(facts);
-  return isCause(facts, computed, seconds - computed) ? schedulerWaits(facts).blocked : [];
+  return blockedSeconds(facts) > 0 ? schedulerWaits(facts).blocked : [];
 }
 
-/** Returns the seconds of the path in which tasks waited because the program blocked the event loop; those with a core. */
-export function starvedSeconds(facts: Facts): { readonly seconds: number; readonly computed: number } {
+/** Returns the seconds of the path in which tasks waited while the program blocked the event loop, if it was the cause; otherwise 0. */
+export function blockedSeconds(facts: Facts): number {
+  const { seconds, computed } = starvedSeconds(facts);
+  return isCause(facts, computed, seconds - computed) ? seconds : 0;
+}
+
+function starvedSeconds(facts: Facts): { readonly seconds: number; readonly computed: number } {
   const { waits } = schedulerWaits(facts);
   return {
     seconds: waits.reduce((sum, { starved }) => sum + starved, 0),

@@ -11,7 +11,7 @@ import { scheduled } from '../scheduledTrace.test.support.js';
 import { speedups } from '../speedups.js';
 import type { FindingCode } from './finding.js';
 import { findings, findingsTable } from './findings.js';
-import { nothingFound } from './nothingFound.js';
+import { nothingFound, nothingFoundIn } from './nothingFound.js';
 import {
   awaiting,
   balanced,
@@ -194,7 +194,7 @@ describe('findings', () => {
       workers: [{ name: 'w0', threads: 2 }],
     });
     const only = criticalPath(trace);
-    const text = nothingFound(only, speedups(trace));
+    const text = nothingFound(only, speedups(trace), 0);
     assert.match(
       text,
       /^No finding costs 5 % of the run or more\. The start of the workers, which import the modules of their tasks, takes 33 % \(1 s\)/,
@@ -203,10 +203,25 @@ describe('findings', () => {
     assert.match(text, / If 'step' were twice as fast, the run would take 1 s less\.$/);
     const { makespan, byPrefix } = only;
     assert.match(
-      nothingFound({ makespan, byPrefix, byKind: [{ kind: 'client time', seconds: 2 }] }, []),
+      nothingFound({ makespan, byPrefix, byKind: [{ kind: 'client time', seconds: 2 }] }, [], 0),
       /^No finding .* more\. The program, which prepares and submits the tasks, takes \d+ % \(\d s\)\. 'step'/,
     );
-    assert.equal(nothingFound(criticalPath(syntheticTrace({})), []), '');
+    assert.equal(nothingFound(criticalPath(syntheticTrace({})), [], 0), '');
+  });
+
+  it('says how long the thread of the program waited for a core', () => {
+    const task = (i: number) => ({ key: `step-${i}`, submitted: 0, started: 3 * i, stopped: 3 * i + 1 });
+    const resources = Array.from({ length: 81 }, (_, i) => ({
+      time: i / 10,
+      figures: { scheduler_core_time: 0.02 * (i / 10), scheduler_core_wait: 0.5 * (i / 10) },
+    }));
+    const tasks = [0, 1, 2].map((i) => ({ ...task(i), ready: 0, dispatched: 3 * i }));
+    const trace = syntheticTrace({ tasks, resources });
+    assert.match(
+      nothingFoundIn(trace),
+      / The thread of the program, .* waited for a core for \d+ % \(2 s\)\./,
+    );
+    assert.doesNotMatch(nothingFoundIn(syntheticTrace({ tasks })), /waited for a core/);
   });
 
   it('the finding worker-bound names the prefix that occupies the workers, not a prefix that waits for it', () => {

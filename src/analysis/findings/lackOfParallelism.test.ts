@@ -1,6 +1,7 @@
 // Programs whose single thread is busy, while the machine has more cores.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { TASKS_CUT_OFF } from '../../protocol/eventTopics.js';
 import { type SyntheticTask, syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
 import { findings } from './findings.js';
 
@@ -84,4 +85,28 @@ it('threads that had tasks which were cancelled at the end were not idle', () =>
     ).map(({ code }) => code);
   assert.ok(!codes(5).includes('lack-of-parallelism'));
   assert.ok(codes(0.1).includes('lack-of-parallelism'));
+});
+
+it('the threads of a program that ended before its tasks were not idle because few of these had ended', () => {
+  const codes = (tasks: number, events: readonly { time: number; topic: string; text: string }[]): string[] =>
+    findings(
+      syntheticTrace({
+        workers: [
+          { name: 'w0', started: 0 },
+          { name: 'w1', started: 0 },
+        ],
+        tasks: inTurn.slice(0, tasks).map((task, i) => ({
+          ...task,
+          ...(i > 0 ? { needs: [`fit-${i - 1}`] } : {}),
+        })),
+        events,
+      }),
+    ).map(({ code }) => code);
+  const cutOff = { time: 10, topic: TASKS_CUT_OFF, text: '5 tasks had not ended when the program ended.' };
+  assert.deepEqual(codes(1, [cutOff]), []);
+  for (const [tasks, events] of [
+    [1, []],
+    [10, [cutOff]],
+  ] as const)
+    assert.ok(codes(tasks, events).includes('lack-of-parallelism'));
 });

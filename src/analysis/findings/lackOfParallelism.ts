@@ -1,6 +1,7 @@
 import { pushTo } from '../../base/lookUps.js';
 import { percentText, secondsText } from '../../base/words.js';
 import { coreUseOf } from '../coreUse.js';
+import { cutOffTexts } from '../cutOff.js';
 import { eachUse } from '../lanes.js';
 import { awaitedObject, lockedSeconds } from '../leaseWaits.js';
 import { longestChain } from '../path/longestChain.js';
@@ -10,7 +11,7 @@ import { TimeBins } from '../timeBins.js';
 import { unfinishedRuns } from '../unfinishedRuns.js';
 import { firstSubmission, programTime } from './clientBound.js';
 import { clientTransfers } from './clientTransfers.js';
-import { starvedSeconds } from './eventLoopStarvation.js';
+import { blockedSeconds } from './eventLoopStarvation.js';
 import { BINS, type Facts, MIN_COST, type Rule } from './finding.js';
 import { cpuByPrefix, shareOfTime } from './noncpu.js';
 
@@ -20,6 +21,8 @@ import { cpuByPrefix, shareOfTime } from './noncpu.js';
 const MAX_BUSY = 0.55;
 /** Ratio of the longest chain to the time since the first task's start, from which more workers do not help. */
 const MIN_CHAIN = 0.6;
+/** Tasks per thread that must have ended if others were cut off, which may have kept the other threads busy. */
+const MIN_ENDED = 2;
 /** Share of the time of a chain's only task in which it awaits promises, from which the advice is about these waits. */
 const MIN_AWAITED = 0.5;
 
@@ -38,6 +41,9 @@ export const lackOfParallelism: Rule = (facts) => {
   const floor = path.floor - beforeSubmission(facts);
   if (workers < 2 || !(busy < MAX_BUSY) || floor < MIN_CHAIN * active) return undefined;
   if (busy + unfinishedBusy(facts) / (workers * active) >= MAX_BUSY) return undefined;
+  // Where the program ended before its tasks, the trace does not have those that ran.
+  if (cutOffTexts(facts.trace).length > 0 && facts.lanes.spans.rows.length < MIN_ENDED * workers)
+    return undefined;
   // More tasks would wait for the lock, or for the program's thread, too.
   if (Math.max(lockedSeconds(facts.trace), copiedSeconds(facts.trace, path)) >= path.floor) return undefined;
   const useful = Math.max(1, Math.ceil(work / path.floor));
@@ -105,7 +111,7 @@ function beforeSubmission({ trace, path }: Facts): number {
 function clientSeconds(facts: Facts): number {
   const carrying = clientTransfers(facts, 'gather').onPath + clientTransfers(facts, 'scatter').onPath;
   const { seconds, early } = programTime(facts);
-  return carrying + seconds - early + starvedSeconds(facts).seconds + facts.onPath('run without result');
+  return carrying + seconds - early + blockedSeconds(facts) + facts.onPath('run without result');
 }
 
 /** Returns the duration of each row of tasks; NaN for tasks that did not run. */

@@ -79,11 +79,22 @@ export const cpuByPrefix = oncePer((trace: Trace): readonly PrefixCpu[] => {
 
 function cpuSeconds(trace: Trace): CpuSeconds {
   if (!hasCpuMetrics(trace)) return sampledCpu(trace);
-  return {
-    cpu: metricSeconds(trace, 'thread-cpu').byPrefix,
-    noncpu: withinSlots(trace, metricSeconds(trace, 'thread-noncpu').byPrefix),
-  };
+  const noncpu = new Map(withinSlots(trace, metricSeconds(trace, 'thread-noncpu').byPrefix));
+  for (const [name, seconds] of failedAwaits(trace)) noncpu.set(name, (noncpu.get(name) ?? 0) + seconds);
+  return { cpu: metricSeconds(trace, 'thread-cpu').byPrefix, noncpu };
 }
+
+/** Returns the seconds by prefix in which failed runs awaited promises. The metrics count all seconds of these runs as failed. */
+const failedAwaits = oncePer((trace: Trace): Seconds => {
+  const seconds = new Map<string, number>();
+  const { prefix, state } = trace.tasks;
+  for (const [row, awaited] of hasCpuMetrics(trace) ? awaitedSeconds(trace) : []) {
+    if (state[row] !== TASK_ERRED) continue;
+    const name = prefix[row]! < 0 ? '' : trace.strings.get(prefix[row]!);
+    seconds.set(name, (seconds.get(name) ?? 0) + awaited);
+  }
+  return seconds;
+});
 
 /** Returns the seconds without those in which seceded tasks of Dask had left their slots, which Dask's metrics contain. */
 function withinSlots(trace: Trace, seconds: Seconds): Seconds {
@@ -116,10 +127,13 @@ type Seconds = ReadonlyMap<string, number>;
 
 /** Returns the seconds by prefix in which tasks awaited promises. */
 function awaitedByPrefix(trace: Trace, cpu: Seconds, noncpu: Seconds): Seconds {
-  const seconds = new Map<string, number>();
+  const failed = failedAwaits(trace);
+  const seconds = new Map(failed);
   for (const [id, share] of awaitedShares(trace)) {
     const prefix = id < 0 ? '' : trace.strings.get(id);
-    seconds.set(prefix, share * ((cpu.get(prefix) ?? 0) + (noncpu.get(prefix) ?? 0)));
+    const ofFailed = failed.get(prefix) ?? 0;
+    const ofOthers = share * ((cpu.get(prefix) ?? 0) + (noncpu.get(prefix) ?? 0) - ofFailed);
+    seconds.set(prefix, ofFailed + ofOthers);
   }
   return seconds;
 }
@@ -181,13 +195,14 @@ const awaitedShares = oncePer((trace: Trace): ReadonlyMap<number, number> => {
   const awaited = awaitedSeconds(trace);
   if (awaited.size === 0) return new Map();
   const sums = new Map<number, { awaited: number; all: number }>();
-  const { id, prefix, duration, state } = trace.tasks;
+  const { prefix, duration, state } = trace.tasks;
+  const isMeasured = hasCpuMetrics(trace);
   for (const row of lanesOf(trace).spans.rows) {
     // The metrics count all seconds of a failed run as such.
-    if (state[row] === TASK_ERRED) continue;
+    if (isMeasured && state[row] === TASK_ERRED) continue;
     const sum = getOrMake(sums, prefix[row]!, () => ({ awaited: 0, all: 0 }));
     sum.all += duration[row]!;
-    sum.awaited += Math.min(duration[row]!, awaited.get(id[row]!) ?? 0);
+    sum.awaited += Math.min(duration[row]!, awaited.get(row) ?? 0);
   }
   return new Map(
     [...sums].filter(([, sum]) => sum.awaited > 0).map(([name, sum]) => [name, sum.awaited / sum.all]),

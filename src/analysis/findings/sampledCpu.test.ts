@@ -86,6 +86,14 @@ describe('findings without metrics of tasks', () => {
     );
   });
 
+  it('if all tasks of a cluster fail, nothing is said about local schedulers', () => {
+    const tasks = balanced().map((task) => ({ ...task, state: 'erred' as const }));
+    const workers = WORKERS.map((name) => ({ name, address: `thread://${name}` }));
+    const [first] = found({ tasks, workers, resources: sampled(() => 3) });
+    assert.match(first?.evidence.text ?? '', /: clusters do not measure this for tasks that fail\.$/);
+    assert.match(first?.advice ?? '', /connect\(\{ concurrentTasks: 16 \}\)/);
+  });
+
   it('tasks that compute are limited by their workers, also if waits for a core take most of their time', () => {
     const codes = (percent: number, coreWait: number) =>
       found({

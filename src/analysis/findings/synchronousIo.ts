@@ -4,6 +4,7 @@ import type { Trace } from '../../trace/trace.js';
 import { coreUseOf, isUnmeasured } from '../coreUse.js';
 import { eachUse } from '../lanes.js';
 import { profilerSeconds } from '../profilerStarts.js';
+import { recordsTransfers } from '../programTransfers.js';
 import { merged, type Span } from '../spans.js';
 import { spilledResults } from '../spilledResults.js';
 import { TimeBins } from '../timeBins.js';
@@ -64,7 +65,7 @@ export const synchronousIo: Rule = (facts) => {
   // Dask's workers measure no waits for a core. They are estimated from samples of the scheduler's machine.
   const isElsewhere = facts.isDask && Number.isNaN(coreUseOf(facts.trace).cores);
   const causes = !isMeasured
-    ? 'promises, synchronous I/O or another thread: local schedulers do not measure which'
+    ? `promises, synchronous I/O or another thread: ${recordsTransfers(facts.trace) ? 'clusters do not measure this for tasks that fail' : 'local schedulers do not measure which'}`
     : isUnknown
       ? 'synchronous I/O, another thread or waits for a core, which are not measured for tasks that overlap'
       : isElsewhere
@@ -92,7 +93,7 @@ function adviceOf(facts: Facts, prefix: string): string {
     return `Give each worker more threads than cores, so that other tasks run while '${prefix}' waits. ${IN_TURNS}`;
   if (hasCpuMetrics(facts.trace))
     return `Use more workers than cores, or await several operations in one call of '${prefix}', with fs/promises or fetch and Promise.all. ${IN_TURNS}`;
-  return `If '${prefix}' awaits promises, let its tasks overlap: compute({ concurrentTasks: 16 }). If it blocks its thread, use more workers than cores, or asynchronous calls. ${IN_TURNS}`;
+  return `If '${prefix}' awaits promises, let its tasks overlap: ${recordsTransfers(facts.trace) ? 'connect' : 'compute'}({ concurrentTasks: 16 }). If it blocks its thread, use more workers than cores, or asynchronous calls. ${IN_TURNS}`;
 }
 
 /**

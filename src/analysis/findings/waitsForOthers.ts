@@ -126,6 +126,9 @@ function usedBy(facts: Facts, { children }: BusyCores, waited: number): Computin
   };
 }
 
+/** CPU seconds that the start of a worker and of its profiler take, on threads that run no tasks then. */
+const WORKER_START_SECONDS = 0.1;
+
 /** Activities of tasks on their own thread. */
 const OWN = ['thread-cpu', 'gc', 'executor', 'import', 'serialize', 'deserialize'] as const;
 
@@ -156,7 +159,8 @@ const otherThreadSeconds = oncePer((trace: Trace): number => {
       program += (cpu[row]! / 100) * (time - before);
     } else workers += ((cpu[row]! || 0) / 100) * (time - before);
   }
-  return Math.max(0, program - (latest - first) - Math.min(workers, measuredSeconds(trace)));
+  const begun = trace.workers.started.filter((time) => time > from).length * WORKER_START_SECONDS;
+  return Math.max(0, program - (latest - first) - Math.min(workers, measuredSeconds(trace)) - begun);
 });
 
 /** Returns the seconds that tasks used on their threads, by metrics; Infinity without metrics. */

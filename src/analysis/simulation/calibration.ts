@@ -156,7 +156,7 @@ function unfitText(trace: Trace, simulated: number, recorded: number): string | 
     pauses === 0 ? '' : `workers made ${countText(pauses, 'pause')}`,
   ].filter((text) => text !== '');
   if (troubles.length === 0) return undefined;
-  return `A simulation cannot stand for this run: ${troubles.join(', ')}. The simulation leaves this out, and takes ${secondsText(simulated)} instead of ${secondsText(recorded)}.`;
+  return `A simulation cannot stand for this run: ${troubles.join(', ')}. The simulation leaves this out, and takes ${secondsText(simulated)} until the last task with a result ends, instead of ${secondsText(recorded)}.`;
 }
 
 /** Returns the number of workers that were there in the first half of the tasks' time and until its end, and ran none. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { criticalPath } from '../../analysis/criticalPath.js';
 import { workerBalance, workerShares } from '../../analysis/workerBalance.js';
 import { threadSeconds } from '../../analysis/workerLives.js';
 import { syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
@@ -172,4 +173,18 @@ test('a task that died with its worker is one of the failed tasks', () => {
     { title: '' },
   );
   assert.deepEqual([model.taskCount, model.failedCount], [2, 2]);
+});
+
+test('a run that ends with a task without result is as long in the heading as on the critical path', () => {
+  const hung = { key: 'b-0', submitted: 0, dispatched: 1, acknowledged: 6, state: 'lost' as const };
+  const unknown = { received: Number.NaN, started: Number.NaN, stopped: Number.NaN };
+  const trace = syntheticTrace({
+    tasks: [
+      { key: 'a-0', started: 0, stopped: 1 },
+      { ...hung, ...unknown },
+    ],
+  });
+  const { run } = traceModel(trace, { title: '', origin: 0 });
+  assert.deepEqual(run, { start: 0, stop: criticalPath(trace).stop });
+  assert.equal(run.stop, 6);
 });

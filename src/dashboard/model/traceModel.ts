@@ -5,6 +5,7 @@ import { cutOffTexts } from '../../analysis/cutOff.js';
 import { eachUse } from '../../analysis/lanes.js';
 import { repeatedCount } from '../../analysis/submissionTimes.js';
 import { failedTaskCount } from '../../analysis/taskErrors.js';
+import { unfinishedRuns } from '../../analysis/unfinishedRuns.js';
 import { existsSince, mostTogether } from '../../analysis/workerLives.js';
 import { getOrMake, rangeOf } from '../../base/lookUps.js';
 import { ACTIONS, TASK_ERRED } from '../../protocol/clusterObserver.js';
@@ -153,7 +154,9 @@ class ModelBuilder {
   #run(): TimeWindow | undefined {
     const { running = [], now } = this.#options;
     const start = running.reduce((least, { started }) => Math.min(least, started), runStart(this.#trace));
-    const stop = running.length > 0 ? Math.max(this.#last, now ?? this.#last) : this.#last;
+    // A run without result, e.g. until a timeout, may be the last.
+    const last = Math.max(this.#last, unfinishedRuns(this.#trace)[0]?.stop ?? this.#last);
+    const stop = running.length > 0 ? Math.max(last, now ?? last) : last;
     return stop > start ? { start, stop } : undefined;
   }
 

@@ -4,7 +4,7 @@
 import type { CriticalPath } from '../../analysis/criticalPath.js';
 import { cutOffTexts } from '../../analysis/cutOff.js';
 import type { Finding } from '../../analysis/findings/finding.js';
-import { nothingFound } from '../../analysis/findings/nothingFound.js';
+import { nothingFound, programCoreWait } from '../../analysis/findings/nothingFound.js';
 import { wholeWindow, windowOf } from '../../analysis/path/pathWalk.js';
 import { programTimes } from '../../analysis/programTimes.js';
 import { recordsTransfers } from '../../analysis/programTransfers.js';
@@ -85,6 +85,7 @@ function PathPanels({ state, update: { trace } }: PageProps) {
             found={found}
             path={path}
             faster={faster}
+            trace={trace}
             onTask={(key) => selectKey(state, trace, key)}
           />
         )}
@@ -241,15 +242,21 @@ function Findings({
   found,
   path,
   faster,
+  trace,
   onTask,
 }: {
   readonly found: readonly Finding[];
+  readonly trace: Trace;
   readonly path: CriticalPath | undefined;
   readonly faster: readonly Speedup[] | undefined;
   readonly onTask: (key: string) => void;
 }) {
   if (found.length === 0)
-    return <Empty>{path === undefined ? null : nothingFound(path, faster ?? [])}</Empty>;
+    return (
+      <Empty>
+        {path === undefined ? null : nothingFound(path, faster ?? [], programCoreWait(trace, path))}
+      </Empty>
+    );
   return (
     <>
       {found.map(({ code, title, seconds, confidence, evidence, advice }) => (

@@ -90,7 +90,7 @@ export class AsyncTask {
     const hook = taskHook.current;
     if (this.hasLeft) hook?.secededEnded?.(run.labelOf(id), failed);
     else {
-      if (!failed && this.#call === undefined && !this.isAway) this.#awaited(stop);
+      if (this.#call === undefined && !this.isAway) this.#awaited(stop);
       hook?.after(failed);
     }
     // A call of Python may have waited for a thread of Dask before.

@@ -9,7 +9,7 @@ import { type Outcome, type TaskKind, TaskMetering } from './taskMetering.js';
 import type { ThreadCpuClock } from './threadCpuClock.js';
 
 /** Seconds between reports of a busy isolate. An idle one reports at once. */
-const SEND_SECONDS = 0.5;
+export const SEND_SECONDS = 0.5;
 
 export class IsolateMetrics {
   readonly #ledger = new MetricLedger();

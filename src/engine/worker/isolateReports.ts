@@ -2,7 +2,7 @@
 import { type FromIsolate, type IsolateMeasures, NOTHING_MEASURED } from '../../protocol/isolateMessages.js';
 import { packedBytes } from '../../protocol/packedResult.js';
 import type { Vitals } from '../../resources/vitals.js';
-import type { IsolateMetrics } from './isolateMetrics.js';
+import { type IsolateMetrics, SEND_SECONDS } from './isolateMetrics.js';
 import type { IsolateRun } from './isolateRun.js';
 import { notCloneable } from './notCloneable.js';
 import { splitValues } from './sendValues.js';
@@ -20,6 +20,7 @@ export class IsolateReports {
   readonly #parts: ReportParts;
   /** Time of the last report, in seconds since the epoch. */
   last = 0;
+  #later: NodeJS.Timeout | undefined;
   #soon: { readonly number: number; readonly run: IsolateRun; readonly turn: NodeJS.Immediate } | undefined;
 
   constructor(parts: ReportParts) {
@@ -51,6 +52,7 @@ export class IsolateReports {
     this.last = clock();
     vitals.refresh(this.last);
     const measures = metrics?.take(this.last, idle);
+    if (!idle && metrics !== undefined) this.#measureLater();
     const measured = measures === undefined ? undefined : { measures };
     const { opening } = run;
     const { written } = run.log;
@@ -72,11 +74,22 @@ export class IsolateReports {
     }));
   }
 
-  /** Sends measurements that arrive while no task runs, e.g. a garbage collection after the last task. */
-  sendMetrics(): void {
+  /**
+   * Sends measurements that arrive while no task runs, e.g. a garbage collection after the last task. `idle`: see
+   * IsolateMetrics.
+   */
+  sendMetrics(idle = true): void {
     const { clock, metrics, post } = this.#parts;
-    const measures = metrics?.take(clock(), true);
+    const measures = metrics?.take(clock(), idle);
     if (measures !== undefined) post({ type: 'measured', measures });
+  }
+
+  /** Sends the measurements of ended tasks while the next one awaits: if its isolate is replaced, they would be lost. */
+  #measureLater(): void {
+    this.#later ??= setTimeout(() => {
+      this.#later = undefined;
+      this.sendMetrics(false);
+    }, SEND_SECONDS * 1000).unref();
   }
 
   /** Sends results that the host has requested. */
