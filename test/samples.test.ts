@@ -11,8 +11,11 @@ import { SampleRoot } from './support/sampleFolder.js';
 import { SamplePage } from './support/samplePage.js';
 
 const temporary = mkdtempSync(join(tmpdir(), 'longpole-samples-'));
-after(() => rmSync(temporary, { recursive: true, force: true }));
 const root = new SampleRoot(temporary);
+after(() => {
+  root.close();
+  rmSync(temporary, { recursive: true, force: true });
+});
 
 function pagesIn(folder: string): string[] {
   const paths = readdirSync(repositoryPath(folder), { recursive: true, encoding: 'utf8' });

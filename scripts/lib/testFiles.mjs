@@ -44,6 +44,53 @@ export const COMPUTING = [
   'dist/trace/',
 ];
 /**
+ * Beginnings of the paths of further unit tests of which several share a process. They start threads, or read the state of this
+ * process, and close what they open within each test.
+ */
+export const CLOSING = [
+  'dist/api/cluster/processMemory.',
+  'dist/api/cluster/watchedComputation.',
+  'dist/dask/frameReader.',
+  'dist/diagnostics/cacheProfiler.',
+  'dist/diagnostics/memorySampler.',
+  'dist/diagnostics/profiler.',
+  'dist/diagnostics/runRecording.',
+  'dist/diagnostics/span.',
+  'dist/diagnostics/visualize.',
+  'dist/engine/blockedIsolates.',
+  'dist/engine/cluster/gatherRoom.',
+  'dist/engine/cluster/stealing.',
+  'dist/engine/host/hostMeasures.',
+  'dist/engine/host/runningTask.',
+  'dist/engine/profiler/codeNaming.',
+  'dist/engine/profiler/sourcePositions.',
+  'dist/engine/profiler/taskIntervalLog.',
+  'dist/engine/programCopies.',
+  'dist/engine/scheduler/batches.',
+  'dist/engine/scheduler/scheduler.',
+  'dist/engine/store/compression.',
+  'dist/engine/store/memoryMonitor.',
+  'dist/engine/store/store.',
+  'dist/engine/worker/batchQueue.',
+  'dist/engine/worker/isolateRun.',
+  'dist/engine/worker/loneModule.',
+  'dist/engine/worker/packResult.',
+  'dist/engine/worker/publication.',
+  'dist/engine/worker/runQueueClock.',
+  'dist/engine/worker/secededTime.',
+  'dist/engine/worker/shareBuffers.',
+  'dist/engine/worker/taskMetering.',
+  'dist/engine/workerProcess/messageCodec.',
+  'dist/engine/workerProcess/remoteChannel.',
+  'dist/files/formatVersions.',
+  'dist/resources/hostCounters.',
+  'dist/resources/idleTime.',
+  'dist/resources/usageSampler.',
+  'dist/server/outlet.',
+  'dist/server/prometheus/prometheus.',
+  'dist/server/recorded.',
+];
+/**
  * Tests whose shared clusters are used by the next file, too (test/cluster/support.ts). Starting two kinds of workers takes
  * longer than some of these files.
  */
@@ -96,6 +143,7 @@ export const WAITING = [
  */
 const BATCHES = [
   { files: COMPUTING, size: 16 },
+  { files: CLOSING, size: 8 },
   { files: SHARING, size: 5 },
 ];
 /** Compiled folders and their sources. A compiled test without a source remains from an earlier build and is ignored. */
@@ -137,7 +185,7 @@ export function longestFirst(root, files) {
   return files.toSorted((a, b) => rankOf(a) - rankOf(b) || sizes.get(b) - sizes.get(a));
 }
 
-/** Groups files by process: those of COMPUTING and of SHARING in batches, each other file alone. */
+/** Groups files by process: those of COMPUTING, CLOSING and SHARING in batches, each other file alone. */
 export function inBatches(files) {
   const groups = [];
   const open = new Map();

@@ -4,7 +4,16 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { importsModules } from './testFile.mjs';
-import { COMPUTING, inBatches, LONGEST, longestFirst, SHARING, testFiles, WAITING } from './testFiles.mjs';
+import {
+  CLOSING,
+  COMPUTING,
+  inBatches,
+  LONGEST,
+  longestFirst,
+  SHARING,
+  testFiles,
+  WAITING,
+} from './testFiles.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Modules of Node that cannot make one test disturb another. */
@@ -18,26 +27,41 @@ const HARMLESS = [
   'node:vm',
 ];
 
-test('tests that share a process use no module of Node that affects other tests, and no global hook', () => {
-  const shared = testFiles(root, { browser: false }).filter((file) =>
-    COMPUTING.some((folder) => file.startsWith(folder)),
-  );
-  assert.deepEqual(
-    COMPUTING.filter((folder) => !shared.some((file) => file.startsWith(folder))),
-    [],
-  );
-  for (const file of shared) {
-    const text = readFileSync(join(root, file), 'utf8');
-    const modules = Array.from(text.matchAll(/(?:from |import\()'(node:[^']+)'/g), ([, name]) => name);
-    assert.deepEqual(
-      modules.filter((name) => !HARMLESS.includes(name)),
-      [],
-      file,
+/** Modules of Node that affect other tests only if a test does not close what it opens. */
+const CLOSED = [
+  'node:events',
+  'node:http',
+  'node:net',
+  'node:timers/promises',
+  'node:v8',
+  'node:worker_threads',
+  'node:zlib',
+];
+
+for (const [what, beginnings, allowed] of [
+  ['only compute', COMPUTING, HARMLESS],
+  ['close what they open', CLOSING, [...HARMLESS, ...CLOSED]],
+])
+  test(`tests that share a process because they ${what} use no module of Node that affects other tests, and no global hook`, () => {
+    const shared = testFiles(root, { browser: false }).filter((file) =>
+      beginnings.some((beginning) => file.startsWith(beginning)),
     );
-    assert.doesNotMatch(text, /^(before|after|beforeEach|afterEach)\(/m, file);
-    assert.doesNotMatch(text, /process\.(env|chdir|exit|kill)/, file);
-  }
-});
+    assert.deepEqual(
+      beginnings.filter((beginning) => !shared.some((file) => file.startsWith(beginning))),
+      [],
+    );
+    for (const file of shared) {
+      const text = readFileSync(join(root, file), 'utf8');
+      const modules = Array.from(text.matchAll(/(?:from |import\()'(node:[^']+)'/g), ([, name]) => name);
+      assert.deepEqual(
+        modules.filter((name) => !allowed.includes(name)),
+        [],
+        file,
+      );
+      assert.doesNotMatch(text, /^(before|after|beforeEach|afterEach)\(/m, file);
+      assert.doesNotMatch(text, /process\.(env|chdir|exit|kill|on|once|umask)\b/, file);
+    }
+  });
 
 test('only files that compute share processes, in their order', () => {
   const unit = Array.from({ length: 20 }, (_, index) => `dist/graph/${index}.test.js`);

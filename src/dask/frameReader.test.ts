@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { LongpoleError } from '../base/errors.js';
-import fc from '../base/properties.test.support.js';
+import fc, { runs } from '../base/properties.test.support.js';
 import type { DaskRow } from '../protocol/daskRows.js';
 import { LiveTrace } from '../trace/live/liveTrace.js';
 import { FrameReader } from './bridgeProcess.js';
@@ -48,7 +48,7 @@ describe('the frames of the bridge', () => {
       fc.property(fc.integer({ min: 0, max: recorded.length }), (length) => {
         assert.ok(survives(recorded.subarray(0, length)));
       }),
-      { numRuns: 60 },
+      { numRuns: runs(20) },
     );
   });
 
@@ -63,7 +63,7 @@ describe('the frames of the bridge', () => {
         for (const [at, flip] of changes) bytes[at]! ^= flip;
         survives(bytes);
       }),
-      { numRuns: 400 },
+      { numRuns: runs(120) },
     );
   });
 

@@ -53,7 +53,7 @@ export const t = tasks(import.meta.url, {
     const taken: unknown[] = [];
     for (let index = 0; index < megabytes; index++)
       taken.push(
-        kind === 'heap' ? Array.from({ length: 2 ** 17 }, () => index / 7) : new Uint8Array(2 ** 20).fill(1),
+        kind === 'heap' ? new Array<number>(2 ** 17).fill(index / 7) : new Uint8Array(2 ** 20).fill(1),
       );
     waitForFile(join(folder, 'never.open'));
     return taken.length;

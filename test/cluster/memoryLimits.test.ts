@@ -36,13 +36,13 @@ for (const kind of KINDS) {
         import { connect } from '${packageUrl('index')}';
         const client = await connect({ workers: 1, processes: ${kind === 'processes'} });
         const text = (megabytes, letter) => Buffer.alloc(megabytes * 2 ** 20, letter).toString('latin1');
-        const futures = client.map(text, Array(40).fill(8), Array.from({ length: 40 }, (_, index) => String(index % 10)), { key: 'text' });
+        const futures = client.map(text, Array(20).fill(8), Array.from({ length: 20 }, (_, index) => String(index % 10)), { key: 'text' });
         const { code, message } = await client.gather(futures).then(() => ({}), (error) => error);
         const last = await futures.at(-1).result();
         console.log(JSON.stringify({ code, message, last: last.length }));
         await client.close();
       `;
-      const nodeArguments = ['--max-old-space-size=128'];
+      const nodeArguments = ['--max-old-space-size=64'];
       const { code, stdout, stderr } = await runProgram(folder, source, { nodeArguments });
       assert.equal(code, 0, stderr);
       const report = JSON.parse(stdout);

@@ -12,7 +12,7 @@ describe('tasks on a Dask cluster', { skip: python === undefined && NO_PYTHON, t
 
   before(async () => {
     cluster = await NodeCluster.start(python ?? '');
-    client = await connect(cluster.address, { python: python ?? '' });
+    client = await connect(cluster.address, { python: cluster.python });
   });
   after(async () => {
     await client.close();

@@ -41,7 +41,7 @@ describe('the end while a process of a Dask cluster is stopped', {
   after(() => cluster.close());
 
   it('of a client names the worker, and nothing stays there when the worker continues', async () => {
-    const client = await connect(cluster.address, { python: python ?? '' });
+    const client = await connect(cluster.address, { python: cluster.python });
     const node = await nodeOf(client);
     const warned = once(process, 'warning');
     try {
@@ -60,7 +60,7 @@ describe('the end while a process of a Dask cluster is stopped', {
   });
 
   it('of an observation names the worker, and nothing stays there when the worker continues', async () => {
-    const dask = await observeDask(cluster.address, { python: python ?? '' });
+    const dask = await observeDask(cluster.address, { python: cluster.python });
     try {
       process.kill(worker, 'SIGSTOP');
       assert.equal(
@@ -74,7 +74,7 @@ describe('the end while a process of a Dask cluster is stopped', {
   });
 
   it('of a client names the scheduler if that is stopped, and not the workers that it cannot ask', async () => {
-    const client = await connect(cluster.address, { python: python ?? '' });
+    const client = await connect(cluster.address, { python: cluster.python });
     await nodeOf(client);
     const warned = once(process, 'warning');
     try {

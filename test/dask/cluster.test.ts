@@ -139,7 +139,7 @@ describe('a Dask cluster', () => {
     if (python === undefined) return context.skip(NO_PYTHON);
     await using cluster = await new Workload(python, 2).start();
     const running = cluster.run();
-    await using dask = await observeDask(cluster.address, { python });
+    await using dask = await observeDask(cluster.address, { python: cluster.python });
     await running;
     const counted = await cluster.run();
     assert.equal(await dask.close(), 'asked');
@@ -152,9 +152,9 @@ describe('a Dask cluster', () => {
 
   it(
     'can be observed when it runs tasks and others wait, which were submitted at an unknown time before',
-    withSharedCluster(async (cluster, name) => {
+    withSharedCluster(async (cluster) => {
       const { tasks: submitted } = await cluster.ask<{ tasks: number }>('fill');
-      await using dask = await observeDask(cluster.address, { python: name });
+      await using dask = await observeDask(cluster.address, { python: cluster.python });
       await cluster.ask('drain');
       await dask.close();
       const { tasks, computations } = dask.trace;
@@ -186,8 +186,8 @@ describe('a Dask cluster', () => {
 
   it(
     'has no more threads in its trace than its workers have slots, although long-running tasks keep their threads',
-    withSharedCluster(async (cluster, name) => {
-      await using dask = await observeDask(cluster.address, { python: name });
+    withSharedCluster(async (cluster) => {
+      await using dask = await observeDask(cluster.address, { python: cluster.python });
       const { away, others } = await cluster.ask<{ away: number; others: number }>('secedes');
       await dask.close();
       const { tasks } = dask.trace;
@@ -200,8 +200,8 @@ describe('a Dask cluster', () => {
 
   it(
     'has the steals in its trace that Dask logs',
-    withSharedCluster(async (cluster, name) => {
-      await using dask = await observeDask(cluster.address, { python: name });
+    withSharedCluster(async (cluster) => {
+      await using dask = await observeDask(cluster.address, { python: cluster.python });
       const { steals } = await cluster.ask<{ steals: readonly string[][] }>('steal');
       await dask.close();
       const { rows } = stolenWork(dask.trace);
@@ -214,8 +214,8 @@ describe('a Dask cluster', () => {
 
   it(
     'counts the tasks that did not run because another one failed, and cancelled tasks that no worker had',
-    withSharedCluster(async (cluster, name) => {
-      await using dask = await observeDask(cluster.address, { python: name });
+    withSharedCluster(async (cluster) => {
+      await using dask = await observeDask(cluster.address, { python: cluster.python });
       const expected = await cluster.ask<{ skipped: number; cancelled: number }>('dropped');
       await dask.close();
       const { recorded, others, cancelled } = skippedTasks(dask.trace);
@@ -307,7 +307,7 @@ describe('a Dask cluster', () => {
     'cannot be observed through a wrong address, and the error names what listens there',
     withSharedCluster(async (cluster, name) => {
       const { worker } = await cluster.ask<{ worker: string }>('addresses');
-      await assert.rejects(observeDask(worker, { python: name }), {
+      await assert.rejects(observeDask(worker, { python: cluster.python }), {
         code: 'ERR_LONGPOLE_DASK_CONNECT',
         message: /a worker or a nanny listens there/,
       });
@@ -315,12 +315,12 @@ describe('a Dask cluster', () => {
       await once(web, 'listening');
       const address = web.address();
       assert.ok(address !== null && typeof address === 'object');
-      await assert.rejects(observeDask(`127.0.0.1:${address.port}`, { python: name, timeout: 4 }), {
+      await assert.rejects(observeDask(`127.0.0.1:${address.port}`, { python: cluster.python, timeout: 4 }), {
         code: 'ERR_LONGPOLE_DASK_CONNECT',
         message: /a web server listens there/,
       });
       web.close();
-      await assert.rejects(observeDask('tcp://127.0.0.1:1', { python: name, timeout: 1 }), {
+      await assert.rejects(observeDask('tcp://127.0.0.1:1', { python: cluster.python, timeout: 1 }), {
         code: 'ERR_LONGPOLE_DASK_CONNECT',
         message: /nothing listened there for 1 s/,
       });
@@ -338,10 +338,10 @@ describe('a Dask cluster', () => {
     await using cluster = await new Workload(python, 1, PEM).start();
     assert.match(cluster.address, /^tls:/);
     const plain = cluster.address.replace('tls://', 'tcp://');
-    await assert.rejects(observeDask(plain, { python }), {
+    await assert.rejects(observeDask(plain, { python: cluster.python }), {
       message: /closed the connection: if the cluster uses TLS/,
     });
-    await assert.rejects(observeDask(cluster.address, { python }), {
+    await assert.rejects(observeDask(cluster.address, { python: cluster.python }), {
       message: /TLS needs certificates: pass them as the option security, as --ca,/,
     });
     const files = ['--ca', PEM, '--cert', PEM, '--key', PEM];

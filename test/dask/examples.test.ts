@@ -32,7 +32,7 @@ describe('an example on a Dask cluster', {
     const program = [repositoryPath(`dist/examples/${name}/main.js`), ...args];
     return runOrThrow(process.execPath, [repositoryPath('dist/bundle/main.js'), ...run, ...program], {
       cwd: folder,
-      env: { ...process.env, LONGPOLE_PYTHON: python ?? '' },
+      env: { ...process.env, LONGPOLE_PYTHON: cluster.python },
     });
   };
 

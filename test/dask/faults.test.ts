@@ -18,7 +18,7 @@ const watching =
     if (python === undefined) return context.skip(NO_PYTHON);
     shared ??= new Workload(python, 2).start();
     const cluster = await shared;
-    await using dask = await observeDask(cluster.address, { python });
+    await using dask = await observeDask(cluster.address, { python: cluster.python });
     const answer = await cluster.ask<T>(command);
     await dask.close();
     check(dask.trace, answer);

@@ -5,13 +5,16 @@ The argument is a JSON object with `workers`, `threads`, and for LocalCluster `m
 """
 
 import asyncio
+import contextlib
 import json
 import os
 import sys
+import tempfile
 import time
 
 import dask
 from distributed import Client, LocalCluster, WorkerPlugin
+from prepared_python import serve
 from workload import cheaply, secured
 
 
@@ -46,14 +49,21 @@ def main():
         more |= {"security": secured(options["pem"]), "protocol": "tls"}
     # Nothing reads Dask's profiles of tasks in TypeScript.
     config = {"distributed.worker.profile.enabled": False, **options.get("config", {})}
-    with cheaply(), dask.config.set(config), LocalCluster(
-        n_workers=options["workers"],
-        threads_per_worker=options["threads"],
-        memory_limit=options.get("memory", "auto"),
-        dashboard_address=None,
-        **more,
-    ) as cluster, Client(cluster) as client:
-        answer({"address": cluster.scheduler_address})
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        prepared = serve(folder)
+        stack.enter_context(cheaply())
+        stack.enter_context(dask.config.set(config))
+        cluster = stack.enter_context(
+            LocalCluster(
+                n_workers=options["workers"],
+                threads_per_worker=options["threads"],
+                memory_limit=options.get("memory", "auto"),
+                dashboard_address=None,
+                **more,
+            )
+        )
+        client = stack.enter_context(Client(cluster))
+        answer({"address": cluster.scheduler_address, "python": prepared})
         for line in sys.stdin:
             command, *arguments = line.split()
             if command == "scale":

@@ -29,6 +29,8 @@ export class NodeCluster {
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
   readonly #lines: AsyncIterator<string>;
   address = '';
+  /** A Python that starts fast, see `Workload`. */
+  python = '';
 
   constructor(name: string, options: NodeClusterOptions) {
     const all = JSON.stringify({ workers: 2, threads: 1, ...options });
@@ -40,9 +42,7 @@ export class NodeCluster {
 
   static async start(name: string, options: NodeClusterOptions = {}): Promise<NodeCluster> {
     const cluster = new NodeCluster(name, options);
-    const { address }: { address: string } = await cluster.#answer();
-    cluster.address = address;
-    return cluster;
+    return Object.assign(cluster, await cluster.#answer<Pick<NodeCluster, 'address' | 'python'>>());
   }
 
   async scale(workers: number): Promise<void> {

@@ -50,7 +50,7 @@ describe('tasks in Python', { skip: python === undefined && NO_PYTHON, timeout: 
 
   before(async () => {
     cluster = await NodeCluster.start(python ?? '');
-    client = await connect(cluster.address, { python: python ?? '' });
+    client = await connect(cluster.address, { python: cluster.python });
   });
   after(async () => {
     await client.close();

@@ -26,6 +26,11 @@ export class Workload {
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
   readonly #lines: AsyncIterator<string>;
   address = '';
+  /**
+   * A Python whose processes are forks of one that has imported distributed, see prepared_python.py. For tests that check
+   * neither how a bridge starts nor how it is killed.
+   */
+  python = '';
 
   /** @param pem file with a certificate and its key, with which the cluster uses TLS */
   constructor(name: string, threads: number, pem?: string) {
@@ -40,7 +45,7 @@ export class Workload {
   }
 
   async start(): Promise<this> {
-    this.address = await this.#line();
+    [this.address = '', this.python = ''] = (await this.#line()).split(' ');
     return this;
   }
 

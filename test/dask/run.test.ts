@@ -159,7 +159,7 @@ describe('a program on a Dask cluster', { skip: python === undefined && NO_PYTHO
     const { code, stdout, stderr } = await runCommand(
       process.execPath,
       [repositoryPath('dist/bundle/main.js'), 'run', '--no-dashboard', '--dask', cluster.address, program],
-      { env: { ...process.env, LONGPOLE_PYTHON: python ?? '' } },
+      { env: { ...process.env, LONGPOLE_PYTHON: cluster.python } },
     );
     assert.equal(code, 0, stderr);
     assert.match(stdout, /^DaskCluster 285$/m);

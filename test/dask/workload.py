@@ -1,9 +1,10 @@
 """A Dask cluster that runs workloads of many kinds and prints what Dask counted.
 
 The arguments are the number of threads of each of the two workers and, for TLS, a PEM file. The program prints the
-address of its scheduler. It answers each line of its input, a command, with one line of JSON. `run` runs `work` and
-prints the counts of the task stream and the transfer logs. `left` prints the plugins, handlers and metadata of Longpole.
-The other commands are `COMMANDS`. The program ends when its input ends.
+address of its scheduler and the path of a Python that starts fast, see prepared_python.py. It answers each line of its
+input, a command, with one line of JSON. `run` runs `work` and prints the counts of the task stream and the transfer logs.
+`left` prints the plugins, handlers and metadata of Longpole. The other commands are `COMMANDS`. The program ends when
+its input ends.
 """
 
 import asyncio
@@ -23,6 +24,7 @@ from dask import delayed
 from distributed import Client, Event, LocalCluster, get_task_stream, secede, span, wait
 from distributed.core import Status
 from distributed.security import Security
+from prepared_python import serve
 
 
 def load(i):
@@ -396,11 +398,13 @@ def fork_server():
 def main():
     threads = int(sys.argv[1]) if len(sys.argv) > 1 else 1
     security = secured(sys.argv[2]) if len(sys.argv) > 2 else None
-    with cheaply(), LocalCluster(
-        n_workers=2, threads_per_worker=threads, dashboard_address=None, security=security
-    ) as cluster:
-        with Client(cluster) as client, tempfile.TemporaryDirectory() as folder:
-            print(cluster.scheduler_address, flush=True)
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        prepared = serve(folder)
+        stack.enter_context(cheaply())
+        options = {"n_workers": 2, "threads_per_worker": threads, "dashboard_address": None, "security": security}
+        cluster = stack.enter_context(LocalCluster(**options))
+        with Client(cluster) as client:
+            print(cluster.scheduler_address, prepared, flush=True)
             for line in sys.stdin:
                 if line.strip() == "run":
                     with get_task_stream(client=client) as stream:

@@ -1,7 +1,8 @@
 """Observes clusters with the context managers of `longpole`. Prints a JSON object with the outcome of each part.
 
-The arguments are the address of a cluster, a folder for the files, and a PEM file. With the argument `killed` instead of
-the file, the program prints the id of the process that records, and kills itself.
+The arguments are the address of a cluster, a folder for the files, a PEM file, and a Python for the bridges that need no
+certificates. With the argument `killed` instead of the last two, the program prints the id of the process that records,
+and kills itself.
 """
 
 import asyncio
@@ -13,6 +14,7 @@ import time
 import urllib.error
 import urllib.request
 import warnings
+from unittest import mock
 
 import longpole
 from distributed import Client, LocalCluster
@@ -158,12 +160,12 @@ def killed(client, folder):
 
 
 def main():
-    address, folder, pem = sys.argv[1:]
+    address, folder, pem, *prepared = sys.argv[1:]
     if pem == "killed":
         with Client(address) as client:
             killed(client, folder)
     without = raised(lambda: longpole.report(f"{folder}/none.html").__enter__())
-    with Client(address) as client:
+    with Client(address) as client, mock.patch.object(sys, "executable", *prepared):
         outcome = {
             "without": without,
             "reported": reported(folder),

@@ -39,7 +39,7 @@ async function observe(name: string): Promise<Outcome> {
   await using cluster = await new Workload(name, 1).start();
   const args = [repositoryPath('test/python/observe.py'), cluster.address, folder];
   const outcome: Outcome = JSON.parse(
-    await runOrThrow(name, [...args, PEM], { cwd: folder, env: ENVIRONMENT }),
+    await runOrThrow(name, [...args, PEM, cluster.python], { cwd: folder, env: ENVIRONMENT }),
   );
   const { code, stdout } = await runCommand(name, [...args, 'killed'], { cwd: folder, env: ENVIRONMENT });
   assert.equal(code, null);

@@ -15,6 +15,7 @@ import { longpoleIn, type RunLongpole } from './longpoleCommands.js';
 import { repositoryPath } from './repository.js';
 import { runCommand } from './runCommand.js';
 import { javascriptOf, type Names } from './sampleModule.js';
+import { SamplePython } from './samplePython.js';
 import type { SummaryCounts } from './sampleSummary.js';
 import { RUN_IN_PROCESS, serveShells } from './shellCommands.js';
 
@@ -39,6 +40,7 @@ export class SampleRoot {
   readonly #served: Promise<NodeJS.ProcessEnv>;
   readonly #recorded = new Map<string, Promise<RecordedRun>>();
   readonly #helps = new Map<string, Promise<string>>();
+  #python: SamplePython | undefined;
 
   constructor(path: string) {
     this.path = path;
@@ -77,6 +79,17 @@ exec '${process.execPath}' '${CLI}' "$@"`,
     const recorded = this.#recorded.get(program) ?? this.#record(program, `recorded-${this.#recorded.size}`);
     this.#recorded.set(program, recorded);
     return recorded;
+  }
+
+  /** Returns the process that runs the Python of all pages. */
+  python(name: string): SamplePython {
+    this.#python ??= new SamplePython(name);
+    return this.#python;
+  }
+
+  /** Ends the process for Python, after the last page. */
+  close(): void {
+    this.#python?.end();
   }
 
   /** Returns the environment of shell scripts, with the commands of this folder. */

@@ -12,14 +12,16 @@ import { SampleFolder, type SampleRoot } from './sampleFolder.js';
 import { javascriptOf, type Names, type SampleModule, sampleModule } from './sampleModule.js';
 import { firstMissing, isShown } from './sampleOutput.js';
 import type { SampleReport } from './sampleProcess.js';
-import { SamplePython } from './samplePython.js';
 import { differentCounts, missingLabels } from './sampleSummary.js';
 import { type Sample, samplesOf } from './samples.js';
 
 const python = pythonWith('duckdb, pandas, polars, pyarrow');
 const NO_READERS = 'no Python has duckdb, pandas, polars and pyarrow';
 
-/** Samples run in the order of the page, in one folder; the modules share one process, and so does the Python. */
+/**
+ * Samples run in the order of the page, in one folder. The modules share one process, and the Python of all
+ * pages shares another one.
+ */
 export class SamplePage {
   readonly path: string;
   readonly hasCode: boolean;
@@ -31,7 +33,6 @@ export class SamplePage {
   readonly #modules = new Map<Sample, SampleModule>();
   #samples: readonly Sample[] = [];
   #process: ChildProcess | undefined;
-  #python: SamplePython | undefined;
 
   constructor(root: SampleRoot, path: string) {
     this.path = path;
@@ -74,7 +75,6 @@ export class SamplePage {
       }
     } finally {
       this.#process?.disconnect();
-      this.#python?.end();
     }
     return this.#samples
       .filter((sample) => !run.includes(sample))
@@ -96,8 +96,7 @@ export class SamplePage {
     else if (language === 'json') await this.#checkJson(text);
     else if (language === 'sh') this.#compare(sample, await this.#folder.bash(text));
     else if (language === 'python') {
-      this.#python ??= new SamplePython(python ?? '', this.#folder.path);
-      this.#compare(sample, await this.#python.run(text));
+      this.#compare(sample, await this.#root.python(python ?? '').run(text, this.#folder.path));
     } else if (language !== 'text') await this.#runModule(sample);
     else if (sample.summaryOf !== undefined || sample.fence.info === 'layout')
       await this.#checkSummary(sample);

@@ -1,4 +1,5 @@
-// A Python process that runs the samples of a page, one after the other, with common names.
+// A Python process that runs the samples of all pages, one after the other, because its imports take longer than most samples.
+// The samples of a page have common names.
 import assert from 'node:assert/strict';
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -9,19 +10,18 @@ export class SamplePython {
   readonly #process: ChildProcessByStdio<Writable, Readable, null>;
   readonly #answers: AsyncIterator<string>;
 
-  constructor(python: string, cwd: string) {
+  constructor(python: string) {
     const env = { ...process.env, LONGPOLE_NODE: process.execPath, PYTHONPATH: repositoryPath('python') };
     this.#process = spawn(python, [repositoryPath('test/support/samplePython.py')], {
-      cwd,
       env,
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     this.#answers = createInterface({ input: this.#process.stdout })[Symbol.asyncIterator]();
   }
 
-  /** Runs a sample. Returns what it prints. */
-  async run(text: string): Promise<string> {
-    this.#process.stdin.write(`${JSON.stringify(text)}\n`);
+  /** Runs a sample in the folder of its page. Returns what it prints. */
+  async run(text: string, folder: string): Promise<string> {
+    this.#process.stdin.write(`${JSON.stringify({ text, folder })}\n`);
     const answer = await this.#answers.next();
     assert.ok(answer.done !== true, 'Python ended');
     const { output, error }: { output: string; error: string | null } = JSON.parse(answer.value);

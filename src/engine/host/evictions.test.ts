@@ -1,7 +1,7 @@
 // Tests that an isolate has the inputs of each task, although copies of results are evicted while batches wait.
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
-import fc from '../../base/properties.test.support.js';
+import fc, { runs } from '../../base/properties.test.support.js';
 import { DrivenWorker, type WorkerGraph } from './drivenWorker.test.support.js';
 
 // The host polls its isolate only when a message arrives, so that a list of choices always leads to the same state.
@@ -148,6 +148,6 @@ test('every task sees its inputs, whatever is evicted, stolen and gathered meanw
         await worker.close();
       }
     }),
-    { numRuns: 300 },
+    { numRuns: runs(80) },
   );
 });
