@@ -12,7 +12,7 @@ const SUPPORT = /properties\.test\.support\.js/;
 const DEEPEST = 'engine/scheduler/clusterScheduler.test.js';
 const DEEP_RUNS = 5;
 /** Multiple of the gate's runs of properties that take long. */
-const RUNS = 3;
+const RUNS = 6;
 const LAST_LINES = 40;
 
 function filesWithProperties(root: string): string[] {
