@@ -63,7 +63,6 @@ export function makeClusterParts(options: PartsOptions): ClusterParts {
     : new ProcessCluster(engine, settings, localDirectory, remote, open);
   const places = new WorkerPlaces(engine, settings, (worker, events) => stores.makeHost(worker, events));
   const measures = new Measures(engine, settings.profile);
-  engine.observe(measures);
   const memory = new ProcessMemory(engine);
   engine.observe(memory);
   return {

@@ -2,7 +2,7 @@
 import { invalidArgument, LongpoleError } from '../../../base/errors.js';
 import type { CoordinationKinds, LeaseKind } from '../../../protocol/coordination.js';
 import { NamedObjects } from './namedObjects.js';
-import { type Caller, type Leave, perCaller, waitFor } from './waitFor.js';
+import { type Begin, type Caller, type Leave, perCaller } from './waitFor.js';
 
 interface Waiting<O> {
   readonly owner: O;
@@ -121,25 +121,20 @@ export class SharedLeases {
     return Array.from(this.#objects[what].get(name)?.holders ?? [], ({ key }) => key);
   }
 
-  acquire({ what, name, max, timeout }: Acquire, caller: Caller): Promise<boolean> {
+  acquire({ what, name, max }: Acquire, caller: Caller): Begin<boolean> {
     const objects = this.#objects[what];
     const known = objects.get(name);
     if (known !== undefined && known.max !== max) throw maxError(name, known.max, max);
-    return waitFor<boolean>(
-      caller,
-      timeout,
-      (answer) =>
-        objects.begin(
-          name,
-          () => new Leases(max),
-          (leases) =>
-            leases.acquire(caller, () => {
-              this.#held(caller).set(leases, () => objects.removeUnused(name));
-              answer(true);
-            }),
-        ),
-      false,
-    );
+    return (answer) =>
+      objects.begin(
+        name,
+        () => new Leases(max),
+        (leases) =>
+          leases.acquire(caller, () => {
+            this.#held(caller).set(leases, () => objects.removeUnused(name));
+            answer(true);
+          }),
+      );
   }
 
   /** @throws LongpoleError ERR_LONGPOLE_NOT_ACQUIRED */
