@@ -10,7 +10,7 @@ import { EventProfiler } from '../files/eventProfiler.js';
 import { ResourcePlugin, WorkerTaskPlugin } from '../files/tracePlugin.js';
 import { makeFolders } from '../files/writePieces.js';
 import { toStderr } from '../pipeline/pipeline.js';
-import type { ClusterObserver, WorkerInfo } from '../protocol/clusterObserver.js';
+import type { ClusterObserver } from '../protocol/clusterObserver.js';
 import type { Client } from './cluster/client.js';
 import { isClient } from './cluster/isClient.js';
 import { Pipeline } from './pipeline.js';
@@ -140,7 +140,7 @@ class PluginFiles implements DefaultProfiler {
     const observers: ClusterObserver[] = [
       new WorkerTaskPlugin(tasks),
       new ResourcePlugin(resources, host),
-      new CommitAtEnd(commit),
+      atEnd(commit),
     ];
     this.#stops = observers.map((observer) => client.observe(observer));
   }
@@ -155,21 +155,14 @@ class PluginFiles implements DefaultProfiler {
   }
 }
 
-/** Writes the queued events when the last worker of the cluster has been removed. */
-class CommitAtEnd implements ClusterObserver {
-  readonly #workers = new Set<number>();
-  readonly #commit: () => void;
-
-  constructor(commit: () => void) {
-    this.#commit = commit;
-  }
-
-  workerAdded(worker: WorkerInfo): void {
-    this.#workers.add(worker.index);
-  }
-
-  workerRemoved(worker: WorkerInfo): void {
-    this.#workers.delete(worker.index);
-    if (this.#workers.size === 0) this.#commit();
-  }
+/** Returns an observer that calls `commit` when the last worker of the cluster has been removed. */
+function atEnd(commit: () => void): ClusterObserver {
+  const workers = new Set<number>();
+  return {
+    workerAdded: ({ index }) => void workers.add(index),
+    workerRemoved: ({ index }) => {
+      workers.delete(index);
+      if (workers.size === 0) commit();
+    },
+  };
 }

@@ -172,7 +172,7 @@ export abstract class Cluster extends Printed {
     for (const close of this.#closing) await step('recordings, the dashboard and observers', close());
     this.parts.measures.close();
     this.parts.plugins.close();
-    this.parts.resources.close();
+    this.parts.stopResources();
     await step('end of the workers', this.parts.places.close());
     this.engine.close();
     await step('stores of results', this.parts.stores.close());
