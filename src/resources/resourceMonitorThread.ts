@@ -1,6 +1,5 @@
 // The monitor thread. Samples every dt seconds for each session, also while the main thread is blocked. Has no timer
 // without a session. The process ends without waiting for this thread.
-import { readFileSync } from 'node:fs';
 import { type MessagePort, workerData } from 'node:worker_threads';
 import { epochSeconds } from './clock.js';
 import { CpuClock } from './cpuClock.js';
@@ -8,7 +7,7 @@ import { GpuMonitor } from './gpuMonitor.js';
 import { hostCounters } from './hostCounters.js';
 import { setNativeGuard } from './nativeGuard.js';
 import { coreTimes, diskBytes, processCounters } from './processCounters.js';
-import { processTreeUsage } from './processTree.js';
+import { processTreeUsage, readProc } from './processTree.js';
 import type { MonitorCommand, MonitorData, SessionSample, WatchSamples } from './resourceMonitorMessages.js';
 import { type Counters, type MonitorTarget, UsageSampler } from './usageSampler.js';
 import { readVitals } from './vitals.js';
@@ -145,11 +144,7 @@ function countersOf(clock: CpuClock, gpu: GpuMonitor): Counters {
 
 /** Returns the CPU nanoseconds of this thread; 0 if unknown, so that the monitor then counts as part of the program. */
 function threadCpu(): bigint {
-  try {
-    return BigInt(readFileSync('/proc/thread-self/schedstat', 'latin1').split(' ')[0] ?? 0);
-  } catch {
-    return 0n;
-  }
+  return BigInt(readProc('thread-self/schedstat')?.split(' ')[0] ?? 0);
 }
 
 const data: MonitorData = workerData;

@@ -3,7 +3,7 @@
 import { Socket } from 'node:net';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { isError, messageOf } from '../../base/errors.js';
+import { attempt, isError, messageOf } from '../../base/errors.js';
 import { type AnyFunction, isFunction, resolveFunction } from '../../graph/callable.js';
 import { type MessageHead, readMessages, sendMessage } from './pythonMessages.js';
 import { decodeValue, type Encoded, encodeValues } from './pythonValues.js';
@@ -106,11 +106,7 @@ function failureOf(thrown: unknown): CallFailure {
 }
 
 function textOf(value: unknown): string {
-  try {
-    return String(value);
-  } catch {
-    return 'a value without text';
-  }
+  return attempt(() => String(value), 'a value without text');
 }
 
 const [descriptor, folder] = process.argv.slice(2);
