@@ -91,7 +91,7 @@ export function registerDefaultProfiler(
   const file = (plugin: string): string => resolve(directory, `${full}-${plugin}-${host}.msgpack`);
   const [traceFile, resourceFile] = [file('TracePlugin'), file('ResourceMonitor')];
   createFiles(directory, [traceFile, resourceFile]);
-  const profiler = new PluginFiles(client, traceFile, resourceFile, host);
+  const profiler = recordPlugins(client, traceFile, resourceFile, host);
   if (enableNvtx) markTasks(client);
   const log = options.log ?? (target instanceof Pipeline ? target.log : toStderr);
   log(`Registered worker plugin: ${full}-TracePlugin`);
@@ -123,36 +123,24 @@ function markTasks(client: Client): void {
   warned = true;
 }
 
-class PluginFiles implements DefaultProfiler {
-  readonly traceFile: string;
-  readonly resourceFile: string;
-  readonly #profilers: readonly EventProfiler[];
-  readonly #stops: (() => void)[];
-
-  constructor(client: Client, traceFile: string, resourceFile: string, host: string) {
-    this.traceFile = traceFile;
-    this.resourceFile = resourceFile;
-    const [tasks, resources] = [new EventProfiler(traceFile), new EventProfiler(resourceFile)];
-    this.#profilers = [tasks, resources];
-    const commit = (): void => {
-      for (const profiler of this.#profilers) profiler.commit();
-    };
-    const observers: ClusterObserver[] = [
-      new WorkerTaskPlugin(tasks),
-      new ResourcePlugin(resources, host),
-      atEnd(commit),
-    ];
-    this.#stops = observers.map((observer) => client.observe(observer));
-  }
-
-  close(): void {
-    for (const stop of this.#stops.splice(0)) stop();
-    for (const profiler of this.#profilers) profiler.close();
-  }
-
-  [Symbol.dispose](): void {
-    this.close();
-  }
+function recordPlugins(
+  client: Client,
+  traceFile: string,
+  resourceFile: string,
+  host: string,
+): DefaultProfiler {
+  const [tasks, resources] = [new EventProfiler(traceFile), new EventProfiler(resourceFile)];
+  const profilers = [tasks, resources];
+  const commit = (): void => {
+    for (const profiler of profilers) profiler.commit();
+  };
+  const observers = [new WorkerTaskPlugin(tasks), new ResourcePlugin(resources, host), atEnd(commit)];
+  const stops = observers.map((observer) => client.observe(observer));
+  const close = (): void => {
+    for (const stop of stops.splice(0)) stop();
+    for (const profiler of profilers) profiler.close();
+  };
+  return { traceFile, resourceFile, close, [Symbol.dispose]: close };
 }
 
 /** Returns an observer that calls `commit` when the last worker of the cluster has been removed. */
