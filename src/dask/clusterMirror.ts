@@ -34,7 +34,8 @@ export class ClusterMirror {
   #hello: DaskRow<'hello'> | undefined;
   /** Seconds by which the scheduler's clock is ahead of this one, less the delay of the fastest row. */
   #ahead = Number.NEGATIVE_INFINITY;
-  #status: DaskRow<'status'> | undefined;
+  /** Latest status of the scheduler. */
+  status: DaskRow<'status'> | undefined;
 
   readonly #handlers: Handlers<DaskRow> = {
     hello: (row) => this.#begin(row),
@@ -84,11 +85,6 @@ export class ClusterMirror {
     return Date.now() / 1000 + (Number.isFinite(this.#ahead) ? this.#ahead : 0);
   }
 
-  /** Latest status of the scheduler. */
-  get status(): DaskRow<'status'> | undefined {
-    return this.#status;
-  }
-
   /** @throws LongpoleError ERR_LONGPOLE_DASK_BRIDGE for a row that contradicts earlier ones */
   take(row: DaskRow): void {
     if (this.#hello === undefined && !EARLY_ROWS.includes(row.type))
@@ -98,7 +94,7 @@ export class ClusterMirror {
 
   /** Reports the tasks that have not ended, at the end of the observation. Otherwise a trace would not show them. */
   reportUnfinished(): void {
-    const now = this.#status?.time ?? this.clock();
+    const now = this.status?.time ?? this.clock();
     const running = new Map<number, BegunTask>();
     const open = new Set(this.tasks.unfinished);
     for (const { info, running: tasks } of this.workers.all)
@@ -108,7 +104,7 @@ export class ClusterMirror {
     const others = [...open]
       .filter((id) => !running.has(id))
       .map((id) => this.tasks.kindOf(id)?.prefix ?? '');
-    const waiting = this.#status?.states.get('waiting') ?? 0;
+    const waiting = this.status?.states.get('waiting') ?? 0;
     if (open.size + waiting === 0) return;
     const text = [
       unfinishedText({ begun: [...running.values()], others, waiting }, 'observation'),
@@ -119,7 +115,7 @@ export class ClusterMirror {
 
   /** Returns why tasks did not start; empty if no reason is known. */
   #obstaclesText(): string {
-    const refused = this.#status?.states.get('no-worker') ?? 0;
+    const refused = this.status?.states.get('no-worker') ?? 0;
     const paused = [...this.workers.all].filter(({ status }) => status?.status === 'paused');
     return [
       refused === 0
@@ -141,7 +137,7 @@ export class ClusterMirror {
   }
 
   #takeStatus(row: DaskRow<'status'>): void {
-    this.#status = row;
+    this.status = row;
     this.#ahead = Math.max(this.#ahead, row.time - Date.now() / 1000);
     for (const one of row.workers) {
       const worker = this.workers.get(one.index);

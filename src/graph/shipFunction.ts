@@ -317,6 +317,4 @@ const NODE = `
 const HELPERS = '__name';
 
 /** All names that a shipped function may use without defining them. */
-const KNOWN_GLOBALS: ReadonlySet<string> = new Set(
-  `${LANGUAGE} ${NODE} ${HELPERS}`.split(/\s+/).filter((name) => name !== ''),
-);
+const KNOWN_GLOBALS: ReadonlySet<string> = new Set(words(`${LANGUAGE} ${NODE} ${HELPERS}`));
