@@ -265,8 +265,10 @@ export class ThreadProfiler {
 
   #finished(title = '', { samples = [], timeDeltas = [], ...profile }: Profiler.Profile): void {
     if (!this.#titles.delete(title)) return;
-    const nodes = profile.nodes.map(({ children = [], positionTicks = [], ...node }) => ({
-      ...node,
+    // Named properties: V8 takes ten times as long for a spread.
+    const nodes = profile.nodes.map(({ id, callFrame, children = [], positionTicks = [] }) => ({
+      id,
+      callFrame,
       children,
       positionTicks,
     }));
