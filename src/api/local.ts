@@ -1,5 +1,6 @@
 // `longpole/local`: the local schedulers, which run graphs in Dask's form.
 import { checkOptions } from '../base/arguments.js';
+import type { PoolKind } from '../engine/pool/pool.js';
 import { compileGraph, type Plan } from '../graph/compile.js';
 import { flattenKeys, shapeLike } from '../graph/nestedKeys.js';
 import type { Graph, Keys } from '../protocol/graph.js';
@@ -52,10 +53,7 @@ export function getSync(graph: Graph, keys: Keys, options: GetOptions = {}): unk
 export function getThreaded<R = unknown>(graph: Graph, keys: Keys, options?: GetOptions): Promise<R>;
 export async function getThreaded(graph: Graph, keys: Keys, options: GetOptions = {}): Promise<unknown> {
   checkOptions('getThreaded()', options, LOCAL_OPTIONS);
-  if (isImportedByWorker()) return new Promise(() => undefined);
-  const called = epochSeconds();
-  const plan = compileGraph(graph, flattenKeys(keys), { shared: true, priority: options.priority ?? 0 });
-  return shape(keys, plan, await runPlanOnPool('threads', graph, plan, options, called));
+  return onPool('threads', graph, keys, options);
 }
 
 /**
@@ -74,10 +72,15 @@ export async function getMultiprocessing(
   options: GetOptions = {},
 ): Promise<unknown> {
   checkOptions('getMultiprocessing()', options, LOCAL_OPTIONS);
+  return onPool('processes', graph, keys, options);
+}
+
+async function onPool(kind: PoolKind, graph: Graph, keys: Keys, options: GetOptions): Promise<unknown> {
   if (isImportedByWorker()) return new Promise(() => undefined);
   const called = epochSeconds();
-  const plan = compileGraph(graph, flattenKeys(keys), { priority: options.priority ?? 0 });
-  return shape(keys, plan, await runPlanOnPool('processes', graph, plan, options, called));
+  const shared = kind === 'threads';
+  const plan = compileGraph(graph, flattenKeys(keys), { shared, priority: options.priority ?? 0 });
+  return shape(keys, plan, await runPlanOnPool(kind, graph, plan, options, called));
 }
 
 function shape(keys: Keys, plan: Plan, results: readonly unknown[]): unknown {

@@ -45,9 +45,7 @@ export function observeProgramAnd(
   const sources = new JoinedSources(observers);
   const watch: Watch = { sources, stops: [] };
   const source = sources.add();
-  const samples = observers.some((observer) => observer.profile !== undefined)
-    ? [new LocalSamples(source)]
-    : [];
+  const samples = observers.some((observer) => observer.profile !== undefined) ? [localSamples(source)] : [];
   let local: LocalRuns | undefined = new LocalRuns(source, ...ofLocalRuns, ...samples);
   local.register();
   watches.add(watch);
@@ -74,41 +72,32 @@ const REPORT_AFTER = 250;
  * Samples the program's thread while runs of local schedulers are in progress, as a cluster samples its scheduler's
  * thread. The samples distinguish the program's own computations from Longpole's work and from the unpacking of results.
  */
-class LocalSamples implements RunObserver {
-  readonly #observer: ClusterObserver;
-  #profiler: ThreadProfiler | undefined;
+function localSamples(observer: ClusterObserver): RunObserver & { stop(): void } {
+  let profiler: ThreadProfiler | undefined;
   /** Number of runs in progress. */
-  #runs = 0;
+  let runs = 0;
   /** Time since which the samples of runs have not been reported, on `performance.now()`. */
-  #since = 0;
-
-  /** @param observer receives the samples in `profile` */
-  constructor(observer: ClusterObserver) {
-    this.#observer = observer;
-  }
-
-  runStarted(): void {
-    if (this.#runs === 0) this.#since = performance.now();
-    this.#runs++;
-    this.#profiler ??= new ThreadProfiler({
-      epochOffsetMs: epochOffsetMs(),
-      onCycle: (cycle) => this.#observer.profile?.(SCHEDULER, cycle, () => undefined),
-    });
-    this.#profiler.busy();
-  }
-
-  runFinished(): void {
-    this.#runs--;
-    if (this.#runs > 0) return;
-    if (performance.now() - this.#since >= REPORT_AFTER) void this.#profiler?.flush();
-    this.#profiler?.idle();
-  }
-
-  /** Ends the sampling. The last samples are still reported. */
-  stop(): void {
-    this.#profiler?.close();
-    this.#profiler = undefined;
-  }
+  let since = 0;
+  return {
+    runStarted: () => {
+      if (runs++ === 0) since = performance.now();
+      profiler ??= new ThreadProfiler({
+        epochOffsetMs: epochOffsetMs(),
+        onCycle: (cycle) => observer.profile?.(SCHEDULER, cycle, () => undefined),
+      });
+      profiler.busy();
+    },
+    runFinished: () => {
+      if (--runs > 0) return;
+      if (performance.now() - since >= REPORT_AFTER) void profiler?.flush();
+      profiler?.idle();
+    },
+    // The last samples are still reported.
+    stop: () => {
+      profiler?.close();
+      profiler = undefined;
+    },
+  };
 }
 
 /**
@@ -117,12 +106,12 @@ class LocalSamples implements RunObserver {
  */
 class LocalRuns extends ProgramCallback {
   readonly #observers: readonly RunObserver[];
-  readonly #resources: LocalResources;
+  readonly #resources: ReturnType<typeof localResources>;
 
   constructor(...observers: readonly RunObserver[]) {
     super();
     this.#observers = observers;
-    this.#resources = new LocalResources((sample) => {
+    this.#resources = localResources((sample) => {
       for (const observer of observers) observer.resources?.(sample);
     });
   }
@@ -141,36 +130,29 @@ class LocalRuns extends ProgramCallback {
 const MIN_RUN_MS = 150;
 
 /** Samples resource usage of the machine and the workers, as for a cluster, from the first run on that is long enough. */
-class LocalResources implements RunObserver {
-  readonly #runs = new Set<RunInfo>();
-  readonly #feed: ResourceFeed;
+function localResources(deliver: (sample: ResourceSample) => void): RunObserver & { stop(): void } {
+  const runs = new Set<RunInfo>();
+  const feed = new ResourceFeed(() => targetsOf(runs), deliver);
+  return {
+    // The isolates of the run may start later, because the targets are determined before each sample.
+    runStarted: (run) => {
+      runs.add(run);
+      feed.startWithin(MIN_RUN_MS);
+    },
+    runFinished: (run) => {
+      runs.delete(run);
+      if (runs.size === 0) feed.postpone();
+      feed.refresh();
+    },
+    stop: () => feed.stop(),
+  };
+}
 
-  constructor(deliver: (sample: ResourceSample) => void) {
-    this.#feed = new ResourceFeed(() => this.#targets(), deliver);
+function targetsOf(runs: Iterable<RunInfo>): MonitorTarget[] {
+  const targets = new Map<number, MonitorTarget>();
+  for (const { workers } of runs) {
+    for (const { index: worker, pid, vitals } of workers.values())
+      if (vitals !== undefined) targets.set(worker, { worker, pid, thread: vitals !== null, vitals });
   }
-
-  /** The isolates of the run may start later, because the targets are determined before each sample. */
-  runStarted(run: RunInfo): void {
-    this.#runs.add(run);
-    this.#feed.startWithin(MIN_RUN_MS);
-  }
-
-  runFinished(run: RunInfo): void {
-    this.#runs.delete(run);
-    if (this.#runs.size === 0) this.#feed.postpone();
-    this.#feed.refresh();
-  }
-
-  stop(): void {
-    this.#feed.stop();
-  }
-
-  #targets(): MonitorTarget[] {
-    const targets = new Map<number, MonitorTarget>();
-    for (const { workers } of this.#runs) {
-      for (const { index: worker, pid, vitals } of workers.values())
-        if (vitals !== undefined) targets.set(worker, { worker, pid, thread: vitals !== null, vitals });
-    }
-    return [...targets.values()];
-  }
+  return [...targets.values()];
 }

@@ -10,7 +10,7 @@ import { EventProfiler } from '../files/eventProfiler.js';
 import { ResourcePlugin, WorkerTaskPlugin } from '../files/tracePlugin.js';
 import { makeFolders } from '../files/writePieces.js';
 import { toStderr } from '../pipeline/pipeline.js';
-import type { ClusterObserver, WorkerInfo } from '../protocol/clusterObserver.js';
+import type { ClusterObserver } from '../protocol/clusterObserver.js';
 import type { Client } from './cluster/client.js';
 import { isClient } from './cluster/isClient.js';
 import { Pipeline } from './pipeline.js';
@@ -91,7 +91,7 @@ export function registerDefaultProfiler(
   const file = (plugin: string): string => resolve(directory, `${full}-${plugin}-${host}.msgpack`);
   const [traceFile, resourceFile] = [file('TracePlugin'), file('ResourceMonitor')];
   createFiles(directory, [traceFile, resourceFile]);
-  const profiler = new PluginFiles(client, traceFile, resourceFile, host);
+  const profiler = recordPlugins(client, traceFile, resourceFile, host);
   if (enableNvtx) markTasks(client);
   const log = options.log ?? (target instanceof Pipeline ? target.log : toStderr);
   log(`Registered worker plugin: ${full}-TracePlugin`);
@@ -123,53 +123,34 @@ function markTasks(client: Client): void {
   warned = true;
 }
 
-class PluginFiles implements DefaultProfiler {
-  readonly traceFile: string;
-  readonly resourceFile: string;
-  readonly #profilers: readonly EventProfiler[];
-  readonly #stops: (() => void)[];
-
-  constructor(client: Client, traceFile: string, resourceFile: string, host: string) {
-    this.traceFile = traceFile;
-    this.resourceFile = resourceFile;
-    const [tasks, resources] = [new EventProfiler(traceFile), new EventProfiler(resourceFile)];
-    this.#profilers = [tasks, resources];
-    const commit = (): void => {
-      for (const profiler of this.#profilers) profiler.commit();
-    };
-    const observers: ClusterObserver[] = [
-      new WorkerTaskPlugin(tasks),
-      new ResourcePlugin(resources, host),
-      new CommitAtEnd(commit),
-    ];
-    this.#stops = observers.map((observer) => client.observe(observer));
-  }
-
-  close(): void {
-    for (const stop of this.#stops.splice(0)) stop();
-    for (const profiler of this.#profilers) profiler.close();
-  }
-
-  [Symbol.dispose](): void {
-    this.close();
-  }
+function recordPlugins(
+  client: Client,
+  traceFile: string,
+  resourceFile: string,
+  host: string,
+): DefaultProfiler {
+  const [tasks, resources] = [new EventProfiler(traceFile), new EventProfiler(resourceFile)];
+  const profilers = [tasks, resources];
+  const commit = (): void => {
+    for (const profiler of profilers) profiler.commit();
+  };
+  const observers = [new WorkerTaskPlugin(tasks), new ResourcePlugin(resources, host), atEnd(commit)];
+  const stops = observers.map((observer) => client.observe(observer));
+  const close = (): void => {
+    for (const stop of stops.splice(0)) stop();
+    for (const profiler of profilers) profiler.close();
+  };
+  return { traceFile, resourceFile, close, [Symbol.dispose]: close };
 }
 
-/** Writes the queued events when the last worker of the cluster has been removed. */
-class CommitAtEnd implements ClusterObserver {
-  readonly #workers = new Set<number>();
-  readonly #commit: () => void;
-
-  constructor(commit: () => void) {
-    this.#commit = commit;
-  }
-
-  workerAdded(worker: WorkerInfo): void {
-    this.#workers.add(worker.index);
-  }
-
-  workerRemoved(worker: WorkerInfo): void {
-    this.#workers.delete(worker.index);
-    if (this.#workers.size === 0) this.#commit();
-  }
+/** Returns an observer that calls `commit` when the last worker of the cluster has been removed. */
+function atEnd(commit: () => void): ClusterObserver {
+  const workers = new Set<number>();
+  return {
+    workerAdded: ({ index }) => void workers.add(index),
+    workerRemoved: ({ index }) => {
+      workers.delete(index);
+      if (workers.size === 0) commit();
+    },
+  };
 }

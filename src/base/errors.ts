@@ -220,3 +220,12 @@ export function notWrittenText(file: string, cause: unknown): string {
 export function notWrittenError(file: string, cause: unknown): LongpoleError {
   return new LongpoleError('ERR_LONGPOLE_TRACE_FILE', notWrittenText(file, cause), { cause });
 }
+
+/** Returns what `read` returns, or `otherwise` if it throws. */
+export function attempt<T, O>(read: () => T, otherwise: O): T | O {
+  try {
+    return read();
+  } catch {
+    return otherwise;
+  }
+}

@@ -1,12 +1,9 @@
 // Reads JSON whose content may be anything, because files and connections may be damaged.
+import { attempt } from './errors.js';
 
 /** Parses JSON. Returns undefined if the text is not JSON. */
 export function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return attempt((): unknown => JSON.parse(text), undefined);
 }
 
 /** Returns a property; undefined if the value is no object or lacks the property. */

@@ -139,7 +139,7 @@ async function analyze(files: readonly string[], options: AnalyzeOptions): Promi
       opened: trace,
       answers: [...answersOf(trace, options, true)],
     }));
-    await printPieces(jsonAnswers(answered, options.head));
+    await printPieces(jsonText(answered.map((one) => jsonAnswers(one, options.head))));
     return;
   }
   for (const [i, trace] of traces.entries()) {
@@ -269,7 +269,7 @@ function writeAnswers(
 
 function tableFile(table: Table, format: Format): Iterable<string> {
   if (format === 'csv') return table.csvPieces();
-  if (format === 'json') return jsonRows(table);
+  if (format === 'json') return jsonText(table.eachRow());
   return ended(tableLines(table, Number.POSITIVE_INFINITY, table.length));
 }
 
@@ -289,59 +289,46 @@ function* ended(lines: Iterable<string>): Generator<string> {
   for (const line of lines) yield `${line}\n`;
 }
 
-/**
- * Yields all answers as one JSON array, like JSON.stringify with an indent of 1. Tables have their first `head` rows.
- */
-function* jsonAnswers(traces: readonly AnsweredTrace[], head = Number.POSITIVE_INFINITY): Generator<string> {
-  for (const [i, { opened, answers }] of traces.entries()) {
-    yield `${i === 0 ? '[' : ','}\n {\n  "trace": ${JSON.stringify(opened.name)},`;
-    yield `\n  "damage": ${json(opened.trace.damage ?? null, '  ')},\n  "analyses": {`;
-    for (const [j, { question, table, result }] of answers.entries()) {
-      yield `${j === 0 ? '' : ','}\n   ${JSON.stringify(question.name)}: {`;
-      yield `\n    "title": ${JSON.stringify(question.title)},`;
-      yield `\n    "columns": ${json(table.columns, '    ')},\n    "length": ${table.length},\n    "rows": `;
-      yield* itemsText(table.head(head).eachRow(), '    ');
-      if (result !== undefined) {
-        yield ',\n    "result": ';
-        yield* resultText(result, '    ');
-      }
-      yield '\n   }';
-    }
-    yield answers.length === 0 ? '}\n }' : '\n  }\n }';
-  }
-  yield '\n]\n';
+/** Returns what the JSON of a trace has. Tables have their first `head` rows. */
+function jsonAnswers({ opened: { name, trace }, answers }: AnsweredTrace, head = Number.POSITIVE_INFINITY) {
+  const analyses = answers.map(({ question, table, result }): [string, object] => {
+    const { columns, length } = table;
+    const rows = table.head(head).eachRow();
+    return [question.name, { title: question.title, columns, length, rows, result }];
+  });
+  return { trace: name, damage: trace.damage ?? null, analyses: Object.fromEntries(analyses) };
 }
 
-function* jsonRows(table: Table): Generator<string> {
-  yield* itemsText(table.eachRow(), '');
+function* jsonText(value: object): Generator<string> {
+  yield* jsonPieces(value, '');
   yield '\n';
 }
 
-/** Yields an array, or an object, whose arrays may be longer than the longest string. */
-function* resultText(result: object, indent: string): Generator<string> {
-  const plain: unknown = 'toJSON' in result && typeof result.toJSON === 'function' ? result.toJSON() : result;
-  if (Array.isArray(plain)) yield* itemsText(plain, indent);
-  else {
+/** Yields the text of JSON.stringify with an indent of 1 in pieces, because it may be longer than the longest string. */
+function* jsonPieces(value: unknown, indent: string): Generator<string> {
+  if (typeof value !== 'object' || value === null) yield JSON.stringify(value) ?? 'null';
+  else if ('toJSON' in value && typeof value.toJSON === 'function') yield* jsonPieces(value.toJSON(), indent);
+  else if (isList(value)) {
+    let before = '[';
+    for (const item of value) {
+      yield `${before}\n${indent} `;
+      yield* jsonPieces(item, `${indent} `);
+      before = ',';
+    }
+    yield before === '[' ? '[]' : `\n${indent}]`;
+  } else if (Object.values(value).some((one) => typeof one === 'object' && one !== null)) {
     let before = '{';
-    for (const [name, value] of Object.entries(Object(plain))) {
+    for (const [name, item] of Object.entries(value)) {
+      if (item === undefined) continue;
       yield `${before}\n${indent} ${JSON.stringify(name)}: `;
-      if (Array.isArray(value)) yield* itemsText(value, `${indent} `);
-      else yield json(value, `${indent} `);
+      yield* jsonPieces(item, `${indent} `);
       before = ',';
     }
     yield `\n${indent}}`;
-  }
+  } else yield JSON.stringify(value, null, 1).replaceAll('\n', `\n${indent}`);
 }
 
-function* itemsText(items: Iterable<unknown>, indent: string): Generator<string> {
-  let before = '[';
-  for (const item of items) {
-    yield `${before}\n${indent} ${json(item, `${indent} `)}`;
-    before = ',';
-  }
-  yield before === '[' ? '[]' : `\n${indent}]`;
-}
-
-function json(value: unknown, indent: string): string {
-  return JSON.stringify(value, null, 1).replaceAll('\n', `\n${indent}`);
+/** The rows of a table come from a generator. */
+function isList(value: object): value is Iterable<unknown> {
+  return Array.isArray(value) || 'next' in value;
 }

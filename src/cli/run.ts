@@ -7,7 +7,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { TraceWriter } from '../api/traceWriter.js';
-import { LongpoleError } from '../base/errors.js';
+import { attempt, LongpoleError } from '../base/errors.js';
 import { fieldOf } from '../base/json.js';
 import { readSetting, type SettingName } from '../base/settings.js';
 import { prepareOutputFile, refuseStandardOutput } from './outputFile.js';
@@ -200,18 +200,10 @@ const OWN = realpathSync(fileURLToPath(new URL('../../', import.meta.url)));
  * Returns the command line of the installation that the program imports; undefined for this one, or if there is none.
  */
 function otherCommandLine(script: string): string | undefined {
-  const manifest = manifestOf(script);
+  // The program may import Longpole by a path, or not at all.
+  const manifest = attempt(() => createRequire(script).resolve('longpole/package.json'), undefined);
   if (manifest === undefined || realpathSync(dirname(manifest)) === OWN) return undefined;
   const content: unknown = JSON.parse(readFileSync(manifest, 'utf8'));
   const command = fieldOf(fieldOf(content, 'bin'), 'longpole');
   return typeof command === 'string' ? join(dirname(manifest), command) : undefined;
-}
-
-function manifestOf(script: string): string | undefined {
-  try {
-    return createRequire(script).resolve('longpole/package.json');
-  } catch {
-    // The program imports Longpole by a path, or not at all.
-    return undefined;
-  }
 }

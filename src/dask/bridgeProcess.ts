@@ -3,7 +3,7 @@
 import { LongpoleError, sentenceOf } from '../base/errors.js';
 import { SplitBytes } from '../base/splitBytes.js';
 import { damagedRow } from '../protocol/daskCells.js';
-import { type DaskRow, parseDaskRow, type RefusedRow } from '../protocol/daskRows.js';
+import { type DaskRow, parseDaskRow } from '../protocol/daskRows.js';
 import { unpackValue } from '../trace/formats/dasf/msgpack.js';
 import { bridgeEndedError, REPORT, versionsError } from './bridgeErrors.js';
 import { type PythonOptions, PythonProcess, UnsuitedPython, withPython } from './pythonProcess.js';
@@ -26,7 +26,7 @@ export class DaskBridge {
   readonly #options: BridgeOptions;
   readonly #python: PythonProcess<void>;
   readonly #reader = new FrameReader();
-  #refused: RefusedRow | undefined;
+  #refused: DaskRow<'refused'> | undefined;
   #reason: string | undefined;
   #error: LongpoleError | undefined;
 

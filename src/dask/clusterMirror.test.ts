@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { DaskRow, EndedRow, GraphRow } from '../protocol/daskRows.js';
+import type { DaskRow } from '../protocol/daskRows.js';
 import { LiveTrace } from '../trace/live/liveTrace.js';
 import type { Trace } from '../trace/trace.js';
 import { ClusterMirror } from './clusterMirror.js';
-
-type BatchRow = Extract<DaskRow, { readonly type: 'batch' }>;
 
 const START = 1_000_000;
 
@@ -35,7 +33,11 @@ function worker(index: number, host = '10.0.0.2'): DaskRow {
   };
 }
 
-function graph(firstId: number, keys: readonly string[], more: Partial<GraphRow> = {}): GraphRow {
+function graph(
+  firstId: number,
+  keys: readonly string[],
+  more: Partial<DaskRow<'graph'>> = {},
+): DaskRow<'graph'> {
   const none = new Int32Array(keys.length);
   return {
     type: 'graph',
@@ -58,7 +60,7 @@ function graph(firstId: number, keys: readonly string[], more: Partial<GraphRow>
 }
 
 /** What a worker measured until 3 s. */
-function batchOf(more: Partial<BatchRow>): BatchRow {
+function batchOf(more: Partial<DaskRow<'batch'>>): DaskRow<'batch'> {
   return {
     type: 'batch',
     address: 'tcp://10.0.0.1:4000',
@@ -76,7 +78,7 @@ function batchOf(more: Partial<BatchRow>): BatchRow {
 }
 
 /** A run of 0.1 s on a worker with a clock that is `behind` seconds slow. */
-function run(id: number, at: number, more: Partial<EndedRow> = {}, behind = 0): DaskRow[] {
+function run(id: number, at: number, more: Partial<DaskRow<'ended'>> = {}, behind = 0): DaskRow[] {
   const time = START + at;
   return [
     { type: 'ready', id, time },

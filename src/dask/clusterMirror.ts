@@ -3,18 +3,7 @@
 import { type Handlers, handle } from '../base/handlers.js';
 import type { ClusterObserver } from '../protocol/clusterObserver.js';
 import { damagedRow } from '../protocol/daskCells.js';
-import {
-  type BatchRow,
-  type BeatRow,
-  DASK_PROTOCOL,
-  type DaskRow,
-  type HelloRow,
-  type MachineRow,
-  type Moved,
-  type StatusRow,
-  type StolenRow,
-  type WorkerGoneRow,
-} from '../protocol/daskRows.js';
+import { DASK_PROTOCOL, type DaskRow, type Moved } from '../protocol/daskRows.js';
 import {
   type BegunTask,
   STEALING,
@@ -42,10 +31,11 @@ export class ClusterMirror {
   readonly #observers: readonly ClusterObserver[];
   readonly #profiles = new ProfileMirror(this.tasks);
   readonly #runs = new RunMirror(this.tasks, this.workers, this.#profiles, (call) => this.#notify(call));
-  #hello: HelloRow | undefined;
+  #hello: DaskRow<'hello'> | undefined;
   /** Seconds by which the scheduler's clock is ahead of this one, less the delay of the fastest row. */
   #ahead = Number.NEGATIVE_INFINITY;
-  #status: StatusRow | undefined;
+  /** Latest status of the scheduler. */
+  status: DaskRow<'status'> | undefined;
 
   readonly #handlers: Handlers<DaskRow> = {
     hello: (row) => this.#begin(row),
@@ -95,11 +85,6 @@ export class ClusterMirror {
     return Date.now() / 1000 + (Number.isFinite(this.#ahead) ? this.#ahead : 0);
   }
 
-  /** Latest status of the scheduler. */
-  get status(): StatusRow | undefined {
-    return this.#status;
-  }
-
   /** @throws LongpoleError ERR_LONGPOLE_DASK_BRIDGE for a row that contradicts earlier ones */
   take(row: DaskRow): void {
     if (this.#hello === undefined && !EARLY_ROWS.includes(row.type))
@@ -109,7 +94,7 @@ export class ClusterMirror {
 
   /** Reports the tasks that have not ended, at the end of the observation. Otherwise a trace would not show them. */
   reportUnfinished(): void {
-    const now = this.#status?.time ?? this.clock();
+    const now = this.status?.time ?? this.clock();
     const running = new Map<number, BegunTask>();
     const open = new Set(this.tasks.unfinished);
     for (const { info, running: tasks } of this.workers.all)
@@ -119,7 +104,7 @@ export class ClusterMirror {
     const others = [...open]
       .filter((id) => !running.has(id))
       .map((id) => this.tasks.kindOf(id)?.prefix ?? '');
-    const waiting = this.#status?.states.get('waiting') ?? 0;
+    const waiting = this.status?.states.get('waiting') ?? 0;
     if (open.size + waiting === 0) return;
     const text = [
       unfinishedText({ begun: [...running.values()], others, waiting }, 'observation'),
@@ -130,7 +115,7 @@ export class ClusterMirror {
 
   /** Returns why tasks did not start; empty if no reason is known. */
   #obstaclesText(): string {
-    const refused = this.#status?.states.get('no-worker') ?? 0;
+    const refused = this.status?.states.get('no-worker') ?? 0;
     const paused = [...this.workers.all].filter(({ status }) => status?.status === 'paused');
     return [
       refused === 0
@@ -144,15 +129,15 @@ export class ClusterMirror {
       .join(' ');
   }
 
-  #workerGone({ index, time, reason }: WorkerGoneRow): void {
+  #workerGone({ index, time, reason }: DaskRow<'worker-gone'>): void {
     const gone = this.workers.remove(index);
     if (gone === undefined) return;
     this.#profiles.gone(index);
     this.#notify((observer) => observer.workerRemoved?.(gone.info, time, reason));
   }
 
-  #takeStatus(row: StatusRow): void {
-    this.#status = row;
+  #takeStatus(row: DaskRow<'status'>): void {
+    this.status = row;
     this.#ahead = Math.max(this.#ahead, row.time - Date.now() / 1000);
     for (const one of row.workers) {
       const worker = this.workers.get(one.index);
@@ -160,7 +145,7 @@ export class ClusterMirror {
     }
   }
 
-  #begin(row: HelloRow): void {
+  #begin(row: DaskRow<'hello'>): void {
     if (row.protocol !== DASK_PROTOCOL)
       damagedRow(`its protocol has version ${row.protocol}, this program has version ${DASK_PROTOCOL}`);
     this.#hello = row;
@@ -175,7 +160,7 @@ export class ClusterMirror {
     this.#notify((observer) => observer.event?.({ time, worker, topic, text }));
   }
 
-  #stolen({ time, worker, thief, tasks, seconds }: StolenRow): void {
+  #stolen({ time, worker, thief, tasks, seconds }: DaskRow<'stolen'>): void {
     const to = this.workers.get(thief);
     if (to === undefined) return;
     this.#event(time, worker, STEALING, stealingText({ tasks, seconds, thief: to.info.name }));
@@ -188,7 +173,7 @@ export class ClusterMirror {
     }
   }
 
-  #beat({ worker, time, cpu, tick, figures, process, managed, spilled, tasks }: BeatRow): void {
+  #beat({ worker, time, cpu, tick, figures, process, managed, spilled, tasks }: DaskRow<'beat'>): void {
     const known = this.workers.get(worker);
     if (known === undefined) return;
     const unmanaged = Math.max(0, process - managed);
@@ -210,7 +195,7 @@ export class ClusterMirror {
     );
   }
 
-  #machine({ time, cores, busy, used, workers, delay }: MachineRow): void {
+  #machine({ time, cores, busy, used, workers, delay }: DaskRow<'machine'>): void {
     const figures = new Map([
       ['host_cores', cores],
       ['host_cpu', 100 * busy],
@@ -227,7 +212,7 @@ export class ClusterMirror {
     );
   }
 
-  #batch(row: BatchRow): void {
+  #batch(row: DaskRow<'batch'>): void {
     const worker = this.workers.at(row.address);
     if (worker === undefined) return;
     this.workers.clockOf(worker, row.bootId, row.delay);

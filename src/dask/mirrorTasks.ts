@@ -3,7 +3,7 @@
 import { firstWhere, getOrMake } from '../base/lookUps.js';
 import { type Computation, type DropReason, nextAttempt, prefixOf } from '../protocol/clusterObserver.js';
 import { damagedRow } from '../protocol/daskCells.js';
-import type { GraphRow } from '../protocol/daskRows.js';
+import type { DaskRow } from '../protocol/daskRows.js';
 import { DEFAULT_SPAN, type TaskKind } from '../protocol/metrics.js';
 
 /** An unfinished task that has all its inputs. */
@@ -52,7 +52,7 @@ export class MirrorTasks {
     return this.#spans.get(spanId) ?? DEFAULT_SPAN;
   }
 
-  add(graph: GraphRow): Computation {
+  add(graph: DaskRow<'graph'>): Computation {
     const { firstId, keys } = graph;
     if (firstId < this.#next) damagedRow(`a graph begins at task ${firstId}, which exists already`);
     this.#next = firstId + keys.length;
@@ -205,7 +205,7 @@ function edgesOf({
   keys,
   dependencyCounts,
   dependencies,
-}: GraphRow): Pick<Computation, 'dependencyOffsets' | 'dependencies' | 'externals'> {
+}: DaskRow<'graph'>): Pick<Computation, 'dependencyOffsets' | 'dependencies' | 'externals'> {
   const size = keys.length;
   const dependencyOffsets = new Int32Array(size + 1);
   for (let local = 0; local < size; local++)

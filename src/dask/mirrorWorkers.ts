@@ -1,7 +1,7 @@
 // The workers of a Dask cluster, from rows of the bridge: their facts, clocks and states.
 import { getOrMake } from '../base/lookUps.js';
 import type { MemorySample, WorkerInfo } from '../protocol/clusterObserver.js';
-import type { DaskWorkerRow, StatusRow } from '../protocol/daskRows.js';
+import type { DaskRow } from '../protocol/daskRows.js';
 import { WorkerClock } from './workerClock.js';
 
 /** Maximum number of distinct threads of a worker, whose pool replaces threads by new ones with other names. */
@@ -17,7 +17,7 @@ export interface RunningTask {
 export class MirrorWorker {
   readonly info: WorkerInfo;
   readonly clock: WorkerClock;
-  status: StatusRow['workers'][number] | undefined;
+  status: DaskRow<'status'>['workers'][number] | undefined;
   memory: MemorySample | undefined;
   running: readonly RunningTask[] = [];
   /** Delay of the event loop in seconds at the latest heartbeat; NaN before the first one. */
@@ -52,7 +52,7 @@ export class MirrorWorkers {
     this.#schedulerBoot = bootId;
   }
 
-  add({ index, address, name, host, pid, threads, memoryLimit, time }: DaskWorkerRow): MirrorWorker {
+  add({ index, address, name, host, pid, threads, memoryLimit, time }: DaskRow<'worker'>): MirrorWorker {
     const info = { index, name, address, host, pid, threads, memoryLimit, startTime: time };
     // Processes of one machine share its clock. The boot id of the worker, which arrives later, is more reliable.
     const isShared = host !== '' && host === this.#schedulerHost;

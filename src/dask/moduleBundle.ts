@@ -5,7 +5,7 @@ import { createRequire, isBuiltin } from 'node:module';
 import { dirname, isAbsolute, join, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { BuildFailure, BuildOptions, Loader, OutputFile, Plugin } from 'esbuild';
-import { LongpoleError } from '../base/errors.js';
+import { attempt, LongpoleError } from '../base/errors.js';
 import { ownEntry, type WorkerFile } from './workerFiles.js';
 
 export type NodeModules = 'bundle' | 'installed';
@@ -76,6 +76,7 @@ export interface FunctionBundle {
  * @throws (rejects) LongpoleError ERR_LONGPOLE_BUNDLE
  */
 export async function bundleFunctions(file: string): Promise<FunctionBundle | undefined> {
+  const installedFor = (module: string) => attempt(() => esbuildFor(module), undefined);
   const esbuild = installedFor(import.meta.url) ?? installedFor(file);
   if (esbuild === undefined) return undefined;
   try {
@@ -94,16 +95,7 @@ export async function bundleFunctions(file: string): Promise<FunctionBundle | un
   }
 }
 
-/** Returns the esbuild that a module finds. */
-function installedFor(module: string): typeof import('esbuild') | undefined {
-  try {
-    return esbuildFor(module);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Loads esbuild. An `import` would take 45 ms of CPU to find the names that its file exports. */
+/** Loads the esbuild that a module finds. An `import` would take 45 ms of CPU to find the names that its file exports. */
 function esbuildFor(module: string): typeof import('esbuild') {
   return createRequire(module)('esbuild');
 }

@@ -3,7 +3,7 @@
 // of lines are exact. If several runs of a prefix are in a cycle, the assignment of samples to these runs is arbitrary.
 import { getOrMake } from '../base/lookUps.js';
 import type { ProfileCycle } from '../protocol/clusterObserver.js';
-import type { BatchRow, ProfiledCycle, TreeNode } from '../protocol/daskRows.js';
+import type { DaskRow, ProfiledCycle, TreeNode } from '../protocol/daskRows.js';
 import type { MirrorTasks } from './mirrorTasks.js';
 import type { MirrorWorker } from './mirrorWorkers.js';
 
@@ -39,7 +39,7 @@ export class ProfileMirror {
     this.#runs.delete(worker);
   }
 
-  *cycles(worker: MirrorWorker, { profiles, sampling }: BatchRow): Generator<ProfileCycle> {
+  *cycles(worker: MirrorWorker, { profiles, sampling }: DaskRow<'batch'>): Generator<ProfileCycle> {
     const { offset } = worker.clock;
     const { index, name } = worker.info;
     let start = Number.POSITIVE_INFINITY;
@@ -79,14 +79,14 @@ interface Cycle {
 }
 
 function cycleOf(thread: string, { nodes }: ProfiledCycle, cycle: Cycle, runs: readonly Run[]): ProfileCycle {
-  const stacks = new MergedStacks(nodes);
+  const stacks = mergedStacks(nodes);
   const own = ownCounts(nodes);
   const samples: { time: number; task: number; stack: number; line: number }[] = [];
   const place = placesIn(runs, cycle);
   for (const [node, { line, parent }] of nodes.entries()) {
     if (parent < 0) continue;
     for (let i = Math.min(own[node]!, MAX_SAMPLES - samples.length); i > 0; i--) {
-      samples.push({ ...place(samples.length), stack: stacks.of(node), line });
+      samples.push({ ...place(samples.length), stack: stacks.of[node]!, line });
     }
   }
   samples.sort((a, b) => a.time - b.time);
@@ -152,34 +152,25 @@ function placesIn(
   };
 }
 
-/** Merges nodes of lines to nodes of functions. */
-class MergedStacks {
-  readonly parents: number[] = [];
-  readonly names: string[] = [];
-  readonly files: string[] = [];
-  readonly #of: number[] = [];
-
-  constructor(nodes: readonly TreeNode[]) {
-    const known = new Map<string, number>();
-    for (const { parent, functionName, file } of nodes) {
-      if (parent < 0) {
-        this.#of.push(-1);
-        continue;
-      }
-      const caller = this.#of[parent]!;
-      const id = `${caller}\0${functionName}\0${file}`;
-      let place = known.get(id);
-      if (place === undefined) {
-        place = this.parents.push(caller) - 1;
-        this.names.push(functionName);
-        this.files.push(file);
-        known.set(id, place);
-      }
-      this.#of.push(place);
+/** Merges nodes of lines to nodes of functions. `of` has the merged node of each node. */
+function mergedStacks(nodes: readonly TreeNode[]) {
+  const parents: number[] = [];
+  const names: string[] = [];
+  const files: string[] = [];
+  const of: number[] = [];
+  const known = new Map<string, number>();
+  for (const { parent, functionName, file } of nodes) {
+    if (parent < 0) {
+      of.push(-1);
+      continue;
     }
+    const caller = of[parent]!;
+    const place = getOrMake(known, `${caller}\0${functionName}\0${file}`, () => {
+      names.push(functionName);
+      files.push(file);
+      return parents.push(caller) - 1;
+    });
+    of.push(place);
   }
-
-  of(node: number): number {
-    return this.#of[node]!;
-  }
+  return { parents, names, files, of };
 }

@@ -15,7 +15,7 @@ import {
   TASK_SKIPPED,
   type TaskRuns,
 } from '../protocol/clusterObserver.js';
-import type { DroppedRow, EndedRow, LeftRow, StartStop } from '../protocol/daskRows.js';
+import type { DaskRow, StartStop } from '../protocol/daskRows.js';
 import type { FoundTask, MirrorTasks, OpenTask } from './mirrorTasks.js';
 import type { MirrorWorker, MirrorWorkers } from './mirrorWorkers.js';
 import type { ProfileMirror } from './profileMirror.js';
@@ -50,7 +50,7 @@ export class RunMirror {
     this.#notify = notify;
   }
 
-  ended(row: EndedRow): void {
+  ended(row: DaskRow<'ended'>): void {
     const found = this.#tasks.find(row.id);
     const open = this.#tasks.end(row.id);
     const worker = this.#workers.get(row.worker);
@@ -106,7 +106,7 @@ export class RunMirror {
    * clock.
    */
   #correct(
-    { times, time }: EndedRow,
+    { times, time }: DaskRow<'ended'>,
     { clock }: MirrorWorker,
     open: OpenTask,
     compute: StartStop,
@@ -118,7 +118,11 @@ export class RunMirror {
     return (reported) => reported + more;
   }
 
-  #intervals({ id, startstops, times }: EndedRow, { info, clock }: MirrorWorker, thread: number): void {
+  #intervals(
+    { id, startstops, times }: DaskRow<'ended'>,
+    { info, clock }: MirrorWorker,
+    thread: number,
+  ): void {
     let transfers = 0;
     for (const { action, start, stop } of startstops) {
       if (action === 'compute' || !isAction(action)) continue;
@@ -139,7 +143,7 @@ export class RunMirror {
     }
   }
 
-  left({ id, time, why, worker }: LeftRow): void {
+  left({ id, time, why, worker }: DaskRow<'left'>): void {
     const found = this.#tasks.find(id);
     const open = this.#tasks.end(id);
     // Like Dask's task stream, omits runs that returned their task to the scheduler. They take almost no time.
@@ -156,7 +160,7 @@ export class RunMirror {
   }
 
   /** Reports tasks that will not run. Those without a run are counted by a metric. */
-  dropped({ ids, time, why }: DroppedRow): void {
+  dropped({ ids, time, why }: DaskRow<'dropped'>): void {
     const reason = DROPPED[why];
     for (const id of ids) {
       const { computation, local } = this.#tasks.find(id);

@@ -3,7 +3,7 @@ import type { Plan } from '../graph/compile.js';
 import { functionName } from '../graph/functionName.js';
 import type { Computation } from '../protocol/clusterObserver.js';
 import type { ResultId } from '../protocol/packedResult.js';
-import { type ComputationPrefixes, LazyPrefixes } from './prefixTable.js';
+import type { ComputationPrefixes } from './prefixTable.js';
 
 export interface ComputationOrigin {
   readonly plan: Plan;
@@ -27,7 +27,7 @@ interface ImportedResult {
 export interface ComputationNumbers {
   readonly number: number;
   readonly firstId: number;
-  readonly prefixes: ComputationPrefixes;
+  readonly prefixes: ComputationPrefixes | (() => ComputationPrefixes);
   /** Local id of an import → result of an earlier computation. */
   readonly imports: ReadonlyMap<number, ImportedResult>;
   readonly submitted: number;
@@ -53,14 +53,14 @@ export function computationInfo(
     }
     dependencies = targets.map((target) => places.get(target) ?? target);
   }
-  const isLazy = prefixes instanceof LazyPrefixes;
+  const known = typeof prefixes === 'function' ? undefined : prefixes;
   const info: Described = {
     number,
     firstId,
     size,
     keys: plan.keys,
-    prefixOf: isLazy ? NO_PREFIXES : prefixes.prefixOf,
-    prefixes: isLazy ? [] : prefixes.names,
+    prefixOf: known?.prefixOf ?? NO_PREFIXES,
+    prefixes: known?.names ?? [],
     functionOf: plan.functionOf,
     functions: plan.functions.map((fn) => functionName(fn)),
     spanOf: spans?.of ?? null,
@@ -76,7 +76,7 @@ export function computationInfo(
   else if (imports.size > 0) info.given = Int32Array.from(imports.keys());
   if (called !== undefined) info.called = called;
   if (prepared !== undefined) info.prepared = prepared;
-  return isLazy ? withPrefixes(info, prefixes) : info;
+  return typeof prefixes === 'function' ? withPrefixes(info, prefixes) : info;
 }
 
 const NO_EXTERNALS = new Float64Array(0);
@@ -92,14 +92,14 @@ interface Described extends Computation {
  * Adds getters for prefixes. V8 accesses an object with getters of its own slowly. A separate function, so that the getters' closure does not hold the plan with its
  * arguments.
  */
-function withPrefixes(info: Described, prefixes: LazyPrefixes): Computation {
+function withPrefixes(info: Described, prefixes: () => ComputationPrefixes): Computation {
   return {
     ...info,
     get prefixOf() {
-      return prefixes.prefixOf;
+      return prefixes().prefixOf;
     },
     get prefixes() {
-      return prefixes.names;
+      return prefixes().names;
     },
   };
 }

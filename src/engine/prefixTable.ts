@@ -1,5 +1,6 @@
 // Numbers the prefixes of keys in the order of their first use. Durations are estimated by prefix.
 import { keySplit } from '../base/keySplit.js';
+import { once } from '../base/lookUps.js';
 
 export interface ComputationPrefixes {
   /** Local id → index into `names`. */
@@ -9,31 +10,9 @@ export interface ComputationPrefixes {
   readonly numbers: Int32Array;
 }
 
-/** The prefixes of a run that shares no table with others. Keys are split when prefixes are first read. */
-export class LazyPrefixes implements ComputationPrefixes {
-  readonly #keys: readonly string[];
-  #made: ComputationPrefixes | undefined;
-
-  constructor(keys: readonly string[]) {
-    this.#keys = keys;
-  }
-
-  get prefixOf(): Int32Array {
-    return this.#all.prefixOf;
-  }
-
-  get names(): readonly string[] {
-    return this.#all.names;
-  }
-
-  get numbers(): Int32Array {
-    return this.#all.numbers;
-  }
-
-  get #all(): ComputationPrefixes {
-    this.#made ??= new PrefixTable().of(this.#keys);
-    return this.#made;
-  }
+/** Returns the prefixes of a run that shares no table with others. Keys are split at the first call of the function. */
+export function lazyPrefixes(keys: readonly string[]): () => ComputationPrefixes {
+  return once(() => new PrefixTable().of(keys));
 }
 
 /** The index of the prefix of a single key. */
@@ -49,12 +28,8 @@ export class PrefixTable {
   #older = new Map<string, number>();
   /** Numbers of prefixes that were forgotten. */
   readonly #free: number[] = [];
-  #size = 0;
-
   /** Exclusive upper bound of the numbers. */
-  get size(): number {
-    return this.#size;
-  }
+  size = 0;
 
   of(keys: readonly string[]): ComputationPrefixes {
     const [only] = keys;
@@ -89,7 +64,7 @@ export class PrefixTable {
   #use(name: string): number {
     const known = this.#recent.get(name);
     if (known !== undefined) return known;
-    const number = this.#older.get(name) ?? this.#free.pop() ?? this.#size++;
+    const number = this.#older.get(name) ?? this.#free.pop() ?? this.size++;
     this.#older.delete(name);
     if (this.#recent.size >= GENERATION) {
       for (const forgotten of this.#older.values()) this.#free.push(forgotten);

@@ -15,7 +15,7 @@ import type { RunInfo, RunStanding, RunState, RunWorker } from '../protocol/runO
 import type { RunTask } from '../protocol/workerMessages.js';
 import { epochSeconds } from '../resources/clock.js';
 import { computationInfo } from './computationInfo.js';
-import { LazyPrefixes } from './prefixTable.js';
+import { lazyPrefixes } from './prefixTable.js';
 import { CALLER } from './scheduler/schedulerColumns.js';
 import type { SchedulerState } from './scheduler/schedulerState.js';
 import { FORGOTTEN, MEMORY, PROCESSING, QUEUED, STATE_NAMES, WAITING } from './scheduler/taskStates.js';
@@ -125,7 +125,7 @@ export class RunView implements RunInfo {
       {
         number: ++computations,
         firstId,
-        prefixes: new LazyPrefixes(plan.keys),
+        prefixes: lazyPrefixes(plan.keys),
         imports: NO_IMPORTS,
         submitted: epochSeconds(),
       },

@@ -11,7 +11,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import {
   checkArgument,
@@ -176,7 +176,7 @@ function appendBytes(file: string, bytes: Uint8Array, lockTimeout: number, flush
     withAppendLock(file, handle, lockTimeout, () => {
       const { size } = fstatSync(handle);
       try {
-        for (let done = 0; done < bytes.length; ) done += writeSync(handle, bytes, done);
+        writeFileSync(handle, bytes);
         if (flush) fsyncSync(handle);
       } catch (error) {
         ftruncateSync(handle, size);
@@ -238,9 +238,7 @@ function lockByFile(file: string, lock: string, timeout: number): void {
   const end = performance.now() + timeout * 1000;
   for (;;) {
     try {
-      const handle = openSync(lock, 'wx');
-      writeSync(handle, String(process.pid));
-      closeSync(handle);
+      writeFileSync(lock, String(process.pid), { flag: 'wx' });
       return;
     } catch (error) {
       if (fieldOf(error, 'code') !== 'EEXIST') throw error;

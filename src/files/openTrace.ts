@@ -10,7 +10,7 @@ import { checkMaxUnpackedBytes, unpackedSizeError, unpackLimit } from '../base/u
 import { decodeReport, REPORT_ELEMENT } from '../trace/recording/reportBytes.js';
 import type { Trace } from '../trace/trace.js';
 import { TraceBuilder } from '../trace/traceBuilder.js';
-import { fileError, HEAD, headOf, readInChunks } from './readFile.js';
+import { HEAD, headOf, readInChunks, reading } from './readFile.js';
 import { openTraceDirectory } from './traceDirectory.js';
 import { TraceFileReader } from './traceFormat.js';
 import { isFolder } from './writePieces.js';
@@ -44,7 +44,11 @@ export function openTrace(source: string | Uint8Array, options: OpenTraceOptions
   checkSource(source);
   checkMaxUnpackedBytes(maxUnpackedBytes);
   if (typeof source === 'string' && isFolder(source)) return openTraceDirectory(source, maxUnpackedBytes);
-  if (typeof source === 'string' && isHtmlFile(source)) return openReportFile(source, maxUnpackedBytes);
+  // A file that cannot be read has no head; the reader below throws the reason.
+  if (typeof source === 'string' && looksLikeHtml(headOf(source))) {
+    const page = reading(source, () => readFileSync(source));
+    return openReport(source, page, maxUnpackedBytes);
+  }
   if (typeof source !== 'string' && looksLikeHtml(source))
     return openReport('The page', source, maxUnpackedBytes);
   const builder = new TraceBuilder();
@@ -72,22 +76,6 @@ function checkSource(source: unknown): void {
 function looksLikeHtml(bytes: Uint8Array): boolean {
   const text = new TextDecoder().decode(bytes.subarray(0, HEAD)).trimStart().toLowerCase();
   return text.startsWith('<!doctype html') || text.startsWith('<html');
-}
-
-/** Returns whether a file is a page. False if it cannot be read, because opening it will throw the reason. */
-function isHtmlFile(file: string): boolean {
-  return looksLikeHtml(headOf(file));
-}
-
-/** Opens a report file. Throws ERR_LONGPOLE_TRACE_FILE if the file cannot be read, and the errors of `openReport`. */
-function openReportFile(file: string, maxUnpackedBytes?: number): Trace {
-  let bytes: Uint8Array;
-  try {
-    bytes = readFileSync(file);
-  } catch (error) {
-    throw fileError(file, error);
-  }
-  return openReport(file, bytes, maxUnpackedBytes);
 }
 
 /**

@@ -13,7 +13,7 @@ const CHUNK = 1 << 20;
  * file cannot be read.
  */
 export function* readInChunks(file: string, reader: ByteReader): Generator<number> {
-  const fd = openForReading(file);
+  const fd = reading(file, () => openSync(file, 'r'));
   try {
     let buffer = new Uint8Array(CHUNK);
     let held = 0;
@@ -21,7 +21,7 @@ export function* readInChunks(file: string, reader: ByteReader): Generator<numbe
     for (;;) {
       // A record is longer than the buffer, so the buffer grows. The readers limit the length of a record.
       if (held === buffer.length) buffer = resizedUint8(buffer, buffer.length * 2);
-      const read = readSome(file, fd, buffer, held);
+      const read = reading(file, () => readSync(fd, buffer, held, buffer.length - held, null));
       const length = held + read;
       const consumed = reader.feed(buffer, length, read === 0);
       done += read;
@@ -39,17 +39,10 @@ export function readWhole(file: string, reader: ByteReader): void {
   for (const _ of readInChunks(file, reader));
 }
 
-function openForReading(file: string): number {
+/** Calls `read`, and throws ERR_LONGPOLE_TRACE_FILE for an error of the system. */
+export function reading<T>(file: string, read: () => T): T {
   try {
-    return openSync(file, 'r');
-  } catch (error) {
-    throw fileError(file, error);
-  }
-}
-
-function readSome(file: string, fd: number, buffer: Uint8Array, held: number): number {
-  try {
-    return readSync(fd, buffer, held, buffer.length - held, null);
+    return read();
   } catch (error) {
     throw fileError(file, error);
   }

@@ -9,9 +9,10 @@ import {
   renameSync,
   rmSync,
   statSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { attempt } from '../base/errors.js';
 
 /**
  * Calls `write` with a function that adds bytes to the file. The name appears only when `write` has returned. For a link, writes
@@ -24,25 +25,25 @@ export function replaceFile(
   toError: (cause: unknown) => Error,
   write: (put: (bytes: Uint8Array) => void) => void,
 ): void {
-  const attempt = <T>(action: () => T): T => {
+  const checked = <T>(action: () => T): T => {
     try {
       return action();
     } catch (cause) {
       throw toError(cause);
     }
   };
-  const target = attempt(() => replaceable(file));
+  const target = checked(() => replaceable(file));
   const partial = target === undefined ? file : `${target}.${process.pid}.part`;
-  const fd = attempt(() => openSync(partial, 'w'));
+  const fd = checked(() => openSync(partial, 'w'));
   try {
-    write((bytes) => attempt(() => writeAll(fd, bytes)));
+    write((bytes) => checked(() => writeFileSync(fd, bytes)));
   } catch (error) {
     closeSync(fd);
     if (target !== undefined) rmSync(partial, { force: true });
     throw error;
   }
   closeSync(fd);
-  if (target !== undefined) attempt(() => renameSync(partial, target));
+  if (target !== undefined) checked(() => renameSync(partial, target));
 }
 
 /** Returns the path for a complete file; undefined for a path that has to be opened directly. */
@@ -52,18 +53,5 @@ function replaceable(file: string): string | undefined {
   // The target of a link may not exist yet, or, as for /dev/stdout, may have no path.
   if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
   const target = realpathSync(file);
-  return mayWrite(dirname(target)) ? target : undefined;
-}
-
-function mayWrite(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function writeAll(fd: number, bytes: Uint8Array): void {
-  for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
+  return attempt(() => accessSync(dirname(target), constants.W_OK) ?? target, undefined);
 }

@@ -10,7 +10,7 @@ import { CHECKED_BYTES, openTables, type TableSource } from '../trace/recording/
 import { aboutOf, META_FILE, metaText, parseMeta, type TraceMeta } from '../trace/recording/traceMeta.js';
 import type { Trace, TraceAbout } from '../trace/trace.js';
 import { lz4Codec } from './lz4Codec.js';
-import { fileError } from './readFile.js';
+import { fileError, reading } from './readFile.js';
 import { replaceFile } from './replaceFile.js';
 import { tableFile } from './traceWriter.js';
 
@@ -37,7 +37,10 @@ export function openTraceDirectory(directory: string, maxUnpackedBytes?: number)
     const name = join(directory, tableFile(table));
     const size = sizes.get(table);
     if (size === undefined) return { name, bytes: undefined };
-    return { name, bytes: checked ? memorySource(readWhole(name)) : new FileSource(name, size) };
+    return {
+      name,
+      bytes: checked ? memorySource(reading(name, () => readFileSync(name))) : new FileSource(name, size),
+    };
   };
   const known = { about: aboutOf(meta) };
   return openTables(meta, tableOf, { codec: lz4Codec(), checked, known, maxUnpackedBytes });
@@ -73,14 +76,6 @@ function readMeta(directory: string): TraceMeta {
   return parseMeta(file, text);
 }
 
-function readWhole(file: string): Uint8Array {
-  try {
-    return readFileSync(file);
-  } catch (error) {
-    throw fileError(file, error);
-  }
-}
-
 /** Size of the array that consecutive reads share, because new memory costs more than reading. */
 const SCRATCH = 1 << 20;
 let scratch = new Uint8Array(0);
@@ -98,7 +93,7 @@ class FileSource implements ByteSource {
 
   read(from: number, to: number): Uint8Array {
     const bytes = scratchBytes(Math.max(0, Math.min(to, this.length) - from));
-    try {
+    return reading(this.#file, () => {
       const fd = this.#open();
       let done = 0;
       while (done < bytes.length) {
@@ -107,9 +102,7 @@ class FileSource implements ByteSource {
         done += read;
       }
       return bytes.subarray(0, done);
-    } catch (error) {
-      throw fileError(this.#file, error);
-    }
+    });
   }
 
   /** Opens the file until the next turn of the event loop, because a column needs thousands of reads. */

@@ -11,6 +11,7 @@ import {
   type WorkerInfo,
 } from '../protocol/clusterObserver.js';
 import { MAX_DIMENSIONS } from '../protocol/completionLog.js';
+import { dependenciesOf } from '../protocol/program.js';
 import { type EventArgs, type EventFields, RESOURCE_EVENT } from '../trace/formats/dasf/dasfEvents.js';
 import type { EventProfiler } from './eventProfiler.js';
 
@@ -141,7 +142,7 @@ export class WorkerTaskPlugin implements ClusterObserver {
         shape: shapeAt(runs, row),
         dtype: DTYPES.get(type) ?? 'unknown',
         type,
-        dependencies: dependenciesOf(known, id),
+        dependencies: dependencyKeys(known, id),
         dependents: dependentKeys(known, id),
       },
     });
@@ -182,10 +183,11 @@ function shapeAt({ dimensions, shapes }: TaskRuns, row: number): number[] {
   return Array.from(shapes?.subarray(from, from + (dimensions?.[row] ?? 0)) ?? []);
 }
 
-function dependenciesOf({ computation, externalKeys }: Known, id: number): string[] {
-  const { dependencies, dependencyOffsets, keys, size } = computation;
-  const ids = dependencies.subarray(dependencyOffsets[id]!, dependencyOffsets[id + 1]!);
-  return Array.from(ids, (other) => (other < size ? keys[other]! : externalKeys[other - size]!));
+function dependencyKeys({ computation, externalKeys }: Known, id: number): string[] {
+  const { keys, size } = computation;
+  return Array.from(dependenciesOf(computation, id), (other) =>
+    other < size ? keys[other]! : externalKeys[other - size]!,
+  );
 }
 
 function dependentKeys({ computation, dependents, dependentOffsets }: Known, id: number): string[] {

@@ -2,7 +2,7 @@
 // of a method is not an expression, the text of an arrow function lacks its name, and no text shows whether it is strict.
 
 import type { FunctionExpression, Node, Options, parse as Parse, Program } from 'acorn';
-import { messageOf } from '../base/errors.js';
+import { attempt, messageOf } from '../base/errors.js';
 import { loadPackage } from '../base/packages.js';
 import type { AnyFunction } from './callable.js';
 
@@ -91,11 +91,7 @@ function nativeReason(fn: AnyFunction): string {
  */
 export function isSloppy(fn: AnyFunction, text: string): boolean {
   if (!/^(async\b[^(]*)?function\b/.test(text)) return false;
-  try {
-    return Reflect.get(fn, 'caller') !== undefined;
-  } catch {
-    return false;
-  }
+  return attempt(() => Reflect.get(fn, 'caller') !== undefined, false);
 }
 
 function parseExpression(

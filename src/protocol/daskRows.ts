@@ -280,20 +280,8 @@ function checkedGraph(graph: ReturnType<typeof graphColumns>): typeof graph {
 
 type Rows = { readonly [Type in keyof typeof ROWS]: Readonly<ReturnType<(typeof ROWS)[Type]>> };
 
-export type DaskRow = Rows[keyof Rows];
-export type DaskWorkerRow = Rows['worker'];
-export type WorkerGoneRow = Rows['worker-gone'];
-export type GraphRow = Rows['graph'];
-export type EndedRow = Rows['ended'];
-export type LeftRow = Rows['left'];
-export type DroppedRow = Rows['dropped'];
-export type BeatRow = Rows['beat'];
-export type StatusRow = Rows['status'];
-export type StolenRow = Rows['stolen'];
-export type MachineRow = Rows['machine'];
-export type BatchRow = Rows['batch'];
-export type RefusedRow = Rows['refused'];
-export type HelloRow = Rows['hello'];
+/** A row of any type, or of one. */
+export type DaskRow<T extends keyof Rows = keyof Rows> = Rows[T];
 export type StartStop = Readonly<ReturnType<typeof startStop>>;
 export type Moved = Readonly<ReturnType<typeof moved>>;
 export type TreeNode = Readonly<ReturnType<typeof treeNode>>;

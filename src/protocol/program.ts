@@ -41,6 +41,14 @@ export interface Program {
   readonly dependentCounts: Int32Array;
 }
 
+/** Returns the distinct tasks whose results a task uses. */
+export function dependenciesOf(
+  { dependencyOffsets, dependencies }: Pick<Program, 'dependencyOffsets' | 'dependencies'>,
+  id: number,
+): Int32Array {
+  return dependencies.subarray(dependencyOffsets[id], dependencyOffsets[id + 1]);
+}
+
 /** A program with one task, which has no dependencies, in a message. */
 export interface SingleTask {
   readonly operations: readonly number[];

@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type * as koffi from 'koffi';
+import { attempt } from '../base/errors.js';
 import { loadPackage } from '../base/packages.js';
 import { enterNative, leaveNative } from './nativeGuard.js';
 
@@ -13,12 +14,8 @@ const require = createRequire(import.meta.url);
 let loadedKoffi: Koffi | undefined;
 
 function loadKoffi(): Koffi | undefined {
-  try {
-    loadedKoffi ??= koffiBinary() ?? loadPackage('koffi');
-    return loadedKoffi;
-  } catch {
-    return undefined;
-  }
+  loadedKoffi ??= attempt(() => koffiBinary() ?? loadPackage('koffi'), undefined);
+  return loadedKoffi;
 }
 
 /**
@@ -27,14 +24,12 @@ function loadKoffi(): Koffi | undefined {
  */
 function koffiBinary(): Koffi | undefined {
   const { platform, arch } = process;
-  try {
+  return attempt(() => {
     const folder = dirname(require.resolve(`@koromix/koffi-${platform}-${arch}`));
     const addon = { exports: {} };
     process.dlopen(addon, join(folder, `${platform}_${arch}`, 'koffi.node'));
     return isKoffi(addon.exports) ? addon.exports : undefined;
-  } catch {
-    return undefined;
-  }
+  }, undefined);
 }
 
 function isKoffi(addon: unknown): addon is Koffi {

@@ -1,6 +1,7 @@
 // Files of /proc that are read repeatedly: opened once, and read from their beginning each time. Reading takes half
 // the time then. A file of an ended process also never becomes the file of another process with the same number.
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { attempt } from '../base/errors.js';
 import { listDirectory, readProc } from './processTree.js';
 
 /** Bytes at which longer files are cut off. The files read here have some kilobytes. */
@@ -47,10 +48,6 @@ function measurePage(): number {
  * versions need a listing.
  */
 export function openDescriptors(pid: number): number {
-  try {
-    const { size } = statSync(`/proc/${pid}/fd`);
-    return size > 0 ? size : listDirectory(`/proc/${pid}/fd`).length || Number.NaN;
-  } catch {
-    return Number.NaN;
-  }
+  const size = attempt(() => statSync(`/proc/${pid}/fd`).size, Number.NaN);
+  return size === 0 ? listDirectory(`/proc/${pid}/fd`).length || Number.NaN : size;
 }

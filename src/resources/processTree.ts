@@ -2,6 +2,7 @@
 // thread alike, because all figures belong to the process, not to a thread.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { attempt } from '../base/errors.js';
 import { pushTo } from '../base/lookUps.js';
 
 /** Sums over the process tree since it began. */
@@ -45,11 +46,7 @@ function linuxChildren(): ProcessTreeUsage {
 
 /** Returns the content of a file of /proc; undefined once the process has ended. */
 export function readProc(path: string): string | undefined {
-  try {
-    return readFileSync(`/proc/${path}`, 'latin1');
-  } catch {
-    return undefined;
-  }
+  return attempt(() => readFileSync(`/proc/${path}`, 'latin1'), undefined);
 }
 
 /** Returns a function that gives the fields of a process's `stat` by number, from 3 on; undefined once it has ended. */
@@ -92,11 +89,7 @@ function rssOf(pid: string): number {
 
 /** Returns the names in a folder; none if it does not exist. */
 export function listDirectory(path: string): string[] {
-  try {
-    return readdirSync(path);
-  } catch {
-    return [];
-  }
+  return attempt(() => readdirSync(path), []);
 }
 
 /** Reads the kernel's list of children. A process is the child of the thread that started it. */

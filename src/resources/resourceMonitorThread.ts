@@ -1,14 +1,13 @@
 // The monitor thread. Samples every dt seconds for each session, also while the main thread is blocked. Has no timer
 // without a session. The process ends without waiting for this thread.
-import { readFileSync } from 'node:fs';
-import { type MessagePort, workerData } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
 import { epochSeconds } from './clock.js';
 import { CpuClock } from './cpuClock.js';
 import { GpuMonitor } from './gpuMonitor.js';
 import { hostCounters } from './hostCounters.js';
 import { setNativeGuard } from './nativeGuard.js';
 import { coreTimes, diskBytes, processCounters } from './processCounters.js';
-import { processTreeUsage } from './processTree.js';
+import { processTreeUsage, readProc } from './processTree.js';
 import type { MonitorCommand, MonitorData, SessionSample, WatchSamples } from './resourceMonitorMessages.js';
 import { type Counters, type MonitorTarget, UsageSampler } from './usageSampler.js';
 import { readVitals } from './vitals.js';
@@ -19,114 +18,80 @@ interface Session {
   /** Time of the next sample, in seconds since the epoch. */
   due: number;
   sample(): void;
+  retarget?(targets: readonly MonitorTarget[]): void;
   close?(): void;
 }
 
-class Monitor {
-  readonly #port: MessagePort;
-  readonly #own: BigInt64Array;
-  readonly #sessions = new Map<number, Session>();
-  readonly #watches = new Map<number, Watch>();
-  #timer: NodeJS.Timeout | undefined;
+const { ownCpu, guard, port }: MonitorData = workerData;
+const own = new BigInt64Array(ownCpu);
+const sessions = new Map<number, Session>();
+let timer: NodeJS.Timeout | undefined;
 
-  constructor({ ownCpu, guard, port }: MonitorData) {
-    setNativeGuard({ cells: guard, index: 0 });
-    this.#port = port;
-    this.#own = new BigInt64Array(ownCpu);
-    port.on('message', (command: MonitorCommand) => this.#obey(command));
+setNativeGuard({ cells: guard, index: 0 });
+port.on('message', (command: MonitorCommand) => {
+  const { session, type } = command;
+  if (type === 'tree') sessions.set(session, treeSession(session, command.dt));
+  else if (type === 'watch') sessions.set(session, watchSession(command));
+  else if (type === 'targets') sessions.get(session)?.retarget?.(command.targets);
+  else {
+    sessions.get(session)?.close?.();
+    sessions.delete(session);
   }
+  wait();
+});
 
-  #obey(command: MonitorCommand): void {
-    const { session } = command;
-    switch (command.type) {
-      case 'tree': {
-        const { dt } = command;
-        this.#sessions.set(session, {
-          dt,
-          due: epochSeconds() + dt,
-          sample: () => this.#sampleTree(session),
-        });
-        break;
-      }
-      case 'watch': {
-        const watch = new Watch(command);
-        this.#sessions.set(session, watch);
-        this.#watches.set(session, watch);
-        break;
-      }
-      case 'targets':
-        this.#watches.get(session)?.retarget(command.targets);
-        break;
-      case 'stop':
-        this.#sessions.get(session)?.close?.();
-        this.#sessions.delete(session);
-        this.#watches.delete(session);
-        break;
-    }
-    this.#wait();
+function wait(): void {
+  clearTimeout(timer);
+  if (sessions.size === 0) return;
+  const nextDue = Math.min(...Array.from(sessions.values(), ({ due }) => due));
+  timer = setTimeout(sampleDue, Math.max(0, (nextDue - epochSeconds()) * 1000));
+}
+
+function sampleDue(): void {
+  const time = epochSeconds();
+  const due = [...sessions.values()].filter((session) => session.due <= time);
+  Atomics.store(own, 0, threadCpu());
+  for (const session of due) {
+    session.sample();
+    // A late sample shifts the schedule. There is no burst to catch up.
+    session.due = Math.max(session.due + session.dt, epochSeconds() + session.dt / 2);
   }
+  wait();
+}
 
-  #sampleDue(): void {
-    const time = epochSeconds();
-    const due = [...this.#sessions.values()].filter((session) => session.due <= time);
-    Atomics.store(this.#own, 0, threadCpu());
-    for (const session of due) {
-      session.sample();
-      // A late sample shifts the schedule. There is no burst to catch up.
-      session.due = Math.max(session.due + session.dt, epochSeconds() + session.dt / 2);
-    }
-    this.#wait();
-  }
-
-  #wait(): void {
-    clearTimeout(this.#timer);
-    if (this.#sessions.size === 0) return;
-    const nextDue = Math.min(...[...this.#sessions.values()].map(({ due }) => due));
-    this.#timer = setTimeout(() => this.#sampleDue(), Math.max(0, (nextDue - epochSeconds()) * 1000));
-  }
-
-  #sampleTree(session: number): void {
+/** Samples of the program's processes. */
+function treeSession(session: number, dt: number): Session {
+  const sample = (): void => {
     const time = epochSeconds();
     const { cpu, rss } = processTreeUsage();
-    const own = Number(Atomics.load(this.#own, 0)) / 1e9;
-    this.#port.postMessage({ session, time, cpu: cpu - own, rss } satisfies SessionSample);
-  }
+    const ownSeconds = Number(Atomics.load(own, 0)) / 1e9;
+    port.postMessage({ session, time, cpu: cpu - ownSeconds, rss } satisfies SessionSample);
+  };
+  return { dt, due: epochSeconds() + dt, sample };
 }
 
 /** Samples of the host and its workers. */
-class Watch implements Session {
-  readonly dt: number;
-  due: number;
-  readonly #port: MessagePort;
-  readonly #gpu: GpuMonitor;
-  readonly #sampler: UsageSampler;
-  #targets: readonly MonitorTarget[];
-
-  constructor({ dt, targets, port, gpu }: Extract<MonitorCommand, { type: 'watch' }>) {
-    this.dt = dt;
-    this.due = epochSeconds() + dt;
-    this.#port = port;
-    this.#targets = targets;
-    this.#gpu = new GpuMonitor(gpu);
-    this.#gpu.start();
-    this.#sampler = new UsageSampler(countersOf(new CpuClock(), this.#gpu));
-    // Rates need a sample before the first one.
-    this.#sampler.sample(epochSeconds(), targets);
-  }
-
-  retarget(targets: readonly MonitorTarget[]): void {
-    this.#targets = targets;
-  }
-
-  sample(): void {
-    const samples: WatchSamples = this.#sampler.sample(epochSeconds(), this.#targets);
-    this.#port.postMessage(samples);
-  }
-
-  close(): void {
-    this.#gpu.stop();
-    this.#port.close();
-  }
+function watchSession(watch: Extract<MonitorCommand, { type: 'watch' }>): Session {
+  const { dt, port: samplesTo } = watch;
+  const due = epochSeconds() + dt;
+  let { targets } = watch;
+  const gpu = new GpuMonitor(watch.gpu);
+  gpu.start();
+  const sampler = new UsageSampler(countersOf(new CpuClock(), gpu));
+  // Rates need a sample before the first one.
+  sampler.sample(epochSeconds(), targets);
+  return {
+    dt,
+    due,
+    retarget: (present) => {
+      targets = present;
+    },
+    sample: () => samplesTo.postMessage(sampler.sample(epochSeconds(), targets) satisfies WatchSamples),
+    close: () => {
+      gpu.stop();
+      samplesTo.close();
+    },
+  };
 }
 
 function countersOf(clock: CpuClock, gpu: GpuMonitor): Counters {
@@ -145,12 +110,5 @@ function countersOf(clock: CpuClock, gpu: GpuMonitor): Counters {
 
 /** Returns the CPU nanoseconds of this thread; 0 if unknown, so that the monitor then counts as part of the program. */
 function threadCpu(): bigint {
-  try {
-    return BigInt(readFileSync('/proc/thread-self/schedstat', 'latin1').split(' ')[0] ?? 0);
-  } catch {
-    return 0n;
-  }
+  return BigInt(readProc('thread-self/schedstat')?.split(' ')[0] ?? 0);
 }
-
-const data: MonitorData = workerData;
-new Monitor(data);

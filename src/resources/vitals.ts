@@ -3,6 +3,7 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
+import { attempt } from '../base/errors.js';
 import {
   VITALS_ACTIVE,
   VITALS_DELAY,
@@ -27,13 +28,9 @@ export function makeVitals(): Float64Array<SharedArrayBuffer> {
 
 /** Reads the figures that a worker process has copied to a file; null if the file is missing or incomplete. */
 export function readVitals(file: string): Float64Array | null {
-  try {
-    const bytes = readFileSync(file);
-    if (bytes.length < VITALS_LENGTH * Float64Array.BYTES_PER_ELEMENT) return null;
-    return new Float64Array(Uint8Array.from(bytes).buffer, 0, VITALS_LENGTH);
-  } catch {
-    return null;
-  }
+  const bytes = attempt(() => readFileSync(file), undefined);
+  if (bytes === undefined || bytes.length < VITALS_LENGTH * Float64Array.BYTES_PER_ELEMENT) return null;
+  return new Float64Array(Uint8Array.from(bytes).buffer, 0, VITALS_LENGTH);
 }
 
 /** Writes the heap on request, and the state of the event loop ten times a second. Each write costs some 5 µs. */
@@ -107,9 +104,5 @@ export class Vitals {
 /** Returns the thread's number. Linux names the calling thread: `4711/task/4720`. */
 function ownThread(): number {
   if (process.platform !== 'linux') return 0;
-  try {
-    return Number(readlinkSync('/proc/thread-self').split('/').at(-1));
-  } catch {
-    return 0;
-  }
+  return attempt(() => Number(readlinkSync('/proc/thread-self').split('/').at(-1)), 0);
 }

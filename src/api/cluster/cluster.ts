@@ -59,8 +59,11 @@ export abstract class Cluster extends Printed {
       const { startDashboard } = await import('./dashboard.js');
       this.#dashboardLink = await startDashboard(this, live, dashboard);
     } else if (configured !== undefined && live !== undefined) {
-      const { startConfiguredDashboard } = await import('./dashboard.js');
-      this.#dashboardLink = await startConfiguredDashboard(this, live, configured);
+      const { startAtFreePort, startDashboard } = await import('./dashboard.js');
+      // If the dashboard cannot start, the cluster runs without one, and the event has the error.
+      const event = (topic: string, text: string): void => this.engine.event(topic, text);
+      const start = (port: number): Promise<string> => startDashboard(this, live, { port });
+      this.#dashboardLink = await startAtFreePort(configured, start, event);
     }
   }
 
@@ -172,7 +175,7 @@ export abstract class Cluster extends Printed {
     for (const close of this.#closing) await step('recordings, the dashboard and observers', close());
     this.parts.measures.close();
     this.parts.plugins.close();
-    this.parts.resources.close();
+    this.parts.stopResources();
     await step('end of the workers', this.parts.places.close());
     this.engine.close();
     await step('stores of results', this.parts.stores.close());

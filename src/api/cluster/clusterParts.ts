@@ -2,7 +2,7 @@
 // starts. Modules that only define tasks, which workers import, do not load it.
 import { checkPackage } from '../../base/packages.js';
 import { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
-import { ClusterResources } from '../../engine/cluster/clusterResources.js';
+import { sampleResources } from '../../engine/cluster/clusterResources.js';
 import type { ClusterStores } from '../../engine/cluster/clusterStores.js';
 import { ProcessCluster, type RemotePlaces } from '../../engine/cluster/processCluster.js';
 import { SchedulerPlugins } from '../../engine/cluster/schedulerPlugins.js';
@@ -33,7 +33,8 @@ export interface ClusterParts {
   readonly plugins: SchedulerPlugins;
   readonly places: WorkerPlaces;
   readonly stores: ClusterStores;
-  readonly resources: ClusterResources;
+  /** Ends the sampling of resources. */
+  readonly stopResources: () => void;
   readonly measures: Measures;
   readonly memory: ProcessMemory;
   readonly events: EventLog;
@@ -63,7 +64,6 @@ export function makeClusterParts(options: PartsOptions): ClusterParts {
     : new ProcessCluster(engine, settings, localDirectory, remote, open);
   const places = new WorkerPlaces(engine, settings, (worker, events) => stores.makeHost(worker, events));
   const measures = new Measures(engine, settings.profile);
-  engine.observe(measures);
   const memory = new ProcessMemory(engine);
   engine.observe(memory);
   return {
@@ -72,7 +72,7 @@ export function makeClusterParts(options: PartsOptions): ClusterParts {
     plugins: new SchedulerPlugins(engine),
     places,
     stores,
-    resources: new ClusterResources(engine),
+    stopResources: sampleResources(engine),
     measures,
     memory,
     events: new EventLog(engine),

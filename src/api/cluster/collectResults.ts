@@ -63,18 +63,15 @@ export async function fetchResults(
 }
 
 function watchAbort(signal: AbortSignalLike | undefined, { segment }: ComputationState) {
-  let onAbort: (() => void) | undefined;
+  let forget = (): void => undefined;
   const rejection = new Promise<never>((_resolve, reject) => {
-    onAbort = () => reject(abortedError(signal?.reason, segment.size - segment.unfinished, segment.size));
+    const onAbort = (): void =>
+      reject(abortedError(signal?.reason, segment.size - segment.unfinished, segment.size));
     signal?.addEventListener('abort', onAbort);
+    forget = () => signal?.removeEventListener('abort', onAbort);
   });
   rejection.catch(() => undefined);
-  return {
-    rejection,
-    forget: () => {
-      if (onAbort !== undefined) signal?.removeEventListener('abort', onAbort);
-    },
-  };
+  return { rejection, forget };
 }
 
 function unwantResults(engine: ClusterEngine, computation: ComputationState, { requested }: Plan): void {

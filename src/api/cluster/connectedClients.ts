@@ -2,12 +2,13 @@
 
 export class ConnectedClients {
   readonly #names = new Set<string>();
-  #added = 0;
+  /** Number of clients that have ever connected. */
+  added = 0;
 
   /** Adds a client. Returns a function that removes it; further calls have no effect. */
   add(name: string): () => void {
     this.#names.add(name);
-    this.#added++;
+    this.added++;
     return () => void this.#names.delete(name);
   }
 
@@ -15,12 +16,7 @@ export class ConnectedClients {
     return this.#names.size;
   }
 
-  /** Number of clients that have ever connected. */
-  get added(): number {
-    return this.#added;
-  }
-
   get removed(): number {
-    return this.#added - this.size;
+    return this.added - this.size;
   }
 }

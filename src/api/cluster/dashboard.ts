@@ -34,22 +34,6 @@ export async function startDashboard(
 }
 
 /**
- * Starts a dashboard that the settings request. If it cannot start, the cluster runs without one. An event has the link
- * or the error. Returns the link, if any.
- */
-export async function startConfiguredDashboard(
-  cluster: OpenCluster,
-  trace: LiveTrace,
-  configured: number,
-): Promise<string | undefined> {
-  return startAtFreePort(
-    configured,
-    (port) => startDashboard(cluster, trace, { port }),
-    (topic, text) => cluster.engine.event(topic, text),
-  );
-}
-
-/**
  * Starts a dashboard at the configured port, or at a free port if that one is in use. Passes the link or the error to
  * `event`. Returns the link, if any.
  */

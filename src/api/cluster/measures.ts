@@ -4,16 +4,12 @@ import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import { MetricLedger } from '../../engine/metrics/metricLedger.js';
 import { Spans } from '../../engine/metrics/spans.js';
 import { ThreadProfiler } from '../../engine/profiler/threadProfiler.js';
-import { ProfileHistory, type ProfileHistoryOptions } from '../../profile/profileHistory.js';
+import { ProfileHistory } from '../../profile/profileHistory.js';
 import type {
   ClusterObserver,
-  Computation,
-  EndReason,
   MetricSample,
   ProfileCycle,
   ProfileSettings,
-  TaskRuns,
-  WorkerInfo,
 } from '../../protocol/clusterObserver.js';
 import { DROPPED_CONTEXT, type KindOf } from '../../protocol/metrics.js';
 
@@ -26,19 +22,19 @@ export class Measures implements ClusterObserver {
   readonly spans: Spans;
   /** Seconds per sample. */
   readonly samplingInterval: number;
-  readonly #workers: ProfileHistory;
-  readonly #scheduler: ProfileHistory;
+  readonly #workers = new ProfileHistory();
+  readonly #scheduler = new ProfileHistory();
   readonly #profiler: ThreadProfiler | undefined;
 
   constructor(
-    engine: Pick<ClusterEngine, 'clock' | 'epochOffsetMs' | 'notify'>,
+    engine: Pick<ClusterEngine, 'clock' | 'epochOffsetMs' | 'notify' | 'observe'>,
     profile: ProfileSettings | undefined,
-    history: ProfileHistoryOptions = {},
   ) {
+    // `pending` of the spans is up to date when this object is notified.
     this.spans = new Spans(engine.clock);
+    engine.observe(this.spans);
+    engine.observe(this);
     this.samplingInterval = profile?.interval ?? 0.01;
-    this.#workers = new ProfileHistory(history);
-    this.#scheduler = new ProfileHistory(history);
     if (profile === undefined) return;
     this.#profiler = new ThreadProfiler({
       ...profile,
@@ -57,40 +53,26 @@ export class Measures implements ClusterObserver {
     return this.#profiler?.flush() ?? Promise.resolve();
   }
 
-  computationAdded(computation: Computation): void {
-    this.spans.computationAdded(computation);
+  computationAdded(): void {
     this.#profiler?.busy();
   }
 
-  computationForgotten(computation: Computation): void {
-    this.spans.computationForgotten(computation);
+  computationForgotten(): void {
     this.#pauseIfIdle();
   }
 
-  tasksEnded(runs: TaskRuns): void {
-    this.spans.tasksEnded(runs);
+  tasksEnded(): void {
     this.#pauseIfIdle();
   }
 
-  tasksDropped(computation: Computation, ids: readonly number[], why: EndReason): void {
-    this.spans.tasksDropped(computation, ids, why);
+  tasksDropped(): void {
     this.#pauseIfIdle();
   }
 
-  workerAdded(worker: WorkerInfo): void {
-    this.spans.workerAdded(worker);
-  }
-
-  workerRemoved(worker: WorkerInfo, time: number): void {
-    this.spans.workerRemoved(worker, time);
-  }
-
-  metric(sample: MetricSample): void {
-    const { context, prefix, activity, unit, value } = sample;
+  metric({ context, prefix, activity, unit, value }: MetricSample): void {
     if (context === DROPPED_CONTEXT) return;
     const key = context === 'execute' ? [context, prefix, activity, unit] : [context, activity, unit];
     this.cumulativeWorkerMetrics.add(key, value);
-    this.spans.metric(sample);
   }
 
   profile(worker: number, cycle: ProfileCycle, kindOf: KindOf): void {

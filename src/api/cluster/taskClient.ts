@@ -281,7 +281,7 @@ class TaskHandle extends External implements FutureHandle {
   references = 0;
   readonly #connection: TaskConnection;
   #status: ResultStatus = 'pending';
-  #error: unknown;
+  error: unknown;
   #settled: Promise<void> | undefined;
 
   constructor(key: string, number: number, connection: TaskConnection) {
@@ -303,10 +303,6 @@ class TaskHandle extends External implements FutureHandle {
   /** Whether the result is known to have failed or to be cancelled. */
   get isFailed(): boolean {
     return this.#status === 'error' || this.#status === 'cancelled';
-  }
-
-  get error(): unknown {
-    return this.#error;
   }
 
   /** Resolves when the result is available, has failed or was cancelled. Never rejects. */
@@ -337,6 +333,6 @@ class TaskHandle extends External implements FutureHandle {
   #set(status: ResultStatus, error?: unknown): void {
     if (this.isSettled) return;
     this.#status = status;
-    this.#error = error;
+    this.error = error;
   }
 }

@@ -118,31 +118,22 @@ class Watch implements ClusterObserver, WatchedRun {
   }
 }
 
+type Column = TaskRuns['ids'] | TaskRuns['states'] | TaskRuns['types'] | TaskRuns['nbytes'];
+
 /** Returns the rows of runs with a result. Watchers do not receive runs that failed, were cancelled or lost. */
 export function succeeded(runs: TaskRuns): TaskRuns {
-  const { count, states, threads, coreWaits, seceded, resumed, waited, dimensions, shapes } = runs;
-  const isMade = (_value: number, row: number): boolean => row < count && states[row] === TASK_MEMORY;
-  const ids = runs.ids.filter(isMade);
-  if (ids.length === count) return runs;
-  return {
-    ...runs,
-    count: ids.length,
-    ids,
-    states: states.filter(isMade),
-    types: runs.types.filter(isMade),
-    nbytes: runs.nbytes.filter(isMade),
-    attempts: runs.attempts.filter(isMade),
-    ready: runs.ready.filter(isMade),
-    dispatched: runs.dispatched.filter(isMade),
-    received: runs.received.filter(isMade),
-    started: runs.started.filter(isMade),
-    stopped: runs.stopped.filter(isMade),
-    ...(threads && { threads: threads.filter(isMade) }),
-    ...(coreWaits && { coreWaits: coreWaits.filter(isMade) }),
-    ...(seceded && { seceded: seceded.filter(isMade) }),
-    ...(resumed && { resumed: resumed.filter(isMade) }),
-    ...(waited && { waited: waited.filter(isMade) }),
-    ...(dimensions && { dimensions: dimensions.filter(isMade) }),
-    ...(shapes && { shapes: shapes.filter((value, at) => isMade(value, Math.floor(at / MAX_DIMENSIONS))) }),
-  };
+  const { count, states } = runs;
+  const isMade = (row: number): boolean => row < count && states[row] === TASK_MEMORY;
+  const kept = runs.ids.filter((_id, row) => isMade(row)).length;
+  if (kept === count) return runs;
+  const columns = Object.entries(runs).map(([name, column]: [string, unknown]): [string, unknown] => {
+    const perRow = name === 'shapes' ? MAX_DIMENSIONS : 1;
+    const isKept = (_value: number, at: number): boolean => isMade(Math.floor(at / perRow));
+    return [name, isColumn(column) ? column.filter(isKept) : column];
+  });
+  return { ...runs, ...Object.fromEntries(columns), count: kept };
+}
+
+function isColumn(value: unknown): value is Column {
+  return ArrayBuffer.isView(value);
 }

@@ -2,6 +2,7 @@
 // format.
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { attempt } from '../../base/errors.js';
 
 const TOP_LEVEL_AWAIT = /^(?:(?:export )?(?:const|let|var) [^=\n]*= )?(?:await |[\w.]+\(await )/m;
 
@@ -26,9 +27,5 @@ function isModule(folder: string): boolean {
 }
 
 function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
+  return attempt(() => readFileSync(file, 'utf8'), '');
 }

@@ -3,6 +3,7 @@
 import { inspect } from 'node:util';
 import { type INSPECT, Printed } from '../../base/printed.js';
 import { visibleName } from '../../base/visibleText.js';
+import { dependenciesOf } from '../../protocol/program.js';
 import type { HostDump, ProcessDump } from '../host/hostTypes.js';
 import type { WaitDump } from '../openWaits.js';
 import type { IsolateDump } from '../pool/isolateDump.js';
@@ -129,10 +130,7 @@ function taskDump({ scheduler }: ClusterEngine, { computation, local, worker }: 
   const { segment, info } = computation;
   const { graph, state } = scheduler.state;
   const id = segment.base + local;
-  const dependencies = graph.dependencies.subarray(
-    graph.dependencyOffsets[id],
-    graph.dependencyOffsets[id + 1],
-  );
+  const dependencies = dependenciesOf(graph, id);
   return {
     key: info.keys[local]!,
     computation: info.number,

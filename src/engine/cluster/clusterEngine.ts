@@ -188,7 +188,7 @@ export class ClusterEngine {
         added = computation;
         this.#computations.set(number, computation);
         this.#bySegment.set(segment, computation);
-        if (request.data !== undefined) this.#addData(computation, request.data);
+        if (request.data !== undefined) this.#addData(computation, request.data.holders);
         this.kinds.added(info, computation.kinds);
         this.#announce();
         this.#unannounced = info;
@@ -241,7 +241,7 @@ export class ClusterEngine {
   hasCopies(worker: number, inputs: readonly { readonly result: ResultId }[]): void {
     const { state } = this.scheduler;
     for (const { result } of inputs) {
-      this.stored.copied(result, worker);
+      this.stored.add(result, worker);
       const found = this.#find(result);
       const known = state.workers.get(worker);
       if (found === undefined || known === undefined) continue;
@@ -372,12 +372,9 @@ export class ClusterEngine {
     for (const from of segment.importsFrom) if (from.dead) this.forget(from);
   }
 
-  #addData(
-    computation: ComputationState,
-    { holders, nbytes }: { holders: Int32Array; nbytes: Float64Array },
-  ): void {
+  #addData(computation: ComputationState, holders: Int32Array): void {
     for (let local = 0; local < holders.length; local++) {
-      if (holders[local]! >= 0) this.stored.add(computation.resultId(local), nbytes[local]!, holders[local]!);
+      if (holders[local]! >= 0) this.stored.add(computation.resultId(local), holders[local]!);
       computation.arrived(local, true);
     }
   }

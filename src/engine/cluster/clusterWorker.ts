@@ -133,8 +133,7 @@ export class ClusterWorker implements HostEvents, EngineWorker {
     const { base } = computation.segment;
     for (let index = 0; index < values.ids.length; index++)
       computation.results[values.ids[index]!] = values.values[index];
-    for (const { id, nbytes } of stored)
-      this.#engine.stored.add(computation.resultId(id), nbytes, this.info.index);
+    for (const { id } of stored) this.#engine.stored.add(computation.resultId(id), this.info.index);
     this.#engine.handleEvent({
       type: 'results-fetched',
       worker: this.info.index,
@@ -323,8 +322,7 @@ export class ClusterWorker implements HostEvents, EngineWorker {
       if (!accepted) {
         if (kind === KIND_STORED) dropUnwanted(this.#engine, this, computation, id);
       } else if (kind === KIND_VALUE) results[id] = values.get(id);
-      else if (kind === KIND_STORED)
-        this.#engine.stored.add(computation.resultId(id), numbers[index]!, worker);
+      else if (kind === KIND_STORED) this.#engine.stored.add(computation.resultId(id), worker);
       else if (kind === KIND_ERROR) failures.push(index);
       else if (kind !== KIND_PRIVATE && isScalar(kind)) results[id] = scalarOf(kind, numbers[index]!);
     }

@@ -7,7 +7,7 @@ import { TASK_CANCELLED, TASK_SKIPPED } from '../../protocol/clusterObserver.js'
 import type { FunctionRef } from '../../protocol/functionRef.js';
 import { type Batch, NO_VALUES } from '../../protocol/isolateMessages.js';
 import type { GatherInput } from '../../protocol/packedResult.js';
-import { OP_CONSTANT, OP_OBJECT } from '../../protocol/program.js';
+import { dependenciesOf, OP_CONSTANT, OP_OBJECT } from '../../protocol/program.js';
 import { packNumbers } from '../../protocol/shortMessages.js';
 import { batchConstants } from '../batchValues.js';
 import { MOST_IN_BATCHES } from '../scheduler/batching.js';
@@ -89,7 +89,7 @@ export class InstructionRunner {
     const inlineIds: number[] = [];
     const inline: unknown[] = [];
     for (const input of inputs) this.#addInput(computation, input - base, { gather, inlineIds, inline });
-    for (const { result } of gather) this.#engine.stored.copied(result, index);
+    for (const { result } of gather) this.#engine.stored.add(result, index);
     const message: Batch = {
       type: 'batch',
       run: computation.info.number,
@@ -266,10 +266,7 @@ export class InstructionRunner {
         computation?.handles.get(local)?.error ??
         computation?.imports.get(local)?.error;
       if (known !== undefined) return known;
-      const from: number = graph.dependencyOffsets[at]!;
-      at = graph.dependencies
-        .subarray(from, graph.dependencyOffsets[at + 1])
-        .find((dependency) => state[dependency] === ERRED);
+      at = dependenciesOf(graph, at).find((dependency) => state[dependency] === ERRED);
     }
     return undefined;
   }

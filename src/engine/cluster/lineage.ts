@@ -2,6 +2,7 @@
 
 import { unusableFuture } from '../../base/errors.js';
 import { getOrMake } from '../../base/lookUps.js';
+import { dependenciesOf } from '../../protocol/program.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import type { ComputationState, ResultHandle } from './computationState.js';
 
@@ -44,13 +45,10 @@ export function failedTask(
 
 /** Returns the tasks whose results a task needs. An import stands for the task of its result. */
 export function inputsOf(engine: ClusterEngine, { computation, local }: TaskPlace): TaskPlace[] {
-  const { dependencyOffsets, dependencies } = computation.program;
-  return Array.from(dependencies.subarray(dependencyOffsets[local], dependencyOffsets[local + 1]), (input) =>
-    originOf(engine, { computation, local: input }),
-  );
-}
-
-function originOf(engine: ClusterEngine, { computation, local }: TaskPlace): TaskPlace {
   const { graph } = engine.scheduler.state;
-  return engine.locate(graph.originOf(computation.segment.base + local)) ?? { computation, local };
+  return Array.from(
+    dependenciesOf(computation.program, local),
+    (input) =>
+      engine.locate(graph.originOf(computation.segment.base + input)) ?? { computation, local: input },
+  );
 }

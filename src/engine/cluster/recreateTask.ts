@@ -3,7 +3,7 @@
 import { invalidArgument, type LongpoleError, notCopyable, unusableFuture } from '../../base/errors.js';
 import { originalOf } from '../../graph/shipFunction.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
-import { CALL_BASE, OP_CALL, OP_FUNCTION } from '../../protocol/program.js';
+import { CALL_BASE, dependenciesOf, OP_CALL, OP_FUNCTION } from '../../protocol/program.js';
 import { batchConstants } from '../batchValues.js';
 import { Evaluator, isCallable, type TaskCallable } from '../worker/evaluator.js';
 import { loadFunctions } from '../worker/loadFunctions.js';
@@ -39,9 +39,8 @@ export async function recreateTask(engine: ClusterEngine, handle: ResultHandle):
   const values = copied(key, { given, constants: constants.values });
   const results: unknown[] = [];
   const all: unknown[] = [];
-  const { dependencyOffsets, dependencies } = computation.program;
-  for (const [index, value] of values.given.entries())
-    results[dependencies[dependencyOffsets[local]! + index]!] = value;
+  for (const [index, input] of dependenciesOf(computation.program, local).entries())
+    results[input] = values.given[index];
   for (const [index, value] of values.constants.entries()) all[constants.ids[index]!] = value;
   return await new Evaluator(computation.program, results, functions, all).run(local);
 }

@@ -190,19 +190,10 @@ class EndedRuns implements ClusterObserver {
     pushTo(this.#transfers, task, { action, start, stop });
   }
 
-  tasksEnded({
-    computation,
-    count,
-    ids,
-    types,
-    typeNames,
-    nbytes,
-    threads,
-    started,
-    stopped,
-  }: TaskRuns): void {
-    for (let row = 0; row < count; row++) {
-      const [start, stop] = [started[row]!, stopped[row]!];
+  tasksEnded(runs: TaskRuns): void {
+    const { computation, ids, types, typeNames, nbytes, threads } = runs;
+    for (let row = 0; row < runs.count; row++) {
+      const [start, stop] = [runs.started[row]!, runs.stopped[row]!];
       const task = computation.firstId + ids[row]!;
       if (Number.isNaN(stop)) continue;
       this.#details.set(task, {

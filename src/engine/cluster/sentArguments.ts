@@ -83,15 +83,9 @@ export class SentArguments {
    */
   ended(
     computation: ComputationState,
-    {
-      worker,
-      count,
-      ids,
-      received,
-      started,
-      stopped,
-    }: Pick<TaskRuns, 'worker' | 'count' | 'ids' | 'received' | 'started' | 'stopped'>,
+    runs: Pick<TaskRuns, 'worker' | 'count' | 'ids' | 'received' | 'started' | 'stopped'>,
   ): void {
+    const { worker, count, ids, received, started, stopped } = runs;
     const open = this.#open.get(computation);
     if (open !== undefined && open.size > 0) {
       for (let row = 0; row < count; row++) {

@@ -4,19 +4,13 @@ import type { ResultId } from '../../protocol/packedResult.js';
 
 export class StoredResults {
   readonly #holders = new Map<ResultId, Set<number>>();
-  readonly #nbytes = new Map<ResultId, number>();
 
   get size(): number {
     return this.#holders.size;
   }
 
-  add(result: ResultId, nbytes: number, worker: number): void {
-    this.#nbytes.set(result, nbytes);
-    this.copied(result, worker);
-  }
-
-  /** Records that a worker was asked to take a copy. */
-  copied(result: ResultId, worker: number): void {
+  /** Records that a worker has a result, or was asked to take a copy. */
+  add(result: ResultId, worker: number): void {
     getOrMake(this.#holders, result, () => new Set()).add(worker);
   }
 
@@ -28,7 +22,6 @@ export class StoredResults {
   remove(result: ResultId): ReadonlySet<number> {
     const holders = this.#holders.get(result) ?? NO_WORKERS;
     this.#holders.delete(result);
-    this.#nbytes.delete(result);
     return holders;
   }
 

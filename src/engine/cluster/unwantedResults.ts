@@ -31,6 +31,6 @@ export function dropUnwanted(
   const { state, location } = engine.scheduler.state;
   const global = computation.segment.base + id;
   const isHere = location[global] === index && (state[global] === PROCESSING || state[global] === MEMORY);
-  if (isHere) engine.stored.copied(result, index);
+  if (isHere) engine.stored.add(result, index);
   else host.drop([result]);
 }

@@ -352,6 +352,6 @@ function relocate(engine: ClusterEngine, { computation, local, input }: Held, to
   const id = computation.segment.base + local;
   if (state.stored[id] === 0 || state.location[id] !== input.from) return false;
   state.location[id] = to;
-  engine.stored.copied(input.result, to);
+  engine.stored.add(input.result, to);
   return true;
 }

@@ -2,7 +2,7 @@
 // the waiting batch computes or contains.
 import type { Batch } from '../../protocol/isolateMessages.js';
 import type { PackedResult } from '../../protocol/packedResult.js';
-import type { Program } from '../../protocol/program.js';
+import { dependenciesOf, type Program } from '../../protocol/program.js';
 import type { MissingInput } from '../../protocol/workerMessages.js';
 
 /** Results of a gather, by local id. */
@@ -43,7 +43,7 @@ export class BatchGate {
 
   /** Passes a batch or makes it wait. `gather` is undefined if the batch has all its inputs. */
   admit(batch: Batch, gather: (() => Promise<GatherOutcome>) | undefined): void {
-    const behind = this.#waiting.filter((waiting) => this.#needs(batch, waiting));
+    const behind = this.#waiting.filter(({ offers }) => this.#needs(batch, (input) => offers.has(input)));
     if (gather === undefined && behind.length === 0) {
       this.#exits.pass(batch, NOTHING_GATHERED, batch);
       return;
@@ -81,7 +81,8 @@ export class BatchGate {
   /** Whether a waiting batch needs, computes or contains the result. A task that was taken back may run in another batch. */
   holds(id: number): boolean {
     return this.#waiting.some(
-      ({ batch, taken, offers }) => (offers.has(id) && !taken.has(id)) || this.#isNeeded(batch, id),
+      ({ batch, taken, offers }) =>
+        (offers.has(id) && !taken.has(id)) || this.#needs(batch, (input) => input === id),
     );
   }
 
@@ -100,19 +101,7 @@ export class BatchGate {
     this.#exits.pass({ ...batch, ids: left, publish }, outcome ?? NOTHING_GATHERED, batch);
   }
 
-  #isNeeded(batch: Batch, dependency: number): boolean {
-    const { dependencyOffsets, dependencies } = this.#program;
-    return batch.ids.some((id) =>
-      dependencies.subarray(dependencyOffsets[id]!, dependencyOffsets[id + 1]!).includes(dependency),
-    );
-  }
-
-  #needs(batch: Batch, { offers }: Waiting): boolean {
-    const { dependencyOffsets, dependencies } = this.#program;
-    return batch.ids.some((id) => {
-      for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++)
-        if (offers.has(dependencies[edge]!)) return true;
-      return false;
-    });
+  #needs({ ids }: Batch, isWanted: (dependency: number) => boolean): boolean {
+    return ids.some((id) => dependenciesOf(this.#program, id).some(isWanted));
   }
 }

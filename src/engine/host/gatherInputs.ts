@@ -7,6 +7,7 @@ import {
   packedBytes,
   type ResultId,
 } from '../../protocol/packedResult.js';
+import { dependenciesOf } from '../../protocol/program.js';
 import type { MissingInput, WorkerRun } from '../../protocol/workerMessages.js';
 import type { GatherOutcome } from './batchGate.js';
 import type { Gathered, HostEvents, ThreadHostOptions } from './hostTypes.js';
@@ -90,11 +91,7 @@ function firstDependent(
   ids: Int32Array,
   inputs: readonly GatherInput[],
 ): number {
-  const { dependencyOffsets, dependencies } = program;
   const needed = new Set(inputs.map(({ id }) => id));
-  for (const id of ids) {
-    for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++)
-      if (needed.has(dependencies[edge]!)) return firstId + id;
-  }
-  return -1;
+  const first = ids.find((id) => dependenciesOf(program, id).some((input) => needed.has(input)));
+  return first === undefined ? -1 : firstId + first;
 }

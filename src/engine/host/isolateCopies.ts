@@ -3,6 +3,7 @@
 import { getOrMake, pushTo } from '../../base/lookUps.js';
 import type { Batch } from '../../protocol/isolateMessages.js';
 import type { GatherInput, ResultId } from '../../protocol/packedResult.js';
+import { dependenciesOf } from '../../protocol/program.js';
 import type { WorkerRun } from '../../protocol/workerMessages.js';
 
 const NO_INPUTS: readonly GatherInput[] = [];
@@ -87,11 +88,10 @@ export class IsolateCopies {
     const evicted = this.#evicted.get(run);
     if (evicted === undefined || evicted.size === 0) return NOTHING;
     const needed = new Map<number, ResultId>();
-    const { dependencyOffsets, dependencies } = program;
     for (const id of ids) {
-      for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++) {
-        const result = evicted.get(dependencies[edge]!);
-        if (result !== undefined) needed.set(dependencies[edge]!, result);
+      for (const input of dependenciesOf(program, id)) {
+        const result = evicted.get(input);
+        if (result !== undefined) needed.set(input, result);
       }
     }
     for (const { id } of gather) needed.delete(id);

@@ -29,7 +29,8 @@ interface CancelledRun {
 export class RunningTask {
   readonly #events: Pick<HostEvents, 'running' | 'timedOut'>;
   readonly #end: () => void;
-  #task: ExecutingTask | undefined;
+  /** The task that the last poll has seen, until its end is reported. */
+  task: ExecutingTask | undefined;
   /** Time of the first poll that saw the task, from performance.now(). */
   #since = 0;
   /** Cancelled tasks that have begun, perhaps unseen: run → id → the cancelled run. */
@@ -41,17 +42,13 @@ export class RunningTask {
    * later.
    */
   readonly #ended = new Map<number, Map<number, number>>();
-  #timedOut = false;
+  /** Whether the task has exceeded its time limit, so that its isolate ends. */
+  isTimedOut = false;
 
   /** @param end ends the isolate, also while a task runs */
   constructor(events: Pick<HostEvents, 'running' | 'timedOut'>, end: () => void) {
     this.#events = events;
     this.#end = end;
-  }
-
-  /** The task that the last poll has seen, until its end is reported. */
-  get task(): ExecutingTask | undefined {
-    return this.#task;
   }
 
   /** Reads the state of the isolate. Called every few milliseconds. */
@@ -64,18 +61,18 @@ export class RunningTask {
     const { executing } = isolate;
     const spec = executing && specOf(executing.run);
     const found = spec && executing;
-    if (!isSameRun(found, this.#task)) {
-      this.#task = found;
+    if (!isSameRun(found, this.task)) {
+      this.task = found;
       this.#since = now;
-      this.#timedOut = false;
+      this.isTimedOut = false;
       this.#events.running?.(found);
     }
-    if (this.#task === undefined || spec === undefined) return;
+    if (this.task === undefined || spec === undefined) return;
     const { timeout } = spec;
     const seconds = (now - this.#since) / 1000;
-    if (timeout > 0 && seconds > timeout && !this.#timedOut) {
-      this.#timedOut = true;
-      this.#events.timedOut(this.#task, seconds);
+    if (timeout > 0 && seconds > timeout && !this.isTimedOut) {
+      this.isTimedOut = true;
+      this.#events.timedOut(this.task, seconds);
       this.#end();
       return;
     }
@@ -88,7 +85,7 @@ export class RunningTask {
     const { run, id } = question;
     const { batch } = question.question;
     if (this.#ended.get(run)?.get(id) === batch) return;
-    const since = isSameRun(this.#task, { run, id, batch }) ? this.#since : performance.now();
+    const since = isSameRun(this.task, { run, id, batch }) ? this.#since : performance.now();
     getOrMake(this.#seceded, run, () => new Map<number, SecededLimit>()).set(id, { batch, since, timeout });
   }
 
@@ -97,8 +94,8 @@ export class RunningTask {
     for (const [run, ids] of this.#seceded)
       for (const [id, { batch, since, timeout }] of ids) {
         const seconds = (now - since) / 1000;
-        if (seconds <= timeout || this.#timedOut) continue;
-        this.#timedOut = true;
+        if (seconds <= timeout || this.isTimedOut) continue;
+        this.isTimedOut = true;
         this.#events.timedOut({ run, id, batch }, seconds);
         this.#end();
         return true;
@@ -109,11 +106,6 @@ export class RunningTask {
   /** Whether this run of the task was cancelled. Such a run may cause the end of its isolate. */
   isCancelled({ run, id, batch }: RunTask): boolean {
     return this.#cancelled.get(run)?.get(id)?.batch === batch;
-  }
-
-  /** Whether the task has exceeded its time limit, so that its isolate ends. */
-  get isTimedOut(): boolean {
-    return this.#timedOut;
   }
 
   /** Starts the grace period of cancelled tasks that have begun. */
@@ -137,7 +129,7 @@ export class RunningTask {
     }
     for (const tasks of [this.#seceded.get(run), this.#cancelled.get(run)])
       if (tasks !== undefined) for (let index = 0; index < count; index++) tasks.delete(ids[index]!);
-    if (hasEnded(this.#task, run, columns)) this.#task = undefined;
+    if (hasEnded(this.task, run, columns)) this.task = undefined;
   }
 
   closed(run: number): void {
@@ -147,14 +139,14 @@ export class RunningTask {
   }
 
   clear(): void {
-    this.#task = undefined;
+    this.task = undefined;
     this.#cancelled.clear();
     this.#seceded.clear();
-    this.#timedOut = false;
+    this.isTimedOut = false;
   }
 
   #endCancelled(grace: GracePeriod): void {
-    const task = this.#task;
+    const task = this.task;
     const cancelled = task && this.#cancelled.get(task.run)?.get(task.id);
     if (cancelled !== undefined && cancelled.batch === task?.batch && grace.isOver(cancelled.since))
       this.#end();

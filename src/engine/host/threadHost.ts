@@ -18,7 +18,7 @@ import {
 import type { TaskAnswer, TaskAnswerError } from '../../protocol/questions.js';
 import { KIND_STORED } from '../../protocol/resultKinds.js';
 import type { CallContext, ExecutingTask, WorkerRun } from '../../protocol/workerMessages.js';
-import { CLOSE_GRACE_MS, type Isolate, type RunHandler } from '../pool/isolate.js';
+import { CLOSE_GRACE_MS, type RunHandler } from '../pool/isolate.js';
 import { startThread, startThreadWithin } from '../pool/isolateThread.js';
 import { UntakenError } from '../pool/pendingCalls.js';
 import { ThreadIsolate } from '../pool/threadIsolate.js';
@@ -58,8 +58,8 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
   readonly #measures: HostMeasures;
   /** Limit on the JavaScript heap of an isolate in bytes; undefined: V8's default. */
   readonly #heap: number | undefined;
-  #isolate: ThreadIsolate;
-  #generation = 0;
+  isolate: ThreadIsolate;
+  generation = 0;
   #idleDeaths = 0;
   /** Why the isolate ends. */
   #cause: Error | undefined;
@@ -74,11 +74,11 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     this.#options = options;
     this.events = events;
     this.#measures = new HostMeasures(options, events);
-    this.#running = new RunningTask(events, () => this.#isolate.terminate());
+    this.#running = new RunningTask(events, () => this.isolate.terminate());
     this.#memory = new WorkerMemory(options, events, this);
     this.#profile = new HostProfile(options, events, this);
     this.#heap = heapLimit(options.facts, options.thresholds.terminate, options.processBytes?.() ?? 0);
-    this.#isolate = this.#startIsolate();
+    this.isolate = this.#startIsolate();
     this.#idleBeat = setInterval(() => this.#beat(), IDLE_BEAT_MS);
     this.#idleBeat.unref();
   }
@@ -103,7 +103,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
   }
 
   release(run: number, ids: Int32Array): void {
-    this.#isolate.release(run, ids);
+    this.isolate.release(run, ids);
     this.#copies.released(run, ids);
   }
 
@@ -115,14 +115,14 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
   }
 
   fetch(run: number, ids: Int32Array): void {
-    if (this.#runs.get(run)?.isOpen) this.#isolate.fetch(run, ids);
+    if (this.#runs.get(run)?.isOpen) this.isolate.fetch(run, ids);
     else this.events.fetched(run, { ids: new Int32Array(0), values: [] }, [], ids);
   }
 
   steal(run: number, ids: Int32Array): void {
     const open = this.#runs.get(run);
     const waiting = open?.gate.takeBack(ids) ?? [];
-    if (open?.isOpen) open.stolenBefore(waiting, () => this.#isolate.steal(run, ids));
+    if (open?.isOpen) open.stolenBefore(waiting, () => this.isolate.steal(run, ids));
     else this.events.stolen(run, waiting);
   }
 
@@ -130,7 +130,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     const open = this.#runs.get(run);
     open?.gate.takeBack(ids);
     if (!open?.isOpen) return;
-    this.#running.cancel(run, this.#isolate.cancel(run, ids), this.#isolate.grace);
+    this.#running.cancel(run, this.isolate.cancel(run, ids), this.isolate.grace);
   }
 
   close(run: number): void {
@@ -140,8 +140,8 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     open.gate.clear();
     this.#running.closed(run);
     this.#copies.closed(run);
-    this.#measures.closed(run, this.#isolate.executing?.run === run);
-    if (open.isOpen) this.#isolate.close(run);
+    this.#measures.closed(run, this.isolate.executing?.run === run);
+    if (open.isOpen) this.isolate.close(run);
     if (this.#runs.size === 0) this.#stopPolling();
   }
 
@@ -165,25 +165,25 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
   }
 
   async call(fn: FunctionRef, context?: CallContext, tasksWait = false): Promise<unknown> {
-    const isolate = this.#isolate;
+    const isolate = this.isolate;
     const digestsTotal = new Map(this.#options.digests.ledger);
     const worker = { ...this.#options.view.snapshot(), digestsTotal };
     try {
       return await isolate.call(fn, { ...context, worker }, tasksWait);
     } catch (error) {
       const isUntaken = isError(error) && error.cause instanceof UntakenError;
-      if (!isUntaken || context !== undefined || this.#isolate === isolate) throw error;
+      if (!isUntaken || context !== undefined || this.isolate === isolate) throw error;
       return this.call(fn);
     }
   }
 
   answer(answer: TaskAnswer | TaskAnswerError, isolate: number): void {
-    if (isolate === this.#generation) this.#isolate.answer(answer);
+    if (isolate === this.generation) this.isolate.answer(answer);
   }
 
   async dump(): Promise<HostDump> {
     const runs = Array.from(this.#runs.values(), (open) => open.dump());
-    return { task: this.running, isolates: this.#generation + 1, runs, isolate: await this.#isolate.dump() };
+    return { task: this.running, isolates: this.generation + 1, runs, isolate: await this.isolate.dump() };
   }
 
   async flush(): Promise<void> {
@@ -198,7 +198,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     this.#stopPolling();
     this.#profile.abandon();
     for (const open of this.#runs.values()) open.gate.clear();
-    this.#isolate.terminate();
+    this.isolate.terminate();
     this.#options.closed?.();
     await this.#options.store.close();
   }
@@ -206,7 +206,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
   /** Replaces the isolate, also while a task runs. */
   restart(cause: Error): void {
     this.#cause = cause;
-    this.#isolate.terminate();
+    this.isolate.terminate();
   }
 
   get running(): ExecutingTask | undefined {
@@ -229,7 +229,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
   #evictFrom(run: number, ids: readonly number[]): void {
     const gate = this.#runs.get(run)?.gate;
     const free = ids.filter((id) => gate?.holds(id) !== true);
-    if (free.length > 0) this.#isolate.evict(run, Int32Array.from(free));
+    if (free.length > 0) this.isolate.evict(run, Int32Array.from(free));
   }
 
   passed({ spec }: OpenRun, batch: Batch, { results }: GatherOutcome): void {
@@ -244,27 +244,19 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
 
   /** Opens the run in the isolate. Called with the first batch, and again after the isolate was replaced. */
   openInIsolate(spec: WorkerRun, handler: RunHandler): Int32Array {
-    return this.#isolate.open({ ...spec, handler });
+    return this.isolate.open({ ...spec, handler });
   }
 
   get isOccupied(): boolean {
-    return this.#isolate.isOccupied || [...this.#runs.values()].some(({ gate }) => gate.size > 0);
+    return this.isolate.isOccupied || [...this.#runs.values()].some(({ gate }) => gate.size > 0);
   }
 
   get vitals(): Float64Array {
-    return this.#isolate.vitals;
-  }
-
-  get generation(): number {
-    return this.#generation;
+    return this.isolate.vitals;
   }
 
   get started(): Promise<void> {
-    return this.#isolate.started;
-  }
-
-  get isolate(): Isolate {
-    return this.#isolate;
+    return this.isolate.started;
   }
 
   /** Stores the results of finished tasks, then reports the tasks. */
@@ -304,8 +296,8 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
 
   #pollIsolate(): void {
     // Other runs have reported their tasks: an isolate reports at the end of a batch, and before a task that is not short.
-    this.#isolate.poll(this.#isolate.currentRun);
-    this.#running.poll(this.#isolate, this.specOf);
+    this.isolate.poll(this.isolate.currentRun);
+    this.#running.poll(this.isolate, this.specOf);
     this.#profile.polled();
     if (++this.#polls % BEAT_POLLS === 0) this.#beat();
     else this.#memory.measureIfGrown();
@@ -319,7 +311,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
   }
 
   refreshVitals(): void {
-    this.#isolate.interrupt();
+    this.isolate.interrupt();
   }
 
   /**
@@ -327,7 +319,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
    * results.
    */
   collectGarbage(): void {
-    this.#isolate.collect();
+    this.isolate.collect();
     if (this.#options.processBytes !== undefined) collectGarbage();
   }
 
@@ -347,7 +339,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
       measured: (measures) => this.#measures.take(measures),
       asked: (question) => {
         this.#running.asked(question, this.specOf(question.run)?.timeout);
-        this.events.asked(question, this.#generation);
+        this.events.asked(question, this.generation);
       },
       start: this.#options.startThread ?? ((birth) => this.#startThread(birth)),
     });
@@ -367,7 +359,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     this.#cause = undefined;
     // The task of a closed run has no effect on the scheduler.
     const running = executing && this.#runs.get(executing.run)?.isOpen ? executing : undefined;
-    this.#generation++;
+    this.generation++;
     this.#copies.clear();
     const { isTimedOut } = this.#running;
     // A task that was cancelled, or whose run was closed.
@@ -380,7 +372,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
       this.events.lost(cause);
       return;
     }
-    this.#isolate = this.#startIsolate();
+    this.isolate = this.#startIsolate();
     for (const open of this.#runs.values()) open.gate.clear();
     this.events.restarted(running, cause, isDropped || isTimedOut);
   }

@@ -18,12 +18,13 @@ export class SchedulerLoad {
 
   readonly #gc: PerformanceObserver;
   #ticks = 0;
-  #gcSeconds = 0;
+  /** Seconds of garbage collection on this thread since the creation of this object. */
+  gcSeconds = 0;
 
   constructor() {
     this.#delay.enable();
     this.#gc = new PerformanceObserver((list) => {
-      for (const { duration } of list.getEntries()) this.#gcSeconds += duration / 1000;
+      for (const { duration } of list.getEntries()) this.gcSeconds += duration / 1000;
     });
     this.#gc.observe({ entryTypes: ['gc'] });
   }
@@ -31,11 +32,6 @@ export class SchedulerLoad {
   /** Polls of the event loop since the creation of this object. */
   get ticks(): number {
     return this.#ticks + this.#delay.count;
-  }
-
-  /** Seconds of garbage collection on this thread since the creation of this object. */
-  get gcSeconds(): number {
-    return this.#gcSeconds;
   }
 
   /** Returns the delay of this thread's timers since the last call; 0 if none was due. */

@@ -31,15 +31,11 @@ export class UnmeasuredTime {
   /** A run that was closed while the isolate had a task of it. */
   #leaving: { readonly run: number; readonly kinds: TaskKinds } | undefined;
   #slices: Slice[] = [];
-  #measuredUpTo = 0;
+  measuredUpTo = 0;
   #lastStop = 0;
 
   opened(run: number, kinds: TaskKinds): void {
     this.#kinds.set(run, kinds);
-  }
-
-  get measuredUpTo(): number {
-    return this.#measuredUpTo;
   }
 
   /** Closes a run. `executing` if a task of it has not ended. */
@@ -59,7 +55,7 @@ export class UnmeasuredTime {
       const stop = stops[index]!;
       if (stop > this.#lastStop) this.#lastStop = stop;
       const kind = kinds[kindOf[ids[index]!]!];
-      if (stop <= this.#measuredUpTo || kind === undefined) continue;
+      if (stop <= this.measuredUpTo || kind === undefined) continue;
       if (slice === undefined || stop >= slice.end) slice = this.#sliceFor(stop, received[index]!);
       slice.seconds.set(kind, (slice.seconds.get(kind) ?? 0) + stop - starts[index]!);
     }
@@ -67,8 +63,8 @@ export class UnmeasuredTime {
 
   /** Records that the measurements of all tasks that ended up to this time, on the isolate's clock, have arrived. */
   measured(upTo: number): void {
-    if (!(upTo > this.#measuredUpTo)) return;
-    this.#measuredUpTo = upTo;
+    if (!(upTo > this.measuredUpTo)) return;
+    this.measuredUpTo = upTo;
     let gone = 0;
     while (gone < this.#slices.length && this.#slices[gone]!.start <= upTo) gone++;
     if (gone > 0) this.#slices.splice(0, gone);
@@ -104,7 +100,7 @@ export class UnmeasuredTime {
     }
     if (runs !== undefined && kind !== undefined) add(kind, activity, Math.max(0, now - runs.since));
     const [first] = this.#slices;
-    const from = Math.max(this.#measuredUpTo, first?.received ?? runs?.since ?? now);
+    const from = Math.max(this.measuredUpTo, first?.received ?? runs?.since ?? now);
     const between = (runs?.since ?? this.#lastStop) - from - accounted;
     if (last !== undefined && between > 0) add(last, 'executor', between);
     this.#forget(now);
@@ -114,7 +110,7 @@ export class UnmeasuredTime {
 
   #forget(now: number): void {
     this.#slices = [];
-    this.#measuredUpTo = now;
+    this.measuredUpTo = now;
     this.#lastStop = now;
     this.#leaving = undefined;
   }

@@ -21,7 +21,7 @@ export class ProcessIsolate implements Isolate {
   readonly vitals = null;
   readonly #channel: ProcessChannel<ToProcess>;
   readonly #runs = new Map<number, { readonly handler: RunHandler; priority: number }>();
-  #alive = true;
+  alive = true;
   executing: ExecutingTask | undefined;
   readyAt = Number.NaN;
 
@@ -46,7 +46,7 @@ export class ProcessIsolate implements Isolate {
       message: (message: FromProcess) => this.#receive(message),
       ended: (cause) => {
         const why = this.readyAt >= 0 ? cause : workerStartError(this.name, cause);
-        this.#alive = false;
+        this.alive = false;
         for (const run of [...this.#runs.keys()]) this.#lost(run, undefined, why);
       },
     });
@@ -57,10 +57,6 @@ export class ProcessIsolate implements Isolate {
   /** 0 if the process could not start. */
   get pid(): number {
     return Math.max(0, this.#channel.pid);
-  }
-
-  get alive(): boolean {
-    return this.#alive;
   }
 
   get isFree(): boolean {
@@ -118,7 +114,7 @@ export class ProcessIsolate implements Isolate {
   }
 
   #lost(run: number, running: number | undefined, cause: Error): void {
-    this.#alive = false;
+    this.alive = false;
     this.executing = undefined;
     const handler = this.#handler(run);
     this.#runs.delete(run);

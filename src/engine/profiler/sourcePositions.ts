@@ -3,7 +3,8 @@
 // receives one request for it.
 import { readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { hasFields } from '../../base/json.js';
+import { attempt } from '../../base/errors.js';
+import { hasFields, parsedJson } from '../../base/json.js';
 import type { SourcePosition } from '../../profile/taskPlaces.js';
 import { LineMap, type MapPayload } from './lineMap.js';
 
@@ -94,12 +95,10 @@ function withoutQuery(url: string): string {
 
 /** Returns a path for a file URL, and for a source that a map names relative to its script. */
 function filePath(source: string, script: string): string {
-  try {
+  return attempt(() => {
     const url = new URL(source, script.startsWith('/') ? `file://${script}` : script);
     return url.protocol === 'file:' ? fileURLToPath(url) : source;
-  } catch {
-    return source;
-  }
+  }, source);
 }
 
 /** Returns the map of a script. Another profiler may have it already. */
@@ -137,12 +136,8 @@ function readMap(url: string, path: string): LineMap | null {
 
 function parseMap(json: string): LineMap | null {
   if (json.length > MAX_MAP_BYTES) return null;
-  try {
-    const payload: unknown = JSON.parse(json);
-    return isMap(payload) ? new LineMap(payload) : null;
-  } catch {
-    return null;
-  }
+  const payload = parsedJson(json);
+  return isMap(payload) ? attempt(() => new LineMap(payload), null) : null;
 }
 
 function isMap(value: unknown): value is MapPayload {

@@ -5,37 +5,35 @@
 // defects. NodeWorker.disable and disconnect() crash with SIGSEGV while other threads are attached. So does a thread
 // that ends while NodeWorker.enable reports the running ones: Node walks a map from which the end of a thread removes
 // an entry. A message to a thread whose inspector is being destroyed aborts Node, so threads announce their end.
-import { Session } from 'node:inspector';
-import { getOrMake, pushTo } from '../../base/lookUps.js';
+import { type InspectorNotification, type Profiler, Session } from 'node:inspector';
+import { pushTo } from '../../base/lookUps.js';
 
 /** The session of one thread, which may also be the scheduler's own. */
 export interface InspectorChannel {
   /** Sends a request. `answer` receives the result, or undefined if the thread refused the request or has ended. */
   send(method: string, params: object, answer?: (result: unknown) => void): void;
-  /** Calls `handler` with the parameters of every event of this name, until the returned function is called. */
-  on(event: string, handler: (params: unknown) => void): () => void;
+  /** Calls `handler` with every profile that `console.profileEnd` has finished, until the returned function is called. */
+  onProfile(handler: OnProfile): () => void;
 }
 
-class Handlers {
-  readonly #byEvent = new Map<string, Set<(params: unknown) => void>>();
+type OnProfile = (title: string | undefined, profile: Profiler.Profile) => void;
 
-  add(event: string, handler: (params: unknown) => void): () => void {
-    const handlers = getOrMake(this.#byEvent, event, () => new Set());
-    handlers.add(handler);
-    return () => void handlers.delete(handler);
-  }
+const PROFILE_FINISHED = 'Profiler.consoleProfileFinished';
 
-  call(event: string, params: unknown): void {
-    for (const handler of [...(this.#byEvent.get(event) ?? [])]) handler(params);
-  }
-}
+/** The messages of a thread's inspector that are read here. */
+type InspectorMessage =
+  | { readonly id: number; readonly result?: unknown }
+  | {
+      readonly method: typeof PROFILE_FINISHED;
+      readonly params: Profiler.ConsoleProfileFinishedEventDataType;
+    };
 
 class AttachedThread implements InspectorChannel {
   readonly #session: Session;
   readonly #id: string;
   readonly #isEnding: () => boolean;
   readonly #answers = new Map<number, (result: unknown) => void>();
-  readonly #handlers = new Handlers();
+  readonly #onProfile = new Set<OnProfile>();
   #requests = 0;
   #quiet: (() => void)[] = [];
 
@@ -58,17 +56,16 @@ class AttachedThread implements InspectorChannel {
     });
   }
 
-  on(event: string, handler: (params: unknown) => void): () => void {
-    return this.#handlers.add(event, handler);
+  onProfile(handler: OnProfile): () => void {
+    this.#onProfile.add(handler);
+    return () => void this.#onProfile.delete(handler);
   }
 
   received(text: string): void {
-    const message: unknown = JSON.parse(text);
-    if (typeof message !== 'object' || message === null) return;
-    if ('id' in message && typeof message.id === 'number')
-      this.#answer(message.id, 'result' in message ? message.result : undefined);
-    else if ('method' in message && typeof message.method === 'string')
-      this.#handlers.call(message.method, 'params' in message ? message.params : undefined);
+    const message: InspectorMessage = JSON.parse(text);
+    if ('id' in message) this.#answer(message.id, message.result);
+    else if (message.method === PROFILE_FINISHED)
+      for (const handler of [...this.#onProfile]) handler(message.params.title, message.params.profile);
   }
 
   /** Calls `then` as soon as no request is in progress; at once if there is none. */
@@ -99,15 +96,16 @@ export function inspectThisThread(): InspectorChannel {
 
 function openOwnChannel(): InspectorChannel {
   const own = new Session();
-  const handlers = new Handlers();
   own.connect();
-  own.on('Profiler.consoleProfileFinished', ({ params }) =>
-    handlers.call('Profiler.consoleProfileFinished', params),
-  );
   return {
     send: (method, params, answer) =>
       own.post(method, params, (error, result) => answer?.(error === null ? result : undefined)),
-    on: (event, handler) => handlers.add(event, handler),
+    onProfile: (handler) => {
+      const listener = ({ params }: InspectorNotification<Profiler.ConsoleProfileFinishedEventDataType>) =>
+        handler(params.title, params.profile);
+      own.on(PROFILE_FINISHED, listener);
+      return () => void own.off(PROFILE_FINISHED, listener);
+    },
   };
 }
 

@@ -4,12 +4,12 @@
 //
 // If a thread dies, the samples of its last cycle are lost. Inside one long native call (`JSON.parse` of a huge text)
 // nothing is rotated; samples are still taken, and arrive after it.
+import type { Profiler } from 'node:inspector';
 import type { EventLoopUtilization } from 'node:perf_hooks';
 import type { Worker } from 'node:worker_threads';
-import { fieldOf, hasFields } from '../../base/json.js';
+import { fieldOf } from '../../base/json.js';
 import {
   type CpuProfile,
-  type CpuProfileNode,
   PROFILER_SCRIPT,
   type ProfileReading,
   readCpuProfile,
@@ -191,7 +191,7 @@ export class ThreadProfiler {
   #attach(channel: InspectorChannel): void {
     if (this.#closed) return;
     this.#channel = channel;
-    this.#release = channel.on('Profiler.consoleProfileFinished', (params) => this.#finished(params));
+    this.#release = channel.onProfile((title, profile) => this.#finished(title, profile));
     channel.send('Profiler.enable', {});
     channel.send('Profiler.setSamplingInterval', { interval: Math.round(this.#reading.interval * 1e6) });
     this.#start();
@@ -263,13 +263,19 @@ export class ThreadProfiler {
     });
   }
 
-  #finished(params: unknown): void {
-    const message = consoleProfile(params);
-    if (message === undefined || !this.#titles.delete(message.title)) return;
-    const { profile } = message;
-    const unknown = this.#positions.unknown(profile.nodes.map(({ callFrame }) => callFrame.url));
+  #finished(title = '', { samples = [], timeDeltas = [], ...profile }: Profiler.Profile): void {
+    if (!this.#titles.delete(title)) return;
+    // Named properties: V8 takes ten times as long for a spread.
+    const nodes = profile.nodes.map(({ id, callFrame, children = [], positionTicks = [] }) => ({
+      id,
+      callFrame,
+      children,
+      positionTicks,
+    }));
+    const unknown = this.#positions.unknown(nodes.map(({ callFrame }) => callFrame.url));
     const maps = Promise.all(unknown.map((url) => this.#askForMap(url)));
-    this.#queue = this.#queue.then(() => maps).then(() => this.#report(profile));
+    const complete = { ...profile, nodes, samples, timeDeltas };
+    this.#queue = this.#queue.then(() => maps).then(() => this.#report(complete));
   }
 
   #report(profile: CpuProfile): void {
@@ -318,43 +324,7 @@ export class ThreadProfiler {
   }
 }
 
-// Reads an inspector's messages, which are JSON from another thread or process.
-
-/** Reads `Profiler.consoleProfileFinished`; undefined if the message has another form. */
-function consoleProfile(params: unknown): { title: string; profile: CpuProfile } | undefined {
-  if (!hasFields(params, { title: 'string', profile: 'object' })) return undefined;
-  const { title, profile } = params;
-  return isCpuProfile(profile) ? { title, profile } : undefined;
-}
-
 /** Returns the value of a `Runtime.evaluate` with `returnByValue`; undefined if there is none. */
 function evaluated(result: unknown): unknown {
   return fieldOf(fieldOf(result, 'result'), 'value');
-}
-
-function isCpuProfile(value: unknown): value is CpuProfile {
-  const [nodes, samples, deltas] = ['nodes', 'samples', 'timeDeltas'].map((name) => fieldOf(value, name));
-  if (!hasFields(value, { startTime: 'number', endTime: 'number' }) || !Array.isArray(nodes)) return false;
-  return nodes.every(isNode) && isNumbers(samples) && isNumbers(deltas);
-}
-
-function isNode(value: unknown): value is CpuProfileNode {
-  const children = fieldOf(value, 'children');
-  const ticks = fieldOf(value, 'positionTicks');
-  return (
-    hasFields(value, { id: 'number', callFrame: 'object' }) &&
-    hasFields(value.callFrame, {
-      functionName: 'string',
-      url: 'string',
-      lineNumber: 'number',
-      columnNumber: 'number',
-    }) &&
-    (children === undefined || isNumbers(children)) &&
-    (ticks === undefined ||
-      (Array.isArray(ticks) && ticks.every((tick) => hasFields(tick, { line: 'number', ticks: 'number' }))))
-  );
-}
-
-function isNumbers(value: unknown): value is number[] {
-  return Array.isArray(value) && value.every((each) => typeof each === 'number');
 }

@@ -2,7 +2,7 @@
 // calling thread stays responsive. Compression, which is slow, runs on libuv's threads; decompression runs on this
 // one.
 import { setImmediate } from 'node:timers/promises';
-import { LongpoleError } from '../../base/errors.js';
+import { attempt, LongpoleError } from '../../base/errors.js';
 import { loadPackage } from '../../base/packages.js';
 import type { Bytes } from '../../protocol/packedResult.js';
 
@@ -47,11 +47,7 @@ export function pays(bytes: Bytes): boolean {
 
 /** Whether lz4 is available. Some platforms have no binary. */
 function hasLz4(): boolean {
-  try {
-    return loadPackage('lz4-napi') !== undefined;
-  } catch {
-    return false;
-  }
+  return attempt(() => loadPackage('lz4-napi') !== undefined, false);
 }
 
 /** Returns the bytes in compressed parts. A part that does not shrink is not changed. */

@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { isError } from '../../base/errors.js';
+import { attempt, isError } from '../../base/errors.js';
 import { procStat } from '../../resources/processTree.js';
 
 export interface ProcessIdentity {
@@ -56,27 +56,17 @@ function linuxStartTime(pid: number): string | undefined {
 }
 
 function psStartTime(pid: number): string {
-  try {
-    const options = {
-      encoding: 'utf8',
-      timeout: PS_TIMEOUT_MS,
-      env: { ...process.env, LC_ALL: 'C' },
-    } as const;
-    return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], options).trim();
-  } catch {
-    return '';
-  }
+  const options = { encoding: 'utf8', timeout: PS_TIMEOUT_MS, env: { ...process.env, LC_ALL: 'C' } } as const;
+  return attempt(() => execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], options).trim(), '');
 }
 
 /** Returns where the id of this process counts. */
 export function ownPlace(): string {
   if (process.platform !== 'linux') return hostname();
-  try {
+  return attempt(() => {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
     return `${hostname()} ${boot} ${readlinkSync('/proc/self/ns/pid')}`;
-  } catch {
-    return hostname();
-  }
+  }, hostname());
 }
 
 function hostOf(place: string): string {

@@ -6,8 +6,8 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writ
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { invalidArgument, LongpoleError, messageOf } from '../../base/errors.js';
-import { hasFields } from '../../base/json.js';
+import { attempt, invalidArgument, LongpoleError, messageOf } from '../../base/errors.js';
+import { hasFields, parsedJson } from '../../base/json.js';
 import { flushAtExit, nothingToFlush } from '../../files/exitFlush.js';
 import { makeFolders } from '../../files/writePieces.js';
 import { ownIdentity, type ProcessIdentity, stateOf } from './processIdentity.js';
@@ -76,7 +76,8 @@ export class SpillDirectory {
  */
 export function removeStaleDirectories(localDirectory: string): string[] {
   const removed: string[] = [];
-  for (const name of names(localDirectory)) {
+  for (const name of attempt(() => readdirSync(localDirectory), [])) {
+    if (!NAME.test(name)) continue;
     const path = join(localDirectory, name);
     if (!isStale(path)) continue;
     try {
@@ -89,33 +90,19 @@ export function removeStaleDirectories(localDirectory: string): string[] {
   return removed;
 }
 
-function names(directory: string): string[] {
-  try {
-    return readdirSync(directory).filter((name) => NAME.test(name));
-  } catch {
-    return [];
-  }
-}
-
 function isStale(path: string): boolean {
-  try {
+  return attempt(() => {
     if (!lstatSync(path).isDirectory()) return false;
     const owner = ownerOf(path);
     if (owner !== undefined) return stateOf(owner) === 'dead';
     return Date.now() - statSync(path).mtimeMs > UNOWNED_MS;
-  } catch {
-    return false;
-  }
+  }, false);
 }
 
 /** Returns the owner; undefined while the file is being written, or if its process died meanwhile. */
 function ownerOf(path: string): ProcessIdentity | undefined {
-  try {
-    const owner: unknown = JSON.parse(readFileSync(join(path, OWNER), 'utf8'));
-    return hasFields(owner, { pid: 'number', startTime: 'string', place: 'string' }) ? owner : undefined;
-  } catch {
-    return undefined;
-  }
+  const owner = parsedJson(attempt(() => readFileSync(join(path, OWNER), 'utf8'), ''));
+  return hasFields(owner, { pid: 'number', startTime: 'string', place: 'string' }) ? owner : undefined;
 }
 
 /** Other users may write to the system's directory too, so only a directory of this user is used. */
@@ -130,11 +117,8 @@ function defaultParent(): string {
 }
 
 function belongsToUs(path: string): boolean {
-  try {
-    const stats = lstatSync(path);
-    return stats.isDirectory() && (process.getuid === undefined || stats.uid === process.getuid());
-  } catch {
-    // The directory does not exist yet and will be created.
-    return true;
-  }
+  const stats = attempt(() => lstatSync(path), undefined);
+  // A missing directory will be created.
+  if (stats === undefined) return true;
+  return stats.isDirectory() && (process.getuid === undefined || stats.uid === process.getuid());
 }

@@ -1,18 +1,13 @@
 // A file with spilled results: written once, read result by result, and removed when none of them is needed any more.
 // Small results share a file, because creating one costs more than writing a few kilobytes.
 import { open, statfs, unlink } from 'node:fs/promises';
+import { deserialize, serialize } from 'node:v8';
+import { crc32 } from 'node:zlib';
 import { LongpoleError, sentenceOf } from '../../base/errors.js';
 import type { WorkInterval } from '../../protocol/clusterObserver.js';
 import type { Bytes, PackedResult, ResultId } from '../../protocol/packedResult.js';
 import { emptyBuffer } from '../worker/shareBuffers.js';
 import { compressParts, cut, decompressParts, PART_BYTES, type PackedPart, pays } from './compression.js';
-import {
-  checksum,
-  decodeTable,
-  encodeSpillTable,
-  type StoredBuffer,
-  type StoredPart,
-} from './spillRecord.js';
 
 /** The functions of a file system that a store needs; `node:fs/promises` has them. */
 interface SpillHandle {
@@ -103,7 +98,7 @@ class SpillWriter extends SpillAccess {
     const stored: StoredBuffer[] = [];
     for (const bytes of [header, ...buffers]) stored.push(await this.#buffer(bytes));
     const partBytes = this.#length - offset;
-    const table = encodeSpillTable(id, stored);
+    const table = encodeTable({ id, buffers: stored });
     await this.#append([table]);
     return { offset, partBytes, tableBytes: table.byteLength };
   }
@@ -118,7 +113,7 @@ class SpillWriter extends SpillAccess {
         parts.push({
           nbytes: part.nbytes,
           stored: part.bytes.byteLength,
-          checksum: checksum(part.bytes),
+          checksum: crc32(part.bytes),
         });
       }
       await this.#append(packed.map((part) => part.bytes));
@@ -211,9 +206,9 @@ class SpillReader extends SpillAccess {
   async result(id: ResultId, { offset, partBytes, tableBytes }: SpillPlace): Promise<PackedResult> {
     if (partBytes + tableBytes <= STAGE_BYTES) await this.#readWhole(offset, partBytes + tableBytes);
     this.#position = offset + partBytes;
-    const table = new Uint8Array(tableBytes);
+    const table = Buffer.alloc(tableBytes);
     await this.#read(table);
-    const stored = decodeTable(table, id, partBytes);
+    const stored = decodeTable(table, id);
     if (stored === undefined) throw new Error('its table is damaged');
     this.#position = offset;
     const read: Bytes[] = [];
@@ -249,7 +244,7 @@ class SpillReader extends SpillAccess {
     for (const { nbytes, stored, checksum: expected } of parts) {
       const bytes = stored === nbytes ? target.subarray(at, at + nbytes) : new Uint8Array(stored);
       await this.#read(bytes);
-      if (checksum(bytes) !== expected) throw new Error('its bytes have changed');
+      if (crc32(bytes) !== expected) throw new Error('its bytes have changed');
       packed.push({ bytes, nbytes });
       at += nbytes;
     }
@@ -284,4 +279,45 @@ class SpillReader extends SpillAccess {
       this.#position += bytesRead;
     }
   }
+}
+
+/** A part in stored form; compressed if `stored` is less than `nbytes`. */
+interface StoredPart {
+  readonly nbytes: number;
+  readonly stored: number;
+  /** Checksum of the stored bytes. */
+  readonly checksum: number;
+}
+
+interface StoredBuffer {
+  readonly nbytes: number;
+  readonly parts: readonly StoredPart[];
+}
+
+/** The table behind the parts of a result, with its own checksum. */
+interface Table {
+  readonly id: ResultId;
+  readonly buffers: readonly StoredBuffer[];
+}
+
+/** Bytes of the table's own checksum, at its end. */
+const CHECKSUM_BYTES = 4;
+
+function encodeTable(table: Table): Buffer<ArrayBuffer> {
+  const bytes = serialize(table);
+  const checksum = Buffer.alloc(CHECKSUM_BYTES);
+  checksum.writeUInt32LE(crc32(bytes));
+  return Buffer.concat([bytes, checksum]);
+}
+
+/**
+ * Returns the buffers of a result, or undefined if the bytes are not its table. Everything that is read is checked, because
+ * a bit error of a disk must not become a wrong number in a result.
+ */
+function decodeTable(bytes: Buffer, id: ResultId): readonly StoredBuffer[] | undefined {
+  const end = bytes.byteLength - CHECKSUM_BYTES;
+  const content = bytes.subarray(0, end);
+  if (bytes.readUInt32LE(end) !== crc32(content)) return undefined;
+  const table: Table = deserialize(content);
+  return table.id === id ? table.buffers : undefined;
 }

@@ -76,8 +76,10 @@ export class Store {
   readonly #inMemory = new Map<ResultId, Entry>();
   readonly #onDisk = new Map<ResultId, Entry>();
   readonly #pending = new Set<Promise<unknown>>();
-  #managed = 0;
-  #spilled = 0;
+  /** Bytes of the results in memory. */
+  managedBytes = 0;
+  /** Bytes on disk of results that are not in memory. */
+  spilledBytes = 0;
   #uses = 0;
   #fileCount = 0;
   #closed = false;
@@ -85,22 +87,14 @@ export class Store {
   #target = Number.POSITIVE_INFINITY;
   #spilling: Promise<void> | undefined;
   #retryAt = Number.NEGATIVE_INFINITY;
-  #failures = 0;
-  #spillFailure: LongpoleError | undefined;
+  /** Number of failed attempts to spill. */
+  spillFailures = 0;
+  /** Reason of the last failed attempt; undefined if it succeeded. */
+  spillFailure: LongpoleError | undefined;
 
   constructor(options: StoreOptions) {
     this.#options = options;
     this.#files = options.files ?? nodeFiles;
-  }
-
-  /** Bytes of the results in memory. */
-  get managedBytes(): number {
-    return this.#managed;
-  }
-
-  /** Bytes on disk of results that are not in memory. */
-  get spilledBytes(): number {
-    return this.#spilled;
   }
 
   get memoryCount(): number {
@@ -122,16 +116,6 @@ export class Store {
     return this.#spilling !== undefined;
   }
 
-  /** Reason of the last failed attempt; undefined if it succeeded. */
-  get spillFailure(): LongpoleError | undefined {
-    return this.#spillFailure;
-  }
-
-  /** Number of failed attempts to spill. */
-  get spillFailures(): number {
-    return this.#failures;
-  }
-
   /** Keeps a result, and replaces one with the same id. */
   put(id: ResultId, packed: PackedResult): void {
     this.delete(id);
@@ -146,7 +130,7 @@ export class Store {
       used: ++this.#uses,
     };
     this.#inMemory.set(id, entry);
-    this.#managed += entry.nbytes;
+    this.managedBytes += entry.nbytes;
   }
 
   /** Returns whether the result is here and only on disk. */
@@ -183,14 +167,14 @@ export class Store {
     const entry = this.#inMemory.get(id);
     if (entry !== undefined) {
       this.#inMemory.delete(id);
-      this.#managed -= entry.nbytes;
+      this.managedBytes -= entry.nbytes;
       this.#dropCopy(entry);
       return;
     }
     const spilled = this.#onDisk.get(id);
     if (spilled === undefined) return;
     this.#onDisk.delete(id);
-    this.#spilled -= diskBytes(spilled);
+    this.spilledBytes -= diskBytes(spilled);
     this.#dropCopy(spilled);
   }
 
@@ -206,7 +190,7 @@ export class Store {
       this.#target = Number.POSITIVE_INFINITY;
     });
     await this.#spilling;
-    return this.#managed <= untilBytes;
+    return this.managedBytes <= untilBytes;
   }
 
   /** Discards all results and removes their files, after pending reads and writes. */
@@ -217,7 +201,7 @@ export class Store {
   }
 
   async #spillAll(): Promise<void> {
-    while (this.#managed > this.#target && !this.#closed) {
+    while (this.managedBytes > this.#target && !this.#closed) {
       const batch = this.#leastUsed();
       if (batch.length === 0 || this.spillPaused) return;
       await this.#spillBatch(batch);
@@ -233,7 +217,7 @@ export class Store {
         if (failure !== undefined) break;
       }
     }
-    if (failure === undefined) this.#spillFailure = undefined;
+    if (failure === undefined) this.spillFailure = undefined;
     else await this.#writingFailed(failure);
   }
 
@@ -242,7 +226,7 @@ export class Store {
     const batch: Entry[] = [];
     let bytes = 0;
     for (const entry of this.#inMemory.values()) {
-      if (this.#managed - bytes <= this.#target || bytes >= BATCH_BYTES) break;
+      if (this.managedBytes - bytes <= this.#target || bytes >= BATCH_BYTES) break;
       if (entry.copy !== undefined) this.#evict(entry);
       else {
         batch.push(entry);
@@ -282,11 +266,11 @@ export class Store {
     for (const entry of this.#inMemory.values()) this.#dropCopy(entry);
     const folder = dirname(this.#options.file('any'));
     const room = await this.#files.statfs(folder).catch(() => undefined);
-    const sizes = { nbytes, managed: this.#managed, spilled: this.#spilled };
-    const isNew = this.#spillFailure === undefined;
-    this.#spillFailure = spillError(folder, sizes, room, cause);
-    this.#failures++;
-    if (isNew) this.#options.onSpillFailed?.(this.#spillFailure);
+    const sizes = { nbytes, managed: this.managedBytes, spilled: this.spilledBytes };
+    const isNew = this.spillFailure === undefined;
+    this.spillFailure = spillError(folder, sizes, room, cause);
+    this.spillFailures++;
+    if (isNew) this.#options.onSpillFailed?.(this.spillFailure);
   }
 
   /** Evicts a result from memory; its copy stays on disk. */
@@ -294,8 +278,8 @@ export class Store {
     entry.packed = undefined;
     this.#inMemory.delete(entry.id);
     this.#onDisk.set(entry.id, entry);
-    this.#managed -= entry.nbytes;
-    this.#spilled += diskBytes(entry);
+    this.managedBytes -= entry.nbytes;
+    this.spilledBytes += diskBytes(entry);
     this.#options.onSpilled?.(entry.id);
   }
 
@@ -307,11 +291,11 @@ export class Store {
       const packed = await readSpillFile(copy.file.path, id, copy.place, this.#context(cause));
       if (this.#onDisk.get(id) === entry) {
         this.#onDisk.delete(id);
-        this.#spilled -= diskBytes(entry);
+        this.spilledBytes -= diskBytes(entry);
         entry.packed = packed;
         entry.used = ++this.#uses;
         this.#inMemory.set(id, entry);
-        this.#managed += entry.nbytes;
+        this.managedBytes += entry.nbytes;
       }
       return packed;
     } catch (error) {

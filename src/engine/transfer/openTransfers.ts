@@ -5,31 +5,20 @@ export class OpenTransfers {
   nbytes = 0;
   count = 0;
 
-  /** Adds a transfer. Call its `end` once, even if the transfer fails. */
-  begin(nbytes: number): OpenTransfer {
+  /** Adds a transfer. `add` adds bytes to its known size. Call `end` once, even if the transfer fails. */
+  begin(nbytes: number): { add(more: number): void; end(): void } {
     this.count++;
-    const transfer = new OpenTransfer(this);
-    transfer.add(nbytes);
-    return transfer;
-  }
-}
-
-class OpenTransfer {
-  readonly #all: OpenTransfers;
-  #nbytes = 0;
-
-  constructor(all: OpenTransfers) {
-    this.#all = all;
-  }
-
-  /** Adds bytes to the known size of the transfer. */
-  add(nbytes: number): void {
-    this.#nbytes += nbytes;
-    this.#all.nbytes += nbytes;
-  }
-
-  end(): void {
-    this.#all.count--;
-    this.#all.nbytes -= this.#nbytes;
+    this.nbytes += nbytes;
+    let known = nbytes;
+    return {
+      add: (more) => {
+        known += more;
+        this.nbytes += more;
+      },
+      end: () => {
+        this.count--;
+        this.nbytes -= known;
+      },
+    };
   }
 }

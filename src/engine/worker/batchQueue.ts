@@ -14,23 +14,19 @@ const TAKEN = {
 };
 
 export class BatchQueue {
-  readonly #waiting: Batch[] = [];
+  /** The waiting batches, in the order in which they arrived. */
+  readonly waiting: Batch[] = [];
   /** The batch that `next` returned last: its run, and the highest priority of its run's batches. */
   #current = { run: -1, priority: Number.NEGATIVE_INFINITY };
   /** Whether another run has a batch that should run before the rest of the one that `next` returned last. */
   isUrgent = false;
 
   get length(): number {
-    return this.#waiting.length;
-  }
-
-  /** The waiting batches, in the order in which they arrived. */
-  get waiting(): readonly Batch[] {
-    return this.#waiting;
+    return this.waiting.length;
   }
 
   push(batch: Batch): void {
-    this.#waiting.push(batch);
+    this.waiting.push(batch);
     const priority = priorityOf(batch);
     if (priority <= this.#current.priority) return;
     if (batch.run === this.#current.run) this.#current.priority = priority;
@@ -39,19 +35,19 @@ export class BatchQueue {
 
   /** Puts the tasks from index `from` of the batch that `next` returned last back. Its values have been taken. */
   putBack(batch: Batch, from = 0): void {
-    this.#waiting.unshift(from === 0 ? batch : { ...batch, ...TAKEN, ids: batch.ids.subarray(from) });
+    this.waiting.unshift(from === 0 ? batch : { ...batch, ...TAKEN, ids: batch.ids.subarray(from) });
   }
 
   /** Removes the batch that should run next, and returns it. */
   next(): Batch | undefined {
     this.isUrgent = false;
-    const [first] = this.#waiting;
+    const [first] = this.waiting;
     if (first === undefined) return undefined;
     let urgent = first;
-    for (const batch of this.#waiting) if (priorityOf(batch) > priorityOf(urgent)) urgent = batch;
+    for (const batch of this.waiting) if (priorityOf(batch) > priorityOf(urgent)) urgent = batch;
     // A batch that is behind a less urgent one of its run lends that one its priority.
-    const index = this.#waiting.findIndex(({ run }) => run === urgent.run);
-    const [batch] = this.#waiting.splice(index, 1);
+    const index = this.waiting.findIndex(({ run }) => run === urgent.run);
+    const [batch] = this.waiting.splice(index, 1);
     this.#current.run = urgent.run;
     this.#current.priority = priorityOf(urgent);
     return batch;

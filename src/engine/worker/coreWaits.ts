@@ -1,6 +1,7 @@
 // Measures how long each task of a thread waited for a core. A reading of the run queue's clock costs as much as an
 // empty task, so consecutive short tasks share readings.
 import { closeSync, openSync, readSync } from 'node:fs';
+import { attempt } from '../../base/errors.js';
 
 /** Seconds for which tasks share a reading. */
 const WINDOW_SECONDS = 1e-4;
@@ -63,12 +64,8 @@ const [SPACE, ZERO] = [32, 48];
  * when the thread ends.
  */
 export function runQueueClock(path = FILE): RunQueueClock | undefined {
-  let file: number;
-  try {
-    file = openSync(path, 'r');
-  } catch {
-    return undefined;
-  }
+  const file = attempt(() => openSync(path, 'r'), undefined);
+  if (file === undefined) return undefined;
   const bytes = new Uint8Array(FILE_BYTES);
   const field = (number: number): number => {
     try {

@@ -7,24 +7,20 @@ import { taskContext } from './taskContext.js';
 
 export class HostCalls {
   readonly #post: (message: FromIsolate) => void;
-  #settingUp: Promise<void> | undefined;
+  /** Resolves when the calls that tasks wait for have ended; undefined if there are none. Never rejects. */
+  settingUp: Promise<void> | undefined;
 
   constructor(post: (message: FromIsolate) => void) {
     this.#post = post;
   }
 
-  /** Resolves when the calls that tasks wait for have ended; undefined if there are none. Never rejects. */
-  get settingUp(): Promise<void> | undefined {
-    return this.#settingUp;
-  }
-
   take(message: CallFunction): void {
     const answered = this.#answer(message);
     if (!message.tasksWait) return;
-    const setUp = Promise.all([this.#settingUp, answered]).then(() => {
-      if (this.#settingUp === setUp) this.#settingUp = undefined;
+    const setUp = Promise.all([this.settingUp, answered]).then(() => {
+      if (this.settingUp === setUp) this.settingUp = undefined;
     });
-    this.#settingUp = setUp;
+    this.settingUp = setUp;
   }
 
   /** Calls the function and posts the answer. Never rejects: an exception is an answer. */

@@ -10,7 +10,7 @@ import {
   type RunMemory,
 } from '../../protocol/isolateMessages.js';
 import { packedBytes } from '../../protocol/packedResult.js';
-import { functionOf, type Program } from '../../protocol/program.js';
+import { dependenciesOf, functionOf, type Program } from '../../protocol/program.js';
 import {
   KIND_ERROR,
   KIND_NUMBER,
@@ -163,12 +163,7 @@ export class IsolateRun {
   /** Returns whether a dependency of the task failed here, or has not ended, so that it cannot run. */
   isBlocked(id: number): boolean {
     if (this.#failed.size === 0) return false;
-    return this.#dependenciesOf(id).some((dependency) => this.#failed.has(dependency));
-  }
-
-  #dependenciesOf(id: number): Int32Array {
-    const { dependencyOffsets, dependencies } = this.#program;
-    return dependencies.subarray(dependencyOffsets[id]!, dependencyOffsets[id + 1]!);
+    return dependenciesOf(this.#program, id).some((dependency) => this.#failed.has(dependency));
   }
 
   /** The task leaves its slot. Later tasks may need its result before it ends, and are skipped. */
@@ -332,7 +327,8 @@ export class IsolateRun {
     const needed = new Set(queued.flatMap(({ packed = NO_PACKED }) => [...packed.ids]));
     for (const batch of current === undefined ? queued : [...queued, current]) {
       const left = batch.ids.filter((id) => this.claims[id] === batch.batch);
-      for (const id of left) for (const dependency of this.#dependenciesOf(id)) needed.add(dependency);
+      for (const id of left)
+        for (const dependency of dependenciesOf(this.#program, id)) needed.add(dependency);
     }
     const leaving = [...ids, ...this.#leaving];
     this.#leaving.clear();

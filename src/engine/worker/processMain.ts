@@ -1,14 +1,12 @@
 // Entry point of a child process. Its main thread runs no tasks. It connects the channel to the isolate, so that a
 // steal, a fetch or a poll of completions is answered while a task computes.
 import { internalError } from '../../base/errors.js';
-import type { CompletionColumns } from '../../protocol/completionLog.js';
-import { type ErrorInfo, toErrorInfo } from '../../protocol/errorInfo.js';
+import { toErrorInfo } from '../../protocol/errorInfo.js';
 import { packFinished } from '../../protocol/finishedTasks.js';
-import type { PackedValues, UnmeasuredWork, Values } from '../../protocol/isolateMessages.js';
 import type { FromProcess, IsolateOrders, RunInProcess, ToProcess } from '../../protocol/processMessages.js';
 import { deliver, type ExecutingTask, isSameRun, type Methods } from '../../protocol/workerMessages.js';
 import { epochSeconds } from '../../resources/clock.js';
-import type { Isolate, RunHandler } from '../pool/isolate.js';
+import type { RunHandler } from '../pool/isolate.js';
 import { ThreadIsolate } from '../pool/threadIsolate.js';
 import { isolateClock } from './isolateClock.js';
 import { ipcChannel, sendLast, sendToParent } from './parentChannel.js';
@@ -20,43 +18,23 @@ const POLL_MS = 10;
 const channel = ipcChannel<ToProcess, FromProcess>();
 const send = (message: FromProcess): void => sendToParent(channel, message);
 
-class Relay implements RunHandler {
-  readonly #run: number;
-
-  constructor(run: number) {
-    this.#run = run;
-  }
-
-  finished(_isolate: Isolate, columns: CompletionColumns, arrived: ReadonlyMap<number, unknown>): void {
-    sendFinished(packFinished(this.#run, columns, arrived), send);
-  }
-
-  fetched(isolate: Isolate, values: Values, missing: Int32Array, packed: PackedValues): void {
-    sendValues(values, (sendable, errors) => {
-      send({ type: 'fetched', args: [this.#run, sendable, missing, packed] });
-      for (const { id, error } of errors) this.fetchFailed(isolate, id, error);
-    });
-  }
-
-  fetchFailed(_isolate: Isolate, id: number, error: ErrorInfo): void {
-    send({ type: 'fetchFailed', args: [this.#run, id, error] });
-  }
-
-  stolen(_isolate: Isolate, ids: readonly number[]): void {
-    send({ type: 'stolen', args: [this.#run, ids] });
-  }
-
-  seceded(_isolate: Isolate, id: number, batch: number): void {
-    send({ type: 'seceded', args: [this.#run, id, batch] });
-  }
-
-  worked(_isolate: Isolate, work: UnmeasuredWork): void {
-    send({ type: 'worked', args: [work] });
-  }
-
-  lost(_isolate: Isolate, running: number | undefined, cause: Error): void {
-    send({ type: 'lost', args: [this.#run, running ?? -1, toErrorInfo(cause)] });
-  }
+/** Returns a handler that sends the reports of a run to the parent. */
+function relay(run: number): RunHandler {
+  const handler: RunHandler = {
+    finished: (_isolate, columns, arrived) => sendFinished(packFinished(run, columns, arrived), send),
+    fetched: (isolate, values, missing, packed) =>
+      sendValues(values, (sendable, errors) => {
+        send({ type: 'fetched', args: [run, sendable, missing, packed] });
+        for (const { id, error } of errors) handler.fetchFailed(isolate, id, error);
+      }),
+    fetchFailed: (_isolate, id, error) => send({ type: 'fetchFailed', args: [run, id, error] }),
+    stolen: (_isolate, ids) => send({ type: 'stolen', args: [run, ids] }),
+    seceded: (_isolate, id, batch) => send({ type: 'seceded', args: [run, id, batch] }),
+    worked: (_isolate, work) => send({ type: 'worked', args: [work] }),
+    lost: (_isolate, running, cause) =>
+      send({ type: 'lost', args: [run, running ?? -1, toErrorInfo(cause)] }),
+  };
+  return handler;
 }
 
 /** Ends the process once its last messages are out, because the isolate is gone or stuck. */
@@ -76,7 +54,7 @@ function theIsolate(): ThreadIsolate {
 
 function open(run: RunInProcess): void {
   runs.add(run.run);
-  theIsolate().open({ ...run, handler: new Relay(run.run) });
+  theIsolate().open({ ...run, handler: relay(run.run) });
   timer ??= setInterval(poll, POLL_MS);
 }
 

@@ -7,7 +7,7 @@ import { setHidden } from '../../protocol/errorInfo.js';
 import { PYTHON_SOCKET_VARIABLE } from '../../protocol/remoteProcess.js';
 import { contextMeter } from './contextMeter.js';
 import type { TaskCallable } from './evaluator.js';
-import { type MessageHead, MessageReader, sendMessage } from './pythonMessages.js';
+import { type MessageHead, readMessages, sendMessage } from './pythonMessages.js';
 import { decodeValue, encodeValues } from './pythonValues.js';
 
 /** Error of Python. `kind` is its cause: the function raised, the import failed, or the result has no counterpart. */
@@ -83,16 +83,14 @@ export class PythonCall implements PromiseLike<unknown> {
   }
 
   async #answer(socket: Socket): Promise<unknown> {
-    const reader = new MessageReader<AnswerHead>((head) => {
+    const answers = readMessages<AnswerHead>(socket, (head) => {
       this.#started = performance.now() - head.since * 1000;
     });
-    try {
-      for await (const chunk of socket) if (reader.push(chunk)) break;
-    } catch (error) {
+    const { value: answer } = await answers.next().catch((error: unknown) => {
       throw this.#lost(error);
-    }
-    const { head, buffers } = reader;
-    if (head === undefined || !reader.isComplete) throw this.#lost(undefined);
+    });
+    if (answer === undefined) throw this.#lost(undefined);
+    const { head, buffers } = answer;
     contextMeter.digestMetric('thread-cpu', head.cpu, 'seconds');
     contextMeter.digestMetric('deserialize', head.deserialize, 'seconds');
     contextMeter.digestMetric('serialize', head.serialize, 'seconds');

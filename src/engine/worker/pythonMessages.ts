@@ -22,50 +22,44 @@ export function sendMessage(socket: Socket, head: object, { tree, buffers }: Enc
   socket.uncork();
 }
 
-/** Reads one message from chunks. No chunk contains bytes of a later message. */
-export class MessageReader<Head extends MessageHead> {
-  readonly buffers: ArrayBuffer[] = [];
-  head: Head | undefined;
-  isComplete = false;
-  readonly #onHead: ((head: Head) => void) | undefined;
-  #part = new Uint8Array(LENGTH_BYTES);
-  #filled = 0;
-  #isLength = true;
-
-  constructor(onHead?: (head: Head) => void) {
-    this.#onHead = onHead;
-  }
-
-  /** Returns whether the message is complete. */
-  push(chunk: Uint8Array): boolean {
-    let at = 0;
-    while (!this.isComplete) {
-      const size = Math.min(chunk.byteLength - at, this.#part.byteLength - this.#filled);
-      this.#part.set(chunk.subarray(at, at + size), this.#filled);
-      at += size;
-      this.#filled += size;
-      if (this.#filled < this.#part.byteLength) return false;
-      this.#ended();
+/**
+ * Yields the messages of a stream, up to its end or an incomplete message. `onHead` receives the head of a message before
+ * its buffers have arrived.
+ */
+export async function* readMessages<Head extends MessageHead>(
+  stream: AsyncIterable<Uint8Array>,
+  onHead?: (head: Head) => void,
+): AsyncGenerator<{ readonly head: Head; readonly buffers: readonly ArrayBuffer[] }, undefined> {
+  const chunks = stream[Symbol.asyncIterator]();
+  let rest: Uint8Array = new Uint8Array(0);
+  /** Returns the next bytes; undefined at the end of the stream. */
+  const take = async (count: number): Promise<ArrayBuffer | undefined> => {
+    const bytes = new Uint8Array(count);
+    for (let at = 0; at < count; ) {
+      if (rest.byteLength === 0) {
+        const { done, value } = await chunks.next();
+        if (done === true) return undefined;
+        rest = value;
+      }
+      const piece = rest.subarray(0, count - at);
+      bytes.set(piece, at);
+      rest = rest.subarray(piece.byteLength);
+      at += piece.byteLength;
     }
-    return true;
-  }
-
-  /** Starts the next part. */
-  #ended(): void {
-    const { buffer } = this.#part;
-    this.#filled = 0;
-    if (this.#isLength) {
-      this.#isLength = false;
-      this.#part = new Uint8Array(new DataView(buffer).getUint32(0));
-      return;
+    return bytes.buffer;
+  };
+  for (;;) {
+    const length = await take(LENGTH_BYTES);
+    const json = length && (await take(new DataView(length).getUint32(0)));
+    if (json === undefined) return;
+    const head: Head = JSON.parse(Buffer.from(json).toString());
+    onHead?.(head);
+    const buffers: ArrayBuffer[] = [];
+    for (const count of head.buffers) {
+      const buffer = await take(count);
+      if (buffer === undefined) return;
+      buffers.push(buffer);
     }
-    if (this.head === undefined) {
-      const head: Head = JSON.parse(Buffer.from(buffer).toString());
-      this.head = head;
-      this.#onHead?.(head);
-    } else this.buffers.push(buffer);
-    const length = this.head.buffers[this.buffers.length];
-    if (length === undefined) this.isComplete = true;
-    else this.#part = new Uint8Array(length);
+    yield { head, buffers };
   }
 }

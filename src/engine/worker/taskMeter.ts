@@ -21,7 +21,7 @@ export class TaskMeter implements MeteredTask {
   #digests: Map<string, Digest> | undefined;
   readonly #cpuClock: ThreadCpuClock | undefined;
   #cpuSince = 0;
-  #ended = false;
+  hasEnded = false;
   #atEnd: (() => void)[] | undefined;
   /** Receives metrics after the end of the task, e.g. from a promise that the task did not await. */
   readonly #late: ((digest: Digest) => void) | undefined;
@@ -47,7 +47,7 @@ export class TaskMeter implements MeteredTask {
   }
 
   open(label: string, context: MeterScope, isBlock: boolean): MeterScope {
-    if (this.#ended) return context;
+    if (this.hasEnded) return context;
     this.#meters ??= new MeterTree(this, (each, seconds) => {
       this.metered += seconds;
       this.#add(each, seconds, 'seconds');
@@ -60,7 +60,7 @@ export class TaskMeter implements MeteredTask {
   }
 
   close(inside: MeterScope, context: MeterScope | undefined): MeterScope | undefined {
-    if (this.#ended || this.#meters === undefined || !inside.meter?.open) return context;
+    if (this.hasEnded || this.#meters === undefined || !inside.meter?.open) return context;
     const after = this.#meters.close(inside, context);
     if (this.#meters.openMeters === 0) {
       this.#closeCpu();
@@ -71,7 +71,7 @@ export class TaskMeter implements MeteredTask {
 
   /** Adds to a metric. Seconds that the task measured itself are subtracted from the innermost open meter. */
   digest(label: string, value: number, unit: string, context: MeterScope): void {
-    if (this.#ended) {
+    if (this.hasEnded) {
       // The task has ended. Seconds that pass now may count for the next task, so only other units are added.
       if (unit !== 'seconds') this.#late?.({ label, value, unit });
       return;
@@ -94,7 +94,7 @@ export class TaskMeter implements MeteredTask {
     try {
       return await work;
     } finally {
-      if (--this.#waits === 0 && !this.#ended) this.away?.resume();
+      if (--this.#waits === 0 && !this.hasEnded) this.away?.resume();
     }
   }
 
@@ -112,10 +112,6 @@ export class TaskMeter implements MeteredTask {
     this.away = new SecededTime(shares, now, this.#waits > 0, (this.#meters?.openMeters ?? 0) > 0);
   }
 
-  get hasEnded(): boolean {
-    return this.#ended;
-  }
-
   /** Calls a function when the task ends, before those of earlier calls. */
   atEnd(call: () => void): void {
     this.#atEnd ??= [];
@@ -124,7 +120,7 @@ export class TaskMeter implements MeteredTask {
 
   /** Ends the task and closes open meters. Returns the measurements. */
   end(): Iterable<Digest> {
-    this.#ended = true;
+    this.hasEnded = true;
     if (this.#atEnd !== undefined) for (const call of this.#atEnd.reverse()) call();
     if (this.#meters !== undefined) {
       this.#meters.end();

@@ -3,9 +3,9 @@
 import { Socket } from 'node:net';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { isError, messageOf } from '../../base/errors.js';
+import { attempt, isError, messageOf } from '../../base/errors.js';
 import { type AnyFunction, isFunction, resolveFunction } from '../../graph/callable.js';
-import { type MessageHead, MessageReader, sendMessage } from './pythonMessages.js';
+import { type MessageHead, readMessages, sendMessage } from './pythonMessages.js';
 import { decodeValue, type Encoded, encodeValues } from './pythonValues.js';
 
 interface CallHead extends MessageHead {
@@ -43,11 +43,7 @@ const NOTHING: Encoded = { tree: null, buffers: [] };
 
 async function serve(descriptor: number): Promise<void> {
   const socket = new Socket({ fd: descriptor, readable: true, writable: true });
-  let reader = new MessageReader<CallHead>();
-  for await (const chunk of socket) {
-    if (!reader.push(chunk) || reader.head === undefined) continue;
-    const { head, buffers } = reader;
-    reader = new MessageReader();
+  for await (const { head, buffers } of readMessages<CallHead>(socket)) {
     try {
       sendMessage(socket, {}, await called(head, buffers));
     } catch (error) {
@@ -110,11 +106,7 @@ function failureOf(thrown: unknown): CallFailure {
 }
 
 function textOf(value: unknown): string {
-  try {
-    return String(value);
-  } catch {
-    return 'a value without text';
-  }
+  return attempt(() => String(value), 'a value without text');
 }
 
 const [descriptor, folder] = process.argv.slice(2);

@@ -7,12 +7,13 @@ const LENGTH_BYTES = 4;
 const NUMBER_BYTES = 6;
 const HEAD_BYTES = LENGTH_BYTES + 2 * NUMBER_BYTES;
 
-export interface Packet {
+/** `M` is the type of the messages that the other side sends. */
+export interface Packet<M> {
   /** Number of the message in its direction, from 1; 0 for a message without a place in the order. */
   readonly number: number;
   /** Number of messages that the sender of the packet has received in order. */
   readonly received: number;
-  readonly message: unknown;
+  readonly message: M;
 }
 
 /** Encodes a message with the number 0. Throws if the message cannot be cloned. */
@@ -32,10 +33,10 @@ export function setNumbers(packet: Buffer, number: number, received: number): vo
 }
 
 /** Decodes a stream of bytes. */
-export class MessageDecoder {
+export class MessageDecoder<M> {
   readonly #packets = new SplitBytes(HEAD_BYTES);
 
-  *push(chunk: Uint8Array): Generator<Packet> {
+  *push(chunk: Uint8Array): Generator<Packet<M>> {
     for (const [head, body] of this.#packets.push(chunk))
       yield {
         number: numberAt(head, LENGTH_BYTES),

@@ -15,18 +15,13 @@ interface ClusterChannel extends ParentChannel<ToWorker, FromWorker> {
 /** Descriptor for messages to the cluster. Without it Node's own channel is used. */
 const CHANNEL_VARIABLE = 'LONGPOLE_CHANNEL';
 
-/** Whether the value is a message; the cluster sends only values of this type. */
-function isToWorker(value: unknown): value is ToWorker {
-  return typeof value === 'object' && value !== null && 'type' in value;
-}
-
 function streamChannel(descriptor: number): ClusterChannel {
   const output = new Socket({ fd: descriptor, readable: false, writable: true });
   let connected = true;
   let deliver: (message: ToWorker) => void = () => undefined;
-  const messages = new RoutedMessages(
+  const messages = new RoutedMessages<ToWorker>(
     (packet) => void output.write(packet),
-    (message) => isToWorker(message) && deliver(message),
+    (message) => deliver(message),
   );
   return {
     get connected() {

@@ -56,9 +56,9 @@ class RemoteChannel implements WorkerChannel {
   readonly #events: ChannelEvents;
   readonly #process: RemoteProcess;
   readonly #token: string;
-  readonly #messages = new RoutedMessages(
+  readonly #messages = new RoutedMessages<FromWorker>(
     (packet) => this.#process.send(packet),
-    (message) => isFromWorker(message) && this.#received(message),
+    (message) => this.#received(message),
   );
   readonly #queue: Entry[] = [];
   #lease: 'none' | 'requested' | 'held' = 'none';
@@ -77,7 +77,7 @@ class RemoteChannel implements WorkerChannel {
   #connection: Socket | undefined;
   /** Heartbeats until the next attempt to connect. */
   #retryIn = 0;
-  #pid = -1;
+  pid = -1;
   /** Whether the process was asked to end. */
   #isEnding = false;
   #hasEnded = false;
@@ -93,10 +93,6 @@ class RemoteChannel implements WorkerChannel {
       leaseEnds: () => this.#leaseEnds(),
       ended: (cause) => this.#ended(cause),
     });
-  }
-
-  get pid(): number {
-    return this.#pid;
   }
 
   get connected(): boolean {
@@ -247,7 +243,7 @@ class RemoteChannel implements WorkerChannel {
 
   #received(message: FromWorker): void {
     if (message.type === 'ready') {
-      if (this.#options.isLocal) this.#pid = message.pid;
+      if (this.#options.isLocal) this.pid = message.pid;
       this.#address = message.address;
       this.#connect();
     }
@@ -276,11 +272,6 @@ function isReady(message: Message | Promise<Message>): message is Message {
 
 function parts(message: Message): readonly Message[] {
   return message.type === 'several' ? message.messages.flatMap(parts) : [message];
-}
-
-/** Whether the value is a message; a worker sends only values of this type. */
-function isFromWorker(value: unknown): value is FromWorker {
-  return typeof value === 'object' && value !== null && 'type' in value;
 }
 
 /** Requests a connection for messages. The worker process sends the first bytes. */

@@ -8,10 +8,11 @@ import { SilenceWatch } from './silence.js';
 /** Seconds without a byte after which a connection counts as broken. A heartbeat and its answer travel every half second. */
 const SILENCE_SECONDS = 10;
 
-export class RoutedMessages {
+/** `M` is the type of the messages that the other side sends. */
+export class RoutedMessages<M = unknown> {
   readonly #sendSlowly: (packet: Uint8Array) => void;
-  readonly #onMessage: (message: unknown) => void;
-  readonly #slow = new MessageDecoder();
+  readonly #onMessage: (message: M) => void;
+  readonly #slow = new MessageDecoder<M>();
   /** The direct connection, if messages may be sent over it. */
   #direct: Socket | undefined;
   /** Number of the last message that was sent. */
@@ -19,12 +20,12 @@ export class RoutedMessages {
   /** Number of the last message that was received in order. */
   #received = 0;
   /** Received messages that have to wait for earlier ones. */
-  readonly #early = new Map<number, unknown>();
+  readonly #early = new Map<number, M>();
   /** Messages that were sent over the connection, and are not confirmed. */
   #unconfirmed: { readonly number: number; readonly packet: Buffer }[] = [];
 
   /** @param sendSlowly sends bytes by the route that loses nothing */
-  constructor(sendSlowly: (packet: Uint8Array) => void, onMessage: (message: unknown) => void) {
+  constructor(sendSlowly: (packet: Uint8Array) => void, onMessage: (message: M) => void) {
     this.#sendSlowly = sendSlowly;
     this.#onMessage = onMessage;
   }
@@ -67,7 +68,7 @@ export class RoutedMessages {
    * @param onClose called when it has closed. `wasUsed` is false if no packet has arrived.
    */
   connect(socket: Socket, onClose: (wasUsed: boolean) => void): void {
-    const decoder = new MessageDecoder();
+    const decoder = new MessageDecoder<M>();
     const watch = new SilenceWatch(SILENCE_SECONDS, SILENCE_SECONDS, () => socket.destroy());
     let wasUsed = false;
     socket.on('data', (bytes: Buffer) => {
@@ -100,13 +101,14 @@ export class RoutedMessages {
     for (const { packet } of this.#unconfirmed.splice(0)) this.#sendSlowly(packet);
   }
 
-  #take({ number, received, message }: Packet): void {
+  #take({ number, received, message }: Packet<M>): void {
     const left = this.#unconfirmed.findIndex((sent) => sent.number > received);
     this.#unconfirmed.splice(0, left < 0 ? this.#unconfirmed.length : left);
-    if (number === 0) this.#onMessage(message);
-    else if (number > this.#received) this.#early.set(number, message);
+    if (number > this.#received) this.#early.set(number, message);
+    // A connection that was accepted begins with a packet without a message.
+    else if (number === 0 && message !== undefined) this.#onMessage(message);
     for (let next = this.#received + 1; this.#early.has(next); next = this.#received + 1) {
-      const ready = this.#early.get(next);
+      const ready = this.#early.get(next)!;
       this.#early.delete(next);
       this.#received = next;
       this.#onMessage(ready);

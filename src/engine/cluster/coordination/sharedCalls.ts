@@ -26,13 +26,14 @@ export class SharedCalls {
   readonly #open = new Map<SharedCall, number>();
   readonly #keepAlive = new KeepAlive();
   #clientCalls = 0;
-  #begun = 0;
+  /** Number of calls so far. */
+  begun = 0;
 
   /** Lists a call until `work` settles. Returns the outcome of `work`. */
   async during<A>(call: SharedCall, work: Promise<A>): Promise<A> {
     const ofClient = Number(call.caller instanceof ClientCaller);
     this.#open.set(call, performance.now());
-    this.#begun++;
+    this.begun++;
     this.#count(ofClient);
     try {
       return await work;
@@ -51,11 +52,6 @@ export class SharedCalls {
   *[Symbol.iterator](): Generator<SharedCall & { readonly age: number }> {
     const now = performance.now();
     for (const [call, since] of this.#open) yield { ...call, age: Math.round(now - since) / 1000 };
-  }
-
-  /** Number of calls so far. */
-  get begun(): number {
-    return this.#begun;
   }
 
   /** Whether calls wait, and no time limit ends one of them. */

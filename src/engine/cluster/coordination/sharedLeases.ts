@@ -2,7 +2,7 @@
 import { invalidArgument, LongpoleError } from '../../../base/errors.js';
 import type { CoordinationKinds, LeaseKind } from '../../../protocol/coordination.js';
 import { NamedObjects } from './namedObjects.js';
-import { type Caller, type Leave, perCaller, waitFor } from './waitFor.js';
+import { type Begin, type Caller, type Leave, perCaller } from './waitFor.js';
 
 interface Waiting<O> {
   readonly owner: O;
@@ -18,19 +18,15 @@ export class Leases<O> {
   readonly #held = new Map<O, number>();
   /** In the order of the calls. */
   readonly #waiting = new Set<Waiting<O>>();
-  #count = 0;
+  /** Number of leases in use. */
+  count = 0;
 
   constructor(max: number) {
     this.max = max;
   }
 
-  /** Number of leases in use. */
-  get count(): number {
-    return this.#count;
-  }
-
   get isUnused(): boolean {
-    return this.#count === 0 && this.#waiting.size === 0;
+    return this.count === 0 && this.#waiting.size === 0;
   }
 
   get holders(): Iterable<O> {
@@ -59,23 +55,23 @@ export class Leases<O> {
     if (held === undefined) return false;
     if (held === 1) this.#held.delete(owner);
     else this.#held.set(owner, held - 1);
-    this.#count--;
+    this.count--;
     this.#grant();
     return true;
   }
 
   /** Returns all leases of the owner. */
   releaseAll(owner: O): void {
-    this.#count -= this.#held.get(owner) ?? 0;
+    this.count -= this.#held.get(owner) ?? 0;
     this.#held.delete(owner);
     this.#grant();
   }
 
   #grant(): void {
     for (const call of this.#waiting) {
-      if (this.#count >= this.max) return;
+      if (this.count >= this.max) return;
       this.#waiting.delete(call);
-      this.#count++;
+      this.count++;
       this.#held.set(call.owner, (this.#held.get(call.owner) ?? 0) + 1);
       call.granted();
     }
@@ -121,25 +117,20 @@ export class SharedLeases {
     return Array.from(this.#objects[what].get(name)?.holders ?? [], ({ key }) => key);
   }
 
-  acquire({ what, name, max, timeout }: Acquire, caller: Caller): Promise<boolean> {
+  acquire({ what, name, max }: Acquire, caller: Caller): Begin<boolean> {
     const objects = this.#objects[what];
     const known = objects.get(name);
     if (known !== undefined && known.max !== max) throw maxError(name, known.max, max);
-    return waitFor<boolean>(
-      caller,
-      timeout,
-      (answer) =>
-        objects.begin(
-          name,
-          () => new Leases(max),
-          (leases) =>
-            leases.acquire(caller, () => {
-              this.#held(caller).set(leases, () => objects.removeUnused(name));
-              answer(true);
-            }),
-        ),
-      false,
-    );
+    return (answer) =>
+      objects.begin(
+        name,
+        () => new Leases(max),
+        (leases) =>
+          leases.acquire(caller, () => {
+            this.#held(caller).set(leases, () => objects.removeUnused(name));
+            answer(true);
+          }),
+      );
   }
 
   /** @throws LongpoleError ERR_LONGPOLE_NOT_ACQUIRED */
