@@ -9,7 +9,7 @@ import { type Outcome, type TaskKind, TaskMetering } from './taskMetering.js';
 import type { ThreadCpuClock } from './threadCpuClock.js';
 
 /** Seconds between reports of a busy isolate. An idle one reports at once. */
-export const SEND_SECONDS = 0.5;
+const SEND_SECONDS = 0.5;
 
 export class IsolateMetrics {
   readonly #ledger = new MetricLedger();
@@ -25,10 +25,15 @@ export class IsolateMetrics {
     return new MeteredRun(run, this.#metering, kinds);
   }
 
+  /** Returns the seconds until a busy isolate may report again. */
+  secondsLeft(now: number): number {
+    return Math.max(0, this.#sent + SEND_SECONDS - now);
+  }
+
   /** Returns the measurements to send now, if any. `idle` if no task waits. */
   take(now: number, idle: boolean): IsolateMeasures | undefined {
     if (idle) this.#metering.leave();
-    else if (now - this.#sent < SEND_SECONDS) return undefined;
+    else if (this.secondsLeft(now) > 0) return undefined;
     else this.#metering.flush();
     this.#sent = now;
     const metrics = this.#ledger.takeChanges();

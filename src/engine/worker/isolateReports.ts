@@ -2,7 +2,7 @@
 import { type FromIsolate, type IsolateMeasures, NOTHING_MEASURED } from '../../protocol/isolateMessages.js';
 import { packedBytes } from '../../protocol/packedResult.js';
 import type { Vitals } from '../../resources/vitals.js';
-import { type IsolateMetrics, SEND_SECONDS } from './isolateMetrics.js';
+import type { IsolateMetrics } from './isolateMetrics.js';
 import type { IsolateRun } from './isolateRun.js';
 import { notCloneable } from './notCloneable.js';
 import { splitValues } from './sendValues.js';
@@ -52,7 +52,7 @@ export class IsolateReports {
     this.last = clock();
     vitals.refresh(this.last);
     const measures = metrics?.take(this.last, idle);
-    if (!idle && metrics !== undefined) this.#measureLater();
+    if (!idle && metrics !== undefined) this.#measureLater(metrics);
     const measured = measures === undefined ? undefined : { measures };
     const { opening } = run;
     const { written } = run.log;
@@ -85,11 +85,15 @@ export class IsolateReports {
   }
 
   /** Sends the measurements of ended tasks while the next one awaits: if its isolate is replaced, they would be lost. */
-  #measureLater(): void {
-    this.#later ??= setTimeout(() => {
+  #measureLater(metrics: IsolateMetrics): void {
+    const { clock } = this.#parts;
+    const wake = (): void => {
       this.#later = undefined;
-      this.sendMetrics(false);
-    }, SEND_SECONDS * 1000).unref();
+      // Node's timers may fire early, and another report may have been sent meanwhile.
+      if (metrics.secondsLeft(clock()) > 0) this.#measureLater(metrics);
+      else this.sendMetrics(false);
+    };
+    this.#later ??= setTimeout(wake, Math.ceil(metrics.secondsLeft(clock()) * 1000)).unref();
   }
 
   /** Sends results that the host has requested. */
