@@ -1,6 +1,7 @@
 // Workers whose memory is full. Moves their waiting tasks to other workers, and finds tasks that no worker can run.
 import type { WorkerPaused } from './events.js';
 import type { SchedulerState } from './schedulerState.js';
+import { NO_REGION } from './workerState.js';
 
 export function pauseWorker(
   state: SchedulerState,
@@ -11,6 +12,7 @@ export function pauseWorker(
   const hasRoom = (worker.paused && !paused) || (worker.full && !full);
   worker.paused = paused;
   worker.full = full;
+  worker.region = NO_REGION;
   // Moves tasks that wait for a paused worker to other workers if they may run there.
   for (const other of state.workers.values()) {
     if (!other.paused || (!hasRoom && other !== worker)) continue;

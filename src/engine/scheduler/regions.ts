@@ -1,6 +1,6 @@
 // Sends tasks whose results are joined to one worker, so that few results are transferred.
 import type { SchedulerState } from './schedulerState.js';
-import type { WorkerState } from './workerState.js';
+import { NO_REGION, type Region, type WorkerState } from './workerState.js';
 
 /**
  * Returns the task of the common queue that the worker should run next; -1 if there is none. The order of tasks is depth first,
@@ -15,9 +15,9 @@ export function nextRoot(state: SchedulerState, worker: WorkerState): number {
   const { base, size } = graph.segmentOf(first);
   const own = queued.minFrom(worker.region.begin);
   if (own >= 0 && own < Math.min(worker.region.end, base + size)) return own;
-  const free = firstFree(state, worker, first);
+  const free = firstFree(state, first);
   const root = free >= 0 && free < base + size ? free : first;
-  worker.region = { begin: root, end: endOfRegion(state, root) };
+  worker.region = regionOf(state, root);
   return root;
 }
 
@@ -28,17 +28,14 @@ function freesResult({ graph, needs }: SchedulerState, id: number): boolean {
   return false;
 }
 
-/** Returns the first queued task from `first` on that is in no region of another worker; -1 if there is none. */
-function firstFree({ queued, workerList }: SchedulerState, worker: WorkerState, first: number): number {
+/** Returns the first queued task from `first` on that is in no region of a worker; -1 if there is none. */
+function firstFree({ queued, workerList }: SchedulerState, first: number): number {
   let root = first;
-  for (let isTaken = true; isTaken && root >= 0; ) {
-    isTaken = false;
-    for (const other of workerList) {
-      if (other === worker || root < other.region.begin || root >= other.region.end) continue;
-      root = queued.minFrom(other.region.end);
-      isTaken = true;
-      break;
-    }
+  // Regions are in any order, so a pass may lead into one that the pass has left behind.
+  for (let before = -1; root >= 0 && root !== before; ) {
+    before = root;
+    for (const { region } of workerList)
+      if (root >= region.begin && root < region.end) root = queued.minFrom(region.end);
   }
   return root;
 }
@@ -47,19 +44,20 @@ function firstFree({ queued, workerList }: SchedulerState, worker: WorkerState, 
 const MOST_JOINED = 32;
 
 /**
- * Returns the id of the last task on the way from this one to the results that joins at most the worker's share of the tasks; at
- * least the first one that joins several results, unless it joins very many.
+ * Returns the tasks from this one to the last task on the way to the results that joins at most the worker's share of the tasks;
+ * at least to the first one that joins several results, unless it joins very many. A task whose result is not joined is in no
+ * region, because each region costs time when workers take independent tasks.
  */
-function endOfRegion({ graph, queued, workerList }: SchedulerState, root: number): number {
+function regionOf({ graph, queued, workerList }: SchedulerState, root: number): Region {
   const { dependencyOffsets, dependentOffsets, dependents } = graph;
   const share = queued.size / (2 * workerList.length);
-  let end = root + 1;
+  let end = root;
   for (let id = root; dependentOffsets[id + 1]! - dependentOffsets[id]! === 1; ) {
     id = dependents[dependentOffsets[id]!]!;
     const joined = dependencyOffsets[id + 1]! - dependencyOffsets[id]!;
-    if (joined > MOST_JOINED || (end > root + 1 && id - root > share)) break;
+    if (joined > MOST_JOINED || (end > root && id - root > share)) break;
     if (joined === 1) continue;
     end = id;
   }
-  return end;
+  return end === root ? NO_REGION : { begin: root, end };
 }
