@@ -26,7 +26,7 @@ export const blockedWorkers: Rule = (facts) => {
     question: 'queueing',
     advice: facts.isDask
       ? "Look for modules that tasks import, plugins of the workers, calls of 'client.run', and tasks that hold the GIL for long in compiled code. A stopped process looks the same."
-      : 'Look for a stopped process (SIGSTOP, a debugger), a machine that slept or has no free memory, and plugins of the workers that block their thread.',
+      : 'Look for a stopped process (SIGSTOP, a debugger), and a machine that slept or has no free memory.',
   };
 };
 
