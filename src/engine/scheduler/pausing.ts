@@ -1,7 +1,7 @@
 // Workers whose memory is full. Moves their waiting tasks to other workers, and finds tasks that no worker can run.
+import { NO_REGION } from '../../graph/joinedTasks.js';
 import type { WorkerPaused } from './events.js';
 import type { SchedulerState } from './schedulerState.js';
-import { NO_REGION } from './workerState.js';
 
 export function pauseWorker(
   state: SchedulerState,
