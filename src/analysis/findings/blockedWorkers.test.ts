@@ -57,3 +57,13 @@ it('a worker process that did not run costs its share of the run if other worker
   const all = findings(syntheticTrace({ tasks, events, workers }));
   assert.equal(all.find(({ code }) => code === 'blocked-workers')?.seconds.toFixed(1), '2.0');
 });
+
+it('a worker process that did not run costs nothing if no task waited', () => {
+  const tasks = Array.from({ length: 10 }, (_, i) => ({
+    ...{ key: `step-${i}`, worker: 'w0', submitted: 0, ready: i, started: i, stopped: i + 1 },
+    needs: i === 0 ? [] : [`step-${i - 1}`],
+  }));
+  const events = [{ time: 6, worker: 'w1', topic: 'log-blocked', text: blockedText(4) }];
+  const all = findings(syntheticTrace({ tasks, events, workers: [{ name: 'w0' }, { name: 'w1' }] }));
+  assert.ok(!all.some(({ code }) => code === 'blocked-workers'));
+});

@@ -47,10 +47,16 @@ function secondsOnPath(facts: Facts, blocked: readonly BlockedWorker[]): number 
   return seconds;
 }
 
-/** Returns the time of the run that all workers together lost: without it, the others would have had less to do. */
+/**
+ * Returns the time of the run that all workers together lost while tasks waited: without it, the others would have had less to
+ * do.
+ */
 function lostSeconds(facts: Facts, blocked: readonly BlockedWorker[]): number {
   const idle = [...facts.parts('client time')];
-  const lost = blocked.map((span) => overlapSeconds([span], [facts.path]) - overlapSeconds(idle, [span]));
+  const lost = blocked.map((span) => {
+    const seconds = overlapSeconds([span], [facts.path]) - overlapSeconds(idle, [span]);
+    return seconds * facts.queuedBetween(span.start, span.stop, 1);
+  });
   return lost.reduce((sum, seconds) => sum + seconds, 0) / facts.workers;
 }
 
