@@ -60,11 +60,12 @@ function lostSeconds(facts: Facts, blocked: readonly BlockedWorker[]): number {
   return lost.reduce((sum, seconds) => sum + seconds, 0) / facts.workers;
 }
 
-interface BlockedWorker extends Span {
+export interface BlockedWorker extends Span {
   readonly worker: number;
 }
 
-function blockedSpans({ events, strings }: Trace): BlockedWorker[] {
+/** Returns the times in which a worker did not answer. */
+export function blockedSpans({ events, strings }: Trace): BlockedWorker[] {
   const spans: BlockedWorker[] = [];
   for (let row = 0; row < events.length; row++) {
     const [topic, text] = [events.topic[row]!, events.text[row]!];
