@@ -57,3 +57,32 @@ it('a worker process that did not run costs its share of the run if other worker
   const all = findings(syntheticTrace({ tasks, events, workers }));
   assert.equal(all.find(({ code }) => code === 'blocked-workers')?.seconds.toFixed(1), '2.0');
 });
+
+it('a worker process that did not run costs nothing if no task waited', () => {
+  const tasks = Array.from({ length: 10 }, (_, i) => ({
+    ...{ key: `step-${i}`, worker: 'w0', submitted: 0, ready: i, started: i, stopped: i + 1 },
+    needs: i === 0 ? [] : [`step-${i - 1}`],
+  }));
+  const events = [{ time: 6, worker: 'w1', topic: 'log-blocked', text: blockedText(4) }];
+  const all = findings(syntheticTrace({ tasks, events, workers: [{ name: 'w0' }, { name: 'w1' }] }));
+  assert.ok(!all.some(({ code }) => code === 'blocked-workers'));
+});
+
+it('the time in which a worker process did not run is no garbage collection, and hides none', () => {
+  const gcFound = (length: number) => {
+    const tasks = Array.from({ length: 12 }, (_, i) => ({
+      ...{ key: `fit-${i}`, submitted: 0, ready: 0, started: i === 0 ? 0 : i + 4, stopped: i + 5 },
+    }));
+    const events = [{ time: 4.4, worker: 'w0', topic: 'log-blocked', text: blockedText(4) }];
+    // One collection contains the stop. The others do not.
+    const intervals = [
+      { worker: 'w0', action: 'gc' as const, start: 0.4, stop: 4.4 },
+      { worker: 'w0', action: 'gc' as const, start: 6, stop: 6 + length },
+    ];
+    const all = findings(syntheticTrace({ tasks, events, intervals, workers: [{ name: 'w0' }] }));
+    assert.ok(all.some(({ code }) => code === 'blocked-workers'));
+    return all.find(({ code }) => code === 'garbage-collection')?.evidence.numbers['gcSeconds'];
+  };
+  assert.equal(gcFound(0.1), undefined);
+  assert.equal(gcFound(5), 5);
+});

@@ -26,7 +26,7 @@ export const blockedWorkers: Rule = (facts) => {
     question: 'queueing',
     advice: facts.isDask
       ? "Look for modules that tasks import, plugins of the workers, calls of 'client.run', and tasks that hold the GIL for long in compiled code. A stopped process looks the same."
-      : 'Look for a stopped process (SIGSTOP, a debugger), a machine that slept or has no free memory, and plugins of the workers that block their thread.',
+      : 'Look for a stopped process (SIGSTOP, a debugger), and a machine that slept or has no free memory.',
   };
 };
 
@@ -47,18 +47,25 @@ function secondsOnPath(facts: Facts, blocked: readonly BlockedWorker[]): number 
   return seconds;
 }
 
-/** Returns the time of the run that all workers together lost: without it, the others would have had less to do. */
+/**
+ * Returns the time of the run that all workers together lost while tasks waited: without it, the others would have had less to
+ * do.
+ */
 function lostSeconds(facts: Facts, blocked: readonly BlockedWorker[]): number {
   const idle = [...facts.parts('client time')];
-  const lost = blocked.map((span) => overlapSeconds([span], [facts.path]) - overlapSeconds(idle, [span]));
+  const lost = blocked.map((span) => {
+    const seconds = overlapSeconds([span], [facts.path]) - overlapSeconds(idle, [span]);
+    return seconds * facts.queuedBetween(span.start, span.stop, 1);
+  });
   return lost.reduce((sum, seconds) => sum + seconds, 0) / facts.workers;
 }
 
-interface BlockedWorker extends Span {
+export interface BlockedWorker extends Span {
   readonly worker: number;
 }
 
-function blockedSpans({ events, strings }: Trace): BlockedWorker[] {
+/** Returns the times in which a worker did not answer. */
+export function blockedSpans({ events, strings }: Trace): BlockedWorker[] {
   const spans: BlockedWorker[] = [];
   for (let row = 0; row < events.length; row++) {
     const [topic, text] = [events.topic[row]!, events.text[row]!];

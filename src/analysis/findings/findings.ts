@@ -99,7 +99,6 @@ const EXPLAINED_BY: Partial<Record<FindingCode, readonly FindingCode[]>> = {
   'client-bound': ['stopped-program'],
   // Ctrl-Z stops the program and its worker processes.
   'blocked-workers': ['stopped-program'],
-  'garbage-collection': ['blocked-workers'],
 };
 
 const STOPS: readonly FindingCode[] = ['stopped-program', 'blocked-workers'];

@@ -1,3 +1,4 @@
+import { sumOf } from '../../base/lookUps.js';
 import { countText, percentText, secondsText } from '../../base/words.js';
 import { ACTIONS } from '../../protocol/clusterObserver.js';
 import { GC_TIME } from '../../protocol/traceNames.js';
@@ -5,7 +6,8 @@ import type { Trace } from '../../trace/trace.js';
 import { cutOffTexts } from '../cutOff.js';
 import { firstFrom, lanesOf } from '../lanes.js';
 import { programStops } from '../programStops.js';
-import { gapsBetween, overlapSeconds } from '../spans.js';
+import { gapsBetween, merged, overlapSeconds, type Span } from '../spans.js';
+import { blockedSpans } from './blockedWorkers.js';
 import type { Facts, Rule } from './finding.js';
 import { metricSeconds } from './metricSeconds.js';
 
@@ -31,7 +33,11 @@ export const garbageCollection: Rule = (facts) => {
   const { byPrefix } = metricSeconds(facts.trace, 'gc');
   const worst = [...byPrefix].sort(([, a], [, b]) => b - a)[0]?.[0];
   const where = worst === undefined ? '' : `, most of it in '${worst}'`;
-  const onPath = facts.onPath('gc') - overlapSeconds([...facts.parts('gc')], programStops(facts.trace));
+  const stops = stopsOf(facts);
+  const onPath = sumOf(facts.parts('gc'), (part) => {
+    const { start, stop, row } = part;
+    return stop - start - overlapSeconds([part], stops(facts.trace.tasks.worker[row]!));
+  });
   const beside =
     onPath > total
       ? ` With collections between tasks, e.g. while results are packed, the critical path contains ${secondsText(onPath)}.`
@@ -82,19 +88,27 @@ function gcOfWorkers({ trace, work, workers, active, lanes }: Facts): number {
   return [...latest.values()].reduce((sum, of) => sum + of, -stopped);
 }
 
+/** Returns a function from a worker to the times in which it or the program did not run. */
+function stopsOf({ trace, isDask }: Facts): (worker: number) => readonly Span[] {
+  const stops = programStops(trace);
+  const blocked = isDask ? [] : blockedSpans(trace);
+  return (worker) => merged([...stops, ...blocked.filter((span) => span.worker === worker)]);
+}
+
 /**
  * Returns the seconds of collections during tasks, and the seconds during tasks in which a collection waited because the program
- * was stopped. Collections on an idle or starting worker delay no task.
+ * or its worker was stopped. Collections on an idle or starting worker delay no task.
  */
-function gcWhileTasksRan({ trace }: Facts): readonly [ran: number, stopped: number] {
+function gcWhileTasksRan(facts: Facts): readonly [ran: number, stopped: number] {
+  const { trace } = facts;
   const gc = ACTIONS.indexOf('gc');
   const { length, action, worker, start, stop } = trace.intervals;
   const lanes = lanesOf(trace);
-  const stops = programStops(trace);
+  const stops = stopsOf(facts);
   let [ran, all] = [0, 0];
   for (let row = 0; row < length; row++) {
     if (action[row] !== gc) continue;
-    const parts = gapsBetween(start[row]!, stop[row]!, stops);
+    const parts = gapsBetween(start[row]!, stop[row]!, stops(worker[row]!));
     for (let lane = 0; lane < lanes.count; lane++) {
       if (lanes.worker[lane] !== worker[row]) continue;
       all += covered(trace, lane, start[row]!, stop[row]!);

@@ -94,6 +94,16 @@ function longestChain(tasks: readonly Task[]): number {
 }
 
 describe('replaying a graph', () => {
+  it('computes the results that a task joins on one worker, unless a remote scheduler sends tasks', () => {
+    const leaf = { seconds: 1, nbytes: 1 };
+    const tasks = [0, 5].flatMap((first) => [
+      ...[leaf, leaf, leaf, leaf],
+      { seconds: 1, needs: [0, 1, 2, 3].map((id) => first + id) },
+    ]);
+    assert.equal(run(tasks, { workers: 2, bandwidth: 1 }).makespan, 5);
+    assert.equal(run(tasks, { workers: 2, bandwidth: 1, sendsAhead: true }).makespan, 7);
+  });
+
   it("keeps Graham's bounds for any graph and any number of workers", () => {
     fc.assert(
       fc.property(randomTasks, fc.integer({ min: 1, max: 8 }), (tasks, workers) => {

@@ -1,6 +1,8 @@
 // Simulates a graph of measured tasks on imaginary workers, event by event, with the policy of the engine: depth-first
-// priorities, tasks on the worker with their inputs unless another worker can start them earlier, and work stealing by
-// idle workers. Takes some 1 µs per task, without allocations.
+// priorities, tasks on the worker with their inputs unless another worker can start them earlier, results that are joined on
+// one worker, and work stealing by idle workers. Takes some 1 µs per task.
+import { PriorityBitset } from '../../base/priorityBitset.js';
+import { NO_REGION, nextOf, type Taker } from '../../graph/joinedTasks.js';
 import { EventQueue } from './eventQueue.js';
 import { HandOver } from './handOver.js';
 import type { ReplayConditions, ReplayGraph, ReplayResult } from './replayTypes.js';
@@ -19,7 +21,11 @@ export class Replay {
   /** Tasks with inputs on each worker, by id. Most of many workers never have one. */
   readonly #queues: (EventQueue | undefined)[];
   /** Tasks without inputs on any worker, by id. */
-  readonly #shared = new EventQueue();
+  readonly #shared: PriorityBitset;
+  /** What each worker takes from them, if it matters where results are and the scheduler does not send tasks ahead. */
+  readonly #takers: readonly Taker[];
+  /** End of the ids of each submission. */
+  readonly #ends: Int32Array;
   readonly #events = new EventQueue();
   /** Number of unfinished dependencies, plus one before the submission. */
   readonly #waiting: Int32Array;
@@ -69,6 +75,11 @@ export class Replay {
     this.#graph = graph;
     this.#conditions = conditions;
     this.#queues = new Array<EventQueue | undefined>(workers);
+    this.#shared = new PriorityBitset(size);
+    const isDivided = conditions.bandwidth < Number.POSITIVE_INFINITY && !conditions.sendsAhead;
+    this.#takers = Array.from({ length: isDivided ? workers : 0 }, () => ({ region: NO_REGION }));
+    this.#ends = new Int32Array(graph.submissions.length);
+    for (const [id, submission] of graph.submissionOf.entries()) this.#ends[submission] = id + 1;
     this.#waiting = new Int32Array(size);
     this.#needs = new Int32Array(size);
     for (let id = 0; id < size; id++) {
@@ -191,7 +202,7 @@ export class Replay {
 
   #enqueue(id: number, home: number): void {
     if (home === NO_WORKER) {
-      this.#shared.add(id, id);
+      this.#shared.add(id);
       return;
     }
     this.#queues[home] ??= new EventQueue();
@@ -233,7 +244,7 @@ export class Replay {
       if (this.#idleAt[worker]! >= 0 && this.#first(worker) < NO_TASK)
         this.#employ(worker, this.#choose(worker));
     }
-    while (this.#idleCount > 0 && (this.#loadedCount > 0 || this.#shared.nextTime < NO_TASK)) {
+    while (this.#idleCount > 0 && (this.#loadedCount > 0 || this.#shared.size > 0)) {
       const worker = this.#idle[this.#idleCount - 1]!;
       const id = this.#choose(worker);
       if (id < 0) return;
@@ -252,8 +263,19 @@ export class Replay {
 
   #choose(worker: number): number {
     const own = this.#first(worker);
-    if (own < this.#shared.nextTime) return this.#takeFrom(worker);
-    return own === this.#shared.nextTime ? this.#takeOver(worker) : this.#shared.take();
+    const shared = this.#nextShared(worker);
+    if (shared < 0 && own === NO_TASK) return this.#takeOver(worker);
+    if (shared < 0 || own < shared) return this.#takeFrom(worker);
+    this.#shared.delete(shared);
+    return shared;
+  }
+
+  /** Returns the task without inputs that the worker runs next, or -1. */
+  #nextShared(worker: number): number {
+    const first = this.#shared.min();
+    if (first < 0 || this.#takers.length < 2) return first;
+    const end = this.#ends[this.#graph.submissionOf[first]!]!;
+    return nextOf(this.#graph, this.#shared, first, end, this.#takers, this.#takers[worker]!);
   }
 
   /** Returns the task of a worker's own queue that runs next, or NO_TASK. */

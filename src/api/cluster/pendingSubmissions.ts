@@ -65,31 +65,24 @@ export class PendingSubmissions {
   /** Submits the pending calls as one computation. A call that cannot be compiled or shipped fails its future. */
   flush(): void {
     const waiting = this.#waiting;
-    const options = this.#options;
     this.#waiting = [];
     if (waiting.length === 0) return;
     const prepared = Math.max(this.#called, this.#clock() - this.#inside);
-    try {
-      const delayeds = waiting.map(({ delayed }) => delayed);
-      const handles = this.#start(delayeds, options, {
-        called: this.#called,
-        prepared,
-        code: this.#code,
-      });
-      for (const [index, { future }] of waiting.entries()) future.bind(handles[index]!);
-    } catch (error) {
-      if (waiting.length === 1) waiting[0]!.future.fail(error);
-      // A call that cannot be submitted must not fail the others.
-      else for (const one of waiting) this.#single(one, options);
-    }
+    this.#submit(waiting, { called: this.#called, prepared, code: this.#code });
     this.#inside = 0;
     this.#begin = this.#clock();
   }
 
-  #single(one: Waiting, options: SubmitOptions): void {
-    this.#waiting = [one];
-    this.#options = options;
-    this.flush();
+  #submit(waiting: readonly Waiting[], call: Call): void {
+    try {
+      const delayeds = waiting.map(({ delayed }) => delayed);
+      const handles = this.#start(delayeds, this.#options, call);
+      for (const [index, { future }] of waiting.entries()) future.bind(handles[index]!);
+    } catch (error) {
+      if (waiting.length === 1) waiting[0]!.future.fail(error);
+      // A call that cannot be submitted must not fail the others.
+      else for (const one of waiting) this.#submit([one], call);
+    }
   }
 }
 

@@ -78,11 +78,15 @@ function joinedGroups(groups: number, size: number): number[][] {
 
 test('tasks whose results are joined run on one worker, and an idle worker helps with the last ones', () => {
   addWorkers('a', 'b');
+  // Other priorities before do not matter.
+  const urgent = add([[]], { priority: 1 });
+  for (const [worker, id] of sent(urgent.instructions)) finish(worker, id);
+  const { segment, instructions } = add(joinedGroups(3, 4));
   const places: number[][] = [[], []];
-  const run = [...sent(add(joinedGroups(3, 4)).instructions)];
+  const run = [...sent(instructions)];
   for (let next = run.shift(); next !== undefined; next = run.shift()) {
     const [worker, id] = next;
-    places[worker]!.push(id);
+    places[worker]!.push(id - segment.base);
     run.push(...sent(finish(worker, id, KIND_STORED, 8)));
   }
   // The tasks 4, 9 and 14 join four results each.
@@ -94,6 +98,27 @@ test('tasks whose results are joined run on one worker, and an idle worker helps
     ],
   );
   for (const ids of places) assert.ok(ids.some((id) => id >= 10 && id < 14));
+});
+
+test('other workers take the tasks that a paused worker would have joined, before later ones', () => {
+  addWorkers('a', 'b');
+  const begun = sent(add(joinedGroups(3, 4)).instructions);
+  const ofFirst = begun.filter(([worker]) => worker === 0).map(([, id]) => id);
+  assert.deepEqual(ofFirst, [0, 1]);
+  handle({ type: 'worker-paused', worker: 0, paused: true });
+  // The second worker has the tasks 5 and 6.
+  const next = [5, 6, 7, 8].flatMap((id) => sent(finish(1, id, KIND_STORED, 8)));
+  assert.deepEqual(
+    next.map(([, id]) => id),
+    [7, 8, 2, 3],
+  );
+});
+
+test('tasks whose results are not joined are sent in their order, also if a batch had no room for the next one', () => {
+  newScheduler({});
+  addWorkers('a', 'b', 'c');
+  const ids = sent(add(Array.from({ length: 100 }, () => [])).instructions).map(([, id]) => id);
+  assert.deepEqual(ids, [...ids.keys()]);
 });
 
 test('a worker takes no tasks of a later graph while an earlier one has tasks that no worker runs', () => {

@@ -1,9 +1,9 @@
 // Removes dead segments from the scheduler's tables, so that the memory of a long-lived cluster depends only on its
 // current work. Ids become smaller; their order, which is the order of execution, stays.
+import { NO_REGION } from '../../graph/joinedTasks.js';
 import type { PriorityQueue } from './priorityQueue.js';
 import type { SchedulerState } from './schedulerState.js';
 import { FORGOTTEN } from './taskStates.js';
-import { NO_REGION } from './workerState.js';
 
 /** Dead tasks below which a compaction does nothing. */
 const MIN_DEAD = 4096;

@@ -1,4 +1,5 @@
 // Workers whose memory is full. Moves their waiting tasks to other workers, and finds tasks that no worker can run.
+import { NO_REGION } from '../../graph/joinedTasks.js';
 import type { WorkerPaused } from './events.js';
 import type { SchedulerState } from './schedulerState.js';
 
@@ -11,6 +12,7 @@ export function pauseWorker(
   const hasRoom = (worker.paused && !paused) || (worker.full && !full);
   worker.paused = paused;
   worker.full = full;
+  worker.region = NO_REGION;
   // Moves tasks that wait for a paused worker to other workers if they may run there.
   for (const other of state.workers.values()) {
     if (!other.paused || (!hasRoom && other !== worker)) continue;

@@ -62,9 +62,9 @@ export class PriorityQueue {
     return this.#ordinary.minFrom(id);
   }
 
-  /** Whether tasks run in the order of their ids. */
+  /** Whether the tasks run in the order of their ids. */
   get isPlain(): boolean {
-    return this.#order === null && this.#others.length === 0;
+    return this.#order === null && this.#others.every(({ ids }) => ids.size === 0);
   }
 
   clear(): void {

@@ -1,24 +1,18 @@
 // Sends tasks whose results are joined to one worker, so that few results are transferred.
+import { nextOf } from '../../graph/joinedTasks.js';
 import type { SchedulerState } from './schedulerState.js';
 import type { WorkerState } from './workerState.js';
 
 /**
- * Returns the task of the common queue that the worker should run next; -1 if there is none. The order of tasks is depth first,
- * so the tasks before one with several dependencies are those that it joins. A worker takes them one after the other, while
- * other workers take tasks behind it. It helps another worker when nothing else is left of the first graph. A task that frees
- * a result comes first.
+ * Returns the task of the common queue that the worker should run next; -1 if there is none. A task that frees a result comes
+ * first.
  */
 export function nextRoot(state: SchedulerState, worker: WorkerState): number {
-  const { queued, graph } = state;
+  const { queued, graph, workerList } = state;
   const first = queued.min();
-  if (first < 0 || state.workerList.length < 2 || !queued.isPlain || freesResult(state, first)) return first;
+  if (first < 0 || workerList.length < 2 || !queued.isPlain || freesResult(state, first)) return first;
   const { base, size } = graph.segmentOf(first);
-  const own = queued.minFrom(worker.region.begin);
-  if (own >= 0 && own < Math.min(worker.region.end, base + size)) return own;
-  const free = firstFree(state, worker, first);
-  const root = free >= 0 && free < base + size ? free : first;
-  worker.region = { begin: root, end: endOfRegion(state, root) };
-  return root;
+  return nextOf(graph, queued, first, base + size, workerList, worker);
 }
 
 function freesResult({ graph, needs }: SchedulerState, id: number): boolean {
@@ -26,40 +20,4 @@ function freesResult({ graph, needs }: SchedulerState, id: number): boolean {
   for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++)
     if (needs[dependencies[edge]!] === 1 && requested[dependencies[edge]!] === 0) return true;
   return false;
-}
-
-/** Returns the first queued task from `first` on that is in no region of another worker; -1 if there is none. */
-function firstFree({ queued, workerList }: SchedulerState, worker: WorkerState, first: number): number {
-  let root = first;
-  for (let isTaken = true; isTaken && root >= 0; ) {
-    isTaken = false;
-    for (const other of workerList) {
-      if (other === worker || root < other.region.begin || root >= other.region.end) continue;
-      root = queued.minFrom(other.region.end);
-      isTaken = true;
-      break;
-    }
-  }
-  return root;
-}
-
-/** Results that one worker may hold until a task joins them. More of them use the memory of all workers. */
-const MOST_JOINED = 32;
-
-/**
- * Returns the id of the last task on the way from this one to the results that joins at most the worker's share of the tasks; at
- * least the first one that joins several results, unless it joins very many.
- */
-function endOfRegion({ graph, queued, workerList }: SchedulerState, root: number): number {
-  const { dependencyOffsets, dependentOffsets, dependents } = graph;
-  const share = queued.size / (2 * workerList.length);
-  let end = root + 1;
-  for (let id = root; dependentOffsets[id + 1]! - dependentOffsets[id]! === 1; ) {
-    id = dependents[dependentOffsets[id]!]!;
-    const joined = dependencyOffsets[id + 1]! - dependencyOffsets[id]!;
-    if (joined > MOST_JOINED || (end > root + 1 && id - root > share)) break;
-    if (joined === 1) continue;
-    end = id;
-  }
-  return end;
 }

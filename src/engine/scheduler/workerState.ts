@@ -1,4 +1,5 @@
 // The scheduler's data about a worker.
+import { NO_REGION, type Taker } from '../../graph/joinedTasks.js';
 import type { WorkerAdded } from './events.js';
 import { PriorityQueue, type TaskOrder } from './priorityQueue.js';
 
@@ -10,15 +11,7 @@ export interface SentBatch {
   left: number;
 }
 
-/** Ids from `begin` to `end` - 1. */
-export interface Region {
-  readonly begin: number;
-  readonly end: number;
-}
-
-export const NO_REGION: Region = { begin: 0, end: 0 };
-
-export interface WorkerState {
+export interface WorkerState extends Taker {
   readonly index: number;
   readonly name: string;
   readonly resources: ReadonlyMap<string, number>;
@@ -36,8 +29,6 @@ export interface WorkerState {
   readonly followers: PriorityQueue;
   /** Tasks that could run and should run here, because their data is here or no other worker may run them. */
   readonly placed: PriorityQueue;
-  /** The part of the graph from which the worker takes tasks: see `nextRoot`. */
-  region: Region;
   /** Tasks whose results were sent to the worker as inputs, and are in its isolate. */
   replicas: Set<number>;
   /**
