@@ -1,5 +1,5 @@
 // Computes which results fill the memory over time. A result is needed until the last task that depends on it has run,
-// or until the end if no task depends on it. Results that workers hold longer are held by futures of the client.
+// or until the end if no task depends on it, but not after it was lost and had to be computed again. Results that workers hold longer are held by futures of the client.
 import { sortedOrder } from '../base/sortedOrder.js';
 import type { Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
@@ -107,9 +107,12 @@ function keptBeyond(
   return sum(kept) > KEPT_SHARE * sum(measured) ? kept : undefined;
 }
 
-/** Returns, for each row, the time at which the last dependent task stopped, or `end` without dependents. */
+/**
+ * Returns, for each row, the time at which the last dependent task stopped, or `end` without dependents. A result that was
+ * lost is held until its task is ready to run again.
+ */
 function neededUntil({ tasks }: Trace, end: number): Float64Array {
-  const { length, stopped, dependencyOffsets, dependencyRows } = tasks;
+  const { length, id, attempt, ready, stopped, dependencyOffsets, dependencyRows } = tasks;
   const until = new Float64Array(length).fill(Number.NEGATIVE_INFINITY);
   for (let row = 0; row < length; row++) {
     for (let edge = dependencyOffsets[row]!; edge < dependencyOffsets[row + 1]!; edge++) {
@@ -120,6 +123,13 @@ function neededUntil({ tasks }: Trace, end: number): Float64Array {
   for (let row = 0; row < length; row++) {
     if (until[row] === Number.NEGATIVE_INFINITY) until[row] = end;
     else if (!(until[row]! >= stopped[row]!)) until[row] = stopped[row]!;
+  }
+  const later = new Map<number, number>();
+  for (let row = length - 1; row >= 0; row--) {
+    const again = later.get(id[row]!);
+    if (again !== undefined && ready[again]! < until[row]!)
+      until[row] = Math.max(stopped[row]!, ready[again]!);
+    if (again !== undefined || attempt[row]! > 1) later.set(id[row]!, row);
   }
   return until;
 }

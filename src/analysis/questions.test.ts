@@ -169,6 +169,19 @@ describe('questions', () => {
     assert.equal(Math.round(Number(at(8)?.['No longer needed (MB)'])), 50);
   });
 
+  it('answer memory without results that were lost and computed again, from then on', () => {
+    const load = { key: 'load-1', submitted: 0, nbytes: 50e6 };
+    const tasks = [
+      { ...load, worker: 'gone', started: 0, stopped: 1 },
+      { ...load, worker: 'w', started: 5, stopped: 6, ready: 4, attempt: 2 },
+      { key: 'wait-1', worker: 'w', started: 6, stopped: 10, submitted: 0, nbytes: 8 },
+    ];
+    const rows = ask('memory-by-prefix', { tasks, workers: [{ name: 'gone', stopped: 4 }] });
+    const at = (time: number) => rows.find((row) => Math.abs(Number(row['Time (s)']) - time) < 0.11);
+    const megabytes = (time: number) => Math.round(Number(at(time)?.['load (MB)']));
+    assert.deepEqual([3, 5, 8].map(megabytes), [50, 0, 50]);
+  });
+
   it('answer memory with results that were lost with their worker', () => {
     const memory = [0, 1].map((time) => ({ worker: 'gone', time, managed: 50e6 * time, tasks: time }));
     const tasks = [

@@ -78,6 +78,18 @@ test('a result that a later computation reuses counts once', () => {
   assert.equal(after.get('load')?.cancelled, 0);
 });
 
+test('a result from before the recording that is lost and computed again is a task', () => {
+  const progress = new LiveTrace();
+  const one = computation(1, [0, 0, 1], [0, 1]);
+  progress.computationAdded(one);
+  ended(progress, one, [0, 1], [TASK_MEMORY, TASK_ERRED]);
+  ended(progress, one, [0], [TASK_MEMORY]);
+  const rows = rowsOf(progress);
+  const { total, finished, erred } = rows.get('load') ?? {};
+  assert.deepEqual({ total, finished, erred }, { total: 2, finished: 1, erred: 1 });
+  assert.equal(progress.openGraph(new Set()).count, 1);
+});
+
 test('a prefix has a shortest and a longest run if any of its tasks ran', () => {
   const progress = new LiveTrace();
   const one = computation(1, [0, 0, 1]);

@@ -1,7 +1,7 @@
 // A live page shows what happens now: the tasks since the last pause, and the current graph. It fits into a narrow window.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Computation, TASK_ERRED, TASK_MEMORY } from '#internal/protocol/clusterObserver.js';
+import { type Computation, TASK_ERRED, TASK_LOST, TASK_MEMORY } from '#internal/protocol/clusterObserver.js';
 import { ScriptedCluster } from '#internal/server/dashboard.test.support.js';
 import { DashboardServer } from '#internal/server/dashboardServer.js';
 import { progressOf } from '#internal/server/sums.js';
@@ -174,20 +174,42 @@ test('the groups of a large current graph are not said to be only those of the c
   await server.close();
 });
 
-test('every page fits into a window of 700 px', async () => {
+test('a group counts a task as erred whose runs were all lost with their workers', async () => {
+  const trace = new LiveTrace();
+  run(trace, graph(1, 1, 'died', 0), [TASK_LOST]);
+  const current = { total: 1, finished: 0, erred: 1, cancelled: 0 };
+  const source = new ScriptedCluster({ seed: 3, sizes: [1], workers: 1, batch: 1 }).source();
+  const status = () => ({
+    time: START + 10,
+    states: { waiting: 0, queued: 0, processing: 0, memory: 0, erred: 1, forgotten: 0 },
+    workers: [],
+    running: [],
+    progress: [{ prefix: 'died', processing: 0, seconds: 0, ...current, current }],
+    graphStart: START,
+  });
+  const server = await DashboardServer.start({ source: { ...source, trace, status }, port: 0 });
+  const { page } = await browser.open(browser.blank());
+  await page.goto(`${server.link}#groups`);
+  await said(page, 'main', /died · 1 \/ 1, 1 erred/);
+  await page.context().close();
+  await server.close();
+});
+
+test('every page, with all its buttons, fits into windows of 420 and 700 px', async () => {
   const server = await startServer();
   const { page } = await browser.open(browser.blank());
-  await page.setViewportSize({ width: 700, height: 800 });
   await page.goto(server.link);
   await page.locator('main.page[data-status="live"]').waitFor();
-  for (const name of await page.evaluate(() => globalThis.longpoleDashboard?.pages() ?? [])) {
+  const names = await page.evaluate(() => globalThis.longpoleDashboard?.pages() ?? []);
+  for (const [size, name] of [420, 700].flatMap((size) => names.map((name) => [size, name] as const))) {
+    await page.setViewportSize({ width: size, height: 800 });
     await go(page, name);
     const { width, link } = await page.evaluate(() => ({
       width: document.documentElement.scrollWidth,
       link: document.querySelector('nav [aria-current]')?.getBoundingClientRect().right ?? 9999,
     }));
-    assert.ok(width <= 700, `${name} is ${width} px wide`);
-    assert.ok(Math.floor(link) <= 700, `the link of ${name} ends at ${link} px`);
+    assert.ok(width <= size, `${name} is ${width} px wide in ${size}`);
+    assert.ok(Math.floor(link) <= size, `the link of ${name} ends at ${link} px in ${size}`);
   }
   await page.context().close();
   await server.close();

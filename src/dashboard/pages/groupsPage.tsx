@@ -63,10 +63,11 @@ export function GroupsGraph({ graph, state, update: { trace, live }, onNode, act
   const colors = prefixColors(trace, state.view.scheme.value);
   const nodesOf = countsOf(graph.nodes.map(({ prefix }) => prefix));
   const progress = new Map(live?.progress.map((row) => [row.prefix, row]));
-  const countOf = ({ prefix, count, erred }: GroupNode): string => {
+  const countOf = ({ prefix, count, erred: runs }: GroupNode): string => {
     // The scheduler counts tasks by prefix. The progress of a group is known only if it is the only group of its
     // prefix.
     const row = nodesOf.get(prefix) === 1 ? progress.get(prefix) : undefined;
+    const erred = row?.erred ?? runs;
     const failed = erred > 0 ? `, ${formatCount(erred)} erred` : '';
     return row === undefined
       ? `${formatCount(count)}${failed}`

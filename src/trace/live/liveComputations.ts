@@ -7,7 +7,10 @@ import {
   prefixOf,
   TASK_CANCELLED,
   TASK_ERRED,
+  TASK_LOST,
+  TASK_MEMORY,
   TASK_SKIPPED,
+  type TaskRuns,
 } from '../../protocol/clusterObserver.js';
 import { OTHERS } from '../../protocol/metrics.js';
 import { MAX_OPEN, type OpenState, type OpenTask } from '../../protocol/openGraph.js';
@@ -76,8 +79,54 @@ export interface KnownComputation {
   readonly sums: readonly PrefixSums[];
   /** Tasks that have not ended, by index into the computation's prefixes. */
   readonly open: Int32Array;
-  /** 0, or 1 + the state of the latest run or why the task was dropped, by local id. */
+  /** 0, GIVEN, or 1 + the state of the latest run or why the task was dropped, by local id. */
   readonly ended: Uint8Array;
+}
+
+/** In `ended`: a result that the computation reuses. It is no task, unless it is lost and computed again. */
+const GIVEN = 255;
+
+/** Counts the end of a task, if `before`, the value in `ended`, says that it is the first one. */
+function countEnd(totals: TotalSums, { sums, open }: KnownComputation, prefix: number, before: number): void {
+  if (before === GIVEN) sums[prefix]!.tasksIn(totals.graph).total++;
+  if (before !== 0) return;
+  open[prefix]!--;
+  totals.unfinished--;
+}
+
+/** Adds completed runs to the totals, task by task. */
+export function addRuns(totals: TotalSums, known: KnownComputation, runs: TaskRuns): void {
+  const { sums, ended } = known;
+  const { count, ids, states, nbytes, started, stopped, waited } = runs;
+  const { prefixOf } = runs.computation;
+  let [timed, busy, bytes] = [0, 0, 0];
+  for (let i = 0; i < count; i++) {
+    const id = ids[i]!;
+    const state = states[i]!;
+    const seconds = stopped[i]! - started[i]! - (waited?.[i] || 0);
+    const prefix = prefixOf[id]!;
+    const of = sums[prefix];
+    if (of !== undefined) {
+      of.add(state, seconds, nbytes[i]!);
+      const before = ended[id]!;
+      of.tasksIn(totals.graph).ended(state, before);
+      // A task counts once, by its latest run: lost results are computed again, and failed tasks are retried.
+      if (state !== TASK_LOST) {
+        countEnd(totals, known, prefix, before);
+        ended[id] = state + 1;
+      }
+    }
+    totals.states[state]! += 1;
+    if (seconds >= 0) {
+      timed++;
+      busy += seconds;
+    }
+    if (state === TASK_MEMORY && nbytes[i]! > 0) bytes += nbytes[i]!;
+  }
+  totals.addStart(runs.computation.submitted);
+  totals.offeredTime.add(runs.computation.submitted, runs.acknowledged);
+  totals.addBusy(runs.worker, busy);
+  totals.addAction(0, timed, busy, bytes);
 }
 
 export class LiveComputations {
@@ -131,6 +180,7 @@ export class LiveComputations {
       live = new LiveComputation(computation, this.#page, this.#page.add(computation, names));
     }
     const known = { live, sums, open, ended: new Uint8Array(computation.size) };
+    for (const id of computation.given ?? []) known.ended[id] = GIVEN;
     for (let prefix = 0; prefix < open.length; prefix++) {
       const count = open[prefix]!;
       if (count > 0) sums[prefix]!.tasksIn(this.#totals.graph).total += count;
@@ -152,16 +202,15 @@ export class LiveComputations {
 
   /** Counts tasks that have no result and will not run. Those with another run are counted by that run. */
   dropped(computation: Computation, ids: readonly number[], why: EndReason): void {
-    const { sums, open, ended } = this.of(computation);
+    const known = this.of(computation);
+    const { sums, ended } = known;
     for (const id of ids) {
       const before = ended[id]!;
       if (before !== 0 && before !== 1 + TASK_CANCELLED) continue;
       const prefix = computation.prefixOf[id]!;
       sums[prefix]!.tasksIn(this.#totals.graph).ended(why, before);
       ended[id] = 1 + why;
-      if (before !== 0) continue;
-      open[prefix]!--;
-      this.#totals.unfinished--;
+      countEnd(this.#totals, known, prefix, before);
     }
   }
 
@@ -238,11 +287,10 @@ function unendedTasks(
   const open = new Map<number, Omit<OpenTask, 'state'>>();
   const erred = new Set<number>();
   for (const [computation, { ended }] of known) {
-    const given = new Set(computation.given);
     for (const [local, end] of ended.entries()) {
       const id = computation.firstId + local;
       // A worker may have a task again whose result was lost, or that is retried.
-      const isOpen = (end === 0 && !given.has(local)) || end === 1 + TASK_SKIPPED || processing.has(id);
+      const isOpen = end === 0 || end === 1 + TASK_SKIPPED || processing.has(id);
       if (isOpen) open.set(id, taskOf(computation, local));
       else if (end === 1 + TASK_ERRED) erred.add(id);
     }

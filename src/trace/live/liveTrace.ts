@@ -11,8 +11,6 @@ import {
   type MetricSample,
   type ProfileCycle,
   type ResourceSample,
-  TASK_LOST,
-  TASK_MEMORY,
   type TaskRuns,
   type Transfer,
   type WorkerInfo,
@@ -28,7 +26,7 @@ import { figuresOf, ResourceBuilder, WorkerBuilder } from '../tableBuilders.js';
 import { TableBuilder } from '../tableRows.js';
 import { type LiveTotals, TotalSums } from '../totals.js';
 import { NO_ROWS, type TableName, type Trace } from '../trace.js';
-import { type KnownComputation, type LiveComputation, LiveComputations } from './liveComputations.js';
+import { addRuns, type LiveComputation, LiveComputations } from './liveComputations.js';
 import { NameLists, runsOf } from './liveRuns.js';
 import { type LiveRows, snapshotOf } from './liveSnapshot.js';
 import { RowWindow } from './rowWindow.js';
@@ -360,41 +358,4 @@ class TypeNames {
   #extend(list: readonly string[]): void {
     this.#ids = Int32Array.from(list, (name) => this.#names.internString(name));
   }
-}
-
-/** Adds completed runs to the totals, task by task. */
-function addRuns(totals: TotalSums, { sums, open, ended }: KnownComputation, runs: TaskRuns): void {
-  const { count, ids, states, nbytes, started, stopped, waited } = runs;
-  const { prefixOf } = runs.computation;
-  let [timed, busy, bytes] = [0, 0, 0];
-  for (let i = 0; i < count; i++) {
-    const id = ids[i]!;
-    const state = states[i]!;
-    const seconds = stopped[i]! - started[i]! - (waited?.[i] || 0);
-    const prefix = prefixOf[id]!;
-    const of = sums[prefix];
-    if (of !== undefined) {
-      of.add(state, seconds, nbytes[i]!);
-      const before = ended[id]!;
-      of.tasksIn(totals.graph).ended(state, before);
-      // A task counts once, by its latest run: lost results are computed again, and failed tasks are retried.
-      if (state !== TASK_LOST) {
-        if (before === 0) {
-          open[prefix]!--;
-          totals.unfinished--;
-        }
-        ended[id] = state + 1;
-      }
-    }
-    totals.states[state]! += 1;
-    if (seconds >= 0) {
-      timed++;
-      busy += seconds;
-    }
-    if (state === TASK_MEMORY && nbytes[i]! > 0) bytes += nbytes[i]!;
-  }
-  totals.addStart(runs.computation.submitted);
-  totals.offeredTime.add(runs.computation.submitted, runs.acknowledged);
-  totals.addBusy(runs.worker, busy);
-  totals.addAction(0, timed, busy, bytes);
 }
