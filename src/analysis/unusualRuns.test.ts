@@ -36,3 +36,20 @@ it('totals without rows, as a live page first receives them, claim nothing that 
     [2, 'were cancelled or did not run'],
   ]);
 });
+
+it('a task of which each run was lost with its worker is a failed task', () => {
+  const trace = syntheticTrace({
+    tasks: [task('load-1', { state: 'erred' }), task('big-1', { ...NOT_RUN, state: 'lost' })],
+    events: [
+      {
+        time: 1,
+        topic: 'task-erred',
+        text: "Task 'big-1' (function big, worker w0) was running when it died",
+      },
+    ],
+  });
+  assert.deepEqual(unusualRuns(trace), [
+    [2, 'failed'],
+    [1, 'lost'],
+  ]);
+});

@@ -84,7 +84,8 @@ test('spilled results have a compressed size only if it is recorded, which Dask 
 
 test('the summary of a run in which no task ended counts no computations', () => {
   const tasks = { memory: 0, erred: 0, cancelled: 0, lost: 0, retried: 0, skipped: 0 };
-  assert.match(summaryText({ ...SUMMARY, tasks, computations: 0, makespan: null }), /^tasks {6}0 done\n/);
+  const none = { tasks, failed: [], failedTasks: 0 };
+  assert.match(summaryText({ ...SUMMARY, ...none, computations: 0, makespan: null }), /^tasks {6}0 done\n/);
 });
 
 test('the summary of a run with unfinished tasks has no lower limit and no predictions', () => {
@@ -109,6 +110,7 @@ test('failed runs that were repeated are counted apart from other failed runs', 
     summaryText({
       ...SUMMARY,
       tasks: { memory: 20, erred, cancelled: 0, lost: 0, retried, skipped: 0 },
+      failedTasks: erred - retried,
     }).split('\n')[0];
   assert.match(firstLine(20, 20) ?? '', /20 done, 20 failed and were repeated in 3/);
   assert.match(firstLine(3, 1) ?? '', /20 done, 2 failed, 1 failed and was repeated in 3/);

@@ -46,10 +46,10 @@ export function summaryText(summary: Summary): string {
   return visibleText(lines.map((line) => `${line}\n`).join(''));
 }
 
-function tasksText({ tasks, computed, makespan, computations, workers }: Summary): string {
-  const { memory, erred, cancelled, lost, retried, skipped } = tasks;
+function tasksText({ tasks, failedTasks, computed, makespan, computations, workers }: Summary): string {
+  const { memory, cancelled, lost, retried, skipped } = tasks;
   const others = [
-    [erred - retried, 'failed'],
+    [failedTasks, 'failed'],
     [retried, repeatedWords(retried)],
     [cancelled, 'cancelled'],
     [lost, 'lost with their worker'],
