@@ -245,3 +245,21 @@ function countPrefixes(page: SectionPage): PrefixInfo[] {
     isActivity: activities[index] === 1,
   }));
 }
+
+const NO_NUMBERS = new Uint32Array(0);
+const NO_TIMES = new Float64Array(0);
+/** The model of a page before the first rows have arrived. */
+export const EMPTY_MODEL: ProfileModel = {
+  ...buildModel({
+    title: '',
+    workers: [],
+    tasks: { keys: [], prefix: NO_NUMBERS, texts: [] },
+    prefixes: [],
+    stream: { task: NO_NUMBERS, worker: NO_NUMBERS, start: NO_TIMES, stop: NO_TIMES },
+    isActivity: () => false,
+    partial: [],
+    caches: [],
+    fallback: () => ({ start: 0, stop: 1 }),
+  }),
+  plots: [],
+};

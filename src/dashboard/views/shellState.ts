@@ -5,7 +5,7 @@ import { ran } from '../../analysis/lanes.js';
 import { visibleName } from '../../base/visibleText.js';
 import { lastRowOf, type Trace, workerName } from '../../trace/trace.js';
 import { shortNumber } from '../model/format.js';
-import { buildModel, type ProfileModel } from '../model/profileModel.js';
+import { EMPTY_MODEL, type ProfileModel } from '../model/profileModel.js';
 import { clip, showsAll, type TimeWindow } from '../model/timeView.js';
 import { runStart, traceModel } from '../model/traceModel.js';
 import { PAGES, type PageName } from '../pages/pageNames.js';
@@ -15,23 +15,6 @@ import type { SourceStatus, TraceSource, TraceUpdate } from '../source/traceSour
 import { individualOf, openDashboard, shownPlots } from './individual.js';
 import { PageState } from './pageState.js';
 
-const NO_NUMBERS = new Uint32Array(0);
-const NO_TIMES = new Float64Array(0);
-/** The model before the first rows have arrived. */
-const EMPTY_MODEL: ProfileModel = {
-  ...buildModel({
-    title: '',
-    workers: [],
-    tasks: { keys: [], prefix: NO_NUMBERS, texts: [] },
-    prefixes: [],
-    stream: { task: NO_NUMBERS, worker: NO_NUMBERS, start: NO_TIMES, stop: NO_TIMES },
-    isActivity: () => false,
-    partial: [],
-    caches: [],
-    fallback: () => ({ start: 0, stop: 1 }),
-  }),
-  plots: [],
-};
 /** Choices of single pages, by their names in the address. */
 const CHOICES: Partial<Record<PageName, readonly string[]>> = {
   metrics: ['unit', 'in-span', 'functions'],
