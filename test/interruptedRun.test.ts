@@ -45,7 +45,8 @@ for (const [ran, others] of [
       assert.ok(text.includes('Only of the tasks that ended.'), text);
       assert.doesNotMatch(text, /No number of workers|what if/);
       const times = programTimes(openTrace(join(cwd, 't.trace')));
-      assert.ok(times !== undefined && times.before > 0 && times.after > 0);
+      // Its tasks may have run until the end.
+      assert.ok(times !== undefined && times.before > 0 && times.after === 0);
       const analysed = await longpole('analyze', 't.trace');
       assert.ok(analysed.stdout.startsWith(cutOff), analysed.stdout);
       const simulated = await longpole('simulate', 't.trace');

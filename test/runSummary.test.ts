@@ -92,7 +92,7 @@ test('the summary of a run whose tasks all died with their worker has a duration
   });
   stop();
   const text = summaryText(summarise(live.snapshot()));
-  assert.match(text, /^tasks {6}0 done, 3 lost with their worker in 1 computation; [\d.]+ m?s\n/);
+  assert.match(text, /^tasks {6}0 done, 1 failed, 3 lost with their worker in 1 computation; [\d.]+ m?s\n/);
   assert.match(text, /\nfailed {5}'a' on threads-\d: was running 3 times when its worker died/);
   assert.match(text, /\nfindings {3}1\. 'a' died 3 times with its worker and has no result/);
   assert.match(text, /The last time: The worker thread ended with exit code 7\./);
