@@ -30,7 +30,8 @@ let pageBytes = 0;
 
 /** Returns the resident bytes of a process; NaN once it has ended. */
 export function residentBytes(pid: number): number {
-  const pages = Number(rereadProc(`${pid}/statm`).split(' ')[1] ?? Number.NaN);
+  // A process that has ended, and whose parent has not yet asked for its exit code, has a file of zeros.
+  const pages = Number(rereadProc(`${pid}/statm`).split(' ')[1]) || Number.NaN;
   if (pageBytes === 0) pageBytes = measurePage();
   return pages * pageBytes;
 }
