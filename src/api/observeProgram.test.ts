@@ -183,14 +183,14 @@ describe('observeProgram', () => {
     assert.deepEqual(trace.totals.states, Float64Array.of(0, 0, 0, 2));
   });
 
-  it('reports types of results, sizes of scalars, and spans', async () => {
-    const graph = { n: [inc, 1], text: [(n: number): string => `${n}`, 'n'] };
-    for (const get of [async () => getSync(graph, 'text'), () => getThreaded(graph, 'text')]) {
+  it('reports types of results, sizes of scalars and typed arrays, and spans', async () => {
+    const graph = { n: [inc, 1], zeros: [(n: number): Uint8Array => new Uint8Array(n), 'n'] };
+    for (const get of [async () => getSync(graph, 'zeros'), () => getThreaded(graph, 'zeros')]) {
       const { tasks, strings } = await traceOf(get);
-      assert.deepEqual([...tasks.nbytes], [8, Number.NaN]);
+      assert.deepEqual([...tasks.nbytes], [8, 2]);
       assert.deepEqual(
         Array.from(tasks.resultType, (type) => strings.get(type)),
-        ['number', 'string'],
+        ['number', 'Uint8Array'],
       );
     }
     const { tasks, strings } = await traceOf(() =>

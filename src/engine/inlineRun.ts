@@ -1,5 +1,5 @@
 // Runs a plan on the caller's thread, with the same scheduler as other runs and one worker, which is a loop.
-import { LongpoleError, type TaskError } from '../base/errors.js';
+import { attempt, LongpoleError, type TaskError } from '../base/errors.js';
 import type { Plan } from '../graph/compile.js';
 import { INLINE_WORKER } from '../protocol/clusterObserver.js';
 import { type CompletionColumns, completionColumns } from '../protocol/completionLog.js';
@@ -17,6 +17,7 @@ import { abortedError, taskError } from './taskFailure.js';
 import { CoreWaits } from './worker/coreWaits.js';
 import { Evaluator, isThenable, toCallables } from './worker/evaluator.js';
 import { epochOffsetMs, isolateClock } from './worker/isolateClock.js';
+import { recordedBytes } from './worker/publication.js';
 import { cutStacks } from './worker/thrownByTask.js';
 
 export interface InlineOptions {
@@ -172,7 +173,7 @@ class InlineRun {
     this.#ended.count = 0;
   }
 
-  /** Records the end of a task for observers. Sizes of results are not measured. */
+  /** Records the end of a task for observers. */
   #note(id: number, kindOf: (value: unknown) => number, value: unknown, start: number, stop: number): void {
     if (!this.#observers.records) return;
     const { ids, kinds, types, numbers, received, starts, stops, coreWaits } = this.#ended;
@@ -180,7 +181,9 @@ class InlineRun {
     ids[row] = id;
     kinds[row] = kindOf(value);
     types[row] = typeOf(value);
-    numbers[row] = kinds[row] === KIND_ERROR ? 0 : Number.NaN;
+    // A result stays in the program, so it may have getters that throw, which no copy would have.
+    numbers[row] =
+      kinds[row] === KIND_ERROR ? 0 : attempt(() => recordedBytes(value, stop - start), Number.NaN);
     received[row] = this.#taken;
     starts[row] = start;
     stops[row] = stop;
