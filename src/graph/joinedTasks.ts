@@ -65,7 +65,7 @@ function firstFree(ready: ReadyTasks, first: number, takers: readonly Taker[]): 
 }
 
 /** Results that one worker may hold until a task joins them. More of them use the memory of all workers. */
-const MOST_JOINED = 16;
+export const MOST_JOINED = 16;
 
 /**
  * Returns the tasks from this one to the last task on the way to the results that joins at most the worker's share of the tasks;

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { KIND_PRIVATE, KIND_VALUE } from '../../protocol/resultKinds.js';
 import type { Dispatch, Instruction, SchedulerEvent } from './events.js';
 import { Scheduler } from './scheduler.js';
-import { type Edges, toGraph } from './schedulerGraphs.test.support.js';
+import { type Edges, requestedOf, toGraph } from './schedulerGraphs.test.support.js';
 import { validateState } from './validate.test.support.js';
 
 for (const seconds of [0, 1])
@@ -39,6 +39,72 @@ for (const seconds of [0, 1])
     assert.ok(scheduler.isDone);
     assert.deepEqual([...published], [2, 3, 4], 'two tasks need the result of task 2');
   });
+
+/** A local run of which each task is expected to take 10 ms. Results are private unless a dispatch publishes them. */
+class LocalRun {
+  readonly scheduler: Scheduler;
+  readonly published = new Set<number>();
+  /** Worker and inputs of each task that was sent. */
+  readonly sent = new Map<number, { readonly worker: number; readonly inputs: readonly number[] }>();
+  readonly fetched: number[] = [];
+
+  constructor(edges: Edges) {
+    const expected = new Float64Array(4).fill(10e-3);
+    this.scheduler = new Scheduler(toGraph(edges, requestedOf(edges, [])), { expected });
+  }
+
+  handle(event: SchedulerEvent): void {
+    const instructions = this.scheduler.handle(event);
+    validateState(this.scheduler.state);
+    for (const instruction of instructions) {
+      if (instruction.type === 'fetch') this.fetched.push(...instruction.ids);
+      if (instruction.type !== 'dispatch') continue;
+      const { worker, ids, publish, keep, inputs } = instruction;
+      for (const [at, id] of ids.entries()) {
+        this.sent.set(id, { worker, inputs: [...inputs] });
+        if (publish[at] === 1) this.published.add(id);
+      }
+      for (const id of keep) this.published.delete(id);
+    }
+  }
+
+  finish(id: number): void {
+    const { worker = -1 } = this.sent.get(id) ?? {};
+    const kinds = Uint8Array.of(this.published.has(id) ? KIND_VALUE : KIND_PRIVATE);
+    const seconds = Float64Array.of(10e-3);
+    this.handle({ type: 'tasks-finished', worker, ids: Int32Array.of(id), from: 0, to: 1, kinds, seconds });
+  }
+}
+
+test('results that a task of the same worker joins stay in their isolate', () => {
+  // The first worker has tasks 0 and 1 when the second one comes.
+  const run = new LocalRun([[], [], [], [], [], [2, 3, 4], [], [], [], [6, 7, 8], [5, 9]]);
+  run.handle({ type: 'worker-added', worker: 0 });
+  run.handle({ type: 'worker-added', worker: 1 });
+  for (const id of [0, 1, 2, 6, 3, 7, 4, 8, 5, 9, 10]) run.finish(id);
+  assert.ok(run.scheduler.isDone);
+  assert.equal(run.sent.get(5)?.worker, 1);
+  assert.equal(run.sent.get(9)?.worker, 0);
+  assert.deepEqual([...run.published], [0, 1, 5, 9, 10]);
+  assert.deepEqual(run.fetched, []);
+});
+
+test('a result that waited in its isolate is fetched if another worker has computed what it is joined with', () => {
+  const run = new LocalRun([[], [], [], [], [0, 1, 2, 3]]);
+  run.handle({ type: 'worker-added', worker: 0 });
+  run.finish(0);
+  run.handle({ type: 'worker-added', worker: 1 });
+  assert.equal(run.sent.get(3)?.worker, 1);
+  for (const id of [3, 1, 2]) run.finish(id);
+  assert.deepEqual(run.fetched, [1, 2], 'the tasks that were sent before');
+  run.handle({ type: 'results-fetched', worker: 0, ids: [1, 2], missing: [] });
+  assert.deepEqual(run.fetched, [1, 2, 0]);
+  assert.ok(!run.sent.has(4));
+  run.handle({ type: 'results-fetched', worker: 0, ids: [0], missing: [] });
+  assert.ok(run.sent.has(4));
+  run.finish(4);
+  assert.ok(run.scheduler.isDone);
+});
 
 test('tasks of unknown length travel in small batches, short tasks in large ones', () => {
   const edges: Edges = Array.from({ length: 30_000 }, () => []);

@@ -4,7 +4,7 @@
 // thousand and long ones alone, so that the work stays divisible.
 import type { Dispatch } from './events.js';
 import { moveSeconds, overdueSeconds } from './placement.js';
-import { isOnlyFor, mayStayPrivate } from './privacy.js';
+import { isOnlyFor, mayAwaitJoin, mayStayPrivate } from './privacy.js';
 import { nextRoot } from './regions.js';
 import { STORED } from './schedulerColumns.js';
 import type { SchedulerState } from './schedulerState.js';
@@ -184,7 +184,9 @@ function take(
 /** Returns whether a result may stay in its isolate. `next` is the task that runs there directly behind its task. */
 function staysPrivate(state: SchedulerState, id: number, worker: WorkerState, next?: number): boolean {
   if (state.graph.requested[id] !== 0) return false;
-  return isOnlyFor(state, id, next) || mayStayPrivate(state, id, worker.index);
+  return (
+    isOnlyFor(state, id, next) || mayStayPrivate(state, id, worker.index) || mayAwaitJoin(state, id, worker)
+  );
 }
 
 /** Returns the task that runs directly before this batch; undefined if no batch is before it. */

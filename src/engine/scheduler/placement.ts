@@ -11,7 +11,6 @@ export interface PlacementState extends SchedulerColumns {
   readonly storedCount: number;
   readonly now: number;
   mayRun(id: number, worker: WorkerState): boolean;
-  load(id: number): number;
   unplace(id: number, worker: WorkerState): void;
 }
 

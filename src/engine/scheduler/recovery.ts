@@ -1,13 +1,12 @@
 // Recovers from the loss of a worker. Losses are rare, so counters are not patched. Lost tasks return to released, and
 // released results that are needed again are resurrected from their lineage. All counters are derived anew from the
 // states, in O(tasks + edges).
-import { awaitPrivateResults } from './privacy.js';
 import { CALLER, IN_TRANSIT, NO_WORKER } from './schedulerColumns.js';
 import { type SchedulerState, SEVERAL } from './schedulerState.js';
 import { ERRED, FORGOTTEN, isSettled, MEMORY, PROCESSING, QUEUED, RELEASED, WAITING } from './taskStates.js';
 
-/** Re-queues every task without a worker after a loss. Returns the results to fetch. */
-export function rebuild(state: SchedulerState): number[] {
+/** Re-queues every task without a worker after a loss. */
+export function rebuild(state: SchedulerState): void {
   state.queued.clear();
   state.parked.clear();
   for (const worker of state.workers.values()) {
@@ -16,24 +15,26 @@ export function rebuild(state: SchedulerState): number[] {
   }
   // A private result that is on its way is not requested again: its isolate may have dropped it since.
   const requested = new Set(state.awaited.keys());
+  for (const id of state.fetches) requested.delete(id);
+  state.fetches = state.fetches.filter((id) => state.held.has(id));
   state.awaited.clear();
-  return place(state, 0, state.graph.size).filter((id) => !requested.has(id));
+  state.homes?.clear();
+  place(state, 0, state.graph.size);
+  state.fetches = state.fetches.filter((id) => !requested.has(id));
 }
 
-/** Derives the counters of the tasks `from .. to` and queues those without a worker. Returns the results to fetch. */
-export function place(state: SchedulerState, from: number, to: number): number[] {
+/** Derives the counters of the tasks `from .. to` and queues those without a worker. */
+export function place(state: SchedulerState, from: number, to: number): void {
   for (let id = from; id < to; id++) {
     settleImport(state, id);
     countEdges(state, id);
   }
-  const fetches: number[] = [];
   for (let id = from; id < to; id++) {
     const at = state.state[id]!;
     if (at !== RELEASED && at !== WAITING && at !== QUEUED) continue;
-    for (const result of awaitPrivateResults(state, id)) fetches.push(result);
+    state.awaitPrivateResults(id);
     placeTask(state, id);
   }
-  return fetches;
 }
 
 interface Doomed {

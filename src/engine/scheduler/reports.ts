@@ -1,7 +1,7 @@
 // Applies a worker's reports about its tasks to the state: finished, skipped, given back.
 import { isScalar, KIND_PRIVATE, KIND_SKIPPED, KIND_STORED } from '../../protocol/resultKinds.js';
 import type { TaskSeceded, TasksFinished } from './events.js';
-import { awaitPrivateResults, isPrivateTo } from './privacy.js';
+import { isJoinedAt, isPrivateTo, soleDependent } from './privacy.js';
 import { noteCopy } from './releases.js';
 import { CALLER } from './schedulerColumns.js';
 import type { SchedulerState } from './schedulerState.js';
@@ -40,47 +40,35 @@ export function secedeTask(state: SchedulerState, { worker: index, id, batch }: 
     worker.followers.delete(dependents[edge]!);
 }
 
-/** Takes a task back that its worker has not run. Returns results to fetch for it. */
-export function takeBack(
-  state: SchedulerState,
-  worker: number,
-  id: number,
-  batch?: number,
-): readonly number[] {
-  if (!isAt(state, worker, id, batch)) return NO_IDS;
+/** Takes a task back that its worker has not run. */
+export function takeBack(state: SchedulerState, worker: number, id: number, batch?: number): void {
+  if (!isAt(state, worker, id, batch)) return;
   state.eraseFromBatch(id);
-  const fetches = awaitPrivateResults(state, id);
+  state.awaitPrivateResults(id);
   state.unassign(id);
-  return fetches;
 }
 
-const NO_IDS: readonly number[] = [];
-
-/** Marks tasks as finished. Returns results to fetch. */
-export function finishTasks(state: SchedulerState, event: TasksFinished): readonly number[] {
+/** Marks tasks as finished. */
+export function finishTasks(state: SchedulerState, event: TasksFinished): void {
   const worker = state.workers.get(event.worker);
-  if (worker === undefined) return NO_IDS;
+  if (worker === undefined) return;
   if (worker.stealState === 'empty') worker.stealState = 'idle';
   worker.since = state.now;
-  const fetches: number[] = [];
   for (let index = event.from; index < event.to; index++) {
     const id = event.ids[index]!;
     const kind = event.kinds === null ? 0 : event.kinds[index]!;
     const batch = event.batches?.[index];
-    if (kind === KIND_SKIPPED) {
-      for (const result of takeBack(state, event.worker, id, batch)) fetches.push(result);
-    } else if (!isAt(state, event.worker, id, batch)) noteCopy(state, event.worker, id, !isScalar(kind));
+    if (kind === KIND_SKIPPED) takeBack(state, event.worker, id, batch);
+    else if (!isAt(state, event.worker, id, batch)) noteCopy(state, event.worker, id, !isScalar(kind));
     else {
       if (event.seconds !== null) state.learn(id, event.seconds[index]!);
       if (event.nbytes && !isScalar(kind)) state.nbytes[id] = event.nbytes[index]!;
-      if (finishTask(state, event.worker, id, kind)) fetches.push(id);
+      finishTask(state, event.worker, id, kind);
     }
   }
-  return fetches;
 }
 
-/** Returns whether the result has to be fetched before the task counts as finished. */
-function finishTask(state: SchedulerState, worker: number, id: number, kind: number): boolean {
+function finishTask(state: SchedulerState, worker: number, id: number, kind: number): void {
   state.eraseFromBatch(id);
   state.producer[id] = worker;
   if (!isScalar(kind)) state.bulky[id] = 1;
@@ -89,11 +77,14 @@ function finishTask(state: SchedulerState, worker: number, id: number, kind: num
     state.finish(id, worker);
   } else if (kind !== KIND_PRIVATE) {
     state.finish(id, CALLER);
-  } else if (isPrivateTo(state, id, worker) && state.graph.requested[id] === 0) {
+  } else if (state.graph.requested[id] === 0 && isPrivateTo(state, id, worker)) {
+    state.finish(id, worker);
+  } else if (state.graph.requested[id] === 0 && isJoinedAt(state, id, worker)) {
+    state.homes?.set(soleDependent(state, id), worker);
     state.finish(id, worker);
   } else {
+    // The task counts as finished once the result is fetched.
     state.held.add(id);
-    return true;
+    state.fetches.push(id);
   }
-  return false;
 }

@@ -11,9 +11,23 @@ import { Scheduler } from './scheduler.js';
 import { type Edges, requestedOf, resultOf, toGraph } from './schedulerGraphs.test.support.js';
 import { validateState } from './validate.test.support.js';
 
-const edgesArbitrary: fc.Arbitrary<Edges> = fc
+const anyEdges: fc.Arbitrary<Edges> = fc
   .array(fc.array(fc.nat(), { maxLength: 4 }), { minLength: 1, maxLength: 60 })
   .map((lists) => lists.map((list, id) => [...new Set(id === 0 ? [] : list.map((raw) => raw % id))]));
+
+/** Trees in depth-first order: each number is a task that uses so many of the last results that no other task uses. */
+const trees: fc.Arbitrary<Edges> = fc
+  .array(fc.constantFrom(0, 0, 0, 1, 2, 3, 8), { minLength: 1, maxLength: 60 })
+  .map((counts) => {
+    const unused: number[] = [];
+    return counts.map((count, id) => {
+      const edges = unused.splice(Math.max(0, unused.length - count));
+      unused.push(id);
+      return edges;
+    });
+  });
+
+const edgesArbitrary = fc.oneof(anyEdges, trees);
 
 function evaluate(edges: Edges): number[] {
   const values: number[] = [];
@@ -46,7 +60,14 @@ class Simulation {
   killed: number | undefined;
   #nextWorker = 0;
 
-  constructor(edges: Edges, requested: readonly number[], maxTasks: number, priorities?: readonly number[]) {
+  /** @param known whether the durations of tasks are known before they run */
+  constructor(
+    edges: Edges,
+    requested: readonly number[],
+    maxTasks: number,
+    known: boolean,
+    priorities?: readonly number[],
+  ) {
     this.#edges = edges;
     this.runs = edges.map(() => 0);
     const graph = toGraph(edges, requested);
@@ -55,7 +76,11 @@ class Simulation {
     );
     this.scheduler = new Scheduler(
       { ...graph, priorities: priorities && Float64Array.from(edges, (_list, id) => priorities[id] ?? 0) },
-      { allowedFailures: 1000, limits: { maxTasks, minimumSeconds: 0 } },
+      {
+        allowedFailures: 1000,
+        limits: { maxTasks, minimumSeconds: 0 },
+        expected: new Float64Array(graph.functionCount + 1).fill(known ? 1e-4 : 0),
+      },
     );
   }
 
@@ -229,10 +254,11 @@ test('random graphs on random workers that die give what a plain evaluation give
       fc.integer({ min: 1, max: 4 }),
       fc.constantFrom(1, 3, 4096),
       fc.array(fc.nat({ max: 1 << 20 }), { maxLength: 300 }),
+      fc.boolean(),
       fc.option(fc.array(fc.integer({ min: -2, max: 2 })), { nil: undefined }),
-      (edges, extra, workers, maxTasks, choices, priorities) => {
+      (edges, extra, workers, maxTasks, choices, known, priorities) => {
         const requested = requestedOf(edges, extra);
-        const simulation = new Simulation(edges, requested, maxTasks, priorities);
+        const simulation = new Simulation(edges, requested, maxTasks, known, priorities);
         for (let index = 0; index < workers; index++) simulation.addWorker();
         for (const choice of choices) {
           if (simulation.scheduler.isDone) break;
@@ -253,8 +279,9 @@ test('without deaths every task runs once', () => {
       edgesArbitrary,
       fc.integer({ min: 1, max: 4 }),
       fc.constantFrom(1, 5, 4096),
-      (edges, workers, maxTasks) => {
-        const simulation = new Simulation(edges, requestedOf(edges, []), maxTasks);
+      fc.boolean(),
+      (edges, workers, maxTasks, known) => {
+        const simulation = new Simulation(edges, requestedOf(edges, []), maxTasks, known);
         for (let index = 0; index < workers; index++) simulation.addWorker();
         simulation.finish();
         assert.deepEqual(
@@ -269,7 +296,7 @@ test('without deaths every task runs once', () => {
 
 test('a result is released once its last dependent has run, a requested one never', () => {
   const edges: Edges = [[], [0], [0], [1, 2]];
-  const simulation = new Simulation(edges, [1, 3], 4096);
+  const simulation = new Simulation(edges, [1, 3], 4096, false);
   simulation.addWorker();
   simulation.finish();
   assert.deepEqual([...simulation.results.keys()].sort(), [1, 3]);

@@ -66,14 +66,14 @@ export class Scheduler {
   readonly #cancelled = new Map<number, number[]>();
 
   readonly #handlers: Handlers<SchedulerEvent> = {
-    'tasks-finished': (event) => this.#fetch(finishTasks(this.state, event)),
+    'tasks-finished': (event) => finishTasks(this.state, event),
     'graph-added': (event) => {
       for (const { id, lost, because } of addGraph(this.state, event)) this.#fail(id, lost, because);
     },
     'tasks-cancelled': ({ ids }) => this.#cancel(ids),
     'tasks-retried': ({ ids }) => {
       restartTasks(this.state, ids);
-      this.#rebuild();
+      rebuild(this.state);
     },
     'results-unwanted': ({ ids }) => this.#unwant(ids),
     'results-wanted': ({ ids }) => this.#recover(requestResults(this.state, ids)),
@@ -104,6 +104,7 @@ export class Scheduler {
     this.#allowedFailures = options.allowedFailures ?? DEFAULT_ALLOWED_FAILURES;
     this.#bare = options.bare ?? false;
     if (this.#lasting) this.state.arrivals = [];
+    else this.state.homes = new Map();
     if (options.expected !== undefined) this.state.expected.set(options.expected);
     this.state.onTakenOut = (id, worker) => pushTo(this.#cancelled, worker, id);
     rebuild(this.state);
@@ -122,6 +123,7 @@ export class Scheduler {
       return [];
     }
     handle(this.#handlers, event.type, event);
+    this.#fetch();
     this.#fill(event.type === 'idle-check');
     return this.#take();
   }
@@ -131,7 +133,7 @@ export class Scheduler {
    * exact states between them. A call of `handle` with any event must follow.
    */
   finishQuietly(event: TasksFinished): void {
-    this.#fetch(finishTasks(this.state, event));
+    finishTasks(this.state, event);
   }
 
   /** The segment that was added last. */
@@ -244,7 +246,7 @@ export class Scheduler {
       if (!this.#lasting) return;
       killed.push(id);
     }
-    this.#rebuild();
+    rebuild(state);
     for (const id of killed) this.#fail(id, false);
     this.#failLost(losses);
   }
@@ -255,7 +257,7 @@ export class Scheduler {
 
   #recover(losses: Losses): void {
     if (!losses.found) return;
-    this.#rebuild();
+    rebuild(this.state);
     this.#failLost(losses);
   }
 
@@ -276,7 +278,7 @@ export class Scheduler {
       this.#fail(id, false);
     } else {
       state.retried[id]!++;
-      this.#fetch(takeBack(state, worker, id));
+      takeBack(state, worker, id);
     }
   }
 
@@ -300,25 +302,23 @@ export class Scheduler {
     this.#forget(worker, missing);
   }
 
-  #rebuild(): void {
-    this.#fetch(rebuild(this.state));
-  }
-
   #takeBack(index: number, ids: readonly number[]): void {
     const worker = this.state.workers.get(index);
     if (worker === undefined) return;
     worker.stealState = ids.length > 0 ? 'idle' : 'empty';
     for (const id of ids) {
-      this.#fetch(takeBack(this.state, index, id));
+      takeBack(this.state, index, id);
       // These tasks may only run on this worker, so wait for a report before the next attempt.
       if (worker.placed.size > 0 && worker.placed.has(id)) worker.stealState = 'empty';
     }
   }
 
-  #fetch(ids: readonly number[]): void {
-    if (ids.length === 0) return;
+  #fetch(): void {
+    const { fetches, location } = this.state;
+    if (fetches.length === 0) return;
     const byHolder = new Map<number, number[]>();
-    for (const id of ids) pushTo(byHolder, this.state.location[id]!, id);
+    for (const id of fetches) pushTo(byHolder, location[id]!, id);
+    this.state.fetches = [];
     for (const [worker, fetched] of byHolder)
       this.#instructions.push({ type: 'fetch', worker, ids: new Int32Array(fetched) });
   }

@@ -1,6 +1,8 @@
 // The scheduler's data about each task, as columns by task id: about 50 bytes per task.
 import { resizedFloat64, resizedInt32, resizedUint8 } from '../../base/resized.js';
 import { grownCapacity, type Move, shrunkCapacity, type TaskGraph } from './taskGraph.js';
+import { MEMORY } from './taskStates.js';
+import { UNKNOWN_SECONDS } from './workerState.js';
 
 /** Location of a result that the caller holds. */
 export const CALLER = -1;
@@ -51,9 +53,34 @@ export class SchedulerColumns {
   /** Time at which the task could first have been sent, on the shell's clock. */
   readyAt = new Float64Array(0);
 
+  /** Expected seconds of a task by function number + 1; 0 if not measured yet. */
+  expected: Float64Array;
+
   constructor(graph: TaskGraph) {
     this.graph = graph;
+    this.expected = new Float64Array(graph.functionCount + 1);
     this.#resize(graph.size);
+  }
+
+  /** Returns whether only one isolate has the result. */
+  isPrivate(id: number): boolean {
+    return this.state[id] === MEMORY && this.location[id] !== CALLER && this.stored[id] === 0;
+  }
+
+  expectedSeconds(id: number): number {
+    return this.expected[this.graph.functionOf[id]! + 1]!;
+  }
+
+  /** Returns the seconds that the task adds to its worker's occupancy. */
+  load(id: number): number {
+    return this.expectedSeconds(id) || UNKNOWN_SECONDS;
+  }
+
+  /** Updates a moving average, so that the first calls, which V8 has not optimised yet, soon lose their weight. */
+  learn(id: number, seconds: number): void {
+    const slot = this.graph.functionOf[id]! + 1;
+    const before = this.expected[slot]!;
+    this.expected[slot] = before === 0 ? Math.max(seconds, 1e-9) : before + (seconds - before) * 0.125;
   }
 
   /** Makes room for ids below `size`. New rows belong to tasks without any history. */

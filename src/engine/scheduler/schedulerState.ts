@@ -1,6 +1,7 @@
 // The scheduler's tables: columns by task id, and an object per worker. The counters are redundant on purpose: they
 // make each decision O(1). rebuild() derives them anew, and validateState() compares them.
 import { internalError } from '../../base/errors.js';
+import { pushTo } from '../../base/lookUps.js';
 import { choosePlace } from './placement.js';
 import { PriorityQueue } from './priorityQueue.js';
 import { CALLER, SchedulerColumns, STORED } from './schedulerColumns.js';
@@ -18,7 +19,7 @@ import {
   TransitionLog,
   WAITING,
 } from './taskStates.js';
-import { UNKNOWN_SECONDS, type WorkerState } from './workerState.js';
+import type { WorkerState } from './workerState.js';
 
 export type TransitionListener = (id: number, from: number, to: number, worker: number) => void;
 
@@ -30,8 +31,10 @@ export class SchedulerState extends SchedulerColumns {
   held = new Set<number>();
   /** Results that only their worker holds and that are being fetched → the tasks that wait for them elsewhere. */
   awaited = new Map<number, number[]>();
-  /** Expected seconds of a task by function number + 1; 0 if not measured yet. */
-  expected: Float64Array;
+  /** Results to fetch since the last fetch instructions. */
+  fetches: number[] = [];
+  /** Task that waits → the worker that alone holds results for it. Null on a cluster, where a store holds them. */
+  homes: Map<number, number> | null = null;
   readonly queued: PriorityQueue;
   /** Tasks that could run, but not on any connected worker. */
   parked = new Set<number>();
@@ -61,7 +64,6 @@ export class SchedulerState extends SchedulerColumns {
 
   constructor(graph: TaskGraph) {
     super(graph);
-    this.expected = new Float64Array(graph.functionCount + 1);
     this.queued = new PriorityQueue(graph.size, graph.order);
     this.counts[RELEASED] = graph.size;
   }
@@ -111,15 +113,6 @@ export class SchedulerState extends SchedulerColumns {
     return state === MEMORY || state === FORGOTTEN;
   }
 
-  expectedSeconds(id: number): number {
-    return this.expected[this.graph.functionOf[id]! + 1]!;
-  }
-
-  /** Returns the seconds that the task adds to its worker's occupancy. */
-  load(id: number): number {
-    return this.expectedSeconds(id) || UNKNOWN_SECONDS;
-  }
-
   priorityOf(id: number): number {
     return this.graph.order?.priorities[id] ?? this.graph.segmentOf(id).priority;
   }
@@ -132,16 +125,10 @@ export class SchedulerState extends SchedulerColumns {
     return difference === 0 ? a < b : difference > 0;
   }
 
-  /** Updates a moving average, so that the first calls, which V8 has not optimised yet, soon lose their weight. */
-  learn(id: number, seconds: number): void {
-    const slot = this.graph.functionOf[id]! + 1;
-    const before = this.expected[slot]!;
-    this.expected[slot] = before === 0 ? Math.max(seconds, 1e-9) : before + (seconds - before) * 0.125;
-  }
-
   /** Assigns the task to this worker. Its dependents may follow there. */
   assign(id: number, worker: WorkerState): void {
     this.location[id] = worker.index;
+    this.homes?.delete(id);
     this.transition(id, PROCESSING);
     const { dependentOffsets, dependents } = this.graph;
     const end = dependentOffsets[id + 1]!;
@@ -158,9 +145,13 @@ export class SchedulerState extends SchedulerColumns {
     }
   }
 
-  /** Adds the task to a worker's followers, unless it may not run there or must wait for the end of a dependency. */
+  /**
+   * Adds the task to a worker's followers, unless it may not run there, must wait for the end of a dependency, or needs a
+   * result that only another worker holds.
+   */
   follow(id: number, worker: WorkerState): void {
     if (!this.mayRun(id, worker) || this.#awaitsEnd(id, worker)) return;
+    if (this.homes !== null && (this.homes.get(id) ?? worker.index) !== worker.index) return;
     worker.followers.add(id, this.priorityOf(id));
   }
 
@@ -244,9 +235,16 @@ export class SchedulerState extends SchedulerColumns {
     worker.placedWork.remove(this.graph.functionOf[id]! + 1);
   }
 
-  /** Returns whether only one isolate has the result. */
-  isPrivate(id: number): boolean {
-    return this.state[id] === MEMORY && this.location[id] !== CALLER && this.stored[id] === 0;
+  /** Makes a task without a worker wait for those of its dependencies that only one worker holds. They are fetched. */
+  awaitPrivateResults(id: number): void {
+    const { dependencyOffsets, dependencies } = this.graph;
+    for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++) {
+      const dependency = dependencies[edge]!;
+      if (!this.isPrivate(dependency)) continue;
+      this.waiting[id]!++;
+      if (!this.awaited.has(dependency)) this.fetches.push(dependency);
+      pushTo(this.awaited, dependency, id);
+    }
   }
 
   /** Records that a private result is now also with the caller, or in the store of the worker `holder`. */
@@ -314,6 +312,9 @@ export class SchedulerState extends SchedulerColumns {
   #queue(id: number): void {
     const affinity = this.affinity[id]!;
     if (affinity >= 0) this.workers.get(affinity)?.followers.delete(id);
+    // It did not follow its dependencies, so any worker may run it.
+    if (this.homes?.delete(id)) this.awaitPrivateResults(id);
+    if (this.waiting[id]! > 0) return;
     this.readyAt[id] = this.now;
     this.transition(id, QUEUED);
     this.enqueue(id);
@@ -365,6 +366,7 @@ export class SchedulerState extends SchedulerColumns {
     const at = this.state[id]!;
     if (at === QUEUED) this.dequeue(id);
     else if (at === WAITING) {
+      this.homes?.delete(id);
       const affinity = this.affinity[id]!;
       if (affinity >= 0) this.workers.get(affinity)?.followers.delete(id);
     } else if (at === PROCESSING) {
