@@ -144,7 +144,8 @@ class Sites {
       return {
         open: remoteChannel({
           start: (events) => bridge.process(facts.address, WORKER_ENTRY, ALLOCATOR, events),
-          prepare: (functions) => this.#modules.prepare(functions),
+          bundle: (functions) => this.#modules.bundle(functions),
+          locate: (fn) => this.#modules.locate(fn),
           isLocal: facts.place === ownPlace(),
         }),
         directory: facts.directory,

@@ -28,7 +28,7 @@ import { gatherInputs, takeResults } from './gatherInputs.js';
 import { endOfIsolate, heapLimit } from './heapLimit.js';
 import { HostMeasures } from './hostMeasures.js';
 import { HostProfile } from './hostProfile.js';
-import type { HostDump, HostEvents, ThreadHostOptions, WorkerHost } from './hostTypes.js';
+import type { HostDump, HostEvents, ThreadHostOptions, WorkerHost, WorkerSnapshot } from './hostTypes.js';
 import { IsolateCopies } from './isolateCopies.js';
 import { OpenRun, type RunHost } from './openRun.js';
 import { RunningTask } from './runningTask.js';
@@ -166,8 +166,10 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
 
   async call(fn: FunctionRef, context?: CallContext, tasksWait = false): Promise<unknown> {
     const isolate = this.isolate;
-    const digestsTotal = new Map(this.#options.digests.ledger);
-    const worker = { ...this.#options.view.snapshot(), digestsTotal };
+    const { facts, transferLogs, digests } = this.#options;
+    const digestsTotal = new Map(digests.ledger);
+    const memory = this.#memory.snapshot();
+    const worker: WorkerSnapshot = { ...facts, ...transferLogs(), digestsTotal, memory };
     try {
       return await isolate.call(fn, { ...context, worker }, tasksWait);
     } catch (error) {
