@@ -18,7 +18,7 @@ import {
 import type { TaskAnswer, TaskAnswerError } from '../../protocol/questions.js';
 import { KIND_STORED } from '../../protocol/resultKinds.js';
 import type { CallContext, ExecutingTask, WorkerRun } from '../../protocol/workerMessages.js';
-import { CLOSE_GRACE_MS, type RunHandler } from '../pool/isolate.js';
+import { CLOSE_GRACE_MS } from '../pool/isolate.js';
 import { startThread, startThreadWithin } from '../pool/isolateThread.js';
 import { UntakenError } from '../pool/pendingCalls.js';
 import { ThreadIsolate } from '../pool/threadIsolate.js';
@@ -242,11 +242,6 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     // Some results may have been spilled while the batch was waiting.
     this.spilled(gathered.flatMap(({ result }) => (store.isSpilled(result) ? [result] : [])));
     this.#evictFrom(spec.run, [...this.#copies.evictedIn(spec, batch).keys()]);
-  }
-
-  /** Opens the run in the isolate. Called with the first batch, and again after the isolate was replaced. */
-  openInIsolate(spec: WorkerRun, handler: RunHandler): Int32Array {
-    return this.isolate.open({ ...spec, handler });
   }
 
   get isOccupied(): boolean {
