@@ -58,7 +58,7 @@ export const CLOSING = [
   'dist/diagnostics/span.',
   'dist/diagnostics/visualize.',
   'dist/engine/blockedIsolates.',
-  'dist/engine/cluster/bringResults.',
+  'dist/engine/cluster/gatherRoom.',
   'dist/engine/cluster/stealing.',
   'dist/engine/host/hostMeasures.',
   'dist/engine/host/runningTask.',

@@ -276,12 +276,8 @@ class LazyRunState implements RunState {
     id: number,
     includes: (id: number) => boolean,
   ): Set<string> {
-    const keys = new Set<string>();
-    for (let edge = edges.offsets[id]!; edge < edges.offsets[id + 1]!; edge++) {
-      const other = edges.targets[edge]!;
-      if (includes(other)) keys.add(this.#plan.keys[other]!);
-    }
-    return keys;
+    const others = edges.targets.subarray(edges.offsets[id], edges.offsets[id + 1]).filter(includes);
+    return new Set(Array.from(others, (other) => this.#plan.keys[other]!));
   }
 
   #usersOfData(): ReadonlyMap<string, ReadonlySet<string>> {

@@ -6,7 +6,7 @@ import { KIND_ERROR, KIND_PACKED, KIND_VALUE } from './resultKinds.js';
 import { packNumbers } from './shortMessages.js';
 
 /** `values` holds the results of kinds VALUE and PACKED, `errors` those of kind ERROR. */
-export interface FinishedTasks extends Omit<CompletionColumns, 'count'> {
+export interface FinishedTasks extends Readonly<CompletionColumns> {
   readonly type: 'finished';
   readonly run: number;
   readonly values: Values;
@@ -35,6 +35,9 @@ const COLUMNS = [
   'waited',
   'dimensions',
 ] as const;
+/** Columns with times of the isolate's clock. */
+const TIMES = ['received', 'starts', 'stops', 'seceded', 'resumed'] as const;
+const NO_SHAPES = new Float64Array(0);
 /** Number of tasks from which columns cost less. */
 const MANY = 8;
 
@@ -64,6 +67,11 @@ export function packFinished(
   correct?: (time: number) => number,
 ): FinishedTasks {
   const { count, ids, kinds } = columns;
+  const own = completionColumns(count);
+  own.count = count;
+  own.shapes.set(columns.shapes.subarray(0, MAX_DIMENSIONS * count));
+  for (const name of COLUMNS) own[name].set(columns[name].subarray(0, count));
+  if (correct !== undefined) for (const name of TIMES) own[name].set(own[name].map(correct));
   const valueIds: number[] = [];
   const values: unknown[] = [];
   const errors: { id: number; error: ErrorInfo }[] = [];
@@ -77,32 +85,8 @@ export function packFinished(
       errors.push({ id, error: isErrorInfo(error) ? error : toErrorInfo(error) });
     }
   }
-  const times = (column: Float64Array): Float64Array => {
-    const own = column.slice(0, count);
-    if (correct !== undefined) for (let index = 0; index < count; index++) own[index] = correct(own[index]!);
-    return own;
-  };
-  const dimensions = columns.dimensions.slice(0, count);
-  return {
-    type: 'finished',
-    run,
-    ids: ids.slice(0, count),
-    batches: columns.batches.slice(0, count),
-    kinds: kinds.slice(0, count),
-    types: columns.types.slice(0, count),
-    numbers: columns.numbers.slice(0, count),
-    received: times(columns.received),
-    starts: times(columns.starts),
-    stops: times(columns.stops),
-    coreWaits: columns.coreWaits.slice(0, count),
-    seceded: times(columns.seceded),
-    resumed: times(columns.resumed),
-    waited: columns.waited.slice(0, count),
-    dimensions,
-    shapes: columns.shapes.slice(0, dimensions.some((number) => number > 0) ? MAX_DIMENSIONS * count : 0),
-    values: { ids: packNumbers(valueIds), values },
-    errors,
-  };
+  const shapes = own.dimensions.some((number) => number > 0) ? own.shapes : NO_SHAPES;
+  return { ...own, type: 'finished', run, shapes, values: { ids: packNumbers(valueIds), values }, errors };
 }
 
 /** Unpacks the columns, and the values and errors by task. */
@@ -114,7 +98,5 @@ export function unpackFinished(message: FinishedTasks | FewFinishedTasks): {
   const arrived = new Map<number, unknown>();
   for (const [index, id] of values.ids.entries()) arrived.set(id, values.values[index]);
   for (const { id, error } of errors) arrived.set(id, error);
-  if ('count' in message) return { columns: columnsOf(message), arrived };
-  const { type: _type, run: _run, values: _values, errors: _errors, ...columns } = message;
-  return { columns: { count: columns.ids.length, ...columns }, arrived };
+  return { columns: 'ids' in message ? message : columnsOf(message), arrived };
 }

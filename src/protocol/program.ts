@@ -49,6 +49,17 @@ export function dependenciesOf(
   return dependencies.subarray(dependencyOffsets[id], dependencyOffsets[id + 1]);
 }
 
+/** Returns the tasks that use the result of a task. */
+export function dependentsOf(
+  {
+    dependentOffsets,
+    dependents,
+  }: { readonly dependentOffsets: Int32Array; readonly dependents: Int32Array },
+  id: number,
+): Int32Array {
+  return dependents.subarray(dependentOffsets[id], dependentOffsets[id + 1]);
+}
+
 /** A program with one task, which has no dependencies, in a message. */
 export interface SingleTask {
   readonly operations: readonly number[];

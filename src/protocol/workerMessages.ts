@@ -96,6 +96,31 @@ export interface WorkerOrders {
   answer: [answer: TaskAnswer | TaskAnswerError, isolate: number];
 }
 
+/**
+ * A transfer in Dask's form.
+ * @source Dask's diagnostics: total and compressed bytes, start and stop times, keys, peer
+ */
+export interface TransferLogEntry {
+  /** Bytes of the results. */
+  readonly total: number;
+  /** Bytes that were sent. */
+  readonly compressed: number;
+  /** Seconds since the epoch on the scheduler's clock. */
+  readonly start: number;
+  readonly stop: number;
+  readonly keys: readonly string[];
+  /** Address of the other worker. */
+  readonly peer: string;
+}
+
+/** The last transfers of a worker, which the scheduler's process records. */
+export interface TransferLogs {
+  /** Transfers to other workers and clients, oldest first. */
+  readonly outgoingTransferLog: readonly TransferLogEntry[];
+  /** Transfers from other workers and clients, oldest first. */
+  readonly incomingTransferLog: readonly TransferLogEntry[];
+}
+
 /** How peers on other machines reach a worker or the program. */
 export interface PeerNetwork {
   /** Address of this machine. */
@@ -137,7 +162,7 @@ export type ToWorker =
       readonly type: 'call';
       readonly call: number;
       readonly fn: FunctionRef;
-      readonly facts: unknown;
+      readonly transferLogs: TransferLogs;
       readonly context: CallContext | undefined;
       readonly tasksWait: boolean;
     }

@@ -22,7 +22,6 @@ import { ClientBase } from './clientBase.js';
 import { RUN_OPTIONS, type RunOptions } from './clientOptions.js';
 import type { EventHandler, LoggedEvent } from './eventLog.js';
 import { Future, futureList } from './future.js';
-import { namedWorkers } from './namedWorkers.js';
 
 /** A function for `Client.run`. */
 type OnWorker<R> = (context: { readonly worker: WorkerSnapshot }) => R;
@@ -64,7 +63,7 @@ export class ClientCalls extends ClientBase {
           fn,
           `a function of JavaScript; submit python('${ref.target}') as a task`,
         );
-      const workers = namedWorkers(this.cluster, names);
+      const workers = this.cluster.namedWorkers(names);
       const results = Promise.all(
         workers.map(async ({ info, host }): Promise<[string, unknown]> => [info.name, await host.call(ref)]),
       );
@@ -119,7 +118,7 @@ export class ClientCalls extends ClientBase {
   ): Promise<Record<string, Record<string, string[]>>> {
     return this.call(async () => {
       const keys = keysOf('Client.callStack', futures);
-      const stacks = this.tools.callStacks(this.cluster.engine, namedWorkers(this.cluster, undefined), keys);
+      const stacks = this.tools.callStacks(this.cluster.engine, this.cluster.namedWorkers(undefined), keys);
       return this.cluster.engine.waits.during('Client.callStack', '', stacks);
     });
   }
@@ -273,7 +272,7 @@ export class ClientCalls extends ClientBase {
     return this.call(async () => {
       checkNoMore('Client.restartWorkers', more, 'Pass several workers in an array.');
       checkArgument('Client.restartWorkers: workers', workers, NAMES);
-      await this.cluster.restartWorkers(namedWorkers(this.cluster, workers));
+      await this.cluster.restartWorkers(this.cluster.namedWorkers(workers));
     });
   }
 
@@ -290,14 +289,14 @@ export class ClientCalls extends ClientBase {
       this.cluster.engine.cancelEverything(
         unusableFuture('Client.restart() has cancelled all futures, also this one. Submit the task again.'),
       );
-      await this.cluster.restartWorkers(namedWorkers(this.cluster, undefined));
+      await this.cluster.restartWorkers(this.cluster.namedWorkers(undefined));
     });
   }
 
   #named(where: string, workers: string | readonly string[] | undefined): readonly EngineWorker[] {
     this.check();
     if (workers !== undefined) checkArgument(`${where}: workers`, workers, NAMES);
-    return namedWorkers(this.cluster, workers);
+    return this.cluster.namedWorkers(workers);
   }
 }
 

@@ -4,9 +4,10 @@ import { Printed } from '../../base/printed.js';
 import { bytesText } from '../../base/words.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import { cuttingOff, reportUnfinished } from '../../engine/cluster/cutOffTasks.js';
-import type { EngineWorker } from '../../engine/cluster/engineWorker.js';
+import { type EngineWorker, isCalled } from '../../engine/cluster/engineWorker.js';
 import { within } from '../../engine/within.js';
 import { reportAtExit } from '../../files/exitFlush.js';
+import { CLUSTER } from '../../protocol/eventTopics.js';
 import type { AdaptOptions } from './adaptive.js';
 import type { Serving } from './clusterOptions.js';
 import type { ClusterParts } from './clusterParts.js';
@@ -67,6 +68,12 @@ export abstract class Cluster extends Printed {
     }
   }
 
+  /** @internal Reports the start, after which the first workers are up, as two events. `begun` is from `epochSeconds`. */
+  protected reportStart(begun: number): void {
+    this.engine.event(CLUSTER.begin, 'The cluster is starting.', -1, begun);
+    this.engine.event(CLUSTER.end, 'The cluster has started.');
+  }
+
   /** Link of the dashboard; undefined if the cluster has none. */
   get dashboardLink(): string | undefined {
     return this.#dashboardLink;
@@ -107,6 +114,23 @@ export abstract class Cluster extends Printed {
   /** @internal Starts a worker if an adaptive cluster has none. Returns a function after which the last worker may leave. */
   async holdWorker(): Promise<() => void> {
     return () => undefined;
+  }
+
+  /**
+   * @internal Returns the workers with these names or addresses, or all for undefined. Workers that are leaving do not
+   *   count.
+   * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for an unknown name
+   */
+  namedWorkers(wanted: string | readonly string[] | undefined): readonly EngineWorker[] {
+    const workers = [...this.engine.workers.values()].filter(({ isLeaving }) => !isLeaving);
+    if (wanted === undefined) return workers;
+    const names = typeof wanted === 'string' ? [wanted] : wanted;
+    return names.map((name) => {
+      const found = workers.find((worker) => isCalled(worker, name));
+      if (found !== undefined) return found;
+      const known = this.workers.join(', ');
+      throw invalidArgument(`workers: there is no worker '${name}'. The workers are: ${known}.`);
+    });
   }
 
   /** @internal */

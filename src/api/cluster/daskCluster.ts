@@ -18,7 +18,6 @@ import { isImportedByWorker } from '../runPlan.js';
 import { Cluster } from './cluster.js';
 import { checkDaskOptions, clusterSettings, type DaskOptions, sharedOptions } from './clusterOptions.js';
 import type { ClusterParts } from './clusterParts.js';
-import { reportStart } from './reportStart.js';
 import { serveTasks } from './servedTasks.js';
 import { ShippedModules } from './shippedModules.js';
 
@@ -89,7 +88,7 @@ export class DaskCluster extends Cluster {
       const up = Promise.all(hello.workers.map((worker) => sites.join(worker)));
       sites.catchUp();
       await cluster.engine.waits.during('connect', `${hello.workers.length} Dask workers`, up);
-      reportStart(cluster.engine, begun);
+      cluster.reportStart(begun);
     } catch (error) {
       await cluster.close();
       throw error;
@@ -144,7 +143,8 @@ class Sites {
       return {
         open: remoteChannel({
           start: (events) => bridge.process(facts.address, WORKER_ENTRY, ALLOCATOR, events),
-          prepare: (functions) => this.#modules.prepare(functions),
+          bundle: (functions) => this.#modules.bundle(functions),
+          locate: (fn) => this.#modules.locate(fn),
           isLocal: facts.place === ownPlace(),
         }),
         directory: facts.directory,

@@ -10,7 +10,6 @@ import { isImportedByWorker } from '../runPlan.js';
 import { Adaptive, type AdaptOptions, adaptSettings } from './adaptive.js';
 import { Cluster } from './cluster.js';
 import { CLUSTER_OPTIONS, clusterSettings, type LocalClusterOptions } from './clusterOptions.js';
-import { reportStart } from './reportStart.js';
 
 /**
  * A cluster on this machine. It keeps the program alive only while tasks run or calls wait. `close()` ends the workers
@@ -53,7 +52,7 @@ export class LocalCluster extends Cluster {
       await cluster.serve(serving);
       const scaled = cluster.parts.places.scale(workers);
       await cluster.engine.waits.during('LocalCluster.start', `${workers} workers`, scaled);
-      reportStart(cluster.engine, begun);
+      cluster.reportStart(begun);
     } catch (error) {
       await cluster?.close();
       throw error;

@@ -19,7 +19,6 @@ import {
 import { RESULT_TYPES, typeOf } from '../../protocol/resultKinds.js';
 import type { ScatterOptions } from './clientOptions.js';
 import type { Cluster } from './cluster.js';
-import { namedWorkers } from './namedWorkers.js';
 
 /** Holder of values that this process keeps. */
 const CALLER = -1;
@@ -39,7 +38,7 @@ export async function scatterValues(
   options: ScatterOptions,
 ): Promise<ResultHandle[]> {
   const { engine, stores } = cluster.parts;
-  namedWorkers(cluster, options.workers);
+  cluster.namedWorkers(options.workers);
   const size = values.length;
   if (size >= MANY_VALUES) warnOfMany(cluster, size);
   const firstId = engine.reserveIds(size);
@@ -142,12 +141,12 @@ async function running(workers: readonly EngineWorker[], broadcast: boolean): Pr
 }
 
 function present(cluster: Cluster, names: string | readonly string[] | undefined): readonly EngineWorker[] {
-  if (names === undefined) return namedWorkers(cluster, undefined);
+  if (names === undefined) return cluster.namedWorkers(undefined);
   const list = typeof names === 'string' ? [names] : names;
   const there = [...cluster.engine.workers.values()].filter(
     (worker) => !worker.isLeaving && list.some((name) => isCalled(worker, name)),
   );
-  return there.length > 0 ? there : namedWorkers(cluster, names);
+  return there.length > 0 ? there : cluster.namedWorkers(names);
 }
 
 function warnOfMany(cluster: Cluster, size: number): void {

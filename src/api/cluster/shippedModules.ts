@@ -30,17 +30,18 @@ export class ShippedModules {
     for (const file of this.#early.splice(0)) send(file);
   }
 
-  /**
-   * Returns the functions with the bundles of their modules, or a promise if a bundle has to be built. Never rejects.
-   */
-  prepare(functions: readonly FunctionRef[]): readonly FunctionRef[] | Promise<readonly FunctionRef[]> {
-    const missing = functions.flatMap((ref) => (ref.type === 'module' && travels(ref.url) ? [ref.url] : []));
-    const now = (): readonly FunctionRef[] => functions.map((ref) => this.#located(ref));
-    const waits = [...new Set(missing)].flatMap((url) => (this.#shipped.has(url) ? [] : [this.#ship(url)]));
-    return waits.length === 0 ? now() : Promise.all(waits).then(now);
+  /** Bundles the modules of functions. Returns undefined if they are bundled. Never rejects. */
+  bundle(functions: readonly FunctionRef[]): Promise<unknown> | undefined {
+    const missing = functions.flatMap((ref) =>
+      ref.type === 'module' && travels(ref.url) && !this.#shipped.has(ref.url) ? [ref.url] : [],
+    );
+    return missing.length === 0
+      ? undefined
+      : Promise.all([...new Set(missing)].map((url) => this.#ship(url)));
   }
 
-  #located(ref: FunctionRef): FunctionRef {
+  /** Returns a function with the bundle of its module. A module that cannot be bundled makes it unavailable. */
+  locate(ref: FunctionRef): FunctionRef {
     const shipped = ref.type === 'module' ? this.#shipped.get(ref.url) : undefined;
     if (ref.type !== 'module' || shipped === undefined) return ref;
     return typeof shipped === 'string' ? { ...ref, bundle: shipped } : unavailable(ref.name, shipped);

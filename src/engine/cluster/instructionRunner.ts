@@ -7,7 +7,7 @@ import { TASK_CANCELLED, TASK_SKIPPED } from '../../protocol/clusterObserver.js'
 import type { FunctionRef } from '../../protocol/functionRef.js';
 import { type Batch, NO_VALUES } from '../../protocol/isolateMessages.js';
 import type { GatherInput } from '../../protocol/packedResult.js';
-import { dependenciesOf, OP_CONSTANT, OP_OBJECT } from '../../protocol/program.js';
+import { dependenciesOf, dependentsOf, OP_CONSTANT, OP_OBJECT } from '../../protocol/program.js';
 import { packNumbers } from '../../protocol/shortMessages.js';
 import { batchConstants } from '../batchValues.js';
 import { MOST_IN_BATCHES } from '../scheduler/batching.js';
@@ -300,14 +300,12 @@ function dropSpentArguments(
 ): void {
   const { constants, program, segment } = computation;
   if (constants.length === 0 || segment.dead) return;
-  const { tokenOffsets, operations, operands, dependencyOffsets, dependencies } = program;
+  const { tokenOffsets, operations, operands } = program;
   computation.spent ??= new Uint8Array(program.size);
   const { spent } = computation;
   const isNeeded = (id: number): boolean => {
     if (state[id] !== FORGOTTEN || graph.importersOf(id).length > 0) return true;
-    for (let edge = graph.dependentOffsets[id]!; edge < graph.dependentOffsets[id + 1]!; edge++)
-      if (spent[graph.dependents[edge]! - segment.base] === 0) return true;
-    return false;
+    return dependentsOf(graph, id).some((dependent) => spent[dependent - segment.base] === 0);
   };
   const stack = [...locals];
   for (let local = stack.pop(); local !== undefined; local = stack.pop()) {
@@ -316,7 +314,6 @@ function dropSpentArguments(
     for (let at = tokenOffsets[local]!; at < tokenOffsets[local + 1]!; at++)
       if (operations[at] === OP_CONSTANT || operations[at] === OP_OBJECT)
         constants[operands[at]!] = undefined;
-    for (let edge = dependencyOffsets[local]!; edge < dependencyOffsets[local + 1]!; edge++)
-      stack.push(dependencies[edge]!);
+    for (const dependency of dependenciesOf(program, local)) stack.push(dependency);
   }
 }

@@ -121,10 +121,8 @@ export class ModelProcess implements WorkerHost {
         epochOffsetMs: 0,
         store,
         peers,
-        view: {
-          snapshot: () => {
-            throw new Error('Nothing in the model calls a function on a worker.');
-          },
+        transferLogs: () => {
+          throw new Error('Nothing in the model calls a function on a worker.');
         },
         clock: () => 0,
         thresholds: {},

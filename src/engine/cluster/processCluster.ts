@@ -106,7 +106,7 @@ export class ProcessCluster implements ClusterStores {
         clock: this.#engine.clock,
         client: this.#client,
         ttl: this.#settings.ttl,
-        facts: () => ({
+        transferLogs: () => ({
           incomingTransferLog: incoming.toArray(),
           outgoingTransferLog: outgoing.toArray(),
         }),

@@ -2,7 +2,7 @@
 // recorded.
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import type { PackedResult, ResultId } from '../../protocol/packedResult.js';
-import type { HostEvents, HostFacts, WorkerHost, WorkerSnapshot } from '../host/hostTypes.js';
+import type { HostEvents, HostFacts, WorkerHost } from '../host/hostTypes.js';
 import { ThreadHost } from '../host/threadHost.js';
 import { ThreadPeers } from '../host/threadPeers.js';
 import { WorkerDigests } from '../metrics/workerDigests.js';
@@ -86,7 +86,10 @@ export class ThreadCluster implements ClusterStores {
         profile: this.#settings.profile,
         processBytes: undefined,
         giveUp: (why) => host?.restart(new Error(why)),
-        view: { snapshot: () => snapshot(facts, store, logs, worker.memorySample?.process ?? 0) },
+        transferLogs: () => ({
+          incomingTransferLog: logs.incoming.toArray(),
+          outgoingTransferLog: logs.outgoing.toArray(),
+        }),
         closed: () => {
           this.#peers.leave(index);
           this.#logs.delete(index);
@@ -119,14 +122,4 @@ export class ThreadCluster implements ClusterStores {
     log?.add(transfer, this.#engine.workers.get(transfer.peer)?.address ?? CLIENT_ADDRESS);
     this.#engine.notify((observer) => observer.transfer?.(transfer));
   }
-}
-
-function snapshot(facts: HostFacts, store: Store, logs: Logs, process: number): WorkerSnapshot {
-  return {
-    ...facts,
-    incomingTransferLog: logs.incoming.toArray(),
-    outgoingTransferLog: logs.outgoing.toArray(),
-    digestsTotal: new Map(),
-    memory: { managed: store.managedBytes, spilled: store.spilledBytes, process },
-  };
 }

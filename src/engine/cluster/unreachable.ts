@@ -4,6 +4,7 @@ import { LongpoleError } from '../../base/errors.js';
 import { visibleText } from '../../base/visibleText.js';
 import type { WorkerInfo } from '../../protocol/clusterObserver.js';
 import { UNREACHABLE } from '../../protocol/eventTopics.js';
+import { dependentsOf } from '../../protocol/program.js';
 import type { MissingInput } from '../../protocol/workerMessages.js';
 import { PROCESSING } from '../scheduler/taskStates.js';
 import { taskError } from '../taskFailure.js';
@@ -68,9 +69,7 @@ export function failUnreached(
     const error = unreachedError(engine, { computation, local }, from, `Worker '${name}'`, unreachable);
     if (error === undefined) continue;
     const { graph, state, location } = engine.scheduler.state;
-    const end = graph.dependentOffsets[base + local + 1]!;
-    for (let edge = graph.dependentOffsets[base + local]!; edge < end; edge++) {
-      const task = graph.dependents[edge]!;
+    for (const task of dependentsOf(graph, base + local)) {
       if (state[task] !== PROCESSING || location[task] !== index) continue;
       engine.explain(computation, task - base, taskError(computation.info, task - base, name, error));
       failed.push(task);

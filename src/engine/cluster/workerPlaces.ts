@@ -60,7 +60,6 @@ export class WorkerPlaces implements WorkerKeeper {
   #nextIndex = 0;
   #nextPlace = 0;
   #closed = false;
-  onGivenUp: (error: LongpoleError) => void = () => undefined;
 
   constructor(engine: ClusterEngine, settings: WorkerSettings, makeHost: HostFactory) {
     this.#engine = engine;
@@ -278,7 +277,6 @@ export class WorkerPlaces implements WorkerKeeper {
     }
     this.#places.splice(this.#places.indexOf(place), 1);
     if (this.#places.length === 0) this.#engine.failEverything(error);
-    this.onGivenUp(error);
   }
 }
 

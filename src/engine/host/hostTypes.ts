@@ -12,6 +12,7 @@ import type {
   Methods,
   MissingInput,
   RunTask,
+  TransferLogs,
   WorkerLink,
   WorkerOrders,
   WorkerReports,
@@ -21,7 +22,6 @@ import type { WorkerDigests } from '../metrics/workerDigests.js';
 import type { IsolateDump } from '../pool/isolateDump.js';
 import type { StartThread } from '../pool/isolateThread.js';
 import type { Store } from '../store/store.js';
-import type { TransferLogEntry } from '../transfer/transferLog.js';
 
 /** Facts about a worker that functions on the worker receive. */
 export interface HostFacts {
@@ -136,11 +136,7 @@ export interface HostEvents extends Methods<WorkerReports> {
   lost(cause: Error): void;
 }
 
-export interface WorkerSnapshot extends HostFacts {
-  /** Transfers to other workers and clients, oldest first. */
-  readonly outgoingTransferLog: readonly TransferLogEntry[];
-  /** Transfers from other workers and clients, oldest first. */
-  readonly incomingTransferLog: readonly TransferLogEntry[];
+export interface WorkerSnapshot extends HostFacts, TransferLogs {
   /** Fine performance metrics: `["execute", span, prefix, activity, unit]` → value. */
   readonly digestsTotal: ReadonlyMap<readonly string[], number>;
   /** Memory in bytes. */
@@ -172,7 +168,7 @@ export interface ThreadHostOptions {
   readonly epochOffsetMs: number;
   readonly store: Store;
   readonly peers: Peers;
-  readonly view: { snapshot(): WorkerSnapshot };
+  readonly transferLogs: () => TransferLogs;
   /** Index of the worker in samples. */
   readonly index: number;
   /** The cluster's clock, which a worker process estimates from heartbeats. */

@@ -6,6 +6,7 @@ import type { ErrorInfo } from '../../protocol/errorInfo.js';
 import { type Batch, NO_IDS, type PackedValues, type Values } from '../../protocol/isolateMessages.js';
 import type { WorkerRun } from '../../protocol/workerMessages.js';
 import type { Isolate, RunHandler } from '../pool/isolate.js';
+import type { ThreadIsolate } from '../pool/threadIsolate.js';
 import { BatchGate, type GatherOutcome } from './batchGate.js';
 import type { HostEvents, RunDump } from './hostTypes.js';
 import { sendBatch } from './sendBatch.js';
@@ -13,11 +14,9 @@ import { sendBatch } from './sendBatch.js';
 /** The parts of the worker that a run uses. */
 export interface RunHost {
   readonly events: HostEvents;
-  readonly isolate: Isolate;
+  readonly isolate: ThreadIsolate;
   /** Number of the current isolate. */
   readonly generation: number;
-  /** Opens the run in the current isolate. Returns the claims of the run, see RunMemory. */
-  openInIsolate(spec: WorkerRun, handler: RunHandler): Int32Array;
   /** Ends the isolate, so that the scheduler sends its tasks again. */
   restart(cause: Error): void;
   /** Called when a batch was sent to the isolate. */
@@ -79,7 +78,7 @@ export class OpenRun implements RunHandler {
     // The loss is reported first. Otherwise the scheduler would resend the skipped tasks before it has the report.
     if (missing.length > 0) this.#host.events.gatherFailed(this.spec.run, missing);
     if (!this.isOpen) {
-      this.#claims = this.#host.openInIsolate(this.spec, this);
+      this.#claims = this.#host.isolate.open({ ...this.spec, handler: this });
       this.#generation = this.#host.generation;
     }
     sendBatch(

@@ -18,7 +18,7 @@ import {
 import type { TaskAnswer, TaskAnswerError } from '../../protocol/questions.js';
 import { KIND_STORED } from '../../protocol/resultKinds.js';
 import type { CallContext, ExecutingTask, WorkerRun } from '../../protocol/workerMessages.js';
-import { CLOSE_GRACE_MS, type RunHandler } from '../pool/isolate.js';
+import { CLOSE_GRACE_MS } from '../pool/isolate.js';
 import { startThread, startThreadWithin } from '../pool/isolateThread.js';
 import { UntakenError } from '../pool/pendingCalls.js';
 import { ThreadIsolate } from '../pool/threadIsolate.js';
@@ -28,7 +28,7 @@ import { gatherInputs, takeResults } from './gatherInputs.js';
 import { endOfIsolate, heapLimit } from './heapLimit.js';
 import { HostMeasures } from './hostMeasures.js';
 import { HostProfile } from './hostProfile.js';
-import type { HostDump, HostEvents, ThreadHostOptions, WorkerHost } from './hostTypes.js';
+import type { HostDump, HostEvents, ThreadHostOptions, WorkerHost, WorkerSnapshot } from './hostTypes.js';
 import { IsolateCopies } from './isolateCopies.js';
 import { OpenRun, type RunHost } from './openRun.js';
 import { RunningTask } from './runningTask.js';
@@ -166,8 +166,10 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
 
   async call(fn: FunctionRef, context?: CallContext, tasksWait = false): Promise<unknown> {
     const isolate = this.isolate;
-    const digestsTotal = new Map(this.#options.digests.ledger);
-    const worker = { ...this.#options.view.snapshot(), digestsTotal };
+    const { facts, transferLogs, digests } = this.#options;
+    const digestsTotal = new Map(digests.ledger);
+    const memory = this.#memory.snapshot();
+    const worker: WorkerSnapshot = { ...facts, ...transferLogs(), digestsTotal, memory };
     try {
       return await isolate.call(fn, { ...context, worker }, tasksWait);
     } catch (error) {
@@ -240,11 +242,6 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     // Some results may have been spilled while the batch was waiting.
     this.spilled(gathered.flatMap(({ result }) => (store.isSpilled(result) ? [result] : [])));
     this.#evictFrom(spec.run, [...this.#copies.evictedIn(spec, batch).keys()]);
-  }
-
-  /** Opens the run in the isolate. Called with the first batch, and again after the isolate was replaced. */
-  openInIsolate(spec: WorkerRun, handler: RunHandler): Int32Array {
-    return this.isolate.open({ ...spec, handler });
   }
 
   get isOccupied(): boolean {

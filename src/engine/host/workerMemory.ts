@@ -3,7 +3,7 @@ import { LongpoleError } from '../../base/errors.js';
 import { megabytes } from '../../base/words.js';
 import { VITALS_EXTERNAL, VITALS_HEAP } from '../../protocol/isolateMessages.js';
 import { MemoryMonitor } from '../store/memoryMonitor.js';
-import type { HostEvents, ThreadHostOptions, WorkerHost } from './hostTypes.js';
+import type { HostEvents, ThreadHostOptions, WorkerHost, WorkerSnapshot } from './hostTypes.js';
 import { processRss } from './processRss.js';
 
 /** Growth of results or of the process, as a share of the limit, that triggers a measurement. */
@@ -114,6 +114,11 @@ export class WorkerMemory {
       }
     }
     this.#stillFull(time);
+  }
+
+  snapshot(): WorkerSnapshot['memory'] {
+    const { managedBytes, spilledBytes } = this.#options.store;
+    return { managed: managedBytes, spilled: spilledBytes, process: this.#bytes() };
   }
 
   /**

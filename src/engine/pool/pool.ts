@@ -24,13 +24,13 @@ function sizeOf({ workers, poolSize }: PoolShare): number {
 }
 
 export class Pool {
-  readonly kind: PoolKind;
+  readonly #kind: PoolKind;
   readonly #isolates: Isolate[] = [];
   readonly #epochOffsetMs = epochOffsetMs();
   static #started = { threads: 0, processes: 0 };
 
   constructor(kind: PoolKind) {
-    this.kind = kind;
+    this.#kind = kind;
   }
 
   /**
@@ -67,9 +67,9 @@ export class Pool {
   isolate(place: number): Isolate {
     const present = this.#isolates[place];
     if (present?.alive) return present;
-    const name = `${this.kind}-${Pool.#started[this.kind]++}`;
+    const name = `${this.#kind}-${Pool.#started[this.#kind]++}`;
     const isolate =
-      this.kind === 'threads'
+      this.#kind === 'threads'
         ? new ThreadIsolate(name, this.#epochOffsetMs)
         : new ProcessIsolate(name, this.#epochOffsetMs);
     this.#isolates[place] = isolate;

@@ -2,6 +2,7 @@
 // after a task, those dependents may follow whose other dependencies are at the same worker. Most results then never
 // leave their isolate. The size of a batch depends on time, not on a count. Tasks known to be short travel by the
 // thousand and long ones alone, so that the work stays divisible.
+import { dependenciesOf } from '../../protocol/program.js';
 import type { Dispatch } from './events.js';
 import { moveSeconds, overdueSeconds } from './placement.js';
 import { isOnlyFor, mayAwaitJoin, mayStayPrivate } from './privacy.js';
@@ -318,9 +319,7 @@ function tail(state: SchedulerState, victim: WorkerState, isMovable: (id: number
   while (wanted > 0 && unfinished.length > 1) {
     const id = unfinished.pop()!;
     if (needed.has(id) || !isMovable(id)) {
-      const { dependencyOffsets, dependencies } = state.graph;
-      for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++)
-        needed.add(dependencies[edge]!);
+      for (const dependency of dependenciesOf(state.graph, id)) needed.add(dependency);
       continue;
     }
     ids.push(id);

@@ -1,4 +1,5 @@
 // Handles a failed task and its dependents. Releases dependencies that only they needed.
+import { dependenciesOf, dependentsOf } from '../../protocol/program.js';
 import type { Erred, WorkerRemoved } from './events.js';
 import { isAt } from './reports.js';
 import type { SchedulerState } from './schedulerState.js';
@@ -23,8 +24,7 @@ export function failTask(state: SchedulerState, first: number): Int32Array {
     state.awaited.delete(id);
     state.transition(id, ERRED);
     erred.push(id);
-    for (let edge = graph.dependentOffsets[id]!; edge < graph.dependentOffsets[id + 1]!; edge++)
-      stack.push(graph.dependents[edge]!);
+    for (const dependent of dependentsOf(graph, id)) stack.push(dependent);
     for (const copy of graph.importersOf(id)) stack.push(copy);
     graph.segmentOf(id).irregular = true;
   }
@@ -75,10 +75,9 @@ export function onlySuspect(state: SchedulerState, worker: number): number | und
 }
 
 function unneedInputs(state: SchedulerState, id: number): void {
-  const { dependencyOffsets, dependencies, requested } = state.graph;
-  for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++) {
-    const dependency = dependencies[edge]!;
+  for (const dependency of dependenciesOf(state.graph, id)) {
     if (state.state[dependency] === ERRED) continue;
-    if (--state.needs[dependency]! === 0 && requested[dependency] === 0) state.discard(dependency);
+    if (--state.needs[dependency]! === 0 && state.graph.requested[dependency] === 0)
+      state.discard(dependency);
   }
 }

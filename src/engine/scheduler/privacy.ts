@@ -70,7 +70,7 @@ export function isJoinedAt(state: SchedulerState, id: number, worker: number): b
 
 /**
  * Returns whether a result may stay with its worker until a task joins it with others: that task is expected to run there as
- * well, and neither it nor this one takes so long that another worker would wait for what the isolate cannot send meanwhile.
+ * well, and both are short, because another worker that needs the result after all waits until the isolate can send it.
  */
 export function mayAwaitJoin(state: SchedulerState, id: number, worker: WorkerState): boolean {
   if (!isJoinedAt(state, id, worker.index)) return false;

@@ -1,6 +1,7 @@
 // Recovers from the loss of a worker. Losses are rare, so counters are not patched. Lost tasks return to released, and
 // released results that are needed again are resurrected from their lineage. All counters are derived anew from the
 // states, in O(tasks + edges).
+import { dependenciesOf } from '../../protocol/program.js';
 import { CALLER, IN_TRANSIT, NO_WORKER } from './schedulerColumns.js';
 import { type SchedulerState, SEVERAL } from './schedulerState.js';
 import { ERRED, FORGOTTEN, isSettled, MEMORY, PROCESSING, QUEUED, RELEASED, WAITING } from './taskStates.js';
@@ -141,8 +142,7 @@ function resurrect(state: SchedulerState, lost: number[]): Losses {
     if (graph.segmentOf(id).data) gone.push(id);
     for (const copy of graph.importersOf(id))
       if (state.state[copy] === MEMORY) state.transition(copy, RELEASED);
-    for (let edge = graph.dependencyOffsets[id]!; edge < graph.dependencyOffsets[id + 1]!; edge++)
-      revive(state, graph.dependencies[edge]!, id, lost, doomed);
+    for (const dependency of dependenciesOf(graph, id)) revive(state, dependency, id, lost, doomed);
     if (graph.isImport(id)) revive(state, graph.originOf(id), id, lost, doomed);
   }
   return { found, gone, doomed };

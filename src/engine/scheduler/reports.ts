@@ -1,4 +1,5 @@
 // Applies a worker's reports about its tasks to the state: finished, skipped, given back.
+import { dependentsOf } from '../../protocol/program.js';
 import { isScalar, KIND_PRIVATE, KIND_SKIPPED, KIND_STORED } from '../../protocol/resultKinds.js';
 import type { TaskSeceded, TasksFinished } from './events.js';
 import { isJoinedAt, isPrivateTo, soleDependent } from './privacy.js';
@@ -35,9 +36,7 @@ export function secedeTask(state: SchedulerState, { worker: index, id, batch }: 
   state.batchOf[id] = -batch;
   worker.seceded.add(id);
   worker.since = state.now;
-  const { dependentOffsets, dependents } = state.graph;
-  for (let edge = dependentOffsets[id]!; edge < dependentOffsets[id + 1]!; edge++)
-    worker.followers.delete(dependents[edge]!);
+  for (const dependent of dependentsOf(state.graph, id)) worker.followers.delete(dependent);
 }
 
 /** Takes a task back that its worker has not run. */

@@ -1,5 +1,6 @@
 // Runs failed tasks again on request of a client. The plan is made first and changes nothing, because a client may
 // only retry a task whose lineage is still complete.
+import { dependenciesOf, dependentsOf } from '../../protocol/program.js';
 import { startOver } from './recovery.js';
 import type { SchedulerState } from './schedulerState.js';
 import { ERRED, FORGOTTEN } from './taskStates.js';
@@ -28,7 +29,7 @@ export function planRetry(
   for (const id of failed) for (const needed of lineageOf(state, id, ids)) ids.add(needed);
   const roots = [...ids].filter((id) => state.failed.has(id));
   // Ascending, so that each task comes after the tasks that it depends on.
-  for (const id of dependentsOf(state, roots).filter(mayRecover).sort(ascending)) {
+  for (const id of erredDependentsOf(state, roots).filter(mayRecover).sort(ascending)) {
     const lineage = lineageOf(state, id, ids);
     if (lineage.some((one) => one !== id && (state.failed.has(one) || state.state[one] === ERRED))) continue;
     for (const needed of lineage) ids.add(needed);
@@ -56,8 +57,7 @@ function lineageOf(state: SchedulerState, first: number, known: ReadonlySet<numb
     const at = state.state[id];
     if ((at !== ERRED && at !== FORGOTTEN) || known.has(id) || found.has(id)) continue;
     found.add(id);
-    for (let edge = graph.dependencyOffsets[id]!; edge < graph.dependencyOffsets[id + 1]!; edge++)
-      stack.push(graph.dependencies[edge]!);
+    for (const dependency of dependenciesOf(graph, id)) stack.push(dependency);
     if (graph.isImport(id)) stack.push(graph.originOf(id));
   }
   return [...found];
@@ -67,7 +67,7 @@ function lineageOf(state: SchedulerState, first: number, known: ReadonlySet<numb
  * Returns the tasks in the state `erred` that depend on `roots`, directly or through failed tasks that the scheduler has
  * forgotten.
  */
-function dependentsOf(state: SchedulerState, roots: readonly number[]): number[] {
+function erredDependentsOf(state: SchedulerState, roots: readonly number[]): number[] {
   const { graph } = state;
   const seen = new Set<number>();
   const stack = [...roots];
@@ -75,8 +75,7 @@ function dependentsOf(state: SchedulerState, roots: readonly number[]): number[]
     const at = state.state[id];
     if ((at !== ERRED && at !== FORGOTTEN) || seen.has(id)) continue;
     seen.add(id);
-    for (let edge = graph.dependentOffsets[id]!; edge < graph.dependentOffsets[id + 1]!; edge++)
-      stack.push(graph.dependents[edge]!);
+    for (const dependent of dependentsOf(graph, id)) stack.push(dependent);
     for (const copy of graph.importersOf(id)) stack.push(copy);
   }
   return [...seen].filter((id) => state.state[id] === ERRED);

@@ -119,7 +119,7 @@ export class Scheduler {
   handle(event: SchedulerEvent): Instruction[] {
     if (event.type === 'task-erred' && !this.#lasting) {
       this.state.eraseFromBatch(event.id);
-      this.state.fail(event.id);
+      this.state.transition(event.id, ERRED);
       return [];
     }
     handle(this.#handlers, event.type, event);

@@ -2,6 +2,7 @@
 // make each decision O(1). rebuild() derives them anew, and validateState() compares them.
 import { internalError } from '../../base/errors.js';
 import { pushTo } from '../../base/lookUps.js';
+import { dependenciesOf, dependentsOf } from '../../protocol/program.js';
 import { choosePlace } from './placement.js';
 import { PriorityQueue } from './priorityQueue.js';
 import { CALLER, SchedulerColumns, STORED } from './schedulerColumns.js';
@@ -163,9 +164,7 @@ export class SchedulerState extends SchedulerColumns {
   #awaitsEnd(id: number, { seceded }: WorkerState): boolean {
     const isAgain = this.rerun[id] === 1;
     if (this.awaited.size === 0 && seceded.size === 0 && !isAgain) return false;
-    const { dependencyOffsets, dependencies } = this.graph;
-    for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++) {
-      const dependency = dependencies[edge]!;
+    for (const dependency of dependenciesOf(this.graph, id)) {
       if (seceded.has(dependency) || this.awaited.get(dependency)?.includes(id)) return true;
       const isRunning = this.state[dependency] === PROCESSING;
       if (isAgain && isRunning && Math.abs(this.batchOf[id]!) >= this.batchOf[dependency]!) return true;
@@ -184,9 +183,7 @@ export class SchedulerState extends SchedulerColumns {
 
   /** Reverses assign for a task that its worker has not started, or that is to be tried again. */
   unassign(id: number): void {
-    const { dependentOffsets, dependents } = this.graph;
-    for (let edge = dependentOffsets[id]!; edge < dependentOffsets[id + 1]!; edge++) {
-      const dependent = dependents[edge]!;
+    for (const dependent of dependentsOf(this.graph, id)) {
       this.unassigned[dependent]!++;
       const affinity = this.affinity[dependent]!;
       if (affinity >= 0) this.workers.get(affinity)?.followers.delete(dependent);
@@ -218,7 +215,7 @@ export class SchedulerState extends SchedulerColumns {
   }
 
   /** Reverses enqueue. */
-  dequeue(id: number): void {
+  #dequeue(id: number): void {
     this.queued.delete(id);
     this.parked.delete(id);
     for (const worker of this.workers.values()) if (worker.placed.has(id)) this.unplace(id, worker);
@@ -237,9 +234,7 @@ export class SchedulerState extends SchedulerColumns {
 
   /** Makes a task without a worker wait for those of its dependencies that only one worker holds. They are fetched. */
   awaitPrivateResults(id: number): void {
-    const { dependencyOffsets, dependencies } = this.graph;
-    for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++) {
-      const dependency = dependencies[edge]!;
+    for (const dependency of dependenciesOf(this.graph, id)) {
       if (!this.isPrivate(dependency)) continue;
       this.waiting[id]!++;
       if (!this.awaited.has(dependency)) this.fetches.push(dependency);
@@ -286,27 +281,23 @@ export class SchedulerState extends SchedulerColumns {
       if (--waiting[dependent]! === 0 && this.state[dependent] === WAITING) this.#queue(dependent);
     }
     if (graph.importers.size > 0)
-      for (const copy of graph.importersOf(id)) if (!isSettled(this.state[copy]!)) this.finishImport(copy);
+      for (const copy of graph.importersOf(id)) if (!isSettled(this.state[copy]!)) this.#finishImport(copy);
     this.#unneedDependencies(id);
     if (this.needs[id] === 0 && graph.requested[id] === 0) this.discard(id);
   }
 
   /** Finishes an import whose original has a result. Until then an import has no worker. */
-  finishImport(id: number): void {
-    const { dependentOffsets, dependents } = this.graph;
-    for (let edge = dependentOffsets[id]!; edge < dependentOffsets[id + 1]!; edge++)
-      this.unassigned[dependents[edge]!]!--;
+  #finishImport(id: number): void {
+    for (const dependent of dependentsOf(this.graph, id)) this.unassigned[dependent]!--;
     this.finish(id, CALLER);
   }
 
   #unneedDependencies(id: number): void {
     const { graph } = this;
-    for (let edge = graph.dependencyOffsets[id]!; edge < graph.dependencyOffsets[id + 1]!; edge++)
-      this.#unneed(graph.dependencies[edge]!);
-  }
-
-  #unneed(id: number): void {
-    if (--this.needs[id]! === 0 && this.graph.requested[id] === 0) this.discard(id);
+    for (let edge = graph.dependencyOffsets[id]!; edge < graph.dependencyOffsets[id + 1]!; edge++) {
+      const dependency = graph.dependencies[edge]!;
+      if (--this.needs[dependency]! === 0 && graph.requested[dependency] === 0) this.discard(dependency);
+    }
   }
 
   #queue(id: number): void {
@@ -341,11 +332,9 @@ export class SchedulerState extends SchedulerColumns {
         this.takeOut(id);
         this.#release(id, stack);
         this.graph.segmentOf(id).irregular = true;
-        const { dependencyOffsets, dependencies, requested } = this.graph;
-        for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++) {
-          const dependency = dependencies[edge]!;
+        const { requested } = this.graph;
+        for (const dependency of dependenciesOf(this.graph, id))
           if (--this.needs[dependency]! === 0 && requested[dependency] === 0) stack.push(dependency);
-        }
       }
     }
   }
@@ -364,7 +353,7 @@ export class SchedulerState extends SchedulerColumns {
   /** Removes an unfinished task from queues and batches. The caller sets its state. */
   takeOut(id: number): void {
     const at = this.state[id]!;
-    if (at === QUEUED) this.dequeue(id);
+    if (at === QUEUED) this.#dequeue(id);
     else if (at === WAITING) {
       this.homes?.delete(id);
       const affinity = this.affinity[id]!;
@@ -392,9 +381,5 @@ export class SchedulerState extends SchedulerColumns {
     if (--batch.left > 0) return;
     batches.splice(at, 1);
     worker.quarantined = false;
-  }
-
-  fail(id: number): void {
-    this.transition(id, ERRED);
   }
 }

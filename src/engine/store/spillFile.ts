@@ -1,13 +1,13 @@
 // A file with spilled results: written once, read result by result, and removed when none of them is needed any more.
 // Small results share a file, because creating one costs more than writing a few kilobytes.
 import { open, statfs, unlink } from 'node:fs/promises';
-import { deserialize, serialize } from 'node:v8';
 import { crc32 } from 'node:zlib';
 import { LongpoleError, sentenceOf } from '../../base/errors.js';
 import type { WorkInterval } from '../../protocol/clusterObserver.js';
 import type { Bytes, PackedResult, ResultId } from '../../protocol/packedResult.js';
 import { emptyBuffer } from '../worker/shareBuffers.js';
 import { compressParts, cut, decompressParts, PART_BYTES, type PackedPart, pays } from './compression.js';
+import { decodeTable, encodeTable, type StoredBuffer, type StoredPart } from './spillTable.js';
 
 /** The functions of a file system that a store needs; `node:fs/promises` has them. */
 interface SpillHandle {
@@ -279,45 +279,4 @@ class SpillReader extends SpillAccess {
       this.#position += bytesRead;
     }
   }
-}
-
-/** A part in stored form; compressed if `stored` is less than `nbytes`. */
-interface StoredPart {
-  readonly nbytes: number;
-  readonly stored: number;
-  /** Checksum of the stored bytes. */
-  readonly checksum: number;
-}
-
-interface StoredBuffer {
-  readonly nbytes: number;
-  readonly parts: readonly StoredPart[];
-}
-
-/** The table behind the parts of a result, with its own checksum. */
-interface Table {
-  readonly id: ResultId;
-  readonly buffers: readonly StoredBuffer[];
-}
-
-/** Bytes of the table's own checksum, at its end. */
-const CHECKSUM_BYTES = 4;
-
-function encodeTable(table: Table): Buffer<ArrayBuffer> {
-  const bytes = serialize(table);
-  const checksum = Buffer.alloc(CHECKSUM_BYTES);
-  checksum.writeUInt32LE(crc32(bytes));
-  return Buffer.concat([bytes, checksum]);
-}
-
-/**
- * Returns the buffers of a result, or undefined if the bytes are not its table. Everything that is read is checked, because
- * a bit error of a disk must not become a wrong number in a result.
- */
-function decodeTable(bytes: Buffer, id: ResultId): readonly StoredBuffer[] | undefined {
-  const end = bytes.byteLength - CHECKSUM_BYTES;
-  const content = bytes.subarray(0, end);
-  if (bytes.readUInt32LE(end) !== crc32(content)) return undefined;
-  const table: Table = deserialize(content);
-  return table.id === id ? table.buffers : undefined;
 }

@@ -1,22 +1,6 @@
 // The last transfers of a worker: `worker.incomingTransferLog`, `worker.outgoingTransferLog`.
 import type { Transfer } from '../../protocol/clusterObserver.js';
-
-/**
- * A transfer in Dask's form.
- * @source Dask's diagnostics: total and compressed bytes, start and stop times, keys, peer
- */
-export interface TransferLogEntry {
-  /** Bytes of the results. */
-  readonly total: number;
-  /** Bytes that were sent. */
-  readonly compressed: number;
-  /** Seconds since the epoch on the scheduler's clock. */
-  readonly start: number;
-  readonly stop: number;
-  readonly keys: readonly string[];
-  /** Address of the other worker. */
-  readonly peer: string;
-}
+import type { TransferLogEntry } from '../../protocol/workerMessages.js';
 
 /** Length of Dask's log. */
 const DEFAULT_LENGTH = 100_000;

@@ -3,7 +3,7 @@
 import { internalError } from '../../base/errors.js';
 import { toErrorInfo } from '../../protocol/errorInfo.js';
 import { packFinished } from '../../protocol/finishedTasks.js';
-import type { FromProcess, IsolateOrders, RunInProcess, ToProcess } from '../../protocol/processMessages.js';
+import type { FromProcess, IsolateOrders, ToProcess } from '../../protocol/processMessages.js';
 import { deliver, type ExecutingTask, isSameRun, type Methods } from '../../protocol/workerMessages.js';
 import { epochSeconds } from '../../resources/clock.js';
 import type { RunHandler } from '../pool/isolate.js';
@@ -40,51 +40,45 @@ function relay(run: number): RunHandler {
 /** Ends the process once its last messages are out, because the isolate is gone or stuck. */
 const end = (): void => sendLast(channel, { type: 'ready', args: [epochSeconds()] });
 
-let isolate: ThreadIsolate | undefined;
-/** The open runs. */
-const runs = new Set<number>();
-let timer: NodeJS.Timeout | undefined;
-/** The last report of the running task. */
-let reported: ExecutingTask | undefined;
-
-function theIsolate(): ThreadIsolate {
-  if (isolate === undefined) throw internalError('The first message to an isolate was not its birth.');
-  return isolate;
+/** Creates the isolate. Returns the calls that the parent may make. */
+function begin(...[name, epochOffsetMs]: IsolateOrders['birth']): Methods<Omit<IsolateOrders, 'birth'>> {
+  const isolate = new ThreadIsolate(name, epochOffsetMs, { gone: end });
+  const runs = new Set<number>();
+  let timer: NodeJS.Timeout | undefined;
+  /** The last report of the running task. */
+  let reported: ExecutingTask | undefined;
+  const poll = (): void => {
+    for (const run of runs) isolate.poll(run);
+    const { executing } = isolate;
+    if (!isSameRun(executing, reported)) send({ type: 'running', args: [executing] });
+    reported = executing;
+  };
+  send({ type: 'ready', args: [isolateClock(epochOffsetMs)()] });
+  return {
+    open: (run) => {
+      runs.add(run.run);
+      isolate.open({ ...run, handler: relay(run.run) });
+      timer ??= setInterval(poll, POLL_MS);
+    },
+    dispatch: (batch) => isolate.dispatch(batch),
+    release: (run, ids) => isolate.release(run, ids),
+    fetch: (run, ids) => isolate.fetch(run, ids),
+    steal: (run, ids) => isolate.steal(run, ids),
+    close: (run) => {
+      runs.delete(run);
+      isolate.close(run);
+      if (runs.size > 0) return;
+      clearInterval(timer);
+      timer = undefined;
+    },
+  };
 }
 
-function open(run: RunInProcess): void {
-  runs.add(run.run);
-  theIsolate().open({ ...run, handler: relay(run.run) });
-  timer ??= setInterval(poll, POLL_MS);
-}
-
-function poll(): void {
-  for (const run of runs) theIsolate().poll(run);
-  const { executing } = theIsolate();
-  if (!isSameRun(executing, reported)) send({ type: 'running', args: [executing] });
-  reported = executing;
-}
-
-function close(run: number): void {
-  runs.delete(run);
-  theIsolate().close(run);
-  if (runs.size > 0) return;
-  clearInterval(timer);
-  timer = undefined;
-}
-
-const orders: Methods<IsolateOrders> = {
-  birth: (name, epochOffsetMs) => {
-    isolate = new ThreadIsolate(name, epochOffsetMs, { gone: end });
-    send({ type: 'ready', args: [isolateClock(epochOffsetMs)()] });
-  },
-  open,
-  dispatch: (batch) => theIsolate().dispatch(batch),
-  release: (run, ids) => theIsolate().release(run, ids),
-  fetch: (run, ids) => theIsolate().fetch(run, ids),
-  steal: (run, ids) => theIsolate().steal(run, ids),
-  close,
-};
+let orders: ReturnType<typeof begin> | undefined;
 
 // When the parent ends or is killed, the results are not needed any more.
-channel.receive((message) => deliver<IsolateOrders, keyof IsolateOrders>(orders, message), end);
+channel.receive((message) => {
+  if (message.type === 'birth') orders = begin(...message.args);
+  else if (orders === undefined) throw internalError('The first message to an isolate was not its birth.');
+  else deliver<Omit<IsolateOrders, 'birth'>, Exclude<keyof IsolateOrders, 'birth'>>(orders, message);
+}, end);

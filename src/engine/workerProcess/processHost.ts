@@ -19,6 +19,7 @@ import {
   hasEnded,
   type MessageOf,
   type ToWorker,
+  type TransferLogs,
   type WorkerLink,
   type WorkerOrders,
   type WorkerReports,
@@ -56,8 +57,7 @@ export interface ProcessHostOptions {
   readonly clock: () => number;
   /** Fetches stored results for the client. */
   readonly client: PeerClient;
-  /** Returns facts for functions of `client.run` that the process lacks. */
-  readonly facts: () => unknown;
+  readonly transferLogs: () => TransferLogs;
   /** Seconds after which a process that sends or receives nothing is killed; false: never. */
   readonly ttl: number | false;
   /** Called when the process has ended. */
@@ -217,11 +217,11 @@ export class ProcessHost implements WorkerHost {
   }
 
   call(fn: FunctionRef, context?: CallContext, tasksWait = false): Promise<unknown> {
-    const facts = this.#options.facts();
+    const transferLogs = this.#options.transferLogs();
     return this.#ask(`call ${fn.name}`, (call) => {
       // The channel silently turns a Blob into an empty object, so check first.
       serialize(context);
-      return { type: 'call', call, fn, facts, context, tasksWait };
+      return { type: 'call', call, fn, transferLogs, context, tasksWait };
     });
   }
 

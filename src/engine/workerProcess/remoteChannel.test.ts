@@ -31,7 +31,8 @@ function openChannel(onMessage = (): void => undefined) {
         unref: () => undefined,
       };
     },
-    prepare: (functions) => functions,
+    bundle: () => undefined,
+    locate: (fn) => fn,
     isLocal: false,
   })({ message: onMessage, ended: () => undefined }, 'secret');
   const [events] = own;

@@ -15,14 +15,12 @@ import type { ChannelEvents, OpenChannel, WorkerChannel } from './workerChannel.
 
 type Message = ToWorker | Several<ToWorker>;
 
-/** Makes functions available to the worker. Returns a promise if modules have to be bundled first. Never rejects. */
-type Prepare = (
-  functions: readonly FunctionRef[],
-) => readonly FunctionRef[] | Promise<readonly FunctionRef[]>;
-
 export interface RemoteChannelOptions {
   readonly start: (events: RemoteProcessEvents) => RemoteProcess;
-  readonly prepare: Prepare;
+  /** Bundles the modules of functions. Undefined if they are bundled. Never rejects. */
+  readonly bundle: (functions: readonly FunctionRef[]) => Promise<unknown> | undefined;
+  /** Returns a function with the bundle of its module. */
+  readonly locate: (fn: FunctionRef) => FunctionRef;
   /** Whether the process runs on this machine, so that its id is valid here. */
   readonly isLocal: boolean;
 }
@@ -106,17 +104,18 @@ class RemoteChannel implements WorkerChannel {
       this.#transmit(encodeMessage(message));
       return;
     }
-    const prepared = this.#prepared(message);
+    const bundled = this.#options.bundle(functionsOf(message));
     const isBatch = parts(message).some(({ type }) => type === 'batch');
     const entry: Entry = { bytes: undefined, isBatch };
-    if (prepared instanceof Promise) {
+    if (bundled === undefined) entry.bytes = encodeMessage(this.#located(message));
+    else {
       // A message that cannot be copied must throw here.
       serialize(message);
-      void prepared.then((ready) => {
-        entry.bytes = encodeMessage(ready);
+      void bundled.then(() => {
+        entry.bytes = encodeMessage(this.#located(message));
         this.#flush();
       });
-    } else entry.bytes = encodeMessage(prepared);
+    }
     this.#queue.push(entry);
     this.#flush();
   }
@@ -134,30 +133,14 @@ class RemoteChannel implements WorkerChannel {
     this.#process.unref();
   }
 
-  #prepared(message: Message): Message | Promise<Message> {
-    if (message.type !== 'several') return this.#preparedPart(message);
-    const messages = message.messages.map((part) => this.#prepared(part));
-    const ready = messages.filter(isReady);
-    if (ready.length === messages.length) return { type: 'several', messages: ready };
-    return Promise.all(messages).then((all) => ({ type: 'several', messages: all }));
-  }
-
-  #preparedPart(message: ToWorker): ToWorker | Promise<ToWorker> {
-    const { prepare } = this.#options;
-    if (message.type === 'open') {
-      const functions = prepare(message.run.functions);
-      const withFunctions = (ready: readonly FunctionRef[]): ToWorker => ({
-        ...message,
-        run: { ...message.run, functions: ready },
-      });
-      return functions instanceof Promise ? functions.then(withFunctions) : withFunctions(functions);
-    }
-    if (message.type === 'call') {
-      const functions = prepare([message.fn]);
-      const withFunction = ([fn = message.fn]: readonly FunctionRef[]): ToWorker => ({ ...message, fn });
-      return functions instanceof Promise ? functions.then(withFunction) : withFunction(functions);
-    }
-    return message;
+  /** Returns the message with the functions as the worker finds them. */
+  #located(message: Message): Message {
+    const { locate } = this.#options;
+    if (message.type === 'several')
+      return { type: 'several', messages: message.messages.map((part) => this.#located(part)) };
+    if (message.type === 'open')
+      return { ...message, run: { ...message.run, functions: message.run.functions.map(locate) } };
+    return message.type === 'call' ? { ...message, fn: locate(message.fn) } : message;
   }
 
   #flush(): void {
@@ -266,12 +249,14 @@ class RemoteChannel implements WorkerChannel {
   }
 }
 
-function isReady(message: Message | Promise<Message>): message is Message {
-  return !(message instanceof Promise);
-}
-
 function parts(message: Message): readonly Message[] {
   return message.type === 'several' ? message.messages.flatMap(parts) : [message];
+}
+
+function functionsOf(message: Message): FunctionRef[] {
+  return parts(message).flatMap((part) =>
+    part.type === 'open' ? part.run.functions : part.type === 'call' ? [part.fn] : [],
+  );
 }
 
 /** Requests a connection for messages. The worker process sends the first bytes. */

@@ -17,6 +17,7 @@ import {
   type MessageOf,
   type MissingInput,
   type ToWorker,
+  type TransferLogs,
   type WorkerOrders,
 } from '../../protocol/workerMessages.js';
 import { ClockOffset } from '../clockOffset.js';
@@ -58,11 +59,9 @@ class WorkerProcess {
   readonly #client: PeerClient;
   readonly #peers: ProcessPeers;
   readonly #host: ThreadHost;
-  #facts: HostFacts;
   /** Number of answered heartbeats. */
   #answers = 0;
-  #process = 0;
-  #hostFacts: unknown = {};
+  #transferLogs: TransferLogs = { incomingTransferLog: [], outgoingTransferLog: [] };
 
   readonly #handlers: Handlers<Exclude<ToWorker, MessageOf<WorkerOrders>>> = {
     several: ({ messages }) => {
@@ -71,10 +70,13 @@ class WorkerProcess {
     birth: () => {},
     open: ({ run }) => this.#host.open(unpackRun(run)),
     batch: (batch) => this.#host.dispatch(unpackWorkerBatch(batch)),
-    take: ({ call, gather, what }) => void this.#answer(call, this.#host.take(gather, what)),
-    flush: ({ call }) => void this.#answer(call, this.#host.flush()),
-    dump: ({ call }) => void this.#answer(call, this.#host.dump()),
-    call: (message) => this.#call(message),
+    take: ({ call, gather, what }) => this.#answer(call, this.#host.take(gather, what)),
+    flush: ({ call }) => this.#answer(call, this.#host.flush()),
+    dump: ({ call }) => this.#answer(call, this.#host.dump()),
+    call: ({ call, fn, transferLogs, context, tasksWait }) => {
+      this.#transferLogs = transferLogs;
+      this.#answer(call, this.#host.call(fn, context, tasksWait));
+    },
     clock: ({ sent, remote }) => {
       this.#offset.add({ sent, remote, received: this.#clock() });
       // The first heartbeats follow one another, because simultaneous ones would share one delay.
@@ -115,7 +117,7 @@ class WorkerProcess {
     this.#server = new PeerServer({ ...common, ...serving });
     const server = this.#server;
     this.#client = new PeerClient({ ...common, onTransfer });
-    this.#facts = {
+    const facts: HostFacts = {
       name,
       // The port is known once the server listens.
       get address() {
@@ -129,7 +131,7 @@ class WorkerProcess {
     this.#peers = new ProcessPeers(this.#client, (...args) => send({ type: 'event', args }));
     this.#host = new ThreadHost(
       {
-        facts: this.#facts,
+        facts,
         index,
         store: this.#store,
         epochOffsetMs,
@@ -138,9 +140,9 @@ class WorkerProcess {
         digests: this.#digests,
         profile,
         peers: this.#peers,
-        processBytes: () => this.#rssNow(),
+        processBytes: processRss,
         giveUp: (why) => sendLast(channel, { type: 'giving-up', why }),
-        view: { snapshot: () => this.#snapshot() },
+        transferLogs: () => this.#transferLogs,
       },
       events,
     );
@@ -157,15 +159,10 @@ class WorkerProcess {
     handle(this.#handlers, message.type, message);
   }
 
-  async #answer(call: number, answer: Promise<unknown>): Promise<void> {
-    send({ type: 'called', call, value: await answer, error: undefined });
-  }
-
-  #call({ call, fn, facts, context, tasksWait }: Extract<ToWorker, { type: 'call' }>): void {
-    this.#hostFacts = facts;
+  #answer(call: number, answer: Promise<unknown>): void {
     const fail = (error: unknown): void =>
       send({ type: 'called', call, value: undefined, error: toErrorInfo(error) });
-    this.#host.call(fn, context, tasksWait).then((value) => {
+    answer.then((value) => {
       try {
         // The channel silently turns a Blob into an empty object, so check first.
         serialize(value);
@@ -209,26 +206,6 @@ class WorkerProcess {
   #correct(time: number): number {
     const { offset, roundTrip } = this.#offset;
     return Math.abs(offset) <= roundTrip || Number.isNaN(roundTrip) ? time : time + offset;
-  }
-
-  #rssNow(): number {
-    this.#process = processRss();
-    return this.#process;
-  }
-
-  #snapshot() {
-    return {
-      ...this.#facts,
-      incomingTransferLog: [],
-      outgoingTransferLog: [],
-      digestsTotal: new Map(),
-      memory: {
-        managed: this.#store.managedBytes,
-        spilled: this.#store.spilledBytes,
-        process: this.#process,
-      },
-      ...(typeof this.#hostFacts === 'object' ? this.#hostFacts : {}),
-    };
   }
 
   /** Deletes the files of this process in the directory of the cluster. */

@@ -1,14 +1,8 @@
 // Carries out the calls of shared objects: see protocol/coordination.ts. Tasks call through questions, the main program
 // calls directly.
-import { internalError, type LongpoleError } from '../../../base/errors.js';
-import { visibleName } from '../../../base/visibleText.js';
+import type { LongpoleError } from '../../../base/errors.js';
 import type { CoordinationKind, CoordinationKinds, SharedValue } from '../../../protocol/coordination.js';
-import { CONTENDED, SHARED_CONTEXT, WAIT_FOR } from '../../../protocol/metrics.js';
-import { isPacked, type PackedResult } from '../../../protocol/packedResult.js';
-import { MetricLedger } from '../../metrics/metricLedger.js';
-import { ResultHandle } from '../computationState.js';
 import type { MetricSink } from '../engineParts.js';
-import { metricSamples } from '../metricSamples.js';
 import type { ResultHandles } from '../resultHandles.js';
 import type { TaskQuestions } from '../taskQuestions.js';
 import { ItemQueue } from './itemQueue.js';
@@ -16,8 +10,10 @@ import { NamedObjects } from './namedObjects.js';
 import { ClientCaller, SharedCalls, type SharedKind } from './sharedCalls.js';
 import type { SharedDump } from './sharedDump.js';
 import { SharedLeases } from './sharedLeases.js';
+import { type KeptValue, SharedResults } from './sharedResults.js';
 import { VariableCell } from './variableCell.js';
-import { type Begin, type Caller, perCaller, waitFor } from './waitFor.js';
+import { type Begin, type Caller, waitFor } from './waitFor.js';
+import { WaitMeter } from './waitMeter.js';
 
 type Question<K extends CoordinationKind> = CoordinationKinds[K]['question'];
 type Answer<K extends CoordinationKind> = CoordinationKinds[K]['answer'];
@@ -187,143 +183,5 @@ export class Coordination {
     const begin: Begin<readonly SharedValue[] | undefined> = (answer) =>
       this.#queues.begin(name, newQueue, (queue) => queue.get(count, (values) => answer(give(values))));
     return this.#wait('Queue', 'get', question, caller, begin, undefined);
-  }
-}
-
-// Results of the cluster in variables and queues. A variable or queue that keeps a future holds one reference to its
-// result. A future on its way to a caller holds another one, until the caller has its own reference or has stopped.
-
-/** A value inside an object. */
-type KeptValue = PackedResult | ResultHandle;
-
-class SharedResults {
-  readonly #results: ResultHandles;
-  /** Results on their way. */
-  readonly #given = perCaller(
-    () => new Set<{ readonly handle: ResultHandle }>(),
-    (given) => {
-      for (const { handle } of given) this.drop(handle);
-      given.clear();
-    },
-  );
-
-  constructor(results: ResultHandles) {
-    this.#results = results;
-  }
-
-  /** @throws LongpoleError ERR_LONGPOLE_FUTURE */
-  keep(value: SharedValue): KeptValue {
-    if (isPacked(value)) return value;
-    const handle = this.#results.checked(this.#results.byKey.get(value.future), value.future);
-    handle.references++;
-    return handle;
-  }
-
-  drop(value: KeptValue): void {
-    if (value instanceof ResultHandle) this.#results.release(value);
-  }
-
-  /** Gives a value to a caller. The object keeps it, too. */
-  copy(value: KeptValue, caller: Caller): SharedValue {
-    if (value instanceof ResultHandle) value.references++;
-    return this.give(value, caller);
-  }
-
-  /** Gives a value to a caller, with the reference of the object. */
-  give(value: KeptValue, caller: Caller): SharedValue {
-    if (!(value instanceof ResultHandle)) return value;
-    if (caller.stopped.aborted) {
-      this.drop(value);
-      return { future: value.key };
-    }
-    this.#given(caller).add({ handle: value });
-    return { future: value.key };
-  }
-
-  /** Calls `receive` with a result that the caller was given. The function adds the caller's reference. */
-  received<R>(key: string, caller: Caller, receive: (handle: ResultHandle) => R): R {
-    const given = this.#given(caller);
-    for (const one of given) {
-      if (one.handle.key !== key) continue;
-      const result = receive(one.handle);
-      given.delete(one);
-      this.drop(one.handle);
-      return result;
-    }
-    throw internalError(`The future '${key}' was not given to this caller.`);
-  }
-}
-
-// Measures how long tasks wait for shared objects, as metrics of the context `shared`: the seconds that the tasks of each
-// prefix waited for an object, and for locks and semaphores also the seconds in which the object had waiting calls.
-
-/** Milliseconds between two reports, as between the reports of workers. */
-const REPORT_MS = 500;
-/** Objects with separate sums. Those of further objects are summed as one object. */
-const MAX_OBJECTS = 1000;
-
-/** A call of a task that waits. */
-interface Wait {
-  readonly object: string;
-  /** Whether other tasks hold the object meanwhile. An event or a queue limits no number of tasks. */
-  readonly isLease: boolean;
-  readonly prefix: string;
-  readonly start: number;
-}
-
-class WaitMeter {
-  readonly #sink: MetricSink;
-  readonly #ledger = new MetricLedger(MAX_OBJECTS);
-  /** Objects with waiting calls of tasks: their number, and the time up to which the object's seconds are counted. */
-  readonly #contended = new Map<string, { calls: number; since: number }>();
-  readonly #waits = new Set<Wait>();
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(sink: MetricSink) {
-    this.#sink = sink;
-  }
-
-  /** Counts the time until `work` settles, a call that waits for the object. Returns the outcome of `work`. */
-  async during<A>(what: SharedKind, name: string, { prefix }: Caller, work: Promise<A>): Promise<A> {
-    if (prefix === undefined || !this.#sink.hasObservers) return work;
-    const object = `${what} '${visibleName(name)}'`;
-    const isLease = what === 'Lock' || what === 'Semaphore';
-    const wait: Wait = { object, isLease, prefix, start: this.#sink.clock() };
-    this.#waits.add(wait);
-    const contended = this.#contended.get(object) ?? { calls: 0, since: wait.start };
-    if (contended.calls++ === 0) this.#contended.set(object, contended);
-    try {
-      return await work;
-    } finally {
-      this.#count(wait);
-    }
-  }
-
-  /** Counts a wait that has ended, unless it has been counted. */
-  #count(wait: Wait): void {
-    if (!this.#waits.delete(wait)) return;
-    const { object, isLease, prefix, start } = wait;
-    const contended = this.#contended.get(object)!;
-    const now = this.#sink.clock();
-    this.#ledger.add([SHARED_CONTEXT, '', prefix, `${WAIT_FOR}${object}`, 'seconds'], now - start);
-    if (isLease)
-      this.#ledger.add([SHARED_CONTEXT, `${CONTENDED}${object}`, 'seconds'], now - contended.since);
-    contended.since = now;
-    if (--contended.calls === 0) this.#contended.delete(object);
-    this.#timer ??= setTimeout(() => this.#report(), REPORT_MS).unref();
-  }
-
-  #report(): void {
-    this.#timer = undefined;
-    const now = this.#sink.clock();
-    for (const sample of metricSamples(this.#ledger.takeChanges(), -1, now))
-      this.#sink.notify((observer) => observer.metric?.(sample));
-  }
-
-  /** Reports what has not been reported, also the waits that the close ends. */
-  close(): void {
-    for (const wait of this.#waits) this.#count(wait);
-    clearTimeout(this.#timer);
-    this.#report();
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LongpoleError } from '../../base/errors.js';
-import { GatherRoom } from './bringResults.js';
+import { GatherRoom } from './gatherRoom.js';
 
 test('a gather that exceeds the free memory fails with an error that names the largest result', (context) => {
   context.mock.method(process, 'availableMemory', () => 1e9);
