@@ -2,7 +2,7 @@
 // after another.
 import { oncePer, pushTo } from '../base/lookUps.js';
 import { WORKER_FULL, WORKER_PAUSED, WORKER_RESTARTED } from '../protocol/eventTopics.js';
-import { eventsOf, type Trace } from '../trace/trace.js';
+import { eventsOf, type Trace, textOf } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
 import { merged, type Span } from './spans.js';
 
@@ -38,8 +38,8 @@ export function firstStart(trace: Trace): number {
 }
 
 /** Returns true for a worker of a local scheduler. */
-function isOfPool({ workers, strings }: Trace, row: number): boolean {
-  return workers.address[row]! < 0 || strings.get(workers.address[row]!) === '';
+export function isOfPool({ workers, strings }: Trace, row: number): boolean {
+  return textOf(strings, workers.address[row]) === '';
 }
 
 /**
