@@ -322,6 +322,17 @@ test('the profile of a TypeScript module has the line numbers of its source', as
   }
 });
 
+test('a cluster without a live trace has metrics and a profile', async () => {
+  const profile = { interval: 0.002, cycleInterval: 0.1 };
+  await using client = await connect({ workers: 1, record: false, profile });
+  assert.throws(() => client.trace, { code: 'ERR_LONGPOLE_INVALID_ARGUMENT' });
+  do await client.compute(spin(0.1));
+  while ((await client.profile({ key: 'spin', workers: client.cluster.workers })).count === 0);
+  assert.equal((await client.profile({ key: 'spin', workers: 'unknown' })).count, 0);
+  const metrics = await metricsWith(client, 'execute,spin,thread-cpu,seconds');
+  assert.ok((metrics.get('execute,spin,thread-cpu,seconds') ?? 0) > 0);
+});
+
 test('client.profile() writes JSON, HTML, speedscope and pprof files', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'longpole-profile-'));
   try {

@@ -2,9 +2,9 @@
 // which determined the duration of the run.
 
 import { checkArgument, checkOptions, NUMBER, type OptionKinds, TRACE } from '../base/arguments.js';
-import { pushTo } from '../base/lookUps.js';
+import { addTo, pushTo } from '../base/lookUps.js';
 import { Printed } from '../base/printed.js';
-import type { Trace } from '../trace/trace.js';
+import { type Trace, textOf } from '../trace/trace.js';
 import { eachUse, lanesOf } from './lanes.js';
 import { awaitedObject, lockedSeconds } from './leaseWaits.js';
 import { handOver, longestChain } from './path/longestChain.js';
@@ -207,13 +207,13 @@ export class CriticalPath extends Printed {
     const sums = new Map<number, number>();
     for (let part = 0; part < length; part++) {
       const group = groupOf(part);
-      if (group >= 0) sums.set(group, (sums.get(group) ?? 0) + (stop[part]! - start[part]!));
+      if (group >= 0) addTo(sums, group, stop[part]! - start[part]!);
     }
     return [...sums].sort(([, a], [, b]) => b - a);
   }
 
   #text(id: number): string {
-    return id < 0 ? '' : this.#trace.strings.get(id);
+    return textOf(this.#trace.strings, id);
   }
 }
 

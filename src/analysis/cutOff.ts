@@ -4,7 +4,7 @@ import { countsOf, oncePer } from '../base/lookUps.js';
 import { countText } from '../base/words.js';
 import { LOCAL_CLIENT } from '../protocol/clientNames.js';
 import { TASKS_CUT_OFF } from '../protocol/eventTopics.js';
-import type { Trace } from '../trace/trace.js';
+import { eventsOf, type Trace } from '../trace/trace.js';
 import { skippedTasks } from './skippedTasks.js';
 
 /** Sentences of which each is about other tasks. A service may have many computations when it ends. */
@@ -17,12 +17,9 @@ const MAX_TEXTS = 3;
  */
 export function cutOffTexts(trace: Trace): string[] {
   checkArgument('cutOffTexts(): trace', trace, TRACE);
-  const { events, strings, damage } = trace;
-  const texts = Array.from(events.text, (text) => strings.get(text)).filter(
-    (_text, row) => strings.get(events.topic[row]!) === TASKS_CUT_OFF,
-  );
+  const texts = Array.from(eventsOf(trace, TASKS_CUT_OFF), ({ text }) => text);
   // The recorder was ended, e.g. by SIGKILL, before it could say which tasks had not ended.
-  return texts.length === 0 && damage?.stretches === 0 ? unrecorded(trace) : counted(texts);
+  return texts.length === 0 && trace.damage?.stretches === 0 ? unrecorded(trace) : counted(texts);
 }
 
 function counted(texts: readonly string[]): string[] {

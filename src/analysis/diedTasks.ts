@@ -2,7 +2,7 @@
 import { oncePer, pushTo } from '../base/lookUps.js';
 import { TASK_LOST } from '../protocol/clusterObserver.js';
 import { WORKER_LOST, WORKER_RESTARTED } from '../protocol/eventTopics.js';
-import type { Trace } from '../trace/trace.js';
+import { eventsOf, type Trace, textOf } from '../trace/trace.js';
 
 /** Seconds between the end of a run and the event that reports the loss of its worker. */
 const TOGETHER = 1;
@@ -30,16 +30,14 @@ export const diedTasks = oncePer(({ tasks }: Trace): readonly DiedTask[] => {
 });
 
 /** Returns why the worker of a lost run ended; empty if the trace does not record it. */
-export function reasonOfLoss({ tasks, workers, events, strings }: Trace, row: number): string {
+export function reasonOfLoss(trace: Trace, row: number): string {
+  const { tasks, workers, strings } = trace;
   const [worker, time] = [tasks.worker[row]!, tasks.acknowledged[row]!];
   let [text, nearest] = ['', TOGETHER];
-  for (let event = 0; event < events.length; event++) {
-    const distance = Math.abs(events.time[event]! - time);
-    if (events.worker[event] !== worker || distance >= nearest) continue;
-    const topic = strings.get(events.topic[event]!);
-    if (topic !== WORKER_LOST && topic !== WORKER_RESTARTED) continue;
-    [text, nearest] = [strings.get(events.text[event]!), distance];
+  for (const event of eventsOf(trace, WORKER_LOST, WORKER_RESTARTED)) {
+    const distance = Math.abs(event.time - time);
+    if (event.worker === worker && !(distance >= nearest)) [text, nearest] = [event.text, distance];
   }
   if (text !== '' || worker < 0) return text;
-  return workers.reason[worker]! < 0 ? '' : strings.get(workers.reason[worker]!);
+  return textOf(strings, workers.reason[worker]);
 }

@@ -1,5 +1,5 @@
 // Reads from the metrics of a trace how long tasks waited for shared objects: locks, semaphores, events, queues and variables.
-import { getOrMake } from '../base/lookUps.js';
+import { addTo, getOrMake } from '../base/lookUps.js';
 import { CONTENDED, SHARED_CONTEXT, WAIT_FOR } from '../protocol/metrics.js';
 import type { Trace } from '../trace/trace.js';
 
@@ -19,7 +19,7 @@ const MIN_SHARE = 0.5;
 export function sharedSeconds(trace: Trace): ReadonlyMap<string, number> {
   const seconds = new Map<string, number>();
   for (const { byPrefix } of sharedWaits(trace))
-    for (const [prefix, waited] of byPrefix) seconds.set(prefix, (seconds.get(prefix) ?? 0) + waited);
+    for (const [prefix, waited] of byPrefix) addTo(seconds, prefix, waited);
   return seconds;
 }
 
@@ -49,7 +49,7 @@ function sharedWaits({ totals }: Trace): SharedWait[] {
     if (activity.startsWith(CONTENDED)) of(activity.slice(CONTENDED.length)).contended += value;
     else if (activity.startsWith(WAIT_FOR)) {
       const { byPrefix } = of(activity.slice(WAIT_FOR.length));
-      byPrefix.set(prefix, (byPrefix.get(prefix) ?? 0) + value);
+      addTo(byPrefix, prefix, value);
     }
   }
   return [...waits.values()].filter(({ byPrefix }) => byPrefix.size > 0);

@@ -3,9 +3,10 @@
 import { getOrMake, oncePer } from '../base/lookUps.js';
 import { TASK_LOST, TASK_MEMORY } from '../protocol/clusterObserver.js';
 import { WORKER_LOST } from '../protocol/eventTopics.js';
-import type { Trace } from '../trace/trace.js';
+import { eventsOf, type Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
 import { gapsBetween, type Span } from './spans.js';
+import { isOfPool } from './workerLives.js';
 
 /** Seconds after which the loss of a worker is noticed at the latest: Dask's default of `scheduler.worker-ttl`. */
 const MAX_UNNOTICED = 300;
@@ -47,13 +48,13 @@ export const lostWorkers = oncePer((trace: Trace): readonly LostWorker[] => {
  * Returns the end of each worker by row; NaN for a worker that stayed. The thread of a local scheduler ends with the task
  * run that it lost, and its end is not recorded. Computed once per trace.
  */
-export const workerEnds = oncePer(({ tasks, workers, strings }: Trace): Float64Array => {
+export const workerEnds = oncePer((trace: Trace): Float64Array => {
+  const { tasks, workers } = trace;
   const ends = workers.stopped.slice();
   for (let row = 0; row < tasks.length; row++) {
     const worker = tasks.worker[row]!;
     if (tasks.state[row] !== TASK_LOST || worker < 0 || !Number.isNaN(ends[worker]!)) continue;
-    const address = workers.address[worker]!;
-    if (address < 0 || strings.get(address) === '') ends[worker] = tasks.acknowledged[row]!;
+    if (isOfPool(trace, worker)) ends[worker] = tasks.acknowledged[row]!;
   }
   return ends;
 });
@@ -62,11 +63,10 @@ export const workerEnds = oncePer(({ tasks, workers, strings }: Trace): Float64A
  * Returns by row of workers the lost worker that it replaced: one with the same name that was lost shortly before its
  * start, or since whose loss there was no worker; -1 if there is none. Computed once per trace.
  */
-export const replacedWorkers = oncePer(({ workers, events, strings }: Trace): Int32Array => {
+export const replacedWorkers = oncePer((trace: Trace): Int32Array => {
+  const { workers } = trace;
   const replaced = new Int32Array(workers.length).fill(-1);
-  const lost = new Set<number>();
-  for (let row = 0; row < events.length; row++)
-    if (strings.get(events.topic[row]!) === WORKER_LOST) lost.add(events.worker[row]!);
+  const lost = new Set(Array.from(eventsOf(trace, WORKER_LOST), ({ worker }) => worker));
   const hadWorkers = (from: number, to: number): boolean =>
     workers.started.some(
       (start, row) => !(start >= to - REPLACED) && !(workers.stopped[row]! <= from + REPLACED),
@@ -166,11 +166,11 @@ class LostWork {
  * Returns the end of the last task of each worker that was lost. Others may find that its results are unreachable, and
  * compute them again, before the worker is removed.
  */
-function silentFrom({ tasks, events, workers, strings }: Trace): Float64Array {
+function silentFrom(trace: Trace): Float64Array {
+  const { tasks, workers } = trace;
   const silent = new Float64Array(workers.length).fill(Number.POSITIVE_INFINITY);
-  for (let row = 0; row < events.length; row++)
-    if (events.worker[row]! >= 0 && strings.get(events.topic[row]!) === WORKER_LOST)
-      silent[events.worker[row]!] = Number.NEGATIVE_INFINITY;
+  for (const { worker } of eventsOf(trace, WORKER_LOST))
+    if (worker >= 0) silent[worker] = Number.NEGATIVE_INFINITY;
   for (let row = 0; row < tasks.length; row++) {
     const worker = tasks.worker[row]!;
     if (worker >= 0 && tasks.stopped[row]! > silent[worker]!) silent[worker] = tasks.stopped[row]!;

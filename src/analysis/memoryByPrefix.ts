@@ -1,7 +1,7 @@
 // Computes which results fill the memory over time. A result is needed until the last task that depends on it has run,
 // or until the end if no task depends on it, but not after it was lost and had to be computed again. Results that workers hold longer are held by futures of the client.
 import { sortedOrder } from '../base/sortedOrder.js';
-import type { Trace } from '../trace/trace.js';
+import { type Trace, textOf } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
 import { windowOf } from './path/pathWalk.js';
 import { prefixesOfUnknownSize } from './programTransfers.js';
@@ -46,7 +46,7 @@ export function memoryByPrefix(trace: Trace): Table {
     own.add(stopped[row]!, until[row]!, nbytes[row]!);
     sums[id + 1]! += nbytes[row]! * (until[row]! - stopped[row]!);
   }
-  for (const id of bins.keys()) if (unknown.has(id < 0 ? '' : strings.get(id))) bins.delete(id);
+  for (const id of bins.keys()) if (unknown.has(textOf(strings, id))) bins.delete(id);
   if (bins.size === 0) return new Table([{ title: 'Time (s)', numbers: new Float64Array(0) }]);
   const ids = [...bins.keys()];
   const order = sortedOrder(
@@ -61,7 +61,7 @@ export function memoryByPrefix(trace: Trace): Table {
   );
   const named = means.slice(0, MAX_PREFIXES).map((numbers, i) => {
     const id = ids[order[i]!]!;
-    return { title: `${id < 0 ? '' : strings.get(id)} (MB)`, numbers };
+    return { title: `${textOf(strings, id)} (MB)`, numbers };
   });
   const others = means.slice(MAX_PREFIXES);
   const all = added(means);

@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ProfileHistory } from '../profile/profileHistory.js';
+import fc from '../base/properties.test.support.js';
+import { cycleOf } from '../profile/samples.test.support.js';
 import { type ProfileCycle, STACK_IDLE, STACK_RUNTIME } from '../protocol/clusterObserver.js';
 import { LiveTrace } from '../trace/live/liveTrace.js';
-import { profiledPrefixes, profileTimeline, profileTree, samplingInterval } from './profile.js';
+import {
+  type ProfileTreeOptions,
+  profiledPrefixes,
+  profileTimeline,
+  profileTree,
+  samplingInterval,
+} from './profile.js';
 
 /** Task 1 is `load-1` in the span Alice / load; task 2 is `sum-2` outside any span. */
 const kindOf = (task: number) =>
@@ -28,7 +35,6 @@ function cycle(start: number): ProfileCycle {
 
 function recorded() {
   const live = new LiveTrace({ window: { samples: 16 } });
-  const history = new ProfileHistory();
   for (const index of [0, 1])
     live.workerAdded({
       index,
@@ -40,20 +46,89 @@ function recorded() {
       memoryLimit: 0,
       startTime: 0,
     });
-  for (let second = 0; second < 20; second++) {
-    live.profile(second % 2, cycle(100 + second), kindOf);
-    history.add(cycle(100 + second), kindOf);
-  }
+  for (let second = 0; second < 20; second++) live.profile(second % 2, cycle(100 + second), kindOf);
   live.profile(-1, cycle(200), () => undefined);
-  return { trace: live.snapshot(), history };
+  return live.snapshot();
 }
 
+const PREFIXES = ['load', 'sum', 'write'];
+
+/** Generates the trace of a worker from consecutive cycles with a few samples each, most of them summed. */
+const TRACES = fc
+  .array(
+    fc.array(
+      fc.record({
+        offset: fc.double({ min: 0, max: 0.99, noNaN: true }),
+        task: fc.integer({ min: 0, max: 5 }),
+      }),
+      { maxLength: 6 },
+    ),
+    { minLength: 1, maxLength: 40 },
+  )
+  .map((cycles) => {
+    const live = new LiveTrace({ window: { samples: 16 } });
+    for (const [second, samples] of cycles.entries()) {
+      const rows = samples.map(({ offset, task }) => ({ time: second + offset, name: `f${task}`, task }));
+      live.profile(
+        0,
+        cycleOf(
+          second,
+          rows.sort((a, b) => a.time - b.time),
+        ),
+        (task) => ({
+          prefix: PREFIXES[task % 3] ?? '',
+          span: task % 2 === 0 ? ['Alice', 'read'] : ['Alice'],
+        }),
+      );
+    }
+    return { trace: live.snapshot(), total: cycles.flat().length };
+  });
+
 describe('the profile in a trace', () => {
-  it('is the same tree as that of the cluster', () => {
-    const { trace, history } = recorded();
-    for (const query of [{}, { key: 'load' }, { key: 'none' }, { span: ['Alice'] }, { span: ['Ali'] }])
-      assert.deepEqual(profileTree(trace, query), history.profile(query), JSON.stringify(query));
+  it('is a tree of functions with the lines of their own samples', () => {
+    const file = { filename: '/a.ts' };
+    assert.deepEqual(profileTree(recorded(), { key: 'load' }).children, {
+      'load;/a.ts;3': {
+        identifier: 'load;/a.ts;3',
+        description: { name: 'load', ...file, lineNumber: 3 },
+        count: 60,
+        lines: { 4: 20 },
+        children: {
+          'parse;/a.ts;9': {
+            identifier: 'parse;/a.ts;9',
+            description: { name: 'parse', ...file, lineNumber: 9 },
+            count: 40,
+            lines: { 10: 20, 11: 20 },
+            children: {},
+          },
+        },
+      },
+    });
+  });
+
+  it('has each sample once: in all, by prefix, and in windows that meet', () => {
+    fc.assert(
+      fc.property(TRACES, fc.double({ min: 0, max: 40, noNaN: true }), ({ trace, total }, cut) => {
+        const count = (query: ProfileTreeOptions): number => profileTree(trace, query).count;
+        assert.equal(count({}), total);
+        assert.equal(
+          PREFIXES.reduce((sum, key) => sum + count({ key }), 0),
+          total,
+        );
+        assert.equal(count({ stop: cut }) + count({ start: cut }), total);
+        assert.equal(count({ span: ['Alice'] }), total);
+      }),
+    );
+  });
+
+  it('selects samples by prefix, span, worker, time and task', () => {
+    const trace = recorded();
     assert.equal(profileTree(trace).count, 80);
+    assert.equal(profileTree(trace, { key: 'none' }).count, 0);
+    assert.equal(profileTree(trace, { span: ['Alice'] }).count, 60);
+    assert.equal(profileTree(trace, { span: ['Alice', 'load'] }).count, 60);
+    assert.equal(profileTree(trace, { span: ['Ali'] }).count, 0);
+    assert.equal(profileTree(trace, { span: [] }).count, 80);
     assert.equal(profileTree(trace, { all: true }).count, 100);
     assert.equal(profileTree(trace, { workers: ['threads-1'] }).count, 40);
     assert.equal(profileTree(trace, { workers: ['thread://1/0'], key: 'sum' }).count, 10);
@@ -63,7 +138,7 @@ describe('the profile in a trace', () => {
   });
 
   it('has samples over time and by prefix', () => {
-    const { trace } = recorded();
+    const trace = recorded();
     const { seconds } = profileTimeline(trace, 10, { key: 'sum' });
     assert.ok(Math.abs(seconds.reduce((sum, each) => sum + each, 0) - 2) < 1e-9);
     assert.deepEqual(

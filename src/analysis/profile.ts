@@ -83,7 +83,7 @@ export function profileTree(trace: Trace, options: ProfileTreeOptions = {}): Cal
           filename: textOf(strings, frames.file[stack]!),
           lineNumber: frames.line[stack]!,
         };
-  const tree = new TreeBuilder([...frames.parent, -1], frameOf, 0);
+  const tree = new TreeBuilder([...frames.parent, -1], frameOf);
   const isWanted = filterOf(trace, options);
   for (let row = 0; row < samples.length; row++) {
     const frame = samples.frame[row]!;
@@ -156,7 +156,8 @@ function filterOf(
 ): (row: number) => boolean {
   const { samples, strings } = trace;
   const prefixes = key === undefined ? undefined : idsWhere(samples.prefix, strings, (text) => text === key);
-  const name = span?.join('/');
+  // Every sample is in a span that begins with no names.
+  const name = span?.length === 0 ? undefined : span?.join('/');
   const spans =
     name === undefined
       ? undefined

@@ -1,7 +1,7 @@
 // Computes how long a program ran before its first computation and after its last result.
 import { checkArgument, TRACE } from '../base/arguments.js';
 import { CLUSTER, PROGRAM } from '../protocol/eventTopics.js';
-import type { Trace } from '../trace/trace.js';
+import { eventsOf, type Trace } from '../trace/trace.js';
 import { cutOffTexts } from './cutOff.js';
 import { wholeWindow } from './path/pathWalk.js';
 import { overlapSeconds, type Span } from './spans.js';
@@ -19,13 +19,10 @@ export interface ProgramTimes {
 /** Returns these times; undefined if `longpole run` did not record the program, or if no task ran. */
 export function programTimes(trace: Trace): ProgramTimes | undefined {
   checkArgument('programTimes(): trace', trace, TRACE);
-  const { events, strings } = trace;
   const { start, stop } = wholeWindow(trace);
   let [begin, end, started] = [Number.NaN, Number.NaN, Number.NaN];
   const starts: Span[] = [];
-  for (let row = 0; row < events.length; row++) {
-    const topic = strings.get(events.topic[row]!);
-    const time = events.time[row]!;
+  for (const { topic, time } of eventsOf(trace, PROGRAM.begin, PROGRAM.end, CLUSTER.begin, CLUSTER.end)) {
     if (topic === PROGRAM.begin) begin = time;
     else if (topic === PROGRAM.end) end = time;
     else if (topic === CLUSTER.begin) started = time;

@@ -2,7 +2,7 @@
 import { checkArgument, TRACE } from '../base/arguments.js';
 import { firstWhere, oncePer, pushTo } from '../base/lookUps.js';
 import { TASK_MEMORY } from '../protocol/clusterObserver.js';
-import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../trace/trace.js';
+import { DIRECTIONS, TRANSFER_KINDS, type Trace, textOf } from '../trace/trace.js';
 import { merged, overlapSeconds, type Span } from './spans.js';
 
 /** Bytes from which tasks wait for a transfer. If fewer take long, something else holds them up, e.g. a blocked event loop. */
@@ -102,5 +102,5 @@ export const prefixesOfUnknownSize = oncePer((trace: Trace): ReadonlySet<string>
   if (recordsTransfers(trace)) return NONE;
   const { state, nbytes, prefix } = trace.tasks;
   const ids = new Set(prefix.filter((_id, row) => state[row] === TASK_MEMORY && Number.isNaN(nbytes[row]!)));
-  return new Set(Array.from(ids, (id) => (id < 0 ? '' : trace.strings.get(id))));
+  return new Set(Array.from(ids, (id) => textOf(trace.strings, id)));
 });

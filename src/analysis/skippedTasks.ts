@@ -1,6 +1,6 @@
 // Finds the tasks that did not run because a task failed on which they depend.
 import { checkArgument, TRACE } from '../base/arguments.js';
-import { getOrMake, oncePer, sumOf } from '../base/lookUps.js';
+import { countsOf, oncePer, pushTo, sumOf } from '../base/lookUps.js';
 import { LOCAL_CLIENT } from '../protocol/clientNames.js';
 import { TASK_CANCELLED, TASK_ERRED, TASK_LOST } from '../protocol/clusterObserver.js';
 import { CANCELLED, DROPPED_CONTEXT, SKIPPED } from '../protocol/metrics.js';
@@ -22,7 +22,7 @@ export const skippedRows = oncePer(({ tasks, totals }: Trace): ReadonlySet<numbe
     else failed.delete(id[row]!);
     if (state[row] !== TASK_CANCELLED) continue;
     for (let edge = dependencyOffsets[row]!; edge < dependencyOffsets[row + 1]!; edge++)
-      getOrMake(dependents, dependencyIds[edge]!, () => []).push(row);
+      pushTo(dependents, dependencyIds[edge]!, row);
   }
   // The loop also visits the tasks that it adds.
   for (const one of failed)
@@ -35,12 +35,7 @@ export const skippedRows = oncePer(({ tasks, totals }: Trace): ReadonlySet<numbe
 
 /** Returns the number of rows of `skippedRows` by prefix. */
 export function skippedByPrefix(trace: Trace): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const row of skippedRows(trace)) {
-    const prefix = textOf(trace.strings, trace.tasks.prefix[row]!);
-    counts.set(prefix, (counts.get(prefix) ?? 0) + 1);
-  }
-  return counts;
+  return countsOf(Array.from(skippedRows(trace), (row) => textOf(trace.strings, trace.tasks.prefix[row])));
 }
 
 /** Numbers of tasks without a result that have not failed. */

@@ -1,6 +1,6 @@
 // Simulates how much shorter the run would be if the tasks of one prefix took half as long.
 import { checkArgument, TRACE } from '../base/arguments.js';
-import { oncePer } from '../base/lookUps.js';
+import { addTo, oncePer } from '../base/lookUps.js';
 import type { Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
 import { Simulator } from './simulate.js';
@@ -63,7 +63,7 @@ function longestPrefixes(trace: Trace): [prefix: string, seconds: number][] {
   const { prefix, duration } = trace.tasks;
   const sums = new Map<number, number>();
   for (const row of lanesOf(trace).spans.rows)
-    if (prefix[row]! >= 0) sums.set(prefix[row]!, (sums.get(prefix[row]!) ?? 0) + duration[row]!);
+    if (prefix[row]! >= 0) addTo(sums, prefix[row]!, duration[row]!);
   return [...sums]
     .sort(([, a], [, b]) => b - a)
     .slice(0, MAX_PREFIXES)

@@ -1,6 +1,6 @@
 // Reads from the intervals of a trace how large the results were that went to disk. What is written may be compressed.
 import { checkArgument, TRACE } from '../base/arguments.js';
-import { oncePer } from '../base/lookUps.js';
+import { addTo, oncePer, sumOf } from '../base/lookUps.js';
 import { bytesText } from '../base/words.js';
 import { ACTIONS } from '../protocol/clusterObserver.js';
 import type { Trace } from '../trace/trace.js';
@@ -28,7 +28,7 @@ class Direction {
     const sums = isDisk ? this.disk : this.packed;
     sums.nbytes += nbytes;
     sums.seconds += seconds;
-    if (isDisk) this.#plain.set(task, (this.#plain.get(task) ?? 0) + nbytes);
+    if (isDisk) addTo(this.#plain, task, nbytes);
     else this.#packedTasks.add(task);
   }
 
@@ -76,9 +76,9 @@ export function spillSeconds(trace: Trace): number {
 }
 
 function daskSum({ totals }: Trace, of: 'bytes' | 'seconds'): number {
-  return totals.metrics
-    .filter(({ activity, unit }) => activity === 'disk-write' && unit === of)
-    .reduce((sum, { value }) => sum + value, 0);
+  return sumOf(totals.metrics, ({ activity, unit, value }) =>
+    activity === 'disk-write' && unit === of ? value : 0,
+  );
 }
 
 /** Returns e.g. `648 MB of results (2.6 MB compressed)`. */

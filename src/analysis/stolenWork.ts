@@ -2,22 +2,21 @@
 import { getOrMake } from '../base/lookUps.js';
 import { parseStealing, STEALING } from '../protocol/eventTopics.js';
 import { StringTable } from '../trace/stringTable.js';
-import { type Trace, textOf } from '../trace/trace.js';
+import { eventsOf, type Trace, textOf } from '../trace/trace.js';
 import { rowColumns, Table } from './table.js';
 
 /** Returns one row per pair of workers, the most tasks first. */
 export function stolenWork(trace: Trace): Table {
-  const { events, strings, workers } = trace;
+  const { strings, workers } = trace;
   const names = new StringTable();
   const pairs = new Map<
     string,
     { from: number; to: number; steals: number; tasks: number; seconds: number }
   >();
-  for (let row = 0; row < events.length; row++) {
-    if (textOf(strings, events.topic[row]) !== STEALING) continue;
-    const stolen = parseStealing(textOf(strings, events.text[row]));
+  for (const { worker, text } of eventsOf(trace, STEALING)) {
+    const stolen = parseStealing(text);
     if (stolen === undefined) continue;
-    const from = names.internString(textOf(strings, workers.name[events.worker[row]!]));
+    const from = names.internString(textOf(strings, workers.name[worker]));
     const to = names.internString(stolen.thief ?? '(scheduler)');
     const sum = getOrMake(pairs, `${from} ${to}`, () => ({ from, to, steals: 0, tasks: 0, seconds: 0 }));
     sum.steals++;

@@ -90,7 +90,7 @@ function submittersOf(
   const runs = new Map<string, number[]>();
   for (let row = 0; row < tasks.length; row++) {
     const key = tasks.keyOf(row);
-    if (keys.has(key)) runs.set(key, [...(runs.get(key) ?? []), row]);
+    if (keys.has(key)) pushTo(runs, key, row);
   }
   for (const [row, submission] of submissionOf.entries()) {
     const key = clients[tasks.computation[row]!];

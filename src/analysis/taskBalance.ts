@@ -2,7 +2,7 @@
 import { checkOptions, kind, type OptionKinds } from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
 import { sortedOrder } from '../base/sortedOrder.js';
-import type { Trace } from '../trace/trace.js';
+import { type Trace, textOf } from '../trace/trace.js';
 import { type Column, Table } from './table.js';
 
 /** Title of the first column. The other columns have the names of workers. */
@@ -94,7 +94,7 @@ function balanceOf(trace: Trace, lanes: Lanes, interval: number): Table {
     heldRow[lane] = row;
   }
   const columns: Column[] = lanes.workers.map((id, lane) => ({
-    title: id < 0 ? '' : strings.get(id),
+    title: textOf(strings, id),
     numbers: peaks[lane]!.fill(held[lane]!, heldRow[lane]! + 1),
   }));
   columns.sort((a, b) => (a.title < b.title ? -1 : 1));

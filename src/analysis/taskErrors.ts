@@ -2,7 +2,7 @@
 import { checkArgument, TRACE } from '../base/arguments.js';
 import { TASK_ERRED } from '../protocol/clusterObserver.js';
 import { TASK_FAILED } from '../protocol/eventTopics.js';
-import { type Trace, workerName } from '../trace/trace.js';
+import { eventsOf, type Trace, workerName } from '../trace/trace.js';
 import { diedTasks } from './diedTasks.js';
 import { knownAt, repeatedCount, repeatedRuns } from './submissionTimes.js';
 
@@ -50,27 +50,23 @@ export function failedTaskCount(trace: Trace): number {
 
 /** Returns the last runs of the tasks that failed because their runs ended with their workers. */
 function deadRows(trace: Trace): number[] {
-  const { events, strings, tasks } = trace;
   const died = diedTasks(trace);
   if (died.length === 0) return [];
-  const failed = new Set<string | undefined>();
-  for (const [event, topic] of events.topic.entries())
-    if (strings.get(topic) === TASK_FAILED)
-      failed.add(/^Task '(.*?)' \(/.exec(strings.get(events.text[event]!))?.[1]);
+  const failed = new Set(
+    Array.from(eventsOf(trace, TASK_FAILED), ({ text }) => /^Task '(.*?)' \(/.exec(text)?.[1]),
+  );
   // The others were cut off, e.g. when the program ended.
-  return died.map(({ row }) => row).filter((row) => failed.has(tasks.keyOf(row)));
+  return died.map(({ row }) => row).filter((row) => failed.has(trace.tasks.keyOf(row)));
 }
 
 /** Returns the first line of the error of a failed run, without the task; empty if the trace does not have it. */
 export function errorOf(trace: Trace, row: number): string {
-  const { events, strings, tasks } = trace;
-  const start = `Task '${tasks.keyOf(row)}' `;
+  const start = `Task '${trace.tasks.keyOf(row)}' `;
   let [found, nearest] = ['', TOGETHER];
-  for (let event = 0; event < events.length; event++) {
-    const distance = Math.abs(events.time[event]! - knownAt(trace, row));
-    if (distance >= nearest || strings.get(events.topic[event]!) !== TASK_FAILED) continue;
-    const text = strings.get(events.text[event]!);
-    if (text.startsWith(start)) [found, nearest] = [text, distance];
+  for (const { time, text } of eventsOf(trace, TASK_FAILED)) {
+    const distance = Math.abs(time - knownAt(trace, row));
+    // The distance is NaN for a run that ended with its worker.
+    if (!(distance >= nearest) && text.startsWith(start)) [found, nearest] = [text, distance];
   }
   const [line = ''] = found
     .slice(start.length)

@@ -5,7 +5,7 @@ import { LongpoleError } from '../base/errors.js';
 import { getOrMake } from '../base/lookUps.js';
 import { sortedOrder } from '../base/sortedOrder.js';
 import { type EventDatabase, traceOf } from '../trace/eventDatabase.js';
-import type { Trace } from '../trace/trace.js';
+import { type Trace, textOf } from '../trace/trace.js';
 import { type AnnotatedTaskGraph, annotatedTaskGraph } from './annotatedTaskGraph.js';
 import { functionBottleneck, taskBottleneck } from './bottlenecks.js';
 import { dasfFunctionBottleneck, dasfTaskBottleneck } from './dasfCompat.js';
@@ -87,7 +87,7 @@ function dasfTaskBalance(trace: Trace): Table {
   const columns: Column[] = workers.map((worker) => {
     const counts = numbered.map((time) => seconds.get(time)?.get(worker));
     return {
-      title: worker < 0 ? '' : trace.strings.get(worker),
+      title: textOf(trace.strings, worker),
       numbers: Float64Array.from(counts, (count) => count ?? 0),
       // pandas makes a column with missing values a column of floats.
       float: counts.includes(undefined),

@@ -1,7 +1,7 @@
 // Orders the intervals of workers other than tasks by worker and time.
 
 import { countedOffsets } from '../base/groups.js';
-import { oncePer, pushTo } from '../base/lookUps.js';
+import { addTo, oncePer, pushTo } from '../base/lookUps.js';
 import { ACTIONS, type Action } from '../protocol/clusterObserver.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../trace/trace.js';
 import { firstFrom, type TimeSpans, timeSpans } from './lanes.js';
@@ -105,7 +105,7 @@ export const awaitedSeconds = oncePer((trace: Trace): ReadonlyMap<number, number
     for (const wait of waits.get(id[row]!) ?? []) {
       // A task that failed and was repeated has several runs.
       if (!(work.start[wait]! >= started[row]! - CLOCK && work.start[wait]! < stopped[row]!)) continue;
-      awaited.set(row, (awaited.get(row) ?? 0) + work.stop[wait]! - work.start[wait]!);
+      addTo(awaited, row, work.stop[wait]! - work.start[wait]!);
     }
   }
   return awaited;

@@ -2,7 +2,7 @@
 // after another.
 import { oncePer, pushTo } from '../base/lookUps.js';
 import { WORKER_FULL, WORKER_PAUSED, WORKER_RESTARTED } from '../protocol/eventTopics.js';
-import type { Trace } from '../trace/trace.js';
+import { eventsOf, type Trace, textOf } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
 import { merged, type Span } from './spans.js';
 
@@ -38,8 +38,8 @@ export function firstStart(trace: Trace): number {
 }
 
 /** Returns true for a worker of a local scheduler. */
-function isOfPool({ workers, strings }: Trace, row: number): boolean {
-  return workers.address[row]! < 0 || strings.get(workers.address[row]!) === '';
+export function isOfPool({ workers, strings }: Trace, row: number): boolean {
+  return textOf(strings, workers.address[row]) === '';
 }
 
 /**
@@ -159,36 +159,32 @@ export function threadSeconds(trace: Trace, window: Span): number {
 
 /** Returns the pauses by row of workers, in order and without overlaps. Computed once per trace. */
 export const pausesOf = oncePer((trace: Trace): ReadonlyMap<number, readonly Span[]> => {
-  const { events, strings, workers } = trace;
-  const topics = new Map<number, string>();
-  for (const id of new Set(events.topic)) if (id >= 0) topics.set(id, strings.get(id));
+  const { workers } = trace;
   const found = new Map<number, Span[]>();
   for (const { begin, end } of [WORKER_PAUSED, WORKER_FULL]) {
     const open = new Map<number, number>();
-    for (let row = 0; row < events.length; row++) {
-      const [worker, topic] = [events.worker[row]!, topics.get(events.topic[row]!)];
+    for (const { worker, topic, time } of eventsOf(trace, begin, end)) {
       if (worker < 0) continue;
       const start = open.get(worker);
-      if (topic === begin && start === undefined) open.set(worker, events.time[row]!);
+      if (topic === begin && start === undefined) open.set(worker, time);
       if (topic !== end || start === undefined) continue;
       open.delete(worker);
-      found.set(worker, [...(found.get(worker) ?? []), { start, stop: events.time[row]! }]);
+      pushTo(found, worker, { start, stop: time });
     }
     // The worker was paused until it ended.
     for (const [worker, start] of open) {
       const stop = workers.stopped[worker]! >= start ? workers.stopped[worker]! : Number.POSITIVE_INFINITY;
-      found.set(worker, [...(found.get(worker) ?? []), { start, stop }]);
+      pushTo(found, worker, { start, stop });
     }
   }
   return new Map(Array.from(found, ([worker, pauses]) => [worker, merged(pauses)]));
 });
 
 /** Returns the times of restarts by row of workers, in order. Computed once per trace. */
-export const restartsOf = oncePer(({ events, strings }: Trace): ReadonlyMap<number, readonly number[]> => {
+export const restartsOf = oncePer((trace: Trace): ReadonlyMap<number, readonly number[]> => {
   const restarts = new Map<number, number[]>();
-  for (let row = 0; row < events.length; row++)
-    if (events.worker[row]! >= 0 && strings.get(events.topic[row]!) === WORKER_RESTARTED)
-      pushTo(restarts, events.worker[row]!, events.time[row]!);
+  for (const { worker, time } of eventsOf(trace, WORKER_RESTARTED))
+    if (worker >= 0) pushTo(restarts, worker, time);
   for (const times of restarts.values()) times.sort((a, b) => a - b);
   return restarts;
 });

@@ -245,10 +245,6 @@ function daskFigures(mirror: ClusterMirror, { totals }: LiveTrace): ClusterFigur
     totals,
     workers: workerSums(totals, mirror.workers.all, workerFigures),
     tasks: mirror.status?.states ?? new Map(),
-    metrics: totals.metrics.map(({ context, prefix, activity, unit, value }) => [
-      context === 'execute' ? [context, prefix, activity, unit] : [context, activity, unit],
-      value,
-    ]),
   };
 }
 

@@ -19,9 +19,14 @@ export function oncePer<K extends WeakKey, V>(make: (key: K) => V): (key: K) => 
   return (key) => getOrMake(known, key, () => make(key));
 }
 
+/** Adds a number to the sum of a key. */
+export function addTo<K>(sums: Map<K, number>, key: K, value: number): void {
+  sums.set(key, (sums.get(key) ?? 0) + value);
+}
+
 export function countsOf<T>(values: Iterable<T>): Map<T, number> {
   const counts = new Map<T, number>();
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  for (const value of values) addTo(counts, value, 1);
   return counts;
 }
 

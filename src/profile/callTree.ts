@@ -70,13 +70,11 @@ export class TreeBuilder {
   readonly #frameOf: (stack: number) => FrameDescription;
   /** Nodes by stack. */
   readonly #nodes: (MutableCallTree | undefined)[];
-  readonly #first: number;
 
-  /** @param first number of the first stack; lower numbers are the root */
-  constructor(parents: ArrayLike<number>, frameOf: (stack: number) => FrameDescription, first: number) {
+  /** @param parents the caller's stack of each stack; below 0 for none */
+  constructor(parents: ArrayLike<number>, frameOf: (stack: number) => FrameDescription) {
     this.#parents = parents;
     this.#frameOf = frameOf;
-    this.#first = first;
     this.#nodes = new Array(parents.length);
   }
 
@@ -85,7 +83,7 @@ export class TreeBuilder {
     addLine(this.#node(stack), line, samples);
     // Stacks with and without a line are the same function. Both lead to the same node, and to the same path to the
     // root.
-    for (let at = stack; at >= this.#first; at = this.#parents[at]!) this.#node(at).count += samples;
+    for (let at = stack; at >= 0; at = this.#parents[at]!) this.#node(at).count += samples;
     this.root.count += samples;
   }
 
@@ -93,7 +91,7 @@ export class TreeBuilder {
     // A loop instead of recursion, because stacks may be deep.
     const path: number[] = [];
     let at = stack;
-    while (at >= this.#first && this.#nodes[at] === undefined) {
+    while (at >= 0 && this.#nodes[at] === undefined) {
       path.push(at);
       at = this.#parents[at]!;
     }

@@ -5,7 +5,7 @@ import { getOrMake } from '../base/lookUps.js';
 import { sortedOrder } from '../base/sortedOrder.js';
 import type { StringTable } from './stringTable.js';
 import type { TableBuilder } from './tableRows.js';
-import type { Trace } from './trace.js';
+import { type Trace, textOf } from './trace.js';
 
 /**
  * Context of a CacheProfiler's rows. The activity is the name of its metric; the task is the one that made the result.
@@ -76,7 +76,7 @@ export function cacheStaysOf(trace: Trace): CacheStays[] {
     const list = getOrMake(lists, activity, () => new StayList());
     list.add(metrics.task[row]!, metrics.prefix[row]!, metrics.time[row]!, metrics.value[row]!);
   }
-  return Array.from(lists, ([activity, list]) => list.stays(activity < 0 ? '' : strings.get(activity)));
+  return Array.from(lists, ([activity, list]) => list.stays(textOf(strings, activity)));
 }
 
 class StayList {
@@ -157,7 +157,7 @@ export function sampledLevels(trace: Trace): SampledLevel[] {
     points.push({ time: metrics.time[row]!, bytes: (points.at(-1)?.bytes ?? 0) + metrics.value[row]! });
   }
   return Array.from(levels, ([prefix, points]) => ({
-    label: prefix < 0 ? '' : strings.get(prefix),
+    label: textOf(strings, prefix),
     points,
   }));
 }

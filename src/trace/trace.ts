@@ -5,6 +5,7 @@ import { oncePer, rangeOf, recordOf } from '../base/lookUps.js';
 import { INSPECT } from '../base/printed.js';
 import { sortedOrder } from '../base/sortedOrder.js';
 import { countText, secondsText } from '../base/words.js';
+import type { ClusterEvent } from '../protocol/clusterObserver.js';
 import type { TraceDamage } from '../protocol/traceDamage.js';
 import { GROWING_TABLES, type TableRows } from '../protocol/traceSchema.js';
 import type { StringTable, Texts } from './stringTable.js';
@@ -173,6 +174,19 @@ const incarnations = oncePer(({ workers }: Trace): Uint32Array => {
     return number;
   });
 });
+
+/** Yields the events with one of these topics, in the order of their rows. */
+export function* eventsOf(
+  { events, strings }: Pick<Trace, 'events' | 'strings'>,
+  ...topics: readonly string[]
+): Generator<ClusterEvent> {
+  for (let row = 0; row < events.length; row++) {
+    const topic = textOf(strings, events.topic[row]);
+    if (!topics.includes(topic)) continue;
+    const [time, worker] = [events.time[row]!, events.worker[row]!];
+    yield { time, worker, topic, text: textOf(strings, events.text[row]) };
+  }
+}
 
 /** Returns the rows of events, the newest first. Observers may report an event late, so rows are not in order of time. */
 export function newestEvents({ events }: Trace): Int32Array {

@@ -1,6 +1,6 @@
 // Computes the values by which runs are compared: seconds of groups of tasks, and samples of their variation inside a
 // run.
-import { getOrMake } from '../../base/lookUps.js';
+import { addTo, getOrMake } from '../../base/lookUps.js';
 import { sortedOrder } from '../../base/sortedOrder.js';
 import { IMPORT_CONTEXT } from '../../protocol/metrics.js';
 import type { Trace } from '../../trace/trace.js';
@@ -80,8 +80,7 @@ class Stretches {
 export function metricSeconds({ totals }: Trace): Map<string, number> {
   const seconds = new Map<string, number>();
   for (const { context, activity, unit, value } of totals.metrics)
-    if (unit === 'seconds' && context !== IMPORT_CONTEXT)
-      seconds.set(activity, (seconds.get(activity) ?? 0) + value);
+    if (unit === 'seconds' && context !== IMPORT_CONTEXT) addTo(seconds, activity, value);
   return seconds;
 }
 

@@ -1,4 +1,4 @@
-import { getOrMake } from '../../base/lookUps.js';
+import { addTo, getOrMake } from '../../base/lookUps.js';
 import { countText, percentText, secondsText } from '../../base/words.js';
 import { eachUse } from '../lanes.js';
 import { fullSpansBetween } from '../path/fullSlots.js';
@@ -117,7 +117,7 @@ function slotWaits(facts: Facts): ReadonlyMap<number, number> {
       const idle = getOrMake(idles, lane, () => idleUntil(facts, lane));
       const seconds = idle(Math.min(stop, span.stop)) - idle(Math.max(start, span.start));
       const prefix = trace.tasks.prefix[span.task]!;
-      waits.set(prefix, (waits.get(prefix) ?? 0) + seconds);
+      addTo(waits, prefix, seconds);
     }
   }
   return waits;

@@ -1,6 +1,6 @@
 import { countText, secondsText } from '../../base/words.js';
 import { blockedSeconds, WORKER_BLOCKED } from '../../protocol/eventTopics.js';
-import type { Trace } from '../../trace/trace.js';
+import { eventsOf, type Trace } from '../../trace/trace.js';
 import { overlapSeconds, type Span } from '../spans.js';
 import type { Facts, Rule } from './finding.js';
 
@@ -65,14 +65,10 @@ export interface BlockedWorker extends Span {
 }
 
 /** Returns the times in which a worker did not answer. */
-export function blockedSpans({ events, strings }: Trace): BlockedWorker[] {
-  const spans: BlockedWorker[] = [];
-  for (let row = 0; row < events.length; row++) {
-    const [topic, text] = [events.topic[row]!, events.text[row]!];
-    if (topic < 0 || text < 0 || strings.get(topic) !== WORKER_BLOCKED) continue;
-    const stop = events.time[row]!;
-    const seconds = blockedSeconds(strings.get(text));
-    if (seconds > 0) spans.push({ start: stop - seconds, stop, worker: events.worker[row]! });
-  }
-  return spans;
+export function blockedSpans(trace: Trace): BlockedWorker[] {
+  return Array.from(eventsOf(trace, WORKER_BLOCKED), ({ time: stop, worker, text }) => ({
+    start: stop - blockedSeconds(text),
+    stop,
+    worker,
+  })).filter(({ start, stop }) => start < stop);
 }

@@ -3,7 +3,7 @@ import { firstWhere, oncePer, sumOf } from '../../base/lookUps.js';
 import { bytesText, countText, percentText, secondsText } from '../../base/words.js';
 import { LOCAL_CLIENT } from '../../protocol/clientNames.js';
 import { CLUSTER_RESTARTED } from '../../protocol/eventTopics.js';
-import type { Trace } from '../../trace/trace.js';
+import { eventsOf, type Trace } from '../../trace/trace.js';
 import { programTimes } from '../programTimes.js';
 import { programTransfers } from '../programTransfers.js';
 import { SchedulerCoreWaits } from '../schedulerCoreWaits.js';
@@ -170,13 +170,10 @@ export function preparingSeconds(facts: Facts): number {
 
 /** Returns the seconds of these spans from each restart of a Dask cluster until its first new worker had joined. */
 function restartSeconds({ trace }: Facts, spans: readonly Span[]): number {
-  const { events, workers, strings } = trace;
-  const restarts: Span[] = [];
-  for (let row = 0; row < events.length; row++) {
-    if (strings.get(events.topic[row]!) !== CLUSTER_RESTARTED) continue;
-    const start = events.time[row]!;
-    restarts.push({ start, stop: Math.min(...workers.started.filter((time) => time > start)) });
-  }
+  const restarts = Array.from(eventsOf(trace, CLUSTER_RESTARTED), ({ time: start }) => ({
+    start,
+    stop: Math.min(...trace.workers.started.filter((time) => time > start)),
+  }));
   return overlapSeconds(spans, restarts);
 }
 

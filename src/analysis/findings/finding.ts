@@ -1,7 +1,7 @@
 // The types of findings and rules, and the facts of a trace that several rules need, each computed once.
 import { oncePer, sumOf } from '../../base/lookUps.js';
 import { crewText } from '../../base/words.js';
-import type { Trace } from '../../trace/trace.js';
+import { type Trace, textOf } from '../../trace/trace.js';
 import { type CriticalPath, criticalPath } from '../criticalPath.js';
 import { eachUse, type Lanes, lanesOf } from '../lanes.js';
 import { PATH_KINDS, type PathKind } from '../path/pathParts.js';
@@ -229,7 +229,7 @@ export class Facts {
   }
 
   prefixName(id: number): string {
-    return id < 0 ? '' : this.trace.strings.get(id);
+    return textOf(this.trace.strings, id);
   }
 }
 

@@ -1,4 +1,4 @@
-import { pushTo } from '../../base/lookUps.js';
+import { addTo, pushTo } from '../../base/lookUps.js';
 import { percentText, secondsText } from '../../base/words.js';
 import { coreUseOf } from '../coreUse.js';
 import { cutOffTexts } from '../cutOff.js';
@@ -140,7 +140,7 @@ function computedMost(facts: Facts): { readonly name: string; readonly awaiting:
   const { prefix, seceded } = trace.tasks;
   const sums = new Map<number, number>();
   const add = (row: number, seconds: number): void => {
-    sums.set(prefix[row]!, (sums.get(prefix[row]!) ?? 0) + seconds);
+    addTo(sums, prefix[row]!, seconds);
   };
   for (const { start, stop, row } of facts.parts('compute')) add(row, stop - start);
   const waits = [...facts.parts('awaiting')].filter(({ row }) => row >= 0 && !Number.isNaN(seceded[row]!));

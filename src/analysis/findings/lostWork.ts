@@ -1,7 +1,7 @@
 import { sumOf } from '../../base/lookUps.js';
 import { bytesText, countText, secondsText } from '../../base/words.js';
 import { CONNECTION_LOST, EXHAUSTED, NO_ANSWER, TASK_FAILED } from '../../protocol/eventTopics.js';
-import { type Trace, workerName } from '../../trace/trace.js';
+import { eventsOf, type Trace, workerName } from '../../trace/trace.js';
 import { type DiedTask, diedTasks, reasonOfLoss } from '../diedTasks.js';
 import { type LostWorker, lostWorkers, replacedWorkers } from '../lostWork.js';
 import { TimeBins } from '../timeBins.js';
@@ -302,11 +302,10 @@ function idleStarts({ trace, lanes }: Facts, { row: worker, cut, time: lost }: L
 const MESSAGE = /^Task '(.*)' \(function .*\) was ended after [\d.]+ s: its timeout is ([\d.e+-]+) s\./;
 
 /** Returns the timeouts in seconds of the tasks that exceeded them, by key. */
-function exceededTimeouts({ events, strings }: Trace): ReadonlyMap<string, number> {
+function exceededTimeouts(trace: Trace): ReadonlyMap<string, number> {
   const timeouts = new Map<string, number>();
-  for (let row = 0; row < events.length; row++) {
-    if (strings.get(events.topic[row]!) !== TASK_FAILED) continue;
-    const [, key, seconds] = MESSAGE.exec(strings.get(events.text[row]!)) ?? [];
+  for (const { text } of eventsOf(trace, TASK_FAILED)) {
+    const [, key, seconds] = MESSAGE.exec(text) ?? [];
     if (key !== undefined) timeouts.set(key, Number(seconds));
   }
   return timeouts;

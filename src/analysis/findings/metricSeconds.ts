@@ -1,4 +1,4 @@
-import { oncePer, sumOf } from '../../base/lookUps.js';
+import { addTo, oncePer, sumOf } from '../../base/lookUps.js';
 import { IMPORT_CONTEXT } from '../../protocol/metrics.js';
 import type { Trace } from '../../trace/trace.js';
 
@@ -18,7 +18,7 @@ export function metricSeconds(
     if (metric.activity !== activity || metric.unit !== 'seconds') continue;
     const seconds = metric.value * kept;
     total += seconds;
-    byPrefix.set(metric.prefix, (byPrefix.get(metric.prefix) ?? 0) + seconds);
+    addTo(byPrefix, metric.prefix, seconds);
   }
   return { total, byPrefix };
 }

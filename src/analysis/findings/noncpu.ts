@@ -1,6 +1,6 @@
-import { getOrMake, oncePer, pushTo, sumOf } from '../../base/lookUps.js';
+import { addTo, getOrMake, oncePer, pushTo, sumOf } from '../../base/lookUps.js';
 import { TASK_ERRED } from '../../protocol/clusterObserver.js';
-import type { Trace } from '../../trace/trace.js';
+import { type Trace, textOf } from '../../trace/trace.js';
 import { coreUseOf } from '../coreUse.js';
 import { COLD_SECONDS, firstRuns, slowFirstCalls, slowFirstRows } from '../firstCalls.js';
 import { lanesOf } from '../lanes.js';
@@ -80,7 +80,7 @@ export const cpuByPrefix = oncePer((trace: Trace): readonly PrefixCpu[] => {
 function cpuSeconds(trace: Trace): CpuSeconds {
   if (!hasCpuMetrics(trace)) return sampledCpu(trace);
   const noncpu = new Map(withinSlots(trace, metricSeconds(trace, 'thread-noncpu').byPrefix));
-  for (const [name, seconds] of failedAwaits(trace)) noncpu.set(name, (noncpu.get(name) ?? 0) + seconds);
+  for (const [name, seconds] of failedAwaits(trace)) addTo(noncpu, name, seconds);
   return { cpu: metricSeconds(trace, 'thread-cpu').byPrefix, noncpu };
 }
 
@@ -90,8 +90,7 @@ const failedAwaits = oncePer((trace: Trace): Seconds => {
   const { prefix, state } = trace.tasks;
   for (const [row, awaited] of hasCpuMetrics(trace) ? awaitedSeconds(trace) : []) {
     if (state[row] !== TASK_ERRED) continue;
-    const name = prefix[row]! < 0 ? '' : trace.strings.get(prefix[row]!);
-    seconds.set(name, (seconds.get(name) ?? 0) + awaited);
+    addTo(seconds, textOf(trace.strings, prefix[row]), awaited);
   }
   return seconds;
 });
@@ -103,7 +102,7 @@ function withinSlots(trace: Trace, seconds: Seconds): Seconds {
   const within = new Map(seconds);
   for (const row of lanesOf(trace).spans.rows) {
     if (Number.isNaN(waited[row]!)) continue;
-    const name = prefix[row]! < 0 ? '' : trace.strings.get(prefix[row]!);
+    const name = textOf(trace.strings, prefix[row]);
     within.set(name, Math.max(0, (within.get(name) ?? 0) - waited[row]!));
   }
   return within;
@@ -130,7 +129,7 @@ function awaitedByPrefix(trace: Trace, cpu: Seconds, noncpu: Seconds): Seconds {
   const failed = failedAwaits(trace);
   const seconds = new Map(failed);
   for (const [id, share] of awaitedShares(trace)) {
-    const prefix = id < 0 ? '' : trace.strings.get(id);
+    const prefix = textOf(trace.strings, id);
     const ofFailed = failed.get(prefix) ?? 0;
     const ofOthers = share * ((cpu.get(prefix) ?? 0) + (noncpu.get(prefix) ?? 0) - ofFailed);
     seconds.set(prefix, ofFailed + ofOthers);
@@ -157,8 +156,7 @@ function firstSeconds(trace: Trace): Map<string, number> {
     const starting = profilerSeconds(trace, worker[row]!, started[row]!, stopped[row]!);
     const blocked = Math.max(0, starting - (coreWait[row]! || 0)) + loading(row);
     if (blocked === 0) continue;
-    const name = prefix[row]! < 0 ? '' : trace.strings.get(prefix[row]!);
-    seconds.set(name, (seconds.get(name) ?? 0) + Math.min(blocked, duration[row]!));
+    addTo(seconds, textOf(trace.strings, prefix[row]), Math.min(blocked, duration[row]!));
   }
   return seconds;
 }
@@ -171,7 +169,7 @@ function crowdedSeconds(trace: Trace, cpu: Seconds): Map<string, number> {
   for (const row of lanesOf(trace).spans.rows) pushTo(rowsOf, prefix[row]!, row);
   return new Map(
     Array.from(rowsOf, ([id, rows]) => {
-      const name = id < 0 ? '' : trace.strings.get(id);
+      const name = textOf(trace.strings, id);
       const alone = Float64Array.from(rows, aloneSeconds);
       const isAsleep = isMeasured && (cpu.get(name) ?? Number.NaN) <= (1 - ASLEEP) * sum(alone);
       const usual = isAsleep ? median(alone) : 0;

@@ -1,4 +1,4 @@
-import { getOrMake } from '../../base/lookUps.js';
+import { addTo, getOrMake } from '../../base/lookUps.js';
 import { countText, percentText, secondsText } from '../../base/words.js';
 import { TASK_MEMORY } from '../../protocol/clusterObserver.js';
 import { secondsOfRuns } from './failedAttempts.js';
@@ -23,7 +23,7 @@ export const repeatedTasks: Rule = (facts) => {
   const [first] = again;
   if (first === undefined) return undefined;
   const sums = new Map<number, number>();
-  for (const row of again) sums.set(prefix[row]!, (sums.get(prefix[row]!) ?? 0) + duration[row]!);
+  for (const row of again) addTo(sums, prefix[row]!, duration[row]!);
   const [most = -1] = [...sums].sort(([, a], [, b]) => b - a).map(([id]) => id);
   const name = facts.prefixName(most);
   const computed = again.reduce((sum, row) => sum + duration[row]!, 0);

@@ -1,7 +1,7 @@
 // Estimates the CPU time of tasks from samples of their threads. Local schedulers record no metrics of tasks, but the CPU
 // time of each thread, about ten times per second.
 import { getOrMake, pushTo } from '../../base/lookUps.js';
-import type { Trace } from '../../trace/trace.js';
+import { type Trace, textOf } from '../../trace/trace.js';
 import { eachStretch } from '../coreUse.js';
 import { eachUse, lanesOf } from '../lanes.js';
 
@@ -53,7 +53,7 @@ export function sampledCpu(trace: Trace): CpuSeconds {
     });
   }
   for (const [id, { all, covered, computed }] of sums) {
-    const name = id < 0 ? '' : trace.strings.get(id);
+    const name = textOf(trace.strings, id);
     const seconds = covered > 0 && covered >= MIN_COVERED * all ? (all * computed) / covered : all;
     cpu.set(name, seconds);
     noncpu.set(name, all - seconds);

@@ -1,7 +1,7 @@
 // Divides the waits for the scheduler by cause: computations of the program on the scheduler's thread, and Longpole's
 // own work for the tasks.
 import { firstWhere, getOrMake } from '../../base/lookUps.js';
-import type { Trace } from '../../trace/trace.js';
+import { type Trace, textOf } from '../../trace/trace.js';
 import { coreUseOf } from '../coreUse.js';
 import { SchedulerCoreWaits } from '../schedulerCoreWaits.js';
 import { type Span, secondsOf } from '../spans.js';
@@ -223,7 +223,7 @@ const LONGPOLE = 2;
  * part of Node, nor of a package in Longpole's folder that Longpole called. A caller has a lower row than its callees.
  */
 function frameOwners({ frames, strings }: Trace): Uint8Array {
-  const files = Array.from(frames.file, (id) => (id < 0 ? '' : strings.get(id)));
+  const files = Array.from(frames.file, (id) => textOf(strings, id));
   const own = new Set<string>();
   const packages = new Set<string>();
   for (const file of new Set(files)) {

@@ -1,4 +1,4 @@
-import { getOrMake, oncePer } from '../../base/lookUps.js';
+import { addTo, getOrMake, oncePer, pushTo } from '../../base/lookUps.js';
 import { visibleName } from '../../base/visibleText.js';
 import { countText, secondsText } from '../../base/words.js';
 import { coreUseOf } from '../coreUse.js';
@@ -100,7 +100,7 @@ export const longTails = oncePer(({ trace, lanes }: Facts): ReadonlyMap<number, 
   }
   const whole = new Map<number, number>();
   for (const row of lanes.spans.rows) {
-    if (long.has(prefix[row]!)) whole.set(prefix[row]!, (whole.get(prefix[row]!) ?? 0) + duration[row]!);
+    if (long.has(prefix[row]!)) addTo(whole, prefix[row]!, duration[row]!);
   }
   const tails = Array.from(long, ([id, { tasks, seconds }]): [number, LongTail] => [
     id,
@@ -171,8 +171,7 @@ function delayingRows(facts: Facts, all: readonly Straggler[]): Set<number> {
   if (facts.workers < 2) return held;
   const byLane = new Map<number, number[]>();
   for (const { row } of all) {
-    const lane = laneOf[row]!;
-    byLane.set(lane, [...(byLane.get(lane) ?? []), row]);
+    pushTo(byLane, laneOf[row]!, row);
   }
   for (const { start, stop, row } of facts.parts('waiting for a worker')) {
     for (const straggler of (row < 0 ? undefined : byLane.get(laneOf[row]!)) ?? []) {

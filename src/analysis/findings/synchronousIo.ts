@@ -1,6 +1,6 @@
 import { pushTo } from '../../base/lookUps.js';
 import { percentText, secondsText } from '../../base/words.js';
-import type { Trace } from '../../trace/trace.js';
+import { type Trace, textOf } from '../../trace/trace.js';
 import { coreUseOf, isUnmeasured } from '../coreUse.js';
 import { eachUse } from '../lanes.js';
 import { profilerSeconds } from '../profilerStarts.js';
@@ -159,7 +159,7 @@ export function delaySeconds(
   const shares = new Map(prefixes.map((row) => [row.prefix, shareOfTime(row, unused(row))]));
   const bins = new Map([...shares.keys()].map((name) => [name, new TimeBins(start, stop, BINS)]));
   for (const row of lanes.spans.rows) {
-    const holding = bins.get(prefix[row]! < 0 ? '' : trace.strings.get(prefix[row]!));
+    const holding = bins.get(textOf(trace.strings, prefix[row]!));
     if (holding === undefined) continue;
     eachUse(trace, row, (from, to, share) => holding.add(from, to, share));
     // The start of a profiler is no blocked time of the task.

@@ -1,5 +1,6 @@
 import { countText, secondsText } from '../../base/words.js';
 import { UNREACHABLE } from '../../protocol/eventTopics.js';
+import { eventsOf } from '../../trace/trace.js';
 import type { PathKind } from '../path/pathParts.js';
 import { merged, overlapSeconds } from '../spans.js';
 import type { Rule } from './finding.js';
@@ -20,15 +21,12 @@ const SHORT = 0.2;
  * path that ended with a failed fetch.
  */
 export const unreachable: Rule = (facts) => {
-  const { events, strings } = facts.trace;
-  const rows = Array.from(events.topic.keys()).filter(
-    (row) => strings.get(events.topic[row]!) === UNREACHABLE,
-  );
-  const [first] = rows;
+  const failures = [...eventsOf(facts.trace, UNREACHABLE)];
+  const [first] = failures;
   if (first === undefined) return undefined;
   const waits = WAITS.flatMap((kind) => [...facts.parts(kind)]).sort((a, b) => a.start - b.start);
   const together = merged(waits.map(({ start, stop }) => ({ start: start - SHORT, stop }))).filter(
-    ({ start, stop }) => rows.some((row) => start < events.time[row]! && events.time[row]! <= stop + LATE),
+    ({ start, stop }) => failures.some(({ time }) => start < time && time <= stop + LATE),
   );
   const seconds = overlapSeconds(waits, together);
   return {
@@ -36,8 +34,8 @@ export const unreachable: Rule = (facts) => {
     title: `The run waited ${secondsText(seconds)} for connections to workers that cannot be opened`,
     seconds,
     confidence: 'high',
-    text: `${countText(rows.length, 'attempt')} to fetch results failed. The first time: ${strings.get(events.text[first]!)}`,
-    numbers: { attempts: rows.length },
+    text: `${countText(failures.length, 'attempt')} to fetch results failed. The first time: ${first.text}`,
+    numbers: { attempts: failures.length },
     tasks: [],
     question: 'critical-path',
     advice:

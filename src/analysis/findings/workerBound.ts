@@ -2,6 +2,7 @@ import { countText, percentText, secondsText } from '../../base/words.js';
 import { INLINE_WORKER } from '../../protocol/clusterObserver.js';
 import { Simulator } from '../simulate.js';
 import { MAX_SIMULATED, notSimulated, speedups } from '../speedups.js';
+import { isOfPool } from '../workerLives.js';
 import type { Facts, Rule } from './finding.js';
 import { cpuByPrefix } from './noncpu.js';
 import { longTails } from './stragglerTasks.js';
@@ -74,12 +75,9 @@ function moreAdvice(facts: Facts, isBlocked: boolean): string {
 }
 
 /** Returns true if the program's thread ran the tasks itself (scheduler 'sync'). It is the only worker without an address. */
-function isInline({ trace: { workers, strings } }: Facts): boolean {
-  return (
-    workers.length === 1 &&
-    strings.get(workers.name[0]!) === INLINE_WORKER &&
-    (workers.address[0]! < 0 || strings.get(workers.address[0]!) === '')
-  );
+function isInline({ trace }: Facts): boolean {
+  const { workers, strings } = trace;
+  return workers.length === 1 && strings.get(workers.name[0]!) === INLINE_WORKER && isOfPool(trace, 0);
 }
 
 /** Returns the simulated makespans with the recorded and another number of threads; an estimate without simulations. */

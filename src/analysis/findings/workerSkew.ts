@@ -1,4 +1,4 @@
-import { oncePer, sumOf } from '../../base/lookUps.js';
+import { addTo, oncePer, sumOf } from '../../base/lookUps.js';
 import { countText, percentText, secondsText } from '../../base/words.js';
 import { TASK_LOST } from '../../protocol/clusterObserver.js';
 import { type Trace, workerName } from '../../trace/trace.js';
@@ -129,7 +129,7 @@ function avoidableWait(facts: Facts, begins: Float64Array): number {
       const holding = held.reduce((sum, lane) => sum + heldSeconds(lane, from, to), 0) / (to - from);
       const idle = 1 - (facts.runningBetween(from, to) + holding) / there;
       const seconds = to - from - overlapSeconds([{ start: from, stop: to }], blocked);
-      if (idle >= MIN_IDLE) waits.set(row, (waits.get(row) ?? 0) + idle * seconds);
+      if (idle >= MIN_IDLE) addTo(waits, row, idle * seconds);
     }
   }
   return sumOf(waits.values(), (wait) => Math.max(0, wait - elsewhere));

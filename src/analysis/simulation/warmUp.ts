@@ -2,7 +2,7 @@
 // calls. More workers make more first calls. Measured with five programs: the first call takes 3 to 40 ms longer, each
 // of the next three 2 to 10 ms, and calls after the 32nd take no longer. In total, a function of 0.4 ms takes 50 to 100
 // ms longer.
-import { getOrMake } from '../../base/lookUps.js';
+import { countsOf, getOrMake } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
 import { lanesOf } from '../lanes.js';
 import { median } from '../statistics.js';
@@ -76,8 +76,7 @@ function callsOf(trace: Trace): ReadonlyMap<number, Calls> {
   const calls = new Map<number, Calls>();
   for (let lane = 0; lane < count; lane++) {
     const rows = spans.rows.subarray(offsets[lane]!, offsets[lane + 1]!);
-    const totals = new Map<number, number>();
-    for (const row of rows) totals.set(prefix[row]!, (totals.get(prefix[row]!) ?? 0) + 1);
+    const totals = countsOf(rows.map((row) => prefix[row]!));
     const done = new Map<number, number>();
     for (const row of rows) {
       const id = prefix[row]!;

@@ -1,16 +1,15 @@
 // Implements `Client.profile`.
+import { type ProfileTreeOptions, profileTree } from '../../analysis/profile.js';
 import { FLAG, fileName, kind, NAMES, NUMBER, type OptionKinds, TEXT } from '../../base/arguments.js';
 import { isCalled } from '../../engine/cluster/engineWorker.js';
 import type { CallTree } from '../../profile/callTree.js';
-import type { ProfileQuery } from '../../profile/profileHistory.js';
 import type { Trace } from '../../trace/trace.js';
 import type { Cluster } from './cluster.js';
 
-export interface ProfileOptions extends Pick<ProfileQuery, 'key' | 'span' | 'start' | 'stop'> {
+export interface ProfileOptions
+  extends Pick<ProfileTreeOptions, 'key' | 'span' | 'start' | 'stop' | 'scheduler'> {
   /** Names or addresses of workers. Default: all. */
   readonly workers?: string | readonly string[];
-  /** Whether to select the scheduler's thread instead of the workers. Default false. */
-  readonly scheduler?: boolean;
   /** Path of a file for the profile, see `Client.profile`. Default: none. */
   readonly filename?: string;
 }
@@ -31,14 +30,16 @@ export async function clusterProfile(
   trace: () => Trace,
   { filename, workers, scheduler = false, ...query }: ProfileOptions,
 ): Promise<CallTree> {
-  const { engine, measures } = cluster.parts;
+  const { engine, measures, measured } = cluster.parts;
   const all = [...engine.workers.values()];
   await cluster.flushProfiles();
   const names = typeof workers === 'string' ? [workers] : workers;
   const threads = names?.map((worker) => all.find((one) => isCalled(one, worker))?.info.name ?? worker);
-  const tree = measures
-    .history(scheduler)
-    .profile({ ...query, ...(threads === undefined || scheduler ? {} : { threads }) });
+  const tree = profileTree(measured.snapshot(), {
+    ...query,
+    scheduler,
+    ...(threads === undefined ? {} : { workers: threads }),
+  });
   if (filename === undefined) return tree;
   const { isCallTreeFile, writeCallTree } = await import('../../diagnostics/callTreeFile.js');
   const what = scheduler ? 'the scheduler' : (query.key ?? 'all tasks');

@@ -20,7 +20,7 @@ import type { ObservedCluster } from './observedCluster.js';
 
 /** Reads the figures. Resets the longest delay of the event loop. */
 export function clusterFigures(
-  { engine, clients, parts }: ObservedCluster,
+  { engine, clients }: ObservedCluster,
   totals: LiveTotals,
   load: SchedulerLoad,
 ): ClusterFigures {
@@ -36,7 +36,6 @@ export function clusterFigures(
     desiredWorkers: desiredWorkers(state),
     tasks: new Map(tasks.filter((_, index) => index !== FORGOTTEN)),
     tasksForgotten: state.counts[FORGOTTEN]! + state.swept,
-    metrics: parts.measures.cumulativeWorkerMetrics,
     stimuli: engine.stimuli,
     thread: { eventLoopDelay: max, longestTick: longest, ticks: load.ticks, gcSeconds: load.gcSeconds },
   };

@@ -10,6 +10,7 @@ import { StallWatch } from '../../engine/cluster/stallWatch.js';
 import { ThreadCluster } from '../../engine/cluster/threadCluster.js';
 import { WorkerPlaces } from '../../engine/cluster/workerPlaces.js';
 import type { OpenChannel } from '../../engine/workerProcess/workerChannel.js';
+import type { ClusterObserver } from '../../protocol/clusterObserver.js';
 import { LiveTrace } from '../../trace/live/liveTrace.js';
 import { watchCluster } from '../observeProgram.js';
 import type { ClusterSettings } from './clusterOptions.js';
@@ -29,7 +30,10 @@ export interface PartsOptions extends Omit<ClusterSettings, 'workers' | 'serving
 
 export interface ClusterParts {
   readonly engine: ClusterEngine;
+  /** The live trace; undefined with `record: false`. */
   readonly live: LiveTrace | undefined;
+  /** The metrics and samples of workers: `live`, or with `record: false` a trace of nothing else. */
+  readonly measured: LiveTrace;
   readonly plugins: SchedulerPlugins;
   readonly places: WorkerPlaces;
   readonly stores: ClusterStores;
@@ -56,8 +60,8 @@ export function makeClusterParts(options: PartsOptions): ClusterParts {
     runsPython,
     profileCycle: settings.profile?.cycleInterval,
   });
-  const live = record ? new LiveTrace() : undefined;
-  if (live !== undefined) engine.observe(live);
+  const measured = new LiveTrace();
+  engine.observe(record ? measured : measurementsFor(measured));
   watchCluster(engine);
   const stores = threads
     ? new ThreadCluster(engine, settings, localDirectory)
@@ -68,7 +72,8 @@ export function makeClusterParts(options: PartsOptions): ClusterParts {
   engine.observe(memory);
   return {
     engine,
-    live,
+    live: record ? measured : undefined,
+    measured,
     plugins: new SchedulerPlugins(engine),
     places,
     stores,
@@ -77,5 +82,15 @@ export function makeClusterParts(options: PartsOptions): ClusterParts {
     memory,
     events: new EventLog(engine),
     stalls: new StallWatch(engine, settings.ttl),
+  };
+}
+
+/** Returns an observer that adds the workers and their measurements to `trace`, without tasks. */
+function measurementsFor(trace: LiveTrace): ClusterObserver {
+  return {
+    workerAdded: (worker) => trace.workerAdded(worker),
+    workerRemoved: (...removed) => trace.workerRemoved(...removed),
+    metric: (sample) => trace.metric(sample),
+    profile: (...sampled) => trace.profile(...sampled),
   };
 }

@@ -1,29 +1,17 @@
-// Sums of a cluster's measurements, on the scheduler: metrics, spans, profiles.
+// Measures of a cluster on the scheduler: sums by span, and samples of the scheduler's thread.
 
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
-import { MetricLedger } from '../../engine/metrics/metricLedger.js';
 import { Spans } from '../../engine/metrics/spans.js';
 import { ThreadProfiler } from '../../engine/profiler/threadProfiler.js';
-import { ProfileHistory } from '../../profile/profileHistory.js';
-import type {
-  ClusterObserver,
-  MetricSample,
-  ProfileCycle,
-  ProfileSettings,
-} from '../../protocol/clusterObserver.js';
-import { DROPPED_CONTEXT, type KindOf } from '../../protocol/metrics.js';
+import type { ClusterObserver, ProfileSettings } from '../../protocol/clusterObserver.js';
 
 /** Index of the worker for samples of the scheduler's thread. */
 const SCHEDULER = -1;
 
 export class Measures implements ClusterObserver {
-  /** Sums by `["execute", prefix, activity, unit]`, `["gather-dep", activity, unit]`, … */
-  readonly cumulativeWorkerMetrics = new MetricLedger();
   readonly spans: Spans;
   /** Seconds per sample. */
   readonly samplingInterval: number;
-  readonly #workers = new ProfileHistory();
-  readonly #scheduler = new ProfileHistory();
   readonly #profiler: ThreadProfiler | undefined;
 
   constructor(
@@ -43,12 +31,7 @@ export class Measures implements ClusterObserver {
     });
   }
 
-  /** Returns the samples of the workers, or of the scheduler's thread. */
-  history(scheduler: boolean): ProfileHistory {
-    return scheduler ? this.#scheduler : this.#workers;
-  }
-
-  /** Resolves when the samples of the scheduler's thread until now have been added. */
+  /** Resolves when the samples of the scheduler's thread until now have been reported. */
   flush(): Promise<void> {
     return this.#profiler?.flush() ?? Promise.resolve();
   }
@@ -67,16 +50,6 @@ export class Measures implements ClusterObserver {
 
   tasksDropped(): void {
     this.#pauseIfIdle();
-  }
-
-  metric({ context, prefix, activity, unit, value }: MetricSample): void {
-    if (context === DROPPED_CONTEXT) return;
-    const key = context === 'execute' ? [context, prefix, activity, unit] : [context, activity, unit];
-    this.cumulativeWorkerMetrics.add(key, value);
-  }
-
-  profile(worker: number, cycle: ProfileCycle, kindOf: KindOf): void {
-    this.history(worker === SCHEDULER).add(cycle, kindOf);
   }
 
   close(): void {

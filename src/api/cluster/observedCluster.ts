@@ -1,10 +1,8 @@
 // The part of a cluster that dashboards use.
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
-import type { ClusterParts } from './clusterParts.js';
 import type { ConnectedClients } from './connectedClients.js';
 
 export interface ObservedCluster {
   readonly engine: ClusterEngine;
-  readonly parts: Pick<ClusterParts, 'measures'>;
   readonly clients: ConnectedClients;
 }

@@ -1,8 +1,9 @@
 // The view of the scheduler for `client.runOnScheduler()` and `client.schedulerInfo()`.
-import { recordOf } from '../../base/lookUps.js';
+import { getOrMake, recordOf } from '../../base/lookUps.js';
 import type { Spans } from '../../engine/metrics/spans.js';
 import { STATE_NAMES, type StateName } from '../../engine/scheduler/taskStates.js';
-import type { MetricKey } from '../../protocol/metrics.js';
+import { DROPPED_CONTEXT, type MetricKey } from '../../protocol/metrics.js';
+import type { LiveTotals } from '../../trace/totals.js';
 import { clusterWorkerRow } from '../statusRows.js';
 import type { Cluster } from './cluster.js';
 
@@ -81,7 +82,7 @@ export function schedulerView(cluster: Cluster): SchedulerView {
     },
     workers,
     tasks,
-    cumulativeWorkerMetrics: cluster.parts.measures.cumulativeWorkerMetrics,
+    cumulativeWorkerMetrics: { [Symbol.iterator]: () => cumulativeMetrics(cluster.parts.measured.totals) },
     spans: cluster.parts.measures.spans,
     story: (key) => {
       const handle = engine.results.byKey.get(key);
@@ -90,4 +91,15 @@ export function schedulerView(cluster: Cluster): SchedulerView {
         : engine.scheduler.story(handle.computation.segment.base + handle.local);
     },
   };
+}
+
+/** Returns the current sums over all spans and workers, without tasks that no worker had. */
+function cumulativeMetrics({ metrics }: LiveTotals): IterableIterator<[key: MetricKey, value: number]> {
+  const sums = new Map<string, [key: MetricKey, value: number]>();
+  for (const { context, prefix, activity, unit, value } of metrics) {
+    if (context === DROPPED_CONTEXT) continue;
+    const key = context === 'execute' ? [context, prefix, activity, unit] : [context, activity, unit];
+    getOrMake(sums, key.join('\0'), (): [MetricKey, number] => [key, 0])[1] += value;
+  }
+  return sums.values();
 }

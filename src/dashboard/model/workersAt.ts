@@ -1,6 +1,6 @@
 // The state of the workers of a recorded trace at a time, as rows like those of a live scheduler.
 import { lanesOf } from '../../analysis/lanes.js';
-import { firstWhere, oncePer } from '../../base/lookUps.js';
+import { addTo, firstWhere, oncePer } from '../../base/lookUps.js';
 import { sortedOrder } from '../../base/sortedOrder.js';
 import type { WorkerRow } from '../../protocol/viewMessages.js';
 import { type Trace, workerName } from '../../trace/trace.js';
@@ -60,7 +60,7 @@ function runningAt(trace: Trace, time: number): Map<number, number> {
     for (let at = end - 1; at >= Math.max(first, end - LOOK_BACK); at--) {
       if (lanes.stop[lanes.spans.rows[at]!]! > time) count++;
     }
-    if (count > 0) running.set(lanes.worker[lane]!, (running.get(lanes.worker[lane]!) ?? 0) + count);
+    if (count > 0) addTo(running, lanes.worker[lane]!, count);
   }
   return running;
 }

@@ -1,7 +1,7 @@
 // Fine performance metrics, as on Dask's page of this name: task execution by function and by activity, and
 // sending of data by activity. Filters choose functions, a span and a unit. Sums are exact over the whole run.
 import { idleThreadSeconds } from '../../analysis/idleThreads.js';
-import { getOrMake } from '../../base/lookUps.js';
+import { addTo, getOrMake } from '../../base/lookUps.js';
 import { DROPPED_CONTEXT, IMPORT_CONTEXT } from '../../protocol/metrics.js';
 import { CACHE_CONTEXT, SAMPLER_CONTEXT } from '../../trace/localMetrics.js';
 import type { MetricTotals } from '../../trace/totals.js';
@@ -124,7 +124,7 @@ function barRows(
   for (const metric of list) {
     const name = rowOf(metric);
     const parts = getOrMake(rows, name, () => new Map<string, number>());
-    parts.set(metric.activity, (parts.get(metric.activity) ?? 0) + metric.value);
+    addTo(parts, metric.activity, metric.value);
   }
   const sum = (parts: ReadonlyMap<string, number>): number =>
     [...parts.values()].reduce((total, value) => total + value, 0);

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { recordsTransfers } from '../../analysis/programTransfers.js';
-import { getOrMake } from '../../base/lookUps.js';
+import { addTo, getOrMake } from '../../base/lookUps.js';
 import { type Trace, workerName } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDuration, formatPercent, shortNames } from '../model/format.js';
 import { layoutPlots, OVERVIEW_HEIGHT, RULER_HEIGHT } from '../model/pageLayout.js';
@@ -51,7 +51,7 @@ function Matrix({ trace, scheme }: { readonly trace: Trace; readonly scheme: Sch
     );
   const sums = new Map<number, number>();
   for (const { from, to, nbytes } of totals.pairs) {
-    for (const side of [from, to]) sums.set(side, (sums.get(side) ?? 0) + nbytes);
+    for (const side of [from, to]) addTo(sums, side, nbytes);
   }
   const shown = [...sums]
     .sort((a, b) => b[1] - a[1])

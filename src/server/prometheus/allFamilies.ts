@@ -1,7 +1,7 @@
 // The families of the page of metrics. Those of Dask have Dask's names, labels and meanings, so that dashboards made for
 // Dask work. Families without a meaning here are left out: the GIL, semaphores, and Dask's system monitor. prometheus.ts
 // has the histograms of task durations.
-import type { MetricKey } from '../../protocol/metrics.js';
+import { DROPPED_CONTEXT } from '../../protocol/metrics.js';
 import type { PairTotals, PrefixSums } from '../../trace/totals.js';
 import { busiest, busiestOf, type Family, families, type Read, read, type Sample, single } from './family.js';
 import type { WorkerFigures } from './figures.js';
@@ -194,25 +194,18 @@ function ofStore(wanted: string): Read {
 }
 
 function ofActivity(unit: string): Read {
-  return ({ metrics }) => {
-    const rows = [...metrics].filter(([key]) => key.at(-1) === unit);
-    return Array.from(
+  return ({ totals: { metrics } }) =>
+    Array.from(
       busiest(
-        rows,
-        ([, value]) => value,
-        ([key]) => prefixOf(key),
+        metrics.filter((metric) => metric.unit === unit && metric.context !== DROPPED_CONTEXT),
+        ({ value }) => value,
+        ({ context, prefix }) => (context === 'execute' ? prefix : ''),
       ),
-      ([[key, value], prefix]): Sample => [
-        { context: key[0] ?? '', task_prefix_name: prefix, activity: key.at(-2) ?? '' },
+      ([{ context, activity, value }, prefix]): Sample => [
+        { context, task_prefix_name: prefix, activity },
         value,
       ],
     );
-  };
-}
-
-/** Returns the prefix of an execute metric; empty for other metrics. */
-function prefixOf(key: MetricKey): string {
-  return key[0] === 'execute' ? (key[1] ?? '') : '';
 }
 
 function ofTransfer(value: (transfer: PairTotals) => number): Read {

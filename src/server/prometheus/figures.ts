@@ -1,5 +1,4 @@
 // The figures of a cluster at a scrape of Prometheus, which the families of this folder turn into samples.
-import type { MetricKey } from '../../protocol/metrics.js';
 import type { WorkerRow } from '../../protocol/viewMessages.js';
 import type { WorkerLink } from '../../protocol/workerMessages.js';
 import type { LiveTotals } from '../../trace/totals.js';
@@ -16,8 +15,6 @@ export interface ClusterFigures {
   readonly tasks: ReadonlyMap<string, number>;
   readonly tasksForgotten: number;
   readonly workers: readonly WorkerFigures[];
-  /** Scheduler.cumulativeWorkerMetrics. */
-  readonly metrics: Iterable<readonly [MetricKey, number]>;
   /** Number of times and seconds for which the scheduler handled each stimulus. */
   readonly stimuli: ReadonlyMap<string, { readonly count: number; readonly seconds: number }>;
   readonly thread: ThreadFigures;
@@ -64,7 +61,6 @@ export function sameFigures(value: number): Omit<ClusterFigures, 'totals'> {
     tasks: new Map(),
     tasksForgotten: value,
     workers: [],
-    metrics: [],
     stimuli: new Map(),
     thread: { eventLoopDelay: value, longestTick: value, ticks: value, gcSeconds: value },
   };

@@ -14,6 +14,12 @@ function totalsOfRun(): TotalSums {
   totals.workers.remove(workerInfo(3));
   totals.addTransfer(0, -1, false, 30, 30, 0.5);
   totals.addFetch(['inc-1', 'inc-2'], 0.75);
+  const execute = { context: 'execute', span: 'default', prefix: 'inc' };
+  totals.addMetric({ ...execute, activity: 'thread-cpu', unit: 'seconds', value: 1 });
+  totals.addMetric({ ...execute, span: 'Alice', activity: 'thread-cpu', unit: 'seconds', value: 0.5 });
+  totals.addMetric({ ...execute, activity: 'S3 "cold"\n', unit: 'bytes', value: 1000 });
+  const network = { activity: 'network', unit: 'seconds', value: 0.5 };
+  totals.addMetric({ context: 'gather-dep', span: 'default', prefix: 'inc', ...network });
   return totals;
 }
 
@@ -59,11 +65,6 @@ const FIGURES: ClusterFigures = {
       { activity: 'memory-read', unit: 'count', value: 9 },
     ],
   })),
-  metrics: [
-    [['execute', 'inc', 'thread-cpu', 'seconds'], 1.5],
-    [['execute', 'inc', 'S3 "cold"\n', 'bytes'], 1000],
-    [['gather-dep', 'network', 'seconds'], 0.5],
-  ],
   stimuli: new Map([['tasks-finished', { count: 7, seconds: 0.25 }]]),
   thread: { eventLoopDelay: 0.02, longestTick: 0.03, ticks: 100, gcSeconds: 0.125 },
 };
@@ -150,10 +151,11 @@ test('figures without labels that a Dask cluster does not report are left out, a
 test('very long names are shortened in every label', async () => {
   const long = `long-${'x'.repeat(1_000_000)}-end`;
   const workers = FIGURES.workers.map((worker) => ({ ...worker, name: `${long}-${worker.name}` }));
-  const metrics = [[['execute', long, long, 'seconds'], 1] as const];
   const totals = new TotalSums();
   totals.prefix(long).add(TASK_MEMORY, 1, 8);
-  const figures = { ...FIGURES, workers, metrics, totals };
+  const task = { context: 'execute', span: '', prefix: long };
+  totals.addMetric({ ...task, activity: long, unit: 'seconds', value: 1 });
+  const figures = { ...FIGURES, workers, totals };
   const page = await new PrometheusMetrics(() => figures).text();
   assert.match(
     page,
@@ -202,13 +204,12 @@ test('each scrape has the current samples, without those of earlier scrapes', as
 test('a scrape stays small with 10,000 prefixes, and its sums are exact', async () => {
   const names = Array.from({ length: 10_000 }, (_, index) => `prefix-${index}`);
   const totals = new TotalSums();
-  for (const [index, name] of names.entries()) totals.prefix(name).add(TASK_MEMORY, index, 8);
-  const metrics = new PrometheusMetrics(() => ({
-    ...FIGURES,
-    totals,
-    metrics: names.map((prefix) => [['execute', prefix, 'thread-cpu', 'seconds'], 1] as const),
-  }));
-  const samples = await scrape(metrics);
+  const second = { context: 'execute', span: '', activity: 'thread-cpu', unit: 'seconds', value: 1 };
+  for (const [index, prefix] of names.entries()) {
+    totals.prefix(prefix).add(TASK_MEMORY, index, 8);
+    totals.addMetric({ ...second, prefix });
+  }
+  const samples = await scrape(new PrometheusMetrics(() => ({ ...FIGURES, totals })));
   // Each of 501 labels has 31 samples of a histogram, and 9 others.
   assert.ok(samples.size < 20_500, `${samples.size} samples`);
   const sum = (name: string): number =>

@@ -7,7 +7,7 @@ import { DenseIds, dependencyRowsOf, type IdEdges } from '../idEdges.js';
 import { inGroup, keyGroup } from '../keyGroup.js';
 import { StringTable } from '../stringTable.js';
 import { taskRows } from '../taskColumns.js';
-import { type TaskRows, type TraceComputation, unknownKey, type WorkerRows } from '../trace.js';
+import { type TaskRows, type TraceComputation, textOf, unknownKey, type WorkerRows } from '../trace.js';
 import type { LiveComputation } from './liveComputations.js';
 import { Joined } from './rowWindow.js';
 import { MEASURED, type SegmentRows, type TaskChunk, type TaskPiece } from './taskWindow.js';
@@ -146,7 +146,7 @@ export class LiveTaskColumns {
         key[row + i - from] = keys.internString(text);
         const prefix = page.prefixAt(at);
         if (lastId < 0 || !inGroup(text, lastGroup)) {
-          const name = prefix < 0 ? '' : strings.get(prefix);
+          const name = textOf(strings, prefix);
           const found = keyGroup(text, name);
           if (found === name) {
             group[row + i - from] = getOrMake(prefixGroups, prefix, () => keys.internString(name));
