@@ -6,7 +6,7 @@ import { findings } from './findings.js';
 /** First task id of the second cluster of a program. */
 const SECOND = 2 * 2 ** 40;
 
-it('a worker of one cluster is not told to share its tasks with those of another cluster', () => {
+it('a worker of one cluster is not advised to share its tasks with those of another cluster', () => {
   // Two workers prepare for a second each, then the only worker of another cluster computes for 8 s.
   const task = (key: string, worker: string, started: number): SyntheticTask => ({
     ...{ key, worker, submitted: 0, ready: 0, dispatched: 0, started, stopped: started + 1 },
