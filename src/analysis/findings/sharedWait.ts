@@ -1,5 +1,6 @@
 import { getOrMake, sumOf } from '../../base/lookUps.js';
 import { percentText, secondsText } from '../../base/words.js';
+import { eachUse } from '../lanes.js';
 import { awaitedObject } from '../leaseWaits.js';
 import { type Span, secondsOf } from '../spans.js';
 import { TimeBins } from '../timeBins.js';
@@ -24,12 +25,11 @@ export const sharedWait: Rule = (facts) => {
   const object = awaitedObject(facts.trace, prefix, secondsOf(waits));
   const ends = ENDS.get(object?.split(' ', 1)[0] ?? '');
   if (object === undefined || ends === undefined) return undefined;
-  const bins = new TimeBins(facts.path.start, facts.path.stop, BINS);
-  const idle = bins.integral(facts.running.map((tasks) => Math.max(0, 1 - tasks)));
+  const idle = idleUntil(facts, prefix);
   const seconds = sumOf(waits, ({ start, stop }) => idle(stop) - idle(start));
   return {
     code: 'shared-wait',
-    title: `Tasks of '${prefix}' wait for ${object} while no task computes`,
+    title: `Tasks of '${prefix}' wait for ${object} while no other task computes`,
     seconds,
     confidence: 'medium',
     text: `For ${secondsText(seconds)} of the critical path, ${percentText(seconds / facts.makespan)} of the run, tasks of '${prefix}' wait until the program, or a task that awaits something itself, ${ends}. More workers do not change this.`,
@@ -39,6 +39,20 @@ export const sharedWait: Rule = (facts) => {
     advice: `Find out what the code that ends the wait for ${object} waits for, or computes. Start that earlier, or do it in tasks.`,
   };
 };
+
+/**
+ * Returns a function from a time to the seconds until then in which no task computed, other than those of this prefix that have
+ * left their slot: when these compute is not recorded, and mostly they wait, too.
+ */
+function idleUntil(facts: Facts, waiting: string): (time: number) => number {
+  const { trace, lanes, path } = facts;
+  const { prefix, seceded } = trace.tasks;
+  const bins = new TimeBins(path.start, path.stop, BINS);
+  for (const row of lanes.spans.rows)
+    if (Number.isNaN(seceded[row]!) || facts.prefixName(prefix[row]!) !== waiting)
+      eachUse(trace, row, (start, stop, share) => bins.add(start, stop, share));
+  return bins.integral(bins.means().map((tasks) => Math.max(0, 1 - tasks)));
+}
 
 /** Returns the waits of tasks that have left their slot, on the critical path, by prefix. */
 function waitsByPrefix(facts: Facts): ReadonlyMap<string, readonly (Span & { readonly row: number })[]> {
