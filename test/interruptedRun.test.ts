@@ -79,7 +79,7 @@ test('the summary names the locks for which tasks waited when a signal ended the
     const text = stderr.replaceAll(/\s+/g, ' ');
     assert.match(
       text,
-      / Tasks waited for Lock '\w+': held by transfer-\w+; waits: acquire of transfer-\w+ for /,
+      / Calls waited for Lock '\w+': held by transfer-\w+; waits: acquire of transfer-\w+ for /,
     );
     for (const lock of ['accounts', 'orders']) assert.ok(text.includes(` for Lock '${lock}': held by`), text);
   }));

@@ -77,7 +77,7 @@ function waitsText({ coordination }: ClusterEngine): string {
   const awaited = coordination.dump().filter(({ waits }) => waits.length > 0);
   if (awaited.length === 0) return '';
   const more = awaited.length > MAX_AWAITED ? `, and ${awaited.length - MAX_AWAITED} more` : '';
-  return ` Tasks waited for ${awaited.slice(0, MAX_AWAITED).map(sharedLine).join(', and for ')}${more}.`;
+  return ` Calls waited for ${awaited.slice(0, MAX_AWAITED).map(sharedLine).join(', and for ')}${more}.`;
 }
 
 /** Returns the starts of the tasks that workers were last seen to run, by their ids in a trace. */
