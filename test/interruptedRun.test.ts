@@ -54,6 +54,36 @@ for (const [ran, others] of [
     }));
 }
 
+/** Each of two tasks holds a lock and waits for that of the other, until a signal ends the program. */
+const DEADLOCK = `
+import { connect } from ${INDEX};
+const client = await connect({ workers: 2 });
+client.map(async function transfer(from, to) {
+  const { Event, Lock } = await import(${INDEX});
+  await new Lock(from).acquire();
+  await new Event(from).set();
+  await new Event(to).wait();
+  await new Lock(to).acquire();
+}, ['accounts', 'orders'], ['orders', 'accounts']);
+const waiting = async () => (await client.dump()).shared.filter(({ what, waits }) => what === 'Lock' && waits.length > 0);
+while ((await waiting()).length < 2) continue;
+setInterval(() => undefined, 1000);
+process.kill(process.pid, 'SIGINT');
+`;
+
+test('the summary names the locks for which tasks waited when a signal ended the program', () =>
+  withFolder(async (cwd) => {
+    writeFileSync(join(cwd, 'main.mjs'), DEADLOCK);
+    const args = [repositoryPath('dist/bundle/main.js'), 'run', '--no-dashboard', 'main.mjs'];
+    const { stderr } = await runCommand(process.execPath, args, { cwd });
+    const text = stderr.replaceAll(/\s+/g, ' ');
+    assert.match(
+      text,
+      / Calls waited for Lock '\w+': held by transfer-\w+; waits: acquire of transfer-\w+ for /,
+    );
+    for (const lock of ['accounts', 'orders']) assert.ok(text.includes(` for Lock '${lock}': held by`), text);
+  }));
+
 /** Ends while its cluster closes, e.g. because an error of the closing cluster ends the program. */
 const CLOSING = `
 import { connect, LocalCluster } from ${INDEX};

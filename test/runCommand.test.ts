@@ -233,7 +233,7 @@ describe('longpole run', () => {
     assert.deepEqual([code, stdout], [0, '1 4 9 16 25  1\n1 4 9 16 25  1\n'], stderr);
     const { tasks, workers } = readJson('twice.json');
     assert.equal(tasks.memory, 10);
-    assert.deepEqual(workers.map(({ name }) => name).sort(), ['worker-0', 'worker-0 (2)']);
+    assert.deepEqual(workers.map(({ name }) => name).sort(), ['worker-0', 'worker-0 (cluster 2)']);
   });
 
   it('serves the dashboard, and writes the report with --report', async () => {

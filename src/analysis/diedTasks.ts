@@ -1,7 +1,7 @@
 // Finds the tasks that have no result because each run ended with its worker.
 import { oncePer, pushTo } from '../base/lookUps.js';
 import { TASK_LOST } from '../protocol/clusterObserver.js';
-import { WORKER_LOST, WORKER_RESTARTED } from '../protocol/eventTopics.js';
+import { TASK_FAILED, WORKER_LOST, WORKER_RESTARTED } from '../protocol/eventTopics.js';
 import { eventsOf, type Trace, textOf } from '../trace/trace.js';
 
 /** Seconds between the end of a run and the event that reports the loss of its worker. */
@@ -41,3 +41,16 @@ export function reasonOfLoss(trace: Trace, row: number): string {
   if (text !== '' || worker < 0) return text;
   return textOf(strings, workers.reason[worker]);
 }
+
+/** Matches the error of a task that exceeded its timeout: its key, and the timeout in seconds. */
+const MESSAGE = /^Task '(.*)' \(function .*\) was ended after [\d.]+ s: its timeout is ([\d.e+-]+) s\./;
+
+/** Returns the timeouts in seconds of the tasks that exceeded them, by key. Computed once per trace. */
+export const exceededTimeouts = oncePer((trace: Trace): ReadonlyMap<string, number> => {
+  const timeouts = new Map<string, number>();
+  for (const { text } of eventsOf(trace, TASK_FAILED)) {
+    const [, key, seconds] = MESSAGE.exec(text) ?? [];
+    if (key !== undefined) timeouts.set(key, Number(seconds));
+  }
+  return timeouts;
+});

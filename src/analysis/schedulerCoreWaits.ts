@@ -31,7 +31,7 @@ export class SchedulerCoreWaits {
 
   /** Whether the trace has the waits. */
   get isMeasured(): boolean {
-    return this.#left.length > 1;
+    return this.#left.length > 0;
   }
 
   /** Returns the seconds between two times in which the thread wanted a core, at most; Infinity if unknown. */

@@ -1,9 +1,9 @@
 // Finds the errors of failed runs in the events of a trace.
 import { checkArgument, TRACE } from '../base/arguments.js';
-import { TASK_ERRED } from '../protocol/clusterObserver.js';
+import { TASK_ERRED, TASK_LOST } from '../protocol/clusterObserver.js';
 import { TASK_FAILED } from '../protocol/eventTopics.js';
 import { eventsOf, type Trace, workerName } from '../trace/trace.js';
-import { diedTasks } from './diedTasks.js';
+import { diedTasks, exceededTimeouts } from './diedTasks.js';
 import { knownAt, repeatedCount, repeatedRuns } from './submissionTimes.js';
 
 /** Seconds between the report of a failed run and the event with its error. */
@@ -46,6 +46,15 @@ export function failedTaskCount(trace: Trace): number {
   checkArgument('failedTaskCount(): trace', trace, TRACE);
   const erred = trace.totals.states[TASK_ERRED] ?? 0;
   return erred - (erred === 0 ? 0 : repeatedCount(trace)) + deadRows(trace).length;
+}
+
+/** Returns the number of runs that ended with their worker, without those that ended because the task exceeded its timeout. */
+export function lostRunCount(trace: Trace): number {
+  checkArgument('lostRunCount(): trace', trace, TRACE);
+  const lost = trace.totals.states[TASK_LOST] ?? 0;
+  if (lost === 0) return 0;
+  const timeouts = exceededTimeouts(trace);
+  return lost - diedTasks(trace).filter(({ row }) => timeouts.has(trace.tasks.keyOf(row))).length;
 }
 
 /** Returns the last runs of the tasks that failed because their runs ended with their workers. */

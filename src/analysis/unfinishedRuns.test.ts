@@ -64,6 +64,20 @@ describe('the critical path names a run without result', () => {
     ]);
   });
 
+  it('but not before a task that started on its thread earlier than the run ended', () => {
+    const first: SyntheticTask = {
+      key: 'quick-1',
+      submitted: 0,
+      dispatched: 0,
+      received: 2,
+      started: 2,
+      stopped: 3,
+    };
+    const parts = partsText(pathOf([first, unfinished('cancelled')]));
+    assert.deepEqual(parts.slice(-2), ['compute quick-1 2..3', 'run without result slow-1 3..4']);
+    assert.ok(!parts.slice(0, -2).some((part) => part.startsWith('run without result')), `${parts}`);
+  });
+
   it('if the same task then ran on another thread', () => {
     const again: SyntheticTask = {
       key: 'slow-1',

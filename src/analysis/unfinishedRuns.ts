@@ -25,6 +25,9 @@ export const unfinishedRuns = oncePer((trace: Trace): readonly UnfinishedRun[] =
   return runs.sort((a, b) => b.stop - a.stop);
 });
 
+/** Largest difference in seconds between the clocks of a worker and of the scheduler. */
+const CLOCK_ERROR = 10e-3;
+
 /** Finds such runs for a walk backwards in time. */
 export class UnfinishedWalk {
   readonly #trace: Trace;
@@ -38,14 +41,18 @@ export class UnfinishedWalk {
   }
 
   /**
-   * Returns the run of the task of `row`, or on its thread, that began before `time` and ended last. The time of a call is at
-   * most that of the call before.
+   * Returns the run of the task of `row`, or on its thread before it started, that began before `time` and ended last. The time of
+   * a call is at most that of the call before.
    */
   before(row: number, time: number): UnfinishedRun | undefined {
     if (this.#runs.size === 0) return undefined;
-    const last = placesOf(this.#trace, row).map((place) => {
+    const started = this.#trace.tasks.started[row]! + CLOCK_ERROR;
+    const last = placesOf(this.#trace, row).map((place, at) => {
       const runs = this.#runs.get(place) ?? [];
-      while ((runs.at(-1)?.start ?? Number.NEGATIVE_INFINITY) >= time) runs.pop();
+      // A run that ended later had the thread after this task, or waited behind it.
+      const isLater = ({ start, stop }: UnfinishedRun): boolean =>
+        start >= time || (at > 0 && stop > started);
+      while (runs.length > 0 && isLater(runs.at(-1)!)) runs.pop();
       return runs.at(-1);
     });
     return last.reduce((one, other) => ((other?.stop ?? 0) > (one?.stop ?? 0) ? other : one));

@@ -53,3 +53,17 @@ it('a task of which each run was lost with its worker is a failed task', () => {
     [1, 'lost'],
   ]);
 });
+
+it('a run that exceeded its timeout is a failed task, and was not lost with its worker', () => {
+  const trace = syntheticTrace({
+    tasks: [task('slow-1', { ...NOT_RUN, state: 'lost' }), task('load-1', {})],
+    events: [
+      {
+        time: 1,
+        topic: 'task-erred',
+        text: "Task 'slow-1' (function slow, worker w0) was ended after 1.01 s: its timeout is 1 s. Raise it.",
+      },
+    ],
+  });
+  assert.deepEqual(unusualRuns(trace), [[1, 'failed']]);
+});

@@ -4,7 +4,7 @@ import { TASK_CANCELLED, TASK_ERRED, TASK_LOST } from '../protocol/clusterObserv
 import type { Trace } from '../trace/trace.js';
 import { skippedTasks } from './skippedTasks.js';
 import { repeatedCount } from './submissionTimes.js';
-import { failedTaskCount } from './taskErrors.js';
+import { failedTaskCount, lostRunCount } from './taskErrors.js';
 
 /** A number of tasks or runs, and words that follow it, e.g. `failed`. */
 export type UnusualRuns = readonly [count: number, words: string];
@@ -28,7 +28,7 @@ export function unusualRuns(trace: Trace): readonly UnusualRuns[] {
         [failedTaskCount(trace), 'failed'],
         [repeated, repeatedWords(repeated)],
         [cancelled - skipped.recorded + skipped.cancelled, 'cancelled'],
-        [lost, 'lost'],
+        [lostRunCount(trace), 'lost'],
         [skipped.recorded + skipped.others, 'did not run'],
       ]
     : [

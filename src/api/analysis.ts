@@ -36,7 +36,7 @@ export { repeatedCount } from '../analysis/submissionTimes.js';
 export type { Cell, Row, ToStringOptions } from '../analysis/table.js';
 export { Table } from '../analysis/table.js';
 export type { TaskBalanceOptions } from '../analysis/taskBalance.js';
-export { type FailedTask, failedTaskCount, failedTasks } from '../analysis/taskErrors.js';
+export { type FailedTask, failedTaskCount, failedTasks, lostRunCount } from '../analysis/taskErrors.js';
 export type { TraceAnalyserOptions } from '../analysis/traceAnalyser.js';
 export { TraceAnalyser } from '../analysis/traceAnalyser.js';
 export { workerShares } from '../analysis/workerBalance.js';

@@ -2,10 +2,12 @@
 import { messageOf } from '../base/errors.js';
 import type { ResourceSample } from '../protocol/clusterObserver.js';
 import { VITALS_INTERVAL } from '../protocol/isolateMessages.js';
+import { SCHEDULER_CORE_TIME, SCHEDULER_CORE_WAIT } from '../protocol/traceNames.js';
 import { epochSeconds } from './clock.js';
+import { coreTimes } from './processCounters.js';
 import { ResourceMonitor, type WatchOptions } from './resourceMonitor.js';
 import { HOST, type MonitorTarget } from './usageSampler.js';
-import { makeVitals, Vitals } from './vitals.js';
+import { makeVitals, ownThread, Vitals } from './vitals.js';
 
 /** Changes the targets of samples that are being taken, and ends. */
 interface Sampling {
@@ -56,16 +58,20 @@ export class ResourceFeed {
 
   /** A program that blocks the event loop from the start delays sampling itself. */
   #deliverDelay(eventLoopDelay: number): void {
+    if (!(eventLoopDelay > VITALS_INTERVAL)) return;
     const unknown = { cpu: Number.NaN, rss: Number.NaN, heap: Number.NaN, external: Number.NaN };
-    if (eventLoopDelay > VITALS_INTERVAL)
-      this.#deliver({ worker: HOST, time: epochSeconds(), ...unknown, eventLoopDelay, figures: new Map() });
+    // It may be the only sample, and without these times a thread without a core looks the same.
+    const { used, waited } = coreTimes(process.pid, ownThread());
+    const figures = new Map([
+      [SCHEDULER_CORE_TIME, used],
+      [SCHEDULER_CORE_WAIT, waited],
+    ]);
+    this.#deliver({ worker: HOST, time: epochSeconds(), ...unknown, eventLoopDelay, figures });
   }
 
   /** Does not start before the next call of `startWithin`, unless it has started already. */
   postpone(): void {
-    if (this.#sampling !== undefined) return;
-    clearTimeout(this.#timer);
-    this.#due = Number.POSITIVE_INFINITY;
+    if (this.#sampling === undefined) this.#cancelStart();
   }
 
   /** Updates the list of workers. */
@@ -75,9 +81,16 @@ export class ResourceFeed {
 
   /** Delivers all samples taken so far, and ends. */
   stop(): void {
-    clearTimeout(this.#timer);
+    this.#cancelStart();
     this.#sampling?.stop();
     this.#sampling = undefined;
+  }
+
+  /** If the start is late, the program blocked its event loop until now. */
+  #cancelStart(): void {
+    clearTimeout(this.#timer);
+    if (Number.isFinite(this.#due)) this.#deliverDelay((performance.now() - this.#due) / 1000);
+    this.#due = Number.POSITIVE_INFINITY;
   }
 
   /** @throws ERR_LONGPOLE_WORKER_START if the system refuses a thread */

@@ -219,7 +219,7 @@ describe('a feed', () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     let now = 0;
     mock.method(performance, 'now', () => now);
-    const delays = (length: number): number[] => {
+    const delays = (length: number, whatEnds: 'timer' | 'stop' | 'postpone' = 'timer'): number[] => {
       const found: number[] = [];
       const feed = new ResourceFeed(
         () => [],
@@ -227,11 +227,16 @@ describe('a feed', () => {
       );
       feed.startWithin(150);
       now += length;
-      mock.timers.tick(150);
+      if (whatEnds === 'timer') mock.timers.tick(150);
+      if (whatEnds === 'postpone') feed.postpone();
       feed.stop();
       return found;
     };
     assert.deepEqual(delays(2150), [HOST, 2]);
     assert.deepEqual(delays(160), []);
+    // The computation ended before the event loop reached the timer.
+    assert.deepEqual(delays(2150, 'stop'), [HOST, 2]);
+    assert.deepEqual(delays(2150, 'postpone'), [HOST, 2]);
+    assert.deepEqual(delays(140, 'stop'), []);
   });
 });

@@ -102,7 +102,7 @@ export class Vitals {
 }
 
 /** Returns the thread's number. Linux names the calling thread: `4711/task/4720`. */
-function ownThread(): number {
+export function ownThread(): number {
   if (process.platform !== 'linux') return 0;
   return attempt(() => Number(readlinkSync('/proc/thread-self').split('/').at(-1)), 0);
 }

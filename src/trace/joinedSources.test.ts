@@ -31,7 +31,7 @@ function plain(rows: readonly object[]): unknown {
     if (name === 'computation') return undefined;
     return (name === 'id' || name === 'task') && typeof value === 'number' ? value % SECOND : value;
   });
-  return JSON.parse(text.replaceAll(' (2)', ''));
+  return JSON.parse(text.replaceAll(' (cluster 1)', ''));
 }
 
 describe('joined sources', () => {

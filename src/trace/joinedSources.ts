@@ -21,6 +21,11 @@ import { fileColumns, RECORDED_TABLES, type RecordedTable } from '../protocol/tr
 /** Distance between the first task ids of two sources. Ids stay exact in float64 for 8,192 sources. */
 const IDS_PER_SOURCE = 2 ** 40;
 
+/** Returns the number of the source of a task: 0 for local schedulers, 1 for the first cluster of a program, and so on. */
+export function sourceOf(id: number): number {
+  return Math.floor(id / IDS_PER_SOURCE);
+}
+
 /** Columns that refer to workers or tasks. */
 const REFERENCES = recordOf(RECORDED_TABLES, (table) =>
   fileColumns(table).filter(({ kind }) => kind === 'worker' || kind === 'task'),
@@ -30,7 +35,7 @@ interface Joined {
   readonly observers: readonly ClusterObserver[];
   workers: number;
   computations: number;
-  readonly names: Map<string, number>;
+  readonly names: Set<string>;
 }
 
 /** Forwards the events of several sources to the observers, as if the sources were one cluster. */
@@ -39,7 +44,7 @@ export class JoinedSources {
   #sources = 0;
 
   constructor(observers: readonly ClusterObserver[]) {
-    this.#joined = { observers, workers: 0, computations: 0, names: new Map() };
+    this.#joined = { observers, workers: 0, computations: 0, names: new Set() };
   }
 
   add(): ClusterObserver {
@@ -50,6 +55,7 @@ export class JoinedSources {
 class Source implements ClusterObserver {
   readonly #joined: Joined;
   readonly #names = new Map<string, string>();
+  readonly #number: number;
   readonly #firstId: number;
   readonly #workers = new Map<number, WorkerInfo>();
   readonly #computations = new WeakMap<Computation, Computation>();
@@ -63,6 +69,7 @@ class Source implements ClusterObserver {
 
   constructor(joined: Joined, number: number) {
     this.#joined = joined;
+    this.#number = number;
     this.#firstId = number * IDS_PER_SOURCE;
   }
 
@@ -157,12 +164,12 @@ class Source implements ClusterObserver {
     }));
   }
 
-  /** Returns a unique name: `threads-0`, and `threads-0 (2)` for the second source with a worker of this name. */
+  /** Returns a unique name: `worker-0`, and `worker-0 (cluster 2)` if an earlier source has a worker of this name. */
   #nameOf(name: string): string {
     return getOrMake(this.#names, name, () => {
-      const count = (this.#joined.names.get(name) ?? 0) + 1;
-      this.#joined.names.set(name, count);
-      return count === 1 ? name : `${name} (${count})`;
+      const unique = this.#joined.names.has(name) ? `${name} (cluster ${this.#number})` : name;
+      this.#joined.names.add(unique);
+      return unique;
     });
   }
 }

@@ -76,6 +76,7 @@ const PLAIN: ReadonlySet<string> = new Set([
     'cutOffTexts',
     'failedTasks',
     'failedTaskCount',
+    'lostRunCount',
     'repeatedCount',
     'programTimes',
     'recordsTransfers',

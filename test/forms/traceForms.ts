@@ -149,6 +149,7 @@ const NO_TRACES: readonly Form[] = Object.entries({
   diff: analysis.diff,
   exportTrace: trace.exportTrace,
   findings: analysis.findings,
+  lostRunCount: analysis.lostRunCount,
   profiledPrefixes: analysis.profiledPrefixes,
   programTimes: analysis.programTimes,
   recordsTransfers: analysis.recordsTransfers,

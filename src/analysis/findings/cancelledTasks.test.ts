@@ -70,3 +70,22 @@ test('tasks that a program did not await and cut off are not tasks for which it 
   };
   assert.ok(!codes([cutOff]).includes('cancelled-tasks'));
 });
+
+test('a failed computation did not wait for its other tasks, which it cancelled', () => {
+  const cancelled = (key: string, acknowledged: number): SyntheticTask => ({
+    ...{ key, worker: 'w1', submitted: 0, dispatched: 0.1, acknowledged, state: 'cancelled' },
+    ...{ received: Number.NaN, started: Number.NaN, stopped: Number.NaN },
+  });
+  const codes = (acknowledged: number) =>
+    findings(
+      syntheticTrace({
+        tasks: [
+          { key: 'load-1', worker: 'w0', started: 0.1, stopped: 1, state: 'erred' },
+          cancelled('load-2', acknowledged),
+        ],
+      }),
+    ).map(({ code }) => code);
+  assert.ok(!codes(1.2).includes('cancelled-tasks'));
+  // The program waited for it after the failure.
+  assert.ok(codes(4).includes('cancelled-tasks'));
+});

@@ -1,9 +1,11 @@
 import { countsOf, rangeOf } from '../../base/lookUps.js';
 import { countText, secondsText } from '../../base/words.js';
-import { TASK_CANCELLED } from '../../protocol/clusterObserver.js';
+import { TASK_CANCELLED, TASK_ERRED } from '../../protocol/clusterObserver.js';
+import type { Trace } from '../../trace/trace.js';
 import { cutOffTexts } from '../cutOff.js';
 import { recordsTransfers } from '../programTransfers.js';
 import { median } from '../statistics.js';
+import { knownAt } from '../submissionTimes.js';
 import { unfinishedRuns } from '../unfinishedRuns.js';
 import type { Facts, Rule } from './finding.js';
 
@@ -33,14 +35,34 @@ export const cancelledTasks: Rule = (facts) => {
   };
 };
 
-/** Returns the seconds of the path that tasks took which were cancelled, and not because the client closed. */
+/** Longest time in seconds from the failure of a task to the cancellation of the others by `compute()`. */
+const MAX_REACTION = 1;
+
+/** Returns the seconds of the path that tasks took which were cancelled, and not because the client closed or another task failed. */
 function cancelledSeconds(facts: Facts): number {
-  const { state, submitted, stopped } = facts.trace.tasks;
+  const { computation, state, submitted, stopped } = facts.trace.tasks;
   // Nothing waited for tasks that were cut off: no task was submitted or ended after them.
   const last =
     cutOffTexts(facts.trace).length > 0 ? rangeOf(submitted, stopped).stop : Number.POSITIVE_INFINITY;
+  const failed = lastFailures(facts.trace);
   let seconds = 0;
-  for (const { start, stop, row } of facts.parts('run without result'))
-    if (state[row] === TASK_CANCELLED && stop <= last) seconds += stop - start;
+  for (const { start, stop, row } of facts.parts('run without result')) {
+    if (state[row] !== TASK_CANCELLED || stop > last) continue;
+    const after = stop - (failed.get(computation[row]!) ?? Number.POSITIVE_INFINITY);
+    if (!(after >= 0 && after <= MAX_REACTION)) seconds += stop - start;
+  }
   return seconds;
+}
+
+/** Returns the time of the last failure in each computation with one. */
+function lastFailures(trace: Trace): ReadonlyMap<number, number> {
+  const { computation, state, length } = trace.tasks;
+  const times = new Map<number, number>();
+  if (trace.totals.states[TASK_ERRED] === 0) return times;
+  for (let row = 0; row < length; row++) {
+    if (state[row] !== TASK_ERRED) continue;
+    const before = times.get(computation[row]!) ?? Number.NEGATIVE_INFINITY;
+    times.set(computation[row]!, Math.max(before, knownAt(trace, row)));
+  }
+  return times;
 }

@@ -4,6 +4,7 @@ import { bytesText, countText, percentText, secondsText } from '../../base/words
 import { LOCAL_CLIENT } from '../../protocol/clientNames.js';
 import { CLUSTER_RESTARTED } from '../../protocol/eventTopics.js';
 import { eventsOf, type Trace } from '../../trace/trace.js';
+import { preparingSpans } from '../preparingSpans.js';
 import { programTimes } from '../programTimes.js';
 import { programTransfers } from '../programTransfers.js';
 import { SchedulerCoreWaits } from '../schedulerCoreWaits.js';
@@ -118,7 +119,7 @@ function burstsOf({ computations }: Trace): readonly Span[] {
 }
 
 /**
- * Returns the spans before the first task's start in which the program called submit(), without transfers and `compiling`.
+ * Returns the spans before the first task's start in which the program called submit(), without transfers and `preparingSpans`.
  * Nothing if a trace does not have the time of Longpole in these calls.
  */
 function earlyGaps({ trace, path, firstStart }: Facts, moving: readonly Span[]): readonly Span[] {
@@ -132,7 +133,7 @@ function earlyGaps({ trace, path, firstStart }: Facts, moving: readonly Span[]):
 
 /** Returns the times in which the client transferred data or Longpole prepared tasks. */
 function notOfProgram(facts: Facts): readonly Span[] {
-  return [...clientSpans(facts, 'gather'), ...clientSpans(facts, 'scatter'), ...compiling(facts.trace)];
+  return [...clientSpans(facts, 'gather'), ...clientSpans(facts, 'scatter'), ...preparingSpans(facts.trace)];
 }
 
 /** Returns the time of the first submission; NaN if none is recorded. */
@@ -141,27 +142,12 @@ export const firstSubmission = oncePer(({ tasks }: Trace): number =>
   tasks.submitted.reduce((first, time) => (time < first || Number.isNaN(first) ? time : first), Number.NaN),
 );
 
-/** Returns the spans in which Longpole prepared tasks on the program's thread, in order, if they are known. */
-const compiling = oncePer(({ tasks, computations }: Trace): readonly Span[] => {
-  const submitted = new Float64Array(computations.length).fill(Number.NaN);
-  for (const [row, computation] of tasks.computation.entries())
-    if (Number.isNaN(submitted[computation])) submitted[computation] = tasks.submitted[row]!;
-  return merged(
-    computations
-      .map(({ client, start, prepared = Number.NaN }, at) => ({
-        start: client === LOCAL_CLIENT ? start : prepared,
-        stop: submitted[at]!,
-      }))
-      .filter(({ start, stop }) => stop > start),
-  );
-});
-
 /** Returns the seconds of the critical path with a core in which Longpole prepared tasks on the program's thread. */
 export function preparingSeconds(facts: Facts): number {
   const waits = new SchedulerCoreWaits(facts.trace);
   let seconds = 0;
   for (const { start, stop } of facts.parts('client time'))
-    for (const span of compiling(facts.trace)) {
+    for (const span of preparingSpans(facts.trace)) {
       const [from, to] = [Math.max(start, span.start), Math.min(stop, span.stop)];
       if (to > from) seconds += to - from - waits.take(from, to);
     }

@@ -1,5 +1,6 @@
 // Data that the client sends to the workers or fetches from them, and the two findings about it.
 import { bytesText, countText, secondsText } from '../../base/words.js';
+import { preparingSpans } from '../preparingSpans.js';
 import { passedResults, programTransfers, recordsTransfers } from '../programTransfers.js';
 import { overlapSeconds, type Span } from '../spans.js';
 import type { Facts, Rule } from './finding.js';
@@ -131,22 +132,32 @@ function usedAgain({ trace }: Facts, rows: readonly number[]): string[] {
   return [...used].map((key) => keys.get(key));
 }
 
+/** Share of the cost from which the packing of arguments is mentioned. */
+const MIN_PACKING = 0.1;
+/** Largest time in seconds in which Longpole prepares a task without large arguments. */
+const PREPARING = 200e-6;
+
 /**
  * The run waited while the client sent large arguments or closures to the workers. The cost is the part of the critical
- * path with nothing but these transfers. Arguments that were results before are reported as gathered results.
+ * path with nothing but these transfers, or in which the program's thread packed the arguments. Arguments that were results
+ * before are reported as gathered results.
  */
 export const oversizedArguments: Rule = (facts) => {
   const { rows, nbytes, onPath } = clientTransfers(facts, 'scatter');
   if (nbytes < MIN_BYTES || sendsBack(facts)) return undefined;
+  const { start, stop } = facts.trace.transfers;
+  const sending = rows.map((row) => ({ start: start[row]!, stop: stop[row]! }));
+  const both = overlapSeconds(waits(facts), [...sending, ...preparingSpans(facts.trace)]);
+  const packing = Math.max(0, both - onPath - PREPARING * facts.tasks);
   const largest = rows[0] === undefined ? 0 : facts.trace.transfers.nbytes[rows[0]]!;
   const isLocal = !recordsTransfers(facts.trace);
   return {
     code: 'oversized-arguments',
     title: `The run waited while the ${isLocal ? "program's thread" : 'client'} sent ${bytesText(nbytes)} of arguments`,
-    seconds: onPath,
+    seconds: onPath + packing,
     confidence: 'medium',
-    text: `The critical path waited ${secondsText(onPath)} for ${countText(rows.length, 'transfer')} from the ${isLocal ? 'program' : 'client'}, the largest with ${bytesText(largest)}.`,
-    numbers: { nbytes, transfers: rows.length, largestBytes: largest },
+    text: `The critical path waited ${secondsText(onPath)} for ${countText(rows.length, 'transfer')} from the ${isLocal ? 'program' : 'client'}, the largest with ${bytesText(largest)}${packing >= MIN_PACKING * (onPath + packing) ? `, and ${secondsText(packing)} while the program's thread prepared the tasks and packed their arguments` : ''}.`,
+    numbers: { nbytes, transfers: rows.length, largestBytes: largest, packingSeconds: packing },
     tasks: keysOf(facts, rows),
     question: 'transfers-by-type',
     advice: isLocal

@@ -3,12 +3,17 @@ import { coreUseOf, MIN_OTHERS } from '../coreUse.js';
 import { mean } from '../statistics.js';
 import { threadSeconds } from '../workerLives.js';
 import type { Facts, Found, Rule } from './finding.js';
+import { gcOfWorkers } from './garbageCollection.js';
+import { metricSeconds } from './metricSeconds.js';
 import { cpuByPrefix, type PrefixCpu } from './noncpu.js';
+import { otherThreadSeconds } from './waitsForOthers.js';
 
 /** Share of the time of tasks spent waiting for a core, from which threads count as competing for cores. */
 export const CROWDED_SHARE = 0.2;
 /** Percent of a core per thread, from which tasks must have started additional threads. */
 const OWN_THREADS = 130;
+/** Cores that other threads of the program keep busy, from which they count as a cause of waits. V8 compiles on such threads, too. */
+const MIN_BESIDE = 0.5;
 
 /**
  * More threads are ready to compute than there are cores, either workers or threads that tasks start. Time without a
@@ -32,19 +37,23 @@ function waitsForCores(facts: Facts, ours: boolean): Found | undefined {
   const share = ownThreads ? blocked / sum(({ cpu, gc }) => cpu + gc, blocked) : lost;
   if (!(share >= CROWDED_SHARE)) return undefined;
   const areOthers = others >= MIN_OTHERS;
+  const beside = ownThreads ? 0 : coresBesideTasks(facts);
+  const isBeside = beside >= MIN_BESIDE;
   // As many threads as cores is the right number, even if helper threads (GC, compiler) wait a little.
   const threads = meanThreads(facts);
-  if (threads <= cores && !areOthers) return undefined;
+  if (threads <= cores && !areOthers && !isBeside) return undefined;
   const areMany = threads > cores || ownThreads;
   // Helper threads (GC, compiler) are no reason for fewer workers.
   const used = concurrency * (ownThreads ? demand : Math.min(1, demand));
   // Without samples of the machine, several threads may be too many, and one is not.
   const isUnknown = Number.isNaN(cores) && !ownThreads;
-  const isOurs = isUnknown ? facts.workers > 1 : !areOthers || (areMany && !(used <= cores));
+  const isOurs = isUnknown
+    ? facts.workers > 1
+    : !areOthers || (isBeside && beside >= others) || (areMany && !(used <= cores));
   if (isOurs !== ours) return undefined;
   const seconds = ownThreads ? blocked : share * facts.work;
   const when = isMeasured ? '' : ` while all ${cores} cores were busy`;
-  const beside = areOthers && isOurs ? ` Other programs kept ${others.toFixed(1)} cores busy.` : '';
+  const also = `${isBeside ? ` Threads of the program that run no tasks, e.g. of another pool of threads, crypto or zlib, kept ${beside.toFixed(1)} cores busy.` : ''}${areOthers && isOurs ? ` Other programs kept ${others.toFixed(1)} cores busy.` : ''}`;
   return {
     code: 'cpu-oversubscription',
     title: `Tasks wait for a core ${percentText(share)} of their time: ${isUnknown ? unknownUsers(facts) : isOurs ? 'more threads compute than there are cores' : `other programs keep ${others.toFixed(1)} of ${cores} cores busy`}`,
@@ -52,17 +61,32 @@ function waitsForCores(facts: Facts, ours: boolean): Found | undefined {
     confidence: ownThreads || isMeasured ? 'high' : 'medium',
     text: ownThreads
       ? `Each worker thread uses ${Math.round(percent)} % of a core, because its tasks start more threads.`
-      : `Threads that were ready to run waited ${secondsText(seconds)} in total for a core${when}.${beside}`,
+      : `Threads that were ready to run waited ${secondsText(seconds)} in total for a core${when}.${also}`,
     numbers: {
       noncpuSeconds: seconds,
       cpuSeconds: sum(({ cpu }) => cpu),
       workers: facts.workers,
       percentPerThread: percent,
+      ...(isBeside ? { coresBesideTasks: beside } : {}),
     },
     tasks: facts.keys(ownThreads ? facts.lanes.spans.rows : longestWaits(facts)),
     question: 'time-by-prefix',
-    advice: facts.workers > 1 || ownThreads ? adviceOf(ownThreads, isOurs && !isUnknown) : STOP_OTHERS_ALONE,
+    advice: isBeside
+      ? `Let fewer threads compute at a time: workers, and other threads of the program.${areOthers ? ` ${STOP_OTHERS_ALONE}` : ''}`
+      : facts.workers > 1 || ownThreads
+        ? adviceOf(ownThreads, isOurs && !isUnknown)
+        : STOP_OTHERS_ALONE,
   };
+}
+
+/**
+ * Returns the mean number of cores that threads of the program without tasks kept busy after the first start of a task, without
+ * collections of garbage, in which several threads take part; NaN if unknown.
+ */
+function coresBesideTasks(facts: Facts): number {
+  const { trace, active } = facts;
+  const gc = Math.max(metricSeconds(trace, 'gc').total, gcOfWorkers(facts));
+  return Math.max(0, otherThreadSeconds(trace) - gc) / active;
 }
 
 /** Returns the mean number of threads of the run. A worker that exists for a short part of it is not one too many. */

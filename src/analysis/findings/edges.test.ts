@@ -86,15 +86,21 @@ describe('a straggler among tasks', () => {
     const tasks =
       spec.tasks?.map((task) => (task.key === 'src-1' ? { ...task, nbytes: Number.NaN } : task)) ?? [];
     const { worker = 'w0' } = tasks.find(({ key }) => key === 'fit-99') ?? {};
-    const text = (cpu: number): string => {
+    const text = (cpu: number, more: Partial<SyntheticSpec> = {}): string => {
       const resources = Array.from({ length: 300 }, (_, i) => ({ time: i / 10, worker, figures: { cpu } }));
-      return found({ ...spec, tasks, resources }, 'stragglers')?.evidence.text ?? '';
+      return found({ ...spec, tasks, resources, ...more }, 'stragglers')?.evidence.text ?? '';
     };
     assert.match(
       text(0),
       /^For 10 s it neither computed nor waited for a core: .*its process was stopped\. /,
     );
     assert.match(text(100), /^The trace shows no cause\. /);
+    // A local scheduler does not measure what its tasks await, as a cluster does.
+    const [local, cluster] = ['', 'thread://w0'].map((address) =>
+      text(0, { workers: [{ name: worker, address }] }),
+    );
+    assert.match(local ?? '', / for a core: it awaited promises, or waited in a system call,/);
+    assert.match(cluster ?? '', / for a core: it waited in a system call,/);
   });
 });
 

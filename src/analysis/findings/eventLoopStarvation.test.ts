@@ -91,3 +91,20 @@ it('a program that computes whenever a result arrives does not submit too few ta
   assert.equal(codes[0], 'event-loop-starvation');
   assert.ok(!codes.includes('lack-of-parallelism'), codes.join());
 });
+
+it('a program that blocks the event loop until its end is the cause, although other programs use the cores', () => {
+  const tasks = Array.from({ length: 20 }, (_, i) => {
+    const started = i < 2 ? 0.1 : 4 + i / 20;
+    return {
+      ...{ key: `fit-${i}`, submitted: 0, ready: 0, dispatched: started, started, stopped: started + 0.05 },
+      ...{ coreWait: 0.03, ...(i < 2 ? { acknowledged: 4 } : {}) },
+    };
+  });
+  const code = (figures: Record<string, number>) => {
+    const resources = [{ time: 5.2, figures: { eventLoopDelay: 5, ...figures } }];
+    return findings(syntheticTrace({ tasks, resources }))[0]?.code;
+  };
+  assert.equal(code({ scheduler_core_time: 2.5, scheduler_core_wait: 2.5 }), 'event-loop-starvation');
+  // Without its times, the thread may have waited for a core.
+  assert.notEqual(code({}), 'event-loop-starvation');
+});

@@ -26,7 +26,7 @@ export const eventLoopStarvation: Rule = (facts) => {
     question: 'queueing',
     advice: facts.isDask
       ? "Look for large graphs, for plugins of the scheduler and for calls of 'run_on_scheduler', and at the profile of the scheduler on Dask's page '/profile-server'. A stopped scheduler (Ctrl-Z, SIGSTOP) looks the same."
-      : "Move the program's computations (parsing, sorting, synchronous I/O) into tasks, or into a worker thread of the program (node:worker_threads).",
+      : "Move the program's computations (parsing, sorting, synchronous I/O, hooks of plugins) into tasks, or into a worker thread of the program (node:worker_threads).",
   };
 };
 

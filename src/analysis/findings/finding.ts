@@ -38,6 +38,7 @@ export const FINDING_CODES = [
   'failed-attempts',
   'outside-computations',
   'lock-contention',
+  'shared-wait',
   'slow-worker',
   'uneven-rounds',
   'slow-first-calls',

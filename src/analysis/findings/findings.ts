@@ -21,6 +21,7 @@ import { repeatedTasks } from './repeatedTasks.js';
 import { schedulerBound } from './schedulerBound.js';
 import { serialStretch, serialTail } from './serialFinding.js';
 import { serializationBound } from './serializationBound.js';
+import { sharedWait } from './sharedWait.js';
 import { slowFirst } from './slowFirst.js';
 import { slowImports } from './slowImports.js';
 import { slowWorker } from './slowWorker.js';
@@ -59,6 +60,7 @@ const RULES: readonly Rule[] = [
   repeatedTasks,
   cancelledTasks,
   lockContention,
+  sharedWait,
   slowWorker,
   slowFirst,
   slowImports,

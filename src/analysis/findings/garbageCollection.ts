@@ -62,7 +62,7 @@ export const garbageCollection: Rule = (facts) => {
  * if threads were idle for most of the run, because these collections may have been outside of tasks, e.g. when arguments arrived. A
  * task that had not ended has no seconds, so collections after the last task of a worker that ended do not count either.
  */
-function gcOfWorkers({ trace, work, workers, active, lanes }: Facts): number {
+export function gcOfWorkers({ trace, work, workers, active, lanes }: Facts): number {
   if (work < MIN_BUSY * workers * active) return 0;
   const { length, worker, time, figures } = trace.resources;
   const seconds = figures.get(GC_TIME);

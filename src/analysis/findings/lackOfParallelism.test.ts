@@ -110,3 +110,21 @@ it('the threads of a program that ended before its tasks were not idle because f
   ] as const)
     assert.ok(codes(tasks, events).includes('lack-of-parallelism'));
 });
+
+it('a recursion whose tasks submit their parts at once does not submit them one after the other', () => {
+  // Each call takes a second until its parts are submitted. The last two compute.
+  const depth = 5;
+  const key = (level: number, part: number) => `sort-${level}${part}`;
+  const calls = Array.from({ length: depth }, (_, level) =>
+    [0, 1].map((part): SyntheticTask => {
+      const times = { submitted: level, ready: level, dispatched: level, started: level + 0.01 };
+      const parent = level === 0 ? {} : { submitter: key(level - 1, 0), computation: level + 1 };
+      const own = { key: key(level, part), worker: `w${part}`, ...times, ...parent };
+      return level === depth - 1 || part === 1
+        ? { ...own, stopped: level + 0.2 }
+        : { ...own, seceded: level + 0.02, resumed: depth - 1 + 0.2, stopped: depth - 1 + 0.21 };
+    }),
+  );
+  const codes = findings(syntheticTrace({ tasks: calls.flat() })).map(({ code }) => code);
+  assert.ok(!codes.includes('lack-of-parallelism'), codes.join(', '));
+});

@@ -7,6 +7,7 @@ import { awaitedObject, lockedSeconds } from '../leaseWaits.js';
 import { longestChain } from '../path/longestChain.js';
 import { copiedSeconds } from '../programTransfers.js';
 import { gapsBetween, merged, type Span, secondsOf } from '../spans.js';
+import { submissionsOf } from '../submissionTimes.js';
 import { TimeBins } from '../timeBins.js';
 import { unfinishedRuns } from '../unfinishedRuns.js';
 import { firstSubmission, programTime } from './clientBound.js';
@@ -52,6 +53,8 @@ export const lackOfParallelism: Rule = (facts) => {
   const isClient = chain < MIN_CHAIN * floor;
   // One thread is enough for one chain.
   if (isAlone && !isClient) return undefined;
+  // Tasks that submit others at once, e.g. in a recursion, do not wait for results. Their submissions take time.
+  if (isClient && !submitsAfterResults(facts)) return undefined;
   const enough = isAlone
     ? ' Then more than one thread can run them.'
     : useful < workers
@@ -97,6 +100,12 @@ function unfinishedBusy({ trace, lanes }: Facts): number {
     for (const { start, stop } of merged(runs)) seconds += secondsOf(gapsBetween(start, stop, busy));
   }
   return seconds;
+}
+
+/** Returns whether the program, or a task that submits tasks, had awaited a result before at least one submission. */
+function submitsAfterResults({ trace }: Facts): boolean {
+  const { cause, submitter } = submissionsOf(trace);
+  return cause.some((row, submission) => row >= 0 && row !== submitter[submission]);
 }
 
 /** Returns the seconds from the first call to the first submission, which the longest chain includes. */

@@ -1,8 +1,8 @@
 import { sumOf } from '../../base/lookUps.js';
 import { bytesText, countText, secondsText } from '../../base/words.js';
-import { CONNECTION_LOST, EXHAUSTED, NO_ANSWER, TASK_FAILED } from '../../protocol/eventTopics.js';
-import { eventsOf, type Trace, workerName } from '../../trace/trace.js';
-import { type DiedTask, diedTasks, reasonOfLoss } from '../diedTasks.js';
+import { CONNECTION_LOST, EXHAUSTED, NO_ANSWER } from '../../protocol/eventTopics.js';
+import { workerName } from '../../trace/trace.js';
+import { type DiedTask, diedTasks, exceededTimeouts, reasonOfLoss } from '../diedTasks.js';
 import { type LostWorker, lostWorkers, replacedWorkers } from '../lostWork.js';
 import { TimeBins } from '../timeBins.js';
 import { firstStarts } from '../workerLives.js';
@@ -296,19 +296,6 @@ function idleStarts({ trace, lanes }: Facts, { row: worker, cut, time: lost }: L
     const time = sent[thread] ?? Number.POSITIVE_INFINITY;
     return Math.min(Math.max(time, free[thread] ?? time), lost);
   });
-}
-
-/** Matches the error of such a task: its key, and the timeout in seconds. */
-const MESSAGE = /^Task '(.*)' \(function .*\) was ended after [\d.]+ s: its timeout is ([\d.e+-]+) s\./;
-
-/** Returns the timeouts in seconds of the tasks that exceeded them, by key. */
-function exceededTimeouts(trace: Trace): ReadonlyMap<string, number> {
-  const timeouts = new Map<string, number>();
-  for (const { text } of eventsOf(trace, TASK_FAILED)) {
-    const [, key, seconds] = MESSAGE.exec(text) ?? [];
-    if (key !== undefined) timeouts.set(key, Number(seconds));
-  }
-  return timeouts;
 }
 
 /** Returns the finding for these tasks. It costs the time for which they held their threads, divided by the number of threads. */

@@ -214,6 +214,7 @@ export function sampledSeconds(
   return isSampled ? { program, longpole } : undefined;
 }
 
+const MODULES = '/node_modules/';
 const UNKNOWN = 0;
 const PROGRAM = 1;
 const LONGPOLE = 2;
@@ -232,6 +233,9 @@ function frameOwners({ frames, strings }: Trace): Uint8Array {
     const root = clone ?? installed ?? '';
     own.add(`${root}${folder}/`).add(`${root}dist/bundle/`);
     packages.add(`${root}node_modules/`);
+    // Package managers install the packages of Longpole beside it, or elsewhere in the outermost of these folders.
+    const installation = root.indexOf(MODULES);
+    if (installation >= 0) packages.add(root.slice(0, installation + MODULES.length));
   }
   const isIn = (folders: ReadonlySet<string>, file: string): boolean =>
     [...folders].some((folder) => file.startsWith(folder));

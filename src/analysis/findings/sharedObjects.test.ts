@@ -61,3 +61,24 @@ test('a wait for a queue has the name of the queue, and is no limit for more wor
   assert.deepEqual(simulate(trace), simulate(syntheticTrace(spec)));
   assert.equal(criticalPath(trace).floor, criticalPath(syntheticTrace(spec)).floor);
 });
+
+test('a wait for an event while no task computes is what the run waited for', () => {
+  const waiting = ['w0', 'w1'].map((worker) => ({
+    ...{ key: `use-${worker}`, worker, started: 0, seceded: 0.01, resumed: 20, waited: 19.9, stopped: 20.1 },
+  }));
+  const metric = { prefix: 'use', activity: "wait for Event 'config'", value: 39.8, time: 20, worker: 'w0' };
+  const metrics = [{ ...metric, context: 'shared' }];
+  const [own, ...others] = findings(syntheticTrace({ tasks: waiting, metrics }));
+  assert.equal(own?.title, "Tasks of 'use' wait for Event 'config' while no other task computes");
+  assert.ok(own.seconds > 19 && own.seconds < 20, `${own.seconds}`);
+  assert.deepEqual(others, []);
+  // They compute after the wait, at a time that is not recorded.
+  const busy = waiting.map((task) => ({ ...task, waited: 15, stopped: 24 }));
+  const late = findings(syntheticTrace({ tasks: busy, metrics }));
+  const wait = late.find(({ code }) => code === 'shared-wait');
+  assert.ok(wait !== undefined && wait.seconds > 14, `${wait?.seconds}`);
+  // A task that computes meanwhile may end the wait.
+  const load = { key: 'load-0', worker: 'w2', started: 0, stopped: 20 };
+  const codes = findings(syntheticTrace({ tasks: [load, ...waiting], metrics })).map(({ code }) => code);
+  assert.ok(!codes.includes('shared-wait'), codes.join(', '));
+});

@@ -4,6 +4,7 @@ import { countText, secondsText } from '../../base/words.js';
 import { coreUseOf } from '../coreUse.js';
 import { eachUse } from '../lanes.js';
 import { sharedSeconds } from '../leaseWaits.js';
+import { recordsTransfers } from '../programTransfers.js';
 import { type Straggler, stragglersOf, withoutCoreWaits } from '../stragglers.js';
 import { CROWDED_SHARE, STOP_OTHERS } from './cpuOversubscription.js';
 import type { Facts, Rule } from './finding.js';
@@ -75,7 +76,8 @@ export const stragglerTasks: Rule = (facts) => {
 function unexplained({ trace }: Facts, { row, seconds, median }: Straggler): string {
   const idle = idleSeconds(trace, row);
   return idle >= (seconds - median) / 2
-    ? `For ${secondsText(idle)} it neither computed nor waited for a core: it waited in a system call, e.g. for a disk, a lock or another program, or its process was stopped.`
+    ? // Local schedulers do not measure what their tasks await.
+      `For ${secondsText(idle)} it neither computed nor waited for a core: it ${recordsTransfers(trace) ? '' : 'awaited promises, or '}waited in a system call, e.g. for a disk, a lock or another program, or its process was stopped.`
     : 'The trace shows no cause.';
 }
 

@@ -138,7 +138,7 @@ const OWN = ['thread-cpu', 'gc', 'executor', 'import', 'serialize', 'deserialize
  * recorded. Workers that are processes of local schedulers have no figure of the thread that runs tasks, so their threads
  * are left out.
  */
-const otherThreadSeconds = oncePer((trace: Trace): number => {
+export const otherThreadSeconds = oncePer((trace: Trace): number => {
   const { worker, figures } = trace.resources;
   const cpu = figures.get('cpu');
   const scheduler = figures.get(SCHEDULER_CORE_TIME);

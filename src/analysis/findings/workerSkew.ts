@@ -1,6 +1,7 @@
 import { addTo, oncePer, sumOf } from '../../base/lookUps.js';
 import { countText, percentText, secondsText } from '../../base/words.js';
 import { TASK_LOST } from '../../protocol/clusterObserver.js';
+import { sourceOf } from '../../trace/joinedSources.js';
 import { type Trace, workerName } from '../../trace/trace.js';
 import { lostWorkers, replacedWorkers, workerEnds } from '../lostWork.js';
 import { profilerSeconds } from '../profilerStarts.js';
@@ -33,7 +34,12 @@ export const workerSkew: Rule = (facts) => {
   if (worst.threads >= workers) return undefined;
   const most = each(worst);
   const begins = threadBegins(facts);
-  const mean = evenSeconds(facts, all, worst, begins);
+  const mates = all.filter(({ source }) => source === worst.source);
+  const isOne = mates.length === all.length;
+  const ofMates = evenSeconds(facts, mates, worst, begins, isOne);
+  // Workers of another cluster, or of local schedulers, cannot take these tasks.
+  const isElsewhere = !isOne && most < MIN_SKEW * ofMates;
+  const mean = isElsewhere ? evenSeconds(facts, all, worst, begins, isOne) : ofMates;
   if (most < MIN_SKEW * mean) return undefined;
   const seconds = Math.min(avoidableWait(facts, begins), most - mean);
   const unused = unusedWorkers(facts, facts.path.start, facts.path.stop).filter(
@@ -44,20 +50,24 @@ export const workerSkew: Rule = (facts) => {
   const onEach = worst.threads > 1 ? ` on each of its ${worst.threads} threads` : '';
   return {
     code: 'worker-skew',
-    title: `Tasks queued at worker '${name}' while other workers were idle`,
+    title: `Tasks queued at worker '${name}' while ${isElsewhere ? 'workers of another cluster or scheduler of the program' : 'other workers'} were idle`,
     seconds,
     confidence: 'medium',
     text: `'${name}' computed for ${secondsText(most)}${onEach}; an even share is ${secondsText(mean)}. Waits for busy workers take ${percentText(behindSeconds(facts) / facts.makespan)} of the critical path.${without}`,
     numbers: { busiestSeconds: most, meanSeconds: mean, workers },
     tasks: facts.pathTasks('waiting for a worker'),
     question: 'worker-balance',
-    advice: `Do not bind tasks to worker '${name}' (by options, or by inputs that only this worker holds), or divide the data more evenly.`,
+    advice: isElsewhere
+      ? `Run these tasks where workers are idle, e.g. all tasks on one cluster, or give the cluster or scheduler of '${name}' more workers.`
+      : `Do not bind tasks to worker '${name}' (by options, or by inputs that only this worker holds), or divide the data more evenly.`,
   };
 };
 
 interface BusyWorker {
   /** Row of workers; -1 if the trace does not name the worker. */
   readonly row: number;
+  /** Number of its cluster, or of the local schedulers, in the program. */
+  readonly source: number;
   readonly lanes: number[];
   /** Recorded number of threads, or the number of threads that ran tasks if that is larger. */
   threads: number;
@@ -71,7 +81,8 @@ function busyWorkers(facts: Facts): BusyWorker[] {
   const workers = new Map<number, BusyWorker>();
   for (let lane = 0; lane < lanes.count; lane++) {
     const row = lanes.worker[lane]!;
-    const worker = workers.get(row) ?? { row, lanes: [], threads: 0, seconds: 0 };
+    const source = sourceOf(trace.tasks.id[lanes.spans.rows[lanes.offsets[lane]!]!]!);
+    const worker = workers.get(row) ?? { row, source, lanes: [], threads: 0, seconds: 0 };
     worker.lanes.push(lane);
     worker.threads += 1;
     worker.seconds += ownSeconds(facts, lane);
@@ -223,6 +234,7 @@ function evenSeconds(
   all: readonly BusyWorker[],
   busiest: BusyWorker,
   begins: Float64Array,
+  withUnused: boolean,
 ): number {
   const gone = threadEnds(facts);
   const life = ({ lanes }: BusyWorker): Span => ({
@@ -242,7 +254,7 @@ function evenSeconds(
       const { threads } = one;
       return { threads, computed: Math.min(computed, threads * together), absent: stop - start - together };
     });
-  others.push(...unusedWorkers(facts, start, stop));
+  if (withUnused) others.push(...unusedWorkers(facts, start, stop));
   others.sort((a, b) => a.absent - b.absent);
   let [seconds, threads] = [busiest.seconds, busiest.threads];
   for (const other of others) {

@@ -9,6 +9,7 @@ import {
   failedTaskCount,
   failedTasks,
   findings,
+  lostRunCount,
   nothingFoundIn,
   notSimulated,
   type ProgramTimes,
@@ -31,6 +32,7 @@ export interface Summary {
     memory: number;
     erred: number;
     cancelled: number;
+    /** Without runs that ended because the task exceeded its timeout: `failedTasks` counts these tasks. */
     lost: number;
     /** Runs in `erred` after which the task ran again. */
     retried: number;
@@ -145,14 +147,14 @@ export function summarise(trace: Trace): Summary {
     else if (to >= 0) moved.toWorkers += nbytes;
     else moved.toProgram += nbytes;
   }
-  const [memory = 0, erred = 0, cancelled = 0, lost = 0] = states;
+  const [memory = 0, erred = 0, cancelled = 0] = states;
   const skipped = skippedTasks(trace);
   return {
     tasks: {
       memory,
       erred,
       cancelled: cancelled - skipped.recorded + skipped.cancelled,
-      lost,
+      lost: lostRunCount(trace),
       retried: repeatedCount(trace),
       skipped: skipped.recorded + skipped.others,
     },

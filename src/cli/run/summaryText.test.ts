@@ -60,10 +60,10 @@ tasks      1,240 done, 2 failed, 1 lost with their worker in 3 computations;
            4.2 s of tasks in 2.3 s
 failed     'countPrimes-7' on worker-0: RangeError: n is negative
            and 1 more
-workers    worker-0  95 % busy  2.2 s  700 tasks
-           worker-1  87 % busy    2 s  543 tasks
-prefixes   countPrimes   4.2 s   100 %  1,240 tasks  longest 130 ms
-           add          1.2 ms  <0.1 %      3 tasks
+workers    worker-0  95 % busy  2.2 s  700 runs
+           worker-1  87 % busy    2 s  543 runs
+prefixes   countPrimes   4.2 s   100 %  1,240 runs  longest 130 ms
+           add          1.2 ms  <0.1 %      3 runs
 moved      12 MB between workers, 1.2 kB to the program
 long pole   82 %   1.9 s  compute: countPrimes
            8.7 %  200 ms  waiting for a worker busy with countPrimes
@@ -116,16 +116,23 @@ test('failed runs that were repeated are counted apart from other failed runs', 
   assert.match(firstLine(3, 1) ?? '', /20 done, 2 failed, 1 failed and was repeated in 3/);
 });
 
+test('workers and prefixes count runs if a task ran again, and tasks otherwise', () => {
+  const text = (retried: number, lost: number) =>
+    summaryText({ ...SUMMARY, tasks: { ...SUMMARY.tasks, retried, lost } });
+  assert.match(text(0, 0), / 700 tasks\n.* 1,240 tasks /s);
+  for (const repeated of [text(2, 0), text(0, 1)]) assert.match(repeated, / 700 runs\n.* 1,240 runs /s);
+});
+
 test('the lines of tasks and of a worker say that tasks mostly awaited promises', () => {
   const workers = [{ name: 'worker-0', tasks: 4, computed: 73, busy: 0.99, awaited: 72 }];
   const text = summaryText({ ...SUMMARY, computed: 73, workers });
-  assert.match(text, /worker-0 {2}99 % busy {2}73 s {2}4 tasks {2}99 % of it awaiting\n/);
+  assert.match(text, /worker-0 {2}99 % busy {2}73 s {2}4 runs {2}99 % of it awaiting\n/);
   assert.match(text, /\s73 s of tasks,\s+99 % of it awaiting, in 2\.3 s\n/);
 });
 
 test('a worker without tasks has a line', () => {
   const workers = [{ name: 'worker-1', tasks: 0, computed: 0, busy: 0, awaited: 0 }];
-  assert.match(summaryText({ ...SUMMARY, workers }), /worker-1 {2}0 % busy {2}0 tasks\n/);
+  assert.match(summaryText({ ...SUMMARY, workers }), /worker-1 {2}0 % busy {2}0 runs\n/);
 });
 
 test('what took no time has no seconds and no share, and very small ones are not rounded to 0', () => {
@@ -135,10 +142,10 @@ test('what took no time has no seconds and no share, and very small ones are not
     { ...prefix, prefix: 'cancelled', computed: 0 },
   ];
   const text = (computed: number): string => summaryText({ ...SUMMARY, computed, prefixes });
-  assert.match(text(1), /fast {7}<0\.1 µs {2}<0\.1 % {2}1 task\n {11}cancelled {19}1 task\n/);
+  assert.match(text(1), /fast {7}<0\.1 µs {2}<0\.1 % {2}1 run\n {11}cancelled {19}1 run\n/);
   const none = summaryText({ ...SUMMARY, computed: 0, prefixes: prefixes.slice(1) });
   assert.match(none, /computations;\s+2\.3 s\n/);
-  assert.match(none, /prefixes {3}cancelled {2}1 task\n/);
+  assert.match(none, /prefixes {3}cancelled {2}1 run\n/);
 });
 
 test('many workers are summed up', () => {

@@ -10,7 +10,7 @@ import {
   secondsText,
 } from '../../base/words.js';
 import { wrapped } from '../tableLayout.js';
-import type { LongPole, PrefixSummary, Summary, WorkerSummary } from './summary.js';
+import type { LongPole, PrefixSummary, Summary } from './summary.js';
 
 const WIDTH = 80;
 /** Width of the labels at the start of lines. */
@@ -36,7 +36,7 @@ export function summaryText(summary: Summary): string {
     ...labelled('failed', failedLines(summary)),
     ...labelled('cut off', summary.cutOff),
     ...labelled('lost', summary.noTaskEnded === null ? [] : [summary.noTaskEnded]),
-    ...labelled('workers', workerLines(summary.workers)),
+    ...labelled('workers', workerLines(summary)),
     ...labelled('prefixes', prefixLines(summary)),
     ...labelled('moved', movedLines(summary.moved)),
     ...labelled('long pole', longPoleText(summary)),
@@ -82,14 +82,19 @@ function failedLines({ failed, failedTasks }: Summary): string[] {
   return lines;
 }
 
-function workerLines(workers: readonly WorkerSummary[]): string[] {
+/** Returns what the lines of workers and prefixes count. A task that ran again counts there for each of its runs. */
+function unitOf({ retried, lost }: Summary['tasks']): 'run' | 'task' {
+  return retried + lost > 0 ? 'run' : 'task';
+}
+
+function workerLines({ workers, tasks: states }: Summary): string[] {
   const shown = workers.slice(0, workers.length > MAX_WORKERS ? MAX_WORKERS - 1 : MAX_WORKERS);
   const lines = columns(
     shown.map(({ name, busy, tasks, computed, awaited }) => [
       shorten(name),
       `${percentText(busy)} busy`,
       computed > 0 ? secondsText(computed) : '',
-      countText(tasks, 'task'),
+      countText(tasks, unitOf(states)),
       awaitedText(awaited, computed),
     ]),
   );
@@ -100,7 +105,7 @@ function workerLines(workers: readonly WorkerSummary[]): string[] {
   return lines;
 }
 
-function prefixLines({ prefixes, computed }: Summary): string[] {
+function prefixLines({ prefixes, computed, tasks }: Summary): string[] {
   const lines = columns(
     prefixes
       .slice(0, MAX_PREFIXES)
@@ -108,7 +113,7 @@ function prefixLines({ prefixes, computed }: Summary): string[] {
         shorten(one.prefix),
         one.computed > 0 ? secondsText(one.computed) : '',
         one.computed > 0 ? percentText(one.computed / computed) : '',
-        countText(one.tasks, 'task'),
+        countText(one.tasks, unitOf(tasks)),
         one.longest === null ? '' : `longest ${secondsText(one.longest)}`,
       ]),
   );

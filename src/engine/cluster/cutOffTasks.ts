@@ -6,6 +6,10 @@ import { type BegunTask, countsText, TASKS_CUT_OFF, unfinishedText } from '../..
 import { ERRED, FORGOTTEN, MEMORY, PROCESSING } from '../scheduler/taskStates.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import type { ComputationState } from './computationState.js';
+import { sharedLine } from './coordination/sharedDump.js';
+
+/** Largest number of shared objects that the event names. */
+const MAX_AWAITED = 3;
 
 /** Returns the local ids of tasks that run or have not run yet. */
 export function* unfinishedTasks(engine: ClusterEngine, computation: ComputationState): Generator<number> {
@@ -65,7 +69,15 @@ export function reportUnfinished(engine: ClusterEngine): void {
     }
   }
   if (begun.length + others.length > 0)
-    engine.event(TASKS_CUT_OFF, unfinishedText({ begun, others }, 'program'));
+    engine.event(TASKS_CUT_OFF, `${unfinishedText({ begun, others }, 'program')}${waitsText(engine)}`);
+}
+
+/** Returns a sentence about the shared objects for which calls wait, e.g. after a deadlock; empty without such calls. */
+function waitsText({ coordination }: ClusterEngine): string {
+  const awaited = coordination.dump().filter(({ waits }) => waits.length > 0);
+  if (awaited.length === 0) return '';
+  const more = awaited.length > MAX_AWAITED ? `, and ${awaited.length - MAX_AWAITED} more` : '';
+  return ` Calls waited for ${awaited.slice(0, MAX_AWAITED).map(sharedLine).join(', and for ')}${more}.`;
 }
 
 /** Returns the starts of the tasks that workers were last seen to run, by their ids in a trace. */
