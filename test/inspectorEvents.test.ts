@@ -41,13 +41,14 @@ test('beside --cpu-prof a cluster takes no profile, and only a warning says so',
     const { code, stderr } = await runProgram(
       folder,
       `import { connect, delayed } from '${packageUrl('index')}';
-      // Longer than the delay after which a profiler starts.
-      const spin = delayed(function spin() {
-        const end = performance.now() + 300;
-        while (performance.now() < end);
+      const warned = new Int32Array(new SharedArrayBuffer(4));
+      process.on('warning', ({ code }) => code === 'LONGPOLE_NO_PROFILE' && Atomics.store(warned, 0, 1));
+      // A profiler starts when a thread has been busy for a while.
+      const spin = delayed(function spin(warned) {
+        while (Atomics.load(warned, 0) === 0);
       });
       const client = await connect({ workers: 1, profile: { interval: 0.001, cycleInterval: 0.05 } });
-      await client.compute(spin());
+      await client.compute(spin(warned));
       await client.close();`,
       { nodeArguments: ['--cpu-prof', `--cpu-prof-dir=${folder}`] },
     );

@@ -39,6 +39,77 @@ const now = (): number => (performance.timeOrigin + performance.now()) / 1000;
 
 after(() => terminateSharedPools());
 
+/** Sampling interval in seconds. It is longer than any test, so that only the samples at the start and the end exist. */
+const NEVER = 3600;
+
+describe('ResourceProfiler', () => {
+  /** Returns the CPU seconds in the results. The load of a sample is the mean since the sample before. */
+  const cpuSeconds = (rprof: ResourceProfiler): number =>
+    rprof.results.reduce(
+      (sum, { time, cpu }, i, all) => sum + (i > 0 ? (cpu / 100) * (time - all[i - 1]!.time) : 0),
+      0,
+    );
+  /** Computes until the process has used this CPU time. */
+  const burn = (seconds: number): number => {
+    const before = process.cpuUsage();
+    for (let used = 0; used < seconds * 1e6; ) {
+      for (let i = 0; i < 1e5; i++);
+      const { user, system } = process.cpuUsage(before);
+      used = user + system;
+    }
+    return process.pid;
+  };
+
+  /**
+   * Tick of the system's CPU times, in seconds. The user and the system time of a process are whole ticks, so a difference of
+   * two samples is wrong by up to two ticks.
+   */
+  const TICK = 0.01;
+
+  // The first test of this file: samples count child processes, and idle workers of other tests use some CPU time.
+  it('counts the CPU time of every thread', { timeout: 300_000 }, async () => {
+    await getThreaded({ a: [add, 1, 2] }, 'a', { numWorkers: 2 });
+    // The CPU time is read before the first sample and after the last one.
+    const before = process.cpuUsage();
+    const rprof = new ResourceProfiler({ dt: NEVER });
+    // One sample is taken before the tasks and one after them. A task ends when the process has used 0.4 s of CPU time.
+    await getThreaded({ a: [burn, 0.4], b: [burn, 0.4] }, ['a', 'b'], { numWorkers: 2, callbacks: rprof });
+    const seen = cpuSeconds(rprof);
+    rprof.close();
+    const { user, system } = process.cpuUsage(before);
+    const used = (user + system) / 1e6;
+    assert.ok(seen >= 0.4 - 2 * TICK && seen <= used + 2 * TICK, `${seen} of ${used} s`);
+  });
+
+  it('counts the CPU time and memory of every child process', { timeout: 300_000 }, async () => {
+    await getMultiprocessing({ a: [add, 1, 2] }, 'a', { numWorkers: 2 });
+    const rprof = new ResourceProfiler({ dt: NEVER });
+    const alone = process.memoryUsage.rss() / 1e6;
+    await getMultiprocessing({ a: [burn, 0.2], b: [burn, 0.2] }, ['a', 'b'], {
+      numWorkers: 2,
+      callbacks: rprof,
+    });
+    const seen = cpuSeconds(rprof);
+    const all = rprof.results.at(-1)?.mem ?? 0;
+    rprof.close();
+    assert.ok(seen >= 0.4 - 4 * TICK, `${seen} s`);
+    const own = Math.max(alone, process.memoryUsage.rss() / 1e6);
+    assert.ok(all > own, `${all} MB with two more processes, ${own} MB alone`);
+  });
+
+  it('samples while getSync blocks the thread', { timeout: 300_000 }, () => {
+    using rprof = new ResourceProfiler({ dt: 0.02 });
+    const pause = new Int32Array(new SharedArrayBuffer(4));
+    const untilSampled = (): void => {
+      while (rprof.results.length < 3) Atomics.wait(pause, 0, 0, 5);
+    };
+    getSync({ a: [untilSampled] }, 'a');
+    const { length } = rprof.results;
+    rprof.close();
+    assert.ok(length >= 3);
+  });
+});
+
 for (const [name, get] of Object.entries(schedulers)) {
   describe(`Profiler with ${name}`, () => {
     it('records the key, task, times and worker of every task', async () => {
@@ -125,76 +196,6 @@ for (const [name, get] of Object.entries(schedulers)) {
     });
   });
 }
-
-/** Sampling interval in seconds. It is longer than any test, so that only the samples at the start and the end exist. */
-const NEVER = 3600;
-
-describe('ResourceProfiler', () => {
-  /** Returns the CPU seconds in the results. The load of a sample is the mean since the sample before. */
-  const cpuSeconds = (rprof: ResourceProfiler): number =>
-    rprof.results.reduce(
-      (sum, { time, cpu }, i, all) => sum + (i > 0 ? (cpu / 100) * (time - all[i - 1]!.time) : 0),
-      0,
-    );
-  /** Computes until the process has used this CPU time. */
-  const burn = (seconds: number): number => {
-    const before = process.cpuUsage();
-    for (let used = 0; used < seconds * 1e6; ) {
-      for (let i = 0; i < 1e5; i++);
-      const { user, system } = process.cpuUsage(before);
-      used = user + system;
-    }
-    return process.pid;
-  };
-
-  /**
-   * Tick of the system's CPU times, in seconds. The user and the system time of a process are whole ticks, so a difference of
-   * two samples is wrong by up to two ticks.
-   */
-  const TICK = 0.01;
-
-  it('counts the CPU time of every thread', { timeout: 300_000 }, async () => {
-    await getThreaded({ a: [add, 1, 2] }, 'a', { numWorkers: 2 });
-    // The CPU time is read before the first sample and after the last one.
-    const before = process.cpuUsage();
-    const rprof = new ResourceProfiler({ dt: NEVER });
-    // One sample is taken before the tasks and one after them. A task ends when the process has used 0.4 s of CPU time.
-    await getThreaded({ a: [burn, 0.4], b: [burn, 0.4] }, ['a', 'b'], { numWorkers: 2, callbacks: rprof });
-    const seen = cpuSeconds(rprof);
-    rprof.close();
-    const { user, system } = process.cpuUsage(before);
-    const used = (user + system) / 1e6;
-    assert.ok(seen >= 0.4 - 2 * TICK && seen <= used + 2 * TICK, `${seen} of ${used} s`);
-  });
-
-  it('counts the CPU time and memory of every child process', { timeout: 300_000 }, async () => {
-    await getMultiprocessing({ a: [add, 1, 2] }, 'a', { numWorkers: 2 });
-    const rprof = new ResourceProfiler({ dt: NEVER });
-    const alone = process.memoryUsage.rss() / 1e6;
-    await getMultiprocessing({ a: [burn, 0.2], b: [burn, 0.2] }, ['a', 'b'], {
-      numWorkers: 2,
-      callbacks: rprof,
-    });
-    const seen = cpuSeconds(rprof);
-    const all = rprof.results.at(-1)?.mem ?? 0;
-    rprof.close();
-    assert.ok(seen >= 0.4 - 4 * TICK, `${seen} s`);
-    const own = Math.max(alone, process.memoryUsage.rss() / 1e6);
-    assert.ok(all > own, `${all} MB with two more processes, ${own} MB alone`);
-  });
-
-  it('samples while getSync blocks the thread', { timeout: 300_000 }, () => {
-    using rprof = new ResourceProfiler({ dt: 0.02 });
-    const pause = new Int32Array(new SharedArrayBuffer(4));
-    const untilSampled = (): void => {
-      while (rprof.results.length < 3) Atomics.wait(pause, 0, 0, 5);
-    };
-    getSync({ a: [untilSampled] }, 'a');
-    const { length } = rprof.results;
-    rprof.close();
-    assert.ok(length >= 3);
-  });
-});
 
 describe('threadProf and processProf', () => {
   it('run a graph on their scheduler and record it', async () => {

@@ -99,6 +99,8 @@ export const SHARING = [
   'clusterState',
   'coordination',
   'data',
+  'dump',
+  'killPoints',
   'plugins',
   'policies',
   'questions',

@@ -18,12 +18,14 @@ import { schedulers } from './schedulers.js';
 import { signals } from './signals.js';
 import { spill } from './spill.js';
 import { steady } from './steady.js';
+import { steals } from './steals.js';
 import { sums } from './sums.js';
 import { viewers, viewersOfProcesses } from './viewers.js';
 
 export const ROUNDS: readonly Round[] = [
   chaos,
   steady,
+  steals,
   graphs,
   nested,
   schedulers,

@@ -8,6 +8,9 @@ import { t } from './clusterTasks.js';
 import { heldBytes } from './heldBytes.js';
 import { clusterTest, rejection, sharedClusterTest, until } from './support.js';
 
+/** Seconds by which times of other processes may be wrong on a busy machine. */
+const CLOCKS = 60;
+
 sharedClusterTest('values of every kind arrive unchanged as arguments and as results', async ({ client }) => {
   const values: readonly unknown[] = [
     0,
@@ -172,7 +175,9 @@ clusterTest(
       assert.equal(entry.peer, peer);
       assert.ok(entry.total >= 800_000, String(entry.total));
       assert.ok(entry.compressed > 0 && entry.compressed <= entry.total + 1000);
-      assert.ok(entry.start >= before - 0.05 && entry.start <= entry.stop && entry.stop <= after + 0.05);
+      assert.ok(entry.start <= entry.stop);
+      // The offset of a worker's clock is estimated, the worse the busier the machine.
+      assert.ok(entry.start >= before - CLOCKS && entry.stop <= after + CLOCKS);
     }
   },
 );

@@ -69,6 +69,10 @@ const WAYS: Readonly<Record<string, (client: Client, round: number) => Promise<u
     const kept = client.persist(t.plus(data, round));
     assert.equal(await client.compute(t.total(kept)), LARGE * round);
   },
+  'computations without tasks': async (client) => {
+    assert.deepEqual(await client.compute([]), []);
+    assert.deepEqual(await client.get({}, []), []);
+  },
   'results that move between workers': async (client) => {
     const arrays = client.map(t.zeros, [LARGE, LARGE], [1, 2], { workers: 'worker-0' });
     assert.equal(await client.submit(t.totals, arrays, { workers: 'worker-1' }).result(), 3 * LARGE);

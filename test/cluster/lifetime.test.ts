@@ -245,9 +245,9 @@ for (const processes of [false, true]) {
           console.log(await held(), dropped.status);
         })();
         let left = await held();
-        for (let i = 0; i < 2000 && left !== 1; i++) {
+        while (left !== 1) {
           globalThis.gc();
-          await new Promise((resolve) => setTimeout(resolve, 10));
+          await new Promise((resolve) => setTimeout(resolve, 2));
           left = await held();
         }
         console.log(left, kept.status);

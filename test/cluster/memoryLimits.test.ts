@@ -42,7 +42,7 @@ for (const kind of KINDS) {
         console.log(JSON.stringify({ code, message, last: last.length }));
         await client.close();
       `;
-      const nodeArguments = ['--max-old-space-size=64'];
+      const nodeArguments = ['--max-old-space-size=128'];
       const { code, stdout, stderr } = await runProgram(folder, source, { nodeArguments });
       assert.equal(code, 0, stderr);
       const report = JSON.parse(stdout);

@@ -26,6 +26,15 @@ function stopClock(context: TestContext): void {
   context.mock.method(performance, 'now', () => now);
 }
 
+/** Lifetime of workers in seconds. It is over only when a test calls `passLifetime`. */
+const LIFETIME = 3600;
+
+/** Moves the clock of this program beyond the lifetime of its workers. */
+function passLifetime(context: TestContext): void {
+  const now = performance.now.bind(performance);
+  context.mock.method(performance, 'now', () => now() + 1001 * LIFETIME);
+}
+
 /**
  * Begins to shrink the cluster. `worker-0` is requested to fetch the result of the leaving worker. If the workers are
  * processes, `worker-0` is stopped first, and continues after `signal('SIGCONT')`.
@@ -115,7 +124,7 @@ clusterTest(
 
 processClusterTest(
   'a replacement that dies while it starts is replaced, and the old worker leaves after that',
-  async ({ client, cluster }) => {
+  async ({ client, cluster, context }) => {
     const removed = removals(client);
     const added: number[] = [];
     client.observe({
@@ -125,13 +134,14 @@ processClusterTest(
       },
     });
     const kept = await client.scatter(new Float64Array(LARGE).fill(1));
+    passLifetime(context);
     await until('the old worker has left', () => removed.includes(0));
     assert.deepEqual(removed.slice(0, 2), [1, 0]);
     assert.ok(added.includes(2));
     assert.deepEqual(cluster.workers, ['worker-0']);
     assert.equal(await client.submit(t.total, kept).result(), LARGE);
   },
-  { workers: 1, lifetime: 2 },
+  { workers: 1, lifetime: LIFETIME },
 );
 
 processClusterTest(
@@ -160,12 +170,13 @@ processClusterTest(
 
 processClusterTest(
   'a worker whose lifetime is over stays until a replacement can be started',
-  async ({ client, cluster }) => {
+  async ({ client, cluster, context }) => {
     const removed = removals(client);
     const topics: string[] = [];
     client.observe({ event: ({ topic }) => void topics.push(topic) });
     const { execPath } = process;
     process.execPath = '/no/such/program';
+    passLifetime(context);
     try {
       await until('the start of a replacement has failed', () => topics.includes('worker-given-up'));
     } finally {
@@ -174,11 +185,13 @@ processClusterTest(
     assert.equal(removed.includes(0), false);
     assert.deepEqual([cluster.size, cluster.workers], [1, ['worker-0']]);
     assert.equal(await client.submit(t.inc, 1).result(), 2);
+    // The next attempt follows after another lifetime.
+    passLifetime(context);
     await until('the worker is replaced', () => removed.includes(0));
     assert.equal(await client.submit(t.inc, 2).result(), 3);
     assert.equal(cluster.size, 1);
   },
-  { workers: 1, lifetime: 1 },
+  { workers: 1, lifetime: LIFETIME },
 );
 
 clusterTest(

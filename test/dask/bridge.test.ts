@@ -189,16 +189,6 @@ describe('a bridge to Dask', () => {
     );
   });
 
-  it('ends soon, and says why, if the scheduler does not answer at the end', {
-    skip: python === undefined && NO_PYTHON,
-  }, async () => {
-    const stdout = await inPython(SILENT);
-    assert.equal(
-      stdout.trim(),
-      'the scheduler did not answer at the end, so the last events may be missing 1',
-    );
-  });
-
   it('has all of its time to connect again, also if its Python started slowly', {
     skip: python === undefined && NO_PYTHON,
   }, async () => {
@@ -247,48 +237,6 @@ async def main():
     bridge.client.status = "closing"
     print(*bridge.out, end=": ")
     print(await following)
-
-asyncio.run(main())
-`;
-
-/** Ends a bridge whose scheduler answers nothing. Each further call would wait for the whole time limit. */
-const SILENT = `
-import asyncio
-from longpole_dask import bridge
-from longpole_dask.bridge import Bridge
-
-bridge.LAST_WORDS = 0.01
-
-class Client:
-    status = "running"
-    scheduler = None
-    calls = 0
-
-    async def close(self, timeout):
-        pass
-
-    async def silent(self, *_args, **_options):
-        self.calls += 1
-        await asyncio.Event().wait()
-
-    run = unregister_worker_plugin = silent
-
-class Attached(Bridge):
-    async def connect(self):
-        self.client = self.client or Client()
-        self.client.scheduler = type("Scheduler", (), {self.scheduler_plugin: staticmethod(self.client.silent)})
-
-    async def check_versions(self):
-        pass
-
-    async def register(self):
-        self.polls["worker"] = asyncio.ensure_future(asyncio.sleep(0))
-
-async def main():
-    stop = asyncio.Event()
-    stop.set()
-    one = Attached("address", [], 1, 1)
-    print(await one.run(stop), one.client.calls)
 
 asyncio.run(main())
 `;

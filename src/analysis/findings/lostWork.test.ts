@@ -277,42 +277,6 @@ describe('lost work', () => {
     assert.equal(own.advice, 'Read the log of the scheduler to find out why it ended.');
   });
 
-  it('includes waits for a busy worker while the thread of a lost one is missing, until its replacement runs a task', () => {
-    const task = (key: string, worker: string, started: number) => ({
-      key,
-      worker,
-      ready: 0,
-      submitted: 0,
-      dispatched: 0,
-      received: 0,
-      started,
-      stopped: started + 1,
-    });
-    const cut = {
-      ...task('map-90', 'w1', Number.NaN),
-      dispatched: 2,
-      acknowledged: 3,
-      state: 'lost',
-    } as const;
-    const trace = syntheticTrace({
-      workers: [
-        { name: 'w1', stopped: 3 },
-        { name: 'w2', started: 3 },
-      ],
-      events: [{ time: 3, worker: 'w1', topic: 'worker-lost', text: 'The process ended.' }],
-      tasks: [
-        ...[0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((i) => task(`map-${i}`, 'w0', i)),
-        ...[0, 1].map((i) => task(`map-1${i}`, 'w1', i)),
-        cut,
-        { ...task('map-90', 'w2', 7), ready: 3, dispatched: 7, received: 7, attempt: 2 },
-      ],
-    });
-    trace.workers.name[1] = trace.workers.name[0]!;
-    const own = findings(trace).find(({ code }) => code === 'lost-work');
-    // One of two threads is missing from 2 s to 7 s.
-    assert.ok(Math.abs((own?.seconds ?? 0) - 2.5) < 0.1, `${own?.seconds}`);
-  });
-
   it('includes the time in which a worker that was lost between two tasks was missing, if tasks were ready', () => {
     const task = (key: string, worker: string, started: number, ready = 0) => {
       const times = {

@@ -1,45 +1,59 @@
 // A worker that replaces a lost one with its name: until then, threads are missing.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
+import { type SyntheticTask, syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
+import type { Trace } from '../../trace/trace.js';
 import { criticalPath } from '../criticalPath.js';
 import { findings } from './findings.js';
 
+/** Returns a run in which `w1` is lost at this time and replaced at once by `w2`, which has its name. */
+function replacedAt(time: number, tasks: readonly SyntheticTask[]): Trace {
+  const trace = syntheticTrace({
+    workers: [
+      { name: 'w1', stopped: time },
+      { name: 'w2', started: time },
+    ],
+    events: [{ time, worker: 'w1', topic: 'worker-lost', text: 'The process ended.' }],
+    tasks,
+  });
+  const { name } = trace.workers;
+  name[1] = name[0]!;
+  return trace;
+}
+
+/** Returns tasks of a second with the keys `map-FIRST`, …, one after the other from time 0. */
+function series(worker: string, count: number, first: number, times: Partial<SyntheticTask> = {}) {
+  return Array.from({ length: count }, (_, i) => ({ ...task(`map-${first + i}`, worker, i), ...times }));
+}
+
+function task(key: string, worker: string, started: number, stopped = started + 1) {
+  return { key, worker, ready: 0, submitted: 0, dispatched: started, started, stopped };
+}
+
+const LOST = { started: Number.NaN, stopped: Number.NaN, state: 'lost' } as const;
+
 describe('lost-work', () => {
+  it('includes waits for a busy worker while the thread of a lost one is missing, until its replacement runs a task', () => {
+    const sent = { dispatched: 0, received: 0 };
+    const trace = replacedAt(3, [
+      ...series('w0', 10, 0, sent),
+      ...series('w1', 2, 10, sent),
+      { ...task('map-90', 'w1', 2), received: 0, ...LOST, acknowledged: 3 },
+      { ...task('map-90', 'w2', 7), received: 7, ready: 3, attempt: 2 },
+    ]);
+    const own = findings(trace).find(({ code }) => code === 'lost-work');
+    // One of two threads is missing from 2 s to 7 s.
+    assert.ok(Math.abs((own?.seconds ?? 0) - 2.5) < 0.1, `${own?.seconds}`);
+  });
+
   it('includes the wait until a lost worker was replaced, and the path waits for the tasks that it ran before', () => {
-    const task = (key: string, worker: string, started: number, stopped = started + 1) => ({
-      key,
-      worker,
-      ready: 0,
-      submitted: 0,
-      dispatched: started,
-      started,
-      stopped,
-    });
-    const lost = {
-      key: 'map-9',
-      started: Number.NaN,
-      stopped: Number.NaN,
-      acknowledged: 6,
-      state: 'lost',
-    } as const;
-    const trace = syntheticTrace({
-      workers: [
-        { name: 'w1', stopped: 6 },
-        { name: 'w2', started: 6 },
-      ],
-      events: [{ time: 6, worker: 'w1', topic: 'worker-lost', text: 'The process ended.' }],
-      tasks: [
-        ...[0, 1, 2, 3, 4, 5, 6].map((i) => task(`map-${i}`, 'w0', i)),
-        ...[0, 1].map((i) => task(`map-1${i}`, 'w1', i)),
-        { ...task('map-9', 'w1', 2), ...lost },
-        { ...task('map-9', 'w0', 7), ready: 6, attempt: 2 },
-        task('fit-0', 'w2', 6.5, 9.5),
-      ],
-    });
-    const { name } = trace.workers;
-    // A worker that replaces another has its name.
-    name[1] = name[0]!;
+    const trace = replacedAt(6, [
+      ...series('w0', 7, 0),
+      ...series('w1', 2, 10),
+      { ...task('map-9', 'w1', 2), ...LOST, acknowledged: 6 },
+      { ...task('map-9', 'w0', 7), ready: 6, attempt: 2 },
+      task('fit-0', 'w2', 6.5, 9.5),
+    ]);
     const parts = criticalPath(trace).parts.map(({ kind, behind, start, stop }) => [
       kind,
       behind,

@@ -195,8 +195,9 @@ export class ClusterEngine {
       },
     );
     this.#noWorker.check(policy);
-    // A graph without tasks has already been forgotten here.
     if (added === undefined) throw internalError('A graph was added, but has no segment.');
+    // A graph without tasks has nothing whose release would end it.
+    if (plan.program.size === 0) this.forget(added.segment);
     return added;
   }
 

@@ -261,7 +261,7 @@ export class DrivenWorker {
     }
   }
 
-  close(): Promise<void> {
+  [Symbol.asyncDispose](): Promise<void> {
     return this.#process.host.terminate();
   }
 }

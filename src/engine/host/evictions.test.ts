@@ -9,83 +9,67 @@ beforeEach(() => mock.timers.enable({ apis: ['setInterval'] }));
 afterEach(() => mock.timers.reset());
 
 test('a copy that is evicted while two batches need it and wait for other inputs is there for both', async () => {
-  const worker = new DrivenWorker({
+  await using worker = new DrivenWorker({
     near: [],
     far: 'far',
     alsoFar: 'far',
     first: ['near', 'far'],
     second: ['near', 'alsoFar'],
   });
-  try {
-    worker.send(['near']);
-    await worker.finish();
-    worker.send(['first']);
-    worker.send(['second']);
-    worker.spill(['near']);
-    await worker.settle();
-    worker.answer();
-    await worker.settle();
-    worker.receive();
-    worker.receive();
-    await worker.finish();
-    assert.deepEqual(worker.seen.slice(1), [
-      { key: 'first', inputs: ['near', 'far'] },
-      { key: 'second', inputs: ['near', 'alsoFar'] },
-    ]);
-  } finally {
-    await worker.close();
-  }
+  worker.send(['near']);
+  await worker.finish();
+  worker.send(['first']);
+  worker.send(['second']);
+  worker.spill(['near']);
+  await worker.settle();
+  worker.answer();
+  await worker.settle();
+  worker.receive();
+  worker.receive();
+  await worker.finish();
+  assert.deepEqual(worker.seen.slice(1), [
+    { key: 'first', inputs: ['near', 'far'] },
+    { key: 'second', inputs: ['near', 'alsoFar'] },
+  ]);
 });
 
 test('a copy that is evicted while a batch waits leaves the isolate, even if the batch is taken back', async () => {
-  const worker = new DrivenWorker({ near: [], far: 'far', first: ['near', 'far'] });
-  try {
-    worker.send(['near']);
-    await worker.finish();
-    worker.send(['first']);
-    worker.spill(['near']);
-    worker.steal(['first']);
-    await worker.finish();
-    assert.deepEqual(await worker.kept(), []);
-  } finally {
-    await worker.close();
-  }
+  await using worker = new DrivenWorker({ near: [], far: 'far', first: ['near', 'far'] });
+  worker.send(['near']);
+  await worker.finish();
+  worker.send(['first']);
+  worker.spill(['near']);
+  worker.steal(['first']);
+  await worker.finish();
+  assert.deepEqual(await worker.kept(), []);
 });
 
 test('a copy that is evicted while its batch is in the queue of the isolate leaves the isolate', async () => {
-  const worker = new DrivenWorker({ near: [], first: ['near'], last: ['near'] });
-  try {
-    worker.send(['near']);
-    await worker.finish();
-    worker.spill(['near']);
-    await worker.finish();
-    worker.send(['first']);
-    await worker.settle();
-    worker.spill(['near']);
-    await worker.finish();
-    assert.deepEqual(await worker.kept(), []);
-  } finally {
-    await worker.close();
-  }
+  await using worker = new DrivenWorker({ near: [], first: ['near'], last: ['near'] });
+  worker.send(['near']);
+  await worker.finish();
+  worker.spill(['near']);
+  await worker.finish();
+  worker.send(['first']);
+  await worker.settle();
+  worker.spill(['near']);
+  await worker.finish();
+  assert.deepEqual(await worker.kept(), []);
 });
 
 test('a copy leaves the isolate although a waiting batch contained its task until this was taken back', async () => {
-  const worker = new DrivenWorker({ near: [], far: 'far', last: ['far'], user: ['near'] });
-  try {
-    worker.send(['near', 'last']);
-    worker.steal(['near']);
-    await worker.settle();
-    worker.send(['near']);
-    worker.receive();
-    await worker.settle();
-    worker.deliver();
-    await worker.settle();
-    worker.spill(['near']);
-    await worker.finish();
-    assert.deepEqual(await worker.kept(), []);
-  } finally {
-    await worker.close();
-  }
+  await using worker = new DrivenWorker({ near: [], far: 'far', last: ['far'], user: ['near'] });
+  worker.send(['near', 'last']);
+  worker.steal(['near']);
+  await worker.settle();
+  worker.send(['near']);
+  worker.receive();
+  await worker.settle();
+  worker.deliver();
+  await worker.settle();
+  worker.spill(['near']);
+  await worker.finish();
+  assert.deepEqual(await worker.kept(), []);
 });
 
 /** Tasks that use earlier ones, by their distance in the list, and some of them a result of the peer. */
@@ -128,25 +112,21 @@ test('every task sees its inputs, whatever is evicted, stolen and gathered meanw
   const choices = fc.array(fc.nat(2 ** 16), { minLength: 20, maxLength: 120 });
   await fc.assert(
     fc.asyncProperty(graphs, choices, async (graph, list) => {
-      const worker = new DrivenWorker(graph);
-      try {
-        for (const choice of list) {
-          step(worker, choice);
-          await worker.settle();
-        }
-        await worker.finish();
-        assert.deepEqual(await worker.kept(), []);
-        for (let left = worker.ready; left.length > 0; left = worker.ready) {
-          worker.send(left.slice(0, 1));
-          await worker.finish();
-        }
-        await worker.finish();
-        for (const { key, inputs } of worker.seen) assert.deepEqual(inputs, graph[key], key);
-        const tasks = Object.keys(graph).filter((key) => graph[key] !== 'far');
-        assert.deepEqual(worker.seen.map(({ key }) => key).sort(), tasks.sort());
-      } finally {
-        await worker.close();
+      await using worker = new DrivenWorker(graph);
+      for (const choice of list) {
+        step(worker, choice);
+        await worker.settle();
       }
+      await worker.finish();
+      assert.deepEqual(await worker.kept(), []);
+      for (let left = worker.ready; left.length > 0; left = worker.ready) {
+        worker.send(left.slice(0, 1));
+        await worker.finish();
+      }
+      await worker.finish();
+      for (const { key, inputs } of worker.seen) assert.deepEqual(inputs, graph[key], key);
+      const tasks = Object.keys(graph).filter((key) => graph[key] !== 'far');
+      assert.deepEqual(worker.seen.map(({ key }) => key).sort(), tasks.sort());
     }),
     { numRuns: runs(80) },
   );

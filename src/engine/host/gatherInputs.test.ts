@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { noise } from '../../base/randomNumbers.test.support.js';
 import type { WorkInterval } from '../../protocol/clusterObserver.js';
 import { packedBytes } from '../../protocol/packedResult.js';
 import { WorkerDigests } from '../metrics/workerDigests.js';
-import { noise, setup } from '../store/store.test.support.js';
+import { setup } from '../store/store.test.support.js';
 import { packResult } from '../worker/packResult.js';
 import { gatherInputs } from './gatherInputs.js';
 

@@ -2,28 +2,25 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { LongpoleError } from '../../base/errors.js';
 import fc from '../../base/properties.test.support.js';
+import { noise } from '../../base/randomNumbers.test.support.js';
 import type { Bytes } from '../../protocol/packedResult.js';
 import { compressParts, decompress, decompressParts, PART_BYTES, pays } from './compression.js';
-
-function random(length: number): Float64Array<ArrayBuffer> {
-  return Float64Array.from({ length }, Math.random);
-}
 
 function bytesOf(array: Float64Array<ArrayBuffer>): Bytes {
   return new Uint8Array(array.buffer);
 }
 
-const rounded = (length: number): Bytes => bytesOf(random(length).map((x) => Math.round(x * 10)));
+const rounded = (length: number): Bytes => bytesOf(noise(length).map((x) => Math.round(x * 10)));
 
 describe('pays', () => {
   it('distinguishes bytes that shrink from bytes that do not', () => {
     assert.ok(pays(rounded(10_000)));
-    assert.ok(!pays(bytesOf(random(10_000))));
+    assert.ok(!pays(bytesOf(noise(10_000))));
     assert.ok(!pays(new Uint8Array(9_999)), 'too few bytes');
   });
 
   it('samples all regions of the bytes, including the end', () => {
-    const mixed = random(50_000);
+    const mixed = noise(50_000);
     mixed.fill(0, 0, 10_000);
     assert.ok(!pays(bytesOf(mixed)));
     mixed.fill(0, 10_000, 49_000);
@@ -47,7 +44,7 @@ describe('compressParts', () => {
 
   it('does not change a part that does not shrink', async () => {
     const mixed = new Uint8Array(2 * PART_BYTES);
-    mixed.set(bytesOf(random(PART_BYTES / 8)));
+    mixed.set(bytesOf(noise(PART_BYTES / 8)));
     const parts = await compressParts(mixed);
     assert.equal(parts[0]!.bytes.byteLength, PART_BYTES);
     assert.ok(parts[1]!.bytes.byteLength < PART_BYTES / 100);

@@ -39,10 +39,6 @@ export function setup(options: Partial<StoreOptions> = {}, directory = join(pare
   return own;
 }
 
-export function noise(length: number): Float64Array {
-  return Float64Array.from({ length }, Math.random);
-}
-
 /** Returns a file system whose calls wait for `open()`, or for the promise of `before`. */
 export function gated(
   before: (action: 'open' | 'write' | 'read', path: string) => Promise<void> | undefined,

@@ -3,9 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import fc from '../../base/properties.test.support.js';
+import { noise } from '../../base/randomNumbers.test.support.js';
 import { packedBytes } from '../../protocol/packedResult.js';
 import { packResult, unpackResult } from '../worker/packResult.js';
-import { gate, gated, noise, putAll, setup, valueIn } from './store.test.support.js';
+import { gate, gated, putAll, setup, valueIn } from './store.test.support.js';
 
 describe('Store', () => {
   it('keeps results in memory, and forgets them', async () => {
@@ -179,9 +180,9 @@ describe('Store', () => {
         const { store, directory, errors } = setup();
         const model = new Map<number, Float64Array>();
         const open: Promise<unknown>[] = [];
-        for (const step of calls) {
+        for (const [number, step] of calls.entries()) {
           if (step.do === 'put') {
-            const value = new Float64Array(step.value.size).fill(Math.random());
+            const value = new Float64Array(step.value.size).fill(number);
             model.set(step.id, value);
             store.put(step.id, packResult(value));
           } else if (step.do === 'get') {

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { LongpoleError } from '../../base/errors.js';
 import fc from '../../base/properties.test.support.js';
+import { noise } from '../../base/randomNumbers.test.support.js';
 import { packedBytes } from '../../protocol/packedResult.js';
 import { packResult } from '../worker/packResult.js';
-import { gated, noise, parent, putAll, setup, valueIn } from './store.test.support.js';
+import { gated, parent, putAll, setup, valueIn } from './store.test.support.js';
 
 describe('Store on a disk that fails', () => {
   const isCode = (code: string) => (error: unknown) => error instanceof LongpoleError && error.code === code;

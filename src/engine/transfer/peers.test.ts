@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, truncateSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { noise } from '../../base/randomNumbers.test.support.js';
 import type { PackedResult } from '../../protocol/packedResult.js';
 import { Store } from '../store/store.js';
 import { packResult, unpackResult } from '../worker/packResult.js';
@@ -11,10 +12,6 @@ import { clientOf, folder, peers } from './peers.test.support.js';
 
 function results(values: Record<number, unknown>): Map<number, PackedResult> {
   return new Map(Object.entries(values).map(([id, value]) => [Number(id), packResult(value)]));
-}
-
-function noise(length: number): Float64Array {
-  return Float64Array.from({ length }, Math.random);
 }
 
 function valueIn(results: ReadonlyMap<number, PackedResult>, id: number): unknown {

@@ -89,10 +89,13 @@ async function sumsOf(url: string, later: number, metered = true): Promise<Recor
     runtime.handle(open);
     if (later === 0) runtime.handle(batch);
     else
-      setTimeout(() => {
-        nowMs += later * 1000;
-        runtime.handle(batch);
-      }, 200);
+      void import(url).then(() =>
+        // In the next turn the isolate has noticed the end of its import.
+        setImmediate(() => {
+          nowMs += later * 1000;
+          runtime.handle(batch);
+        }),
+      );
   });
   return sums;
 }

@@ -1,22 +1,12 @@
 // Graphs for the tests of the ordering: ten families of any size as lists of dependencies by key, numberings of their keys,
 // and their edges in compressed rows.
+import { randomNumbers } from '../../base/randomNumbers.test.support.js';
 import type { Adjacency } from './adjacency.js';
 
 /** Key → keys of its dependencies. */
 export type Dependencies = Record<string, string[]>;
 
 const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
-
-/** Returns a generator of deterministic numbers in [0, 1) (mulberry32). */
-function randomNumbers(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let bits = Math.imul(state ^ (state >>> 15), 1 | state);
-    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
-    return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 function reduceInto(graph: Dependencies, keys: string[], width: number): void {
   let count = 0;
