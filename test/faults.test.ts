@@ -250,6 +250,19 @@ test('getMultiprocessing: the worker processes end when the main program is kill
   });
 });
 
+test('getMultiprocessing: no task is to blame for processes that do not start', async () => {
+  await withFolder(async (folder) => {
+    const source = `
+      import { getMultiprocessing } from ${JSON.stringify(packageUrl('local'))};
+      process.env.NODE_OPTIONS = '--import=data:text/javascript,process.exit(7)';
+      const error = await getMultiprocessing({ a: [(x) => x, 1] }, 'a').catch((thrown) => thrown);
+      console.log(error.code, error.message);
+    `;
+    const { stdout } = await runProgram(folder, source);
+    assert.match(stdout, /^ERR_LONGPOLE_WORKER_START .*exit code 7/);
+  });
+});
+
 test('getThreaded: results are reported while a usually short function takes long', async () => {
   const cell = new Int32Array(new SharedArrayBuffer(4));
   const work = (i: number, gate: Int32Array | null): string => {

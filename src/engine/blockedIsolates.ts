@@ -51,7 +51,7 @@ export class BlockedIsolates {
   poll(workers: ReadonlyMap<Isolate, { readonly index: number }>): void {
     const { state } = this.#waiting;
     const blocked = [...workers].filter(([isolate]) => this.#count(isolate) >= MAX_POLLS);
-    if (!blocked.some(([, { index }]) => state.workers.get(index)!.outstanding > 0)) return;
+    if (!blocked.some(([, { index }]) => isAwaited(state, index))) return;
     if (workers.size === blocked.length) this.#waiting.addSpare();
     for (const [isolate, { index }] of blocked) this.#takeBack(isolate, index);
   }
@@ -92,4 +92,10 @@ export class BlockedIsolates {
     this.#waiting.handle({ type: 'worker-removed', worker: index, blame: 'none' });
     this.#waiting.left(isolate);
   }
+}
+
+/** Returns whether the run waits for a task of this worker, or for a result that only this worker has. */
+function isAwaited({ workers, held, awaited, location }: SchedulerState, index: number): boolean {
+  if (workers.get(index)!.outstanding > 0) return true;
+  return [...held, ...awaited.keys()].some((id) => location[id] === index);
 }

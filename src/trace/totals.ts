@@ -65,6 +65,7 @@ export interface TraceTotals {
   /** Seconds of computing, by row of `trace.workers`. */
   readonly busy: Float64Array;
   readonly pairs: readonly PairTotals[];
+  /** Metrics beyond the first 100,000 are summed with span and prefix OTHERS. */
   readonly metrics: readonly MetricTotals[];
   /** First submission in seconds since the epoch, or the first start where submissions are unknown; NaN before it. */
   readonly start: number;
@@ -79,6 +80,9 @@ export interface TraceTotals {
 
 /** Limit for prefixes. Each needs more than a kilobyte, and keys without a token create a prefix each. */
 const MAX_PREFIXES = 10_000;
+
+/** Limit for metrics that are kept apart, some 25 MB. Each span of a prefix has some of its own. */
+const MAX_METRICS = 100_000;
 
 /** Four buckets for each factor of two, from about 1 µs to about 68 minutes. The first and the last bucket are open. */
 export const DURATION_BUCKETS = 128;
@@ -303,6 +307,13 @@ export class TotalSums implements LiveTotals {
   addMetric(metric: MetricTotals): void {
     const { context, span, prefix, activity, unit, value } = metric;
     const name = `${context}\0${span}\0${prefix}\0${activity}\0${unit}`;
+    if (this.#metrics.size >= MAX_METRICS && !this.#metrics.has(name)) {
+      const summed = { ...metric, span: span && OTHERS, prefix: prefix && OTHERS };
+      if (summed.span !== span || summed.prefix !== prefix) {
+        this.addMetric(summed);
+        return;
+      }
+    }
     getOrMake(this.#metrics, name, () => ({ context, span, prefix, activity, unit, value: 0 })).value +=
       value;
   }

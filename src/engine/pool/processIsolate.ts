@@ -45,9 +45,11 @@ export class ProcessIsolate implements Isolate {
     this.#channel = channelTo(startChild(ENTRY), {
       message: (message: FromProcess) => this.#receive(message),
       ended: (cause) => {
-        const why = this.readyAt >= 0 ? cause : workerStartError(this.name, cause);
+        const hasStarted = this.readyAt >= 0;
+        const why = hasStarted ? cause : workerStartError(this.name, cause);
         this.alive = false;
-        for (const run of [...this.#runs.keys()]) this.#lost(run, undefined, why);
+        // A process that did not start has run no task, so none is to blame.
+        for (const run of [...this.#runs.keys()]) this.#lost(run, hasStarted ? undefined : -1, why);
       },
     });
     this.#channel.send({ type: 'birth', args: [name, epochOffsetMs] });

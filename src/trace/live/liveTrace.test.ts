@@ -141,6 +141,25 @@ describe('a live trace', () => {
     assert.match(String(newest?.key), /-11000-0$/);
   });
 
+  it('sums metrics beyond the first 100,000, without a span or a prefix of their own', () => {
+    const live = new LiveTrace();
+    const metric = { worker: 0, time: 0, context: 'execute', activity: 'compute', unit: 'seconds', value: 1 };
+    for (let request = 0; request < 100_500; request++)
+      live.metric({ ...metric, span: `request-${request}`, prefix: 'load' });
+    live.metric({ ...metric, span: 'request-7', prefix: 'load' });
+    const { metrics } = live.totals;
+    assert.equal(metrics.length, 100_001);
+    assert.equal(metrics[7]?.value, 2);
+    assert.deepEqual(metrics.at(-1), {
+      context: 'execute',
+      span: OTHERS,
+      prefix: OTHERS,
+      activity: 'compute',
+      unit: 'seconds',
+      value: 500,
+    });
+  });
+
   it('finds the run that made an input among several runs of a task', () => {
     const live = new LiveTrace();
     playScript(live, { seed: 11, sizes: [300, 300], batch: 40 });

@@ -36,7 +36,7 @@ import { TaskWindow } from './taskWindow.js';
 export type WindowSizes = Readonly<Record<TableName, number>>;
 
 /**
- * Uses about 110 MB when full: 56 bytes per task or sample, 41 per interval, some 100 to 200 per row of other tables.
+ * Uses about 120 MB when full: 56 bytes per task or sample, 41 per interval, some 100 to 200 per row of other tables.
  */
 const DEFAULT_WINDOW: WindowSizes = {
   tasks: 1_000_000,

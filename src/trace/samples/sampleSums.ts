@@ -1,22 +1,27 @@
 // Sums of older samples: the number of samples per stack in blocks of time. When there are too many rows, the blocks
-// double in length. If that is not enough, the rows lose details. The total number of samples stays exact.
+// double in length. If that is not enough, the rows lose details. The total number of samples stays exact. Prefixes and
+// stack frames matter more than times: without them, the tree of a prefix would lack most of its samples.
 import { getOrMake } from '../../base/lookUps.js';
 import { OTHERS } from '../../protocol/metrics.js';
 import type { SampleFacts } from './sampleRows.js';
 
-/** Limit for rows, some 8 MB. */
-const DEFAULT_ROWS = 20_000;
+/** Limit for rows, some 20 MB. */
+const DEFAULT_ROWS = 50_000;
 /** Initial length of a block in seconds. */
 const BLOCK_SECONDS = 1;
-/** Number of blocks up to which blocks are not merged. */
-const LEAST_BLOCKS = 8;
 
-/** Steps that remove details from rows. The next step is taken when LEAST_BLOCKS blocks have too many rows. */
-const COARSER: readonly ((row: SampleFacts) => SampleFacts)[] = [
-  (row) => ({ ...row, line: 0 }),
-  (row) => ({ ...row, span: '' }),
-  (row) => ({ ...row, prefix: row.prefix === '' ? '' : OTHERS }),
-  (row) => ({ ...row, frame: -1 }),
+interface Step {
+  /** Number of blocks up to which blocks are merged before this step. */
+  readonly blocks: number;
+  /** Removes a detail. */
+  readonly coarser: (row: SampleFacts) => SampleFacts;
+}
+
+const STEPS: readonly Step[] = [
+  { blocks: 8, coarser: (row) => ({ ...row, line: 0 }) },
+  { blocks: 2, coarser: (row) => ({ ...row, span: '' }) },
+  { blocks: 2, coarser: (row) => ({ ...row, prefix: row.prefix === '' ? '' : OTHERS }) },
+  { blocks: 2, coarser: (row) => ({ ...row, frame: -1 }) },
 ];
 
 interface Sum {
@@ -31,8 +36,8 @@ export class SampleSums {
   readonly #limit: number;
   #sums = new Map<string, Sum>();
   #blockSeconds = BLOCK_SECONDS;
-  /** Number of steps of COARSER that were applied. */
-  #coarser = 0;
+  /** Number of steps that were taken. */
+  #steps = 0;
 
   constructor(limit: number = DEFAULT_ROWS) {
     this.#limit = limit;
@@ -57,7 +62,7 @@ export class SampleSums {
 
   #count(sample: SampleFacts): void {
     let row = sample;
-    for (let step = 0; step < this.#coarser; step++) row = COARSER[step]!(row);
+    for (let step = 0; step < this.#steps; step++) row = STEPS[step]!.coarser(row);
     const block = Math.floor(row.time / this.#blockSeconds);
     const { worker, thread, prefix, span, frame, line, interval, count } = row;
     const name = `${block} ${worker} ${thread} ${frame} ${line} ${interval} ${JSON.stringify([prefix, span])}`;
@@ -76,8 +81,9 @@ export class SampleSums {
   #shrink(): boolean {
     const rows = this.rows();
     const blocks = new Set(Array.from(this.#sums.values(), ({ block }) => block)).size;
-    if (blocks > LEAST_BLOCKS) this.#blockSeconds *= 2;
-    else if (this.#coarser < COARSER.length) this.#coarser++;
+    const next = STEPS[this.#steps];
+    if (blocks > (next?.blocks ?? 2)) this.#blockSeconds *= 2;
+    else if (next !== undefined) this.#steps++;
     else return false;
     this.#sums = new Map();
     for (const row of rows) this.#count(row);

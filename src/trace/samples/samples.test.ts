@@ -60,6 +60,27 @@ describe('samples in a trace', () => {
     );
   });
 
+  it('sums of older samples lose times before prefixes, spans and stack frames', () => {
+    const sums = new SampleSums(100);
+    for (let second = 0; second < 10_000; second++)
+      sums.add({
+        time: 1000 + second,
+        worker: 0,
+        thread: 0,
+        task: second,
+        prefix: second % 4 === 0 ? 'load' : 'sum',
+        span: second % 8 === 0 ? 'Alice' : 'Bob',
+        frame: second % 40,
+        line: second % 80,
+        count: 1,
+        interval: 0.01,
+      });
+    const left = sums.rows();
+    assert.equal(total(left.filter(({ prefix }) => prefix === 'load')), 2500);
+    assert.equal(total(left.filter(({ span }) => span === 'Alice')), 1250);
+    assert.equal(total(left.filter(({ frame }) => frame === 7)), 250);
+  });
+
   it('a live trace holds the newest samples as single rows and loses none', () => {
     const live = new LiveTrace({ window: { samples: 64 } });
     const kindOf = () => ({ prefix: 'load', span: ['Alice'] });
