@@ -1,6 +1,6 @@
 // Reads from the metrics of a trace how long tasks waited for shared objects: locks, semaphores, events, queues and variables.
 import { addTo, getOrMake } from '../base/lookUps.js';
-import { CONTENDED, SHARED_CONTEXT, WAIT_FOR } from '../protocol/metrics.js';
+import { CONTENDED, HELD, SHARED_CONTEXT, WAIT_FOR } from '../protocol/metrics.js';
 import type { Trace } from '../trace/trace.js';
 
 export interface SharedWait {
@@ -8,6 +8,8 @@ export interface SharedWait {
   readonly object: string;
   /** Seconds in which at least one task waited, for locks and semaphores; 0 for other objects, which are no limit. */
   contended: number;
+  /** Seconds of all leases in use during this time. */
+  held: number;
   /** Seconds that all tasks waited, by prefix. */
   readonly byPrefix: Map<string, number>;
 }
@@ -43,10 +45,11 @@ export function leaseWaits(trace: Trace): SharedWait[] {
 function sharedWaits({ totals }: Trace): SharedWait[] {
   const waits = new Map<string, SharedWait>();
   const of = (object: string): SharedWait =>
-    getOrMake(waits, object, () => ({ object, contended: 0, byPrefix: new Map() }));
+    getOrMake(waits, object, () => ({ object, contended: 0, held: 0, byPrefix: new Map() }));
   for (const { context, prefix, activity, value } of totals.metrics) {
     if (context !== SHARED_CONTEXT) continue;
     if (activity.startsWith(CONTENDED)) of(activity.slice(CONTENDED.length)).contended += value;
+    else if (activity.startsWith(HELD)) of(activity.slice(HELD.length)).held += value;
     else if (activity.startsWith(WAIT_FOR)) {
       const { byPrefix } = of(activity.slice(WAIT_FOR.length));
       addTo(byPrefix, prefix, value);

@@ -20,11 +20,13 @@ export interface MetricChanges {
 
 /**
  * Context of the waits for shared objects. Activities are `wait for Lock 'x'`, with the prefix of the tasks that waited, and for
- * locks and semaphores also `contended Lock 'x'`: the seconds in which at least one task waited.
+ * locks and semaphores also `contended Lock 'x'`: the seconds in which at least one task waited. `held Semaphore 'x'` is the sum of the
+ * seconds of all leases in use during this time, for semaphores with several leases.
  */
 export const SHARED_CONTEXT = 'shared';
 export const WAIT_FOR = 'wait for ';
 export const CONTENDED = 'contended ';
+export const HELD = 'held ';
 
 /**
  * Context of tasks that no worker had, and that will not run. Activities are `skipped`, because another task
