@@ -36,6 +36,15 @@ export const DROPPED_CONTEXT = 'dropped';
 export const SKIPPED = 'skipped';
 export const CANCELLED = 'cancelled';
 
+/** Beginning of the activity of tasks in which a plugin of their worker ran; its name follows. */
+export const PLUGIN = 'plugin ';
+
+/**
+ * Context of the graphs that tasks of local schedulers ran on workers of their own (`compute()` inside a task). The activity is
+ * `graph`. Its units are `count`, the number of graphs, and sums over them: `seconds`, `tasks` and `workers`.
+ */
+export const NESTED_CONTEXT = 'nested';
+
 /** Context of the imports of modules by workers of local schedulers, which have no other metrics of their tasks. */
 export const IMPORT_CONTEXT = 'import';
 
