@@ -36,6 +36,12 @@ export const DROPPED_CONTEXT = 'dropped';
 export const SKIPPED = 'skipped';
 export const CANCELLED = 'cancelled';
 
+/**
+ * Beginning of the activity of tasks that called a shared object, e.g. `call Variable 'x'`, in units `count` and `milliseconds`: the time
+ * until the answers, without waits for other tasks. No unit is `seconds`, because calls that are made together overlap.
+ */
+export const CALL = 'call ';
+
 /** Beginning of the activity of tasks in which a plugin of their worker ran; its name follows. */
 export const PLUGIN = 'plugin ';
 

@@ -171,6 +171,27 @@ describe('waits for promises', () => {
     assert.ok(Math.abs((few?.seconds ?? 0) / (3 * 0.9) - 1) < 0.05, String(few?.seconds));
   });
 
+  it('are calls of a shared object, which are named, if these are most of what tasks awaited', () => {
+    const called = (milliseconds: number): Finding | undefined => {
+      const spec = waiting(40);
+      const call = { time: 1, worker: 'w0', prefix: 'fit', activity: "call Variable 'counter'" };
+      const metrics = [
+        ...(spec.metrics ?? []),
+        { ...call, unit: 'count', value: 72_000 },
+        { ...call, unit: 'milliseconds', value: milliseconds },
+      ];
+      return found({ ...spec, metrics });
+    };
+    const own = called(36_000);
+    assert.match(
+      own?.title ?? '',
+      /^Tasks of 'fit' wait for calls of Variable 'counter' \d+ % of their time/,
+    );
+    assert.match(own?.evidence.text ?? '', /waited for 72,000 calls of Variable 'counter', of 500 µs each/);
+    assert.match(own?.advice ?? '', /^Make fewer calls of Variable 'counter'/);
+    assert.match(called(1000)?.title ?? '', /wait for promises/);
+  });
+
   it('are no finding if no other task could have run meanwhile', () => {
     assert.equal(found(waiting(2)), undefined);
     assert.ok(found(waiting(4)));
