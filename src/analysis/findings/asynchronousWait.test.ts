@@ -112,6 +112,15 @@ describe('waits for promises', () => {
     // On a machine with free cores, the number of these threads may be the limit.
     assert.match(threads(130, 8)?.advice ?? '', /^Let the tasks of a worker overlap.* UV_THREADPOOL_SIZE/);
     assert.doesNotMatch(threads(40, 8)?.advice ?? '', /UV_THREADPOOL_SIZE/);
+    // All four of them computed.
+    const pool = threads(370, 8);
+    assert.match(
+      pool?.title ?? '',
+      /^Tasks of 'fit' wait for the 4 threads on which Node runs crypto, .* all compute$/,
+    );
+    assert.match(pool?.advice ?? '', /^Start the program with more such threads: .* UV_THREADPOOL_SIZE/);
+    // More than four computed, so there are more.
+    assert.match(threads(700, 8)?.title ?? '', /wait for promises/);
   });
 
   it('are waits for such threads also in a run of half a second, if these used most of the time', () => {

@@ -9,7 +9,7 @@ import { BINS, type Facts, type Found, type Rule } from './finding.js';
 import { coreShare, cpuByPrefix, type PrefixCpu, shareOfTime } from './noncpu.js';
 import { threadSamples } from './sampledCpu.js';
 import { delaySeconds, IN_TURNS } from './synchronousIo.js';
-import { busyCores, computingElsewhere, threadsComputed } from './waitsForOthers.js';
+import { busyCores, computingElsewhere, fullThreadPool, threadsComputed } from './waitsForOthers.js';
 
 /** Smallest share of the time of a prefix's tasks, without waits for a core, in which they await promises. */
 const MIN_SHARE = 0.6;
@@ -40,7 +40,8 @@ export const asynchronousWait: Rule = (facts) => {
   const cost = delaySeconds(facts, waiting, (row) => row.awaited);
   const text = `tasks awaited promises for ${secondsText(awaited)} in total`;
   const found = { code: 'asynchronous-wait', ...worst, waited: awaited, text, cost, rows } as const;
-  const elsewhere = computingElsewhere(facts, busy, found);
+  const elsewhere =
+    busy === undefined ? fullThreadPool(facts, found) : computingElsewhere(facts, busy, found);
   if (elsewhere !== undefined) return elsewhere;
   const mayBeChildren = busy !== undefined && Number.isNaN(busy.children);
   const times = Math.min(most, Math.ceil(1 / (1 - Math.min(0.99, shareOf(worst)))));
