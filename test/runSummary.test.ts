@@ -12,6 +12,7 @@ import { groupGraph } from '#internal/dashboard/model/groupGraph.js';
 import { ACTIONS } from '#internal/protocol/clusterObserver.js';
 import { LiveTrace } from '#internal/trace/live/liveTrace.js';
 import { type SyntheticSpec, syntheticTrace } from '#internal/trace/syntheticTrace.test.support.js';
+import { incAll } from './nestedGraphTasks.js';
 import { s } from './slowImportTasks.js';
 
 /** Twenty tasks of one second each, two at a time. */
@@ -222,6 +223,23 @@ test('the trace of a local computation says how long its workers imported module
     [['import', 'a', 'seconds']],
   );
   assert.ok(found[0]!.value >= 0.4, `${found[0]!.value} s in two workers`);
+});
+
+test('the trace of a local computation has the number and size of graphs that its tasks ran', async () => {
+  for (const scheduler of ['threads', 'processes'] as const) {
+    const live = new LiveTrace();
+    const stop = observeProgram(live);
+    assert.deepEqual(await incAll([1, 2, 3]).compute({ scheduler, numWorkers: 1 }), [2, 3, 4]);
+    stop();
+    const found = live.snapshot().totals.metrics.filter(({ context }) => context === 'nested');
+    const values = new Map(
+      found.map(({ prefix, activity, unit, value }) => [`${prefix} ${activity} ${unit}`, value]),
+    );
+    assert.ok(values.get('incAll graph seconds')! > 0);
+    values.delete('incAll graph seconds');
+    const expected = { 'incAll graph count': 1, 'incAll graph tasks': 3, 'incAll graph workers': 2 };
+    assert.deepEqual(Object.fromEntries(values), expected, scheduler);
+  }
 });
 
 test('the trace of a local computation says how long its workers packed results for other tasks', async () => {

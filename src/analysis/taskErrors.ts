@@ -1,10 +1,11 @@
 // Finds the errors of failed runs in the events of a trace.
 import { checkArgument, TRACE } from '../base/arguments.js';
+import { addTo, oncePer } from '../base/lookUps.js';
 import { TASK_ERRED, TASK_LOST } from '../protocol/clusterObserver.js';
 import { TASK_FAILED } from '../protocol/eventTopics.js';
-import { eventsOf, type Trace, workerName } from '../trace/trace.js';
+import { eventsOf, type Trace, textOf, workerName } from '../trace/trace.js';
 import { diedTasks, exceededTimeouts } from './diedTasks.js';
-import { knownAt, repeatedCount, repeatedRuns } from './submissionTimes.js';
+import { knownAt, repeatedByPrefix, repeatedCount, repeatedRuns } from './submissionTimes.js';
 
 /** Seconds between the report of a failed run and the event with its error. */
 const TOGETHER = 1;
@@ -24,14 +25,8 @@ export interface FailedTask {
 /** Returns these tasks, at most 20, in the order of their ends. */
 export function failedTasks(trace: Trace): FailedTask[] {
   checkArgument('failedTasks(): trace', trace, TRACE);
-  const { tasks, totals } = trace;
-  const rows = deadRows(trace);
-  if (totals.states[TASK_ERRED] !== 0) {
-    const repeated = new Set(repeatedRuns(trace));
-    for (let row = 0; row < tasks.length; row++)
-      if (tasks.state[row] === TASK_ERRED && !repeated.has(row)) rows.push(row);
-  }
-  return rows
+  const { tasks } = trace;
+  return [...failedRows(trace)]
     .sort((a, b) => knownAt(trace, a) - knownAt(trace, b))
     .slice(0, MAX_TASKS)
     .map((row) => ({
@@ -39,6 +34,26 @@ export function failedTasks(trace: Trace): FailedTask[] {
       worker: workerName(trace, tasks.worker[row]!),
       error: errorOf(trace, row),
     }));
+}
+
+/** Returns the rows of the last runs of these tasks. Computed once per trace. */
+export const failedRows = oncePer((trace: Trace): ReadonlySet<number> => {
+  const { tasks, totals } = trace;
+  const rows = new Set(deadRows(trace));
+  if (totals.states[TASK_ERRED] === 0) return rows;
+  const repeated = new Set(repeatedRuns(trace));
+  for (let row = 0; row < tasks.length; row++)
+    if (tasks.state[row] === TASK_ERRED && !repeated.has(row)) rows.add(row);
+  return rows;
+});
+
+/** Returns the number of these tasks by prefix. Exact for the whole run, except for what evicted rows would show: which runs were repeated. */
+export function failedByPrefix(trace: Trace): ReadonlyMap<string, number> {
+  const { tasks, strings, totals } = trace;
+  const failed = new Map(Array.from(totals.prefixes.values(), ({ prefix, erred }) => [prefix, erred]));
+  for (const [prefix, count] of repeatedByPrefix(trace)) addTo(failed, prefix, -count);
+  for (const row of deadRows(trace)) addTo(failed, textOf(strings, tasks.prefix[row]), 1);
+  return failed;
 }
 
 /** Returns the number of these tasks. */

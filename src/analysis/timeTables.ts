@@ -6,17 +6,20 @@ import { windowOf } from './path/pathWalk.js';
 import { prefixesOfUnknownSize, recordsTransfers } from './programTransfers.js';
 import { skippedByPrefix } from './skippedTasks.js';
 import { descendingTable, rowColumns, type Table } from './table.js';
+import { failedByPrefix } from './taskErrors.js';
 import { threadsTogether } from './workerLives.js';
 
 /**
  * Returns prefixes by the seconds of their tasks, longest first. Exact for the whole run, even if rows were evicted. `Tasks`
- * excludes tasks that did not run because another task failed. `Mean (s)` is over runs with a duration.
+ * counts runs, without tasks that did not run because another task failed. `Erred` counts tasks that failed and did not run again.
+ * `Mean (s)` is over runs with a duration.
  */
 export function timeByPrefix(trace: Trace): Table {
   const isMeasured = recordsTransfers(trace);
   const unknown = prefixesOfUnknownSize(trace);
   const totals = [...trace.totals.prefixes.values()];
   const skipped = skippedByPrefix(trace);
+  const failed = failedByPrefix(trace);
   const tasks = ({ prefix, count }: PrefixTotals) => count - (skipped.get(prefix) ?? 0);
   const all = totals.reduce((sum, { seconds }) => sum + seconds, 0);
   const { texts, numbers } = rowColumns(totals);
@@ -26,7 +29,7 @@ export function timeByPrefix(trace: Trace): Table {
     seconds,
     numbers('Share (%)', (row) => (row.seconds / all) * 100),
     numbers('Tasks', tasks),
-    numbers('Erred', ({ erred }) => erred),
+    numbers('Erred', ({ prefix }) => failed.get(prefix) ?? 0),
     numbers('Mean (s)', (row) =>
       Number.isNaN(row.shortest) ? Number.NaN : row.seconds / (timedRuns(row) || tasks(row)),
     ),

@@ -76,7 +76,13 @@ export async function runPlanOnPool(
     import('../engine/pool/pool.js'),
     import('../engine/poolRun.js'),
   ]);
-  return runOnPool(graph, { ...plan, code, called }, { ...run, pool: sharedPool(kind) });
+  const { size } = plan.program;
+  const ended = taskContext.graphBegins?.({ tasks: size, workers: Math.min(run.workers, size) });
+  try {
+    return await runOnPool(graph, { ...plan, code, called }, { ...run, pool: sharedPool(kind) });
+  } finally {
+    ended?.();
+  }
 }
 
 /**

@@ -13,7 +13,7 @@ import {
 import type { CompletionColumns } from '../protocol/completionLog.js';
 import { countsText, TASK_FAILED, TASKS_CUT_OFF, WORKER_LOST } from '../protocol/eventTopics.js';
 import type { UnmeasuredWork } from '../protocol/isolateMessages.js';
-import { IMPORT_CONTEXT } from '../protocol/metrics.js';
+import { IMPORT_CONTEXT, NESTED_CONTEXT } from '../protocol/metrics.js';
 import type { RunObserver } from '../protocol/runObserver.js';
 import type { Place, RunView } from './runView.js';
 import type { SchedulerState } from './scheduler/schedulerState.js';
@@ -162,9 +162,19 @@ export class RunObservers {
     this.#notify((observer) => observer.metric?.({ ...place, activity: 'import', unit: 'seconds', value }));
   }
 
-  /** Records work beside tasks on the thread of a worker. */
-  worked(worker: number, { action, start, stop, id, nbytes }: UnmeasuredWork): void {
+  /** Records a graph that a task ran on workers of its own. */
+  #ranGraph(worker: number, id: number, units: Readonly<Record<string, number>>): void {
+    const prefix = prefixOf(this.#run.computation, id);
+    const place = { time: this.#clock(), worker, context: NESTED_CONTEXT, span: '', prefix };
+    for (const [unit, value] of Object.entries(units))
+      this.#notify((observer) => observer.metric?.({ ...place, activity: 'graph', unit, value }));
+  }
+
+  /** Records work beside tasks on the thread of a worker, and graphs that a task ran. */
+  worked(worker: number, { action, start, stop, id, nbytes, graph }: UnmeasuredWork): void {
     if (!this.records) return;
+    if (graph !== undefined) this.#ranGraph(worker, id, { count: 1, seconds: stop - start, ...graph });
+    if (action === 'graph') return;
     if (action === 'import') {
       this.#imported(worker, stop - start);
       return;

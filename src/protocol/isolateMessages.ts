@@ -157,10 +157,17 @@ export interface IsolateWork {
 
 /**
  * Work for a run that is not measured, which took long: results that were packed or unpacked for a task, or the import of
- * the modules of the run's functions, of which only the duration counts.
+ * the modules of the run's functions, of which only the duration counts. Also a graph that a task ran on workers of its own.
  */
 export interface UnmeasuredWork extends Omit<IsolateWork, 'action'> {
-  readonly action: 'serialize' | 'deserialize' | 'import';
+  readonly action: 'serialize' | 'deserialize' | 'import' | 'graph';
+  /** Size of a graph that the task ran on workers of its own. */
+  readonly graph?: GraphSize;
+}
+
+export interface GraphSize {
+  readonly tasks: number;
+  readonly workers: number;
 }
 
 /** A line that a task's code printed, or an error that no code caught. */

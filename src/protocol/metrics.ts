@@ -20,11 +20,13 @@ export interface MetricChanges {
 
 /**
  * Context of the waits for shared objects. Activities are `wait for Lock 'x'`, with the prefix of the tasks that waited, and for
- * locks and semaphores also `contended Lock 'x'`: the seconds in which at least one task waited.
+ * locks and semaphores also `contended Lock 'x'`: the seconds in which at least one task waited. `held Semaphore 'x'` is the sum of the
+ * seconds of all leases in use during this time, for semaphores with several leases.
  */
 export const SHARED_CONTEXT = 'shared';
 export const WAIT_FOR = 'wait for ';
 export const CONTENDED = 'contended ';
+export const HELD = 'held ';
 
 /**
  * Context of tasks that no worker had, and that will not run. Activities are `skipped`, because another task
@@ -33,6 +35,21 @@ export const CONTENDED = 'contended ';
 export const DROPPED_CONTEXT = 'dropped';
 export const SKIPPED = 'skipped';
 export const CANCELLED = 'cancelled';
+
+/**
+ * Beginning of the activity of tasks that called a shared object, e.g. `call Variable 'x'`, in units `count` and `milliseconds`: the time
+ * until the answers, without waits for other tasks. No unit is `seconds`, because calls that are made together overlap.
+ */
+export const CALL = 'call ';
+
+/** Beginning of the activity of tasks in which a plugin of their worker ran; its name follows. */
+export const PLUGIN = 'plugin ';
+
+/**
+ * Context of the graphs that tasks of local schedulers ran on workers of their own (`compute()` inside a task). The activity is
+ * `graph`. Its units are `count`, the number of graphs, and sums over them: `seconds`, `tasks` and `workers`.
+ */
+export const NESTED_CONTEXT = 'nested';
 
 /** Context of the imports of modules by workers of local schedulers, which have no other metrics of their tasks. */
 export const IMPORT_CONTEXT = 'import';

@@ -92,6 +92,21 @@ sharedClusterTest(
   },
 );
 
+sharedClusterTest(
+  'a trace has the number and time of calls of tasks that are answered at once, by name of the object',
+  async ({ client }) => {
+    const lock = new Lock('lock', { client });
+    await lock.acquire();
+    await client.submit(c.tryLock, { key: 'calls' }).result();
+    await lock.release();
+    const of = (unit: string): number | undefined =>
+      client.trace.totals.metrics.find(
+        (one) => one.prefix === 'calls' && one.activity === "call Lock 'lock'" && one.unit === unit,
+      )?.value;
+    await until('the trace has the calls', () => of('count')! > 0 && of('milliseconds')! > 0);
+  },
+);
+
 clusterTest(
   'a trace has the time in which a task waited for a lock until its cluster closed',
   async ({ client, cluster, folder }) => {

@@ -147,6 +147,19 @@ clusterTest(
 );
 
 sharedClusterTest(
+  'the time of a worker plugin in a task has its name in the trace, and is no time of the function',
+  async ({ client, folder }) => {
+    const plugin = { url, export: 'Noting', options: { path: join(folder, 'notes') }, name: 'notes' };
+    const remove = await client.registerPlugin(plugin);
+    await client.submit(t.inc, 1, { key: 'noted' }).result();
+    const seconds = (activity: string): number | undefined =>
+      client.trace.totals.metrics.find((one) => one.prefix === 'noted' && one.activity === activity)?.value;
+    await until('the trace has the time', () => seconds('plugin notes')! > 0);
+    await remove();
+  },
+);
+
+sharedClusterTest(
   'a removed worker plugin is torn down and receives no more transitions',
   async (setting) => {
     const { client, context, folder } = setting;

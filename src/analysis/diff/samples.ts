@@ -2,7 +2,7 @@
 // run.
 import { addTo, getOrMake } from '../../base/lookUps.js';
 import { sortedOrder } from '../../base/sortedOrder.js';
-import { IMPORT_CONTEXT } from '../../protocol/metrics.js';
+import { IMPORT_CONTEXT, NESTED_CONTEXT } from '../../protocol/metrics.js';
 import type { Trace } from '../../trace/trace.js';
 import { lanesOf } from '../lanes.js';
 
@@ -80,7 +80,8 @@ class Stretches {
 export function metricSeconds({ totals }: Trace): Map<string, number> {
   const seconds = new Map<string, number>();
   for (const { context, activity, unit, value } of totals.metrics)
-    if (unit === 'seconds' && context !== IMPORT_CONTEXT) addTo(seconds, activity, value);
+    if (unit === 'seconds' && context !== IMPORT_CONTEXT && context !== NESTED_CONTEXT)
+      addTo(seconds, activity, value);
   return seconds;
 }
 

@@ -112,6 +112,15 @@ describe('waits for promises', () => {
     // On a machine with free cores, the number of these threads may be the limit.
     assert.match(threads(130, 8)?.advice ?? '', /^Let the tasks of a worker overlap.* UV_THREADPOOL_SIZE/);
     assert.doesNotMatch(threads(40, 8)?.advice ?? '', /UV_THREADPOOL_SIZE/);
+    // All four of them computed.
+    const pool = threads(370, 8);
+    assert.match(
+      pool?.title ?? '',
+      /^Tasks of 'fit' wait for the 4 threads on which Node runs crypto, .* all compute$/,
+    );
+    assert.match(pool?.advice ?? '', /^Start the program with more such threads: .* UV_THREADPOOL_SIZE/);
+    // More than four computed, so there are more.
+    assert.match(threads(700, 8)?.title ?? '', /wait for promises/);
   });
 
   it('are waits for such threads also in a run of half a second, if these used most of the time', () => {
@@ -169,6 +178,27 @@ describe('waits for promises', () => {
     assert.match(few?.advice ?? '', /concurrentTasks: 4 \}/);
     // No task was ready while the last task of each worker ran.
     assert.ok(Math.abs((few?.seconds ?? 0) / (3 * 0.9) - 1) < 0.05, String(few?.seconds));
+  });
+
+  it('are calls of a shared object, which are named, if these are most of what tasks awaited', () => {
+    const called = (milliseconds: number): Finding | undefined => {
+      const spec = waiting(40);
+      const call = { time: 1, worker: 'w0', prefix: 'fit', activity: "call Variable 'counter'" };
+      const metrics = [
+        ...(spec.metrics ?? []),
+        { ...call, unit: 'count', value: 72_000 },
+        { ...call, unit: 'milliseconds', value: milliseconds },
+      ];
+      return found({ ...spec, metrics });
+    };
+    const own = called(36_000);
+    assert.match(
+      own?.title ?? '',
+      /^Tasks of 'fit' wait for calls of Variable 'counter' \d+ % of their time/,
+    );
+    assert.match(own?.evidence.text ?? '', /waited for 72,000 calls of Variable 'counter', of 500 µs each/);
+    assert.match(own?.advice ?? '', /^Make fewer calls of Variable 'counter'/);
+    assert.match(called(1000)?.title ?? '', /wait for promises/);
   });
 
   it('are no finding if no other task could have run meanwhile', () => {

@@ -1,6 +1,7 @@
 import { addTo, getOrMake } from '../../base/lookUps.js';
-import { countText, percentText, secondsText } from '../../base/words.js';
+import { countText, integerText, percentText, secondsText } from '../../base/words.js';
 import { eachUse } from '../lanes.js';
+import { calledObject } from '../leaseWaits.js';
 import { fullSpansBetween } from '../path/fullSlots.js';
 import { readiness } from '../simulation/conditions.js';
 import { TimeBins } from '../timeBins.js';
@@ -8,7 +9,7 @@ import { BINS, type Facts, type Found, type Rule } from './finding.js';
 import { coreShare, cpuByPrefix, type PrefixCpu, shareOfTime } from './noncpu.js';
 import { threadSamples } from './sampledCpu.js';
 import { delaySeconds, IN_TURNS } from './synchronousIo.js';
-import { busyCores, computingElsewhere, threadsComputed } from './waitsForOthers.js';
+import { busyCores, computingElsewhere, fullThreadPool, threadsComputed } from './waitsForOthers.js';
 
 /** Smallest share of the time of a prefix's tasks, without waits for a core, in which they await promises. */
 const MIN_SHARE = 0.6;
@@ -39,22 +40,37 @@ export const asynchronousWait: Rule = (facts) => {
   const cost = delaySeconds(facts, waiting, (row) => row.awaited);
   const text = `tasks awaited promises for ${secondsText(awaited)} in total`;
   const found = { code: 'asynchronous-wait', ...worst, waited: awaited, text, cost, rows } as const;
-  const elsewhere = computingElsewhere(facts, busy, found);
+  const elsewhere =
+    busy === undefined ? fullThreadPool(facts, found) : computingElsewhere(facts, busy, found);
   if (elsewhere !== undefined) return elsewhere;
   const mayBeChildren = busy !== undefined && Number.isNaN(busy.children);
   const times = Math.min(most, Math.ceil(1 / (1 - Math.min(0.99, shareOf(worst)))));
+  const calls = callsOf(facts, worst);
   return {
     code: 'asynchronous-wait',
-    title: `Tasks of '${worst.prefix}' wait for promises ${percentText(shareOfTime(worst, worst.awaited))} of their time, and a worker runs one task at a time`,
+    title: `Tasks of '${worst.prefix}' wait for ${calls?.what ?? 'promises'} ${percentText(shareOfTime(worst, worst.awaited))} of their time, and a worker runs one task at a time`,
     seconds: cost,
     confidence: busy === undefined ? 'high' : mayBeChildren ? 'low' : 'medium',
-    text: `${countText(workers, 'thread')} idled for ${secondsText(awaited)} in total while tasks waited for ${mayBeChildren ? 'promises' : 'requests, files or timers'}.${busy?.text ?? ''}`,
+    text: `${countText(workers, 'thread')} idled for ${secondsText(awaited)} in total while tasks waited for ${calls !== undefined ? calls.text : mayBeChildren ? 'promises' : 'requests, files or timers'}.${busy?.text ?? ''}`,
     numbers: { awaitedSeconds: awaited, cpuSeconds: worst.cpu, workers },
     tasks: facts.keys(rows),
     question: 'critical-path',
-    advice: `${mayBeChildren ? 'If they wait for child processes that compute, more of them at a time are not faster. If they wait for requests, files or timers, let' : 'Let'} the tasks of a worker overlap while they wait: connect({ concurrentTasks: ${times} }), or the same option of compute() without a cluster. Or await many promises in one task of '${worst.prefix}' (Promise.all). ${busy === undefined && threadsComputed(facts, awaited) ? FEW_THREADS : IN_TURNS}`,
+    advice: `${calls?.advice ?? ''}${mayBeChildren && calls === undefined ? 'If they wait for child processes that compute, more of them at a time are not faster. If they wait for requests, files or timers, let' : 'Let'} the tasks of a worker overlap while they wait: connect({ concurrentTasks: ${times} }), or the same option of compute() without a cluster. Or await many promises in one task of '${worst.prefix}' (Promise.all). ${busy === undefined && threadsComputed(facts, awaited) ? FEW_THREADS : IN_TURNS}`,
   };
 };
+
+/** Returns texts about the calls of a shared object, if they are what the tasks of a prefix awaited. */
+function callsOf({ trace }: Facts, { prefix, awaited }: PrefixCpu) {
+  const called = calledObject(trace, prefix, awaited);
+  if (called === undefined) return undefined;
+  const { object, count, seconds } = called;
+  const what = `calls of ${object}`;
+  return {
+    what,
+    text: `${integerText(count)} ${what}, of ${secondsText(seconds / count)} each: a call asks the process of the scheduler, and waits for the answer`,
+    advice: `Make fewer calls of ${object}: keep its value in the task and write it once, or put and get many items with one call. `,
+  };
+}
 
 /**
  * Returns the largest number of tasks that were ready or ran at the same time.

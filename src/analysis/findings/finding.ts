@@ -48,6 +48,8 @@ export const FINDING_CODES = [
   'repeated-tasks',
   'stopped-program',
   'blocked-workers',
+  'worker-plugin',
+  'nested-graphs',
 ] as const;
 
 export type FindingCode = (typeof FINDING_CODES)[number];

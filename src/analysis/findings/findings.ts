@@ -17,6 +17,7 @@ import { lackOfParallelism } from './lackOfParallelism.js';
 import { lockContention } from './lockContention.js';
 import { lostWork } from './lostWork.js';
 import { memoryBound, spillBound } from './memoryBound.js';
+import { nestedGraphs } from './nestedGraphs.js';
 import { repeatedTasks } from './repeatedTasks.js';
 import { schedulerBound } from './schedulerBound.js';
 import { serialStretch, serialTail } from './serialFinding.js';
@@ -33,6 +34,7 @@ import { transferBound } from './transferBound.js';
 import { unevenRounds } from './unevenRounds.js';
 import { unreachable } from './unreachable.js';
 import { workerBound } from './workerBound.js';
+import { workerPlugin } from './workerPlugin.js';
 import { workerSkew } from './workerSkew.js';
 
 const RULES: readonly Rule[] = [
@@ -68,6 +70,8 @@ const RULES: readonly Rule[] = [
   unreachable,
   stoppedProgram,
   blockedWorkers,
+  workerPlugin,
+  nestedGraphs,
 ];
 
 /** Findings that are left out if one of the listed findings, which explains the same time, was made. */

@@ -9,21 +9,24 @@ import type { Facts, Rule } from './finding.js';
 export const lockContention: Rule = (facts) => {
   const [worst] = leaseWaits(facts.trace);
   if (worst === undefined) return undefined;
-  const { object, contended, byPrefix } = worst;
+  const { object, contended, held, byPrefix } = worst;
   const [prefix = ''] = [...byPrefix].sort((a, b) => b[1] - a[1]).map(([name]) => name);
   const waited = [...byPrefix.values()].reduce((sum, seconds) => sum + seconds, 0);
-  // A holder and the tasks that wait, on average.
-  const together = Math.min(facts.workers, 1 + waited / contended);
+  // The tasks that hold leases, and with those that wait, on average.
+  const holders = Math.max(1, held / contended);
+  // More holders than threads await promises, and so would the others.
+  const most = holders < facts.workers ? facts.workers : Number.POSITIVE_INFINITY;
+  const together = Math.min(most, holders + waited / contended);
   const tasks = [...facts.lanes.spans.rows].filter((row) =>
     byPrefix.has(facts.prefixName(facts.trace.tasks.prefix[row]!)),
   );
   return {
     code: 'lock-contention',
     title: `Tasks of '${prefix}' wait for ${object}: ${percentText(Math.min(1, contended / facts.makespan))} of the time, others hold it`,
-    seconds: Math.min(contended * (1 - 1 / together), waitingOnPath(facts, byPrefix)),
+    seconds: Math.min(contended * (1 - holders / together), waitingOnPath(facts, byPrefix)),
     confidence: 'high',
     text: `${countText(tasks.length, 'task')} waited ${secondsText(waited)} in total, and at least one of them for ${secondsText(contended)}. More workers do not change this.`,
-    numbers: { contendedSeconds: contended, waitedSeconds: waited, workers: facts.workers },
+    numbers: { contendedSeconds: contended, waitedSeconds: waited, leases: holders, workers: facts.workers },
     tasks: facts.keys(tasks),
     question: 'critical-path',
     advice: `Hold ${object} only for the work that needs it: compute, read and wait before or after. ${

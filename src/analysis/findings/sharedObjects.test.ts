@@ -5,6 +5,7 @@ import { type SyntheticSpec, syntheticTrace } from '../../trace/syntheticTrace.t
 import { criticalPath } from '../criticalPath.js';
 import { simulate } from '../simulate.js';
 import { findings } from './findings.js';
+import { contending } from './workloads.test.support.js';
 
 /**
  * A task computes for 20 s. Meanwhile tasks on other threads are outside their slots, and mostly wait; the last one then
@@ -81,4 +82,25 @@ test('a wait for an event while no task computes is what the run waited for', ()
   const load = { key: 'load-0', worker: 'w2', started: 0, stopped: 20 };
   const codes = findings(syntheticTrace({ tasks: [load, ...waiting], metrics })).map(({ code }) => code);
   assert.ok(!codes.includes('shared-wait'), codes.join(', '));
+});
+
+test('a semaphore with many leases costs less than a lock, because their holders run at the same time', () => {
+  const cost = (held: number): number | undefined => {
+    const spec = contending(5);
+    const metrics = [...(spec.metrics ?? [])];
+    if (held > 0)
+      metrics.push({
+        time: 0,
+        worker: 'w0',
+        context: 'shared',
+        prefix: '',
+        activity: "held Lock 'x'",
+        value: held,
+      });
+    return findings(syntheticTrace({ ...spec, metrics })).find(({ code }) => code === 'lock-contention')
+      ?.seconds;
+  };
+  // One holder and two waiting tasks; then three holders and two waiting tasks, on four threads.
+  assert.ok(Math.abs((cost(0) ?? 0) - 5 * (1 - 1 / 3)) < 0.01, `${cost(0)}`);
+  assert.ok(Math.abs((cost(15) ?? 0) - 5 * (1 - 3 / 4)) < 0.01, `${cost(15)}`);
 });

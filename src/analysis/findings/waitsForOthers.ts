@@ -91,6 +91,42 @@ export function computingElsewhere(
   };
 }
 
+/** Threads of a process on which Node runs these operations, if UV_THREADPOOL_SIZE does not change it. */
+const POOL_THREADS = 4;
+/** Cores that other threads of the program used on average, per thread of the pool, if all of them computed. Other threads compile and collect garbage. */
+const MIN_FULL = 0.8;
+const MAX_FULL = 1.1;
+
+/**
+ * Returns the finding that tasks wait for the threads on which Node runs crypto, zlib, files and DNS, if all of them computed during the
+ * run while the machine had free cores. Worker processes have such threads each, and what these use is not known.
+ */
+export function fullThreadPool(
+  facts: Facts,
+  { code, prefix, cpu, waited, text, cost, rows }: WaitingTasks,
+): Found | undefined {
+  const used = otherThreadSeconds(facts.trace) / facts.active;
+  const isFull = used >= MIN_FULL * POOL_THREADS && used <= MAX_FULL * POOL_THREADS;
+  if (!isFull || new Set(facts.trace.workers.pid).size > 1) return undefined;
+  return {
+    code,
+    title: `Tasks of '${prefix}' wait for the ${POOL_THREADS} threads on which Node runs crypto, zlib, files and DNS, which all compute`,
+    seconds: cost,
+    confidence: 'medium',
+    text: `Threads that run no tasks kept ${used.toFixed(1)} cores busy on average, and ${text}. The machine had free cores.`,
+    numbers: {
+      awaitedSeconds: waited,
+      cpuSeconds: cpu,
+      threadSeconds: used * facts.active,
+      workers: facts.workers,
+    },
+    tasks: facts.keys(rows),
+    question: 'critical-path',
+    advice:
+      'Start the program with more such threads: the environment variable UV_THREADPOOL_SIZE, at most the number of cores. Or use workers that are processes: each has threads of its own. More tasks at a time are not faster.',
+  };
+}
+
 /** Who computed while tasks waited. */
 interface Computing {
   readonly seconds: number;

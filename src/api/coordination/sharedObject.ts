@@ -5,9 +5,11 @@ import { internalError, LongpoleError } from '../../base/errors.js';
 import { Printed } from '../../base/printed.js';
 import { visibleName } from '../../base/visibleText.js';
 import { askScheduler, isInTask, secede } from '../../engine/worker/askScheduler.js';
+import { contextMeter } from '../../engine/worker/contextMeter.js';
 import { packValue, unpackResult } from '../../engine/worker/packResult.js';
 import { COPY_ADVICE } from '../../graph/lossyCopies.js';
 import type { CoordinationKind, SharedValue } from '../../protocol/coordination.js';
+import { CALL, OTHERS } from '../../protocol/metrics.js';
 import { isPacked } from '../../protocol/packedResult.js';
 import type { AnswerOf, QuestionOf } from '../../protocol/questions.js';
 import { Client } from '../cluster/client.js';
@@ -73,7 +75,7 @@ export abstract class SharedObject extends Printed {
   /** @internal */
   protected call<K extends CoordinationKind>(kind: K, question: QuestionOf<K>): Promise<AnswerOf<K>> {
     const client = this.#clientOfCall();
-    return client === undefined ? askScheduler(kind, question) : client.coordinate(kind, question);
+    return client === undefined ? this.#ask(kind, question) : client.coordinate(kind, question);
   }
 
   /**
@@ -87,10 +89,22 @@ export abstract class SharedObject extends Printed {
     timeout: number | undefined,
   ): Promise<AnswerOf<K>> {
     if (this.#clientOfCall() !== undefined || timeout === 0) return this.call(kind, question(timeout));
-    const atOnce = await askScheduler(kind, question(0));
+    const atOnce = await this.#ask(kind, question(0));
     if (atOnce) return atOnce;
     await secede();
     return askScheduler(kind, question(timeout));
+  }
+
+  /** Asks for the running task a question that is answered at once. Counts the call and its time in the metrics of the task. */
+  async #ask<K extends CoordinationKind>(kind: K, question: QuestionOf<K>): Promise<AnswerOf<K>> {
+    const begun = performance.now();
+    try {
+      return await askScheduler(kind, question);
+    } finally {
+      const label = callLabel(`${this.constructor.name} '${visibleName(this.name)}'`);
+      contextMeter.digestMetric(label, 1, 'count');
+      contextMeter.digestMetric(label, performance.now() - begun, 'milliseconds');
+    }
   }
 
   /** @internal Returns a value in the form in which it is sent. `call` is the name of the call, for errors. */
@@ -113,6 +127,15 @@ export abstract class SharedObject extends Printed {
   #clientOfCall(): Client | undefined {
     return this.#client ?? (isInTask() ? undefined : defaultClient());
   }
+}
+
+/** Objects whose calls are counted separately in an isolate, as few as a person reads: a program may have an object for each task. */
+const counted = new Set<string>();
+const MAX_COUNTED = 100;
+
+function callLabel(object: string): string {
+  if (counted.size < MAX_COUNTED) counted.add(object);
+  return `${CALL}${counted.has(object) ? object : OTHERS}`;
 }
 
 /** Returns the error of a call at its time limit. `what` says what did not happen. */

@@ -1,7 +1,7 @@
 // The dependency graph of groups or prefixes of tasks. Cost: one pass over runs and edges.
 import { skippedRows } from '../../analysis/skippedTasks.js';
+import { failedRows } from '../../analysis/taskErrors.js';
 import { getOrMake } from '../../base/lookUps.js';
-import { TASK_ERRED } from '../../protocol/clusterObserver.js';
 import { type Trace, textOf } from '../../trace/trace.js';
 
 export interface GroupNode {
@@ -11,6 +11,7 @@ export interface GroupNode {
   readonly last: number;
   /** Number of runs. A task that did not run because another one failed does not count. */
   readonly count: number;
+  /** Number of tasks that failed and did not run again. */
   readonly erred: number;
   readonly seconds: number;
   readonly nbytes: number;
@@ -31,6 +32,7 @@ export function groupGraph(trace: Trace, by: 'group' | 'prefix' = 'group'): Grou
   const nodes: { -readonly [K in keyof GroupNode]: GroupNode[K] }[] = [];
   const placeOf = new Int32Array(tasks.length);
   const skipped = skippedRows(trace);
+  const failed = failedRows(trace);
   for (let row = 0; row < tasks.length; row++) {
     const group = tasks[by][row]!;
     const place = getOrMake(places, group, () => {
@@ -41,7 +43,7 @@ export function groupGraph(trace: Trace, by: 'group' | 'prefix' = 'group'): Grou
     const node = nodes[place]!;
     if (!skipped.has(row)) node.count++;
     node.last = row;
-    if (tasks.state[row] === TASK_ERRED) node.erred++;
+    if (failed.has(row)) node.erred++;
     if (tasks.duration[row]! > 0) node.seconds += tasks.duration[row]!;
     if (tasks.nbytes[row]! > 0) node.nbytes += tasks.nbytes[row]!;
   }

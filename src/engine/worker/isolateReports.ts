@@ -1,5 +1,10 @@
 // The reports of an isolate to its host: values, errors and measurements.
-import { type FromIsolate, type IsolateMeasures, NOTHING_MEASURED } from '../../protocol/isolateMessages.js';
+import {
+  type FromIsolate,
+  type IsolateMeasures,
+  NOTHING_MEASURED,
+  type ToIsolate,
+} from '../../protocol/isolateMessages.js';
 import { packedBytes } from '../../protocol/packedResult.js';
 import type { Vitals } from '../../resources/vitals.js';
 import type { IsolateMetrics } from './isolateMetrics.js';
@@ -8,8 +13,14 @@ import { notCloneable } from './notCloneable.js';
 import { splitValues } from './sendValues.js';
 import type { Unsent } from './unsentResults.js';
 
-export interface ReportParts {
+/** The isolate's connection to its host. */
+export interface HostPort {
   post(message: FromIsolate): void;
+  /** Returns the next waiting message without a turn of the event loop. */
+  receive(): ToIsolate | undefined;
+}
+
+export interface ReportParts extends Pick<HostPort, 'post'> {
   readonly clock: () => number;
   readonly vitals: Vitals;
   /** Undefined if nothing is measured here. */

@@ -29,22 +29,16 @@ import { isThenable } from './evaluator.js';
 import { HostCalls } from './hostCalls.js';
 import { isolateClock } from './isolateClock.js';
 import { IsolateMetrics } from './isolateMetrics.js';
-import { IsolateReports } from './isolateReports.js';
+import { type HostPort, IsolateReports } from './isolateReports.js';
 import { type IsolateMemory, IsolateRun } from './isolateRun.js';
 import { loadFunctions } from './loadFunctions.js';
+import { reportNestedGraphs } from './nestedGraphs.js';
 import { slowCopies } from './slowCopies.js';
 import { taskContext } from './taskContext.js';
 import { taskHook } from './taskHook.js';
 import type { TaskMeter } from './taskMeter.js';
 import type { Outcome } from './taskMetering.js';
 import { threadCpuClock } from './threadCpuClock.js';
-
-/** The isolate's connection to its host. */
-interface HostPort {
-  post(message: FromIsolate): void;
-  /** Returns the next waiting message without a turn of the event loop. */
-  receive(): ToIsolate | undefined;
-}
 
 /** Seconds between reports to the host, unless a single task takes longer. */
 const REPORT_SECONDS = 5e-3;
@@ -134,6 +128,7 @@ export class IsolateRuntime {
       metrics: this.#metrics,
     });
     taskContext.worker = birth.name;
+    reportNestedGraphs(this.#clock, () => (this.#async.away > 0 ? undefined : this.#current), this.#worked);
     this.#calls = new HostCalls(post);
     this.#link = new SchedulerLink(post, (task) => this.#async.secede(task));
     if (birth.asks) connectScheduler(this.#link);

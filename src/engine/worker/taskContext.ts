@@ -1,6 +1,7 @@
 // An isolate's data about itself. Every isolate imports the user's script, which may compute at its top level, and must
 // not start that computation again. So an isolate computes only for a running task, and api/ checks that here.
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { GraphSize } from '../../protocol/isolateMessages.js';
 
 const CONTEXT: unique symbol = Symbol.for('longpole.taskContext');
 
@@ -9,6 +10,8 @@ export interface TaskContext {
   worker: string | undefined;
   /** True while a task runs. */
   running: boolean;
+  /** Called when code of a task begins to run a graph on workers of its own. Returns a function that is called at the end of this run. */
+  graphBegins?: ((graph: GraphSize) => () => void) | undefined;
 }
 
 function context(): TaskContext {

@@ -2,9 +2,12 @@
 
 import { internalError, invalidArgument, isError } from '../../base/errors.js';
 import { fieldOf, hasFields } from '../../base/json.js';
+import { visibleName } from '../../base/visibleText.js';
 import { registerTasks } from '../../graph/taskRegistry.js';
 import { type FunctionRef, OWN_TASKS } from '../../protocol/functionRef.js';
+import { PLUGIN } from '../../protocol/metrics.js';
 import type { WorkerSnapshot } from '../host/hostTypes.js';
+import { contextMeter } from './contextMeter.js';
 import { isCallable, type TaskCallable } from './evaluator.js';
 import { importModule } from './importModule.js';
 import { addTaskHook } from './taskHook.js';
@@ -120,17 +123,23 @@ async function remove(name: string, worker: unknown): Promise<void> {
 function listen(): void {
   removeHook?.();
   removeHook = undefined;
-  const listeners = [...installed.values()].flatMap(({ transition, worker }) =>
-    transition === undefined ? [] : { transition, worker },
-  );
+  const listeners = Array.from(installed, ([name, { transition, worker }]) =>
+    transition === undefined
+      ? []
+      : { transition, worker, meter: contextMeter.meter(`${PLUGIN}${visibleName(name)}`) },
+  ).flat();
   if (listeners.length === 0) return;
   let key = '';
   const notify = (start: string, finish: string): void => {
-    for (const { transition, worker } of listeners) {
+    for (const { transition, worker, meter } of listeners) {
+      // Times of the task contain the call, because it runs on the task's thread. In the metrics it has its own activity.
+      const end = meter[Symbol.dispose];
       try {
         transition(key, start, finish, { worker });
       } catch (error) {
         process.emitWarning(isError(error) ? error : String(error), 'LongpolePluginWarning');
+      } finally {
+        end();
       }
     }
   };

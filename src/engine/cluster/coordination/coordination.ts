@@ -44,7 +44,15 @@ export class Coordination {
   readonly results: SharedResults;
   readonly #handlers: Handlers = {
     'lease-acquire': (question, caller) =>
-      this.#wait(question.what, 'acquire', question, caller, this.#leases.acquire(question, caller), false),
+      this.#wait(
+        question.what,
+        'acquire',
+        question,
+        caller,
+        this.#leases.acquire(question, caller),
+        false,
+        question.max,
+      ),
     'lease-release': (question, caller) => this.#leases.release(question, caller),
     'lease-count': (question) => this.#leases.count(question),
     'event-wait': (question, caller) => {
@@ -127,7 +135,10 @@ export class Coordination {
     return [...objects.values()];
   }
 
-  /** @param late answer at the time limit */
+  /**
+   * @param late answer at the time limit
+   * @param leases number of leases of a lock or semaphore; 0 for other objects
+   */
   #wait<A>(
     what: SharedKind,
     method: string,
@@ -135,9 +146,10 @@ export class Coordination {
     caller: Caller,
     begin: Begin<A>,
     late: A,
+    leases = 0,
   ): Promise<A> {
     const work = waitFor(caller, timeout, begin, late);
-    const measured = timeout === 0 ? work : this.#waitMeter.during(what, name, caller, work);
+    const measured = timeout === 0 ? work : this.#waitMeter.during(what, name, caller, work, leases);
     return this.calls.during({ what, name, method, caller, timeout }, measured);
   }
 

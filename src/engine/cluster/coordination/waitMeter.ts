@@ -1,7 +1,7 @@
 // Measures how long tasks wait for shared objects, as metrics of the context `shared`: the seconds that the tasks of each
 // prefix waited for an object, and for locks and semaphores also the seconds in which the object had waiting calls.
 import { visibleName } from '../../../base/visibleText.js';
-import { CONTENDED, SHARED_CONTEXT, WAIT_FOR } from '../../../protocol/metrics.js';
+import { CONTENDED, HELD, SHARED_CONTEXT, WAIT_FOR } from '../../../protocol/metrics.js';
 import { MetricLedger } from '../../metrics/metricLedger.js';
 import type { MetricSink } from '../engineParts.js';
 import { metricSamples } from '../metricSamples.js';
@@ -16,8 +16,8 @@ const MAX_OBJECTS = 1000;
 /** A call of a task that waits. */
 interface Wait {
   readonly object: string;
-  /** Whether other tasks hold the object meanwhile. An event or a queue limits no number of tasks. */
-  readonly isLease: boolean;
+  /** Number of leases of a lock or semaphore, all of which are in use meanwhile. 0 for other objects, which limit no number of tasks. */
+  readonly leases: number;
   readonly prefix: string;
   readonly start: number;
 }
@@ -34,12 +34,21 @@ export class WaitMeter {
     this.#sink = sink;
   }
 
-  /** Counts the time until `work` settles, a call that waits for the object. Returns the outcome of `work`. */
-  async during<A>(what: SharedKind, name: string, { prefix }: Caller, work: Promise<A>): Promise<A> {
+  /**
+   * Counts the time until `work` settles, a call that waits for the object. Returns the outcome of `work`.
+   *
+   * @param leases see Wait
+   */
+  async during<A>(
+    what: SharedKind,
+    name: string,
+    { prefix }: Caller,
+    work: Promise<A>,
+    leases: number,
+  ): Promise<A> {
     if (prefix === undefined || !this.#sink.hasObservers) return work;
     const object = `${what} '${visibleName(name)}'`;
-    const isLease = what === 'Lock' || what === 'Semaphore';
-    const wait: Wait = { object, isLease, prefix, start: this.#sink.clock() };
+    const wait: Wait = { object, leases, prefix, start: this.#sink.clock() };
     this.#waits.add(wait);
     const contended = this.#contended.get(object) ?? { calls: 0, since: wait.start };
     if (contended.calls++ === 0) this.#contended.set(object, contended);
@@ -53,12 +62,13 @@ export class WaitMeter {
   /** Counts a wait that has ended, unless it has been counted. */
   #count(wait: Wait): void {
     if (!this.#waits.delete(wait)) return;
-    const { object, isLease, prefix, start } = wait;
+    const { object, leases, prefix, start } = wait;
     const contended = this.#contended.get(object)!;
     const now = this.#sink.clock();
     this.#ledger.add([SHARED_CONTEXT, '', prefix, `${WAIT_FOR}${object}`, 'seconds'], now - start);
-    if (isLease)
-      this.#ledger.add([SHARED_CONTEXT, `${CONTENDED}${object}`, 'seconds'], now - contended.since);
+    const seconds = now - contended.since;
+    if (leases > 0) this.#ledger.add([SHARED_CONTEXT, `${CONTENDED}${object}`, 'seconds'], seconds);
+    if (leases > 1) this.#ledger.add([SHARED_CONTEXT, `${HELD}${object}`, 'seconds'], leases * seconds);
     contended.since = now;
     if (--contended.calls === 0) this.#contended.delete(object);
     this.#timer ??= setTimeout(() => this.#report(), REPORT_MS).unref();
