@@ -1,6 +1,6 @@
 // Finds the tasks that did not run because a task failed on which they depend.
 import { checkArgument, TRACE } from '../base/arguments.js';
-import { getOrMake, oncePer, sumOf } from '../base/lookUps.js';
+import { countsOf, getOrMake, oncePer, sumOf } from '../base/lookUps.js';
 import { LOCAL_CLIENT } from '../protocol/clientNames.js';
 import { TASK_CANCELLED, TASK_ERRED, TASK_LOST } from '../protocol/clusterObserver.js';
 import { CANCELLED, DROPPED_CONTEXT, SKIPPED } from '../protocol/metrics.js';
@@ -35,12 +35,15 @@ export const skippedRows = oncePer(({ tasks, totals }: Trace): ReadonlySet<numbe
 
 /** Returns the number of rows of `skippedRows` by prefix. */
 export function skippedByPrefix(trace: Trace): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const row of skippedRows(trace)) {
-    const prefix = textOf(trace.strings, trace.tasks.prefix[row]!);
-    counts.set(prefix, (counts.get(prefix) ?? 0) + 1);
-  }
-  return counts;
+  return countsByPrefix(trace, skippedRows(trace));
+}
+
+/** Returns the number of rows of tasks by prefix. */
+export function countsByPrefix(
+  { tasks, strings }: Trace,
+  rows: Iterable<number>,
+): ReadonlyMap<string, number> {
+  return countsOf(Array.from(rows, (row) => textOf(strings, tasks.prefix[row])));
 }
 
 /** Numbers of tasks without a result that have not failed. */

@@ -49,7 +49,7 @@ export function failedTaskCount(trace: Trace): number {
 }
 
 /** Returns the last runs of the tasks that failed because their runs ended with their workers. */
-function deadRows(trace: Trace): number[] {
+export function deadRows(trace: Trace): number[] {
   const { events, strings, tasks } = trace;
   const died = diedTasks(trace);
   if (died.length === 0) return [];

@@ -4,20 +4,20 @@ import type { Trace } from '../trace/trace.js';
 import { keptShare } from './findings/metricSeconds.js';
 import { windowOf } from './path/pathWalk.js';
 import { prefixesOfUnknownSize, recordsTransfers } from './programTransfers.js';
-import { skippedByPrefix } from './skippedTasks.js';
 import { descendingTable, rowColumns, type Table } from './table.js';
+import { taskCounts } from './taskCounts.js';
 import { threadsTogether } from './workerLives.js';
 
 /**
  * Returns prefixes by the seconds of their tasks, longest first. Exact for the whole run, even if rows were evicted. `Tasks`
- * excludes tasks that did not run because another task failed. `Mean (s)` is over runs with a duration.
+ * excludes tasks that did not run because another task failed. A task that ran again counts once, and has erred if its last run failed.
+ * `Mean (s)` is over runs with a duration.
  */
 export function timeByPrefix(trace: Trace): Table {
   const isMeasured = recordsTransfers(trace);
   const unknown = prefixesOfUnknownSize(trace);
   const totals = [...trace.totals.prefixes.values()];
-  const skipped = skippedByPrefix(trace);
-  const tasks = ({ prefix, count }: PrefixTotals) => count - (skipped.get(prefix) ?? 0);
+  const countsOf = taskCounts(trace);
   const all = totals.reduce((sum, { seconds }) => sum + seconds, 0);
   const { texts, numbers } = rowColumns(totals);
   const seconds = numbers('Duration (s)', (row) => row.seconds);
@@ -25,10 +25,10 @@ export function timeByPrefix(trace: Trace): Table {
     texts('Prefix', ({ prefix }) => prefix),
     seconds,
     numbers('Share (%)', (row) => (row.seconds / all) * 100),
-    numbers('Tasks', tasks),
-    numbers('Erred', ({ erred }) => erred),
+    numbers('Tasks', (row) => countsOf(row).tasks),
+    numbers('Erred', (row) => countsOf(row).failed),
     numbers('Mean (s)', (row) =>
-      Number.isNaN(row.shortest) ? Number.NaN : row.seconds / (timedRuns(row) || tasks(row)),
+      Number.isNaN(row.shortest) ? Number.NaN : row.seconds / (timedRuns(row) || countsOf(row).runs),
     ),
     numbers('Shortest (s)', ({ shortest }) => shortest),
     numbers('Longest (s)', ({ longest }) => longest),

@@ -1,18 +1,32 @@
 // The progress of the prefixes of a recorded run, for the bars of the page Status.
 
-import { countsOf } from '../../base/lookUps.js';
+import { countsByPrefix, skippedByPrefix } from '../../analysis/skippedTasks.js';
+import { earlierRuns, taskCounts } from '../../analysis/taskCounts.js';
+import { deadRows } from '../../analysis/taskErrors.js';
 import { TASK_CANCELLED, TASK_LOST } from '../../protocol/clusterObserver.js';
-import { type Trace, textOf } from '../../trace/trace.js';
+import type { Trace } from '../../trace/trace.js';
 
-/** Returns the runs of each prefix by their end. `cancelled` runs, also those lost with their worker, gave no result. */
-export function recordedProgress({ tasks, strings, totals }: Trace) {
+/**
+ * Returns the tasks of each prefix by the end of their last run. `cancelled` runs, also those lost with their worker, gave no
+ * result.
+ */
+export function recordedProgress(trace: Trace) {
+  const { tasks, totals } = trace;
   const isWithout = (state: number): boolean => state === TASK_CANCELLED || state === TASK_LOST;
   const hasWithout = totals.states.some((count, state) => count > 0 && isWithout(state));
+  const [earlier, dead] = [earlierRuns(trace), new Set(deadRows(trace))];
   const rows = hasWithout ? Array.from(tasks.state.keys()).filter((row) => isWithout(tasks.state[row]!)) : [];
-  const without = countsOf(rows.map((row) => textOf(strings, tasks.prefix[row])));
-  return Array.from(totals.prefixes.values(), ({ prefix, count, erred, seconds }) => {
+  const without = countsByPrefix(
+    trace,
+    rows.filter((row) => !earlier.has(row) && !dead.has(row)),
+  );
+  const skipped = skippedByPrefix(trace);
+  const countsOf = taskCounts(trace);
+  return Array.from(totals.prefixes.values(), (row) => {
+    const { prefix, seconds } = row;
+    const { tasks: ran, failed: erred } = countsOf(row);
+    const total = ran + (skipped.get(prefix) ?? 0);
     const cancelled = without.get(prefix) ?? 0;
-    const finished = count - erred - cancelled;
-    return { prefix, total: count, finished, erred, cancelled, processing: 0, seconds };
+    return { prefix, total, finished: total - erred - cancelled, erred, cancelled, processing: 0, seconds };
   });
 }
