@@ -141,7 +141,7 @@ test('the tasks, the memory and the CPU usage of 300 workers are shown as histog
   }));
   for (const { index, name } of workers) trace.workerAdded({ ...WORKER, index, name, startTime: START });
   const time = START + 10;
-  for (const index of [1, 2, 3])
+  for (let index = 0; index < 20; index++)
     trace.resources({ time, worker: index, cpu: 50, rss: 0, heap: 0, external: 0, eventLoopDelay: 0 });
   const { page, close } = await opened(trace, { time, workers });
   const counts = (title: string) => page.locator(`${panel(title)} .bars .number`).allInnerTexts();
@@ -150,6 +150,14 @@ test('the tasks, the memory and the CPU usage of 300 workers are shown as histog
   await said(page, panel('Memory per worker'), /this memory, of 300 workers.*Cluster: 450 MB/s);
   const byMemory = (await counts('Memory per worker')).filter((count) => count !== '0');
   assert.deepEqual(byMemory, ['150', '150']);
-  await said(page, panel('Occupancy and CPU'), /this CPU usage, of 3 workers/);
+  await said(page, panel('Occupancy and CPU'), /this CPU usage, of 20 workers/);
+  await go(page, 'workers');
+  const heading = '.plot-heading:has-text("CPU")';
+  await said(page, heading, /and \d more\s*8 not drawn/);
+  const end = await page.locator(`${heading} .values`).evaluate((values) => {
+    const last = values.lastElementChild?.getBoundingClientRect().right ?? 0;
+    return last - values.getBoundingClientRect().right;
+  });
+  assert.ok(end <= 0, `the heading is ${end} px too long`);
   await close();
 });

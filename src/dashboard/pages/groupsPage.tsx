@@ -42,11 +42,17 @@ export function GroupsPage({ state, update }: PageProps) {
           />
         )}
       </Panel>
-      <Panel title="By group" note={`${formatCount(graph.nodes.length)} groups`} wide>
+      <Panel title="By group" note={groupsNote(graph, state, trace)} wide>
         <GroupTable nodes={graph.nodes} trace={trace} />
       </Panel>
     </Panels>
   );
+}
+
+/** The table counts the runs whose rows the page has, unlike the heading and the progress of live groups. */
+function groupsNote({ nodes }: GroupGraph, { view }: PageProps['state'], { tasks, evicted }: Trace): string {
+  const isPart = evicted.tasks > 0 || view.model.receivedCount !== undefined;
+  return `${countText(nodes.length, 'group')}${isPart ? ` of the ${formatCount(tasks.length)} runs that the page has` : ''}`;
 }
 
 const shortened = (name: string): string => (name.length > 24 ? `${name.slice(0, 23)}…` : name);

@@ -119,11 +119,14 @@ const LETTER = 6.8;
 const VALUE = 90;
 const GAP = 20;
 const MORE = 76;
+/** Width of `48 not drawn`. */
+const OMITTED = 90;
 
 function fittingLines(plot: LinesPlot, width: number): number {
   const { title, lines } = plot;
   const widths = lines.map(({ name }) => VALUE + name.length * LETTER);
   let available = columnsOf(width) - GAP - (peakLabel(plot.meanOf).length + title.length) * LETTER;
+  if (plot.omitted) available -= OMITTED;
   if (widths.reduce((sum, one) => sum + one, 0) <= available) return lines.length;
   available -= MORE;
   const fits = widths.findIndex((one) => {
@@ -140,7 +143,7 @@ function LineValues({ state, plot }: { readonly state: PageState; readonly plot:
     <p class="values">
       {plot.cache === undefined ? null : <span class="muted">{plot.cache.metricName}</span>}
       {time === undefined && plot.lines.length > 0 ? (
-        <span class="muted">{peakLabel(plot.meanOf)}</span>
+        <span class="muted note">{peakLabel(plot.meanOf)}</span>
       ) : null}
       {plot.lines.slice(0, shown).map(({ name, slot, series }, i) => {
         const below = plot.stacked ? plot.lines[i - 1]?.series : undefined;
