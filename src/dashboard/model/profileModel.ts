@@ -129,7 +129,8 @@ export function buildModel(page: SectionPage): ProfileModel {
     page.fallback,
   );
   const origin = page.origin ?? found.start;
-  const duration = found.stop - origin;
+  // A run may end with a wait that no task stream draws, e.g. for a worker.
+  const duration = Math.max(found.stop, page.run?.stop ?? found.stop) - origin;
   const plots = [
     taskPlot(page, origin, prefixes),
     ...caches.map((section) => cachePlot(section, origin, prefixes)),

@@ -202,3 +202,16 @@ test('while the rows of a run arrive, the model counts those that the page has',
   const none = { ...syntheticTrace({}), totals: trace.totals };
   assert.equal(traceModel(none, { title: '' }).receivedCount, 0);
 });
+
+test('the time axis ends with the run, also if that ended with a task that has no result', () => {
+  const never = { started: Number.NaN, stopped: Number.NaN, received: Number.NaN };
+  const trace = syntheticTrace({
+    tasks: [
+      { key: 'quick-1', submitted: 0, dispatched: 0, started: 0, stopped: 1 },
+      { key: 'died-1', submitted: 0, dispatched: 0, ...never, acknowledged: 4, state: 'lost' },
+    ],
+  });
+  const { origin, run, limits } = traceModel(trace, { title: '' });
+  assert.deepEqual([origin + run.start, origin + run.stop], [0, 4]);
+  assert.ok(limits.stop >= run.stop);
+});
