@@ -76,7 +76,7 @@ export function memoryByPrefix(trace: Trace): Table {
 }
 
 /** Title of the column of results that workers hold although no task needs them. */
-const KEPT = 'No longer needed (MB)';
+const KEPT = 'Only futures hold (MB)';
 
 /**
  * Returns what workers hold in memory and on disk, minus what tasks need; undefined if that is too little for a column.

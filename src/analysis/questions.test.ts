@@ -123,7 +123,7 @@ describe('questions', () => {
       ask('transfers-by-pair', TWO_WORKERS).map(cells('From', 'To', 'Size (MB)', 'Bandwidth (MB/s)')),
       [
         ['b', 'a', 4, 2],
-        [null, 'b', 1, 1],
+        ['client', 'b', 1, 1],
       ],
     );
     assert.deepEqual(
@@ -164,9 +164,9 @@ describe('questions', () => {
     const rows = ask('memory-by-prefix', { memory, tasks });
     const at = (time: number) => rows.find((row) => Math.abs(Number(row['Time (s)']) - time) < 0.11);
     assert.equal(Math.round(Number(at(3)?.['load (MB)'])), 50);
-    assert.equal(Math.round(Number(at(3)?.['No longer needed (MB)'])), 0);
+    assert.equal(Math.round(Number(at(3)?.['Only futures hold (MB)'])), 0);
     assert.equal(Math.round(Number(at(8)?.['load (MB)'])), 0);
-    assert.equal(Math.round(Number(at(8)?.['No longer needed (MB)'])), 50);
+    assert.equal(Math.round(Number(at(8)?.['Only futures hold (MB)'])), 50);
   });
 
   it('answer memory without results that were lost and computed again, from then on', () => {
@@ -192,7 +192,7 @@ describe('questions', () => {
     const kept = (stopped: number) =>
       ask('memory-by-prefix', { memory, tasks, workers: [{ name: 'gone', stopped }] })
         .filter((row) => Number(row['Time (s)']) > 4.1)
-        .map((row) => Math.round(Number(row['No longer needed (MB)'])));
+        .map((row) => Math.round(Number(row['Only futures hold (MB)'])));
     assert.deepEqual(new Set(kept(4)), new Set([0]));
     assert.deepEqual(new Set(kept(Number.NaN)), new Set([50]));
   });

@@ -35,7 +35,15 @@ export const skippedRows = oncePer(({ tasks, totals }: Trace): ReadonlySet<numbe
 
 /** Returns the number of rows of `skippedRows` by prefix. */
 export function skippedByPrefix(trace: Trace): ReadonlyMap<string, number> {
-  return countsOf(Array.from(skippedRows(trace), (row) => textOf(trace.strings, trace.tasks.prefix[row])));
+  return countsByPrefix(trace, skippedRows(trace));
+}
+
+/** Returns the number of rows of tasks by prefix. */
+export function countsByPrefix(
+  { tasks, strings }: Trace,
+  rows: Iterable<number>,
+): ReadonlyMap<string, number> {
+  return countsOf(Array.from(rows, (row) => textOf(strings, tasks.prefix[row])));
 }
 
 /** Numbers of tasks without a result that have not failed. */

@@ -1,11 +1,11 @@
 // Finds the errors of failed runs in the events of a trace.
 import { checkArgument, TRACE } from '../base/arguments.js';
-import { addTo, oncePer } from '../base/lookUps.js';
+import { oncePer } from '../base/lookUps.js';
 import { TASK_ERRED, TASK_LOST } from '../protocol/clusterObserver.js';
 import { TASK_FAILED } from '../protocol/eventTopics.js';
-import { eventsOf, type Trace, textOf, workerName } from '../trace/trace.js';
+import { eventsOf, type Trace, workerName } from '../trace/trace.js';
 import { diedTasks, exceededTimeouts } from './diedTasks.js';
-import { knownAt, repeatedByPrefix, repeatedCount, repeatedRuns } from './submissionTimes.js';
+import { knownAt, repeatedCount, repeatedRuns } from './submissionTimes.js';
 
 /** Seconds between the report of a failed run and the event with its error. */
 const TOGETHER = 1;
@@ -47,15 +47,6 @@ export const failedRows = oncePer((trace: Trace): ReadonlySet<number> => {
   return rows;
 });
 
-/** Returns the number of these tasks by prefix. Exact for the whole run, except for what evicted rows would show: which runs were repeated. */
-export function failedByPrefix(trace: Trace): ReadonlyMap<string, number> {
-  const { tasks, strings, totals } = trace;
-  const failed = new Map(Array.from(totals.prefixes.values(), ({ prefix, erred }) => [prefix, erred]));
-  for (const [prefix, count] of repeatedByPrefix(trace)) addTo(failed, prefix, -count);
-  for (const row of deadRows(trace)) addTo(failed, textOf(strings, tasks.prefix[row]), 1);
-  return failed;
-}
-
 /** Returns the number of these tasks. */
 export function failedTaskCount(trace: Trace): number {
   checkArgument('failedTaskCount(): trace', trace, TRACE);
@@ -73,7 +64,7 @@ export function lostRunCount(trace: Trace): number {
 }
 
 /** Returns the last runs of the tasks that failed because their runs ended with their workers. */
-function deadRows(trace: Trace): number[] {
+export function deadRows(trace: Trace): number[] {
   const died = diedTasks(trace);
   if (died.length === 0) return [];
   const failed = new Set(

@@ -4,23 +4,20 @@ import type { Trace } from '../trace/trace.js';
 import { keptShare } from './findings/metricSeconds.js';
 import { windowOf } from './path/pathWalk.js';
 import { prefixesOfUnknownSize, recordsTransfers } from './programTransfers.js';
-import { skippedByPrefix } from './skippedTasks.js';
 import { descendingTable, rowColumns, type Table } from './table.js';
-import { failedByPrefix } from './taskErrors.js';
+import { taskCounts } from './taskCounts.js';
 import { threadsTogether } from './workerLives.js';
 
 /**
  * Returns prefixes by the seconds of their tasks, longest first. Exact for the whole run, even if rows were evicted. `Tasks`
- * counts runs, without tasks that did not run because another task failed. `Erred` counts tasks that failed and did not run again.
+ * excludes tasks that did not run because another task failed. A task that ran again counts once, and has erred if its last run failed.
  * `Mean (s)` is over runs with a duration.
  */
 export function timeByPrefix(trace: Trace): Table {
   const isMeasured = recordsTransfers(trace);
   const unknown = prefixesOfUnknownSize(trace);
   const totals = [...trace.totals.prefixes.values()];
-  const skipped = skippedByPrefix(trace);
-  const failed = failedByPrefix(trace);
-  const tasks = ({ prefix, count }: PrefixTotals) => count - (skipped.get(prefix) ?? 0);
+  const countsOf = taskCounts(trace);
   const all = totals.reduce((sum, { seconds }) => sum + seconds, 0);
   const { texts, numbers } = rowColumns(totals);
   const seconds = numbers('Duration (s)', (row) => row.seconds);
@@ -28,10 +25,10 @@ export function timeByPrefix(trace: Trace): Table {
     texts('Prefix', ({ prefix }) => prefix),
     seconds,
     numbers('Share (%)', (row) => (row.seconds / all) * 100),
-    numbers('Tasks', tasks),
-    numbers('Erred', ({ prefix }) => failed.get(prefix) ?? 0),
+    numbers('Tasks', (row) => countsOf(row).tasks),
+    numbers('Erred', (row) => countsOf(row).failed),
     numbers('Mean (s)', (row) =>
-      Number.isNaN(row.shortest) ? Number.NaN : row.seconds / (timedRuns(row) || tasks(row)),
+      Number.isNaN(row.shortest) ? Number.NaN : row.seconds / (timedRuns(row) || countsOf(row).runs),
     ),
     numbers('Shortest (s)', ({ shortest }) => shortest),
     numbers('Longest (s)', ({ longest }) => longest),

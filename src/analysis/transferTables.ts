@@ -11,10 +11,10 @@ function bandwidth(nbytes: number, seconds: number): number {
   return seconds > 0 ? nbytes / seconds / 1e6 : Number.NaN;
 }
 
-/** Returns pairs of workers by bytes, most first. A client has no name. Exact for the whole run. */
+/** Returns pairs of workers by bytes, most first. The other side may be a `client`. Exact for the whole run. */
 export function transfersByPair(trace: Trace): Table {
   const { pairs } = trace.totals;
-  const name = (row: number) => (row < 0 ? null : workerName(trace, row));
+  const name = (row: number) => (row < 0 ? 'client' : workerName(trace, row));
   const { texts, numbers } = rowColumns(pairs);
   const size = numbers('Size (MB)', ({ nbytes }) => nbytes / 1e6);
   return descendingTable(size.numbers, [

@@ -231,7 +231,7 @@ test('the graphs of a report can be used by keyboard, and every node has a name'
   await go(page, 'groups');
   await page.locator('.graph-view .node').first().waitFor();
   await tabTo(page, '.node');
-  await page.locator('.graph-view .node[aria-label*="runs, "]:focus').waitFor();
+  await page.locator('.graph-view .node[aria-label*=" task"]:focus').waitFor();
   await page.keyboard.press('Enter');
   await page.locator('main.page[data-page="stream"]').waitFor();
   assert.deepEqual(complaints, []);

@@ -154,6 +154,9 @@ test('a task that died with its worker leads from the errors to the graph, becau
       { key: 'died-0', worker: 'w', ...never },
       { key: 'a-0', worker: 'w', started: EPOCH, stopped: EPOCH + 1 },
     ],
+    events: [
+      { time: EPOCH + 1, topic: 'task-erred', text: "Task 'died-0' (function died, worker w) KilledWorker" },
+    ],
   });
   const { page, complaints } = await open('#errors', 1440, 900, shown);
   await page.getByRole('button', { name: 'died-0' }).click();

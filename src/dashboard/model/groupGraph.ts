@@ -1,5 +1,6 @@
 // The dependency graph of groups or prefixes of tasks. Cost: one pass over runs and edges.
 import { skippedRows } from '../../analysis/skippedTasks.js';
+import { earlierRuns } from '../../analysis/taskCounts.js';
 import { failedRows } from '../../analysis/taskErrors.js';
 import { getOrMake } from '../../base/lookUps.js';
 import { type Trace, textOf } from '../../trace/trace.js';
@@ -9,7 +10,7 @@ export interface GroupNode {
   readonly prefix: string;
   /** Row of the group's last run. */
   readonly last: number;
-  /** Number of runs. A task that did not run because another one failed does not count. */
+  /** Number of tasks. A task that did not run because another one failed does not count. */
   readonly count: number;
   /** Number of tasks that failed and did not run again. */
   readonly erred: number;
@@ -31,8 +32,7 @@ export function groupGraph(trace: Trace, by: 'group' | 'prefix' = 'group'): Grou
   const places = new Map<number, number>();
   const nodes: { -readonly [K in keyof GroupNode]: GroupNode[K] }[] = [];
   const placeOf = new Int32Array(tasks.length);
-  const skipped = skippedRows(trace);
-  const failed = failedRows(trace);
+  const [skipped, earlier, failed] = [skippedRows(trace), earlierRuns(trace), failedRows(trace)];
   for (let row = 0; row < tasks.length; row++) {
     const group = tasks[by][row]!;
     const place = getOrMake(places, group, () => {
@@ -41,7 +41,7 @@ export function groupGraph(trace: Trace, by: 'group' | 'prefix' = 'group'): Grou
     });
     placeOf[row] = place;
     const node = nodes[place]!;
-    if (!skipped.has(row)) node.count++;
+    if (!skipped.has(row) && !earlier.has(row)) node.count++;
     node.last = row;
     if (failed.has(row)) node.erred++;
     if (tasks.duration[row]! > 0) node.seconds += tasks.duration[row]!;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../base/properties.test.support.js';
+import { syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
 import { formatBytes, formatDuration, formatNumber, formatPercent } from './format.js';
 import { hitLane } from './hitTest.js';
 import { HEADING, layoutPlots } from './pageLayout.js';
@@ -11,6 +12,7 @@ import type { SectionPage } from './sections.js';
 import type { LaneRow } from './taskLanes.js';
 import { alignedAxis, timeTicks, valueAxis } from './ticks.js';
 import { clip, pan, reveal, showsAll, showsEnd, snapToPixels, spanOf, within, zoom } from './timeView.js';
+import { traceModel } from './traceModel.js';
 
 /** Seconds since the epoch at which the sample run starts. */
 const EPOCH = 1_700_000_000;
@@ -72,6 +74,25 @@ test('search ignores case and finds runs in order of time', () => {
   assert.equal(findTasks(model, '-1')!.inOrder.length, 2);
   assert.equal(findTasks(model, '   '), undefined);
   assert.equal(findTasks(model, 'nothing')!.count, 0);
+});
+
+test('search finds tasks without a run after the others', () => {
+  const trace = syntheticTrace({
+    tasks: [
+      { key: 'load-1', started: Number.NaN, stopped: Number.NaN, state: 'lost' },
+      { key: 'load-2', started: 3, stopped: 4 },
+      { key: 'load-3', started: 1, stopped: 2 },
+      { key: 'add-1', started: Number.NaN, stopped: Number.NaN, state: 'cancelled' },
+    ],
+  });
+  const model = traceModel(trace, { title: '' });
+  assert.deepEqual(
+    findTasks(model, 'load')!.inOrder.map(({ task }) => task),
+    [2, 1, 0],
+  );
+  assert.deepEqual(findTasks(model, 'add')!.inOrder, [{ task: 3 }]);
+  // The search of a page without a task stream finds no tasks.
+  assert.equal(findTasks({ ...model, plots: [] }, 'add')!.count, 0);
 });
 
 test('the pointer hits a wide run, the only narrow run of a pixel, the nearest run, or the sum of many runs', () => {

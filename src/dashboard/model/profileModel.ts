@@ -43,6 +43,8 @@ export interface LinesPlot {
   /** Whether the lines are stacked surfaces, the first at the bottom. Each `series` then includes the lines below. */
   readonly stacked: boolean;
   readonly largest: number;
+  /** Number of lines that are not drawn, because they are too many. */
+  readonly omitted?: number;
   /** Message of a plot without lines. */
   readonly empty: string;
   /** Whether the figures of each line stand beside the plot. */
@@ -94,9 +96,13 @@ export interface ProfileModel {
   readonly taskCount: number;
   /** The largest number of workers at any time. */
   readonly workerCount: number;
+  /** Number of workers that a live cluster has now. */
+  readonly connectedCount?: number | undefined;
   readonly failedCount: number;
   /** Runs that failed and were repeated. */
   readonly repeatedCount: number;
+  /** Runs whose rows a live page has received, while many others are still arriving. */
+  readonly receivedCount?: number | undefined;
   /** Returns facts about a task for the tooltip, by row of the page's task table. */
   readonly factsOf?: (task: number) => readonly RunFact[];
   /** Message of a task stream without tasks. Default: how to switch on the Profiler. */
@@ -123,7 +129,8 @@ export function buildModel(page: SectionPage): ProfileModel {
     page.fallback,
   );
   const origin = page.origin ?? found.start;
-  const duration = found.stop - origin;
+  // A run may end with a wait that no task stream draws, e.g. for a worker.
+  const duration = Math.max(found.stop, page.run?.stop ?? found.stop) - origin;
   const plots = [
     taskPlot(page, origin, prefixes),
     ...caches.map((section) => cachePlot(section, origin, prefixes)),

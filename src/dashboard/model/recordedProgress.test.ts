@@ -13,13 +13,13 @@ test('cancelled and lost runs do not count as finished', () => {
       { key: 'a-2', started: 1, stopped: 2, state: 'erred' },
       { key: 'a-3', ...never, state: 'cancelled' },
       { key: 'b-1', ...never, state: 'lost' },
-      { key: 'b-1', started: 2, stopped: 4 },
+      { key: 'b-1', started: 2, stopped: 4, attempt: 2 },
     ],
   });
   const counts = recordedProgress(trace).map(({ seconds: _, processing, ...row }) => row);
   assert.deepEqual(counts, [
     { prefix: 'a', total: 3, finished: 1, erred: 1, cancelled: 1 },
-    { prefix: 'b', total: 2, finished: 1, erred: 0, cancelled: 1 },
+    { prefix: 'b', total: 1, finished: 1, erred: 0, cancelled: 0 },
   ]);
 });
 

@@ -1,28 +1,31 @@
 // The progress of the prefixes of a recorded run, for the bars of the page Status.
-import { repeatedByPrefix } from '../../analysis/submissionTimes.js';
-import { failedByPrefix, failedRows } from '../../analysis/taskErrors.js';
-import { countsOf } from '../../base/lookUps.js';
+import { countsByPrefix, skippedByPrefix } from '../../analysis/skippedTasks.js';
+import { earlierRuns, taskCounts } from '../../analysis/taskCounts.js';
+import { failedRows } from '../../analysis/taskErrors.js';
 import { TASK_CANCELLED, TASK_LOST } from '../../protocol/clusterObserver.js';
-import { type Trace, textOf } from '../../trace/trace.js';
+import type { Trace } from '../../trace/trace.js';
 
 /**
- * Returns the runs of each prefix by their end, without failed runs that another run followed. `cancelled` runs, also those lost
- * with their worker, gave no result. A task of which each run was lost is `erred`.
+ * Returns the tasks of each prefix by the end of their last run. `cancelled` runs, also those lost with their worker, gave no
+ * result.
  */
 export function recordedProgress(trace: Trace) {
-  const { tasks, strings, totals } = trace;
+  const { tasks, totals } = trace;
   const isWithout = (state: number): boolean => state === TASK_CANCELLED || state === TASK_LOST;
   const hasWithout = totals.states.some((count, state) => count > 0 && isWithout(state));
-  const failedOnes = failedRows(trace);
-  const rows = hasWithout
-    ? Array.from(tasks.state.keys()).filter((row) => isWithout(tasks.state[row]!) && !failedOnes.has(row))
-    : [];
-  const without = countsOf(rows.map((row) => textOf(strings, tasks.prefix[row])));
-  const repeated = repeatedByPrefix(trace);
-  const failed = failedByPrefix(trace);
-  return Array.from(totals.prefixes.values(), ({ prefix, count, seconds }) => {
-    const [erred, cancelled] = [failed.get(prefix) ?? 0, without.get(prefix) ?? 0];
-    const total = count - (repeated.get(prefix) ?? 0);
+  const [earlier, failed] = [earlierRuns(trace), failedRows(trace)];
+  const rows = hasWithout ? Array.from(tasks.state.keys()).filter((row) => isWithout(tasks.state[row]!)) : [];
+  const without = countsByPrefix(
+    trace,
+    rows.filter((row) => !earlier.has(row) && !failed.has(row)),
+  );
+  const skipped = skippedByPrefix(trace);
+  const countsOf = taskCounts(trace);
+  return Array.from(totals.prefixes.values(), (row) => {
+    const { prefix, seconds } = row;
+    const { tasks: ran, failed: erred } = countsOf(row);
+    const total = ran + (skipped.get(prefix) ?? 0);
+    const cancelled = without.get(prefix) ?? 0;
     return { prefix, total, finished: total - erred - cancelled, erred, cancelled, processing: 0, seconds };
   });
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../base/properties.test.support.js';
 import type { CacheSection } from './sections.js';
-import { cacheSeries, columnRanges, linePoints, lineSeries, valueAt } from './series.js';
+import { cacheSeries, columnRanges, linePoints, lineSeries, peakIn, valueAt } from './series.js';
 
 interface Stay {
   readonly prefix: number;
@@ -108,4 +108,21 @@ test('a line has the value of the nearest sample, and no value outside the sampl
 test('a window between two samples still shows the line through it', () => {
   const series = lineSeries(Float64Array.of(0, 100), Float64Array.of(0, 100), 0);
   assert.deepEqual(linePoints(series, { start: 40, perColumn: 1, columns: 20 }), [-40, 0, 60, 100]);
+});
+
+test('the peak of a line is that of the visible window; a step before the window lasts into it', () => {
+  const time = Float64Array.of(0, 1, 2, 3);
+  const value = Float64Array.of(9, 4, 5, 1);
+  const steps = { time, value, steps: true, largest: 9 };
+  assert.equal(peakIn(steps, undefined, { start: 0, stop: 3 }), 9);
+  assert.equal(peakIn(steps, undefined, { start: 0.5, stop: 1 }), 9);
+  assert.equal(peakIn(steps, undefined, { start: 1, stop: 3 }), 5);
+  assert.equal(peakIn(steps, undefined, { start: 2.5, stop: 3 }), 5);
+  // The height of a surface of a stack.
+  const below = { time, value: Float64Array.of(8, 1, 4, 1), steps: true, largest: 8 };
+  assert.equal(peakIn(steps, below, { start: 1, stop: 3 }), 3);
+  const line = { ...steps, steps: false };
+  assert.equal(peakIn(line, undefined, { start: 0.5, stop: 1 }), 4);
+  assert.equal(peakIn(line, undefined, { start: 2.1, stop: 2.4 }), 5, 'the nearest sample');
+  assert.equal(peakIn(line, undefined, { start: 4, stop: 5 }), undefined);
 });

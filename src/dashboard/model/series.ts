@@ -5,6 +5,7 @@ import { countedOffsets, groupedRows, sortBy } from '../../base/groups.js';
 import type { CacheSection } from './sections.js';
 import type { ColumnGrid } from './streamDetail.js';
 import { lowerBound } from './taskLanes.js';
+import type { TimeWindow } from './timeView.js';
 
 export interface Series {
   /** Seconds since the origin, ascending. */
@@ -85,20 +86,21 @@ export function valueAt(series: Series, time: number): number | undefined {
   return series.value[nearest];
 }
 
-/** Returns the height of one surface of a stack at a time, or its peak if no time is given. */
-export function lineValue(
-  series: Series,
-  below: Series | undefined,
-  time: number | undefined,
-): number | undefined {
-  if (time !== undefined) {
-    const value = valueAt(series, time);
-    return value === undefined ? undefined : value - (below === undefined ? 0 : (valueAt(below, time) ?? 0));
-  }
-  let peak = 0;
-  for (let i = 0; i < series.value.length; i++)
-    peak = Math.max(peak, series.value[i]! - (below === undefined ? 0 : below.value[i]!));
-  return peak;
+/** Returns the height of one surface of a stack at a time. */
+export function lineValue(series: Series, below: Series | undefined, time: number): number | undefined {
+  const value = valueAt(series, time);
+  return value === undefined ? undefined : value - (below === undefined ? 0 : (valueAt(below, time) ?? 0));
+}
+
+/** Returns the largest height of one surface of a stack in a window of time; undefined if it has no value there. */
+export function peakIn(series: Series, below: Series | undefined, window: TimeWindow): number | undefined {
+  const { time } = series;
+  const first = lowerBound(time, 0, time.length, window.start);
+  // A step before the window lasts into it.
+  let peak = series.steps ? lineValue(series, below, window.start) : undefined;
+  for (let i = first; i < time.length && time[i]! <= window.stop; i++)
+    peak = Math.max(peak ?? 0, series.value[i]! - (below === undefined ? 0 : below.value[i]!));
+  return peak ?? lineValue(series, below, window.start);
 }
 
 /** Returns the range of samples of a line in a window: the samples inside, and the nearest on either side. */

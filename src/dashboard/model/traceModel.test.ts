@@ -188,3 +188,30 @@ test('a run that ends with a task without result is as long in the heading as on
   assert.deepEqual(run, { start: 0, stop: criticalPath(trace).stop });
   assert.equal(run.stop, 6);
 });
+
+test('while the rows of a run arrive, the model counts those that the page has', () => {
+  const tasks = Array.from({ length: 20 }, (_, i) => ({ key: `a-${i}`, started: i, stopped: i + 1 }));
+  const trace = syntheticTrace({ tasks });
+  const states = Float64Array.of(30_000, 0, 0, 0);
+  const later = { ...trace, totals: { ...trace.totals, states } };
+  assert.equal(traceModel(later, { title: '' }).receivedCount, 20);
+  // Rows that the page has discarded do not arrive any more.
+  const evicted = { ...trace.evicted, tasks: 29_980 };
+  assert.equal(traceModel({ ...later, evicted }, { title: '' }).receivedCount, undefined);
+  assert.equal(traceModel(trace, { title: '' }).receivedCount, undefined);
+  const none = { ...syntheticTrace({}), totals: trace.totals };
+  assert.equal(traceModel(none, { title: '' }).receivedCount, 0);
+});
+
+test('the time axis ends with the run, also if that ended with a task that has no result', () => {
+  const never = { started: Number.NaN, stopped: Number.NaN, received: Number.NaN };
+  const trace = syntheticTrace({
+    tasks: [
+      { key: 'quick-1', submitted: 0, dispatched: 0, started: 0, stopped: 1 },
+      { key: 'died-1', submitted: 0, dispatched: 0, ...never, acknowledged: 4, state: 'lost' },
+    ],
+  });
+  const { origin, run, limits } = traceModel(trace, { title: '' });
+  assert.deepEqual([origin + run.start, origin + run.stop], [0, 4]);
+  assert.ok(limits.stop >= run.stop);
+});

@@ -4,6 +4,7 @@
 import { cutOffTexts } from '../../analysis/cutOff.js';
 import { eachUse } from '../../analysis/lanes.js';
 import { repeatedCount } from '../../analysis/submissionTimes.js';
+import { taskCount } from '../../analysis/taskCounts.js';
 import { failedTaskCount } from '../../analysis/taskErrors.js';
 import { unfinishedRuns } from '../../analysis/unfinishedRuns.js';
 import { existsSince, mostTogether } from '../../analysis/workerLives.js';
@@ -23,6 +24,8 @@ export interface TraceModelOptions {
   /** Epoch seconds of time 0; default: the first event. */
   readonly origin?: number | undefined;
   readonly running?: readonly RunningRow[] | undefined;
+  /** Number of workers that a live cluster has now. */
+  readonly connected?: number | undefined;
   /** Epoch seconds up to which running tasks are drawn. */
   readonly now?: number | undefined;
 }
@@ -33,6 +36,10 @@ function emptyText(trace: Trace): string {
     ? `No task ended. ${cutOff.join(' ')}`
     : 'No task has run yet. Start tasks with compute, client.submit or client.map.';
 }
+
+/** Rows of a running computation always arrive a little after its totals: up to this number, or this share of the runs. */
+const FEW_MISSING = 5000;
+const SHARE_MISSING = 0.2;
 
 const GATHER = TRANSFER_KINDS.indexOf('gather-dep');
 const TRANSFER = ACTIONS.indexOf('transfer');
@@ -100,7 +107,6 @@ class ModelBuilder {
       length: this.#rows,
       at: (row) => (row < tasks.length && tasks.call[row]! >= 0 ? strings.get(tasks.call[row]!) : ''),
     };
-    const repeated = repeatedCount(this.#trace);
     const model = buildModel({
       title: this.#options.title,
       workers: this.#threads,
@@ -121,23 +127,30 @@ class ModelBuilder {
     });
     return {
       ...model,
-      // The totals of a live run arrive less often than its rows.
-      taskCount:
-        Math.max(
-          tasks.length,
-          this.#trace.totals.states.reduce((sum, count) => sum + count, 0),
-        ) - repeated,
+      taskCount: taskCount(this.#trace),
       // Without a table of workers, all threads are those of one worker.
       workerCount:
         this.#trace.workers.length > 0
           ? mostTogether(this.#trace, () => 1)
           : Math.min(1, this.#threads.length),
       failedCount: failedTaskCount(this.#trace),
-      repeatedCount: repeated,
+      repeatedCount: repeatedCount(this.#trace),
+      connectedCount: this.#options.connected,
+      receivedCount: this.#receivedCount(),
       factsOf: (row) => lifecycleFacts(this.#trace, row),
       prefixOf: (row) => (tasks.state[row] === TASK_ERRED ? this.#nameOf(tasks.prefix[row]!) : undefined),
       emptyStream: emptyText(this.#trace),
     };
+  }
+
+  /** A page that opens late receives the totals at once, and the rows piece by piece. */
+  #receivedCount(): number | undefined {
+    const { tasks, evicted, totals } = this.#trace;
+    const runs = totals.states.reduce((sum, count) => sum + count, 0) - evicted.tasks;
+    const missing = runs - tasks.length;
+    const isEarly =
+      tasks.length === 0 ? missing > 0 : missing > FEW_MISSING && missing > runs * SHARE_MISSING;
+    return isEarly ? tasks.length : undefined;
   }
 
   #cacheSections(): CacheSection[] {

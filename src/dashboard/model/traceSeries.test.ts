@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
 import { peakLabel } from './ticks.js';
-import { bandwidthPlot, memoryPlot, seriesOfRows } from './traceSeries.js';
+import { bandwidthPlot, figurePlot, memoryPlot, seriesOfRows } from './traceSeries.js';
 
 /** Returns the points of the uppermost surface: the time, and the bytes in MB. */
 function points({ lines }: ReturnType<typeof memoryPlot>): number[][] {
@@ -56,4 +56,14 @@ test('the bandwidth is a mean over a time, which the heading names instead of a 
   assert.ok(Math.abs(lines[0]!.series.largest - 1e7) < 1);
   assert.equal(peakLabel(meanOf), 'highest mean of 100\u00a0ms');
   assert.equal(peakLabel(memoryPlot(trace, 10).meanOf), 'peak');
+});
+
+test('a plot with more workers than colours draws the first 12 and counts the others', () => {
+  const workers = Array.from({ length: 60 }, (_, i) => `w${i}`);
+  const trace = syntheticTrace({
+    workers: workers.map((name) => ({ name })),
+    resources: workers.map((worker) => ({ worker, time: 10, figures: { cpu: 5 } })),
+  });
+  const plot = figurePlot(trace, 10, 'workers', { figure: 'cpu', title: 'CPU', unit: 'percent' });
+  assert.deepEqual([plot.lines.length, plot.lines.at(-1)?.name, plot.omitted], [12, 'w11', 48]);
 });

@@ -155,7 +155,8 @@ export function figurePlot(
     if (!wanted || Number.isNaN(values?.[row])) continue;
     pushTo(rowsOf, worker, row);
   }
-  const shown = [...rowsOf].sort(([a], [b]) => a - b);
+  const shown = [...rowsOf].sort(([a], [b]) => a - b).slice(0, MAX_LINES);
+  const omitted = rowsOf.size - shown.length;
   const names = shown.map(([worker]) => {
     if (worker < 0) return of === 'all' ? 'scheduler' : 'host';
     return workerName(trace, worker);
@@ -164,7 +165,7 @@ export function figurePlot(
     const series = seriesOfRows(list, resources.time, values!, origin);
     return { name: names[i]!, slot: lineSlot(worker), series };
   });
-  return linesPlot(title, unit, lines.slice(0, MAX_LINES), `The trace has no samples for “${title}”.`);
+  return { ...linesPlot(title, unit, lines, `The trace has no samples for “${title}”.`), omitted };
 }
 
 /** Returns transferred bytes per second by kind of transfer. */

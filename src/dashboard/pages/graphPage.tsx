@@ -15,11 +15,12 @@ import { ACTIVITY_SLOTS, prefixColors, type Scheme, slotColor } from '../model/p
 import { runsText } from '../model/runsText.js';
 import { serverUrl } from '../source/traceSource.js';
 import { GraphView } from '../views/graphView.js';
-import { Button, ColorKey, Nothing } from '../views/parts.js';
+import { Button, ColorKey } from '../views/parts.js';
 import type { ShellState } from '../views/shellState.js';
 import { useAnalysis } from '../views/useAnalysis.js';
 import { CRITICAL_PATH, GROUPS, PREFIX_GRAPH } from './analyses.js';
 import { GroupsGraph, MAX_DRAWN } from './groupsPage.js';
+import { NoTasks } from './noTasks.js';
 import type { PageProps } from './pageProps.js';
 
 /** Largest graph that is drawn as a whole, in tasks. */
@@ -46,11 +47,7 @@ export function GraphPage(props: PageProps) {
   const isCurrent = isOpen && live !== undefined && all !== 'yes';
   const open = useOpenGraph(isCurrent, trace.evicted.tasks + tasks.length);
   if (tasks.length === 0 && !(isCurrent && open !== undefined && open.count > 0)) {
-    return (
-      <Nothing title="No task has ended yet">
-        Tasks appear here with their dependencies when they end.
-      </Nothing>
-    );
+    return <NoTasks update={props.update} />;
   }
   const since = isOpen ? (live?.graphStart ?? 0) : 0;
   const whole = Array.from({ length: tasks.length }, (_, row) => row);

@@ -2,6 +2,7 @@
 
 import { prefixesOfUnknownSize, recordsTransfers } from '../../analysis/programTransfers.js';
 import { countsOf } from '../../base/lookUps.js';
+import { countText } from '../../base/words.js';
 import type { Trace } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDuration } from '../model/format.js';
 import type { GroupGraph, GroupNode } from '../model/groupGraph.js';
@@ -11,6 +12,7 @@ import { Empty, Panel, Panels } from '../views/parts.js';
 import { type Column, RowTable } from '../views/tables.js';
 import { useAnalysis } from '../views/useAnalysis.js';
 import { GROUPS } from './analyses.js';
+import { hasNoTasks, NoTasks } from './noTasks.js';
 import type { PageProps } from './pageProps.js';
 
 /** Largest number of groups that are drawn. The table lists more. */
@@ -20,13 +22,12 @@ const MAX_ROWS = 500;
 export function GroupsPage({ state, update }: PageProps) {
   const { trace } = update;
   const graph = useAnalysis(trace, GROUPS);
+  if (hasNoTasks(trace)) return <NoTasks update={update} />;
   if (graph === undefined) return <p class="loading">Grouping tasks…</p>;
   return (
     <Panels>
       <Panel title="Groups" note="lines lead from a group to the groups that need it" wide>
-        {graph.nodes.length === 0 ? (
-          <Empty>No task has ended yet.</Empty>
-        ) : graph.nodes.length > MAX_DRAWN ? (
+        {graph.nodes.length > MAX_DRAWN ? (
           <Empty>
             {formatCount(graph.nodes.length)} groups are too many to draw; the table below lists them. To put
             tasks into one group, use tuple keys such as <code>key('sum-1f3a', 0)</code>.
@@ -41,11 +42,17 @@ export function GroupsPage({ state, update }: PageProps) {
           />
         )}
       </Panel>
-      <Panel title="By group" note={`${formatCount(graph.nodes.length)} groups`} wide>
+      <Panel title="By group" note={groupsNote(graph, state, trace)} wide>
         <GroupTable nodes={graph.nodes} trace={trace} />
       </Panel>
     </Panels>
   );
+}
+
+/** The table counts the runs whose rows the page has, unlike the heading and the progress of live groups. */
+function groupsNote({ nodes }: GroupGraph, { view }: PageProps['state'], { tasks, evicted }: Trace): string {
+  const isPart = evicted.tasks > 0 || view.model.receivedCount !== undefined;
+  return `${countText(nodes.length, 'group')}${isPart ? ` of the ${formatCount(tasks.length)} runs that the page has` : ''}`;
 }
 
 const shortened = (name: string): string => (name.length > 24 ? `${name.slice(0, 23)}…` : name);
@@ -63,20 +70,20 @@ export function GroupsGraph({ graph, state, update: { trace, live }, onNode, act
   const colors = prefixColors(trace, state.view.scheme.value);
   const nodesOf = countsOf(graph.nodes.map(({ prefix }) => prefix));
   const progress = new Map(live?.progress.map((row) => [row.prefix, row]));
-  const countOf = ({ prefix, count, erred: runs }: GroupNode): string => {
+  const countOf = ({ prefix, count, erred: failed }: GroupNode): string => {
     // The scheduler counts tasks by prefix. The progress of a group is known only if it is the only group of its
     // prefix.
     const row = nodesOf.get(prefix) === 1 ? progress.get(prefix) : undefined;
-    const erred = row?.erred ?? runs;
-    const failed = erred > 0 ? `, ${formatCount(erred)} erred` : '';
+    const erred = row?.erred ?? failed;
+    const erredText = erred > 0 ? `, ${formatCount(erred)} erred` : '';
     return row === undefined
-      ? `${formatCount(count)}${failed}`
-      : `${formatCount(row.finished + row.erred + row.cancelled)} / ${formatCount(row.total)}${failed}`;
+      ? `${formatCount(count)}${erredText}`
+      : `${formatCount(row.finished + row.erred + row.cancelled)} / ${formatCount(row.total)}${erredText}`;
   };
   return (
     <GraphView
       nodes={graph.nodes.map((node) => ({
-        name: `${node.name}: ${formatCount(node.count)} runs, ${formatDuration(node.seconds)}`,
+        name: `${node.name}: ${countText(node.count, 'task')}, ${formatDuration(node.seconds)}`,
         label: `${shortened(node.name)} · ${countOf(node)}`,
         color: colors(node.prefix),
       }))}

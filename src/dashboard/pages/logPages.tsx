@@ -1,5 +1,6 @@
 // The pages of events, errors and logs. Texts of the trace are shown as text, never as HTML.
-import { diedTasks } from '../../analysis/diedTasks.js';
+import { deadRows, failedTaskCount } from '../../analysis/taskErrors.js';
+import { countText } from '../../base/words.js';
 import { TASK_ERRED } from '../../protocol/clusterObserver.js';
 import { STEALING } from '../../protocol/eventTopics.js';
 import { newestEvents, type Trace, textOf, workerName } from '../../trace/trace.js';
@@ -105,18 +106,18 @@ function LongText({ text }: { readonly text: string }) {
 }
 
 export function ErrorsPage({ state, update: { trace } }: PageProps) {
-  const died = new Set(diedTasks(trace).map(({ row }) => row));
+  const dead = new Set(deadRows(trace));
   const rows: number[] = [];
   for (let row = trace.tasks.length - 1; row >= 0 && rows.length < MAX_EVENTS; row--)
-    if (trace.tasks.state[row] === TASK_ERRED || died.has(row)) rows.push(row);
+    if (trace.tasks.state[row] === TASK_ERRED || dead.has(row)) rows.push(row);
   const lines = linesOf(trace, (topic) => ERROR_TOPIC.test(topic));
-  const failed = (trace.totals.states[TASK_ERRED] ?? 0) + died.size;
+  const failed = (trace.totals.states[TASK_ERRED] ?? 0) + dead.size;
   const runs = trace.totals.states.reduce((sum, count) => sum + count, 0);
   return (
     <Panels>
       <Panel
         title="Failed tasks"
-        note={`${formatCount(failed)} of ${formatCount(runs)} runs`}
+        note={`${countText(failedTaskCount(trace), 'task')}, ${formatCount(failed)} of ${formatCount(runs)} runs`}
         empty={rows.length === 0 && 'No task has failed.'}
         wide
       >

@@ -8,6 +8,7 @@ import type { MetricTotals } from '../../trace/totals.js';
 import { formatBytes, formatDuration, formatNumber } from '../model/format.js';
 import { kindColor, type Scheme } from '../model/palette.js';
 import { type BarRow, Bars, Button, Choice, Nothing, Panel, Panels, withAll } from '../views/parts.js';
+import { hasNoTasks, NoTasks } from './noTasks.js';
 import type { PageProps } from './pageProps.js';
 
 const EXECUTE = 'execute';
@@ -20,7 +21,8 @@ const ONLY_IMPORTS =
 /** Separator of the chosen functions in the address. */
 const SEPARATOR = '\n';
 
-export function MetricsPage({ state, update: { trace } }: PageProps) {
+export function MetricsPage({ state, update }: PageProps) {
+  const { trace } = update;
   // Levels of caches and of sampled memory, and numbers of tasks, are not costs of tasks.
   const metrics = trace.totals.metrics.filter(({ context }) => !NO_COSTS.has(context));
   const units = [...new Set(metrics.map(({ unit }) => unit))].sort(secondsFirst);
@@ -37,7 +39,7 @@ export function MetricsPage({ state, update: { trace } }: PageProps) {
   const idle = isFiltered || unit !== 'seconds' ? Number.NaN : idleThreadSeconds(trace);
   const activities = idle > 0 ? [...shown, idleMetric(idle)] : shown;
   const scheme = state.view.scheme.value;
-  if (metrics.length === 0) return <NoMetrics />;
+  if (metrics.length === 0) return hasNoTasks(trace) ? <NoTasks update={update} /> : <NoMetrics />;
   const none = metrics.every(({ context }) => context === IMPORT_CONTEXT) ? ONLY_IMPORTS : NOTHING;
   const spans = [...new Set(metrics.map((metric) => metric.span).filter((one) => one !== ''))].sort();
   const prefixes = [...new Set(metrics.map(({ prefix }) => prefix).filter((one) => one !== ''))].sort();

@@ -218,7 +218,7 @@ function makeHeldPlot(trace: Trace, origin: number): LinesPlot {
     slot: slots[i]!,
     value: Float64Array.from(table.rows, (row) => Number(row[title]) * 1e6),
   }));
-  const empty = 'The trace has no sizes of results.';
+  const empty = trace.tasks.length === 0 ? 'No task has ended yet.' : 'The trace has no sizes of results.';
   const plot = stackedPlot('Results needed by tasks or futures', 'bytes', time, parts, empty);
   return time.length < 2 ? plot : { ...plot, meanOf: time[1]! - time[0]! };
 }

@@ -1,6 +1,7 @@
 // The page for a running program: the task stream, and panels for the progress of prefixes and the memory and load of
 // workers. The panels of a finished trace show the time under the pointer, or the end of the window.
 
+import { countText } from '../../base/words.js';
 import { TASK_CANCELLED, TASK_LOST } from '../../protocol/clusterObserver.js';
 import { type Trace, workerName } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDuration, formatPercent } from '../model/format.js';
@@ -14,6 +15,11 @@ import { type BarRow, Bars, ColorKey, Empty, Panel, Panels } from '../views/part
 import { Plots } from '../views/plots.js';
 import { useFlows } from '../views/useAnalysis.js';
 import type { PageProps } from './pageProps.js';
+
+/** Workers with a bar each. As in Dask, more workers are shown as a histogram. */
+const MAX_WORKERS = 100;
+const MAX_BINS = 20;
+const NO_WORKERS = 'There are no workers. Tasks wait until one joins.';
 
 /** Returns the time that the panels show. */
 function momentNote(view: PageProps['state']['view']): string {
@@ -63,16 +69,24 @@ export function StatusPage({ state, update, stage, animationFrames }: PageProps)
         </Panel>
         <Panel
           title={live === undefined ? 'Tasks running' : 'Tasks processing'}
-          note={live === undefined ? momentNote(view) : 'started or waiting'}
+          note={live === undefined ? momentNote(view) : `started or waiting${pausedText(workers)}`}
         >
           <Processing workers={workers} scheme={scheme} />
         </Panel>
-        <Panel title="Occupancy and CPU" note="CPU in % · occupancy">
+        <Panel
+          title="Occupancy and CPU"
+          note={workers.length > MAX_WORKERS ? 'CPU in %' : 'CPU in % · occupancy'}
+        >
           <Load trace={trace} workers={workers} at={at} scheme={scheme} />
         </Panel>
       </Panels>
     </div>
   );
+}
+
+function pausedText(workers: readonly ShownWorker[]): string {
+  const paused = workers.filter(({ status }) => status === 'paused').length;
+  return paused === 0 ? '' : `; ${countText(paused, 'worker')} paused`;
 }
 
 /** The colour key of activities, or a link to details of the selected task. */
@@ -183,8 +197,21 @@ interface MemoryProps extends WorkersProps {
 
 function Memory({ workers, scheme, onWorker }: MemoryProps) {
   const parts = MEMORY_PARTS.map((name) => ({ name, color: slotColor(MEMORY_SLOTS[name], scheme) }));
+  if (workers.length === 0) return <Empty>{NO_WORKERS}</Empty>;
   if (workers.every(({ managed, unmanaged, spilled }) => managed + unmanaged + spilled === 0))
     return <Empty>No worker has reported its memory by this time.</Empty>;
+  if (workers.length > MAX_WORKERS)
+    return (
+      <>
+        <WorkerHistogram
+          values={workers.map(({ managed, unmanaged }) => Math.round(managed + unmanaged))}
+          color={slotColor(MEMORY_SLOTS.managed, scheme)}
+          name={bytesName}
+          what="this memory"
+        />
+        <p class="muted">{memoryNote(workers)}</p>
+      </>
+    );
   const rows = workers.map(
     ({ name, index, managed, unmanaged, spilled, memoryLimit }): BarRow => ({
       name,
@@ -206,33 +233,50 @@ function Memory({ workers, scheme, onWorker }: MemoryProps) {
   );
 }
 
-/** Workers with a bar each. As in Dask, more workers are shown as a histogram. */
-const MAX_WORKERS = 100;
-const MAX_BINS = 20;
-const NO_WORKERS = 'There are no workers.';
+interface HistogramProps {
+  /** A whole number per worker. */
+  readonly values: readonly number[];
+  readonly color: string;
+  /** Returns the name of a bin. */
+  readonly name: (from: number, to: number) => string;
+  /** What the numbers are about, e.g. `these tasks`. */
+  readonly what: string;
+}
 
-/** Numbers of workers by their numbers of tasks. */
-function ProcessingHistogram({ workers, scheme }: WorkersProps) {
-  const color = slotColor(12, scheme);
-  const bins = histogram(
-    workers.map(({ processing }) => processing),
-    MAX_BINS,
-  );
-  const rows = bins.map(({ from, to, count }) => ({
-    name: `${from === to ? formatCount(from) : `${formatCount(from)}–${formatCount(to)}`} ${to === 1 ? 'task' : 'tasks'}`,
-    parts: [{ name: `${formatCount(count)} workers`, value: count, color }],
+/** Numbers of workers by a figure of each. */
+function WorkerHistogram({ values, color, name, what }: HistogramProps) {
+  const rows = histogram(values, MAX_BINS).map(({ from, to, count }) => ({
+    name: name(from, to),
+    parts: [{ name: countText(count, 'worker'), value: count, color }],
     label: formatCount(count),
   }));
+  if (rows.length === 0) return <Empty>No worker has reported it yet.</Empty>;
   return (
     <>
       <Bars rows={rows} />
-      <p class="muted">the number of workers with these tasks, of {formatCount(workers.length)} workers</p>
+      <p class="muted">
+        the number of workers with {what}, of {formatCount(values.length)} workers
+      </p>
     </>
   );
 }
 
+/** Returns e.g. `2–4 tasks`, or `2 tasks` for a bin of one number. */
+const tasksName = (from: number, to: number): string =>
+  `${from === to ? formatCount(from) : `${formatCount(from)}–${formatCount(to)}`} ${to === 1 ? 'task' : 'tasks'}`;
+const bytesName = (from: number, to: number): string => `${formatBytes(from)}–${formatBytes(to)}`;
+const percentName = (from: number, to: number): string => `${formatPercent(from)}–${formatPercent(to + 1)}`;
+
 function Processing({ workers, scheme }: WorkersProps) {
-  if (workers.length > MAX_WORKERS) return <ProcessingHistogram workers={workers} scheme={scheme} />;
+  if (workers.length > MAX_WORKERS)
+    return (
+      <WorkerHistogram
+        values={workers.map(({ processing }) => processing)}
+        color={slotColor(12, scheme)}
+        name={tasksName}
+        what="these tasks"
+      />
+    );
   const color = slotColor(12, scheme);
   const rows = workers.map(({ name, processing, status }) => ({
     name,
@@ -244,6 +288,17 @@ function Processing({ workers, scheme }: WorkersProps) {
 
 function Load({ trace, workers, at, scheme }: WorkersProps & { readonly trace: Trace; readonly at: number }) {
   const cpu = cpuAt(trace, at);
+  if (workers.length > MAX_WORKERS)
+    return (
+      <WorkerHistogram
+        values={workers
+          .map(({ index }) => Math.floor(cpu.get(index) ?? Number.NaN))
+          .filter((percent) => !Number.isNaN(percent))}
+        color={slotColor(0, scheme)}
+        name={percentName}
+        what="this CPU usage"
+      />
+    );
   const rows = workers.map(({ name, index, occupancy }) => {
     const percent = cpu.get(index);
     return {

@@ -10,16 +10,17 @@ import { programTimes } from '../../analysis/programTimes.js';
 import { recordsTransfers } from '../../analysis/programTransfers.js';
 import type { Speedup } from '../../analysis/speedups.js';
 import { spilledResults } from '../../analysis/spilledResults.js';
-import { repeatedCount } from '../../analysis/submissionTimes.js';
+import { taskCount } from '../../analysis/taskCounts.js';
 import { unusualRuns } from '../../analysis/unusualRuns.js';
 import { mostTogether, threadSeconds, threadsTogether } from '../../analysis/workerLives.js';
 import { countText } from '../../base/words.js';
 import { lastRowOf, type Trace } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDate, formatDuration, formatPercent } from '../model/format.js';
 import { prefixColors, type Scheme } from '../model/palette.js';
-import { Bars, Button, Empty, Nothing, Panel, Panels } from '../views/parts.js';
+import { Bars, Button, Empty, Panel, Panels } from '../views/parts.js';
 import { useAnalysis } from '../views/useAnalysis.js';
 import { CRITICAL_PATH, FINDINGS, NOT_SIMULATED, SPEEDUPS } from './analyses.js';
+import { hasNoTasks, NoTasks } from './noTasks.js';
 import { pageOfQuestion } from './pageNames.js';
 import type { PageProps } from './pageProps.js';
 import { PathBar, PathPrefixes } from './pathBars.js';
@@ -29,8 +30,7 @@ export function SummaryPage(props: PageProps) {
   const { state, update } = props;
   const { trace } = update;
   const scheme = state.view.scheme.value;
-  if (trace.tasks.length === 0 && trace.totals.states.every((count) => count === 0))
-    return <NoTasks trace={trace} isLive={update.live !== undefined} />;
+  if (hasNoTasks(trace)) return <NoTasks update={update} />;
   const cutOff = cutOffTexts(trace);
   return (
     <Panels>
@@ -116,19 +116,6 @@ function partText(trace: Trace): string {
   return `, for the last ${formatDuration(part.stop - part.start)} of ${formatDuration(whole.stop - whole.start)}`;
 }
 
-function NoTasks({ trace, isLive }: { readonly trace: Trace; readonly isLive: boolean }) {
-  const cutOff = cutOffTexts(trace);
-  if (cutOff.length > 0) return <Nothing title="No task ended">{cutOff.join(' ')}</Nothing>;
-  if (trace.damage !== undefined)
-    return <Nothing title="The trace has no task">Not all of it could be read.</Nothing>;
-  return (
-    <Nothing title={isLive ? 'No task has run yet' : 'No task ran'}>
-      {isLive ? 'Numbers appear here when the first task ends.' : 'The recording has no task.'} Start tasks
-      with <code>compute</code>, <code>client.submit</code> or <code>client.map</code>.
-    </Nothing>
-  );
-}
-
 function selectKey(state: PageProps['state'], trace: Trace, key: string): void {
   const row = lastRowOf(trace.tasks, (one) => one === key);
   if (row !== undefined) state.selectRow(row);
@@ -137,8 +124,6 @@ function selectKey(state: PageProps['state'], trace: Trace, key: string): void {
 function Figures({ trace }: { readonly trace: Trace }) {
   const { totals, workers, computations } = trace;
   const { start, stop } = wholeWindow(trace);
-  const repeated = repeatedCount(trace);
-  const tasks = totals.states.reduce((sum, count) => sum + count, 0) - repeated;
   const secondsOf = (name: string) => totals.actions.find(({ action }) => action === name)?.seconds ?? 0;
   const computed = secondsOf('compute');
   const awaited = Math.min(computed, secondsOf('await'));
@@ -156,7 +141,7 @@ function Figures({ trace }: { readonly trace: Trace }) {
       />
       <Figure
         name="Tasks"
-        value={formatCount(tasks)}
+        value={formatCount(taskCount(trace))}
         extra={unusualRuns(trace)
           .map(([count, word]) => `${formatCount(count)} ${word}`)
           .join(', ')}

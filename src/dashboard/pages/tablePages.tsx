@@ -1,5 +1,5 @@
 // Pages with one analysis as bars and as a table: compute time by key, time by action.
-import { skippedByPrefix } from '../../analysis/skippedTasks.js';
+import { taskCounts } from '../../analysis/taskCounts.js';
 import type { Trace } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDuration } from '../model/format.js';
 import { kindColor, prefixColors, type Scheme } from '../model/palette.js';
@@ -7,6 +7,7 @@ import { Bars, Panel, Panels } from '../views/parts.js';
 import { TableView } from '../views/tables.js';
 import { useAnalysis } from '../views/useAnalysis.js';
 import { QUEUEING, TIME_BY_ACTION, TIME_BY_PREFIX } from './analyses.js';
+import { hasNoTasks, NoTasks } from './noTasks.js';
 import type { PageProps } from './pageProps.js';
 
 const MAX_BARS = 30;
@@ -18,7 +19,8 @@ export function ComputePage({ state, update }: PageProps) {
   const table = useAnalysis(trace, TIME_BY_PREFIX);
   const waits = useAnalysis(trace, QUEUEING);
   const colors = prefixColors(trace, state.view.scheme.value);
-  const skipped = skippedByPrefix(trace);
+  if (hasNoTasks(trace)) return <NoTasks update={update} />;
+  const countsOf = taskCounts(trace);
   const totals = [...trace.totals.prefixes.values()].sort((a, b) => b.seconds - a.seconds).slice(0, MAX_BARS);
   return (
     <Panels>
@@ -32,12 +34,11 @@ export function ComputePage({ state, update }: PageProps) {
         wide
       >
         <Bars
-          none="No task has ended yet."
-          rows={totals.map(({ prefix, seconds, count }) => ({
-            name: prefix,
-            parts: [{ name: prefix, value: seconds, color: colors(prefix) }],
-            label: `${formatDuration(seconds)} · ${formatCount(count - (skipped.get(prefix) ?? 0))}`,
-            ...(trace.samples.length === 0 ? {} : { onClick: () => state.showProfile({ key: prefix }) }),
+          rows={totals.map((row) => ({
+            name: row.prefix,
+            parts: [{ name: row.prefix, value: row.seconds, color: colors(row.prefix) }],
+            label: `${formatDuration(row.seconds)} · ${formatCount(countsOf(row).tasks)}`,
+            ...(trace.samples.length === 0 ? {} : { onClick: () => state.showProfile({ key: row.prefix }) }),
           }))}
         />
       </Panel>

@@ -150,7 +150,9 @@ export function TimePage(props: PageProps & { readonly children: ComponentChildr
 const CPU = 'thread-cpu';
 const WAIT = 'thread-noncpu';
 const NO_CPU_TIMES =
-  'The trace has no CPU times of tasks. A cluster measures them with every heartbeat, local schedulers do not.';
+  'The trace has no CPU times of tasks. A cluster measures them, local schedulers do not; the option --cluster of longpole run moves compute() to a cluster.';
+const NO_CPU_TIMES_YET =
+  'No worker has reported CPU times of tasks yet. Each does with its next heartbeat after a task, so for a moment this is normal. Local schedulers never do.';
 const MAX_BARS = 30;
 
 export function ContentionPage(props: PageProps) {
@@ -181,7 +183,7 @@ export function ContentionPage(props: PageProps) {
       <Panel
         title="Time in tasks without a core"
         note="waiting for data, for a disk, or for a core in use"
-        empty={rows.length === 0 && NO_CPU_TIMES}
+        empty={rows.length === 0 && (update.live === undefined ? NO_CPU_TIMES : NO_CPU_TIMES_YET)}
         wide
       >
         <Bars rows={rows} />

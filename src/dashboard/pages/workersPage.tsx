@@ -8,6 +8,7 @@ import { Button, Empty, Panel } from '../views/parts.js';
 import { RowTable, TableView } from '../views/tables.js';
 import { useAnalysis } from '../views/useAnalysis.js';
 import { STOLEN_WORK, WORKER_BALANCE } from './analyses.js';
+import { hasNoTasks } from './noTasks.js';
 import type { PageProps } from './pageProps.js';
 import { TimePage } from './timePages.js';
 
@@ -25,7 +26,7 @@ export function WorkersPage(props: PageProps) {
         <WorkerTable {...props} />
       </Panel>
       {state.worker.value === undefined ? null : <OneWorker {...props} worker={state.worker.value} />}
-      <Panel title="Work by thread" wide>
+      <Panel title="Work by thread" empty={hasNoTasks(trace) && 'No task has run on a worker yet.'} wide>
         <TableView table={balance} caption="Work by thread" sums={['Tasks', 'Computed (s)', 'Idle (s)']} />
       </Panel>
       <Stealing {...props} />
@@ -34,7 +35,7 @@ export function WorkersPage(props: PageProps) {
 }
 
 const NO_STEALS =
-  'No worker without work took tasks of another worker. Only clusters record this, not local schedulers.';
+  'No worker took tasks of another worker. A worker without work does so if the other has tasks waiting. Local schedulers do not.';
 
 /** The tasks that workers without work took from other workers. */
 function Stealing({ state, update: { trace } }: PageProps) {
@@ -80,7 +81,8 @@ function WorkerTable({ state, update: { trace } }: PageProps) {
     busy: sum(totals.busy),
   };
   const all = (text: string): string | undefined => (workers.length < 2 ? undefined : text);
-  if (workers.length === 0) return <Empty>No worker has joined yet.</Empty>;
+  if (workers.length === 0)
+    return <Empty>No worker has joined yet. Start workers, e.g. with cluster.scale(2).</Empty>;
   return (
     <RowTable
       rows={Array.from({ length: workers.length }, (_, row) => row)}

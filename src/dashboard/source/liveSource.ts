@@ -15,6 +15,8 @@ import { type SourceSink, serverUrl, type TraceSource } from './traceSource.js';
 /** Milliseconds before the first reconnection, and the longest pause between attempts. */
 const FIRST_RETRY = 500;
 const LAST_RETRY = 10_000;
+/** Attempts in a row, over some seconds, after which the page says that the program has probably ended. */
+const FEW_ATTEMPTS = 3;
 /** Shortest pause between two updates in milliseconds, and the pause as a multiple of the duration of an update. */
 const MIN_INTERVAL = 100;
 const COST_FACTOR = 6;
@@ -28,6 +30,8 @@ export class LiveSource implements TraceSource {
   #tables = new LiveTables(true);
   #begin: BeginMessage | undefined;
   #retry = FIRST_RETRY;
+  /** Connections in a row that the server did not accept. */
+  #refused = -1;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #pending: ReturnType<typeof setTimeout> | undefined;
   #interval = MIN_INTERVAL;
@@ -71,9 +75,16 @@ export class LiveSource implements TraceSource {
   /** `reason` is the message of the server, or empty if the connection broke. */
   #onClose(socket: WebSocket, reason: string): void {
     if (socket !== this.#socket || this.#whole) return;
-    this.#sink?.status('lost', reason);
+    this.#refused++;
+    this.#sink?.status('lost', reason === '' ? this.#endedText() : reason);
     this.#timer = setTimeout(() => this.#connect(), this.#retry);
     this.#retry = Math.min(LAST_RETRY, this.#retry * 2);
+  }
+
+  /** A program that is killed sends no last message. */
+  #endedText(): string {
+    if (this.#refused < FEW_ATTEMPTS) return '';
+    return `Nothing answers at ${new URL(this.#base).host}, so the program has probably ended.`;
   }
 
   #onMessage(data: unknown): void {
@@ -95,6 +106,7 @@ export class LiveSource implements TraceSource {
         else this.#tables = new LiveTables(message.source === 'live');
         this.#begin = message;
         this.#retry = FIRST_RETRY;
+        this.#refused = -1;
         this.#sink?.status(message.source === 'live' ? 'live' : 'loading');
         return;
       case 'schema':

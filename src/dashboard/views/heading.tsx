@@ -37,20 +37,28 @@ export function Heading({ state, searchBox, facts: given, searches = 'keys' }: P
 }
 
 function facts({ model }: PageState): string[] {
-  const workers = model.workerCount;
+  const { workerCount: workers, connectedCount: connected = workers } = model;
   const list: string[] = [];
   // A page with only samples has neither tasks nor workers.
   const streams = model.taskCount > 0 || workers > 0;
-  if (streams) list.push(countText(model.taskCount, 'task'));
   // The totals of a live run can arrive before its rows. The times are then unknown, and which failed runs were repeated.
-  if (streams && model.taskCount > 0 && model.legend.length === 0) return list;
+  if (model.receivedCount !== undefined)
+    return [countText(model.taskCount, 'run'), `${formatCount(model.receivedCount)} received so far`];
+  if (streams) list.push(countText(model.taskCount, 'task'));
   if (streams && model.failedCount > 0) list.push(`${formatCount(model.failedCount)} failed`);
   if (streams && model.repeatedCount > 0)
     list.push(`${formatCount(model.repeatedCount)} ${repeatedWords(model.repeatedCount)}`);
-  if (streams) list.push(countText(workers, 'worker'));
+  if (streams) list.push(workersText(workers, connected));
   list.push(formatDuration(spanOf(model.run)));
   if (model.origin > 0) list.push(formatDate(model.origin));
   return list;
+}
+
+/** Workers may have left a live cluster, or may not have reported yet. */
+function workersText(most: number, now: number): string {
+  return now < most
+    ? `${countText(now, 'worker')} now, ${formatCount(most)} at most`
+    : countText(most, 'worker');
 }
 
 function SearchBox({ state, searchBox, searches = 'keys' }: Props) {

@@ -195,25 +195,26 @@ export class PageState {
     const matches = this.matches.value;
     if (matches === undefined || matches.count === 0) return;
     const index = this.#nextMatch(matches, direction);
-    const { plot, position } = matches.inOrder[index]!;
+    const match = matches.inOrder[index]!;
     this.matchIndex.value = index;
-    const searched = this.model.searched?.[plot];
-    if (searched?.type === 'tasks') this.showMatch(searched.section.task[searched.lanes.entry[position]!]!);
-    else this.pin(plot, { kind: 'run', position });
+    if ('plot' in match && this.model.searched === undefined)
+      this.pin(match.plot, { kind: 'run', position: match.position });
+    else this.showMatch(match.task);
   }
 
   #nextMatch({ inOrder, count }: Matches, direction: 1 | -1): number {
     const { start, stop } = this.#target;
     const extentAt = (index: number) => {
-      const { plot, position } = inOrder[index]!;
-      return this.extentOf({ plot, hit: { kind: 'run', position } });
+      const match = inOrder[index]!;
+      if (!('plot' in match)) return undefined;
+      return this.extentOf({ plot: match.plot, hit: { kind: 'run', position: match.position } });
     };
     const last = this.matchIndex.value;
     const before = last < 0 ? undefined : extentAt(last);
-    if (before !== undefined && before.stop >= start && before.start <= stop)
-      return (last + direction + count) % count;
-    // Matches are in order of start.
-    const startOf = (index: number) => extentAt(index)?.start ?? 0;
+    const isShown = before === undefined || (before.stop >= start && before.start <= stop);
+    if (last >= 0 && isShown) return (last + direction + count) % count;
+    // Runs are in order of start, before tasks without a run.
+    const startOf = (index: number) => extentAt(index)?.start ?? Number.POSITIVE_INFINITY;
     const next = firstWhere(0, count, (index) =>
       direction === 1 ? startOf(index) >= start : startOf(index) > stop,
     );

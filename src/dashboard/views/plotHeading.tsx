@@ -7,7 +7,7 @@ import { THEMES } from '../canvas/theme.js';
 import { formatBytes, formatCount, formatDuration, formatNumber, formatPercent } from '../model/format.js';
 import { slotColor } from '../model/palette.js';
 import type { LinesPlot, Plot, ResourcePlot, TaskPlot } from '../model/profileModel.js';
-import { lineValue, valueAt } from '../model/series.js';
+import { lineValue, peakIn, type Series, valueAt } from '../model/series.js';
 import { livedSeconds, usedSeconds, visibleRuns } from '../model/streamDetail.js';
 import { peakLabel, valueLabel } from '../model/ticks.js';
 import { showsAll } from '../model/timeView.js';
@@ -98,9 +98,10 @@ function StreamValues({ state, plot }: { readonly state: PageState; readonly plo
 function ResourceValues({ state, plot }: { readonly state: PageState; readonly plot: ResourcePlot }) {
   const theme = THEMES[state.scheme.value];
   const time = state.hover.value?.time;
-  const cpu = time === undefined ? plot.cpu.largest : valueAt(plot.cpu, time);
-  const memory = time === undefined ? plot.memory.largest : valueAt(plot.memory, time);
-  const peak = time === undefined ? 'peak ' : '';
+  const shown = (series: Series) =>
+    time === undefined ? peakIn(series, undefined, state.window.value) : valueAt(series, time);
+  const [cpu, memory] = [shown(plot.cpu), shown(plot.memory)];
+  const peak = time === undefined ? `${peakLabel()} ` : '';
   return (
     <p class="values">
       <span class="key" style={{ background: theme.cpu }} />
@@ -118,11 +119,14 @@ const LETTER = 6.8;
 const VALUE = 90;
 const GAP = 20;
 const MORE = 76;
+/** Width of `48 not drawn`. */
+const OMITTED = 90;
 
 function fittingLines(plot: LinesPlot, width: number): number {
   const { title, lines } = plot;
   const widths = lines.map(({ name }) => VALUE + name.length * LETTER);
   let available = columnsOf(width) - GAP - (peakLabel(plot.meanOf).length + title.length) * LETTER;
+  if (plot.omitted) available -= OMITTED;
   if (widths.reduce((sum, one) => sum + one, 0) <= available) return lines.length;
   available -= MORE;
   const fits = widths.findIndex((one) => {
@@ -139,11 +143,12 @@ function LineValues({ state, plot }: { readonly state: PageState; readonly plot:
     <p class="values">
       {plot.cache === undefined ? null : <span class="muted">{plot.cache.metricName}</span>}
       {time === undefined && plot.lines.length > 0 ? (
-        <span class="muted">{peakLabel(plot.meanOf)}</span>
+        <span class="muted note">{peakLabel(plot.meanOf)}</span>
       ) : null}
       {plot.lines.slice(0, shown).map(({ name, slot, series }, i) => {
         const below = plot.stacked ? plot.lines[i - 1]?.series : undefined;
-        const value = lineValue(series, below, time);
+        const value =
+          time === undefined ? peakIn(series, below, state.window.value) : lineValue(series, below, time);
         return (
           <span key={name} class="line-value">
             <span class="key" style={{ background: slotColor(slot, state.scheme.value) }} />
@@ -154,6 +159,11 @@ function LineValues({ state, plot }: { readonly state: PageState; readonly plot:
       })}
       {plot.lines.length > shown ? (
         <span class="muted">and {formatCount(plot.lines.length - shown)} more</span>
+      ) : null}
+      {(plot.omitted ?? 0) > 0 ? (
+        <span class="muted" title="Choose a worker in the table of workers to see its lines">
+          {formatCount(plot.omitted ?? 0)} not drawn
+        </span>
       ) : null}
     </p>
   );

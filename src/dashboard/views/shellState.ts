@@ -209,6 +209,7 @@ export class ShellState {
     this.#stream = traceModel(update.trace, {
       title: update.title,
       origin: this.#origin,
+      connected: update.live?.workers.length,
       running: update.live?.running,
       now: update.live?.time,
     });

@@ -119,10 +119,9 @@ export class RecordedTasks {
     return column;
   }
 
+  /** A live page needs only the starts of computations, at each update. What their tasks say is read on first use. */
   #makeComputations(): TraceComputation[] {
     const { computations } = this.#streams;
-    const rows = this.#rowsOf();
-    const { acknowledged } = this.rows;
     const numbers = computations.int32('number') ?? new Int32Array(0);
     const absent = new Float64Array(numbers.length).fill(Number.NaN);
     const firstIds = computations.int64('first_id') ?? absent;
@@ -134,17 +133,18 @@ export class RecordedTasks {
     const codes = computations.texts('code', own);
     const text = (ids: Int32Array | undefined, i: number): string => textOf(own, ids?.[i]);
     return Array.from(numbers, (number, i) => {
-      const ran = rows.rows.subarray(rows.offsets[i], rows.offsets[i + 1]);
-      let stop = Number.NaN;
-      for (const row of ran) if (!(acknowledged[row]! <= stop)) stop = acknowledged[row]!;
-      const keys = once(() => this.#keysOf(ran));
+      const ran = once(() => this.#rowsOfComputation(i));
+      const stop = once(() => this.#lastAcknowledged(ran()));
+      const keys = once(() => this.#keysOf(ran()));
       return {
         number,
         firstId: firstIds[i]!,
         size: sizes[i]!,
         start: submitted[i]!,
         prepared: prepared[i]!,
-        stop,
+        get stop() {
+          return stop();
+        },
         client: text(clients, i),
         code: text(codes, i),
         get keys() {
@@ -152,6 +152,18 @@ export class RecordedTasks {
         },
       };
     });
+  }
+
+  #rowsOfComputation(index: number): Int32Array {
+    const { offsets, rows } = this.#rowsOf();
+    return rows.subarray(offsets[index], offsets[index + 1]);
+  }
+
+  #lastAcknowledged(rows: Int32Array): number {
+    const { acknowledged } = this.rows;
+    let stop = Number.NaN;
+    for (const row of rows) if (!(acknowledged[row]! <= stop)) stop = acknowledged[row]!;
+    return stop;
   }
 
   /** Returns the distinct keys of rows in the order of task ids. */

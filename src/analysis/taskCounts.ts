@@ -1,0 +1,55 @@
+// Counts tasks. The totals of a trace count runs; a task that failed and was repeated, or whose result was lost, has several.
+import { oncePer } from '../base/lookUps.js';
+import type { PrefixTotals } from '../trace/totals.js';
+import type { Trace } from '../trace/trace.js';
+import { countsByPrefix, skippedRows } from './skippedTasks.js';
+import { repeatedRuns } from './submissionTimes.js';
+import { deadRows } from './taskErrors.js';
+
+/** Returns the rows of runs after which the same task ran again. Computed once per trace. */
+export const earlierRuns = oncePer(({ tasks }: Trace): ReadonlySet<number> => {
+  const { length, id, attempt } = tasks;
+  const earlier = new Set<number>();
+  if (!attempt.some((number) => number > 1)) return earlier;
+  const last = new Map<number, number>();
+  for (let row = 0; row < length; row++) {
+    const before = last.get(id[row]!);
+    if (before !== undefined) earlier.add(before);
+    last.set(id[row]!, row);
+  }
+  return earlier;
+});
+
+/** Returns the number of tasks that ran. Tasks with evicted rows count each of their runs. */
+export function taskCount(trace: Trace): number {
+  const runs = trace.totals.states.reduce((sum, count) => sum + count, 0);
+  // The totals of a live run arrive less often than its rows.
+  return Math.max(trace.tasks.length, runs) - earlierRuns(trace).size;
+}
+
+interface TaskCounts {
+  /** Runs, without those of tasks that did not run because another task failed. */
+  readonly runs: number;
+  readonly tasks: number;
+  /** Tasks that failed and did not run again, as `failedTaskCount` counts them. */
+  readonly failed: number;
+}
+
+/** Returns a function that counts the tasks of a prefix. */
+export function taskCounts(trace: Trace): (totals: PrefixTotals) => TaskCounts {
+  const skipped = countsByPrefix(trace, skippedRows(trace));
+  const earlier = countsByPrefix(trace, earlierRuns(trace));
+  const repeated = countsByPrefix(
+    trace,
+    repeatedRuns(trace).filter((row) => row >= 0),
+  );
+  const dead = countsByPrefix(trace, deadRows(trace));
+  return ({ prefix, count, erred }) => {
+    const runs = count - (skipped.get(prefix) ?? 0);
+    return {
+      runs,
+      tasks: runs - (earlier.get(prefix) ?? 0),
+      failed: erred - (repeated.get(prefix) ?? 0) + (dead.get(prefix) ?? 0),
+    };
+  };
+}
