@@ -6,7 +6,7 @@ import { BlockedIsolates } from './blockedIsolates.js';
 import type { Isolate, OtherTask } from './pool/isolate.js';
 import type { SchedulerEvent } from './scheduler/events.js';
 import { Scheduler } from './scheduler/scheduler.js';
-import { toGraph } from './scheduler/schedulerGraphs.test.support.js';
+import { finished, toGraph } from './scheduler/schedulerGraphs.test.support.js';
 import { validateState } from './scheduler/validate.test.support.js';
 
 /** An isolate that runs a task of another run. */
@@ -100,15 +100,7 @@ test('a run computes a result again that a task joins and only a blocked isolate
     blocked.stolen(isolate, 0);
   };
   const finish = (worker: number, id: number, kind: number): void =>
-    handle({
-      type: 'tasks-finished',
-      worker,
-      ids: Int32Array.of(id),
-      from: 0,
-      to: 1,
-      kinds: Uint8Array.of(kind),
-      seconds: Float64Array.of(10e-3),
-    });
+    handle(finished(worker, id, kind, 10e-3));
   handle({ type: 'worker-added', worker: 0 });
   finish(0, 0, KIND_PRIVATE);
   handle({ type: 'worker-added', worker: 1 });

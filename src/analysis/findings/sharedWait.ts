@@ -1,4 +1,4 @@
-import { getOrMake, sumOf } from '../../base/lookUps.js';
+import { pushTo, sumOf } from '../../base/lookUps.js';
 import { percentText, secondsText } from '../../base/words.js';
 import { eachUse } from '../lanes.js';
 import { awaitedObject } from '../leaseWaits.js';
@@ -60,6 +60,6 @@ function waitsByPrefix(facts: Facts): ReadonlyMap<string, readonly (Span & { rea
   const waits = new Map<string, (Span & { readonly row: number })[]>();
   for (const part of facts.parts('awaiting'))
     if (part.row >= 0 && !Number.isNaN(seceded[part.row]!))
-      getOrMake(waits, facts.prefixName(prefix[part.row]!), () => []).push(part);
+      pushTo(waits, facts.prefixName(prefix[part.row]!), part);
   return waits;
 }

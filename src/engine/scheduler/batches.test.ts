@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { KIND_PRIVATE, KIND_VALUE } from '../../protocol/resultKinds.js';
 import type { Dispatch, Instruction, SchedulerEvent } from './events.js';
 import { Scheduler } from './scheduler.js';
-import { type Edges, requestedOf, toGraph } from './schedulerGraphs.test.support.js';
+import { type Edges, finished, requestedOf, toGraph } from './schedulerGraphs.test.support.js';
 import { validateState } from './validate.test.support.js';
 
 for (const seconds of [0, 1])
@@ -22,19 +22,8 @@ for (const seconds of [0, 1])
     };
     run(scheduler.handle({ type: 'worker-added', worker: 0 }));
     for (let id = 0; id < 5; id++) {
-      const kinds = Uint8Array.of(published.has(id) ? KIND_VALUE : KIND_PRIVATE);
-      const ids = Int32Array.of(id);
-      run(
-        scheduler.handle({
-          type: 'tasks-finished',
-          worker: 0,
-          ids,
-          from: 0,
-          to: 1,
-          kinds,
-          seconds: Float64Array.of(seconds),
-        }),
-      );
+      const kind = published.has(id) ? KIND_VALUE : KIND_PRIVATE;
+      run(scheduler.handle(finished(0, id, kind, seconds)));
     }
     assert.ok(scheduler.isDone);
     assert.deepEqual([...published], [2, 3, 4], 'two tasks need the result of task 2');
@@ -70,9 +59,7 @@ class LocalRun {
 
   finish(id: number): void {
     const { worker = -1 } = this.sent.get(id) ?? {};
-    const kinds = Uint8Array.of(this.published.has(id) ? KIND_VALUE : KIND_PRIVATE);
-    const seconds = Float64Array.of(10e-3);
-    this.handle({ type: 'tasks-finished', worker, ids: Int32Array.of(id), from: 0, to: 1, kinds, seconds });
+    this.handle(finished(worker, id, this.published.has(id) ? KIND_VALUE : KIND_PRIVATE, 10e-3));
   }
 }
 
@@ -147,16 +134,7 @@ test('tasks of several priorities that may be long are sent one at a time, the h
     for (const each of scheduler.handle(event)) if (each.type === 'dispatch') sent.push([...each.ids]);
     validateState(scheduler.state);
   };
-  const finish = (id: number, seconds: number): void =>
-    handle({
-      type: 'tasks-finished',
-      worker: 0,
-      ids: Int32Array.of(id),
-      from: 0,
-      to: 1,
-      kinds: null,
-      seconds: Float64Array.of(seconds),
-    });
+  const finish = (id: number, seconds: number): void => handle(finished(0, id, KIND_VALUE, seconds));
   handle({ type: 'worker-added', worker: 0 });
   assert.deepEqual(sent, [[2]]);
   finish(2, 1);

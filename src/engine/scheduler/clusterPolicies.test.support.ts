@@ -4,7 +4,7 @@ import { beforeEach } from 'node:test';
 import { KIND_NUMBER } from '../../protocol/resultKinds.js';
 import type { GraphAdded, Instruction, SchedulerEvent } from './events.js';
 import { Scheduler, type SchedulerOptions } from './scheduler.js';
-import { type Edges, requestedOf, toGraph } from './schedulerGraphs.test.support.js';
+import { type Edges, finished, requestedOf, toGraph } from './schedulerGraphs.test.support.js';
 import type { Segment, SegmentPolicy } from './taskGraph.js';
 import { validateState } from './validate.test.support.js';
 
@@ -45,16 +45,7 @@ export function finish(
   nbytes = 8,
   seconds = 1e-4,
 ): Instruction[] {
-  return handle({
-    type: 'tasks-finished',
-    worker,
-    ids: Int32Array.of(id),
-    from: 0,
-    to: 1,
-    kinds: Uint8Array.of(kind),
-    seconds: Float64Array.of(seconds),
-    nbytes: Float64Array.of(nbytes),
-  });
+  return handle({ ...finished(worker, id, kind, seconds), nbytes: Float64Array.of(nbytes) });
 }
 
 /** Returns `[worker, id]` of the sent tasks, in order. */

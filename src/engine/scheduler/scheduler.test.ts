@@ -8,7 +8,7 @@ import fc from '../../base/properties.test.support.js';
 import { KIND_NUMBER, KIND_PRIVATE, KIND_VALUE } from '../../protocol/resultKinds.js';
 import type { Dispatch, Instruction, SchedulerEvent } from './events.js';
 import { Scheduler } from './scheduler.js';
-import { type Edges, requestedOf, resultOf, toGraph } from './schedulerGraphs.test.support.js';
+import { type Edges, finished, requestedOf, resultOf, toGraph } from './schedulerGraphs.test.support.js';
 import { validateState } from './validate.test.support.js';
 
 const anyEdges: fc.Arbitrary<Edges> = fc
@@ -329,15 +329,7 @@ test('a result that its worker dropped before it could be fetched is computed ag
     return instructions;
   };
   const finish = (worker: number, id: number, kind: number): Instruction[] =>
-    handle({
-      type: 'tasks-finished',
-      worker,
-      ids: Int32Array.of(id),
-      from: 0,
-      to: 1,
-      kinds: Uint8Array.of(kind),
-      seconds: null,
-    });
+    handle(finished(worker, id, kind, 1e-4));
   handle({ type: 'worker-added', worker: 0 });
   handle({ type: 'worker-added', worker: 1 });
   const [steal] = finish(0, 0, KIND_PRIVATE);

@@ -1,5 +1,6 @@
-// Graphs for the scheduler's tests, and the functions of their tasks.
+// Graphs for the scheduler's tests, the functions of their tasks, and reports of their ends.
 import { invert } from '../../graph/compile.js';
+import type { TasksFinished } from './events.js';
 import type { SchedulerGraph } from './taskGraph.js';
 
 /** Dependencies by task. Ids ascend along dependencies, like ranks. */
@@ -34,4 +35,17 @@ export function requestedOf(edges: Edges, extra: readonly number[]): number[] {
 /** Returns the result of a task for its inputs, in their order. */
 export function resultOf(id: number, inputs: readonly number[]): number {
   return inputs.reduce((sum, input, index) => (sum * 31 + input * (index + 1)) % 1_000_003, id + 1);
+}
+
+/** Returns the report that a worker has finished a task. */
+export function finished(worker: number, id: number, kind: number, seconds: number): TasksFinished {
+  return {
+    type: 'tasks-finished',
+    worker,
+    ids: Int32Array.of(id),
+    from: 0,
+    to: 1,
+    kinds: Uint8Array.of(kind),
+    seconds: Float64Array.of(seconds),
+  };
 }
