@@ -2,10 +2,10 @@
 // the client had waited for the last result. If some were, but a result came shortly before, the client had waited for
 // that result. Otherwise the client waited for nothing. Tasks submit, too.
 import { checkArgument, TRACE } from '../base/arguments.js';
-import { countsOf, firstWhere, oncePer, pushTo } from '../base/lookUps.js';
+import { firstWhere, oncePer, pushTo } from '../base/lookUps.js';
 import { taskOfClient } from '../protocol/clientNames.js';
 import { TASK_ERRED } from '../protocol/clusterObserver.js';
-import { type Trace, textOf } from '../trace/trace.js';
+import type { Trace } from '../trace/trace.js';
 import { lanesOf, ran } from './lanes.js';
 
 export interface SubmissionTimes {
@@ -202,12 +202,6 @@ export const repeatedRuns = oncePer((trace: Trace): Int32Array => {
   }
   return repeated;
 });
-
-/** Returns the number of failed runs that another run of the same task followed, by prefix. */
-export function repeatedByPrefix(trace: Trace): ReadonlyMap<string, number> {
-  const rows = repeatedRuns(trace).filter((row) => row >= 0);
-  return countsOf(Array.from(rows, (row) => textOf(trace.strings, trace.tasks.prefix[row])));
-}
 
 /** Returns the number of failed runs that another run of the same task followed. */
 export function repeatedCount(trace: Trace): number {
