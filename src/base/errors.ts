@@ -109,6 +109,14 @@ export function sentenceOf(thrown: unknown): string {
   return /[.!?]$/.test(message) ? message : `${message}.`;
 }
 
+/** What to do if too many files are open. */
+export const FILES_ADVICE = 'Close files and connections, or raise the limit, e.g. with: ulimit -n 1024.';
+
+/** Returns what to do about a failed call of the system: FILES_ADVICE if its limit of open files is reached, or else `otherwise`. */
+export function adviceFor(cause: unknown, otherwise: string): string {
+  return /\bE[MN]FILE\b/.test(messageOf(cause)) ? FILES_ADVICE : otherwise;
+}
+
 /** Returns the error for a value that cannot be copied. `what` is the beginning of its message, `instead` the end. */
 export function notCopyable(what: string, reason: unknown, instead: string): LongpoleError {
   const message = `${what}: ${cloneText(reason, instead)}`;
@@ -212,7 +220,10 @@ const REASONS: Readonly<Record<string, readonly [why: string, advice: string]>> 
 /** Returns a message: which file cannot be written, why, and what to do. */
 export function notWrittenText(file: string, cause: unknown): string {
   const code = isError(cause) && 'code' in cause ? String(cause.code) : '';
-  const [why, advice] = REASONS[code] ?? [sentenceOf(cause), 'Correct this, or pass another path.'];
+  const [why, advice] = REASONS[code] ?? [
+    sentenceOf(cause),
+    adviceFor(cause, 'Correct this, or pass another path.'),
+  ];
   return `${file} cannot be written: ${why} ${advice}`;
 }
 

@@ -6,7 +6,7 @@ import type * as fflate from 'fflate';
 import type * as koffi from 'koffi';
 import type * as lz4 from 'lz4-napi';
 import type * as yaml from 'yaml';
-import { isError, LongpoleError } from './errors.js';
+import { adviceFor, isError, LongpoleError, messageOf } from './errors.js';
 
 interface Packages {
   readonly acorn: typeof acorn;
@@ -30,7 +30,9 @@ type Require = { <N extends keyof Packages>(name: N): Packages[N]; resolve(name:
  * only the call fails.
  */
 declare const process: {
+  readonly execPath: string;
   getBuiltinModule(name: 'node:module'): { createRequire(url: string): Require };
+  getBuiltinModule(name: 'node:fs'): { openSync(path: string): number; closeSync(file: number): void };
 };
 
 let ownRequire: Require | undefined;
@@ -39,7 +41,8 @@ let ownRequire: Require | undefined;
  * Returns the CommonJS build of a package. The first call loads it. An `import` of the same package would load its other
  * build as well.
  *
- * @throws LongpoleError ERR_LONGPOLE_INSTALLATION if the package is missing, or the error of the package
+ * @throws LongpoleError ERR_LONGPOLE_INSTALLATION if the package is missing or no file can be opened, or the error of the
+ *   package
  */
 export function loadPackage<N extends keyof Packages>(name: N): Packages[N] {
   return found(name, (require) => require(name));
@@ -60,11 +63,23 @@ function found<T>(name: string, use: (require: Require) => T): T {
     return use(ownRequire);
   } catch (cause) {
     if (!isError(cause) || !('code' in cause) || cause.code !== 'MODULE_NOT_FOUND') throw cause;
+    checkFileLimit(name);
     throw new LongpoleError(
       'ERR_LONGPOLE_INSTALLATION',
       `The package '${name}' cannot be found from ${import.meta.url}. If the program was bundled, exclude Longpole from the ` +
         'bundle, e.g. with esbuild --external:longpole. Otherwise install longpole again.',
       { cause },
     );
+  }
+}
+
+/** Node reports a package as missing if it cannot open the package's files. */
+function checkFileLimit(name: string): void {
+  const { openSync, closeSync } = process.getBuiltinModule('node:fs');
+  try {
+    closeSync(openSync(process.execPath));
+  } catch (cause) {
+    const message = `The package '${name}' cannot be loaded: ${messageOf(cause)}. ${adviceFor(cause, 'Correct this.')}`;
+    throw new LongpoleError('ERR_LONGPOLE_INSTALLATION', message, { cause });
   }
 }

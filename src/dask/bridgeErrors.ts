@@ -1,5 +1,5 @@
 // The errors of both bridges to Dask: the one that watches a cluster and the one that runs tasks on it.
-import { LongpoleError } from '../base/errors.js';
+import { FILES_ADVICE, LongpoleError } from '../base/errors.js';
 
 /** Advice for failures whose cause is in the bridge. */
 export const REPORT = 'Connect again. If this happens again, please report it with this message.';
@@ -33,7 +33,7 @@ export function tooManyFilesError(address: string): LongpoleError {
   return new LongpoleError(
     'ERR_LONGPOLE_DASK_BRIDGE',
     `The bridge to ${address} could not be started, because too many files are open (EMFILE or ENFILE). ` +
-      'Close files and connections, or raise the limit, e.g. with: ulimit -n 1024.',
+      FILES_ADVICE,
   );
 }
 

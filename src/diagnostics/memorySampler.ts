@@ -19,6 +19,7 @@ import { Printed } from '../base/printed.js';
 import { visibleName } from '../base/visibleText.js';
 import { countText } from '../base/words.js';
 import { epochSeconds } from '../resources/clock.js';
+import { processRss } from '../resources/processRss.js';
 import { type MemorySeries, memoryPlot } from './memoryPlot.js';
 import { writeWhole } from './wholeFile.js';
 
@@ -263,7 +264,7 @@ function sampled(
 
 /** Source without a cluster. Results of threads are in this process, and only its total memory is known. */
 const THIS_PROCESS: MemorySource = {
-  memory: () => ({ ...recordOf(MEMORY_MEASURES, () => 0), process: process.memoryUsage.rss() }),
+  memory: () => ({ ...recordOf(MEMORY_MEASURES, () => 0), process: processRss() }),
 };
 
 function checkSource(measure: MemoryMeasure, source: MemorySource | undefined): void {

@@ -1,6 +1,7 @@
 // The errors of runs, made from reports of isolates.
 
 import {
+  adviceFor,
   isError,
   isErrorCode,
   KilledWorkerError,
@@ -77,7 +78,7 @@ export function taskTimeoutError(
 /** Returns why a worker could not be started, and what to do. */
 export function startAdvice(cause: Error): string {
   if (cause instanceof LongpoleError) return cause.message;
-  return `${sentenceOf(cause)} Use fewer workers, or raise the limits on processes and memory.`;
+  return `${sentenceOf(cause)} ${adviceFor(cause, 'Use fewer workers, or raise the limits on processes and memory.')}`;
 }
 
 /** Returns the error of a worker that ended before it was up. */

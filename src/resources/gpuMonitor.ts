@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { epochSeconds } from './clock.js';
+import { killChild } from './killChild.js';
 
 export interface GpuUsage {
   /** Percent of the time in which the GPU was busy; NaN if unknown. */
@@ -62,7 +63,7 @@ export class GpuMonitor {
   stop(): void {
     this.#running = false;
     clearTimeout(this.#restart);
-    this.#child?.kill();
+    if (this.#child !== undefined) killChild(this.#child, 'SIGTERM');
     this.#child = undefined;
     this.#usage.clear();
   }

@@ -1,5 +1,6 @@
 // Reads the counters of one process. Other processes are visible on Linux only; NaN stands for unknown.
 import type { CpuClock } from './cpuClock.js';
+import { processRss } from './processRss.js';
 import { TICKS_PER_SECOND } from './processTree.js';
 import { openDescriptors, rereadProc, residentBytes } from './procFile.js';
 
@@ -21,7 +22,7 @@ export interface ProcessCounters {
 export function processCounters(pid: number, clock: CpuClock): ProcessCounters {
   const cpu = clock.process(pid);
   if (process.platform !== 'linux') {
-    const rss = pid === process.pid ? process.memoryUsage.rss() : Number.NaN;
+    const rss = pid === process.pid ? processRss() : Number.NaN;
     return { cpu, children: Number.NaN, rss, descriptors: Number.NaN, read: Number.NaN, written: Number.NaN };
   }
   const [read, written] = diskBytes(`${pid}`);

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { attempt } from '../base/errors.js';
 import { pushTo } from '../base/lookUps.js';
+import { processRss } from './processRss.js';
 
 /** Sums over the process tree since it began. */
 export interface ProcessTreeUsage {
@@ -22,7 +23,7 @@ export const TICKS_PER_SECOND = 100;
  */
 export function processTreeUsage(): ProcessTreeUsage {
   const own = process.cpuUsage();
-  const self = { cpu: (own.user + own.system) / 1e6, rss: process.memoryUsage.rss() };
+  const self = { cpu: (own.user + own.system) / 1e6, rss: processRss() };
   const others = process.platform === 'linux' ? linuxChildren() : psChildren();
   return { cpu: self.cpu + others.cpu, rss: self.rss + others.rss };
 }

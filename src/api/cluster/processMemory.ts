@@ -2,6 +2,7 @@
 import { getOrMake } from '../../base/lookUps.js';
 import type { ClusterMemory } from '../../diagnostics/memorySampler.js';
 import type { ClusterObserver, MemorySample, WorkerInfo } from '../../protocol/clusterObserver.js';
+import { processRss } from '../../resources/processRss.js';
 import { residentBytes } from '../../resources/procFile.js';
 
 /**
@@ -117,6 +118,6 @@ class RecentMinimum {
 
 /** Returns the resident bytes of a process of this machine; NaN if unknown. */
 function residentNow(pid: number): number {
-  if (pid === process.pid) return process.memoryUsage.rss();
+  if (pid === process.pid) return processRss();
   return pid > 0 ? residentBytes(pid) : Number.NaN;
 }

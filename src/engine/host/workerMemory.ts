@@ -2,9 +2,9 @@
 import { LongpoleError } from '../../base/errors.js';
 import { megabytes } from '../../base/words.js';
 import { VITALS_EXTERNAL, VITALS_HEAP } from '../../protocol/isolateMessages.js';
+import { processRss } from '../../resources/processRss.js';
 import { MemoryMonitor } from '../store/memoryMonitor.js';
 import type { HostEvents, ThreadHostOptions, WorkerHost, WorkerSnapshot } from './hostTypes.js';
-import { processRss } from './processRss.js';
 
 /** Growth of results or of the process, as a share of the limit, that triggers a measurement. */
 const GROWTH_SHARE = 0.05;

@@ -1,6 +1,7 @@
 // The channel to a child process that runs tasks. Messages are structured clones. Detects the end of the process, and
 // ends a process that cannot be reached.
 import { type ChildProcess, fork, type Serializable } from 'node:child_process';
+import { killChild } from '../../resources/killChild.js';
 
 /** Time after the exit of a process within which its last messages arrive, in milliseconds. */
 export const DRAIN_MS = 1000;
@@ -59,7 +60,7 @@ export function channelTo<Sent extends Serializable, Received>(
       return child.connected;
     },
     send: (message) => sendOrEnd(child, message),
-    kill: () => void child.kill('SIGKILL'),
+    kill: () => killChild(child, 'SIGKILL'),
     ref: () => {
       child.ref();
       child.channel?.ref();
@@ -91,10 +92,10 @@ export function whenEnded(child: ChildProcess, ended: (cause: Error) => void): v
 
 /** Sends a message. Kills a process that cannot be reached, because it would wait for the message for ever. */
 export function sendOrEnd(child: ChildProcess, message: Serializable): void {
-  if (!child.connected) child.kill('SIGKILL');
+  if (!child.connected) killChild(child, 'SIGKILL');
   else
     child.send(message, (error) => {
-      if (error !== null) child.kill('SIGKILL');
+      if (error !== null) killChild(child, 'SIGKILL');
     });
 }
 

@@ -3,7 +3,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import type { Server, Socket } from 'node:net';
-import { LongpoleError, messageOf } from '../../base/errors.js';
+import { adviceFor, LongpoleError, messageOf } from '../../base/errors.js';
 import { type PackedResult, packedBytes, type ResultId } from '../../protocol/packedResult.js';
 import type { PeerNetwork } from '../../protocol/workerMessages.js';
 import { MessageReader } from './messageReader.js';
@@ -78,7 +78,7 @@ export class PeerServer {
         `A worker cannot listen on ${this.address}: ${messageOf(cause)}. ` +
           (this.#options.network !== undefined
             ? 'This is the address of the Dask worker. Start that worker with --host and an address of its machine.'
-            : 'Pass another localDirectory.'),
+            : adviceFor(cause, 'Pass another localDirectory.')),
         { cause },
       );
     }

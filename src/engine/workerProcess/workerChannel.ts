@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import type { Several } from '../../protocol/isolateMessages.js';
 import type { FromWorker, ToWorker } from '../../protocol/workerMessages.js';
+import { killChild } from '../../resources/killChild.js';
 import {
   channelTo,
   type ProcessChannel,
@@ -44,7 +45,7 @@ export class BootingWorkers {
 
   /** Kills the processes that no worker uses. */
   end(): void {
-    for (const { child } of this.#started.splice(0)) child.kill('SIGKILL');
+    for (const { child } of this.#started.splice(0)) killChild(child, 'SIGKILL');
   }
 }
 

@@ -20,9 +20,9 @@ import {
   type TransferLogs,
   type WorkerOrders,
 } from '../../protocol/workerMessages.js';
+import { processRss } from '../../resources/processRss.js';
 import { ClockOffset } from '../clockOffset.js';
 import type { Gathered, HostFacts, PeerAnswer, Peers } from '../host/hostTypes.js';
-import { processRss } from '../host/processRss.js';
 import { ThreadHost } from '../host/threadHost.js';
 import { WorkerDigests } from '../metrics/workerDigests.js';
 import { Store } from '../store/store.js';

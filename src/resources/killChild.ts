@@ -1,0 +1,11 @@
+// Ends a child process.
+import type { ChildProcess } from 'node:child_process';
+
+/**
+ * Sends a signal to a child, if there is one. Use this instead of `child.kill`: if the limit of open files prevents a start
+ * (EMFILE, ENFILE), Node keeps a handle with the process id 0 until it emits the error. Its `kill` would end the whole process
+ * group of this program, e.g. the shell script that runs it.
+ */
+export function killChild(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid !== undefined) child.kill(signal);
+}
