@@ -3,22 +3,29 @@
 // The estimate counts a thread without a core as asleep if that is possible. Tasks that overlap have no measured waits, and
 // their time has none in which their thread slept.
 import { firstWhere, oncePer } from '../base/lookUps.js';
-import { CHILDREN_CPU } from '../protocol/traceNames.js';
+import { CHILDREN_CPU, CPU_LIMIT, CPU_THROTTLED } from '../protocol/traceNames.js';
 import type { Trace } from '../trace/trace.js';
 import { eachUse, lanesOf } from './lanes.js';
 
 export interface CoreUse {
-  /** Number of cores of the machine; NaN if unknown, or for several machines. */
+  /** Cores that the program may use, at most its CPU limit; NaN if unknown, or for several machines. */
   readonly cores: number;
+  /** Whether a CPU limit is the reason for the number of cores. */
+  readonly hasLimit: boolean;
   /** Cores that one running task uses, with garbage collection and the scheduler. Below 1 if tasks mostly sleep. */
   readonly demand: number;
   /** Share of the time with running tasks in which all cores were busy, 0 to 1. */
   readonly saturated: number;
   /** Share of the time of all tasks in which their threads waited for a core, 0 to 1. */
   readonly lost: number;
+  /** The part of `lost` in which the CPU limit of the container stopped the threads. */
+  readonly limited: number;
   /** True if the system measured the waits for a core. */
   readonly isMeasured: boolean;
-  /** Mean number of cores that other programs kept busy while tasks ran, without child processes if these are recorded. */
+  /**
+   * Mean number of the `cores` that other programs kept busy while tasks ran, without child processes if these are recorded.
+   * With a CPU limit, other programs first use the cores beyond it.
+   */
   readonly others: number;
   /** Mean number of running tasks, over the time in which any task ran. */
   readonly concurrency: number;
@@ -30,6 +37,8 @@ export interface CoreUse {
 
 /** Number of cores busy with other programs, from which those programs count as a cause of waits. */
 export const MIN_OTHERS = 0.3;
+/** Share of the time of tasks spent waiting for a core, from which threads count as competing for cores. */
+export const CROWDED_SHARE = 0.2;
 /** Share of busy cores from which threads may wait for a core. */
 const SATURATED = 0.9;
 /** Smallest probability of finding all cores busy for which waits are estimated. */
@@ -71,14 +80,17 @@ export const coreUseOf = oncePer((trace: Trace): CoreUse => {
     if (isSaturated(samples, at)) full += dt * share;
   }
   if (wall === 0 || alone === 0) return unknownUse(trace, measured);
+  const lost = measured.isMeasured ? measured.lost : 1 - alone / held;
   return {
     cores: samples.cores,
+    hasLimit: samples.cores < samples.all,
     demand: used / alone,
     saturated: full / wall,
-    lost: measured.isMeasured ? measured.lost : 1 - alone / held,
+    lost,
+    limited: Math.min(lost, (throttledSeconds(trace) || 0) / held),
     isMeasured: measured.isMeasured,
     // The CPU time of child processes is known when they end, and belongs to no single sample.
-    others: Math.max(0, others - (childSeconds(trace) || 0)) / wall,
+    others: Math.max(0, (others - (childSeconds(trace) || 0)) / wall - (samples.all - samples.cores)),
     concurrency: held / wall,
     aloneSeconds: (row) =>
       measured.isMeasured && !isUnmeasured(trace, row)
@@ -96,6 +108,8 @@ export const coreUseOf = oncePer((trace: Trace): CoreUse => {
 
 /** Samples of one machine. Each sample covers the time span since the previous one. */
 interface Samples {
+  /** Cores that the program may use without its CPU limit, and with it. */
+  readonly all: number;
   readonly cores: number;
   readonly times: Float64Array;
   /** Busy cores of the whole machine. */
@@ -130,9 +144,11 @@ function measuredAlone({ tasks }: Trace, row: number): number {
 function unknownUse(trace: Trace, { isMeasured, lost }: Pick<CoreUse, 'isMeasured' | 'lost'>): CoreUse {
   return {
     cores: Number.NaN,
+    hasLimit: false,
     demand: 1,
     saturated: 0,
     lost,
+    limited: 0,
     isMeasured,
     others: 0,
     concurrency: Number.NaN,
@@ -151,13 +167,15 @@ function machineSamples({ resources }: Trace): Samples {
   const { length, worker, time, figures } = resources;
   const cpu = figures.get('cpu');
   const machine = figures.get('host_cpu');
-  const cores = figures.get('host_cores')?.find((count) => count > 0) ?? Number.NaN;
+  const all = figures.get('host_cores')?.find((count) => count > 0) ?? Number.NaN;
+  const limit = figures.get(CPU_LIMIT)?.find((count) => count > 0) ?? Number.POSITIVE_INFINITY;
   const rows: number[] = [];
   for (let row = 0; row < length; row++) if (worker[row] === -1) rows.push(row);
-  if (!(cores > 0) || cpu === undefined || machine === undefined) rows.length = 0;
+  if (!(all > 0) || cpu === undefined || machine === undefined) rows.length = 0;
   rows.sort((a, b) => time[a]! - time[b]!);
   return {
-    cores,
+    all,
+    cores: Math.min(all, limit),
     times: Float64Array.from(rows, (row) => time[row]!),
     machine: Float64Array.from(rows, (row) => machine![row]! / 100),
     program: Float64Array.from(rows, (row) => cpu![row]! / 100),
@@ -165,15 +183,16 @@ function machineSamples({ resources }: Trace): Samples {
   };
 }
 
-function isSaturated({ machine, cores }: Pick<Samples, 'machine' | 'cores'>, at: number): boolean {
-  return machine[at]! >= SATURATED * cores;
+function isSaturated({ machine, program, all, cores }: Samples, at: number): boolean {
+  return machine[at]! >= SATURATED * all || program[at]! >= SATURATED * cores;
 }
 
 /** Estimates the probability that a task, which used `own` of a core itself, found all cores busy with other work. */
-function crowdedAt({ machine, cores }: Samples, at: number, own: number): number {
-  if (isSaturated({ machine, cores }, at)) return 1;
-  const others = (machine[at]! - own) / (cores - own);
-  return Math.min(1, Math.max(0, others / SATURATED)) ** cores;
+function crowdedAt(samples: Samples, at: number, own: number): number {
+  const { machine, all } = samples;
+  if (isSaturated(samples, at)) return 1;
+  const others = (machine[at]! - own) / (all - own);
+  return Math.min(1, Math.max(0, others / SATURATED)) ** all;
 }
 
 /**
@@ -320,17 +339,22 @@ function aloneSeconds(trace: Trace, row: number, times: Float64Array, granted: F
  * Returns the CPU seconds of child processes that tasks, or a program with worker threads, started and that ended; NaN if they are
  * not recorded.
  */
-export const childSeconds = oncePer(({ resources }: Trace): number => {
+export const childSeconds = oncePer((trace: Trace) => increaseOf(trace, CHILDREN_CPU));
+
+/** Returns the seconds in which the CPU limit of the container stopped threads of the program; NaN without a limit. */
+const throttledSeconds = oncePer((trace: Trace) => increaseOf(trace, CPU_THROTTLED));
+
+/** Returns by how much a sum of the host grew; NaN if it is not recorded. */
+function increaseOf({ resources }: Trace, name: string): number {
   const { length, worker, time, figures } = resources;
-  const children = figures.get(CHILDREN_CPU);
-  if (children === undefined) return Number.NaN;
+  const sums = figures.get(name);
+  if (sums === undefined) return Number.NaN;
   const rows: number[] = [];
-  for (let row = 0; row < length; row++) if (worker[row] === -1 && children[row]! >= 0) rows.push(row);
+  for (let row = 0; row < length; row++) if (worker[row] === -1 && sums[row]! >= 0) rows.push(row);
   if (rows.length === 0) return Number.NaN;
   rows.sort((a, b) => time[a]! - time[b]!);
   let seconds = 0;
-  // The sum decreases when a worker process ends.
-  for (let at = 1; at < rows.length; at++)
-    seconds += Math.max(0, children[rows[at]!]! - children[rows[at - 1]!]!);
+  // The sum of child processes decreases when a worker process ends.
+  for (let at = 1; at < rows.length; at++) seconds += Math.max(0, sums[rows[at]!]! - sums[rows[at - 1]!]!);
   return seconds;
-});
+}

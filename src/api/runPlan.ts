@@ -1,6 +1,5 @@
 // Runs a plan on a local scheduler: ships its functions, selects the pool, and collects the callbacks of the run.
 
-import { availableParallelism } from 'node:os';
 import { ANY, COUNT, FINITE, type OptionKinds, SIGNAL } from '../base/arguments.js';
 import { type CallbackLike, callbacksForRun, observersOf } from '../diagnostics/callbackObservers.js';
 import { callingLine } from '../diagnostics/callingLine.js';
@@ -13,6 +12,7 @@ import type { Plan } from '../graph/compile.js';
 import type { LocalOptions } from '../graph/computeOptions.js';
 import { functionRefs } from '../graph/shipFunction.js';
 import type { Graph } from '../protocol/graph.js';
+import { coreCount } from '../resources/containerLimits.js';
 import { config } from './config.js';
 
 /** Value of the option `callbacks`: one callback, or several. */
@@ -61,7 +61,7 @@ export async function runPlanOnPool(
 ): Promise<readonly unknown[]> {
   const { signal, allowedFailures, concurrentTasks } = options;
   // Settings and callbacks are read before the `await`, after which they may have changed.
-  const poolSize = config.get('workers') ?? availableParallelism();
+  const poolSize = config.get('workers') ?? coreCount();
   const code = callingLine(runPlanOnPool);
   const run = {
     poolSize,

@@ -29,5 +29,8 @@ export const SCHEDULER_CORE_TIME = 'scheduler_core_time';
 export const SCHEDULER_CORE_WAIT = 'scheduler_core_wait';
 /** Figure of the host: CPU seconds of the ended child processes of the processes that run tasks, since the start of these. */
 export const CHILDREN_CPU = 'children_cpu';
+/** Figures of the host: cores of the CPU limit of its container, and seconds in which the limit stopped ready threads, since its start. */
+export const CPU_LIMIT = 'cpu_limit';
+export const CPU_THROTTLED = 'cpu_throttled';
 /** Figure of each isolate: seconds of garbage collections since its start. */
 export const GC_TIME = 'gc_time';

@@ -1,8 +1,9 @@
 // Counters of the whole machine since its start: network, disks, CPU. Linux has them in /proc; elsewhere only CPU is
 // known. NaN stands for unknown.
 import { cpus } from 'node:os';
+import { cpuLimit, parseThrottled } from './containerLimits.js';
 import { listDirectory, TICKS_PER_SECOND } from './processTree.js';
-import { rereadProc } from './procFile.js';
+import { reread, rereadProc } from './procFile.js';
 
 export interface HostCounters {
   /** Bytes received and sent over all interfaces. The loopback is included, because local workers communicate over it. */
@@ -13,6 +14,8 @@ export interface HostCounters {
   readonly written: number;
   /** Sum of the seconds in which each core was busy. */
   readonly busy: number;
+  /** Seconds in which the CPU limit of this process stopped its threads; NaN without a limit. */
+  readonly throttled: number;
 }
 
 /** Milliseconds for which the list of disks stays valid. */
@@ -30,10 +33,13 @@ export function hostCounters(): HostCounters {
       read: Number.NaN,
       written: Number.NaN,
       busy: busyCores(),
+      throttled: Number.NaN,
     };
   const [received, sent] = parseNetDev(rereadProc('net/dev'));
   const [read, written] = parseDiskstats(rereadProc('diskstats'), disks());
-  return { received, sent, read, written, busy: parseStat(rereadProc('stat')) };
+  const limit = cpuLimit();
+  const throttled = limit === undefined ? Number.NaN : parseThrottled(reread(limit.stat));
+  return { received, sent, read, written, busy: parseStat(rereadProc('stat')), throttled };
 }
 
 type Pair = readonly [number, number];

@@ -1,4 +1,4 @@
-// Files of /proc that are read repeatedly: opened once, and read from their beginning each time. Reading takes half
+// Files of /proc and /sys that are read repeatedly: opened once, and read from their beginning each time. Reading takes half
 // the time then. A file of an ended process also never becomes the file of another process with the same number.
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { attempt } from '../base/errors.js';
@@ -11,11 +11,14 @@ const buffer = Buffer.allocUnsafe(MAX_BYTES);
 const descriptors = new Map<string, number>();
 
 /** Returns the present content of a file of /proc; empty if there is none, or if the process has ended. */
-export function rereadProc(path: string): string {
+export const rereadProc = (path: string): string => reread(`/proc/${path}`);
+
+/** Returns the present content of a file that the kernel computes. */
+export function reread(path: string): string {
   let descriptor = descriptors.get(path);
   try {
     if (descriptor === undefined) {
-      descriptor = openSync(`/proc/${path}`, 'r');
+      descriptor = openSync(path, 'r');
       descriptors.set(path, descriptor);
     }
     return buffer.toString('latin1', 0, readSync(descriptor, buffer, 0, MAX_BYTES, 0));

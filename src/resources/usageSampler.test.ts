@@ -5,7 +5,7 @@ import type { GpuUsage } from './gpuMonitor.js';
 import { type Counters, HOST, type MonitorTarget, UsageSampler } from './usageSampler.js';
 import { makeVitals } from './vitals.js';
 
-const NOTHING = { received: 0, sent: 0, read: 0, written: 0, busy: 0 };
+const NOTHING = { received: 0, sent: 0, read: 0, written: 0, busy: 0, throttled: Number.NaN };
 const IDLE = { cpu: 0, children: 0, rss: 100, descriptors: 10, read: 0, written: 0 };
 
 function counters(changes: Partial<Counters>): Counters {
@@ -27,7 +27,14 @@ describe('UsageSampler', () => {
     let traffic = 0;
     const sampler = new UsageSampler(
       counters({
-        host: () => ({ received: traffic, sent: 2 * traffic, read: 0, written: 5, busy: traffic / 1000 }),
+        host: () => ({
+          received: traffic,
+          sent: 2 * traffic,
+          read: 0,
+          written: 5,
+          busy: traffic / 1000,
+          throttled: Number.NaN,
+        }),
       }),
     );
     const [first] = sampler.sample(10, [host]);

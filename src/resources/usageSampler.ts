@@ -13,7 +13,15 @@ import {
   VITALS_THREAD,
   VITALS_TURNED,
 } from '../protocol/isolateMessages.js';
-import { CHILDREN_CPU, GC_TIME, SCHEDULER_CORE_TIME, SCHEDULER_CORE_WAIT } from '../protocol/traceNames.js';
+import {
+  CHILDREN_CPU,
+  CPU_LIMIT,
+  CPU_THROTTLED,
+  GC_TIME,
+  SCHEDULER_CORE_TIME,
+  SCHEDULER_CORE_WAIT,
+} from '../protocol/traceNames.js';
+import { cpuLimit } from './containerLimits.js';
 import type { GpuUsage } from './gpuMonitor.js';
 import type { HostCounters } from './hostCounters.js';
 import type { CoreTimes, ProcessCounters } from './processCounters.js';
@@ -50,13 +58,18 @@ const CORES = availableParallelism();
 export class UsageSampler {
   readonly #counters: Counters;
   readonly #machine: number;
+  readonly #limit: number | undefined;
   #before = new Map<string, { readonly time: number; readonly value: number }>();
   #now = new Map<string, { readonly time: number; readonly value: number }>();
   /** Worker → recent share of the time in which its event loop was busy. */
   readonly #shares = new Map<number, number>();
 
-  /** @param machine the cores of the whole machine: no figure of CPU exceeds them */
-  constructor(counters: Counters, machine = cpus().length) {
+  /**
+   * @param machine the cores of the whole machine: no figure of CPU exceeds them
+   * @param limit the cores of the CPU limit of this process; undefined without a limit
+   */
+  constructor(counters: Counters, machine = cpus().length, limit = cpuLimit()?.cores) {
+    this.#limit = limit;
     this.#counters = counters;
     this.#machine = Math.max(1, machine);
   }
@@ -97,6 +110,7 @@ export class UsageSampler {
     const host = this.#counters.host();
     const { isolate, figures, thread } = this.#isolate(time, target);
     figures.set('host_cores', CORES);
+    if (this.#limit !== undefined) figures.set(CPU_LIMIT, this.#limit).set(CPU_THROTTLED, host.throttled);
     const { used, waited } = this.#counters.coreTimes(target.pid, thread);
     figures.set(SCHEDULER_CORE_TIME, used);
     figures.set(SCHEDULER_CORE_WAIT, waited);

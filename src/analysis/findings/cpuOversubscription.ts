@@ -1,5 +1,5 @@
 import { percentText, secondsText } from '../../base/words.js';
-import { coreUseOf, MIN_OTHERS } from '../coreUse.js';
+import { CROWDED_SHARE, coreUseOf, MIN_OTHERS } from '../coreUse.js';
 import { mean } from '../statistics.js';
 import { threadSeconds } from '../workerLives.js';
 import type { Facts, Found, Rule } from './finding.js';
@@ -8,8 +8,6 @@ import { metricSeconds } from './metricSeconds.js';
 import { cpuByPrefix, type PrefixCpu } from './noncpu.js';
 import { otherThreadSeconds } from './waitsForOthers.js';
 
-/** Share of the time of tasks spent waiting for a core, from which threads count as competing for cores. */
-export const CROWDED_SHARE = 0.2;
 /** Percent of a core per thread, from which tasks must have started additional threads. */
 const OWN_THREADS = 130;
 /** Cores that other threads of the program keep busy, from which they count as a cause of waits. V8 compiles on such threads, too. */
@@ -31,10 +29,11 @@ function waitsForCores(facts: Facts, ours: boolean): Found | undefined {
     prefixes.reduce((total, row) => total + of(row), first);
   const percent = cpuPerThread(facts);
   const ownThreads = percent >= OWN_THREADS;
-  const { cores, others, lost, demand, concurrency, isMeasured } = coreUseOf(facts.trace);
+  const { cores, others, lost, limited, demand, concurrency, isMeasured } = coreUseOf(facts.trace);
   // A task that starts threads waits for them, and these threads wait for a core.
   const blocked = sum(({ noncpu, crowded }) => noncpu + crowded);
-  const share = ownThreads ? blocked / sum(({ cpu, gc }) => cpu + gc, blocked) : lost;
+  // Waits of which the CPU limit is the cause are a finding of their own.
+  const share = (ownThreads ? blocked / sum(({ cpu, gc }) => cpu + gc, blocked) : lost) - limited;
   if (!(share >= CROWDED_SHARE)) return undefined;
   const areOthers = others >= MIN_OTHERS;
   const beside = ownThreads ? 0 : coresBesideTasks(facts);
@@ -74,7 +73,7 @@ function waitsForCores(facts: Facts, ours: boolean): Found | undefined {
     advice: isBeside
       ? `Let fewer threads compute at a time: workers, and other threads of the program.${areOthers ? ` ${STOP_OTHERS_ALONE}` : ''}`
       : facts.workers > 1 || ownThreads
-        ? adviceOf(ownThreads, isOurs && !isUnknown)
+        ? adviceOf(ownThreads, isOurs && !isUnknown, areOthers)
         : STOP_OTHERS_ALONE,
   };
 }
@@ -95,7 +94,7 @@ function meanThreads({ trace, path, workers, makespan }: Facts): number {
 }
 
 /** Returns the rows of tasks that waited for a core, the longest waits first; all rows if no wait was measured. */
-function longestWaits({ trace, lanes }: Facts): Iterable<number> {
+export function longestWaits({ trace, lanes }: Facts): Iterable<number> {
   const { coreWait } = trace.tasks;
   const rows = lanes.spans.rows.filter((row) => coreWait[row]! > 0);
   return rows.length === 0 ? lanes.spans.rows : rows.sort((a, b) => coreWait[b]! - coreWait[a]!);
@@ -112,10 +111,10 @@ export const STOP_OTHERS = 'Stop other programs on the machine, or use fewer wor
 /** The same for a program with one thread. */
 const STOP_OTHERS_ALONE = 'Stop other programs on the machine.';
 
-function adviceOf(ownThreads: boolean, isOurs: boolean): string {
+function adviceOf(ownThreads: boolean, isOurs: boolean, areOthers: boolean): string {
   if (ownThreads) return 'Use fewer workers, or one thread inside each task.';
   return isOurs
-    ? 'Use as many worker threads as there are cores, and stop other programs on the machine.'
+    ? `Use as many worker threads as there are cores${areOthers ? ', and stop other programs on the machine' : ''}.`
     : STOP_OTHERS;
 }
 

@@ -50,6 +50,7 @@ export const FINDING_CODES = [
   'blocked-workers',
   'worker-plugin',
   'nested-graphs',
+  'cpu-limit',
 ] as const;
 
 export type FindingCode = (typeof FINDING_CODES)[number];

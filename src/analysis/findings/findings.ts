@@ -8,6 +8,7 @@ import { blockedWorkers } from './blockedWorkers.js';
 import { cancelledTasks } from './cancelledTasks.js';
 import { clientBound, outsideComputations } from './clientBound.js';
 import { gatheredResults, oversizedArguments } from './clientTransfers.js';
+import { cpuLimit } from './cpuLimit.js';
 import { cpuOversubscription, otherPrograms } from './cpuOversubscription.js';
 import { eventLoopStarvation } from './eventLoopStarvation.js';
 import { failedAttempts } from './failedAttempts.js';
@@ -57,6 +58,7 @@ const RULES: readonly Rule[] = [
   clientBound,
   lackOfParallelism,
   cpuOversubscription,
+  cpuLimit,
   lostWork,
   failedAttempts,
   repeatedTasks,

@@ -2,11 +2,10 @@
 // own work for the tasks.
 import { firstWhere, getOrMake } from '../../base/lookUps.js';
 import { type Trace, textOf } from '../../trace/trace.js';
-import { coreUseOf } from '../coreUse.js';
+import { CROWDED_SHARE, coreUseOf } from '../coreUse.js';
 import { SchedulerCoreWaits } from '../schedulerCoreWaits.js';
 import { type Span, secondsOf } from '../spans.js';
 import { isRemote } from '../workerLives.js';
-import { CROWDED_SHARE } from './cpuOversubscription.js';
 import type { Facts } from './finding.js';
 import { coreShare } from './noncpu.js';
 

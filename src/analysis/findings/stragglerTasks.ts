@@ -1,12 +1,13 @@
 import { addTo, getOrMake, oncePer, pushTo } from '../../base/lookUps.js';
 import { visibleName } from '../../base/visibleText.js';
 import { countText, secondsText } from '../../base/words.js';
-import { coreUseOf } from '../coreUse.js';
+import { CROWDED_SHARE, coreUseOf } from '../coreUse.js';
 import { eachUse } from '../lanes.js';
 import { sharedSeconds } from '../leaseWaits.js';
 import { recordsTransfers } from '../programTransfers.js';
 import { type Straggler, stragglersOf, withoutCoreWaits } from '../stragglers.js';
-import { CROWDED_SHARE, STOP_OTHERS } from './cpuOversubscription.js';
+import { isLimited, RAISE_LIMIT } from './cpuLimit.js';
+import { STOP_OTHERS } from './cpuOversubscription.js';
 import type { Facts, Rule } from './finding.js';
 import { idleSeconds } from './sampledCpu.js';
 import { STALL } from './stalls.js';
@@ -154,7 +155,7 @@ function waitedForObject(facts: Facts, one: Straggler, waits: ReadonlyMap<string
 
 function adviceFor({ trace }: Facts, found: readonly Straggler[], name: string): string {
   const [worst] = found;
-  if (worst === undefined || wasPreempted(worst)) return STOP_OTHERS;
+  if (worst === undefined || wasPreempted(worst)) return isLimited(trace) ? RAISE_LIMIT : STOP_OTHERS;
   if (worst.medianBytesIn > 0 && worst.bytesIn > 1.5 * worst.medianBytesIn)
     return 'Divide the input evenly or split its large parts, and start the tasks with the most input first.';
   // Local schedulers record no profile.

@@ -1,5 +1,6 @@
 import { countText, percentText, secondsText } from '../../base/words.js';
 import { INLINE_WORKER } from '../../protocol/clusterObserver.js';
+import { coreUseOf } from '../coreUse.js';
 import { Simulator } from '../simulate.js';
 import { MAX_SIMULATED, notSimulated, speedups } from '../speedups.js';
 import { isOfPool } from '../workerLives.js';
@@ -71,6 +72,8 @@ function blockedText({ trace, work }: Facts): string {
 
 function moreAdvice(facts: Facts, isBlocked: boolean): string {
   if (isInline(facts)) return "Run the tasks on worker threads, e.g. with compute({ scheduler: 'threads' })";
+  if (!isBlocked && coreUseOf(facts.trace).hasLimit)
+    return 'Raise the CPU limit of the container, and use more workers';
   return `Use more workers${isBlocked ? ', also more than cores' : ' on more cores'}`;
 }
 

@@ -1,5 +1,4 @@
 // Adapts the number of workers of a LocalCluster to its load.
-import { availableParallelism } from 'node:os';
 import {
   COUNT,
   checkOptions,
@@ -8,6 +7,7 @@ import {
   type OptionKinds,
   wholeNumber,
 } from '../../base/arguments.js';
+import { coreCount } from '../../resources/containerLimits.js';
 
 export interface AdaptOptions {
   /** Smallest number of workers, at least 0. Default 0. One worker stays as long as workers hold results. */
@@ -34,7 +34,7 @@ const ADAPT_OPTIONS: OptionKinds<AdaptOptions> = {
 export function adaptSettings(where: string, options: AdaptOptions): Required<AdaptOptions> {
   checkOptions(where, options, ADAPT_OPTIONS);
   const { minimum = 0, interval = 1, waitCount = 3, targetDuration = 5 } = options;
-  const { maximum = Math.max(1, minimum, availableParallelism()) } = options;
+  const { maximum = Math.max(1, minimum, coreCount()) } = options;
   if (maximum < minimum) throw invalid(`${where}: maximum`, maximum, `at least the minimum, ${minimum}`);
   return { minimum, maximum, interval, waitCount, targetDuration };
 }

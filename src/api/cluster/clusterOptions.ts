@@ -1,5 +1,4 @@
 // The options of a LocalCluster, and the settings that result from them.
-import { availableParallelism, freemem, totalmem } from 'node:os';
 import {
   ANY,
   COUNT,
@@ -20,6 +19,7 @@ import type { ClusterEngineOptions } from '../../engine/cluster/clusterEngine.js
 import type { WorkerSettings } from '../../engine/cluster/workerPlaces.js';
 import type { ProfileSettings } from '../../protocol/clusterObserver.js';
 import type { MemoryThresholds } from '../../protocol/workerMessages.js';
+import { coreCount, usableMemory } from '../../resources/containerLimits.js';
 import type { DashboardServerOptions } from '../../server/dashboardServer.js';
 import { config } from '../config.js';
 
@@ -130,7 +130,7 @@ export function clusterSettings(options: LocalClusterOptions): ClusterSettings {
   if (typeof options.dashboard === 'object')
     checkOptions('LocalCluster: dashboard', options.dashboard, DASHBOARD_OPTIONS);
   checkOptions('LocalCluster: memory', options.memory, THRESHOLDS);
-  const workers = checkCount('workers', options.workers ?? config.get('workers') ?? availableParallelism());
+  const workers = checkCount('workers', options.workers ?? config.get('workers') ?? coreCount());
   const processes = options.processes ?? config.get('processes');
   const allowedFailures = checkCount('allowedFailures', options.allowedFailures ?? 3);
   const concurrentTasks = checkCount('concurrentTasks', options.concurrentTasks ?? 1);
@@ -200,7 +200,7 @@ function nodeTakesProfile(): boolean {
 }
 
 function memoryLimit(option: number | string | undefined, workers: number): number {
-  if (option === undefined) return Math.floor(Math.max(totalmem() * 0.9, freemem()) / workers);
+  if (option === undefined) return Math.floor(usableMemory() / workers);
   const bytes = option === Number.POSITIVE_INFINITY ? option : readMemoryLimit(option);
   if (bytes === undefined)
     throw invalid(

@@ -1,0 +1,74 @@
+// The limits that control groups of Linux set for this process, e.g. for a container of Docker or Kubernetes.
+import { readFileSync } from 'node:fs';
+import { availableParallelism, totalmem } from 'node:os';
+import { posix } from 'node:path';
+import { attempt } from '../base/errors.js';
+import { once } from '../base/lookUps.js';
+
+const MOUNT = '/sys/fs/cgroup';
+
+export interface CpuLimit {
+  /** Cores that the group may use on average. May be a fraction. */
+  readonly cores: number;
+  /** Path of the file that counts the time in which the limit stopped threads. */
+  readonly stat: string;
+}
+
+/**
+ * Returns the lowest CPU limit of the groups of this process; undefined without a limit.
+ *
+ * @param read returns the content of a file; empty if there is none
+ * @source `cpu.max` of cgroups version 2, `cpu.cfs_quota_us` of version 1
+ */
+export function readCpuLimit(read: (path: string) => string = readText): CpuLimit | undefined {
+  let lowest: CpuLimit | undefined;
+  for (const [, controllers = '', path = '/'] of read('/proc/self/cgroup').matchAll(/^\d+:([^:]*):(.*)$/gm)) {
+    const isFirst = controllers.split(',').includes('cpu');
+    if (controllers !== '' && !isFirst) continue;
+    const mount = posix.join(MOUNT, controllers);
+    // Without a namespace of its own, a container sees only the group at the mount point.
+    for (let group = posix.resolve(mount, `.${path}`); group.startsWith(mount); group = posix.dirname(group)) {
+      const text = isFirst
+        ? `${read(`${group}/cpu.cfs_quota_us`)} ${read(`${group}/cpu.cfs_period_us`)}`
+        : read(`${group}/cpu.max`);
+      const [quota = Number.NaN, period = Number.NaN] = text.split(/\s+/).filter(Boolean).map(Number);
+      const cores = quota / period;
+      if (cores > 0 && !(cores >= (lowest?.cores ?? Number.POSITIVE_INFINITY)))
+        lowest = { cores, stat: `${group}/cpu.stat` };
+    }
+  }
+  return lowest;
+}
+
+/** The CPU limit of this process, read once. */
+export const cpuLimit = once(() => (process.platform === 'linux' ? readCpuLimit() : undefined));
+
+/** Returns the seconds in which the limit stopped threads, from `cpu.stat`: a sum over the cores on which they were ready. */
+export function parseThrottled(text: string): number {
+  const [, name, count] = /^throttled_(usec|time) (\d+)$/m.exec(text) ?? [];
+  return Number(count ?? Number.NaN) / (name === 'usec' ? 1e6 : 1e9);
+}
+
+/**
+ * Returns the number of threads that this process can keep busy: the cores that it may use, and no more than its CPU limit,
+ * rounded up.
+ *
+ * @source Dask, `dask.system.cpu_count`
+ */
+export function coreCount(): number {
+  return Math.min(
+    availableParallelism(),
+    Math.max(1, Math.ceil(cpuLimit()?.cores ?? Number.POSITIVE_INFINITY)),
+  );
+}
+
+/** Returns the bytes of memory that this process may use: 90 % of the machine or of its group, or all that is free. */
+export function usableMemory(): number {
+  // Node returns 0 or a number above the size of the machine if there is no limit.
+  const total = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
+  return Math.max(total * 0.9, Math.min(total, process.availableMemory()));
+}
+
+function readText(path: string): string {
+  return attempt(() => readFileSync(path, 'latin1'), '');
+}
