@@ -54,7 +54,7 @@ test('a limit that stops tasks for a small part of their waits is not the cause'
   assert.deepEqual(others, []);
 });
 
-test('with a limit, a run of busy threads is told to raise it instead of using more cores', () => {
+test('with a limit, the advice for busy threads is to raise it', () => {
   const withoutWaits = tasks.map((task) => ({ ...task, coreWait: 0 }));
   const [first] = findings(
     syntheticTrace({ tasks: withoutWaits, resources: samples(0, { used: 1, others: 0 }) }),
