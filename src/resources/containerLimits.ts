@@ -27,7 +27,11 @@ export function readCpuLimit(read: (path: string) => string = readText): CpuLimi
     if (controllers !== '' && !isFirst) continue;
     const mount = posix.join(MOUNT, controllers);
     // Without a namespace of its own, a container sees only the group at the mount point.
-    for (let group = posix.resolve(mount, `.${path}`); group.startsWith(mount); group = posix.dirname(group)) {
+    for (
+      let group = posix.resolve(mount, `.${path}`);
+      group.startsWith(mount);
+      group = posix.dirname(group)
+    ) {
       const text = isFirst
         ? `${read(`${group}/cpu.cfs_quota_us`)} ${read(`${group}/cpu.cfs_period_us`)}`
         : read(`${group}/cpu.max`);
