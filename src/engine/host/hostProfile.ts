@@ -1,11 +1,12 @@
 // The statistical profiler of a host's isolate. Follows the isolate when it is replaced, assigns samples to tasks, and
 // pauses while the isolate is idle.
-import type { Worker } from 'node:worker_threads';
+
 import type { TaskFunction } from '../../profile/taskPlaces.js';
 import type { TaskIntervals } from '../../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import { functionOf } from '../../protocol/program.js';
 import type { WorkerRun } from '../../protocol/workerMessages.js';
+import type { StartedThread } from '../pool/isolateThread.js';
 import { TaskIntervalLog } from '../profiler/taskIntervalLog.js';
 import { ThreadProfiler } from '../profiler/threadProfiler.js';
 import { isolateClock } from '../worker/isolateClock.js';
@@ -51,10 +52,11 @@ export class HostProfile {
   }
 
   /** Profiles a new isolate with a thread of this name. */
-  follow(thread: string, { performance: loop }: Pick<Worker, 'performance'>): void {
+  follow(thread: string, { performance: loop }: StartedThread): void {
     const { profile, epochOffsetMs, facts } = this.#options;
-    if (profile === undefined) return;
     this.#profiler?.abandon();
+    this.#profiler = undefined;
+    if (profile === undefined || loop === undefined) return;
     this.#profiler = new ThreadProfiler({
       thread,
       loop,

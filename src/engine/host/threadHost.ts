@@ -2,7 +2,6 @@
 // cluster of threads, and in each worker process in a cluster of processes. It runs no tasks, so it answers peers and
 // the cluster while a task runs.
 
-import type { Worker } from 'node:worker_threads';
 import { isError, messageOf } from '../../base/errors.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
@@ -19,7 +18,7 @@ import type { TaskAnswer, TaskAnswerError } from '../../protocol/questions.js';
 import { KIND_STORED } from '../../protocol/resultKinds.js';
 import type { CallContext, ExecutingTask, WorkerRun } from '../../protocol/workerMessages.js';
 import { CLOSE_GRACE_MS } from '../pool/isolate.js';
-import { startThread, startThreadWithin } from '../pool/isolateThread.js';
+import { type IsolateThread, startThread, startThreadWithin } from '../pool/isolateThread.js';
 import { UntakenError } from '../pool/pendingCalls.js';
 import { ThreadIsolate } from '../pool/threadIsolate.js';
 import { collectGarbage } from '../worker/collectGarbage.js';
@@ -342,7 +341,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     });
   }
 
-  #startThread(birth: IsolateBirth): Worker {
+  #startThread(birth: IsolateBirth): IsolateThread {
     const start = this.#heap === undefined ? startThread : startThreadWithin(this.#heap);
     const thread = start(birth);
     this.#profile.follow(birth.name, thread);

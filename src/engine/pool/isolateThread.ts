@@ -1,4 +1,5 @@
 // The thread of an isolate, as used by its host.
+import { EventEmitter } from 'node:events';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 import type {
   FromIsolate,
@@ -36,15 +37,40 @@ export interface ThreadIsolateOptions {
   readonly start?: StartThread | undefined;
 }
 
+/** A thread whose event loop can be observed, unless the system refused it. */
+export type StartedThread = IsolateThread & Partial<Pick<Worker, 'performance'>>;
+
 /** Starts the thread of an isolate in this process. */
-export function startThread(birth: IsolateBirth): Worker {
-  return new Worker(ENTRY, optionsOf(birth));
-}
+export const startThread = (birth: IsolateBirth): StartedThread => newThread(birth, {});
 
 /** Returns a function that starts threads with at most `heap` bytes of JavaScript heap. */
 export function startThreadWithin(heap: number): typeof startThread {
   const resourceLimits = { maxOldGenerationSizeMb: Math.floor(heap / 2 ** 20) };
-  return (birth) => new Worker(ENTRY, { ...optionsOf(birth), resourceLimits });
+  return (birth) => newThread(birth, { resourceLimits });
+}
+
+function newThread(birth: IsolateBirth, limits: Pick<WorkerOptions, 'resourceLimits'>): StartedThread {
+  try {
+    return new Worker(ENTRY, { ...optionsOf(birth), ...limits });
+  } catch (error) {
+    return new RefusedThread(error);
+  }
+}
+
+/** A thread that the system refused, e.g. at a limit on processes. It ends as one that fails during its start. */
+class RefusedThread extends EventEmitter implements IsolateThread {
+  constructor(reason: unknown) {
+    super();
+    setImmediate(() => {
+      this.emit('error', reason);
+      this.emit('exit', 1);
+    });
+  }
+
+  ref(): void {}
+  unref(): void {}
+  postMessage(): void {}
+  async terminate(): Promise<void> {}
 }
 
 /**
