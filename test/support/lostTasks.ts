@@ -43,12 +43,12 @@ export const lost = tasks(import.meta.url, {
   },
 });
 
-/** Milliseconds of computing between two readings of the clock, at most. */
+/** Longest time between two readings of the clock that counts, in milliseconds. A longer one contains a pause. */
 const LAP = 5;
 
 /**
- * Computes for the given time. Pauses of the whole process count little, so that the thread of the host, which reports the running task,
- * also has most of this time.
+ * Computes for the given time. A pause of the process counts little: otherwise a task could end its process before the
+ * thread of the host has reported that it runs.
  */
 function burnFor(seconds: number): number {
   let sum = 0;
