@@ -51,7 +51,7 @@ for (const { name, get } of PARALLEL) {
         const options = { numWorkers: 1, signal: abort.signal, callbacks };
         await ${name}({ a: [never], b: [never] }, ['a', 'b'], options).catch((error) => console.log(error.code));
       `;
-      const { stdout, code } = await runProgram(folder, source, { seconds: 60 });
+      const { stdout, code } = await runProgram(folder, source);
       assert.deepEqual([stdout, code], ['ERR_LONGPOLE_ABORTED\n', 0]);
     });
   });

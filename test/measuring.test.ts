@@ -149,7 +149,7 @@ for (const processes of [false, true]) {
     test('the profile contains the functions of a running task under its prefix', async () => {
       await using client = await start();
       const gate = new Int32Array(new SharedArrayBuffer(4));
-      const running = processes ? client.submit(spin, 60) : client.submit(spinUntilOpen, gate);
+      const running = processes ? client.submit(spin, 1e6) : client.submit(spinUntilOpen, gate);
       const prefix = processes ? 'spin' : 'spinUntilOpen';
       // Earlier samples may show the thread while it loads the module. Later samples may show `(runtime)`, if the
       // sample was taken between two instructions of the task.
@@ -253,7 +253,8 @@ test('a MemorySampler sees the memory of a thread while the task that holds it r
   const gate = new Int32Array(new SharedArrayBuffer(4));
   const first = client.memory();
   assert.ok(first.process > 0, 'there is a value before the first heartbeat');
-  assert.equal(first.optimistic, first.process);
+  // Heartbeats may have seen less memory while the other worker started.
+  assert.ok(first.optimistic > 0 && first.optimistic <= first.process, JSON.stringify(first));
   {
     await using _process = sampler.sample('process', { interval: 0.01, client });
     await using _recent = sampler.sample('recent', { measure: 'unmanaged_recent', interval: 0.01, client });

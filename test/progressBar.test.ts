@@ -67,7 +67,8 @@ for (const [name, get] of Object.entries(schedulers)) {
         assert.match(out.lines.at(-1) ?? '', LINE);
         assert.ok(out.text.endsWith('\n'));
         assert.ok(bar.lastDuration > 0);
-        if (!isTTY) assert.equal(out.lines.length, 1, 'an output that is no terminal gets one line');
+        // An output that is no terminal gets the last line, and at most one every five seconds before.
+        if (!isTTY) assert.ok(out.lines.length <= 1 + bar.lastDuration / 5, out.text);
       }
     });
 
@@ -140,12 +141,13 @@ describe('standard output', () => {
       });
       process.stderr.write('ready');`;
     const child = spawn(process.execPath, program(body));
+    // The program may end before its last output is read.
+    const exit = once(child, 'exit');
     await once(child.stderr, 'data');
     child.stdout.destroy();
     child.stdin.write('go');
     const [output] = await once(child.stderr, 'data');
     assert.equal(String(output), 'computed');
-    const [code] = await once(child, 'exit');
-    assert.equal(code, 0);
+    assert.deepEqual((await exit)[0], 0);
   });
 });

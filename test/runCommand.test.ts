@@ -315,10 +315,8 @@ describe('longpole run, if the program does not end normally,', () => {
     );
     const { code, stderr } = await run(script);
     assert.equal(code, 0);
-    assert.match(
-      stderr,
-      /\ntasks {6}0 done, 1 cancelled in 1 computation; [\d.]+ m?s\n(?:program .*\n)?cut off {4}1 task had not ended when the client closed: 1 endless\.\n/,
-    );
+    assert.match(stderr, /^tasks {6}0 done, 1 cancelled in 1 computation;/m);
+    assert.match(stderr, /^cut off {4}1 task had not ended when the client closed: 1 endless\.$/m);
     assert.doesNotMatch(stderr, /tasks that were cancelled/);
   });
 

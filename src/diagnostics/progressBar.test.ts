@@ -238,6 +238,20 @@ describe('a broken output', () => {
   });
 });
 
+it('an output with a listener of each of many threads causes no warning', async () => {
+  const out = new Writable({ write: (_chunk, _encoding, done) => done() });
+  out.setMaxListeners(0);
+  for (let thread = 0; thread < 20; thread++) out.on('error', () => undefined);
+  out.setMaxListeners(10);
+  const warnings: Error[] = [];
+  const note = (warning: Error) => warnings.push(warning);
+  process.on('warning', note);
+  assert.deepEqual(fakeGet(graph, 'e', { callbacks: new ProgressBar({ out }) }), [6]);
+  await new Promise(setImmediate);
+  process.off('warning', note);
+  assert.deepEqual([warnings, out.getMaxListeners()], [[], 10]);
+});
+
 describe('while the main thread is blocked', () => {
   it('another thread redraws a terminal', { timeout: 300_000 }, () => {
     const folder = mkdtempSync(join(tmpdir(), 'longpole-progress-'));

@@ -1,4 +1,5 @@
 // The output of a progress bar. A closed pipe only ends the drawing. The caller receives any other error of the output.
+import { EventEmitter } from 'node:events';
 import { isError } from '../base/errors.js';
 
 /** Output of a progress bar, e.g. `process.stdout`, `process.stderr` or any other Writable. */
@@ -19,6 +20,18 @@ const READER_GONE = new Set(['EPIPE', 'ERR_STREAM_DESTROYED']);
 
 function isReaderGone(error: unknown): boolean {
   return isError(error) && 'code' in error && READER_GONE.has(String(error.code));
+}
+
+/** Node warns of more than ten listeners, and each thread of a pool has one on `process.stdout`. */
+function listen(out: ProgressOutput, listener: (error: Error) => void): void {
+  if (!(out instanceof EventEmitter)) {
+    out.on?.('error', listener);
+    return;
+  }
+  const most = out.getMaxListeners();
+  out.setMaxListeners(0);
+  out.on('error', listener);
+  out.setMaxListeners(most);
 }
 
 /**
@@ -43,7 +56,7 @@ export class GuardedOutput {
       this.#closed = false;
       this.#failure = undefined;
     }
-    if (!this.#listening) this.out.on?.('error', this.#onError);
+    if (!this.#listening) listen(this.out, this.#onError);
     this.#listening = true;
   }
 

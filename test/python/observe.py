@@ -21,6 +21,8 @@ from distributed import Client, LocalCluster
 from distributed.security import Security
 
 TASKS = 20
+#: Seconds for each step of the start of an observation, also on a machine that is busy.
+STEP = 120
 
 
 def double(x):
@@ -48,7 +50,7 @@ def tasks_of(run, name):
 
 def reported(folder):
     """The current Client is used. A forked process keeps the pipe to the command open."""
-    with longpole.report(f"{folder}/new/run.html") as recording:
+    with longpole.report(f"{folder}/new/run.html", timeout=STEP) as recording:
         before = recording.summary
         forked = os.fork()
         if forked == 0:
@@ -65,7 +67,7 @@ def failing(client, folder):
     """The body raises, and the trace has its tasks."""
 
     def body():
-        with longpole.record(f"{folder}/failing.trace", client=client):
+        with longpole.record(f"{folder}/failing.trace", client=client, timeout=STEP):
             work(client, "failing")
             raise KeyError("of the body")
 
@@ -75,7 +77,7 @@ def failing(client, folder):
 
 def watched(client):
     """The page is served. Then its process is killed, first in a body without and then in one with an error."""
-    with longpole.watch(client) as link:
+    with longpole.watch(client, timeout=STEP) as link:
         page = urllib.request.urlopen(link, timeout=60).read().decode()
     try:
         closed = urllib.request.urlopen(link, timeout=60).status
@@ -83,7 +85,7 @@ def watched(client):
         closed = True
 
     def killed(error):
-        watch = longpole.watch(client)
+        watch = longpole.watch(client, timeout=STEP)
         with watch:
             watch._child.kill()
             if error is not None:
@@ -136,7 +138,7 @@ async def ended_early(folder, pem):
             wrong = raised(lambda: longpole.watch(client).__enter__())
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                async with longpole.record(f"{folder}/early.trace", client=client) as recording:
+                async with longpole.record(f"{folder}/early.trace", client=client, timeout=STEP) as recording:
                     keys = [f"early-{i}" for i in range(TASKS)]
                     await client.gather(client.map(double, range(TASKS), key=keys))
                     child = recording._child
@@ -153,7 +155,7 @@ async def ended_early(folder, pem):
 
 
 def killed(client, folder):
-    with longpole.record(f"{folder}/killed.trace", client=client) as recording:
+    with longpole.record(f"{folder}/killed.trace", client=client, timeout=STEP) as recording:
         work(client, "killed")
         print(recording._child._process.pid, flush=True)
         os.kill(os.getpid(), signal.SIGKILL)

@@ -110,7 +110,9 @@ exec '${process.execPath}' '${CLI}' "$@"`,
     const [script = '', ...words] = program.split(' ');
     const trace = join(this.path, `${name}.trace`);
     const json = join(this.path, `${name}.json`);
-    const args = [CLI, 'run', '--no-dashboard', '--trace', trace, '--json', json, repositoryPath(script)];
+    // The pages show runs on two cores.
+    const options = ['--no-dashboard', '--workers', '2', '--trace', trace, '--json', json];
+    const args = [CLI, 'run', ...options, repositoryPath(script)];
     const { code, stderr } = await runCommand(process.execPath, [...args, ...words], { cwd: this.path });
     if (code !== 0) throw new Error(`longpole ${args.join(' ')} ended with ${code}:\n${stderr}`);
     const counts: SummaryCounts = JSON.parse(readFileSync(json, 'utf8'));

@@ -1,5 +1,5 @@
 // A cluster that has measured: tasks that read, compute, and move their results between two workers.
-import { connect, contextMeter, tasks } from 'longpole';
+import { annotate, connect, contextMeter, tasks } from 'longpole';
 
 const { load, join } = tasks(import.meta.url, {
   load(seed: number) {
@@ -9,12 +9,20 @@ const { load, join } = tasks(import.meta.url, {
   join: (parts: readonly Float64Array[]) => parts.length,
 });
 
+/** What the page shows. */
+const SHOWN = ['execute,load,I/O,seconds', 'execute,load,thread-cpu,seconds', 'gather-dep,network,bytes'];
+
 export const client = await connect({ workers: 2, processes: true });
-await client.compute(join(Array.from({ length: 8 }, (_, seed) => load(seed))));
+// Each worker has half of the parts, so that some of them move.
+const parts = client.cluster.workers.flatMap((workers) =>
+  annotate({ workers }, () => [1, 2, 3, 4].map((seed) => load(seed))),
+);
+await client.compute(join(parts));
 
 /** Workers report metrics with their heartbeats. */
 const isReported = () =>
-  client.runOnScheduler(({ scheduler }) =>
-    [...scheduler.cumulativeWorkerMetrics].some(([key]) => key[0] === 'gather-dep' && key[2] === 'bytes'),
-  );
+  client.runOnScheduler(({ scheduler }) => {
+    const keys = Array.from(scheduler.cumulativeWorkerMetrics, ([key]) => key.join());
+    return SHOWN.every((key) => keys.includes(key));
+  });
 while (!(await isReported())) await new Promise((done) => setTimeout(done, 50));
