@@ -135,6 +135,7 @@ export const WAITING = [
   'dist-test/test/cluster/programFaults.test.js',
   'dist-test/test/python/observe.test.js',
   'dist-test/test/dask/run.test.js',
+  'dist-test/test/dask/clusterAddresses.test.js',
   'dist-test/test/dask/faults.test.js',
   'dist-test/test/dask/runFaults.test.js',
   'dist-test/test/dask/examples.test.js',

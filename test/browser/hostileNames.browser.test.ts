@@ -12,7 +12,7 @@ import type { LiveSource } from '#internal/server/source.js';
 import { type SyntheticSpec, syntheticTrace } from '#internal/trace/syntheticTrace.test.support.js';
 import type { Trace } from '#internal/trace/trace.js';
 import { useBrowser } from '../support/browser.js';
-import { go, ready, whole } from '../support/dashboardPage.js';
+import { go, ready, said, whole } from '../support/dashboardPage.js';
 import { EPOCH } from '../support/sampleTraces.js';
 import { UNSAFE } from '../support/unsafeText.js';
 
@@ -218,6 +218,8 @@ describe('hostile names', () => {
     const { page } = await browser.open(browser.blank());
     await page.goto(server.link);
     await page.locator('main.page[data-status="live"]').waitFor();
+    // The page receives rows after its status.
+    await said(page, '.bar .facts', /20 tasks/);
     const names = await page.evaluate(() => globalThis.longpoleDashboard?.pages() ?? []);
     const looks: Look[] = [];
     for (const name of names) {

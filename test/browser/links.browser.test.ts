@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect, delayed, LocalCluster } from 'longpole';
 import { viewTrace } from 'longpole/trace';
+import type { Page } from 'playwright-core';
 import { writeReport } from '#internal/diagnostics/performanceReport.js';
 import { useBrowser } from '../support/browser.js';
 import { go, panel, ready, said, viewOf, whole } from '../support/dashboardPage.js';
@@ -73,6 +74,18 @@ test('a link restores the options of a page, and the address contains changed op
   await close();
 });
 
+/**
+ * Opens the link to a task of a running cluster. The page gives up some seconds after its first rows, so its clock stands still.
+ */
+async function openLive(link: string): Promise<Page> {
+  const { page } = await browser.open(browser.blank());
+  await page.addInitScript(() => {
+    performance.now = () => 0;
+  });
+  await page.goto(link);
+  return page;
+}
+
 test('a link to a running cluster opens its time range and task', async () => {
   await using cluster = await LocalCluster.start({ workers: 1, dashboard: { port: 0 } });
   await using client = await connect(cluster);
@@ -84,9 +97,8 @@ test('a link to a running cluster opens its time range and task', async () => {
   });
   const wanted = square(30);
   await client.compute([...Array.from({ length: 30 }, (_, i) => square(i)), wanted]);
-  const { page } = await browser.open(browser.blank());
   const query = new URLSearchParams({ from: '0', to: '0.0005', task: wanted.key });
-  await page.goto(`${cluster.dashboardLink ?? ''}#stream?${query}`);
+  const page = await openLive(`${cluster.dashboardLink ?? ''}#stream?${query}`);
   await page.locator('.details .key', { hasText: wanted.key }).waitFor();
   const { start, stop } = await viewOf(page);
   assert.ok(Math.abs(start) < 5e-6 && Math.abs(stop - 0.0005) < 5e-6, `${start} to ${stop}`);
@@ -100,8 +112,7 @@ test('a link to a task of a running cluster waits for the rows of the task', asy
     return x ** 3;
   });
   const wanted = cube(7);
-  const { page } = await browser.open(browser.blank());
-  await page.goto(`${cluster.dashboardLink ?? ''}#stream?task=${encodeURIComponent(wanted.key)}`);
+  const page = await openLive(`${cluster.dashboardLink ?? ''}#stream?task=${encodeURIComponent(wanted.key)}`);
   await ready(page);
   await client.compute([...Array.from({ length: 5 }, (_, i) => cube(i)), wanted]);
   await page.locator('.details .key', { hasText: wanted.key }).waitFor();

@@ -199,7 +199,8 @@ test('every page, with all its buttons, fits into windows of 420 and 700 px', as
   const server = await startServer();
   const { page } = await browser.open(browser.blank());
   await page.goto(server.link);
-  await page.locator('main.page[data-status="live"]').waitFor();
+  // The page receives rows after its status.
+  await said(page, '.bar .facts', /13 tasks/);
   const names = await page.evaluate(() => globalThis.longpoleDashboard?.pages() ?? []);
   for (const [size, name] of [420, 700].flatMap((size) => names.map((name) => [size, name] as const))) {
     await page.setViewportSize({ width: size, height: 800 });

@@ -107,9 +107,15 @@ test('a run that was lost with its worker is no failed task while the task waits
 test('a page whose server does not answer for some seconds says that the program has probably ended', async () => {
   let isKilled = false;
   let kill = (): void => undefined;
+  /** The page has its answers only after the test has seen what it shows without them. */
+  let answer = (): void => undefined;
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
   const { page, close } = await opened(new LiveTrace(), {}, (one) =>
-    one.routeWebSocket(/\/api\/live/, (socket) => {
+    one.routeWebSocket(/\/api\/live/, async (socket) => {
       if (isKilled) {
+        await answered;
         void socket.close({ code: 1011 });
         return;
       }
@@ -123,6 +129,7 @@ test('a page whose server does not answer for some seconds says that the program
   );
   kill();
   await said(page, '.banner.lost', /^The connection to the scheduler is lost/);
+  answer();
   await said(
     page,
     '.banner.lost',

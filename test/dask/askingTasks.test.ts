@@ -1,7 +1,7 @@
 // Tasks on a real Dask cluster that ask their scheduler: they submit tasks, and share objects.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Client, connect, Lock, Queue, Variable } from 'longpole';
+import { type Client, Lock, Queue, Variable } from 'longpole';
 import { c } from '../cluster/coordinationTasks.js';
 import { outer } from '../cluster/taskClientTasks.js';
 import { NO_PYTHON, NodeCluster, python } from './nodeCluster.js';
@@ -12,7 +12,7 @@ describe('tasks on a Dask cluster', { skip: python === undefined && NO_PYTHON, t
 
   before(async () => {
     cluster = await NodeCluster.start(python ?? '');
-    client = await connect(cluster.address, { python: cluster.python });
+    client = await cluster.connect();
   });
   after(async () => {
     await client.close();

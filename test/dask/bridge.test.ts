@@ -297,7 +297,7 @@ async def main():
     async with Scheduler({}) as scheduler:
         await scheduler.listen("tcp://127.0.0.1:0")
         try:
-            await Bridge(scheduler.address, [], 10, 1).run(asyncio.Event())
+            await Bridge(scheduler.address, [], 300, 1).run(asyncio.Event())
         except Refused as error:
             print(error.code, error)
 

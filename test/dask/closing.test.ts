@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { type Client, connect } from 'longpole';
 import { observeDask } from 'longpole/trace';
-import { NO_PYTHON, NodeCluster, python } from './nodeCluster.js';
+import { CONNECT_SECONDS, NO_PYTHON, NodeCluster, python } from './nodeCluster.js';
 import { square, where } from './runTasks.js';
 
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
@@ -41,7 +41,7 @@ describe('the end while a process of a Dask cluster is stopped', {
   after(() => cluster.close());
 
   it('of a client names the worker, and nothing stays there when the worker continues', async () => {
-    const client = await connect(cluster.address, { python: cluster.python });
+    const client = await cluster.connect();
     const node = await nodeOf(client);
     const warned = once(process, 'warning');
     try {
@@ -60,7 +60,10 @@ describe('the end while a process of a Dask cluster is stopped', {
   });
 
   it('of an observation names the worker, and nothing stays there when the worker continues', async () => {
-    const dask = await observeDask(cluster.address, { python: cluster.python });
+    const dask = await observeDask(cluster.address, {
+      python: cluster.python,
+      timeout: CONNECT_SECONDS,
+    });
     try {
       process.kill(worker, 'SIGSTOP');
       assert.equal(
@@ -74,7 +77,7 @@ describe('the end while a process of a Dask cluster is stopped', {
   });
 
   it('of a client names the scheduler if that is stopped, and not the workers that it cannot ask', async () => {
-    const client = await connect(cluster.address, { python: cluster.python });
+    const client = await cluster.connect();
     await nodeOf(client);
     const warned = once(process, 'warning');
     try {
@@ -89,7 +92,12 @@ describe('the end while a process of a Dask cluster is stopped', {
   });
 
   it('of a cluster for one program kills its stopped processes', async () => {
-    const client = await connect('dask', { python: python ?? '', workers: 1, threads: 1 });
+    const client = await connect('dask', {
+      python: python ?? '',
+      workers: 1,
+      threads: 1,
+      timeout: CONNECT_SECONDS,
+    });
     assert.equal(await client.submit(square, 3).result(), 9);
     const node = await nodeOf(client);
     const own = Number(/ppid:\s*(\d+)/i.exec(readFileSync(`/proc/${node}/status`, 'utf8'))?.[1]);

@@ -1,28 +1,26 @@
 // A real Dask cluster, observed: the trace agrees with Dask's counts, and nothing stays on the cluster. Skipped if no
 // Python has distributed. recordedRows.test.ts checks the same with the recorded rows of a real cluster.
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
-import { after, afterEach, describe, it, type TestContext } from 'node:test';
+import { after, describe, it, type TestContext } from 'node:test';
 import { criticalPath, failedTasks, skippedTasks, workerShares } from 'longpole/analysis';
-import { observeDask, openTrace } from 'longpole/trace';
+import { openTrace } from 'longpole/trace';
 import { stolenWork } from '#internal/analysis/stolenWork.js';
 import { TASK_CANCELLED } from '#internal/protocol/clusterObserver.js';
 import { TASK_FAILED } from '#internal/protocol/eventTopics.js';
 import { repositoryPath } from '../support/repository.js';
+import { changedPython } from './changedPython.js';
 import { assertCounted, assertPlausible } from './counted.js';
+import { outputWith, useLongpoleDask } from './longpoleDask.js';
 import { NO_PYTHON, nothingLeft, python, Workload } from './realCluster.js';
-
-/** A self-signed certificate for localhost with its key. */
-const PEM = repositoryPath('test/fixtures/dask/localhost.pem');
 
 const folder = mkdtempSync(join(tmpdir(), 'longpole-dask-'));
 after(() => rmSync(folder, { recursive: true }));
+const { longpoleDask, started } = useLongpoleDask(folder);
 
 /** The cluster that most tests share, because its start takes seconds. Each worker has one thread. */
 let shared: Promise<Workload> | undefined;
@@ -36,47 +34,12 @@ const withSharedCluster =
     await test(await shared, python);
   };
 
-/** Processes that a failed test can leave behind, and that would keep plugins on the shared cluster. */
-const started: ChildProcess[] = [];
-afterEach(() => {
-  for (const child of started.splice(0)) child.kill('SIGKILL');
-});
-
-function longpoleDask(
-  command: string,
-  args: readonly string[],
-  name: string,
-  detached = false,
-): ChildProcess {
-  const child = spawn(
-    process.execPath,
-    [repositoryPath('dist/bundle/main.js'), 'dask', command, ...args, '--python', name],
-    {
-      cwd: folder,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      detached,
-    },
-  );
-  started.push(child);
-  return child;
-}
-
-/** Waits until the output of a process matches the pattern. Returns the output so far. */
-async function outputWith(stream: Readable, pattern: RegExp): Promise<string> {
-  let text = '';
-  for await (const chunk of stream.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
-    text += chunk;
-    if (pattern.test(text)) return text;
-  }
-  throw new Error(`The process ended with the output: ${text}`);
-}
-
 describe('a Dask cluster', () => {
   // This test must be the first, because workers count their transfers from their start.
   it(
     'is recorded until Ctrl-C, and the trace agrees with its own counts',
-    withSharedCluster(async (cluster, name) => {
-      const child = longpoleDask('record', [cluster.address, '-o', 'one.trace'], name);
+    withSharedCluster(async (cluster) => {
+      const child = longpoleDask('record', [cluster.address, '-o', 'one.trace'], cluster.python);
       assert.match(await outputWith(child.stderr!, /Ctrl-C/), /2 workers/);
       const counted = await cluster.run();
       child.kill('SIGINT');
@@ -135,26 +98,11 @@ describe('a Dask cluster', () => {
     }),
   );
 
-  it('can be observed with several threads per worker, and while it already runs tasks', async (context) => {
-    if (python === undefined) return context.skip(NO_PYTHON);
-    await using cluster = await new Workload(python, 2).start();
-    const running = cluster.run();
-    await using dask = await observeDask(cluster.address, { python: cluster.python });
-    await running;
-    const counted = await cluster.run();
-    assert.equal(await dask.close(), 'asked');
-    const { tasks } = dask.trace;
-    assert.ok(tasks.length >= counted.tasks);
-    assert.deepEqual([...new Set(tasks.thread)].sort(), [0, 1]);
-    assert.equal(dask.facts['Scheduler'], cluster.address);
-    await nothingLeft(cluster);
-  });
-
   it(
     'can be observed when it runs tasks and others wait, which were submitted at an unknown time before',
     withSharedCluster(async (cluster) => {
       const { tasks: submitted } = await cluster.ask<{ tasks: number }>('fill');
-      await using dask = await observeDask(cluster.address, { python: cluster.python });
+      await using dask = await cluster.observe();
       await cluster.ask('drain');
       await dask.close();
       const { tasks, computations } = dask.trace;
@@ -169,14 +117,12 @@ describe('a Dask cluster', () => {
   it(
     'can be observed if the scheduler gives its rows in many parts',
     withSharedCluster(async (cluster, name) => {
-      const wrapper = join(folder, 'few-rows');
-      const program =
-        'import runpy; from longpole_dask import scheduler_tap as tap; tap.MAX_TAKEN = 3; runpy.run_module("longpole_dask", run_name="__main__")';
-      // Without the arguments -B -m longpole_dask.
-      writeFileSync(wrapper, `#!/bin/sh\nshift 3\nexec '${name}' -B -c '${program}' "$@"\n`);
-      chmodSync(wrapper, 0o755);
+      const wrapper = changedPython(join(folder, 'few-rows'), name, {
+        'scheduler_tap.MAX_TAKEN': 3,
+        'bridge.WORKER_SECONDS': 20,
+      });
       const { tasks: submitted } = await cluster.ask<{ tasks: number }>('fill');
-      await using dask = await observeDask(cluster.address, { python: wrapper });
+      await using dask = await cluster.observe(wrapper);
       await cluster.ask('drain');
       assert.equal(await dask.close(), 'asked');
       assert.equal(dask.trace.tasks.length, submitted);
@@ -187,7 +133,7 @@ describe('a Dask cluster', () => {
   it(
     'has no more threads in its trace than its workers have slots, although long-running tasks keep their threads',
     withSharedCluster(async (cluster) => {
-      await using dask = await observeDask(cluster.address, { python: cluster.python });
+      await using dask = await cluster.observe();
       const { away, others } = await cluster.ask<{ away: number; others: number }>('secedes');
       await dask.close();
       const { tasks } = dask.trace;
@@ -201,7 +147,7 @@ describe('a Dask cluster', () => {
   it(
     'has the steals in its trace that Dask logs',
     withSharedCluster(async (cluster) => {
-      await using dask = await observeDask(cluster.address, { python: cluster.python });
+      await using dask = await cluster.observe();
       const { steals } = await cluster.ask<{ steals: readonly string[][] }>('steal');
       await dask.close();
       const { rows } = stolenWork(dask.trace);
@@ -215,7 +161,7 @@ describe('a Dask cluster', () => {
   it(
     'counts the tasks that did not run because another one failed, and cancelled tasks that no worker had',
     withSharedCluster(async (cluster) => {
-      await using dask = await observeDask(cluster.address, { python: cluster.python });
+      await using dask = await cluster.observe();
       const expected = await cluster.ask<{ skipped: number; cancelled: number }>('dropped');
       await dask.close();
       const { recorded, others, cancelled } = skippedTasks(dask.trace);
@@ -302,58 +248,6 @@ describe('a Dask cluster', () => {
       await nothingLeft(cluster);
     }),
   );
-
-  it(
-    'cannot be observed through a wrong address, and the error names what listens there',
-    withSharedCluster(async (cluster, name) => {
-      const { worker } = await cluster.ask<{ worker: string }>('addresses');
-      await assert.rejects(observeDask(worker, { python: cluster.python }), {
-        code: 'ERR_LONGPOLE_DASK_CONNECT',
-        message: /a worker or a nanny listens there/,
-      });
-      const web = createServer((_, response) => response.end()).listen(0, '127.0.0.1');
-      await once(web, 'listening');
-      const address = web.address();
-      assert.ok(address !== null && typeof address === 'object');
-      await assert.rejects(observeDask(`127.0.0.1:${address.port}`, { python: cluster.python, timeout: 4 }), {
-        code: 'ERR_LONGPOLE_DASK_CONNECT',
-        message: /a web server listens there/,
-      });
-      web.close();
-      await assert.rejects(observeDask('tcp://127.0.0.1:1', { python: cluster.python, timeout: 1 }), {
-        code: 'ERR_LONGPOLE_DASK_CONNECT',
-        message: /nothing listened there for 1 s/,
-      });
-      const security = { ca: PEM, cert: PEM, key: PEM };
-      const plain = cluster.address.replace('tcp:', 'tls:');
-      await assert.rejects(observeDask(plain, { python: name, security }), {
-        code: 'ERR_LONGPOLE_DASK_CONNECT',
-        message: /does not speak TLS: write tcp:/,
-      });
-    }),
-  );
-
-  it('can be observed over TLS, with certificates in files', async (context) => {
-    if (python === undefined) return context.skip(NO_PYTHON);
-    await using cluster = await new Workload(python, 1, PEM).start();
-    assert.match(cluster.address, /^tls:/);
-    const plain = cluster.address.replace('tls://', 'tcp://');
-    await assert.rejects(observeDask(plain, { python: cluster.python }), {
-      message: /closed the connection: if the cluster uses TLS/,
-    });
-    await assert.rejects(observeDask(cluster.address, { python: cluster.python }), {
-      message: /TLS needs certificates: pass them as the option security, as --ca,/,
-    });
-    const files = ['--ca', PEM, '--cert', PEM, '--key', PEM];
-    const place = cluster.address.replace('tls://', '');
-    const child = longpoleDask('record', [place, ...files, '-o', 'tls.trace'], python);
-    await outputWith(child.stderr!, /Ctrl-C/);
-    await cluster.ask('naps');
-    child.kill('SIGINT');
-    assert.deepEqual(await once(child, 'close'), [0, null]);
-    assert.equal(openTrace(join(folder, 'tls.trace')).tasks.length, 40);
-    await nothingLeft(cluster);
-  });
 
   // This test must be the last, because it ends the cluster.
   it(

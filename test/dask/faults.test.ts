@@ -1,8 +1,9 @@
 // Traces of a real Dask cluster with failures, lost workers, P2P shuffles, bursts of submissions, and sleeping tasks.
 import assert from 'node:assert/strict';
 import { after, describe, it, type TestContext } from 'node:test';
-import { criticalPath, findings, scaling } from 'longpole/analysis';
-import { observeDask, type Trace } from 'longpole/trace';
+import { criticalPath, scaling } from 'longpole/analysis';
+import type { Trace } from 'longpole/trace';
+import { coreUseOf } from '#internal/analysis/coreUse.js';
 import { pausesOf } from '#internal/analysis/workerLives.js';
 import { summarise } from '#internal/cli/run/summary.js';
 import { NO_PYTHON, python, Workload } from './realCluster.js';
@@ -18,21 +19,28 @@ const watching =
     if (python === undefined) return context.skip(NO_PYTHON);
     shared ??= new Workload(python, 2).start();
     const cluster = await shared;
-    await using dask = await observeDask(cluster.address, { python: cluster.python });
+    await using dask = await cluster.observe();
     const answer = await cluster.ask<T>(command);
     await dask.close();
     check(dask.trace, answer);
   };
 
+/** Returns the CPU seconds of all workers between the samples of the machine. */
+function workersCpu({ resources }: Trace): number {
+  const { time, worker, figures } = resources;
+  const percent = figures.get('workers_cpu');
+  const rows = Array.from(time.keys()).filter((row) => worker[row] === -1);
+  return rows.slice(1).reduce((sum, row, at) => {
+    return sum + ((percent?.[row] || 0) / 100) * (time[row]! - time[rows[at]!]!);
+  }, 0);
+}
+
 describe('the trace of a Dask cluster', () => {
   it(
     'lists tasks as cancelled that were released because another task failed',
     watching<{ siblings: number }>('siblings', (trace, { siblings }) => {
-      const { tasks } = summarise(trace);
-      // Tasks that were waiting for a thread may have run, because their release may come late.
-      assert.equal(tasks.erred, 1);
-      assert.equal(tasks.memory + tasks.cancelled, siblings);
-      assert.ok(tasks.cancelled > 0);
+      const { erred, cancelled, memory } = summarise(trace).tasks;
+      assert.deepEqual({ erred, cancelled, memory }, { erred: 1, cancelled: siblings, memory: 0 });
     }),
   );
 
@@ -99,8 +107,11 @@ describe('the trace of a Dask cluster', () => {
   it(
     'does not count sleeping tasks as waiting for a core, even on a busy machine',
     watching('naps', (trace) => {
-      const codes = findings(trace).map(({ code }) => code);
-      assert.ok(!codes.includes('cpu-oversubscription'), codes.join());
+      // A thread can wait for a core only when it wants to compute, which is estimated from its CPU time. On a slow machine, a
+      // worker that does nothing uses much of a core.
+      const waited = coreUseOf(trace).lost * trace.tasks.duration.reduce((sum, seconds) => sum + seconds);
+      const computed = workersCpu(trace);
+      assert.ok(computed > 0 && waited <= 8 * computed, `waited ${waited} s, computed ${computed} s`);
       const { recorded, rows } = scaling(trace, { workers: [1, 2] });
       assert.deepEqual([recorded.workers, recorded.threadsPerWorker], [2, 2]);
       // The run has forty tasks of 0.1 s, simulated on two threads and on four.

@@ -4,11 +4,15 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { type Client, connect } from 'longpole';
 import { pythonWith } from '#internal/files/pythonWith.test.support.js';
 import { repositoryPath } from '../support/repository.js';
 
 export const python = pythonWith('distributed');
 export const NO_PYTHON = 'no Python with distributed (set LONGPOLE_PYTHON to one that has it)';
+
+/** Seconds in which a scheduler must answer a bridge. */
+export const CONNECT_SECONDS = 300;
 
 export interface NodeClusterOptions {
   readonly workers?: number;
@@ -43,6 +47,11 @@ export class NodeCluster {
   static async start(name: string, options: NodeClusterOptions = {}): Promise<NodeCluster> {
     const cluster = new NodeCluster(name, options);
     return Object.assign(cluster, await cluster.#answer<Pick<NodeCluster, 'address' | 'python'>>());
+  }
+
+  /** Connects a program to the cluster. @param name Python of the bridge, default: one that starts fast */
+  connect(name = this.python): Promise<Client> {
+    return connect(this.address, { python: name, timeout: CONNECT_SECONDS });
   }
 
   async scale(workers: number): Promise<void> {

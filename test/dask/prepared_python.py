@@ -6,6 +6,7 @@ the fork. If the program is killed, the fork is killed, too. Variables that Dask
 certificates, have no effect.
 """
 
+import importlib
 import json
 import os
 import runpy
@@ -18,8 +19,11 @@ import threading
 MAX_REQUEST = 1 << 17
 
 
-def serve(folder):
-    """Returns the path of the program. Call it while this process has only one thread. The server ends with this process."""
+def serve(folder, values=None):
+    """Returns the path of the program. Call it while this process has only one thread. The server ends with this process.
+
+    `values` has values of constants of the bridge's modules, by `module.CONSTANT`.
+    """
     path = os.path.join(folder, "prepared")
     server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     server.bind(f"{path}.sock")
@@ -28,7 +32,7 @@ def serve(folder):
     if os.fork() == 0:
         os.close(kept)
         try:
-            answer_requests(server, alive)
+            answer_requests(server, alive, values or {})
         finally:
             os._exit(0)
     server.close()
@@ -39,23 +43,23 @@ def serve(folder):
     return path
 
 
-def answer_requests(server, alive):
+def answer_requests(server, alive, values):
     # This process does not wait for the processes that answer.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while alive not in select.select([server, alive], [], [])[0]:
         connection, _ = server.accept()
         if os.fork() == 0:
-            answer(connection)
+            answer(connection, values)
         connection.close()
 
 
-def answer(connection):
+def answer(connection, values):
     """Runs the module in a fork and sends its exit code."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     request, streams, *_ = socket.recv_fds(connection, MAX_REQUEST, 3)
     pid = os.fork()
     if pid == 0:
-        run(json.loads(request), streams)
+        run(json.loads(request), streams, values)
     for stream in streams:
         os.close(stream)
 
@@ -69,7 +73,7 @@ def answer(connection):
     os._exit(0)
 
 
-def run(request, streams):
+def run(request, streams, values):
     """Becomes the process `python -m MODULE ARGUMENTS`."""
     code = 1
     try:
@@ -83,6 +87,9 @@ def run(request, streams):
         at = request["arguments"].index("-m")
         sys.argv = request["arguments"][at + 1 :]
         sys.path[:0] = os.environ["PYTHONPATH"].split(os.pathsep)
+        for name, value in values.items():
+            module, constant = name.split(".")
+            setattr(importlib.import_module(f"longpole_dask.{module}"), constant, value)
         runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
         code = 0
     finally:

@@ -19,7 +19,7 @@ import {
 } from 'longpole';
 import { getSync, getThreaded } from 'longpole/local';
 import { repositoryPath } from '../support/repository.js';
-import { NO_PYTHON, NodeCluster, python } from './nodeCluster.js';
+import { CONNECT_SECONDS, NO_PYTHON, NodeCluster, python } from './nodeCluster.js';
 import { ones, square, sum } from './runTasks.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'longpole-dask-python-'));
@@ -50,7 +50,7 @@ describe('tasks in Python', { skip: python === undefined && NO_PYTHON, timeout: 
 
   before(async () => {
     cluster = await NodeCluster.start(python ?? '');
-    client = await connect(cluster.address, { python: cluster.python });
+    client = await cluster.connect();
   });
   after(async () => {
     await client.close();
@@ -303,7 +303,12 @@ describe('two tasks in Python', { skip: python === undefined && NO_PYTHON, timeo
     const { PYTHONPATH } = process.env;
     process.env['PYTHONPATH'] = repositoryPath('test/dask');
     try {
-      await using client = await connect('dask', { python: python ?? '', workers: 1, threads: 2 });
+      await using client = await connect('dask', {
+        python: python ?? '',
+        workers: 1,
+        threads: 2,
+        timeout: CONNECT_SECONDS,
+      });
       const meet = named('meet');
       assert.deepEqual(await client.gather([client.submit(meet), client.submit(meet)]), [true, true]);
     } finally {

@@ -4,9 +4,11 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { type DaskObservation, observeDask } from 'longpole/trace';
 import { pythonWith } from '#internal/files/pythonWith.test.support.js';
 import { repositoryPath } from '../support/repository.js';
 import type { Counted } from './counted.js';
+import { CONNECT_SECONDS } from './nodeCluster.js';
 
 /** A Python with distributed. If undefined, tests of real clusters are skipped. */
 export const python = pythonWith('distributed');
@@ -51,6 +53,11 @@ export class Workload {
 
   run(): Promise<Counted> {
     return this.ask('run');
+  }
+
+  /** Observes the cluster. @param python Python of the bridge, default: one that starts fast */
+  observe(python = this.python): Promise<DaskObservation> {
+    return observeDask(this.address, { python, timeout: CONNECT_SECONDS });
   }
 
   left(): Promise<Left> {

@@ -11,7 +11,7 @@ import { type CallTree, type Client, compute, connect, delayed } from 'longpole'
 import { repositoryPath } from '../support/repository.js';
 import { runCommand } from '../support/runCommand.js';
 import { loaded } from './nativeTask.js';
-import { NO_PYTHON, NodeCluster, python } from './nodeCluster.js';
+import { CONNECT_SECONDS, NO_PYTHON, NodeCluster, python } from './nodeCluster.js';
 import { dieOnce, fail, failOnce, hold, ones, spin, square, sum, where } from './runTasks.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'longpole-dask-run-'));
@@ -44,7 +44,7 @@ describe('a program on a Dask cluster', { skip: python === undefined && NO_PYTHO
 
   before(async () => {
     cluster = await NodeCluster.start(python ?? '');
-    client = await connect(cluster.address, { python: python ?? '' });
+    client = await cluster.connect(python);
   });
   after(async () => {
     await client.close();
@@ -221,7 +221,12 @@ describe('a Dask cluster that a program starts', {
   timeout: 450_000,
 }, () => {
   it('fails the running tasks and is closed when its bridge is killed', async () => {
-    const client = await connect('dask', { python: python ?? '', workers: 1, threads: 1 });
+    const client = await connect('dask', {
+      python: python ?? '',
+      workers: 1,
+      threads: 1,
+      timeout: CONNECT_SECONDS,
+    });
     assert.equal(await client.submit(square, 6).result(), 36);
     const running = client.submit(hold, join(folder, 'bridge'));
     await until(() => existsSync(join(folder, 'bridge')));
@@ -250,10 +255,13 @@ describe('a connection to a Dask cluster is refused', { skip: python === undefin
 
   it('without Node on the workers', async () => {
     const node = join(folder, 'node');
-    await assert.rejects(connect('dask', { python: python ?? '', workers: 1, threads: 1, node }), {
-      code: 'ERR_LONGPOLE_DASK_NODE',
-      message: /LONGPOLE_NODE/,
-    });
+    await assert.rejects(
+      connect('dask', { python: python ?? '', workers: 1, threads: 1, node, timeout: CONNECT_SECONDS }),
+      {
+        code: 'ERR_LONGPOLE_DASK_NODE',
+        message: /LONGPOLE_NODE/,
+      },
+    );
   });
 
   it('with an invalid address or time limit', async () => {

@@ -8,8 +8,9 @@ import { after, before, describe, it } from 'node:test';
 import { type Client, connect } from 'longpole';
 import { t } from '../cluster/clusterTasks.js';
 import { repositoryPath } from '../support/repository.js';
+import { changedPython, LONG_LIMITS } from './changedPython.js';
 import { CuttableProxy } from './cuttableProxy.js';
-import { NO_PYTHON, NodeCluster, python } from './nodeCluster.js';
+import { CONNECT_SECONDS, NO_PYTHON, NodeCluster, python } from './nodeCluster.js';
 import { exit, loop, ones, square, sum, where } from './runTasks.js';
 
 const PEM = repositoryPath('test/fixtures/dask/localhost.pem');
@@ -40,7 +41,9 @@ describe('a Dask cluster with TLS and faults', {
     cluster = await NodeCluster.start(python ?? '', { memory: '300 MB', pem: PEM });
     proxy = await CuttableProxy.start(cluster.address);
     const security = { ca: PEM, cert: PEM, key: PEM };
-    client = await connect(proxy.address, { python: python ?? '', allowedFailures: 1, security });
+    const patient = changedPython(join(folder, 'python'), python ?? '', LONG_LIMITS);
+    const options = { allowedFailures: 1, security, timeout: CONNECT_SECONDS };
+    client = await connect(proxy.address, { python: patient, ...options });
   });
   after(async () => {
     await client.close();

@@ -9,8 +9,9 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { annotate, type Client, compute, connect, delayed, wait } from 'longpole';
 import { repositoryPath } from '../support/repository.js';
+import { changedPython, LONG_LIMITS } from './changedPython.js';
 import { CommandCluster } from './commandCluster.js';
-import { NO_PYTHON, python } from './nodeCluster.js';
+import { CONNECT_SECONDS, NO_PYTHON, python } from './nodeCluster.js';
 import { failOnce, ones, square, sum, where } from './runTasks.js';
 import { imported, meet } from './setupTasks.js';
 
@@ -42,8 +43,9 @@ describe('a program on a Dask cluster with TLS', {
       env: { LONGPOLE_NODE_MODULES: packages },
     });
     // The time limit is also that of a new connection after the scheduler has ended.
-    const options = { python: python ?? '', security, timeout: 300, nodeModules: 'installed' } as const;
-    client = await connect(address, options);
+    const patient = changedPython(join(folder, 'python'), python ?? '', LONG_LIMITS);
+    const options = { security, timeout: CONNECT_SECONDS, nodeModules: 'installed' } as const;
+    client = await connect(address, { python: patient, ...options });
     cluster.worker('b', address, ['--nthreads', '1']);
     await until(() => client.cluster.workers.length === 3);
   });

@@ -27,6 +27,10 @@ from distributed.security import Security
 from prepared_python import serve
 
 
+#: Time limits of bridges within which a server must answer. A busy machine may stop any process for seconds.
+LONG_LIMITS = {"bridge.WORKER_SECONDS": 20.0, "bridge.LAST_WORDS": 20.0, "refusal.HTTP_ANSWER": 60.0}
+
+
 def load(i):
     time.sleep(0.01)
     return os.urandom(320_000)
@@ -121,13 +125,24 @@ def left(client):
 
 
 def siblings(client):
-    """A task fails while its six siblings run. After the failure no task needs their results."""
-    naps = [delayed(nap)(1.0, dask_key_name=f"nap-{i}") for i in range(6)]
+    """A task fails after one of its six siblings has begun. They end only after the failure, when no task needs their results."""
+    # On different workers, so that the failing task has a thread while its siblings wait.
+    [first, second] = client.scheduler_info()["workers"]
+    with dask.annotate(workers=[first]):
+        holders = [delayed(hold)("siblings-begun", "siblings-gate", dask_key_name=f"sibling-{i}") for i in range(6)]
+    with dask.annotate(workers=[second]):
+        failing = delayed(fail_after)("siblings-begun", dask_key_name="fail-0")
     try:
-        delayed(join_all)(*naps, delayed(fail)(0, dask_key_name="fail-0")).compute()
+        delayed(join_all)(*holders, failing).compute()
     except ValueError:
         pass
-    return {"siblings": len(naps)}
+    Event("siblings-gate").set()
+    return {"siblings": len(holders)}
+
+
+def fail_after(begun):
+    Event(begun).wait()
+    fail(0)
 
 
 def nap(seconds):
@@ -189,7 +204,11 @@ def bursts(client):
         return len(dask_scheduler.computations)
 
     before = client.run_on_scheduler(count)
-    client.gather([client.submit(nap, 0.5, pure=False) for _ in range(20)])
+    # No task ends before the scheduler has all of them.
+    burst = [client.submit(hold, f"burst-{i}", "bursts-gate", pure=False) for i in range(20)]
+    known_at_scheduler(client, burst, True)
+    Event("bursts-gate").set()
+    client.gather(burst)
     [number] = client.scatter([0.1])
     client.gather(client.map(nap, [0.1] * 4, pure=False))
     client.submit(nap, number, pure=False).result()
@@ -325,6 +344,8 @@ def paused(client):
 
     client.run(become, "paused", workers=[address])
     waiting = client.submit(nap, 0.2, workers=[address], pure=False)
+    # The client sends tasks later than functions for the workers.
+    known_at_scheduler(client, [waiting], True)
     client.run(become, "running", workers=[address])
     wait(waiting)
     return {"address": address}
@@ -399,7 +420,7 @@ def main():
     threads = int(sys.argv[1]) if len(sys.argv) > 1 else 1
     security = secured(sys.argv[2]) if len(sys.argv) > 2 else None
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
-        prepared = serve(folder)
+        prepared = serve(folder, LONG_LIMITS)
         stack.enter_context(cheaply())
         options = {"n_workers": 2, "threads_per_worker": threads, "dashboard_address": None, "security": security}
         cluster = stack.enter_context(LocalCluster(**options))
