@@ -11,6 +11,11 @@ import { t } from './clusterTasks.js';
 import { clusterTest, started, until } from './support.js';
 
 const LARGE = 100_000;
+/**
+ * Seconds by which times of a worker may be wrong. The offset of a clock is estimated, the worse the busier the machine. Less
+ * than the error of a wrong clock, which is 5 s.
+ */
+const CLOCKS = 4;
 /** Indices of choices in the columns `action`, `direction` and `what`. */
 const [TRANSFER, AWAIT, INCOMING, GATHER_DEP] = [1, 9, 0, 0];
 
@@ -97,8 +102,8 @@ async function assertTransfersInOrder(client: Client, begin: number): Promise<vo
   await until('the trace contains transfers', () => client.trace.transfers.length > 0);
   const { transfers } = client.trace;
   for (let row = 0; row < transfers.length; row++) {
-    assert.ok(transfers.start[row]! > begin - 1 && transfers.start[row]! <= transfers.stop[row]!);
-    assert.ok(transfers.stop[row]! < Date.now() / 1000 + 1);
+    assert.ok(transfers.start[row]! > begin - CLOCKS && transfers.start[row]! <= transfers.stop[row]!);
+    assert.ok(transfers.stop[row]! < Date.now() / 1000 + CLOCKS);
   }
 }
 
@@ -203,7 +208,7 @@ clusterTest(
     assert.deepEqual(statuses(dispatched, dispatched), ['lost']);
     assert.deepEqual(statuses(acknowledged, acknowledged).slice(0, 1), ['lost']);
     assert.deepEqual(statuses(0, dispatched - 0.001), []);
-    assert.deepEqual(statuses(acknowledged + 0.0001, Number.POSITIVE_INFINITY), ['memory']);
+    assert.deepEqual(statuses(acknowledged + 1e-6, Number.POSITIVE_INFINITY), ['memory']);
   },
 );
 
@@ -265,9 +270,9 @@ clusterTest(
     const { transfers, totals, tasks } = client.trace;
     assert.deepEqual([transfers.length, transfers.peer[0], transfers.nbytes[0]], [1, -1, large.byteLength]);
     const row = Array.from(tasks.id.keys()).find((one) => tasks.keyOf(one) === sums[0]?.key) ?? -1;
-    assert.ok(
-      transfers.start[0]! >= tasks.dispatched[row]! && transfers.stop[0]! <= tasks.started[row]! + 1e-3,
-    );
+    const [start, stop] = [transfers.start[0]!, transfers.stop[0]!];
+    // The clock of a worker process may be behind.
+    assert.ok(start >= tasks.dispatched[row]! && stop <= Math.max(start, tasks.started[row]!));
     assert.equal(totals.pairs[0]?.nbytes, large.byteLength);
   },
 );
