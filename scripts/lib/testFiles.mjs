@@ -81,6 +81,7 @@ export const CLOSING = [
   'dist/engine/worker/shareBuffers.',
   'dist/engine/worker/taskMetering.',
   'dist/engine/workerProcess/messageCodec.',
+  'dist/engine/workerProcess/processHost.',
   'dist/engine/workerProcess/remoteChannel.',
   'dist/files/formatVersions.',
   'dist/resources/hostCounters.',

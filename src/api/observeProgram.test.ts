@@ -100,7 +100,7 @@ describe('observeProgram', () => {
   it("reports samples of the program's thread while a run is in progress", async () => {
     const gate = new Int32Array(new SharedArrayBuffer(4));
     // The time limit ends the task if no samples arrive to open the gate.
-    const wait = (cells: Int32Array): number => (Atomics.wait(cells, 0, 0, 60_000) === 'timed-out' ? 0 : 1);
+    const wait = (cells: Int32Array): number => (Atomics.wait(cells, 0, 0, 300_000) === 'timed-out' ? 0 : 1);
     const seen = new Set<number>();
     const stop = observeProgram({
       profile(worker) {
@@ -121,7 +121,7 @@ describe('observeProgram', () => {
     const gate = new Int32Array(new SharedArrayBuffer(4));
     const wait = (cells: Int32Array): number => {
       // The time limit ends the task if no sample arrives to open the gate.
-      Atomics.wait(cells, 0, 0, 60_000);
+      Atomics.wait(cells, 0, 0, 300_000);
       return cells[0] ?? 0;
     };
     const seen = { host: 0, workers: new Set<number>() };

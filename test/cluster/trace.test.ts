@@ -11,6 +11,11 @@ import { t } from './clusterTasks.js';
 import { clusterTest, started, until } from './support.js';
 
 const LARGE = 100_000;
+/**
+ * Seconds by which times of a worker may be wrong. The offset of a clock is estimated, the worse the busier the machine. Less
+ * than the error of a wrong clock, which is 5 s.
+ */
+const CLOCKS = 4;
 /** Indices of choices in the columns `action`, `direction` and `what`. */
 const [TRANSFER, AWAIT, INCOMING, GATHER_DEP] = [1, 9, 0, 0];
 
@@ -97,8 +102,8 @@ async function assertTransfersInOrder(client: Client, begin: number): Promise<vo
   await until('the trace contains transfers', () => client.trace.transfers.length > 0);
   const { transfers } = client.trace;
   for (let row = 0; row < transfers.length; row++) {
-    assert.ok(transfers.start[row]! > begin - 1 && transfers.start[row]! <= transfers.stop[row]!);
-    assert.ok(transfers.stop[row]! < Date.now() / 1000 + 1);
+    assert.ok(transfers.start[row]! > begin - CLOCKS && transfers.start[row]! <= transfers.stop[row]!);
+    assert.ok(transfers.stop[row]! < Date.now() / 1000 + CLOCKS);
   }
 }
 
@@ -110,8 +115,11 @@ async function assertOrderOfWork(client: Client): Promise<void> {
   await assertTransfersInOrder(client, begin);
 }
 
-/** Checks that the intervals of transfers are those of the trace's transfers, and that the time by action contains them. */
-function assertTransferIntervals(trace: Trace): void {
+/**
+ * Checks that the intervals of transfers are those of the trace's transfers, and that the time by action contains them.
+ * `clocks`: seconds by which the times of an interval and of its task may differ.
+ */
+function assertTransferIntervals(trace: Trace, clocks: number): void {
   const { transfers, intervals, tasks } = trace;
   const gathered = rowsOf(
     transfers.length,
@@ -128,7 +136,7 @@ function assertTransferIntervals(trace: Trace): void {
   for (const row of rows) {
     const task = tasks.id.indexOf(intervals.task[row]!);
     assert.match(tasks.keyOf(task), /^total/);
-    assert.ok(intervals.stop[row]! <= tasks.started[task]!);
+    assert.ok(intervals.stop[row]! <= tasks.started[task]! + clocks);
   }
   const seconds = rows.reduce((sum, row) => sum + intervals.stop[row]! - intervals.start[row]!, 0);
   const action = QUESTIONS.find(({ name }) => name === 'time-by-action')!
@@ -156,12 +164,12 @@ function assertSameRows(recorded: Trace, live: Trace): void {
   assert.equal(recorded.computations.length, live.computations.length);
 }
 
-clusterTest('the trace of two rounds of tasks', async ({ client, folder, context }) => {
+clusterTest('the trace of two rounds of tasks', async ({ client, folder, context, processes }) => {
   const directory = join(folder, 'trace');
   const recording = client.record(directory);
   await context.test('has all times of every task in order', () => assertOrderOfWork(client));
   await context.test('has a transfer interval for each gathering of inputs, and its time by action', () =>
-    assertTransferIntervals(client.trace),
+    assertTransferIntervals(client.trace, processes ? CLOCKS : 0),
   );
   await context.test('has the time that every task waited for a core if the system measures it', () =>
     assertCoreWaits(client.trace),
@@ -203,7 +211,7 @@ clusterTest(
     assert.deepEqual(statuses(dispatched, dispatched), ['lost']);
     assert.deepEqual(statuses(acknowledged, acknowledged).slice(0, 1), ['lost']);
     assert.deepEqual(statuses(0, dispatched - 0.001), []);
-    assert.deepEqual(statuses(acknowledged + 0.0001, Number.POSITIVE_INFINITY), ['memory']);
+    assert.deepEqual(statuses(acknowledged + 1e-6, Number.POSITIVE_INFINITY), ['memory']);
   },
 );
 
@@ -265,9 +273,9 @@ clusterTest(
     const { transfers, totals, tasks } = client.trace;
     assert.deepEqual([transfers.length, transfers.peer[0], transfers.nbytes[0]], [1, -1, large.byteLength]);
     const row = Array.from(tasks.id.keys()).find((one) => tasks.keyOf(one) === sums[0]?.key) ?? -1;
-    assert.ok(
-      transfers.start[0]! >= tasks.dispatched[row]! && transfers.stop[0]! <= tasks.started[row]! + 1e-3,
-    );
+    const [start, stop] = [transfers.start[0]!, transfers.stop[0]!];
+    // The clock of a worker process may be behind.
+    assert.ok(start >= tasks.dispatched[row]! && stop <= Math.max(start, tasks.started[row]!));
     assert.equal(totals.pairs[0]?.nbytes, large.byteLength);
   },
 );

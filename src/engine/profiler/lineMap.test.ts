@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { SourceMap } from 'node:module';
 import { test } from 'node:test';
 import { encode, type SourceMapSegment } from '@jridgewell/sourcemap-codec';
-import fc from 'fast-check';
+import fc from '../../base/properties.test.support.js';
 import { LineMap } from './lineMap.js';
 
 const SOURCES = ['a.ts', 'b.ts', 'c.ts'];

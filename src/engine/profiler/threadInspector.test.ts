@@ -34,7 +34,7 @@ test('a thread ends even if it is terminated during a request of the inspector',
           void worker.terminate();
           resolve();
         },
-        60_000,
+        300_000,
       ),
     );
     await exited;
@@ -49,7 +49,7 @@ test('a thread without requests is quiet at once', () => {
     () => {
       quiet = true;
     },
-    60_000,
+    300_000,
   );
   assert.ok(quiet);
 });

@@ -85,6 +85,8 @@ export class ProcessHost implements WorkerHost {
   readonly #exited: Promise<void>;
   #exit: () => void = () => undefined;
   #hasEnded = false;
+  /** Whether this side waits for the end of the process. */
+  #isEnding = false;
   #address = '';
   #started = false;
   /** Number of answered heartbeats, as the last heartbeat states it. */
@@ -246,6 +248,7 @@ export class ProcessHost implements WorkerHost {
 
   async terminate(): Promise<void> {
     if (this.#hasEnded) return;
+    this.#isEnding = true;
     this.#outbox.post({ type: 'end' });
     const timer = setTimeout(() => this.#channel.kill(), END_MS);
     this.#channel.ref();
@@ -259,9 +262,9 @@ export class ProcessHost implements WorkerHost {
     return answer.finally(() => this.#unrefIfIdle());
   }
 
-  /** Unrefs the channel of an idle process, which must not keep the program alive. */
+  /** Unrefs the channel of an idle process, which must not keep the program alive, unless the program waits for its end. */
   #unrefIfIdle(): void {
-    if (!this.#started || this.#open.size > 0 || this.#calls.size > 0) return;
+    if (this.#isEnding || !this.#started || this.#open.size > 0 || this.#calls.size > 0) return;
     this.#channel.unref();
   }
 
