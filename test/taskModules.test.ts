@@ -90,3 +90,15 @@ test('a task has all names of the package, and the classes of its module', async
   const files = { 'tasks.mjs': tasksWith(`import { Delayed } from '${LONGPOLE}';`, body) };
   assert.equal(await outputWith(files), `${names.join()}\n`.repeat(2));
 });
+
+test('an isolate loads what computes graphs when a task computes one', async () => {
+  const body = `async () => {
+    const table = Object.getOwnPropertySymbols(globalThis).find(({ description }) => description.startsWith('longpole '));
+    const late = () => [...globalThis[table].keys()].filter((file) => file.includes('-late-')).length;
+    const before = late();
+    const { compute, delayed } = await import('${LONGPOLE}');
+    const [two] = await compute(delayed(() => 2)(), { scheduler: 'sync' });
+    return [before, two, late() > 0].join();
+  }`;
+  assert.equal(await outputWith({ 'tasks.mjs': tasksWith('', body) }), '0,2,true\n'.repeat(2));
+});
