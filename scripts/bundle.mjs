@@ -113,7 +113,7 @@ const COSTLY =
 const COSTLY_USE =
   /\b(node_(?:child_process|crypto|inspector|net|perf_hooks|zlib)|msgpackr_(?:un)?pack|_jridgewell_sourcemap_codec)\./g;
 /** Files that isolates load for tasks, the files of LATE, and their uses there. The getter replaces itself. */
-const EARLY_FILE = /^programs-(commands-|workers-)?modules\.cjs$/;
+const EARLY_FILE = /^programs-(shared-)?modules\.cjs$/;
 const LATE_FILE = /const (require_\w+_late_modules) = (require\("\.\/[\w-]+-late-modules\.cjs"\));/g;
 const LATE_USE = /\brequire_\w+_late_modules\./g;
 const GETTER =
@@ -300,7 +300,8 @@ function programFile(loads, isEarly) {
   if (isOfIsolate && [...PROGRAMS, WORKER, ...CLUSTER].some(loads)) return 'programs-isolates';
   if (isOfIsolate) return 'isolates';
   const others = loads(WORKER) ? '-workers' : COMMANDS.some(loads) ? '-commands' : '';
-  return `programs${others}${isEarly ? '' : '-late'}`;
+  if (isEarly) return others === '' ? 'programs' : 'programs-shared';
+  return `programs${others}-late`;
 }
 
 function laterFile(loads) {
