@@ -44,6 +44,23 @@ const OWN_FILES = ['evaluator.js', 'loadFunctions.js', 'isolateRun.js', 'isolate
 
 /** Modules with which programs start. */
 const PROGRAMS = ['api/index.js', 'api/local.js', 'engine/poolRun.js'];
+/**
+ * Modules that only calls of these programs use. Isolates import the package for its tasks, so a file loads these modules, and
+ * what only they import, when it uses them.
+ */
+const LATE = [
+  'analysis/profile.js',
+  'analysis/table.js',
+  'api/planGraph.js',
+  'diagnostics/callbackObservers.js',
+  'engine/cluster/computationState.js',
+  'engine/inlineRun.js',
+  'engine/taskFailure.js',
+  'graph/compile.js',
+  'graph/order.js',
+  'graph/shipFunction.js',
+  'pipeline/drawing.js',
+];
 const ISOLATE = 'engine/worker/threadMain.js';
 const STARTS = [...PROGRAMS, ISOLATE];
 /** The start of a worker process. It needs a sixth of what only programs load, and most of what isolates load. */
@@ -95,6 +112,10 @@ const COSTLY =
   /let (\w+) = require\("(node:(?:child_process|crypto|inspector|net|perf_hooks|zlib)|msgpackr\/(?:un)?pack|@jridgewell\/sourcemap-codec)"\);/g;
 const COSTLY_USE =
   /\b(node_(?:child_process|crypto|inspector|net|perf_hooks|zlib)|msgpackr_(?:un)?pack|_jridgewell_sourcemap_codec)\./g;
+/** Files that isolates load for tasks, the files of LATE, and their uses there. The getter replaces itself. */
+const EARLY_FILE = /^programs-(shared-)?modules\.cjs$/;
+const LATE_FILE = /const (require_\w+_late_modules) = (require\("\.\/[\w-]+-late-modules\.cjs"\));/g;
+const LATE_USE = /\brequire_\w+_late_modules\./g;
 const GETTER =
   /Object\.defineProperty\(exports, "(\w+)", \{\s*enumerable: true,\s*get: function\s*\(\) \{\s*return (\w+);\s*\}\s*\}\);/g;
 
@@ -105,7 +126,7 @@ const GETTER =
 function scripts() {
   return {
     name: 'scripts',
-    renderChunk(code) {
+    renderChunk(code, { fileName }) {
       const imports = [];
       const changing = new Set();
       visitNodes(this.parse(code), (node) => {
@@ -119,6 +140,13 @@ function scripts() {
       code = code
         .replace(COSTLY, 'const $1 = { get loaded() { return require("$2"); } };')
         .replace(COSTLY_USE, '$1.loaded.');
+      if (EARLY_FILE.test(fileName))
+        code = code
+          .replace(
+            LATE_FILE,
+            'const $1 = { get loaded() { Object.defineProperty(this, "loaded", { value: $2 }); return this.loaded; } };',
+          )
+          .replace(LATE_USE, '$&loaded.');
       code = code.replace(GETTER, (getter, name, variable) =>
         changing.has(variable) ? getter : `exports.${name} = ${variable};`,
       );
@@ -232,15 +260,17 @@ function isUrlOf(node) {
   return typeof path?.value === 'string' && base !== undefined && isMeta(base, 'url');
 }
 
-/** Returns the ids of a module and of all modules that it imports statically. */
-function reachableFrom(module, context) {
+/** Returns the ids of a module and of all modules that it imports statically, without those in `except`. */
+function reachableFrom(module, context, except = new Set()) {
   const reached = new Set([module]);
   for (const id of reached)
-    for (const next of context.getModuleInfo(id)?.importedIds ?? []) reached.add(next);
+    for (const next of context.getModuleInfo(id)?.importedIds ?? []) if (!except.has(next)) reached.add(next);
   return reached;
 }
 
 let reached;
+/** Modules that `import 'longpole'` loads at once. */
+let early;
 
 /**
  * Returns the name of the file for modules that the same of programs, isolates, worker processes and commands load. A file
@@ -253,19 +283,25 @@ function startFile(id, context) {
       reachableFrom(resolve(dist, start), context),
     ]),
   );
+  early ??= reachableFrom(
+    resolve(dist, PROGRAMS[0]),
+    context,
+    new Set(LATE.map((late) => resolve(dist, late))),
+  );
   const loads = (start) => reached.get(start).has(id);
   if (fileOf.has(id)) return null;
-  const name = STARTS.some(loads) ? programFile(loads) : laterFile(loads);
+  const name = STARTS.some(loads) ? programFile(loads, early.has(id)) : laterFile(loads);
   return name === undefined ? null : `${name}-modules`;
 }
 
-function programFile(loads) {
+function programFile(loads, isEarly) {
   const isOfIsolate = loads(ISOLATE);
   // Each program that starts isolates loads nearly all of these modules.
   if (isOfIsolate && [...PROGRAMS, WORKER, ...CLUSTER].some(loads)) return 'programs-isolates';
   if (isOfIsolate) return 'isolates';
-  if (loads(WORKER)) return 'programs-workers';
-  return COMMANDS.some(loads) ? 'programs-commands' : 'programs';
+  const others = loads(WORKER) ? '-workers' : COMMANDS.some(loads) ? '-commands' : '';
+  if (isEarly) return others === '' ? 'programs' : 'programs-shared';
+  return `programs${others}-late`;
 }
 
 function laterFile(loads) {
@@ -304,6 +340,7 @@ async function writeBundle(folder, modules, external, sourcemap) {
     await bundle.write({ dir: `${dist}/${folder}`, format: 'cjs', ...names, ...output, ...options });
   };
   reached = undefined;
+  early = undefined;
   const groups = [
     ...OWN_FILES.map((module) => ({
       name: nameOf(module),
