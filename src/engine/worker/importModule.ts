@@ -50,6 +50,8 @@ function isRequired(url: string): boolean {
 /** Whether Node can load a module with `require()`, and no option loads code that may register hooks for `import()`. */
 const mayRequire =
   process.features.require_module === true &&
+  // These versions print a warning.
+  !/^v(22\.1[0-2]|23\.[0-4])\./.test(process.version) &&
   !optionsOfNode().some((option) => /--(import|require|\S*loader)\b|^-r/.test(option));
 
 function optionsOfNode(): string[] {
