@@ -12,7 +12,10 @@ import { asModuleCode } from './taskContext.js';
 
 const imports = new Map<string, Promise<unknown>>();
 
-/** Runs the module of a URL, from a bundle if the worker runs on another machine. Rejects with the exception of its import. */
+/**
+ * Runs the module of a URL, from a bundle if the worker runs on another machine. Returns the module, undefined if `require()` loaded
+ * it. Rejects with the exception of its import.
+ */
 export function importModule(url: string, bundle?: string): Promise<unknown> {
   return getOrMake(imports, url, () => asModuleCode(() => importOnce(url, bundle)));
 }

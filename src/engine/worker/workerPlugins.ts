@@ -71,7 +71,8 @@ async function install(context: unknown): Promise<string> {
   const name = plugin.name ?? `${plugin.url}#${plugin.export ?? 'default'}`;
   installing.set(name, context);
   await remove(name, worker);
-  const module = await importModule(plugin.url);
+  // If `require()` loaded the module, its import finds it.
+  const module = (await importModule(plugin.url)) ?? (await import(plugin.url));
   if (installing.get(name) !== context) return name;
   const object = makePlugin(fieldOf(module, plugin.export ?? 'default'), plugin);
   const hook = (key: string): Hook | undefined => {
