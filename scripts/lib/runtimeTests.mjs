@@ -80,6 +80,7 @@ export const PACKAGE_TESTS = [
   'dist-test/test/progressBar.',
   'dist-test/test/runCommand.',
   'dist-test/test/schedulers.',
+  'dist-test/test/taskModules.',
   'dist-test/test/tsxPrograms.',
 ];
 
