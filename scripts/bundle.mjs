@@ -283,6 +283,9 @@ function startFile(id, context) {
       reachableFrom(resolve(dist, start), context),
     ]),
   );
+  const missing = LATE.find((late) => !context.getModuleInfo(resolve(dist, late)));
+  if (missing !== undefined)
+    throw new Error(`LATE in scripts/bundle.mjs names ${missing}, which does not exist.`);
   early ??= reachableFrom(
     resolve(dist, PROGRAMS[0]),
     context,

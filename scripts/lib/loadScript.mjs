@@ -18,12 +18,10 @@ function read(file) {
   try {
     return fs.readFileSync(file);
   } catch (cause) {
-    const advice =
-      'If the program was bundled, exclude Longpole from the bundle, e.g. with esbuild --external:longpole.';
-    const error = new Error(
-      `Longpole's file ${file} cannot be read. ${advice} Otherwise install longpole again.`,
-      { cause },
-    );
+    const advice = /^E[MN]FILE$/.test(cause.code)
+      ? `${cause.message}. Close files and connections, or raise the limit, e.g. with: ulimit -n 1024.`
+      : 'If the program was bundled, exclude Longpole from the bundle, e.g. with esbuild --external:longpole. Otherwise install longpole again.';
+    const error = new Error(`Longpole's file ${file} cannot be read. ${advice}`, { cause });
     throw Object.assign(error, { code: 'ERR_LONGPOLE_INSTALLATION' });
   }
 }

@@ -58,6 +58,13 @@ test('a script imports modules, also if the program must not evaluate texts', as
   assert.equal(await output(program, '--disallow-code-generation-from-strings'), 'imported');
 });
 
+test('what one release of Node compiled is not used by another, because V8 does not compare the releases', async () => {
+  assert.equal(await output(PROGRAM), RESULT);
+  const other = "Object.defineProperty(process, 'version', { value: 'v20.0.1' });";
+  assert.equal(await output(PROGRAM, `--import=data:text/javascript,${encodeURIComponent(other)}`), RESULT);
+  assert.equal(kept().length, 4);
+});
+
 test('a changed script of the same length is compiled again', async () => {
   await output(PROGRAM);
   const second = join(folder, 'second.cjs');

@@ -10,8 +10,11 @@
   const FOLDER_URL = new URL('.', OWN_URL).href;
   const FOLDER = fileURLToPath(FOLDER_URL);
   const KEPT_FOLDER = `${FOLDER}compiled`;
-  /** V8 takes only what the same version compiled with the same options, for a processor with the same features. */
-  const VERSION = `${process.arch}-${cachedDataVersionTag().toString(36)}`;
+  /**
+   * V8 takes only what the same version compiled with the same options, for a processor with the same features. Releases of Node
+   * may have the same version of V8 with other internals, which V8 does not check: what 20.19 compiled fails in 20.20.
+   */
+  const VERSION = `${process.version}-${process.arch}-${cachedDataVersionTag().toString(36)}`;
 
   let importer;
 

@@ -62,7 +62,7 @@ export const coreUseOf = oncePer((trace: Trace): CoreUse => {
   const granted = measured.isMeasured
     ? busy.map((seconds, cell) => (seconds > 0 ? 1 - waited[cell]! / seconds : 1))
     : estimated;
-  let [wall, held, alone, used, others, full] = [0, 0, 0, 0, 0, 0];
+  let [wall, held, alone, used, others, full, throttled] = [0, 0, 0, 0, 0, 0, 0];
   for (let at = 1; at < length; at++) {
     const dt = samples.times[at]! - samples.times[at - 1]!;
     let inside = 0;
@@ -78,6 +78,7 @@ export const coreUseOf = oncePer((trace: Trace): CoreUse => {
     used += samples.program[at]! * dt * share;
     others += Math.max(0, samples.machine[at]! - samples.program[at]!) * dt * share;
     if (isSaturated(samples, at)) full += dt * share;
+    throttled += Math.max(0, samples.throttled[at]! - samples.throttled[at - 1]!) * share;
   }
   if (wall === 0 || alone === 0) return unknownUse(trace, measured);
   const lost = measured.isMeasured ? measured.lost : 1 - alone / held;
@@ -87,7 +88,7 @@ export const coreUseOf = oncePer((trace: Trace): CoreUse => {
     demand: used / alone,
     saturated: full / wall,
     lost,
-    limited: Math.min(lost, (throttledSeconds(trace) || 0) / held),
+    limited: Math.min(lost, (throttled || 0) / held),
     isMeasured: measured.isMeasured,
     // The CPU time of child processes is known when they end, and belongs to no single sample.
     others: Math.max(0, (others - (childSeconds(trace) || 0)) / wall - (samples.all - samples.cores)),
@@ -116,6 +117,8 @@ interface Samples {
   readonly machine: Float64Array;
   /** Busy cores of the program. */
   readonly program: Float64Array;
+  /** Seconds in which the CPU limit had stopped ready threads; NaN without a limit. */
+  readonly throttled: Float64Array;
   /** Busy cores of all workers together; NaN if each worker has its own samples at the same times. */
   readonly workers: Float64Array;
 }
@@ -179,6 +182,7 @@ function machineSamples({ resources }: Trace): Samples {
     times: Float64Array.from(rows, (row) => time[row]!),
     machine: Float64Array.from(rows, (row) => machine![row]! / 100),
     program: Float64Array.from(rows, (row) => cpu![row]! / 100),
+    throttled: Float64Array.from(rows, (row) => figures.get(CPU_THROTTLED)?.[row] ?? Number.NaN),
     workers: Float64Array.from(rows, (row) => (figures.get('workers_cpu')?.[row] ?? Number.NaN) / 100),
   };
 }
@@ -339,22 +343,17 @@ function aloneSeconds(trace: Trace, row: number, times: Float64Array, granted: F
  * Returns the CPU seconds of child processes that tasks, or a program with worker threads, started and that ended; NaN if they are
  * not recorded.
  */
-export const childSeconds = oncePer((trace: Trace) => increaseOf(trace, CHILDREN_CPU));
-
-/** Returns the seconds in which the CPU limit of the container stopped threads of the program; NaN without a limit. */
-const throttledSeconds = oncePer((trace: Trace) => increaseOf(trace, CPU_THROTTLED));
-
-/** Returns by how much a sum of the host grew; NaN if it is not recorded. */
-function increaseOf({ resources }: Trace, name: string): number {
+export const childSeconds = oncePer(({ resources }: Trace): number => {
   const { length, worker, time, figures } = resources;
-  const sums = figures.get(name);
-  if (sums === undefined) return Number.NaN;
+  const children = figures.get(CHILDREN_CPU);
+  if (children === undefined) return Number.NaN;
   const rows: number[] = [];
-  for (let row = 0; row < length; row++) if (worker[row] === -1 && sums[row]! >= 0) rows.push(row);
+  for (let row = 0; row < length; row++) if (worker[row] === -1 && children[row]! >= 0) rows.push(row);
   if (rows.length === 0) return Number.NaN;
   rows.sort((a, b) => time[a]! - time[b]!);
   let seconds = 0;
-  // The sum of child processes decreases when a worker process ends.
-  for (let at = 1; at < rows.length; at++) seconds += Math.max(0, sums[rows[at]!]! - sums[rows[at - 1]!]!);
+  // The sum decreases when a worker process ends.
+  for (let at = 1; at < rows.length; at++)
+    seconds += Math.max(0, children[rows[at]!]! - children[rows[at - 1]!]!);
   return seconds;
-}
+});

@@ -81,6 +81,11 @@ export function startAdvice(cause: Error): string {
   return `${sentenceOf(cause)} ${adviceFor(cause, 'Use fewer workers, or raise the limits on processes and memory.')}`;
 }
 
+/** Returns whether a worker ended before it was up. It has run no task. */
+export function isStartError(cause: Error): boolean {
+  return 'code' in cause && cause.code === 'ERR_LONGPOLE_WORKER_START';
+}
+
 /** Returns the error of a worker that ended before it was up. */
 export function workerStartError(name: string, cause: Error): LongpoleError {
   return new LongpoleError(

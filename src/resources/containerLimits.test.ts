@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
-import { availableParallelism, totalmem } from 'node:os';
+import { totalmem } from 'node:os';
 import { test } from 'node:test';
-import { coreCount, parseThrottled, readCpuLimit, usableMemory } from './containerLimits.js';
+import {
+  allowedCores,
+  coreCount,
+  parseCores,
+  parseThrottled,
+  readCpuLimit,
+  usableMemory,
+} from './containerLimits.js';
 
 const limitOf = (files: Readonly<Record<string, string>>) => readCpuLimit((path) => files[path] ?? '');
 
@@ -23,10 +30,10 @@ test('the lowest limit of a group and of the groups above it counts', () => {
 test('with version 1, a container without a namespace sees its group at the mount point', () => {
   const files = {
     '/proc/self/cgroup': '5:memory:/docker/12ab\n4:cpu,cpuacct:/docker/12ab\n0::/\n',
-    '/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us': '200000\n',
-    '/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us': '100000\n',
+    '/sys/fs/cgroup/cpu/cpu.cfs_quota_us': '200000\n',
+    '/sys/fs/cgroup/cpu/cpu.cfs_period_us': '100000\n',
   };
-  assert.deepEqual(limitOf(files), { cores: 2, stat: '/sys/fs/cgroup/cpu,cpuacct/cpu.stat' });
+  assert.deepEqual(limitOf(files), { cores: 2, stat: '/sys/fs/cgroup/cpu/cpu.stat' });
 });
 
 test('there is no limit without a quota, and without control groups', () => {
@@ -50,6 +57,8 @@ test('both versions count the time in which the limit stopped threads', () => {
 });
 
 test('this process has at least one core and some memory, and no more than the machine', () => {
-  assert.ok(coreCount() >= 1 && coreCount() <= availableParallelism());
+  assert.equal(parseCores('0'), 1);
+  assert.equal(parseCores('0-3,8,10-11'), 7);
+  assert.ok(coreCount() >= 1 && coreCount() <= allowedCores());
   assert.ok(usableMemory() > 0 && usableMemory() <= totalmem());
 });

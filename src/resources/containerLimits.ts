@@ -25,7 +25,8 @@ export function readCpuLimit(read: (path: string) => string = readText): CpuLimi
   for (const [, controllers = '', path = '/'] of read('/proc/self/cgroup').matchAll(/^\d+:([^:]*):(.*)$/gm)) {
     const isFirst = controllers.split(',').includes('cpu');
     if (controllers !== '' && !isFirst) continue;
-    const mount = posix.join(MOUNT, controllers);
+    // In version 1, the controllers `cpu` and `cpuacct` share a folder, to which this name is a link.
+    const mount = isFirst ? `${MOUNT}/cpu` : MOUNT;
     // Without a namespace of its own, a container sees only the group at the mount point.
     for (
       let group = posix.resolve(mount, `.${path}`);
@@ -53,6 +54,18 @@ export function parseThrottled(text: string): number {
   return Number(count ?? Number.NaN) / (name === 'usec' ? 1e6 : 1e9);
 }
 
+/** The cores that this process may use without its CPU limit, which Node's `availableParallelism()` respects from version 22 on. */
+export const allowedCores = once((): number => {
+  const [, list] = /^Cpus_allowed_list:\s*([\d,-]+)$/m.exec(readText('/proc/self/status')) ?? [];
+  return list === undefined ? availableParallelism() : parseCores(list);
+});
+
+/** Returns the number of cores in a list such as `0-3,8`. */
+export function parseCores(list: string): number {
+  const ranges = list.split(',').map((range) => range.split('-').map(Number));
+  return ranges.reduce((sum, [first = 0, last = first]) => sum + last - first + 1, 0);
+}
+
 /**
  * Returns the number of threads that this process can keep busy: the cores that it may use, and no more than its CPU limit,
  * rounded up.
@@ -60,10 +73,8 @@ export function parseThrottled(text: string): number {
  * @source Dask, `dask.system.cpu_count`
  */
 export function coreCount(): number {
-  return Math.min(
-    availableParallelism(),
-    Math.max(1, Math.ceil(cpuLimit()?.cores ?? Number.POSITIVE_INFINITY)),
-  );
+  const limit = cpuLimit()?.cores ?? Number.POSITIVE_INFINITY;
+  return limit < allowedCores() ? Math.max(1, Math.ceil(limit)) : availableParallelism();
 }
 
 /** Returns the bytes of memory that this process may use: 90 % of the machine or of its group, or all that is free. */

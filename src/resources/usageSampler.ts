@@ -1,6 +1,6 @@
 // Converts counters to samples: one for the host, one for each worker. Keeps the previous counters, because most
 // figures are rates. NaN stands for unknown.
-import { availableParallelism, cpus } from 'node:os';
+import { cpus } from 'node:os';
 import type { ResourceSample } from '../protocol/clusterObserver.js';
 import {
   VITALS_ACTIVE,
@@ -21,7 +21,7 @@ import {
   SCHEDULER_CORE_TIME,
   SCHEDULER_CORE_WAIT,
 } from '../protocol/traceNames.js';
-import { cpuLimit } from './containerLimits.js';
+import { allowedCores, cpuLimit } from './containerLimits.js';
 import type { GpuUsage } from './gpuMonitor.js';
 import type { HostCounters } from './hostCounters.js';
 import type { CoreTimes, ProcessCounters } from './processCounters.js';
@@ -52,9 +52,6 @@ export interface Counters {
 }
 
 export const HOST = -1;
-/** Logical processors that this process may use. */
-const CORES = availableParallelism();
-
 export class UsageSampler {
   readonly #counters: Counters;
   readonly #machine: number;
@@ -109,7 +106,7 @@ export class UsageSampler {
   ): ResourceSample {
     const host = this.#counters.host();
     const { isolate, figures, thread } = this.#isolate(time, target);
-    figures.set('host_cores', CORES);
+    figures.set('host_cores', allowedCores());
     if (this.#limit !== undefined) figures.set(CPU_LIMIT, this.#limit).set(CPU_THROTTLED, host.throttled);
     const { used, waited } = this.#counters.coreTimes(target.pid, thread);
     figures.set(SCHEDULER_CORE_TIME, used);

@@ -6,6 +6,30 @@ import { test } from 'node:test';
 import { isAlive, packageUrl, runProgram, withFolder } from '../support/programs.js';
 import { until } from './support.js';
 
+test('threads: if the system refuses all threads, tasks fail with this reason, and none is blamed', async () => {
+  await withFolder(async (folder) => {
+    const source = `
+      import { createRequire, syncBuiltinESMExports } from 'node:module';
+      createRequire(import.meta.url)('node:worker_threads').Worker = class {
+        constructor() {
+          throw Object.assign(new Error('EAGAIN'), { code: 'ERR_WORKER_INIT_FAILED' });
+        }
+      };
+      syncBuiltinESMExports();
+      const { connect } = await import(${JSON.stringify(packageUrl('index'))});
+      const client = await connect({ workers: 2 });
+      await client.submit((x) => x, 1).result().catch((error) => console.log(error.code, error.message));
+      await client.close();`;
+    const { stdout, stderr, code } = await runProgram(folder, source);
+    assert.match(
+      stdout,
+      /^ERR_LONGPOLE_WORKER_START Worker \S+ failed to start 10 times and is not tried again\. .* could not be started: EAGAIN\. Use fewer workers.*\n$/,
+      stderr,
+    );
+    assert.equal(code, 0);
+  });
+});
+
 for (const processes of [false, true]) {
   const kind = processes ? 'processes' : 'threads';
 

@@ -8,16 +8,19 @@ export const RAISE_LIMIT =
   'Raise the CPU limit of the container: --cpus of Docker, resources.limits.cpu of Kubernetes, CPUQuota of systemd.';
 /** Share of the waits for a core from which the limit is their cause. */
 const MAIN = 0.5;
+/** Part of a thread that does not count as another one. */
+const PART = 0.25;
 
 /**
  * The CPU limit of a container stops all threads of the program until the next period, usually of 0.1 s, when they have used
  * their time. Linux counts these stops. The cost is the time in which they delay tasks, divided by the mean concurrency.
  */
 export const cpuLimit: Rule = (facts) => {
-  const { cores, limited, lost } = coreUseOf(facts.trace);
+  const { cores, limited, lost, demand } = coreUseOf(facts.trace);
   if (!(limited >= CROWDED_SHARE)) return undefined;
   const seconds = limited * facts.work;
-  const enough = Math.max(1, Math.ceil(cores));
+  // The demand is measured, so a small part of another thread is not one.
+  const enough = Math.max(1, Math.ceil(cores / Math.min(1, demand) - PART));
   return {
     code: 'cpu-limit',
     title: `The CPU limit of the container, ${Number(cores.toFixed(2))} ${cores === 1 ? 'core' : 'cores'}, stops tasks for ${percentText(limited)} of their time`,

@@ -29,7 +29,9 @@ function waitsForCores(facts: Facts, ours: boolean): Found | undefined {
     prefixes.reduce((total, row) => total + of(row), first);
   const percent = cpuPerThread(facts);
   const ownThreads = percent >= OWN_THREADS;
-  const { cores, others, lost, limited, demand, concurrency, isMeasured } = coreUseOf(facts.trace);
+  const { hasLimit, others, lost, limited, demand, concurrency, isMeasured, ...use } = coreUseOf(facts.trace);
+  // A single thread is not one too many.
+  const cores = Math.max(1, hasLimit ? Math.ceil(use.cores) : use.cores);
   // A task that starts threads waits for them, and these threads wait for a core.
   const blocked = sum(({ noncpu, crowded }) => noncpu + crowded);
   // Waits of which the CPU limit is the cause are a finding of their own.
@@ -60,7 +62,7 @@ function waitsForCores(facts: Facts, ours: boolean): Found | undefined {
     confidence: ownThreads || isMeasured ? 'high' : 'medium',
     text: ownThreads
       ? `Each worker thread uses ${Math.round(percent)} % of a core, because its tasks start more threads.`
-      : `Threads that were ready to run waited ${secondsText(seconds)} in total for a core${when}.${also}`,
+      : `Threads that were ready to run waited ${secondsText(seconds)}${limited > 0 ? '' : ' in total'} for a core${when}.${also}`,
     numbers: {
       noncpuSeconds: seconds,
       cpuSeconds: sum(({ cpu }) => cpu),
@@ -73,7 +75,7 @@ function waitsForCores(facts: Facts, ours: boolean): Found | undefined {
     advice: isBeside
       ? `Let fewer threads compute at a time: workers, and other threads of the program.${areOthers ? ` ${STOP_OTHERS_ALONE}` : ''}`
       : facts.workers > 1 || ownThreads
-        ? adviceOf(ownThreads, isOurs && !isUnknown, areOthers)
+        ? adviceOf(ownThreads, isOurs && !isUnknown, areOthers, hasLimit)
         : STOP_OTHERS_ALONE,
   };
 }
@@ -111,10 +113,10 @@ export const STOP_OTHERS = 'Stop other programs on the machine, or use fewer wor
 /** The same for a program with one thread. */
 const STOP_OTHERS_ALONE = 'Stop other programs on the machine.';
 
-function adviceOf(ownThreads: boolean, isOurs: boolean, areOthers: boolean): string {
+function adviceOf(ownThreads: boolean, isOurs: boolean, areOthers: boolean, hasLimit: boolean): string {
   if (ownThreads) return 'Use fewer workers, or one thread inside each task.';
   return isOurs
-    ? `Use as many worker threads as there are cores${areOthers ? ', and stop other programs on the machine' : ''}.`
+    ? `Use as many worker threads as ${hasLimit ? 'the CPU limit of the container has cores' : 'there are cores'}${areOthers ? ', and stop other programs on the machine' : ''}.`
     : STOP_OTHERS;
 }
 

@@ -25,7 +25,7 @@ import type { HostEvents, HostFacts, WorkerHost } from '../host/hostTypes.js';
 import type { TaskErred } from '../scheduler/events.js';
 import { onlySuspect } from '../scheduler/failures.js';
 import { isAt } from '../scheduler/reports.js';
-import { killedWorkerError, taskError, taskTimeoutError } from '../taskFailure.js';
+import { isStartError, killedWorkerError, taskError, taskTimeoutError } from '../taskFailure.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import type { ComputationState } from './computationState.js';
 import type { EngineWorker, RunTasks } from './engineWorker.js';
@@ -275,13 +275,15 @@ export class ClusterWorker implements HostEvents, EngineWorker {
     this.#lastCause = cause;
     this.#failStart(cause);
     this.#engine.event(WORKER_LOST, cause.message, this.info.index);
-    const blame = this.#blame(this.host.running ?? this.#onlyTask());
+    // A thread that the system refused has run no task.
+    const hasStarted = !isStartError(cause);
+    const blame = hasStarted ? this.#blame(this.host.running ?? this.#onlyTask()) : 'none';
     this.#engine.questions.lost(this.info.index, cause.message);
     this.#engine.stored.forgetWorker(this.info.index);
     this.#engine.handleEvent({
       type: 'worker-removed',
       worker: this.info.index,
-      blame: blame === 'none' && this.facts !== undefined ? 'unknown' : blame,
+      blame: blame === 'none' && hasStarted && this.facts !== undefined ? 'unknown' : blame,
     });
     this.#keeper.replace(this, cause);
   }

@@ -6,7 +6,7 @@ import type { GatherInput } from '../../protocol/packedResult.js';
 import type { MemoryThresholds } from '../../protocol/workerMessages.js';
 import type { HostEvents, WorkerHost } from '../host/hostTypes.js';
 import type { WorkerState } from '../scheduler/workerState.js';
-import { startAdvice } from '../taskFailure.js';
+import { isStartError, startAdvice } from '../taskFailure.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import { ClusterWorker, type WorkerKeeper } from './clusterWorker.js';
 import type { ComputationState } from './computationState.js';
@@ -169,7 +169,8 @@ export class WorkerPlaces implements WorkerKeeper {
     void worker.host.terminate();
     const place = this.#places.find((one) => one.worker === worker);
     if (place === undefined || this.#closed) return;
-    place.failedStarts = worker.facts === undefined ? place.failedStarts + 1 : 0;
+    const hasStarted = worker.facts !== undefined && !isStartError(cause);
+    place.failedStarts = hasStarted ? 0 : place.failedStarts + 1;
     if (place.failedStarts >= MAX_FAILED_STARTS) this.#giveUp(place, cause);
     else place.worker = this.#start(place.name, place.site);
   }

@@ -1,7 +1,6 @@
 // Imports a user's modules inside an isolate, each once, also modules in TypeScript.
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { internalError, isError } from '../../base/errors.js';
 import { getOrMake } from '../../base/lookUps.js';
 import type { CompiledModules, RemoteCompiler } from '../../protocol/compiledModules.js';
@@ -12,10 +11,7 @@ import { asModuleCode } from './taskContext.js';
 
 const imports = new Map<string, Promise<unknown>>();
 
-/**
- * Runs the module of a URL, from a bundle if the worker runs on another machine. Returns the module, undefined if `require()` loaded
- * it. Rejects with the exception of its import.
- */
+/** Returns the module of a URL, from a bundle if the worker runs on another machine. Rejects with the exception of its import. */
 export function importModule(url: string, bundle?: string): Promise<unknown> {
   return getOrMake(imports, url, () => asModuleCode(() => importOnce(url, bundle)));
 }
@@ -23,42 +19,7 @@ export function importModule(url: string, bundle?: string): Promise<unknown> {
 function importOnce(url: string, bundle: string | undefined): Promise<unknown> {
   if (bundle !== undefined) return importBundled(url, bundle);
   if (compile !== undefined && url.startsWith('file:')) return importCompiled(url, compile);
-  if (/\.[cm]?tsx?($|\?)/.test(url)) return importTypeScript(url);
-  return importJavaScript(url);
-}
-
-async function importJavaScript(url: string): Promise<unknown> {
-  return isRequired(url) ? undefined : import(url);
-}
-
-/**
- * Loads the first module of an isolate with `require()` if possible: `import()` reads each file in another thread and loads more
- * parts of Node. Returns false if `import()` has to load the module, or to throw its error. Later modules may share some
- * that are still loading, or need hooks that the first one has registered.
- */
-function isRequired(url: string): boolean {
-  if (imports.size > 0 || !mayRequire || !/\.[cm]?js$/.test(url)) return false;
-  try {
-    const file = fileURLToPath(url);
-    if (pathToFileURL(file).href !== url) return false;
-    createRequire(url)(file);
-    return true;
-  } catch (error) {
-    // E.g. it awaits at its top level. Then it has not run yet.
-    if (!isOfNode(error)) throw error;
-    return false;
-  }
-}
-
-/** Whether Node can load a module with `require()`, and no option loads code that may register hooks for `import()`. */
-const mayRequire =
-  process.features.require_module === true &&
-  // These versions print a warning.
-  !/^v(22\.1[0-2]|23\.[0-4])\./.test(process.version) &&
-  !optionsOfNode().some((option) => /--(import|require|\S*loader)\b|^-r/.test(option));
-
-function optionsOfNode(): string[] {
-  return [...process.execArgv, process.env['NODE_OPTIONS'] ?? ''];
+  return /\.[cm]?tsx?($|\?)/.test(url) ? importTypeScript(url) : import(url);
 }
 
 /** A bundle exports `modules`: URL → what imports the module. */
@@ -106,10 +67,11 @@ function isOfNode(error: unknown): boolean {
 }
 
 function nodeRunsTypeScript(): boolean {
+  const options = [...process.execArgv, process.env['NODE_OPTIONS'] ?? ''];
   return (
     'typescript' in process.features &&
     process.features.typescript !== false &&
-    !optionsOfNode().some((option) => /\btsx\b/.test(option))
+    !options.some((option) => /\btsx\b/.test(option))
   );
 }
 

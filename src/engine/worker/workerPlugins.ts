@@ -71,8 +71,7 @@ async function install(context: unknown): Promise<string> {
   const name = plugin.name ?? `${plugin.url}#${plugin.export ?? 'default'}`;
   installing.set(name, context);
   await remove(name, worker);
-  // If `require()` loaded the module, its import finds it.
-  const module = (await importModule(plugin.url)) ?? (await import(plugin.url));
+  const module = await importModule(plugin.url);
   if (installing.get(name) !== context) return name;
   const object = makePlugin(fieldOf(module, plugin.export ?? 'default'), plugin);
   const hook = (key: string): Hook | undefined => {
