@@ -1,6 +1,7 @@
 // Runs a program in a separate process on this terminal. Input, output, signals and exit code are those of the program.
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
+import { killReason, oomKills } from '../api/oomKills.js';
 
 export interface ScriptOptions {
   readonly nodeArguments?: readonly string[];
@@ -12,6 +13,8 @@ export interface ScriptEnd {
   /** Exit code of the program; 128 plus the number of the signal that ended it, as in a shell. */
   readonly code: number;
   readonly signal: NodeJS.Signals | null;
+  /** Why the signal ended the program, to be appended; empty if unknown. */
+  readonly reason: string;
 }
 
 /** Signals that a terminal sends to the whole process group, including the program. */
@@ -24,6 +27,7 @@ export async function runScript(
   args: readonly string[],
   { nodeArguments = [], environment = {} }: ScriptOptions = {},
 ): Promise<ScriptEnd> {
+  const before = oomKills();
   const child = spawn(process.execPath, [...nodeArguments, file, ...args], {
     stdio: 'inherit',
     env: { ...process.env, ...environment },
@@ -37,7 +41,11 @@ export async function runScript(
     return await new Promise((resolve, reject) => {
       child.once('error', reject);
       child.once('exit', (code, signal) =>
-        resolve({ code: code ?? 128 + (signal === null ? 0 : constants.signals[signal]), signal }),
+        resolve({
+          code: code ?? 128 + (signal === null ? 0 : constants.signals[signal]),
+          signal,
+          reason: killReason(signal, before),
+        }),
       );
     });
   } finally {

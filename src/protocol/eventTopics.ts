@@ -20,6 +20,8 @@ export const CONNECTION_LOST = 'The connection to the cluster at ';
 export const NO_ANSWER = 'has left: it does not answer';
 /** Beginning of the reason if a Dask worker ended, because its memory was full. See python/longpole_dask/roster_tap.py. */
 export const EXHAUSTED = 'its nanny ended it, because it used ';
+/** End of the reason if the system killed a process. */
+export const NO_MEMORY = 'the machine or its container had no memory left';
 /** A result could not be fetched: no connection to its worker could be opened, or it never answered on one. */
 export const UNREACHABLE = 'unreachable';
 /** The thread of a worker has ended, and another one took its place. The results of the worker remain. */

@@ -73,8 +73,10 @@ export function parseCores(list: string): number {
  * @source Dask, `dask.system.cpu_count`
  */
 export function coreCount(): number {
-  const limit = cpuLimit()?.cores ?? Number.POSITIVE_INFINITY;
-  return limit < allowedCores() ? Math.max(1, Math.ceil(limit)) : availableParallelism();
+  const limit = cpuLimit()?.cores;
+  return limit !== undefined && limit < allowedCores()
+    ? Math.max(1, Math.ceil(limit))
+    : availableParallelism();
 }
 
 /** Returns the bytes of memory that this process may use: 90 % of the machine or of its group, or all that is free. */

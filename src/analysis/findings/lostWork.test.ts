@@ -1,6 +1,7 @@
 // The finding about lost workers: their names, when they were lost, and the cost of repeating their work.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { NO_MEMORY } from '../../protocol/eventTopics.js';
 import { type SyntheticSpec, syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
 import type { Trace } from '../../trace/trace.js';
 import { criticalPath } from '../criticalPath.js';
@@ -63,6 +64,25 @@ describe('lost work', () => {
     assert.equal(own?.title, "'fit' died once with its worker and has no result");
     assert.equal(own.evidence.text, `The last time: ${reason}.`);
     assert.equal(own.advice, "Raise the memory limit of worker 'w0' (1 GB), or use smaller blocks.");
+  });
+
+  it('gives advice about memory if the system killed a worker process for lack of memory', () => {
+    const reason = `The worker process ended by signal SIGKILL because ${NO_MEMORY}`;
+    const lost = { key: 'fit-0', worker: 'w0', submitted: 0, dispatched: 0, acknowledged: 6 };
+    const [own] = findings(
+      syntheticTrace({
+        workers: [{ name: 'w0', stopped: 6, reason }],
+        tasks: [
+          { ...lost, started: Number.NaN, stopped: Number.NaN, state: 'lost' },
+          { key: 'fit-1', worker: 'w1', started: 0, stopped: 7, submitted: 0 },
+        ],
+      }),
+    );
+    assert.match(
+      own?.evidence.text ?? '',
+      /SIGKILL because the machine or its container had no memory left\.$/,
+    );
+    assert.match(own?.advice ?? '', /^Use smaller blocks or fewer workers, or set a memory limit/);
   });
 
   /** Two workers of which one ends after 2 s. Others find it at 3 s, and it is removed at 8 s; one task waits until then. */

@@ -1,6 +1,6 @@
 import { sumOf } from '../../base/lookUps.js';
 import { bytesText, countText, secondsText } from '../../base/words.js';
-import { CONNECTION_LOST, EXHAUSTED, NO_ANSWER } from '../../protocol/eventTopics.js';
+import { CONNECTION_LOST, EXHAUSTED, NO_ANSWER, NO_MEMORY } from '../../protocol/eventTopics.js';
 import { workerName } from '../../trace/trace.js';
 import { type DiedTask, diedTasks, exceededTimeouts, reasonOfLoss } from '../diedTasks.js';
 import { type LostWorker, lostWorkers, replacedWorkers } from '../lostWork.js';
@@ -159,7 +159,7 @@ function nameOf({ trace }: Facts, { row }: End): string {
   return workerName(trace, row);
 }
 
-function reasonsOf({ trace }: Facts, lost: readonly LostWorker[]): string {
+function reasonsOf({ trace }: Facts, lost: readonly End[]): string {
   const reasons = lost.map(({ row }) => trace.workers.reason[row]!).filter((id) => id >= 0);
   const texts = reasons.map((id) => trace.strings.get(id).replace(/\.$/, ''));
   return [...new Set(texts)].slice(0, NAMED).join('; ');
@@ -182,7 +182,9 @@ function memoryAdvice(facts: Facts, lost: readonly End[]): string | undefined {
     if (isFull)
       return `Worker '${name}' used ${bytesText(held)} of its memory limit of ${bytesText(limit)}: raise the limit, or use smaller blocks.`;
   }
-  return undefined;
+  return reasonsOf(facts, lost).includes(NO_MEMORY)
+    ? 'Use smaller blocks or fewer workers, or set a memory limit, above which workers write results to disk.'
+    : undefined;
 }
 
 /** Memory of a lost worker, in bytes. */

@@ -34,10 +34,10 @@ export interface Ended extends ScriptEnd {
 export async function reportRun(ended: Ended, directory: string, options: ReportOptions): Promise<void> {
   const trace = failingWith(FAILED, () => openTrace(directory));
   const summary = failingWith(FAILED, () => summarise(trace));
-  const { script, code, signal, seconds } = ended;
+  const { script, code, signal, reason, seconds } = ended;
   // Erases the line of the progress, which is still there if the program was killed.
   if (process.stderr.isTTY) process.stderr.write('\r\u001b[K');
-  const how = signal === null ? `exit code ${code}` : `ended by ${signal}`;
+  const how = signal === null ? `exit code ${code}` : `ended by ${signal}${reason}`;
   note(`longpole: ${basename(script)} took ${secondsText(seconds)}, ${how}`);
   // The recording of a killed program breaks off, which the summary says.
   if (trace.damage !== undefined && signal === null)

@@ -2,6 +2,7 @@
 // ends a process that cannot be reached.
 import { type ChildProcess, fork, type Serializable } from 'node:child_process';
 import { killChild } from '../../resources/killChild.js';
+import { killReason, oomKills } from '../../resources/oomKills.js';
 
 /** Time after the exit of a process within which its last messages arrive, in milliseconds. */
 export const DRAIN_MS = 1000;
@@ -78,13 +79,15 @@ export function channelTo<Sent extends Serializable, Received>(
  */
 export function whenEnded(child: ChildProcess, ended: (cause: Error) => void): void {
   let failure: Error | undefined;
+  const before = oomKills();
   child.on('error', (error) => {
     failure ??= error;
     // The process was not started, so there will be no exit event.
     if (child.pid === undefined) ended(error);
   });
   child.once('exit', (code, signal) => {
-    const how = signal === null ? `with exit code ${code}` : `by signal ${signal}`;
+    const how =
+      signal === null ? `with exit code ${code}` : `by signal ${signal}${killReason(signal, before)}`;
     const cause = failure ?? new Error(`The worker process ended ${how}.`);
     whenDrained(child, () => ended(cause));
   });
