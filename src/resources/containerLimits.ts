@@ -1,6 +1,6 @@
 // The limits that control groups of Linux set for this process, e.g. for a container of Docker or Kubernetes.
 import { readFileSync } from 'node:fs';
-import { availableParallelism, totalmem } from 'node:os';
+import { availableParallelism, cpus, totalmem } from 'node:os';
 import { posix } from 'node:path';
 import { attempt } from '../base/errors.js';
 import { once } from '../base/lookUps.js';
@@ -57,7 +57,8 @@ export function parseThrottled(text: string): number {
 /** The cores that this process may use without its CPU limit, which Node's `availableParallelism()` respects from version 22 on. */
 export const allowedCores = once((): number => {
   const [, list] = /^Cpus_allowed_list:\s*([\d,-]+)$/m.exec(readText('/proc/self/status')) ?? [];
-  return list === undefined ? availableParallelism() : parseCores(list);
+  // The list may have cores that a virtual machine does not have yet.
+  return list === undefined ? availableParallelism() : Math.min(parseCores(list), cpus().length);
 });
 
 /** Returns the number of cores in a list such as `0-3,8`. */
