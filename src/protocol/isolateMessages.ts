@@ -81,6 +81,11 @@ export interface Batch {
   readonly publish: Uint8Array;
   /** For the host: earlier tasks of the isolate with results that are no longer needed outside. */
   readonly keep: Int32Array;
+  /**
+   * For the host: the isolate for which the batch is, by the number of isolates before it. Default: the present one. A batch for an
+   * isolate that has ended meanwhile does not run, because its tasks are sent again.
+   */
+  readonly isolate?: number | undefined;
   /** Of the batches of several runs in an isolate, one with a higher priority runs first. Default 0. */
   readonly priority?: number | undefined;
   /** Results of other isolates that the batch needs. */
@@ -101,7 +106,7 @@ export interface Batch {
 
 /** A batch in a message to the isolate, without the parts for the host. Empty parts are absent. */
 export interface BatchMessage
-  extends Omit<Batch, 'ids' | 'publish' | 'keep' | 'inputs' | 'constants' | 'gather'>,
+  extends Omit<Batch, 'ids' | 'publish' | 'keep' | 'isolate' | 'inputs' | 'constants' | 'gather'>,
     Partial<Pick<Batch, 'inputs' | 'constants'>> {
   readonly ids: Numbers;
 }

@@ -106,6 +106,8 @@ export class ModelProcess implements WorkerHost {
   readonly outbox: FromProcess[] = [];
   readonly host: ThreadHost;
   thread: ModelThread | undefined;
+  /** Number of ended isolates that the scheduler knows. */
+  isolate = 0;
   isOver = false;
 
   constructor(index: number, name: string, peers: Peers = NO_PEERS, store: Store = newStore(name)) {
@@ -149,7 +151,7 @@ export class ModelProcess implements WorkerHost {
   }
 
   dispatch(batch: Batch): void {
-    this.#post(packWorkerBatch(batch));
+    this.#post(packWorkerBatch({ ...batch, isolate: this.isolate }));
   }
 
   readonly release = (...args: WorkerOrders['release']) => this.#post({ type: 'release', args });

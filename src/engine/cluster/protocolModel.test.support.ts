@@ -262,7 +262,10 @@ export class ProtocolModel {
     const message = process.outbox.shift();
     if (message !== undefined && 'args' in message)
       deliver<WorkerReports, keyof WorkerReports>(worker, message);
-    else this.#handle(worker, message);
+    else {
+      if (message?.type === 'restarted') process.isolate++;
+      this.#handle(worker, message);
+    }
     validateState(this.engine.scheduler.state);
   }
 

@@ -118,8 +118,12 @@ export class DrivenWorker {
     return this.#process.thread;
   }
 
-  /** Sends tasks, with the inputs that the isolate lacks as the scheduler believes. Their other inputs must be sent. */
-  send(keys: readonly string[]): void {
+  /**
+   * Sends tasks, with the inputs that the isolate lacks as the scheduler believes. Their other inputs must be sent.
+   *
+   * @param isolate number of isolates that have ended, as the scheduler believes. Default: all that have
+   */
+  send(keys: readonly string[], isolate?: number): void {
     const gather: GatherInput[] = [];
     for (const key of keys) {
       for (const input of this.#inputsOf(key)) {
@@ -137,6 +141,7 @@ export class DrivenWorker {
       batch: ++this.#batch,
       ids: Int32Array.from(keys, (key) => this.#idOf(key)),
       publish: new Uint8Array(keys.length).fill(1),
+      isolate,
       keep: NO_IDS,
       inputs: NO_VALUES,
       constants: { ids: Int32Array.from(this.#constants.keys()), values: this.#constants },

@@ -131,3 +131,13 @@ test('every task sees its inputs, whatever is evicted, stolen and gathered meanw
     { numRuns: runs(80) },
   );
 });
+
+test('a batch for an isolate that has ended meanwhile does not run', async () => {
+  await using worker = new DrivenWorker({ a: [] });
+  worker.send(['a'], 1);
+  await worker.settle();
+  assert.equal(worker.canReceive, false);
+  worker.send(['a'], 0);
+  await worker.finish();
+  assert.deepEqual(worker.seen, [{ key: 'a', inputs: [] }]);
+});

@@ -89,7 +89,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
 
   dispatch(batch: Batch): void {
     const open = this.#runs.get(batch.run);
-    if (open === undefined) return;
+    if (open === undefined || (batch.isolate ?? this.generation) !== this.generation) return;
     const gather = this.#gathers(open.spec, batch);
     const gatherAll = () => gatherInputs(this.#options, this.events, open.spec, batch.ids, gather);
     this.#poll ??= setInterval(() => this.#pollIsolate(), POLL_MS);

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { toErrorInfo } from '../../protocol/errorInfo.js';
+import { type Batch, NO_IDS, NO_VALUES } from '../../protocol/isolateMessages.js';
 import type { ToWorker } from '../../protocol/workerMessages.js';
 import type { HostEvents } from '../host/hostTypes.js';
 import { clientOf } from '../transfer/peers.test.support.js';
 import { ProcessHost } from './processHost.js';
-import type { ChannelEvents } from './workerChannel.js';
+import type { ChannelEvents, OpenChannel } from './workerChannel.js';
 
 const ignore = (): void => undefined;
 const EVENTS: HostEvents = {
@@ -41,8 +43,11 @@ const BIRTH: Extract<ToWorker, { type: 'birth' }> = {
   network: undefined,
 };
 
-test('a process keeps the program alive until it has ended, even if it answers an earlier call meanwhile', async () => {
-  let keepsAlive = true;
+/** Starts a host of a process that the test plays. */
+function startHost(channel: Partial<ReturnType<OpenChannel>>): {
+  readonly host: ProcessHost;
+  readonly process: ChannelEvents;
+} {
   let process: ChannelEvents | undefined;
   const host = new ProcessHost(
     {
@@ -53,12 +58,9 @@ test('a process keeps the program alive until it has ended, even if it answers a
           connected: true,
           send: ignore,
           kill: ignore,
-          ref: () => {
-            keepsAlive = true;
-          },
-          unref: () => {
-            keepsAlive = false;
-          },
+          ref: ignore,
+          unref: ignore,
+          ...channel,
         };
       },
       birth: BIRTH,
@@ -72,6 +74,19 @@ test('a process keeps the program alive until it has ended, even if it answers a
   );
   assert.ok(process !== undefined);
   process.message({ type: 'ready', address: '', pid: 1 });
+  return { host, process };
+}
+
+test('a process keeps the program alive until it has ended, even if it answers an earlier call meanwhile', async () => {
+  let keepsAlive = true;
+  const { host, process } = startHost({
+    ref: () => {
+      keepsAlive = true;
+    },
+    unref: () => {
+      keepsAlive = false;
+    },
+  });
   assert.equal(keepsAlive, false, 'it is idle');
   const flushed = host.flush();
   const ended = host.terminate();
@@ -80,4 +95,36 @@ test('a process keeps the program alive until it has ended, even if it answers a
   assert.equal(keepsAlive, true);
   process.ended(new Error('The test is over.'));
   await ended;
+});
+
+test('a batch names the isolate for which it is, so that one that has ended meanwhile leaves no batch to the next', async () => {
+  const isolates: (number | undefined)[] = [];
+  const note = (message: ToWorker): void => {
+    if (message.type === 'batch') isolates.push(message.isolate);
+    else if (message.type === 'several') message.messages.forEach(note);
+  };
+  const { host, process } = startHost({ send: note });
+  const batch: Batch = {
+    type: 'batch',
+    run: 1,
+    batch: 1,
+    ids: Int32Array.of(0),
+    publish: Uint8Array.of(1),
+    keep: NO_IDS,
+    inputs: NO_VALUES,
+    constants: NO_VALUES,
+    gather: [],
+  };
+  host.dispatch(batch);
+  process.message({
+    type: 'restarted',
+    running: undefined,
+    error: toErrorInfo(new Error('The worker thread ended.')),
+    isWanted: false,
+  });
+  host.dispatch(batch);
+  const ended = host.terminate();
+  process.ended(new Error('The test is over.'));
+  await ended;
+  assert.deepEqual(isolates, [0, 1]);
 });

@@ -87,6 +87,8 @@ export class ProcessHost implements WorkerHost {
   #hasEnded = false;
   /** Whether this side waits for the end of the process. */
   #isEnding = false;
+  /** Number of isolates of the process that have ended, as far as this side knows. */
+  #isolate = 0;
   #address = '';
   #started = false;
   /** Number of answered heartbeats, as the last heartbeat states it. */
@@ -115,6 +117,7 @@ export class ProcessHost implements WorkerHost {
     },
     restarted: ({ running, error, isWanted }) => {
       this.running = undefined;
+      this.#isolate++;
       this.#events.restarted(running, fromErrorInfo(error), isWanted);
     },
     full: ({ why, still }) => this.#events.noteFull(why && fromErrorInfo(why), still),
@@ -173,7 +176,7 @@ export class ProcessHost implements WorkerHost {
   dispatch(batch: Batch): void {
     sendBatch(
       batch,
-      (cloneable) => this.#outbox.post(packWorkerBatch(cloneable)),
+      (cloneable) => this.#outbox.post(packWorkerBatch({ ...cloneable, isolate: this.#isolate })),
       (value) => deserialize(serialize(value)),
     );
   }
