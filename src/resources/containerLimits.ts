@@ -14,33 +14,44 @@ export interface CpuLimit {
   readonly stat: string;
 }
 
+/** A control group. `isFirst` is true in version 1 of control groups. */
+interface ControlGroup {
+  readonly folder: string;
+  readonly isFirst: boolean;
+}
+
+/**
+ * Yields the groups of this process with a controller, each before its parent. Some of the folders may not exist: without a
+ * namespace of its own, a container sees only the group at the mount point.
+ *
+ * @param read returns the content of a file; empty if there is none
+ */
+export function* controlGroups(controller: string, read = readText): Generator<ControlGroup> {
+  for (const [, controllers = '', path = '/'] of read('/proc/self/cgroup').matchAll(/^\d+:([^:]*):(.*)$/gm)) {
+    const isFirst = controllers.split(',').includes(controller);
+    if (controllers !== '' && !isFirst) continue;
+    // In version 1, a controller that shares its folder has a link to it with its name.
+    const mount = isFirst ? `${MOUNT}/${controller}` : MOUNT;
+    let folder = posix.resolve(mount, `.${path}`);
+    for (; folder.startsWith(mount); folder = posix.dirname(folder)) yield { folder, isFirst };
+  }
+}
+
 /**
  * Returns the lowest CPU limit of the groups of this process; undefined without a limit.
  *
- * @param read returns the content of a file; empty if there is none
  * @source `cpu.max` of cgroups version 2, `cpu.cfs_quota_us` of version 1
  */
-export function readCpuLimit(read: (path: string) => string = readText): CpuLimit | undefined {
+export function readCpuLimit(read = readText): CpuLimit | undefined {
   let lowest: CpuLimit | undefined;
-  for (const [, controllers = '', path = '/'] of read('/proc/self/cgroup').matchAll(/^\d+:([^:]*):(.*)$/gm)) {
-    const isFirst = controllers.split(',').includes('cpu');
-    if (controllers !== '' && !isFirst) continue;
-    // In version 1, the controllers `cpu` and `cpuacct` share a folder, to which this name is a link.
-    const mount = isFirst ? `${MOUNT}/cpu` : MOUNT;
-    // Without a namespace of its own, a container sees only the group at the mount point.
-    for (
-      let group = posix.resolve(mount, `.${path}`);
-      group.startsWith(mount);
-      group = posix.dirname(group)
-    ) {
-      const text = isFirst
-        ? `${read(`${group}/cpu.cfs_quota_us`)} ${read(`${group}/cpu.cfs_period_us`)}`
-        : read(`${group}/cpu.max`);
-      const [quota = Number.NaN, period = Number.NaN] = text.split(/\s+/).filter(Boolean).map(Number);
-      const cores = quota / period;
-      if (cores > 0 && !(cores >= (lowest?.cores ?? Number.POSITIVE_INFINITY)))
-        lowest = { cores, stat: `${group}/cpu.stat` };
-    }
+  for (const { folder, isFirst } of controlGroups('cpu', read)) {
+    const text = isFirst
+      ? `${read(`${folder}/cpu.cfs_quota_us`)} ${read(`${folder}/cpu.cfs_period_us`)}`
+      : read(`${folder}/cpu.max`);
+    const [quota = Number.NaN, period = Number.NaN] = text.split(/\s+/).filter(Boolean).map(Number);
+    const cores = quota / period;
+    if (cores > 0 && !(cores >= (lowest?.cores ?? Number.POSITIVE_INFINITY)))
+      lowest = { cores, stat: `${folder}/cpu.stat` };
   }
   return lowest;
 }
@@ -87,6 +98,6 @@ export function usableMemory(): number {
   return Math.max(total * 0.9, Math.min(total, process.availableMemory()));
 }
 
-function readText(path: string): string {
+export function readText(path: string): string {
   return attempt(() => readFileSync(path, 'latin1'), '');
 }

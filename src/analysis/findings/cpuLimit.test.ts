@@ -14,11 +14,11 @@ const tasks = scheduled(many(20, 1), { workers: 2 }).tasks.map((task) => ({
 /**
  * Samples of a machine with `cores` cores, on which the program uses `used` of them and other programs `others`.
  *
- * @param throttled seconds per second in which the limit of one core stopped threads
+ * @param throttled seconds per second in which the limit stopped threads
  */
 function samples(
   throttled: number,
-  { cores = 64, used = 0.8, others = 40 } = {},
+  { cores = 64, limit = 1, used = 0.8, others = 40 } = {},
 ): NonNullable<SyntheticSpec['resources']> {
   return Array.from({ length: 101 }, (_, i) => ({
     time: i / 10,
@@ -26,7 +26,7 @@ function samples(
       cpu: 100 * used,
       host_cpu: 100 * (used + others),
       host_cores: cores,
-      cpu_limit: 1,
+      cpu_limit: limit,
       cpu_throttled: (throttled * i) / 10,
     },
   }));
@@ -54,11 +54,24 @@ test('a limit that stops tasks for a small part of their waits is not the cause'
   assert.deepEqual(others, []);
 });
 
-test('with a limit, the advice for busy threads is to raise it', () => {
+test('with a limit, the advice for busy threads is to raise it if it has no room for more threads', () => {
   const withoutWaits = tasks.map((task) => ({ ...task, coreWait: 0 }));
-  const [first] = findings(
-    syntheticTrace({ tasks: withoutWaits, resources: samples(0, { used: 1, others: 0 }) }),
+  const adviceWith = (resources: NonNullable<SyntheticSpec['resources']>) => {
+    const [first] = findings(syntheticTrace({ tasks: withoutWaits, resources }));
+    assert.equal(first?.code, 'worker-bound');
+    return first.advice;
+  };
+  assert.match(
+    adviceWith(samples(0, { used: 1, others: 0 })),
+    /^Raise the CPU limit of the container, and use more workers/,
   );
-  assert.equal(first?.code, 'worker-bound');
-  assert.match(first.advice, /^Raise the CPU limit of the container, and use more workers/);
+  for (const cores of [4, 64])
+    assert.match(
+      adviceWith(samples(0, { cores, limit: 4, used: 2, others: 0 })),
+      /^Use more workers: there are cores for them/,
+    );
+  assert.match(
+    adviceWith(samples(0, { cores: 4, limit: 4, used: 2, others: 1 })),
+    /^Use more workers on more cores/,
+  );
 });

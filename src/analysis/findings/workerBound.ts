@@ -53,7 +53,7 @@ export const workerBound: Rule = (facts) => {
     numbers: { busyShare: busy, workSeconds: work, workers, moreWorkers: more, moreWorkersSeconds: then },
     tasks: facts.pathTasks('compute'),
     question: 'speedups',
-    advice: `${moreAdvice(facts, isBlocked)}${faster[0] === undefined ? '' : `, or make '${faster[0].prefix}' faster`}.${isBlocked ? ` ${IN_TURNS}` : ''}`,
+    advice: `${moreAdvice(facts, more, isBlocked)}${faster[0] === undefined ? '' : `, or make '${faster[0].prefix}' faster`}.${isBlocked ? ` ${IN_TURNS}` : ''}`,
   };
 };
 
@@ -70,10 +70,11 @@ function blockedText({ trace, work }: Facts): string {
     : ` For ${percentText(share)} of their time, tasks held their threads without computing, mostly '${worst.prefix}'.`;
 }
 
-function moreAdvice(facts: Facts, isBlocked: boolean): string {
+function moreAdvice(facts: Facts, more: number, isBlocked: boolean): string {
   if (isInline(facts)) return "Run the tasks on worker threads, e.g. with compute({ scheduler: 'threads' })";
-  if (!isBlocked && coreUseOf(facts.trace).hasLimit)
-    return 'Raise the CPU limit of the container, and use more workers';
+  const { cores, others, hasLimit, demand } = coreUseOf(facts.trace);
+  if (!isBlocked && cores - others >= more * demand) return 'Use more workers: there are cores for them';
+  if (!isBlocked && hasLimit) return 'Raise the CPU limit of the container, and use more workers';
   return `Use more workers${isBlocked ? ', also more than cores' : ' on more cores'}`;
 }
 
