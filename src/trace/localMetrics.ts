@@ -15,7 +15,7 @@ export const CACHE_CONTEXT = 'cache';
 export const SAMPLER_CONTEXT = 'memory-sampler';
 
 /** One result in the cache, from `cacheTime` to `freeTime`. */
-export interface CacheStay {
+interface CacheStay {
   /** Id of the task, as in `tasks.id`. */
   readonly task: number;
   /** Prefix, an id of the trace's strings. */
