@@ -122,7 +122,7 @@ function reportedRows<T extends RecordedTable>(
   keys: StringTable = strings,
 ): TableRows<T> {
   const builder = new TableBuilder(table);
-  for (const row of rows) builder.addReported(row, strings, keys);
+  for (const row of rows) builder.add(row, strings, keys);
   return builder.build();
 }
 
