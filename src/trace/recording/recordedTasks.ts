@@ -1,7 +1,7 @@
 // The columns of tasks in a recorded trace. Each is read from its stream on first use.
 import { countedOffsets, groupedRows } from '../../base/groups.js';
-import { once, recordOf } from '../../base/lookUps.js';
-import { RECORDED_TABLES, type RecordedTable } from '../../protocol/traceSchema.js';
+import { once } from '../../base/lookUps.js';
+import type { RecordedTable } from '../../protocol/traceSchema.js';
 import type { ArrowStream } from '../formats/arrow/arrowDecoder.js';
 import { unusableTrace } from '../formats/damage.js';
 import type { TextBatch, TextColumn, TextLists } from '../formats/textColumns.js';
@@ -14,11 +14,6 @@ import { EdgesByTask, idsOfDependencies, rowsOfDependencies } from './recordedEd
 import { RecordedKeys } from './recordedKeys.js';
 
 export type Streams = Readonly<Record<RecordedTable, ArrowStream>>;
-
-/** Opens the stream of each table once, in the order in which damage is reported. */
-export function streamsOf(open: (table: RecordedTable) => ArrowStream): Streams {
-  return recordOf(RECORDED_TABLES, open);
-}
 
 /**
  * Limit for the number of task ids without a row or an edge. Arrays have an entry per id, and only a damaged file has
