@@ -137,9 +137,8 @@ function materialize(part: Part): void {
   const { recording } = part;
   part.rowCount = recording.tasks.length;
   part.ended = !Number.isNaN(recording.endTime);
-  part.rows = heldResults(part).map(({ id, ...result }) => ({
-    key: recording.computation.keys[id]!,
-    task: recording.task(id),
-    ...result,
-  }));
+  const { keys } = recording.computation;
+  part.rows = heldResults(part).map(({ id, metric, cacheTime, freeTime }) => {
+    return { key: keys[id]!, task: recording.task(id), metric, cacheTime, freeTime };
+  });
 }

@@ -142,11 +142,10 @@ export class ProfilerTrace {
     const stays = runs.flatMap((run) => {
       const { recording } = run;
       const firstId = firstIds.get(recording) ?? 0;
-      return heldResults(run).map(({ id, ...times }) => ({
-        ...times,
-        task: firstId + id,
-        prefix: strings.internString(keySplit(recording.computation.keys[id]!)),
-      }));
+      return heldResults(run).map(({ id, metric, cacheTime, freeTime }) => {
+        const prefix = strings.internString(keySplit(recording.computation.keys[id]!));
+        return { task: firstId + id, prefix, metric, cacheTime, freeTime };
+      });
     });
     addCacheStays(metrics, strings, { metricName, stays });
   }

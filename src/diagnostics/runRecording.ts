@@ -167,8 +167,10 @@ export function heldResults({ recording, metrics }: CachedRun): HeldResult[] {
   const end = Math.max(recording.endTime, last);
 
   const held: HeldResult[] = [];
-  for (const [id, cacheTime] of stopOf.entries()) {
-    if (Number.isNaN(cacheTime)) continue;
+  for (const id of sortedOrder(stopOf, false)) {
+    const cacheTime = stopOf[id]!;
+    // These tasks come last.
+    if (Number.isNaN(cacheTime)) break;
     const [from, to] = [dependentOffsets[id]!, dependentOffsets[id + 1]!];
     let freeTime = requested[id] === 1 || from === to ? end : cacheTime;
     // Math.max returns NaN if a dependent has not stopped. The result is still held then.
@@ -176,5 +178,6 @@ export function heldResults({ recording, metrics }: CachedRun): HeldResult[] {
     if (Number.isNaN(freeTime)) freeTime = end;
     if (!Number.isNaN(freeTime)) held.push({ id, metric: metrics?.[id] ?? 1, cacheTime, freeTime });
   }
-  return held.sort((a, b) => a.freeTime - b.freeTime || a.cacheTime - b.cacheTime);
+  const order = sortedOrder(new Float64Array(held.map(({ freeTime }) => freeTime)), false);
+  return Array.from(order, (at) => held[at]!);
 }

@@ -46,8 +46,11 @@ export function addCacheStays(
     activity: strings.internString(metricName),
     unit: strings.internString(/bytes$/i.test(metricName) ? 'bytes' : 'count'),
   };
-  const times = [...stays.map(({ cacheTime }) => cacheTime), ...stays.map(({ freeTime }) => freeTime)];
-  for (const at of sortedOrder(Float64Array.from(times), false)) {
+  const times = new Float64Array([
+    ...stays.map(({ cacheTime }) => cacheTime),
+    ...stays.map(({ freeTime }) => freeTime),
+  ]);
+  for (const at of sortedOrder(times, false)) {
     const { task, prefix, metric } = stays[at % stays.length]!;
     metrics.add({ ...row, time: times[at]!, prefix, value: at < stays.length ? metric : -metric, task });
   }
