@@ -61,7 +61,8 @@ function ownStarts(trace: Trace): Float64Array {
   return starts;
 }
 
-function firstTasks(trace: Trace): Float64Array {
+/** Returns the start of the first task of each lane. */
+export function firstTasks(trace: Trace): Float64Array {
   const { count, spans, offsets } = lanesOf(trace);
   return Float64Array.from({ length: count }, (_, lane) => trace.tasks.started[spans.rows[offsets[lane]!]!]!);
 }

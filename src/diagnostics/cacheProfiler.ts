@@ -4,9 +4,9 @@ import { CALLABLE, checkOptions, type OptionKinds, TEXT } from '../base/argument
 import { invalidArgument } from '../base/errors.js';
 import type { RunObserver, RunWatcher } from '../protocol/runObserver.js';
 import { OBSERVERS, WATCHERS } from './callback.js';
-import { ADD_TO, type CachedRun, type ProfilerTrace } from './profilerTrace.js';
+import { ADD_TO, type ProfilerTrace } from './profilerTrace.js';
 import { RunProfiler } from './runProfiler.js';
-import { cacheLifetimes, recordRun } from './runRecording.js';
+import { type CachedRun, heldResults, recordRun } from './runRecording.js';
 
 /** One result in the cache. */
 export interface CacheData {
@@ -134,15 +134,11 @@ function isStale({ recording, rowCount, ended }: Part): boolean {
 }
 
 function materialize(part: Part): void {
-  const { recording, metrics } = part;
+  const { recording } = part;
   part.rowCount = recording.tasks.length;
   part.ended = !Number.isNaN(recording.endTime);
-  const held = cacheLifetimes(recording);
-  part.rows = Array.from(held.ids, (id, i) => ({
-    key: recording.computation.keys[id]!,
-    task: recording.task(id),
-    metric: metrics ? metrics[id]! : 1,
-    cacheTime: held.cacheTimes[i]!,
-    freeTime: held.freeTimes[i]!,
-  }));
+  const { keys } = recording.computation;
+  part.rows = heldResults(part).map(({ id, metric, cacheTime, freeTime }) => {
+    return { key: keys[id]!, task: recording.task(id), metric, cacheTime, freeTime };
+  });
 }

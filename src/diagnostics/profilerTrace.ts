@@ -1,19 +1,14 @@
 // Builds a trace from the records of profilers, for a report with the usual views and analyses.
 import { hostname } from 'node:os';
 import { keySplit } from '../base/keySplit.js';
+import { getOrMake } from '../base/lookUps.js';
 import { keyGroup } from '../trace/keyGroup.js';
 import { addCacheStays, addSamples, type SampledLevel } from '../trace/localMetrics.js';
 import { StringTable } from '../trace/stringTable.js';
 import type { Trace } from '../trace/trace.js';
 import { TraceBuilder, UNKNOWN_TASK } from '../trace/traceBuilder.js';
-import { cacheLifetimes, type RunRecording } from './runRecording.js';
+import { type CachedRun, heldResults, type RunRecording } from './runRecording.js';
 import { taskText } from './taskText.js';
-
-export interface CachedRun {
-  readonly recording: RunRecording;
-  /** Metrics by task id; undefined for 1 for every result. */
-  readonly metrics: Float64Array | undefined;
-}
 
 export const ADD_TO: unique symbol = Symbol('longpole.addTo');
 
@@ -77,18 +72,15 @@ export class ProfilerTrace {
   build(): Trace {
     const runs = new Map(this.#profiled);
     // Without a Profiler, the runs of CacheProfilers have the tasks.
-    if (!this.plots.includes('tasks'))
-      for (const { recording } of [...this.#cached.values()].flat()) runs.set(recording, 0);
-    const recordings = new Set([
-      ...runs.keys(),
-      ...[...this.#cached.values()].flat().map((run) => run.recording),
-    ]);
+    const profiled = this.plots.includes('tasks');
+    for (const { recording } of [...this.#cached.values()].flat())
+      getOrMake(runs, recording, () => (profiled ? recording.tasks.length : 0));
     const firstIds = new Map<RunRecording, number>();
     let nextId = 0;
-    for (const recording of recordings) {
+    for (const [recording, from] of runs) {
       firstIds.set(recording, nextId);
       this.#addComputation(recording, nextId);
-      this.#addRuns(recording, nextId, runs.get(recording) ?? recording.tasks.length);
+      this.#addRuns(recording, nextId, from);
       nextId += recording.computation.size;
     }
     for (const [name, cached] of this.#cached) this.#addStays(name, cached, firstIds);
@@ -147,28 +139,14 @@ export class ProfilerTrace {
     firstIds: ReadonlyMap<RunRecording, number>,
   ): void {
     const { strings, metrics } = this.#builder;
-    const parts = runs.map((run) => ({ ...run, held: cacheLifetimes(run.recording) }));
-    const count = parts.reduce((sum, { held }) => sum + held.ids.length, 0);
-    const stays = {
-      metricName,
-      task: new Float64Array(count),
-      prefix: new Int32Array(count),
-      cacheTime: new Float64Array(count),
-      freeTime: new Float64Array(count),
-      metric: new Float64Array(count).fill(1),
-    };
-    let from = 0;
-    for (const { recording, metrics: measured, held } of parts) {
+    const stays = runs.flatMap((run) => {
+      const { recording } = run;
       const firstId = firstIds.get(recording) ?? 0;
-      held.ids.forEach((id, i) => {
-        stays.task[from + i] = firstId + id;
-        stays.prefix[from + i] = strings.internString(keySplit(recording.computation.keys[id]!));
-        if (measured !== undefined) stays.metric[from + i] = measured[id]!;
+      return heldResults(run).map(({ id, metric, cacheTime, freeTime }) => {
+        const prefix = strings.internString(keySplit(recording.computation.keys[id]!));
+        return { task: firstId + id, prefix, metric, cacheTime, freeTime };
       });
-      stays.cacheTime.set(held.cacheTimes, from);
-      stays.freeTime.set(held.freeTimes, from);
-      from += held.ids.length;
-    }
-    addCacheStays(metrics, strings, stays);
+    });
+    addCacheStays(metrics, strings, { metricName, stays });
   }
 }

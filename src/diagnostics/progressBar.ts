@@ -46,9 +46,7 @@ const LOG_STEP_SECONDS = 5;
 export class ProgressBar extends Callback {
   /** Duration of the last run in seconds; 0 before the first run. */
   lastDuration = 0;
-  readonly #minimum: number;
-  readonly #width: number;
-  readonly #dt: number;
+  readonly #shape: BarShape;
   readonly #output: GuardedOutput;
 
   /** @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for an option of the wrong type or range */
@@ -56,9 +54,7 @@ export class ProgressBar extends Callback {
     super();
     checkOptions('ProgressBar', options, OPTIONS);
     const { minimum = 0, width = 40, dt = 0.1, out = process.stdout } = options;
-    this.#minimum = minimum;
-    this.#width = width;
-    this.#dt = dt;
+    this.#shape = { minimum, width, dt };
     this.#output = new GuardedOutput(out);
   }
 
@@ -72,16 +68,12 @@ export class ProgressBar extends Callback {
 
   /** @internal Returns a bar for one run, or for another object with a size and a count. */
   bar(): DrawnBar {
-    const options = { minimum: this.#minimum, width: this.#width, dt: this.#dt };
-    return new RunProgress(options, this.#output, (seconds) => (this.lastDuration = seconds));
+    return new RunProgress(this.#shape, this.#output, (seconds) => (this.lastDuration = seconds));
   }
 }
 
-interface BarShape {
-  readonly minimum: number;
-  readonly width: number;
-  readonly dt: number;
-}
+/** The options of a bar without its output. */
+type BarShape = Readonly<Record<'minimum' | 'width' | 'dt', number>>;
 
 /** The part of a run that a bar needs. */
 interface Progressing {
@@ -192,14 +184,10 @@ class RunProgress implements DrawnBar {
   }
 }
 
-interface BackgroundBar {
+interface BackgroundBar extends BarShape {
   readonly fd: number;
   readonly size: number;
-  readonly width: number;
   readonly columns: number;
-  /** Seconds. */
-  readonly dt: number;
-  readonly minimum: number;
 }
 
 let sharedCells: Int32Array | undefined;

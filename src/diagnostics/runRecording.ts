@@ -1,6 +1,7 @@
 // The recording of one run: its task table, and the names of keys and workers. Profilers of the same run share one
 // recording.
 import { resizedFloat64, resizedInt32 } from '../base/resized.js';
+import { sortedOrder } from '../base/sortedOrder.js';
 import { type Computation, TASK_MEMORY, type TaskRuns } from '../protocol/clusterObserver.js';
 import type { Graph } from '../protocol/graph.js';
 import type { RunWatcher, WatchedRun } from '../protocol/runObserver.js';
@@ -94,35 +95,31 @@ const MIN_ROWS = 64;
 export class TaskTable {
   /** Rows written so far. */
   length = 0;
-  ids: Int32Array;
+  ids = new Int32Array(0);
   /** Seconds since the epoch, from the isolate that ran the task. */
-  startTimes: Float64Array;
-  stopTimes: Float64Array;
-  workers: Int32Array;
+  startTimes = new Float64Array(0);
+  stopTimes = new Float64Array(0);
+  workers = new Int32Array(0);
 
   /** Reserves `expected` rows. The system provides memory only when rows are written. */
   constructor(expected: number) {
-    const rows = Math.max(MIN_ROWS, expected);
-    this.ids = new Int32Array(rows);
-    this.startTimes = new Float64Array(rows);
-    this.stopTimes = new Float64Array(rows);
-    this.workers = new Int32Array(rows);
+    this.#reserve(Math.max(MIN_ROWS, expected));
   }
 
   /** Appends the first `count` runs. */
   append(runs: Pick<TaskRuns, 'count' | 'ids' | 'started' | 'stopped' | 'worker'>, count = runs.count): void {
     const { ids, started, stopped, worker } = runs;
     const from = this.length;
-    if (from + count > this.ids.length) this.#grow(from + count);
+    const rows = from + count;
+    if (rows > this.ids.length) this.#reserve(Math.max(rows, this.ids.length * 2));
     this.ids.set(count === ids.length ? ids : ids.subarray(0, count), from);
     this.startTimes.set(count === started.length ? started : started.subarray(0, count), from);
     this.stopTimes.set(count === stopped.length ? stopped : stopped.subarray(0, count), from);
-    if (worker !== 0) this.workers.fill(worker, from, from + count);
-    this.length = from + count;
+    if (worker !== 0) this.workers.fill(worker, from, rows);
+    this.length = rows;
   }
 
-  #grow(rows: number): void {
-    const capacity = Math.max(rows, this.ids.length * 2);
+  #reserve(capacity: number): void {
     this.ids = resizedInt32(this.ids, capacity);
     this.startTimes = resizedFloat64(this.startTimes, capacity);
     this.stopTimes = resizedFloat64(this.stopTimes, capacity);
@@ -131,28 +128,35 @@ export class TaskTable {
 
   /** Returns the rows `from .. length`, ordered by start time and then by row. */
   rowsByStart(from: number): Int32Array {
-    const rows = new Int32Array(Math.max(0, this.length - from));
-    const { startTimes } = this;
-    let sorted = true;
-    for (let i = 0; i < rows.length; i++) {
-      rows[i] = from + i;
-      if (i > 0 && startTimes[from + i]! < startTimes[from + i - 1]!) sorted = false;
-    }
-    return sorted ? rows : rows.sort((a, b) => startTimes[a]! - startTimes[b]! || a - b);
+    const order = sortedOrder(this.startTimes.subarray(from, this.length), false);
+    return from === 0 ? order : order.map((row) => from + row);
   }
+}
+
+export interface CachedRun {
+  readonly recording: RunRecording;
+  /** Metrics by task id; undefined for 1 for every result. */
+  readonly metrics: Float64Array | undefined;
+}
+
+/** One result in the cache. Times are seconds since the epoch. */
+interface HeldResult {
+  readonly id: number;
+  readonly metric: number;
+  readonly cacheTime: number;
+  readonly freeTime: number;
 }
 
 /**
  * Returns when each result was held: one entry per finished task, in the order in which the results were released. A result
  * enters the cache when its task stops, and leaves the cache when its last dependent stops. Requested results, and results
- * that a failed run left unused, are held until the end of the run. Times are seconds since the epoch. During the run, only
- * released results are listed. A task that ran again because its result was lost counts from its last run. Cost: one
- * pass over the rows and their dependents.
+ * that a failed run left unused, are held until the end of the run. During the run, only released results are listed. A
+ * task that ran again because its result was lost counts from its last run. Cost: one pass over the rows and their
+ * dependents.
  */
-export function cacheLifetimes(recording: RunRecording) {
+export function heldResults({ recording, metrics }: CachedRun): HeldResult[] {
   const { tasks, computation, dependentOffsets, dependents, requested } = recording;
-  const { size } = computation;
-  const stopOf = new Float64Array(size).fill(Number.NaN);
+  const stopOf = new Float64Array(computation.size).fill(Number.NaN);
   let last = computation.submitted;
   for (let row = 0; row < tasks.length; row++) {
     const stop = tasks.stopTimes[row]!;
@@ -160,28 +164,20 @@ export function cacheLifetimes(recording: RunRecording) {
     if (stop > last) last = stop;
   }
   // Clocks of other processes may run slightly ahead, but the run ends no earlier than its last task.
-  const end = Number.isNaN(recording.endTime) ? Number.NaN : Math.max(recording.endTime, last);
+  const end = Math.max(recording.endTime, last);
 
-  const freeOf = new Float64Array(size);
-  const ids = new Int32Array(tasks.length);
-  let count = 0;
-  for (let id = 0; id < size; id++) {
-    const stop = stopOf[id]!;
-    if (Number.isNaN(stop)) continue;
-    const from = dependentOffsets[id]!;
-    const to = dependentOffsets[id + 1]!;
-    let free = requested[id] === 1 || from === to ? end : stop;
+  const held: HeldResult[] = [];
+  for (const id of sortedOrder(stopOf, false)) {
+    const cacheTime = stopOf[id]!;
+    // These tasks come last.
+    if (Number.isNaN(cacheTime)) break;
+    const [from, to] = [dependentOffsets[id]!, dependentOffsets[id + 1]!];
+    let freeTime = requested[id] === 1 || from === to ? end : cacheTime;
     // Math.max returns NaN if a dependent has not stopped. The result is still held then.
-    for (let i = from; i < to; i++) free = Math.max(free, stopOf[dependents[i]!]!);
-    if (Number.isNaN(free)) free = end;
-    if (Number.isNaN(free)) continue;
-    freeOf[id] = free;
-    ids[count++] = id;
+    for (let i = from; i < to; i++) freeTime = Math.max(freeTime, stopOf[dependents[i]!]!);
+    if (Number.isNaN(freeTime)) freeTime = end;
+    if (!Number.isNaN(freeTime)) held.push({ id, metric: metrics?.[id] ?? 1, cacheTime, freeTime });
   }
-  const order = ids.subarray(0, count).sort((a, b) => freeOf[a]! - freeOf[b]! || stopOf[a]! - stopOf[b]!);
-  return {
-    ids: order,
-    cacheTimes: Float64Array.from(order, (id) => stopOf[id]!),
-    freeTimes: Float64Array.from(order, (id) => freeOf[id]!),
-  };
+  const order = sortedOrder(new Float64Array(held.map(({ freeTime }) => freeTime)), false);
+  return Array.from(order, (at) => held[at]!);
 }

@@ -14,30 +14,31 @@ export const CACHE_CONTEXT = 'cache';
 /** Context of a MemorySampler's rows. The prefix is the label; the activity is the measure. */
 export const SAMPLER_CONTEXT = 'memory-sampler';
 
-/**
- * Results in the cache as one CacheProfiler saw them, in parallel columns. A result is in the cache from `cacheTime` to
- * `freeTime`.
- */
-export interface CacheStays {
+/** One result in the cache, from `cacheTime` to `freeTime`. */
+interface CacheStay {
+  /** Id of the task, as in `tasks.id`. */
+  readonly task: number;
+  /** Prefix, an id of the trace's strings. */
+  readonly prefix: number;
+  readonly metric: number;
+  /** Seconds since the epoch. */
+  readonly cacheTime: number;
+  readonly freeTime: number;
+}
+
+/** Results in the cache as one CacheProfiler saw them. */
+interface CacheStays {
   /** Name of the metric, e.g. `count` or `nbytes`. */
   readonly metricName: string;
-  /** Task ids, as in `tasks.id`. */
-  readonly task: Float64Array;
-  /** Prefixes, ids of the trace's strings. */
-  readonly prefix: Int32Array;
-  /** Seconds since the epoch. */
-  readonly cacheTime: Float64Array;
-  readonly freeTime: Float64Array;
-  readonly metric: Float64Array;
+  readonly stays: readonly CacheStay[];
 }
 
 /** Adds two rows per result, in order of time. At equal times, results that enter come before results that leave. */
 export function addCacheStays(
   metrics: TableBuilder<'metrics'>,
   strings: StringTable,
-  stays: CacheStays,
+  { metricName, stays }: CacheStays,
 ): void {
-  const { metricName, task, prefix, cacheTime, freeTime, metric } = stays;
   const row = {
     worker: -1,
     context: strings.internString(CACHE_CONTEXT),
@@ -45,77 +46,51 @@ export function addCacheStays(
     activity: strings.internString(metricName),
     unit: strings.internString(/bytes$/i.test(metricName) ? 'bytes' : 'count'),
   };
-  const entering = sortedOrder(cacheTime, false);
-  const leaving = sortedOrder(freeTime, false);
-  let enter = 0;
-  for (const stay of leaving) {
-    for (; enter < entering.length && cacheTime[entering[enter]!]! <= freeTime[stay]!; enter++) {
-      const next = entering[enter]!;
-      const [time, value] = [cacheTime[next]!, metric[next]!];
-      metrics.add({ ...row, time, prefix: prefix[next]!, value, task: task[next]! });
-    }
-    metrics.add({
-      ...row,
-      time: freeTime[stay]!,
-      prefix: prefix[stay]!,
-      value: -metric[stay]!,
-      task: task[stay]!,
-    });
+  const times = new Float64Array([
+    ...stays.map(({ cacheTime }) => cacheTime),
+    ...stays.map(({ freeTime }) => freeTime),
+  ]);
+  for (const at of sortedOrder(times, false)) {
+    const { task, prefix, metric } = stays[at % stays.length]!;
+    metrics.add({ ...row, time: times[at]!, prefix, value: at < stays.length ? metric : -metric, task });
   }
 }
 
 /**
- * Returns the columns of each CacheProfiler, in the order of their first rows. A result that never left the cache gets
+ * Returns the results of each CacheProfiler, in the order of their first rows. A result that never left the cache gets
  * the time of the last row as `freeTime`.
  */
 export function cacheStaysOf(trace: Trace): CacheStays[] {
   const { metrics, strings } = trace;
-  const lists = new Map<number, StayList>();
+  const lists = new Map<number, { stays: Stay[]; held: Map<number, Stay>; last: number }>();
   for (const row of rowsOf(trace, CACHE_CONTEXT)) {
-    const activity = metrics.activity[row]!;
-    const list = getOrMake(lists, activity, () => new StayList());
-    list.add(metrics.task[row]!, metrics.prefix[row]!, metrics.time[row]!, metrics.value[row]!);
+    const [activity, task, cacheTime] = [metrics.activity[row]!, metrics.task[row]!, metrics.time[row]!];
+    const list = getOrMake(lists, activity, () => ({
+      stays: [],
+      held: new Map(),
+      last: Number.NEGATIVE_INFINITY,
+    }));
+    if (cacheTime > list.last) list.last = cacheTime;
+    const known = list.held.get(task);
+    if (known !== undefined) {
+      known.freeTime = cacheTime;
+      list.held.delete(task);
+      continue;
+    }
+    const [prefix, metric] = [metrics.prefix[row]!, metrics.value[row]!];
+    const stay = { task, prefix, metric, cacheTime, freeTime: Number.NaN };
+    list.stays.push(stay);
+    list.held.set(task, stay);
   }
-  return Array.from(lists, ([activity, list]) => list.stays(textOf(strings, activity)));
+  return Array.from(lists, ([activity, { stays, held, last }]) => {
+    for (const stay of held.values()) stay.freeTime = last;
+    return { metricName: textOf(strings, activity), stays };
+  });
 }
 
-class StayList {
-  readonly #task: number[] = [];
-  readonly #prefix: number[] = [];
-  readonly #cacheTime: number[] = [];
-  readonly #freeTime: number[] = [];
-  readonly #metric: number[] = [];
-  /** Entry of each task whose result is in the cache. */
-  readonly #held = new Map<number, number>();
-  #last = Number.NEGATIVE_INFINITY;
-
-  add(task: number, prefix: number, time: number, value: number): void {
-    if (time > this.#last) this.#last = time;
-    const entry = this.#held.get(task);
-    if (entry !== undefined) {
-      this.#freeTime[entry] = time;
-      this.#held.delete(task);
-      return;
-    }
-    this.#held.set(task, this.#task.length);
-    this.#task.push(task);
-    this.#prefix.push(prefix);
-    this.#cacheTime.push(time);
-    this.#freeTime.push(Number.NaN);
-    this.#metric.push(value);
-  }
-
-  stays(metricName: string): CacheStays {
-    for (const entry of this.#held.values()) this.#freeTime[entry] = this.#last;
-    return {
-      metricName,
-      task: Float64Array.from(this.#task),
-      prefix: Int32Array.from(this.#prefix),
-      cacheTime: Float64Array.from(this.#cacheTime),
-      freeTime: Float64Array.from(this.#freeTime),
-      metric: Float64Array.from(this.#metric),
-    };
-  }
+/** A result whose row of leaving the cache may follow. */
+interface Stay extends CacheStay {
+  freeTime: number;
 }
 
 /** Samples of one label, in order of time. */

@@ -12,6 +12,25 @@ export function decodeText(bytes: Uint8Array): string {
   return decoder.decode(bytes);
 }
 
+/**
+ * Decodes the texts `[from .. to)`; text `i` is `bytes[offsets[i] .. offsets[i + 1])`. If all are ASCII, they are slices of
+ * one decoded text, some 20 ns each instead of 300 ns.
+ */
+export function decodeTexts(offsets: Int32Array, bytes: Uint8Array, from: number, to: number): string[] {
+  const begin = offsets[from]!;
+  const size = offsets[to]! - begin;
+  const all = decodeText(bytes.subarray(begin, begin + size));
+  const isAscii = all.length === size;
+  const texts = new Array<string>(to - from);
+  for (let i = from; i < to; i++) {
+    const [start, end] = [offsets[i]!, offsets[i + 1]!];
+    texts[i - from] = isAscii
+      ? all.slice(start - begin, end - begin)
+      : decodeText(bytes.subarray(start, end));
+  }
+  return texts;
+}
+
 const encoder = new TextEncoder();
 /** Shared buffer for encoding short strings. A new array for each string would cost more than the encoding. */
 const scratch = new Uint8Array(1 << 10);
@@ -101,32 +120,19 @@ export class StringTable implements Texts {
     return text;
   }
 
-  /**
-   * Decodes all strings. ASCII strings are slices of one decoded text, some 20 ns each instead of 300 ns with `get`.
-   */
+  /** Decodes all strings. */
   decodeAll(): void {
     if (this.#allMade === this.#length) return;
     this.#allMade = this.#length;
-    const strings = new Array<string | undefined>(this.#length);
+    const parts: string[][] = [];
     for (let from = 0; from < this.#length; ) {
       // V8 limits strings to 2^29 characters.
       let to = from + 1;
       while (to < this.#length && this.#starts[to + 1]! - this.#starts[from]! <= PIECE) to++;
-      this.#decodeRange(from, to, strings);
+      parts.push(decodeTexts(this.#starts, this.#arena, from, to));
       from = to;
     }
-    this.#strings = strings;
-  }
-
-  #decodeRange(from: number, to: number, strings: (string | undefined)[]): void {
-    const begin = this.#starts[from]!;
-    const size = this.#starts[to]! - begin;
-    const text = decoder.decode(this.#arena.subarray(begin, begin + size));
-    const isAscii = text.length === size;
-    for (let id = from; id < to; id++)
-      strings[id] =
-        this.#strings[id] ??
-        (isAscii ? text.slice(this.#starts[id]! - begin, this.#starts[id + 1]! - begin) : this.get(id));
+    this.#strings = parts.length === 1 ? parts[0]! : parts.flat();
   }
 
   #add(slot: number, hash: number, bytes: Uint8Array, start: number, end: number): number {

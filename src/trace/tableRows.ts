@@ -140,33 +140,24 @@ export class TableBuilder<T extends RecordedTable> {
     this.#keys.offsets.push(0);
   }
 
-  /** Adds a row with ids for its texts. Missing values are absent. */
+  /**
+   * Adds a row with ids for its texts, or a row as an engine reports it, whose texts are interned. Missing values are
+   * absent.
+   */
   add(row: Encoded<T>): void;
-  add(row: Readonly<Record<string, unknown>>): void {
-    for (const { name, column, absent } of this.#columns) {
-      const value = row[name];
-      column.push(typeof value === 'number' ? value : absent);
-    }
-    this.length++;
-    if (this.#keys === undefined) return;
-    const keys = row[KEYS];
-    if (Array.isArray(keys) || keys instanceof Int32Array) for (const key of keys) this.#keys.ids.push(key);
-    this.#keys.offsets.push(this.#keys.ids.length);
-  }
-
-  /** Adds a row as an engine reports it, with texts, which are interned. */
-  addReported(row: Reported<T>, strings: StringTable, keys?: StringTable): void;
-  addReported(row: Readonly<Record<string, unknown>>, strings: StringTable, keys = strings): void {
+  add(row: Reported<T>, strings: StringTable, keys?: StringTable): void;
+  add(row: Readonly<Record<string, unknown>>, strings?: StringTable, keys = strings): void {
     for (const { name, column, absent, among } of this.#columns) {
       const value = row[name];
       if (typeof value === 'number') column.push(value);
-      else if (typeof value !== 'string') column.push(absent);
+      else if (typeof value !== 'string' || strings === undefined) column.push(absent);
       else column.push(among === undefined ? strings.internString(value) : Math.max(0, among.indexOf(value)));
     }
     this.length++;
     if (this.#keys === undefined) return;
-    const texts = row[KEYS];
-    if (Array.isArray(texts)) for (const text of texts) this.#keys.ids.push(keys.internString(String(text)));
+    const list = row[KEYS];
+    if (Array.isArray(list) || list instanceof Int32Array)
+      for (const key of list) this.#keys.ids.push(keys?.internString(String(key)) ?? key);
     this.#keys.offsets.push(this.#keys.ids.length);
   }
 

@@ -1,7 +1,7 @@
 // The columns of tasks. A source gives an array, or a function that makes the array on first use. A column that the
 // source lacks is derived from other columns, or absent.
 import { getOrMake } from '../base/lookUps.js';
-import { MEMORY_TYPES, type MemoryKind } from '../protocol/schemaTypes.js';
+import { MEMORY_TYPES } from '../protocol/schemaTypes.js';
 import type { Texts } from './stringTable.js';
 import { absentColumn, type ColumnArray, isColumn, type MemoryColumn, memoryColumns } from './tableRows.js';
 import type { TaskRows, WorkerRows } from './trace.js';
@@ -16,14 +16,18 @@ export const RUN_TIMES = [
 ] as const;
 
 type Column = Exclude<keyof TaskRows, 'length' | 'keyOf'>;
-type NeededColumn = 'key' | 'functionName' | 'dependencyOffsets' | 'dependencies';
+type NeededColumn = 'key' | 'dependencyOffsets' | 'dependencies';
+/** What a source of columns needs to know of one. */
+export type TaskColumn = Pick<MemoryColumn, 'name' | 'title' | 'kind' | 'among' | 'derived'>;
 
-/** Sources of the columns. Only keys, function names and edges are required. */
+/** Sources of the columns. Only keys and edges are required. */
 export type TaskSources = {
   readonly [K in Exclude<Column, NeededColumn>]?: Lazy<TaskRows[K]> | undefined;
 } & { readonly [K in NeededColumn]: Lazy<TaskRows[K]> } & {
   /** Returns the key of a row. Default: the text of `key` in `keys`. */
   readonly keyOf?: (row: number) => string;
+  /** Makes the columns that are not listed, if the source has them. */
+  readonly others?: (column: TaskColumn) => ColumnArray | undefined;
 };
 
 /** The parts of a trace from which columns are derived. */
@@ -54,9 +58,9 @@ const EDGES: readonly Column[] = [
   ...(['dependencyOffsets', 'dependencies', 'dependencyIds', 'dependencyRows'] as const),
   ...(['dependentOffsets', 'dependents'] as const),
 ];
-const COLUMNS: readonly Pick<MemoryColumn, 'name' | 'kind'>[] = [
+const COLUMNS: readonly TaskColumn[] = [
   ...memoryColumns('tasks'),
-  ...EDGES.map((name) => ({ name, kind: 'key' as const })),
+  ...EDGES.map((name) => ({ name, title: name, kind: 'key', derived: true }) as const),
 ];
 
 /**
@@ -72,10 +76,10 @@ class TaskColumns {
   readonly #absent = new Map<string, ColumnArray>();
 
   static {
-    for (const [at, { name, kind }] of COLUMNS.entries())
-      Object.defineProperty(TaskColumns.prototype, name, {
+    for (const [at, column] of COLUMNS.entries())
+      Object.defineProperty(TaskColumns.prototype, column.name, {
         get(this: TaskColumns): ColumnArray {
-          return this.#made[at] ?? this.#make(at, name, kind);
+          return this.#made[at] ?? this.#make(at, column);
         },
       });
   }
@@ -90,16 +94,18 @@ class TaskColumns {
     return sources.keyOf?.(row) ?? keys().get(asRows(this).key[row]!);
   }
 
-  #make(at: number, name: string, kind: MemoryKind): ColumnArray {
-    const source: unknown = Reflect.get(this.#origin.sources, name);
+  #make(at: number, column: TaskColumn): ColumnArray {
+    const source: unknown = Reflect.get(this.#origin.sources, column.name);
     const given: unknown = typeof source === 'function' ? source() : source;
-    const column = isColumn(given) ? given : this.#lacking(name, kind);
-    this.#made[at] = column;
-    return column;
+    const made = isColumn(given) ? given : this.#lacking(column);
+    this.#made[at] = made;
+    return made;
   }
 
-  #lacking(name: string, kind: MemoryKind): ColumnArray {
+  #lacking(column: TaskColumn): ColumnArray {
+    const { name, kind } = column;
     return (
+      this.#origin.sources.others?.(column) ??
       DERIVED[name]?.(asRows(this), this.#origin) ??
       getOrMake(this.#absent, MEMORY_TYPES[kind], () => absentColumn(kind, this.length))
     );

@@ -234,11 +234,17 @@ export function unknownKey(id: number): string {
 }
 
 /**
- * Returns the hosts of rows. Resource samples without a worker belong to the scheduler's host, which is the first
- * worker's.
+ * Adds the hosts of rows. Resource samples without a worker belong to the scheduler's host, which is the first worker's.
  */
-export function hostsOf(table: 'memory' | 'resources', worker: Int32Array, { host }: WorkerRows): Int32Array {
-  return worker.map((row) => host[table === 'resources' ? Math.max(0, row) : row] ?? -1);
+export function withHosts<R extends MemoryRows | ResourceRows>(
+  table: 'memory' | 'resources',
+  rows: R,
+  { host }: WorkerRows,
+): R {
+  return {
+    ...rows,
+    host: rows.worker.map((row) => host[table === 'resources' ? Math.max(0, row) : row] ?? -1),
+  };
 }
 
 /**

@@ -80,15 +80,10 @@ export function samplePage(rows: PageRows): SamplePage {
     builder.resources.add({ time, worker: -1, host }, figures);
   }
   addSamples(builder.metrics, strings, memory);
-  const held = [...runs.keys()].filter((id) => runs[id]!.freed !== undefined);
-  addCacheStays(builder.metrics, strings, {
-    metricName,
-    task: Float64Array.from(held),
-    prefix: Int32Array.from(held, (id) => prefix[id]!),
-    cacheTime: Float64Array.from(held, (id) => runs[id]!.stop),
-    freeTime: Float64Array.from(held, (id) => runs[id]!.freed!),
-    metric: Float64Array.from(held, (id) => runs[id]!.metric ?? 1),
-  });
+  const stays = runs.flatMap(({ stop, freed, metric = 1 }, task) =>
+    freed === undefined ? [] : [{ task, prefix: prefix[task]!, metric, cacheTime: stop, freeTime: freed }],
+  );
+  addCacheStays(builder.metrics, strings, { metricName, stays });
   return { title, workers, runs, plots, trace: builder.build() };
 }
 

@@ -9,6 +9,7 @@ import { contendedLock } from '../leaseWaits.js';
 import { profilerSeconds } from '../profilerStarts.js';
 import { stragglersOf } from '../stragglers.js';
 import { readyTimes } from '../submissionTimes.js';
+import { firstTasks } from '../workerLives.js';
 import type { Facts, Found, Rule } from './finding.js';
 
 /** Mean number of running tasks up to which a time span is serial. */
@@ -233,11 +234,8 @@ function longestStretch(facts: Facts): { start: number; stop: number } | undefin
 }
 
 /** Returns the time at which every thread had started its first task. */
-function allStarted({ lanes, trace }: Facts): number {
-  let last = Number.NEGATIVE_INFINITY;
-  for (let lane = 0; lane < lanes.count; lane++)
-    last = Math.max(last, trace.tasks.started[lanes.spans.rows[lanes.offsets[lane]!]!]!);
-  return last;
+function allStarted({ trace }: Facts): number {
+  return firstTasks(trace).reduce((last, time) => Math.max(last, time), Number.NEGATIVE_INFINITY);
 }
 
 /** Returns true if a task that had not started was ready at this time, with all its dependencies computed. */

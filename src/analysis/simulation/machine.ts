@@ -3,11 +3,10 @@
 
 import type { Trace } from '../../trace/trace.js';
 import { coreUseOf } from '../coreUse.js';
-import { lanesOf } from '../lanes.js';
 import type { Span } from '../spans.js';
 import { median } from '../statistics.js';
 import { submissionsOf } from '../submissionTimes.js';
-import { firstStart, isRemote } from '../workerLives.js';
+import { firstStart, firstTasks, isRemote } from '../workerLives.js';
 
 export interface Machine {
   /** Number of cores; NaN if unknown, so that workers do not affect one another. */
@@ -114,10 +113,7 @@ export function startupOf({ cores, workers: seen, startup, rivals }: Machine, wo
 /** Returns the median seconds from the first submission to a worker's first task; 0 if workers had started before. */
 function startupSeconds(trace: Trace): number {
   const [first = Number.NaN] = submissionsOf(trace).time;
-  const { count, spans, offsets } = lanesOf(trace);
-  const begins = Float64Array.from({ length: count }, (_, lane) => {
-    return trace.tasks.started[spans.rows[offsets[lane]!]!]! - first;
-  });
+  const begins = firstTasks(trace).map((time) => time - first);
   const earliest = begins.reduce((least, begin) => Math.min(least, begin), Number.POSITIVE_INFINITY);
   if (!(earliest >= MIN_STARTUP) || earliest === Number.POSITIVE_INFINITY) return 0;
   return median(begins.filter((begin) => begin <= LATE * earliest));

@@ -1,5 +1,4 @@
 // The columns from which plots are made. `traceModel` takes them out of a trace.
-import type { CacheStays } from '../../trace/localMetrics.js';
 import type { TimeWindow } from './timeView.js';
 
 /** A list of strings, e.g. an array, or a table that decodes on demand. */
@@ -42,11 +41,17 @@ export interface PartialUse {
 }
 
 /** Cached results: entry i is one period of a result in the cache. Values of `nbytes` and `bytes` are byte sizes. */
-export interface CacheSection extends Omit<CacheStays, 'task' | 'prefix'> {
+export interface CacheSection {
+  /** Name of the metric, e.g. `count` or `nbytes`. */
+  readonly metricName: string;
   /** Row of the task table; -1 if the page does not show the task. */
   readonly task: Int32Array;
   /** Index into `prefixes` of the task table. */
   readonly prefix: Uint32Array;
+  /** Seconds since the epoch. */
+  readonly cacheTime: Float64Array;
+  readonly freeTime: Float64Array;
+  readonly metric: Float64Array;
 }
 
 export interface SectionPage {

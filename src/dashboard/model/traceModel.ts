@@ -157,10 +157,14 @@ class ModelBuilder {
     const all = cacheStaysOf(this.#trace);
     if (all.length === 0) return [];
     const rows = new Map(Array.from(this.#trace.tasks.id, (id, row) => [id, row]));
-    return all.map((stays) => ({
-      ...stays,
-      task: Int32Array.from(stays.task, (id) => rows.get(id) ?? -1),
-      prefix: Uint32Array.from(stays.prefix, this.#prefixIndices()),
+    const prefixIndex = this.#prefixIndices();
+    return all.map(({ metricName, stays }) => ({
+      metricName,
+      task: Int32Array.from(stays, ({ task }) => rows.get(task) ?? -1),
+      prefix: Uint32Array.from(stays, ({ prefix }) => prefixIndex(prefix)),
+      cacheTime: Float64Array.from(stays, ({ cacheTime }) => cacheTime),
+      freeTime: Float64Array.from(stays, ({ freeTime }) => freeTime),
+      metric: Float64Array.from(stays, ({ metric }) => metric),
     }));
   }
 

@@ -1,9 +1,10 @@
 // Rows of a live trace as batches of runs of one computation, which is the form that encoders take.
+import { recordOf } from '../../base/lookUps.js';
 import type { Computation, TaskRuns } from '../../protocol/clusterObserver.js';
 import type { StringTable } from '../stringTable.js';
 import type { LiveComputation } from './liveComputations.js';
 import type { SharedNames } from './taskPages.js';
-import type { TaskPiece } from './taskWindow.js';
+import { MEASURED, type TaskPiece } from './taskWindow.js';
 
 const NO_INTEGERS = new Int32Array(0);
 const NO_NUMBERS = new Float64Array(0);
@@ -47,13 +48,8 @@ export function* runsOf(
         states: part(chunk.state),
         types: part(chunk.type),
         typeNames,
-        nbytes: part(chunk.nbytes),
         attempts: part(chunk.attempt),
-        ready: part(chunk.ready),
-        dispatched: part(chunk.dispatched),
-        received: part(chunk.received),
-        started: part(chunk.started),
-        stopped: part(chunk.stopped),
+        ...recordOf(MEASURED, (name) => part(chunk[name])),
         acknowledged,
       };
     }

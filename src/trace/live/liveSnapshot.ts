@@ -13,7 +13,7 @@ import type { StringTable } from '../stringTable.js';
 import type { ResourceBuilder, WorkerBuilder } from '../tableBuilders.js';
 import { joinRows, type RowPiece, TableBuilder } from '../tableRows.js';
 import type { TotalSums } from '../totals.js';
-import { hostsOf, printable, type ResourceRows, type TableName, type Trace } from '../trace.js';
+import { printable, type ResourceRows, type TableName, type Trace, withHosts } from '../trace.js';
 import type { LiveComputations } from './liveComputations.js';
 import { LiveTaskColumns } from './liveTasks.js';
 import { Joined, type Piece, type RowWindow } from './rowWindow.js';
@@ -93,14 +93,8 @@ export function snapshotOf(
     keys: () => tasks.keys,
     intervals: () => joinRows('intervals', builtPieces(intervals)),
     transfers: () => reportedRows('transfers', transfers(), strings, tasks.keys),
-    memory: () => {
-      const joined = joinRows('memory', builtPieces(memory));
-      return { ...joined, host: hostsOf('memory', joined.worker, workers) };
-    },
-    resources: () => {
-      const joined = resourceRows(resources);
-      return { ...joined, host: hostsOf('resources', joined.worker, workers) };
-    },
+    memory: () => withHosts('memory', joinRows('memory', builtPieces(memory)), workers),
+    resources: () => withHosts('resources', resourceRows(resources), workers),
     metrics: () => joinRows('metrics', builtPieces(metrics)),
     samples,
   });
@@ -122,7 +116,7 @@ function reportedRows<T extends RecordedTable>(
   keys: StringTable = strings,
 ): TableRows<T> {
   const builder = new TableBuilder(table);
-  for (const row of rows) builder.addReported(row, strings, keys);
+  for (const row of rows) builder.add(row, strings, keys);
   return builder.build();
 }
 

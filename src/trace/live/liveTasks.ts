@@ -10,7 +10,7 @@ import { taskRows } from '../taskColumns.js';
 import { type TaskRows, type TraceComputation, textOf, unknownKey, type WorkerRows } from '../trace.js';
 import type { LiveComputation } from './liveComputations.js';
 import { Joined } from './rowWindow.js';
-import { MEASURED, type SegmentRows, type TaskChunk, type TaskPiece } from './taskWindow.js';
+import { MEASURED, RARE, type SegmentRows, type TaskChunk, type TaskPiece } from './taskWindow.js';
 
 export interface LiveTaskOptions {
   readonly pieces: readonly TaskPiece[];
@@ -23,8 +23,6 @@ export interface LiveTaskOptions {
   /** Returns the keys that other tables contain. */
   readonly otherKeys: () => Iterable<string>;
 }
-
-const RARE = ['seceded', 'resumed', 'waited'] as const;
 
 /** Receives a segment of a chunk; its first row is `row` of the table. */
 type EachSegment = (chunk: TaskChunk, segment: SegmentRows, row: number) => void;

@@ -266,7 +266,7 @@ export class LiveTrace implements ClusterObserver {
   interval(interval: WorkInterval): void {
     this.#changes++;
     const { start, stop, nbytes } = interval;
-    this.#rows.windows.intervals.next().addReported(interval, this.#names);
+    this.#rows.windows.intervals.next().add(interval, this.#names);
     this.#totals.addAction(ACTIONS.indexOf(interval.action), 1, stop - start, nbytes);
   }
 
@@ -281,7 +281,7 @@ export class LiveTrace implements ClusterObserver {
 
   memory(sample: MemorySample): void {
     this.#changes++;
-    this.#rows.windows.memory.next().addReported(sample, this.#names);
+    this.#rows.windows.memory.next().add(sample, this.#names);
   }
 
   resources(sample: ResourceSample): void {
@@ -292,7 +292,7 @@ export class LiveTrace implements ClusterObserver {
 
   metric(sample: MetricSample): void {
     this.#changes++;
-    this.#rows.windows.metrics.next().addReported(sample, this.#names);
+    this.#rows.windows.metrics.next().add(sample, this.#names);
     this.#totals.addMetric(sample);
     this.#totals.workers.addMetric(sample);
   }

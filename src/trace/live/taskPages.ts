@@ -5,7 +5,7 @@
 import { Float64Column, Int32Column } from '../../base/columns.js';
 import { resizedUint8 } from '../../base/resized.js';
 import type { Computation } from '../../protocol/clusterObserver.js';
-import { decodeText } from '../stringTable.js';
+import { decodeTexts } from '../stringTable.js';
 
 /** Facts about tasks by slot. Ids of texts refer to the names of the live trace. */
 export interface TaskPage {
@@ -172,10 +172,14 @@ let recent: { readonly column: KeyColumn; readonly keys: readonly string[] } | u
 export class KeyColumn {
   #bytes = new Uint8Array(FIRST_BYTES);
   #used = 0;
-  readonly #ends = new Int32Column();
+  readonly #offsets = new Int32Column();
+
+  constructor() {
+    this.#offsets.push(0);
+  }
 
   get length(): number {
-    return this.#ends.length;
+    return this.#offsets.length - 1;
   }
 
   /** Appends keys, some 20 ns each if all are ASCII. A lone surrogate becomes U+FFFD. */
@@ -196,14 +200,7 @@ export class KeyColumn {
 
   /** Returns the keys `[from .. to)`, some 20 ns each if all are ASCII. */
   slice(from: number, to: number): string[] {
-    const begin = this.#startOf(from);
-    const size = this.#startOf(to) - begin;
-    const text = decodeText(this.#bytes.subarray(begin, begin + size));
-    const isAscii = text.length === size;
-    return Array.from({ length: to - from }, (_, index) => {
-      const [start, end] = [this.#startOf(from + index), this.#startOf(from + index + 1)];
-      return isAscii ? text.slice(start - begin, end - begin) : decodeText(this.#bytes.subarray(start, end));
-    });
+    return decodeTexts(this.#offsets.values, this.#bytes, from, to);
   }
 
   /** Returns one key, or '' if it does not exist. Fast if the next call is mostly for the same column. */
@@ -213,13 +210,9 @@ export class KeyColumn {
     return recent.keys[index] ?? '';
   }
 
-  #startOf(index: number): number {
-    return index === 0 ? 0 : this.#ends.values[index - 1]!;
-  }
-
   #end(bytes: number): void {
     this.#used += bytes;
-    this.#ends.push(this.#used);
+    this.#offsets.push(this.#used);
   }
 
   #reserve(bytes: number): void {

@@ -12,6 +12,8 @@ const FEW = 24;
 
 /** Columns of numbers that runs have under the same names. */
 export const MEASURED = ['ready', 'dispatched', 'received', 'started', 'stopped', 'nbytes'] as const;
+/** Columns of numbers that runs may lack. */
+export const RARE = ['seceded', 'resumed', 'waited'] as const;
 
 /** Consecutive rows of one computation on one worker. */
 export interface SegmentRows {
@@ -84,9 +86,7 @@ export class TaskChunk {
       return all;
     };
     this.coreWaits = added(this.coreWaits, runs.coreWaits);
-    this.seceded = added(this.seceded, runs.seceded);
-    this.resumed = added(this.resumed, runs.resumed);
-    this.waited = added(this.waited, runs.waited);
+    for (const name of RARE) this[name] = added(this[name], runs[name]);
     if (to - from < FEW) this.#copyFew(runs, from, to);
     else this.#copyMany(runs, from, to);
     this.length = at + to - from;

@@ -3,7 +3,8 @@
 import { columnsOf, type RecordedTable, type TableRows } from '../../protocol/traceSchema.js';
 import type { ArrowStream } from '../formats/arrow/arrowDecoder.js';
 import type { StringTable } from '../stringTable.js';
-import { absentColumn, type ColumnArray, type IdLists, type MemoryColumn, rowsFrom } from '../tableRows.js';
+import { absentColumn, type ColumnArray, type IdLists, rowsFrom } from '../tableRows.js';
+import type { TaskColumn } from '../taskColumns.js';
 
 /** Objects that columns refer to. */
 export interface DecodingContext {
@@ -24,9 +25,9 @@ export function decodedRows<T extends RecordedTable>(
   return rowsFrom(table, stream.length, (column) => decodedColumn(stream, column, context), keys);
 }
 
-function decodedColumn(
+export function decodedColumn(
   stream: ArrowStream,
-  { kind, title, derived, among }: MemoryColumn,
+  { kind, title, derived, among }: TaskColumn,
   { strings, workers, frameRow = () => -1 }: DecodingContext,
 ): ColumnArray {
   const { length } = stream;
@@ -69,14 +70,14 @@ export function internTexts(table: RecordedTable, stream: ArrowStream, strings: 
 }
 
 /** Replaces indices of at least `count` by -1. */
-export function indices(column: Int32Array | undefined, length: number, count: number): Int32Array {
+function indices(column: Int32Array | undefined, length: number, count: number): Int32Array {
   if (column === undefined) return new Int32Array(length).fill(-1);
   for (let row = 0; row < column.length; row++) if (column[row]! >= count) column[row] = -1;
   return column;
 }
 
 /** Returns indices into `names`; an unknown name becomes 0. */
-export function listed(
+function listed(
   stream: ArrowStream,
   name: string,
   strings: StringTable,

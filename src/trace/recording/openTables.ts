@@ -16,7 +16,6 @@ import type { TraceTotals } from '../totals.js';
 import {
   type EvictedRows,
   type FrameRows,
-  hostsOf,
   NOTHING_EVICTED,
   printable,
   type SampleRows,
@@ -24,9 +23,10 @@ import {
   type TraceAbout,
   type TraceDamage,
   type WorkerRows,
+  withHosts,
 } from '../trace.js';
 import { type DecodingContext, decodedRows, internTexts } from './decodedRows.js';
-import { RecordedTasks, type Streams, streamsOf } from './recordedTasks.js';
+import { RecordedTasks, type Streams } from './recordedTasks.js';
 import type { TraceMeta } from './traceMeta.js';
 
 /**
@@ -87,7 +87,7 @@ export function openTables(
     }
     return opened;
   };
-  return recordedTrace(streamsOf(stream), known?.damage ?? damage.summary(meta), known);
+  return recordedTrace(recordOf(RECORDED_TABLES, stream), known?.damage ?? damage.summary(meta), known);
 }
 
 /** Reads the descriptions of a table's batches, but no column. */
@@ -181,14 +181,10 @@ export function recordedTrace(streams: Streams, damage: TraceDamage | undefined,
     intervals: () => decodedRows('intervals', streams.intervals, context),
     // The keys of transfers require all keys of the trace.
     transfers: () => decodedRows('transfers', streams.transfers, context, () => tasks.transferKeys),
-    memory: () => {
-      const rows = decodedRows('memory', streams.memory, context);
-      return { ...rows, host: hostsOf('memory', rows.worker, workers) };
-    },
+    memory: () => withHosts('memory', decodedRows('memory', streams.memory, context), workers),
     resources: () => {
       const rows = decodedRows('resources', streams.resources, context);
-      const host = hostsOf('resources', rows.worker, workers);
-      return { ...rows, host, figures: figuresOf(streams.resources) };
+      return withHosts('resources', { ...rows, figures: figuresOf(streams.resources) }, workers);
     },
     metrics: () => decodedRows('metrics', streams.metrics, context),
     frames: () => profile().frames,

@@ -1,7 +1,7 @@
 // The keys of a recorded trace. Only their ids are in memory; a text is read from the file on use.
 import { firstWhere } from '../../base/lookUps.js';
 import type { TextBatch, TextColumn } from '../formats/textColumns.js';
-import { decodeText, StringTable, type Texts } from '../stringTable.js';
+import { decodeText, decodeTexts, StringTable, type Texts } from '../stringTable.js';
 import { KeyIds } from './keyIds.js';
 
 /** Number of cached batches. Neighbouring keys are mostly in one batch. */
@@ -79,16 +79,11 @@ export class RecordedKeys implements Texts {
     const strings = new Array<string>(this.#own);
     for (let batch = 0, id = 0; id < this.#own; batch++) {
       const { offsets, bytes } = this.#column.read(batch);
-      const text = decodeText(bytes);
       const from = this.#column.firstRows[batch]!;
       const to = this.#column.firstRows[batch + 1]!;
-      for (; id < this.#own && (this.#rowOf?.[id] ?? id) < to; id++) {
-        const at = (this.#rowOf?.[id] ?? id) - from;
-        strings[id] =
-          text.length === bytes.length
-            ? text.slice(offsets[at]!, offsets[at + 1]!)
-            : decodeText(bytes.subarray(offsets[at]!, offsets[at + 1]!));
-      }
+      const texts = decodeTexts(offsets, bytes, 0, to - from);
+      for (; id < this.#own && (this.#rowOf?.[id] ?? id) < to; id++)
+        strings[id] = texts[(this.#rowOf?.[id] ?? id) - from]!;
     }
     this.#strings = strings;
     this.#others.decodeAll();

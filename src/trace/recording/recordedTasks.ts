@@ -1,25 +1,19 @@
 // The columns of tasks in a recorded trace. Each is read from its stream on first use.
 import { countedOffsets, groupedRows } from '../../base/groups.js';
-import { once, recordOf } from '../../base/lookUps.js';
-import { TASK_STATES } from '../../protocol/traceNames.js';
-import { RECORDED_TABLES, type RecordedTable } from '../../protocol/traceSchema.js';
+import { once } from '../../base/lookUps.js';
+import type { RecordedTable } from '../../protocol/traceSchema.js';
 import type { ArrowStream } from '../formats/arrow/arrowDecoder.js';
 import { unusableTrace } from '../formats/damage.js';
 import type { TextBatch, TextColumn, TextLists } from '../formats/textColumns.js';
 import { DenseIds } from '../idEdges.js';
 import { StringTable, type Texts } from '../stringTable.js';
-import { RUN_TIMES, taskRows } from '../taskColumns.js';
+import { type TaskColumn, taskRows } from '../taskColumns.js';
 import { type TaskRows, type TraceComputation, textOf, unknownKey, type WorkerRows } from '../trace.js';
-import { indices, listed } from './decodedRows.js';
+import { decodedColumn, decodedRows } from './decodedRows.js';
 import { EdgesByTask, idsOfDependencies, rowsOfDependencies } from './recordedEdges.js';
 import { RecordedKeys } from './recordedKeys.js';
 
 export type Streams = Readonly<Record<RecordedTable, ArrowStream>>;
-
-/** Opens the stream of each table once, in the order in which damage is reported. */
-export function streamsOf(open: (table: RecordedTable) => ArrowStream): Streams {
-  return recordOf(RECORDED_TABLES, open);
-}
 
 /**
  * Limit for the number of task ids without a row or an edge. Arrays have an entry per id, and only a damaged file has
@@ -56,28 +50,16 @@ export class RecordedTasks {
 
   #makeRows(workers: WorkerRows): TaskRows {
     const { tasks } = this.#streams;
-    const numbers = (name: string) => () =>
-      tasks.float64(name) ?? new Float64Array(tasks.length).fill(Number.NaN);
-    const texts = (name: string) => () =>
-      tasks.texts(name, this.#strings) ?? new Int32Array(tasks.length).fill(-1);
+    const context = { strings: this.#strings, workers: workers.length };
     const sources = {
       id: () => this.#ids(),
       key: () => this.#ownKeys().keys.key,
       group: () =>
         this.#ownKeys().keys.addAll((table) => tasks.texts('group', table)) ??
         new Int32Array(tasks.length).fill(-1),
-      prefix: texts('prefix'),
-      functionName: texts('function'),
-      span: texts('span'),
       computation: () => this.#computationColumn(),
-      worker: () => indices(tasks.int32('worker'), tasks.length, workers.length),
-      thread: () => tasks.int32('thread') ?? new Int32Array(tasks.length),
-      state: () => listed(tasks, 'state', this.#strings, TASK_STATES),
-      attempt: () => tasks.uint8('attempt') ?? new Uint8Array(tasks.length).fill(1),
-      ...recordOf([...RUN_TIMES, 'stopped', 'nbytes'], numbers),
-      coreWait: numbers('core_wait'),
-      resultType: texts('result_type'),
-      call: texts('call'),
+      others: (column: TaskColumn) =>
+        column.derived === true ? undefined : decodedColumn(tasks, column, context),
       dependencyOffsets: () => this.#edges().offsets,
       dependencies: () => this.#makeDependencies(),
       dependencyIds: () => this.#dependencyIds(),
@@ -122,31 +104,23 @@ export class RecordedTasks {
   /** A live page needs only the starts of computations, at each update. What their tasks say is read on first use. */
   #makeComputations(): TraceComputation[] {
     const { computations } = this.#streams;
-    const numbers = computations.int32('number') ?? new Int32Array(0);
-    const absent = new Float64Array(numbers.length).fill(Number.NaN);
-    const firstIds = computations.int64('first_id') ?? absent;
-    const sizes = computations.int32('size') ?? new Int32Array(numbers.length);
-    const submitted = computations.float64('submitted') ?? absent;
-    const prepared = computations.float64('prepared') ?? absent;
-    const own = new StringTable();
-    const clients = computations.texts('client', own);
-    const codes = computations.texts('code', own);
-    const text = (ids: Int32Array | undefined, i: number): string => textOf(own, ids?.[i]);
-    return Array.from(numbers, (number, i) => {
+    const strings = new StringTable();
+    const facts = decodedRows('computations', computations, { strings, workers: 0 });
+    return Array.from(facts.number, (number, i) => {
       const ran = once(() => this.#rowsOfComputation(i));
       const stop = once(() => this.#lastAcknowledged(ran()));
       const keys = once(() => this.#keysOf(ran()));
       return {
         number,
-        firstId: firstIds[i]!,
-        size: sizes[i]!,
-        start: submitted[i]!,
-        prepared: prepared[i]!,
+        firstId: facts.first_id[i]!,
+        size: facts.size[i]!,
+        start: facts.submitted[i]!,
+        prepared: facts.prepared[i]!,
         get stop() {
           return stop();
         },
-        client: text(clients, i),
-        code: text(codes, i),
+        client: textOf(strings, facts.client[i]),
+        code: textOf(strings, facts.code[i]),
         get keys() {
           return keys();
         },

@@ -1,11 +1,11 @@
 // Opens tables in memory as a trace, as a page does with the messages that it receives.
 
-import type { RecordedTable } from '../../protocol/traceSchema.js';
+import { recordOf } from '../../base/lookUps.js';
+import { RECORDED_TABLES, type RecordedTable } from '../../protocol/traceSchema.js';
 import { ArrowStream } from '../formats/arrow/arrowDecoder.js';
 import type { ArrowCodec, ByteSource } from '../formats/arrow/arrowMessages.js';
 import type { Trace } from '../trace.js';
 import { recordedTrace } from './openTables.js';
-import { streamsOf } from './recordedTasks.js';
 
 const UNPACKED: ArrowCodec = {
   compress: (bytes) => bytes,
@@ -32,6 +32,6 @@ export class TableBytes {
       if (torn.length > 0) throw new Error(`${table} is damaged: ${JSON.stringify(torn)}`);
       return opened;
     };
-    return recordedTrace(streamsOf(stream), undefined);
+    return recordedTrace(recordOf(RECORDED_TABLES, stream), undefined);
   }
 }

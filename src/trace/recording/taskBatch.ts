@@ -5,16 +5,13 @@ import { recordOf } from '../../base/lookUps.js';
 import { type Computation, TASK_MEMORY, TASK_STATES, type TaskRuns } from '../../protocol/clusterObserver.js';
 import type { ArrowValues } from '../formats/arrow/arrowMessages.js';
 import { inGroup, keyGroup } from '../keyGroup.js';
+import { MEASURED, RARE } from '../live/taskWindow.js';
 import { BatchTexts } from './rowBatch.js';
 
 const UNKNOWN = -2;
 const ABSENT = -1;
 
-/** Numbers that a run and its row have under the same name. */
-const COPIED = ['nbytes', 'ready', 'dispatched', 'received', 'started', 'stopped'] as const;
-/** Numbers that a run may lack. */
-const OPTIONAL = ['seceded', 'resumed', 'waited'] as const;
-const NUMBERS = ['id', 'submitted', 'acknowledged', 'coreWait', ...COPIED, ...OPTIONAL] as const;
+const NUMBERS = ['id', 'submitted', 'acknowledged', 'coreWait', ...MEASURED, ...RARE] as const;
 const TEXTS = ['prefix', 'group', 'function', 'span', 'type'] as const;
 const INTEGERS = ['computation', 'worker', 'thread', 'state', ...TEXTS] as const;
 
@@ -55,7 +52,7 @@ export class TaskBatch {
     const end = at + to - from;
     const { computation } = runs;
     const columns = this.#columns;
-    for (const name of COPIED) columns[name].set(runs[name].subarray(from, to), at);
+    for (const name of MEASURED) columns[name].set(runs[name].subarray(from, to), at);
     columns.attempt.set(runs.attempts.subarray(from, to), at);
     if (runs.threads === undefined) columns.thread.fill(0, at, end);
     else columns.thread.set(runs.threads.subarray(from, to), at);
@@ -69,7 +66,7 @@ export class TaskBatch {
       else column.set(known.subarray(from, to), at);
     };
     setKnown(columns.coreWait, runs.coreWaits);
-    for (const name of OPTIONAL) setKnown(columns[name], runs[name]);
+    for (const name of RARE) setKnown(columns[name], runs[name]);
     this.#addTexts(runs, from, to);
     this.length = end;
     return to;

@@ -124,15 +124,10 @@ export class ArrowStream {
   /** Interns the texts of a column in `into` and returns ids by row; null is -1. */
   texts(name: string, into: StringTable): Int32Array | undefined {
     return this.#column(name, ['utf8', 'dictionary'], (field) => {
-      if (field.type === 'dictionary') return this.#dictionaryTexts(field, (text) => into.intern(...text));
+      if (field.type === 'dictionary') return this.#dictionaryTexts(field, into);
       const column = new Int32Array(this.length);
-      for (const { message, firstRow } of this.#batches) {
-        const { rows } = message;
-        const texts = this.#readTexts(message, field.buffer + 1, rows);
-        const { offsets, bytes, view } = texts;
-        for (let i = 0; i < rows; i++)
-          column[firstRow + i] = into.intern(bytes, view, offsets[i]!, offsets[i + 1]!);
-      }
+      for (const { message, firstRow } of this.#batches)
+        column.set(this.#interned(message, field.buffer + 1, message.rows, into), firstRow);
       return this.#withNulls(field, column, -1);
     });
   }
@@ -159,7 +154,7 @@ export class ArrowStream {
         const message = dictionaries.get(field.dictionary);
         if (message === undefined || seen.has(message)) continue;
         seen.add(message);
-        this.#dictionaryIds(message, (text) => into.intern(...text));
+        this.#interned(message, 1, message.rows, into);
       }
     });
   }
@@ -172,10 +167,7 @@ export class ArrowStream {
       for (const { message, firstRow } of this.#batches) {
         const own = this.#offsets(message, field.buffer + 1, message.rows);
         const items = own[message.rows]!;
-        const { offsets: ends, bytes, view } = this.#readTexts(message, field.buffer + 3, items);
-        ids.push(
-          Int32Array.from({ length: items }, (_, i) => into.intern(bytes, view, ends[i]!, ends[i + 1]!)),
-        );
+        ids.push(this.#interned(message, field.buffer + 3, items, into));
         for (let i = 0; i < message.rows; i++) offsets[firstRow + i + 1] = count + own[i + 1]!;
         count += items;
       }
@@ -209,7 +201,7 @@ export class ArrowStream {
     return this.#withNulls(field, this.#filled(field, new Int32Array(this.length)), -1);
   }
 
-  #dictionaryTexts(field: Field, intern: (text: Text) => number): Int32Array {
+  #dictionaryTexts(field: Field, into: StringTable): Int32Array {
     const column = this.#codes(field);
     const known = new Map<BatchMessage, Int32Array>();
     for (const { message, firstRow, dictionaries } of this.#batches) {
@@ -218,7 +210,7 @@ export class ArrowStream {
         column.fill(-1, firstRow, firstRow + message.rows);
         continue;
       }
-      const ids = getOrMake(known, dictionary, () => this.#dictionaryIds(dictionary, intern));
+      const ids = getOrMake(known, dictionary, () => this.#interned(dictionary, 1, dictionary.rows, into));
       for (let row = firstRow; row < firstRow + message.rows; row++) {
         const code = column[row]!;
         if (code >= ids.length) damaged(`a code in its column '${field.name}' has no text`);
@@ -228,11 +220,12 @@ export class ArrowStream {
     return column;
   }
 
-  #dictionaryIds(message: BatchMessage, intern: (text: Text) => number): Int32Array {
-    const { offsets, bytes, view } = this.#readTexts(message, 1, message.rows);
-    return Int32Array.from({ length: message.rows }, (_, i) =>
-      intern([bytes, view, offsets[i]!, offsets[i + 1]!]),
-    );
+  /** Interns texts in `into` and returns their ids. */
+  #interned(message: BatchMessage, buffer: number, count: number, into: StringTable): Int32Array {
+    const { offsets, bytes, view } = this.#readTexts(message, buffer, count);
+    const ids = new Int32Array(count);
+    for (let i = 0; i < count; i++) ids[i] = into.intern(bytes, view, offsets[i]!, offsets[i + 1]!);
+    return ids;
   }
 
   /** Unpacks the values of a column of fixed width into `column`. Returns it. */
@@ -338,9 +331,6 @@ export class ArrowStream {
     }
   }
 }
-
-/** Arguments of `StringTable.intern`. */
-type Text = [bytes: Uint8Array, view: DataView, start: number, end: number];
 
 function asBytes(array: Float64Array | Int32Array | Uint8Array, row: number, size: number): Uint8Array {
   return new Uint8Array(array.buffer, array.byteOffset + row * array.BYTES_PER_ELEMENT, size);

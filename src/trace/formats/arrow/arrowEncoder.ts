@@ -113,17 +113,14 @@ class Body {
         this.#buffer(int64Bytes(column.values, rows));
         break;
       case 'int32':
-      case 'dictionary':
+      case 'dictionary': {
+        const { values } = column;
         // The code of a null is 0, because polars looks up every code.
-        if (this.#numbersNode(rows, column.values) === 0) this.#buffer(bytesOf(column.values, rows));
-        else
-          this.#buffer(
-            bytesOf(
-              column.values.slice(0, rows).map((value) => Math.max(0, value)),
-              rows,
-            ),
-          );
+        const hasNulls = this.#numbersNode(rows, values) > 0;
+        const codes = hasNulls ? values.slice(0, rows).map((value) => Math.max(0, value)) : values;
+        this.#buffer(bytesOf(codes, rows));
         break;
+      }
       case 'utf8':
         this.#textsNode(rows, column.values);
         this.#texts(column.values, rows);

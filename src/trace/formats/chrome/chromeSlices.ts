@@ -4,7 +4,7 @@
 import { Float64Column, Int32Column } from '../../../base/columns.js';
 import { sortedOrder } from '../../../base/sortedOrder.js';
 import { TASK_MEMORY } from '../../../protocol/clusterObserver.js';
-import type { TraceBuilder } from '../../traceBuilder.js';
+import { type TaskRow, type TraceBuilder, UNKNOWN_TASK } from '../../traceBuilder.js';
 import { bindFlows, type FlowPoints, type SliceTimes } from './chromeFlows.js';
 import type { ChromeOrigins } from './chromeOrigins.js';
 
@@ -63,6 +63,7 @@ export class ChromeSlices {
     const keys = this.#keys(builder);
     const stops = Float64Array.from(slices.start, (start, row) => start + slices.duration[row]!);
     const names = this.#name.take();
+    const task: TaskRow = { ...UNKNOWN_TASK };
     for (const row of sortedOrder(stops, false)) {
       const lane = slices.lane[row]! < 0 ? ~slices.lane[row]! : slices.lane[row]!;
       const process = origins.processOf(lane);
@@ -70,28 +71,18 @@ export class ChromeSlices {
       for (let edge = edges.offsets[row]!; edge < edges.offsets[row + 1]!; edge++) {
         builder.dependencies.push(keys[edges.sources[edge]!]!);
       }
-      builder.addTask(
-        {
-          key: keys[row]!,
-          recordedName: names[row]!,
-          host: -1,
-          worker: process.name,
-          device: -1,
-          stop: stops[row]!,
-          duration: slices.duration[row]!,
-          nbytes: Number.NaN,
-          resultType: -1,
-          dtype: -1,
-          shape: -1,
-        },
-        {
-          functionName: names[row]!,
-          thread: origins.threadOf(lane),
-          started: slices.start[row]!,
-          ...(this.#states.size === 0 ? {} : { state: this.#states.get(row) ?? TASK_MEMORY }),
-          ...(this.#prefixes.size === 0 ? {} : { prefix: this.#prefixes.get(row) ?? names[row]! }),
-        },
-      );
+      task.key = keys[row]!;
+      task.recordedName = names[row]!;
+      task.worker = process.name;
+      task.stop = stops[row]!;
+      task.duration = slices.duration[row]!;
+      builder.addTask(task, {
+        functionName: names[row]!,
+        thread: origins.threadOf(lane),
+        started: slices.start[row]!,
+        ...(this.#states.size === 0 ? {} : { state: this.#states.get(row) ?? TASK_MEMORY }),
+        ...(this.#prefixes.size === 0 ? {} : { prefix: this.#prefixes.get(row) ?? names[row]! }),
+      });
     }
   }
 

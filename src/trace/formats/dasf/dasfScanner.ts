@@ -55,7 +55,7 @@ export class DasfScanner {
   /** Adds the row of the record `[start .. end)`. Returns false and adds nothing if the record has an unusual form. */
   scan(start: number, end: number): boolean {
     this.#reset();
-    if (this.#envelope(start, end) === end && this.#add()) return true;
+    if (this.#fields(start, end, false) === end && this.#add()) return true;
     this.#builder.dropEdges();
     return false;
   }
@@ -94,7 +94,8 @@ export class DasfScanner {
     return true;
   }
 
-  #envelope(start: number, end: number): number {
+  /** Reads the fields of a record, or those of its arguments. */
+  #fields(start: number, end: number, areArguments: boolean): number {
     const bytes = this.#bytes;
     const header = bytes[start]!;
     if ((header & 0xf0) !== 0x80) return STOP;
@@ -103,7 +104,9 @@ export class DasfScanner {
       const field = fieldAt(bytes, at, end);
       at += 1 + (bytes[at]! & 31);
       if (at >= end) return STOP;
-      at = field === Field.args ? this.#args(at, end) : this.#envelopeValue(field, at, end);
+      if (!areArguments) at = this.#envelopeValue(field, at, end);
+      else if (this.#name === this.#computeName) at = this.#taskValue(field, at, end);
+      else at = this.#memoryValue(field, at, end);
     }
     return at;
   }
@@ -136,23 +139,11 @@ export class DasfScanner {
         next = this.#readRepeated(at, end, WORKER);
         this.#row.worker = this.#string;
         return next;
+      case Field.args:
+        return this.#fields(at, end, true);
       default:
         return STOP;
     }
-  }
-
-  #args(start: number, end: number): number {
-    const bytes = this.#bytes;
-    if ((bytes[start]! & 0xf0) !== 0x80) return STOP;
-    const isTask = this.#name === this.#computeName;
-    let at = start + 1;
-    for (let left = bytes[start]! & 15; left > 0 && at !== STOP; left--) {
-      const field = fieldAt(bytes, at, end);
-      at += 1 + (bytes[at]! & 31);
-      if (at >= end) return STOP;
-      at = isTask ? this.#taskValue(field, at, end) : this.#memoryValue(field, at, end);
-    }
-    return at;
   }
 
   #memoryValue(field: number, at: number, end: number): number {
