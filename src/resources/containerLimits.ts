@@ -46,7 +46,7 @@ export function readCpuLimit(read: (path: string) => string = readText): CpuLimi
 }
 
 /** The CPU limit of this process, read once. */
-export const cpuLimit = once(() => (process.platform === 'linux' ? readCpuLimit() : undefined));
+export const ownCpuLimit = once(() => (process.platform === 'linux' ? readCpuLimit() : undefined));
 
 /** Returns the seconds in which the limit stopped threads, from `cpu.stat`: a sum over the cores on which they were ready. */
 export function parseThrottled(text: string): number {
@@ -74,7 +74,7 @@ export function parseCores(list: string): number {
  * @source Dask, `dask.system.cpu_count`
  */
 export function coreCount(): number {
-  const limit = cpuLimit()?.cores;
+  const limit = ownCpuLimit()?.cores;
   return limit !== undefined && limit < allowedCores()
     ? Math.max(1, Math.ceil(limit))
     : availableParallelism();
