@@ -39,7 +39,7 @@ test('reading the inputs of a task counts for its function and span, and spillin
   const peers = { fetch: async () => assert.fail('no input is on another worker') };
   const { results, missing } = await gatherInputs(
     { store, peers, digests, index: 0 },
-    { event: () => undefined, interval: () => assert.fail('no input was transferred') },
+    { interval: () => assert.fail('no input was transferred') },
     RUN,
     IDS,
     inputs,
@@ -83,7 +83,7 @@ test('each transfer is an interval of the first task that needs one of its input
       digests: new WorkerDigests(),
       index: 7,
     },
-    { event: () => undefined, interval: (interval) => found.push(interval) },
+    { interval: (interval) => found.push(interval) },
     RUN,
     IDS,
     [first!, second!],

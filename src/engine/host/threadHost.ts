@@ -2,7 +2,7 @@
 // cluster of threads, and in each worker process in a cluster of processes. It runs no tasks, so it answers peers and
 // the cluster while a task runs.
 
-import { isError, messageOf } from '../../base/errors.js';
+import { isError } from '../../base/errors.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
@@ -150,15 +150,9 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
 
   async give(results: readonly GatherInput[]): Promise<ReadonlyMap<ResultId, PackedResult>> {
     const given = new Map<ResultId, PackedResult>();
-    const { store } = this.#options;
     for (const { result } of results) {
-      if (!store.has(result)) continue;
-      try {
-        const packed = await store.get(result);
-        if (packed !== undefined) given.set(result, packed);
-      } catch (error) {
-        this.events.event('store', messageOf(error));
-      }
+      const packed = await this.#options.store.read(result);
+      if (packed !== undefined) given.set(result, packed);
     }
     return given;
   }

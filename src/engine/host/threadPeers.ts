@@ -56,7 +56,7 @@ export class ThreadPeers {
       const moved: GatherInput[] = [];
       let nbytes = 0;
       for (const input of wanted) {
-        const found = await readResult(store, input.result);
+        const found = await store?.read(input.result);
         if (found === undefined) {
           missing.push(input);
           continue;
@@ -75,16 +75,5 @@ export class ThreadPeers {
         this.#notify({ worker: peer, peer: worker, direction: 'outgoing', what: 'get-data', ...common });
     }
     return { results, missing, gathered };
-  }
-}
-
-async function readResult(store: Store | undefined, result: ResultId): Promise<PackedResult | undefined> {
-  if (store === undefined || !store.has(result)) return undefined;
-  try {
-    return await store.get(result);
-  } catch {
-    // The spill file is damaged or missing, which the store has reported. The scheduler has the result computed again.
-    store.delete(result);
-    return undefined;
   }
 }

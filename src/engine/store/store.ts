@@ -163,6 +163,12 @@ export class Store {
     return spilled.reading;
   }
 
+  /** Returns like `get`, and undefined for a result that cannot be read back, which `onError` reports. */
+  read(id: ResultId, cause?: TaskKind): PackedResult | Promise<PackedResult | undefined> | undefined {
+    const found = this.get(id, cause);
+    return found instanceof Promise ? found.catch(() => undefined) : found;
+  }
+
   delete(id: ResultId): void {
     const entry = this.#inMemory.get(id);
     if (entry !== undefined) {
