@@ -178,13 +178,13 @@ class ServedPeer {
     const arrived = await this.#out.flushed();
     open.end();
     if (!arrived || sent.length === 0) return;
-    const { worker, keyOf, now, onTransfer } = this.#options;
+    const { worker, now, onTransfer } = this.#options;
     onTransfer?.({
       worker,
       peer,
       direction: 'outgoing',
       what: 'get-data',
-      keys: sent.map(keyOf),
+      keys: sent.map(String),
       nbytes,
       compressed: nbytes,
       start,

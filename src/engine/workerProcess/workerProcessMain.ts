@@ -108,7 +108,7 @@ class WorkerProcess {
       onSpillFailed: (error) => events.warning('spill-failed', error.message),
       onSpilled: (result) => this.#host.spilled([result]),
     });
-    const common = { token, worker: index, now, keyOf: String } as const;
+    const common = { token, worker: index, now } as const;
     const onTransfer = (transfer: Transfer): void => {
       this.#digests.transfer(transfer);
       send({ type: 'transfer', args: [transfer] });
