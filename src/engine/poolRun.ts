@@ -17,7 +17,7 @@ import { BlockedIsolates } from './blockedIsolates.js';
 import { expectedDurations, rememberDurations, secondsOf } from './durations.js';
 import { finishedEvent } from './finishedEvent.js';
 import { HeldResults } from './heldResults.js';
-import { InOrder } from './inOrder.js';
+import { inOrder } from './inOrder.js';
 import type { Isolate, RunHandler } from './pool/isolate.js';
 import type { Pool, PoolShare } from './pool/pool.js';
 import { ProgramCopies } from './programCopies.js';
@@ -84,7 +84,7 @@ class PoolRun implements RunHandler {
   #timer: NodeJS.Timeout | undefined;
   #idleDeaths = 0;
   #settled = false;
-  readonly #instructions = new InOrder<Instruction>((one) => this.#carryOut(one));
+  readonly #carryOutAll = inOrder<Instruction>((one) => this.#carryOut(one));
   readonly #blocked: BlockedIsolates;
 
   constructor(
@@ -225,7 +225,7 @@ class PoolRun implements RunHandler {
       if (instruction.type !== 'task-killed') continue;
       throw killedWorkerError(this.#plan, instruction.id, isolate.name, instruction.attempts, cause);
     }
-    this.#instructions.run(instructions);
+    this.#carryOutAll(instructions);
     this.#addIsolate(place);
   }
 
@@ -313,7 +313,7 @@ class PoolRun implements RunHandler {
 
   #handle(event: SchedulerEvent): void {
     this.#observers.tick();
-    this.#instructions.run(this.#scheduler.handle(event));
+    this.#carryOutAll(this.#scheduler.handle(event));
   }
 
   #carryOut(instruction: Instruction): void {
