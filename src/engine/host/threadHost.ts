@@ -75,7 +75,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     this.#measures = new HostMeasures(options, events);
     this.#running = new RunningTask(events, () => this.isolate.terminate());
     this.#memory = new WorkerMemory(options, events, this);
-    this.#profile = new HostProfile(options, events, this);
+    this.#profile = new HostProfile(options, events, this.#measures, this);
     this.#heap = heapLimit(options.facts, options.thresholds.terminate, options.processBytes?.() ?? 0);
     this.isolate = this.#startIsolate();
     this.#idleBeat = setInterval(() => this.#beat(), IDLE_BEAT_MS);
