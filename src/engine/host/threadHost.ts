@@ -18,7 +18,7 @@ import type { TaskAnswer, TaskAnswerError } from '../../protocol/questions.js';
 import { KIND_STORED } from '../../protocol/resultKinds.js';
 import type { CallContext, ExecutingTask, WorkerRun } from '../../protocol/workerMessages.js';
 import { CLOSE_GRACE_MS } from '../pool/isolate.js';
-import { type IsolateThread, startThread, startThreadWithin } from '../pool/isolateThread.js';
+import { type IsolateThread, startThread } from '../pool/isolateThread.js';
 import { UntakenError } from '../pool/pendingCalls.js';
 import { ThreadIsolate } from '../pool/threadIsolate.js';
 import { collectGarbage } from '../worker/collectGarbage.js';
@@ -336,8 +336,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
   }
 
   #startThread(birth: IsolateBirth): IsolateThread {
-    const start = this.#heap === undefined ? startThread : startThreadWithin(this.#heap);
-    const thread = start(birth);
+    const thread = startThread(birth, this.#heap);
     this.#profile.follow(birth.name, thread);
     return thread;
   }

@@ -23,7 +23,7 @@ import { AsyncTask, type BatchProgress } from './asyncTask.js';
 import { AsyncTasks } from './asyncTasks.js';
 import { BatchQueue } from './batchQueue.js';
 import { collectGarbage } from './collectGarbage.js';
-import { CoreWaits } from './coreWaits.js';
+import { coreWaitsOfThread } from './coreWaits.js';
 import { briefBatch, type IsolateStanding } from './dumpHook.js';
 import { isThenable } from './evaluator.js';
 import { HostCalls } from './hostCalls.js';
@@ -57,7 +57,7 @@ export class IsolateRuntime {
   readonly #vitals: Vitals;
   /** Undefined if nothing is measured here. */
   readonly #metrics: IsolateMetrics | undefined;
-  readonly #coreWaits = CoreWaits.ofThread();
+  readonly #coreWaits = coreWaitsOfThread();
   readonly #runs = new Map<number, IsolateRun>();
   readonly #queue = new BatchQueue();
   #busy = false;
