@@ -82,7 +82,7 @@ export class Scheduler {
     },
     'results-unwanted': ({ ids }) => this.#unwant(ids),
     'results-wanted': ({ ids }) => this.#recover(requestResults(this.state, ids)),
-    'results-missing': ({ worker, ids }) => this.#forget(worker, ids),
+    'results-missing': ({ worker, ids }) => this.#recover(forgetResults(this.state, worker, ids)),
     'results-evicted': (event) => evictResults(this.state, event),
     'worker-added': (event) => this.#addWorker(event),
     'worker-removed': (event) => this.#removeWorker(event),
@@ -256,10 +256,6 @@ export class Scheduler {
     this.#failAll(losses.failing);
   }
 
-  #forget(worker: number, ids: readonly number[]): void {
-    this.#recover(forgetResults(this.state, worker, ids));
-  }
-
   #recover(losses: Losses): void {
     if (!losses.found) return;
     rebuild(this.state);
@@ -303,7 +299,7 @@ export class Scheduler {
         state.fetched(id, nbytes === undefined ? CALLER : worker);
       else noteCopy(state, worker, id, nbytes !== undefined);
     }
-    this.#forget(worker, missing);
+    this.#recover(forgetResults(state, worker, missing));
   }
 
   #takeBack(index: number, ids: readonly number[]): void {
