@@ -57,7 +57,6 @@ async function measure(): Promise<void> {
     token: 'bench',
     worker: 1,
     now: () => performance.now() / 1000,
-    keyOf: String,
   });
   const receivers = {
     Longpole: () => ownFetch(client, String(own)),

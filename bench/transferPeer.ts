@@ -14,7 +14,6 @@ const server = new PeerServer({
   token: 'bench',
   worker: 0,
   now: () => performance.now() / 1000,
-  keyOf: String,
 });
 
 async function listen(options: ListenOptions): Promise<unknown> {

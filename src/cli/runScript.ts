@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { killReason, oomKills } from '../api/oomKills.js';
+import { killChild } from '../base/killChild.js';
 
 export interface ScriptOptions {
   readonly nodeArguments?: readonly string[];
@@ -34,7 +35,7 @@ export async function runScript(
   });
   const onTerminal = process.stdin.isTTY === true || process.stderr.isTTY === true;
   const forward = (signal: NodeJS.Signals): void => {
-    if (!onTerminal || !FROM_TERMINAL.includes(signal)) child.kill(signal);
+    if (!onTerminal || !FROM_TERMINAL.includes(signal)) killChild(child, signal);
   };
   for (const signal of FORWARDED) process.on(signal, forward);
   try {

@@ -6,6 +6,7 @@ import { delimiter, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { LongpoleError } from '../base/errors.js';
+import { killChild } from '../base/killChild.js';
 import { noPythonError, notReadyError, tooManyFilesError } from './bridgeErrors.js';
 import { type DaskSecurity, securityEnvironment } from './schedulerAddress.js';
 
@@ -106,7 +107,7 @@ export class PythonProcess<Hello> {
     const seconds = START_SECONDS + 3 * timeout;
     this.#timer = setTimeout(() => {
       onLate(notReadyError(address, seconds));
-      this.child.kill('SIGKILL');
+      killChild(this.child, 'SIGKILL');
     }, seconds * 1000);
   }
 
@@ -126,7 +127,7 @@ export class PythonProcess<Hello> {
     if (this.#isOver) return;
     this.child.stdin.end();
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.child.kill('SIGKILL'), END_MS);
+    this.#timer = setTimeout(() => killChild(this.child, 'SIGKILL'), END_MS);
   }
 }
 

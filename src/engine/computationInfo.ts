@@ -8,11 +8,13 @@ import type { ComputationPrefixes } from './prefixTable.js';
 export interface ComputationOrigin {
   readonly plan: Plan;
   readonly client: string;
-  readonly spans?: { readonly of: Int32Array | null; readonly names: readonly (readonly string[])[] };
+  readonly spans?:
+    | { readonly of: Int32Array | null; readonly names: readonly (readonly string[])[] }
+    | undefined;
   /** Source lines of the call. */
   readonly code?: string;
   /** Time of the call, in seconds on the engine's clock. */
-  readonly called?: number;
+  readonly called?: number | undefined;
   /** End of the program's own time in a burst of calls, on the engine's clock. */
   readonly prepared?: number;
   /** Defined for scattered data, which has results and no tasks. */
@@ -24,13 +26,10 @@ interface ImportedResult {
   readonly local: number;
 }
 
-export interface ComputationNumbers {
-  readonly number: number;
-  readonly firstId: number;
+export interface ComputationNumbers extends Pick<Computation, 'number' | 'firstId' | 'submitted'> {
   readonly prefixes: ComputationPrefixes | (() => ComputationPrefixes);
   /** Local id of an import → result of an earlier computation. */
   readonly imports: ReadonlyMap<number, ImportedResult>;
-  readonly submitted: number;
 }
 
 const DEFAULT_SPANS: readonly (readonly string[])[] = [['default']];

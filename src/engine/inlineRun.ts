@@ -14,7 +14,7 @@ import type { Dispatch, Instruction, TasksFinished } from './scheduler/events.js
 import { Scheduler } from './scheduler/scheduler.js';
 import { schedulerGraph } from './schedulerGraph.js';
 import { abortedError, taskError } from './taskFailure.js';
-import { CoreWaits } from './worker/coreWaits.js';
+import { type CoreWaits, coreWaitsOfThread } from './worker/coreWaits.js';
 import { Evaluator, isThenable, toCallables } from './worker/evaluator.js';
 import { epochOffsetMs, isolateClock } from './worker/isolateClock.js';
 import { recordedBytes } from './worker/publication.js';
@@ -77,7 +77,7 @@ class InlineRun {
     const { state } = this.#scheduler;
     this.#observers = new RunObservers(options.observers ?? [], this.#view, state, this.#clock);
     this.#ended = completionColumns(this.#observers.records ? LIMITS.maxTasks : 0);
-    if (this.#observers.records) this.#coreWaits = CoreWaits.ofThread();
+    if (this.#observers.records) this.#coreWaits = coreWaitsOfThread();
   }
 
   run(): readonly unknown[] {

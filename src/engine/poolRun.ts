@@ -5,7 +5,7 @@ import type { Plan } from '../graph/compile.js';
 import type { AbortSignalLike } from '../graph/computeOptions.js';
 import { TASK_ERRED } from '../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../protocol/completionLog.js';
-import { type ErrorInfo, fromErrorInfo, isErrorInfo, thrownOf } from '../protocol/errorInfo.js';
+import { fromErrorInfo, isErrorInfo, thrownOf } from '../protocol/errorInfo.js';
 import type { FunctionRef } from '../protocol/functionRef.js';
 import type { Graph } from '../protocol/graph.js';
 import { type Batch, NO_IDS } from '../protocol/isolateMessages.js';
@@ -17,7 +17,7 @@ import { BlockedIsolates } from './blockedIsolates.js';
 import { expectedDurations, rememberDurations, secondsOf } from './durations.js';
 import { finishedEvent } from './finishedEvent.js';
 import { HeldResults } from './heldResults.js';
-import { InOrder } from './inOrder.js';
+import { inOrder } from './inOrder.js';
 import type { Isolate, RunHandler } from './pool/isolate.js';
 import type { Pool, PoolShare } from './pool/pool.js';
 import { ProgramCopies } from './programCopies.js';
@@ -58,7 +58,7 @@ export function runOnPool(graph: Graph, plan: Plan, options: PoolRunOptions): Pr
   });
 }
 
-class PoolRun implements RunHandler {
+class PoolRun {
   readonly #run = nextRun++;
   readonly #plan: Plan;
   readonly #options: PoolRunOptions;
@@ -79,12 +79,30 @@ class PoolRun implements RunHandler {
     this.#guard(() => this.#observers.cancelled(true));
     this.#fail(error);
   };
-  readonly worked: NonNullable<RunHandler['worked']> = (isolate, work) =>
-    this.#fromWorker(isolate, (worker) => this.#observers.worked(worker, work));
+  readonly #handler: RunHandler = {
+    finished: (isolate, columns, values) => this.#guard(() => this.#take(isolate, columns, values)),
+    fetched: (isolate, values, missing, packed) =>
+      this.#fromWorker(isolate, (worker) => {
+        this.#results.setAll(values, packed);
+        const ids = [...values.ids, ...packed.ids];
+        this.#handle({ type: 'results-fetched', worker, ids, missing: Array.from(missing) });
+      }),
+    fetchFailed: (isolate, id, error) =>
+      this.#fail(taskError(this.#plan, id, isolate.name, fromErrorInfo(error))),
+    stolen: (isolate, ids) =>
+      this.#fromWorker(isolate, (worker) => {
+        this.#handle({ type: 'tasks-stolen', worker, ids });
+        this.#blocked.stolen(isolate, worker);
+      }),
+    seceded: (isolate, id, batch) =>
+      this.#fromWorker(isolate, (worker) => this.#handle({ type: 'task-seceded', worker, id, batch })),
+    worked: (isolate, work) => this.#fromWorker(isolate, (worker) => this.#observers.worked(worker, work)),
+    lost: (isolate, running, cause) => this.#guard(() => this.#replace(isolate, running, cause)),
+  };
   #timer: NodeJS.Timeout | undefined;
   #idleDeaths = 0;
   #settled = false;
-  readonly #instructions = new InOrder<Instruction>((one) => this.#carryOut(one));
+  readonly #carryOutAll = inOrder<Instruction>((one) => this.#carryOut(one));
   readonly #blocked: BlockedIsolates;
 
   constructor(
@@ -135,36 +153,6 @@ class PoolRun implements RunHandler {
     });
   }
 
-  finished(isolate: Isolate, columns: CompletionColumns, values: ReadonlyMap<number, unknown>): void {
-    this.#guard(() => this.#take(isolate, columns, values));
-  }
-
-  readonly fetched: RunHandler['fetched'] = (isolate, values, missing, packed) =>
-    this.#fromWorker(isolate, (worker) => {
-      this.#results.setAll(values, packed);
-      const ids = [...values.ids, ...packed.ids];
-      this.#handle({ type: 'results-fetched', worker, ids, missing: Array.from(missing) });
-    });
-
-  fetchFailed(isolate: Isolate, id: number, error: ErrorInfo): void {
-    this.#fail(taskError(this.#plan, id, isolate.name, fromErrorInfo(error)));
-  }
-
-  stolen(isolate: Isolate, ids: readonly number[]): void {
-    this.#fromWorker(isolate, (worker) => {
-      this.#handle({ type: 'tasks-stolen', worker, ids });
-      this.#blocked.stolen(isolate, worker);
-    });
-  }
-
-  seceded(isolate: Isolate, id: number, batch: number): void {
-    this.#fromWorker(isolate, (worker) => this.#handle({ type: 'task-seceded', worker, id, batch }));
-  }
-
-  lost(isolate: Isolate, running: number | undefined, cause: Error): void {
-    this.#guard(() => this.#replace(isolate, running, cause));
-  }
-
   /** Handles a report of an isolate that belongs to the run. */
   #fromWorker(isolate: Isolate, body: (worker: number) => void): void {
     const worker = this.#indices.get(isolate)?.index;
@@ -202,7 +190,7 @@ class PoolRun implements RunHandler {
       functions: this.#options.functions,
       maxOutstanding: Math.min(program.size, most),
       concurrentTasks: this.#concurrentTasks,
-      handler: this,
+      handler: this.#handler,
     });
     this.#handle({ type: 'worker-added', worker: index });
   }
@@ -225,7 +213,7 @@ class PoolRun implements RunHandler {
       if (instruction.type !== 'task-killed') continue;
       throw killedWorkerError(this.#plan, instruction.id, isolate.name, instruction.attempts, cause);
     }
-    this.#instructions.run(instructions);
+    this.#carryOutAll(instructions);
     this.#addIsolate(place);
   }
 
@@ -313,7 +301,7 @@ class PoolRun implements RunHandler {
 
   #handle(event: SchedulerEvent): void {
     this.#observers.tick();
-    this.#instructions.run(this.#scheduler.handle(event));
+    this.#carryOutAll(this.#scheduler.handle(event));
   }
 
   #carryOut(instruction: Instruction): void {

@@ -117,8 +117,7 @@ export class RunObservers {
   workerRemoved(worker: number, text: string): void {
     const { running } = this.#run;
     for (const id of [...running]) if (this.#state.location[id] === worker) running.delete(id);
-    const event = { time: this.#clock(), worker, topic: WORKER_LOST, text };
-    if (this.records) this.#notify((observer) => observer.event?.(event));
+    if (this.records) this.#event(worker, WORKER_LOST, text);
   }
 
   /** Records the end of a worker that was added because other runs blocked all workers. */
@@ -154,34 +153,34 @@ export class RunObservers {
       this.#notify((observer) => observer.metric?.(sample));
   }
 
-  /** Records for how long a worker imported the modules of its tasks. It counts for the first task that the worker has. */
-  #imported(worker: number, value: number): void {
-    const id = this.#state.workers.get(worker)?.batches[0]?.ids[0];
-    const prefix = id === undefined ? '' : prefixOf(this.#run.computation, id);
-    const place = { time: this.#clock(), worker, context: IMPORT_CONTEXT, span: '', prefix };
-    this.#notify((observer) => observer.metric?.({ ...place, activity: 'import', unit: 'seconds', value }));
-  }
-
-  /** Records a graph that a task ran on workers of its own. */
-  #ranGraph(worker: number, id: number, units: Readonly<Record<string, number>>): void {
-    const prefix = prefixOf(this.#run.computation, id);
-    const place = { time: this.#clock(), worker, context: NESTED_CONTEXT, span: '', prefix };
+  /** Records metrics of an activity beside tasks, for the prefix of a task. */
+  #count(
+    worker: number,
+    activity: 'import' | 'graph',
+    id: number,
+    units: Readonly<Record<string, number>>,
+  ): void {
+    const context = activity === 'import' ? IMPORT_CONTEXT : NESTED_CONTEXT;
+    const prefix = id < 0 ? '' : prefixOf(this.#run.computation, id);
+    const place = { time: this.#clock(), worker, context, span: '', prefix, activity };
     for (const [unit, value] of Object.entries(units))
-      this.#notify((observer) => observer.metric?.({ ...place, activity: 'graph', unit, value }));
+      this.#notify((observer) => observer.metric?.({ ...place, unit, value }));
   }
 
   /** Records work beside tasks on the thread of a worker, and graphs that a task ran. */
   worked(worker: number, { action, start, stop, id, nbytes, graph }: UnmeasuredWork): void {
     if (!this.records) return;
-    if (graph !== undefined) this.#ranGraph(worker, id, { count: 1, seconds: stop - start, ...graph });
-    if (action === 'graph') return;
-    if (action === 'import') {
-      this.#imported(worker, stop - start);
-      return;
+    const seconds = stop - start;
+    if (action === 'graph') this.#count(worker, action, id, { count: 1, seconds, ...graph });
+    else if (action === 'import') {
+      // It counts for the first task that the worker has.
+      const first = this.#state.workers.get(worker)?.batches[0]?.ids[0] ?? -1;
+      this.#count(worker, action, first, { seconds });
+    } else {
+      const task = this.#run.computation.firstId + id;
+      const interval = { worker, thread: 0, action, start, stop, task, nbytes };
+      this.#notify((observer) => observer.interval?.(interval));
     }
-    const task = this.#run.computation.firstId + id;
-    const interval = { worker, thread: 0, action, start, stop, task, nbytes };
-    this.#notify((observer) => observer.interval?.(interval));
   }
 
   transfer(transfer: Transfer): void {
@@ -209,17 +208,14 @@ export class RunObservers {
     for (let id = 0; id < computation.size; id++)
       if (!this.#state.isFinished(id)) prefixes.push(prefixOf(computation, id));
     if (prefixes.length === 0) return;
-    const counts = Array.from(countsOf(prefixes), ([prefix, count]) => ({ prefix, count }));
-    const text = `${countText(prefixes.length, 'task')} had not ended when the program ended: ${countsText(counts)}.`;
-    this.#notify((observer) =>
-      observer.event?.({ time: this.#clock(), worker: -1, topic: TASKS_CUT_OFF, text }),
-    );
+    const count = countText(prefixes.length, 'task');
+    const text = `${count} had not ended when the program ended: ${countsText(countsOf(prefixes))}.`;
+    this.#event(-1, TASKS_CUT_OFF, text);
   }
 
   #reportFailure(error: TaskError): void {
     const { index = -1 } = [...this.#run.workers.values()].find(({ name }) => name === error.worker) ?? {};
-    const event = { time: this.#clock(), worker: index, topic: TASK_FAILED, text: failureText(error) };
-    this.#notify((observer) => observer.event?.(event));
+    this.#event(index, TASK_FAILED, failureText(error));
   }
 
   /** Notifies every observer, even if one throws. Returns the run's error, or else the first error of an observer. */
@@ -236,6 +232,11 @@ export class RunObservers {
       }
     }
     return first;
+  }
+
+  #event(worker: number, topic: string, text: string): void {
+    const event = { time: this.#clock(), worker, topic, text };
+    this.#notify((observer) => observer.event?.(event));
   }
 
   #notify(call: (observer: ClusterObserver) => void): void {

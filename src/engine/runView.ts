@@ -116,12 +116,7 @@ export class RunView implements RunInfo {
     const firstId = nextId;
     nextId += plan.program.size;
     return computationInfo(
-      {
-        plan,
-        client: LOCAL_CLIENT,
-        ...(spans === undefined ? {} : { spans }),
-        ...(called === undefined ? {} : { called }),
-      },
+      { plan, client: LOCAL_CLIENT, spans, called },
       {
         number: ++computations,
         firstId,

@@ -96,18 +96,20 @@ interface UnfinishedTasks {
 
 /** @param what what ended, e.g. `program` */
 export function unfinishedText({ begun, others, waiting = 0 }: UnfinishedTasks, what: string): string {
-  const counts = Array.from(countsOf(others), ([prefix, count]) => ({ prefix, count }));
   const parts = [
     begun.length === 0 ? [] : [`${integerText(begun.length)} ran (${begunText(begun)})`],
-    others.length === 0 ? [] : [`${integerText(others.length)} had not started (${countsText(counts)})`],
+    others.length === 0
+      ? []
+      : [`${integerText(others.length)} had not started (${countsText(countsOf(others))})`],
     waiting === 0 ? [] : [`${integerText(waiting)} waited for other tasks`],
   ];
   const total = countText(begun.length + others.length + waiting, 'task');
   return `${total} had not ended when the ${what} ended: ${parts.flat().join(', ')}.`;
 }
 
-export function countsText(all: readonly { readonly prefix: string; readonly count: number }[]): string {
-  return listText(all.map(({ prefix, count }) => `${integerText(count)} ${prefix}`));
+/** @param counts prefix → number of its tasks */
+export function countsText(counts: ReadonlyMap<string, number>): string {
+  return listText(Array.from(counts, ([prefix, count]) => `${integerText(count)} ${prefix}`));
 }
 
 function listText(names: readonly string[]): string {

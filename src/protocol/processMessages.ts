@@ -2,14 +2,13 @@
 // typed arrays as bytes, so large data travels in columns.
 import type { ErrorInfo } from './errorInfo.js';
 import type { FinishedTasks } from './finishedTasks.js';
-import type { Batch, OpenRunMessage, PackedValues, UnmeasuredWork, Values } from './isolateMessages.js';
-import type { Program } from './program.js';
-import type { ExecutingTask, MessageOf, WorkerOrders, WorkerReports } from './workerMessages.js';
+import type { Batch, PackedValues, UnmeasuredWork, Values } from './isolateMessages.js';
+import type { ExecutingTask, MessageOf, WorkerOrders, WorkerReports, WorkerRun } from './workerMessages.js';
 
-export interface RunInProcess extends Pick<OpenRunMessage, 'run' | 'functions' | 'concurrentTasks'> {
-  readonly program: Program;
-  readonly maxOutstanding: number;
-}
+export type RunInProcess = Pick<
+  WorkerRun,
+  'run' | 'functions' | 'program' | 'maxOutstanding' | 'concurrentTasks'
+>;
 
 /** Calls of an isolate, with their parameters. */
 export interface IsolateOrders extends Pick<WorkerOrders, 'release' | 'fetch' | 'steal' | 'close'> {

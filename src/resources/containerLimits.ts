@@ -57,7 +57,7 @@ export function readCpuLimit(read = readText): CpuLimit | undefined {
 }
 
 /** The CPU limit of this process, read once. */
-export const cpuLimit = once(() => (process.platform === 'linux' ? readCpuLimit() : undefined));
+export const ownCpuLimit = once(() => (process.platform === 'linux' ? readCpuLimit() : undefined));
 
 /** Returns the seconds in which the limit stopped threads, from `cpu.stat`: a sum over the cores on which they were ready. */
 export function parseThrottled(text: string): number {
@@ -85,7 +85,7 @@ export function parseCores(list: string): number {
  * @source Dask, `dask.system.cpu_count`
  */
 export function coreCount(): number {
-  const limit = cpuLimit()?.cores;
+  const limit = ownCpuLimit()?.cores;
   return limit !== undefined && limit < allowedCores()
     ? Math.max(1, Math.ceil(limit))
     : availableParallelism();

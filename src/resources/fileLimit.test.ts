@@ -9,7 +9,7 @@ const PROGRAM = `
   import { spawn } from 'node:child_process';
   import { openSync, writeSync } from 'node:fs';
   import { loadPackage } from '${new URL('../base/packages.js', import.meta.url)}';
-  import { killChild } from '${new URL('killChild.js', import.meta.url)}';
+  import { killChild } from '${new URL('../base/killChild.js', import.meta.url)}';
   import { processRss } from '${new URL('processRss.js', import.meta.url)}';
 
   const before = processRss();

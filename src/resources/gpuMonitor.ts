@@ -3,8 +3,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { killChild } from '../base/killChild.js';
 import { epochSeconds } from './clock.js';
-import { killChild } from './killChild.js';
 
 export interface GpuUsage {
   /** Percent of the time in which the GPU was busy; NaN if unknown. */

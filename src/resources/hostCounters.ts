@@ -1,7 +1,7 @@
 // Counters of the whole machine since its start: network, disks, CPU. Linux has them in /proc; elsewhere only CPU is
 // known. NaN stands for unknown.
 import { cpus } from 'node:os';
-import { cpuLimit, parseThrottled } from './containerLimits.js';
+import { ownCpuLimit, parseThrottled } from './containerLimits.js';
 import { listDirectory, TICKS_PER_SECOND } from './processTree.js';
 import { reread, rereadProc } from './procFile.js';
 
@@ -37,7 +37,7 @@ export function hostCounters(): HostCounters {
     };
   const [received, sent] = parseNetDev(rereadProc('net/dev'));
   const [read, written] = parseDiskstats(rereadProc('diskstats'), disks());
-  const limit = cpuLimit();
+  const limit = ownCpuLimit();
   const throttled = limit === undefined ? Number.NaN : parseThrottled(reread(limit.stat));
   return { received, sent, read, written, busy: parseStat(rereadProc('stat')), throttled };
 }

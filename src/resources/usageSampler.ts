@@ -21,7 +21,7 @@ import {
   SCHEDULER_CORE_TIME,
   SCHEDULER_CORE_WAIT,
 } from '../protocol/traceNames.js';
-import { allowedCores, cpuLimit } from './containerLimits.js';
+import { allowedCores, ownCpuLimit } from './containerLimits.js';
 import type { GpuUsage } from './gpuMonitor.js';
 import type { HostCounters } from './hostCounters.js';
 import type { CoreTimes, ProcessCounters } from './processCounters.js';
@@ -65,7 +65,7 @@ export class UsageSampler {
    * @param machine the cores of the whole machine: no figure of CPU exceeds them
    * @param limit the cores of the CPU limit of this process; undefined without a limit
    */
-  constructor(counters: Counters, machine = cpus().length, limit = cpuLimit()?.cores) {
+  constructor(counters: Counters, machine = cpus().length, limit = ownCpuLimit()?.cores) {
     this.#limit = limit;
     this.#counters = counters;
     this.#machine = Math.max(1, machine);

@@ -5,12 +5,8 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { type Client, connect } from 'longpole';
 import { observeDask } from 'longpole/trace';
-import { CONNECT_SECONDS, NO_PYTHON, NodeCluster, python } from './nodeCluster.js';
+import { CONNECT_SECONDS, NO_PYTHON, NodeCluster, python, until } from './nodeCluster.js';
 import { square, where } from './runTasks.js';
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 50));
-}
 
 /** Returns the id of the process in which a task runs. */
 function nodeOf(client: Client): Promise<number> {

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, describe, it, type TestContext } from 'node:test';
+import { after, describe, it } from 'node:test';
 import { criticalPath, failedTasks, skippedTasks, workerShares } from 'longpole/analysis';
 import { openTrace } from 'longpole/trace';
 import { stolenWork } from '#internal/analysis/stolenWork.js';
@@ -16,23 +16,13 @@ import { repositoryPath } from '../support/repository.js';
 import { changedPython } from './changedPython.js';
 import { assertCounted, assertPlausible } from './counted.js';
 import { outputWith, useLongpoleDask } from './longpoleDask.js';
-import { NO_PYTHON, nothingLeft, python, Workload } from './realCluster.js';
+import { nothingLeft, sharedCluster } from './realCluster.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'longpole-dask-'));
 after(() => rmSync(folder, { recursive: true }));
 const { longpoleDask, started } = useLongpoleDask(folder);
 
-/** The cluster that most tests share, because its start takes seconds. Each worker has one thread. */
-let shared: Promise<Workload> | undefined;
-after(async () => (await shared)?.[Symbol.asyncDispose]());
-
-const withSharedCluster =
-  (test: (cluster: Workload, python: string) => Promise<void>) =>
-  async (context: TestContext): Promise<void> => {
-    if (python === undefined) return context.skip(NO_PYTHON);
-    shared ??= new Workload(python, 1).start();
-    await test(await shared, python);
-  };
+const withSharedCluster = sharedCluster(1);
 
 describe('a Dask cluster', () => {
   // This test must be the first, because workers count their transfers from their start.

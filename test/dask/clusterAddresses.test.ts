@@ -6,11 +6,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, describe, it, type TestContext } from 'node:test';
+import { after, describe, it } from 'node:test';
 import { observeDask, openTrace } from 'longpole/trace';
 import { repositoryPath } from '../support/repository.js';
 import { outputWith, useLongpoleDask } from './longpoleDask.js';
-import { NO_PYTHON, nothingLeft, python, Workload } from './realCluster.js';
+import { NO_PYTHON, nothingLeft, python, sharedCluster, Workload } from './realCluster.js';
 
 /** A self-signed certificate for localhost with its key. */
 const PEM = repositoryPath('test/fixtures/dask/localhost.pem');
@@ -19,17 +19,7 @@ const folder = mkdtempSync(join(tmpdir(), 'longpole-dask-'));
 after(() => rmSync(folder, { recursive: true }));
 const { longpoleDask } = useLongpoleDask(folder);
 
-/** The cluster that tests share. Each worker has two threads. */
-let shared: Promise<Workload> | undefined;
-after(async () => (await shared)?.[Symbol.asyncDispose]());
-
-const withSharedCluster =
-  (test: (cluster: Workload, python: string) => Promise<void>) =>
-  async (context: TestContext): Promise<void> => {
-    if (python === undefined) return context.skip(NO_PYTHON);
-    shared ??= new Workload(python, 2).start();
-    await test(await shared, python);
-  };
+const withSharedCluster = sharedCluster(2);
 
 describe('a Dask cluster', () => {
   it(

@@ -14,6 +14,11 @@ export const NO_PYTHON = 'no Python with distributed (set LONGPOLE_PYTHON to one
 /** Seconds in which a scheduler must answer a bridge. */
 export const CONNECT_SECONDS = 300;
 
+/** Polls until a condition holds that another process makes true. The test runner limits the time. */
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
 export interface NodeClusterOptions {
   readonly workers?: number;
   readonly threads?: number;

@@ -19,7 +19,7 @@ import {
 } from 'longpole';
 import { getSync, getThreaded } from 'longpole/local';
 import { repositoryPath } from '../support/repository.js';
-import { CONNECT_SECONDS, NO_PYTHON, NodeCluster, python } from './nodeCluster.js';
+import { CONNECT_SECONDS, NO_PYTHON, NodeCluster, python, until } from './nodeCluster.js';
 import { ones, square, sum } from './runTasks.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'longpole-dask-python-'));
@@ -30,10 +30,6 @@ const echo = named('echo');
 const total = pythonTask<(values: Float64Array) => number>('python_functions:total');
 const squares = pythonTask<(length: number) => Float64Array>('python_functions:squares');
 const hold = pythonTask<(begun: string, gate: string) => number>('python_functions:hold');
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
-}
 
 async function failureOf(result: Promise<unknown>): Promise<TaskError> {
   const error: unknown = await result.then(

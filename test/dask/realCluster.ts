@@ -4,6 +4,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { after, type TestContext } from 'node:test';
 import { type DaskObservation, observeDask } from 'longpole/trace';
 import { pythonWith } from '#internal/files/pythonWith.test.support.js';
 import { repositoryPath } from '../support/repository.js';
@@ -80,6 +81,22 @@ export class Workload {
     this.#child.stdin.end();
     if (this.#child.exitCode === null) await once(this.#child, 'close');
   }
+}
+
+/**
+ * Returns a function that makes tests of a cluster that the tests of a file share, because its start takes seconds.
+ *
+ * @param threads threads of each worker
+ */
+export function sharedCluster(threads: number) {
+  let shared: Promise<Workload> | undefined;
+  after(async () => (await shared)?.[Symbol.asyncDispose]());
+  return (test: (cluster: Workload, python: string) => Promise<void>) =>
+    async (context: TestContext): Promise<void> => {
+      if (python === undefined) return context.skip(NO_PYTHON);
+      shared ??= new Workload(python, threads).start();
+      await test(await shared, python);
+    };
 }
 
 /** Waits until nothing of the bridge is left. The scheduler notices the end of a process only after some time. */

@@ -11,7 +11,7 @@ import { type CallTree, type Client, compute, connect, delayed } from 'longpole'
 import { repositoryPath } from '../support/repository.js';
 import { runCommand } from '../support/runCommand.js';
 import { loaded } from './nativeTask.js';
-import { CONNECT_SECONDS, NO_PYTHON, NodeCluster, python } from './nodeCluster.js';
+import { CONNECT_SECONDS, NO_PYTHON, NodeCluster, python, until } from './nodeCluster.js';
 import { dieOnce, fail, failOnce, hold, ones, spin, square, sum, where } from './runTasks.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'longpole-dask-run-'));
@@ -31,11 +31,6 @@ function bridgeOf(parent: number): number {
     }
   });
   return Number(found);
-}
-
-/** Polls until a condition holds that another process makes true. The test runner limits the time. */
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 50));
 }
 
 describe('a program on a Dask cluster', { skip: python === undefined && NO_PYTHON, timeout: 450_000 }, () => {

@@ -10,17 +10,12 @@ import { t } from '../cluster/clusterTasks.js';
 import { repositoryPath } from '../support/repository.js';
 import { changedPython, LONG_LIMITS } from './changedPython.js';
 import { CuttableProxy } from './cuttableProxy.js';
-import { CONNECT_SECONDS, NO_PYTHON, NodeCluster, python } from './nodeCluster.js';
+import { CONNECT_SECONDS, NO_PYTHON, NodeCluster, python, until } from './nodeCluster.js';
 import { exit, loop, ones, square, sum, where } from './runTasks.js';
 
 const PEM = repositoryPath('test/fixtures/dask/localhost.pem');
 const folder = mkdtempSync(join(tmpdir(), 'longpole-dask-faults-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
-
-/** Polls until a condition holds that another process makes true. The test runner limits the time. */
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 50));
-}
 
 /** Returns the address of the Dask worker on which a worker of the client runs. */
 function addressOf(client: Client, name: string): string {

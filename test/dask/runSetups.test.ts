@@ -11,7 +11,7 @@ import { annotate, type Client, compute, connect, delayed, wait } from 'longpole
 import { repositoryPath } from '../support/repository.js';
 import { changedPython, LONG_LIMITS } from './changedPython.js';
 import { CommandCluster } from './commandCluster.js';
-import { CONNECT_SECONDS, NO_PYTHON, python } from './nodeCluster.js';
+import { CONNECT_SECONDS, NO_PYTHON, python, until } from './nodeCluster.js';
 import { failOnce, ones, square, sum, where } from './runTasks.js';
 import { imported, meet } from './setupTasks.js';
 
@@ -20,11 +20,6 @@ const security = { ca: PEM, cert: PEM, key: PEM };
 
 const folder = mkdtempSync(join(tmpdir(), 'longpole-dask-setups-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
-
-/** Polls until a condition holds that another process makes true. The test runner limits the time. */
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 50));
-}
 
 describe('a program on a Dask cluster with TLS', {
   skip: python === undefined && NO_PYTHON,

@@ -8,7 +8,7 @@ import { ENVIRONMENT } from '../python/environment.js';
 import { isAlive } from '../support/programs.js';
 import { repositoryPath } from '../support/repository.js';
 import { runOrThrow } from '../support/runCommand.js';
-import { NO_PYTHON, NodeCluster, python } from './nodeCluster.js';
+import { NO_PYTHON, NodeCluster, python, until } from './nodeCluster.js';
 
 const MODULE = repositoryPath('test/dask/calledFunctions.ts');
 
@@ -24,10 +24,6 @@ interface Raised {
 async function run<T>(part: string, address: string, ...more: string[]): Promise<T> {
   const args = [repositoryPath('test/dask/typescript_calls.py'), part, MODULE, address, ...more];
   return JSON.parse(await runOrThrow(python ?? '', args, { env: ENVIRONMENT }));
-}
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
 describe('functions of TypeScript on Dask', {

@@ -10,7 +10,7 @@ import { ENVIRONMENT } from '../python/environment.js';
 import { isAlive } from '../support/programs.js';
 import { repositoryPath } from '../support/repository.js';
 import { runOrThrow } from '../support/runCommand.js';
-import { NO_PYTHON, python } from './nodeCluster.js';
+import { NO_PYTHON, python, until } from './nodeCluster.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'longpole-python-typescript-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -28,10 +28,6 @@ const programOf = (part: string, file: string): string[] => [
   'none',
   join(folder, file),
 ];
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 20));
-}
 
 describe('functions of TypeScript without Dask', { skip: python === undefined && NO_PYTHON }, () => {
   it('have a Node process for each thread, keep stacks, and say which Node they need', async () => {

@@ -1,6 +1,7 @@
 // Brings results to the client. Inline results are already in this process; stored ones are requested from their
 // workers. A result that its worker lacks is computed again and requested again.
 
+import { getOrMake, sumOf } from '../../base/lookUps.js';
 import type { GatherInput, PackedResult, ResultId } from '../../protocol/packedResult.js';
 import { MEMORY } from '../scheduler/taskStates.js';
 import { unreachableText } from '../transfer/failedFetches.js';
@@ -46,10 +47,9 @@ export async function bringResults(
         continue;
       }
       const input = engine.gatherInput(computation, local);
-      const group = stored.get(input.from) ?? { inputs: [], indices: [] };
+      const group = getOrMake(stored, input.from, () => ({ inputs: [], indices: [] }));
       group.inputs.push(input);
       group.indices.push(index);
-      stored.set(input.from, group);
     }
     if (stored.size === 0) return values;
     const gathered = room ?? new GatherRoom();
@@ -93,10 +93,7 @@ export async function bringResults(
 /** Bytes of results that already lie in this process, because workers are threads of it. */
 function bytesHere(engine: ClusterEngine): number {
   if (!engine.options.threads) return 0;
-  return [...engine.workers.values()].reduce(
-    (sum, { memorySample }) => sum + (memorySample?.managed ?? 0),
-    0,
-  );
+  return sumOf(engine.workers.values(), ({ memorySample }) => memorySample?.managed ?? 0);
 }
 
 async function ask(

@@ -15,6 +15,7 @@ import type { ComputationState } from './computationState.js';
 import { type SharedDump, sharedLine } from './coordination/sharedDump.js';
 import { unfinishedTasks } from './cutOffTasks.js';
 import type { EngineWorker } from './engineWorker.js';
+import type { TaskPlace } from './lineage.js';
 
 /** Unfinished tasks in a dump. Further ones are only counted. */
 const MAX_TASKS = 20;
@@ -111,9 +112,7 @@ export async function dumpCluster(engine: ClusterEngine): Promise<ClusterDump> {
   return new ClusterDump({ ...fields, workers });
 }
 
-interface UnfinishedTask {
-  readonly computation: ComputationState;
-  readonly local: number;
+interface UnfinishedTask extends TaskPlace {
   readonly worker: string | undefined;
 }
 

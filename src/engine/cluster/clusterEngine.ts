@@ -25,8 +25,8 @@ import { FullWorkers } from './fullWorkers.js';
 import { importedResults } from './importedResults.js';
 import { Installations } from './installations.js';
 import { InstructionRunner } from './instructionRunner.js';
-import { KeepAlive } from './keepAlive.js';
-import { NoWorkerWarning } from './noWorkerWarning.js';
+import { keepAlive } from './keepAlive.js';
+import { noWorkerWarning } from './noWorkerWarning.js';
 import { ResultHandles } from './resultHandles.js';
 import { SentArguments } from './sentArguments.js';
 import { StoredResults } from './storedResults.js';
@@ -77,12 +77,12 @@ export class ClusterEngine {
   readonly #observers = new Set<ClusterObserver>();
   readonly #computations = new Map<number, ComputationState>();
   readonly #bySegment = new Map<Segment, ComputationState>();
-  readonly #noWorker = new NoWorkerWarning(this);
+  readonly #warnIfNoWorker = noWorkerWarning(this);
   readonly #prefixes = new PrefixTable();
   readonly #runner = new InstructionRunner(this);
   /** Number → `firstId` of the computations that were forgotten last. Workers may still report on their tasks. */
   readonly #forgotten = new Map<number, number>();
-  readonly #keepAlive = new KeepAlive(() => this.handleEvent({ type: 'idle-check' }), IDLE_CHECK_MS);
+  readonly #keepAlive = keepAlive(() => this.handleEvent({ type: 'idle-check' }), IDLE_CHECK_MS);
   readonly #pending: Instruction[] = [];
   /** The computation that was added last, until observers are notified of it. */
   #unannounced: Computation | undefined;
@@ -194,7 +194,7 @@ export class ClusterEngine {
         this.#unannounced = info;
       },
     );
-    this.#noWorker.check(policy);
+    this.#warnIfNoWorker(policy);
     if (added === undefined) throw internalError('A graph was added, but has no segment.');
     // A graph without tasks has nothing whose release would end it.
     if (plan.program.size === 0) this.forget(added.segment);
@@ -278,7 +278,7 @@ export class ClusterEngine {
   }
 
   close(): void {
-    this.#keepAlive.close();
+    this.#keepAlive(false);
   }
 
   #find(result: ResultId): ComputationState | undefined {
@@ -336,7 +336,7 @@ export class ClusterEngine {
     this.#executing = false;
     this.#announce();
     this.#reportArrivals();
-    this.#keepAlive.hold(this.scheduler.state.canContinue);
+    this.#keepAlive(this.scheduler.state.canContinue);
     this.afterEvent?.();
     this.scheduler.compact();
     if (thrown.length > 0) throw thrown[0];

@@ -34,12 +34,6 @@ import { reportSteal, Stealing, type TakenBack } from './stealing.js';
 import { failUnreached } from './unreachable.js';
 import { dropForgotten, dropUnwanted } from './unwantedResults.js';
 
-/** The owner of the workers, see workerPlaces. */
-export interface WorkerKeeper {
-  /** Starts a new worker in the place of one that has died. */
-  replace(worker: ClusterWorker, cause: Error): void;
-}
-
 export class ClusterWorker implements HostEvents, EngineWorker {
   info: WorkerInfo;
   address = '';
@@ -53,7 +47,7 @@ export class ClusterWorker implements HostEvents, EngineWorker {
   memorySample: MemorySample | undefined;
   readonly started: Promise<void>;
   readonly #engine: ClusterEngine;
-  readonly #keeper: WorkerKeeper;
+  readonly #replace: (cause: Error) => void;
   #start: () => void = () => undefined;
   #failStart: (cause: Error) => void = () => undefined;
   #lastCause: Error = new Error('The worker ended.');
@@ -64,10 +58,11 @@ export class ClusterWorker implements HostEvents, EngineWorker {
   #thief: number | undefined;
   #gone = false;
 
-  constructor(engine: ClusterEngine, info: WorkerInfo, keeper: WorkerKeeper) {
+  /** @param replace starts a new worker in the place of this one, which has died */
+  constructor(engine: ClusterEngine, info: WorkerInfo, replace: (cause: Error) => void) {
     this.#engine = engine;
     this.info = info;
-    this.#keeper = keeper;
+    this.#replace = replace;
     this.started = new Promise((resolve, reject) => {
       this.#start = resolve;
       this.#failStart = reject;
@@ -285,7 +280,7 @@ export class ClusterWorker implements HostEvents, EngineWorker {
       worker: this.info.index,
       blame: blame === 'none' && hasStarted && this.facts !== undefined ? 'unknown' : blame,
     });
-    this.#keeper.replace(this, cause);
+    this.#replace(cause);
   }
 
   killed(global: number, attempts: number): void {

@@ -1,5 +1,5 @@
 // Reports the tasks that a close, or the end of the program, ends before they have ended by themselves. Otherwise a trace would not show them.
-import { countsOf } from '../../base/lookUps.js';
+import { countsOf, sumOf } from '../../base/lookUps.js';
 import { countText } from '../../base/words.js';
 import { prefixOf } from '../../protocol/clusterObserver.js';
 import { type BegunTask, countsText, TASKS_CUT_OFF, unfinishedText } from '../../protocol/eventTopics.js';
@@ -35,14 +35,14 @@ export function cuttingOff(engine: ClusterEngine, what: string, isAll: boolean, 
   const before = countsOf(unfinishedPrefixes(engine));
   close();
   const after = countsOf(isAll ? [] : unfinishedPrefixes(engine));
-  const cut = Array.from(before, ([prefix, count]) => ({ prefix, count: count - (after.get(prefix) ?? 0) }));
-  const all = cut.filter(({ count }) => count > 0);
-  if (all.length === 0) return;
-  const total = all.reduce((sum, { count }) => sum + count, 0);
-  engine.event(
-    TASKS_CUT_OFF,
-    `${countText(total, 'task')} had not ended when the ${what} closed: ${countsText(all)}.`,
-  );
+  const cut = new Map<string, number>();
+  for (const [prefix, count] of before) {
+    const left = count - (after.get(prefix) ?? 0);
+    if (left > 0) cut.set(prefix, left);
+  }
+  if (cut.size === 0) return;
+  const total = countText(sumOf(cut.values(), Number), 'task');
+  engine.event(TASKS_CUT_OFF, `${total} had not ended when the ${what} closed: ${countsText(cut)}.`);
 }
 
 /** Records an event about unfinished tasks, because the program ends without closing the cluster. */

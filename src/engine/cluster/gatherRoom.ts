@@ -3,7 +3,7 @@
 import { getHeapStatistics } from 'node:v8';
 import { LongpoleError, releaseStack } from '../../base/errors.js';
 import { megabytes } from '../../base/words.js';
-import type { PackedResult } from '../../protocol/packedResult.js';
+import type { GatherInput, PackedResult } from '../../protocol/packedResult.js';
 import { collectGarbage } from '../worker/collectGarbage.js';
 import { unpackResult } from '../worker/packResult.js';
 
@@ -25,12 +25,6 @@ const FIRST_FACTOR = 2;
 const MEASURED_BYTES = 16e6;
 const ADVICE = 'Gather fewer results at a time, or let tasks on the workers reduce them.';
 
-/** A result that a client requests. */
-interface Wanted {
-  readonly key: string;
-  readonly nbytes: number;
-}
-
 export class GatherRoom {
   readonly #used = getHeapStatistics().used_heap_size;
   /** Serialized bytes of the results that were unpacked. */
@@ -44,7 +38,7 @@ export class GatherRoom {
    *
    * @throws LongpoleError ERR_LONGPOLE_MEMORY_LIMIT if the system has no room for them
    */
-  checkMemory(wanted: readonly Wanted[], here: number): void {
+  checkMemory(wanted: readonly Pick<GatherInput, 'key' | 'nbytes'>[], here: number): void {
     const nbytes = wanted.reduce((sum, one) => sum + one.nbytes, 0);
     const free = MOST * process.availableMemory();
     if (nbytes - here <= free) return;

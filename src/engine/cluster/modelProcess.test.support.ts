@@ -22,7 +22,7 @@ import { WorkerDigests } from '../metrics/workerDigests.js';
 import type { IsolateThread } from '../pool/isolateThread.js';
 import { Store } from '../store/store.js';
 import { IsolateRuntime } from '../worker/isolateRuntime.js';
-import { CorrectedEvents } from '../workerProcess/correctedEvents.js';
+import { correctedEvents } from '../workerProcess/correctedEvents.js';
 
 const ENDED = { type: 'ended' } as const;
 export type FromProcess = FromWorker | typeof ENDED;
@@ -137,7 +137,7 @@ export class ModelProcess implements WorkerHost {
           return this.thread;
         },
       },
-      new CorrectedEvents(send, (time) => time),
+      correctedEvents(send, (time) => time),
     );
     send({ type: 'ready', address: name, pid: 1 });
   }

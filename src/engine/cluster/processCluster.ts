@@ -74,7 +74,6 @@ export class ProcessCluster implements ClusterStores {
       token: this.#token,
       worker: CLIENT,
       now: engine.clock,
-      keyOf: String,
     });
   }
 
@@ -150,7 +149,6 @@ export class ProcessCluster implements ClusterStores {
       token: this.#token,
       worker: CLIENT,
       now: this.#engine.clock,
-      keyOf: String,
     });
     return { server, listening: server.listen() };
   }

@@ -245,11 +245,9 @@ export class ProtocolModel {
     const info = {
       ...{ index, name, address: name, host: 'model', pid: 1, threads: 1, memoryLimit: 0, startTime: 0 },
     };
-    const worker = new ClusterWorker(this.engine, info, {
-      replace: (gone) => {
-        this.engine.workers.delete(gone.info.index);
-        this.#start(`${name}'`);
-      },
+    const worker = new ClusterWorker(this.engine, info, () => {
+      this.engine.workers.delete(index);
+      this.#start(`${name}'`);
     });
     const process = new ModelProcess(index, name);
     worker.host = process;

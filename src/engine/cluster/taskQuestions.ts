@@ -17,7 +17,7 @@ import type {
 import { PROCESSING } from '../scheduler/taskStates.js';
 import type { EngineParts } from './engineParts.js';
 import type { EngineWorker } from './engineWorker.js';
-import { KeepAlive } from './keepAlive.js';
+import { keepAlive } from './keepAlive.js';
 
 /** The task that asks. All questions of one run of a task have the same Asker. */
 export interface Asker {
@@ -64,7 +64,7 @@ export class TaskQuestions {
   /** Tasks that have asked and whose code may run, by worker, run, id and attempt. */
   readonly #tasks = new Map<string, AskingTask>();
   /** A call of the program may wait for the end of one of these tasks, also of a cancelled one. */
-  readonly #keepAlive = new KeepAlive();
+  readonly #keepAlive = keepAlive();
   #closed: AskerEnd | undefined;
 
   constructor(engine: EngineParts) {
@@ -122,7 +122,7 @@ export class TaskQuestions {
   close(error: LongpoleError): void {
     this.#closed = { how: 'closed', error };
     for (const key of this.#tasks.keys()) this.#stop(key, () => ({ how: 'closed', error }));
-    this.#keepAlive.close();
+    this.#keepAlive(false);
   }
 
   async #answer(task: AskingTask, message: TaskQuestion): Promise<TaskAnswer> {
@@ -159,7 +159,7 @@ export class TaskQuestions {
       computation !== undefined && state[global] === PROCESSING && location[global] === worker.info.index;
     if (isRunning && this.#closed === undefined) {
       this.#tasks.set(key, task);
-      this.#keepAlive.hold(true);
+      this.#keepAlive(true);
     } else {
       // A forgotten computation does not show how its task ended, so the call ends as if the task was cancelled.
       const isKnown = this.#engine.firstIdOf(run) !== undefined;
@@ -172,7 +172,7 @@ export class TaskQuestions {
     const task = this.#tasks.get(key);
     if (task === undefined) return;
     this.#tasks.delete(key);
-    this.#keepAlive.hold(this.#tasks.size > 0);
+    this.#keepAlive(this.#tasks.size > 0);
     stopTask(task, endOf(task.asker.key));
   }
 }

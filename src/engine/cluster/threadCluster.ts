@@ -4,7 +4,7 @@ import type { Transfer } from '../../protocol/clusterObserver.js';
 import type { PackedResult, ResultId } from '../../protocol/packedResult.js';
 import type { HostEvents, HostFacts, WorkerHost } from '../host/hostTypes.js';
 import { ThreadHost } from '../host/threadHost.js';
-import { ThreadPeers } from '../host/threadPeers.js';
+import { CLIENT, ThreadPeers } from '../host/threadPeers.js';
 import { WorkerDigests } from '../metrics/workerDigests.js';
 import { SpillDirectory } from '../store/spillDirectory.js';
 import { Store } from '../store/store.js';
@@ -40,6 +40,7 @@ export class ThreadCluster implements ClusterStores {
       name: 'client',
       now: engine.clock,
     });
+    this.#peers.join(CLIENT, this.#clientStore);
   }
 
   makeHost(worker: ClusterWorker, events: HostEvents): WorkerHost {
@@ -79,7 +80,7 @@ export class ThreadCluster implements ClusterStores {
         index,
         store,
         epochOffsetMs: this.#engine.epochOffsetMs,
-        peers: this.#peers.of(index, this.#clientStore),
+        peers: this.#peers.of(index),
         clock: this.#engine.clock,
         thresholds: this.#settings.thresholds,
         digests: logs.digests,

@@ -8,9 +8,9 @@ import type { HostEvents, WorkerHost } from '../host/hostTypes.js';
 import type { WorkerState } from '../scheduler/workerState.js';
 import { isStartError, startAdvice } from '../taskFailure.js';
 import type { ClusterEngine } from './clusterEngine.js';
-import { ClusterWorker, type WorkerKeeper } from './clusterWorker.js';
-import type { ComputationState } from './computationState.js';
+import { ClusterWorker } from './clusterWorker.js';
 import type { EngineWorker } from './engineWorker.js';
+import type { TaskPlace } from './lineage.js';
 
 export interface WorkerSettings {
   /** Bytes per worker; 0: no limit. */
@@ -52,7 +52,7 @@ interface Place {
   readonly site?: WorkerSite | undefined;
 }
 
-export class WorkerPlaces implements WorkerKeeper {
+export class WorkerPlaces {
   readonly #engine: ClusterEngine;
   readonly #settings: WorkerSettings;
   readonly #makeHost: HostFactory;
@@ -195,7 +195,7 @@ export class WorkerPlaces implements WorkerKeeper {
   #start(name: string, site?: WorkerSite): ClusterWorker {
     const index = this.#nextIndex++;
     const scheme = this.#engine.options.threads ? 'thread' : 'process';
-    const worker = new ClusterWorker(
+    const worker: ClusterWorker = new ClusterWorker(
       this.#engine,
       {
         index,
@@ -207,7 +207,7 @@ export class WorkerPlaces implements WorkerKeeper {
         memoryLimit: site?.memoryLimit ?? this.#settings.memoryLimit,
         startTime: this.#engine.clock(),
       },
-      this,
+      (cause) => this.replace(worker, cause),
     );
     worker.host = this.#makeHost(worker, worker);
     worker.info = { ...worker.info, pid: worker.host.pid };
@@ -287,9 +287,7 @@ function unfinished(worker: WorkerState | undefined): number {
 }
 
 /** A stored result and its location. */
-interface Held {
-  readonly computation: ComputationState;
-  readonly local: number;
+interface Held extends TaskPlace {
   readonly input: GatherInput;
 }
 

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readdirSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { noise } from '../../base/randomNumbers.test.support.js';
 import type { WorkInterval } from '../../protocol/clusterObserver.js';
@@ -39,7 +41,7 @@ test('reading the inputs of a task counts for its function and span, and spillin
   const peers = { fetch: async () => assert.fail('no input is on another worker') };
   const { results, missing } = await gatherInputs(
     { store, peers, digests, index: 0 },
-    { event: () => undefined, interval: () => assert.fail('no input was transferred') },
+    { interval: () => assert.fail('no input was transferred') },
     RUN,
     IDS,
     inputs,
@@ -83,7 +85,7 @@ test('each transfer is an interval of the first task that needs one of its input
       digests: new WorkerDigests(),
       index: 7,
     },
-    { event: () => undefined, interval: (interval) => found.push(interval) },
+    { interval: (interval) => found.push(interval) },
     RUN,
     IDS,
     [first!, second!],
@@ -93,5 +95,35 @@ test('each transfer is an interval of the first task that needs one of its input
     { ...same, start: 10, stop: 11, nbytes: 8 },
     { ...same, start: 10.5, stop: 12, nbytes: 9 },
   ]);
+  await store.close();
+});
+
+test('an input that cannot be read back from disk is fetched from another worker', async () => {
+  const { store, directory, errors } = setup();
+  store.put(1, packResult(noise(50_000)));
+  await store.spill(0);
+  for (const name of readdirSync(directory)) truncateSync(join(directory, name));
+  const input = { id: 1, result: 1, key: 'key', nbytes: 8, from: 0, address: '' };
+  const found = packResult('found');
+  const { results } = await gatherInputs(
+    {
+      store,
+      peers: {
+        fetch: async (inputs) => {
+          assert.deepEqual(inputs, [input]);
+          return { results: new Map([[1, found]]), missing: [], gathered: [] };
+        },
+      },
+      digests: new WorkerDigests(),
+      index: 0,
+    },
+    { interval: () => undefined },
+    RUN,
+    IDS,
+    [input],
+  );
+  assert.deepEqual([...results], [[1, found]]);
+  // The store reports the error.
+  assert.equal(errors.length, 1);
   await store.close();
 });

@@ -1,5 +1,4 @@
 // Gathers the inputs of a batch that its isolate lacks, from the worker's store or from other workers.
-import { messageOf } from '../../base/errors.js';
 import type { Transfer, WorkInterval } from '../../protocol/clusterObserver.js';
 import {
   type GatherInput,
@@ -18,12 +17,12 @@ interface GatheringRun extends Pick<WorkerRun, 'firstId' | 'kinds'> {
 }
 
 /**
- * Returns the found and the missing inputs. The work of the store counts for the kind of the first task. Results that
- * cannot be read back from disk are reported to `events`, and transfers from other workers as intervals.
+ * Returns the found and the missing inputs. The work of the store counts for the kind of the first task. Transfers from
+ * other workers are reported to `events`.
  */
 export async function gatherInputs(
   { store, peers, digests, index }: Pick<ThreadHostOptions, 'store' | 'peers' | 'digests' | 'index'>,
-  events: Pick<HostEvents, 'event' | 'interval'>,
+  events: Pick<HostEvents, 'interval'>,
   run: GatheringRun,
   ids: Int32Array,
   gather: readonly GatherInput[],
@@ -33,22 +32,13 @@ export async function gatherInputs(
   const results = new Map<number, PackedResult>();
   const remote: GatherInput[] = [];
   for (const input of gather) {
-    if (!store.has(input.result)) {
+    const own = await store.read(input.result, cause);
+    if (own === undefined) {
       remote.push(input);
       continue;
     }
-    try {
-      const own = await store.get(input.result, cause);
-      if (own === undefined) remote.push(input);
-      else {
-        results.set(input.id, own);
-        digests.memoryRead(1, packedBytes(own), cause);
-      }
-    } catch (error) {
-      events.event('store', messageOf(error));
-      store.delete(input.result);
-      remote.push(input);
-    }
+    results.set(input.id, own);
+    digests.memoryRead(packedBytes(own), cause);
   }
   const missing: MissingInput[] = [];
   if (remote.length > 0) {

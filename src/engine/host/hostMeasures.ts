@@ -1,5 +1,6 @@
 // The metrics of a host, without its memory and profile. Merges the isolate's metrics with those that only the host can
 // measure, and sends the changes.
+import type { WorkInterval } from '../../protocol/clusterObserver.js';
 import type { IsolateMeasures } from '../../protocol/isolateMessages.js';
 import type { MetricChanges } from '../../protocol/metrics.js';
 import type { ExecutingTask, WorkerRun } from '../../protocol/workerMessages.js';
@@ -45,24 +46,22 @@ export class HostMeasures {
   }
 
   take({ metrics, upTo, work, handed, output = [] }: IsolateMeasures): void {
-    const { digests, index, clock } = this.#options;
+    const { digests } = this.#options;
     if (handed !== undefined) digests.handedOver(handed, this.#isolateClock() - handed.time);
-    const ahead = work.length === 0 ? 0 : clock() - this.#isolateClock();
     for (const { action, start, stop, run, id, nbytes } of work) {
       const firstId = this.#firstIds.get(run);
-      this.#events.interval({
-        worker: index,
-        thread: 0,
-        action,
-        start: start + ahead,
-        stop: stop + ahead,
-        task: firstId === undefined ? -1 : firstId + id,
-        nbytes,
-      });
+      this.worked({ action, start, stop, task: firstId === undefined ? -1 : firstId + id, nbytes });
     }
     for (const { topic, text, run, id } of output) this.#events.event(topic, text, { run, id });
     this.time.measured(upTo);
     this.#add(metrics);
+  }
+
+  /** Reports work on the isolate's thread as an interval. Its times are those of the isolate's clock. */
+  worked({ start, stop, ...work }: Omit<WorkInterval, 'worker' | 'thread'>): void {
+    const { clock, index } = this.#options;
+    const ahead = clock() - this.#isolateClock();
+    this.#events.interval({ ...work, worker: index, thread: 0, start: start + ahead, stop: stop + ahead });
   }
 
   /** Adds the task time that a dead isolate has not reported. */

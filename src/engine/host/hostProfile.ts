@@ -9,13 +9,10 @@ import type { WorkerRun } from '../../protocol/workerMessages.js';
 import type { StartedThread } from '../pool/isolateThread.js';
 import { TaskIntervalLog } from '../profiler/taskIntervalLog.js';
 import { ThreadProfiler } from '../profiler/threadProfiler.js';
-import { isolateClock } from '../worker/isolateClock.js';
+import type { HostMeasures } from './hostMeasures.js';
 import type { HostEvents, ThreadHostOptions, WorkerHost } from './hostTypes.js';
 
-export interface HostProfileOptions
-  extends Pick<ThreadHostOptions, 'index' | 'epochOffsetMs' | 'clock' | 'profile'> {
-  readonly facts: { readonly name: string };
-}
+type HostProfileOptions = Pick<ThreadHostOptions, 'facts' | 'epochOffsetMs' | 'profile'>;
 
 /** Numbers of kinds of tasks that are reserved per run, so that kinds of different runs differ. */
 const KINDS_PER_RUN = 1 << 16;
@@ -32,21 +29,20 @@ interface ProfiledHost extends Pick<WorkerHost, 'running'> {
 export class HostProfile {
   readonly #options: HostProfileOptions;
   readonly #events: HostEvents;
+  readonly #measures: HostMeasures;
   readonly #host: ProfiledHost;
   readonly #log: TaskIntervalLog;
-  /** Clock of the isolate and of V8's samples. */
-  readonly #clock: () => number;
   #profiler: ThreadProfiler | undefined;
   #idlePolls = 0;
   /** Runs by number, whose tasks ran since the last report of samples, and in the period before it. */
   #recent = new Map<number, WorkerRun>();
   #earlier = new Map<number, WorkerRun>();
 
-  constructor(options: HostProfileOptions, events: HostEvents, host: ProfiledHost) {
+  constructor(options: HostProfileOptions, events: HostEvents, measures: HostMeasures, host: ProfiledHost) {
+    this.#measures = measures;
     this.#host = host;
     this.#options = options;
     this.#events = events;
-    this.#clock = isolateClock(options.epochOffsetMs);
     // The log takes a megabyte, which a worker without a profile does not need.
     this.#log = new TaskIntervalLog(options.profile === undefined ? 0 : undefined);
   }
@@ -65,22 +61,9 @@ export class HostProfile {
       tasks: (start, stop) => this.#tasks(start, stop),
       taskFunction: (task) => this.#taskFunction(task),
       onCycle: (cycle) => this.#events.profile({ ...cycle, thread: facts.name }),
-      onStarted: (start, stop) => this.#started(start, stop),
-    });
-  }
-
-  /** Reports the start of the profiler as an interval. It pauses the isolate and is not part of a task. */
-  #started(start: number, stop: number): void {
-    const { clock, index } = this.#options;
-    const ahead = clock() - this.#clock();
-    this.#events.interval({
-      worker: index,
-      thread: 0,
-      action: 'profiler',
-      start: start + ahead,
-      stop: stop + ahead,
-      task: -1,
-      nbytes: 0,
+      // The start pauses the isolate and is not part of a task.
+      onStarted: (start, stop) =>
+        this.#measures.worked({ action: 'profiler', start, stop, task: -1, nbytes: 0 }),
     });
   }
 

@@ -2,10 +2,9 @@
 // isolate's reports.
 import { isError } from '../../base/errors.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
-import type { ErrorInfo } from '../../protocol/errorInfo.js';
 import { type Batch, NO_IDS, type PackedValues, type Values } from '../../protocol/isolateMessages.js';
 import type { WorkerRun } from '../../protocol/workerMessages.js';
-import type { Isolate, RunHandler } from '../pool/isolate.js';
+import type { RunHandler } from '../pool/isolate.js';
 import type { ThreadIsolate } from '../pool/threadIsolate.js';
 import { BatchGate, type GatherOutcome } from './batchGate.js';
 import type { HostEvents, RunDump } from './hostTypes.js';
@@ -27,13 +26,20 @@ export interface RunHost {
   isolateLost(cause: Error): void;
 }
 
-export class OpenRun implements RunHandler {
+export class OpenRun {
   readonly spec: WorkerRun;
   readonly gate: BatchGate;
   readonly #host: RunHost;
   #claims: Int32Array = NO_IDS;
   #generation = -1;
   #stolenBefore: readonly number[] = [];
+  readonly #handler: RunHandler = {
+    finished: (_isolate, columns, values) => this.#host.finished(this.spec, columns, values),
+    fetched: (_isolate, values, missing, packed) => this.#host.fetched(this.spec, values, missing, packed),
+    fetchFailed: (_isolate, id, error) => this.#host.events.fetchFailed(this.spec.run, id, error),
+    stolen: (_isolate, ids) => this.#host.events.stolen(this.spec.run, [...this.#stolenBefore, ...ids]),
+    lost: (_isolate, _running, cause) => this.#host.isolateLost(cause),
+  };
 
   constructor(host: RunHost, spec: WorkerRun) {
     this.#host = host;
@@ -78,7 +84,7 @@ export class OpenRun implements RunHandler {
     // The loss is reported first. Otherwise the scheduler would resend the skipped tasks before it has the report.
     if (missing.length > 0) this.#host.events.gatherFailed(this.spec.run, missing);
     if (!this.isOpen) {
-      this.#claims = this.#host.isolate.open({ ...this.spec, handler: this });
+      this.#claims = this.#host.isolate.open({ ...this.spec, handler: this.#handler });
       this.#generation = this.#host.generation;
     }
     sendBatch(
@@ -87,26 +93,6 @@ export class OpenRun implements RunHandler {
       structuredClone,
     );
     this.#host.passed(this, admitted, outcome);
-  }
-
-  finished(_isolate: Isolate, columns: CompletionColumns, values: ReadonlyMap<number, unknown>): void {
-    this.#host.finished(this.spec, columns, values);
-  }
-
-  fetched(_isolate: Isolate, values: Values, missing: Int32Array, packed: PackedValues): void {
-    this.#host.fetched(this.spec, values, missing, packed);
-  }
-
-  fetchFailed(_isolate: Isolate, id: number, error: ErrorInfo): void {
-    this.#host.events.fetchFailed(this.spec.run, id, error);
-  }
-
-  stolen(_isolate: Isolate, ids: readonly number[]): void {
-    this.#host.events.stolen(this.spec.run, [...this.#stolenBefore, ...ids]);
-  }
-
-  lost(_isolate: Isolate, _running: number | undefined, cause: Error): void {
-    this.#host.isolateLost(cause);
   }
 }
 

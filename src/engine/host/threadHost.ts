@@ -2,7 +2,7 @@
 // cluster of threads, and in each worker process in a cluster of processes. It runs no tasks, so it answers peers and
 // the cluster while a task runs.
 
-import { isError, messageOf } from '../../base/errors.js';
+import { isError } from '../../base/errors.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
@@ -18,7 +18,7 @@ import type { TaskAnswer, TaskAnswerError } from '../../protocol/questions.js';
 import { KIND_STORED } from '../../protocol/resultKinds.js';
 import type { CallContext, ExecutingTask, WorkerRun } from '../../protocol/workerMessages.js';
 import { CLOSE_GRACE_MS } from '../pool/isolate.js';
-import { type IsolateThread, startThread, startThreadWithin } from '../pool/isolateThread.js';
+import { type IsolateThread, startThread } from '../pool/isolateThread.js';
 import { UntakenError } from '../pool/pendingCalls.js';
 import { ThreadIsolate } from '../pool/threadIsolate.js';
 import { collectGarbage } from '../worker/collectGarbage.js';
@@ -75,7 +75,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     this.#measures = new HostMeasures(options, events);
     this.#running = new RunningTask(events, () => this.isolate.terminate());
     this.#memory = new WorkerMemory(options, events, this);
-    this.#profile = new HostProfile(options, events, this);
+    this.#profile = new HostProfile(options, events, this.#measures, this);
     this.#heap = heapLimit(options.facts, options.thresholds.terminate, options.processBytes?.() ?? 0);
     this.isolate = this.#startIsolate();
     this.#idleBeat = setInterval(() => this.#beat(), IDLE_BEAT_MS);
@@ -150,15 +150,9 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
 
   async give(results: readonly GatherInput[]): Promise<ReadonlyMap<ResultId, PackedResult>> {
     const given = new Map<ResultId, PackedResult>();
-    const { store } = this.#options;
     for (const { result } of results) {
-      if (!store.has(result)) continue;
-      try {
-        const packed = await store.get(result);
-        if (packed !== undefined) given.set(result, packed);
-      } catch (error) {
-        this.events.event('store', messageOf(error));
-      }
+      const packed = await this.#options.store.read(result);
+      if (packed !== undefined) given.set(result, packed);
     }
     return given;
   }
@@ -342,8 +336,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
   }
 
   #startThread(birth: IsolateBirth): IsolateThread {
-    const start = this.#heap === undefined ? startThread : startThreadWithin(this.#heap);
-    const thread = start(birth);
+    const thread = startThread(birth, this.#heap);
     this.#profile.follow(birth.name, thread);
     return thread;
   }

@@ -9,10 +9,10 @@ import {
   type ResultId,
 } from '../../protocol/packedResult.js';
 import type { Store } from '../store/store.js';
-import type { Gathered, PeerAnswer, Peers } from './hostTypes.js';
+import type { Gathered, Peers } from './hostTypes.js';
 
-/** The index of the client in transfers. */
-const CLIENT = -1;
+/** The index of the client in transfers. Its store holds scattered data. */
+export const CLIENT = -1;
 
 export class ThreadPeers {
   readonly #stores = new Map<number, Store>();
@@ -32,59 +32,41 @@ export class ThreadPeers {
     this.#stores.delete(worker);
   }
 
-  /** Returns the peers of one worker. `clientStore` holds scattered data. */
-  of(worker: number, clientStore: Store): Peers {
+  /** Returns the peers of one worker. */
+  of(worker: number): Peers {
     return {
-      fetch: (inputs, what) => this.#fetch(worker, clientStore, inputs, what),
-    };
-  }
-
-  async #fetch(
-    worker: number,
-    clientStore: Store,
-    inputs: readonly GatherInput[],
-    what: Transfer['what'],
-  ): Promise<PeerAnswer> {
-    const results = new Map<ResultId, PackedResult>();
-    const missing: GatherInput[] = [];
-    const gathered: Gathered[] = [];
-    const byPeer = new Map<number, GatherInput[]>();
-    for (const input of inputs) pushTo(byPeer, input.from, input);
-    for (const [peer, wanted] of byPeer) {
-      const store = peer === CLIENT ? clientStore : this.#stores.get(peer);
-      const start = this.#clock();
-      const moved: GatherInput[] = [];
-      let nbytes = 0;
-      for (const input of wanted) {
-        const found = await readResult(store, input.result);
-        if (found === undefined) {
-          missing.push(input);
-          continue;
+      fetch: async (inputs, what) => {
+        const results = new Map<ResultId, PackedResult>();
+        const missing: GatherInput[] = [];
+        const gathered: Gathered[] = [];
+        const byPeer = new Map<number, GatherInput[]>();
+        for (const input of inputs) pushTo(byPeer, input.from, input);
+        for (const [peer, wanted] of byPeer) {
+          const store = this.#stores.get(peer);
+          const start = this.#clock();
+          const moved: GatherInput[] = [];
+          let nbytes = 0;
+          for (const input of wanted) {
+            const found = await store?.read(input.result);
+            if (found === undefined) {
+              missing.push(input);
+              continue;
+            }
+            results.set(input.result, found);
+            moved.push(input);
+            nbytes += packedBytes(found);
+          }
+          if (moved.length === 0) continue;
+          const keys = moved.map(({ key }) => key);
+          const stop = this.#clock();
+          gathered.push({ inputs: moved, nbytes, start, stop });
+          const common = { keys, nbytes, compressed: nbytes, start, stop };
+          this.#notify({ worker, peer, direction: 'incoming', what, ...common });
+          if (peer !== CLIENT)
+            this.#notify({ worker: peer, peer: worker, direction: 'outgoing', what: 'get-data', ...common });
         }
-        results.set(input.result, found);
-        moved.push(input);
-        nbytes += packedBytes(found);
-      }
-      if (moved.length === 0) continue;
-      const keys = moved.map(({ key }) => key);
-      const stop = this.#clock();
-      gathered.push({ inputs: moved, nbytes, start, stop });
-      const common = { keys, nbytes, compressed: nbytes, start, stop };
-      this.#notify({ worker, peer, direction: 'incoming', what, ...common });
-      if (peer !== CLIENT)
-        this.#notify({ worker: peer, peer: worker, direction: 'outgoing', what: 'get-data', ...common });
-    }
-    return { results, missing, gathered };
-  }
-}
-
-async function readResult(store: Store | undefined, result: ResultId): Promise<PackedResult | undefined> {
-  if (store === undefined || !store.has(result)) return undefined;
-  try {
-    return await store.get(result);
-  } catch {
-    // The spill file is damaged or missing, which the store has reported. The scheduler has the result computed again.
-    store.delete(result);
-    return undefined;
+        return { results, missing, gathered };
+      },
+    };
   }
 }

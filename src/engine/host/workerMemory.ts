@@ -3,7 +3,7 @@ import { LongpoleError } from '../../base/errors.js';
 import { megabytes } from '../../base/words.js';
 import { VITALS_EXTERNAL, VITALS_HEAP } from '../../protocol/isolateMessages.js';
 import { processRss } from '../../resources/processRss.js';
-import { MemoryMonitor } from '../store/memoryMonitor.js';
+import { memoryMonitor } from '../store/memoryMonitor.js';
 import type { HostEvents, ThreadHostOptions, WorkerHost, WorkerSnapshot } from './hostTypes.js';
 
 /** Growth of results or of the process, as a share of the limit, that triggers a measurement. */
@@ -38,7 +38,7 @@ export class WorkerMemory {
   readonly #options: WorkerMemoryOptions;
   readonly #events: MemoryEvents;
   readonly #host: MemoryHost;
-  readonly #monitor: MemoryMonitor;
+  readonly #decide: ReturnType<typeof memoryMonitor>;
   /** Bytes of results since the last measurement. */
   #added = 0;
   /** Bytes of the worker at the last measurement. */
@@ -52,7 +52,7 @@ export class WorkerMemory {
     this.#options = options;
     this.#events = events;
     this.#host = host;
-    this.#monitor = new MemoryMonitor(options.thresholds);
+    this.#decide = memoryMonitor(options.thresholds);
   }
 
   /**
@@ -91,7 +91,7 @@ export class WorkerMemory {
     const limit = facts.memoryLimit;
     const busy = this.#host.running !== undefined;
     const reading = { process: bytes, managed, spilled, limit, time, busy };
-    for (const action of this.#monitor.update(reading)) {
+    for (const action of this.#decide(reading)) {
       switch (action.type) {
         case 'spill':
           void store.spill(action.untilBytes).then((done) => this.#spilled(done));

@@ -1,16 +1,10 @@
 // The time of tasks whose measurements have not arrived. An isolate sends measurements twice a second, and its death
 // loses the unsent ones. The receiver of completions keeps the tasks' time here until the measurements arrive, so
 // that no second is lost.
-import { getOrMake } from '../../base/lookUps.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
-import {
-  type MetricChanges,
-  type MetricKey,
-  spanId,
-  type TaskKind,
-  type TaskKinds,
-} from '../../protocol/metrics.js';
+import { type MetricChanges, spanId, type TaskKind, type TaskKinds } from '../../protocol/metrics.js';
 import type { ExecutingTask } from '../../protocol/workerMessages.js';
+import { MetricLedger } from './metricLedger.js';
 
 /** Length of a slice. Completions are kept by the millisecond, because measurements end between two of them. */
 const SLICE_SECONDS = 1e-3;
@@ -80,11 +74,9 @@ export class UnmeasuredTime {
     activity: 'failed' | 'cancelled',
     now: number,
   ): MetricChanges {
-    const sums = new Map<string, { key: MetricKey; seconds: number }>();
-    const add = (kind: TaskKind, doing: string, seconds: number): void => {
-      const key = ['execute', spanId(kind.span), kind.prefix, doing, 'seconds'];
-      getOrMake(sums, key.join('\u0000'), () => ({ key, seconds: 0 })).seconds += seconds;
-    };
+    const ledger = new MetricLedger();
+    const add = ({ span, prefix }: TaskKind, doing: string, seconds: number): void =>
+      ledger.add(['execute', spanId(span), prefix, doing, 'seconds'], seconds);
     // The report of the running task may be older than that of its end.
     const runs = executing !== undefined && executing.since >= this.#lastStop ? executing : undefined;
     const kinds = runs === undefined ? undefined : this.#kindsOf(runs.run);
@@ -104,8 +96,7 @@ export class UnmeasuredTime {
     const between = (runs?.since ?? this.#lastStop) - from - accounted;
     if (last !== undefined && between > 0) add(last, 'executor', between);
     this.#forget(now);
-    const parts = [...sums.values()];
-    return { keys: parts.map(({ key }) => key), values: parts.map(({ seconds }) => seconds) };
+    return ledger.takeChanges(Number.POSITIVE_INFINITY);
   }
 
   #forget(now: number): void {

@@ -26,9 +26,9 @@ export class WorkerDigests {
     this.#count(direction === 'incoming' ? 'gather-dep' : 'get-data', 'network', stop - start, nbytes);
   }
 
-  /** Counts results that a batch needed and that were in memory here. */
-  memoryRead(count: number, nbytes: number, cause?: TaskKind): void {
-    this.ledger.add([...keyOf('gather-dep', cause), 'memory-read', 'count'], count);
+  /** Counts a result that a batch needed and that was here. */
+  memoryRead(nbytes: number, cause?: TaskKind): void {
+    this.ledger.add([...keyOf('gather-dep', cause), 'memory-read', 'count'], 1);
     this.ledger.add([...keyOf('gather-dep', cause), 'memory-read', 'bytes'], nbytes);
   }
 

@@ -1,7 +1,7 @@
 // The channel to a child process that runs tasks. Messages are structured clones. Detects the end of the process, and
 // ends a process that cannot be reached.
 import { type ChildProcess, fork, type Serializable } from 'node:child_process';
-import { killChild } from '../../resources/killChild.js';
+import { killChild } from '../../base/killChild.js';
 import { killReason, oomKills } from '../../resources/oomKills.js';
 
 /** Time after the exit of a process within which its last messages arrive, in milliseconds. */

@@ -1,32 +1,13 @@
 // The host's side of an isolate, common to threads and processes.
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import type { ErrorInfo } from '../../protocol/errorInfo.js';
-import type {
-  Batch,
-  OpenRunMessage,
-  PackedValues,
-  UnmeasuredWork,
-  Values,
-} from '../../protocol/isolateMessages.js';
-import type { TaskKinds } from '../../protocol/metrics.js';
-import type { Program } from '../../protocol/program.js';
-import type { ExecutingTask, RunTask } from '../../protocol/workerMessages.js';
+import type { Batch, PackedValues, UnmeasuredWork, Values } from '../../protocol/isolateMessages.js';
+import type { ExecutingTask, RunTask, WorkerRun } from '../../protocol/workerMessages.js';
 
-/** The parts of a run that an isolate needs. */
-export interface RunChannel extends Pick<OpenRunMessage, 'run' | 'functions'> {
-  readonly program: Program;
-  /** Largest number of outstanding tasks at this isolate. */
-  readonly maxOutstanding: number;
-  /** See OpenRunMessage.inlineBytes. Default Infinity. */
-  readonly inlineBytes?: number;
-  /** See OpenRunMessage.kinds. */
-  readonly kinds?: TaskKinds | undefined;
-  /** See OpenRunMessage.keys. Default null. */
-  readonly keys?: OpenRunMessage['keys'];
-  /** See OpenRunMessage.marks. Default false. */
-  readonly marks?: OpenRunMessage['marks'];
-  /** See OpenRunMessage.concurrentTasks. Default 1. */
-  readonly concurrentTasks?: OpenRunMessage['concurrentTasks'];
+/** The parts of a run that an isolate needs. Absent ones have the defaults of `openMessage`. */
+export interface RunChannel
+  extends Pick<WorkerRun, 'run' | 'functions' | 'program' | 'maxOutstanding'>,
+    Partial<Pick<WorkerRun, 'kinds' | 'inlineBytes' | 'keys' | 'marks' | 'concurrentTasks'>> {
   readonly handler: RunHandler;
 }
 

@@ -40,16 +40,10 @@ export interface ThreadIsolateOptions {
 /** A thread whose event loop can be observed, unless the system refused it. */
 export type StartedThread = IsolateThread & Partial<Pick<Worker, 'performance'>>;
 
-/** Starts the thread of an isolate in this process. */
-export const startThread = (birth: IsolateBirth): StartedThread => newThread(birth, {});
-
-/** Returns a function that starts threads with at most `heap` bytes of JavaScript heap. */
-export function startThreadWithin(heap: number): typeof startThread {
-  const resourceLimits = { maxOldGenerationSizeMb: Math.floor(heap / 2 ** 20) };
-  return (birth) => newThread(birth, { resourceLimits });
-}
-
-function newThread(birth: IsolateBirth, limits: Pick<WorkerOptions, 'resourceLimits'>): StartedThread {
+/** Starts the thread of an isolate in this process, with at most `heap` bytes of JavaScript heap. Default: V8's limit. */
+export function startThread(birth: IsolateBirth, heap?: number): StartedThread {
+  const limits =
+    heap === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: Math.floor(heap / 2 ** 20) } };
   try {
     return new Worker(ENTRY, { ...optionsOf(birth), ...limits });
   } catch (error) {

@@ -23,25 +23,22 @@ const QUIET_PATIENCE_MS = 50;
 const FIRST_STOP_MS = 50;
 const LAST_STOP_MS = 3200;
 
-export interface StoppedThread {
-  readonly name: string;
-  readonly mailbox: Int32Array;
-  terminate(): Promise<unknown>;
-  hasExited(): boolean;
-}
-
-export function stopThread(thread: StoppedThread): void {
-  whenThreadIsQuiet(thread.name, () => stop(thread, FIRST_STOP_MS), QUIET_PATIENCE_MS);
-}
-
 /**
  * Terminates the thread, but not while it loads a native addon. A concurrent request of the inspector swallows a
  * termination, so the termination is repeated until the thread has ended.
  */
-function stop(thread: StoppedThread, waitMs: number): void {
-  if (thread.hasExited()) return;
-  whenMayEnd({ cells: thread.mailbox, index: NATIVE_CELL }, () => {
-    void thread.terminate();
-    setTimeout(() => stop(thread, Math.min(2 * waitMs, LAST_STOP_MS)), waitMs).unref();
-  });
+export function stopThread(
+  name: string,
+  mailbox: Int32Array,
+  terminate: () => void,
+  hasExited: () => boolean,
+): void {
+  const stop = (waitMs: number): void => {
+    if (hasExited()) return;
+    whenMayEnd({ cells: mailbox, index: NATIVE_CELL }, () => {
+      terminate();
+      setTimeout(() => stop(Math.min(2 * waitMs, LAST_STOP_MS)), waitMs).unref();
+    });
+  };
+  whenThreadIsQuiet(name, () => stop(FIRST_STOP_MS), QUIET_PATIENCE_MS);
 }

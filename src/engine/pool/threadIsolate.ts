@@ -312,12 +312,8 @@ export class ThreadIsolate implements Isolate {
   }
 
   terminate(cause = new Error('The worker thread was terminated.')): void {
-    stopThread({
-      name: this.name,
-      mailbox: this.#mailbox,
-      terminate: () => this.#worker.terminate(),
-      hasExited: () => this.#exitedThread,
-    });
+    const terminate = (): void => void this.#worker.terminate();
+    stopThread(this.name, this.#mailbox, terminate, () => this.#exitedThread);
     // A thread inside a native call ends only after the call. The isolate counts as ended from now on.
     this.#end(cause);
   }

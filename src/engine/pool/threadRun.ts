@@ -38,17 +38,12 @@ export interface ThreadRun extends RunLog {
 const WITHHOLDING_MS = 8;
 
 export function newThreadRun(channel: RunChannel, opening: number, memory: RunLog): ThreadRun {
-  const { log, columns, ref, claims, wanted } = memory;
   return {
+    ...memory,
     channel,
     opening,
-    log,
-    columns,
-    ref,
-    claims,
-    wanted,
     arrived: new Map(),
-    covered: log.written,
+    covered: memory.log.written,
     failed: new Set(),
     withholdingSince: undefined,
     fetching: false,

@@ -1,10 +1,10 @@
-// Compares `LineMap` with Node's `SourceMap`.
+// Compares `lineMap` with Node's `SourceMap`.
 import assert from 'node:assert/strict';
 import { SourceMap } from 'node:module';
 import { test } from 'node:test';
 import { encode, type SourceMapSegment } from '@jridgewell/sourcemap-codec';
 import fc from '../../base/properties.test.support.js';
-import { LineMap } from './lineMap.js';
+import { lineMap } from './lineMap.js';
 
 const SOURCES = ['a.ts', 'b.ts', 'c.ts'];
 
@@ -36,7 +36,7 @@ test('a position has the mapping that the source map of Node has', () => {
   fc.assert(
     fc.property(lines, fc.nat(8), fc.nat(100_000), (segments, line, column) => {
       const payload = { mappings: encode(segments), sources: SOURCES };
-      const found = new LineMap(payload).find(line, column);
+      const found = lineMap(payload)(line, column);
       if (line >= segments.length) {
         assert.equal(found, undefined);
         return;
@@ -63,7 +63,7 @@ test('a position has the mapping that the source map of Node has', () => {
 });
 
 test('a mapping without a source belongs to no source', () => {
-  const map = new LineMap({ mappings: encode([[[0, 0, 4, 0], [10]]]), sources: SOURCES });
-  assert.deepEqual(map.find(0, 9), { column: 0, source: 'a.ts', line: 4 });
-  assert.equal(map.find(0, 10)?.source, undefined);
+  const map = lineMap({ mappings: encode([[[0, 0, 4, 0], [10]]]), sources: SOURCES });
+  assert.deepEqual(map(0, 9), { column: 0, source: 'a.ts', line: 4 });
+  assert.equal(map(0, 10)?.source, undefined);
 });

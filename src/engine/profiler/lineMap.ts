@@ -1,8 +1,8 @@
 // A source map that answers single positions. Node's `SourceMap` would assign code without a source to the source before.
-import { decode, type SourceMapMappings, type SourceMapSegment } from '@jridgewell/sourcemap-codec';
+import { decode, type SourceMapSegment } from '@jridgewell/sourcemap-codec';
 import { firstWhere } from '../../base/lookUps.js';
 
-/** A source map, as far as `LineMap` reads it. */
+/** A source map, as far as `lineMap` reads it. */
 export interface MapPayload {
   readonly mappings: string;
   readonly sources: readonly unknown[];
@@ -19,36 +19,25 @@ export interface Mapping {
   readonly line: number;
 }
 
-export class LineMap {
-  readonly #lines: SourceMapMappings;
-  readonly #sources: readonly unknown[];
-  readonly #folder: string;
+/** Returns the last mapping up to a position of the script; undefined if there is none. */
+export type LineMap = (line: number, column: number) => Mapping | undefined;
 
-  constructor({ mappings, sources, sourceRoot }: MapPayload) {
-    this.#lines = decode(mappings);
-    this.#sources = sources;
-    this.#folder = typeof sourceRoot === 'string' ? sourceRoot.replace(/[^/]$/, '$&/') : '';
-  }
-
-  /** Returns the last mapping up to a position of the script; undefined if there is none. */
-  find(line: number, column: number): Mapping | undefined {
-    const segments = this.#lines[line];
+export function lineMap({ mappings, sources, sourceRoot }: MapPayload): LineMap {
+  const lines = decode(mappings);
+  const folder = typeof sourceRoot === 'string' ? sourceRoot.replace(/[^/]$/, '$&/') : '';
+  const mappingOf = ([, index, line = 0]: SourceMapSegment, column: number): Mapping => {
+    const source = index === undefined ? undefined : sources[index];
+    return { column, source: typeof source === 'string' ? folder + source : undefined, line };
+  };
+  return (line, column) => {
+    const segments = lines[line];
     if (segments === undefined) return undefined;
     const after = firstWhere(0, segments.length, (at) => segments[at]![0] > column);
-    if (after > 0) return this.#mapping(segments[after - 1]!, segments[after - 1]![0]);
+    if (after > 0) return mappingOf(segments[after - 1]!, segments[after - 1]![0]);
     for (let before = line - 1; before >= 0; before--) {
-      const last = this.#lines[before]!.findLast((segment) => segment.length > 1);
-      if (last !== undefined) return this.#mapping(last, -1);
+      const last = lines[before]!.findLast((segment) => segment.length > 1);
+      if (last !== undefined) return mappingOf(last, -1);
     }
     return undefined;
-  }
-
-  #mapping(segment: SourceMapSegment, column: number): Mapping {
-    const source = segment[1] === undefined ? undefined : this.#sources[segment[1]];
-    return {
-      column,
-      source: typeof source === 'string' ? this.#folder + source : undefined,
-      line: segment[2] ?? 0,
-    };
-  }
+  };
 }

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { attempt } from '../../base/errors.js';
 import { hasFields, parsedJson } from '../../base/json.js';
 import type { SourcePosition } from '../../profile/taskPlaces.js';
-import { LineMap, type MapPayload } from './lineMap.js';
+import { type LineMap, lineMap, type MapPayload } from './lineMap.js';
 
 /** Most maps that are kept. Beyond it all are discarded and read again on demand. */
 const MAX_MAPS = 2000;
@@ -51,7 +51,7 @@ export class SourcePositions {
 
   /** Returns the start of a function; line and column from 0. */
   functionPosition(url: string, line: number, column: number): SourcePosition {
-    const found = this.#map(url)?.find(line, column);
+    const found = this.#map(url)?.(line, column);
     if (found?.source !== undefined) return { file: filePath(found.source, url), line: found.line + 1 };
     return { file: filePath(url, url), line: line + 1 };
   }
@@ -63,11 +63,11 @@ export class SourcePositions {
   runningLine(url: string, line: number): number {
     const map = this.#map(url);
     if (map === null) return line;
-    const last = map.find(line - 1, Number.MAX_SAFE_INTEGER);
+    const last = map(line - 1, Number.MAX_SAFE_INTEGER);
     if (last?.source === undefined || last.column < 0) return 0;
     // The first mapping of the line is behind its indentation.
     for (let column = 0; column < last.column; column = 2 * column + 1) {
-      const first = map.find(line - 1, column);
+      const first = map(line - 1, column);
       if (first?.source !== undefined && first.column >= 0)
         return first.line === last.line ? last.line + 1 : 0;
     }
@@ -137,7 +137,7 @@ function readMap(url: string, path: string): LineMap | null {
 function parseMap(json: string): LineMap | null {
   if (json.length > MAX_MAP_BYTES) return null;
   const payload = parsedJson(json);
-  return isMap(payload) ? attempt(() => new LineMap(payload), null) : null;
+  return isMap(payload) ? attempt(() => lineMap(payload), null) : null;
 }
 
 function isMap(value: unknown): value is MapPayload {

@@ -6,7 +6,7 @@
 // that ends while NodeWorker.enable reports the running ones: Node walks a map from which the end of a thread removes
 // an entry. A message to a thread whose inspector is being destroyed aborts Node, so threads announce their end.
 import { type InspectorNotification, type Profiler, Session } from 'node:inspector';
-import { pushTo } from '../../base/lookUps.js';
+import { once, pushTo } from '../../base/lookUps.js';
 
 /** The session of one thread, which may also be the scheduler's own. */
 export interface InspectorChannel {
@@ -86,15 +86,8 @@ class AttachedThread implements InspectorChannel {
   }
 }
 
-let ownChannel: InspectorChannel | undefined;
-
 /** Returns this thread's own inspector, shared by all callers. */
-export function inspectThisThread(): InspectorChannel {
-  ownChannel ??= openOwnChannel();
-  return ownChannel;
-}
-
-function openOwnChannel(): InspectorChannel {
+export const inspectThisThread = once((): InspectorChannel => {
   const own = new Session();
   own.connect();
   return {
@@ -107,7 +100,7 @@ function openOwnChannel(): InspectorChannel {
       return () => void own.off(PROFILE_FINISHED, listener);
     },
   };
-}
+});
 
 interface Watcher {
   attached(channel: InspectorChannel): void;

@@ -2,6 +2,7 @@
 // after a task, those dependents may follow whose other dependencies are at the same worker. Most results then never
 // leave their isolate. The size of a batch depends on time, not on a count. Tasks known to be short travel by the
 // thousand and long ones alone, so that the work stays divisible.
+import { NO_IDS } from '../../protocol/isolateMessages.js';
 import { dependenciesOf } from '../../protocol/program.js';
 import type { Dispatch } from './events.js';
 import { moveSeconds, overdueSeconds } from './placement.js';
@@ -196,7 +197,6 @@ function lastBefore({ batches }: WorkerState, batch: SentBatch): number | undefi
 }
 
 const NO_FLAGS = new Uint8Array(0);
-const NO_IDS = new Int32Array(0);
 
 /** Returns the message for a batch if the worker has all inputs: only the ids of the tasks. */
 export function bareDispatch(worker: WorkerState, batch: SentBatch): Dispatch {

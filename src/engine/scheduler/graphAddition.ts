@@ -1,21 +1,13 @@
 // Adds a graph to a running scheduler.
 import type { GraphAdded } from './events.js';
-import { place } from './recovery.js';
+import { type Failing, place } from './recovery.js';
 import { CALLER } from './schedulerColumns.js';
 import type { SchedulerState } from './schedulerState.js';
 import type { Segment } from './taskGraph.js';
 import { ERRED, MEMORY, RELEASED } from './taskStates.js';
 
-/** A task that fails at once; `lost` if it is data that is lost already. */
-export interface FailedAddition {
-  readonly id: number;
-  readonly lost: boolean;
-  /** The task that failed earlier: the task itself, or the original of an import. */
-  readonly because: number;
-}
-
 /** Adds a graph behind the others. Returns the tasks that must fail. */
-export function addGraph(state: SchedulerState, event: GraphAdded): FailedAddition[] {
+export function addGraph(state: SchedulerState, event: GraphAdded): Failing[] {
   const { graph, policy, imports } = event;
   const segment = state.graph.add(graph, policy, imports);
   makeRoom(state, graph.functionCount);
@@ -25,7 +17,7 @@ export function addGraph(state: SchedulerState, event: GraphAdded): FailedAdditi
   if (imports !== undefined)
     for (const local of imports.keys()) state.needs[state.graph.originOf(segment.base + local)]!++;
   place(state, segment.base, segment.base + segment.size);
-  const failed: FailedAddition[] = [];
+  const failed: Failing[] = [];
   for (const [local, given] of imports ?? [])
     if (state.state[given] === ERRED) failed.push({ id: segment.base + local, lost: false, because: given });
   return failed;
@@ -45,8 +37,8 @@ function makeRoom(state: SchedulerState, functionCount: number): void {
   state.expected = expected;
 }
 
-function addData(state: SchedulerState, segment: Segment, { holders, nbytes }: GraphAdded): FailedAddition[] {
-  const lost: FailedAddition[] = [];
+function addData(state: SchedulerState, segment: Segment, { holders, nbytes }: GraphAdded): Failing[] {
+  const lost: Failing[] = [];
   for (let local = 0; local < segment.size; local++) {
     const id = segment.base + local;
     const holder = holders?.[local] ?? CALLER;

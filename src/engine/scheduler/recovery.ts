@@ -38,8 +38,12 @@ export function place(state: SchedulerState, from: number, to: number): void {
   }
 }
 
-interface Doomed {
+/** A task that has to fail. */
+export interface Failing {
   readonly id: number;
+  /** Whether it is data that was lost and cannot be computed again. */
+  readonly lost: boolean;
+  /** The task that failed earlier: the task itself, one on which it depends, or the original of an import. */
   readonly because: number;
 }
 
@@ -47,10 +51,8 @@ interface Doomed {
 export interface Losses {
   /** A result was lost, so `rebuild` has to follow. */
   readonly found: boolean;
-  /** Data that cannot be computed again. */
-  readonly gone: readonly number[];
-  /** Tasks that would have to run again, but depend on a task that has failed meanwhile. */
-  readonly doomed: readonly Doomed[];
+  /** Lost data, and then tasks that would have to run again, but depend on a task that has failed meanwhile. */
+  readonly failing: readonly Failing[];
 }
 
 /** Removes a worker and the results that only this worker held from the state. */
@@ -136,16 +138,16 @@ export function startOver(state: SchedulerState, id: number): void {
 function resurrect(state: SchedulerState, lost: number[]): Losses {
   const { graph } = state;
   const found = lost.length > 0;
-  const gone: number[] = [];
-  const doomed: Doomed[] = [];
+  const gone: Failing[] = [];
+  const doomed: Failing[] = [];
   for (let id = lost.pop(); id !== undefined; id = lost.pop()) {
-    if (graph.segmentOf(id).data) gone.push(id);
+    if (graph.segmentOf(id).data) gone.push({ id, lost: true, because: id });
     for (const copy of graph.importersOf(id))
       if (state.state[copy] === MEMORY) state.transition(copy, RELEASED);
     for (const dependency of dependenciesOf(graph, id)) revive(state, dependency, id, lost, doomed);
     if (graph.isImport(id)) revive(state, graph.originOf(id), id, lost, doomed);
   }
-  return { found, gone, doomed };
+  return { found, failing: [...gone, ...doomed] };
 }
 
 function revive(
@@ -153,9 +155,9 @@ function revive(
   id: number,
   dependent: number,
   lost: number[],
-  doomed: Doomed[],
+  doomed: Failing[],
 ): void {
-  if (state.state[id] === ERRED) doomed.push({ id: dependent, because: id });
+  if (state.state[id] === ERRED) doomed.push({ id: dependent, lost: false, because: id });
   if (state.state[id] !== FORGOTTEN) return;
   startOver(state, id);
   lost.push(id);

@@ -29,7 +29,9 @@ export function planRetry(
   for (const id of failed) for (const needed of lineageOf(state, id, ids)) ids.add(needed);
   const roots = [...ids].filter((id) => state.failed.has(id));
   // Ascending, so that each task comes after the tasks that it depends on.
-  for (const id of erredDependentsOf(state, roots).filter(mayRecover).sort(ascending)) {
+  for (const id of erredDependentsOf(state, roots)
+    .filter(mayRecover)
+    .sort((a, b) => a - b)) {
     const lineage = lineageOf(state, id, ids);
     if (lineage.some((one) => one !== id && (state.failed.has(one) || state.state[one] === ERRED))) continue;
     for (const needed of lineage) ids.add(needed);
@@ -79,8 +81,4 @@ function erredDependentsOf(state: SchedulerState, roots: readonly number[]): num
     for (const copy of graph.importersOf(id)) stack.push(copy);
   }
   return [...seen].filter((id) => state.state[id] === ERRED);
-}
-
-function ascending(a: number, b: number): number {
-  return a - b;
 }

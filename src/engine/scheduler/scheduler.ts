@@ -27,7 +27,14 @@ import { cancelTask, failTask, giveUp, suspectsOf } from './failures.js';
 import { addGraph } from './graphAddition.js';
 import { pauseWorker, stuckTasks } from './pausing.js';
 import { takeOver } from './placement.js';
-import { forgetResults, forgetWorker, type Losses, rebuild, requestResults } from './recovery.js';
+import {
+  type Failing,
+  forgetResults,
+  forgetWorker,
+  type Losses,
+  rebuild,
+  requestResults,
+} from './recovery.js';
 import { evictResults, noteCopy, takeReleases } from './releases.js';
 import { finishTasks, isAt, secedeTask, takeBack } from './reports.js';
 import { restartTasks } from './retries.js';
@@ -67,9 +74,7 @@ export class Scheduler {
 
   readonly #handlers: Handlers<SchedulerEvent> = {
     'tasks-finished': (event) => finishTasks(this.state, event),
-    'graph-added': (event) => {
-      for (const { id, lost, because } of addGraph(this.state, event)) this.#fail(id, lost, because);
-    },
+    'graph-added': (event) => this.#failAll(addGraph(this.state, event)),
     'tasks-cancelled': ({ ids }) => this.#cancel(ids),
     'tasks-retried': ({ ids }) => {
       restartTasks(this.state, ids);
@@ -77,7 +82,7 @@ export class Scheduler {
     },
     'results-unwanted': ({ ids }) => this.#unwant(ids),
     'results-wanted': ({ ids }) => this.#recover(requestResults(this.state, ids)),
-    'results-missing': ({ worker, ids }) => this.#forget(worker, ids),
+    'results-missing': ({ worker, ids }) => this.#recover(forgetResults(this.state, worker, ids)),
     'results-evicted': (event) => evictResults(this.state, event),
     'worker-added': (event) => this.#addWorker(event),
     'worker-removed': (event) => this.#removeWorker(event),
@@ -248,22 +253,17 @@ export class Scheduler {
     }
     rebuild(state);
     for (const id of killed) this.#fail(id, false);
-    this.#failLost(losses);
-  }
-
-  #forget(worker: number, ids: readonly number[]): void {
-    this.#recover(forgetResults(this.state, worker, ids));
+    this.#failAll(losses.failing);
   }
 
   #recover(losses: Losses): void {
     if (!losses.found) return;
     rebuild(this.state);
-    this.#failLost(losses);
+    this.#failAll(losses.failing);
   }
 
-  #failLost({ gone, doomed }: Losses): void {
-    for (const id of gone) this.#fail(id, true);
-    for (const { id, because } of doomed) this.#fail(id, false, because);
+  #failAll(failing: readonly Failing[]): void {
+    for (const { id, lost, because } of failing) this.#fail(id, lost, because);
   }
 
   #taskErred({ worker, id, batch, final = false }: TaskErred): void {
@@ -299,7 +299,7 @@ export class Scheduler {
         state.fetched(id, nbytes === undefined ? CALLER : worker);
       else noteCopy(state, worker, id, nbytes !== undefined);
     }
-    this.#forget(worker, missing);
+    this.#recover(forgetResults(state, worker, missing));
   }
 
   #takeBack(index: number, ids: readonly number[]): void {

@@ -133,7 +133,7 @@ export class TaskGraph implements SchedulerGraph {
     for (const [local, given] of imports) {
       const origin = this.originOf(given);
       this.#origins[base + local] = origin;
-      this.#addImporter(origin, base + local);
+      pushTo(this.importers, origin, base + local);
     }
     this.importCount += imports.size;
     const segment = this.#addSegment(base, graph, policy, importsFrom);
@@ -313,10 +313,6 @@ export class TaskGraph implements SchedulerGraph {
     return edgesTo + count;
   }
 
-  #addImporter(origin: number, id: number): void {
-    pushTo(this.importers, origin, id);
-  }
-
   /** Renames the originals of living imports, which are in segments that stay. */
   #renameImports(kept: readonly Move[], moved: (id: number) => number): void {
     this.importers = new Map();
@@ -328,7 +324,7 @@ export class TaskGraph implements SchedulerGraph {
         if (before < 0) continue;
         const origin = moved(before);
         this.#origins[id] = origin;
-        this.#addImporter(origin, id);
+        pushTo(this.importers, origin, id);
         this.importCount++;
       }
     }

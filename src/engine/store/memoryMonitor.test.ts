@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { LongpoleError } from '../../base/errors.js';
 import fc from '../../base/properties.test.support.js';
 import type { MemoryThresholds } from '../../protocol/workerMessages.js';
-import { CALM, DEFAULT_THRESHOLDS, decideMemory, type MemoryAction, MemoryMonitor } from './memoryMonitor.js';
+import { CALM, DEFAULT_THRESHOLDS, decideMemory, type MemoryAction, memoryMonitor } from './memoryMonitor.js';
 
 const LIMIT = 1000;
 const NEVER: MemoryThresholds = { target: false, spill: false, pause: false, terminate: false };
@@ -13,17 +13,16 @@ function run(
   readings: readonly (readonly [number, number])[],
   thresholds: Partial<MemoryThresholds> = {},
 ): string[] {
-  const monitor = new MemoryMonitor(thresholds);
+  const monitor = memoryMonitor(thresholds);
   return readings.map(([process, managed], index) =>
-    monitor
-      .update({ process, managed, spilled: 0, limit: LIMIT, time: index / 10 })
+    monitor({ process, managed, spilled: 0, limit: LIMIT, time: index / 10 })
       .filter(({ type }) => type !== 'collect')
       .map((action) => (action.type === 'spill' ? `spill ${Math.round(action.untilBytes)}` : action.type))
       .join(', '),
   );
 }
 
-describe('MemoryMonitor', () => {
+describe('the memory monitor', () => {
   const table: [string, [number, number][], string[], Partial<MemoryThresholds>?][] = [
     [
       'nothing while there is room',
@@ -122,19 +121,17 @@ describe('MemoryMonitor', () => {
   }
 
   it('does nothing without a limit, and resumes when the limit is removed', () => {
-    const monitor = new MemoryMonitor();
+    const monitor = memoryMonitor();
     const reading = { process: 900, managed: 0, spilled: 0, time: 0 };
-    assert.deepEqual(monitor.update({ ...reading, limit: 0 }), []);
-    assert.equal(monitor.update({ ...reading, limit: LIMIT })[0]?.type, 'pause');
-    assert.deepEqual(monitor.update({ ...reading, limit: 0 }), [{ type: 'resume' }]);
+    assert.deepEqual(monitor({ ...reading, limit: 0 }), []);
+    assert.equal(monitor({ ...reading, limit: LIMIT })[0]?.type, 'pause');
+    assert.deepEqual(monitor({ ...reading, limit: 0 }), [{ type: 'resume' }]);
   });
 
   it('collects garbage under pressure, at most every 2 s', () => {
-    const monitor = new MemoryMonitor();
+    const monitor = memoryMonitor();
     const collects = (process: number, time: number): boolean =>
-      monitor
-        .update({ process, managed: 0, spilled: 0, limit: LIMIT, time })
-        .some(({ type }) => type === 'collect');
+      monitor({ process, managed: 0, spilled: 0, limit: LIMIT, time }).some(({ type }) => type === 'collect');
     assert.deepEqual(
       [
         [500, 0],
@@ -149,9 +146,9 @@ describe('MemoryMonitor', () => {
   });
 
   it('terminates after 2 s beyond the threshold, unless garbage collection or spilling frees memory', () => {
-    const monitor = new MemoryMonitor();
+    const monitor = memoryMonitor();
     const at = (process: number, time: number): string[] =>
-      monitor.update({ process, managed: 50, spilled: 0, limit: LIMIT, time }).map(({ type }) => type);
+      monitor({ process, managed: 50, spilled: 0, limit: LIMIT, time }).map(({ type }) => type);
     assert.deepEqual(at(951, 0), ['spill', 'pause', 'collect']);
     assert.deepEqual(at(960, 0.1), ['spill']);
     assert.deepEqual(at(960, 0.2), ['spill', 'collect']);
@@ -164,11 +161,11 @@ describe('MemoryMonitor', () => {
   });
 
   it('does not terminate while results are being spilled, unless the memory is far beyond the limit', () => {
-    const monitor = new MemoryMonitor();
+    const monitor = memoryMonitor();
     const at = (process: number, spilled: number, time: number): boolean =>
-      monitor
-        .update({ process, managed: 100, spilled, limit: LIMIT, time })
-        .some(({ type }) => type === 'terminate');
+      monitor({ process, managed: 100, spilled, limit: LIMIT, time }).some(
+        ({ type }) => type === 'terminate',
+      );
     for (let second = 0; second < 60; second++) assert.ok(!at(990, second, second));
     // The last result was spilled at 59 s. Results that are read back are not progress.
     for (let time = 59.25; time < 61; time += 0.25) assert.ok(!at(990, 10, time));
@@ -177,10 +174,9 @@ describe('MemoryMonitor', () => {
   });
 
   it('keeps results that cannot be spilled, unless a task fills the rest of the memory', () => {
-    const monitor = new MemoryMonitor();
+    const monitor = memoryMonitor();
     const at = (process: number, managed: number, time: number, busy = false): string[] =>
-      monitor
-        .update({ process, managed, spilled: 0, limit: LIMIT, time, busy })
+      monitor({ process, managed, spilled: 0, limit: LIMIT, time, busy })
         .filter(({ type }) => type !== 'spill' && type !== 'collect')
         .map((action) => (action.type === 'full' ? `full ${action.full}` : action.type));
     assert.deepEqual(at(960, 900, 0), ['pause', 'full true']);
@@ -189,10 +185,10 @@ describe('MemoryMonitor', () => {
     assert.deepEqual(at(870, 850, 60), ['full false']);
     assert.deepEqual(at(1101, 850, 61, true), ['full true']);
     assert.deepEqual(at(1101, 850, 61.1, true), ['terminate'], 'a task runs, and the machine is in danger');
-    const other = new MemoryMonitor();
+    const other = memoryMonitor();
     const reading = { managed: 40, spilled: 0, limit: LIMIT };
     const types = [0, 0.5, 1, 1.5, 2].map((time) =>
-      other.update({ ...reading, process: 1000, time }).some(({ type }) => type === 'terminate'),
+      other({ ...reading, process: 1000, time }).some(({ type }) => type === 'terminate'),
     );
     assert.deepEqual(
       types,
@@ -202,11 +198,11 @@ describe('MemoryMonitor', () => {
   });
 
   it('does not count the time of a pause of the worker', () => {
-    const monitor = new MemoryMonitor();
+    const monitor = memoryMonitor();
     const at = (time: number): boolean =>
-      monitor
-        .update({ process: 990, managed: 0, spilled: 0, limit: LIMIT, time })
-        .some(({ type }) => type === 'terminate');
+      monitor({ process: 990, managed: 0, spilled: 0, limit: LIMIT, time }).some(
+        ({ type }) => type === 'terminate',
+      );
     // Half a second of each pause counts.
     for (const time of [0, 10, 20, 30]) assert.ok(!at(time));
     for (const time of [30.125, 30.25, 30.375]) assert.ok(!at(time));
@@ -223,11 +219,11 @@ describe('MemoryMonitor', () => {
     ];
     for (const thresholds of wrong) {
       assert.throws(
-        () => new MemoryMonitor(thresholds),
+        () => memoryMonitor(thresholds),
         (error) => error instanceof LongpoleError && error.code === 'ERR_LONGPOLE_INVALID_ARGUMENT',
       );
     }
-    new MemoryMonitor({ target: 0.9, spill: false, pause: 0.9, terminate: 1 });
+    memoryMonitor({ target: 0.9, spill: false, pause: 0.9, terminate: 1 });
   });
 });
 

@@ -146,22 +146,22 @@ function isFull({ process, managed, limit }: MemoryReading, { pause, terminate }
   return limit > 0 && process > most && process - managed <= most;
 }
 
-/** Keeps the state between readings, which come every 100 ms or so. */
-export class MemoryMonitor {
-  readonly #thresholds: MemoryThresholds;
-  #state = CALM;
-
-  /** @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT unless the thresholds are above 0, at most 1, and in order */
-  constructor(thresholds: Partial<MemoryThresholds> = {}) {
-    this.#thresholds = { ...DEFAULT_THRESHOLDS, ...thresholds };
-    checkThresholds(this.#thresholds);
-  }
-
-  update(reading: MemoryReading): MemoryAction[] {
-    const { state, actions } = decideMemory(this.#state, reading, this.#thresholds);
-    this.#state = state;
-    return actions;
-  }
+/**
+ * Returns a function that decides on readings, which come every 100 ms or so, and keeps the state between them.
+ *
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT unless the thresholds are above 0, at most 1, and in order
+ */
+export function memoryMonitor(
+  thresholds: Partial<MemoryThresholds> = {},
+): (reading: MemoryReading) => MemoryAction[] {
+  const all = { ...DEFAULT_THRESHOLDS, ...thresholds };
+  checkThresholds(all);
+  let state = CALM;
+  return (reading) => {
+    const decision = decideMemory(state, reading, all);
+    state = decision.state;
+    return decision.actions;
+  };
 }
 
 function checkThresholds(thresholds: MemoryThresholds): void {

@@ -163,6 +163,12 @@ export class Store {
     return spilled.reading;
   }
 
+  /** Returns like `get`, and undefined for a result that cannot be read back, which `onError` reports. */
+  read(id: ResultId, cause?: TaskKind): PackedResult | Promise<PackedResult | undefined> | undefined {
+    const found = this.get(id, cause);
+    return found instanceof Promise ? found.catch(() => undefined) : found;
+  }
+
   delete(id: ResultId): void {
     const entry = this.#inMemory.get(id);
     if (entry !== undefined) {
@@ -266,9 +272,8 @@ export class Store {
     for (const entry of this.#inMemory.values()) this.#dropCopy(entry);
     const folder = dirname(this.#options.file('any'));
     const room = await this.#files.statfs(folder).catch(() => undefined);
-    const sizes = { nbytes, managed: this.managedBytes, spilled: this.spilledBytes };
     const isNew = this.spillFailure === undefined;
-    this.spillFailure = spillError(folder, sizes, room, cause);
+    this.spillFailure = spillError(folder, nbytes, this, room, cause);
     this.spillFailures++;
     if (isNew) this.#options.onSpillFailed?.(this.spillFailure);
   }
@@ -340,20 +345,14 @@ function diskBytes({ copy }: Entry): number {
 /** Codes for an exhausted disk, quota or limit on files. */
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
-/** Sizes in bytes. */
-interface SpillSizes {
-  /** Size of the results that could not be written. */
-  readonly nbytes: number;
-  /** Size of the worker's results in memory. */
-  readonly managed: number;
-  /** Size of its results on disk. */
-  readonly spilled: number;
-}
-
-/** Returns the error. `room` is that of the folder's file system, in blocks of `bsize` bytes; undefined if unknown. */
+/**
+ * Returns the error for results of `nbytes`. `room` is that of the folder's file system, in blocks of `bsize` bytes; undefined if
+ * unknown.
+ */
 function spillError(
   folder: string,
-  { nbytes, managed, spilled }: SpillSizes,
+  nbytes: number,
+  { managedBytes, spilledBytes }: Store,
   room: { readonly bsize: number; readonly blocks: number; readonly bavail: number } | undefined,
   cause: unknown,
 ): LongpoleError {
@@ -364,8 +363,8 @@ function spillError(
       ? ''
       : ` ${megabytes(room.bavail * room.bsize)} of ${megabytes(room.blocks * room.bsize)} are free there.`;
   const message =
-    `${megabytes(nbytes)} of results cannot be spilled to ${folder}: ${why}.${free} The worker keeps ${megabytes(managed)} of results in memory and ` +
-    `${megabytes(spilled)} on disk. ` +
+    `${megabytes(nbytes)} of results cannot be spilled to ${folder}: ${why}.${free} The worker keeps ${megabytes(managedBytes)} of results in memory and ` +
+    `${megabytes(spilledBytes)} on disk. ` +
     (isFull
       ? 'Free space in that folder, pass a localDirectory on a larger disk, raise memoryLimit, or release results that are not needed.'
       : 'Pass a writable localDirectory, raise memoryLimit, or release results that are not needed.');

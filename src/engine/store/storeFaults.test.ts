@@ -161,6 +161,7 @@ describe('Store on a disk that fails', () => {
       harm(path);
       const reading = store.get(1);
       assert.ok(reading instanceof Promise, name);
+      assert.equal(await store.read(1), undefined, name);
       await assert.rejects(reading, (error: unknown) => {
         assert.ok(isCode('ERR_LONGPOLE_SPILL_FILE')(error), name);
         assert.ok(error instanceof Error && error.message.includes(path), name);

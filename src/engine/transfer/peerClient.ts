@@ -28,7 +28,6 @@ export interface PeerOptions {
   readonly worker: number;
   /** Seconds since the epoch on the scheduler's clock. */
   readonly now: () => number;
-  readonly keyOf: (id: ResultId) => string;
   readonly onTransfer?: (transfer: Transfer) => void;
 }
 
@@ -86,9 +85,9 @@ export class PeerClient {
     const fetched = joined(await Promise.all(pieces));
     const stop = this.#options.now();
     if (fetched.results.size > 0) {
-      const { worker, keyOf, onTransfer } = this.#options;
+      const { worker, onTransfer } = this.#options;
       const { nbytes } = fetched;
-      const keys = [...fetched.results.keys()].map(keyOf);
+      const keys = [...fetched.results.keys()].map(String);
       onTransfer?.({
         worker,
         peer,

@@ -6,6 +6,7 @@ import type { Server, Socket } from 'node:net';
 import { adviceFor, LongpoleError, messageOf } from '../../base/errors.js';
 import { type PackedResult, packedBytes, type ResultId } from '../../protocol/packedResult.js';
 import type { PeerNetwork } from '../../protocol/workerMessages.js';
+import type { Store } from '../store/store.js';
 import { MessageReader } from './messageReader.js';
 import { OpenTransfers } from './openTransfers.js';
 import { type Endpoint, makeEndpoint } from './peerAddress.js';
@@ -25,7 +26,7 @@ import {
 } from './transferMessages.js';
 
 export interface PeerServerOptions extends PeerOptions {
-  readonly source: ResultSource;
+  readonly source: Pick<Store, 'get'>;
   /** Returns the path of a file in a directory that only this user may enter, e.g. a SpillDirectory's. */
   readonly file: (name: string) => string;
   /** See makeEndpoint. */
@@ -105,11 +106,6 @@ export class PeerServer {
   }
 }
 
-/** Source of results, e.g. a Store. */
-interface ResultSource {
-  get(id: ResultId): PackedResult | Promise<PackedResult> | undefined;
-}
-
 /** One peer that fetches results: reads its requests, and sends results as fast as the peer reads them. */
 class ServedPeer {
   readonly #socket: Socket;
@@ -178,13 +174,13 @@ class ServedPeer {
     const arrived = await this.#out.flushed();
     open.end();
     if (!arrived || sent.length === 0) return;
-    const { worker, keyOf, now, onTransfer } = this.#options;
+    const { worker, now, onTransfer } = this.#options;
     onTransfer?.({
       worker,
       peer,
       direction: 'outgoing',
       what: 'get-data',
-      keys: sent.map(keyOf),
+      keys: sent.map(String),
       nbytes,
       compressed: nbytes,
       start,

@@ -38,7 +38,6 @@ export async function peers(
     token: 'secret',
     worker: 0,
     now,
-    keyOf: (id) => `key-${id}`,
     onTransfer: (transfer) => {
       outgoing.push(transfer);
       waiting.shift()?.(transfer);
@@ -64,7 +63,6 @@ export function clientOf(options: Partial<PeerClientOptions> = {}): {
     token: 'secret',
     worker: 1,
     now,
-    keyOf: (id) => `key-${id}`,
     onTransfer: (transfer) => incoming.push(transfer),
     ...options,
   });

@@ -98,7 +98,7 @@ describe('PeerClient and PeerServer', () => {
     assert.ok(nbytes > 400_000);
     const { start, stop, ...rest } = one;
     assert.ok(start <= stop && start <= outgoing.start && outgoing.start <= outgoing.stop);
-    const keys = ['key-1', 'key-2'];
+    const keys = ['1', '2'];
     assert.deepEqual(rest, {
       worker: 1,
       peer: 0,

@@ -21,7 +21,6 @@ const server = new PeerServer({
   token: 'secret',
   worker: 0,
   now: () => performance.now() / 1000,
-  keyOf: String,
 });
 process.once('disconnect', () => process.exit());
 process.send?.(await server.listen());

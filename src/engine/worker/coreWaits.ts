@@ -2,11 +2,10 @@
 // empty task, so consecutive short tasks share readings.
 import { closeSync, openSync, readSync } from 'node:fs';
 import { attempt } from '../../base/errors.js';
+import { once } from '../../base/lookUps.js';
 
 /** Seconds for which tasks share a reading. */
 const WINDOW_SECONDS = 1e-4;
-
-let ofThread: CoreWaits | undefined;
 
 export class CoreWaits {
   readonly #clock: RunQueueClock | undefined;
@@ -17,12 +16,6 @@ export class CoreWaits {
   /** @param clock without it, waits for a core are unknown */
   constructor(clock: RunQueueClock | undefined) {
     this.#clock = clock;
-  }
-
-  /** Returns the waits of the calling thread. All callers share one, because its file stays open. */
-  static ofThread(): CoreWaits {
-    ofThread ??= new CoreWaits(runQueueClock());
-    return ofThread;
   }
 
   /** Returns the reading to pass to `until` when a task starts at `start`. Its error is at most its age. */
@@ -48,6 +41,9 @@ export class CoreWaits {
     this.#queuedAt = now;
   }
 }
+
+/** Returns the waits of the calling thread. All callers share one, because its file stays open. */
+export const coreWaitsOfThread = once(() => new CoreWaits(runQueueClock()));
 
 /** Returns the seconds in which the thread waited for a core since its start; NaN once they cannot be read. */
 type RunQueueClock = () => number;

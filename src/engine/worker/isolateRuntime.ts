@@ -23,7 +23,7 @@ import { AsyncTask, type BatchProgress } from './asyncTask.js';
 import { AsyncTasks } from './asyncTasks.js';
 import { BatchQueue } from './batchQueue.js';
 import { collectGarbage } from './collectGarbage.js';
-import { CoreWaits } from './coreWaits.js';
+import { coreWaitsOfThread } from './coreWaits.js';
 import { briefBatch, type IsolateStanding } from './dumpHook.js';
 import { isThenable } from './evaluator.js';
 import { HostCalls } from './hostCalls.js';
@@ -57,7 +57,7 @@ export class IsolateRuntime {
   readonly #vitals: Vitals;
   /** Undefined if nothing is measured here. */
   readonly #metrics: IsolateMetrics | undefined;
-  readonly #coreWaits = CoreWaits.ofThread();
+  readonly #coreWaits = coreWaitsOfThread();
   readonly #runs = new Map<number, IsolateRun>();
   readonly #queue = new BatchQueue();
   #busy = false;
@@ -95,7 +95,10 @@ export class IsolateRuntime {
     },
     release: ({ run, ids }) => this.#runs.get(run)?.release(ids),
     evict: ({ run, ids }) => this.#evict(run, ids),
-    fetch: ({ run, ids }) => this.#fetch(run, ids),
+    fetch: ({ run: number, ids }) => {
+      const run = this.#runs.get(number);
+      if (run !== undefined) this.#reports.fetch(number, run, ids);
+    },
     collect: () => {
       collectGarbage();
       this.#vitals.refresh(Number.POSITIVE_INFINITY);
@@ -379,11 +382,6 @@ export class IsolateRuntime {
     if (run === undefined) return;
     const queued = this.#queue.waiting.filter((batch) => batch.run === number);
     run.evict(ids, queued, this.#current?.run === run ? this.#current.batch : undefined);
-  }
-
-  #fetch(number: number, ids: Int32Array): void {
-    const run = this.#runs.get(number);
-    if (run !== undefined) this.#reports.fetch(number, run, ids);
   }
 
   /** Reads waiting messages between two tasks. Batches go to the queue as usual. */

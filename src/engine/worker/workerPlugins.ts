@@ -3,6 +3,7 @@
 import { internalError, invalidArgument, isError } from '../../base/errors.js';
 import { fieldOf, hasFields } from '../../base/json.js';
 import { visibleName } from '../../base/visibleText.js';
+import { isClass } from '../../graph/callable.js';
 import { registerTasks } from '../../graph/taskRegistry.js';
 import { type FunctionRef, OWN_TASKS } from '../../protocol/functionRef.js';
 import { PLUGIN } from '../../protocol/metrics.js';
@@ -157,10 +158,6 @@ function listen(): void {
       key = current;
     },
   });
-}
-
-function isClass(fn: unknown): boolean {
-  return typeof fn === 'function' && /^class\b/.test(Function.prototype.toString.call(fn));
 }
 
 function checked(context: unknown): { worker: { readonly name: string }; plugin: WorkerPluginSpec } {

@@ -35,7 +35,7 @@ import { PendingCalls } from '../pool/pendingCalls.js';
 import { workerStartError } from '../taskFailure.js';
 import { type FetchFailed, failedFetches, unreachableText } from '../transfer/failedFetches.js';
 import type { PeerClient } from '../transfer/peerClient.js';
-import { Heartbeats, SilenceWatch } from './silence.js';
+import { heartbeatPauses, SilenceWatch } from './silence.js';
 import { vitalsFile } from './vitalsFile.js';
 import type { ChannelEvents, OpenChannel, WorkerChannel } from './workerChannel.js';
 
@@ -93,7 +93,7 @@ export class ProcessHost implements WorkerHost {
   #started = false;
   /** Number of answered heartbeats, as the last heartbeat states it. */
   #answers = -1;
-  readonly #heartbeats = new Heartbeats();
+  readonly #pauseBefore = heartbeatPauses();
   /** Value of the last heartbeat. */
   #isOccupied = true;
   #cause: Error | undefined;
@@ -106,7 +106,7 @@ export class ProcessHost implements WorkerHost {
       this.#answers = answers;
       this.link = link;
       this.#isOccupied = occupied;
-      const pause = this.#heartbeats.pauseBefore(sent);
+      const pause = this.#pauseBefore(sent);
       if (pause > 0) this.#events.event(WORKER_BLOCKED, blockedText(pause));
       this.#calls.occasion(this.name, () => this.dump());
       this.#outbox.post({ type: 'clock', sent, remote: this.#options.clock() });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, mock } from 'node:test';
-import { Heartbeats, SilenceWatch } from './silence.js';
+import { heartbeatPauses, SilenceWatch } from './silence.js';
 
 describe('the silence watch of a worker', () => {
   const watched = (ttl: number | false, first: number, act: (watch: SilenceWatch) => void): number => {
@@ -85,9 +85,9 @@ describe('the silence watch of a worker', () => {
 });
 
 it('heartbeats show a pause of their process, and no delay of a busy machine', () => {
-  const heartbeats = new Heartbeats();
+  const pauseBefore = heartbeatPauses();
   assert.deepEqual(
-    [100, 100.5, 102.5, 107, 107.5].map((sent) => heartbeats.pauseBefore(sent)),
+    [100, 100.5, 102.5, 107, 107.5].map((sent) => pauseBefore(sent)),
     [0, 0, 0, 4.5, 0],
   );
 });

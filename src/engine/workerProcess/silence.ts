@@ -47,14 +47,15 @@ export class SilenceWatch {
 /** Seconds between two heartbeats, of which a process sends two per second, that a busy machine does not explain. */
 const MIN_PAUSE = 2.5;
 
-/** Finds pauses of a process, e.g. because it was stopped. */
-export class Heartbeats {
-  #last = Number.NaN;
-
-  /** Returns the seconds of a pause that the heartbeat ended, or 0. `sent` is a time of the process, in seconds. */
-  pauseBefore(sent: number): number {
-    const seconds = sent - this.#last;
-    this.#last = sent;
+/**
+ * Returns a function that finds pauses of a process, e.g. because it was stopped. Call it with the time of each heartbeat, in
+ * seconds. It returns the seconds of a pause that the heartbeat ended, or 0.
+ */
+export function heartbeatPauses(): (sent: number) => number {
+  let last = Number.NaN;
+  return (sent) => {
+    const seconds = sent - last;
+    last = sent;
     return seconds >= MIN_PAUSE ? seconds : 0;
-  }
+  };
 }

@@ -1,8 +1,8 @@
 // The channel to a worker process that is a child of this process. remoteChannel.ts has the channel to other machines.
 import { fileURLToPath } from 'node:url';
+import { killChild } from '../../base/killChild.js';
 import type { Several } from '../../protocol/isolateMessages.js';
 import type { FromWorker, ToWorker } from '../../protocol/workerMessages.js';
-import { killChild } from '../../resources/killChild.js';
 import {
   channelTo,
   type ProcessChannel,

@@ -22,18 +22,18 @@ import {
 } from '../../protocol/workerMessages.js';
 import { processRss } from '../../resources/processRss.js';
 import { ClockOffset } from '../clockOffset.js';
-import type { Gathered, HostFacts, PeerAnswer, Peers } from '../host/hostTypes.js';
+import type { Gathered, HostFacts, Peers } from '../host/hostTypes.js';
 import { ThreadHost } from '../host/threadHost.js';
 import { WorkerDigests } from '../metrics/workerDigests.js';
 import { Store } from '../store/store.js';
-import { type FetchFailed, failedFetches, unreachableText } from '../transfer/failedFetches.js';
+import { failedFetches, unreachableText } from '../transfer/failedFetches.js';
 import { OpenTransfers } from '../transfer/openTransfers.js';
 import { PeerClient } from '../transfer/peerClient.js';
 import { PeerServer } from '../transfer/peerServer.js';
 import { isolateClock } from '../worker/isolateClock.js';
 import { notCloneable } from '../worker/notCloneable.js';
 import { killThisProcess, sendLast, sendToParent } from '../worker/parentChannel.js';
-import { CorrectedEvents } from './correctedEvents.js';
+import { correctedEvents } from './correctedEvents.js';
 import { openParentChannel } from './parentChannel.js';
 import { vitalsFile, writeVitals } from './vitalsFile.js';
 
@@ -57,7 +57,8 @@ class WorkerProcess {
   readonly #digests = new WorkerDigests();
   readonly #server: PeerServer;
   readonly #client: PeerClient;
-  readonly #peers: ProcessPeers;
+  /** Fetches from peers in progress. */
+  readonly #incoming = new OpenTransfers();
   readonly #host: ThreadHost;
   /** Number of answered heartbeats. */
   #answers = 0;
@@ -91,7 +92,7 @@ class WorkerProcess {
     const { index, name, epochOffsetMs, memoryLimit, directory, token, thresholds, profile, network } = birth;
     this.#clock = isolateClock(epochOffsetMs);
     const now = (): number => this.#correct(this.#clock());
-    const events = new CorrectedEvents(send, (time) => this.#correct(time));
+    const events = correctedEvents(send, (time) => this.#correct(time));
     const file = (part: string): string => join(directory, part);
     const unique = `${name}-${index}`;
     this.#store = new Store({
@@ -107,7 +108,7 @@ class WorkerProcess {
       onSpillFailed: (error) => events.warning('spill-failed', error.message),
       onSpilled: (result) => this.#host.spilled([result]),
     });
-    const common = { token, worker: index, now, keyOf: String } as const;
+    const common = { token, worker: index, now } as const;
     const onTransfer = (transfer: Transfer): void => {
       this.#digests.transfer(transfer);
       send({ type: 'transfer', args: [transfer] });
@@ -128,7 +129,6 @@ class WorkerProcess {
       localDirectory: directory,
       nthreads: 1,
     };
-    this.#peers = new ProcessPeers(this.#client, (...args) => send({ type: 'event', args }));
     this.#host = new ThreadHost(
       {
         facts,
@@ -139,7 +139,7 @@ class WorkerProcess {
         thresholds,
         digests: this.#digests,
         profile,
-        peers: this.#peers,
+        peers: processPeers(this.#client, this.#incoming),
         processBytes: processRss,
         giveUp: (why) => sendLast(channel, { type: 'giving-up', why }),
         transferLogs: () => this.#transferLogs,
@@ -187,7 +187,7 @@ class WorkerProcess {
   }
 
   #beat(): void {
-    const incoming = this.#peers.open;
+    const incoming = this.#incoming;
     const outgoing = this.#server.open;
     const link = {
       latency: this.#offset.latency,
@@ -239,45 +239,38 @@ channel.receive(
 );
 process.on('exit', clean);
 
-class ProcessPeers implements Peers {
-  readonly #client: PeerClient;
-  /** Fetches in progress. */
-  readonly open = new OpenTransfers();
-  readonly #failed: FetchFailed;
-
-  /** @param notify receives the errors of peers that could not be reached */
-  constructor(client: PeerClient, notify: (topic: string, text: string) => void) {
-    this.#client = client;
-    this.#failed = failedFetches(notify);
-  }
-
-  async fetch(inputs: readonly GatherInput[], what: Transfer['what']): Promise<PeerAnswer> {
-    const results = new Map<ResultId, PackedResult>();
-    const missing: MissingInput[] = [];
-    const gathered: Gathered[] = [];
-    const byAddress = new Map<string, GatherInput[]>();
-    for (const input of inputs) pushTo(byAddress, input.address, input);
-    await Promise.all(
-      Array.from(byAddress, async ([address, wanted]) => {
-        const peer = wanted[0]!.from;
-        const open = this.open.begin(wanted.reduce((sum, { nbytes }) => sum + nbytes, 0));
-        try {
-          const ids = wanted.map(({ result }) => result);
-          const fetched = await this.#client.fetch(address, ids, { peer, what });
-          for (const [result, one] of fetched.results) results.set(result, one);
-          const inputs = wanted.filter(({ result }) => fetched.results.has(result));
-          for (const input of wanted) if (!fetched.results.has(input.result)) missing.push(input);
-          const { nbytes, start, stop } = fetched;
-          if (inputs.length > 0) gathered.push({ inputs, nbytes, start, stop });
-        } catch (error) {
-          this.#failed(address, wanted.length, error);
-          const unreachable = unreachableText(error);
-          for (const input of wanted) missing.push({ ...input, unreachable });
-        } finally {
-          open.end();
-        }
-      }),
-    );
-    return { results, missing, gathered };
-  }
+/** @param open gauge of the fetches in progress */
+function processPeers(client: PeerClient, open: OpenTransfers): Peers {
+  const failed = failedFetches((...args) => send({ type: 'event', args }));
+  return {
+    fetch: async (inputs, what) => {
+      const results = new Map<ResultId, PackedResult>();
+      const missing: MissingInput[] = [];
+      const gathered: Gathered[] = [];
+      const byAddress = new Map<string, GatherInput[]>();
+      for (const input of inputs) pushTo(byAddress, input.address, input);
+      await Promise.all(
+        Array.from(byAddress, async ([address, wanted]) => {
+          const peer = wanted[0]!.from;
+          const transfer = open.begin(wanted.reduce((sum, { nbytes }) => sum + nbytes, 0));
+          try {
+            const ids = wanted.map(({ result }) => result);
+            const fetched = await client.fetch(address, ids, { peer, what });
+            for (const [result, one] of fetched.results) results.set(result, one);
+            const inputs = wanted.filter(({ result }) => fetched.results.has(result));
+            for (const input of wanted) if (!fetched.results.has(input.result)) missing.push(input);
+            const { nbytes, start, stop } = fetched;
+            if (inputs.length > 0) gathered.push({ inputs, nbytes, start, stop });
+          } catch (error) {
+            failed(address, wanted.length, error);
+            const unreachable = unreachableText(error);
+            for (const input of wanted) missing.push({ ...input, unreachable });
+          } finally {
+            transfer.end();
+          }
+        }),
+      );
+      return { results, missing, gathered };
+    },
+  };
 }

@@ -3,7 +3,7 @@
 
 import { setMaxListeners } from 'node:events';
 import type { LongpoleError } from '../../../base/errors.js';
-import { KeepAlive } from '../keepAlive.js';
+import { keepAlive } from '../keepAlive.js';
 import type { AskerEnd } from '../taskQuestions.js';
 import type { Caller } from './waitFor.js';
 
@@ -24,7 +24,7 @@ export interface SharedCall {
 export class SharedCalls {
   /** Call → its start, as a time of `performance`. In the order of the calls. */
   readonly #open = new Map<SharedCall, number>();
-  readonly #keepAlive = new KeepAlive();
+  readonly #keepAlive = keepAlive();
   #clientCalls = 0;
   /** Number of calls so far. */
   begun = 0;
@@ -45,7 +45,7 @@ export class SharedCalls {
 
   #count(change: number): void {
     this.#clientCalls += change;
-    this.#keepAlive.hold(this.#clientCalls > 0);
+    this.#keepAlive(this.#clientCalls > 0);
   }
 
   /** The calls that wait, the oldest first, with the seconds since their start. */
@@ -66,7 +66,7 @@ export class SharedCalls {
   }
 
   close(): void {
-    this.#keepAlive.close();
+    this.#keepAlive(false);
   }
 }
 
