@@ -3,10 +3,11 @@ import { countText, percentText, secondsText } from '../../base/words.js';
 import { TASK_LOST } from '../../protocol/clusterObserver.js';
 import { sourceOf } from '../../trace/joinedSources.js';
 import { type Trace, workerName } from '../../trace/trace.js';
-import { lostWorkers, replacedWorkers, workerEnds } from '../lostWork.js';
+import { lostWorkers, replacedWorkers } from '../lostWork.js';
 import { profilerSeconds } from '../profilerStarts.js';
 import { merged, overlapSeconds, type Span } from '../spans.js';
 import { coveredSeconds } from '../workerBalance.js';
+import { workerEnds } from '../workerLives.js';
 import { blockedByProgram } from './eventLoopStarvation.js';
 import type { Facts, Rule } from './finding.js';
 
