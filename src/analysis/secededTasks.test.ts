@@ -112,6 +112,19 @@ describe('a task that secedes', () => {
     ]);
   });
 
+  it('waits for another such task that computes on its thread when the result arrives', () => {
+    // part-0 ends on the other worker at 3, when its sibling all-1 has resumed, and computes on the thread of all-0 until 7.
+    const trace = traceOf([
+      { ...child(0, 1), worker: 'w1' },
+      { key: 'all-1', started: 0, submitted: 0, seceded: 0.5, resumed: 2.5, stopped: 7 },
+      parent({ seceded: 1, resumed: 7, stopped: 8 }),
+    ]);
+    assert.deepEqual(partsText(criticalPath(trace)).slice(-2), [
+      'compute all-1 2.5..7',
+      'compute all-0 7..8',
+    ]);
+  });
+
   it('awaits, if it waits for no result', () => {
     const trace = traceOf([parent({ seceded: 1, resumed: 1, waited: 4, stopped: 5 })]);
     assert.deepEqual(partsText(criticalPath(trace)), ['compute all-0 0..1', 'awaiting all-0 1..5']);

@@ -1,7 +1,7 @@
 import { addTo, getOrMake, oncePer, pushTo } from '../../base/lookUps.js';
 import { visibleName } from '../../base/visibleText.js';
 import { countText, secondsText } from '../../base/words.js';
-import { CROWDED_SHARE, coreUseOf } from '../coreUse.js';
+import { CROWDED_SHARE, coreUseOf, isUnmeasured } from '../coreUse.js';
 import { eachUse } from '../lanes.js';
 import { sharedSeconds } from '../leaseWaits.js';
 import { recordsTransfers } from '../programTransfers.js';
@@ -113,14 +113,15 @@ export const longTails = oncePer(({ trace, lanes }: Facts): ReadonlyMap<number, 
 });
 
 /**
- * Returns true if the task took little longer, and no cause but a wait for a core is known, while all cores were busy for most of
- * its time: then any task may take as long.
+ * Returns true if no cause but a wait for a core is known, while all cores were busy for most of the task's time, and it took little
+ * longer, or has left its slot, so that its waits are not measured: then any task may take as long.
  */
 function isStall({ trace }: Facts, one: Straggler): boolean {
   const { row, seconds, median, why } = one;
   const { fullSeconds } = coreUseOf(trace);
   const hasCause = why !== '' && !wasPreempted(one);
-  return !hasCause && seconds - median <= STALL && fullSeconds(row) >= trace.tasks.duration[row]! / 2;
+  const mayWait = seconds - median <= STALL || isUnmeasured(trace, row);
+  return !hasCause && mayWait && fullSeconds(row) >= trace.tasks.duration[row]! / 2;
 }
 
 /** Returns true if the task took longer mostly because it waited for a core. */
