@@ -133,6 +133,8 @@ function avoidableWait(facts: Facts, begins: Float64Array): number {
   ].map((spans) => ({ spans, next: 0 }));
   const waits = new Map<number, number>();
   for (const { start, stop, row } of facts.parts('waiting for a worker')) {
+    // A task that has left its slot continues only there.
+    if (start >= facts.trace.tasks.seceded[row]!) continue;
     // Only threads that have started count, so divide the wait at the starts of threads, and at their ends.
     for (const [from, to] of stretches(start, stop, begins, ends, gone)) {
       const here = begins.filter((begin, lane) => begin <= from && gone[lane]! > from).length;

@@ -3,8 +3,9 @@
 
 import { invalidArgument } from '../../base/errors.js';
 import { firstWhere, oncePer, pushTo } from '../../base/lookUps.js';
-import type { Trace } from '../../trace/trace.js';
+import { type Trace, textOf } from '../../trace/trace.js';
 import { type Lanes, lanesOf, secededUse, taskBefore } from '../lanes.js';
+import { contendedLock } from '../leaseWaits.js';
 import type { Span } from '../spans.js';
 import {
   AwaitedResults,
@@ -19,6 +20,9 @@ import { type PathColumns, type PathKind, PathParts } from './pathParts.js';
 import { Stretches } from './stretches.js';
 
 const NONE = -1;
+
+/** Seconds within which a task that waited for its thread continues when another one has ended there. */
+const NEXT = 0.05;
 
 /**
  * Returns the window from the first submission, or else the first start of a task, to the last acknowledged result or the
@@ -241,8 +245,24 @@ class PathWalk {
       this.#afterLast(task);
       return task;
     }
+    if (!isBetween) this.#behindOthers(row);
     add(seceded[row]!, use.between, isBetween ? 'waiting for the scheduler' : 'awaiting');
     return NONE;
+  }
+
+  /**
+   * Adds the time before the cursor in which tasks that had left their slots, too, used the thread one after another. Such tasks
+   * may also have held a lock in turn.
+   */
+  #behindOthers(row: number): void {
+    const parts = this.#parts;
+    const { seceded, resumed, stopped, worker, prefix } = this.#trace.tasks;
+    if (contendedLock(this.#trace)?.byPrefix.has(textOf(this.#trace.strings, prefix[row]!))) return;
+    for (;;) {
+      const other = this.#resumedBefore(row, parts.cursor, Math.max(seceded[row]!, parts.cursor - NEXT));
+      if (other === NONE || stopped[other]! <= parts.windowStart) return;
+      parts.wait(Math.max(resumed[other]!, seceded[row]!), row, worker[row]!, other, 'compute');
+    }
   }
 
   /**
