@@ -68,3 +68,23 @@ it('threads of a local scheduler that ended with their cancelled tasks are not i
   // A thread that runs a task afterwards did not end.
   assert.equal(threadsTogether(syntheticTrace(spec(true))), 3);
 });
+
+it('local schedulers do not measure how tasks that overlap use their threads, so that none of these is known to be idle', () => {
+  const tasks = Array.from({ length: 7 }, (_, i): SyntheticTask => {
+    const started = Math.max(0, i - 1);
+    const times = {
+      submitted: 0,
+      ready: 0,
+      dispatched: 0,
+      started,
+      seceded: started + 0.9,
+      resumed: started + 0.9,
+    };
+    return { key: `fit-${i}`, worker: `w${Number(i > 0)}`, ...times, stopped: started + 1 };
+  });
+  const hasSkew = (address: string): boolean => {
+    const workers = ['w0', 'w1'].map((name) => ({ name, address, threads: 1 }));
+    return findings(syntheticTrace({ tasks, workers })).some(({ code }) => code === 'worker-skew');
+  };
+  assert.deepEqual([hasSkew('thread://w'), hasSkew('')], [true, false]);
+});

@@ -7,7 +7,7 @@ import { lostWorkers, replacedWorkers } from '../lostWork.js';
 import { profilerSeconds } from '../profilerStarts.js';
 import { merged, overlapSeconds, type Span } from '../spans.js';
 import { coveredSeconds } from '../workerBalance.js';
-import { workerEnds } from '../workerLives.js';
+import { isOfPool, workerEnds } from '../workerLives.js';
 import { blockedByProgram } from './eventLoopStarvation.js';
 import type { Facts, Rule } from './finding.js';
 
@@ -26,6 +26,7 @@ const STARTING = 0.1;
  */
 export const workerSkew: Rule = (facts) => {
   const { workers, trace } = facts;
+  if (overlapOnPool(facts)) return undefined;
   const all = busyWorkers(facts);
   const [first] = all;
   if (first === undefined) return undefined;
@@ -63,6 +64,12 @@ export const workerSkew: Rule = (facts) => {
       : `Do not bind tasks to worker '${name}' (by options, or by inputs that only this worker holds), or divide the data more evenly.`,
   };
 };
+
+/** Returns whether tasks of a local scheduler overlapped, which does not measure for how long each of them used its thread. */
+function overlapOnPool({ trace, lanes }: Facts): boolean {
+  const { seceded, worker } = trace.tasks;
+  return lanes.spans.rows.some((row) => !Number.isNaN(seceded[row]!) && isOfPool(trace, worker[row]!));
+}
 
 interface BusyWorker {
   /** Row of workers; -1 if the trace does not name the worker. */
