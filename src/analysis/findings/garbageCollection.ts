@@ -3,13 +3,13 @@ import { countText, percentText, secondsText } from '../../base/words.js';
 import { ACTIONS } from '../../protocol/clusterObserver.js';
 import { GC_TIME } from '../../protocol/traceNames.js';
 import type { Trace } from '../../trace/trace.js';
+import { blockedSpans } from '../blockedSpans.js';
 import { coreUseOf } from '../coreUse.js';
 import { cutOffTexts } from '../cutOff.js';
 import { firstFrom, lanesOf } from '../lanes.js';
 import { programStops } from '../programStops.js';
 import { gapsBetween, merged, overlapSeconds, type Span } from '../spans.js';
 import { pausesOf } from '../workerLives.js';
-import { blockedSpans } from './blockedWorkers.js';
 import type { Facts, Rule } from './finding.js';
 import { metricSeconds } from './metricSeconds.js';
 
