@@ -71,6 +71,13 @@ describe('a straggler among tasks', () => {
     assert.match(finding?.advice ?? '', /^Divide the input evenly/);
   });
 
+  it('that awaited something has the advice to find out what', () => {
+    const intervals = [{ worker: 'w0', action: 'await' as const, start: 9.1, stop: 18.9, task: 'fit-99' }];
+    const finding = found({ ...withInput(['src-0']), intervals }, 'stragglers');
+    assert.match(finding?.evidence.text ?? '', /of waiting for its promise/);
+    assert.match(finding?.advice ?? '', /^Find out what 'fit' awaited for this key: /);
+  });
+
   it('is not described by its input if the sizes of the inputs of other tasks were not recorded', () => {
     const spec = withInput(['src-1']);
     const tasks =

@@ -5,7 +5,7 @@ import { CROWDED_SHARE, coreUseOf, isUnmeasured } from '../coreUse.js';
 import { eachUse } from '../lanes.js';
 import { sharedSeconds } from '../leaseWaits.js';
 import { recordsTransfers } from '../programTransfers.js';
-import { type Straggler, stragglersOf, withoutCoreWaits } from '../stragglers.js';
+import { FIRST_RUN, type Straggler, stragglersOf, withoutCoreWaits } from '../stragglers.js';
 import { isLimited, RAISE_LIMIT } from './cpuLimit.js';
 import { STOP_OTHERS } from './cpuOversubscription.js';
 import type { Facts, Rule } from './finding.js';
@@ -159,6 +159,10 @@ function adviceFor({ trace }: Facts, found: readonly Straggler[], name: string):
   if (worst === undefined || wasPreempted(worst)) return isLimited(trace) ? RAISE_LIMIT : STOP_OTHERS;
   if (worst.medianBytesIn > 0 && worst.bytesIn > 1.5 * worst.medianBytesIn)
     return 'Divide the input evenly or split its large parts, and start the tasks with the most input first.';
+  if (worst.awaited > (worst.seconds - worst.median) / 2)
+    return `Find out what '${name}' awaited for ${found.length === 1 ? 'this key' : 'these keys'}: e.g. a slow request, or a file lock or a connection that other tasks held.`;
+  if (worst.why === FIRST_RUN)
+    return `Look for what '${name}' loads or builds in its first call on a worker. Load or build less, or build it in one task and pass its result to the others.`;
   // Local schedulers record no profile.
   const hasProfile = trace.samples.prefix.includes(trace.tasks.prefix[worst.row]!);
   const look = hasProfile ? `Look at the profile of '${name}'` : `Look at the arguments of '${name}'`;
