@@ -9,6 +9,7 @@ import { merged, type Span } from '../spans.js';
 import { spilledResults } from '../spilledResults.js';
 import { TimeBins } from '../timeBins.js';
 import { haveOwnThreads } from './cpuOversubscription.js';
+import { daskLockShares } from './daskLocks.js';
 import { BINS, type Facts, type Found, type Rule } from './finding.js';
 import { cpuByPrefix, hasCpuMetrics, type PrefixCpu, shareOfTime } from './noncpu.js';
 import { stallSeconds } from './stalls.js';
@@ -39,8 +40,14 @@ export const synchronousIo: Rule = (facts) => {
   const { used: cores, turns } = turnsOf(facts);
   const isOneCore = turns >= 1 / MAX_TURN && cores <= MAX_TURN;
   const least = isOneCore ? MIN_TURN_SHARE : MIN_SHARE;
+  // 'lock-contention' reports these.
+  const locks = facts.isDask ? [...daskLockShares(facts.trace).keys()] : [];
+  const locked = new Set(locks.map((id) => facts.prefixName(id)));
   const waiting = cpuByPrefix(facts.trace).filter(
-    (row) => row.share >= least && (isMeasured || shareOfTime(row, row.noncpu) >= MIN_ESTIMATED_SHARE),
+    (row) =>
+      row.share >= least &&
+      !locked.has(row.prefix) &&
+      (isMeasured || shareOfTime(row, row.noncpu) >= MIN_ESTIMATED_SHARE),
   );
   const worst = waiting[0];
   // A task that starts threads is blocked while these threads compute.
