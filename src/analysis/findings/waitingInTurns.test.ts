@@ -158,3 +158,18 @@ test('tasks whose threads acquire a lock of Dask need no more threads', () => {
     [CODE],
   );
 });
+
+test('threads of Longpole that together use one core may wait for each other, which is said with low confidence', () => {
+  const twoThreads = (onCore: number) =>
+    found({ ...scheduled(many(40), { workers: 2 }), metrics: cpu({ fit: [onCore, 40 - onCore] }) ?? [] });
+  const own = twoThreads(20);
+  assert.match(own?.title ?? '', /block their thread without computing for 50 %/);
+  assert.equal(own?.confidence, 'low');
+  assert.match(
+    own.evidence.text,
+    / All threads together used one core, .* as if their tasks waited for each other\.$/,
+  );
+  // They use more than one core.
+  assert.equal(twoThreads(23.5), undefined);
+  assert.doesNotMatch(twoThreads(4)?.evidence.text ?? '', /one core/);
+});
