@@ -6,7 +6,6 @@ import { WORKER_LOST } from '../protocol/eventTopics.js';
 import { eventsOf, type Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
 import { gapsBetween, type Span } from './spans.js';
-import { isOfPool } from './workerLives.js';
 
 /** Seconds after which the loss of a worker is noticed at the latest: Dask's default of `scheduler.worker-ttl`. */
 const MAX_UNNOTICED = 300;
@@ -42,21 +41,6 @@ export const lostWorkers = oncePer((trace: Trace): readonly LostWorker[] => {
   for (let row = 0; row < length; row++) if (attempt[row]! > 1) ids.add(id[row]!);
   const replaced = replacedWorkers(trace).filter((row) => row >= 0);
   return ids.size + replaced.length === 0 ? [] : new LostWork(trace).find(ids, replaced);
-});
-
-/**
- * Returns the end of each worker by row; NaN for a worker that stayed. The thread of a local scheduler ends with the task
- * run that it lost, and its end is not recorded. Computed once per trace.
- */
-export const workerEnds = oncePer((trace: Trace): Float64Array => {
-  const { tasks, workers } = trace;
-  const ends = workers.stopped.slice();
-  for (let row = 0; row < tasks.length; row++) {
-    const worker = tasks.worker[row]!;
-    if (tasks.state[row] !== TASK_LOST || worker < 0 || !Number.isNaN(ends[worker]!)) continue;
-    if (isOfPool(trace, worker)) ends[worker] = tasks.acknowledged[row]!;
-  }
-  return ends;
 });
 
 /**

@@ -20,20 +20,28 @@ export interface ProgramTimes {
 export function programTimes(trace: Trace): ProgramTimes | undefined {
   checkArgument('programTimes(): trace', trace, TRACE);
   const { start, stop } = wholeWindow(trace);
-  let [begin, end, started] = [Number.NaN, Number.NaN, Number.NaN];
-  const starts: Span[] = [];
-  for (const { topic, time } of eventsOf(trace, PROGRAM.begin, PROGRAM.end, CLUSTER.begin, CLUSTER.end)) {
+  let [begin, end] = [Number.NaN, Number.NaN];
+  for (const { topic, time } of eventsOf(trace, PROGRAM.begin, PROGRAM.end)) {
     if (topic === PROGRAM.begin) begin = time;
-    else if (topic === PROGRAM.end) end = time;
-    else if (topic === CLUSTER.begin) started = time;
-    else if (topic === CLUSTER.end) starts.push({ start: started, stop: time });
+    else end = time;
   }
   if (!(start >= begin)) return undefined;
   return {
     before: start - begin,
     // Clusters may start at the same time.
-    starting: overlapSeconds([{ start: begin, stop: start }], starts),
+    starting: overlapSeconds([{ start: begin, stop: start }], clusterStarts(trace)),
     // Tasks that were cut off may have run until the end.
     after: end > stop && cutOffTexts(trace).length === 0 ? end - stop : 0,
   };
+}
+
+/** Returns the times in which clusters of the program started, with their workers or the connection to them. */
+export function clusterStarts(trace: Trace): readonly Span[] {
+  let start = Number.NaN;
+  const starts: Span[] = [];
+  for (const { topic, time } of eventsOf(trace, CLUSTER.begin, CLUSTER.end)) {
+    if (topic === CLUSTER.begin) start = time;
+    else starts.push({ start, stop: time });
+  }
+  return starts;
 }

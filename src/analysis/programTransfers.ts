@@ -3,6 +3,7 @@ import { checkArgument, TRACE } from '../base/arguments.js';
 import { firstWhere, oncePer, pushTo } from '../base/lookUps.js';
 import { TASK_MEMORY } from '../protocol/clusterObserver.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace, textOf } from '../trace/trace.js';
+import { arrivals } from './blockedSpans.js';
 import { merged, overlapSeconds, type Span } from './spans.js';
 
 /** Bytes from which tasks wait for a transfer. If fewer take long, something else holds them up, e.g. a blocked event loop. */
@@ -53,7 +54,8 @@ export function receivingSpans(trace: Trace, worker: number, from: number, to: n
 
 /** Returns the spans by worker, in order, for workers with arguments. */
 const receiving = oncePer((trace: Trace): ReadonlyMap<number, readonly Span[]> => {
-  const { worker, start, stop, nbytes } = trace.transfers;
+  const { worker, start, nbytes } = trace.transfers;
+  const stop = arrivals(trace);
   const spans = new Map<number, Span[]>();
   for (const row of programTransfers(trace, 'scatter'))
     if (nbytes[row]! >= MIN_BYTES) pushTo(spans, worker[row]!, { start: start[row]!, stop: stop[row]! });

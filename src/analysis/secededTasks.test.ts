@@ -112,9 +112,50 @@ describe('a task that secedes', () => {
     ]);
   });
 
+  it('waits for another such task that computes on its thread when the result arrives', () => {
+    // part-0 ends on the other worker at 3, when its sibling all-1 has resumed, and computes on the thread of all-0 until 7.
+    const trace = traceOf([
+      { ...child(0, 1), worker: 'w1' },
+      { key: 'all-1', started: 0, submitted: 0, seceded: 0.5, resumed: 2.5, stopped: 7 },
+      parent({ seceded: 1, resumed: 7, stopped: 8 }),
+    ]);
+    assert.deepEqual(partsText(criticalPath(trace)).slice(-2), [
+      'compute all-1 2.5..7',
+      'compute all-0 7..8',
+    ]);
+  });
+
   it('awaits, if it waits for no result', () => {
     const trace = traceOf([parent({ seceded: 1, resumed: 1, waited: 4, stopped: 5 })]);
     assert.deepEqual(partsText(criticalPath(trace)), ['compute all-0 0..1', 'awaiting all-0 1..5']);
+  });
+
+  it('waits for its thread while others that waited for the same event compute there one after another', () => {
+    // The event is set at 5. Each of the tasks computes for 2 s.
+    const waiting = [0, 1, 2].map((i) => {
+      const resumed = 5 + 2 * i;
+      const times = {
+        started: 0,
+        submitted: 0,
+        seceded: 0.1,
+        resumed,
+        waited: resumed - 0.1,
+        stopped: resumed + 2,
+      };
+      return { key: `use-${i}`, ...times };
+    });
+    assert.deepEqual(partsText(criticalPath(traceOf(waiting))), [
+      'compute use-2 0..0.1',
+      'awaiting use-2 0.1..5',
+      'waiting for a worker use-2 5..9',
+      'compute use-2 9..11',
+    ]);
+    // If nothing ran on the thread when it continued, it only waited.
+    const late = traceOf([{ ...waiting[0]!, stopped: 6 }, waiting[2]!]);
+    assert.deepEqual(partsText(criticalPath(late)).slice(1), [
+      'awaiting use-2 0.1..9',
+      'compute use-2 9..11',
+    ]);
   });
 
   it('computes after it has left its slot, if it uses the thread', () => {

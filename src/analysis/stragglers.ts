@@ -44,6 +44,9 @@ export interface Straggler {
   readonly why: string;
 }
 
+/** The cause of a straggler without another one. */
+export const FIRST_RUN = 'its worker had not run the function before';
+
 /** Smallest distance of a straggler from the median, in deviations. */
 const SPREADS = 6;
 /** Smallest ratio of a straggler to the median. */
@@ -251,7 +254,7 @@ function reasonOf(facts: Omit<Straggler, 'why'>): string {
     reasons.push(`${bytesText(bytesIn)} of input where others have none`);
   else if (times >= 1.5) reasons.push(`${times.toPrecision(2)} times the input`);
   const isCold = facts.isFirst && (!facts.othersWereFirst || COLD_SECONDS >= share);
-  if (reasons.length === 0 && isCold) reasons.push('its worker had not run the function before');
+  if (reasons.length === 0 && isCold) reasons.push(FIRST_RUN);
   return reasons.join(', ');
 }
 

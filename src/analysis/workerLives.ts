@@ -1,10 +1,12 @@
 // Finds when workers started, existed, were paused and were restarted. A program may start several clusters or pools one
 // after another.
 import { oncePer, pushTo } from '../base/lookUps.js';
+import { TASK_LOST } from '../protocol/clusterObserver.js';
 import { WORKER_FULL, WORKER_PAUSED, WORKER_RESTARTED } from '../protocol/eventTopics.js';
 import { eventsOf, type Trace, textOf } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
 import { merged, type Span } from './spans.js';
+import { unfinishedRuns } from './unfinishedRuns.js';
 
 /** Seconds within which workers are created together. A thread takes milliseconds, a process tens of milliseconds. */
 const TOGETHER = 0.1;
@@ -81,13 +83,14 @@ export function threadsTogether(trace: Trace): number {
 export function mostTogether(trace: Trace, amountOf: (row: number) => number): number {
   const { workers } = trace;
   const ended = lastEnds(trace);
+  const ends = workerEnds(trace);
   const changes: { time: number; change: number }[] = [];
   for (let row = 0; row < workers.length; row++) {
     const change = amountOf(row);
     const [from, to] = presence(
       workers.started[row]!,
       workers.stopped[row]!,
-      isOfPool(trace, row) ? ended[row]! : Number.NaN,
+      isOfPool(trace, row) ? Math.max(ended[row] || ends[row]!, ends[row] || ended[row]!) : Number.NaN,
     );
     changes.push({ time: from, change }, { time: to, change: -change });
   }
@@ -106,6 +109,22 @@ export const threadsOf = oncePer((trace: Trace): Float64Array => {
   const used = new Float64Array(trace.workers.length);
   for (const row of lanesOf(trace).worker) if (row >= 0) used[row]! += 1;
   return used.map((count, row) => Math.max(count, trace.workers.threads[row]! || 0));
+});
+
+/**
+ * Returns the end of each worker by row; NaN for a worker that stayed. The thread of a local scheduler ends with the task
+ * run that it lost, or whose cancellation was the last that it had to do, and its end is not recorded. Computed once per trace.
+ */
+export const workerEnds = oncePer((trace: Trace): Float64Array => {
+  const { tasks, workers } = trace;
+  const ends = workers.stopped.slice();
+  const last = lastEnds(trace);
+  for (const { row, stop } of unfinishedRuns(trace)) {
+    const worker = tasks.worker[row]!;
+    const isEnd = tasks.state[row] === TASK_LOST || !(last[worker]! > stop);
+    if (worker >= 0 && Number.isNaN(ends[worker]!) && isEnd && isOfPool(trace, worker)) ends[worker] = stop;
+  }
+  return ends;
 });
 
 /** Returns the end of the last task by row of workers; NaN without tasks. */

@@ -86,3 +86,18 @@ it('the time in which a worker process did not run is no garbage collection, and
   assert.equal(gcFound(0.1), undefined);
   assert.equal(gcFound(5), 5);
 });
+
+it('a worker process that reads large arguments from its pipe is not stopped, and the run waited for these arguments', () => {
+  const times = { submitted: 0, ready: 0, dispatched: 0, received: 5, started: 5 };
+  const tasks = [{ key: 'use-0', ...times, stopped: 5.2 }];
+  const events = [{ time: 4.5, worker: 'w0', topic: 'log-blocked', text: blockedText(4) }];
+  const workers = [{ name: 'w0', address: 'process://w0', started: -1 }];
+  const codes = (key: string) => {
+    const sent = { worker: 'w0', what: 'scatter' as const, keys: [key], nbytes: 120e6, start: 0, stop: 0.3 };
+    return findings(syntheticTrace({ tasks, events, workers, transfers: [sent] }));
+  };
+  const [own, ...others] = codes('use-0');
+  assert.deepEqual([own?.code, own?.seconds.toFixed(1), others], ['oversized-arguments', '5.0', []]);
+  // Arguments of another task explain nothing.
+  assert.equal(codes('fit-0')[0]?.code, 'blocked-workers');
+});

@@ -1,15 +1,14 @@
 import { countText, secondsText } from '../../base/words.js';
-import { blockedSeconds, WORKER_BLOCKED } from '../../protocol/eventTopics.js';
-import { eventsOf, type Trace } from '../../trace/trace.js';
-import { overlapSeconds, type Span } from '../spans.js';
+import { type BlockedWorker, unexplainedSpans } from '../blockedSpans.js';
+import { overlapSeconds } from '../spans.js';
 import type { Facts, Rule } from './finding.js';
 
 /**
  * Worker processes did not run, or the event loops of Dask workers were blocked, so that these neither received tasks nor
- * reported results. The cost is the part of the path that waited for them.
+ * reported results. The cost is the part of the path that waited for them. A process that reads large arguments is another finding.
  */
 export const blockedWorkers: Rule = (facts) => {
-  const blocked = blockedSpans(facts.trace);
+  const blocked = unexplainedSpans(facts.trace);
   if (blocked.length === 0) return undefined;
   const seconds = Math.max(secondsOnPath(facts, blocked), facts.isDask ? 0 : lostSeconds(facts, blocked));
   if (seconds === 0) return undefined;
@@ -58,17 +57,4 @@ function lostSeconds(facts: Facts, blocked: readonly BlockedWorker[]): number {
     return seconds * facts.queuedBetween(span.start, span.stop, 1);
   });
   return lost.reduce((sum, seconds) => sum + seconds, 0) / facts.workers;
-}
-
-export interface BlockedWorker extends Span {
-  readonly worker: number;
-}
-
-/** Returns the times in which a worker did not answer. */
-export function blockedSpans(trace: Trace): BlockedWorker[] {
-  return Array.from(eventsOf(trace, WORKER_BLOCKED), ({ time: stop, worker, text }) => ({
-    start: stop - blockedSeconds(text),
-    stop,
-    worker,
-  })).filter(({ start, stop }) => start < stop);
 }

@@ -86,6 +86,10 @@ describe('findings on a busy machine', () => {
     // A task that takes seconds is no stall.
     const long = { key: 'inc-2', worker: 'w0', submitted: 0, ready: 0, started: 1, stopped: 3 };
     assert.equal([...found({ tasks: [...tasks, long], resources: full }).keys()][0], 'stragglers');
+    // The waits for a core of a task that has left its slot are not measured.
+    const away = { ...long, seceded: 1.1, resumed: 1.1 };
+    const tooLong = (spec: SyntheticSpec) => found({ ...spec, tasks: [...tasks, away] }).has('stragglers');
+    assert.deepEqual([tooLong({ resources: full }), tooLong({})], [false, true]);
   });
 
   it('waits for a core name the tasks that waited longest', () => {

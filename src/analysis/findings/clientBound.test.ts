@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
+import { type SyntheticSpec, syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
 import { findings } from './findings.js';
 
 it('each submission of a program that keeps a task in flight ends a pause', () => {
@@ -148,4 +148,22 @@ it('the advice to a program that computes between later calls of submit() is to 
     /^Submitted tasks start when the program next awaits /,
   );
   assert.match(found({ start: 3.8, prepared: 3.9 }).advice, /^Submit the next step before you process /);
+});
+
+it('a program that starts a cluster for each computation is advised to start one', () => {
+  const tasks = [0, 1, 2].map((i) => {
+    return { key: `fit-${i}`, submitted: 2 * i, started: 2 * i, stopped: 2 * i + 1, computation: i + 1 };
+  });
+  const events = [1.2, 3.2].flatMap((time) => [
+    { time, topic: 'cluster-starting', text: '' },
+    { time: time + 0.7, topic: 'cluster-started', text: '' },
+  ]);
+  const own = (more: Pick<SyntheticSpec, 'events'>) =>
+    findings(syntheticTrace({ tasks, ...more })).find(({ code }) => code === 'client-bound');
+  assert.match(
+    own({ events })?.evidence.text ?? '',
+    / For 1.4 s of it, the program waited for the start of another cluster\.$/,
+  );
+  assert.equal(own({ events })?.advice, 'Start one cluster, and use it for all computations.');
+  assert.match(own({})?.advice ?? '', /^Submit the next step/);
 });

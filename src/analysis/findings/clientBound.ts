@@ -5,7 +5,7 @@ import { LOCAL_CLIENT } from '../../protocol/clientNames.js';
 import { CLUSTER_RESTARTED } from '../../protocol/eventTopics.js';
 import { eventsOf, type Trace } from '../../trace/trace.js';
 import { preparingSpans } from '../preparingSpans.js';
-import { programTimes } from '../programTimes.js';
+import { clusterStarts, programTimes } from '../programTimes.js';
 import { programTransfers } from '../programTransfers.js';
 import { SchedulerCoreWaits } from '../schedulerCoreWaits.js';
 import { gapsBetween, merged, overlapSeconds, type Span, secondsOf } from '../spans.js';
@@ -31,25 +31,38 @@ export const clientBound: Rule = (facts) => {
   const idle = seconds - new SchedulerCoreWaits(facts.trace).wanted(facts.path.start, facts.path.stop);
   const isIdle = idle >= MOSTLY * seconds;
   const restarting = restartSeconds(facts, spans);
+  const starting = overlapSeconds(spans, clusterStarts(facts.trace));
   const restarted =
-    restarting > 0 ? ` For ${secondsText(restarting)} of it, the cluster was being restarted.` : '';
+    restarting > 0
+      ? ` For ${secondsText(restarting)} of it, the cluster was being restarted.`
+      : starting > 0
+        ? ` For ${secondsText(starting)} of it, the program waited for the start of another cluster.`
+        : '';
   return {
     code: 'client-bound',
     title: `The run waited ${secondsText(seconds)} for the program to submit its next tasks`,
     seconds,
     confidence: 'medium',
     text: `In ${countText(pauses, 'pause')}, ${percentText(seconds / facts.makespan)} of the critical path, the program had not submitted the next task yet${isIdle ? `. For at least ${secondsText(idle)} of these pauses, the program's thread did not compute: it waited, e.g. for its input, a request or a timer.` : `${coreWaitText(seconds, coreWait)}.`}${restarted}`,
-    numbers: { clientSeconds: seconds, coreWaitSeconds: coreWait, restartSeconds: restarting, pauses },
+    numbers: {
+      clientSeconds: seconds,
+      coreWaitSeconds: coreWait,
+      restartSeconds: restarting,
+      startSeconds: starting,
+      pauses,
+    },
     tasks: facts.keys(rows),
     question: 'critical-path',
     advice:
       restarting >= MOSTLY * seconds
         ? 'Restart the workers less often. To free their memory, release the futures of results that are no longer needed.'
-        : early + inBursts >= MOSTLY * seconds
-          ? 'Submitted tasks start when the program next awaits something. Await between the calls, e.g. setImmediate() of node:timers/promises, or do this work in tasks.'
-          : isIdle
-            ? 'Start what the program waits for earlier, or several of it at a time. Or let tasks read the input and send the requests.'
-            : 'Submit the next step before you process the results of the previous one, or process results in tasks: pass futures instead of values.',
+        : starting >= MOSTLY * seconds
+          ? 'Start one cluster, and use it for all computations.'
+          : early + inBursts >= MOSTLY * seconds
+            ? 'Submitted tasks start when the program next awaits something. Await between the calls, e.g. setImmediate() of node:timers/promises, or do this work in tasks.'
+            : isIdle
+              ? 'Start what the program waits for earlier, or several of it at a time. Or let tasks read the input and send the requests.'
+              : 'Submit the next step before you process the results of the previous one, or process results in tasks: pass futures instead of values.',
   };
 };
 

@@ -1,5 +1,6 @@
 // Data that the client sends to the workers or fetches from them, and the two findings about it.
 import { bytesText, countText, secondsText } from '../../base/words.js';
+import { arrivals } from '../blockedSpans.js';
 import { preparingSpans } from '../preparingSpans.js';
 import { passedResults, programTransfers, recordsTransfers } from '../programTransfers.js';
 import { overlapSeconds, type Span } from '../spans.js';
@@ -18,7 +19,8 @@ export interface ClientTransfers {
  * results that workers of a local run use, in both directions, of which `nbytes` are sent.
  */
 export function clientTransfers(facts: Facts, what: 'scatter' | 'gather' | 'pass'): ClientTransfers {
-  const { nbytes, start, stop } = facts.trace.transfers;
+  const { nbytes, start } = facts.trace.transfers;
+  const stop = arrivals(facts.trace);
   const passed = passedResults(facts.trace);
   const both = new Set([...passed.received, ...passed.sent]);
   const rows =
@@ -38,7 +40,8 @@ function bothOnPath(facts: Facts): number {
 }
 
 export function clientSpans(facts: Facts, what: 'scatter' | 'gather'): Span[] {
-  const { start, stop } = facts.trace.transfers;
+  const { start } = facts.trace.transfers;
+  const stop = arrivals(facts.trace);
   return programTransfers(facts.trace, what).map((row) => ({ start: start[row]!, stop: stop[row]! }));
 }
 
@@ -145,7 +148,8 @@ const PREPARING = 200e-6;
 export const oversizedArguments: Rule = (facts) => {
   const { rows, nbytes, onPath } = clientTransfers(facts, 'scatter');
   if (nbytes < MIN_BYTES || sendsBack(facts)) return undefined;
-  const { start, stop } = facts.trace.transfers;
+  const { start } = facts.trace.transfers;
+  const stop = arrivals(facts.trace);
   const sending = rows.map((row) => ({ start: start[row]!, stop: stop[row]! }));
   const both = overlapSeconds(waits(facts), [...sending, ...preparingSpans(facts.trace)]);
   const packing = Math.max(0, both - onPath - PREPARING * facts.tasks);

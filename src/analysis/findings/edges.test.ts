@@ -71,6 +71,13 @@ describe('a straggler among tasks', () => {
     assert.match(finding?.advice ?? '', /^Divide the input evenly/);
   });
 
+  it('that awaited something has the advice to find out what', () => {
+    const intervals = [{ worker: 'w0', action: 'await' as const, start: 9.1, stop: 18.9, task: 'fit-99' }];
+    const finding = found({ ...withInput(['src-0']), intervals }, 'stragglers');
+    assert.match(finding?.evidence.text ?? '', /of waiting for its promise/);
+    assert.match(finding?.advice ?? '', /^Find out what 'fit' awaited for this key: /);
+  });
+
   it('is not described by its input if the sizes of the inputs of other tasks were not recorded', () => {
     const spec = withInput(['src-1']);
     const tasks =
@@ -305,6 +312,19 @@ it('the cost of a finding is at most the makespan', () => {
   const gc = { time: 1, worker: 'w0', prefix: 'fit', activity: 'gc', value: 400 };
   const spec = { tasks: even(), metrics: [...(cpu({ fit: [30, 10] }) ?? []), gc] };
   assert.equal(found(spec, 'garbage-collection')?.seconds, 10);
+});
+
+it('garbage collection costs no waits for a core, and its advice is to keep less if memory was short', () => {
+  const gc = { time: 1, worker: 'w0', prefix: 'fit', activity: 'gc', value: 20 };
+  const spec = { tasks: even(), metrics: [...(cpu({ fit: [15, 5] }) ?? []), gc] };
+  const alone = found(spec, 'garbage-collection');
+  const tasks = spec.tasks.map((task) => ({ ...task, coreWait: 0.75 * (task.stopped - task.started) }));
+  const events = [{ time: 5, worker: 'w0', topic: 'worker-paused', text: 'w0' }];
+  const crowded = found({ ...spec, tasks, events }, 'garbage-collection');
+  assert.ok(alone !== undefined && crowded !== undefined);
+  assert.ok(Math.abs(crowded.seconds / alone.seconds - 0.25) < 1e-9, `${crowded.seconds}, ${alone.seconds}`);
+  assert.match(alone.advice, /^Create fewer short-lived objects/);
+  assert.match(crowded.advice, /^Memory was short, .* what tasks keep when they end/);
 });
 
 it('texts use the singular for a count of one', () => {

@@ -133,6 +133,10 @@ describe('findings', () => {
     const found = (seconds: number) =>
       findings(syntheticTrace(called(seconds))).find(({ code }) => code === 'stragglers');
     assert.match(found(0.25)?.evidence.text ?? '', /had not run the function before/);
+    assert.match(
+      found(0.25)?.advice ?? '',
+      /^Look for what '.+' loads or builds in its first call on a worker/,
+    );
     // The first calls on the other workers took as long as later ones, so loading the function does not explain a second.
     assert.match(found(1)?.evidence.text ?? '', /^The trace shows no cause/);
     assert.equal(found(1)?.confidence, 'medium');

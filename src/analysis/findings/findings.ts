@@ -118,6 +118,7 @@ const WITHOUT_CORE_WAITS: readonly FindingCode[] = [
   'serial-tail',
   'serial-stretch',
   'stragglers',
+  'garbage-collection',
   'slow-first-calls',
   'uneven-rounds',
 ];

@@ -3,11 +3,13 @@ import { countText, percentText, secondsText } from '../../base/words.js';
 import { ACTIONS } from '../../protocol/clusterObserver.js';
 import { GC_TIME } from '../../protocol/traceNames.js';
 import type { Trace } from '../../trace/trace.js';
+import { blockedSpans } from '../blockedSpans.js';
+import { coreUseOf } from '../coreUse.js';
 import { cutOffTexts } from '../cutOff.js';
 import { firstFrom, lanesOf } from '../lanes.js';
 import { programStops } from '../programStops.js';
 import { gapsBetween, merged, overlapSeconds, type Span } from '../spans.js';
-import { blockedSpans } from './blockedWorkers.js';
+import { pausesOf } from '../workerLives.js';
 import type { Facts, Rule } from './finding.js';
 import { metricSeconds } from './metricSeconds.js';
 
@@ -21,7 +23,8 @@ const MIN_BUSY = 0.5;
 const STOPPED = 0.9;
 
 /**
- * Garbage collection took at least 15 % of the time of tasks. The cost is this time, divided by the mean concurrency.
+ * Garbage collection took at least 15 % of the time of tasks. The cost is this time, divided by the mean concurrency, without the
+ * share of waits for a core that tasks had.
  */
 export const garbageCollection: Rule = (facts) => {
   const [ran, stopped] = gcWhileTasksRan(facts);
@@ -46,14 +49,17 @@ export const garbageCollection: Rule = (facts) => {
     code: 'garbage-collection',
     // The collections of local workers also include those between tasks.
     title: `Garbage collection takes ${share > 1 ? `${secondsText(total)}, longer than the tasks` : `${percentText(share)} of the time of tasks`}`,
-    seconds: Math.max(onPath, facts.secondsOfRun(total)),
+    seconds: Math.max(onPath, facts.secondsOfRun(total)) * (1 - coreUseOf(facts.trace).lost),
     confidence: 'high',
     text: `Garbage collection took ${secondsText(total)} on ${countText(facts.workers, 'thread')}${where}.${beside}`,
     numbers: { gcSeconds: total, workSeconds: facts.work, workers: facts.workers },
     tasks: facts.pathTasks('gc'),
     question: 'time-by-action',
+    // A heap that is nearly full is collected again and again.
     advice:
-      'Create fewer short-lived objects: use typed arrays instead of arrays of objects, and reuse buffers. Or give isolates a larger heap.',
+      pausesOf(facts.trace).size > 0
+        ? 'Memory was short, and is collected more often then. Look for what tasks keep when they end, e.g. in variables of their module or in a cache. Or raise the memory limit.'
+        : 'Create fewer short-lived objects: use typed arrays instead of arrays of objects, and reuse buffers. Or give isolates a larger heap.',
   };
 };
 

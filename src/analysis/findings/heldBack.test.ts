@@ -90,7 +90,10 @@ test('tasks at the end that had left their slots on one worker to wait for an ev
     return { key: `fit-${i}`, worker: `w${i % 2}`, started, stopped: started + 0.99, submitted: 0, ready: 0 };
   });
   const tasks = [...fit, ...waiting].sort((a, b) => a.stopped - b.stopped);
-  const own = findings(syntheticTrace({ tasks })).find(({ code }) => code === 'serial-tail');
+  const all = findings(syntheticTrace({ tasks }));
+  // They could not run on the idle worker.
+  assert.ok(!all.some(({ code }) => code === 'worker-skew'));
+  const own = all.find(({ code }) => code === 'serial-tail');
   assert.match(own?.evidence.text ?? '', /These tasks had begun on 'w1' before, left their slots/);
   assert.match(own?.advice ?? '', /^Pass to 'use' what it waits for as an argument/);
 });

@@ -51,8 +51,6 @@ export const lackOfParallelism: Rule = (facts) => {
   const { name, awaiting } = computedMost(facts);
   const chain = longestChain(facts.trace, runSeconds(facts));
   const isClient = chain < MIN_CHAIN * floor;
-  // One thread is enough for one chain.
-  if (isAlone && !isClient) return undefined;
   // Tasks that submit others at once, e.g. in a recursion, do not wait for results. Their submissions take time.
   if (isClient && !submitsAfterResults(facts)) return undefined;
   const enough = isAlone

@@ -1,5 +1,6 @@
 import { countText, percentText, secondsText } from '../../base/words.js';
 import { leaseWaits } from '../leaseWaits.js';
+import { daskLocks } from './daskLocks.js';
 import type { Facts, Rule } from './finding.js';
 
 /**
@@ -8,7 +9,7 @@ import type { Facts, Rule } from './finding.js';
  */
 export const lockContention: Rule = (facts) => {
   const [worst] = leaseWaits(facts.trace);
-  if (worst === undefined) return undefined;
+  if (worst === undefined) return facts.isDask ? daskLocks(facts) : undefined;
   const { object, contended, held, byPrefix } = worst;
   const [prefix = ''] = [...byPrefix].sort((a, b) => b[1] - a[1]).map(([name]) => name);
   const waited = [...byPrefix.values()].reduce((sum, seconds) => sum + seconds, 0);

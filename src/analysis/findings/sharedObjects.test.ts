@@ -78,6 +78,14 @@ test('a wait for an event while no task computes is what the run waited for', ()
   const late = findings(syntheticTrace({ tasks: busy, metrics }));
   const wait = late.find(({ code }) => code === 'shared-wait');
   assert.ok(wait !== undefined && wait.seconds > 14, `${wait?.seconds}`);
+  // After the wait, they compute one after another.
+  const inTurn = waiting.map((task, i) => {
+    const resumed = 20 + 2 * i;
+    return { ...task, worker: 'w1', resumed, waited: resumed - task.seceded, stopped: resumed + 2 };
+  });
+  const [first] = findings(syntheticTrace({ tasks: inTurn, metrics }));
+  assert.equal(first?.code, 'shared-wait');
+  assert.ok(Math.abs(first.seconds - 20) < 0.2, `${first.seconds}`);
   // A task that computes meanwhile may end the wait.
   const load = { key: 'load-0', worker: 'w2', started: 0, stopped: 20 };
   const codes = findings(syntheticTrace({ tasks: [load, ...waiting], metrics })).map(({ code }) => code);

@@ -41,16 +41,18 @@ export const sharedWait: Rule = (facts) => {
 };
 
 /**
- * Returns a function from a time to the seconds until then in which no task computed, other than those of this prefix that have
- * left their slot: when these compute is not recorded, and mostly they wait, too.
+ * Returns a function from a time to the seconds until then in which no task computed. When tasks of this prefix compute between two
+ * waits is not recorded, and mostly they wait then.
  */
 function idleUntil(facts: Facts, waiting: string): (time: number) => number {
   const { trace, lanes, path } = facts;
-  const { prefix, seceded } = trace.tasks;
+  const { prefix, seceded, resumed } = trace.tasks;
   const bins = new TimeBins(path.start, path.stop, BINS);
   for (const row of lanes.spans.rows)
-    if (Number.isNaN(seceded[row]!) || facts.prefixName(prefix[row]!) !== waiting)
-      eachUse(trace, row, (start, stop, share) => bins.add(start, stop, share));
+    eachUse(trace, row, (start, stop, share) => {
+      const isBetween = start === seceded[row] && stop === resumed[row];
+      if (!isBetween || facts.prefixName(prefix[row]!) !== waiting) bins.add(start, stop, share);
+    });
   return bins.integral(bins.means().map((tasks) => Math.max(0, 1 - tasks)));
 }
 

@@ -37,6 +37,15 @@ test('modules of tasks that each worker imports for seconds are a finding, and n
   assert.ok(!findings(syntheticTrace(importing(0.3))).some(({ code }) => code === 'slow-imports'));
 });
 
+test('imports that wait, e.g. for a service, are a finding also if the tasks had no core for most of their time', () => {
+  const { tasks = [], metrics = [] } = importing(2);
+  const waiting = tasks.map((task) => ({ ...task, coreWait: 0.075 }));
+  const own = findings(syntheticTrace({ tasks: waiting, metrics })).find(
+    ({ code }) => code === 'slow-imports',
+  );
+  assert.equal(own?.seconds, 2);
+});
+
 test('imports by workers of a local scheduler, which have no other metrics, are the same finding', () => {
   const { tasks = [], metrics = [] } = importing(2.5);
   const local = { tasks, metrics: metrics.map((one) => ({ ...one, context: 'import' })) };

@@ -9,11 +9,13 @@ const MIN_SECONDS = 1;
 
 /**
  * Each worker imports the modules of its tasks before its first task, and that takes long. The cost is the time of one worker on
- * the critical path, without the share of waits for a core that tasks had.
+ * the critical path without waits for a core.
  */
 export const slowImports: Rule = (facts) => {
   const { workers, seconds, worst } = importsOf(facts);
-  const own = seconds * (1 - coreUseOf(facts.trace).lost);
+  const { isMeasured, lost } = coreUseOf(facts.trace);
+  // Where the system measures waits for a core, the seconds are without them.
+  const own = isMeasured ? seconds : seconds * (1 - lost);
   if (own < MIN_SECONDS) return undefined;
   return {
     code: 'slow-imports',
@@ -24,7 +26,7 @@ export const slowImports: Rule = (facts) => {
     numbers: { importSeconds: seconds, workers },
     tasks: facts.pathTasks('worker start'),
     question: 'critical-path',
-    advice: `Compute less at the top level of the module of '${worst}', and import in it only what its tasks need.${recordsTransfers(facts.trace) ? ' Or connect() early, and do something else while the workers start.' : ''}`,
+    advice: `Compute and await less at the top level of the module of '${worst}', and import in it only what its tasks need.${recordsTransfers(facts.trace) ? ' Or connect() early, and do something else while the workers start.' : ''}`,
   };
 };
 

@@ -1,11 +1,11 @@
 import { addTo, getOrMake, oncePer, pushTo } from '../../base/lookUps.js';
 import { visibleName } from '../../base/visibleText.js';
 import { countText, secondsText } from '../../base/words.js';
-import { CROWDED_SHARE, coreUseOf } from '../coreUse.js';
+import { CROWDED_SHARE, coreUseOf, isUnmeasured } from '../coreUse.js';
 import { eachUse } from '../lanes.js';
 import { sharedSeconds } from '../leaseWaits.js';
 import { recordsTransfers } from '../programTransfers.js';
-import { type Straggler, stragglersOf, withoutCoreWaits } from '../stragglers.js';
+import { FIRST_RUN, type Straggler, stragglersOf, withoutCoreWaits } from '../stragglers.js';
 import { isLimited, RAISE_LIMIT } from './cpuLimit.js';
 import { STOP_OTHERS } from './cpuOversubscription.js';
 import type { Facts, Rule } from './finding.js';
@@ -113,14 +113,15 @@ export const longTails = oncePer(({ trace, lanes }: Facts): ReadonlyMap<number, 
 });
 
 /**
- * Returns true if the task took little longer, and no cause but a wait for a core is known, while all cores were busy for most of
- * its time: then any task may take as long.
+ * Returns true if no cause but a wait for a core is known, while all cores were busy for most of the task's time, and it took little
+ * longer, or has left its slot, so that its waits are not measured: then any task may take as long.
  */
 function isStall({ trace }: Facts, one: Straggler): boolean {
   const { row, seconds, median, why } = one;
   const { fullSeconds } = coreUseOf(trace);
   const hasCause = why !== '' && !wasPreempted(one);
-  return !hasCause && seconds - median <= STALL && fullSeconds(row) >= trace.tasks.duration[row]! / 2;
+  const mayWait = seconds - median <= STALL || isUnmeasured(trace, row);
+  return !hasCause && mayWait && fullSeconds(row) >= trace.tasks.duration[row]! / 2;
 }
 
 /** Returns true if the task took longer mostly because it waited for a core. */
@@ -158,6 +159,10 @@ function adviceFor({ trace }: Facts, found: readonly Straggler[], name: string):
   if (worst === undefined || wasPreempted(worst)) return isLimited(trace) ? RAISE_LIMIT : STOP_OTHERS;
   if (worst.medianBytesIn > 0 && worst.bytesIn > 1.5 * worst.medianBytesIn)
     return 'Divide the input evenly or split its large parts, and start the tasks with the most input first.';
+  if (worst.awaited > (worst.seconds - worst.median) / 2)
+    return `Find out what '${name}' awaited for ${found.length === 1 ? 'this key' : 'these keys'}: e.g. a slow request, or a file lock or a connection that other tasks held.`;
+  if (worst.why === FIRST_RUN)
+    return `Look for what '${name}' loads or builds in its first call on a worker. Load or build less, or build it in one task and pass its result to the others.`;
   // Local schedulers record no profile.
   const hasProfile = trace.samples.prefix.includes(trace.tasks.prefix[worst.row]!);
   const look = hasProfile ? `Look at the profile of '${name}'` : `Look at the arguments of '${name}'`;

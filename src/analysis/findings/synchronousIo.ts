@@ -9,6 +9,7 @@ import { merged, type Span } from '../spans.js';
 import { spilledResults } from '../spilledResults.js';
 import { TimeBins } from '../timeBins.js';
 import { haveOwnThreads } from './cpuOversubscription.js';
+import { daskLockShares } from './daskLocks.js';
 import { BINS, type Facts, type Found, type Rule } from './finding.js';
 import { cpuByPrefix, hasCpuMetrics, type PrefixCpu, shareOfTime } from './noncpu.js';
 import { stallSeconds } from './stalls.js';
@@ -39,8 +40,14 @@ export const synchronousIo: Rule = (facts) => {
   const { used: cores, turns } = turnsOf(facts);
   const isOneCore = turns >= 1 / MAX_TURN && cores <= MAX_TURN;
   const least = isOneCore ? MIN_TURN_SHARE : MIN_SHARE;
+  // 'lock-contention' reports these.
+  const locks = facts.isDask ? [...daskLockShares(facts.trace).keys()] : [];
+  const locked = new Set(locks.map((id) => facts.prefixName(id)));
   const waiting = cpuByPrefix(facts.trace).filter(
-    (row) => row.share >= least && (isMeasured || shareOfTime(row, row.noncpu) >= MIN_ESTIMATED_SHARE),
+    (row) =>
+      row.share >= least &&
+      !locked.has(row.prefix) &&
+      (isMeasured || shareOfTime(row, row.noncpu) >= MIN_ESTIMATED_SHARE),
   );
   const worst = waiting[0];
   // A task that starts threads is blocked while these threads compute.
@@ -51,7 +58,7 @@ export const synchronousIo: Rule = (facts) => {
     prefixes.has(facts.prefixName(facts.trace.tasks.prefix[row]!)),
   );
   const cost = delaySeconds(facts, waiting, (row) => row.noncpu);
-  if (turns >= MIN_TURNS) return inTurns(facts, worst, { cores, cost, rows });
+  if (facts.isDask && turns >= MIN_TURNS) return inTurns(facts, worst, { cores, cost, rows });
   const text = `tasks of '${worst.prefix}' were blocked for ${secondsText(worst.noncpu)}`;
   const found = { code: 'synchronous-io', ...worst, waited: noncpu, text, cost, rows } as const;
   const busy = busyCores(facts, rows);
@@ -75,8 +82,8 @@ export const synchronousIo: Rule = (facts) => {
     code: 'synchronous-io',
     title: `Tasks of '${worst.prefix}' block their thread without computing for ${percentText(shareOfTime(worst, worst.noncpu))} of their time`,
     seconds: cost,
-    confidence: isUnknown || isEstimated || isElsewhere ? 'low' : 'medium',
-    text: `Tasks of '${worst.prefix}' computed for ${secondsText(worst.cpu)} and were blocked for ${secondsText(worst.noncpu)}, by ${causes}.${isEstimated ? `${busy.text} Waits for these cores are only estimated, and may be a part of it.` : ''}`,
+    confidence: isUnknown || isEstimated || isElsewhere || isOneCore ? 'low' : 'medium',
+    text: `Tasks of '${worst.prefix}' computed for ${secondsText(worst.cpu)} and were blocked for ${secondsText(worst.noncpu)}, by ${causes}.${isEstimated ? `${busy.text} Waits for these cores are only estimated, and may be a part of it.` : ''}${isOneCore ? ' All threads together used one core, or waited for it, as if their tasks waited for each other.' : ''}`,
     numbers: { noncpuSeconds: noncpu, cpuSeconds: worst.cpu, workers: facts.workers },
     tasks: facts.keys(rows),
     question: 'time-by-prefix',
@@ -97,18 +104,19 @@ function adviceOf(facts: Facts, prefix: string): string {
 }
 
 /**
- * Returns the cores that the threads of a Dask process together used while one of them ran a task, and these with the
- * cores for which they waited; 0 if each process has one thread.
+ * Returns the cores that the threads of a Dask process, or all threads of Longpole, together used while one of them ran a task, and
+ * these with the cores for which they waited; 0 for one thread.
  */
 function turnsOf(facts: Facts): { readonly used: number; readonly turns: number } {
   const { trace, lanes } = facts;
   const process = processes(trace);
   const isAlone = new Set(Array.from(lanes.worker, (row) => process[row] ?? row)).size === lanes.count;
-  if (!facts.isDask || isAlone) return { used: 0, turns: 0 };
+  // Threads of Longpole do not wait for each other, unless their tasks do.
+  if (facts.isDask ? isAlone : lanes.count < 2) return { used: 0, turns: 0 };
   const { worker, started, stopped } = trace.tasks;
   const spans = new Map<number, Span[]>();
   for (const row of lanes.spans.rows)
-    pushTo(spans, process[worker[row]!]!, { start: started[row]!, stop: stopped[row]! });
+    pushTo(spans, facts.isDask ? process[worker[row]!]! : 0, { start: started[row]!, stop: stopped[row]! });
   let wall = 0;
   for (const parts of spans.values()) for (const { start, stop } of merged(parts)) wall += stop - start;
   const all = cpuByPrefix(trace);

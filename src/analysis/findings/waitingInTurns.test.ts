@@ -135,3 +135,41 @@ test('rare short stalls of tiny tasks are no synchronous I/O, even if cores were
   assert.equal(foundWith(0.05), undefined);
   assert.ok(foundWith(0.2));
 });
+
+test('tasks whose threads acquire a lock of Dask need no more threads', () => {
+  const { tasks = [] } = scheduled(many(40), { workers: 2 });
+  const codes = (file: string) => {
+    const samples = tasks.flatMap(({ worker = '', started }) =>
+      [['fit'], ['fit', 'acquire', 'wait']].map((stack) => ({
+        ...{ time: started + 0.5, worker, prefix: 'fit', stack, count: 50 },
+        file: ['<dynamic-code>', file, 'python3.11/threading.py'].slice(0, stack.length),
+      })),
+    );
+    const workers = ['w0', 'w1'].map((name) => ({ name, address: `tcp://10.0.0.1:${name}`, threads: 1 }));
+    return findings(syntheticTrace({ tasks, workers, samples, metrics: cpu({ fit: [2, 38] }) ?? [] }));
+  };
+  const [own, ...others] = codes('/site-packages/distributed/semaphore.py');
+  assert.equal(own?.title, "Tasks of 'fit' wait for a lock or semaphore of Dask for 50 % of their time");
+  assert.ok(Math.abs(own.seconds - 10) < 0.5, `${own.seconds}`);
+  assert.match(own.advice, /^Hold the lock only for the work that needs it/);
+  assert.ok(!others.some(({ code }) => code === CODE));
+  assert.deepEqual(
+    codes('/site-packages/sqlalchemy/pool.py').map(({ code }) => code),
+    [CODE],
+  );
+});
+
+test('threads of Longpole that together use one core may wait for each other, which is said with low confidence', () => {
+  const twoThreads = (onCore: number) =>
+    found({ ...scheduled(many(40), { workers: 2 }), metrics: cpu({ fit: [onCore, 40 - onCore] }) ?? [] });
+  const own = twoThreads(20);
+  assert.match(own?.title ?? '', /block their thread without computing for 50 %/);
+  assert.equal(own?.confidence, 'low');
+  assert.match(
+    own.evidence.text,
+    / All threads together used one core, .* as if their tasks waited for each other\.$/,
+  );
+  // They use more than one core.
+  assert.equal(twoThreads(23.5), undefined);
+  assert.doesNotMatch(twoThreads(4)?.evidence.text ?? '', /one core/);
+});

@@ -3,10 +3,11 @@ import { countText, percentText, secondsText } from '../../base/words.js';
 import { TASK_LOST } from '../../protocol/clusterObserver.js';
 import { sourceOf } from '../../trace/joinedSources.js';
 import { type Trace, workerName } from '../../trace/trace.js';
-import { lostWorkers, replacedWorkers, workerEnds } from '../lostWork.js';
+import { lostWorkers, replacedWorkers } from '../lostWork.js';
 import { profilerSeconds } from '../profilerStarts.js';
 import { merged, overlapSeconds, type Span } from '../spans.js';
 import { coveredSeconds } from '../workerBalance.js';
+import { isOfPool, workerEnds } from '../workerLives.js';
 import { blockedByProgram } from './eventLoopStarvation.js';
 import type { Facts, Rule } from './finding.js';
 
@@ -25,6 +26,7 @@ const STARTING = 0.1;
  */
 export const workerSkew: Rule = (facts) => {
   const { workers, trace } = facts;
+  if (overlapOnPool(facts)) return undefined;
   const all = busyWorkers(facts);
   const [first] = all;
   if (first === undefined) return undefined;
@@ -62,6 +64,12 @@ export const workerSkew: Rule = (facts) => {
       : `Do not bind tasks to worker '${name}' (by options, or by inputs that only this worker holds), or divide the data more evenly.`,
   };
 };
+
+/** Returns whether tasks of a local scheduler overlapped, which does not measure for how long each of them used its thread. */
+function overlapOnPool({ trace, lanes }: Facts): boolean {
+  const { seceded, worker } = trace.tasks;
+  return lanes.spans.rows.some((row) => !Number.isNaN(seceded[row]!) && isOfPool(trace, worker[row]!));
+}
 
 interface BusyWorker {
   /** Row of workers; -1 if the trace does not name the worker. */
@@ -132,6 +140,8 @@ function avoidableWait(facts: Facts, begins: Float64Array): number {
   ].map((spans) => ({ spans, next: 0 }));
   const waits = new Map<number, number>();
   for (const { start, stop, row } of facts.parts('waiting for a worker')) {
+    // A task that has left its slot continues only there.
+    if (start >= facts.trace.tasks.seceded[row]!) continue;
     // Only threads that have started count, so divide the wait at the starts of threads, and at their ends.
     for (const [from, to] of stretches(start, stop, begins, ends, gone)) {
       const here = begins.filter((begin, lane) => begin <= from && gone[lane]! > from).length;

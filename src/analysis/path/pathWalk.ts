@@ -2,9 +2,10 @@
 // last prerequisite.
 
 import { invalidArgument } from '../../base/errors.js';
-import { oncePer } from '../../base/lookUps.js';
-import type { Trace } from '../../trace/trace.js';
+import { firstWhere, oncePer, pushTo } from '../../base/lookUps.js';
+import { type Trace, textOf } from '../../trace/trace.js';
 import { type Lanes, lanesOf, secededUse, taskBefore } from '../lanes.js';
+import { contendedLock } from '../leaseWaits.js';
 import type { Span } from '../spans.js';
 import {
   AwaitedResults,
@@ -19,6 +20,9 @@ import { type PathColumns, type PathKind, PathParts } from './pathParts.js';
 import { Stretches } from './stretches.js';
 
 const NONE = -1;
+
+/** Seconds within which a task that waited for its thread continues when another one has ended there. */
+const NEXT = 0.05;
 
 /**
  * Returns the window from the first submission, or else the first start of a task, to the last acknowledged result or the
@@ -47,6 +51,20 @@ export const windowOf = oncePer((trace: Trace): Span => {
   const called = first < 0 ? undefined : trace.computations[trace.tasks.computation[first]!]?.start;
   if (called !== undefined && called < start) start = called;
   return start <= stop ? { start, stop } : { start: Number.NaN, stop: Number.NaN };
+});
+
+/** Returns by lane the seceded tasks that computed after their last wait for most of the time, in order of their ends. */
+const resumedTasks = oncePer((trace: Trace): ReadonlyMap<number, readonly number[]> => {
+  const { tasks } = trace;
+  const { laneOf } = lanesOf(trace);
+  const rows = Array.from(laneOf.keys()).filter((row) => {
+    const seconds = tasks.stopped[row]! - tasks.resumed[row]!;
+    return laneOf[row]! >= 0 && seconds > 0 && 2 * secededUse(tasks, row).after >= seconds;
+  });
+  const byLane = new Map<number, number[]>();
+  for (const row of rows.sort((a, b) => tasks.stopped[a]! - tasks.stopped[b]!))
+    pushTo(byLane, laneOf[row]!, row);
+  return byLane;
 });
 
 /** Returns the window of the whole run, of which `windowOf` is the last part if rows of tasks were evicted. */
@@ -227,8 +245,24 @@ class PathWalk {
       this.#afterLast(task);
       return task;
     }
+    if (!isBetween) this.#behindOthers(row);
     add(seceded[row]!, use.between, isBetween ? 'waiting for the scheduler' : 'awaiting');
     return NONE;
+  }
+
+  /**
+   * Adds the time before the cursor in which tasks that had left their slots, too, used the thread one after another. Such tasks
+   * may also have held a lock in turn.
+   */
+  #behindOthers(row: number): void {
+    const parts = this.#parts;
+    const { seceded, resumed, stopped, worker, prefix } = this.#trace.tasks;
+    if (contendedLock(this.#trace)?.byPrefix.has(textOf(this.#trace.strings, prefix[row]!))) return;
+    for (;;) {
+      const other = this.#resumedBefore(row, parts.cursor, Math.max(seceded[row]!, parts.cursor - NEXT));
+      if (other === NONE || stopped[other]! <= parts.windowStart) return;
+      parts.wait(Math.max(resumed[other]!, seceded[row]!), row, worker[row]!, other, 'compute');
+    }
   }
 
   /**
@@ -238,7 +272,7 @@ class PathWalk {
   #heldBy(row: number, known: number): number {
     const parts = this.#parts;
     const from = Math.max(known, parts.windowStart);
-    const { worker, started } = this.#trace.tasks;
+    const { worker, started, stopped } = this.#trace.tasks;
     const most = (parts.cursor - from) / 2;
     while (parts.cursor > from) {
       const task = taskBefore(this.#trace, this.#lanes.laneOf[row]!, parts.cursor);
@@ -246,12 +280,29 @@ class PathWalk {
       // A task that still has its slot when this one continues was awaiting something.
       const isAway = left > parts.cursor;
       const end = Math.max(isAway ? started[task]! : left, from);
+      const resumed = this.#resumedBefore(row, parts.cursor, end);
+      if (resumed !== NONE) {
+        const since = Math.max(this.#trace.tasks.resumed[resumed]!, end);
+        parts.back(stopped[resumed]!, 'waiting for the scheduler', row, worker[row]!);
+        if (parts.cursor - since > most && this.#visited[resumed] === 0) return resumed;
+        parts.wait(since, row, worker[row]!, resumed, 'compute');
+        continue;
+      }
       parts.back(end, 'waiting for the scheduler', row, worker[row]!);
       const start = task === NONE ? from : Math.max(started[task]!, from);
       if (end - start > most && this.#visited[task] === 0) return task;
       parts.wait(start, row, worker[row]!, task, 'compute');
     }
     return NONE;
+  }
+
+  /** Returns the seceded task that used the thread of `row` after its last wait, and stopped last between `since` and `time`, or -1. */
+  #resumedBefore(row: number, time: number, since: number): number {
+    const { stopped } = this.#trace.tasks;
+    const rows = resumedTasks(this.#trace).get(this.#lanes.laneOf[row]!) ?? [];
+    let at = firstWhere(0, rows.length, (index) => stopped[rows[index]!]! > time) - 1;
+    if (rows[at] === row) at--;
+    return at >= 0 && stopped[rows[at]!]! > since ? rows[at]! : NONE;
   }
 
   #lastDependency(row: number): number {

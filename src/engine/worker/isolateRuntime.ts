@@ -189,6 +189,7 @@ export class IsolateRuntime {
   #open(message: Extract<ToIsolate, { type: 'open' }>): void {
     const { kinds } = message;
     const opened = this.#clock();
+    const queued = this.#coreWaits.from(opened);
     const metered = kinds && this.#metrics?.run(message.run, kinds);
     const timer = metered ?? slowCopies(message.run, this.#clock, this.#worked);
     const run = new IsolateRun(message, this.#memoryOf(message.log), metered, timer);
@@ -199,7 +200,7 @@ export class IsolateRuntime {
       return;
     }
     run.ready = functions.then((loaded) => {
-      this.#imported(message.run, run, opened);
+      this.#imported(message.run, run, opened, queued);
       run.setFunctions(loaded);
       run.ready = undefined;
     });
@@ -218,11 +219,15 @@ export class IsolateRuntime {
     return made;
   }
 
-  /** The modules of a run's functions were imported. While a batch runs, its tasks have the time. */
-  #imported(number: number, { metered }: IsolateRun, since: number): void {
+  /**
+   * The modules of a run's functions were imported. While a batch runs, its tasks have the time. Waits for a core since the reading
+   * `queued` do not count, if they are measured.
+   */
+  #imported(number: number, { metered }: IsolateRun, since: number, queued: number): void {
     const now = this.#clock();
     const counted = Math.max(since, this.#reports.last, this.#importedUpTo);
-    const seconds = this.#current === undefined ? Math.max(0, now - counted) : 0;
+    const waited = this.#coreWaits.until(queued, since, now) || 0;
+    const seconds = this.#current === undefined ? Math.max(0, now - counted - waited) : 0;
     if (metered !== undefined) metered.importSeconds = seconds;
     else if (seconds >= LONG_IMPORT)
       this.#worked({ action: 'import', start: now - seconds, stop: now, run: number, id: -1, nbytes: 0 });

@@ -1,0 +1,57 @@
+// Finds tasks of Dask that wait for a lock or semaphore of Dask. The trace has no such waits, but samples of their threads.
+import { addTo, oncePer } from '../../base/lookUps.js';
+import { percentText, secondsText } from '../../base/words.js';
+import { type Trace, textOf } from '../../trace/trace.js';
+import type { Facts, Found } from './finding.js';
+
+/** Share of the samples of a prefix from which its tasks wait for locks. Two tasks in turn each wait for half of their time. */
+const MIN_SHARE = 0.3;
+/** Matches the files of Dask's locks and semaphores. */
+const FILES = /\bdistributed[/\\](lock|semaphore)\.py$/;
+
+/** Returns the share of samples in which tasks acquire a lock or semaphore of Dask, by prefix, if it is large. Cost: a walk over the samples. */
+export const daskLockShares = oncePer((trace: Trace): ReadonlyMap<number, number> => {
+  const { samples, frames, strings } = trace;
+  const acquires = new Uint8Array(frames.length);
+  // Callers come first.
+  for (let row = 0; row < frames.length; row++)
+    if (
+      acquires[frames.parent[row]!] === 1 ||
+      (textOf(strings, frames.functionName[row]!) === 'acquire' &&
+        FILES.test(textOf(strings, frames.file[row]!)))
+    )
+      acquires[row] = 1;
+  const [all, inLocks] = [new Map<number, number>(), new Map<number, number>()];
+  for (let row = 0; row < samples.length; row++) {
+    addTo(all, samples.prefix[row]!, samples.count[row]!);
+    if (acquires[samples.frame[row]!] === 1) addTo(inLocks, samples.prefix[row]!, samples.count[row]!);
+  }
+  const shares = Array.from(inLocks, ([id, count]): [number, number] => [id, count / all.get(id)!]);
+  return new Map(shares.filter(([id, share]) => id >= 0 && share >= MIN_SHARE));
+});
+
+/** Returns the finding about the prefix that waits longest for locks of Dask. */
+export function daskLocks(facts: Facts): Found | undefined {
+  const { prefix, duration } = facts.trace.tasks;
+  const waited = new Map<number, number>();
+  for (const row of facts.lanes.spans.rows) {
+    const share = daskLockShares(facts.trace).get(prefix[row]!);
+    if (share !== undefined) addTo(waited, prefix[row]!, share * duration[row]!);
+  }
+  const [worst] = [...waited].sort(([, a], [, b]) => b - a);
+  if (worst === undefined) return undefined;
+  const [id, seconds] = worst;
+  const name = facts.prefixName(id);
+  return {
+    code: 'lock-contention',
+    title: `Tasks of '${name}' wait for a lock or semaphore of Dask for ${percentText(daskLockShares(facts.trace).get(id)!)} of their time`,
+    seconds: facts.secondsOfRun(seconds),
+    confidence: 'medium',
+    text: `According to the samples of their threads, they waited for ${secondsText(seconds)}. More workers do not change this.`,
+    numbers: { waitedSeconds: seconds, workers: facts.workers },
+    tasks: facts.keys(facts.lanes.spans.rows.filter((row) => prefix[row] === id)),
+    question: 'critical-path',
+    advice:
+      'Hold the lock only for the work that needs it: compute, read and wait before or after. Or use one lock for each thing that is protected, e.g. for each file, or a semaphore with more leases.',
+  };
+}
