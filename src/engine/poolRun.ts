@@ -202,6 +202,7 @@ class PoolRun implements RunHandler {
       functions: this.#options.functions,
       maxOutstanding: Math.min(program.size, most),
       concurrentTasks: this.#concurrentTasks,
+      sized: this.#observers.records,
       handler: this,
     });
     this.#handle({ type: 'worker-added', worker: index });

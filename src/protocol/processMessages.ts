@@ -6,7 +6,8 @@ import type { Batch, OpenRunMessage, PackedValues, UnmeasuredWork, Values } from
 import type { Program } from './program.js';
 import type { ExecutingTask, MessageOf, WorkerOrders, WorkerReports } from './workerMessages.js';
 
-export interface RunInProcess extends Pick<OpenRunMessage, 'run' | 'functions' | 'concurrentTasks'> {
+export interface RunInProcess
+  extends Pick<OpenRunMessage, 'run' | 'functions' | 'concurrentTasks' | 'sized'> {
   readonly program: Program;
   readonly maxOutstanding: number;
 }

@@ -27,6 +27,8 @@ export interface RunChannel extends Pick<OpenRunMessage, 'run' | 'functions'> {
   readonly marks?: OpenRunMessage['marks'];
   /** See OpenRunMessage.concurrentTasks. Default 1. */
   readonly concurrentTasks?: OpenRunMessage['concurrentTasks'];
+  /** See OpenRunMessage.sized. Default true. */
+  readonly sized?: OpenRunMessage['sized'];
   readonly handler: RunHandler;
 }
 
