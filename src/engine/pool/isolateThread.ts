@@ -11,6 +11,7 @@ import type {
 import type { TaskQuestion } from '../../protocol/questions.js';
 import type { ExecutingTask } from '../../protocol/workerMessages.js';
 import { openCompiler } from './moduleCompiler.js';
+import { enlargeYoungGeneration } from './youngGeneration.js';
 
 const ENTRY = new URL('../worker/threadMain.js', import.meta.url);
 
@@ -50,6 +51,7 @@ export function startThreadWithin(heap: number): typeof startThread {
 }
 
 function newThread(birth: IsolateBirth, limits: Pick<WorkerOptions, 'resourceLimits'>): StartedThread {
+  enlargeYoungGeneration();
   try {
     return new Worker(ENTRY, { ...optionsOf(birth), ...limits });
   } catch (error) {
