@@ -61,6 +61,8 @@ const LATE = [
   'graph/shipFunction.js',
   'pipeline/drawing.js',
 ];
+/** What a local run loads when it starts. */
+const LOCAL_RUN = ['diagnostics/callbackObservers.js', 'graph/compile.js', 'engine/poolRun.js'];
 const ISOLATE = 'engine/worker/threadMain.js';
 const STARTS = [...PROGRAMS, ISOLATE];
 /** The start of a worker process. It needs a sixth of what only programs load, and most of what isolates load. */
@@ -278,7 +280,7 @@ let early;
  */
 function startFile(id, context) {
   reached ??= new Map(
-    [...STARTS, WORKER, ...CLUSTER, RUN, ...COMMANDS].map((start) => [
+    [...STARTS, ...LOCAL_RUN, WORKER, ...CLUSTER, RUN, ...COMMANDS].map((start) => [
       start,
       reachableFrom(resolve(dist, start), context),
     ]),
@@ -304,6 +306,8 @@ function programFile(loads, isEarly) {
   if (isOfIsolate) return 'isolates';
   const others = loads(WORKER) ? '-workers' : COMMANDS.some(loads) ? '-commands' : '';
   if (isEarly) return others === '' ? 'programs' : 'programs-shared';
+  // A local run loads a fifth of what commands also load.
+  if (others === '-commands' && LOCAL_RUN.some(loads)) return 'runs-commands-late';
   return `programs${others}-late`;
 }
 

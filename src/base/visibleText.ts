@@ -3,12 +3,6 @@
 // files) keeps the original text.
 import { integerText } from './words.js';
 
-/**
- * Control characters, format characters (direction of text, no width) and lone surrogates. Line feed, tab and the
- * joiners of letters are kept.
- */
-const UNSAFE = /(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
-
 /** Matches most texts and is faster than the test for unsafe characters. */
 const PLAIN = /^[\x20-\x7e]*$/;
 
@@ -23,7 +17,9 @@ const REPLACEMENT = '\ufffd';
  */
 export function visibleText(text: string): string {
   if (PLAIN.test(text)) return text;
-  return text.replace(UNSAFE, (unsafe) => {
+  // Control characters, format characters (direction of text, no width) and lone surrogates. Line feed, tab and the joiners
+  // of letters are kept. V8 takes 0.2 ms for the expression, so it is made here and not at each start of an isolate.
+  return text.replace(/(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, (unsafe) => {
     const code = unsafe.codePointAt(0) ?? 0;
     if (code < 0x20) return String.fromCharCode(PICTURES + code);
     if (code === 0x7f) return PICTURE_OF_DELETE;

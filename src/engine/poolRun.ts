@@ -190,6 +190,7 @@ class PoolRun {
       functions: this.#options.functions,
       maxOutstanding: Math.min(program.size, most),
       concurrentTasks: this.#concurrentTasks,
+      sized: this.#observers.records,
       handler: this.#handler,
     });
     this.#handle({ type: 'worker-added', worker: index });

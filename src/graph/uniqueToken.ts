@@ -13,7 +13,8 @@ const randomPart = (): string => {
 const isolatePart = randomPart();
 const LOW_DIGITS = 3;
 const LOW_COUNT = 16 ** LOW_DIGITS;
-const low = Array.from({ length: LOW_COUNT }, (_, index) => index.toString(16).padStart(LOW_DIGITS, '0'));
+/** The low digits by their number. Made when they are needed: all of them take each start of an isolate 0.4 ms. */
+const low: string[] = [];
 let count = 0;
 let high = '';
 
@@ -25,5 +26,6 @@ export function uniqueToken(): string {
   const index = count % LOW_COUNT;
   if (index === 0) high = isolatePart + (count / LOW_COUNT).toString(16).padStart(5, '0');
   count++;
-  return high + low[index]!;
+  low[index] ??= index.toString(16).padStart(LOW_DIGITS, '0');
+  return high + low[index];
 }

@@ -95,6 +95,8 @@ export class CompletionLog {
   readonly #ring: CompletionColumns;
   /** Next entry to write, or to read: each side holds its own object over the same buffer. */
   #position = 0;
+  /** Writer: number of entries of which the reader was notified. */
+  #notified = 0;
 
   /** Creates a log of at least `capacity` entries, or a view of a log from the other side. */
   constructor(from: number | SharedArrayBuffer) {
@@ -157,6 +159,13 @@ export class CompletionLog {
   /** Number of entries that this side has written or read so far, as a 32-bit integer. */
   get written(): number {
     return this.#position | 0;
+  }
+
+  /** Writer: returns whether there are entries of which the reader was not notified before, and counts them as notified. */
+  notify(): boolean {
+    const isNews = this.#notified !== this.#position;
+    this.#notified = this.#position;
+    return isNews;
   }
 
   /**

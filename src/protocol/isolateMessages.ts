@@ -31,6 +31,8 @@ export interface OpenRunMessage {
    * 1.
    */
   readonly concurrentTasks?: number;
+  /** False if nothing reads the sizes of results that stay in the isolate, so that they need not be estimated. Default true. */
+  readonly sized?: boolean;
 }
 
 /** Memory of a run that its host and its isolate share. It may have room for more tasks than the run has. */

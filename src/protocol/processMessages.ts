@@ -2,13 +2,11 @@
 // typed arrays as bytes, so large data travels in columns.
 import type { ErrorInfo } from './errorInfo.js';
 import type { FinishedTasks } from './finishedTasks.js';
-import type { Batch, PackedValues, UnmeasuredWork, Values } from './isolateMessages.js';
+import type { Batch, OpenRunMessage, PackedValues, UnmeasuredWork, Values } from './isolateMessages.js';
 import type { ExecutingTask, MessageOf, WorkerOrders, WorkerReports, WorkerRun } from './workerMessages.js';
 
-export type RunInProcess = Pick<
-  WorkerRun,
-  'run' | 'functions' | 'program' | 'maxOutstanding' | 'concurrentTasks'
->;
+export type RunInProcess = Pick<OpenRunMessage, 'sized'> &
+  Pick<WorkerRun, 'run' | 'functions' | 'program' | 'maxOutstanding' | 'concurrentTasks'>;
 
 /** Calls of an isolate, with their parameters. */
 export interface IsolateOrders extends Pick<WorkerOrders, 'release' | 'fetch' | 'steal' | 'close'> {

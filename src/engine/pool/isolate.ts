@@ -1,13 +1,20 @@
 // The host's side of an isolate, common to threads and processes.
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import type { ErrorInfo } from '../../protocol/errorInfo.js';
-import type { Batch, PackedValues, UnmeasuredWork, Values } from '../../protocol/isolateMessages.js';
+import type {
+  Batch,
+  OpenRunMessage,
+  PackedValues,
+  UnmeasuredWork,
+  Values,
+} from '../../protocol/isolateMessages.js';
 import type { ExecutingTask, RunTask, WorkerRun } from '../../protocol/workerMessages.js';
 
 /** The parts of a run that an isolate needs. Absent ones have the defaults of `openMessage`. */
 export interface RunChannel
   extends Pick<WorkerRun, 'run' | 'functions' | 'program' | 'maxOutstanding'>,
-    Partial<Pick<WorkerRun, 'kinds' | 'inlineBytes' | 'keys' | 'marks' | 'concurrentTasks'>> {
+    Partial<Pick<WorkerRun, 'kinds' | 'inlineBytes' | 'keys' | 'marks' | 'concurrentTasks'>>,
+    Partial<Pick<OpenRunMessage, 'sized'>> {
   readonly handler: RunHandler;
 }
 

@@ -11,6 +11,7 @@ import type {
 import type { TaskQuestion } from '../../protocol/questions.js';
 import type { ExecutingTask } from '../../protocol/workerMessages.js';
 import { openCompiler } from './moduleCompiler.js';
+import { enlargeYoungGeneration } from './youngGeneration.js';
 
 const ENTRY = new URL('../worker/threadMain.js', import.meta.url);
 
@@ -44,6 +45,7 @@ export type StartedThread = IsolateThread & Partial<Pick<Worker, 'performance'>>
 export function startThread(birth: IsolateBirth, heap?: number): StartedThread {
   const limits =
     heap === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: Math.floor(heap / 2 ** 20) } };
+  enlargeYoungGeneration();
   try {
     return new Worker(ENTRY, { ...optionsOf(birth), ...limits });
   } catch (error) {

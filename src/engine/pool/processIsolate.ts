@@ -65,10 +65,18 @@ export class ProcessIsolate implements Isolate {
     return this.#runs.size === 0;
   }
 
-  open({ handler, run, program, functions, maxOutstanding, concurrentTasks = 1 }: RunChannel): void {
+  open({
+    handler,
+    run,
+    program,
+    functions,
+    maxOutstanding,
+    concurrentTasks = 1,
+    sized = true,
+  }: RunChannel): void {
     this.#runs.set(run, { handler, priority: 0 });
     this.#channel.ref();
-    const opened = { run, program, functions, maxOutstanding, concurrentTasks };
+    const opened = { run, program, functions, maxOutstanding, concurrentTasks, sized };
     this.#channel.send({ type: 'open', args: [opened] });
   }
 

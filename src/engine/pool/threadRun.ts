@@ -69,7 +69,7 @@ export function addArrived(
 /** @param isMeasured whether the isolate measures its tasks */
 export function openMessage({ channel, opening, ref }: ThreadRun, isMeasured: boolean): OpenRunMessage {
   const { run, program, functions, kinds, keys = null, marks = false } = channel;
-  const { inlineBytes = Number.POSITIVE_INFINITY, concurrentTasks = 1 } = channel;
+  const { inlineBytes = Number.POSITIVE_INFINITY, concurrentTasks = 1, sized = true } = channel;
   const message: { -readonly [K in keyof OpenRunMessage]: OpenRunMessage[K] } = {
     type: 'open',
     run,
@@ -83,6 +83,7 @@ export function openMessage({ channel, opening, ref }: ThreadRun, isMeasured: bo
   if (keys !== null) message.keys = keys;
   if (marks) message.marks = marks;
   if (concurrentTasks > 1) message.concurrentTasks = concurrentTasks;
+  if (!sized) message.sized = sized;
   return message;
 }
 

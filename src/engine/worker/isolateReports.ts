@@ -67,8 +67,11 @@ export class IsolateReports {
     const measured = measures === undefined ? undefined : { measures };
     const { opening } = run;
     const { written } = run.log;
+    const isNews = run.log.notify();
     if (!run.hasUnsent) {
-      this.#parts.post({ type: 'report', run: number, opening, written, ...measured });
+      // An empty message would only wake the host's thread.
+      if (isNews || measures !== undefined)
+        this.#parts.post({ type: 'report', run: number, opening, written, ...measured });
       return;
     }
     const unsent = run.takeUnsent();

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compileGraph } from '../../graph/compile.js';
-import { CompletionLog } from '../../protocol/completionLog.js';
+import { CompletionLog, completionColumns } from '../../protocol/completionLog.js';
 import {
   type Batch,
   NO_IDS,
@@ -23,10 +23,11 @@ interface Opened {
   readonly make?: () => unknown;
   readonly inlineBytes?: number;
   readonly timer?: WorkTimer;
+  readonly sized?: boolean;
 }
 
 /** Opens a run with two tasks: `used` takes the result of `made`. */
-function openRun({ make = numbers, inlineBytes = 1e6, timer }: Opened = {}) {
+function openRun({ make = numbers, inlineBytes = 1e6, timer, sized = true }: Opened = {}) {
   const graph = { made: [make], used: [count, 'made'] };
   const { program, functions, constants, ids } = compileGraph(graph, ['used']);
   const log = new CompletionLog(program.size);
@@ -43,6 +44,7 @@ function openRun({ make = numbers, inlineBytes = 1e6, timer }: Opened = {}) {
     keys: null,
     marks: false,
     concurrentTasks: 1,
+    sized,
   };
   const run = new IsolateRun(message, { log, claims, wanted }, undefined, timer);
   run.setFunctions(toCallables(functions));
@@ -65,7 +67,7 @@ function openRun({ make = numbers, inlineBytes = 1e6, timer }: Opened = {}) {
     ids: Int32Array.from(ids),
     packed: gathered ? { ids: Int32Array.of(made), results: [packResult([1, 2, 3])] } : undefined,
   });
-  return { run, batch, sent, claims, wanted, made, used };
+  return { run, batch, sent, log, claims, wanted, made, used };
 }
 
 function complete(run: IsolateRun, id: number): unknown {
@@ -78,6 +80,18 @@ test('a task is skipped if its input is in no store and was not computed here', 
   const { run, batch, made, used } = openRun();
   run.accept(batch([made]));
   assert.ok(run.isBlocked(used));
+});
+
+test('a local scheduler has the size of a result that stays here only if an observer reads it', () => {
+  const sizes = [true, false].map((sized) => {
+    const { run, batch, log, made: id } = openRun({ inlineBytes: Number.POSITIVE_INFINITY, sized });
+    run.accept(batch([]));
+    run.complete(run.evaluate(id), { id, batch: 1, received: 0, start: 0, stop: 1, coreWait: 0, ...STAYED });
+    const columns = completionColumns(1);
+    new CompletionLog(log.buffer).read(columns, 0);
+    return columns.numbers[0];
+  });
+  assert.deepEqual(sizes, [24, Number.NaN]);
 });
 
 test('a task runs if its input was computed here during the gather', () => {

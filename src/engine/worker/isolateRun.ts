@@ -76,6 +76,7 @@ export class IsolateRun {
   readonly #inlineBytes: number;
   /** Whether results go to the program of a local scheduler, and not to the store of a worker. */
   readonly #isLocal: boolean;
+  readonly #isSized: boolean;
   readonly #names: readonly string[];
   /** Tasks that failed or seceded here, were skipped, or could not be fetched, and have no result since. */
   readonly #failed = new Set<number>();
@@ -105,6 +106,7 @@ export class IsolateRun {
     this.#keys = message.keys ?? null;
     this.#inlineBytes = message.inlineBytes;
     this.#isLocal = message.inlineBytes === Number.POSITIVE_INFINITY;
+    this.#isSized = message.sized ?? true;
     this.#names = message.functions.map(({ name }) => name);
     if (message.marks) markTasks();
     this.#results = new Array(program.size);
@@ -264,9 +266,14 @@ export class IsolateRun {
     this.#countUses(id);
   }
 
+  #bytesOf(value: unknown, seconds: number): number {
+    if (!this.#isLocal) return sizeOf(value, MEASURED_BYTES);
+    return this.#isSized ? recordedBytes(value, seconds) : Number.NaN;
+  }
+
   /** Queues a result for sending if others need it. Throws if the value must be copied and cannot be. */
   #publish(id: number, value: unknown, seconds: number): Publication {
-    const bytes = this.#isLocal ? recordedBytes(value, seconds) : sizeOf(value, MEASURED_BYTES);
+    const bytes = this.#bytesOf(value, seconds);
     if (this.#wanted[id] !== 1) return { kind: KIND_PRIVATE, kept: value, bytes };
     const needed = this.#program.dependentCounts[id]! > 0;
     if (this.#isLocal) return addForProgram(this.#unsent, this.#timer, id, value, needed, bytes);

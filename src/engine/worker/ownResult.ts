@@ -2,7 +2,6 @@
 // plain object and a Buffer into a Uint8Array. Without this conversion, a dependent would see one or the other
 // depending on its isolate.
 
-import { firstOf } from '../../base/printed.js';
 import { checkCopyable } from '../../graph/lossyCopies.js';
 import { BUILT_IN_ERRORS } from '../../protocol/errorInfo.js';
 
@@ -55,20 +54,27 @@ export function ownResult(value: unknown): unknown {
 function checkParts(value: object): void {
   const values = [value];
   let left = MOST_PARTS;
-  for (let next = 0; next < values.length && left > 0; next++)
-    for (const part of firstParts(values[next]!, left)) {
-      left--;
-      if (typeof part !== 'object' || part === null) continue;
-      if (!KEPT_PROTOTYPES.has(Object.getPrototypeOf(part))) checkCopyable(part);
-      values.push(part);
-    }
+  for (let next = 0; next < values.length && left > 0; next++) {
+    const each = values[next]!;
+    if (ArrayBuffer.isView(each)) continue;
+    if (each instanceof Map) {
+      const checked = checkFirst(each.values(), left, values);
+      // Keys are mostly scalars.
+      left -= checked + checkFirst(each.keys(), left, values);
+    } else if (Array.isArray(each) || each instanceof Set) left -= checkFirst(each, left, values);
+    else left -= checkFirst(Object.values(each), Number.POSITIVE_INFINITY, values);
+  }
 }
 
-function firstParts(value: object, count: number): readonly unknown[] {
-  if (ArrayBuffer.isView(value)) return [];
-  if (Array.isArray(value)) return value.length > count ? value.slice(0, count) : value;
-  if (value instanceof Set) return [...firstOf(value, count)];
-  // Keys are mostly scalars.
-  if (value instanceof Map) return [...firstOf(value.values(), count), ...firstOf(value.keys(), count)];
-  return Object.values(value);
+/** Checks up to `count` parts, and adds the objects among them to `values`. Returns the number of checked parts. */
+function checkFirst(parts: Iterable<unknown>, count: number, values: object[]): number {
+  let checked = 0;
+  for (const part of parts) {
+    if (checked >= count) break;
+    checked++;
+    if (typeof part !== 'object' || part === null) continue;
+    if (!KEPT_PROTOTYPES.has(Object.getPrototypeOf(part))) checkCopyable(part);
+    values.push(part);
+  }
+  return checked;
 }

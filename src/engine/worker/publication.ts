@@ -45,7 +45,7 @@ export function addForProgram(
   needed: boolean,
   bytes: number,
 ): Publication {
-  if (!needed || sizeOf(value, PACKED_ABOVE) <= PACKED_ABOVE) {
+  if (!needed || !isLarge(value, bytes)) {
     unsent.addValue(id, value);
     return { kind: KIND_VALUE, kept: value, bytes };
   }
@@ -59,6 +59,12 @@ export function addForProgram(
   if (packed === undefined) unsent.addValue(id, kept);
   else unsent.addPacked(id, packed);
   return { kind: packed === undefined ? KIND_VALUE : KIND_PACKED, kept, bytes };
+}
+
+/** Returns whether a value has more than PACKED_ABOVE bytes. An estimate of large values saves a walk through their parts. */
+function isLarge(value: unknown, bytes: number): boolean {
+  const estimate = Number.isNaN(bytes) ? roughBytes(value) : bytes;
+  return estimate > PACKED_ABOVE || sizeOf(value, PACKED_ABOVE) > PACKED_ABOVE;
 }
 
 /** Returns the packed value; undefined if it is sent as it is, e.g. because it is memory that is shared anyway. */
