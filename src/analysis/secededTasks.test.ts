@@ -158,6 +158,19 @@ describe('a task that secedes', () => {
     ]);
   });
 
+  it('awaits its item of a queue while the thread has little to do', () => {
+    // An item comes every 10 ms, and its task computes for 2 ms.
+    const tasks = [0, 1, 2].map((i) => {
+      const resumed = 1 + 0.01 * i;
+      const times = { started: 0, submitted: 0, seceded: 0.1, resumed, waited: resumed - 0.1 };
+      return { key: `use-${i}`, ...times, stopped: resumed + 0.002 };
+    });
+    assert.deepEqual(partsText(criticalPath(traceOf(tasks))).slice(1), [
+      'awaiting use-2 0.1..1.02',
+      'compute use-2 1.02..1.022',
+    ]);
+  });
+
   it('computes after it has left its slot, if it uses the thread', () => {
     const trace = traceOf([parent({ seceded: 1, resumed: 1, waited: 0, stopped: 5 })]);
     assert.deepEqual(partsText(criticalPath(trace)), ['compute all-0 0..5']);

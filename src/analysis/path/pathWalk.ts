@@ -252,7 +252,8 @@ class PathWalk {
 
   /**
    * Adds the time before the cursor in which tasks that had left their slots, too, used the thread one after another. Such tasks
-   * may also have held a lock in turn.
+   * may also have held a lock in turn. If the thread did nothing for longer than such a task computed before, this one waited
+   * for something else, e.g. for the next item of a queue.
    */
   #behindOthers(row: number): void {
     const parts = this.#parts;
@@ -261,6 +262,7 @@ class PathWalk {
     for (;;) {
       const other = this.#resumedBefore(row, parts.cursor, Math.max(seceded[row]!, parts.cursor - NEXT));
       if (other === NONE || stopped[other]! <= parts.windowStart) return;
+      if (parts.cursor - stopped[other]! > stopped[other]! - resumed[other]!) return;
       parts.wait(Math.max(resumed[other]!, seceded[row]!), row, worker[row]!, other, 'compute');
     }
   }
