@@ -1,5 +1,5 @@
 // Finds when worker processes did not answer, and which of these times they spent reading large arguments.
-import { oncePer } from '../base/lookUps.js';
+import { oncePer, pushTo } from '../base/lookUps.js';
 import { blockedSeconds, WORKER_BLOCKED } from '../protocol/eventTopics.js';
 import { DIRECTIONS, eventsOf, TRANSFER_KINDS, type Trace } from '../trace/trace.js';
 import type { Span } from './spans.js';
@@ -18,25 +18,34 @@ export function blockedSpans(trace: Trace): BlockedWorker[] {
   })).filter(({ start, stop }) => start < stop);
 }
 
+/** Bytes per second that a process reads at least. On a busy machine, 6 MB/s of small objects were measured. */
+const SLOWEST = 1e6;
+
 const meet = (one: Span, other: Span): boolean => one.start < other.stop && other.start < one.stop;
 
 /**
  * Returns the end of each transfer by row. Arguments for a process whose isolate may be starting are recorded until they are packed. If
- * the process did not answer until its isolate had received them, it read them from its pipe. Computed once per trace.
+ * the process did not answer until its isolate had received them, it read them from its pipe, unless that took too long for their size.
+ * Computed once per trace.
  */
 export const arrivals = oncePer((trace: Trace): Float64Array => {
-  const { what, direction, worker, start, stop, keys, keyOffsets, length } = trace.transfers;
+  const { what, direction, worker, start, stop, nbytes, keys, keyOffsets, length } = trace.transfers;
   const ends = stop.slice();
   const blocked = isRemote(trace) ? [] : blockedSpans(trace);
   if (blocked.length === 0) return ends;
-  const { key, received } = trace.tasks;
-  const rows = new Map(Array.from(key, (id, row) => [id, row]));
+  const { tasks } = trace;
+  const runs = new Map<number, number[]>();
+  for (const [run, key] of tasks.key.entries()) pushTo(runs, key, run);
   for (let row = 0; row < length; row++) {
-    const isArgument = TRANSFER_KINDS[what[row]!] === 'scatter' && DIRECTIONS[direction[row]!] === 'incoming';
-    const task = isArgument ? rows.get(keys[keyOffsets[row]!]!) : undefined;
-    const span = { start: start[row]!, stop: task === undefined ? Number.NaN : received[task]! };
-    if (span.stop > stop[row]! && blocked.some((one) => one.worker === worker[row] && meet(one, span)))
-      ends[row] = span.stop;
+    if (TRANSFER_KINDS[what[row]!] !== 'scatter' || DIRECTIONS[direction[row]!] !== 'incoming') continue;
+    // Later runs of the task have received their arguments again.
+    const run = runs
+      .get(keys[keyOffsets[row]!]!)
+      ?.find((one) => tasks.worker[one] === worker[row] && tasks.received[one]! > stop[row]!);
+    const span = { start: start[row]!, stop: run === undefined ? Number.NaN : tasks.received[run]! };
+    const isRead = (one: BlockedWorker): boolean =>
+      one.worker === worker[row] && meet(one, span) && (one.stop - one.start) * SLOWEST <= nbytes[row]!;
+    if (blocked.some(isRead)) ends[row] = span.stop;
   }
   return ends;
 });

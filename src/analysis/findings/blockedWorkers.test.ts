@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { blockedText } from '../../protocol/eventTopics.js';
-import { syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
+import { type SyntheticTask, syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
 import { findings } from './findings.js';
 
 it('Dask workers whose event loop is blocked while tasks are sent to them are named, and a short wait is not', () => {
@@ -92,12 +92,19 @@ it('a worker process that reads large arguments from its pipe is not stopped, an
   const tasks = [{ key: 'use-0', ...times, stopped: 5.2 }];
   const events = [{ time: 4.5, worker: 'w0', topic: 'log-blocked', text: blockedText(4) }];
   const workers = [{ name: 'w0', address: 'process://w0', started: -1 }];
-  const codes = (key: string) => {
-    const sent = { worker: 'w0', what: 'scatter' as const, keys: [key], nbytes: 120e6, start: 0, stop: 0.3 };
-    return findings(syntheticTrace({ tasks, events, workers, transfers: [sent] }));
+  const codes = (key: string, nbytes = 120e6, later: readonly SyntheticTask[] = []) => {
+    const sent = { worker: 'w0', what: 'scatter' as const, keys: [key], nbytes, start: 0, stop: 0.3 };
+    return findings(syntheticTrace({ tasks: [...tasks, ...later], events, workers, transfers: [sent] }));
   };
   const [own, ...others] = codes('use-0');
   assert.deepEqual([own?.code, own?.seconds.toFixed(1), others], ['oversized-arguments', '5.0', []]);
   // Arguments of another task explain nothing.
   assert.equal(codes('fit-0')[0]?.code, 'blocked-workers');
+  // No process needs seconds to read a megabyte.
+  assert.equal(codes('use-0', 1e6)[0]?.code, 'blocked-workers');
+  // The task ran again later, because its result was lost.
+  const again = { ...times, ready: 6, dispatched: 6, received: 9, started: 9 };
+  const repeated = codes('use-0', 120e6, [{ key: 'use-0', ...again, stopped: 9.2, attempt: 2 }]);
+  const [sent] = repeated.filter(({ code }) => code === 'oversized-arguments');
+  assert.equal(sent?.seconds.toFixed(1), '5.0');
 });
