@@ -106,6 +106,8 @@ class PathWalk {
   readonly #stretches: Stretches;
   /** Rows that are on the path already, to stop at a cycle of a damaged file. */
   readonly #visited: Uint8Array;
+  /** Prefixes whose tasks waited for the most contended lock. */
+  readonly #lockers: ReadonlySet<string>;
 
   constructor(trace: Trace, window: Span) {
     this.#trace = trace;
@@ -116,6 +118,7 @@ class PathWalk {
     this.#parts = new PathParts(window.start, window.stop, trace.tasks.prefix);
     this.#stretches = new Stretches(trace, this.#parts);
     this.#visited = new Uint8Array(trace.tasks.length);
+    this.#lockers = new Set(contendedLock(trace)?.byPrefix.keys());
   }
 
   run(): PathColumns {
@@ -258,7 +261,7 @@ class PathWalk {
   #behindOthers(row: number): void {
     const parts = this.#parts;
     const { seceded, resumed, stopped, worker, prefix } = this.#trace.tasks;
-    if (contendedLock(this.#trace)?.byPrefix.has(textOf(this.#trace.strings, prefix[row]!))) return;
+    if (this.#lockers.has(textOf(this.#trace.strings, prefix[row]!))) return;
     for (;;) {
       const other = this.#resumedBefore(row, parts.cursor, Math.max(seceded[row]!, parts.cursor - NEXT));
       if (other === NONE || stopped[other]! <= parts.windowStart) return;
