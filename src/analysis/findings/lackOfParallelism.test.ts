@@ -37,7 +37,7 @@ describe('a program that needs only one thread, because it awaits each result', 
       first?.title,
       'The program submits tasks one after the other: on average, 1.0 of 2 cores run a task',
     );
-    assert.match(first?.advice ?? '', / Then more than one thread can run them\.$/);
+    assert.match(first?.advice ?? '', / Then more workers can run them\.$/);
   });
 
   it('is limited by a machine with one core', () => {

@@ -54,7 +54,7 @@ export const lackOfParallelism: Rule = (facts) => {
   // Tasks that submit others at once, e.g. in a recursion, do not wait for results. Their submissions take time.
   if (isClient && !submitsAfterResults(facts)) return undefined;
   const enough = isAlone
-    ? ' Then more than one thread can run them.'
+    ? ' Then more workers can run them.'
     : useful < workers
       ? ` ${facts.workersText(useful)} would take about as long.`
       : '';
