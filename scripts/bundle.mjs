@@ -306,7 +306,7 @@ function programFile(loads, isEarly) {
   if (isOfIsolate) return 'isolates';
   const others = loads(WORKER) ? '-workers' : COMMANDS.some(loads) ? '-commands' : '';
   if (isEarly) return others === '' ? 'programs' : 'programs-shared';
-  // A local run loads a fifth of what commands also load.
+  // A local run loads a third of what commands also load.
   if (others === '-commands' && LOCAL_RUN.some(loads)) return 'runs-commands-late';
   return `programs${others}-late`;
 }
