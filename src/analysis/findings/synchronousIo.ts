@@ -105,14 +105,14 @@ function adviceOf(facts: Facts, prefix: string): string {
 
 /**
  * Returns the cores that the threads of a Dask process, or all threads of Longpole, together used while one of them ran a task, and
- * these with the cores for which they waited; 0 for one thread.
+ * these with the cores for which they waited; 0 for too few threads.
  */
 function turnsOf(facts: Facts): { readonly used: number; readonly turns: number } {
   const { trace, lanes } = facts;
   const process = processes(trace);
   const isAlone = new Set(Array.from(lanes.worker, (row) => process[row] ?? row)).size === lanes.count;
-  // Threads of Longpole do not wait for each other, unless their tasks do.
-  if (facts.isDask ? isAlone : lanes.count < 2) return { used: 0, turns: 0 };
+  // Threads of Longpole do not wait for each other, unless their tasks do. Two often use one core because of I/O.
+  if (facts.isDask ? isAlone : lanes.count < 3) return { used: 0, turns: 0 };
   const { worker, started, stopped } = trace.tasks;
   const spans = new Map<number, Span[]>();
   for (const row of lanes.spans.rows)

@@ -159,17 +159,21 @@ test('tasks whose threads acquire a lock of Dask need no more threads', () => {
   );
 });
 
-test('threads of Longpole that together use one core may wait for each other, which is said with low confidence', () => {
-  const twoThreads = (onCore: number) =>
-    found({ ...scheduled(many(40), { workers: 2 }), metrics: cpu({ fit: [onCore, 40 - onCore] }) ?? [] });
-  const own = twoThreads(20);
-  assert.match(own?.title ?? '', /block their thread without computing for 50 %/);
+test('three threads of Longpole that together use one core may wait for each other, which is said with low confidence', () => {
+  const threads = (workers: number, onCore: number) => {
+    const spec = scheduled(many(42), { workers });
+    return found({ ...spec, metrics: cpu({ fit: [onCore, 42 - onCore] }) ?? [] });
+  };
+  const own = threads(3, 14);
+  assert.match(own?.title ?? '', /block their thread without computing for 6[67] %/);
   assert.equal(own?.confidence, 'low');
   assert.match(
     own.evidence.text,
     / All threads together used one core, .* as if their tasks waited for each other\.$/,
   );
-  // They use more than one core.
-  assert.equal(twoThreads(23.5), undefined);
-  assert.doesNotMatch(twoThreads(4)?.evidence.text ?? '', /one core/);
+  // Two do so if each waits for I/O for half of its time.
+  assert.equal(threads(2, 21), undefined);
+  // They use more or less than one core.
+  assert.equal(threads(3, 18), undefined);
+  assert.doesNotMatch(threads(3, 4)?.evidence.text ?? '', /one core/);
 });

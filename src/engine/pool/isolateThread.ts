@@ -41,11 +41,14 @@ export interface ThreadIsolateOptions {
 /** A thread whose event loop can be observed, unless the system refused it. */
 export type StartedThread = IsolateThread & Partial<Pick<Worker, 'performance'>>;
 
+/** Smallest limit on the heap, in bytes, of which a large young generation is a small part. */
+const LARGE_HEAP = 512 * 2 ** 20;
+
 /** Starts the thread of an isolate in this process, with at most `heap` bytes of JavaScript heap. Default: V8's limit. */
 export function startThread(birth: IsolateBirth, heap?: number): StartedThread {
   const limits =
     heap === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: Math.floor(heap / 2 ** 20) } };
-  enlargeYoungGeneration();
+  if (heap === undefined || heap >= LARGE_HEAP) enlargeYoungGeneration();
   try {
     return new Worker(ENTRY, { ...optionsOf(birth), ...limits });
   } catch (error) {

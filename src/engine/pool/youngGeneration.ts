@@ -10,7 +10,7 @@ let isDone = false;
  * Lets threads that start from now on begin with large semi-spaces, once per process. V8 enlarges small ones only by collections
  * in the middle of tasks, which copy what the tasks still use. See docs/decisions/young-generation.md.
  *
- * Does nothing if the program chose a size, or if V8 would reject scripts that it compiled with other options (Node 20).
+ * Does nothing if the program chose a size, or if V8 would reject scripts that it compiled with other options (Node 20 and 22).
  */
 export function enlargeYoungGeneration(
   options = `${process.execArgv.join(' ')} ${process.env['NODE_OPTIONS'] ?? ''}`,
