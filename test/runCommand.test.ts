@@ -340,6 +340,11 @@ describe('longpole run, if the program does not end normally,', () => {
     const { code, stdout, stderr } = await outputOf(child);
     assert.deepEqual([code, stdout], [0, 'from a pipe\n']);
     assert.match(stderr, /exit code 0\nnothing was recorded: the program ran no tasks/);
+    const failed = await run(program('fails.mjs', 'null.value;'));
+    assert.match(
+      failed.stderr,
+      /exit code 1\nnothing was recorded: the program probably ended before it ran tasks/,
+    );
   });
 
   it('passes signals on, and ends with 128 plus the number of a signal that ended the program', async () => {

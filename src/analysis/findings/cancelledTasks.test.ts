@@ -48,7 +48,7 @@ test('the advice for a Dask cluster names a call of its client in Python', () =>
   assert.match(advice('tcp://10.0.0.5:4000'), /with 'client\.call_stack\(\)' while it hangs/);
   assert.match(advice('thread://w0'), /with 'await client\.dump\(\)' while it hangs/);
   // A local scheduler has no client.
-  assert.match(advice(''), /^Find out what 'ask' waits for\. Or submit/);
+  assert.match(advice(''), /^Find out what 'ask' computes or waits for\. Or submit/);
 });
 
 test('tasks that a program did not await and cut off are not tasks for which it waited', () => {

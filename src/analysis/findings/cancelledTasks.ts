@@ -31,7 +31,7 @@ export const cancelledTasks: Rule = (facts) => {
     numbers: { cancelledRuns: runs.length, medianSeconds: usual },
     tasks: facts.keys(runs.map(({ row }) => row)),
     question: 'critical-path',
-    advice: `Find out what '${name}' waits for${recordsTransfers(facts.trace) ? `, e.g. with '${facts.isDask ? 'client.call_stack()' : 'await client.dump()'}' while it hangs` : ''}. Or submit the next tasks before these are cancelled, or cancel them earlier.`,
+    advice: `Find out what '${name}' computes or waits for${recordsTransfers(facts.trace) ? `, e.g. with '${facts.isDask ? 'client.call_stack()' : 'await client.dump()'}' while it hangs` : ''}. Or submit the next tasks before these are cancelled, or cancel them earlier.`,
   };
 };
 

@@ -44,8 +44,7 @@ export async function reportRun(ended: Ended, directory: string, options: Report
     note(`longpole: warning: the recording is incomplete: ${damageText(trace.damage)}`);
   for (const text of withoutEffect(trace, options)) note(`longpole: warning: ${text}`);
   if (!isEmpty(summary)) process.stderr.write(summaryText(summary));
-  else
-    note((code === 1 ? commonJsAdvice(script) : undefined) ?? (signal === null ? NOTHING : NOTHING_IN_TIME));
+  else note((code === 1 ? commonJsAdvice(script) : undefined) ?? nothingText(ended));
   if (options.trace !== undefined) note(`${'trace'.padEnd(11)}${options.trace}`);
   const title = [basename(script), ...ended.args].join(' ');
   const about = { title, facts: { Program: title, 'Exit code': String(code) } };
@@ -79,12 +78,14 @@ async function writeRunReport(trace: Trace, file: string, about: TraceAbout): Pr
   note(`${'report'.padEnd(11)}${file}`);
 }
 
-const NOTHING =
-  'nothing was recorded: the program ran no tasks on clusters or local schedulers of\n' +
-  'Longpole, or it loaded another copy of the package.';
-const NOTHING_IN_TIME =
-  'nothing was recorded: it is written every quarter of a second, when the program\n' +
-  'returns to its event loop.';
+function nothingText({ code, signal }: Ended): string {
+  if (signal !== null)
+    return 'nothing was recorded: it is written every quarter of a second, when the program\nreturns to its event loop.';
+  const before = 'nothing was recorded: the program';
+  return code === 0
+    ? `${before} ran no tasks on clusters or local schedulers of\nLongpole, or it loaded another copy of the package.`
+    : `${before} probably ended before it ran tasks on clusters\nor local schedulers of Longpole.`;
+}
 
 function isEmpty({ tasks, cutOff, computations }: Summary): boolean {
   return computations + cutOff.length + tasks.memory + tasks.erred + tasks.cancelled + tasks.lost === 0;
