@@ -12,6 +12,7 @@ import {
 } from '../../protocol/isolateMessages.js';
 import { makeMailbox } from '../../protocol/mailbox.js';
 import { makeVitals } from '../../resources/vitals.js';
+import { CoreWaits } from './coreWaits.js';
 import { IsolateRuntime } from './isolateRuntime.js';
 
 /** Seconds on the fake clock that the import takes. */
@@ -19,8 +20,12 @@ const IMPORT_SECONDS = 3;
 const SPAN = ['default'];
 
 let nowMs = 0;
+/** Seconds for which the thread waited for a core since each earlier reading. */
+let waited = 0;
 beforeEach(() => {
+  waited = 0;
   mock.method(performance, 'now', () => nowMs);
+  mock.method(CoreWaits.prototype, 'until', () => waited);
 });
 afterEach(() => mock.restoreAll());
 
@@ -112,6 +117,16 @@ for (const later of [0, 60]) {
     assert.equal((await sumsOf(url, later))['made import'], undefined);
   });
 }
+
+test('the import of a module does not count its waits for a core', async () => {
+  const url = moduleCalling((own) => {
+    nowMs += IMPORT_SECONDS * 1000;
+    waited = 1;
+    registerTasks(own, new Map([['made', () => 1]]));
+  });
+  const { 'made import': seconds } = await sumsOf(url, 60);
+  assert.ok(Math.abs((seconds ?? 0) - (IMPORT_SECONDS - 1)) < 1e-6, `${seconds} s`);
+});
 
 test('an isolate that measures no tasks reports how long it imported their modules', async () => {
   const url = moduleCalling((own) => {
