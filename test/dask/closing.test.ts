@@ -44,7 +44,8 @@ describe('the end while a process of a Dask cluster is stopped', {
       for (const pid of [worker, node]) process.kill(pid, 'SIGSTOP');
       await client.close();
     } finally {
-      for (const pid of [worker, node]) process.kill(pid, 'SIGCONT');
+      // The worker ends the process of Node as soon as it continues.
+      for (const pid of [node, worker]) process.kill(pid, 'SIGCONT');
     }
     const [warning] = await warned;
     assert.equal(warning.code, 'LONGPOLE_DASK_CONNECTION');
