@@ -51,7 +51,7 @@ if (options.minutes === undefined) {
     const met = unit === 'GB/s' ? middle >= target : middle <= target;
     const range = `${Math.min(...values).toPrecision(3)} to ${Math.max(...values).toPrecision(3)}`;
     console.log(
-      `${id.padEnd(17)} ${label.padEnd(46)} ${middle.toPrecision(3).padStart(7)} ${unit} (${range}), ` +
+      `${id.padEnd(25)} ${label.padEnd(46)} ${middle.toPrecision(3).padStart(7)} ${unit} (${range}), ` +
         `target ${target}: ${met ? 'met' : 'MISSED'}${hasPeers && hasPeer ? besideDask(id, middle) : ''}`,
     );
   }

@@ -1,5 +1,6 @@
 // The measurements of LocalCluster with their targets. Each row runs on a new cluster.
 import { type Client, connect, type LocalClusterOptions } from 'longpole';
+import { Piscina } from 'piscina';
 import { inc, make, spin, sum, use } from './clusterBodies.js';
 import { chainGraph, treeGraph, treeResult, treeShape } from './graphs.js';
 import { median } from './median.js';
@@ -20,6 +21,7 @@ const CHAIN = 10_000;
 const MAP = 20_000;
 const ARRAY = 12_500_000;
 const SINGLES = 300;
+const PISCINA_WORKER = new URL('peers/namedExports.js', import.meta.url).pathname;
 /**
  * Warm-up time before measurements below a millisecond, so that V8 has optimised the code. As in the bench of the
  * schedulers.
@@ -82,28 +84,48 @@ function map(options: LocalClusterOptions): ClusterRow['measure'] {
     );
 }
 
-/** Measures many single round trips. Returns medians in milliseconds. */
-function single(options: LocalClusterOptions): ClusterRow['measure'] {
+/** Measures single round trips beside piscina, in turns. Returns our medians and the ones of piscina, in milliseconds. */
+function roundTrips(
+  options: LocalClusterOptions,
+): (repeat: number) => Promise<[ours: number, piscina: number][]> {
   return (repeat) =>
     withClient(options, async (client) => {
-      const one = async (index: number): Promise<number> => {
-        const start = performance.now();
-        const future = client.submit(inc, index);
-        check(await future.result(), index + 1);
-        const time = performance.now() - start;
-        future.release();
-        return time;
-      };
-      const warm = performance.now() + WARM_UP_MS;
-      while (performance.now() < warm) await one(0);
-      const medians: number[] = [];
-      for (let round = 0; round < repeat; round++) {
+      const pool = new Piscina({ filename: PISCINA_WORKER, minThreads: 2, maxThreads: 2 });
+      const medianOf = async (run: (value: number) => Promise<unknown>): Promise<number> => {
         const times: number[] = [];
-        for (let index = 0; index < SINGLES; index++) times.push(await one(index));
-        medians.push(median(times));
+        for (let value = 0; value < SINGLES; value++) {
+          const start = performance.now();
+          check(await run(value), value + 1);
+          times.push(performance.now() - start);
+        }
+        return median(times);
+      };
+      const ours = async (value: number): Promise<number> => {
+        using future = client.submit(inc, value);
+        return await future.result();
+      };
+      const piscina = (value: number): Promise<unknown> => pool.run(value, { name: 'inc' });
+      try {
+        const warm = performance.now() + WARM_UP_MS;
+        while (performance.now() < warm) await Promise.all([ours(0), piscina(0)]);
+        const rounds: [number, number][] = [];
+        for (let round = 0; round < repeat; round++)
+          rounds.push([await medianOf(ours), await medianOf(piscina)]);
+        return rounds;
+      } finally {
+        await pool.destroy();
       }
-      return medians;
     });
+}
+
+/** Measures single round trips, in milliseconds. */
+function single(options: LocalClusterOptions): ClusterRow['measure'] {
+  return async (repeat) => (await roundTrips(options)(repeat)).map(([ours]) => ours);
+}
+
+/** Measures single round trips, as multiples of those of piscina. */
+function besidePiscina(options: LocalClusterOptions): ClusterRow['measure'] {
+  return async (repeat) => (await roundTrips(options)(repeat)).map(([ours, piscina]) => ours / piscina);
 }
 
 /**
@@ -213,12 +235,26 @@ export const CLUSTER_ROWS: readonly ClusterRow[] = [
     measure: single({}),
   },
   {
+    id: 'submit-threads-piscina',
+    label: 'the same beside an empty task of piscina',
+    unit: 'times piscina',
+    target: 1.5,
+    measure: besidePiscina({}),
+  },
+  {
     id: 'submit-processes',
-    label: 'the same, processes',
+    label: 'submit → result, one at a time, processes',
     unit: 'ms',
     target: 0.3,
     hasPeer: true,
     measure: single(PROCESSES),
+  },
+  {
+    id: 'submit-processes-piscina',
+    label: 'the same beside an empty task of piscina',
+    unit: 'times piscina',
+    target: 3,
+    measure: besidePiscina(PROCESSES),
   },
   {
     id: 'million',

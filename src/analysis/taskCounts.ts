@@ -2,7 +2,7 @@
 import { oncePer } from '../base/lookUps.js';
 import type { PrefixTotals } from '../trace/totals.js';
 import type { Trace } from '../trace/trace.js';
-import { countsByPrefix, skippedRows } from './skippedTasks.js';
+import { countsByPrefix, skippedRows, skippedTasks } from './skippedTasks.js';
 import { repeatedRuns } from './submissionTimes.js';
 import { deadRows } from './taskErrors.js';
 
@@ -20,11 +20,15 @@ export const earlierRuns = oncePer(({ tasks }: Trace): ReadonlySet<number> => {
   return earlier;
 });
 
-/** Returns the number of tasks that ran. Tasks with evicted rows count each of their runs. */
+/**
+ * Returns the number of tasks, also of those that were cancelled or skipped before they had a worker. Tasks with evicted rows
+ * count each of their runs.
+ */
 export function taskCount(trace: Trace): number {
   const runs = trace.totals.states.reduce((sum, count) => sum + count, 0);
+  const { cancelled, others } = skippedTasks(trace);
   // The totals of a live run arrive less often than its rows.
-  return Math.max(trace.tasks.length, runs) - earlierRuns(trace).size;
+  return Math.max(trace.tasks.length, runs) - earlierRuns(trace).size + cancelled + others;
 }
 
 interface TaskCounts {
