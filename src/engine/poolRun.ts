@@ -184,15 +184,15 @@ class PoolRun {
     const { program } = this.#plan;
     // Tasks that have left their slots end beside those in batches.
     const most = (this.#concurrentTasks > 1 ? 2 : 1) * MOST_IN_BATCHES;
-    isolate.open({
+    const spec = {
       run: this.#run,
       program,
       functions: this.#options.functions,
       maxOutstanding: Math.min(program.size, most),
       concurrentTasks: this.#concurrentTasks,
       sized: this.#observers.records,
-      handler: this.#handler,
-    });
+    };
+    isolate.open(spec, this.#handler);
     this.#handle({ type: 'worker-added', worker: index });
   }
 

@@ -4,7 +4,6 @@ import { invalidArgument, LongpoleError } from '../../base/errors.js';
 import { watchersForRun } from '../../diagnostics/callbackObservers.js';
 import { callingLine } from '../../diagnostics/callingLine.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
-import type { ComputationRequest } from '../../engine/cluster/computationRequest.js';
 import type { ComputationState, ResultHandle } from '../../engine/cluster/computationState.js';
 import { cuttingOff } from '../../engine/cluster/cutOffTasks.js';
 import { untilClosed } from '../../engine/cluster/endedByClosing.js';
@@ -385,15 +384,14 @@ export class Client extends ClientCalls implements AsyncDisposable {
       timeout,
       called,
       prepared,
-      ...this.#origin(plan, code),
+      code,
+      spans: this.#openedSpans(plan),
     });
   }
 
-  #origin(plan: Plan, code: string): Pick<ComputationRequest, 'spans' | 'code'> {
-    const { spans } = plan;
-    if (spans === undefined) return { code };
-    for (const [index, tags] of spans.names.entries())
-      this.cluster.parts.measures.spans.opened(tags, spans.code[index] ?? []);
-    return { code, spans };
+  #openedSpans({ spans }: Plan): Plan['spans'] {
+    for (const [index, tags] of spans?.names.entries() ?? [])
+      this.cluster.parts.measures.spans.opened(tags, spans?.code[index] ?? []);
+    return spans;
   }
 }

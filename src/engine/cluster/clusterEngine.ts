@@ -10,7 +10,7 @@ import { computationInfo } from '../computationInfo.js';
 import { TaskKindIndex } from '../metrics/taskKindIndex.js';
 import { OpenWaits } from '../openWaits.js';
 import { PrefixTable } from '../prefixTable.js';
-import type { Instruction, SchedulerEvent } from '../scheduler/events.js';
+import type { GraphAdded, Instruction, SchedulerEvent } from '../scheduler/events.js';
 import { Scheduler, type SchedulerOptions } from '../scheduler/scheduler.js';
 import type { Segment } from '../scheduler/taskGraph.js';
 import { schedulerGraph } from '../schedulerGraph.js';
@@ -152,43 +152,41 @@ export class ClusterEngine {
 
   /** Adds a graph. Its requested results are kept until `results.unwant`. */
   add(request: ComputationRequest): ComputationState {
-    const { plan } = request;
+    const { plan, data, timeout = 0 } = request;
     const { imports, origins } = importedResults(plan, this.results);
     const number = this.#nextNumber++;
-    const firstId = request.data?.firstId ?? this.reserveIds(plan.program.size);
+    const firstId = data?.firstId ?? this.reserveIds(plan.program.size);
     const prefixes = this.#prefixes.of(plan.keys);
     const graph = schedulerGraph(plan, prefixes.numbers, this.#prefixes.size);
+    const { priority = 0, retries = 0, resources = null, workers } = request.policy ?? {};
     const policy = {
-      ...request.policy,
-      workers: namesIn(request.policy?.workers, this.workers.values()),
-      limited: (request.timeout ?? 0) > 0,
-      data: request.data !== undefined,
+      priority,
+      retries,
+      resources,
+      workers: namesIn(workers, this.workers.values()),
+      limited: timeout > 0,
+      data: data !== undefined,
     };
+    const event: GraphAdded = { type: 'graph-added', graph, policy, imports: origins };
     const submitted = this.clock();
     const info = computationInfo(request, { number, firstId, prefixes, imports, submitted });
     let added: ComputationState | undefined;
     this.#handle(
-      {
-        type: 'graph-added',
-        graph,
-        policy,
-        imports: origins,
-        ...(request.data === undefined ? {} : { holders: request.data.holders, nbytes: request.data.nbytes }),
-      },
+      data === undefined ? event : { ...event, holders: data.holders, nbytes: data.nbytes },
       (segment) => {
         const computation = new ComputationState({
           plan,
           segment,
           info,
           functions: request.functions,
-          timeout: request.timeout ?? 0,
+          timeout,
           imports,
-          ...(request.data === undefined ? {} : { results: request.data.results }),
+          results: data?.results,
         });
         added = computation;
         this.#computations.set(number, computation);
         this.#bySegment.set(segment, computation);
-        if (request.data !== undefined) this.#addData(computation, request.data.holders);
+        if (data !== undefined) this.#addData(computation, data.holders);
         this.kinds.added(info, computation.kinds);
         this.#announce();
         this.#unannounced = info;

@@ -61,7 +61,7 @@ export class ComputationState {
     functions: readonly FunctionRef[];
     timeout: number;
     imports: ReadonlyMap<number, ResultHandle>;
-    results?: unknown[];
+    results: unknown[] | undefined;
   }) {
     const { plan, segment, info, functions, timeout, imports } = parts;
     const { size } = plan.program;

@@ -281,7 +281,8 @@ export class InstructionRunner {
       while (to < ids.length && ids[to]! >= segment.base && ids[to]! < end) to++;
       const computation = this.#engine.computationOf(segment);
       if (computation !== undefined) {
-        const part = ids.subarray(from, to);
+        // A part of a short array costs as much as a message, because V8 moves its numbers out of the heap first.
+        const part = to - from === ids.length ? ids : ids.subarray(from, to);
         each(computation, segment.base === 0 ? part : part.map((id) => id - segment.base));
       }
       from = to;

@@ -84,7 +84,7 @@ export class OpenRun {
     // The loss is reported first. Otherwise the scheduler would resend the skipped tasks before it has the report.
     if (missing.length > 0) this.#host.events.gatherFailed(this.spec.run, missing);
     if (!this.isOpen) {
-      this.#claims = this.#host.isolate.open({ ...this.spec, handler: this.#handler });
+      this.#claims = this.#host.isolate.open(this.spec, this.#handler);
       this.#generation = this.#host.generation;
     }
     sendBatch(

@@ -11,12 +11,10 @@ import type {
 import type { ExecutingTask, RunTask, WorkerRun } from '../../protocol/workerMessages.js';
 
 /** The parts of a run that an isolate needs. Absent ones have the defaults of `openMessage`. */
-export interface RunChannel
+export interface RunSpec
   extends Pick<WorkerRun, 'run' | 'functions' | 'program' | 'maxOutstanding'>,
     Partial<Pick<WorkerRun, 'kinds' | 'inlineBytes' | 'keys' | 'marks' | 'concurrentTasks'>>,
-    Partial<Pick<OpenRunMessage, 'sized'>> {
-  readonly handler: RunHandler;
-}
+    Partial<Pick<OpenRunMessage, 'sized'>> {}
 
 /** Reports of an isolate to a run. They may be called from within calls of Isolate. */
 export interface RunHandler {
@@ -55,7 +53,7 @@ export interface Isolate {
   readonly alive: boolean;
   /** Whether no run is open and no task of a closed run still runs. */
   readonly isFree: boolean;
-  open(channel: RunChannel): void;
+  open(spec: RunSpec, handler: RunHandler): void;
   /** @throws DOMException DataCloneError if an input or constant cannot be copied; nothing is sent then */
   dispatch(batch: Batch): void;
   release(run: number, ids: Int32Array): void;

@@ -12,7 +12,7 @@ import type {
 import { deliver, type ExecutingTask, hasEnded, type Methods } from '../../protocol/workerMessages.js';
 import { workerStartError } from '../taskFailure.js';
 import { channelTo, type ProcessChannel, startChild } from './childChannel.js';
-import { type Isolate, type OtherTask, otherTask, type RunChannel, type RunHandler } from './isolate.js';
+import { type Isolate, type OtherTask, otherTask, type RunHandler, type RunSpec } from './isolate.js';
 
 const ENTRY = fileURLToPath(new URL('../worker/processMain.js', import.meta.url));
 
@@ -65,15 +65,10 @@ export class ProcessIsolate implements Isolate {
     return this.#runs.size === 0;
   }
 
-  open({
-    handler,
-    run,
-    program,
-    functions,
-    maxOutstanding,
-    concurrentTasks = 1,
-    sized = true,
-  }: RunChannel): void {
+  open(
+    { run, program, functions, maxOutstanding, concurrentTasks = 1, sized = true }: RunSpec,
+    handler: RunHandler,
+  ): void {
     this.#runs.set(run, { handler, priority: 0 });
     this.#channel.ref();
     const opened = { run, program, functions, maxOutstanding, concurrentTasks, sized };

@@ -8,7 +8,7 @@ import {
   type ToIsolate,
   VITALS_TURNED,
 } from '../../protocol/isolateMessages.js';
-import type { RunHandler } from './isolate.js';
+import type { RunHandler, RunSpec } from './isolate.js';
 import type { IsolateThread } from './isolateThread.js';
 import { ThreadIsolate } from './threadIsolate.js';
 
@@ -118,7 +118,7 @@ describe('the time limits of an isolate', () => {
   it('a start that takes too long ends the isolate with an error that describes its thread', async () => {
     const { isolate, ended } = started();
     const lost: Error[] = [];
-    isolate.open(channel((cause) => lost.push(cause)));
+    isolate.open(...channel((cause) => lost.push(cause)));
     const rejected = assert.rejects(
       isolate.call(FN, {}),
       /Its thread did not start within 60 s: .*its event loop never turned/,
@@ -136,14 +136,14 @@ describe('the time limits of an isolate', () => {
     const { isolate, thread, ended } = started();
     thread.send({ type: 'ready', time: 0 });
     const lost: Error[] = [];
-    isolate.open(channel((cause) => lost.push(cause)));
+    isolate.open(...channel((cause) => lost.push(cause)));
     thread.emit('messageerror', new Error('unknown object'));
     assert.equal(ended(), true);
     assert.match(String(lost[0]), /A message from the worker could not be read: Error: unknown object/);
   });
 });
 
-function channel(lost: (cause: Error) => void) {
+function channel(lost: (cause: Error) => void): [RunSpec, RunHandler] {
   const ignore = (): void => undefined;
   const handler: RunHandler = {
     finished: ignore,
@@ -153,13 +153,5 @@ function channel(lost: (cause: Error) => void) {
     lost: (_isolate, _running, cause) => lost(cause),
   };
   const { program } = compileGraph({ a: [Math.max, 1] }, ['a'], { shared: true });
-  return {
-    run: 1,
-    program,
-    functions: [],
-    claims: new Int32Array(1),
-    wanted: new Uint8Array(1),
-    maxOutstanding: 1,
-    handler,
-  };
+  return [{ run: 1, program, functions: [], maxOutstanding: 1 }, handler];
 }

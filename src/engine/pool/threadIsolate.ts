@@ -23,7 +23,7 @@ import { threadError, workerStartError } from '../taskFailure.js';
 import { weighShared } from '../worker/sharedWeight.js';
 import { ClosingRuns } from './closingRuns.js';
 import { GracePeriod, threadUse } from './gracePeriod.js';
-import { type Isolate, type OtherTask, otherTask, type RunChannel } from './isolate.js';
+import { type Isolate, type OtherTask, otherTask, type RunHandler, type RunSpec } from './isolate.js';
 import { dumpThread, type IsolateDump, secondsSinceTurn } from './isolateDump.js';
 import { type IsolateThread, startThread, type ThreadIsolateOptions } from './isolateThread.js';
 import { IsolateWatch } from './isolateWatch.js';
@@ -102,8 +102,8 @@ export class ThreadIsolate implements Isolate {
     'call-taken': ({ call }) => this.#calls.taken(call),
     called: (message) => this.#calls.answer(message),
     measured: ({ measures }) => this.#take(measures),
-    worked: ({ work }) => this.#runs.get(work.run)?.channel.handler.worked?.(this, work),
-    seceded: ({ run, id, batch }) => this.#runs.get(run)?.channel.handler.seceded?.(this, id, batch),
+    worked: ({ work }) => this.#runs.get(work.run)?.handler.worked?.(this, work),
+    seceded: ({ run, id, batch }) => this.#runs.get(run)?.handler.seceded?.(this, id, batch),
     ask: ({ question }) => {
       if (this.alive) this.#options.asked?.(question);
     },
@@ -166,10 +166,10 @@ export class ThreadIsolate implements Isolate {
   }
 
   /** Returns the claims of the run, see RunMemory. */
-  open(channel: RunChannel): Int32Array {
-    const log = this.#logs.open(channel.program.size, channel.maxOutstanding);
-    const state = newThreadRun(channel, ++this.#openings, log);
-    this.#runs.set(channel.run, state);
+  open(spec: RunSpec, handler: RunHandler): Int32Array {
+    const log = this.#logs.open(spec.program.size, spec.maxOutstanding);
+    const state = newThreadRun(spec, handler, ++this.#openings, log);
+    this.#runs.set(spec.run, state);
     this.#worker.ref();
     this.#outbox.postLater(openMessage(state, this.#options.measured !== undefined));
     return log.claims;
@@ -246,13 +246,13 @@ export class ThreadIsolate implements Isolate {
   }
 
   steal(run: number, ids: Int32Array): void {
-    const { claims, channel } = this.#state(run);
+    const { claims, handler } = this.#state(run);
     const stolen: number[] = [];
     for (const id of ids) {
       const batch = Atomics.load(claims, id);
       if (batch > 0 && Atomics.compareExchange(claims, id, batch, 0) === batch) stolen.push(id);
     }
-    channel.handler.stolen(this, stolen);
+    handler.stolen(this, stolen);
   }
 
   poll(run: number): void {
@@ -354,20 +354,20 @@ export class ThreadIsolate implements Isolate {
 
   #fetched(state: ThreadRun, { values, missing, packed, errors }: Fetched): void {
     state.fetching = false;
-    state.channel.handler.fetched(this, values, missing, packed);
-    for (const { id, error } of errors) state.channel.handler.fetchFailed(this, id, error);
+    state.handler.fetched(this, values, missing, packed);
+    for (const { id, error } of errors) state.handler.fetchFailed(this, id, error);
   }
 
   #drain(state: ThreadRun): void {
-    const { log, columns, arrived, failed, channel } = state;
+    const { log, columns, arrived, failed, spec, handler } = state;
     for (log.read(columns, state.covered); columns.count > 0; log.read(columns, state.covered)) {
       const { kinds, ids, count } = columns;
       if (failed.size > 0)
         for (let index = 0; index < count; index++)
           if (isSeparate(kinds[index]!) && failed.delete(ids[index]!)) kinds[index] = KIND_ERROR;
-      channel.handler.finished(this, columns, arrived);
+      handler.finished(this, columns, arrived);
       if (arrived.size > 0) for (let index = 0; index < count; index++) arrived.delete(ids[index]!);
-      if (!this.#runs.has(channel.run)) return;
+      if (!this.#runs.has(spec.run)) return;
     }
   }
 
@@ -388,8 +388,8 @@ export class ThreadIsolate implements Isolate {
     for (const state of [...this.#runs.values()]) {
       this.#drain(state);
       const { running } = state.log;
-      this.#runs.delete(state.channel.run);
-      state.channel.handler.lost(this, running, why);
+      this.#runs.delete(state.spec.run);
+      state.handler.lost(this, running, why);
     }
     this.#options.gone?.(executing);
   }

@@ -3,7 +3,7 @@ import type { CompletionLog } from '../../protocol/completionLog.js';
 import { NO_PACKED, NO_VALUES, type OpenRunMessage, type Report } from '../../protocol/isolateMessages.js';
 import { packKinds, packProgram } from '../../protocol/shortMessages.js';
 import type { ExecutingTask } from '../../protocol/workerMessages.js';
-import type { RunChannel } from './isolate.js';
+import type { RunHandler, RunSpec } from './isolate.js';
 import type { RunLog } from './runLogs.js';
 
 export function executingIn(run: number, log: CompletionLog | undefined): ExecutingTask | undefined {
@@ -19,7 +19,8 @@ export function briefRun([run, { log }]: readonly [number, ThreadRun]) {
 }
 
 export interface ThreadRun extends RunLog {
-  readonly channel: RunChannel;
+  readonly spec: RunSpec;
+  readonly handler: RunHandler;
   /** See OpenRunMessage.opening. */
   readonly opening: number;
   /** Values and errors that have arrived, until their entries in the log are read. */
@@ -37,13 +38,24 @@ export interface ThreadRun extends RunLog {
 /** Time for which an isolate may withhold results or calls before it is interrupted, in milliseconds. */
 const WITHHOLDING_MS = 8;
 
-export function newThreadRun(channel: RunChannel, opening: number, memory: RunLog): ThreadRun {
+export function newThreadRun(
+  spec: RunSpec,
+  handler: RunHandler,
+  opening: number,
+  { log, columns, ref, claims, wanted }: RunLog,
+): ThreadRun {
+  // Without a spread: V8 adds further properties to its result one by one, which takes as long as sending a message.
   return {
-    ...memory,
-    channel,
+    log,
+    columns,
+    ref,
+    claims,
+    wanted,
+    spec,
+    handler,
     opening,
     arrived: new Map(),
-    covered: memory.log.written,
+    covered: log.written,
     failed: new Set(),
     withholdingSince: undefined,
     fetching: false,
@@ -67,9 +79,9 @@ export function addArrived(
 }
 
 /** @param isMeasured whether the isolate measures its tasks */
-export function openMessage({ channel, opening, ref }: ThreadRun, isMeasured: boolean): OpenRunMessage {
-  const { run, program, functions, kinds, keys = null, marks = false } = channel;
-  const { inlineBytes = Number.POSITIVE_INFINITY, concurrentTasks = 1, sized = true } = channel;
+export function openMessage({ spec, opening, ref }: ThreadRun, isMeasured: boolean): OpenRunMessage {
+  const { run, program, functions, kinds, keys = null, marks = false } = spec;
+  const { inlineBytes = Number.POSITIVE_INFINITY, concurrentTasks = 1, sized = true } = spec;
   const message: { -readonly [K in keyof OpenRunMessage]: OpenRunMessage[K] } = {
     type: 'open',
     run,

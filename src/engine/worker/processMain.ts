@@ -57,7 +57,7 @@ function begin(...[name, epochOffsetMs]: IsolateOrders['birth']): Methods<Omit<I
   return {
     open: (run) => {
       runs.add(run.run);
-      isolate.open({ ...run, handler: relay(run.run) });
+      isolate.open(run, relay(run.run));
       timer ??= setInterval(poll, POLL_MS);
     },
     dispatch: (batch) => isolate.dispatch(batch),
