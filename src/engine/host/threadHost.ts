@@ -92,7 +92,8 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     if (open === undefined || (batch.isolate ?? this.generation) !== this.generation) return;
     const gather = this.#gathers(open.spec, batch);
     const gatherAll = () => gatherInputs(this.#options, this.events, open.spec, batch.ids, gather);
-    this.#poll ??= setInterval(() => this.#pollIsolate(), POLL_MS);
+    // The open runs keep the program alive.
+    this.#poll ??= setInterval(() => this.#pollIsolate(), POLL_MS).unref();
     open.gate.admit(batch, gather.length === 0 ? undefined : gatherAll);
   }
 
@@ -141,7 +142,6 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     this.#copies.closed(run);
     this.#measures.closed(run, this.isolate.executing?.run === run);
     if (open.isOpen) this.isolate.close(run);
-    if (this.#runs.size === 0) this.#stopPolling();
   }
 
   take(gather: readonly GatherInput[], what: Transfer['what']): Promise<ResultId[]> {
@@ -291,6 +291,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     this.#profile.polled();
     if (++this.#polls % BEAT_POLLS === 0) this.#beat();
     else this.#memory.measureIfGrown();
+    // Not when the last run closes, because the next one often follows at once.
     if (this.#runs.size === 0) this.#stopPolling();
   }
 
