@@ -70,7 +70,10 @@ test('the short form of a batch for an isolate has its tasks and values, whateve
 
 test('the short form of a batch for a worker process has the whole batch, whatever its number of tasks', () => {
   for (const ids of [[5], [5, 6], Array.from({ length: 40 }, (_, id) => id)])
-    assert.deepEqual(unpackWorkerBatch(structuredClone(packWorkerBatch(batchOf(ids)))), batchOf(ids));
+    assert.deepEqual(unpackWorkerBatch(structuredClone(packWorkerBatch(batchOf(ids), 3))), {
+      ...batchOf(ids),
+      isolate: 3,
+    });
 });
 
 test('a few finished tasks have the same columns and values as many', () => {

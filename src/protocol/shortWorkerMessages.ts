@@ -11,10 +11,11 @@ export function unpackRun(run: PackedRun): WorkerRun {
   return { ...run, program: unpackProgram(run.program) };
 }
 
-export function packWorkerBatch(batch: Batch): PackedBatch {
+/** @param isolate see `Batch.isolate` */
+export function packWorkerBatch(batch: Batch, isolate: number): PackedBatch {
   const { ids, publish, keep } = batch;
-  if (ids.length >= MANY || keep.length >= MANY) return batch;
-  return { ...batch, ids: [...ids], publish: [...publish], keep: [...keep] };
+  if (ids.length >= MANY || keep.length >= MANY) return { ...batch, isolate };
+  return { ...batch, isolate, ids: [...ids], publish: [...publish], keep: [...keep] };
 }
 
 export function unpackWorkerBatch(batch: PackedBatch): Batch {

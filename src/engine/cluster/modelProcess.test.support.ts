@@ -151,7 +151,7 @@ export class ModelProcess implements WorkerHost {
   }
 
   dispatch(batch: Batch): void {
-    this.#post(packWorkerBatch({ ...batch, isolate: this.isolate }));
+    this.#post(packWorkerBatch(batch, this.isolate));
   }
 
   readonly release = (...args: WorkerOrders['release']) => this.#post({ type: 'release', args });

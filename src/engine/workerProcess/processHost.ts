@@ -176,7 +176,7 @@ export class ProcessHost implements WorkerHost {
   dispatch(batch: Batch): void {
     sendBatch(
       batch,
-      (cloneable) => this.#outbox.post(packWorkerBatch({ ...cloneable, isolate: this.#isolate })),
+      (cloneable) => this.#outbox.post(packWorkerBatch(cloneable, this.#isolate)),
       (value) => deserialize(serialize(value)),
     );
   }
