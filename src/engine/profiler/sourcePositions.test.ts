@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -65,3 +65,9 @@ test('a source has the folder that its map names', () =>
       assert.equal(new SourcePositions().functionPosition(url, 0, 0).file, file);
     }
   }));
+
+test("Longpole's own bundle keeps its positions: no map of it is read", () => {
+  const { href, pathname } = new URL('../../bundle/cluster-modules.cjs', import.meta.url);
+  assert.ok(existsSync(`${pathname}.map`));
+  assert.deepEqual(new SourcePositions().functionPosition(href, 500, 0), { file: pathname, line: 501 });
+});

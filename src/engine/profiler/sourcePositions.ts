@@ -15,7 +15,7 @@ const MAX_MAP_BYTES = 32 * 1024 * 1024;
  * The bundle with this package, if this module is in it. Its maps are not installed, and to read those of a build takes a
  * short program 0.05 s of CPU and more.
  */
-const BUNDLE = new URL('../bundle/', import.meta.url).href;
+const BUNDLE = new URL('../../bundle/', import.meta.url).href;
 
 /**
  * Script on disk → its map and the state of its file. The threads of a process run the same scripts, so their profilers
