@@ -5,6 +5,8 @@ import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { type ProfileCycle, STACK_IDLE } from '../../protocol/clusterObserver.js';
+import { makeMailbox } from '../../protocol/mailbox.js';
+import { stopThread } from '../pool/threadControl.js';
 import { epochOffsetMs } from '../worker/isolateClock.js';
 import { spinUntilOpen } from './busy.test.support.js';
 import { ThreadProfiler } from './threadProfiler.js';
@@ -159,7 +161,18 @@ test('a thread that dies ends its profiler, and flush does not wait for it', asy
   const { worker, profiler, seen } = startBusy('profiled-dying', 'busy.test.support.js');
   worker.postMessage('go');
   await seen(spinning);
-  await worker.terminate();
+  let hasExited = false;
+  const exited = once(worker, 'exit').then(() => {
+    hasExited = true;
+  });
+  // A request of the profiler in progress swallows a termination.
+  stopThread(
+    'profiled-dying',
+    makeMailbox(),
+    () => void worker.terminate(),
+    () => hasExited,
+  );
+  await exited;
   await profiler.flush();
   profiler.close();
 });
