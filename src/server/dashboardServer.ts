@@ -22,7 +22,7 @@ import { DEFAULT_LIMITS, type ViewerLimits } from './outlet.js';
 import { type PageFile, readPage } from './pageFiles.js';
 import { Routes } from './routes.js';
 import type { DashboardSource } from './source.js';
-import { type Stream, streamOf } from './stream.js';
+import { Stream } from './stream.js';
 
 export interface DashboardServerOptions {
   readonly source: DashboardSource;
@@ -95,7 +95,7 @@ export class DashboardServer {
       frames,
     };
     const limits = { ...DEFAULT_LIMITS, ...options.limits };
-    const stream = streamOf(source, limits);
+    const stream = new Stream(source, limits);
     const routes = new Routes(rules, source, stream, page, limits.stuckMs);
     return new DashboardServer(server, host, port, rules, stream, routes);
   }
