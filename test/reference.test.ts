@@ -11,7 +11,7 @@ import { QUESTIONS } from '#internal/analysis/questions.js';
 import { adaptSettings } from '#internal/api/cluster/adaptive.js';
 import { PROFILE_OPTIONS } from '#internal/api/cluster/clientMeasures.js';
 import { SUBMIT_OPTIONS } from '#internal/api/cluster/clientOptions.js';
-import { CLUSTER_OPTIONS, checkDaskOptions } from '#internal/api/cluster/clusterOptions.js';
+import { CLUSTER_OPTIONS, DASK_OPTIONS } from '#internal/api/cluster/clusterOptions.js';
 import { EXPORTERS } from '#internal/api/exporters.js';
 import { LOCAL_OPTIONS } from '#internal/api/runPlan.js';
 import { defaultSetting, readSetting, SETTING_NAMES } from '#internal/base/settings.js';
@@ -84,7 +84,7 @@ const REFERENCES: readonly Reference[] = [
     column: 'option',
     names: optionsOf(() => registerDefaultProfiler(new Pipeline('empty'), WRONG)),
   },
-  { page: 'docs/run-on-dask.md', column: 'option', names: optionsOf(() => checkDaskOptions(WRONG)) },
+  { page: 'docs/run-on-dask.md', column: 'option', names: Object.keys(DASK_OPTIONS) },
   { page: 'docs/show-progress.md', column: 'option', names: optionsOf(() => new ProgressBar(WRONG)) },
   {
     page: 'docs/diagnostics.md',

@@ -62,6 +62,7 @@ export function compute<const D extends readonly Delayed<unknown>[]>(
 export function compute(...args: readonly unknown[]): Promise<unknown[]> {
   return untilClosed(async () => {
     const { list, options } = delayedArguments('compute()', args);
+    checkOptions('compute()', options, COMPUTE_OPTIONS);
     return computeAll(list, options);
   });
 }
@@ -70,7 +71,6 @@ async function computeAll(
   delayeds: readonly Delayed<unknown>[],
   options: ComputeOptions,
 ): Promise<unknown[]> {
-  checkOptions('compute()', options, COMPUTE_OPTIONS);
   if (isImportedByWorker()) return new Promise(() => undefined);
   if (options.get !== undefined) {
     const keys = delayeds.map(({ key }) => key);

@@ -10,6 +10,7 @@ import {
   TEXT,
 } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
+import { once } from '../base/lookUps.js';
 import { INSPECT, type Inspect, type InspectOptions } from '../base/printed.js';
 import {
   defaultSetting,
@@ -33,13 +34,16 @@ const OPTIONS: OptionKinds<ConfigOptions> = { directory: TEXT, environment: ANY 
 
 /** The settings and their sources. Reads the file and the environment at the first call that needs a setting. */
 export class Config {
-  readonly #options: ConfigOptions;
-  #read: { readonly file: ConfigFile | undefined; readonly environment: Partial<Settings> } | undefined;
+  readonly #sources: () => { readonly file: ConfigFile | undefined; readonly environment: Partial<Settings> };
   #set: Partial<Settings>[] = [];
 
   constructor(options: ConfigOptions = {}) {
     checkOptions('Config', options, OPTIONS);
-    this.#options = options;
+    this.#sources = once(() => {
+      const { directory = process.cwd(), environment = process.env } = options;
+      const file = readConfigFile(directory, environment['LONGPOLE_CONFIG']);
+      return { file, environment: readEnvironment(environment) };
+    });
   }
 
   /**
@@ -67,7 +71,7 @@ export class Config {
   source(name: SettingName): string {
     checkName(name);
     if (this.#set.some((settings) => name in settings)) return 'program';
-    const { file, environment } = this.#load();
+    const { file, environment } = this.#sources();
     if (name in environment) return 'environment';
     return file !== undefined && name in file.settings ? file.path : 'default';
   }
@@ -112,20 +116,9 @@ export class Config {
 
   *#layers(): Iterable<Partial<Settings>> {
     yield* this.#set;
-    const { file, environment } = this.#load();
+    const { file, environment } = this.#sources();
     yield environment;
     if (file !== undefined) yield file.settings;
-  }
-
-  #load(): { readonly file: ConfigFile | undefined; readonly environment: Partial<Settings> } {
-    if (this.#read === undefined) {
-      const { directory = process.cwd(), environment = process.env } = this.#options;
-      this.#read = {
-        file: readConfigFile(directory, environment['LONGPOLE_CONFIG']),
-        environment: readEnvironment(environment),
-      };
-    }
-    return this.#read;
   }
 }
 

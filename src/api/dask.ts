@@ -15,7 +15,7 @@ import { progressOf } from '../server/sums.js';
 import { LiveTrace } from '../trace/live/liveTrace.js';
 import type { Trace } from '../trace/trace.js';
 import { type OwnFigures, workerSums } from './cluster/clusterFigures.js';
-import { DASHBOARD_OPTIONS, type DashboardOptions } from './cluster/clusterOptions.js';
+import { DASHBOARD_OPTIONS, type DashboardOptions } from './dashboardOptions.js';
 import { packageVersion } from './packageVersion.js';
 import { workerRow } from './statusRows.js';
 

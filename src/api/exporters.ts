@@ -1,6 +1,7 @@
 // The export formats of a trace, for `exportTrace` and for `longpole export`.
 
 import { profileTree, sampledTime, samplingInterval } from '../analysis/profile.js';
+import { addTo } from '../base/lookUps.js';
 import { renderReport } from '../diagnostics/performanceReport.js';
 import { childOf, emptyTree, type FrameDescription, type MutableCallTree } from '../profile/callTree.js';
 import { toPprof } from '../profile/pprof.js';
@@ -10,7 +11,7 @@ import { parquetTable } from '../trace/formats/parquetWriter.js';
 import { speedscopeProfile } from '../trace/formats/speedscope/speedscopeWriter.js';
 import { csvTable, jsonTables } from '../trace/formats/tableText.js';
 import { plainTables } from '../trace/plainTables.js';
-import type { Trace } from '../trace/trace.js';
+import { type Trace, textOf } from '../trace/trace.js';
 
 /**
  * Content of a file, piece by piece. Text is written as UTF-8. Each piece is written before the next one is requested.
@@ -122,16 +123,15 @@ function taskProfile(trace: Trace): Uint8Array {
     const seconds = tasks.duration[row]!;
     if (!(seconds >= 0 && seconds <= MAX_SECONDS)) continue;
     const group = (tasks.span[row]! + 1) * width + tasks.functionName[row]! + 1;
-    sums.set(group, (sums.get(group) ?? 0) + seconds);
+    addTo(sums, group, seconds);
     start = Math.min(start, tasks.started[row]!);
     stop = Math.max(stop, tasks.stopped[row]!);
   }
   const tree = emptyTree();
   for (const [group, seconds] of sums) {
-    const text = (id: number): string => (id < 0 ? '' : strings.get(id));
-    const span = text(Math.floor(group / width) - 1);
+    const span = textOf(strings, Math.floor(group / width) - 1);
     const frames = span === '' ? [] : span.split('/').map((name) => name.trim());
-    addStack(tree, [...frames, text((group % width) - 1)], Math.round(seconds / INTERVAL));
+    addStack(tree, [...frames, textOf(strings, (group % width) - 1)], Math.round(seconds / INTERVAL));
   }
   const times = start <= stop ? { start, duration: stop - start } : {};
   return toPprof(tree, { interval: INTERVAL, ...times });

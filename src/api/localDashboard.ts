@@ -10,7 +10,7 @@ import type { ClusterStatus, LiveSource } from '../server/source.js';
 import { LiveTrace } from '../trace/live/liveTrace.js';
 import { startAtFreePort } from './cluster/dashboard.js';
 import { config } from './config.js';
-import { idOf, prefixOfTask, RunningTasks, type TaskOf, workerRow } from './statusRows.js';
+import { idOf, prefixOfTask, programFacts, RunningTasks, type TaskOf, workerRow } from './statusRows.js';
 
 /**
  * Serves the dashboard of all runs that the returned observers watch. The server starts with the first run, at the
@@ -60,12 +60,7 @@ class LocalDashboard implements RunObserver {
     const source: LiveSource = {
       kind: 'live',
       title: `Local schedulers on ${hostname()}, process ${process.pid}`,
-      facts: {
-        Host: hostname(),
-        Platform: `${process.platform} ${process.arch}`,
-        Node: process.version,
-        Workers: 'local schedulers',
-      },
+      facts: programFacts('local schedulers'),
       trace: this.#trace,
       clock: epochSeconds,
       cpuClock: once(threadCpuClock),

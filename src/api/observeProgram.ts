@@ -46,12 +46,11 @@ export function observeProgramAnd(
   const watch: Watch = { sources, stops: [] };
   const source = sources.add();
   const samples = observers.some((observer) => observer.profile !== undefined) ? [localSamples(source)] : [];
-  let local: LocalRuns | undefined = new LocalRuns(source, ...ofLocalRuns, ...samples);
+  const local = new LocalRuns(source, ...ofLocalRuns, ...samples);
   local.register();
   watches.add(watch);
   return () => {
-    local?.unregister();
-    local = undefined;
+    local.unregister();
     for (const one of samples) one.stop();
     watches.delete(watch);
     for (const stop of watch.stops.splice(0)) stop();

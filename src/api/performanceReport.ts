@@ -1,13 +1,6 @@
 // `performanceReport`: records the cluster of a client while a block runs, and writes the trace as one HTML file.
 
-import {
-  CALLABLE,
-  checkArgument,
-  checkOptions,
-  type OptionKinds,
-  objectWith,
-  TEXT,
-} from '../base/arguments.js';
+import { CALLABLE, CLIENT, checkArgument, checkOptions, type OptionKinds, TEXT } from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
 import { callingLine } from '../diagnostics/callingLine.js';
 import type { LiveTrace } from '../trace/live/liveTrace.js';
@@ -26,7 +19,7 @@ export interface PerformanceReportOptions {
 
 const OPTIONS: OptionKinds<PerformanceReportOptions> = {
   filename: TEXT,
-  client: objectWith('a Client', 'observe', 'cluster'),
+  client: CLIENT,
   title: TEXT,
 };
 
@@ -39,8 +32,8 @@ export class PerformanceReport {
   readonly #live: LiveTrace;
   readonly #title: string;
   readonly #code: string;
+  readonly #client: Client;
   readonly #stop: () => void;
-  readonly #flush: () => Promise<void>;
   #path: string | undefined;
 
   /** @internal */
@@ -56,7 +49,7 @@ export class PerformanceReport {
     this.#code = code;
     this.#live = client.tools.newTrace({ window: { tasks: MAX_TASKS, intervals: MAX_TASKS } });
     this.#stop = client.observe(this.#live);
-    this.#flush = () => client.cluster.flushProfiles();
+    this.#client = client;
   }
 
   /**
@@ -67,7 +60,7 @@ export class PerformanceReport {
    */
   async close(): Promise<string> {
     if (this.#path !== undefined) return this.#path;
-    await this.#flush();
+    await this.#client.cluster.flushProfiles();
     this.#stop();
     const { hostFacts, writeReport } = await import('../diagnostics/performanceReport.js');
     const facts = {

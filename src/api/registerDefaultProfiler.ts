@@ -3,7 +3,16 @@
 import { closeSync, openSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import { CALLABLE, checkOptions, FLAG, invalid, kind, type OptionKinds, TEXT } from '../base/arguments.js';
+import {
+  CALLABLE,
+  CLIENT,
+  checkOptions,
+  FLAG,
+  invalid,
+  kind,
+  type OptionKinds,
+  TEXT,
+} from '../base/arguments.js';
 import { invalidArgument, notWrittenError } from '../base/errors.js';
 import { openNvtx } from '../engine/worker/nvtx.js';
 import { EventProfiler } from '../files/eventProfiler.js';
@@ -12,7 +21,6 @@ import { makeFolders } from '../files/writePieces.js';
 import { toStderr } from '../pipeline/pipeline.js';
 import type { ClusterObserver } from '../protocol/clusterObserver.js';
 import type { Client } from './cluster/client.js';
-import { isClient } from './cluster/isClient.js';
 import { Pipeline } from './pipeline.js';
 
 export interface DefaultProfilerOptions {
@@ -72,14 +80,13 @@ export function registerDefaultProfiler(
 ): DefaultProfiler {
   checkOptions('registerDefaultProfiler()', options, OPTIONS);
   const client = target instanceof Pipeline ? target.client : target;
-  if (client !== undefined && !isClient(client))
-    throw invalid('registerDefaultProfiler()', client, 'a Pipeline or a Client');
-  if (target === undefined) throw invalid('registerDefaultProfiler()', target, 'a Pipeline or a Client');
-  if (client === undefined) {
+  if (target instanceof Pipeline && client === undefined) {
     throw invalidArgument(
       `The pipeline '${target.name}' has no client to record. Create it with new Pipeline(name, { client }).`,
     );
   }
+  if (client === undefined || !CLIENT.accepts(client))
+    throw invalid('registerDefaultProfiler()', client, 'a Pipeline or a Client');
   const { name = 'default', enableNvtx = false, addTimeSuffix = true, directory = '.' } = options;
   if (name === '' || /[/\\]/.test(name)) {
     throw invalidArgument(

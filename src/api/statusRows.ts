@@ -1,4 +1,5 @@
 // Rows of a dashboard's status, for clusters, local schedulers and watched Dask clusters.
+import { hostname } from 'node:os';
 import type { EngineWorker } from '../engine/cluster/engineWorker.js';
 import { occupancyOf } from '../engine/scheduler/placement.js';
 import type { SchedulerState } from '../engine/scheduler/schedulerState.js';
@@ -32,6 +33,12 @@ export function clusterWorkerRow(
       occupancy: known && occupancyOf(state, known),
     },
   );
+}
+
+/** Returns the facts about this program for a dashboard. */
+export function programFacts(workers: string): Readonly<Record<string, string>> {
+  const platform = `${process.platform} ${process.arch}`;
+  return { Host: hostname(), Platform: platform, Node: process.version, Workers: workers };
 }
 
 /** A task: its computation, and its id in the computation. */

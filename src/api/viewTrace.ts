@@ -1,24 +1,17 @@
 // `viewTrace`: serves the dashboard for a recorded trace, as `longpole view` does.
 import { hostname } from 'node:os';
-import { ANY, checkArgument, checkOptions, type OptionKinds, TEXT, TRACE } from '../base/arguments.js';
+import { checkArgument, checkOptions, type OptionKinds, TEXT, TRACE } from '../base/arguments.js';
 import { integerText } from '../base/words.js';
-import type { DashboardServer, DashboardServerOptions } from '../server/dashboardServer.js';
+import type { DashboardServer } from '../server/dashboardServer.js';
 import type { Trace } from '../trace/trace.js';
+import { DASHBOARD_OPTIONS, type DashboardOptions } from './dashboardOptions.js';
 
-export interface ViewTraceOptions
-  extends Pick<DashboardServerOptions, 'host' | 'port' | 'token' | 'names' | 'frameAncestors'> {
+export interface ViewTraceOptions extends DashboardOptions {
   /** Heading of the pages. Default: that of the trace, else `Trace`. */
   readonly title?: string;
 }
 
-const OPTIONS: OptionKinds<ViewTraceOptions> = {
-  host: ANY,
-  port: ANY,
-  token: ANY,
-  names: ANY,
-  frameAncestors: ANY,
-  title: TEXT,
-};
+const OPTIONS: OptionKinds<ViewTraceOptions> = { ...DASHBOARD_OPTIONS, title: TEXT };
 
 /**
  * Serves the dashboard of a recorded trace until `close()`. The server does not keep the program alive unless

@@ -45,6 +45,8 @@ export const RESOURCES: Kind = kind(
     Object.values(value).every((amount) => typeof amount === 'number' && amount > 0),
 );
 export const TRACE: Kind = objectWith('a trace, e.g. client.trace or openTrace(file)', 'tasks', 'strings');
+/** Recognises a client without its class, which would load the engine into programs that only read traces. */
+export const CLIENT: Kind = objectWith('a Client', 'observe', 'cluster');
 export const PAGE_FILE: Kind = fileName(['.html', '.htm']);
 
 /** Returns the kind of file names with one of these endings. A page in a file named `.png` could not be opened. */

@@ -135,11 +135,10 @@ async function analyze(files: readonly string[], options: AnalyzeOptions): Promi
   }
   if (format === 'json') {
     // Answers every trace before printing, so that an unreadable one leaves no partial output.
-    const answered = traces.map((trace) => ({
-      opened: trace,
-      answers: [...answersOf(trace, options, true)],
-    }));
-    await printPieces(jsonText(answered.map((one) => jsonAnswers(one, options.head))));
+    const answered = traces.map((trace) =>
+      jsonAnswers(trace, [...answersOf(trace, options, true)], options.head),
+    );
+    await printPieces(jsonText(answered));
     return;
   }
   for (const [i, trace] of traces.entries()) {
@@ -280,17 +279,16 @@ interface Answer {
   readonly result?: object;
 }
 
-interface AnsweredTrace {
-  readonly opened: OpenedTrace;
-  readonly answers: readonly Answer[];
-}
-
 function* ended(lines: Iterable<string>): Generator<string> {
   for (const line of lines) yield `${line}\n`;
 }
 
 /** Returns what the JSON of a trace has. Tables have their first `head` rows. */
-function jsonAnswers({ opened: { name, trace }, answers }: AnsweredTrace, head = Number.POSITIVE_INFINITY) {
+function jsonAnswers(
+  { name, trace }: OpenedTrace,
+  answers: readonly Answer[],
+  head = Number.POSITIVE_INFINITY,
+) {
   const analyses = answers.map(({ question, table, result }): [string, object] => {
     const { columns, length } = table;
     const rows = table.head(head).eachRow();

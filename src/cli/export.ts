@@ -2,7 +2,7 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import { EXPORTERS } from '../api/exporters.js';
+import { EXPORTERS, type Exporter, type Pieces } from '../api/exporters.js';
 import { exporterOf, exportTrace } from '../api/exportTrace.js';
 import type { Trace } from '../api/traceFiles.js';
 import { bytesText } from '../base/words.js';
@@ -54,17 +54,16 @@ async function runExport(files: readonly string[], options: ExportOptions): Prom
     const example = `longpole export ${files.join(' ')} --to ${FORMATS[0]}`;
     throw new CommandError(`Pass a format: ${example}. The formats are: ${FORMATS.join(', ')}.`, WRONG_USAGE);
   }
-  const isFolder = EXPORTERS.some(({ name, kind }) => name === to && kind === 'folder');
-  if (isFolder) refuseStandardOutput('--output', output, `The format ${to} is a folder.`);
-  const streams = !isFolder && isStandardOutput(output);
-  if (streams && json === true)
-    throw new CommandError('--json needs the standard output. Name a file with --output.', WRONG_USAGE);
-  const opened = openOne(files, options);
-  const target = output ?? defaultOutput(opened.files[0] ?? 'trace', to);
-  if (streams) {
-    await streamTrace(opened.trace, to, shown);
+  const exporter = exporterOf(to);
+  if (exporter.kind === 'folder') refuseStandardOutput('--output', output, `The format ${to} is a folder.`);
+  else if (isStandardOutput(output)) {
+    if (json === true)
+      throw new CommandError('--json needs the standard output. Name a file with --output.', WRONG_USAGE);
+    await streamTrace(openOne(files, options).trace, exporter.write, shown);
     return;
   }
+  const opened = openOne(files, options);
+  const target = output ?? defaultOutput(opened.files[0] ?? 'trace', exporter);
   if (opened.files.some((file) => realPath(file) === realPath(target))) {
     throw new CommandError(`${target} is the trace itself. Name another file with --output.`, WRONG_USAGE);
   }
@@ -100,13 +99,15 @@ async function runExport(files: readonly string[], options: ExportOptions): Prom
 }
 
 /** Writes the file of a format to the standard output. If the reader closes the pipe, the command ends. */
-async function streamTrace(trace: Trace, to: string, shown: boolean | undefined): Promise<void> {
-  const exporter = exporterOf(to);
-  if (exporter.kind !== 'file') return;
+async function streamTrace(
+  trace: Trace,
+  write: (trace: Trace) => Pieces,
+  shown: boolean | undefined,
+): Promise<void> {
   const progress = new Progress('writing', requested(shown));
   let total = 0;
   try {
-    for (const piece of exporter.write(trace)) {
+    for (const piece of write(trace)) {
       await print(piece);
       total += Buffer.byteLength(piece);
       progress.bytes(total);
@@ -123,8 +124,7 @@ function realPath(file: string): string {
 }
 
 /** Returns a name in the working directory: that of the trace with the extension of the format. */
-function defaultOutput(trace: string, to: string): string {
-  const exporter = EXPORTERS.find(({ name }) => name === to);
-  const name = basename(trace).replace(/(\.trace|\.json|\.msgpack)?(\.gz)?$/, '');
-  return exporter?.kind === 'folder' ? `${name}-${to}` : `${name}${exporter?.extension ?? ''}`;
+function defaultOutput(trace: string, { kind, name, extension }: Exporter): string {
+  const own = basename(trace).replace(/(\.trace|\.json|\.msgpack)?(\.gz)?$/, '');
+  return kind === 'folder' ? `${own}-${name}` : `${own}${extension}`;
 }

@@ -40,12 +40,9 @@ export function openInput(
     }
   });
   for (const { name, trace } of opened) {
-    const { damage } = trace;
-    if (damage === undefined) {
-      if (trace.eventCount === 0) note(`longpole: warning: ${name} has no events.`);
-      continue;
-    }
-    note(`longpole: warning: ${name} is incomplete: ${damageText(damage)}.`);
+    if (trace.damage !== undefined)
+      note(`longpole: warning: ${name} is incomplete: ${damageText(trace.damage)}.`);
+    else if (trace.eventCount === 0) note(`longpole: warning: ${name} has no events.`);
   }
   return opened;
 }

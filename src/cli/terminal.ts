@@ -2,7 +2,7 @@
 import { isError, LongpoleError, sentenceOf } from '../base/errors.js';
 import { visibleText } from '../base/visibleText.js';
 
-export const DONE = 0;
+const DONE = 0;
 /** Exit code if the user's program or a check failed. */
 export const FAILED = 1;
 /** Exit code for wrong usage or unreadable input. */

@@ -1,7 +1,7 @@
 // Converts rows of the bridge to a Dask cluster into events for observers: computations, runs, intervals, transfers,
 // samples. All times are on the scheduler's clock and in a consistent order.
 import { type Handlers, handle } from '../base/handlers.js';
-import type { ClusterObserver } from '../protocol/clusterObserver.js';
+import type { ClusterObserver, ResourceSample } from '../protocol/clusterObserver.js';
 import { damagedRow } from '../protocol/daskCells.js';
 import { DASK_PROTOCOL, type DaskRow, type Moved } from '../protocol/daskRows.js';
 import {
@@ -63,7 +63,7 @@ export class ClusterMirror {
     },
     status: (row) => this.#takeStatus(row),
     machine: (row) => this.#machine(row),
-    loop: ({ time, delay }) => this.#host(time, Number.NaN, delay, new Map()),
+    loop: ({ time, delay }) => this.#resources({ time, eventLoopDelay: delay }),
     event: ({ time, worker, topic, text }) => this.#event(time, worker, topic, text),
     stolen: (row) => this.#stolen(row),
     warning: ({ text }) => this.#event(this.clock(), -1, 'bridge', text),
@@ -106,27 +106,18 @@ export class ClusterMirror {
       .map((id) => this.tasks.kindOf(id)?.prefix ?? '');
     const waiting = this.status?.states.get('waiting') ?? 0;
     if (open.size + waiting === 0) return;
-    const text = [
-      unfinishedText({ begun: [...running.values()], others, waiting }, 'observation'),
-      this.#obstaclesText(),
-    ];
-    this.#event(now, -1, TASKS_CUT_OFF, text.filter((one) => one !== '').join(' '));
+    const text = unfinishedText({ begun: [...running.values()], others, waiting }, 'observation');
+    this.#event(now, -1, TASKS_CUT_OFF, [text, ...this.#obstacles()].join(' '));
   }
 
-  /** Returns why tasks did not start; empty if no reason is known. */
-  #obstaclesText(): string {
+  /** Yields why tasks did not start, as far as known. */
+  *#obstacles(): Generator<string> {
     const refused = this.status?.states.get('no-worker') ?? 0;
+    if (refused > 0)
+      yield `No present worker may run ${refused} of them: compare their resources and workers.`;
     const paused = [...this.workers.all].filter(({ status }) => status?.status === 'paused');
-    return [
-      refused === 0
-        ? ''
-        : `No present worker may run ${refused} of them: compare their resources and workers.`,
-      paused.length === 0
-        ? ''
-        : `Paused, because their memory was full: ${paused.map(({ info }) => info.name).join(', ')}.`,
-    ]
-      .filter((text) => text !== '')
-      .join(' ');
+    if (paused.length > 0)
+      yield `Paused, because their memory was full: ${paused.map(({ info }) => info.name).join(', ')}.`;
   }
 
   #workerGone({ index, time, reason }: DaskRow<'worker-gone'>): void {
@@ -181,18 +172,7 @@ export class ClusterMirror {
     known.eventLoopDelay = Math.max(0, tick - TICK);
     const { memory, eventLoopDelay } = known;
     this.#notify((observer) => observer.memory?.(memory));
-    this.#notify((observer) =>
-      observer.resources?.({
-        worker,
-        time,
-        cpu,
-        rss: process,
-        heap: Number.NaN,
-        external: Number.NaN,
-        eventLoopDelay,
-        figures,
-      }),
-    );
+    this.#resources({ worker, time, cpu, rss: process, eventLoopDelay, figures });
   }
 
   #machine({ time, cores, busy, used, workers, delay }: DaskRow<'machine'>): void {
@@ -201,15 +181,14 @@ export class ClusterMirror {
       ['host_cpu', 100 * busy],
       ['workers_cpu', 100 * workers],
     ]);
-    this.#host(time, 100 * used, delay, figures);
+    this.#resources({ time, cpu: 100 * used, eventLoopDelay: delay, figures });
   }
 
-  /** Reports a sample of the scheduler or its machine. */
-  #host(time: number, cpu: number, eventLoopDelay: number, figures: ReadonlyMap<string, number>): void {
-    const unknown = { rss: Number.NaN, heap: Number.NaN, external: Number.NaN };
-    this.#notify((observer) =>
-      observer.resources?.({ worker: -1, time, cpu, ...unknown, eventLoopDelay, figures }),
-    );
+  /** Reports a sample of a worker; default: of the scheduler or its machine. */
+  #resources(known: Partial<ResourceSample> & Pick<ResourceSample, 'time' | 'eventLoopDelay'>): void {
+    const unknown = { cpu: Number.NaN, rss: Number.NaN, heap: Number.NaN, external: Number.NaN };
+    const sample = { worker: -1, ...unknown, figures: new Map(), ...known };
+    this.#notify((observer) => observer.resources?.(sample));
   }
 
   #batch(row: DaskRow<'batch'>): void {

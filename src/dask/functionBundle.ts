@@ -13,10 +13,6 @@ const NO_BUNDLER =
   'no esbuild is installed here, with which Longpole bundles modules. Install it in the folder of the module ' +
   '(npm install esbuild), or name a module in JavaScript without imports.';
 
-async function bundleOf(file: string): Promise<FunctionBundle> {
-  return (await bundleFunctions(file)) ?? (await moduleAlone(file));
-}
-
 /** Returns a module that needs no bundler. */
 async function moduleAlone(file: string): Promise<FunctionBundle> {
   if (!/^\.[cm]?js$/.test(extname(file)))
@@ -34,7 +30,7 @@ async function moduleAlone(file: string): Promise<FunctionBundle> {
 }
 
 async function main(file: string, name: string): Promise<void> {
-  const { text, exports } = await bundleOf(file);
+  const { text, exports } = (await bundleFunctions(file)) ?? (await moduleAlone(file));
   const hasName = exports.length === 0 || exports.includes(name) || exports.includes('default');
   if (hasName) process.stdout.write(text);
   else {

@@ -2,6 +2,7 @@
 import { getOrMake } from '../base/lookUps.js';
 import type { MemorySample, WorkerInfo } from '../protocol/clusterObserver.js';
 import type { DaskRow } from '../protocol/daskRows.js';
+import { hostOf } from './schedulerAddress.js';
 import { WorkerClock } from './workerClock.js';
 
 /** Maximum number of distinct threads of a worker, whose pool replaces threads by new ones with other names. */
@@ -84,13 +85,4 @@ export class MirrorWorkers {
     worker.clock.estimate = delay;
     if (bootId !== '' && this.#schedulerBoot !== '') worker.clock.isShared = bootId === this.#schedulerBoot;
   }
-}
-
-/** Returns the host of an address: `tcp://127.0.0.1:8786` → `127.0.0.1`, `tcp://[::1]:8786` → `::1`. */
-function hostOf(address: string): string {
-  const place = address.slice(address.indexOf('://') + 3);
-  const [, bracketed] = /^\[([^\]]*)\]/.exec(place) ?? [];
-  if (bracketed !== undefined) return bracketed;
-  const colon = place.lastIndexOf(':');
-  return colon < 0 ? place : place.slice(0, colon);
 }

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire, isBuiltin } from 'node:module';
 import { dirname, isAbsolute, join, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { BuildFailure, BuildOptions, Loader, OutputFile, Plugin } from 'esbuild';
+import type { BuildFailure, BuildOptions, Loader, Plugin } from 'esbuild';
 import { attempt, LongpoleError } from '../base/errors.js';
 import { ownEntry, type WorkerFile } from './workerFiles.js';
 
@@ -48,15 +48,18 @@ export async function bundleModules(urls: readonly string[], nodeModules: NodeMo
   const entries = urls.map(
     (url) => `[${JSON.stringify(url)}, () => import(${JSON.stringify(fileURLToPath(url))})]`,
   );
-  const outputFiles = await bundled({
-    stdin: {
-      contents: `export const modules = new Map([${entries.join(', ')}]);`,
-      resolveDir: process.cwd(),
-      loader: 'js',
-    },
-    ...MODULES,
-    plugins: [workersLongpole(), ownUrls(), ...(nodeModules === 'installed' ? [installedPackages()] : [])],
-  });
+  const { outputFiles } = await built(() =>
+    // Loaded when it is needed, because an installation may lack its binary.
+    esbuildFor(import.meta.url).build({
+      stdin: {
+        contents: `export const modules = new Map([${entries.join(', ')}]);`,
+        resolveDir: process.cwd(),
+        loader: 'js',
+      },
+      ...MODULES,
+      plugins: [workersLongpole(), ownUrls(), ...(nodeModules === 'installed' ? [installedPackages()] : [])],
+    }),
+  );
   const bytes = outputFiles[0]?.contents ?? new Uint8Array(0);
   const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
   return { name: `program-${hash}.mjs`, bytes };
@@ -79,20 +82,18 @@ export async function bundleFunctions(file: string): Promise<FunctionBundle | un
   const installedFor = (module: string) => attempt(() => esbuildFor(module), undefined);
   const esbuild = installedFor(import.meta.url) ?? installedFor(file);
   if (esbuild === undefined) return undefined;
-  try {
-    const { outputFiles, metafile } = await esbuild.build({
+  const { outputFiles, metafile } = await built(() =>
+    esbuild.build({
       ...MODULES,
       // The modules of this package one by one, so that `unusedParts` can leave most of them out.
       conditions: ['longpole-modules'],
       entryPoints: [file],
       metafile: true,
       plugins: [ownUrls(), unusedParts()],
-    });
-    const [output] = Object.values(metafile.outputs);
-    return { text: outputFiles[0]?.text ?? '', exports: output?.exports ?? [] };
-  } catch (error) {
-    throw bundleError(error);
-  }
+    }),
+  );
+  const [output] = Object.values(metafile.outputs);
+  return { text: outputFiles[0]?.text ?? '', exports: output?.exports ?? [] };
 }
 
 /** Loads the esbuild that a module finds. An `import` would take 45 ms of CPU to find the names that its file exports. */
@@ -127,10 +128,9 @@ function unusedParts(): Plugin {
   };
 }
 
-/** Loads esbuild when it is needed, because an installation may lack its binary. */
-async function bundled(options: BuildOptions & { readonly write: false }): Promise<readonly OutputFile[]> {
+async function built<R>(build: () => Promise<R>): Promise<R> {
   try {
-    return (await esbuildFor(import.meta.url).build(options)).outputFiles;
+    return await build();
   } catch (error) {
     throw bundleError(error);
   }

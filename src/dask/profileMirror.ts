@@ -42,24 +42,19 @@ export class ProfileMirror {
   *cycles(worker: MirrorWorker, { profiles, sampling }: DaskRow<'batch'>): Generator<ProfileCycle> {
     const { offset } = worker.clock;
     const { index, name } = worker.info;
-    let start = Number.POSITIVE_INFINITY;
+    let first = Number.POSITIVE_INFINITY;
     for (const profiled of profiles) {
       const stop = profiled.time + offset;
-      start = Math.min(start, stop - sampling.cycle);
-      const runs = this.#runsIn(worker, profiled.prefix, stop - sampling.cycle, stop);
-      yield cycleOf(
-        name,
-        profiled,
-        { start: stop - sampling.cycle, stop, interval: sampling.interval },
-        runs,
-      );
+      const cycle = { start: stop - sampling.cycle, stop, interval: sampling.interval };
+      first = Math.min(first, cycle.start);
+      yield cycleOf(name, profiled, cycle, this.#runsIn(worker, profiled.prefix, cycle));
     }
-    const kept = this.#runs.get(index)?.filter(({ stopped }) => stopped > start);
+    const kept = this.#runs.get(index)?.filter(({ stopped }) => stopped > first);
     if (kept !== undefined && profiles.length > 0) this.#runs.set(index, kept);
   }
 
   /** Returns the runs of a prefix, also running ones, cut to the window. */
-  #runsIn(worker: MirrorWorker, prefix: string, start: number, stop: number): Run[] {
+  #runsIn(worker: MirrorWorker, prefix: string, { start, stop }: Cycle): Run[] {
     const running = worker.running.map(({ id, started }) => ({ id, started, stopped: stop }));
     return [...(this.#runs.get(worker.info.index) ?? []), ...running]
       .filter((run) => run.stopped > start && run.started < stop)
@@ -72,11 +67,7 @@ export class ProfileMirror {
   }
 }
 
-interface Cycle {
-  readonly start: number;
-  readonly stop: number;
-  readonly interval: number;
-}
+type Cycle = Pick<ProfileCycle, 'start' | 'stop' | 'interval'>;
 
 function cycleOf(thread: string, { nodes }: ProfiledCycle, cycle: Cycle, runs: readonly Run[]): ProfileCycle {
   const stacks = mergedStacks(nodes);

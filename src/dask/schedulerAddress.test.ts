@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { schedulerAddress, securityEnvironment } from './schedulerAddress.js';
+import { hostOf, schedulerAddress, securityEnvironment } from './schedulerAddress.js';
 
 const HERE = fileURLToPath(import.meta.url);
 const CODE = { code: 'ERR_LONGPOLE_INVALID_ARGUMENT' };
@@ -27,6 +27,17 @@ describe('the address of a Dask scheduler', () => {
       ...CODE,
       message: /Write tls:\/\/a:8786/,
     });
+  });
+
+  it('has a host, also in brackets, without a port and before a path', () => {
+    const addresses = [
+      'tcp://10.0.0.5:8786',
+      'tls://node-1.cluster',
+      'tcp://[::1]:8786',
+      'ws://node:8786/path',
+      '',
+    ];
+    assert.deepEqual(addresses.map(hostOf), ['10.0.0.5', 'node-1.cluster', '::1', 'node', '']);
   });
 
   it('has certificates as files or as text', () => {

@@ -59,23 +59,29 @@ export function schedulerAddress(address: string, security: DaskSecurity = {}): 
   checkOptions('security', security, OPTIONS);
   const isSecure = Object.values(security).some((part) => part !== undefined);
   if (scheme !== undefined && /^https?$/i.test(scheme)) {
-    refuse(
+    throw invalidArgument(
       `'${address}' is the address of a web page. Pass the address that the scheduler prints, e.g. tcp://127.0.0.1:8786.`,
     );
   }
   const port = Number(PLACE.exec(place ?? '')?.[2] ?? Number.NaN);
   const isKnown = scheme === undefined || SCHEMES.includes(scheme.toLowerCase());
   if (!isKnown || !(port >= 1 && port <= MAX_PORT)) {
-    refuse(
+    throw invalidArgument(
       `'${address}' is not the address of a scheduler. Write e.g. tcp://127.0.0.1:8786 or 127.0.0.1:8786.`,
     );
   }
   if (isSecure && scheme?.toLowerCase() === 'tcp') {
-    refuse(
+    throw invalidArgument(
       `'${address}' is not encrypted, but there are certificates. Write tls://${place}, or omit the certificates.`,
     );
   }
   return `${scheme?.toLowerCase() ?? (isSecure ? 'tls' : 'tcp')}://${place}`;
+}
+
+/** Returns the host of an address: `tcp://127.0.0.1:8786` → `127.0.0.1`, `tcp://[::1]:8786` → `::1`. */
+export function hostOf(address: string): string {
+  const [, bracketed, host = ''] = /^[a-z]+:\/\/(?:\[([^\]]*)\]|([^/:]*))/i.exec(address) ?? [];
+  return bracketed ?? host;
 }
 
 /**
@@ -89,12 +95,10 @@ export function securityEnvironment(security: DaskSecurity = {}): Record<string,
     const value = security[part];
     if (value === undefined) continue;
     if (!value.includes('-----BEGIN') && !existsSync(value))
-      refuse(`The file '${value}', given as ${part}, does not exist. Pass a file in the PEM format.`);
+      throw invalidArgument(
+        `The file '${value}', given as ${part}, does not exist. Pass a file in the PEM format.`,
+      );
     environment[SETTINGS[part]] = value;
   }
   return environment;
-}
-
-function refuse(message: string): never {
-  throw invalidArgument(message);
 }

@@ -17,7 +17,7 @@ export interface AccessRules {
   readonly frames: FrameRule;
 }
 
-export interface FrameRule {
+interface FrameRule {
   /** Directive of the Content-Security-Policy. */
   readonly policy: string;
   /** Value of the header `X-Frame-Options`. Undefined if this header cannot express the rule. */

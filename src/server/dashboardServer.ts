@@ -2,8 +2,9 @@
 // or runs anything. docs/dashboard.md describes who may connect.
 
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { hostname } from 'node:os';
 import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
@@ -11,7 +12,6 @@ import { invalidArgument, isError, LongpoleError } from '../base/errors.js';
 import { LIVE_PATH, MAX_PAGE_MESSAGE_BYTES } from '../protocol/viewMessages.js';
 import {
   type AccessRules,
-  type FrameRule,
   frameRule,
   isHostAllowed,
   isLoopback,
@@ -22,7 +22,7 @@ import { DEFAULT_LIMITS, type ViewerLimits } from './outlet.js';
 import { type PageFile, readPage } from './pageFiles.js';
 import { Routes } from './routes.js';
 import type { DashboardSource } from './source.js';
-import { type Stream, streamOf } from './stream.js';
+import { Stream } from './stream.js';
 
 export interface DashboardServerOptions {
   readonly source: DashboardSource;
@@ -89,13 +89,13 @@ export class DashboardServer {
     server.maxConnections = MAX_CONNECTIONS;
     const port = await listen(server, host, wanted);
     const rules: AccessRules = {
-      names: new Set(['localhost', hostname().toLowerCase(), host.toLowerCase(), ...lowerCase(names)]),
+      names: new Set(['localhost', hostname(), host, ...names].map((name) => name.toLowerCase())),
       token,
       cookie: `longpole-${port}`,
       frames,
     };
     const limits = { ...DEFAULT_LIMITS, ...options.limits };
-    const stream = streamOf(source, limits);
+    const stream = new Stream(source, limits);
     const routes = new Routes(rules, source, stream, page, limits.stuckMs);
     return new DashboardServer(server, host, port, rules, stream, routes);
   }
@@ -252,12 +252,7 @@ function checked({
   token,
   port,
   frameAncestors,
-}: Pick<DashboardServerOptions, 'host' | 'token' | 'port' | 'frameAncestors'>): {
-  readonly host: string;
-  readonly token: string | undefined;
-  readonly wanted: number | undefined;
-  readonly frames: FrameRule;
-} {
+}: Omit<DashboardServerOptions, 'source'>) {
   return {
     host,
     token: checkToken(token, host),
@@ -295,17 +290,9 @@ async function listen(server: Server, host: string, wanted: number | undefined):
   }
 }
 
-function listenAt(server: Server, host: string, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve(portOf(server.address()));
-    });
-  });
-}
-
-function portOf(address: AddressInfo | string | null): number {
+async function listenAt(server: Server, host: string, port: number): Promise<number> {
+  await once(server.listen(port, host), 'listening');
+  const address = server.address();
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
@@ -313,8 +300,4 @@ function portOf(address: AddressInfo | string | null): number {
 function reachableName(host: string): string {
   if (host === '0.0.0.0' || host === '::') return hostname();
   return host.includes(':') ? `[${host}]` : host;
-}
-
-function lowerCase(names: readonly string[]): string[] {
-  return names.map((name) => name.toLowerCase());
 }

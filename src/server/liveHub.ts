@@ -119,7 +119,9 @@ export class LiveHub {
     this.#timer ??= setInterval(() => this.#probe(), this.#limits.intervalMs).unref();
     return {
       pause: () => {
-        if (this.#over === undefined) this.#pause(viewer);
+        if (this.#over !== undefined) return;
+        viewer.outlet.stop();
+        viewer.state = 'paused';
       },
       resume: () => {
         if (viewer.state === 'paused') this.#resume(viewer);
@@ -201,11 +203,6 @@ export class LiveHub {
     // The page received only the stack frames of its own rows.
     this.#shared.feed.repeatFrames();
     viewer.state = 'live';
-  }
-
-  #pause(viewer: Viewer): void {
-    viewer.outlet.stop();
-    viewer.state = 'paused';
   }
 
   #leave(viewer: Viewer): void {

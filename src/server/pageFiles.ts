@@ -19,30 +19,29 @@ const POLICY_TAG = /[ \t]*<meta\s+http-equiv="Content-Security-Policy"\s+content
  *
  * @throws LongpoleError ERR_LONGPOLE_PAGE_FILE if the file cannot be read or has no policy
  */
-export function readPage(name: string, folder: URL = FOLDER): PageFile {
-  const url = new URL(name, folder);
+export function readPage(name: string): PageFile {
+  const url = new URL(name, FOLDER);
   let text: string;
   try {
     text = readFileSync(url, 'utf8');
   } catch (cause) {
-    throw new LongpoleError(
-      'ERR_LONGPOLE_PAGE_FILE',
-      `The page ${url.href} cannot be read (${messageOf(cause)}). Install longpole again, or build it with \`npm run build\`.`,
-      { cause },
-    );
+    throw pageError(url, `cannot be read (${messageOf(cause)})`, { cause });
   }
   const policy = POLICY_TAG.exec(text)?.[1];
-  if (policy === undefined) {
-    throw new LongpoleError(
-      'ERR_LONGPOLE_PAGE_FILE',
-      `The page ${url.href} has no Content-Security-Policy. Install longpole again, or build it with \`npm run build\`.`,
-    );
-  }
+  if (policy === undefined) throw pageError(url, 'has no Content-Security-Policy');
   return {
     // The policy in the file forbids all connections and would apply besides the header, so remove it from the page.
     html: Buffer.from(text.replace(POLICY_TAG, '')),
     contentSecurityPolicy: servedPolicy(policy),
   };
+}
+
+function pageError({ href }: URL, what: string, options?: ErrorOptions): LongpoleError {
+  return new LongpoleError(
+    'ERR_LONGPOLE_PAGE_FILE',
+    `The page ${href} ${what}. Install longpole again, or build it with \`npm run build\`.`,
+    options,
+  );
 }
 
 function servedPolicy(policy: string): string {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { type Computation, TASK_ERRED, TASK_LOST, TASK_MEMORY } from '../protocol/clusterObserver.js';
 import { OTHERS } from '../protocol/metrics.js';
 import { LiveTrace } from '../trace/live/liveTrace.js';
-import { progressRows } from './sums.js';
+import { progressOf } from './sums.js';
 
 function computation(
   number: number,
@@ -59,7 +59,7 @@ function ended(
 }
 
 const rowsOf = (progress: LiveTrace) =>
-  new Map(progressRows(progress.totals, []).map(({ prefix, ...row }) => [prefix, row]));
+  new Map(progressOf(progress.totals, []).progress.map(({ prefix, ...row }) => [prefix, row]));
 
 test('a result that a later computation reuses counts once', () => {
   const progress = new LiveTrace();
@@ -121,7 +121,7 @@ test('beyond 500 prefixes, one row sums up all others, also beyond 10,000', () =
   const many = { ...computation(1, ids), prefixes: ids.map((id) => `p${id}`) };
   progress.computationAdded(many);
   ended(progress, many, ids, new Array(size).fill(TASK_MEMORY));
-  const rows = progressRows(progress.totals, ['p3', 'p3']);
+  const rows = progressOf(progress.totals, ['p3', 'p3']).progress;
   assert.deepEqual([rows.length, new Set(rows.map(({ prefix }) => prefix)).size], [500, 500]);
   assert.ok(rows.some(({ prefix }) => prefix === OTHERS));
   assert.equal(

@@ -12,7 +12,7 @@ import { DashboardServer } from './dashboardServer.js';
 import { DEFAULT_LIMITS } from './outlet.js';
 import { Routes } from './routes.js';
 import type { RecordedSource } from './source.js';
-import { streamOf } from './stream.js';
+import { Stream } from './stream.js';
 import type { taskDetails } from './taskDetails.js';
 
 const STORY = { seed: 11, sizes: [30, 700, 5, 90], workers: 3, batch: 7 };
@@ -112,7 +112,7 @@ describe('a viewer of a recorded trace that reads nothing', () => {
   it('is disconnected from the answer with a table', async () => {
     const rules = { names: new Set<string>(), token: undefined, cookie: '', frames: frameRule() };
     const source = largeSource();
-    const routes = new Routes(rules, source, streamOf(source, DEFAULT_LIMITS), TEST_PAGE, 50);
+    const routes = new Routes(rules, source, new Stream(source, DEFAULT_LIMITS), TEST_PAGE, 50);
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const address = server.address();

@@ -14,29 +14,26 @@ const POLICY = 1008;
 /** Milliseconds between two polls whether the socket of a page has room for more of a recorded trace. */
 const POLL_MS = 50;
 
-type Begin = (socket: OutletSocket, query: URLSearchParams) => ViewerHandle;
-type End = (reason: string) => void;
+type Sender = Pick<LiveHub, 'add' | 'close' | 'end'>;
 
 /** Sends a source to the pages that connect. */
 export class Stream {
   readonly #open = new Set<WebSocket>();
   readonly #most: number;
-  readonly #begin: Begin;
-  readonly #end: End;
+  readonly #sender: Sender;
 
-  /** Notifies all pages, also those that connect later, that the run is over. */
-  readonly over: End;
-
-  /** `begin` starts to send to a page. `end` sends the last messages to all pages. */
-  constructor(most: number, begin: Begin, end: End = () => {}, over: End = () => {}) {
-    this.#most = most;
-    this.#begin = begin;
-    this.#end = end;
-    this.over = over;
+  constructor(source: DashboardSource, limits: ViewerLimits) {
+    this.#most = limits.maxViewers;
+    this.#sender = source.kind === 'live' ? new LiveHub(source, limits) : recordedSender(source, limits);
   }
 
   get viewers(): number {
     return this.#open.size;
+  }
+
+  /** Notifies all pages, also those that connect later, that the run is over. */
+  over(reason: string): void {
+    this.#sender.end(reason);
   }
 
   /**
@@ -65,28 +62,20 @@ export class Stream {
       else if (message.type === 'pause') handle?.pause();
       else handle?.resume();
     });
-    handle = this.#begin(pageSocket(socket, connection), query);
+    const from = parseResumePoint(query.get('epoch'), query.get('cursor'));
+    handle = this.#sender.add(pageSocket(socket, connection), from);
   }
 
   close(reason: string): void {
-    this.#end(reason);
+    this.#sender.close(reason);
     for (const socket of this.#open) socket.close(NORMAL);
     this.#open.clear();
   }
 }
 
-export function streamOf(source: DashboardSource, limits: ViewerLimits): Stream {
-  if (source.kind === 'recorded') {
-    const epoch = randomUUID();
-    return new Stream(limits.maxViewers, (socket) => sendWhole(socket, source, epoch, limits));
-  }
-  const hub = new LiveHub(source, limits);
-  return new Stream(
-    limits.maxViewers,
-    (socket, query) => hub.add(socket, parseResumePoint(query.get('epoch'), query.get('cursor'))),
-    (reason) => hub.close(reason),
-    (reason) => hub.end(reason),
-  );
+function recordedSender(source: RecordedSource, limits: ViewerLimits): Sender {
+  const epoch = randomUUID();
+  return { add: (socket) => sendWhole(socket, source, epoch, limits), close: () => {}, end: () => {} };
 }
 
 /** Sends the whole trace to a page, as fast as the page reads it. */

@@ -31,28 +31,21 @@ function sumsMessage(totals: TraceTotals, prefixes: PrefixJson[], time: number):
 }
 
 /**
- * Returns the progress of each prefix, those with the most seconds, then the most tasks, first. `processing` has the
- * prefix of each task that a worker has now.
+ * Returns the start of the current graph, and the progress of each prefix, those with the most seconds, then the most
+ * tasks, first. `processing` has the prefix of each task that a worker has now.
  */
-export function progressRows(
-  { prefixes, graph }: Pick<LiveTotals, 'prefixes' | 'graph'>,
+export function progressOf(
+  { prefixes, graph, graphStart }: Pick<LiveTotals, 'prefixes' | 'graph' | 'graphStart'>,
   processing: readonly string[],
-): ProgressRow[] {
+): Pick<TotalsMessage, 'progress' | 'graphStart'> {
   const counts = countsOf(processing);
   let others = processing.length;
   const few = mostSeconds([...prefixes.values()], graph);
   for (const { prefix } of few) others -= counts.get(prefix) ?? 0;
-  return few.map((sums) =>
+  const progress = few.map((sums) =>
     progressRow(sums, graph, sums.prefix === OTHERS ? others : counts.get(sums.prefix)),
   );
-}
-
-/** Returns the progress and the start of the current graph, for the message of totals. */
-export function progressOf(
-  totals: LiveTotals,
-  processing: readonly string[],
-): Pick<TotalsMessage, 'progress' | 'graphStart'> {
-  return { progress: progressRows(totals, processing), graphStart: finite(totals.graphStart) };
+  return { progress, graphStart: finite(graphStart) };
 }
 
 /** Copies field by field, because object spread is several times slower and hundreds of rows are made per second. */

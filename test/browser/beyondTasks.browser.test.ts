@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect, delayed, LocalCluster } from 'longpole';
 import type { Page } from 'playwright-core';
-import { writeProfileView } from '#internal/api/cluster/clientPages.js';
+import { writePageAt } from '#internal/api/cluster/clientPages.js';
 import { writeReport } from '#internal/diagnostics/performanceReport.js';
 import { type SyntheticSpec, syntheticTrace } from '#internal/trace/syntheticTrace.test.support.js';
 import { useBrowser } from '../support/browser.js';
@@ -72,7 +72,8 @@ test('the page of client.profile() has the samples since `start`, even after a w
     stack: ['inc'],
   }));
   const path = browser.path('asked.html');
-  writeProfileView(syntheticTrace({ tasks, samples }), path, { start: EPOCH + 5, scheduler: false });
+  const view = { page: 'profile', title: 'Profile', range: { start: EPOCH + 5 } } as const;
+  writePageAt(syntheticTrace({ tasks, samples }), path, view);
   const { page, complaints } = await browser.open(path);
   await whole(page);
   await said(page, 'section.functions', /(^|\s)2 samples/);

@@ -43,7 +43,6 @@ import {
 } from './future.js';
 import { GATHER_OPTIONS, type Gathered, type GatherOptions, gatherNested } from './gather.js';
 import { HeldHandles } from './heldHandles.js';
-import { addClient } from './isClient.js';
 import { compilePlan, PendingSubmissions } from './pendingSubmissions.js';
 import { persistStages } from './persistStages.js';
 import { mapCalls, type Submitter, submitCall } from './submitCall.js';
@@ -99,7 +98,6 @@ export class Client extends ClientCalls implements AsyncDisposable {
     super(cluster, tools);
     if (typeof ownsCluster !== 'boolean')
       throw invalidArgument('new Client() does not connect. Write `await connect({ workers: 4 })`.');
-    addClient(this);
     this.#engine = cluster.engine;
     this.#ownsCluster = ownsCluster;
     this.#held = new HeldHandles(this.#engine);

@@ -108,9 +108,6 @@ export class ClientBase extends Printed {
    * Returns one row for each run of a task that overlaps a range of time, in the order in which the runs ended. A run
    * that was lost with its worker counts from `dispatched` to `acknowledged`; its `started` and `stopped` are NaN.
    *
-   * @param options.start begin of the range in seconds since the epoch; default: the first run
-   * @param options.stop end of the range; default: the last run
-   * @param options.filename path of a performance report that opens at the task stream of this range; default: none
    * @throws LongpoleError ERR_LONGPOLE_PAGE_FILE if the file cannot be written, ERR_LONGPOLE_INVALID_ARGUMENT
    * @source Dask, `Client.get_task_stream`
    */
@@ -169,15 +166,6 @@ export class ClientBase extends Printed {
   /**
    * Returns the call tree of the statistical profiler's samples of tasks, including tasks that run now.
    *
-   * @param options.key prefix of the tasks, e.g. `inc`; default: all
-   * @param options.span first names of the tasks' spans; default: all
-   * @param options.start begin of the range in seconds since the epoch; default: the first sample
-   * @param options.stop end of the range; default: the last sample
-   * @param options.workers names or addresses; default: all
-   * @param options.scheduler whether to select the scheduler's thread instead of the workers; default false
-   * @param options.filename path of a file for the profile; default: none. The extension selects the format: pprof for
-   *   `.pb` and `.pb.gz`, speedscope for `.speedscope.json`, the call tree for `.json`, a performance report for
-   *   `.html`
    * @throws (rejects) LongpoleError ERR_LONGPOLE_PAGE_FILE if the file cannot be written, ERR_LONGPOLE_INVALID_ARGUMENT
    * @source Dask, `Client.profile`
    */

@@ -126,8 +126,6 @@ export class ClientCalls extends ClientBase {
   /**
    * Returns the sizes of the results in the cluster.
    *
-   * @param options.futures futures of the results; default: all results
-   * @param options.summary whether to sum by prefix instead of by key; default true
    * @returns bytes by prefix or by key
    * @source Dask, `Client.nbytes`
    */
@@ -245,12 +243,6 @@ export class ClientCalls extends ClientBase {
    * Adapts the number of workers of a LocalCluster to its load from now on, until `cluster.scale` or `cluster.close`. A
    * further call replaces the settings.
    *
-   * @param options.minimum smallest number of workers, at least 0; default 0. One worker stays as long as workers hold
-   *   results
-   * @param options.maximum largest number of workers; default: one per core
-   * @param options.interval seconds between two checks of the load; default 1
-   * @param options.waitCount consecutive checks that must find too many workers before some leave; default 3
-   * @param options.targetDuration seconds in which the present work should be done; default 5
    * @returns (resolves) when the number of workers is within its limits
    * @throws (rejects) LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT, also for a Dask cluster, ERR_LONGPOLE_WORKER_START
    * @source Dask, `Cluster.adapt`

@@ -1,7 +1,7 @@
 // Implements `Client.profile`.
 import { type ProfileTreeOptions, profileTree } from '../../analysis/profile.js';
 import { FLAG, fileName, kind, NAMES, NUMBER, type OptionKinds, TEXT } from '../../base/arguments.js';
-import { isCalled } from '../../engine/cluster/engineWorker.js';
+import { namesIn } from '../../engine/cluster/engineWorker.js';
 import type { CallTree } from '../../profile/callTree.js';
 import type { Trace } from '../../trace/trace.js';
 import type { Cluster } from './cluster.js';
@@ -10,7 +10,10 @@ export interface ProfileOptions
   extends Pick<ProfileTreeOptions, 'key' | 'span' | 'start' | 'stop' | 'scheduler'> {
   /** Names or addresses of workers. Default: all. */
   readonly workers?: string | readonly string[];
-  /** Path of a file for the profile, see `Client.profile`. Default: none. */
+  /**
+   * Path of a file for the profile. The extension selects the format: pprof for `.pb` and `.pb.gz`, speedscope for
+   * `.speedscope.json`, the call tree for `.json`, a performance report for `.html`. Default: none.
+   */
   readonly filename?: string;
 }
 
@@ -31,25 +34,27 @@ export async function clusterProfile(
   { filename, workers, scheduler = false, ...query }: ProfileOptions,
 ): Promise<CallTree> {
   const { engine, measures, measured } = cluster.parts;
-  const all = [...engine.workers.values()];
   await cluster.flushProfiles();
-  const names = typeof workers === 'string' ? [workers] : workers;
-  const threads = names?.map((worker) => all.find((one) => isCalled(one, worker))?.info.name ?? worker);
+  const names = new Set(typeof workers === 'string' ? [workers] : workers);
+  const threads = [...(namesIn(names, engine.workers.values()) ?? [])];
   const tree = profileTree(measured.snapshot(), {
     ...query,
     scheduler,
-    ...(threads === undefined ? {} : { workers: threads }),
+    ...(workers === undefined ? {} : { workers: threads }),
   });
   if (filename === undefined) return tree;
   const { isCallTreeFile, writeCallTree } = await import('../../diagnostics/callTreeFile.js');
-  const what = scheduler ? 'the scheduler' : (query.key ?? 'all tasks');
-  if (isCallTreeFile(filename))
-    writeCallTree(tree, filename, { title: `Profile of ${what}`, interval: measures.samplingInterval });
+  const title = `Profile of ${scheduler ? 'the scheduler' : (query.key ?? 'all tasks')}`;
+  if (isCallTreeFile(filename)) writeCallTree(tree, filename, { title, interval: measures.samplingInterval });
   else {
-    const { writeProfileView } = await import('./clientPages.js');
-    const [worker] = threads ?? [];
-    const only = threads?.length === 1 && worker !== undefined ? { worker } : {};
-    writeProfileView(trace(), filename, { ...query, ...only, scheduler });
+    const { writePageAt } = await import('./clientPages.js');
+    const choices = {
+      of: scheduler ? 'scheduler' : undefined,
+      prefix: query.key,
+      span: query.span?.join('/'),
+      worker: threads.length === 1 ? threads[0] : undefined,
+    };
+    writePageAt(trace(), filename, { page: 'profile', title, range: query, choices });
   }
   return tree;
 }

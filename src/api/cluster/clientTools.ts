@@ -2,6 +2,7 @@
 // have no use for it, and synchronous methods of the client cannot wait for it.
 
 import { keySplit } from '../../base/keySplit.js';
+import { addTo } from '../../base/lookUps.js';
 import { dumpCluster } from '../../engine/cluster/clusterDump.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import type { EngineWorker } from '../../engine/cluster/engineWorker.js';
@@ -102,18 +103,18 @@ function whoHas(engine: ClusterEngine, keys?: ReadonlySet<string>): Record<strin
 
 /** Returns the keys of the results in the store of each worker. */
 function hasWhat(engine: ClusterEngine, workers: readonly EngineWorker[]): Record<string, string[]> {
-  const keys = new Map(workers.map(({ info }) => [info.index, { name: info.name, keys: [] as string[] }]));
+  const keys = new Map(workers.map(({ info }) => [info.index, [] as string[]]));
   for (const { computation, local, key } of tasksIn(engine, MEMORY))
-    for (const index of engine.stored.holders(computation.resultId(local))) keys.get(index)?.keys.push(key);
-  return Object.fromEntries(Array.from(keys.values(), (worker) => [worker.name, worker.keys]));
+    for (const index of engine.stored.holders(computation.resultId(local))) keys.get(index)?.push(key);
+  return Object.fromEntries(workers.map(({ info }) => [info.name, keys.get(info.index)!]));
 }
 
 /** Returns the keys of the tasks that each worker has received and not finished. */
 function processing(engine: ClusterEngine, workers: readonly EngineWorker[]): Record<string, string[]> {
   const { location } = engine.scheduler.state;
-  const keys = new Map(workers.map(({ info }) => [info.index, { name: info.name, keys: [] as string[] }]));
-  for (const { id, key } of tasksIn(engine, PROCESSING)) keys.get(location[id]!)?.keys.push(key);
-  return Object.fromEntries(Array.from(keys.values(), (worker) => [worker.name, worker.keys]));
+  const keys = new Map(workers.map(({ info }) => [info.index, [] as string[]]));
+  for (const { id, key } of tasksIn(engine, PROCESSING)) keys.get(location[id]!)?.push(key);
+  return Object.fromEntries(workers.map(({ info }) => [info.name, keys.get(info.index)!]));
 }
 
 /** Returns the bytes of the results in the cluster, by prefix or by key. */
@@ -126,7 +127,7 @@ function nbytesOf(
   for (const { id, key } of tasksIn(engine, MEMORY)) {
     if (keys !== undefined && !keys.has(key)) continue;
     const name = summary ? keySplit(key) : key;
-    sums.set(name, (sums.get(name) ?? 0) + nbytes[id]!);
+    addTo(sums, name, nbytes[id]!);
   }
   return Object.fromEntries(sums);
 }

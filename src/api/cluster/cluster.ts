@@ -11,7 +11,6 @@ import { CLUSTER } from '../../protocol/eventTopics.js';
 import type { AdaptOptions } from './adaptive.js';
 import type { Serving } from './clusterOptions.js';
 import type { ClusterParts } from './clusterParts.js';
-import { ConnectedClients } from './connectedClients.js';
 
 /** Milliseconds that workers have to send their samples and metrics. */
 const FLUSH_MS = 10_000;
@@ -26,8 +25,8 @@ export abstract class Cluster extends Printed {
   readonly engine: ClusterEngine;
   /** @internal */
   readonly parts: ClusterParts;
-  /** @internal */
-  readonly clients = new ConnectedClients();
+  /** @internal Numbers of clients that have connected and closed. */
+  readonly clients = { added: 0, removed: 0 };
   #dashboardLink: string | undefined;
   readonly #closing: (() => Promise<void> | void)[] = [];
   #closed: Promise<void> | undefined;

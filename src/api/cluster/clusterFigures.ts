@@ -16,7 +16,12 @@ import {
 } from '../../server/prometheus/figures.js';
 import type { LiveTotals, PairTotals } from '../../trace/totals.js';
 import { clusterWorkerRow } from '../statusRows.js';
-import type { ObservedCluster } from './observedCluster.js';
+
+/** The part of a cluster that dashboards use. */
+export interface ObservedCluster {
+  readonly engine: ClusterEngine;
+  readonly clients: { readonly added: number; readonly removed: number };
+}
 
 /** Reads the figures. Resets the longest delay of the event loop. */
 export function clusterFigures(
@@ -30,7 +35,7 @@ export function clusterFigures(
   return {
     totals,
     workers: workerSums(totals, engine.workers.values(), (worker) => workerFigures(engine, worker)),
-    clients: clients.size,
+    clients: clients.added - clients.removed,
     clientsAdded: clients.added,
     clientsRemoved: clients.removed,
     desiredWorkers: desiredWorkers(state),

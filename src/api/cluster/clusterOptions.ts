@@ -2,7 +2,6 @@
 import {
   ANY,
   COUNT,
-  checkCount,
   checkOptions,
   FLAG,
   invalid,
@@ -13,6 +12,7 @@ import {
   RESOURCES,
   TEXT,
 } from '../../base/arguments.js';
+import { recordOf } from '../../base/lookUps.js';
 import { readMemoryLimit, readSetting, type Settings } from '../../base/settings.js';
 import { ACCESS, type DaskAccess } from '../../dask/schedulerAddress.js';
 import type { ClusterEngineOptions } from '../../engine/cluster/clusterEngine.js';
@@ -20,14 +20,8 @@ import type { WorkerSettings } from '../../engine/cluster/workerPlaces.js';
 import type { ProfileSettings } from '../../protocol/clusterObserver.js';
 import type { MemoryThresholds } from '../../protocol/workerMessages.js';
 import { coreCount, usableMemory } from '../../resources/containerLimits.js';
-import type { DashboardServerOptions } from '../../server/dashboardServer.js';
 import { config } from '../config.js';
-
-/** Address and access of the dashboard; see docs/dashboard.md. */
-export type DashboardOptions = Pick<
-  DashboardServerOptions,
-  'host' | 'port' | 'token' | 'names' | 'frameAncestors'
->;
+import { DASHBOARD_OPTIONS, type DashboardOptions } from '../dashboardOptions.js';
 
 export interface LocalClusterOptions {
   /** Number of workers, at least 1. Default: the setting `workers`, else one per core. */
@@ -79,15 +73,6 @@ export interface LocalClusterOptions {
   readonly dashboard?: boolean | DashboardOptions;
 }
 
-/** The server checks the values. */
-export const DASHBOARD_OPTIONS: OptionKinds<DashboardOptions> = {
-  host: ANY,
-  port: ANY,
-  token: ANY,
-  names: ANY,
-  frameAncestors: ANY,
-};
-
 /** Options that are settings, too, are checked as settings. */
 export const CLUSTER_OPTIONS: OptionKinds<LocalClusterOptions> = {
   workers: COUNT,
@@ -125,15 +110,17 @@ export interface ClusterSettings
   readonly serving: Serving;
 }
 
-/** @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT, ERR_LONGPOLE_CONFIG */
+/**
+ * @param options options that were checked
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT, ERR_LONGPOLE_CONFIG
+ */
 export function clusterSettings(options: LocalClusterOptions): ClusterSettings {
   if (typeof options.dashboard === 'object')
     checkOptions('LocalCluster: dashboard', options.dashboard, DASHBOARD_OPTIONS);
   checkOptions('LocalCluster: memory', options.memory, THRESHOLDS);
-  const workers = checkCount('workers', options.workers ?? config.get('workers') ?? coreCount());
+  const workers = options.workers ?? config.get('workers') ?? coreCount();
   const processes = options.processes ?? config.get('processes');
-  const allowedFailures = checkCount('allowedFailures', options.allowedFailures ?? 3);
-  const concurrentTasks = checkCount('concurrentTasks', options.concurrentTasks ?? 1);
+  const { dashboard, allowedFailures = 3, concurrentTasks = 1 } = options;
   const settings = {
     memoryLimit: memoryLimit(options.memoryLimit ?? config.get('memory-limit'), workers),
     thresholds: {
@@ -147,7 +134,11 @@ export function clusterSettings(options: LocalClusterOptions): ClusterSettings {
     resources: new Map(Object.entries(options.resources ?? {})),
     ttl: readSetting('worker-ttl', options.workerTtl ?? config.get('worker-ttl'), 'LocalCluster: workerTtl'),
   };
-  const serving = servingOf(options);
+  const serving: Serving = {
+    dashboard: dashboard === true ? {} : dashboard || undefined,
+    configured: dashboard === undefined && config.get('dashboard') ? config.get('dashboard-port') : undefined,
+    signal: config.get('dump-signal'),
+  };
   return {
     workers,
     threads: !processes,
@@ -166,14 +157,6 @@ export interface Serving {
   /** Port of the dashboard if the settings request one and the program has no option. */
   readonly configured: number | undefined;
   readonly signal: Settings['dump-signal'];
-}
-
-function servingOf({ dashboard }: Pick<LocalClusterOptions, 'dashboard'>): Serving {
-  return {
-    dashboard: dashboard === true ? {} : dashboard || undefined,
-    configured: dashboard === undefined && config.get('dashboard') ? config.get('dashboard-port') : undefined,
-    signal: config.get('dump-signal'),
-  };
 }
 
 function profileSettings(option: LocalClusterOptions['profile']): ProfileSettings | undefined {
@@ -211,11 +194,12 @@ function memoryLimit(option: number | string | undefined, workers: number): numb
   return bytes;
 }
 
-/** Options that a LocalCluster has, too. */
-type SharedOptions = Pick<
-  LocalClusterOptions,
-  'memory' | 'profile' | 'workerTtl' | 'concurrentTasks' | 'allowedFailures' | 'record' | 'dashboard'
->;
+/** Options that both kinds of clusters have. */
+const SHARED = [
+  ...(['memory', 'profile', 'workerTtl', 'concurrentTasks'] as const),
+  ...(['allowedFailures', 'record', 'dashboard'] as const),
+] as const;
+type SharedOptions = Pick<LocalClusterOptions, (typeof SHARED)[number]>;
 
 export interface DaskOptions extends SharedOptions, DaskAccess {
   /** Node on the workers. Default: LONGPOLE_NODE in the environment of the program, else of the worker, else `node`. */
@@ -232,18 +216,8 @@ export interface DaskOptions extends SharedOptions, DaskAccess {
   readonly threads?: number;
 }
 
-const SHARED: OptionKinds<SharedOptions> = {
-  memory: CLUSTER_OPTIONS.memory,
-  profile: CLUSTER_OPTIONS.profile,
-  workerTtl: ANY,
-  concurrentTasks: COUNT,
-  allowedFailures: COUNT,
-  record: CLUSTER_OPTIONS.record,
-  dashboard: CLUSTER_OPTIONS.dashboard,
-};
-
 export const DASK_OPTIONS: OptionKinds<DaskOptions> = {
-  ...SHARED,
+  ...recordOf(SHARED, (name) => CLUSTER_OPTIONS[name]),
   ...ACCESS,
   node: TEXT,
   nodeModules: oneOf(['bundle', 'installed']),
@@ -251,13 +225,8 @@ export const DASK_OPTIONS: OptionKinds<DaskOptions> = {
   threads: COUNT,
 };
 
-/** @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT */
-export function checkDaskOptions(options: DaskOptions): void {
-  checkOptions('connect()', options, DASK_OPTIONS);
-}
-
 /** Returns the options that both kinds of clusters have. */
 export function sharedOptions(options: SharedOptions): SharedOptions {
-  const shared = Object.entries(options).filter(([name]) => Object.hasOwn(SHARED, name));
+  const shared = Object.entries(options).filter(([name]) => SHARED.some((one) => one === name));
   return Object.fromEntries(shared);
 }

@@ -54,7 +54,8 @@ export async function connect(target: unknown = {}, options: DaskConnectOptions 
   const { clientTools } = await import('./clientTools.js');
   const client = new Client(cluster, ownsCluster, clientTools);
   const { clients } = client.cluster;
-  client.onClose(clients.add(client.name));
+  clients.added++;
+  client.onClose(() => void clients.removed++);
   if (setAsDefault) {
     setDefaultClient(client);
     client.onClose(() => unsetDefaultClient(client));

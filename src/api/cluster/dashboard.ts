@@ -8,10 +8,16 @@ import type { RunningRow } from '../../protocol/viewMessages.js';
 import type { ClusterStatus, LiveSource } from '../../server/source.js';
 import { progressOf } from '../../server/sums.js';
 import type { LiveTrace } from '../../trace/live/liveTrace.js';
-import { clusterWorkerRow, idOf, prefixOfTask, RunningTasks, type TaskOf } from '../statusRows.js';
-import { clusterFigures } from './clusterFigures.js';
-import type { DashboardOptions } from './clusterOptions.js';
-import type { ObservedCluster } from './observedCluster.js';
+import type { DashboardOptions } from '../dashboardOptions.js';
+import {
+  clusterWorkerRow,
+  idOf,
+  prefixOfTask,
+  programFacts,
+  RunningTasks,
+  type TaskOf,
+} from '../statusRows.js';
+import { clusterFigures, type ObservedCluster } from './clusterFigures.js';
 
 type OpenCluster = ObservedCluster & { onClose(close: () => Promise<void> | void): void };
 
@@ -25,8 +31,9 @@ export async function startDashboard(
   trace: LiveTrace,
   options: DashboardOptions,
 ): Promise<string> {
-  const { source, close } = dashboardSource(cluster, trace);
-  cluster.onClose(close);
+  const load = new SchedulerLoad();
+  cluster.onClose(() => load.close());
+  const source = dashboardSource(cluster, trace, load);
   const { DashboardServer } = await import('../../server/dashboardServer.js');
   const server = await DashboardServer.start({ ...options, source });
   cluster.onClose(() => server.close('The cluster was closed.'));
@@ -58,23 +65,14 @@ export async function startAtFreePort(
   return undefined;
 }
 
-/** Makes a source, which must exist before the first computation. `close` ends its observation of the cluster. */
-function dashboardSource(
-  cluster: ObservedCluster,
-  trace: LiveTrace,
-): { readonly source: LiveSource; readonly close: () => void } {
+/** Makes a source, which must exist before the first computation. */
+function dashboardSource(cluster: ObservedCluster, trace: LiveTrace, load: SchedulerLoad): LiveSource {
   const { engine } = cluster;
   const running = new RunningTasks(engine.clock);
-  const load = new SchedulerLoad();
-  const source: LiveSource = {
+  return {
     kind: 'live',
     title: `LocalCluster on ${engine.host}, process ${process.pid}`,
-    facts: {
-      Host: engine.host,
-      Platform: `${process.platform} ${process.arch}`,
-      Node: process.version,
-      Workers: engine.options.threads ? 'threads' : 'processes',
-    },
+    facts: programFacts(engine.options.threads ? 'threads' : 'processes'),
     trace,
     clock: engine.clock,
     // Most dashboards are never opened.
@@ -84,7 +82,6 @@ function dashboardSource(
     isComputing: () => engine.scheduler.state.counts[PROCESSING]! > 0,
     figures: () => clusterFigures(cluster, trace.totals, load),
   };
-  return { source, close: () => load.close() };
 }
 
 function clusterStatus(

@@ -4,7 +4,7 @@ import { internalError, invalidArgument, LongpoleError, sentenceOf } from '../..
 import { visibleText } from '../../base/visibleText.js';
 import { countText } from '../../base/words.js';
 import { type DaskWorkerFacts, RunBridge, type RunBridgeEvent } from '../../dask/runBridge.js';
-import { schedulerAddress } from '../../dask/schedulerAddress.js';
+import { hostOf, schedulerAddress } from '../../dask/schedulerAddress.js';
 import { WORKER_ENTRY, workerFiles } from '../../dask/workerFiles.js';
 import { onDask } from '../../engine/cluster/engineWorker.js';
 import type { ProcessPlace, RemotePlaces } from '../../engine/cluster/processCluster.js';
@@ -16,7 +16,7 @@ import type { PeerNetwork } from '../../protocol/workerMessages.js';
 import { epochSeconds } from '../../resources/clock.js';
 import { isImportedByWorker } from '../runPlan.js';
 import { Cluster } from './cluster.js';
-import { checkDaskOptions, clusterSettings, type DaskOptions, sharedOptions } from './clusterOptions.js';
+import { clusterSettings, type DaskOptions, sharedOptions } from './clusterOptions.js';
 import type { ClusterParts } from './clusterParts.js';
 import { serveTasks } from './servedTasks.js';
 import { ShippedModules } from './shippedModules.js';
@@ -48,13 +48,13 @@ export class DaskCluster extends Cluster {
    * Connects to a scheduler. Resolves when a Node process is up for each thread of the present workers.
    *
    * @param target address of the scheduler, or `'dask'` for a new cluster on this machine
+   * @param options options that were checked
    * @throws (rejects) LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT, ERR_LONGPOLE_PYTHON, ERR_LONGPOLE_DASK_CONNECT,
    *   ERR_LONGPOLE_DASK_VERSION, ERR_LONGPOLE_DASK_NODE, ERR_LONGPOLE_DASK_BRIDGE, ERR_LONGPOLE_WORKER_START
    */
   static async connect(target: string, options: DaskOptions = {}): Promise<DaskCluster> {
     // Workers import the script of the program, too. There the script waits here forever, instead of connecting.
     if (isImportedByWorker()) return new Promise(() => undefined);
-    checkDaskOptions(options);
     const begun = epochSeconds();
     const { timeout = 10, nodeModules = 'bundle', security } = options;
     const address = target === 'dask' ? target : schedulerAddress(target, security);
@@ -71,29 +71,26 @@ export class DaskCluster extends Cluster {
       onEvent: (event) => sites.onEvent(event),
       onLost: (error) => sites.onLost(error),
     });
-    const parts = await closing(bridge, async () => {
+    let started: DaskCluster | undefined;
+    try {
       const [{ makeClusterParts }, files] = await Promise.all([import('./clusterParts.js'), workerFiles()]);
       for (const file of files) bridge.file(file);
-      return makeClusterParts({
-        ...settings,
-        threads: false,
-        remote: sites.places(bridge, networkOf(hello.scheduler, hello.host)),
-      });
-    });
-    const cluster = new DaskCluster(parts, bridge, sites, hello.scheduler);
-    serveTasks(cluster);
-    try {
+      const remote = sites.places(bridge, networkOf(hello.scheduler, hello.host));
+      const parts = makeClusterParts({ ...settings, threads: false, remote });
+      const cluster = new DaskCluster(parts, bridge, sites, hello.scheduler);
+      started = cluster;
+      serveTasks(cluster);
       sites.begin(parts, () => void cluster.close());
       await cluster.serve(serving);
       const up = Promise.all(hello.workers.map((worker) => sites.join(worker)));
       sites.catchUp();
       await cluster.engine.waits.during('connect', `${hello.workers.length} Dask workers`, up);
       cluster.reportStart(begun);
+      return cluster;
     } catch (error) {
-      await cluster.close();
+      await (started ?? bridge).close();
       throw error;
     }
-    return cluster;
   }
 
   /** @throws (rejects) LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT, because only the owner of a Dask cluster can adapt it */
@@ -254,15 +251,6 @@ function warn(text: string): void {
   process.emitWarning(visibleText(text), { type: 'LongpoleWarning', code: 'LONGPOLE_DASK_CONNECTION' });
 }
 
-async function closing<T>(bridge: RunBridge, body: () => Promise<T>): Promise<T> {
-  try {
-    return await body();
-  } catch (error) {
-    await bridge.close();
-    throw error;
-  }
-}
-
 function bridgeArguments({ workers, threads }: DaskOptions): string[] {
   return [
     ...(workers === undefined ? [] : ['--workers', String(workers)]),
@@ -279,11 +267,6 @@ function checkNode({ address, node }: DaskWorkerFacts): void {
     `The Node of the Dask worker ${address} is too old: ${node}. Install Node ${OLDEST_NODE.join('.')} or newer there. Pass its path ` +
       'as the option node, as --node, or as LONGPOLE_NODE in the environment of the worker.',
   );
-}
-
-/** Returns the host of an address, e.g. `10.0.0.5` of `tcp://10.0.0.5:8786`. */
-function hostOf(address: string): string {
-  return /^[a-z]+:\/\/\[?([^\]/]+?)\]?(:\d+)?$/.exec(address)?.[1] ?? '127.0.0.1';
 }
 
 /** Connections to the host of this address are encrypted if Dask encrypts its own. */

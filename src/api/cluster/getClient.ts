@@ -1,11 +1,15 @@
 // `getClient()`: the client of the running task.
 import { checkNoMore } from '../../base/arguments.js';
+import { oncePer } from '../../base/lookUps.js';
 import { askingTask, noClusterError } from '../../engine/worker/askScheduler.js';
 import type { MeteredTask } from '../../engine/worker/meterContext.js';
 import { defaultClient } from './defaultClient.js';
 import { isTaskClient, RunningTaskClient, type TaskClient } from './taskClient.js';
 
-const clients = new WeakMap<MeteredTask, TaskClient>();
+const clientOf = oncePer((_task: MeteredTask): TaskClient | undefined => {
+  const client: unknown = new RunningTaskClient();
+  return isTaskClient(client) ? client : undefined;
+});
 
 /**
  * Returns the client of the running task, which submits tasks to the cluster that runs the task. A call that waits for
@@ -37,11 +41,5 @@ export function getClient(...more: readonly unknown[]): TaskClient {
 /** Returns the client of the running task; undefined outside a task of a cluster. */
 export function taskClient(): TaskClient | undefined {
   const task = askingTask();
-  if (task === undefined) return undefined;
-  const known = clients.get(task);
-  if (known !== undefined) return known;
-  const client: unknown = new RunningTaskClient();
-  if (!isTaskClient(client)) return undefined;
-  clients.set(task, client);
-  return client;
+  return task && clientOf(task);
 }

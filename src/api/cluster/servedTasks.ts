@@ -1,29 +1,24 @@
 // Answers the clients inside tasks, in the process of the scheduler; taskClient.ts is the other side. Owns the references
 // of each task to its results.
 import { internalError } from '../../base/errors.js';
+import { fieldOf } from '../../base/json.js';
 import { oncePer } from '../../base/lookUps.js';
 import type { ResultHandle } from '../../engine/cluster/computationState.js';
 import type { Asker } from '../../engine/cluster/taskQuestions.js';
 import { unpackResult } from '../../engine/worker/packResult.js';
 import { notDask } from '../../graph/pythonName.js';
 import { taskClientName } from '../../protocol/clientNames.js';
-import type {
-  ClientQuestionKinds,
-  FutureEnd,
-  FutureNumber,
-  ShippedPlan,
-} from '../../protocol/clientQuestions.js';
+import type { FutureEnd, FutureNumber, ShippedPlan } from '../../protocol/clientQuestions.js';
 import { toErrorInfo } from '../../protocol/errorInfo.js';
 import { DEFAULT_SPAN } from '../../protocol/metrics.js';
 import { isPacked, type PackedResult } from '../../protocol/packedResult.js';
+import type { QuestionOf } from '../../protocol/questions.js';
 import { submitPolicy } from './clientOptions.js';
 import type { Cluster } from './cluster.js';
 import { fetchResults } from './collectResults.js';
 import { HeldHandles } from './heldHandles.js';
 import { scatterValues } from './scatter.js';
 import { receivePlan } from './shippedPlan.js';
-
-type QuestionOf<K extends keyof ClientQuestionKinds> = ClientQuestionKinds[K]['question'];
 
 /** Registers the handlers for the clients inside the tasks of a cluster. */
 export function serveTasks(cluster: Cluster): void {
@@ -186,11 +181,8 @@ class ServedTask {
    * then its work is not needed, or the next run of the task submits it again.
    */
   #drop(handle: ResultHandle): void {
-    if (isFinished(this.#asker.ended.reason)) void handle.settled().then(() => this.#held.release(handle));
+    if (fieldOf(this.#asker.ended.reason, 'how') === 'finished')
+      void handle.settled().then(() => this.#held.release(handle));
     else this.#held.release(handle);
   }
-}
-
-function isFinished(reason: unknown): boolean {
-  return typeof reason === 'object' && reason !== null && 'how' in reason && reason.how === 'finished';
 }

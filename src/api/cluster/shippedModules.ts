@@ -4,7 +4,7 @@ import { LongpoleError, sentenceOf } from '../../base/errors.js';
 import { bundleModules, type NodeModules } from '../../dask/moduleBundle.js';
 import type { WorkerFile } from '../../dask/workerFiles.js';
 import { registeredUrls } from '../../graph/taskRegistry.js';
-import type { FunctionRef, UnavailableFunctionRef } from '../../protocol/functionRef.js';
+import type { FunctionRef } from '../../protocol/functionRef.js';
 
 /** Name of the bundle with a module, or the error of its build. */
 type Shipped = string | LongpoleError;
@@ -44,7 +44,8 @@ export class ShippedModules {
   locate(ref: FunctionRef): FunctionRef {
     const shipped = ref.type === 'module' ? this.#shipped.get(ref.url) : undefined;
     if (ref.type !== 'module' || shipped === undefined) return ref;
-    return typeof shipped === 'string' ? { ...ref, bundle: shipped } : unavailable(ref.name, shipped);
+    if (typeof shipped === 'string') return { ...ref, bundle: shipped };
+    return { type: 'unavailable', name: ref.name, code: shipped.code, message: shipped.message };
   }
 
   #ship(url: string): Promise<void> {
@@ -85,8 +86,4 @@ export class ShippedModules {
 /** Returns whether the workers need a bundle with this module. */
 function travels(url: string): boolean {
   return url.startsWith('file:');
-}
-
-function unavailable(name: string, { code, message }: LongpoleError): UnavailableFunctionRef {
-  return { type: 'unavailable', name, code, message };
 }

@@ -3,15 +3,15 @@ import { eachUse } from '../../analysis/lanes.js';
 import { checkOptions, NUMBER, type OptionKinds, PAGE_FILE } from '../../base/arguments.js';
 import { getOrMake, recordOf } from '../../base/lookUps.js';
 import { ACTIONS, type StartStop, TASK_STATES } from '../../protocol/clusterObserver.js';
-import type { Trace } from '../../trace/trace.js';
-import { writeStreamPage } from './clientPages.js';
+import { type Trace, textOf } from '../../trace/trace.js';
+import { writePageAt } from './clientPages.js';
 
 export interface TaskStreamOptions {
   /** Begin of the range in seconds since the epoch. Default: the first run in the trace. */
   readonly start?: number;
   /** End of the range in seconds since the epoch. Default: the last run in the trace. */
   readonly stop?: number;
-  /** Path of a performance report, see `Client.getTaskStream`. Default: none. */
+  /** Path of a performance report that opens at the task stream of this range. Default: none. */
   readonly filename?: string;
 }
 
@@ -51,25 +51,25 @@ export function taskStream(traceOf: () => Trace, options: TaskStreamOptions): Ta
   checkOptions('Client.getTaskStream', options, TASK_STREAM_OPTIONS);
   const { start = Number.NEGATIVE_INFINITY, stop = Number.POSITIVE_INFINITY, filename } = options;
   const trace = traceOf();
-  if (filename !== undefined) writeStreamPage(trace, filename, options);
+  if (filename !== undefined)
+    writePageAt(trace, filename, { page: 'stream', title: 'Task stream', range: options });
   const { tasks, strings, workers } = trace;
   const rows: TaskStreamRow[] = [];
   const actions = actionsByRun(trace);
   const { started, stopped, prefix, worker, thread, state, nbytes, resultType } = tasks;
   const { dispatched, acknowledged } = tasks;
-  const text = (id: number): string => (id < 0 ? '' : strings.get(id));
   for (let row = 0; row < tasks.length; row++) {
     const from = Number.isNaN(started[row]!) ? dispatched[row]! : started[row]!;
     const to = Number.isNaN(stopped[row]!) ? acknowledged[row]! : stopped[row]!;
     if (!(to >= start && from <= stop)) continue;
     rows.push({
       key: tasks.keyOf(row),
-      prefix: text(prefix[row]!),
-      worker: text(workers.name[worker[row]!] ?? -1),
+      prefix: textOf(strings, prefix[row]),
+      worker: textOf(strings, workers.name[worker[row]!]),
       thread: thread[row]!,
       status: TASK_STATES[state[row]!] ?? '',
       nbytes: nbytes[row]!,
-      type: text(resultType[row]!),
+      type: textOf(strings, resultType[row]),
       ...recordOf(TIMES, (name) => tasks[name][row]!),
       startstops: (actions.get(row) ?? []).sort((a, b) => a.start - b.start),
     });

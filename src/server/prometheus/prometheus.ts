@@ -89,25 +89,15 @@ class DurationHistograms extends Histogram {
   override async get(): Promise<MetricObjectWithValues<MetricValueWithName<string>>> {
     const values = [...mergeDurations(this.#figures().totals)].flatMap(([prefix, { seconds, durations }]) => {
       const runs = durationHistogram(durations);
-      const count = runs.reduce((sum, each) => sum + each, 0);
-      if (count === 0) return [];
       const labels = { task_prefix_name: prefix };
-      let below = 0;
-      const rows = DURATION_BOUNDS.map((bound, index) => {
-        below += runs[index] ?? 0;
-        return {
-          metricName: `${DURATIONS.name}_bucket`,
-          labels: { ...labels, le: bound },
-          value: below,
-        };
+      let count = 0;
+      const buckets = [...DURATION_BOUNDS, '+Inf'].map((le, index) => {
+        count += runs[index]!;
+        return { metricName: `${DURATIONS.name}_bucket`, labels: { ...labels, le }, value: count };
       });
+      if (count === 0) return [];
       return [
-        ...rows,
-        {
-          metricName: `${DURATIONS.name}_bucket`,
-          labels: { ...labels, le: '+Inf' },
-          value: count,
-        },
+        ...buckets,
         { metricName: `${DURATIONS.name}_sum`, labels, value: seconds },
         { metricName: `${DURATIONS.name}_count`, labels, value: count },
       ];
