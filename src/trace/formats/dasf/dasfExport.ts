@@ -5,7 +5,7 @@ import { reversedEdges } from '../../../base/groups.js';
 import { parsedJson } from '../../../base/json.js';
 import { TASK_MEMORY } from '../../../protocol/clusterObserver.js';
 import type { Trace } from '../../trace.js';
-import { CompleteEvent, type DasfEvent, type EventArgs, InstantEvent } from './dasfEvents.js';
+import { CompleteEvent, type DasfEvent, type EventArgs, InstantEvent, RESOURCE_EVENT } from './dasfEvents.js';
 import { DasfEncoder } from './dasfWriter.js';
 
 /** Bytes of a piece. */
@@ -112,7 +112,7 @@ function resourceEvent(trace: Trace, row: number): DasfEvent {
   };
   const host = resources.host[row]!;
   const device = resources.device[row]!;
-  return new InstantEvent('Resource Usage', resources.time[row]!, {
+  return new InstantEvent(RESOURCE_EVENT, resources.time[row]!, {
     processId: host < 0 ? null : strings.get(host),
     threadId: workerName(trace, resources.worker[row]!),
     args: device < 0 ? args : { ...args, device: strings.get(device) },

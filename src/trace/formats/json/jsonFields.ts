@@ -1,4 +1,5 @@
 // Locates the values of known fields in a JSON object by the bytes of their names. A value is created on use.
+import { parsedJson } from '../../../base/json.js';
 import type { StringTable } from '../../stringTable.js';
 import {
   CLOSE_BRACE,
@@ -205,9 +206,5 @@ function isNumberStart(byte: number): boolean {
  */
 export function unescaped(bytes: Uint8Array, start: number, stop: number): string {
   const text = decoder.decode(bytes.subarray(start, stop));
-  try {
-    return String(JSON.parse(text));
-  } catch {
-    return text.slice(1, -1);
-  }
+  return String(parsedJson(text) ?? text.slice(1, -1));
 }
