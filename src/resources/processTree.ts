@@ -113,12 +113,8 @@ function scannedChildren(): (pid: string) => readonly string[] {
 
 function psChildren(): ProcessTreeUsage {
   if (process.platform === 'win32') return { cpu: 0, rss: 0 };
-  let text: string;
-  try {
-    text = execFileSync('ps', ['-axo', 'pid=,ppid=,rss=,time='], { encoding: 'utf8', timeout: 2000 });
-  } catch {
-    return { cpu: 0, rss: 0 };
-  }
+  const options = { encoding: 'utf8', timeout: 2000 } as const;
+  const text = attempt(() => execFileSync('ps', ['-axo', 'pid=,ppid=,rss=,time='], options), '');
   return sumOfPs(text, process.pid);
 }
 
