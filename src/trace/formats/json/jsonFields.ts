@@ -64,7 +64,7 @@ function slotOf(bytes: Uint8Array, start: number, end: number): number {
 /** A field that holds an object whose fields are read together with the outer ones. */
 export interface InnerFields {
   readonly field: number;
-  readonly fields: JsonFields | undefined;
+  readonly fields: JsonFields;
 }
 
 /**
@@ -78,14 +78,9 @@ export class JsonFields {
   readonly #stops: Int32Array;
   /** 1 if the value is a string with backslashes. */
   readonly #escaped: Uint8Array;
+  readonly #inner: InnerFields | undefined;
 
-  readonly #inner: InnerFields;
-
-  constructor(
-    cursor: JsonCursor,
-    fields: FieldNames,
-    inner: InnerFields = { field: ABSENT, fields: undefined },
-  ) {
+  constructor(cursor: JsonCursor, fields: FieldNames, inner?: InnerFields) {
     this.#cursor = cursor;
     this.#inner = inner;
     this.#fields = fields;
@@ -98,7 +93,7 @@ export class JsonFields {
   read(): boolean {
     const cursor = this.#cursor;
     const starts = this.#starts.fill(ABSENT);
-    this.#inner.fields?.clear();
+    this.#inner?.fields.clear();
     if (!cursor.expect(OPEN_BRACE)) return false;
     if (cursor.peek() === CLOSE_BRACE) {
       cursor.at++;
@@ -127,12 +122,10 @@ export class JsonFields {
 
   /** Skips a value, and reads it if it is the inner object. */
   #step(field: number): boolean {
-    const { field: inner, fields } = this.#inner;
+    const inner = this.#inner;
     const cursor = this.#cursor;
-    if (field < 0 || field !== inner || fields === undefined || cursor.bytes[cursor.at] !== OPEN_BRACE) {
-      return cursor.skipValue();
-    }
-    return fields.read();
+    const isInner = field === inner?.field && cursor.bytes[cursor.at] === OPEN_BRACE;
+    return isInner ? inner.fields.read() : cursor.skipValue();
   }
 
   clear(): void {
