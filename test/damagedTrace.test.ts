@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { ERROR_CODES } from '#internal/base/errors.js';
-import { lz4Codec } from '#internal/files/lz4Codec.js';
+import { LZ4_CODEC } from '#internal/files/lz4Codec.js';
 import { RECORDED_TABLES, type RecordedTable } from '#internal/protocol/traceSchema.js';
 import { TEST_PAGE, TestPage } from '#internal/server/dashboard.test.support.js';
 import { DashboardServer } from '#internal/server/dashboardServer.js';
@@ -56,7 +56,7 @@ function openLazily(damaged: RecordedTable, damage: Damage): Trace {
       const bytes = table === damaged ? damage(whole) : whole;
       return { name, bytes: bytes === undefined ? undefined : memorySource(bytes) };
     },
-    { codec: lz4Codec(), checked: false },
+    { codec: LZ4_CODEC, checked: false },
   );
 }
 

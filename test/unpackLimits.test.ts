@@ -7,7 +7,7 @@ import { after, describe, it } from 'node:test';
 import { constants, deflateSync, gzipSync } from 'node:zlib';
 import { LongpoleError } from 'longpole';
 import { openTrace, openTraces } from 'longpole/trace';
-import { lz4Codec } from '#internal/files/lz4Codec.js';
+import { LZ4_CODEC } from '#internal/files/lz4Codec.js';
 import { type ArrowCodec, memorySource } from '#internal/trace/formats/arrow/arrowMessages.js';
 import { openTables } from '#internal/trace/recording/openTables.js';
 import { BLOCK_BYTES, lz4Zeros, tableWith } from './support/lz4Bomb.js';
@@ -99,7 +99,7 @@ describe('a compressed file that unpacks to far more bytes than a trace', () => 
   it('is refused as a table of a trace directory before anything is unpacked', () => {
     const directory = directoryOf('bomb', tableWith(zeros, BLOCKS * BLOCK_BYTES));
     const unpacked: number[] = [];
-    const { compress, decompress } = lz4Codec();
+    const { compress, decompress } = LZ4_CODEC;
     const codec: ArrowCodec = {
       compress,
       decompress: (bytes, target) => {

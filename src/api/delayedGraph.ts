@@ -42,7 +42,7 @@ const OPTIONS: OptionKinds<GraphDrawingOptions> = {
 Delayed.prototype.visualize = function visualize(options: GraphDrawingOptions = {}): string {
   checkOptions('Delayed.visualize', options, OPTIONS);
   const { filename = 'graph.svg', label = 'function', title = this.key } = options;
-  const nodes = [...nodesOf(this).values()];
+  const nodes = [...nodesOf([this]).values()];
   if (nodes.length > MAX_TASKS)
     throw invalidArgument(
       `Delayed.visualize draws at most ${MAX_TASKS} tasks, but the graph of '${this.key}' has ${nodes.length}. Draw one of its dependencies instead.`,

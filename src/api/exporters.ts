@@ -2,6 +2,7 @@
 
 import { profileTree, sampledTime, samplingInterval } from '../analysis/profile.js';
 import { addTo } from '../base/lookUps.js';
+import { inPieces } from '../base/pieces.js';
 import { renderReport } from '../diagnostics/performanceReport.js';
 import { childOf, emptyTree, type FrameDescription, type MutableCallTree } from '../profile/callTree.js';
 import { toPprof } from '../profile/pprof.js';
@@ -47,7 +48,7 @@ export const EXPORTERS: readonly Exporter[] = [
     description: 'Chrome Trace JSON: Perfetto, speedscope, chrome://tracing',
     extension: '.json',
     kind: 'file',
-    write: chromeTrace,
+    write: (trace) => inPieces(chromeTrace(trace)),
   },
   {
     name: 'dasf',
@@ -61,7 +62,7 @@ export const EXPORTERS: readonly Exporter[] = [
     description: "the profiler's samples and the task stream for speedscope, one profile per thread",
     extension: '.speedscope.json',
     kind: 'file',
-    write: speedscopeProfile,
+    write: (trace) => inPieces(speedscopeProfile(trace)),
   },
   {
     name: 'pprof',
@@ -85,7 +86,7 @@ export const EXPORTERS: readonly Exporter[] = [
     extension: '.csv',
     kind: 'folder',
     *write(trace) {
-      for (const table of plainTables(trace)) yield { name: table.name, pieces: csvTable(table) };
+      for (const table of plainTables(trace)) yield { name: table.name, pieces: inPieces(csvTable(table)) };
     },
   },
   {
@@ -93,7 +94,7 @@ export const EXPORTERS: readonly Exporter[] = [
     description: 'one JSON object with an array of rows per table',
     extension: '.json',
     kind: 'file',
-    write: (trace) => jsonTables(plainTables(trace)),
+    write: (trace) => inPieces(jsonTables(plainTables(trace))),
   },
 ];
 

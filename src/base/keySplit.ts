@@ -1,4 +1,5 @@
 // The prefix of a key, as Dask computes it. It is computed once per task, so its common case uses only character codes.
+import { attempt } from './errors.js';
 
 /**
  * Returns the prefix of a key, which is the same for all tasks of one kind.
@@ -104,9 +105,6 @@ function lastOfPath(text: string): string {
 }
 
 function decodeUtf8(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  return attempt(() => decoder.decode(bytes), undefined);
 }

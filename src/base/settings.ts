@@ -67,11 +67,7 @@ const SETTINGS: { readonly [N in SettingName]: Setting<Settings[N]> } = {
   profile: flag(true),
   'profile-interval': duration(0.01, 1e-4),
   'profile-cycle-interval': duration(1, 0.01),
-  scheduler: {
-    default: undefined,
-    read: (value) => SCHEDULERS.find((name) => name === value),
-    expected: `one of ${SCHEDULERS.join(', ')}`,
-  },
+  scheduler: choice(SCHEDULERS),
   dask: { default: undefined, read: readText, expected: 'the address of a scheduler, or dask' },
   workers: { ...count(1, 1024), default: undefined },
   processes: flag(false),
@@ -85,11 +81,7 @@ const SETTINGS: { readonly [N in SettingName]: Setting<Settings[N]> } = {
   'memory-pause': share(0.8),
   'memory-terminate': share(0.95),
   'worker-ttl': orNever(duration(300, 5)),
-  'dump-signal': {
-    default: undefined,
-    read: (value) => DUMP_SIGNALS.find((name) => name === value),
-    expected: `one of ${DUMP_SIGNALS.join(', ')}`,
-  },
+  'dump-signal': choice(DUMP_SIGNALS),
   'local-directory': { default: undefined, read: readText, expected: 'a path' },
   dashboard: flag(false),
   'dashboard-port': { ...count(0, 65535), default: 8787 },
@@ -172,6 +164,11 @@ function readText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
+function choice<T extends string>(names: readonly T[]): Setting<T | undefined> {
+  const read = (given: unknown): T | undefined => names.find((name) => name === given);
+  return { default: undefined, read, expected: `one of ${names.join(', ')}` };
+}
+
 function duration(value: number, minimum: number): Setting<number> {
   const read = (given: unknown): number | undefined => {
     const seconds = readDuration(given);
@@ -194,12 +191,11 @@ function count(minimum: number, maximum: number): Omit<Setting<number>, 'default
 }
 
 function share(value: number): Setting<number | false> {
-  const read = (given: unknown): number | false | undefined => {
-    if (given === false || given === 'false') return false;
+  const read = (given: unknown): number | undefined => {
     const number = typeof given === 'string' && given.trim() !== '' ? Number(given) : given;
     return typeof number === 'number' && number > 0 && number <= 1 ? number : undefined;
   };
-  return { default: value, read, expected: 'a number above 0 and up to 1, or false' };
+  return orNever({ default: value, read, expected: 'a number above 0 and up to 1' });
 }
 
 function orNever(setting: Setting<number>): Setting<number | false> {

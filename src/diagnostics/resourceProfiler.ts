@@ -2,8 +2,8 @@
 // module collects them, and converts CPU sums into percentages when they are read.
 import { checkOptions, INTERVAL, type OptionKinds } from '../base/arguments.js';
 import type { RunWatcher } from '../protocol/runObserver.js';
+import type { TreeSample } from '../resources/processTree.js';
 import { type MonitorSession, ResourceMonitor } from '../resources/resourceMonitor.js';
-import type { TreeSample } from '../resources/resourceMonitorMessages.js';
 import { ENTERED, LEFT, WATCHERS } from './callback.js';
 import { ADD_TO, type ProfilerTrace } from './profilerTrace.js';
 import { RunProfiler } from './runProfiler.js';

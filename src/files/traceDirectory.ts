@@ -9,7 +9,7 @@ import { type ByteSource, memorySource } from '../trace/formats/arrow/arrowMessa
 import { CHECKED_BYTES, openTables, type TableSource } from '../trace/recording/openTables.js';
 import { aboutOf, META_FILE, metaText, parseMeta, type TraceMeta } from '../trace/recording/traceMeta.js';
 import type { Trace, TraceAbout } from '../trace/trace.js';
-import { lz4Codec } from './lz4Codec.js';
+import { LZ4_CODEC } from './lz4Codec.js';
 import { fileError, reading } from './readFile.js';
 import { replaceFile } from './replaceFile.js';
 import { tableFile } from './traceWriter.js';
@@ -43,7 +43,7 @@ export function openTraceDirectory(directory: string, maxUnpackedBytes?: number)
     };
   };
   const known = { about: aboutOf(meta) };
-  return openTables(meta, tableOf, { codec: lz4Codec(), checked, known, maxUnpackedBytes });
+  return openTables(meta, tableOf, { codec: LZ4_CODEC, checked, known, maxUnpackedBytes });
 }
 
 /**

@@ -3,7 +3,7 @@
 import { crc32 } from 'node:zlib';
 import { LongpoleError, messageOf } from '../base/errors.js';
 import { loadPackage } from '../base/packages.js';
-import { resizedUint8 } from '../base/resized.js';
+import { joinedBytes, resizedUint8 } from '../base/resized.js';
 import { unpackedSizeError, unpackLimit } from '../base/unpackLimit.js';
 import { ChromeReader } from '../trace/formats/chrome/chromeReader.js';
 import { looksLikeChrome } from '../trace/formats/chrome/chromeText.js';
@@ -207,8 +207,5 @@ class GunzipReader implements ByteReader {
 
 function lastBytes(before: Uint8Array, chunk: Uint8Array): Uint8Array {
   if (chunk.length >= TRAILER) return chunk.slice(-TRAILER);
-  const both = new Uint8Array(before.length + chunk.length);
-  both.set(before);
-  both.set(chunk, before.length);
-  return both.slice(-TRAILER);
+  return joinedBytes([before, chunk]).slice(-TRAILER);
 }

@@ -11,7 +11,7 @@ import {
   type WorkerInfo,
 } from '../protocol/clusterObserver.js';
 import { MAX_DIMENSIONS } from '../protocol/completionLog.js';
-import { dependenciesOf } from '../protocol/program.js';
+import { dependenciesOf, dependentsOf } from '../protocol/program.js';
 import { type EventArgs, type EventFields, RESOURCE_EVENT } from '../trace/formats/dasf/dasfEvents.js';
 import type { EventProfiler } from './eventProfiler.js';
 
@@ -68,7 +68,7 @@ export class WorkerTaskPlugin implements ClusterObserver {
   computationAdded(computation: Computation): void {
     const { externals } = computation;
     const externalKeys = Array.from(externals, (id) => this.#keyOf(id));
-    this.#known.set(computation.firstId, { computation, externalKeys, ...dependentsOf(computation) });
+    this.#known.set(computation.firstId, { computation, externalKeys, ...reversed(computation) });
   }
 
   computationForgotten(computation: Computation): void {
@@ -143,7 +143,7 @@ export class WorkerTaskPlugin implements ClusterObserver {
         dtype: DTYPES.get(type) ?? 'unknown',
         type,
         dependencies: dependencyKeys(known, id),
-        dependents: dependentKeys(known, id),
+        dependents: Array.from(dependentsOf(known, id), (other) => computation.keys[other]!),
       },
     });
     const nbytes = runs.nbytes[row]! || 0;
@@ -190,13 +190,8 @@ function dependencyKeys({ computation, externalKeys }: Known, id: number): strin
   );
 }
 
-function dependentKeys({ computation, dependents, dependentOffsets }: Known, id: number): string[] {
-  const ids = dependents.subarray(dependentOffsets[id]!, dependentOffsets[id + 1]!);
-  return Array.from(ids, (other) => computation.keys[other]!);
-}
-
 /** Reverses the edges inside a computation. */
-function dependentsOf({ size, dependencies, dependencyOffsets }: Computation) {
+function reversed({ size, dependencies, dependencyOffsets }: Computation) {
   const inside = dependencies.map((id) => (id < size ? id : -1));
   const { offsets: dependentOffsets, sources: dependents } = reversedEdges(dependencyOffsets, inside);
   return { dependentOffsets, dependents };

@@ -38,7 +38,7 @@ import {
   type TraceEnding,
 } from '../trace/recording/traceMeta.js';
 import { flushAtExit, nothingToFlush } from './exitFlush.js';
-import { lz4Codec } from './lz4Codec.js';
+import { LZ4_CODEC } from './lz4Codec.js';
 import { makeFolders } from './writePieces.js';
 
 export interface TraceWriterOptions {
@@ -100,7 +100,7 @@ export class TraceWriter extends TraceEncoder {
     { batchRows, onSignals = true }: TraceWriterOptions,
   ) {
     super((table, parts) => files.append(table, parts), {
-      codec: lz4Codec(),
+      codec: LZ4_CODEC,
       ...(batchRows === undefined ? {} : { batchRows }),
     });
     this.#files = files;

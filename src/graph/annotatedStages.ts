@@ -16,10 +16,8 @@ export interface AnnotatedStage {
  */
 export function clusterAnnotation(roots: readonly Delayed<unknown>[]): string | undefined {
   if (definedAnnotations.source === undefined) return undefined;
-  const nodes = new Map<string, Delayed<unknown>>();
-  for (const root of roots) nodesOf(root, nodes);
   const checked = new Set<Annotations | undefined>();
-  for (const node of nodes.values()) checked.add(definedAnnotations.of(node));
+  for (const node of nodesOf(roots).values()) checked.add(definedAnnotations.of(node));
   for (const annotations of checked)
     for (const [name, value] of Object.entries(annotations ?? {}))
       if (name !== 'priority' && value !== undefined) return name;
@@ -40,8 +38,7 @@ interface Part {
  */
 export function annotatedStages(roots: readonly Delayed<unknown>[]): readonly AnnotatedStage[] {
   if (definedAnnotations.source === undefined) return [];
-  const nodes = new Map<string, Delayed<unknown>>();
-  for (const root of roots) nodesOf(root, nodes);
+  const nodes = nodesOf(roots);
   if (![...nodes.values()].some((node) => definedAnnotations.of(node) !== undefined)) return [];
   const partOf = new Map<string, Part>();
   const parts = new Map<Annotations | undefined, Map<number, Part>>();

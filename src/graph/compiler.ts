@@ -25,7 +25,7 @@ import { External } from './external.js';
 import { type KeyIndex, RankIndex } from './keyIndex.js';
 import { Literal } from './literal.js';
 import { checkCopyable } from './lossyCopies.js';
-import { checkNesting, isPlainObject } from './nesting.js';
+import { checkNesting, isPlainObject, partsOf } from './nesting.js';
 import { TokenBuffer } from './tokenBuffer.js';
 
 const UNKNOWN = -1;
@@ -377,19 +377,5 @@ export class Compiler {
     }
     this.#functionIndex.set(value, index);
     return index;
-  }
-}
-
-/** Returns the values in a container, in the order of its expression. */
-function partsOf(value: object): Iterable<unknown> {
-  if (value instanceof Map) return flatEntries(value);
-  if (value instanceof Set) return value;
-  return isPlainObject(value) ? Object.values(value) : [];
-}
-
-function* flatEntries(map: ReadonlyMap<unknown, unknown>): Iterable<unknown> {
-  for (const [key, value] of map) {
-    yield key;
-    yield value;
   }
 }

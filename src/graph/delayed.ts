@@ -9,7 +9,7 @@ import type { AnyFunction } from './callable.js';
 import type { ComputeOptions } from './computeOptions.js';
 import { definedAnnotations, definedSpans } from './definedWith.js';
 import { literal } from './literal.js';
-import { checkNesting, forEachPart } from './nesting.js';
+import { checkNesting, partsOf } from './nesting.js';
 
 export type ComputeRunner = (delayed: Delayed<unknown>, options: ComputeOptions) => Promise<unknown>;
 
@@ -94,8 +94,7 @@ export class Delayed<T> {
 
 /** Returns the union of the graphs of some Delayed, in the form of `Delayed.toGraph`. */
 export function graphOf(roots: readonly Delayed<unknown>[]): Graph {
-  const nodes = new Map<string, Delayed<unknown>>();
-  for (const root of roots) nodesOf(root, nodes);
+  const nodes = nodesOf(roots);
   const graph = new Map<string, readonly unknown[]>();
   for (const node of nodes.values()) {
     const task = [node.fn, ...node.args.map((arg) => toArgument(arg, nodes, 0))];
@@ -105,18 +104,12 @@ export function graphOf(roots: readonly Delayed<unknown>[]): Graph {
   return graph;
 }
 
-/**
- * Returns key → node for the root and its dependencies, dependencies first.
- *
- * @param done nodes of other roots, to which the nodes of this one are added
- */
-export function nodesOf(
-  root: Delayed<unknown>,
-  done = new Map<string, Delayed<unknown>>(),
-): ReadonlyMap<string, Delayed<unknown>> {
+/** Returns key → node for the roots, in order, and their dependencies, dependencies first. */
+export function nodesOf(roots: readonly Delayed<unknown>[]): ReadonlyMap<string, Delayed<unknown>> {
+  const done = new Map<string, Delayed<unknown>>();
   /** Key → index on the stack at which its node waits for dependencies. */
   const open = new Map<string, number>();
-  const stack: Delayed<unknown>[] = [root];
+  const stack = roots.toReversed();
   for (let node = stack.at(-1); node !== undefined; node = stack.at(-1)) {
     const position = open.get(node.key);
     if (position === undefined && !done.has(node.key)) {
@@ -159,7 +152,7 @@ export function findDelayed(value: unknown, found: Delayed<unknown>[], depth: nu
     return;
   }
   checkNesting(depth);
-  forEachPart(value, (part) => findDelayed(part, found, depth + 1));
+  for (const part of partsOf(value)) findDelayed(part, found, depth + 1);
 }
 
 /** Returns an argument in graph form. `keys` are the keys of the graph; without them nothing becomes a literal. */

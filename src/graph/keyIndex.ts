@@ -1,10 +1,7 @@
 // Finds the task of a key in a compiled graph.
 
 /** Key → id. */
-export interface KeyIndex {
-  get(key: string): number | undefined;
-  has(key: string): boolean;
-}
+export type KeyIndex = Pick<ReadonlyMap<string, number>, 'get' | 'has'>;
 
 const NO_TASK = -1;
 

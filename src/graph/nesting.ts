@@ -12,18 +12,11 @@ export function isPlainObject(value: object): value is Record<string, unknown> {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Calls `visit` for every value directly inside a container; for a Map, for keys and values. */
-export function forEachPart(value: object, visit: (part: unknown) => void): void {
-  if (Array.isArray(value) || value instanceof Set) {
-    for (const part of value) visit(part);
-  } else if (value instanceof Map) {
-    for (const [key, part] of value) {
-      visit(key);
-      visit(part);
-    }
-  } else if (isPlainObject(value)) {
-    for (const key of Object.keys(value)) visit(value[key]);
-  }
+/** Returns the values directly inside a container; for a Map, key, value, key, value, … */
+export function partsOf(value: object): Iterable<unknown> {
+  if (Array.isArray(value) || value instanceof Set) return value;
+  if (value instanceof Map) return [...value].flat();
+  return isPlainObject(value) ? Object.values(value) : [];
 }
 
 /**

@@ -124,12 +124,7 @@ type Push = (part: unknown, scale: number) => void;
 
 function pushParts(value: object, push: Push, effort: Effort): void {
   if (Array.isArray(value)) {
-    sampled(
-      value.length,
-      (i) => i,
-      (i, scale) => push(value[i], scale),
-      effort,
-    );
+    sampled(value.length, effort, (i, scale) => push(value[i], scale));
   } else if (value instanceof Map || value instanceof Set) {
     const read = Math.min(value.size, effort.entries);
     const every = stride(read, effort);
@@ -143,15 +138,10 @@ function pushParts(value: object, push: Push, effort: Effort): void {
     }
   } else {
     const names = Object.keys(value);
-    sampled(
-      names.length,
-      (i) => names[i]!,
-      (name, scale) => {
-        push(name, scale);
-        push(Object.getOwnPropertyDescriptor(value, name)?.value, scale);
-      },
-      effort,
-    );
+    sampled(names.length, effort, (i, scale) => {
+      push(names[i], scale);
+      push(Object.getOwnPropertyDescriptor(value, names[i]!)?.value, scale);
+    });
   }
 }
 
@@ -159,14 +149,9 @@ function stride(count: number, { sampleAbove, samples }: Effort): number {
   return count > sampleAbove ? Math.ceil(count / samples) : 1;
 }
 
-/** Visits all parts, or an evenly spaced sample. `scale` is the number of parts that each visited part represents. */
-function sampled<T>(
-  count: number,
-  at: (index: number) => T,
-  visit: (part: T, scale: number) => void,
-  effort: Effort,
-): void {
+/** Visits all indices, or an evenly spaced sample. `scale` is the number of parts that each visited part represents. */
+function sampled(count: number, effort: Effort, visit: (index: number, scale: number) => void): void {
   const every = stride(count, effort);
   const scale = count / Math.ceil(count / every);
-  for (let i = 0; i < count; i += every) visit(at(i), scale);
+  for (let i = 0; i < count; i += every) visit(i, scale);
 }

@@ -30,14 +30,14 @@ export class Cells {
 
   number(): number {
     const value = this.#next();
-    return typeof value === 'number' && Number.isFinite(value) ? value : this.#wrong('a number');
+    return isNumber(value) ? value : this.#wrong('a number');
   }
 
   /** Reads a number, or NaN for none. */
   perhaps(): number {
     const value = this.#next();
     if (value === null || value === undefined) return Number.NaN;
-    return typeof value === 'number' && Number.isFinite(value) ? value : this.#wrong('a number or nothing');
+    return isNumber(value) ? value : this.#wrong('a number or nothing');
   }
 
   /** Reads a whole number from 0 on. */
@@ -79,17 +79,11 @@ export class Cells {
   }
 
   numberMap(): ReadonlyMap<string, number> {
-    const entries = this.#entries();
-    const all = entries.filter(
-      (entry): entry is [string, number] => typeof entry[1] === 'number' && Number.isFinite(entry[1]),
-    );
-    return all.length === entries.length ? new Map(all) : this.#wrong('a map of numbers');
+    return this.#map('a map of numbers', isNumber);
   }
 
   textMap(): ReadonlyMap<string, string> {
-    const entries = this.#entries();
-    const all = entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string');
-    return all.length === entries.length ? new Map(all) : this.#wrong('a map of texts');
+    return this.#map('a map of texts', (value) => typeof value === 'string');
   }
 
   #list(): readonly unknown[] {
@@ -97,16 +91,21 @@ export class Cells {
     return Array.isArray(value) ? value : this.#wrong('a list');
   }
 
-  #entries(): [string, unknown][] {
+  #map<T>(what: string, isValue: (value: unknown) => value is T): ReadonlyMap<string, T> {
     const value = this.#next();
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return this.#wrong('a map');
-    return Object.entries(value);
+    const entries: [string, unknown][] = Object.entries(value);
+    return new Map(entries.map(([name, one]) => [name, isValue(one) ? one : this.#wrong(what)]));
   }
 
   #wrong(what: string): never {
     const tag = typeof this.#cells[0] === 'string' ? this.#cells[0].slice(0, 40) : '';
     return damagedRow(`cell ${this.#at - 1} of a row '${tag}' is not ${what}`);
   }
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value);
 }
 
 function isCount(value: unknown): value is number {

@@ -6,6 +6,7 @@
 // is checked, because another version of the bridge, or a damaged pipe, may send anything. A schema library (valibot)
 // would need as much code and add a dependency for every user.
 import { Cells, damagedRow } from './daskCells.js';
+import { DIRECTIONS } from './traceNames.js';
 
 /** Version of the rows; python/longpole_dask/__init__.py has the same. */
 export const DASK_PROTOCOL = 1;
@@ -13,7 +14,6 @@ export const DASK_PROTOCOL = 1;
 const LEFT_REASONS = ['lost', 'retried', 'cancelled', 'rescheduled'] as const;
 const DROP_REASONS = ['skipped', 'cancelled', 'erred'] as const;
 const REFUSALS = ['distributed', 'connect', 'versions', 'plugin'] as const;
-const DIRECTIONS = ['incoming', 'outgoing'] as const;
 
 /** Returns a function that reads the cells of a row after its tag. */
 function tagged<T extends string, R extends object>(type: T, read: (cells: Cells) => R) {

@@ -1,6 +1,7 @@
 // Errors as plain data. A structured clone of an Error loses `code` and other own properties, and turns a user's
 // class into a plain Error. Errors of JavaScript's own classes and of Longpole keep their class here.
 import { isErrorCode, KilledWorkerError, LongpoleError, TaskError } from '../base/errors.js';
+import { hasFields } from '../base/json.js';
 
 export interface ErrorInfo {
   readonly name: string;
@@ -80,13 +81,7 @@ function areErrors(values: unknown): values is readonly unknown[] {
 
 /** Returns whether a received value is an ErrorInfo. */
 export function isErrorInfo(value: unknown): value is ErrorInfo {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'message' in value &&
-    'stack' in value &&
-    'properties' in value
-  );
+  return hasFields(value, { message: 'string', stack: 'string', properties: 'object' });
 }
 
 function isPrimitive(value: unknown): value is Primitive {

@@ -261,7 +261,7 @@ export type FromIsolate =
 export interface IsolateBirth {
   /** See mailbox.ts. */
   readonly mailbox: Int32Array;
-  /** Figures of the isolate in shared memory, which can be read while it computes; see VITALS_…. */
+  /** Figures of the isolate in shared memory, which can be read while it computes; see VITALS. */
   readonly vitals: Float64Array;
   /** Milliseconds to add to `process.hrtime` to get milliseconds since the epoch, on the caller's clock. */
   readonly epochOffsetMs: number;
@@ -274,21 +274,24 @@ export interface IsolateBirth {
   readonly compiler?: RemoteCompiler;
 }
 
-/** Bytes of the JavaScript heap. */
-export const VITALS_HEAP = 0;
-/** Bytes outside the heap that its objects hold. */
-export const VITALS_EXTERNAL = 1;
-/** Seconds of garbage collection since the start. */
-export const VITALS_GC = 2;
-/** Last turn of the event loop, in seconds since the epoch; 0 before the first. */
-export const VITALS_TURNED = 3;
-/** Seconds by which the last turn was late. */
-export const VITALS_DELAY = 4;
-/** Seconds in which the event loop was busy, and in which it waited for events, from the start to that turn. */
-export const VITALS_ACTIVE = 5;
-export const VITALS_IDLE = 6;
-/** The operating system's number of its thread; 0 if unknown. */
-export const VITALS_THREAD = 7;
+/** Indices of the figures of an isolate. */
+export const VITALS = {
+  /** Bytes of the JavaScript heap. */
+  heap: 0,
+  /** Bytes outside the heap that its objects hold. */
+  external: 1,
+  /** Seconds of garbage collection since the start. */
+  gc: 2,
+  /** Last turn of the event loop, in seconds since the epoch; 0 before the first. */
+  turned: 3,
+  /** Seconds by which the last turn was late. */
+  delay: 4,
+  /** Seconds in which the event loop was busy, and in which it waited for events, from the start to that turn. */
+  active: 5,
+  idle: 6,
+  /** The operating system's number of its thread; 0 if unknown. */
+  thread: 7,
+} as const;
 export const VITALS_LENGTH = 8;
 /** Seconds between two turns. */
 export const VITALS_INTERVAL = 0.1;

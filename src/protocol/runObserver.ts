@@ -25,7 +25,7 @@ export interface RunState {
 
 export interface RunWorker extends WorkerInfo {
   /**
-   * Figures of the worker's isolate in shared memory, see VITALS_… of isolateMessages; null if the worker has a
+   * Figures of the worker's isolate in shared memory, see VITALS of isolateMessages; null if the worker has a
    * process of its own. Absent if the caller's own thread runs the tasks.
    */
   readonly vitals?: Float64Array | null;

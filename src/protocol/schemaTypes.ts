@@ -119,8 +119,10 @@ export type RowsOf<C extends Columns> = { readonly length: number } & {
   // Keys of row `i`: `keys[keyOffsets[i] .. keyOffsets[i + 1])`.
 } & ('keys' extends keyof C ? { readonly keyOffsets: Int32Array } : unknown);
 
-type IsOptional<C extends ColumnSpec> = C extends { readonly optional: true } ? true : false;
-type IsDerived<C extends ColumnSpec> = C extends { readonly derived: true } ? true : false;
+/** Names of the columns with one of these marks. */
+type Marked<C extends Columns, M> = { [N in keyof C]: C[N] extends M ? N : never }[keyof C];
+type Optional = { readonly optional: true };
+type Derived = { readonly derived: true };
 
 type ReportedValue<C extends ColumnSpec> = C extends { readonly among: readonly (infer N)[] }
   ? N
@@ -132,30 +134,18 @@ type ReportedValue<C extends ColumnSpec> = C extends { readonly among: readonly 
 
 /** A row as an engine reports it, with texts. */
 export type ReportedRow<C extends Columns> = {
-  readonly [N in keyof C as IsDerived<C[N]> extends true
-    ? never
-    : IsOptional<C[N]> extends true
-      ? never
-      : N]: ReportedValue<C[N]>;
+  readonly [N in Exclude<keyof C, Marked<C, Optional | Derived>>]: ReportedValue<C[N]>;
 } & {
-  readonly [N in keyof C as IsOptional<C[N]> extends true ? N : never]?: ReportedValue<C[N]>;
+  readonly [N in Marked<C, Optional>]?: ReportedValue<C[N]>;
 };
 
 type EncodedValue<C extends ColumnSpec> = C['kind'] extends 'keys' ? readonly number[] | Int32Array : number;
 
 /** A row with ids for all texts. An omitted value is absent. */
 export type EncodedRow<C extends Columns> = {
-  readonly [N in keyof C as C[N]['kind'] extends FileKind
-    ? never
-    : IsDerived<C[N]> extends true
-      ? never
-      : IsOptional<C[N]> extends true
-        ? never
-        : N]: EncodedValue<C[N]>;
+  readonly [N in Exclude<keyof C, Marked<C, Optional | Derived | { readonly kind: FileKind }>>]: EncodedValue<
+    C[N]
+  >;
 } & {
-  readonly [N in keyof C as IsDerived<C[N]> extends true
-    ? N
-    : IsOptional<C[N]> extends true
-      ? N
-      : never]?: EncodedValue<C[N]>;
+  readonly [N in Marked<C, Optional | Derived>]?: EncodedValue<C[N]>;
 };

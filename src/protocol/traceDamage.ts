@@ -1,5 +1,5 @@
 // Which parts of a file could not be read, as traces, reports and messages to a page state it.
-import { fieldOf, numberIn, textIn } from '../base/json.js';
+import { hasFields } from '../base/json.js';
 import { countText } from '../base/words.js';
 
 /** The parts of a file that could not be read. */
@@ -16,12 +16,10 @@ export interface TraceDamage {
 
 /** Returns the damage in parsed JSON; undefined if it is not complete. */
 export function damageFrom(value: unknown): TraceDamage | undefined {
-  const stretches = numberIn(value, 'stretches');
-  const bytes = numberIn(value, 'bytes');
-  const offset = numberIn(value, 'offset');
-  if (!(stretches >= 0 && bytes >= 0 && offset >= 0) || typeof fieldOf(value, 'reason') !== 'string')
+  if (!hasFields(value, { stretches: 'number', bytes: 'number', offset: 'number', reason: 'string' }))
     return undefined;
-  return { stretches, bytes, offset, reason: textIn(value, 'reason') };
+  const { stretches, bytes, offset, reason } = value;
+  return stretches >= 0 && bytes >= 0 && offset >= 0 ? { stretches, bytes, offset, reason } : undefined;
 }
 
 /** Returns what is missing, for the end of a sentence. */

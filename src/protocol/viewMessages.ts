@@ -5,7 +5,7 @@ import { LongpoleError } from '../base/errors.js';
 import { fieldOf, numberIn, parsedJson } from '../base/json.js';
 import { recordOf } from '../base/lookUps.js';
 import { joinedBytes } from '../base/resized.js';
-import type { WorkerInfo } from './clusterObserver.js';
+import type { MemorySample, WorkerInfo } from './clusterObserver.js';
 import { damageFrom, type TraceDamage } from './traceDamage.js';
 import { GROWING_TABLES, RECORDED_TABLES, type RecordedTable } from './traceSchema.js';
 
@@ -154,19 +154,16 @@ const TABLE = 2;
 /** Kind, table, 2 reserved bytes, rows (32 bits, little endian), 8 reserved bytes. */
 export const BINARY_HEAD = 16;
 
-/** Encodes a message: a text message as JSON, bytes as one binary message. `bytes` are copied. */
-export function encodeViewMessage(message: ViewTextMessage): string;
-export function encodeViewMessage(message: SchemaMessage | TableMessage): Uint8Array<ArrayBuffer>;
-export function encodeViewMessage(message: ViewMessage): string | Uint8Array<ArrayBuffer>;
-export function encodeViewMessage(message: ViewMessage): string | Uint8Array<ArrayBuffer> {
-  switch (message.type) {
-    case 'schema':
-      return encodeTable(SCHEMA, message.table, 0, [message.bytes]);
-    case 'table':
-      return encodeTable(TABLE, message.table, message.rows, [message.bytes]);
-    default:
-      return JSON.stringify(message);
-  }
+export function encodeViewMessage(message: ViewTextMessage): string {
+  return JSON.stringify(message);
+}
+
+/** Encodes a `schema` message whose bytes are in several parts. */
+export function encodeSchemaMessage(
+  table: RecordedTable,
+  parts: readonly Uint8Array[],
+): Uint8Array<ArrayBuffer> {
+  return encodeTable(SCHEMA, table, 0, parts);
 }
 
 /** Encodes a `table` message whose bytes are in several parts. Each part is copied once. */
@@ -310,16 +307,14 @@ export interface ProgressRow {
   readonly current: Readonly<Record<'total' | 'finished' | 'erred' | 'cancelled', number>>;
 }
 
-export interface WorkerRow extends Omit<WorkerInfo, 'startTime'> {
+export interface WorkerRow
+  extends Omit<WorkerInfo, 'startTime'>,
+    Pick<MemorySample, 'process' | 'managed' | 'unmanaged' | 'spilled'> {
   readonly status: 'running' | 'paused';
   /** Number of tasks that the worker has not finished. */
   readonly processing: number;
   /** Expected seconds of these tasks. */
   readonly occupancy: number;
-  readonly process: number;
-  readonly managed: number;
-  readonly unmanaged: number;
-  readonly spilled: number;
   readonly started: number;
 }
 

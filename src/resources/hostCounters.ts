@@ -26,20 +26,12 @@ const SECTOR = 512;
 const STACKED = /^(loop|ram|zram|dm-|md|sr|fd)\d/;
 
 export function hostCounters(): HostCounters {
-  if (process.platform !== 'linux')
-    return {
-      received: Number.NaN,
-      sent: Number.NaN,
-      read: Number.NaN,
-      written: Number.NaN,
-      busy: busyCores(),
-      throttled: Number.NaN,
-    };
   const [received, sent] = parseNetDev(rereadProc('net/dev'));
   const [read, written] = parseDiskstats(rereadProc('diskstats'), disks());
+  const busy = process.platform === 'linux' ? parseStat(rereadProc('stat')) : busyCores();
   const limit = ownCpuLimit();
   const throttled = limit === undefined ? Number.NaN : parseThrottled(reread(limit.stat));
-  return { received, sent, read, written, busy: parseStat(rereadProc('stat')), throttled };
+  return { received, sent, read, written, busy, throttled };
 }
 
 type Pair = readonly [number, number];

@@ -59,11 +59,8 @@ export function openLibrary<T>(
 
 function firstOf(loader: Koffi, names: readonly (string | null)[]): NativeLibrary | undefined {
   for (const name of names) {
-    try {
-      return loader.load(name);
-    } catch {
-      // This library does not exist or lacks a function; try the next one.
-    }
+    const library = attempt(() => loader.load(name), undefined);
+    if (library !== undefined) return library;
   }
   return undefined;
 }

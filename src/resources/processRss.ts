@@ -1,4 +1,5 @@
 // The size of this process, which all workers in it read often.
+import { attempt } from '../base/errors.js';
 
 /** Time for which a measured size is reused, in milliseconds: half the time between two polls of a worker. */
 const RSS_MS = 5;
@@ -11,15 +12,7 @@ let last = { bytes: Number.NaN, at: Number.NEGATIVE_INFINITY };
  */
 export function processRss(): number {
   const now = performance.now();
-  if (now - last.at > RSS_MS) last = { bytes: measured(), at: now };
+  // Node opens a file of /proc. A program that has used up its files must not end because of a measurement.
+  if (now - last.at > RSS_MS) last = { bytes: attempt(() => process.memoryUsage.rss(), last.bytes), at: now };
   return last.bytes;
-}
-
-function measured(): number {
-  try {
-    return process.memoryUsage.rss();
-  } catch {
-    // Node opens a file of /proc. A program that has used up its files must not end because of a measurement.
-    return last.bytes;
-  }
 }

@@ -4,14 +4,31 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { attempt } from '../base/errors.js';
 import { pushTo } from '../base/lookUps.js';
+import { epochSeconds } from './clock.js';
 import { processRss } from './processRss.js';
 
 /** Sums over the process tree since it began. */
-export interface ProcessTreeUsage {
+interface ProcessTreeUsage {
   /** CPU seconds, user and system, of every thread and child process, also of children that have ended. */
   readonly cpu: number;
   /** Resident bytes of every process of the tree; pages that two of them share count twice, as in Dask. */
   readonly rss: number;
+}
+
+/**
+ * A sample of the process tree, without the CPU seconds of the monitor thread. The difference of two samples gives the
+ * load.
+ */
+export interface TreeSample extends ProcessTreeUsage {
+  /** Seconds since the epoch. */
+  readonly time: number;
+}
+
+/** @param ownCpu the CPU nanoseconds of the monitor thread */
+export function treeSample(ownCpu: BigInt64Array): TreeSample {
+  const time = epochSeconds();
+  const { cpu, rss } = processTreeUsage();
+  return { time, cpu: cpu - Number(Atomics.load(ownCpu, 0)) / 1e9, rss };
 }
 
 /** Linux reports process times in 1/100 s to programs on every architecture. */
@@ -113,12 +130,8 @@ function scannedChildren(): (pid: string) => readonly string[] {
 
 function psChildren(): ProcessTreeUsage {
   if (process.platform === 'win32') return { cpu: 0, rss: 0 };
-  let text: string;
-  try {
-    text = execFileSync('ps', ['-axo', 'pid=,ppid=,rss=,time='], { encoding: 'utf8', timeout: 2000 });
-  } catch {
-    return { cpu: 0, rss: 0 };
-  }
+  const options = { encoding: 'utf8', timeout: 2000 } as const;
+  const text = attempt(() => execFileSync('ps', ['-axo', 'pid=,ppid=,rss=,time='], options), '');
   return sumOfPs(text, process.pid);
 }
 

@@ -2,16 +2,9 @@
 // once and sleeps between runs, because starting a thread costs some 20 ms of a core.
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { LongpoleError, messageOf } from '../base/errors.js';
-import { epochSeconds } from './clock.js';
 import { type GuardCell, guardThread, whenMayEnd } from './nativeGuard.js';
-import { processTreeUsage } from './processTree.js';
-import type {
-  MonitorCommand,
-  MonitorData,
-  SessionSample,
-  TreeSample,
-  WatchSamples,
-} from './resourceMonitorMessages.js';
+import { type TreeSample, treeSample } from './processTree.js';
+import type { MonitorCommand, MonitorData, SessionSample, WatchSamples } from './resourceMonitorMessages.js';
 import type { MonitorTarget } from './usageSampler.js';
 
 /** A session in progress; each call of `drain` moves new samples to `samples`. */
@@ -104,7 +97,7 @@ export class ResourceMonitor {
    */
   start(dt: number): MonitorSession {
     if (this.#failure) throw this.#failure;
-    const session: MonitorSession = { id: this.#nextSession++, samples: [this.#sample()] };
+    const session: MonitorSession = { id: this.#nextSession++, samples: [treeSample(this.#ownCpu)] };
     this.#sessions.set(session.id, session);
     this.#send({ type: 'tree', session: session.id, dt });
     return session;
@@ -129,7 +122,7 @@ export class ResourceMonitor {
     try {
       this.drain();
     } finally {
-      session.samples.push(this.#sample());
+      session.samples.push(treeSample(this.#ownCpu));
       this.#sessions.delete(session.id);
       this.#send({ type: 'stop', session: session.id });
     }
@@ -174,12 +167,6 @@ export class ResourceMonitor {
     if (this.#sessions.size > 0 || this.#watches.size > 0) return;
     if (ResourceMonitor.#shared === this) ResourceMonitor.#shared = undefined;
     whenMayEnd(this.#guard, () => void this.#worker.terminate());
-  }
-
-  #sample(): TreeSample {
-    const time = epochSeconds();
-    const { cpu, rss } = processTreeUsage();
-    return { time, cpu: cpu - Number(Atomics.load(this.#ownCpu, 0)) / 1e9, rss };
   }
 
   #send(command: MonitorCommand, transfer: readonly MessagePort[] = []): void {

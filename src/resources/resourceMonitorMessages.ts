@@ -2,6 +2,7 @@
 // the whole process tree. A watch samples all resources of the machine and of the workers.
 import type { MessagePort } from 'node:worker_threads';
 import type { ResourceSample } from '../protocol/clusterObserver.js';
+import type { TreeSample } from './processTree.js';
 import type { MonitorTarget } from './usageSampler.js';
 
 /** Main → monitor. */
@@ -19,19 +20,6 @@ export type MonitorCommand =
     }
   | { readonly type: 'targets'; readonly session: number; readonly targets: readonly MonitorTarget[] }
   | { readonly type: 'stop'; readonly session: number };
-
-/**
- * A sample of the process tree. CPU is the sum since the process began, so the difference of two samples gives the
- * load.
- */
-export interface TreeSample {
-  /** Seconds since the epoch. */
-  readonly time: number;
-  /** CPU seconds, without those of the monitor itself. */
-  readonly cpu: number;
-  /** Resident bytes. */
-  readonly rss: number;
-}
 
 /** A sample of a tree session, from the monitor to the main thread. */
 export interface SessionSample extends TreeSample {

@@ -7,7 +7,7 @@ import { GpuMonitor } from './gpuMonitor.js';
 import { hostCounters } from './hostCounters.js';
 import { setNativeGuard } from './nativeGuard.js';
 import { coreTimes, diskBytes, processCounters } from './processCounters.js';
-import { processTreeUsage, readProc } from './processTree.js';
+import { readProc, treeSample } from './processTree.js';
 import type { MonitorCommand, MonitorData, SessionSample, WatchSamples } from './resourceMonitorMessages.js';
 import { type Counters, type MonitorTarget, UsageSampler } from './usageSampler.js';
 import { readVitals } from './vitals.js';
@@ -62,10 +62,7 @@ function sampleDue(): void {
 /** Samples of the program's processes. */
 function treeSession(session: number, dt: number): Session {
   const sample = (): void => {
-    const time = epochSeconds();
-    const { cpu, rss } = processTreeUsage();
-    const ownSeconds = Number(Atomics.load(own, 0)) / 1e9;
-    port.postMessage({ session, time, cpu: cpu - ownSeconds, rss } satisfies SessionSample);
+    port.postMessage({ session, ...treeSample(own) } satisfies SessionSample);
   };
   return { dt, due: epochSeconds() + dt, sample };
 }

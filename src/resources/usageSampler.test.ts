@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { VITALS_ACTIVE, VITALS_IDLE, VITALS_THREAD, VITALS_TURNED } from '../protocol/isolateMessages.js';
+import { VITALS } from '../protocol/isolateMessages.js';
 import type { GpuUsage } from './gpuMonitor.js';
 import { type Counters, HOST, type MonitorTarget, UsageSampler } from './usageSampler.js';
 import { makeVitals } from './vitals.js';
@@ -53,8 +53,8 @@ describe('UsageSampler', () => {
 
   it("reports the times of the scheduler's thread with and without a core, since its start", () => {
     const cells = makeVitals();
-    cells[VITALS_TURNED] = 10;
-    cells[VITALS_THREAD] = 7;
+    cells[VITALS.turned] = 10;
+    cells[VITALS.thread] = 7;
     const coreTimes = (pid: number, tid: number) => ({ used: 100 * pid + tid, waited: tid });
     const worker: MonitorTarget = { worker: 0, pid: 2, thread: false, vitals: cells };
     const [ofHost, ofWorker] = new UsageSampler(counters({ coreTimes })).sample(10, [
@@ -64,6 +64,15 @@ describe('UsageSampler', () => {
     assert.equal(ofHost?.figures?.get('scheduler_core_time'), 107);
     assert.equal(ofHost?.figures?.get('scheduler_core_wait'), 7);
     assert.ok(!ofWorker?.figures?.has('scheduler_core_wait'));
+  });
+
+  it('reads the counters of a process once for all of its workers', () => {
+    const read: number[] = [];
+    const process = (pid: number) => ({ ...IDLE, cpu: read.push(pid) });
+    const worker = (index: number): MonitorTarget => ({ ...host, worker: index, pid: 2 });
+    const sampler = new UsageSampler(counters({ process }));
+    assert.equal(sampler.sample(0, [host, worker(0), worker(1)]).length, 3);
+    assert.deepEqual(read, [1, 2]);
   });
 
   it('adds up the child processes of the processes that run tasks', () => {
@@ -142,9 +151,9 @@ describe('UsageSampler', () => {
     const worker: MonitorTarget = { worker: 0, pid: 1, thread: true, vitals };
     sampler.sample(100, [worker]);
     cpu = 0.09;
-    vitals[VITALS_TURNED] = 100.1;
-    vitals[VITALS_ACTIVE] = 25;
-    vitals[VITALS_IDLE] = 75;
+    vitals[VITALS.turned] = 100.1;
+    vitals[VITALS.active] = 25;
+    vitals[VITALS.idle] = 75;
     const [sample] = sampler.sample(100.1, [worker]);
     assert.ok(Math.abs(sample!.cpu - 90) < 1e-6);
     assert.deepEqual([sample?.heap, sample?.external, sample?.eventLoopDelay], [3e6, 2e6, 0.004]);

@@ -1,18 +1,9 @@
 // Converts counters to samples: one for the host, one for each worker. Keeps the previous counters, because most
 // figures are rates. NaN stands for unknown.
 import { cpus } from 'node:os';
+import { getOrMake } from '../base/lookUps.js';
 import type { ResourceSample } from '../protocol/clusterObserver.js';
-import {
-  VITALS_ACTIVE,
-  VITALS_DELAY,
-  VITALS_EXTERNAL,
-  VITALS_GC,
-  VITALS_HEAP,
-  VITALS_IDLE,
-  VITALS_INTERVAL,
-  VITALS_THREAD,
-  VITALS_TURNED,
-} from '../protocol/isolateMessages.js';
+import { VITALS, VITALS_INTERVAL } from '../protocol/isolateMessages.js';
 import {
   CHILDREN_CPU,
   CPU_LIMIT,
@@ -52,6 +43,12 @@ export interface Counters {
 }
 
 export const HOST = -1;
+
+interface ProcessUse extends ProcessCounters {
+  /** CPU in percent of one core. */
+  readonly load: number;
+}
+
 export class UsageSampler {
   readonly #counters: Counters;
   readonly #machine: number;
@@ -76,32 +73,29 @@ export class UsageSampler {
    * descriptors are sums over the processes of all targets.
    */
   sample(time: number, targets: readonly MonitorTarget[]): ResourceSample[] {
-    const processes = new Map(
-      targets.map(({ pid }): [number, ProcessCounters] => [pid, this.#counters.process(pid)]),
-    );
-    const loads = new Map(
-      [...processes].map(([pid, { cpu }]): [number, number] => [
-        pid,
-        100 * this.#rate(`cpu ${pid}`, time, cpu, this.#machine),
-      ]),
-    );
+    const processes = new Map<number, ProcessUse>();
+    for (const { pid } of targets) getOrMake(processes, pid, () => this.#processUse(time, pid));
     // Worker processes are children of the scheduler's process.
     const withTasks = new Set(targets.filter(({ worker }) => worker !== HOST).map(({ pid }) => pid));
     const samples = targets.map((target) =>
       target.worker === HOST
-        ? this.#hostSample(time, target, processes, loads, withTasks)
-        : this.#workerSample(time, target, processes, loads),
+        ? this.#hostSample(time, target, processes, withTasks)
+        : this.#workerSample(time, target, processes.get(target.pid)!),
     );
     this.#before = this.#now;
     this.#now = new Map();
     return samples;
   }
 
+  #processUse(time: number, pid: number): ProcessUse {
+    const counters = this.#counters.process(pid);
+    return { ...counters, load: 100 * this.#rate(`cpu ${pid}`, time, counters.cpu, this.#machine) };
+  }
+
   #hostSample(
     time: number,
     target: MonitorTarget,
-    processes: ReadonlyMap<number, ProcessCounters>,
-    loads: ReadonlyMap<number, number>,
+    processes: ReadonlyMap<number, ProcessUse>,
     withTasks: ReadonlySet<number>,
   ): ResourceSample {
     const host = this.#counters.host();
@@ -113,7 +107,10 @@ export class UsageSampler {
     figures.set(SCHEDULER_CORE_WAIT, waited);
     if (withTasks.size > 0)
       figures.set(CHILDREN_CPU, sum(Array.from(withTasks, (pid) => processes.get(pid)?.children ?? 0)));
-    const ofProcesses = Math.min(100 * this.#machine, sum([...loads.values()]));
+    const ofProcesses = Math.min(
+      100 * this.#machine,
+      sum(Array.from(processes.values(), ({ load }) => load)),
+    );
     const busy = 100 * this.#rate('host cpu', time, host.busy, this.#machine);
     figures.set('host_cpu', busy);
     // The system counts its own time in ticks of 10 ms, and that of processes in nanoseconds.
@@ -134,17 +131,10 @@ export class UsageSampler {
     };
   }
 
-  #workerSample(
-    time: number,
-    target: MonitorTarget,
-    processes: ReadonlyMap<number, ProcessCounters>,
-    loads: ReadonlyMap<number, number>,
-  ): ResourceSample {
+  #workerSample(time: number, target: MonitorTarget, own: ProcessUse): ResourceSample {
     const { worker, pid } = target;
     const { isolate, figures, thread } = this.#isolate(time, target);
-    const own = processes.get(pid);
-    let cpu = loads.get(pid) ?? Number.NaN;
-    let { read, written } = own ?? { read: Number.NaN, written: Number.NaN };
+    let { load: cpu, read, written } = own;
     if (target.thread) {
       const counters = this.#counters.thread(pid, thread);
       cpu = 100 * this.#rate(`thread cpu ${worker}`, time, counters.cpu, 1);
@@ -152,36 +142,36 @@ export class UsageSampler {
     }
     figures.set('disk_io.read_bps', this.#rate(`disk read ${worker}`, time, read));
     figures.set('disk_io.write_bps', this.#rate(`disk write ${worker}`, time, written));
-    figures.set('num_fds', own?.descriptors ?? Number.NaN);
+    figures.set('num_fds', own.descriptors);
     addGpus(figures, this.#counters.gpus());
-    return { worker, time, cpu, rss: own?.rss ?? Number.NaN, ...isolate, figures };
+    return { worker, time, cpu, rss: own.rss, ...isolate, figures };
   }
 
   /** Returns what the isolate reports. A silent event loop counts as busy, and as late by the length of its silence. */
   #isolate(time: number, { worker, vitals: place }: MonitorTarget) {
     const vitals = typeof place === 'string' ? this.#counters.vitals(place) : place;
     const figures = new Map<string, number>([['event_loop_utilization', Number.NaN]]);
-    if (vitals === null || vitals[VITALS_TURNED] === 0) {
+    if (vitals === null || vitals[VITALS.turned] === 0) {
       const isolate = { heap: Number.NaN, external: Number.NaN, eventLoopDelay: Number.NaN };
       return { isolate, figures, thread: 0 };
     }
-    const turned = vitals[VITALS_TURNED]!;
+    const turned = vitals[VITALS.turned]!;
     const overdue = time - turned - VITALS_INTERVAL;
-    const active = this.#difference(`active ${worker}`, turned, vitals[VITALS_ACTIVE]!);
-    const idle = this.#difference(`idle ${worker}`, turned, vitals[VITALS_IDLE]!);
+    const active = this.#difference(`active ${worker}`, turned, vitals[VITALS.active]!);
+    const idle = this.#difference(`idle ${worker}`, turned, vitals[VITALS.idle]!);
     // The loop has not turned since the last sample: it is busy, or the two timers have just passed each other.
     const late = overdue > VITALS_INTERVAL / 2;
     const known = this.#shares.get(worker) ?? Number.NaN;
     const share = active + idle > 0 ? active / (active + idle) : late ? 1 : known;
     this.#shares.set(worker, share);
     figures.set('event_loop_utilization', 100 * share);
-    figures.set(GC_TIME, vitals[VITALS_GC]!);
+    figures.set(GC_TIME, vitals[VITALS.gc]!);
     const isolate = {
-      heap: vitals[VITALS_HEAP]!,
-      external: vitals[VITALS_EXTERNAL]!,
-      eventLoopDelay: Math.max(vitals[VITALS_DELAY]!, overdue, 0),
+      heap: vitals[VITALS.heap]!,
+      external: vitals[VITALS.external]!,
+      eventLoopDelay: Math.max(vitals[VITALS.delay]!, overdue, 0),
     };
-    return { isolate, figures, thread: vitals[VITALS_THREAD]! };
+    return { isolate, figures, thread: vitals[VITALS.thread]! };
   }
 
   /**

@@ -4,18 +4,7 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import { attempt } from '../base/errors.js';
-import {
-  VITALS_ACTIVE,
-  VITALS_DELAY,
-  VITALS_EXTERNAL,
-  VITALS_GC,
-  VITALS_HEAP,
-  VITALS_IDLE,
-  VITALS_INTERVAL,
-  VITALS_LENGTH,
-  VITALS_THREAD,
-  VITALS_TURNED,
-} from '../protocol/isolateMessages.js';
+import { VITALS, VITALS_INTERVAL, VITALS_LENGTH } from '../protocol/isolateMessages.js';
 import { epochSeconds } from './clock.js';
 import { idleTime } from './idleTime.js';
 
@@ -54,10 +43,10 @@ export class Vitals {
     this.#cells = cells;
     this.#cpuClock = cpuClock;
     this.#observer = new PerformanceObserver((list) => {
-      for (const entry of list.getEntries()) cells[VITALS_GC]! += entry.duration / 1000;
+      for (const entry of list.getEntries()) cells[VITALS.gc]! += entry.duration / 1000;
     });
     this.#observer.observe({ entryTypes: ['gc'] });
-    cells[VITALS_THREAD] = ownThread();
+    cells[VITALS.thread] = ownThread();
     this.#turn();
     this.#timer = setInterval(() => this.#turn(), VITALS_INTERVAL * 1000);
     this.#timer.unref();
@@ -68,8 +57,8 @@ export class Vitals {
     if (now - this.#refreshed < REFRESH_SECONDS) return;
     if (Number.isFinite(now)) this.#refreshed = now;
     const heap = getHeapStatistics();
-    this.#cells[VITALS_HEAP] = heap.used_heap_size;
-    this.#cells[VITALS_EXTERNAL] = heap.external_memory;
+    this.#cells[VITALS.heap] = heap.used_heap_size;
+    this.#cells[VITALS.external] = heap.external_memory;
   }
 
   /** Stops writing. The cells keep their values. */
@@ -83,10 +72,10 @@ export class Vitals {
     const time = epochSeconds();
     this.refresh(time);
     const { active, idle } = this.#loopSeconds();
-    cells[VITALS_DELAY] = Math.max(0, time - this.#due);
-    cells[VITALS_ACTIVE]! += active;
-    cells[VITALS_IDLE]! += idle;
-    cells[VITALS_TURNED] = time;
+    cells[VITALS.delay] = Math.max(0, time - this.#due);
+    cells[VITALS.active]! += active;
+    cells[VITALS.idle]! += idle;
+    cells[VITALS.turned] = time;
     this.#due = time + VITALS_INTERVAL;
   }
 

@@ -1,7 +1,12 @@
 // Makes the messages that begin every stream to a page: facts about the trace, and the Arrow schema of each table.
 
 import type { RecordedTable } from '../protocol/traceSchema.js';
-import { type BeginMessage, encodeViewMessage, VIEW_VERSION } from '../protocol/viewMessages.js';
+import {
+  type BeginMessage,
+  encodeSchemaMessage,
+  encodeViewMessage,
+  VIEW_VERSION,
+} from '../protocol/viewMessages.js';
 import { TraceEncoder } from '../trace/recording/traceEncoder.js';
 
 /** Schema messages, encoded once for all streams. */
@@ -15,7 +20,7 @@ export function opening(begin: Omit<BeginMessage, 'type' | 'version'>): (string 
 function encodeSchemas(): Uint8Array[] {
   const messages: Uint8Array[] = [];
   const sink = (table: RecordedTable, parts: readonly Uint8Array[]): void => {
-    messages.push(encodeViewMessage({ type: 'schema', table, bytes: Buffer.concat(parts) }));
+    messages.push(encodeSchemaMessage(table, parts));
   };
   new TraceEncoder(sink).start();
   return messages;

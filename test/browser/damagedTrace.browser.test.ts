@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { openTrace } from 'longpole/trace';
 import { writeReport } from '#internal/diagnostics/performanceReport.js';
-import { lz4Codec } from '#internal/files/lz4Codec.js';
+import { LZ4_CODEC } from '#internal/files/lz4Codec.js';
 import { DashboardServer } from '#internal/server/dashboardServer.js';
 import { memorySource } from '#internal/trace/formats/arrow/arrowMessages.js';
 import { openTables } from '#internal/trace/recording/openTables.js';
@@ -37,7 +37,7 @@ test('a page shows the error code of damage that its server finds while sending'
         table === 'dependencies' ? damaged(table) : readFileSync(join(FIXTURE, `${table}.arrows`)),
       ),
     }),
-    { codec: lz4Codec(), checked: false },
+    { codec: LZ4_CODEC, checked: false },
   );
   const source = { kind: 'recorded', title: 'damaged', facts: {}, trace } as const;
   const server = await DashboardServer.start({ source, port: 0 });

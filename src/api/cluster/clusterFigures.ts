@@ -6,7 +6,7 @@ import type { SchedulerLoad } from '../../engine/metrics/schedulerLoad.js';
 import { desiredWorkers } from '../../engine/scheduler/desiredWorkers.js';
 import { FORGOTTEN, STATE_NAMES } from '../../engine/scheduler/taskStates.js';
 import type { WorkerInfo } from '../../protocol/clusterObserver.js';
-import { VITALS_DELAY, VITALS_GC, VITALS_INTERVAL, VITALS_TURNED } from '../../protocol/isolateMessages.js';
+import { VITALS, VITALS_INTERVAL } from '../../protocol/isolateMessages.js';
 import { readVitals } from '../../resources/vitals.js';
 import {
   type ClusterFigures,
@@ -97,7 +97,7 @@ function isolateFigures(
 ): Pick<WorkerFigures, 'gcSeconds' | 'eventLoopDelay'> {
   const vitals = typeof from === 'string' ? readVitals(from) : from;
   if (vitals === null) return { gcSeconds: Number.NaN, eventLoopDelay: Number.NaN };
-  const turned = vitals[VITALS_TURNED]!;
+  const turned = vitals[VITALS.turned]!;
   const late = turned === 0 ? Number.NaN : Math.max(0, now - turned - VITALS_INTERVAL);
-  return { gcSeconds: vitals[VITALS_GC]!, eventLoopDelay: Math.max(late, vitals[VITALS_DELAY]!) };
+  return { gcSeconds: vitals[VITALS.gc]!, eventLoopDelay: Math.max(late, vitals[VITALS.delay]!) };
 }

@@ -1,7 +1,7 @@
 // Implements `Client.gather`: replaces futures in nested arrays and plain objects by their results.
 import { invalid, type OptionKinds, oneOf } from '../../base/arguments.js';
 import { Delayed } from '../../graph/delayed.js';
-import { checkNesting, forEachPart, isPlainObject } from '../../graph/nesting.js';
+import { checkNesting, isPlainObject, partsOf } from '../../graph/nesting.js';
 import { isIterable } from '../argumentChecks.js';
 import { Future, type FutureHandle } from './future.js';
 
@@ -79,9 +79,8 @@ async function collect(value: unknown, found: Found, depth: number): Promise<voi
     found.promises.set(value, settled);
     await collect(settled, found, depth + 1);
   } else {
-    const parts: object[] = [];
     // Most parts are plain data. Skipping them here saves an `await` each.
-    forEachPart(value, (part) => typeof part === 'object' && part !== null && parts.push(part));
+    const parts = [...partsOf(value)].filter((part) => typeof part === 'object' && part !== null);
     for (const part of parts)
       if (part instanceof Future) found.futures.add(part);
       else await collect(part, found, depth + 1);

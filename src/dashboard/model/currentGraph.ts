@@ -1,16 +1,13 @@
 // The current graph of a live run: the tasks that have rows, and those that have not ended. Tasks are in the order of
 // their ids, so that the drawing stays as it is while their states change.
 import { TASK_STATES } from '../../protocol/clusterObserver.js';
-import type { OpenGraph, OpenState } from '../../protocol/openGraph.js';
+import type { OpenGraph, OpenState, OpenTask } from '../../protocol/openGraph.js';
 import { type Trace, textOf } from '../../trace/trace.js';
 import { ACTIVITY_SLOTS } from './palette.js';
 
 export type GraphState = OpenState | (typeof TASK_STATES)[number];
 
-export interface GraphTask {
-  readonly id: number;
-  readonly key: string;
-  readonly prefix: string;
+export interface GraphTask extends Pick<OpenTask, 'id' | 'key' | 'prefix'> {
   readonly state: GraphState;
   /** Row of the latest run; undefined for a task that has not ended. */
   readonly row: number | undefined;

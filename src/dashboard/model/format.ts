@@ -32,7 +32,6 @@ export function formatDuration(seconds: number): string {
   if (size < 99.95) return `${threeDigits(seconds)}${SPACE}s`;
   const whole = Math.round(size);
   const sign = seconds < 0 ? '−' : '';
-  const pad = (part: number) => String(part).padStart(2, '0');
   if (whole < 3600) return `${sign}${Math.floor(whole / 60)}${SPACE}min${SPACE}${pad(whole % 60)}${SPACE}s`;
   return `${sign}${Math.floor(whole / 3600)}${SPACE}h${SPACE}${pad(Math.floor(whole / 60) % 60)}${SPACE}min`;
 }
@@ -55,17 +54,19 @@ export function formatPercent(percent: number): string {
 /** Formats an epoch time as the local time of day with milliseconds. */
 export function formatClock(epochSeconds: number): string {
   const date = new Date(epochSeconds * 1000);
-  const pad = (part: number, width: number) => String(part).padStart(width, '0');
-  const clock = [date.getHours(), date.getMinutes(), date.getSeconds()].map((part) => pad(part, 2)).join(':');
+  const clock = [date.getHours(), date.getMinutes(), date.getSeconds()].map((part) => pad(part)).join(':');
   return `${clock}.${pad(date.getMilliseconds(), 3)}`;
 }
 
 /** Formats an epoch time as the local date and time of day, to the second. */
 export function formatDate(epochSeconds: number): string {
   const date = new Date(epochSeconds * 1000);
-  const pad = (part: number) => String(part).padStart(2, '0');
   const day = `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())}`;
   return `${day} ${formatClock(epochSeconds).slice(0, 8)}`;
+}
+
+export function pad(part: number, width = 2): string {
+  return String(part).padStart(width, '0');
 }
 
 function trimZeros(text: string): string {

@@ -1,6 +1,6 @@
 // Positions and labels of axis ticks. Steps of time are 1, 2 or 5 times a power of ten up to 5 s, then parts of a
 // minute, minutes and hours. All labels of an axis have the same unit and the same number of digits.
-import { formatBytes, formatDuration, formatNumber } from './format.js';
+import { formatBytes, formatDuration, formatNumber, pad } from './format.js';
 
 export interface Tick {
   readonly value: number;
@@ -50,7 +50,6 @@ function timeLabel(value: number, step: number, largest: number): string {
 
 function minutesLabel(value: number, step: number): string {
   const whole = Math.round(value);
-  const pad = (part: number) => String(part).padStart(2, '0');
   const hours = Math.floor(whole / 3600);
   const minutes = Math.floor(whole / 60) % 60;
   if (step >= 60) return hours > 0 ? `${hours}:${pad(minutes)}\u00a0h` : `${minutes}\u00a0min`;

@@ -4,8 +4,8 @@ import { profiledPrefixes, profileTree } from '../../analysis/profile.js';
 import type { ProfileCycle } from '../../protocol/clusterObserver.js';
 import {
   decodeViewMessage,
+  encodeSchemaMessage,
   encodeTableMessage,
-  encodeViewMessage,
   type ViewCursor,
 } from '../../protocol/viewMessages.js';
 import { TraceEncoder } from '../../trace/recording/traceEncoder.js';
@@ -39,9 +39,8 @@ describe('the live tables of a page', () => {
     const tables = new LiveTables(true);
     const encoder = new TraceEncoder(
       (table, parts, rows) => {
-        const bytes = rows === 0 ? Buffer.concat(parts) : encodeTableMessage(table, rows, parts);
         const message = decodeViewMessage(
-          rows === 0 ? encodeViewMessage({ type: 'schema', table, bytes: Uint8Array.from(bytes) }) : bytes,
+          rows === 0 ? encodeSchemaMessage(table, parts) : encodeTableMessage(table, rows, parts),
         );
         if (message.type === 'schema') tables.setSchema(table, message.bytes);
         else if (message.type === 'table') tables.add(message);

@@ -35,7 +35,7 @@ export interface HostFacts {
 
 export interface WorkerHost extends Methods<WorkerOrders> {
   readonly name: string;
-  /** Vitals of the isolate (see VITALS_… of isolateMessages): shared memory, or the path of the file with a copy. */
+  /** Vitals of the isolate (see VITALS of isolateMessages): shared memory, or the path of the file with a copy. */
   readonly vitals: Float64Array | string;
   /** Peer links reported by the last heartbeat. Undefined before the first one, and for workers in this process. */
   readonly link?: WorkerLink | undefined;

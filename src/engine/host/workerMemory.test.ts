@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import type { MemorySample } from '../../protocol/clusterObserver.js';
-import { VITALS_EXTERNAL } from '../../protocol/isolateMessages.js';
+import { VITALS } from '../../protocol/isolateMessages.js';
 import { makeVitals } from '../../resources/vitals.js';
 import { Store } from '../store/store.js';
 import { endOfIsolate, heapLimit } from './heapLimit.js';
@@ -66,7 +66,7 @@ test('what a running task holds on a thread is measured before the next heartbea
   let rss = 100e6;
   let held = 0;
   const { memory, samples } = memoryOf(undefined, (vitals) => {
-    vitals[VITALS_EXTERNAL] = held;
+    vitals[VITALS.external] = held;
   });
   let now = 1e6;
   const clock = mock.method(performance, 'now', () => (now += 10));

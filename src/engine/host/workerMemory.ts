@@ -1,7 +1,7 @@
 // Measures a worker's memory, reports it, and acts on the thresholds: spills, pauses or ends the worker.
 import { LongpoleError } from '../../base/errors.js';
 import { megabytes } from '../../base/words.js';
-import { VITALS_EXTERNAL, VITALS_HEAP } from '../../protocol/isolateMessages.js';
+import { VITALS } from '../../protocol/isolateMessages.js';
 import { processRss } from '../../resources/processRss.js';
 import { memoryMonitor } from '../store/memoryMonitor.js';
 import type { HostEvents, ThreadHostOptions, WorkerHost, WorkerSnapshot } from './hostTypes.js';
@@ -148,7 +148,7 @@ export class WorkerMemory {
     const { vitals } = this.#host;
     const { processBytes, store } = this.#options;
     // The isolate's external memory includes the shared arrays to which it refers.
-    return processBytes?.() ?? vitals[VITALS_HEAP]! + Math.max(vitals[VITALS_EXTERNAL]!, store.managedBytes);
+    return processBytes?.() ?? vitals[VITALS.heap]! + Math.max(vitals[VITALS.external]!, store.managedBytes);
   }
 
   /** Measures a full worker soon after a spill, because tasks wait for it. */

@@ -1,6 +1,6 @@
 // The grace period of a cancelled task, in which it may end by itself. It counts CPU time of the thread. On a full
 // machine the thread may wait for a core and only need to report the end of the task.
-import { VITALS_THREAD } from '../../protocol/isolateMessages.js';
+import { VITALS } from '../../protocol/isolateMessages.js';
 import { procStat, readProc } from '../../resources/processTree.js';
 import { CLOSE_GRACE_MS } from './isolate.js';
 
@@ -44,7 +44,7 @@ export class GracePeriod {
 
 /** Returns the statistics of the thread of this process that has these vitals. */
 export function threadUse(vitals: Float64Array): ThreadUse | undefined {
-  const thread = `self/task/${vitals[VITALS_THREAD]}`;
+  const thread = `self/task/${vitals[VITALS.thread]}`;
   const nanoseconds = Number(readProc(`${thread}/schedstat`)?.split(' ')[0] ?? Number.NaN);
   const state = procStat(thread)?.(3);
   if (state === undefined || Number.isNaN(nanoseconds)) return undefined;

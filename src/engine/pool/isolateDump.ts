@@ -2,7 +2,7 @@
 // a long native call or without a core does not answer; the system's state of the thread distinguishes the two.
 
 import { fieldOf } from '../../base/json.js';
-import { VITALS_THREAD, VITALS_TURNED } from '../../protocol/isolateMessages.js';
+import { VITALS } from '../../protocol/isolateMessages.js';
 import { NATIVE_CELL } from '../../protocol/mailbox.js';
 import { LOADING } from '../../resources/nativeGuard.js';
 import { threadState } from '../../resources/processTree.js';
@@ -51,21 +51,21 @@ export async function dumpThread(
     ...known,
     loadsAddon: Atomics.load(mailbox, NATIVE_CELL) === LOADING,
     turned: secondsSinceTurn(vitals),
-    system: threadState(`self/task/${vitals[VITALS_THREAD]}`),
+    system: threadState(`self/task/${vitals[VITALS.thread]}`),
     inside: await askThread(known.thread),
   };
 }
 
 /** Returns the seconds since the last turn of an isolate's event loop; undefined before the first turn. */
 export function secondsSinceTurn(vitals: Float64Array): number | undefined {
-  const turnedAt = vitals[VITALS_TURNED]!;
+  const turnedAt = vitals[VITALS.turned]!;
   return turnedAt === 0 ? undefined : Math.round(Date.now() - turnedAt * 1000) / 1000;
 }
 
 /** Describes a thread that does not answer. */
 export function threadStanding(vitals: Float64Array): string {
-  const state = threadState(`self/task/${vitals[VITALS_THREAD]}`) || 'it has no known thread';
-  return `${state}, its event loop ${vitals[VITALS_TURNED] === 0 ? 'never turned' : 'turned'}`;
+  const state = threadState(`self/task/${vitals[VITALS.thread]}`) || 'it has no known thread';
+  return `${state}, its event loop ${vitals[VITALS.turned] === 0 ? 'never turned' : 'turned'}`;
 }
 
 /** Requests the dump of the thread with this name. Never rejects. */

@@ -1,7 +1,7 @@
 // Limits the time for an isolate's start and for the receipt of a call, neither of which runs the user's code. Counts
 // polls of this thread, so that a pause of this thread does not exceed the limit. For the receipt of a call, only polls
 // count between which the isolate's event loop turned, so that a task may run without a limit.
-import { VITALS_TURNED } from '../../protocol/isolateMessages.js';
+import { VITALS } from '../../protocol/isolateMessages.js';
 import { threadStanding } from './isolateDump.js';
 import type { PendingCalls } from './pendingCalls.js';
 
@@ -42,7 +42,7 @@ export class IsolateWatch {
 
   #poll(): void {
     const isolate = this.#isolate;
-    const turned = isolate.vitals[VITALS_TURNED]!;
+    const turned = isolate.vitals[VITALS.turned]!;
     const hasTurned = turned !== this.#turned;
     this.#turned = turned;
     if (!(isolate.readyAt >= 0)) {

@@ -6,7 +6,7 @@ import {
   type FromIsolate,
   type IsolateBirth,
   type ToIsolate,
-  VITALS_TURNED,
+  VITALS,
 } from '../../protocol/isolateMessages.js';
 import type { RunHandler, RunSpec } from './isolate.js';
 import type { IsolateThread } from './isolateThread.js';
@@ -61,7 +61,7 @@ function started(): { isolate: ThreadIsolate; thread: FakeThread; ended: () => b
 /** Advances the clock while the event loop of the isolate turns. */
 function turn({ birth }: FakeThread, seconds: number): void {
   for (let second = 0; second < seconds; second++) {
-    birth.vitals[VITALS_TURNED]!++;
+    birth.vitals[VITALS.turned]!++;
     mock.timers.tick(1000);
   }
 }

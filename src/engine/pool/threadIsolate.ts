@@ -56,7 +56,7 @@ export class ThreadIsolate implements Isolate {
   readonly pid = process.pid;
   readonly #worker: IsolateThread;
   readonly #mailbox = makeMailbox();
-  /** See VITALS_… of isolateMessages. */
+  /** See VITALS of isolateMessages. */
   readonly vitals = makeVitals();
   readonly grace = new GracePeriod(() => threadUse(this.vitals));
   readyAt = Number.NaN;

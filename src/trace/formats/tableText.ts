@@ -1,13 +1,8 @@
 // Writes tables of a trace as CSV (RFC 4180, with line feeds) and as JSON.
-import { inPieces } from '../../base/pieces.js';
 import type { PlainTable, TableCell } from '../plainTables.js';
 
 /** Yields a header and a line per row. Absent cells are empty. Numbers keep their exact value. */
-export function csvTable(table: PlainTable): Generator<string> {
-  return inPieces(csvLines(table));
-}
-
-function* csvLines({ columns, length }: PlainTable): Generator<string> {
+export function* csvTable({ columns, length }: PlainTable): Generator<string> {
   yield `${columns.map(({ title }) => csvText(title)).join(',')}\n`;
   for (let row = 0; row < length; row++) {
     yield `${columns.map((column) => csvCell(column.cell(row))).join(',')}\n`;
@@ -15,11 +10,7 @@ function* csvLines({ columns, length }: PlainTable): Generator<string> {
 }
 
 /** Yields an object with an array of rows for each table name. Rows are objects by title; absent cells are null. */
-export function jsonTables(tables: readonly PlainTable[]): Generator<string> {
-  return inPieces(jsonRows(tables));
-}
-
-function* jsonRows(tables: readonly PlainTable[]): Generator<string> {
+export function* jsonTables(tables: readonly PlainTable[]): Generator<string> {
   for (const [i, { name, columns, length }] of tables.entries()) {
     yield `${i === 0 ? '{' : ','}\n${JSON.stringify(name)}:[`;
     const titles = columns.map(({ title }) => JSON.stringify(title));

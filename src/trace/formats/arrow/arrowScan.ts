@@ -3,7 +3,6 @@
 import { damaged } from '../damage.js';
 import {
   type ArrowCodec,
-  type ArrowType,
   type BatchMessage,
   type BufferPlace,
   type ByteSource,
@@ -14,15 +13,6 @@ import {
 
 /** Maximal ratio of unpacked to packed bytes in an LZ4 frame. Protects memory against damaged lengths. */
 const LZ4_RATIO = 256;
-const COLUMN_BUFFERS: Readonly<Record<ArrowType, number>> = {
-  float64: 2,
-  int64: 2,
-  int32: 2,
-  uint8: 2,
-  dictionary: 2,
-  utf8: 3,
-  'utf8-list': 5,
-};
 
 export interface Field extends SchemaField {
   /** Index of its first node and first buffer in every batch. */
@@ -152,7 +142,7 @@ function placed(fields: readonly SchemaField[]): ReadonlyMap<string, Field> {
   for (const field of fields) {
     result.set(field.name, { ...field, node, buffer });
     node += field.type === 'utf8-list' ? 2 : 1;
-    buffer += COLUMN_BUFFERS[field.type];
+    buffer += field.type === 'utf8-list' ? 5 : field.type === 'utf8' ? 3 : 2;
   }
   return result;
 }

@@ -3,7 +3,6 @@
 // the file is read back, the slices of tasks are tasks.
 
 import { rangeOf } from '../../../base/lookUps.js';
-import { inPieces } from '../../../base/pieces.js';
 import { ACTIONS, TASK_STATES } from '../../../protocol/clusterObserver.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace, workerName } from '../../trace.js';
 import { JsonObjectText, QuotedStrings } from '../json/jsonText.js';
@@ -30,11 +29,8 @@ const MEMORY_COUNTERS = {
 } as const;
 
 /** Yields the text of the file. Memory: some 20 bytes per row of tasks. */
-export function chromeTrace(trace: Trace): Generator<string> {
-  return inPieces(chromeTexts(new ChromeWriter(trace)));
-}
-
-function* chromeTexts(writer: ChromeWriter): Generator<string> {
+export function* chromeTrace(trace: Trace): Generator<string> {
+  const writer = new ChromeWriter(trace);
   yield `{"otherData":{"origin":${writer.origin}},"traceEvents":[\n`;
   let before = '';
   for (const event of writer.events()) {

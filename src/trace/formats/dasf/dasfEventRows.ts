@@ -39,7 +39,7 @@ export function addEvent(builder: TraceBuilder, event: DasfEvent): void {
       nbytes: asNumber(args.size),
       resultType: text(args.type),
       dtype: text(args.dtype),
-      shape: strings.internString(Array.isArray(args.shape) ? JSON.stringify(args.shape.map(Number)) : '[]'),
+      shape: strings.internString(shapeText(args.shape)),
     });
   } else if (event.name === 'Managed Memory' && !Number.isNaN(asNumber(args.tasks))) {
     const row = builder.workers.of(host, worker);
@@ -67,6 +67,11 @@ export function managedMemory(
 ): Encoded<'memory'> {
   const unknown = Number.NaN;
   return { time, host, worker, managed, unmanaged: unknown, spilled: unknown, process: unknown, tasks };
+}
+
+/** Returns a shape as JSON. */
+export function shapeText(shape: unknown): string {
+  return Array.isArray(shape) ? JSON.stringify(shape.map(Number)) : '[]';
 }
 
 function device(builder: TraceBuilder, value: unknown): number {

@@ -108,21 +108,10 @@ export class DurationEndEvent extends PhaseEvent {
 
 export type DasfEvent = CompleteEvent | InstantEvent | DurationBeginEvent | DurationEndEvent | PhaseEvent;
 
-interface EventRecord {
-  readonly name?: unknown;
-  readonly timestamp?: unknown;
-  readonly phase?: unknown;
-  readonly duration?: unknown;
-  readonly scope?: unknown;
-  readonly process_id?: unknown;
-  readonly thread_id?: unknown;
-  readonly args?: unknown;
-}
-
 /** Returns the event of a decoded record, or the reason why the record is invalid. */
 export function eventFromRecord(record: unknown): DasfEvent | string {
   if (!isRecord(record)) return 'the record is not a map';
-  const { name, timestamp, phase, duration, scope, process_id, thread_id, args }: EventRecord = record;
+  const { name, timestamp, phase, duration, scope, process_id, thread_id, args } = record;
   if (typeof name !== 'string') return 'the event has no name';
   const time = asNumber(timestamp);
   if (!Number.isFinite(time)) return 'the event has no time';

@@ -5,7 +5,7 @@ import { reversedEdges } from '../../../base/groups.js';
 import { parsedJson } from '../../../base/json.js';
 import { TASK_MEMORY } from '../../../protocol/clusterObserver.js';
 import type { Trace } from '../../trace.js';
-import { CompleteEvent, type DasfEvent, type EventArgs, InstantEvent } from './dasfEvents.js';
+import { CompleteEvent, type DasfEvent, type EventArgs, InstantEvent, RESOURCE_EVENT } from './dasfEvents.js';
 import { DasfEncoder } from './dasfWriter.js';
 
 /** Bytes of a piece. */
@@ -67,7 +67,7 @@ function source(times: Float64Array, eventOf: (row: number) => DasfEvent | undef
 function taskEvent(trace: Trace, dependents: KeysOf, row: number): DasfEvent | undefined {
   const { tasks, strings, keys } = trace;
   if (tasks.state[row] !== TASK_MEMORY || !(tasks.duration[row]! >= 0)) return undefined;
-  const text = (id: number): string | null => (id < 0 ? null : strings.get(id));
+  const text = (id: number): string | null => textAt(strings, id);
   const nbytes = tasks.nbytes[row]!;
   const name = tasks.recordedName[row]! < 0 ? tasks.functionName[row]! : tasks.recordedName[row]!;
   const [from, to] = [tasks.dependencyOffsets[row]!, tasks.dependencyOffsets[row + 1]!];
@@ -94,9 +94,8 @@ function taskEvent(trace: Trace, dependents: KeysOf, row: number): DasfEvent | u
 function memoryEvent(trace: Trace, row: number): DasfEvent | undefined {
   const { memory, strings } = trace;
   if (Number.isNaN(memory.tasks[row]!)) return undefined;
-  const host = memory.host[row]!;
   return new InstantEvent('Managed Memory', memory.time[row]!, {
-    processId: host < 0 ? null : strings.get(host),
+    processId: textAt(strings, memory.host[row]!),
     threadId: workerName(trace, memory.worker[row]!) ?? '',
     args: { key: '', state: 'memory', size: memory.managed[row]!, tasks: memory.tasks[row]! },
   });
@@ -110,18 +109,20 @@ function resourceEvent(trace: Trace, row: number): DasfEvent {
     gpu_utilization: resources.gpuUtilization[row]!,
     gpu_memory_used: resources.gpuMemoryUsed[row]!,
   };
-  const host = resources.host[row]!;
   const device = resources.device[row]!;
-  return new InstantEvent('Resource Usage', resources.time[row]!, {
-    processId: host < 0 ? null : strings.get(host),
+  return new InstantEvent(RESOURCE_EVENT, resources.time[row]!, {
+    processId: textAt(strings, resources.host[row]!),
     threadId: workerName(trace, resources.worker[row]!),
     args: device < 0 ? args : { ...args, device: strings.get(device) },
   });
 }
 
 function workerName({ workers, strings }: Trace, worker: number): string | null {
-  const name = worker < 0 ? -1 : workers.name[worker]!;
-  return name < 0 ? null : strings.get(name);
+  return worker < 0 ? null : textAt(strings, workers.name[worker]!);
+}
+
+function textAt(strings: Trace['strings'], id: number): string | null {
+  return id < 0 ? null : strings.get(id);
 }
 
 function shapeOf(text: string | null): unknown {

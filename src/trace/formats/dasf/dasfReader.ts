@@ -30,7 +30,7 @@ export class DasfReader implements ByteReader {
   #offset = 0;
 
   constructor(builder: TraceBuilder) {
-    this.#scanner = new DasfScanner(builder, (start, end) => this.#json(start, end));
+    this.#scanner = new DasfScanner(builder);
     this.#cutter = new RecordCutter({
       record: (start, end) => {
         if (!this.#scanner.scan(start, end)) {
@@ -54,11 +54,6 @@ export class DasfReader implements ByteReader {
     const consumed = this.#cutter.feed(bytes, this.#view, length, last);
     this.#offset += consumed;
     return consumed;
-  }
-
-  #json(start: number, end: number): string {
-    const value = unpackValue(this.#bytes, this.#view, start, end);
-    return Array.isArray(value) ? JSON.stringify(value.map(Number)) : '[]';
   }
 }
 

@@ -3,8 +3,8 @@
 // this file must be fast for the usual form and detect the others.
 import { StringTable } from '../../stringTable.js';
 import { type TaskRow, type TraceBuilder, UNKNOWN_TASK } from '../../traceBuilder.js';
-import { Field, fieldAt, managedMemory } from './dasfEventRows.js';
-import { skipValue } from './msgpack.js';
+import { Field, fieldAt, managedMemory, shapeText } from './dasfEventRows.js';
+import { skipValue, unpackValue } from './msgpack.js';
 
 const COMPLETE = 'X'.charCodeAt(0);
 const INSTANT = 'I'.charCodeAt(0);
@@ -25,7 +25,6 @@ export class DasfScanner {
   /** Shapes by their msgpack bytes; each is converted to text once. */
   readonly #shapes = new StringTable();
   readonly #shapeTexts: number[] = [];
-  readonly #shapeText: (start: number, end: number) => string;
   /** Last two strings of some fields. Any initial id is valid. */
   readonly #recent = new Int32Array(10);
   #bytes = new Uint8Array();
@@ -38,10 +37,8 @@ export class DasfScanner {
   #number = Number.NaN;
   readonly #row: TaskRow = { ...UNKNOWN_TASK };
 
-  /** `shapeText` returns the JSON of the value at a position in the current bytes. */
-  constructor(builder: TraceBuilder, shapeText: (start: number, end: number) => string) {
+  constructor(builder: TraceBuilder) {
     this.#builder = builder;
-    this.#shapeText = shapeText;
     this.#computeName = builder.strings.internString('Compute');
     this.#memoryName = builder.strings.internString('Managed Memory');
   }
@@ -216,7 +213,8 @@ export class DasfScanner {
     if (next === STOP) return STOP;
     const id = this.#shapes.intern(this.#bytes, this.#view, at, next);
     if (id === this.#shapeTexts.length) {
-      this.#shapeTexts.push(this.#builder.strings.internString(this.#shapeText(at, next)));
+      const text = shapeText(unpackValue(this.#bytes, this.#view, at, next));
+      this.#shapeTexts.push(this.#builder.strings.internString(text));
     }
     this.#row.shape = this.#shapeTexts[id]!;
     return next;

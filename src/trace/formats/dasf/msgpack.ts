@@ -2,6 +2,7 @@
 // the memory that a damaged length demands; here it receives no such bytes.
 import { Packr } from 'msgpackr/pack';
 import { Unpackr } from 'msgpackr/unpack';
+import { attempt } from '../../../base/errors.js';
 import { type EventArgs, RESOURCE_EVENT } from './dasfEvents.js';
 
 /** Limit for nesting. Decoders and later code recurse, so deeper values are rejected. */
@@ -41,11 +42,7 @@ export function exactIntegers(map: Readonly<Record<string, unknown>>): Readonly<
 export function unpackValue(bytes: Uint8Array, view: DataView, start: number, end: number): unknown {
   if (skipValue(bytes, view, start, end) !== end) return undefined;
   unpackr ??= new Unpackr({ useRecords: false, mapsAsObjects: true, int64AsType: 'number' });
-  try {
-    return unpackr.unpack(bytes.subarray(start, end));
-  } catch {
-    return undefined;
-  }
+  return attempt((): unknown => unpackr?.unpack(bytes.subarray(start, end)), undefined);
 }
 
 /** Returns the end of the value at `at`. Returns -1 if it is incomplete, nested too deeply, or no msgpack. */

@@ -1,4 +1,5 @@
 // Locates the values of known fields in a JSON object by the bytes of their names. A value is created on use.
+import { parsedJson } from '../../../base/json.js';
 import type { StringTable } from '../../stringTable.js';
 import {
   CLOSE_BRACE,
@@ -63,7 +64,7 @@ function slotOf(bytes: Uint8Array, start: number, end: number): number {
 /** A field that holds an object whose fields are read together with the outer ones. */
 export interface InnerFields {
   readonly field: number;
-  readonly fields: JsonFields | undefined;
+  readonly fields: JsonFields;
 }
 
 /**
@@ -77,14 +78,9 @@ export class JsonFields {
   readonly #stops: Int32Array;
   /** 1 if the value is a string with backslashes. */
   readonly #escaped: Uint8Array;
+  readonly #inner: InnerFields | undefined;
 
-  readonly #inner: InnerFields;
-
-  constructor(
-    cursor: JsonCursor,
-    fields: FieldNames,
-    inner: InnerFields = { field: ABSENT, fields: undefined },
-  ) {
+  constructor(cursor: JsonCursor, fields: FieldNames, inner?: InnerFields) {
     this.#cursor = cursor;
     this.#inner = inner;
     this.#fields = fields;
@@ -97,7 +93,7 @@ export class JsonFields {
   read(): boolean {
     const cursor = this.#cursor;
     const starts = this.#starts.fill(ABSENT);
-    this.#inner.fields?.clear();
+    this.#inner?.fields.clear();
     if (!cursor.expect(OPEN_BRACE)) return false;
     if (cursor.peek() === CLOSE_BRACE) {
       cursor.at++;
@@ -126,12 +122,10 @@ export class JsonFields {
 
   /** Skips a value, and reads it if it is the inner object. */
   #step(field: number): boolean {
-    const { field: inner, fields } = this.#inner;
+    const inner = this.#inner;
     const cursor = this.#cursor;
-    if (field < 0 || field !== inner || fields === undefined || cursor.bytes[cursor.at] !== OPEN_BRACE) {
-      return cursor.skipValue();
-    }
-    return fields.read();
+    const isInner = field === inner?.field && cursor.bytes[cursor.at] === OPEN_BRACE;
+    return isInner ? inner.fields.read() : cursor.skipValue();
   }
 
   clear(): void {
@@ -205,9 +199,5 @@ function isNumberStart(byte: number): boolean {
  */
 export function unescaped(bytes: Uint8Array, start: number, stop: number): string {
   const text = decoder.decode(bytes.subarray(start, stop));
-  try {
-    return String(JSON.parse(text));
-  } catch {
-    return text.slice(1, -1);
-  }
+  return String(parsedJson(text) ?? text.slice(1, -1));
 }

@@ -3,7 +3,6 @@
 // Overlapping tasks of a thread get separate profiles, because the frames of a profile must nest.
 
 import { getOrMake, pushTo } from '../../../base/lookUps.js';
-import { inPieces } from '../../../base/pieces.js';
 import { type Trace, workerName } from '../../trace.js';
 import { type Track, taskTracks, trackName } from '../chrome/tracks.js';
 import { QuotedStrings } from '../json/jsonText.js';
@@ -13,11 +12,7 @@ const SCHEMA = 'https://www.speedscope.app/file-format-schema.json';
 /**
  * Yields the text of the file. Times are seconds since the first start or sample. Tasks that never ran are left out.
  */
-export function speedscopeProfile(trace: Trace): Generator<string> {
-  return inPieces(profileTexts(trace));
-}
-
-function* profileTexts(trace: Trace): Generator<string> {
+export function* speedscopeProfile(trace: Trace): Generator<string> {
   const { tracks, trackOf, order } = taskTracks(trace);
   const { functionName } = trace.tasks;
   const quoted = new QuotedStrings(trace.strings);
