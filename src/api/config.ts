@@ -50,7 +50,7 @@ export class Config {
    * Returns the value of a setting, e.g. `config.get('profile-interval')`, from the first source that has it:
    * 1. `config.set`
    * 2. the environment, e.g. `LONGPOLE_PROFILE_INTERVAL`
-   * 3. the file named by `LONGPOLE_CONFIG`, else `longpole.config.yaml` or `longpole.config.json`
+   * 3. the file named by `LONGPOLE_CONFIG`, else `longpole.config.yaml`, `.yml` or `.json`
    * 4. the default
    *
    * @returns durations in seconds, sizes in bytes

@@ -26,7 +26,8 @@ const watches = new Set<Watch>();
  * Reports to observers all tasks that this program runs from now on, on the local schedulers and on local clusters that
  * start later. Observers see a single cluster; workers of a second cluster are named e.g. `worker-0 (cluster 2)`. Local
  * schedulers record as transfers only what the program's thread copies for 5 ms or more. They record the size of a result
- * only for numbers, booleans, null and undefined, and samples of the program's thread only.
+ * if it is a number, a boolean, null, undefined or a typed array, or if its task took 1 ms or more. Samples are of the
+ * program's thread only.
  *
  *     const stop = observeProgram(TraceWriter.create('program.trace'));
  *

@@ -228,7 +228,7 @@ export const TRACE_SCHEMA = {
       worker: { kind: 'worker', doc: 'Worker.' },
       context: {
         kind: 'name',
-        doc: '`execute`, `gather-dep`, `get-data`, `memory-monitor`, `shared`, `dropped` or `import`; `cache` or `memory-sampler` for local diagnostics.',
+        doc: '`execute`, `gather-dep`, `get-data`, `memory-monitor`, `shared`, `dropped`, `import` or `nested`; `cache` or `memory-sampler` for local diagnostics.',
       },
       span: { kind: 'name', doc: 'Span of the task, names joined by `/`; empty outside tasks.' },
       prefix: { kind: 'name', doc: 'Prefix of the task; empty outside tasks.' },

@@ -288,7 +288,9 @@ sharedClusterTest('a shared object is no argument of a task', async ({ client })
 
 test('a shared object uses the most recently connected client, and needs one', async () => {
   const lock = new Lock('x');
-  assert.equal(codeOf(await rejection(lock.acquire())), 'ERR_LONGPOLE_NO_CLIENT');
+  const error = await rejection(lock.acquire());
+  assert.equal(codeOf(error), 'ERR_LONGPOLE_NO_CLIENT');
+  assert.match(String(error), /or call `await connect\(\)` first/);
   await using client = await connect({ workers: 1 });
   assert.equal(await lock.acquire(), true);
   assert.equal(await new Lock('x', { client }).locked(), true);

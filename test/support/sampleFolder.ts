@@ -162,7 +162,9 @@ export class SampleFolder {
 
   /** Provides the traces and event files that the samples read and do not write. */
   async provideInputs(text: string): Promise<void> {
-    const written = [...text.matchAll(/(?:record\('|-o |--trace )([\w-]+\.trace)/g)].map((match) => match[1]);
+    const written = [...text.matchAll(/(?:record\('|create\('|-o |--trace )([\w-]+\.trace)/g)].map(
+      (match) => match[1],
+    );
     for (const name of new Set(text.match(/(?<![\w/.-])[\w-]+\.trace\b/g))) {
       if (written.includes(name)) continue;
       const { trace } = await this.root.recorded();

@@ -228,11 +228,11 @@ describe('findings', () => {
     const [own] = findings(syntheticTrace(slowBeforeBig(2)));
     assert.match(
       own?.title ?? '',
-      /^The run is limited by its 2 workers, which computed (9\d|100) % of the time$/,
+      /^The run is limited by its 2 workers, which were busy (9\d|100) % of the time$/,
     );
     // 'big' would save 0.1 % of the run, and is not named.
     const [, four, slow] =
-      /^With 4 workers, each on its own core, the run would take (\d+) ms\. If 'slow' were twice as fast, it would take (\d+) ms less\.$/.exec(
+      /^With 4 workers, each on its own core, the run would take (\d+) ms\. The trace does not show whether tasks computed all the time\. If 'slow' were twice as fast, it would take (\d+) ms less\.$/.exec(
         own?.evidence.text ?? '',
       ) ?? [];
     assert.ok(Math.abs(Number(four) - 512) < 25, own?.evidence.text);

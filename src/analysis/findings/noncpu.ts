@@ -77,12 +77,17 @@ export const cpuByPrefix = oncePer((trace: Trace): readonly PrefixCpu[] => {
     .sort((a, b) => b.noncpu - a.noncpu);
 });
 
-function cpuSeconds(trace: Trace): CpuSeconds {
+/** Returns whether it is measured or sampled whether tasks compute. */
+export function isCpuKnown(trace: Trace): boolean {
+  return cpuSeconds(trace).isKnown;
+}
+
+const cpuSeconds = oncePer((trace: Trace): CpuSeconds => {
   if (!hasCpuMetrics(trace)) return sampledCpu(trace);
   const noncpu = new Map(withinSlots(trace, metricSeconds(trace, 'thread-noncpu').byPrefix));
   for (const [name, seconds] of failedAwaits(trace)) addTo(noncpu, name, seconds);
-  return { cpu: metricSeconds(trace, 'thread-cpu').byPrefix, noncpu };
-}
+  return { cpu: metricSeconds(trace, 'thread-cpu').byPrefix, noncpu, isKnown: true };
+});
 
 /** Returns the seconds by prefix in which failed runs awaited promises. The metrics count all seconds of these runs as failed. */
 const failedAwaits = oncePer((trace: Trace): Seconds => {

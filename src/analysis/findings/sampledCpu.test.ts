@@ -118,12 +118,22 @@ describe('findings without metrics of tasks', () => {
     assert.ok((byPrefix.get('fit')?.noncpu ?? 1) < 0.5, `${byPrefix.get('fit')?.noncpu} s`);
   });
 
-  it('a prefix whose time samples do not cover is assumed to compute', () => {
+  it('a prefix whose time samples do not cover is assumed to compute, and the finding says that this is not known', () => {
     const late = sampled(() => 3).filter(({ time }) => time > 8);
+    const assumed = found({ tasks: balanced(), resources: late });
     assert.deepEqual(
-      found({ tasks: balanced(), resources: late }).map(({ code }) => code),
-      ['worker-bound'],
+      assumed.map(({ code, confidence }) => [code, confidence]),
+      [['worker-bound', 'low']],
     );
+    assert.match(assumed[0]?.title ?? '', /, which were busy \d+ % of the time$/);
+    assert.match(
+      assumed[0]?.evidence.text ?? '',
+      / The trace does not show whether tasks computed all the time\./,
+    );
+    const [known] = found({ tasks: balanced(), resources: sampled(() => 95) });
+    assert.match(known?.title ?? '', /, which computed \d+ % of the time$/);
+    assert.equal(known?.confidence, 'medium');
+    assert.doesNotMatch(known?.evidence.text ?? '', /does not show/);
   });
 
   it('is not that after tasks of Dask have left their slots, which its metrics contain', () => {

@@ -9,6 +9,8 @@ import { eachUse, lanesOf } from '../lanes.js';
 export interface CpuSeconds {
   readonly cpu: ReadonlyMap<string, number>;
   readonly noncpu: ReadonlyMap<string, number>;
+  /** Whether most of the time is measured or sampled. Otherwise the tasks are assumed to compute. */
+  readonly isKnown: boolean;
 }
 
 /** Smallest share of a prefix's time that samples must cover. Below it, its tasks are assumed to compute. */
@@ -35,7 +37,7 @@ export function sampledCpu(trace: Trace): CpuSeconds {
   const threads = trace.resources.length + rows.length > MAX_ROWS ? new Map() : threadSamples(trace);
   const cpu = new Map<string, number>();
   const noncpu = new Map<string, number>();
-  if (threads.size === 0) return { cpu, noncpu };
+  if (threads.size === 0) return { cpu, noncpu, isKnown: false };
   for (const row of rows)
     eachPart(trace, row, threads, (thread, at, seconds) => {
       thread.held[at]! += seconds;
@@ -52,13 +54,17 @@ export function sampledCpu(trace: Trace): CpuSeconds {
       sum.computed += seconds * Math.min(1, used[at]! / held[at]!);
     });
   }
+  let [total, known] = [0, 0];
   for (const [id, { all, covered, computed }] of sums) {
     const name = textOf(trace.strings, id);
-    const seconds = covered > 0 && covered >= MIN_COVERED * all ? (all * computed) / covered : all;
+    const isCovered = covered > 0 && covered >= MIN_COVERED * all;
+    const seconds = isCovered ? (all * computed) / covered : all;
     cpu.set(name, seconds);
     noncpu.set(name, all - seconds);
+    total += all;
+    if (isCovered) known += all;
   }
-  return { cpu, noncpu };
+  return { cpu, noncpu, isKnown: known > total / 2 };
 }
 
 /** Returns the seconds in which the thread of a task neither computed nor waited for a core, by samples; 0 if they cover too little. */

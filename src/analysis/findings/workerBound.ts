@@ -5,7 +5,7 @@ import { Simulator } from '../simulate.js';
 import { MAX_SIMULATED, notSimulated, speedups } from '../speedups.js';
 import { isOfPool } from '../workerLives.js';
 import type { Facts, Rule } from './finding.js';
-import { cpuByPrefix } from './noncpu.js';
+import { cpuByPrefix, isCpuKnown } from './noncpu.js';
 import { longTails } from './stragglerTasks.js';
 import { IN_TURNS } from './synchronousIo.js';
 
@@ -44,12 +44,14 @@ export const workerBound: Rule = (facts) => {
   );
   const blocked = blockedText(facts);
   const isBlocked = blocked !== '';
+  const isKnown = isCpuKnown(facts.trace);
+  const unknown = isKnown ? '' : ' The trace does not show whether tasks computed all the time.';
   return {
     code: 'worker-bound',
-    title: `The run is limited by its ${facts.workersText(workers)}, which ${isBlocked ? 'were busy' : 'computed'} ${percentText(busy)} of the time`,
+    title: `The run is limited by its ${facts.workersText(workers)}, which ${isBlocked || !isKnown ? 'were busy' : 'computed'} ${percentText(busy)} of the time`,
     seconds: makespan - then,
-    confidence: isBlocked ? 'low' : 'medium',
-    text: `With ${facts.workersText(more)}, each on its own core, the run would take ${secondsText(then)}.${blocked}${gains.join('')}${tails.join('')}`,
+    confidence: isBlocked || !isKnown ? 'low' : 'medium',
+    text: `With ${facts.workersText(more)}, each on its own core, the run would take ${secondsText(then)}.${unknown}${blocked}${gains.join('')}${tails.join('')}`,
     numbers: { busyShare: busy, workSeconds: work, workers, moreWorkers: more, moreWorkersSeconds: then },
     tasks: facts.pathTasks('compute'),
     question: 'speedups',

@@ -123,7 +123,7 @@ export class ClientBase extends Printed {
    *     await client.registerPlugin({ url: import.meta.url, export: 'MyWorkerPlugin', options: { … } });
    *
    * `teardown` of a worker's plugin is called when the plugin is removed, the worker leaves, or the cluster closes. A
-   * worker that dies, or is still busy after a second, does not call `teardown`.
+   * worker that dies, or that leaves and is still busy after three seconds, does not call `teardown`.
    *
    * @returns (resolves) a function that removes the plugin
    * @throws (rejects) the error of `setup` of a worker's plugin, which is then registered on no worker; LongpoleError

@@ -4,7 +4,7 @@ import { checkArgument, checkOptions, kind, type OptionKinds, SECONDS, TEXT } fr
 import { internalError, LongpoleError } from '../../base/errors.js';
 import { Printed } from '../../base/printed.js';
 import { visibleName } from '../../base/visibleText.js';
-import { askScheduler, isInTask, secede } from '../../engine/worker/askScheduler.js';
+import { askScheduler, isInTask, noClusterError, secede } from '../../engine/worker/askScheduler.js';
 import { contextMeter } from '../../engine/worker/contextMeter.js';
 import { packValue, unpackResult } from '../../engine/worker/packResult.js';
 import { COPY_ADVICE } from '../../graph/lossyCopies.js';
@@ -97,6 +97,7 @@ export abstract class SharedObject extends Printed {
 
   /** Asks for the running task a question that is answered at once. Counts the call and its time in the metrics of the task. */
   async #ask<K extends CoordinationKind>(kind: K, question: QuestionOf<K>): Promise<AnswerOf<K>> {
+    if (!isInTask()) throw noClusterError(', or call `await connect()` first');
     const begun = performance.now();
     try {
       return await askScheduler(kind, question);
