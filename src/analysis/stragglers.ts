@@ -6,7 +6,7 @@ import { bytesText, secondsText } from '../base/words.js';
 import { ACTIONS } from '../protocol/clusterObserver.js';
 import type { Trace } from '../trace/trace.js';
 import { COLD_SECONDS, firstRuns, slowFirstRows } from './firstCalls.js';
-import { eachUse, firstFrom, lanesOf } from './lanes.js';
+import { eachUse, lanesOf, overlapping } from './lanes.js';
 import { profilerSeconds } from './profilerStarts.js';
 import { evenly, type Middle, median, middleOf } from './statistics.js';
 import { rowColumns, Table } from './table.js';
@@ -197,20 +197,17 @@ class Reasons {
   /** Returns the seconds of transfers, disk access and awaited promises of the task, and of collections during it. */
   #times(row: number): Pick<Straggler, 'transfer' | 'disk' | 'gc' | 'awaited'> {
     const { worker } = this.#trace.tasks;
-    const { spans, offsets, action, start, stop } = workIntervalsOf(this.#trace);
+    const work = workIntervalsOf(this.#trace);
+    const { spans, offsets, action, start, stop } = work;
     const own = worker[row]!;
     const ownWork = this.#ownWork.size === 0 ? undefined : this.#ownWork.get(this.#trace.tasks.id[row]!);
     const { transfer = 0, disk = 0, awaited = 0 } = ownWork ?? {};
     if (own < 0) return { transfer, disk, awaited, gc: 0 };
     let gc = 0;
-    const from = offsets[own]!;
     eachUse(this.#trace, row, (begin, end, share) => {
-      let at = firstFrom(spans.rows, start, end, from, offsets[own + 1]!) - 1;
-      for (; at >= from && stop[spans.latest[at]!]! > begin; at--) {
-        const interval = spans.rows[at]!;
-        const inside = Math.min(stop[interval]!, end) - Math.max(start[interval]!, begin);
-        if (inside > 0 && ACTIONS[action[interval]!] === 'gc') gc += share * inside;
-      }
+      for (const interval of overlapping(spans, offsets, own, work, begin, end))
+        if (ACTIONS[action[interval]!] === 'gc')
+          gc += share * (Math.min(stop[interval]!, end) - Math.max(start[interval]!, begin));
     });
     return { transfer, disk, awaited, gc };
   }

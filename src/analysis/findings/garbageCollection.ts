@@ -6,7 +6,7 @@ import type { Trace } from '../../trace/trace.js';
 import { blockedSpans } from '../blockedSpans.js';
 import { coreUseOf } from '../coreUse.js';
 import { cutOffTexts } from '../cutOff.js';
-import { firstFrom, lanesOf } from '../lanes.js';
+import { lanesOf, overlapping } from '../lanes.js';
 import { programStops } from '../programStops.js';
 import { gapsBetween, merged, overlapSeconds, type Span } from '../spans.js';
 import { pausesOf } from '../workerLives.js';
@@ -117,33 +117,20 @@ function gcWhileTasksRan(facts: Facts): readonly [ran: number, stopped: number] 
     const parts = gapsBetween(start[row]!, stop[row]!, stops(worker[row]!));
     for (let lane = 0; lane < lanes.count; lane++) {
       if (lanes.worker[lane] !== worker[row]) continue;
-      all += covered(trace, lane, start[row]!, stop[row]!);
-      for (const part of parts) ran += covered(trace, lane, part.start, part.stop);
+      all += covered(trace, lane, { start: start[row]!, stop: stop[row]! });
+      for (const part of parts) ran += covered(trace, lane, part);
     }
   }
   return [ran, all - ran];
 }
 
-/**
- * Returns the seconds between two times in which a task of the lane ran. Cost: a binary search, and a step per task
- * there.
- */
-function covered(trace: Trace, lane: number, start: number, stop: number): number {
-  const { started } = trace.tasks;
-  const { spans, offsets, stop: left } = lanesOf(trace);
-  const from = offsets[lane]!;
-  const to = firstFrom(spans.rows, started, stop, from, offsets[lane + 1]!);
-  let first = to;
-  while (first > from && left[spans.latest[first - 1]!]! > start) first--;
-  let seconds = 0;
-  let until = start;
-  for (let at = first; at < to; at++) {
-    const row = spans.rows[at]!;
-    const end = Math.min(stop, left[row]!);
-    const begin = Math.max(until, started[row]!);
-    if (end <= begin) continue;
-    seconds += end - begin;
-    until = end;
-  }
-  return seconds;
+/** Returns the seconds of a span in which a task of the lane ran. Cost: a binary search, and a step per task there. */
+function covered(trace: Trace, lane: number, span: Span): number {
+  const { started: start } = trace.tasks;
+  const { spans, offsets, stop } = lanesOf(trace);
+  const rows = overlapping(spans, offsets, lane, { start, stop }, span.start, span.stop);
+  return overlapSeconds(
+    [span],
+    rows.map((row) => ({ start: start[row]!, stop: stop[row]! })),
+  );
 }
