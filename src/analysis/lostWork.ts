@@ -6,6 +6,7 @@ import { WORKER_LOST } from '../protocol/eventTopics.js';
 import { eventsOf, type Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
 import { gapsBetween, type Span } from './spans.js';
+import { previousRuns } from './submissionTimes.js';
 
 /** Seconds after which the loss of a worker is noticed at the latest: Dask's default of `scheduler.worker-ttl`. */
 const MAX_UNNOTICED = 300;
@@ -35,12 +36,10 @@ export interface LostWorker {
  * has only the task runs in its window. Computed once per trace; cost: a walk over the tasks, and a second one if it is not empty.
  */
 export const lostWorkers = oncePer((trace: Trace): readonly LostWorker[] => {
-  const { id, attempt, length } = trace.tasks;
   if (!trace.workers.stopped.some((time) => !Number.isNaN(time))) return [];
-  const ids = new Set<number>();
-  for (let row = 0; row < length; row++) if (attempt[row]! > 1) ids.add(id[row]!);
   const replaced = replacedWorkers(trace).filter((row) => row >= 0);
-  return ids.size + replaced.length === 0 ? [] : new LostWork(trace).find(ids, replaced);
+  const hasMore = replaced.length > 0 || trace.tasks.attempt.some((number) => number > 1);
+  return hasMore ? new LostWork(trace).find(replaced) : [];
 });
 
 /**
@@ -95,17 +94,13 @@ class LostWork {
     this.#silent = silentFrom(trace);
   }
 
-  /** Returns the lost workers in order of time. `ids` are the ids of tasks that ran more than once. */
-  find(ids: ReadonlySet<number>, replaced: Int32Array): readonly LostWorker[] {
-    const { id, state, worker, length } = this.#trace.tasks;
+  /** Returns the lost workers in order of time. */
+  find(replaced: Int32Array): readonly LostWorker[] {
+    const { state, worker } = this.#trace.tasks;
     const { laneOf } = lanesOf(this.#trace);
-    const before = new Map<number, number>();
     for (const row of replaced) this.#of(row);
-    for (let row = 0; row < length; row++) {
-      if (!ids.has(id[row]!)) continue;
-      const last = before.get(id[row]!);
-      before.set(id[row]!, row);
-      if (last === undefined) continue;
+    for (const [row, last] of previousRuns(this.#trace).entries()) {
+      if (last < 0) continue;
       // The next run may have been lost, too.
       if (state[last] === TASK_LOST) this.#of(worker[last]!)?.cut.push(last);
       else if (laneOf[row]! >= 0 && state[last] === TASK_MEMORY && state[row] === TASK_MEMORY)

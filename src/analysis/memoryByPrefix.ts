@@ -5,6 +5,7 @@ import { type Trace, textOf } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
 import { windowOf } from './path/pathWalk.js';
 import { prefixesOfUnknownSize } from './programTransfers.js';
+import { previousRuns } from './submissionTimes.js';
 import { Table } from './table.js';
 import { TimeBins } from './timeBins.js';
 
@@ -111,8 +112,8 @@ function keptBeyond(
  * Returns, for each row, the time at which the last dependent task stopped, or `end` without dependents. A result that was
  * lost is held until its task is ready to run again.
  */
-function neededUntil({ tasks }: Trace, end: number): Float64Array {
-  const { length, id, attempt, ready, stopped, dependencyOffsets, dependencyRows } = tasks;
+function neededUntil(trace: Trace, end: number): Float64Array {
+  const { length, ready, stopped, dependencyOffsets, dependencyRows } = trace.tasks;
   const until = new Float64Array(length).fill(Number.NEGATIVE_INFINITY);
   for (let row = 0; row < length; row++) {
     for (let edge = dependencyOffsets[row]!; edge < dependencyOffsets[row + 1]!; edge++) {
@@ -124,13 +125,8 @@ function neededUntil({ tasks }: Trace, end: number): Float64Array {
     if (until[row] === Number.NEGATIVE_INFINITY) until[row] = end;
     else if (!(until[row]! >= stopped[row]!)) until[row] = stopped[row]!;
   }
-  const later = new Map<number, number>();
-  for (let row = length - 1; row >= 0; row--) {
-    const again = later.get(id[row]!);
-    if (again !== undefined && ready[again]! < until[row]!)
-      until[row] = Math.max(stopped[row]!, ready[again]!);
-    if (again !== undefined || attempt[row]! > 1) later.set(id[row]!, row);
-  }
+  for (const [again, row] of previousRuns(trace).entries())
+    if (row >= 0 && ready[again]! < until[row]!) until[row] = Math.max(stopped[row]!, ready[again]!);
   return until;
 }
 

@@ -2,6 +2,7 @@
 // per worker, during a task. Analyses subtract this time from the time of the task.
 import { oncePer } from '../base/lookUps.js';
 import type { Trace } from '../trace/trace.js';
+import { coreUseOf } from './coreUse.js';
 import { firstFrom } from './lanes.js';
 import { actionOf, workIntervalsOf } from './workIntervals.js';
 
@@ -25,6 +26,13 @@ export function profilerSeconds(trace: Trace, worker: number, from: number, to: 
     seconds += Math.min(stop[row]!, to) - Math.max(start[row]!, from);
   }
   return seconds;
+}
+
+/** Returns the seconds of a task without waits for a core and without the start of the thread's profiler. */
+export function ownSeconds(trace: Trace, row: number): number {
+  const { worker, started, stopped } = trace.tasks;
+  const profiler = profilerSeconds(trace, worker[row]!, started[row]!, stopped[row]!);
+  return Math.max(0, coreUseOf(trace).aloneSeconds(row) - profiler);
 }
 
 /** Returns the starts by row of workers, found once per trace. Cost: a walk over the intervals. */

@@ -304,20 +304,10 @@ function factors(
   const ids = new Set(Object.keys(given).length === 0 ? [] : trace.tasks.prefix);
   const names = new Map([...ids].filter((id) => id >= 0).map((id) => [trace.strings.get(id), id]));
   for (const [name, factor] of Object.entries(given)) {
-    if (whole)
-      check(
-        `split of '${name}'`,
-        factor,
-        Number.isInteger(factor) && factor >= 1,
-        'a whole number of at least 1',
-      );
-    else
-      check(
-        `faster of '${name}'`,
-        factor,
-        factor > 0 && factor < Number.POSITIVE_INFINITY,
-        'a number above 0',
-      );
+    const isCount = Number.isInteger(factor) && factor >= 1;
+    const isNumber = factor > 0 && factor < Number.POSITIVE_INFINITY;
+    if (whole) check(`split of '${name}'`, factor, isCount, 'a whole number of at least 1');
+    else check(`faster of '${name}'`, factor, isNumber, 'a number above 0');
     const id = names.get(name);
     if (id === undefined) {
       throw invalidArgument(

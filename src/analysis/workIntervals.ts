@@ -1,6 +1,6 @@
 // Orders the intervals of workers other than tasks by worker and time.
 
-import { countedOffsets } from '../base/groups.js';
+import { countedOffsets, rowsWhere } from '../base/groups.js';
 import { addTo, oncePer, pushTo } from '../base/lookUps.js';
 import { ACTIONS, type Action } from '../protocol/clusterObserver.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../trace/trace.js';
@@ -45,10 +45,6 @@ export const workIntervalsOf = oncePer((trace: Trace): WorkIntervals => {
   const offsets = countedOffsets(groupOf, trace.workers.length);
   return { length: all, ...columns, spans: timeSpans(groupOf, offsets, start, stop), offsets };
 });
-
-function rowsWhere(length: number, test: (row: number) => boolean): Int32Array {
-  return Int32Array.from({ length }, (_, row) => row).filter(test);
-}
 
 function joined<T extends Int32Array | Uint8Array | Float64Array>(
   column: T,

@@ -1,5 +1,6 @@
 // Finds when workers started, existed, were paused and were restarted. A program may start several clusters or pools one
 // after another.
+import { rowsWhere } from '../base/groups.js';
 import { oncePer, pushTo } from '../base/lookUps.js';
 import { TASK_LOST } from '../protocol/clusterObserver.js';
 import { WORKER_FULL, WORKER_PAUSED, WORKER_RESTARTED } from '../protocol/eventTopics.js';
@@ -21,9 +22,7 @@ export const firstStarts = oncePer((trace: Trace): Float64Array => {
   if (isRemote(trace)) return made;
   const all = firstStart(trace);
   const own = ownStarts(trace);
-  const rows = Int32Array.from({ length: trace.workers.length }, (_, row) => row)
-    .filter((row) => !Number.isNaN(made[row]!))
-    .sort((a, b) => made[b]! - made[a]!);
+  const rows = rowsWhere(made.length, (row) => !Number.isNaN(made[row]!)).sort((a, b) => made[b]! - made[a]!);
   const starts = new Float64Array(trace.workers.length).fill(all);
   let [next, first] = [0, Number.POSITIVE_INFINITY];
   for (const row of rows) {

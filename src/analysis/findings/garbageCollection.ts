@@ -1,4 +1,4 @@
-import { sumOf } from '../../base/lookUps.js';
+import { largestOf, sumOf } from '../../base/lookUps.js';
 import { countText, percentText, secondsText } from '../../base/words.js';
 import { ACTIONS } from '../../protocol/clusterObserver.js';
 import { GC_TIME } from '../../protocol/traceNames.js';
@@ -34,7 +34,7 @@ export const garbageCollection: Rule = (facts) => {
   const share = total / facts.work;
   if (!(share >= MIN_SHARE)) return undefined;
   const { byPrefix } = metricSeconds(facts.trace, 'gc');
-  const worst = [...byPrefix].sort(([, a], [, b]) => b - a)[0]?.[0];
+  const [worst] = largestOf(byPrefix) ?? [];
   const where = worst === undefined ? '' : `, most of it in '${worst}'`;
   const stops = stopsOf(facts);
   const onPath = sumOf(facts.parts('gc'), (part) => {

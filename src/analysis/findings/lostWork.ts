@@ -4,9 +4,8 @@ import { CONNECTION_LOST, EXHAUSTED, NO_ANSWER, NO_MEMORY } from '../../protocol
 import { workerName } from '../../trace/trace.js';
 import { type DiedTask, diedTasks, exceededTimeouts, reasonOfLoss } from '../diedTasks.js';
 import { type LostWorker, lostWorkers, replacedWorkers } from '../lostWork.js';
-import { TimeBins } from '../timeBins.js';
 import { firstStarts } from '../workerLives.js';
-import { BINS, type Facts, type Found, type Rule } from './finding.js';
+import type { Facts, Found, Rule } from './finding.js';
 
 /** Share of the memory limit above which a lack of memory probably ended the worker. */
 const MEMORY_SHORT = 0.8;
@@ -110,7 +109,7 @@ function repeated(facts: Facts): Found | undefined {
       againSeconds: computed,
       runsCut: runs.length,
     },
-    tasks: facts.keys(again.length > 0 ? again : lost.flatMap((worker) => worker.cut)),
+    tasks: facts.keys(again.length > 0 ? again : runs),
     question: 'worker-balance',
     advice:
       memoryAdvice(facts, lost) ??
@@ -246,10 +245,8 @@ function lostSeconds(facts: Facts, lost: readonly LostWorker[]): number {
 
 /** Returns a function from a time to the seconds wasted until then, divided by the number of busy threads. */
 function wastedSeconds(facts: Facts, lost: readonly LostWorker[]): (time: number) => number {
-  const { start, stop } = facts.path;
   const { started, stopped } = facts.trace.tasks;
-  const bins = (): TimeBins => new TimeBins(start, stop, BINS);
-  const [again, cut, gone] = [bins(), bins(), bins()];
+  const [again, cut, gone] = [facts.bins(), facts.bins(), facts.bins()];
   for (const worker of lost) {
     for (const row of worker.again) again.add(started[row]!, stopped[row]!);
     for (const from of idleStarts(facts, worker)) {

@@ -14,13 +14,12 @@ interface NestedGraphs {
  * and workers, and no more. The cost is the part of the critical path that waits for these graphs: an upper limit.
  */
 export const nestedGraphs: Rule = (facts) => {
-  const { trace, lanes } = facts;
   const [worst] = nestedByPrefix(facts).sort((a, b) => of(b, 'seconds') - of(a, 'seconds'));
   if (worst === undefined) return undefined;
   const { prefix } = worst;
-  const rows = lanes.spans.rows.filter((row) => facts.prefixName(trace.tasks.prefix[row]!) === prefix);
+  const rows = facts.rowsOf(new Set([prefix]));
   const [graphs, seconds] = [of(worst, 'count'), of(worst, 'seconds')];
-  const share = Math.min(1, seconds / sumOf(rows, (row) => trace.tasks.duration[row]!));
+  const share = Math.min(1, seconds / sumOf(rows, (row) => facts.trace.tasks.duration[row]!));
   const tasks = countText(Math.round(of(worst, 'tasks') / graphs), 'task');
   const threads = crewText(Math.round(of(worst, 'workers') / graphs), 1);
   const onPath = facts.path.byPrefix

@@ -1,6 +1,6 @@
 // Two rules about a time span in which tasks ran one after the other: at the end of the run, or before.
 
-import { getOrMake, sumOf } from '../../base/lookUps.js';
+import { addTo, largestOf, sumOf } from '../../base/lookUps.js';
 import { percentText, secondsText } from '../../base/words.js';
 import { inputRows, workerName } from '../../trace/trace.js';
 import { slowFirstRows } from '../firstCalls.js';
@@ -104,7 +104,7 @@ function beganAtOnce(facts: Facts, rows: readonly number[], start: number): bool
 }
 
 /** Returns true if one of these tasks needs another one. */
-function dependOnEachOther({ trace: { tasks } }: Facts, rows: readonly number[]): boolean {
+export function dependOnEachOther({ trace: { tasks } }: Facts, rows: readonly number[]): boolean {
   const all = new Set(rows);
   return rows.some((row) => inputRows(tasks, row).some((needed) => all.has(needed)));
 }
@@ -279,9 +279,9 @@ function heldBack(facts: Facts, row: number, span: number): HeldBack | undefined
     const inside = Math.min(stopped[other]!, wait.stop) - Math.max(started[other]!, wait.start);
     if (!(inside > 0)) continue;
     all += inside;
-    seconds.set(prefix[other]!, getOrMake(seconds, prefix[other]!, () => 0) + inside);
+    addTo(seconds, prefix[other]!, inside);
   }
-  const [most] = [...seconds].sort((a, b) => b[1] - a[1]);
+  const most = largestOf(seconds);
   if (most === undefined || most[0] === prefix[row] || most[1] < MIN_BEHIND * all) return undefined;
   return { seconds: wait.stop - wait.start, behind: facts.prefixName(most[0]) };
 }

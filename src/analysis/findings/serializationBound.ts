@@ -1,3 +1,4 @@
+import { addTo, largestOf } from '../../base/lookUps.js';
 import { bytesText, percentText, secondsText } from '../../base/words.js';
 import { ACTIONS } from '../../protocol/clusterObserver.js';
 import type { Trace } from '../../trace/trace.js';
@@ -110,8 +111,7 @@ function unseenSeconds({ trace }: Facts, recordedSeconds: number): number {
 /** Returns the prefix with the most packing time, by metrics, or else, in local runs, by intervals. */
 function worstPrefix(facts: Facts): string | undefined {
   const { byPrefix } = metricSeconds(facts.trace, 'serialize');
-  const sums = [...(byPrefix.size > 0 ? byPrefix : packedByPrefix(facts))];
-  return sums.sort(([, a], [, b]) => b - a)[0]?.[0];
+  return largestOf(byPrefix.size > 0 ? byPrefix : packedByPrefix(facts))?.[0];
 }
 
 function packedByPrefix({ trace: { intervals, tasks, strings } }: Facts): Map<string, number> {
@@ -121,8 +121,7 @@ function packedByPrefix({ trace: { intervals, tasks, strings } }: Facts): Map<st
   for (let row = 0; row < intervals.length; row++) {
     const prefix = prefixes.get(intervals.task[row]!) ?? -1;
     if (intervals.action[row] !== packing || prefix < 0) continue;
-    const name = strings.get(prefix);
-    sums.set(name, (sums.get(name) ?? 0) + intervals.stop[row]! - intervals.start[row]!);
+    addTo(sums, strings.get(prefix), intervals.stop[row]! - intervals.start[row]!);
   }
   return sums;
 }

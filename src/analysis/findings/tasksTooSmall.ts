@@ -1,6 +1,7 @@
-import { countsOf } from '../../base/lookUps.js';
+import { countsOf, largestOf } from '../../base/lookUps.js';
 import { countText, integerText, percentText, secondsText } from '../../base/words.js';
 import { textOf } from '../../trace/trace.js';
+import { ownSeconds } from '../profilerStarts.js';
 import { medianOverhead } from '../simulation/conditions.js';
 import { merged, secondsOf } from '../spans.js';
 import { pausesOf } from '../workerLives.js';
@@ -10,7 +11,7 @@ import { type Facts, type Found, MIN_COST, type Rule } from './finding.js';
 import { keptShare } from './metricSeconds.js';
 import { coreShare, hasCpuMetrics } from './noncpu.js';
 import { schedulingSeconds } from './schedulerThread.js';
-import { ownSeconds, STALL, stallSeconds } from './stalls.js';
+import { STALL, stallSeconds } from './stalls.js';
 
 const MIN_TASKS = 100;
 /** Ratio of the time between two tasks to the duration of a task, from which tasks are too small. */
@@ -33,7 +34,7 @@ export const tasksTooSmall: Rule = (facts) => {
   const share = coreShare(trace);
   const { rows } = facts.lanes.spans;
   const stalled = stallSeconds(facts, rows, STALL);
-  const mean = (rows.reduce((sum, row) => sum + ownSeconds(facts, row), 0) - stalled) / tasks;
+  const mean = (rows.reduce((sum, row) => sum + ownSeconds(trace, row), 0) - stalled) / tasks;
   // The median leaves out stalls of single tasks. Time to send arguments, to pack results, for disks and in pauses grows with the
   // data, so larger tasks would not reduce it.
   const ofData = argumentSeconds(facts) + resultSeconds(facts);
@@ -144,6 +145,6 @@ function objects({ trace: { tasks, strings }, lanes }: Facts): { count: number; 
     .map((row) => tasks.resultType[row]!)
     // The types of other values begin with a small letter, e.g. `number`.
     .filter((type) => /^[A-Z]/.test(textOf(strings, type)));
-  const [[most] = [-1]] = [...countsOf(types)].sort((a, b) => b[1] - a[1]);
+  const [most] = largestOf(countsOf(types)) ?? [-1];
   return { count: types.length, type: textOf(strings, most) };
 }
