@@ -39,7 +39,7 @@ export const lostWorkers = oncePer((trace: Trace): readonly LostWorker[] => {
   if (!trace.workers.stopped.some((time) => !Number.isNaN(time))) return [];
   const replaced = replacedWorkers(trace).filter((row) => row >= 0);
   const hasMore = replaced.length > 0 || trace.tasks.attempt.some((number) => number > 1);
-  return hasMore ? new LostWork(trace).find(replaced) : [];
+  return hasMore ? findLost(trace, replaced) : [];
 });
 
 /**
@@ -83,62 +83,50 @@ export const unnoticedLosses = oncePer((trace: Trace): readonly UnnoticedLoss[] 
     .sort((a, b) => a.start - b.start);
 });
 
-class LostWork {
-  readonly #trace: Trace;
-  readonly #lost = new Map<number, LostWorker>();
-  /** Time from which each worker was silent; Infinity for a worker that was not lost. */
-  readonly #silent: Float64Array;
-
-  constructor(trace: Trace) {
-    this.#trace = trace;
-    this.#silent = silentFrom(trace);
-  }
-
-  /** Returns the lost workers in order of time. */
-  find(replaced: Int32Array): readonly LostWorker[] {
-    const { state, worker } = this.#trace.tasks;
-    const { laneOf } = lanesOf(this.#trace);
-    for (const row of replaced) this.#of(row);
-    for (const [row, last] of previousRuns(this.#trace).entries()) {
-      if (last < 0) continue;
-      // The next run may have been lost, too.
-      if (state[last] === TASK_LOST) this.#of(worker[last]!)?.cut.push(last);
-      else if (laneOf[row]! >= 0 && state[last] === TASK_MEMORY && state[row] === TASK_MEMORY)
-        this.#again(last, row);
-    }
-    return [...this.#lost.values()].sort((a, b) => a.time - b.time);
-  }
-
-  #again(made: number, row: number): void {
-    const lost = this.#of(this.#holder(made, row));
-    if (lost === undefined) return;
-    lost.again.push(row);
-    lost.time = Math.min(lost.time, this.#trace.tasks.started[row]!);
-  }
-
-  /** Returns the worker with which a result was lost: its maker, or else the last holder that left; -1 if none left. */
-  #holder(made: number, again: number): number {
-    const { workers, tasks } = this.#trace;
-    const [from, to] = [tasks.stopped[made]!, tasks.started[again]!];
-    const leftBetween = (worker: number): boolean =>
-      workers.stopped[worker]! >= from && workers.stopped[worker]! <= to;
-    const maker = tasks.worker[made]!;
-    if (maker < 0 || leftBetween(maker)) return maker;
-    if (this.#silent[maker]! <= to && workers.stopped[maker]! - to <= MAX_UNNOTICED) return maker;
-    let latest = -1;
-    for (let worker = 0; worker < workers.length; worker++) {
-      const isLater = latest < 0 || workers.stopped[worker]! > workers.stopped[latest]!;
-      if (leftBetween(worker) && isLater) latest = worker;
-    }
-    return latest;
-  }
-
-  #of(row: number): LostWorker | undefined {
+/** Returns the lost workers in order of time. */
+function findLost(trace: Trace, replaced: Int32Array): readonly LostWorker[] {
+  const { state, worker, started } = trace.tasks;
+  const { laneOf } = lanesOf(trace);
+  const silent = silentFrom(trace);
+  const lost = new Map<number, LostWorker>();
+  const lostWorker = (row: number): LostWorker | undefined => {
     // A worker that stays may lose a run, too, e.g. when its process restarts.
-    const removed = this.#trace.workers.stopped[row] ?? Number.NaN;
+    const removed = trace.workers.stopped[row] ?? Number.NaN;
     if (Number.isNaN(removed)) return undefined;
-    return getOrMake(this.#lost, row, () => ({ row, time: removed, removed, again: [], cut: [] }));
+    return getOrMake(lost, row, () => ({ row, time: removed, removed, again: [], cut: [] }));
+  };
+  for (const row of replaced) lostWorker(row);
+  for (const [row, last] of previousRuns(trace).entries()) {
+    // The next run may have been lost, too.
+    if (state[last] === TASK_LOST) lostWorker(worker[last]!)?.cut.push(last);
+    else if (laneOf[row]! >= 0 && state[last] === TASK_MEMORY && state[row] === TASK_MEMORY) {
+      const holder = lostWorker(holderOf(trace, silent, last, row));
+      if (holder === undefined) continue;
+      holder.again.push(row);
+      holder.time = Math.min(holder.time, started[row]!);
+    }
   }
+  return [...lost.values()].sort((a, b) => a.time - b.time);
+}
+
+/**
+ * Returns the worker with which a result was lost: its maker, or else the last holder that left; -1 if none left.
+ *
+ * @param silent see `silentFrom`
+ */
+function holderOf({ workers, tasks }: Trace, silent: Float64Array, made: number, again: number): number {
+  const [from, to] = [tasks.stopped[made]!, tasks.started[again]!];
+  const leftBetween = (worker: number): boolean =>
+    workers.stopped[worker]! >= from && workers.stopped[worker]! <= to;
+  const maker = tasks.worker[made]!;
+  if (maker < 0 || leftBetween(maker)) return maker;
+  if (silent[maker]! <= to && workers.stopped[maker]! - to <= MAX_UNNOTICED) return maker;
+  let latest = -1;
+  for (let worker = 0; worker < workers.length; worker++) {
+    const isLater = latest < 0 || workers.stopped[worker]! > workers.stopped[latest]!;
+    if (leftBetween(worker) && isLater) latest = worker;
+  }
+  return latest;
 }
 
 /**

@@ -6,18 +6,11 @@ import { coreUseOf } from './coreUse.js';
 import { firstFrom } from './lanes.js';
 import { actionOf, workIntervalsOf } from './workIntervals.js';
 
-interface Starts {
-  /** Rows of the columns, in order of start. */
-  readonly rows: Int32Array;
-  readonly start: Float64Array;
-  readonly stop: Float64Array;
-}
-
 /** Returns the seconds between two times in which the profiler of a worker (a row) started. Cost: a binary search. */
 export function profilerSeconds(trace: Trace, worker: number, from: number, to: number): number {
-  const starts = startsOf(trace).get(worker);
-  if (starts === undefined) return 0;
-  const { rows, start, stop } = starts;
+  const rows = startsOf(trace).get(worker);
+  if (rows === undefined) return 0;
+  const { start, stop } = workIntervalsOf(trace);
   let seconds = 0;
   for (let at = firstFrom(rows, start, to, 0, rows.length) - 1; at >= 0; at--) {
     const row = rows[at]!;
@@ -35,15 +28,15 @@ export function ownSeconds(trace: Trace, row: number): number {
   return Math.max(0, coreUseOf(trace).aloneSeconds(row) - profiler);
 }
 
-/** Returns the starts by row of workers, found once per trace. Cost: a walk over the intervals. */
-const startsOf = oncePer((trace: Trace): ReadonlyMap<number, Starts> => {
+/** Returns the rows of starts in order, by row of workers, found once per trace. Cost: a walk over the intervals. */
+const startsOf = oncePer((trace: Trace): ReadonlyMap<number, Int32Array> => {
   const work = workIntervalsOf(trace);
-  const { spans, offsets, start, stop } = work;
-  const found = new Map<number, Starts>();
+  const { spans, offsets } = work;
+  const found = new Map<number, Int32Array>();
   for (let worker = 0; worker + 1 < offsets.length; worker++) {
     const own = spans.rows.subarray(offsets[worker]!, offsets[worker + 1]!);
     const rows = own.filter((row) => actionOf(work, row) === 'profiler');
-    if (rows.length > 0) found.set(worker, { rows, start, stop });
+    if (rows.length > 0) found.set(worker, rows);
   }
   return found;
 });

@@ -4,16 +4,6 @@
 /** Scales the median absolute deviation to the standard deviation of a normal distribution. */
 const MAD_TO_SIGMA = 1.4826;
 
-/** Returns the quantile `q` of sorted values, interpolated; NaN without values. */
-export function sortedQuantile(sorted: Float64Array, q: number): number {
-  if (sorted.length === 0) return Number.NaN;
-  const at = q * (sorted.length - 1);
-  const below = Math.floor(at);
-  const low = sorted[below]!;
-  const high = sorted[Math.min(below + 1, sorted.length - 1)]!;
-  return low + (high - low) * (at - below);
-}
-
 /** Returns the quantile `q` of the values, interpolated; NaN without values. Takes linear time. */
 export function quantile(values: ArrayLike<number>, q: number): number {
   const copy = new Float64Array(values);
@@ -164,7 +154,7 @@ export function smallestP(a: number, b: number): number {
  */
 export function pairedPermutationTest(a: ArrayLike<number>, b: ArrayLike<number>): number {
   const differences = Float64Array.from(a, (value, i) => b[i]! - value);
-  const seen = Math.abs(sumOf(differences)) * (1 - 1e-12);
+  const seen = Math.abs(differences.reduce((sum, value) => sum + value, 0)) * (1 - 1e-12);
   if (differences.length === 0) return 1;
   const exact = 2 ** differences.length <= MAX_DIVISIONS;
   const ways = exact ? 2 ** differences.length : MAX_DIVISIONS;
@@ -177,10 +167,6 @@ export function pairedPermutationTest(a: ArrayLike<number>, b: ArrayLike<number>
     if (Math.abs(sum) >= seen) extreme++;
   }
   return exact ? extreme / ways : (extreme + 1) / (ways + 1);
-}
-
-function sumOf(values: Float64Array): number {
-  return values.reduce((sum, value) => sum + value, 0);
 }
 
 /** Returns n over k, or Infinity if that is large. */
@@ -238,9 +224,8 @@ export function bootstrapRatio(
   const ratios = new Float64Array(draws);
   for (let draw = 0; draw < draws; draw++)
     ratios[draw] = paired ? drawnRatio(a, b, random) : drawnMean(b, random) / drawnMean(a, random);
-  ratios.sort();
   const tail = (1 - confidence) / 2;
-  return { low: sortedQuantile(ratios, tail), high: sortedQuantile(ratios, 1 - tail) };
+  return { low: quantile(ratios, tail), high: quantile(ratios, 1 - tail) };
 }
 
 function drawnRatio(a: ArrayLike<number>, b: ArrayLike<number>, random: Random): number {

@@ -31,11 +31,6 @@ export function clientTransfers(facts: Facts, what: 'scatter' | 'gather' | 'pass
   };
 }
 
-/** Returns the seconds in which a transfer from or to the client ran and the critical path did not compute. */
-function bothOnPath(facts: Facts): number {
-  return overlapSeconds(waits(facts), [...clientSpans(facts, 'gather'), ...clientSpans(facts, 'scatter')]);
-}
-
 export function clientSpans(facts: Facts, what: 'scatter' | 'gather'): Span[] {
   return transferSpans(facts.trace, programTransfers(facts.trace, what));
 }
@@ -68,7 +63,8 @@ export const gatheredResults: Rule = (facts) => {
   const sent = bytesSentBack(facts, rows);
   if (again.length === 0 && sent < SENT_BACK * nbytes) return undefined;
   const isBack = sendsBack(facts);
-  const seconds = isBack ? bothOnPath(facts) : onPath;
+  const both = [...clientSpans(facts, 'gather'), ...clientSpans(facts, 'scatter')];
+  const seconds = isBack ? overlapSeconds(waits(facts), both) : onPath;
   return {
     code: 'gathered-results',
     title: `The client fetched ${bytesText(nbytes)} of results that the workers used again`,

@@ -48,7 +48,9 @@ export const lackOfParallelism: Rule = (facts) => {
   if (Math.max(lockedSeconds(facts.trace), copiedSeconds(facts.trace, path)) >= path.floor) return undefined;
   const useful = Math.max(1, Math.ceil(work / path.floor));
   const { name, awaiting } = computedMost(facts);
-  const chain = longestChain(facts.trace, runSeconds(facts));
+  const { laneOf } = facts.lanes;
+  const seconds = facts.trace.tasks.duration.map((one, row) => (laneOf[row]! < 0 ? Number.NaN : one));
+  const chain = longestChain(facts.trace, seconds);
   const isClient = chain < MIN_CHAIN * floor;
   // Tasks that submit others at once, e.g. in a recursion, do not wait for results. Their submissions take time.
   if (isClient && !submitsAfterResults(facts)) return undefined;
@@ -120,11 +122,6 @@ function clientSeconds(facts: Facts): number {
   return carrying + seconds - early + blockedSeconds(facts) + facts.onPath('run without result');
 }
 
-/** Returns the duration of each row of tasks; NaN for tasks that did not run. */
-function runSeconds({ trace, lanes }: Facts): Float64Array {
-  return trace.tasks.duration.map((seconds, row) => (lanes.laneOf[row]! < 0 ? Number.NaN : seconds));
-}
-
 /** Returns a name of the tasks that took most of the path, and what to do with them. */
 function shorterBy(facts: Facts, name: string): string {
   if (facts.rowsOf(new Set([name])).length !== 1)
@@ -139,7 +136,7 @@ function shorterBy(facts: Facts, name: string): string {
  * Returns the prefix with the most computing time on the path. While a task that has left its slot awaits something else than
  * tasks that it submitted, e.g. an item of a queue, other tasks may make it wait: the path computes what they compute.
  */
-function computedMost(facts: Facts): { readonly name: string; readonly awaiting: Awaiting | undefined } {
+function computedMost(facts: Facts) {
   const { trace, lanes } = facts;
   const { prefix, seceded } = trace.tasks;
   const sums = new Map<number, number>();
@@ -163,10 +160,4 @@ function computedMost(facts: Facts): { readonly name: string; readonly awaiting:
     name: facts.prefixName(most?.[0] ?? -1),
     awaiting: waiting < 0 || waiting === most?.[0] ? undefined : { name: facts.prefixName(waiting), seconds },
   };
-}
-
-/** Tasks outside their slots on the path. */
-interface Awaiting {
-  readonly name: string;
-  readonly seconds: number;
 }

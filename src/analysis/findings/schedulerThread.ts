@@ -1,6 +1,6 @@
 // Divides the waits for the scheduler by cause: computations of the program on the scheduler's thread, and Longpole's
 // own work for the tasks.
-import { firstWhere, getOrMake } from '../../base/lookUps.js';
+import { firstWhere, oncePer } from '../../base/lookUps.js';
 import { type Trace, textOf } from '../../trace/trace.js';
 import { CROWDED_SHARE, coreUseOf } from '../coreUse.js';
 import { SchedulerCoreWaits } from '../schedulerCoreWaits.js';
@@ -41,13 +41,6 @@ export interface SchedulerWaits {
   readonly blocked: readonly Span[];
 }
 
-const known = new WeakMap<Trace, SchedulerWaits>();
-
-/** Returns the waits for the scheduler, computed once per trace. */
-export function schedulerWaits(facts: Facts): SchedulerWaits {
-  return getOrMake(known, facts.trace, () => findWaits(facts));
-}
-
 /** Share of all waits above which one wait is an exception, e.g. the loading of a module, and does not count. */
 const STALL = 0.2;
 
@@ -66,7 +59,8 @@ export function schedulingSeconds(facts: Facts): { readonly all: number; readonl
   return { all, usual };
 }
 
-function findWaits(facts: Facts): SchedulerWaits {
+/** Returns the waits for the scheduler, computed once. */
+export const schedulerWaits = oncePer((facts: Facts): SchedulerWaits => {
   const blocked = blockedSpans(facts.trace);
   const { firstStart } = facts;
   const waits: { row: number; seconds: number; inside: number; blockedWithCore: number; lost: number }[] = [];
@@ -106,7 +100,7 @@ function findWaits(facts: Facts): SchedulerWaits {
     })),
     blocked,
   };
-}
+});
 
 /** Returns the delay in seconds from which the event loop of the scheduler counts as blocked. */
 export function minDelay(trace: Trace): number {

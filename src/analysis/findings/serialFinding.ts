@@ -256,20 +256,13 @@ const MIN_BEGUN = 0.9;
 /** Most tasks of a chain that are visited. */
 const MAX_CHAIN = 10_000;
 
-interface HeldBack {
-  /** Seconds for which the chain was ready. */
-  readonly seconds: number;
-  /** The prefix of the tasks that ran meanwhile. */
-  readonly behind: string;
-}
-
 /**
  * Returns for how long a task, or one of the tasks of its prefix that it follows, was ready while threads ran tasks of another
- * prefix; undefined if it did not wait for these, or too short. Cost: a walk along the chain, and one over the tasks.
+ * prefix (`behind`); undefined if it did not wait for these, or too short. Cost: a walk along the chain, and one over the tasks.
  *
  * @param span seconds in which only the chain ran
  */
-function heldBack(facts: Facts, row: number, span: number): HeldBack | undefined {
+function heldBack(facts: Facts, row: number, span: number) {
   const wait = longestWait(facts, row);
   if (wait.stop - wait.start < MIN_RATIO * span) return undefined;
   const { started, stopped, prefix } = facts.trace.tasks;

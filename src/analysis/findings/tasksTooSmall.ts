@@ -45,7 +45,7 @@ export const tasksTooSmall: Rule = (facts) => {
   const each = overhead + (preparing * workers) / tasks;
   if (tasks < MIN_TASKS || each < TOO_SMALL * (mean + meanWait(facts))) return undefined;
   const seconds = Math.min(facts.secondsOfRun(overhead * tasks) + preparing, facts.makespan - work / workers);
-  const copies = unmeasuredCopies(facts, { mean, overhead, seconds });
+  const copies = unmeasuredCopies(facts, mean, overhead, seconds);
   if (copies !== undefined) return copies;
   let most = { prefix: '', count: 0 };
   for (const { prefix, count } of trace.totals.prefixes.values())
@@ -99,18 +99,13 @@ function resultSeconds({ trace, path }: Facts): number {
   return keptShare(trace) * seconds + paused;
 }
 
-/** Mean duration of a task and seconds between two tasks of a thread, and what they cost. */
-interface Between {
-  readonly mean: number;
-  readonly overhead: number;
-  readonly seconds: number;
-}
-
 /**
  * Explains a long time between tasks by their results. Local schedulers do not record the size of a result, nor the time
  * in which it is copied. Returns undefined if that is recorded, or if most results are numbers or strings.
+ *
+ * @param overhead seconds between two tasks of a thread, which cost `seconds` of the run
  */
-function unmeasuredCopies(facts: Facts, { mean, overhead, seconds }: Between): Found | undefined {
+function unmeasuredCopies(facts: Facts, mean: number, overhead: number, seconds: number): Found | undefined {
   const copied = overhead < LONG ? undefined : unmeasuredObjects(facts);
   if (copied === undefined) return undefined;
   return {
