@@ -1,5 +1,6 @@
 // Computes which results fill the memory over time. A result is needed until the last task that depends on it has run,
 // or until the end if no task depends on it, but not after it was lost and had to be computed again. Results that workers hold longer are held by futures of the client.
+import { getOrMake } from '../base/lookUps.js';
 import { sortedOrder } from '../base/sortedOrder.js';
 import { type Trace, textOf } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
@@ -34,16 +35,10 @@ export function memoryByPrefix(trace: Trace): Table {
   const bins = new Map<number, TimeBins>();
   // Byte seconds by prefix, shifted by 1 for tasks without a prefix.
   const sums = new Float64Array(strings.length + 1);
-  let last = -2;
-  let own = new TimeBins(start, stop, BINS);
   for (let row = 0; row < tasks.length; row++) {
     if (laneOf[row]! < 0 || !(nbytes[row]! > 0)) continue;
     const id = prefix[row]!;
-    if (id !== last) {
-      last = id;
-      own = bins.get(id) ?? new TimeBins(start, stop, BINS);
-      bins.set(id, own);
-    }
+    const own = getOrMake(bins, id, () => new TimeBins(start, stop, BINS));
     own.add(stopped[row]!, until[row]!, nbytes[row]!);
     sums[id + 1]! += nbytes[row]! * (until[row]! - stopped[row]!);
   }

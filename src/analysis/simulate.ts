@@ -3,7 +3,7 @@
 
 import { ANY, checkArgument, checkOptions, NUMBER, type OptionKinds, TRACE } from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
-import { getOrMake } from '../base/lookUps.js';
+import { getOrMake, oncePer } from '../base/lookUps.js';
 import type { Trace } from '../trace/trace.js';
 import { coreUseOf } from './coreUse.js';
 import { contendedLock } from './leaseWaits.js';
@@ -248,6 +248,9 @@ export class Simulator {
     });
   }
 }
+
+/** Returns the simulator of the recorded conditions, made once per trace. */
+export const simulatorOf = oncePer((trace: Trace) => new Simulator(trace));
 
 /** Returns the seconds by which the tasks of the window become shorter in total. */
 function savedSeconds({ tasks }: Trace, { start, stop }: Span, faster: ReadonlyMap<number, number>): number {

@@ -76,7 +76,7 @@ describe('the permutation test', () => {
     const { low, high } = bootstrapRatio(
       a,
       a.map((value) => value * 1.1),
-      { paired: true },
+      true,
     );
     assert.ok(Math.abs(low - 1.1) < 1e-9 && Math.abs(high - 1.1) < 1e-9);
     const random = new Random(4);

@@ -136,7 +136,8 @@ function blockedSpans(trace: Trace): Span[] {
  */
 function programShare(trace: Trace, waits: readonly Span[], onCore: number, isMeasured: boolean): number {
   const { acknowledged, submitted } = trace.tasks;
-  const handled = countInside(acknowledged, waits) + countInside(submitted, waits);
+  const isWaiting = (time: number): boolean => isInside(time, waits);
+  const handled = acknowledged.filter(isWaiting).length + submitted.filter(isWaiting).length;
   const scheduling = Math.min(1, (handled * (isRemote(trace) ? DASK_TASK_COST : TASK_COST)) / onCore);
   const since = sampledSince(trace);
   const before = secondsOf(waits.filter(({ stop }) => !(stop > since))) / secondsOf(waits);
@@ -155,12 +156,6 @@ function unsampledShare(trace: Trace, isMeasured: boolean, scheduling: number): 
   if (lost >= CROWDED_SHARE) return 0;
   // The process of a Dask scheduler waits for a core as tasks do, also if these mostly sleep.
   return (isRemote(trace) ? 1 - lost : coreShare(trace)) * (1 - scheduling);
-}
-
-function countInside(times: Float64Array, spans: readonly Span[]): number {
-  let count = 0;
-  for (const time of times) if (isInside(time, spans)) count++;
-  return count;
 }
 
 /** Requires spans in order of time, without overlap. */
