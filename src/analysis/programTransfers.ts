@@ -1,5 +1,6 @@
 // Finds the transfers between the program and the workers: arguments, scattered data and fetched results.
 import { checkArgument, TRACE } from '../base/arguments.js';
+import { rowsWhere } from '../base/groups.js';
 import { oncePer, pushTo } from '../base/lookUps.js';
 import { TASK_MEMORY } from '../protocol/clusterObserver.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace, textOf } from '../trace/trace.js';
@@ -12,11 +13,9 @@ const MIN_BYTES = 100e3;
 export function programTransfers({ transfers }: Trace, what: 'scatter' | 'gather'): number[] {
   const kind = TRANSFER_KINDS.indexOf(what);
   const direction = DIRECTIONS.indexOf(what === 'scatter' ? 'incoming' : 'outgoing');
-  const rows: number[] = [];
-  for (let row = 0; row < transfers.length; row++)
-    if (transfers.what[row] === kind && transfers.peer[row]! < 0 && transfers.direction[row] === direction)
-      rows.push(row);
-  return rows;
+  const isWanted = (row: number): boolean =>
+    transfers.what[row] === kind && transfers.peer[row]! < 0 && transfers.direction[row] === direction;
+  return [...rowsWhere(transfers.length, isWanted)];
 }
 
 /** Returns the times of transfers, each until its end; see `arrivals`. */

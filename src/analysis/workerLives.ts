@@ -86,11 +86,12 @@ export function mostTogether(trace: Trace, amountOf: (row: number) => number): n
   const changes: { time: number; change: number }[] = [];
   for (let row = 0; row < workers.length; row++) {
     const change = amountOf(row);
-    const [from, to] = presence(
-      workers.started[row]!,
-      workers.stopped[row]!,
-      isOfPool(trace, row) ? Math.max(ended[row] || ends[row]!, ends[row] || ended[row]!) : Number.NaN,
-    );
+    const [started, stopped] = [workers.started[row]!, workers.stopped[row]!];
+    const from = Number.isNaN(started) ? Number.NEGATIVE_INFINITY : started;
+    // The end of a local scheduler's pool is not recorded, so its last task ends the span.
+    const last = Math.max(ended[row] || ends[row]!, ends[row] || ended[row]!);
+    const isEnded = started === from && isOfPool(trace, row) && !Number.isNaN(last);
+    const to = stopped >= from ? stopped : isEnded ? last : Number.POSITIVE_INFINITY;
     changes.push({ time: from, change }, { time: to, change: -change });
   }
   // At equal times, a worker that leaves is subtracted before one that joins.
@@ -136,16 +137,6 @@ function lastEnds(trace: Trace): Float64Array {
     if (row >= 0) ended[row] = Math.max(last, ended[row]! || last);
   }
   return ended;
-}
-
-/**
- * Returns the time span of a worker. The end of a local scheduler's pool is not recorded, so its last task ends the
- * span.
- */
-function presence(started: number, stopped: number, lastTask: number): readonly [number, number] {
-  const from = Number.isNaN(started) ? Number.NEGATIVE_INFINITY : started;
-  if (stopped >= from) return [from, stopped];
-  return [from, Number.isNaN(started) || Number.isNaN(lastTask) ? Number.POSITIVE_INFINITY : lastTask];
 }
 
 /**

@@ -47,7 +47,7 @@ function waits(facts: Facts): Span[] {
 }
 
 /** Minimum number of bytes in total. Small results travel inside the message that their task has finished. */
-const MIN_BYTES = 1e6;
+export const MIN_BYTES = 1e6;
 /** Ratio of sent to fetched bytes, from which the client may have sent back the fetched data. */
 const SENT_BACK = 0.5;
 

@@ -3,7 +3,7 @@ import { bytesText, percentText, secondsText } from '../../base/words.js';
 import type { Trace } from '../../trace/trace.js';
 import { recordsTransfers } from '../programTransfers.js';
 import { merged, secondsOf } from '../spans.js';
-import { clientSpans, clientTransfers } from './clientTransfers.js';
+import { clientSpans, clientTransfers, MIN_BYTES } from './clientTransfers.js';
 import { type Facts, type Found, MIN_COST, type Rule } from './finding.js';
 import { schedulingSeconds } from './schedulerThread.js';
 import { BUFFER_TYPE } from './serializationBound.js';
@@ -58,9 +58,6 @@ function copies(facts: Facts, seconds: number, copied: string): Found | undefine
       'Return less data, e.g. reduce results in tasks, or return typed arrays, which threads share. A cluster, await connect(), keeps results on its workers and measures what they cost.',
   };
 }
-
-/** Least bytes of results that the program's thread received. */
-const MIN_BYTES = 1e6;
 
 /**
  * The thread of the program received and unpacked results of a local run, and the run waited for it. The cost is the part of
