@@ -7,6 +7,7 @@ import { eventsOf, type Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
 import { gapsBetween, type Span } from './spans.js';
 import { previousRuns } from './submissionTimes.js';
+import { lastEnds } from './workerLives.js';
 
 /** Seconds after which the loss of a worker is noticed at the latest: Dask's default of `scheduler.worker-ttl`. */
 const MAX_UNNOTICED = 300;
@@ -49,7 +50,7 @@ export const lostWorkers = oncePer((trace: Trace): readonly LostWorker[] => {
 export const replacedWorkers = oncePer((trace: Trace): Int32Array => {
   const { workers } = trace;
   const replaced = new Int32Array(workers.length).fill(-1);
-  const lost = new Set(Array.from(eventsOf(trace, WORKER_LOST), ({ worker }) => worker));
+  const lost = reportedLosses(trace);
   const hadWorkers = (from: number, to: number): boolean =>
     workers.started.some(
       (start, row) => !(start >= to - REPLACED) && !(workers.stopped[row]! <= from + REPLACED),
@@ -134,13 +135,13 @@ function holderOf({ workers, tasks }: Trace, silent: Float64Array, made: number,
  * compute them again, before the worker is removed.
  */
 function silentFrom(trace: Trace): Float64Array {
-  const { tasks, workers } = trace;
-  const silent = new Float64Array(workers.length).fill(Number.POSITIVE_INFINITY);
-  for (const { worker } of eventsOf(trace, WORKER_LOST))
-    if (worker >= 0) silent[worker] = Number.NEGATIVE_INFINITY;
-  for (let row = 0; row < tasks.length; row++) {
-    const worker = tasks.worker[row]!;
-    if (worker >= 0 && tasks.stopped[row]! > silent[worker]!) silent[worker] = tasks.stopped[row]!;
-  }
-  return silent;
+  const lost = reportedLosses(trace);
+  return lastEnds(trace).map((end, row) =>
+    lost.has(row) ? end || Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY,
+  );
+}
+
+/** Returns the workers whose loss was reported, as rows of workers. */
+function reportedLosses(trace: Trace): ReadonlySet<number> {
+  return new Set(Array.from(eventsOf(trace, WORKER_LOST), ({ worker }) => worker));
 }

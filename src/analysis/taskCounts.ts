@@ -2,7 +2,7 @@
 import { oncePer } from '../base/lookUps.js';
 import type { PrefixTotals } from '../trace/totals.js';
 import type { Trace } from '../trace/trace.js';
-import { countsByPrefix, skippedRows, skippedTasks } from './skippedTasks.js';
+import { countsByPrefix, skippedByPrefix, skippedTasks } from './skippedTasks.js';
 import { previousRuns, repeatedRuns } from './submissionTimes.js';
 import { deadRows } from './taskErrors.js';
 
@@ -32,7 +32,7 @@ interface TaskCounts {
 
 /** Returns a function that counts the tasks of a prefix. */
 export function taskCounts(trace: Trace): (totals: PrefixTotals) => TaskCounts {
-  const skipped = countsByPrefix(trace, skippedRows(trace));
+  const skipped = skippedByPrefix(trace);
   const earlier = countsByPrefix(trace, earlierRuns(trace));
   const repeated = countsByPrefix(
     trace,

@@ -22,12 +22,7 @@ const GATHER = TRANSFER_KINDS.indexOf('gather-dep');
  */
 export const workIntervalsOf = oncePer((trace: Trace): WorkIntervals => {
   const { intervals, transfers } = trace;
-  const fetched = intervals.action.includes(TRANSFER)
-    ? new Int32Array(0)
-    : rowsWhere(
-        transfers.length,
-        (row) => transfers.direction[row] === INCOMING && transfers.what[row] === GATHER,
-      );
+  const fetched = intervals.action.includes(TRANSFER) ? new Int32Array(0) : fetchedRows(trace);
   const { length } = intervals;
   const all = length + fetched.length;
   const columns = {
@@ -45,6 +40,11 @@ export const workIntervalsOf = oncePer((trace: Trace): WorkIntervals => {
   const offsets = countedOffsets(groupOf, trace.workers.length);
   return { length: all, ...columns, spans: timeSpans(groupOf, offsets, start, stop), offsets };
 });
+
+/** Returns the rows of transfers of results from other workers, as their receivers record them. */
+export function fetchedRows({ transfers: { length, direction, what } }: Trace): Int32Array {
+  return rowsWhere(length, (row) => direction[row] === INCOMING && what[row] === GATHER);
+}
 
 function joined<T extends Int32Array | Uint8Array | Float64Array>(
   column: T,

@@ -127,17 +127,16 @@ export const workerEnds = oncePer((trace: Trace): Float64Array => {
   return ends;
 });
 
-/** Returns the end of the last task by row of workers; NaN without tasks. */
-function lastEnds(trace: Trace): Float64Array {
-  const { count, worker, spans, offsets } = lanesOf(trace);
+/** Returns the end of the last task by row of workers; NaN without tasks. Computed once per trace. */
+export const lastEnds = oncePer((trace: Trace): Float64Array => {
+  const { worker, stopped } = trace.tasks;
   const ended = new Float64Array(trace.workers.length).fill(Number.NaN);
-  for (let lane = 0; lane < count; lane++) {
-    const row = worker[lane]!;
-    const last = trace.tasks.stopped[spans.latest[offsets[lane + 1]! - 1]!]!;
-    if (row >= 0) ended[row] = Math.max(last, ended[row]! || last);
+  for (const row of lanesOf(trace).spans.rows) {
+    const own = worker[row]!;
+    if (own >= 0 && !(stopped[row]! <= ended[own]!)) ended[own] = stopped[row]!;
   }
   return ended;
-}
+});
 
 /**
  * Returns since when each worker existed; NaN if the trace does not record it. The workers that a Dask cluster has when its

@@ -9,7 +9,7 @@ import { cutOffTexts } from '../cutOff.js';
 import { lanesOf, overlapping } from '../lanes.js';
 import { programStops } from '../programStops.js';
 import { gapsBetween, merged, overlapSeconds, type Span } from '../spans.js';
-import { pausesOf } from '../workerLives.js';
+import { lastEnds, pausesOf } from '../workerLives.js';
 import type { Facts, Rule } from './finding.js';
 import { metricSeconds } from './metricSeconds.js';
 
@@ -68,23 +68,18 @@ export const garbageCollection: Rule = (facts) => {
  * if threads were idle for most of the run, because these collections may have been outside of tasks, e.g. when arguments arrived. A
  * task that had not ended has no seconds, so collections after the last task of a worker that ended do not count either.
  */
-export function gcOfWorkers({ trace, work, workers, active, lanes }: Facts): number {
+export function gcOfWorkers({ trace, work, workers, active }: Facts): number {
   if (work < MIN_BUSY * workers * active) return 0;
   const { length, worker, time, figures } = trace.resources;
   const seconds = figures.get(GC_TIME);
   if (seconds === undefined) return 0;
-  const ended = new Map<number, number>();
-  if (cutOffTexts(trace).length > 0)
-    for (const row of lanes.spans.rows) {
-      const { worker: of, stopped } = trace.tasks;
-      ended.set(of[row]!, Math.max(stopped[row]!, ended.get(of[row]!) ?? 0));
-    }
+  const ended = cutOffTexts(trace).length > 0 ? lastEnds(trace) : [];
   const stops = programStops(trace);
   const latest = new Map<number, number>();
   let stopped = 0;
   for (let row = 0; row < length; row++) {
     const known = latest.get(worker[row]!) ?? 0;
-    if (worker[row]! < 0 || time[row]! > ended.get(worker[row]!)! || !(seconds[row]! > known)) continue;
+    if (worker[row]! < 0 || time[row]! > ended[worker[row]!]! || !(seconds[row]! > known)) continue;
     latest.set(worker[row]!, seconds[row]!);
     // A collection that contains a stop is counted at once, after the stop.
     const [stop] = stops.filter((span) => span.stop <= time[row]!).slice(-1);
