@@ -2,6 +2,7 @@
 // measures these waits. On other systems they are estimated from samples of the machine and of the workers' threads.
 // The estimate counts a thread without a core as asleep if that is possible. Tasks that overlap have no measured waits, and
 // their time has none in which their thread slept.
+import { rowsWhere } from '../base/groups.js';
 import { firstWhere, oncePer } from '../base/lookUps.js';
 import { CHILDREN_CPU, CPU_LIMIT, CPU_THROTTLED } from '../protocol/traceNames.js';
 import type { Trace } from '../trace/trace.js';
@@ -166,16 +167,19 @@ function isOneMachine({ workers, tasks }: Trace): boolean {
   return hosts.size === 1;
 }
 
-function machineSamples({ resources }: Trace): Samples {
-  const { length, worker, time, figures } = resources;
+/** Returns the rows of the samples of the machine, which are of no worker, in order of time. */
+export function machineRows({ resources: { length, worker, time } }: Trace): Int32Array {
+  return rowsWhere(length, (row) => worker[row] === -1).sort((a, b) => time[a]! - time[b]!);
+}
+
+function machineSamples(trace: Trace): Samples {
+  const { time, figures } = trace.resources;
   const cpu = figures.get('cpu');
   const machine = figures.get('host_cpu');
   const all = figures.get('host_cores')?.find((count) => count > 0) ?? Number.NaN;
   const limit = figures.get(CPU_LIMIT)?.find((count) => count > 0) ?? Number.POSITIVE_INFINITY;
-  const rows: number[] = [];
-  for (let row = 0; row < length; row++) if (worker[row] === -1) rows.push(row);
-  if (!(all > 0) || cpu === undefined || machine === undefined) rows.length = 0;
-  rows.sort((a, b) => time[a]! - time[b]!);
+  const isKnown = all > 0 && cpu !== undefined && machine !== undefined;
+  const rows = isKnown ? machineRows(trace) : new Int32Array(0);
   return {
     all,
     cores: Math.min(all, limit),
@@ -209,13 +213,6 @@ function shareGranted(used: number, crowded: number, wanting: number, cores: num
   const without = Math.max(0, (1 - used) * crowded);
   const lost = awake * without + (1 - awake) * Math.min(without, used * (1 / fair - 1));
   return Math.min(1, Math.max(MIN_GRANTED, 1 - lost));
-}
-
-/**
- * Returns the number of threads that may have been ready: threads with a task, and one per core busy with other work.
- */
-function wantingAt({ machine, program }: Samples, at: number, running: number): number {
-  return running + Math.max(0, machine[at]! - program[at]! || 0);
 }
 
 /** Returns the index of the first time span that ends after `time`; 0 is before the first sample. */
@@ -288,15 +285,10 @@ function grantedShares(
     const at = stretchAt(samples.times, resources.time[row]! - 1e-6);
     if (at < 1 || at >= samples.times.length) continue;
     if (!Number.isNaN(samples.workers[at]!)) continue;
-    const dt = samples.times[at]! - samples.times[at - 1]!;
     const cell = at * workers.length + worker;
-    const held = busy[cell]!;
-    const used = ((cpu?.[row] ?? Number.NaN) / 100) * dt;
-    if (!(held > MIN_BUSY * dt) || Number.isNaN(used)) continue;
-    const crowded = crowdedAt(samples, at, used / Math.max(dt, held));
-    const wanting = wantingAt(samples, at, runningAt(busy, workers.length, at) / dt);
-    if (crowded >= MIN_CROWDED)
-      granted[cell] = shareGranted(used / held, crowded, wanting, samples.cores, overlapping[cell]! / held);
+    const running = runningAt(busy, workers.length, at);
+    const cores = (cpu?.[row] ?? Number.NaN) / 100;
+    granted[cell] = grantedShare(samples, at, busy[cell]!, overlapping[cell]!, cores, running);
   }
   return granted;
 }
@@ -310,18 +302,36 @@ function grantedTogether(
 ): Float64Array {
   const granted = new Float64Array(busy.length).fill(1);
   for (let at = 1; at < samples.times.length; at++) {
-    const dt = samples.times[at]! - samples.times[at - 1]!;
-    const [from, to] = [at * workers.length, (at + 1) * workers.length];
     const held = runningAt(busy, workers.length, at);
-    const used = samples.workers[at]! * dt;
-    if (!(held > MIN_BUSY * dt) || Number.isNaN(used)) continue;
-    const crowded = crowdedAt(samples, at, used / Math.max(dt, held));
-    const wanting = wantingAt(samples, at, held / dt);
-    const awake = runningAt(overlapping, workers.length, at) / held;
-    if (crowded >= MIN_CROWDED)
-      granted.fill(shareGranted(used / held, crowded, wanting, samples.cores, awake), from, to);
+    const together = runningAt(overlapping, workers.length, at);
+    const share = grantedShare(samples, at, held, together, samples.workers[at]!, held);
+    granted.fill(share, at * workers.length, (at + 1) * workers.length);
   }
   return granted;
+}
+
+/**
+ * Estimates the same share for tasks that ran for `held` seconds of a time span, `overlapping` of them on a thread with others; 1 if
+ * they used an unknown number of `cores`.
+ *
+ * @param running seconds in which the tasks of all workers ran
+ */
+function grantedShare(
+  samples: Samples,
+  at: number,
+  held: number,
+  overlapping: number,
+  cores: number,
+  running: number,
+): number {
+  const dt = samples.times[at]! - samples.times[at - 1]!;
+  const used = cores * dt;
+  if (!(held > MIN_BUSY * dt) || Number.isNaN(used)) return 1;
+  const crowded = crowdedAt(samples, at, used / Math.max(dt, held));
+  if (!(crowded >= MIN_CROWDED)) return 1;
+  // Threads with a task may have been ready, and one per core busy with other work.
+  const wanting = running / dt + Math.max(0, samples.machine[at]! - samples.program[at]! || 0);
+  return shareGranted(used / held, crowded, wanting, samples.cores, overlapping / held);
 }
 
 /** Returns the seconds in which tasks of all workers ran in a time span. */
@@ -343,14 +353,11 @@ function aloneSeconds(trace: Trace, row: number, times: Float64Array, granted: F
  * Returns the CPU seconds of child processes that tasks, or a program with worker threads, started and that ended; NaN if they are
  * not recorded.
  */
-export const childSeconds = oncePer(({ resources }: Trace): number => {
-  const { length, worker, time, figures } = resources;
-  const children = figures.get(CHILDREN_CPU);
+export const childSeconds = oncePer((trace: Trace): number => {
+  const children = trace.resources.figures.get(CHILDREN_CPU);
   if (children === undefined) return Number.NaN;
-  const rows: number[] = [];
-  for (let row = 0; row < length; row++) if (worker[row] === -1 && children[row]! >= 0) rows.push(row);
+  const rows = machineRows(trace).filter((row) => children[row]! >= 0);
   if (rows.length === 0) return Number.NaN;
-  rows.sort((a, b) => time[a]! - time[b]!);
   let seconds = 0;
   // The sum decreases when a worker process ends.
   for (let at = 1; at < rows.length; at++)

@@ -2,7 +2,7 @@
 // start, and a sample belongs to the first overlapping task in the file, on any host. Names are as recorded, and the
 // graph has one entry per key for all its runs. Values at which DASF would crash (a task without a duration, a sample
 // without a GPU) are left out.
-import { firstWhere } from '../base/lookUps.js';
+import { addTo, firstWhere } from '../base/lookUps.js';
 import { sortedOrder } from '../base/sortedOrder.js';
 import { StringTable } from '../trace/stringTable.js';
 import type { Trace } from '../trace/trace.js';
@@ -162,15 +162,15 @@ function sampleMeans(trace: Trace): { utilization: Map<number, number>; memory: 
   const { resources, tasks } = trace;
   const owners = firstOverlapping(trace);
   const means = (values: Float64Array): Map<number, number> => {
-    const sums = new Map<number, { sum: number; count: number }>();
+    const [sums, counts] = [new Map<number, number>(), new Map<number, number>()];
     for (let row = 0; row < resources.length; row++) {
       const owner = owners[row]!;
       if (owner < 0 || Number.isNaN(values[row]!)) continue;
       const name = tasks.recordedName[owner]!;
-      const known = sums.get(name) ?? { sum: 0, count: 0 };
-      sums.set(name, { sum: known.sum + values[row]!, count: known.count + 1 });
+      addTo(sums, name, values[row]!);
+      addTo(counts, name, 1);
     }
-    return new Map([...sums].map(([name, { sum, count }]) => [name, sum / count]));
+    return new Map(Array.from(sums, ([name, sum]) => [name, sum / counts.get(name)!]));
   };
   return { utilization: means(resources.gpuUtilization), memory: means(resources.gpuMemoryUsed) };
 }

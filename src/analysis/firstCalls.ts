@@ -3,10 +3,9 @@
 
 import { oncePer, pushTo } from '../base/lookUps.js';
 import type { Trace } from '../trace/trace.js';
-import { coreUseOf } from './coreUse.js';
 import { keyGraphOf } from './keyGraph.js';
 import { lanesOf } from './lanes.js';
-import { profilerSeconds } from './profilerStarts.js';
+import { ownSeconds } from './profilerStarts.js';
 import { evenly, median, middleOf } from './statistics.js';
 
 /**
@@ -123,7 +122,7 @@ function workerCalls({ tasks: { started, stopped } }: Trace, rows: readonly numb
 }
 
 function slowCalls(trace: Trace, prefix: number, all: readonly WorkerCalls[]): SlowFirstCalls | undefined {
-  const seconds = secondsOf(trace);
+  const seconds = (row: number) => ownSeconds(trace, row);
   const later = all.flatMap((one) => one.later);
   if (all.length < MIN_WORKERS || later.length < MIN_LATER) return undefined;
   const usual = middleOf(Float64Array.from(evenly(Int32Array.from(later)), seconds));
@@ -151,14 +150,6 @@ function slowCalls(trace: Trace, prefix: number, all: readonly WorkerCalls[]): S
     laterCalls: later.length,
     lost: rows.reduce((sum, row) => sum + Math.max(0, seconds(row) - usual.median), 0),
   };
-}
-
-/** Returns the seconds of a task without waits for a core and without the start of the thread's profiler. */
-function secondsOf(trace: Trace): (row: number) => number {
-  const { aloneSeconds } = coreUseOf(trace);
-  const { worker, started, stopped } = trace.tasks;
-  return (row) =>
-    Math.max(0, aloneSeconds(row) - profilerSeconds(trace, worker[row]!, started[row]!, stopped[row]!));
 }
 
 function largerInputs(trace: Trace, later: readonly number[]): (row: number) => boolean {

@@ -133,3 +133,21 @@ export function firstFrom(
 ): number {
   return firstWhere(from, to, (at) => !(start[rows[at]!]! < time));
 }
+
+/** Returns the rows of a group that overlap with a time span, last first. */
+export function overlapping(
+  spans: TimeSpans,
+  offsets: Int32Array,
+  group: number,
+  { start, stop }: { readonly start: Float64Array; readonly stop: Float64Array },
+  from: number,
+  to: number,
+): number[] {
+  const rows: number[] = [];
+  const first = offsets[group]!;
+  for (let at = firstFrom(spans.rows, start, to, first, offsets[group + 1]!) - 1; at >= first; at--) {
+    if (stop[spans.latest[at]!]! <= from) break;
+    if (stop[spans.rows[at]!]! > from) rows.push(spans.rows[at]!);
+  }
+  return rows;
+}

@@ -55,13 +55,6 @@ export function calledObject(
   return most !== undefined && most.count > 0 && most.seconds >= MIN_SHARE * seconds ? most : undefined;
 }
 
-/** Returns the waits for locks and semaphores by object, the longest contended first. */
-export function leaseWaits(trace: Trace): SharedWait[] {
-  return sharedWaits(trace)
-    .filter(({ contended, byPrefix }) => contended > 0 && byPrefix.size > 0)
-    .sort((a, b) => b.contended - a.contended);
-}
-
 function sharedWaits({ totals }: Trace): SharedWait[] {
   const waits = new Map<string, SharedWait>();
   const of = (object: string): SharedWait =>
@@ -102,5 +95,6 @@ export function lockedSeconds(trace: Trace): number {
 
 /** Returns the waits for the most contended lock or semaphore. */
 export function contendedLock(trace: Trace): SharedWait | undefined {
-  return leaseWaits(trace)[0];
+  const waits = sharedWaits(trace).filter(({ contended, byPrefix }) => contended > 0 && byPrefix.size > 0);
+  return waits.sort((a, b) => b.contended - a.contended)[0];
 }

@@ -6,6 +6,8 @@ import { WORKER_LOST } from '../protocol/eventTopics.js';
 import { eventsOf, type Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
 import { gapsBetween, type Span } from './spans.js';
+import { previousRuns } from './submissionTimes.js';
+import { lastEnds } from './workerLives.js';
 
 /** Seconds after which the loss of a worker is noticed at the latest: Dask's default of `scheduler.worker-ttl`. */
 const MAX_UNNOTICED = 300;
@@ -35,12 +37,10 @@ export interface LostWorker {
  * has only the task runs in its window. Computed once per trace; cost: a walk over the tasks, and a second one if it is not empty.
  */
 export const lostWorkers = oncePer((trace: Trace): readonly LostWorker[] => {
-  const { id, attempt, length } = trace.tasks;
   if (!trace.workers.stopped.some((time) => !Number.isNaN(time))) return [];
-  const ids = new Set<number>();
-  for (let row = 0; row < length; row++) if (attempt[row]! > 1) ids.add(id[row]!);
   const replaced = replacedWorkers(trace).filter((row) => row >= 0);
-  return ids.size + replaced.length === 0 ? [] : new LostWork(trace).find(ids, replaced);
+  const hasMore = replaced.length > 0 || trace.tasks.attempt.some((number) => number > 1);
+  return hasMore ? findLost(trace, replaced) : [];
 });
 
 /**
@@ -50,7 +50,7 @@ export const lostWorkers = oncePer((trace: Trace): readonly LostWorker[] => {
 export const replacedWorkers = oncePer((trace: Trace): Int32Array => {
   const { workers } = trace;
   const replaced = new Int32Array(workers.length).fill(-1);
-  const lost = new Set(Array.from(eventsOf(trace, WORKER_LOST), ({ worker }) => worker));
+  const lost = reportedLosses(trace);
   const hadWorkers = (from: number, to: number): boolean =>
     workers.started.some(
       (start, row) => !(start >= to - REPLACED) && !(workers.stopped[row]! <= from + REPLACED),
@@ -84,66 +84,50 @@ export const unnoticedLosses = oncePer((trace: Trace): readonly UnnoticedLoss[] 
     .sort((a, b) => a.start - b.start);
 });
 
-class LostWork {
-  readonly #trace: Trace;
-  readonly #lost = new Map<number, LostWorker>();
-  /** Time from which each worker was silent; Infinity for a worker that was not lost. */
-  readonly #silent: Float64Array;
-
-  constructor(trace: Trace) {
-    this.#trace = trace;
-    this.#silent = silentFrom(trace);
-  }
-
-  /** Returns the lost workers in order of time. `ids` are the ids of tasks that ran more than once. */
-  find(ids: ReadonlySet<number>, replaced: Int32Array): readonly LostWorker[] {
-    const { id, state, worker, length } = this.#trace.tasks;
-    const { laneOf } = lanesOf(this.#trace);
-    const before = new Map<number, number>();
-    for (const row of replaced) this.#of(row);
-    for (let row = 0; row < length; row++) {
-      if (!ids.has(id[row]!)) continue;
-      const last = before.get(id[row]!);
-      before.set(id[row]!, row);
-      if (last === undefined) continue;
-      // The next run may have been lost, too.
-      if (state[last] === TASK_LOST) this.#of(worker[last]!)?.cut.push(last);
-      else if (laneOf[row]! >= 0 && state[last] === TASK_MEMORY && state[row] === TASK_MEMORY)
-        this.#again(last, row);
-    }
-    return [...this.#lost.values()].sort((a, b) => a.time - b.time);
-  }
-
-  #again(made: number, row: number): void {
-    const lost = this.#of(this.#holder(made, row));
-    if (lost === undefined) return;
-    lost.again.push(row);
-    lost.time = Math.min(lost.time, this.#trace.tasks.started[row]!);
-  }
-
-  /** Returns the worker with which a result was lost: its maker, or else the last holder that left; -1 if none left. */
-  #holder(made: number, again: number): number {
-    const { workers, tasks } = this.#trace;
-    const [from, to] = [tasks.stopped[made]!, tasks.started[again]!];
-    const leftBetween = (worker: number): boolean =>
-      workers.stopped[worker]! >= from && workers.stopped[worker]! <= to;
-    const maker = tasks.worker[made]!;
-    if (maker < 0 || leftBetween(maker)) return maker;
-    if (this.#silent[maker]! <= to && workers.stopped[maker]! - to <= MAX_UNNOTICED) return maker;
-    let latest = -1;
-    for (let worker = 0; worker < workers.length; worker++) {
-      const isLater = latest < 0 || workers.stopped[worker]! > workers.stopped[latest]!;
-      if (leftBetween(worker) && isLater) latest = worker;
-    }
-    return latest;
-  }
-
-  #of(row: number): LostWorker | undefined {
+/** Returns the lost workers in order of time. */
+function findLost(trace: Trace, replaced: Int32Array): readonly LostWorker[] {
+  const { state, worker, started } = trace.tasks;
+  const { laneOf } = lanesOf(trace);
+  const silent = silentFrom(trace);
+  const lost = new Map<number, LostWorker>();
+  const lostWorker = (row: number): LostWorker | undefined => {
     // A worker that stays may lose a run, too, e.g. when its process restarts.
-    const removed = this.#trace.workers.stopped[row] ?? Number.NaN;
+    const removed = trace.workers.stopped[row] ?? Number.NaN;
     if (Number.isNaN(removed)) return undefined;
-    return getOrMake(this.#lost, row, () => ({ row, time: removed, removed, again: [], cut: [] }));
+    return getOrMake(lost, row, () => ({ row, time: removed, removed, again: [], cut: [] }));
+  };
+  for (const row of replaced) lostWorker(row);
+  for (const [row, last] of previousRuns(trace).entries()) {
+    // The next run may have been lost, too.
+    if (state[last] === TASK_LOST) lostWorker(worker[last]!)?.cut.push(last);
+    else if (laneOf[row]! >= 0 && state[last] === TASK_MEMORY && state[row] === TASK_MEMORY) {
+      const holder = lostWorker(holderOf(trace, silent, last, row));
+      if (holder === undefined) continue;
+      holder.again.push(row);
+      holder.time = Math.min(holder.time, started[row]!);
+    }
   }
+  return [...lost.values()].sort((a, b) => a.time - b.time);
+}
+
+/**
+ * Returns the worker with which a result was lost: its maker, or else the last holder that left; -1 if none left.
+ *
+ * @param silent see `silentFrom`
+ */
+function holderOf({ workers, tasks }: Trace, silent: Float64Array, made: number, again: number): number {
+  const [from, to] = [tasks.stopped[made]!, tasks.started[again]!];
+  const leftBetween = (worker: number): boolean =>
+    workers.stopped[worker]! >= from && workers.stopped[worker]! <= to;
+  const maker = tasks.worker[made]!;
+  if (maker < 0 || leftBetween(maker)) return maker;
+  if (silent[maker]! <= to && workers.stopped[maker]! - to <= MAX_UNNOTICED) return maker;
+  let latest = -1;
+  for (let worker = 0; worker < workers.length; worker++) {
+    const isLater = latest < 0 || workers.stopped[worker]! > workers.stopped[latest]!;
+    if (leftBetween(worker) && isLater) latest = worker;
+  }
+  return latest;
 }
 
 /**
@@ -151,13 +135,13 @@ class LostWork {
  * compute them again, before the worker is removed.
  */
 function silentFrom(trace: Trace): Float64Array {
-  const { tasks, workers } = trace;
-  const silent = new Float64Array(workers.length).fill(Number.POSITIVE_INFINITY);
-  for (const { worker } of eventsOf(trace, WORKER_LOST))
-    if (worker >= 0) silent[worker] = Number.NEGATIVE_INFINITY;
-  for (let row = 0; row < tasks.length; row++) {
-    const worker = tasks.worker[row]!;
-    if (worker >= 0 && tasks.stopped[row]! > silent[worker]!) silent[worker] = tasks.stopped[row]!;
-  }
-  return silent;
+  const lost = reportedLosses(trace);
+  return lastEnds(trace).map((end, row) =>
+    lost.has(row) ? end || Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY,
+  );
+}
+
+/** Returns the workers whose loss was reported, as rows of workers. */
+function reportedLosses(trace: Trace): ReadonlySet<number> {
+  return new Set(Array.from(eventsOf(trace, WORKER_LOST), ({ worker }) => worker));
 }

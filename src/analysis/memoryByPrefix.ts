@@ -1,10 +1,12 @@
 // Computes which results fill the memory over time. A result is needed until the last task that depends on it has run,
 // or until the end if no task depends on it, but not after it was lost and had to be computed again. Results that workers hold longer are held by futures of the client.
+import { getOrMake } from '../base/lookUps.js';
 import { sortedOrder } from '../base/sortedOrder.js';
 import { type Trace, textOf } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
 import { windowOf } from './path/pathWalk.js';
 import { prefixesOfUnknownSize } from './programTransfers.js';
+import { previousRuns } from './submissionTimes.js';
 import { Table } from './table.js';
 import { TimeBins } from './timeBins.js';
 
@@ -33,16 +35,10 @@ export function memoryByPrefix(trace: Trace): Table {
   const bins = new Map<number, TimeBins>();
   // Byte seconds by prefix, shifted by 1 for tasks without a prefix.
   const sums = new Float64Array(strings.length + 1);
-  let last = -2;
-  let own = new TimeBins(start, stop, BINS);
   for (let row = 0; row < tasks.length; row++) {
     if (laneOf[row]! < 0 || !(nbytes[row]! > 0)) continue;
     const id = prefix[row]!;
-    if (id !== last) {
-      last = id;
-      own = bins.get(id) ?? new TimeBins(start, stop, BINS);
-      bins.set(id, own);
-    }
+    const own = getOrMake(bins, id, () => new TimeBins(start, stop, BINS));
     own.add(stopped[row]!, until[row]!, nbytes[row]!);
     sums[id + 1]! += nbytes[row]! * (until[row]! - stopped[row]!);
   }
@@ -111,8 +107,8 @@ function keptBeyond(
  * Returns, for each row, the time at which the last dependent task stopped, or `end` without dependents. A result that was
  * lost is held until its task is ready to run again.
  */
-function neededUntil({ tasks }: Trace, end: number): Float64Array {
-  const { length, id, attempt, ready, stopped, dependencyOffsets, dependencyRows } = tasks;
+function neededUntil(trace: Trace, end: number): Float64Array {
+  const { length, ready, stopped, dependencyOffsets, dependencyRows } = trace.tasks;
   const until = new Float64Array(length).fill(Number.NEGATIVE_INFINITY);
   for (let row = 0; row < length; row++) {
     for (let edge = dependencyOffsets[row]!; edge < dependencyOffsets[row + 1]!; edge++) {
@@ -124,13 +120,8 @@ function neededUntil({ tasks }: Trace, end: number): Float64Array {
     if (until[row] === Number.NEGATIVE_INFINITY) until[row] = end;
     else if (!(until[row]! >= stopped[row]!)) until[row] = stopped[row]!;
   }
-  const later = new Map<number, number>();
-  for (let row = length - 1; row >= 0; row--) {
-    const again = later.get(id[row]!);
-    if (again !== undefined && ready[again]! < until[row]!)
-      until[row] = Math.max(stopped[row]!, ready[again]!);
-    if (again !== undefined || attempt[row]! > 1) later.set(id[row]!, row);
-  }
+  for (const [again, row] of previousRuns(trace).entries())
+    if (row >= 0 && ready[again]! < until[row]!) until[row] = Math.max(stopped[row]!, ready[again]!);
   return until;
 }
 

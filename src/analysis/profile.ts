@@ -10,7 +10,7 @@ import {
   TEXT,
   TRACE,
 } from '../base/arguments.js';
-import { rangeOf } from '../base/lookUps.js';
+import { getOrMake, rangeOf } from '../base/lookUps.js';
 import { type CallTree, TreeBuilder } from '../profile/callTree.js';
 import { type Trace, textOf } from '../trace/trace.js';
 
@@ -128,10 +128,9 @@ export function profiledPrefixes(trace: Trace): ProfiledPrefix[] {
   const sums = new Map<number, { samples: number; seconds: number }>();
   for (const [row, prefix] of samples.prefix.entries()) {
     if (prefix < 0) continue;
-    const sum = sums.get(prefix) ?? { samples: 0, seconds: 0 };
+    const sum = getOrMake(sums, prefix, () => ({ samples: 0, seconds: 0 }));
     sum.samples += samples.count[row]!;
     sum.seconds += samples.count[row]! * samples.interval[row]!;
-    sums.set(prefix, sum);
   }
   return Array.from(sums, ([prefix, sum]) => ({ prefix: strings.get(prefix), ...sum })).sort(
     (a, b) => b.seconds - a.seconds,

@@ -1,10 +1,11 @@
 // Finds the transfers between the program and the workers: arguments, scattered data and fetched results.
 import { checkArgument, TRACE } from '../base/arguments.js';
-import { firstWhere, oncePer, pushTo } from '../base/lookUps.js';
+import { rowsWhere } from '../base/groups.js';
+import { oncePer, pushTo } from '../base/lookUps.js';
 import { TASK_MEMORY } from '../protocol/clusterObserver.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace, textOf } from '../trace/trace.js';
 import { arrivals } from './blockedSpans.js';
-import { merged, overlapSeconds, type Span } from './spans.js';
+import { merged, overlapSeconds, type Span, spansBetween } from './spans.js';
 
 /** Bytes from which tasks wait for a transfer. If fewer take long, something else holds them up, e.g. a blocked event loop. */
 const MIN_BYTES = 100e3;
@@ -12,11 +13,16 @@ const MIN_BYTES = 100e3;
 export function programTransfers({ transfers }: Trace, what: 'scatter' | 'gather'): number[] {
   const kind = TRANSFER_KINDS.indexOf(what);
   const direction = DIRECTIONS.indexOf(what === 'scatter' ? 'incoming' : 'outgoing');
-  const rows: number[] = [];
-  for (let row = 0; row < transfers.length; row++)
-    if (transfers.what[row] === kind && transfers.peer[row]! < 0 && transfers.direction[row] === direction)
-      rows.push(row);
-  return rows;
+  const isWanted = (row: number): boolean =>
+    transfers.what[row] === kind && transfers.peer[row]! < 0 && transfers.direction[row] === direction;
+  return [...rowsWhere(transfers.length, isWanted)];
+}
+
+/** Returns the times of transfers, each until its end; see `arrivals`. */
+export function transferSpans(trace: Trace, rows: readonly number[]): Span[] {
+  const { start } = trace.transfers;
+  const stop = arrivals(trace);
+  return rows.map((row) => ({ start: start[row]!, stop: stop[row]! }));
 }
 
 /** Rows of transfers of results that other tasks of a local run use, which pass through the program's thread. */
@@ -46,10 +52,7 @@ export const passedResults = oncePer((trace: Trace): PassedResults => {
  * include those in which the program's thread copied results of a local run: it sends nothing meanwhile.
  */
 export function receivingSpans(trace: Trace, worker: number, from: number, to: number): Span[] {
-  const spans = receiving(trace).get(worker) ?? copying(trace);
-  const end = firstWhere(0, spans.length, (at) => spans[at]!.start >= to);
-  const first = firstWhere(0, end, (at) => spans[at]!.stop > from);
-  return spans.slice(first, end).reverse();
+  return spansBetween(receiving(trace).get(worker) ?? copying(trace), from, to);
 }
 
 /** Returns the spans by worker, in order, for workers with arguments. */
@@ -65,11 +68,11 @@ const receiving = oncePer((trace: Trace): ReadonlyMap<number, readonly Span[]> =
 
 /** Returns the times in which the program's thread copied results of local runs, in order. */
 const copying = oncePer((trace: Trace): readonly Span[] => {
-  const { start, stop, nbytes, compressed } = trace.transfers;
+  const { nbytes, compressed } = trace.transfers;
   const rows = programTransfers(trace, 'gather').filter(
     (row) => nbytes[row]! >= MIN_BYTES && compressed[row] === 0,
   );
-  return merged(rows.map((row) => ({ start: start[row]!, stop: stop[row]! })));
+  return merged(transferSpans(trace, rows));
 });
 
 /**

@@ -1,12 +1,12 @@
 // Computes where tasks wait between their readiness and the acknowledgement of their results, by prefix.
-import { countedOffsets, groupedRows } from '../base/groups.js';
-import type { TaskRows, Trace } from '../trace/trace.js';
+import { countedOffsets, groupedRows, rowsWhere } from '../base/groups.js';
+import type { Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
 import { evenly, median } from './statistics.js';
 import { readyTimes } from './submissionTimes.js';
 import { descendingTable, numberColumn, type Table } from './table.js';
 
-type Stage = readonly [title: string, from: keyof TaskRows & Lifecycle, to: keyof TaskRows & Lifecycle];
+type Stage = readonly [title: string, from: Lifecycle, to: Lifecycle];
 type Lifecycle = 'ready' | 'dispatched' | 'received' | 'started' | 'stopped' | 'acknowledged';
 
 /** Stages of a task in order of time. */
@@ -34,9 +34,7 @@ export function queueing(trace: Trace): Table {
     if (laneOf[row]! < 0 || !(dispatched[row]! >= 0)) groupOf[row] = -1;
   const offsets = countedOffsets(groupOf, strings.length);
   const rows = groupedRows(groupOf, offsets);
-  const ids = Array.from({ length: strings.length }, (_, id) => id).filter(
-    (id) => offsets[id + 1]! > offsets[id]!,
-  );
+  const ids = rowsWhere(strings.length, (id) => offsets[id + 1]! > offsets[id]!);
   const membersOf = (id: number) => rows.subarray(offsets[id]!, offsets[id + 1]!);
   const waited = Float64Array.from(ids, (id) => {
     let sum = 0;
@@ -50,7 +48,7 @@ export function queueing(trace: Trace): Table {
   const numbers = (title: string, value: (id: number) => number) =>
     numberColumn(title, ids.length, (row) => value(ids[row]!));
   return descendingTable(waited, [
-    { title: 'Prefix', ids: Int32Array.from(ids), strings },
+    { title: 'Prefix', ids, strings },
     numbers('Tasks', (id) => membersOf(id).length),
     ...STAGES.map(([title, from, to]) =>
       numbers(`${title} (s)`, (id) => medianBetween(evenly(membersOf(id)), timesOf(from), timesOf(to))),

@@ -5,7 +5,7 @@
 // host belong to all tasks of the host without more specific samples.
 import { firstWhere, pushTo } from '../base/lookUps.js';
 import { sortedOrder } from '../base/sortedOrder.js';
-import type { ResourceRows, Trace } from '../trace/trace.js';
+import type { Trace } from '../trace/trace.js';
 
 /** Seconds of the window of a single sample. DASF samples ten times a second. */
 const USUAL_WINDOW = 0.1;
@@ -74,12 +74,8 @@ class Stream {
     const edges = this.#edges;
     const latest = this.#latest;
     if (time >= edges[latest]! && time < edges[latest + 1]!) return latest;
-    this.#latest = this.#searched(time);
+    this.#latest = firstWhere(0, edges.length - 2, (at) => edges[at + 1]! > time);
     return this.#latest;
-  }
-
-  #searched(time: number): number {
-    return firstWhere(0, this.#edges.length - 2, (at) => this.#edges[at + 1]! > time);
   }
 }
 
@@ -89,21 +85,13 @@ export class SampleJoin {
 
   /** @param values a column of `trace.resources` */
   constructor(trace: Trace, values: Float64Array) {
-    const { resources } = trace;
+    const { host, worker, device, time } = trace.resources;
     const rowsOf = new Map<string, number[]>();
-    for (const row of sortedOrder(resources.time, false)) {
-      const name = streamOf(resources, row);
-      pushTo(rowsOf, name, row);
-    }
+    for (const row of sortedOrder(time, false))
+      pushTo(rowsOf, `${host[row]} ${worker[row]} ${device[row]}`, row);
     for (const [name, rows] of rowsOf) {
-      const times = Float64Array.from(rows, (row) => resources.time[row]!);
-      this.#streams.set(
-        name,
-        new Stream(
-          times,
-          Float64Array.from(rows, (row) => values[row]!),
-        ),
-      );
+      const [times, own] = [time, values].map((column) => Float64Array.from(rows, (row) => column[row]!));
+      this.#streams.set(name, new Stream(times!, own!));
     }
   }
 
@@ -117,8 +105,4 @@ export class SampleJoin {
       streams.get(`${host} ${ANY} ${ANY}`)
     );
   }
-}
-
-function streamOf(resources: ResourceRows, row: number): string {
-  return `${resources.host[row]} ${resources.worker[row]} ${resources.device[row]}`;
 }

@@ -4,6 +4,7 @@
 import { firstWhere, oncePer } from '../base/lookUps.js';
 import { SCHEDULER_CORE_TIME, SCHEDULER_CORE_WAIT } from '../protocol/traceNames.js';
 import type { Trace } from '../trace/trace.js';
+import { machineRows } from './coreUse.js';
 
 /** Samples in order of time. */
 interface CoreWaits {
@@ -64,14 +65,11 @@ export class SchedulerCoreWaits {
 }
 
 const coreWaitsOf = oncePer((trace: Trace): CoreWaits => {
-  const { length, worker, time, figures } = trace.resources;
+  const { time, figures } = trace.resources;
   const used = figures.get(SCHEDULER_CORE_TIME);
   const waited = figures.get(SCHEDULER_CORE_WAIT);
   const isKnown = used !== undefined && waited !== undefined;
-  const rows = Int32Array.from({ length: isKnown ? length : 0 }, (_, row) => row).filter(
-    (row) => worker[row] === -1 && used![row]! >= 0 && waited![row]! >= 0,
-  );
-  rows.sort((a, b) => time[a]! - time[b]!);
+  const rows = machineRows(trace).filter((row) => isKnown && used[row]! >= 0 && waited[row]! >= 0);
   const times = Float64Array.from(rows, (row) => time[row]!);
   const seconds = new Float64Array(rows.length);
   const computed = new Float64Array(rows.length);

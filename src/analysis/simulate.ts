@@ -3,7 +3,7 @@
 
 import { ANY, checkArgument, checkOptions, NUMBER, type OptionKinds, TRACE } from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
-import { getOrMake } from '../base/lookUps.js';
+import { getOrMake, oncePer } from '../base/lookUps.js';
 import type { Trace } from '../trace/trace.js';
 import { coreUseOf } from './coreUse.js';
 import { contendedLock } from './leaseWaits.js';
@@ -249,6 +249,9 @@ export class Simulator {
   }
 }
 
+/** Returns the simulator of the recorded conditions, made once per trace. */
+export const simulatorOf = oncePer((trace: Trace) => new Simulator(trace));
+
 /** Returns the seconds by which the tasks of the window become shorter in total. */
 function savedSeconds({ tasks }: Trace, { start, stop }: Span, faster: ReadonlyMap<number, number>): number {
   return tasks.duration.reduce((sum, seconds, row) => {
@@ -304,20 +307,10 @@ function factors(
   const ids = new Set(Object.keys(given).length === 0 ? [] : trace.tasks.prefix);
   const names = new Map([...ids].filter((id) => id >= 0).map((id) => [trace.strings.get(id), id]));
   for (const [name, factor] of Object.entries(given)) {
-    if (whole)
-      check(
-        `split of '${name}'`,
-        factor,
-        Number.isInteger(factor) && factor >= 1,
-        'a whole number of at least 1',
-      );
-    else
-      check(
-        `faster of '${name}'`,
-        factor,
-        factor > 0 && factor < Number.POSITIVE_INFINITY,
-        'a number above 0',
-      );
+    const isCount = Number.isInteger(factor) && factor >= 1;
+    const isNumber = factor > 0 && factor < Number.POSITIVE_INFINITY;
+    if (whole) check(`split of '${name}'`, factor, isCount, 'a whole number of at least 1');
+    else check(`faster of '${name}'`, factor, isNumber, 'a number above 0');
     const id = names.get(name);
     if (id === undefined) {
       throw invalidArgument(

@@ -1,4 +1,5 @@
 // Stretches of time: their overlaps and the gaps between them.
+import { firstWhere } from '../base/lookUps.js';
 
 /** A stretch of time, in seconds since the epoch. */
 export interface Span {
@@ -14,13 +15,19 @@ export function secondsOf(spans: readonly Span[]): number {
 /** Returns the seconds of `parts` that lie inside at least one span. Parts are sorted and do not overlap. */
 export function overlapSeconds(parts: readonly Span[], spans: readonly Span[]): number {
   let seconds = 0;
-  let next = 0;
   for (const { start: from, stop: to } of merged(spans)) {
-    while (next < parts.length && parts[next]!.stop <= from) next++;
-    for (let at = next; at < parts.length && parts[at]!.start < to; at++)
+    let at = firstWhere(0, parts.length, (part) => !(parts[part]!.stop <= from));
+    for (; at < parts.length && parts[at]!.start < to; at++)
       seconds += Math.max(0, Math.min(parts[at]!.stop, to) - Math.max(parts[at]!.start, from));
   }
   return seconds;
+}
+
+/** Returns the spans that overlap with the time from `from` to `to`, the last one first. Spans are in order of start and of stop. */
+export function spansBetween<S extends Span>(spans: readonly S[], from: number, to: number): S[] {
+  const end = firstWhere(0, spans.length, (at) => spans[at]!.start >= to);
+  const first = firstWhere(0, end, (at) => spans[at]!.stop > from);
+  return spans.slice(first, end).reverse();
 }
 
 /** Returns the parts of the time from `start` to `stop` that lie in none of the spans. */

@@ -3,7 +3,7 @@ import { checkArgument, TRACE } from '../base/arguments.js';
 import { addTo, oncePer } from '../base/lookUps.js';
 import type { Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
-import { Simulator } from './simulate.js';
+import { Simulator, simulatorOf } from './simulate.js';
 import { rowColumns, Table } from './table.js';
 
 /** The simulated run if the tasks of a prefix take half as long. */
@@ -41,7 +41,7 @@ export function speedups(trace: Trace): readonly Speedup[] {
 const speedupsOf = oncePer((trace: Trace): readonly Speedup[] => {
   const { rows } = lanesOf(trace).spans;
   if (rows.length === 0 || rows.length > MAX_SIMULATED) return [];
-  const unchanged = new Simulator(trace);
+  const unchanged = simulatorOf(trace);
   const now = unchanged.simulate().makespan;
   if (!(now > 0) || unchanged.unfit !== undefined) return [];
   return longestPrefixes(trace)
@@ -56,7 +56,7 @@ const speedupsOf = oncePer((trace: Trace): readonly Speedup[] => {
 /** Returns why a run has no speedups although tasks ran; empty if it has some, or if it has too many tasks. */
 export const notSimulated = oncePer((trace: Trace): string => {
   const { rows } = lanesOf(trace).spans;
-  return rows.length === 0 || rows.length > MAX_SIMULATED ? '' : (new Simulator(trace).unfit ?? '');
+  return rows.length === 0 || rows.length > MAX_SIMULATED ? '' : (simulatorOf(trace).unfit ?? '');
 });
 
 function longestPrefixes(trace: Trace): [prefix: string, seconds: number][] {

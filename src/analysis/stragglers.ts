@@ -4,9 +4,9 @@ import { countedOffsets, groupedRows } from '../base/groups.js';
 import { oncePer, sumOf } from '../base/lookUps.js';
 import { bytesText, secondsText } from '../base/words.js';
 import { ACTIONS } from '../protocol/clusterObserver.js';
-import type { Trace } from '../trace/trace.js';
+import { inputRows, type Trace } from '../trace/trace.js';
 import { COLD_SECONDS, firstRuns, slowFirstRows } from './firstCalls.js';
-import { eachUse, firstFrom, lanesOf } from './lanes.js';
+import { eachUse, lanesOf, overlapping } from './lanes.js';
 import { profilerSeconds } from './profilerStarts.js';
 import { evenly, type Middle, median, middleOf } from './statistics.js';
 import { rowColumns, Table } from './table.js';
@@ -70,7 +70,7 @@ export const stragglersOf = oncePer((trace: Trace): readonly Straggler[] => {
     if (laneOf[row]! < 0 || slowFirst.has(row)) groupOf[row] = -1;
   const offsets = countedOffsets(groupOf, trace.strings.length);
   const rows = groupedRows(groupOf, offsets);
-  const slowOf: { readonly slow: Int32Array; readonly members: Int32Array; readonly middle: Middle }[] = [];
+  const slowOf: SlowMembers[] = [];
   for (let id = 0; id < trace.strings.length; id++) {
     const members = rows.subarray(offsets[id]!, offsets[id + 1]!);
     if (members.length < MIN_TASKS) continue;
@@ -84,14 +84,19 @@ export const stragglersOf = oncePer((trace: Trace): readonly Straggler[] => {
     if (slow.length > 0 && !areMany(slow, members)) slowOf.push({ slow, members, middle });
   }
   if (slowOf.length === 0) return [];
-  const why = new Reasons(
+  const own = ownWork(
     trace,
     slowOf.map(({ slow }) => slow),
-    isFirst,
   );
-  const found = slowOf.flatMap(({ slow, members, middle }) => why.explain(slow, members, middle));
-  return found.sort(byLoss);
+  return slowOf.flatMap((one) => explained(trace, one, isFirst, own)).sort(byLoss);
 });
+
+/** Tasks of a prefix that are far from its median, all of its tasks, and the median. */
+interface SlowMembers {
+  readonly slow: Int32Array;
+  readonly members: Int32Array;
+  readonly middle: Middle;
+}
 
 /** Returns true if so many tasks are far from the median of a prefix that the median is not a usual duration. */
 function areMany(slow: Int32Array, members: Int32Array): boolean {
@@ -155,65 +160,58 @@ interface OwnWork {
   readonly until: number;
 }
 
-/** Finds differences of slow tasks from others. */
-class Reasons {
-  readonly #trace: Trace;
-  /** Seconds of transfers, disk access and awaited promises of slow tasks, by id of the task. */
-  readonly #ownWork: ReadonlyMap<number, OwnWork>;
-  readonly #isFirst: Uint8Array;
+/** Finds differences of slow tasks from others of their prefix. */
+function explained(
+  trace: Trace,
+  { slow, members, middle }: SlowMembers,
+  isFirst: Uint8Array,
+  own: ReadonlyMap<number, OwnWork>,
+): Straggler[] {
+  const { duration, coreWait: waits } = trace.tasks;
+  const usual = median(Float64Array.from(evenly(members), (row) => bytesOf(trace, row)));
+  const alone = middleOf(Float64Array.from(evenly(members), (row) => duration[row]! - (waits[row]! || 0)));
+  const isSlow = new Set(slow);
+  const othersWereFirst = members.some((row) => isFirst[row]! > 0 && !isSlow.has(row));
+  return Array.from(slow, (row) => {
+    const facts = {
+      row,
+      seconds: ownSeconds(trace, row),
+      median: middle.median,
+      bytesIn: bytesOf(trace, row),
+      medianBytesIn: usual,
+      isFirst: isFirst[row]! > 0,
+      othersWereFirst,
+      coreWait: waits[row]! || 0,
+      alone,
+      ...timesOf(trace, row, own),
+    };
+    return { ...facts, why: reasonOf(facts) };
+  });
+}
 
-  constructor(trace: Trace, slow: readonly Int32Array[], isFirst: Uint8Array) {
-    this.#trace = trace;
-    this.#isFirst = isFirst;
-    this.#ownWork = ownWork(trace, slow);
-  }
+/** Returns the bytes of all inputs; NaN if the size of an input is unknown. */
+function bytesOf({ tasks }: Trace, row: number): number {
+  return sumOf(inputRows(tasks, row), (input) => (input < 0 ? 0 : tasks.nbytes[input]!));
+}
 
-  explain(slow: Int32Array, members: Int32Array, { median: usualSeconds }: Middle): Straggler[] {
-    const usual = median(Float64Array.from(evenly(members), (row) => this.#bytesIn(row)));
-    const { duration, coreWait: waits } = this.#trace.tasks;
-    const alone = middleOf(Float64Array.from(evenly(members), (row) => duration[row]! - (waits[row]! || 0)));
-    const isSlow = new Set(slow);
-    const othersWereFirst = members.some((row) => this.#isFirst[row]! > 0 && !isSlow.has(row));
-    return Array.from(slow, (row) => {
-      const seconds = ownSeconds(this.#trace, row);
-      const bytesIn = this.#bytesIn(row);
-      const times = this.#times(row);
-      const isFirst = this.#isFirst[row]! > 0;
-      const coreWait = this.#trace.tasks.coreWait[row]! || 0;
-      const input = { bytesIn, medianBytesIn: usual };
-      const first = { isFirst, othersWereFirst };
-      const facts = { row, seconds, median: usualSeconds, ...input, ...first, coreWait, alone, ...times };
-      return { ...facts, why: reasonOf(facts) };
+/** Returns the seconds of transfers, disk access and awaited promises of the task, and of collections during it. */
+function timesOf(
+  trace: Trace,
+  row: number,
+  own: ReadonlyMap<number, OwnWork>,
+): Pick<Straggler, 'transfer' | 'disk' | 'gc' | 'awaited'> {
+  const worker = trace.tasks.worker[row]!;
+  const work = workIntervalsOf(trace);
+  const { spans, offsets, action, start, stop } = work;
+  const { transfer = 0, disk = 0, awaited = 0 } = (own.size > 0 && own.get(trace.tasks.id[row]!)) || {};
+  let gc = 0;
+  if (worker >= 0)
+    eachUse(trace, row, (begin, end, share) => {
+      for (const interval of overlapping(spans, offsets, worker, work, begin, end))
+        if (ACTIONS[action[interval]!] === 'gc')
+          gc += share * (Math.min(stop[interval]!, end) - Math.max(start[interval]!, begin));
     });
-  }
-
-  /** Returns the bytes of all inputs; NaN if the size of an input is unknown. */
-  #bytesIn(row: number): number {
-    const { dependencyOffsets, dependencyRows, nbytes } = this.#trace.tasks;
-    const inputs = dependencyRows.subarray(dependencyOffsets[row]!, dependencyOffsets[row + 1]!);
-    return sumOf(inputs, (input) => (input < 0 ? 0 : nbytes[input]!));
-  }
-
-  /** Returns the seconds of transfers, disk access and awaited promises of the task, and of collections during it. */
-  #times(row: number): Pick<Straggler, 'transfer' | 'disk' | 'gc' | 'awaited'> {
-    const { worker } = this.#trace.tasks;
-    const { spans, offsets, action, start, stop } = workIntervalsOf(this.#trace);
-    const own = worker[row]!;
-    const ownWork = this.#ownWork.size === 0 ? undefined : this.#ownWork.get(this.#trace.tasks.id[row]!);
-    const { transfer = 0, disk = 0, awaited = 0 } = ownWork ?? {};
-    if (own < 0) return { transfer, disk, awaited, gc: 0 };
-    let gc = 0;
-    const from = offsets[own]!;
-    eachUse(this.#trace, row, (begin, end, share) => {
-      let at = firstFrom(spans.rows, start, end, from, offsets[own + 1]!) - 1;
-      for (; at >= from && stop[spans.latest[at]!]! > begin; at--) {
-        const interval = spans.rows[at]!;
-        const inside = Math.min(stop[interval]!, end) - Math.max(start[interval]!, begin);
-        if (inside > 0 && ACTIONS[action[interval]!] === 'gc') gc += share * inside;
-      }
-    });
-    return { transfer, disk, awaited, gc };
-  }
+  return { transfer, disk, awaited, gc };
 }
 
 /** Adds up the seconds of intervals that name a slow task, by id of the task. */

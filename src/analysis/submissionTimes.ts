@@ -2,6 +2,7 @@
 // the client had waited for the last result. If some were, but a result came shortly before, the client had waited for
 // that result. Otherwise the client waited for nothing. Tasks submit, too.
 import { checkArgument, TRACE } from '../base/arguments.js';
+import { rowsWhere } from '../base/groups.js';
 import { firstWhere, oncePer, pushTo } from '../base/lookUps.js';
 import { taskOfClient } from '../protocol/clientNames.js';
 import { TASK_ERRED } from '../protocol/clusterObserver.js';
@@ -20,7 +21,10 @@ export interface SubmissionTimes {
    * waited for any result is itself the cause of its submissions.
    */
   readonly cause: Int32Array;
+  readonly awaited: AwaitedResults;
 }
+
+type Times = Pick<SubmissionTimes, 'submissionOf' | 'time'>;
 
 /**
  * Returns the submissions of a trace, computed once per trace. Cost: several passes over the tasks and their edges. The
@@ -30,16 +34,14 @@ export const submissionsOf = oncePer((trace: Trace): SubmissionTimes => {
   const times = submissionTimes(trace);
   const submitter = submittersOf(trace, times);
   const cause = causes(trace, times, submitter);
-  const awaited = new AwaitedResults(trace, { ...times, submitter });
+  const awaited = new AwaitedResults(trace, times.submissionOf, submitter);
   for (const [submission, task] of submitter.entries()) {
     if (task < 0) continue;
     const before = awaited.before(task, times.time[submission]!);
     cause[submission] = before < 0 ? task : before;
   }
-  return { ...times, submitter, cause };
+  return { ...times, submitter, cause, awaited };
 });
-
-type Submitters = Pick<SubmissionTimes, 'submissionOf' | 'submitter'>;
 
 /** The results that seceded tasks awaited: those of the tasks that they submitted. */
 export class AwaitedResults {
@@ -47,7 +49,7 @@ export class AwaitedResults {
   /** By row of the submitting task, the rows of its finished tasks by end. */
   readonly #rows = new Map<number, number[]>();
 
-  constructor(trace: Trace, { submissionOf, submitter }: Submitters) {
+  constructor(trace: Trace, submissionOf: Int32Array, submitter: Int32Array) {
     this.#trace = trace;
     if (!submitter.some((row) => row >= 0)) return;
     for (const [row, submission] of submissionOf.entries()) {
@@ -78,10 +80,7 @@ export class AwaitedResults {
 }
 
 /** Returns, by submission, the row of the task whose code submitted it; -1 for the program. */
-function submittersOf(
-  trace: Trace,
-  { submissionOf, time }: Omit<SubmissionTimes, 'cause' | 'submitter'>,
-): Int32Array {
+function submittersOf(trace: Trace, { submissionOf, time }: Times): Int32Array {
   const { tasks, computations } = trace;
   const submitter = new Int32Array(time.length).fill(-1);
   const clients = computations.map(({ client }) => taskOfClient(client));
@@ -109,11 +108,7 @@ export function knownAt({ tasks }: Trace, row: number): number {
   return Math.max(stopped[row]!, acknowledged[row]! || Number.NEGATIVE_INFINITY);
 }
 
-function causes(
-  trace: Trace,
-  { submissionOf, time }: Omit<SubmissionTimes, 'cause' | 'submitter'>,
-  submitter: Int32Array,
-): Int32Array {
+function causes(trace: Trace, { submissionOf, time }: Times, submitter: Int32Array): Int32Array {
   const cause = new Int32Array(time.length).fill(-1);
   if (time.length < 2) return cause;
   const results = lastTasks(trace, submissionOf).filter((row) => submitter[submissionOf[row]!]! < 0);
@@ -153,14 +148,12 @@ function lastTasks(trace: Trace, submissionOf: Int32Array): Int32Array {
       if (dependency >= 0 && submissionOf[dependency] === submissionOf[row]) needed[dependency] = 1;
     }
   }
-  const rows = Int32Array.from({ length }, (_, row) => row).filter(
-    (row) => submissionOf[row]! >= 0 && needed[row] === 0,
-  );
+  const rows = rowsWhere(length, (row) => submissionOf[row]! >= 0 && needed[row] === 0);
   return rows.sort((a, b) => knownAt(trace, a) - knownAt(trace, b) || a - b);
 }
 
 /** Returns the distinct times of submission in order, and the submission of each row. */
-function submissionTimes(trace: Trace): Omit<SubmissionTimes, 'cause' | 'submitter'> {
+function submissionTimes(trace: Trace): Times {
   const { length, submitted } = trace.tasks;
   const { laneOf } = lanesOf(trace);
   const numbers = new Map<number, number>();
@@ -191,16 +184,23 @@ function submissionTimes(trace: Trace): Omit<SubmissionTimes, 'cause' | 'submitt
  * was lost. A run cannot begin before the failed one has ended. Computed once per trace.
  */
 export const repeatedRuns = oncePer((trace: Trace): Int32Array => {
-  const { length, id, attempt, state } = trace.tasks;
-  const repeated = new Int32Array(length).fill(-1);
-  if (!attempt.some((number) => number > 1)) return repeated;
-  const failed = new Map<number, number>();
+  const { attempt, state } = trace.tasks;
+  return previousRuns(trace).map((before, row) => {
+    const isRepeated = attempt[row]! > 1 && state[before] === TASK_ERRED && ran(trace, before);
+    return isRepeated ? before : -1;
+  });
+});
+
+/** Returns, by row of tasks, the row of the run of the same task before; -1 if there is none. Computed once per trace. */
+export const previousRuns = oncePer(({ tasks: { length, id, attempt } }: Trace): Int32Array => {
+  const previous = new Int32Array(length).fill(-1);
+  if (!attempt.some((number) => number > 1)) return previous;
+  const last = new Map<number, number>();
   for (let row = 0; row < length; row++) {
-    if (attempt[row]! > 1) repeated[row] = failed.get(id[row]!) ?? -1;
-    if (state[row] === TASK_ERRED && ran(trace, row)) failed.set(id[row]!, row);
-    else failed.delete(id[row]!);
+    previous[row] = last.get(id[row]!) ?? -1;
+    last.set(id[row]!, row);
   }
-  return repeated;
+  return previous;
 });
 
 /** Returns the number of failed runs that another run of the same task followed. */

@@ -1,6 +1,7 @@
 // Computes how evenly work is spread: the number of results in the memory of each worker, second by second.
 import { checkOptions, kind, type OptionKinds } from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
+import { rangeOf } from '../base/lookUps.js';
 import { sortedOrder } from '../base/sortedOrder.js';
 import { type Trace, textOf } from '../trace/trace.js';
 import { type Column, Table } from './table.js';
@@ -41,7 +42,7 @@ export function taskBalance(trace: Trace, options: TaskBalanceOptions = {}): Tab
  */
 export function fittingTaskBalance(trace: Trace): Table {
   const lanes = lanesOf(trace);
-  return balanceOf(trace, lanes, fittingInterval(spanOf(lanes), lanes.workers.length));
+  return balanceOf(trace, lanes, fittingInterval(lanes.last - lanes.begin, lanes.workers.length));
 }
 
 function fittingInterval(span: number, workers: number): number {
@@ -54,19 +55,15 @@ function fittingInterval(span: number, workers: number): number {
   return 1;
 }
 
-/** Returns the seconds from the first event to the last; negative without events. */
-function spanOf({ begin, last }: Lanes): number {
-  return last - begin;
-}
-
+/** @param span seconds from the first event to the last; negative without events */
 function rowsOf(span: number, interval: number): number {
   return span < 0 ? 0 : Math.floor(span / interval) + 1;
 }
 
 function balanceOf(trace: Trace, lanes: Lanes, interval: number): Table {
   const { strings } = trace;
-  const { time, tasks, length } = trace.memory;
-  const span = spanOf(lanes);
+  const { time, tasks } = trace.memory;
+  const span = lanes.last - lanes.begin;
   const rows = rowsOf(span, interval);
   const count = lanes.workers.length;
   if (!(rows * (count + 1) <= MAX_CELLS)) {
@@ -80,8 +77,7 @@ function balanceOf(trace: Trace, lanes: Lanes, interval: number): Table {
   // Number of results of each worker at its last event, and the row of that event.
   const held = new Float64Array(count);
   const heldRow = new Int32Array(count).fill(-1);
-  for (let i = 0; i < length; i++) {
-    const event = lanes.order === undefined ? i : lanes.order[i]!;
+  for (const event of sortedOrder(time, false)) {
     const lane = lanes.laneOf[lanes.worker[event]! + 1]!;
     const peak = peaks[lane]!;
     const row = Math.min(rows - 1, Math.floor((time[event]! - lanes.begin) / interval));
@@ -111,33 +107,14 @@ interface Lanes {
   readonly laneOf: Int32Array;
   readonly begin: number;
   readonly last: number;
-  /** Events in order of time; undefined if the events of each worker are in this order already, as in most files. */
-  readonly order: Int32Array | undefined;
 }
 
 function lanesOf(trace: Trace): Lanes {
-  const { time, length } = trace.memory;
   const names = trace.workers.name;
   const worker = trace.memory.worker.map((row) => (row < 0 ? -1 : names[row]!));
-  const workers: number[] = [];
-  const laneOf = new Int32Array(trace.strings.length + 1).fill(-1);
-  const latest: number[] = [];
-  let begin = Infinity;
-  let last = -Infinity;
-  let inOrder = true;
-  for (let event = 0; event < length; event++) {
-    const at = time[event]!;
-    const id = worker[event]! + 1;
-    let lane = laneOf[id]!;
-    if (lane < 0) {
-      lane = workers.push(id - 1) - 1;
-      laneOf[id] = lane;
-      latest[lane] = at;
-    }
-    if (at < latest[lane]!) inOrder = false;
-    latest[lane] = at;
-    if (at < begin) begin = at;
-    if (at > last) last = at;
-  }
-  return { worker, workers, laneOf, begin, last, order: inOrder ? undefined : sortedOrder(time, false) };
+  const workers = [...new Set(worker)];
+  const laneOf = new Int32Array(trace.strings.length + 1);
+  for (const [lane, id] of workers.entries()) laneOf[id + 1] = lane;
+  const { start: begin, stop: last } = rangeOf(trace.memory.time);
+  return { worker, workers, laneOf, begin, last };
 }

@@ -2,23 +2,14 @@
 import { oncePer } from '../base/lookUps.js';
 import type { PrefixTotals } from '../trace/totals.js';
 import type { Trace } from '../trace/trace.js';
-import { countsByPrefix, skippedRows, skippedTasks } from './skippedTasks.js';
-import { repeatedRuns } from './submissionTimes.js';
+import { countsByPrefix, skippedByPrefix, skippedTasks } from './skippedTasks.js';
+import { previousRuns, repeatedRuns } from './submissionTimes.js';
 import { deadRows } from './taskErrors.js';
 
 /** Returns the rows of runs after which the same task ran again. Computed once per trace. */
-export const earlierRuns = oncePer(({ tasks }: Trace): ReadonlySet<number> => {
-  const { length, id, attempt } = tasks;
-  const earlier = new Set<number>();
-  if (!attempt.some((number) => number > 1)) return earlier;
-  const last = new Map<number, number>();
-  for (let row = 0; row < length; row++) {
-    const before = last.get(id[row]!);
-    if (before !== undefined) earlier.add(before);
-    last.set(id[row]!, row);
-  }
-  return earlier;
-});
+export const earlierRuns = oncePer(
+  (trace: Trace): ReadonlySet<number> => new Set(previousRuns(trace).filter((row) => row >= 0)),
+);
 
 /**
  * Returns the number of tasks, also of those that were cancelled or skipped before they had a worker. Tasks with evicted rows
@@ -41,7 +32,7 @@ interface TaskCounts {
 
 /** Returns a function that counts the tasks of a prefix. */
 export function taskCounts(trace: Trace): (totals: PrefixTotals) => TaskCounts {
-  const skipped = countsByPrefix(trace, skippedRows(trace));
+  const skipped = skippedByPrefix(trace);
   const earlier = countsByPrefix(trace, earlierRuns(trace));
   const repeated = countsByPrefix(
     trace,

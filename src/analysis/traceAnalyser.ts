@@ -1,7 +1,7 @@
 // DASF's TraceAnalyser, which answers questions about a trace with tables. Each question has its own file in this
 // folder.
 import { checkOptions, type OptionKinds, oneOf } from '../base/arguments.js';
-import { LongpoleError } from '../base/errors.js';
+import { invalidArgument } from '../base/errors.js';
 import { getOrMake } from '../base/lookUps.js';
 import { sortedOrder } from '../base/sortedOrder.js';
 import { type EventDatabase, traceOf } from '../trace/eventDatabase.js';
@@ -63,10 +63,8 @@ function checkGiven(source: unknown, options: TraceAnalyserOptions): void {
   checkOptions('TraceAnalyser', options, OPTIONS);
   const isSource =
     typeof source === 'object' && source !== null && ('getTraces' in source || 'tasks' in source);
-  const code = 'ERR_LONGPOLE_INVALID_ARGUMENT';
   if (!isSource)
-    throw new LongpoleError(
-      code,
+    throw invalidArgument(
       `TraceAnalyser takes a trace or a database of events, not ${String(source)}. Open files with openTrace() or EventProfiler.`,
     );
 }

@@ -1,6 +1,6 @@
 // Orders the intervals of workers other than tasks by worker and time.
 
-import { countedOffsets } from '../base/groups.js';
+import { countedOffsets, rowsWhere } from '../base/groups.js';
 import { addTo, oncePer, pushTo } from '../base/lookUps.js';
 import { ACTIONS, type Action } from '../protocol/clusterObserver.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../trace/trace.js';
@@ -22,12 +22,7 @@ const GATHER = TRANSFER_KINDS.indexOf('gather-dep');
  */
 export const workIntervalsOf = oncePer((trace: Trace): WorkIntervals => {
   const { intervals, transfers } = trace;
-  const fetched = intervals.action.includes(TRANSFER)
-    ? new Int32Array(0)
-    : rowsWhere(
-        transfers.length,
-        (row) => transfers.direction[row] === INCOMING && transfers.what[row] === GATHER,
-      );
+  const fetched = intervals.action.includes(TRANSFER) ? new Int32Array(0) : fetchedRows(trace);
   const { length } = intervals;
   const all = length + fetched.length;
   const columns = {
@@ -46,8 +41,9 @@ export const workIntervalsOf = oncePer((trace: Trace): WorkIntervals => {
   return { length: all, ...columns, spans: timeSpans(groupOf, offsets, start, stop), offsets };
 });
 
-function rowsWhere(length: number, test: (row: number) => boolean): Int32Array {
-  return Int32Array.from({ length }, (_, row) => row).filter(test);
+/** Returns the rows of transfers of results from other workers, as their receivers record them. */
+export function fetchedRows({ transfers: { length, direction, what } }: Trace): Int32Array {
+  return rowsWhere(length, (row) => direction[row] === INCOMING && what[row] === GATHER);
 }
 
 function joined<T extends Int32Array | Uint8Array | Float64Array>(

@@ -1,5 +1,6 @@
 // Finds when workers started, existed, were paused and were restarted. A program may start several clusters or pools one
 // after another.
+import { rowsWhere } from '../base/groups.js';
 import { oncePer, pushTo } from '../base/lookUps.js';
 import { TASK_LOST } from '../protocol/clusterObserver.js';
 import { WORKER_FULL, WORKER_PAUSED, WORKER_RESTARTED } from '../protocol/eventTopics.js';
@@ -21,9 +22,7 @@ export const firstStarts = oncePer((trace: Trace): Float64Array => {
   if (isRemote(trace)) return made;
   const all = firstStart(trace);
   const own = ownStarts(trace);
-  const rows = Int32Array.from({ length: trace.workers.length }, (_, row) => row)
-    .filter((row) => !Number.isNaN(made[row]!))
-    .sort((a, b) => made[b]! - made[a]!);
+  const rows = rowsWhere(made.length, (row) => !Number.isNaN(made[row]!)).sort((a, b) => made[b]! - made[a]!);
   const starts = new Float64Array(trace.workers.length).fill(all);
   let [next, first] = [0, Number.POSITIVE_INFINITY];
   for (const row of rows) {
@@ -87,11 +86,12 @@ export function mostTogether(trace: Trace, amountOf: (row: number) => number): n
   const changes: { time: number; change: number }[] = [];
   for (let row = 0; row < workers.length; row++) {
     const change = amountOf(row);
-    const [from, to] = presence(
-      workers.started[row]!,
-      workers.stopped[row]!,
-      isOfPool(trace, row) ? Math.max(ended[row] || ends[row]!, ends[row] || ended[row]!) : Number.NaN,
-    );
+    const [started, stopped] = [workers.started[row]!, workers.stopped[row]!];
+    const from = Number.isNaN(started) ? Number.NEGATIVE_INFINITY : started;
+    // The end of a local scheduler's pool is not recorded, so its last task ends the span.
+    const last = Math.max(ended[row] || ends[row]!, ends[row] || ended[row]!);
+    const isEnded = started === from && isOfPool(trace, row) && !Number.isNaN(last);
+    const to = stopped >= from ? stopped : isEnded ? last : Number.POSITIVE_INFINITY;
     changes.push({ time: from, change }, { time: to, change: -change });
   }
   // At equal times, a worker that leaves is subtracted before one that joins.
@@ -127,27 +127,16 @@ export const workerEnds = oncePer((trace: Trace): Float64Array => {
   return ends;
 });
 
-/** Returns the end of the last task by row of workers; NaN without tasks. */
-function lastEnds(trace: Trace): Float64Array {
-  const { count, worker, spans, offsets } = lanesOf(trace);
+/** Returns the end of the last task by row of workers; NaN without tasks. Computed once per trace. */
+export const lastEnds = oncePer((trace: Trace): Float64Array => {
+  const { worker, stopped } = trace.tasks;
   const ended = new Float64Array(trace.workers.length).fill(Number.NaN);
-  for (let lane = 0; lane < count; lane++) {
-    const row = worker[lane]!;
-    const last = trace.tasks.stopped[spans.latest[offsets[lane + 1]! - 1]!]!;
-    if (row >= 0) ended[row] = Math.max(last, ended[row]! || last);
+  for (const row of lanesOf(trace).spans.rows) {
+    const own = worker[row]!;
+    if (own >= 0 && !(stopped[row]! <= ended[own]!)) ended[own] = stopped[row]!;
   }
   return ended;
-}
-
-/**
- * Returns the time span of a worker. The end of a local scheduler's pool is not recorded, so its last task ends the
- * span.
- */
-function presence(started: number, stopped: number, lastTask: number): readonly [number, number] {
-  const from = Number.isNaN(started) ? Number.NEGATIVE_INFINITY : started;
-  if (stopped >= from) return [from, stopped];
-  return [from, Number.isNaN(started) || Number.isNaN(lastTask) ? Number.POSITIVE_INFINITY : lastTask];
-}
+});
 
 /**
  * Returns since when each worker existed; NaN if the trace does not record it. The workers that a Dask cluster has when its

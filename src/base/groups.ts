@@ -1,5 +1,10 @@
 // Rows by group, in typed arrays: the rows of group `g` are `rows[offsets[g] .. offsets[g + 1])`.
 
+/** Returns the rows below `length` that pass a test. */
+export function rowsWhere(length: number, test: (row: number) => boolean): Int32Array<ArrayBuffer> {
+  return Int32Array.from({ length }, (_, row) => row).filter(test);
+}
+
 /** Returns the offset of each group in a list sorted by group, without rows in group -1. */
 export function countedOffsets(groupOf: Iterable<number>, groups: number): Int32Array<ArrayBuffer> {
   const offsets = new Int32Array(groups + 1);

@@ -30,6 +30,13 @@ export function countsOf<T>(values: Iterable<T>): Map<T, number> {
   return counts;
 }
 
+/** Returns the entry with the largest sum, the first of several; undefined if there is none. */
+export function largestOf<K>(sums: Iterable<readonly [K, number]>): readonly [K, number] | undefined {
+  let largest: readonly [K, number] | undefined;
+  for (const entry of sums) if (largest === undefined || entry[1] > largest[1]) largest = entry;
+  return largest;
+}
+
 /** Returns the sum of one number of each value. */
 export function sumOf<T>(values: Iterable<T>, numberOf: (value: T) => number): number {
   let sum = 0;

@@ -35,11 +35,11 @@ const METHODS = ['load', 'fit', 'transform', 'fitTransform'] as const;
 
 /** Returns the operator for a value; undefined for data. */
 export function asOperator(value: unknown): Operator | undefined {
-  if (isFunction(value)) return functionOperator(value);
+  if (isFunction(value)) return operatorOf(value, undefined, value.name || 'anonymous');
   if (typeof value !== 'object' || value === null) return undefined;
   for (const method of METHODS) {
     const fn: unknown = Reflect.get(value, method);
-    if (isFunction(fn)) return { ...objectOperator(value, fn), name: `${nameOf(value)}.${method}` };
+    if (isFunction(fn)) return operatorOf(fn, value, `${nameOf(value)}.${method}`);
   }
   return undefined;
 }
@@ -56,23 +56,16 @@ export function toOperator(value: unknown): Operator {
   );
 }
 
-function functionOperator(fn: AnyFunction): Operator {
-  const name = fn.name || 'anonymous';
+/** Returns the operator that calls a function, which is a method if `self` is given. */
+function operatorOf(fn: AnyFunction, self: object | undefined, name: string): Operator {
   // A TaskFunction receives its inputs as separate arguments, like in any call of it, and returns a Delayed.
-  if (TASK_TARGET in fn)
-    return { identity: fn, name, run: (inputs) => call(fn, undefined, Object.values(inputs)) };
-  return { identity: fn, name, run: (inputs, context) => call(fn, undefined, [inputs, context]) };
-}
-
-function objectOperator(object: object, fn: AnyFunction): Omit<Operator, 'name'> {
-  if (TASK_TARGET in fn)
-    return { identity: object, run: (inputs) => call(fn, object, Object.values(inputs)) };
-  return { identity: object, run: (inputs, context) => call(fn, object, [inputs, context]) };
-}
-
-/** Calls a step. Only its author knows the parameters, because a step may be any function. */
-function call(fn: AnyFunction, self: object | undefined, args: readonly unknown[]): unknown {
-  return Reflect.apply(fn, self, args);
+  const isTask = TASK_TARGET in fn;
+  return {
+    identity: self ?? fn,
+    name,
+    run: (inputs, context): unknown =>
+      Reflect.apply(fn, self, isTask ? Object.values(inputs) : [inputs, context]),
+  };
 }
 
 function nameOf(object: object): string {

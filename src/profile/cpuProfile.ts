@@ -177,16 +177,12 @@ class StackBuilder {
   }
 
   nextLine(id: number): number {
-    let lines = this.#lines.get(id);
-    if (lines === undefined) {
+    const lines = getOrMake(this.#lines, id, () => {
       const node = this.#nodes.get(id);
       const url = node?.callFrame.url ?? '';
-      lines = (node?.positionTicks ?? []).map(({ line, ticks }) => ({
-        line: this.#reading.runningLine(url, line),
-        ticks,
-      }));
-      this.#lines.set(id, lines);
-    }
+      const ticks = node?.positionTicks ?? [];
+      return ticks.map((one) => ({ line: this.#reading.runningLine(url, one.line), ticks: one.ticks }));
+    });
     const next = lines[0];
     if (next === undefined) return 0;
     if (--next.ticks <= 0) lines.shift();

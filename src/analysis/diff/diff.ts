@@ -293,7 +293,7 @@ function byStretches(
   // Sections of two runs with the same number of tasks have the same tasks, so they can be compared in pairs.
   const isOne = kind !== 'function' && before.length === 1 && after.length === 1 && more === 1;
   const paired = isOne && Math.abs(ratio - 1) > SINGLE_RUN_DRIFT;
-  const { low, high } = bootstrapRatio(x, y, { paired });
+  const { low, high } = bootstrapRatio(x, y, paired);
   const p = paired ? pairedPermutationTest(x, y) : permutationTest(x, y);
   return { p, low: low * more, high: high * more };
 }

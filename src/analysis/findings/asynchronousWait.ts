@@ -1,11 +1,10 @@
-import { addTo, getOrMake } from '../../base/lookUps.js';
+import { addTo, getOrMake, largestOf } from '../../base/lookUps.js';
 import { countText, integerText, percentText, secondsText } from '../../base/words.js';
 import { eachUse } from '../lanes.js';
 import { calledObject } from '../leaseWaits.js';
 import { fullSpansBetween } from '../path/fullSlots.js';
 import { readiness } from '../simulation/conditions.js';
-import { TimeBins } from '../timeBins.js';
-import { BINS, type Facts, type Found, type Rule } from './finding.js';
+import type { Facts, Found, Rule } from './finding.js';
 import { coreShare, cpuByPrefix, type PrefixCpu, shareOfTime } from './noncpu.js';
 import { threadSamples } from './sampledCpu.js';
 import { delaySeconds, IN_TURNS } from './synchronousIo.js';
@@ -29,13 +28,13 @@ export const asynchronousWait: Rule = (facts) => {
   waiting.sort((a, b) => b.awaited - a.awaited);
   const worst = waiting[0];
   if (worst === undefined) return fullSlots(facts);
-  const { workers, trace, lanes } = facts;
+  const { workers } = facts;
   const most = Math.min(MAX_TIMES, Math.ceil(mostReady(facts) / workers));
   // No other task could have run meanwhile.
   if (most < 2) return undefined;
   const awaited = waiting.reduce((sum, row) => sum + row.awaited, 0);
   const prefixes = new Set(waiting.map(({ prefix }) => prefix));
-  const rows = lanes.spans.rows.filter((row) => prefixes.has(facts.prefixName(trace.tasks.prefix[row]!)));
+  const rows = facts.rowsOf(prefixes);
   const busy = busyCores(facts, rows);
   const cost = delaySeconds(facts, waiting, (row) => row.awaited);
   const text = `tasks awaited promises for ${secondsText(awaited)} in total`;
@@ -93,7 +92,7 @@ function mostReady({ trace, lanes }: Facts): number {
 function fullSlots(facts: Facts): Found | undefined {
   const waits = slotWaits(facts);
   const seconds = [...waits.values()].reduce((sum, waited) => sum + waited, 0);
-  const [worst] = [...waits.keys()].sort((a, b) => waits.get(b)! - waits.get(a)!);
+  const [worst] = largestOf(waits) ?? [];
   if (worst === undefined || !(seconds > 0)) return undefined;
   const rows = facts.lanes.spans.rows.filter((row) => facts.trace.tasks.prefix[row] === worst);
   const name = facts.prefixName(worst);
@@ -140,9 +139,9 @@ function slotWaits(facts: Facts): ReadonlyMap<number, number> {
 }
 
 /** Returns a function from a time to the seconds until then in which the thread neither had a task in its slot nor computed or waited for a core. */
-function idleUntil({ trace, lanes, path }: Facts, lane: number): (time: number) => number {
-  const bins = () => new TimeBins(path.start, path.stop, BINS);
-  const [used, cpu] = [bins(), bins()];
+function idleUntil(facts: Facts, lane: number): (time: number) => number {
+  const { trace, lanes, path } = facts;
+  const [used, cpu] = [facts.bins(), facts.bins()];
   for (const row of lanes.spans.rows.subarray(lanes.offsets[lane]!, lanes.offsets[lane + 1]!))
     eachUse(trace, row, (start, stop, share) => used.add(start, stop, share));
   const samples = threadSamples(trace).get(lanes.worker[lane]!);

@@ -1,4 +1,4 @@
-import { countsOf, rangeOf } from '../../base/lookUps.js';
+import { countsOf, largestOf, rangeOf } from '../../base/lookUps.js';
 import { countText, secondsText } from '../../base/words.js';
 import { TASK_CANCELLED, TASK_ERRED } from '../../protocol/clusterObserver.js';
 import type { Trace } from '../../trace/trace.js';
@@ -19,7 +19,7 @@ export const cancelledTasks: Rule = (facts) => {
   const { tasks } = facts.trace;
   const runs = unfinishedRuns(facts.trace).filter(({ row }) => tasks.state[row] === TASK_CANCELLED);
   const counts = countsOf(runs.map(({ row }) => tasks.prefix[row]!));
-  const [[prefix, count] = [-1, 0]] = [...counts].sort((a, b) => b[1] - a[1]);
+  const [prefix, count] = largestOf(counts) ?? [-1, 0];
   const name = facts.prefixName(prefix);
   const usual = median(Float64Array.from(runs, ({ start, stop }) => stop - start));
   return {

@@ -1,8 +1,7 @@
 // Data that the client sends to the workers or fetches from them, and the two findings about it.
 import { bytesText, countText, secondsText } from '../../base/words.js';
-import { arrivals } from '../blockedSpans.js';
 import { preparingSpans } from '../preparingSpans.js';
-import { passedResults, programTransfers, recordsTransfers } from '../programTransfers.js';
+import { passedResults, programTransfers, recordsTransfers, transferSpans } from '../programTransfers.js';
 import { overlapSeconds, type Span } from '../spans.js';
 import type { Facts, Rule } from './finding.js';
 
@@ -19,30 +18,21 @@ export interface ClientTransfers {
  * results that workers of a local run use, in both directions, of which `nbytes` are sent.
  */
 export function clientTransfers(facts: Facts, what: 'scatter' | 'gather' | 'pass'): ClientTransfers {
-  const { nbytes, start } = facts.trace.transfers;
-  const stop = arrivals(facts.trace);
+  const { nbytes } = facts.trace.transfers;
   const passed = passedResults(facts.trace);
   const both = new Set([...passed.received, ...passed.sent]);
   const rows =
     what === 'pass' ? [...both] : programTransfers(facts.trace, what).filter((row) => !both.has(row));
   rows.sort((a, b) => nbytes[b]! - nbytes[a]!);
-  const spans = rows.map((row) => ({ start: start[row]!, stop: stop[row]! }));
   return {
     rows,
     nbytes: (what === 'pass' ? passed.sent : rows).reduce((sum, row) => sum + nbytes[row]!, 0),
-    onPath: rows.length === 0 ? 0 : overlapSeconds(waits(facts), spans),
+    onPath: rows.length === 0 ? 0 : overlapSeconds(waits(facts), transferSpans(facts.trace, rows)),
   };
 }
 
-/** Returns the seconds in which a transfer from or to the client ran and the critical path did not compute. */
-function bothOnPath(facts: Facts): number {
-  return overlapSeconds(waits(facts), [...clientSpans(facts, 'gather'), ...clientSpans(facts, 'scatter')]);
-}
-
 export function clientSpans(facts: Facts, what: 'scatter' | 'gather'): Span[] {
-  const { start } = facts.trace.transfers;
-  const stop = arrivals(facts.trace);
-  return programTransfers(facts.trace, what).map((row) => ({ start: start[row]!, stop: stop[row]! }));
+  return transferSpans(facts.trace, programTransfers(facts.trace, what));
 }
 
 /** Kinds of path parts without a running task and without another known cause. */
@@ -57,7 +47,7 @@ function waits(facts: Facts): Span[] {
 }
 
 /** Minimum number of bytes in total. Small results travel inside the message that their task has finished. */
-const MIN_BYTES = 1e6;
+export const MIN_BYTES = 1e6;
 /** Ratio of sent to fetched bytes, from which the client may have sent back the fetched data. */
 const SENT_BACK = 0.5;
 
@@ -73,7 +63,8 @@ export const gatheredResults: Rule = (facts) => {
   const sent = bytesSentBack(facts, rows);
   if (again.length === 0 && sent < SENT_BACK * nbytes) return undefined;
   const isBack = sendsBack(facts);
-  const seconds = isBack ? bothOnPath(facts) : onPath;
+  const both = [...clientSpans(facts, 'gather'), ...clientSpans(facts, 'scatter')];
+  const seconds = isBack ? overlapSeconds(waits(facts), both) : onPath;
   return {
     code: 'gathered-results',
     title: `The client fetched ${bytesText(nbytes)} of results that the workers used again`,
@@ -148,9 +139,7 @@ const PREPARING = 200e-6;
 export const oversizedArguments: Rule = (facts) => {
   const { rows, nbytes, onPath } = clientTransfers(facts, 'scatter');
   if (nbytes < MIN_BYTES || sendsBack(facts)) return undefined;
-  const { start } = facts.trace.transfers;
-  const stop = arrivals(facts.trace);
-  const sending = rows.map((row) => ({ start: start[row]!, stop: stop[row]! }));
+  const sending = transferSpans(facts.trace, rows);
   const both = overlapSeconds(waits(facts), [...sending, ...preparingSpans(facts.trace)]);
   const packing = Math.max(0, both - onPath - PREPARING * facts.tasks);
   const largest = rows[0] === undefined ? 0 : facts.trace.transfers.nbytes[rows[0]]!;

@@ -1,5 +1,5 @@
 // Finds tasks of Dask that wait for a lock or semaphore of Dask. The trace has no such waits, but samples of their threads.
-import { addTo, oncePer } from '../../base/lookUps.js';
+import { addTo, largestOf, oncePer } from '../../base/lookUps.js';
 import { percentText, secondsText } from '../../base/words.js';
 import { type Trace, textOf } from '../../trace/trace.js';
 import type { Facts, Found } from './finding.js';
@@ -38,7 +38,7 @@ export function daskLocks(facts: Facts): Found | undefined {
     const share = daskLockShares(facts.trace).get(prefix[row]!);
     if (share !== undefined) addTo(waited, prefix[row]!, share * duration[row]!);
   }
-  const [worst] = [...waited].sort(([, a], [, b]) => b - a);
+  const worst = largestOf(waited);
   if (worst === undefined) return undefined;
   const [id, seconds] = worst;
   const name = facts.prefixName(id);

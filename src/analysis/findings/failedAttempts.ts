@@ -1,8 +1,8 @@
+import { addTo, largestOf } from '../../base/lookUps.js';
 import { countText, percentText, repeatedWords, secondsText } from '../../base/words.js';
 import { repeatedRuns } from '../submissionTimes.js';
 import { errorOf } from '../taskErrors.js';
-import { TimeBins } from '../timeBins.js';
-import { BINS, type Facts, type Rule } from './finding.js';
+import type { Facts, Rule } from './finding.js';
 
 /**
  * Runs of tasks failed and were repeated. The cost is the part of the critical path that computes them or waits until they
@@ -16,8 +16,8 @@ export const failedAttempts: Rule = (facts) => {
   const last = failed.at(-1);
   if (last === undefined) return undefined;
   const sums = new Map<number, number>();
-  for (const row of failed) sums.set(prefix[row]!, (sums.get(prefix[row]!) ?? 0) + duration[row]!);
-  const [most = -1] = [...sums].sort(([, a], [, b]) => b - a).map(([id]) => id);
+  for (const row of failed) addTo(sums, prefix[row]!, duration[row]!);
+  const [most] = largestOf(sums) ?? [-1];
   const computed = failed.reduce((sum, row) => sum + duration[row]!, 0);
   const name = facts.prefixName(most);
   const error = errorOf(trace, failed.findLast((row) => prefix[row] === most) ?? last);
@@ -58,8 +58,7 @@ export function secondsOfRuns(facts: Facts, runs: ReadonlySet<number>, repeated?
 /** Returns a function from a time to the seconds until then in which these runs ran, divided by the number of running tasks. */
 function secondsUntil(facts: Facts, runs: ReadonlySet<number>): (time: number) => number {
   const { started, stopped } = facts.trace.tasks;
-  const { start, stop } = facts.path;
-  const bins = new TimeBins(start, stop, BINS);
+  const bins = facts.bins();
   for (const row of runs) bins.add(started[row]!, stopped[row]!);
   return bins.integral(bins.means().map((running, bin) => running / Math.max(1, facts.running[bin]!)));
 }

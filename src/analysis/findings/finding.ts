@@ -235,17 +235,29 @@ export class Facts {
   prefixName(id: number): string {
     return textOf(this.trace.strings, id);
   }
+
+  /** Returns the rows of the tasks whose prefixes have these names. */
+  rowsOf(names: { has(name: string): boolean }): Int32Array {
+    const { prefix } = this.trace.tasks;
+    return this.lanes.spans.rows.filter((row) => names.has(this.prefixName(prefix[row]!)));
+  }
+
+  /** Returns BINS empty parts of the run. */
+  bins(): TimeBins {
+    return new TimeBins(this.path.start, this.path.stop, BINS);
+  }
 }
 
-const runningTasks = oncePer(({ trace, path, lanes }: Facts): Float64Array => {
-  const bins = new TimeBins(path.start, path.stop, BINS);
-  for (const row of lanes.spans.rows)
-    eachUse(trace, row, (start, stop, share) => bins.add(start, stop, share));
+const runningTasks = oncePer((facts: Facts): Float64Array => {
+  const bins = facts.bins();
+  for (const row of facts.lanes.spans.rows)
+    eachUse(facts.trace, row, (start, stop, share) => bins.add(start, stop, share));
   return bins.means();
 });
 
-const waitingTasks = oncePer(({ trace, path, lanes }: Facts): Float64Array => {
-  const bins = new TimeBins(path.start, path.stop, BINS);
+const waitingTasks = oncePer((facts: Facts): Float64Array => {
+  const { trace, lanes } = facts;
+  const bins = facts.bins();
   for (const row of lanes.spans.rows) bins.add(readiness(trace, row).time, trace.tasks.started[row]!);
   return bins.means();
 });

@@ -168,21 +168,19 @@ function ofComputations(facts: Facts): readonly Finding[] {
     .sort((a, b) => b.seconds - a.seconds);
   const shown = own.slice(0, MAX_FINDINGS - shared.length);
   const cheapest = shown.at(-1)?.seconds ?? Number.POSITIVE_INFINITY;
-  return [
-    ...shown,
-    ...shared.map((finding) => (finding.seconds > cheapest ? explainedPlace(finding) : finding)),
-  ];
+  // A finding that comes after a cheaper one says why.
+  const placed = shared.map((one) =>
+    one.seconds > cheapest
+      ? { ...one, title: `${one.title}; listed last, because no change of the program lowers it` }
+      : one,
+  );
+  return [...shown, ...placed];
 }
 
 /** Returns whether more threads could use more cores, also those that other programs use. A thread alone is assumed to have others. */
 function hasMoreCores({ trace, workers }: Facts): boolean {
   const { cores } = coreUseOf(trace);
   return workers === 1 ? !(cores <= 1) : workers < cores;
-}
-
-/** Returns a finding whose title says why it comes after a cheaper one. */
-function explainedPlace(finding: Finding): Finding {
-  return { ...finding, title: `${finding.title}; listed last, because no change of the program lowers it` };
 }
 
 function withEvidence({ text, numbers, tasks, question, advice, ...problem }: Found): Finding {

@@ -1,4 +1,4 @@
-import { sumOf } from '../../base/lookUps.js';
+import { largestOf, sumOf } from '../../base/lookUps.js';
 import { countText, percentText, secondsText } from '../../base/words.js';
 import { ACTIONS } from '../../protocol/clusterObserver.js';
 import { GC_TIME } from '../../protocol/traceNames.js';
@@ -6,10 +6,10 @@ import type { Trace } from '../../trace/trace.js';
 import { blockedSpans } from '../blockedSpans.js';
 import { coreUseOf } from '../coreUse.js';
 import { cutOffTexts } from '../cutOff.js';
-import { firstFrom, lanesOf } from '../lanes.js';
+import { lanesOf, overlapping } from '../lanes.js';
 import { programStops } from '../programStops.js';
 import { gapsBetween, merged, overlapSeconds, type Span } from '../spans.js';
-import { pausesOf } from '../workerLives.js';
+import { lastEnds, pausesOf } from '../workerLives.js';
 import type { Facts, Rule } from './finding.js';
 import { metricSeconds } from './metricSeconds.js';
 
@@ -34,7 +34,7 @@ export const garbageCollection: Rule = (facts) => {
   const share = total / facts.work;
   if (!(share >= MIN_SHARE)) return undefined;
   const { byPrefix } = metricSeconds(facts.trace, 'gc');
-  const worst = [...byPrefix].sort(([, a], [, b]) => b - a)[0]?.[0];
+  const [worst] = largestOf(byPrefix) ?? [];
   const where = worst === undefined ? '' : `, most of it in '${worst}'`;
   const stops = stopsOf(facts);
   const onPath = sumOf(facts.parts('gc'), (part) => {
@@ -68,23 +68,18 @@ export const garbageCollection: Rule = (facts) => {
  * if threads were idle for most of the run, because these collections may have been outside of tasks, e.g. when arguments arrived. A
  * task that had not ended has no seconds, so collections after the last task of a worker that ended do not count either.
  */
-export function gcOfWorkers({ trace, work, workers, active, lanes }: Facts): number {
+export function gcOfWorkers({ trace, work, workers, active }: Facts): number {
   if (work < MIN_BUSY * workers * active) return 0;
   const { length, worker, time, figures } = trace.resources;
   const seconds = figures.get(GC_TIME);
   if (seconds === undefined) return 0;
-  const ended = new Map<number, number>();
-  if (cutOffTexts(trace).length > 0)
-    for (const row of lanes.spans.rows) {
-      const { worker: of, stopped } = trace.tasks;
-      ended.set(of[row]!, Math.max(stopped[row]!, ended.get(of[row]!) ?? 0));
-    }
+  const ended = cutOffTexts(trace).length > 0 ? lastEnds(trace) : [];
   const stops = programStops(trace);
   const latest = new Map<number, number>();
   let stopped = 0;
   for (let row = 0; row < length; row++) {
     const known = latest.get(worker[row]!) ?? 0;
-    if (worker[row]! < 0 || time[row]! > ended.get(worker[row]!)! || !(seconds[row]! > known)) continue;
+    if (worker[row]! < 0 || time[row]! > ended[worker[row]!]! || !(seconds[row]! > known)) continue;
     latest.set(worker[row]!, seconds[row]!);
     // A collection that contains a stop is counted at once, after the stop.
     const [stop] = stops.filter((span) => span.stop <= time[row]!).slice(-1);
@@ -117,33 +112,20 @@ function gcWhileTasksRan(facts: Facts): readonly [ran: number, stopped: number] 
     const parts = gapsBetween(start[row]!, stop[row]!, stops(worker[row]!));
     for (let lane = 0; lane < lanes.count; lane++) {
       if (lanes.worker[lane] !== worker[row]) continue;
-      all += covered(trace, lane, start[row]!, stop[row]!);
-      for (const part of parts) ran += covered(trace, lane, part.start, part.stop);
+      all += covered(trace, lane, { start: start[row]!, stop: stop[row]! });
+      for (const part of parts) ran += covered(trace, lane, part);
     }
   }
   return [ran, all - ran];
 }
 
-/**
- * Returns the seconds between two times in which a task of the lane ran. Cost: a binary search, and a step per task
- * there.
- */
-function covered(trace: Trace, lane: number, start: number, stop: number): number {
-  const { started } = trace.tasks;
-  const { spans, offsets, stop: left } = lanesOf(trace);
-  const from = offsets[lane]!;
-  const to = firstFrom(spans.rows, started, stop, from, offsets[lane + 1]!);
-  let first = to;
-  while (first > from && left[spans.latest[first - 1]!]! > start) first--;
-  let seconds = 0;
-  let until = start;
-  for (let at = first; at < to; at++) {
-    const row = spans.rows[at]!;
-    const end = Math.min(stop, left[row]!);
-    const begin = Math.max(until, started[row]!);
-    if (end <= begin) continue;
-    seconds += end - begin;
-    until = end;
-  }
-  return seconds;
+/** Returns the seconds of a span in which a task of the lane ran. Cost: a binary search, and a step per task there. */
+function covered(trace: Trace, lane: number, span: Span): number {
+  const { started: start } = trace.tasks;
+  const { spans, offsets, stop } = lanesOf(trace);
+  const rows = overlapping(spans, offsets, lane, { start, stop }, span.start, span.stop);
+  return overlapSeconds(
+    [span],
+    rows.map((row) => ({ start: start[row]!, stop: stop[row]! })),
+  );
 }

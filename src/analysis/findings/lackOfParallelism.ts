@@ -1,4 +1,4 @@
-import { addTo, pushTo } from '../../base/lookUps.js';
+import { addTo, largestOf, pushTo } from '../../base/lookUps.js';
 import { percentText, secondsText } from '../../base/words.js';
 import { coreUseOf } from '../coreUse.js';
 import { cutOffTexts } from '../cutOff.js';
@@ -8,12 +8,11 @@ import { longestChain } from '../path/longestChain.js';
 import { copiedSeconds } from '../programTransfers.js';
 import { gapsBetween, merged, type Span, secondsOf } from '../spans.js';
 import { submissionsOf } from '../submissionTimes.js';
-import { TimeBins } from '../timeBins.js';
 import { unfinishedRuns } from '../unfinishedRuns.js';
 import { firstSubmission, programTime } from './clientBound.js';
 import { clientTransfers } from './clientTransfers.js';
 import { blockedSeconds } from './eventLoopStarvation.js';
-import { BINS, type Facts, MIN_COST, type Rule } from './finding.js';
+import { type Facts, MIN_COST, type Rule } from './finding.js';
 import { cpuByPrefix, shareOfTime } from './noncpu.js';
 
 /**
@@ -49,7 +48,9 @@ export const lackOfParallelism: Rule = (facts) => {
   if (Math.max(lockedSeconds(facts.trace), copiedSeconds(facts.trace, path)) >= path.floor) return undefined;
   const useful = Math.max(1, Math.ceil(work / path.floor));
   const { name, awaiting } = computedMost(facts);
-  const chain = longestChain(facts.trace, runSeconds(facts));
+  const { laneOf } = facts.lanes;
+  const seconds = facts.trace.tasks.duration.map((one, row) => (laneOf[row]! < 0 ? Number.NaN : one));
+  const chain = longestChain(facts.trace, seconds);
   const isClient = chain < MIN_CHAIN * floor;
   // Tasks that submit others at once, e.g. in a recursion, do not wait for results. Their submissions take time.
   if (isClient && !submitsAfterResults(facts)) return undefined;
@@ -121,18 +122,11 @@ function clientSeconds(facts: Facts): number {
   return carrying + seconds - early + blockedSeconds(facts) + facts.onPath('run without result');
 }
 
-/** Returns the duration of each row of tasks; NaN for tasks that did not run. */
-function runSeconds({ trace, lanes }: Facts): Float64Array {
-  return trace.tasks.duration.map((seconds, row) => (lanes.laneOf[row]! < 0 ? Number.NaN : seconds));
-}
-
 /** Returns a name of the tasks that took most of the path, and what to do with them. */
 function shorterBy(facts: Facts, name: string): string {
-  const { trace, lanes } = facts;
-  const isOne =
-    lanes.spans.rows.filter((row) => facts.prefixName(trace.tasks.prefix[row]!) === name).length === 1;
-  if (!isOne) return `'${name}': use smaller blocks, and combine results in a tree instead of a chain`;
-  const time = cpuByPrefix(trace).find(({ prefix }) => prefix === name);
+  if (facts.rowsOf(new Set([name])).length !== 1)
+    return `'${name}': use smaller blocks, and combine results in a tree instead of a chain`;
+  const time = cpuByPrefix(facts.trace).find(({ prefix }) => prefix === name);
   return time !== undefined && shareOfTime(time, time.awaited) >= MIN_AWAITED
     ? `the only task of '${name}', which mostly awaits promises: await several of them at a time (Promise.all), or split the task`
     : `the only task of '${name}': split it into tasks that can run at the same time`;
@@ -142,8 +136,8 @@ function shorterBy(facts: Facts, name: string): string {
  * Returns the prefix with the most computing time on the path. While a task that has left its slot awaits something else than
  * tasks that it submitted, e.g. an item of a queue, other tasks may make it wait: the path computes what they compute.
  */
-function computedMost(facts: Facts): { readonly name: string; readonly awaiting: Awaiting | undefined } {
-  const { trace, lanes, path } = facts;
+function computedMost(facts: Facts) {
+  const { trace, lanes } = facts;
   const { prefix, seceded } = trace.tasks;
   const sums = new Map<number, number>();
   const add = (row: number, seconds: number): void => {
@@ -152,13 +146,13 @@ function computedMost(facts: Facts): { readonly name: string; readonly awaiting:
   for (const { start, stop, row } of facts.parts('compute')) add(row, stop - start);
   const waits = [...facts.parts('awaiting')].filter(({ row }) => row >= 0 && !Number.isNaN(seceded[row]!));
   if (waits.length > 0) {
-    const bins = new TimeBins(path.start, path.stop, BINS);
+    const bins = facts.bins();
     for (const { start, stop } of waits) bins.add(start, stop);
     const awaited = bins.integral(bins.means());
     for (const row of lanes.spans.rows)
       eachUse(trace, row, (start, stop, share) => add(row, share * (awaited(stop) - awaited(start))));
   }
-  const [most] = [...sums].sort(([, a], [, b]) => b - a);
+  const most = largestOf(sums);
   const seconds = secondsOf(waits);
   const [first] = waits.sort((a, b) => b.stop - b.start - (a.stop - a.start));
   const waiting = first === undefined ? -1 : prefix[first.row]!;
@@ -166,10 +160,4 @@ function computedMost(facts: Facts): { readonly name: string; readonly awaiting:
     name: facts.prefixName(most?.[0] ?? -1),
     awaiting: waiting < 0 || waiting === most?.[0] ? undefined : { name: facts.prefixName(waiting), seconds },
   };
-}
-
-/** Tasks outside their slots on the path. */
-interface Awaiting {
-  readonly name: string;
-  readonly seconds: number;
 }

@@ -1,5 +1,6 @@
+import { largestOf } from '../../base/lookUps.js';
 import { countText, percentText, secondsText } from '../../base/words.js';
-import { leaseWaits } from '../leaseWaits.js';
+import { contendedLock } from '../leaseWaits.js';
 import { daskLocks } from './daskLocks.js';
 import type { Facts, Rule } from './finding.js';
 
@@ -8,19 +9,17 @@ import type { Facts, Rule } from './finding.js';
  * would need without the lock on all threads, as far as the critical path waited for tasks of these prefixes.
  */
 export const lockContention: Rule = (facts) => {
-  const [worst] = leaseWaits(facts.trace);
+  const worst = contendedLock(facts.trace);
   if (worst === undefined) return facts.isDask ? daskLocks(facts) : undefined;
   const { object, contended, held, byPrefix } = worst;
-  const [prefix = ''] = [...byPrefix].sort((a, b) => b[1] - a[1]).map(([name]) => name);
+  const [prefix] = largestOf(byPrefix) ?? [''];
   const waited = [...byPrefix.values()].reduce((sum, seconds) => sum + seconds, 0);
   // The tasks that hold leases, and with those that wait, on average.
   const holders = Math.max(1, held / contended);
   // More holders than threads await promises, and so would the others.
   const most = holders < facts.workers ? facts.workers : Number.POSITIVE_INFINITY;
   const together = Math.min(most, holders + waited / contended);
-  const tasks = [...facts.lanes.spans.rows].filter((row) =>
-    byPrefix.has(facts.prefixName(facts.trace.tasks.prefix[row]!)),
-  );
+  const tasks = facts.rowsOf(byPrefix);
   return {
     code: 'lock-contention',
     title: `Tasks of '${prefix}' wait for ${object}: ${percentText(Math.min(1, contended / facts.makespan))} of the time, others hold it`,

@@ -1,12 +1,11 @@
 import { sumOf } from '../../base/lookUps.js';
 import { bytesText, countText, secondsText } from '../../base/words.js';
 import { CONNECTION_LOST, EXHAUSTED, NO_ANSWER, NO_MEMORY } from '../../protocol/eventTopics.js';
-import { workerName } from '../../trace/trace.js';
+import { textOf, workerName } from '../../trace/trace.js';
 import { type DiedTask, diedTasks, exceededTimeouts, reasonOfLoss } from '../diedTasks.js';
 import { type LostWorker, lostWorkers, replacedWorkers } from '../lostWork.js';
-import { TimeBins } from '../timeBins.js';
 import { firstStarts } from '../workerLives.js';
-import { BINS, type Facts, type Found, type Rule } from './finding.js';
+import type { Facts, Found, Rule } from './finding.js';
 
 /** Share of the memory limit above which a lack of memory probably ended the worker. */
 const MEMORY_SHORT = 0.8;
@@ -110,7 +109,7 @@ function repeated(facts: Facts): Found | undefined {
       againSeconds: computed,
       runsCut: runs.length,
     },
-    tasks: facts.keys(again.length > 0 ? again : lost.flatMap((worker) => worker.cut)),
+    tasks: facts.keys(again.length > 0 ? again : runs),
     question: 'worker-balance',
     advice:
       memoryAdvice(facts, lost) ??
@@ -141,7 +140,7 @@ function titleOf(facts: Facts, lost: readonly LostWorker[], again: number, cut: 
   const when = first === undefined ? '' : secondsText(sinceStart(facts, first));
   const who =
     first !== undefined && lost.length === 1
-      ? `Worker '${nameOf(facts, first)}' was lost at ${when}`
+      ? `Worker '${workerName(facts.trace, first.row)}' was lost at ${when}`
       : `${countText(lost.length, 'worker')} were lost, the first at ${when}`;
   if (again + cut === 0) {
     const missing = secondsText(Math.max(...lost.map((one) => missingUntil(facts, one) - one.removed)));
@@ -155,10 +154,6 @@ function sinceStart({ path }: Facts, { time }: LostWorker): number {
   return Math.max(0, time - path.start);
 }
 
-function nameOf({ trace }: Facts, { row }: End): string {
-  return workerName(trace, row);
-}
-
 function reasonsOf({ trace }: Facts, lost: readonly End[]): string {
   const reasons = lost.map(({ row }) => trace.workers.reason[row]!).filter((id) => id >= 0);
   const texts = reasons.map((id) => trace.strings.get(id).replace(/\.$/, ''));
@@ -170,10 +165,9 @@ type End = Pick<LostWorker, 'row' | 'time'>;
 function memoryAdvice(facts: Facts, lost: readonly End[]): string | undefined {
   for (const worker of lost) {
     const { held, limit, results, kept } = lastMemory(facts, worker);
-    const { reason } = facts.trace.workers;
-    const name = nameOf(facts, worker);
-    const isExhausted =
-      reason[worker.row]! >= 0 && facts.trace.strings.get(reason[worker.row]!).startsWith(EXHAUSTED);
+    const { strings, workers } = facts.trace;
+    const name = workerName(facts.trace, worker.row);
+    const isExhausted = textOf(strings, workers.reason[worker.row]).startsWith(EXHAUSTED);
     const isFull = limit > 0 && held >= MEMORY_SHORT * limit;
     if (kept !== undefined && (isExhausted || isFull))
       return `Worker '${name}' used ${bytesText(held)}, ${bytesText(results)} of it for results, and its memory grew from task to task. Look for what '${kept}' keeps when it ends, e.g. in variables of its module or in a cache. A higher limit only delays the loss.`;
@@ -246,10 +240,8 @@ function lostSeconds(facts: Facts, lost: readonly LostWorker[]): number {
 
 /** Returns a function from a time to the seconds wasted until then, divided by the number of busy threads. */
 function wastedSeconds(facts: Facts, lost: readonly LostWorker[]): (time: number) => number {
-  const { start, stop } = facts.path;
   const { started, stopped } = facts.trace.tasks;
-  const bins = (): TimeBins => new TimeBins(start, stop, BINS);
-  const [again, cut, gone] = [bins(), bins(), bins()];
+  const [again, cut, gone] = [facts.bins(), facts.bins(), facts.bins()];
   for (const worker of lost) {
     for (const row of worker.again) again.add(started[row]!, stopped[row]!);
     for (const from of idleStarts(facts, worker)) {

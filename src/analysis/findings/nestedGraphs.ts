@@ -3,26 +3,20 @@ import { countText, crewText, percentText, secondsText } from '../../base/words.
 import { NESTED_CONTEXT } from '../../protocol/metrics.js';
 import type { Facts, Rule } from './finding.js';
 
-/** Sums over the graphs that tasks of a prefix ran, by unit. */
-interface NestedGraphs {
-  readonly prefix: string;
-  readonly sums: ReadonlyMap<string, number>;
-}
-
 /**
  * Tasks of a local scheduler call `compute()`, which runs another graph on workers of its own. The trace has the number of these tasks
  * and workers, and no more. The cost is the part of the critical path that waits for these graphs: an upper limit.
  */
 export const nestedGraphs: Rule = (facts) => {
-  const { trace, lanes } = facts;
-  const [worst] = nestedByPrefix(facts).sort((a, b) => of(b, 'seconds') - of(a, 'seconds'));
+  const byPrefix = [...nestedByPrefix(facts)];
+  const [worst] = byPrefix.sort(([, a], [, b]) => of(b, 'seconds') - of(a, 'seconds'));
   if (worst === undefined) return undefined;
-  const { prefix } = worst;
-  const rows = lanes.spans.rows.filter((row) => facts.prefixName(trace.tasks.prefix[row]!) === prefix);
-  const [graphs, seconds] = [of(worst, 'count'), of(worst, 'seconds')];
-  const share = Math.min(1, seconds / sumOf(rows, (row) => trace.tasks.duration[row]!));
-  const tasks = countText(Math.round(of(worst, 'tasks') / graphs), 'task');
-  const threads = crewText(Math.round(of(worst, 'workers') / graphs), 1);
+  const [prefix, sums] = worst;
+  const rows = facts.rowsOf(new Set([prefix]));
+  const [graphs, seconds] = [of(sums, 'count'), of(sums, 'seconds')];
+  const share = Math.min(1, seconds / sumOf(rows, (row) => facts.trace.tasks.duration[row]!));
+  const tasks = countText(Math.round(of(sums, 'tasks') / graphs), 'task');
+  const threads = crewText(Math.round(of(sums, 'workers') / graphs), 1);
   const onPath = facts.path.byPrefix
     .filter((one) => one.prefix === prefix)
     .flatMap(({ parts }) => parts)
@@ -36,8 +30,8 @@ export const nestedGraphs: Rule = (facts) => {
     numbers: {
       graphs,
       nestedSeconds: seconds,
-      nestedTasks: of(worst, 'tasks'),
-      nestedWorkers: of(worst, 'workers') / graphs,
+      nestedTasks: of(sums, 'tasks'),
+      nestedWorkers: of(sums, 'workers') / graphs,
     },
     tasks: facts.keys(rows),
     question: 'critical-path',
@@ -45,11 +39,12 @@ export const nestedGraphs: Rule = (facts) => {
   };
 };
 
-function of({ sums }: NestedGraphs, unit: string): number {
+function of(sums: ReadonlyMap<string, number>, unit: string): number {
   return sums.get(unit) ?? 0;
 }
 
-function nestedByPrefix({ trace }: Facts): NestedGraphs[] {
+/** Returns sums over the graphs that tasks of a prefix ran, by prefix and unit. */
+function nestedByPrefix({ trace }: Facts): ReadonlyMap<string, ReadonlyMap<string, number>> {
   const byPrefix = new Map<string, Map<string, number>>();
   for (const { context, prefix, unit, value } of trace.totals.metrics)
     if (context === NESTED_CONTEXT)
@@ -58,5 +53,5 @@ function nestedByPrefix({ trace }: Facts): NestedGraphs[] {
         unit,
         value,
       );
-  return Array.from(byPrefix, ([prefix, sums]) => ({ prefix, sums }));
+  return byPrefix;
 }

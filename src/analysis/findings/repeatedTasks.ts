@@ -1,4 +1,4 @@
-import { addTo, getOrMake } from '../../base/lookUps.js';
+import { addTo, getOrMake, largestOf } from '../../base/lookUps.js';
 import { countText, percentText, secondsText } from '../../base/words.js';
 import { TASK_MEMORY } from '../../protocol/clusterObserver.js';
 import { secondsOfRuns } from './failedAttempts.js';
@@ -24,7 +24,7 @@ export const repeatedTasks: Rule = (facts) => {
   if (first === undefined) return undefined;
   const sums = new Map<number, number>();
   for (const row of again) addTo(sums, prefix[row]!, duration[row]!);
-  const [most = -1] = [...sums].sort(([, a], [, b]) => b - a).map(([id]) => id);
+  const [most] = largestOf(sums) ?? [-1];
   const name = facts.prefixName(most);
   const computed = again.reduce((sum, row) => sum + duration[row]!, 0);
   const computations = new Set(groups.flat().map((row) => computation[row]!)).size;

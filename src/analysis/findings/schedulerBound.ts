@@ -1,8 +1,9 @@
+import { addTo, largestOf } from '../../base/lookUps.js';
 import { bytesText, percentText, secondsText } from '../../base/words.js';
 import type { Trace } from '../../trace/trace.js';
 import { recordsTransfers } from '../programTransfers.js';
 import { merged, secondsOf } from '../spans.js';
-import { clientSpans, clientTransfers } from './clientTransfers.js';
+import { clientSpans, clientTransfers, MIN_BYTES } from './clientTransfers.js';
 import { type Facts, type Found, MIN_COST, type Rule } from './finding.js';
 import { schedulingSeconds } from './schedulerThread.js';
 import { BUFFER_TYPE } from './serializationBound.js';
@@ -58,9 +59,6 @@ function copies(facts: Facts, seconds: number, copied: string): Found | undefine
   };
 }
 
-/** Least bytes of results that the program's thread received. */
-const MIN_BYTES = 1e6;
-
 /**
  * The thread of the program received and unpacked results of a local run, and the run waited for it. The cost is the part of
  * the critical path with nothing but these copies.
@@ -91,19 +89,19 @@ function returned({ transfers, tasks, keys, strings }: Trace, rows: readonly num
   for (const row of rows) {
     const [from, to] = [transfers.keyOffsets[row]!, transfers.keyOffsets[row + 1]!];
     for (const key of transfers.keys.subarray(from, to))
-      bytes.set(key, (bytes.get(key) ?? 0) + transfers.nbytes[row]! / (to - from));
+      addTo(bytes, key, transfers.nbytes[row]! / (to - from));
   }
   const prefixes = new Map<number, number>();
   let [all, buffers] = [0, 0];
   for (let row = 0; row < tasks.length; row++) {
     const nbytes = bytes.get(tasks.key[row]!);
     if (nbytes === undefined) continue;
-    prefixes.set(tasks.prefix[row]!, (prefixes.get(tasks.prefix[row]!) ?? 0) + nbytes);
+    addTo(prefixes, tasks.prefix[row]!, nbytes);
     all += nbytes;
     const type = tasks.resultType[row]!;
     if (type >= 0 && BUFFER_TYPE.test(strings.get(type))) buffers += nbytes;
   }
-  const [largest] = [...prefixes].sort(([, a], [, b]) => b - a)[0] ?? [];
+  const [largest] = largestOf(prefixes) ?? [];
   return {
     largest: largest === undefined ? undefined : strings.get(largest),
     areBuffers: 2 * buffers > all,

@@ -1,6 +1,6 @@
 // Divides the waits for the scheduler by cause: computations of the program on the scheduler's thread, and Longpole's
 // own work for the tasks.
-import { firstWhere, getOrMake } from '../../base/lookUps.js';
+import { firstWhere, oncePer } from '../../base/lookUps.js';
 import { type Trace, textOf } from '../../trace/trace.js';
 import { CROWDED_SHARE, coreUseOf } from '../coreUse.js';
 import { SchedulerCoreWaits } from '../schedulerCoreWaits.js';
@@ -41,13 +41,6 @@ export interface SchedulerWaits {
   readonly blocked: readonly Span[];
 }
 
-const known = new WeakMap<Trace, SchedulerWaits>();
-
-/** Returns the waits for the scheduler, computed once per trace. */
-export function schedulerWaits(facts: Facts): SchedulerWaits {
-  return getOrMake(known, facts.trace, () => findWaits(facts));
-}
-
 /** Share of all waits above which one wait is an exception, e.g. the loading of a module, and does not count. */
 const STALL = 0.2;
 
@@ -66,7 +59,8 @@ export function schedulingSeconds(facts: Facts): { readonly all: number; readonl
   return { all, usual };
 }
 
-function findWaits(facts: Facts): SchedulerWaits {
+/** Returns the waits for the scheduler, computed once. */
+export const schedulerWaits = oncePer((facts: Facts): SchedulerWaits => {
   const blocked = blockedSpans(facts.trace);
   const { firstStart } = facts;
   const waits: { row: number; seconds: number; inside: number; blockedWithCore: number; lost: number }[] = [];
@@ -106,7 +100,7 @@ function findWaits(facts: Facts): SchedulerWaits {
     })),
     blocked,
   };
-}
+});
 
 /** Returns the delay in seconds from which the event loop of the scheduler counts as blocked. */
 export function minDelay(trace: Trace): number {
@@ -142,7 +136,8 @@ function blockedSpans(trace: Trace): Span[] {
  */
 function programShare(trace: Trace, waits: readonly Span[], onCore: number, isMeasured: boolean): number {
   const { acknowledged, submitted } = trace.tasks;
-  const handled = countInside(acknowledged, waits) + countInside(submitted, waits);
+  const isWaiting = (time: number): boolean => isInside(time, waits);
+  const handled = acknowledged.filter(isWaiting).length + submitted.filter(isWaiting).length;
   const scheduling = Math.min(1, (handled * (isRemote(trace) ? DASK_TASK_COST : TASK_COST)) / onCore);
   const since = sampledSince(trace);
   const before = secondsOf(waits.filter(({ stop }) => !(stop > since))) / secondsOf(waits);
@@ -161,12 +156,6 @@ function unsampledShare(trace: Trace, isMeasured: boolean, scheduling: number): 
   if (lost >= CROWDED_SHARE) return 0;
   // The process of a Dask scheduler waits for a core as tasks do, also if these mostly sleep.
   return (isRemote(trace) ? 1 - lost : coreShare(trace)) * (1 - scheduling);
-}
-
-function countInside(times: Float64Array, spans: readonly Span[]): number {
-  let count = 0;
-  for (const time of times) if (isInside(time, spans)) count++;
-  return count;
 }
 
 /** Requires spans in order of time, without overlap. */

@@ -1,6 +1,6 @@
 // Two rules about a time span in which tasks ran one after the other: at the end of the run, or before.
 
-import { getOrMake, sumOf } from '../../base/lookUps.js';
+import { addTo, largestOf, sumOf } from '../../base/lookUps.js';
 import { percentText, secondsText } from '../../base/words.js';
 import { inputRows, workerName } from '../../trace/trace.js';
 import { slowFirstRows } from '../firstCalls.js';
@@ -104,7 +104,7 @@ function beganAtOnce(facts: Facts, rows: readonly number[], start: number): bool
 }
 
 /** Returns true if one of these tasks needs another one. */
-function dependOnEachOther({ trace: { tasks } }: Facts, rows: readonly number[]): boolean {
+export function dependOnEachOther({ trace: { tasks } }: Facts, rows: readonly number[]): boolean {
   const all = new Set(rows);
   return rows.some((row) => inputRows(tasks, row).some((needed) => all.has(needed)));
 }
@@ -256,20 +256,13 @@ const MIN_BEGUN = 0.9;
 /** Most tasks of a chain that are visited. */
 const MAX_CHAIN = 10_000;
 
-interface HeldBack {
-  /** Seconds for which the chain was ready. */
-  readonly seconds: number;
-  /** The prefix of the tasks that ran meanwhile. */
-  readonly behind: string;
-}
-
 /**
  * Returns for how long a task, or one of the tasks of its prefix that it follows, was ready while threads ran tasks of another
- * prefix; undefined if it did not wait for these, or too short. Cost: a walk along the chain, and one over the tasks.
+ * prefix (`behind`); undefined if it did not wait for these, or too short. Cost: a walk along the chain, and one over the tasks.
  *
  * @param span seconds in which only the chain ran
  */
-function heldBack(facts: Facts, row: number, span: number): HeldBack | undefined {
+function heldBack(facts: Facts, row: number, span: number) {
   const wait = longestWait(facts, row);
   if (wait.stop - wait.start < MIN_RATIO * span) return undefined;
   const { started, stopped, prefix } = facts.trace.tasks;
@@ -279,9 +272,9 @@ function heldBack(facts: Facts, row: number, span: number): HeldBack | undefined
     const inside = Math.min(stopped[other]!, wait.stop) - Math.max(started[other]!, wait.start);
     if (!(inside > 0)) continue;
     all += inside;
-    seconds.set(prefix[other]!, getOrMake(seconds, prefix[other]!, () => 0) + inside);
+    addTo(seconds, prefix[other]!, inside);
   }
-  const [most] = [...seconds].sort((a, b) => b[1] - a[1]);
+  const most = largestOf(seconds);
   if (most === undefined || most[0] === prefix[row] || most[1] < MIN_BEHIND * all) return undefined;
   return { seconds: wait.stop - wait.start, behind: facts.prefixName(most[0]) };
 }

@@ -1,3 +1,4 @@
+import { addTo, largestOf } from '../../base/lookUps.js';
 import { bytesText, percentText, secondsText } from '../../base/words.js';
 import { ACTIONS } from '../../protocol/clusterObserver.js';
 import type { Trace } from '../../trace/trace.js';
@@ -56,6 +57,8 @@ export const serializationBound: Rule = (facts) => {
  */
 const BUFFERS = 200e6;
 
+const PACKING = ACTIONS.indexOf('serialize');
+
 /** Types of results that are copied as a block of memory. */
 export const BUFFER_TYPE =
   /^(?:(?:Float|Int|Uint|BigInt|BigUint)\d+(?:Clamped)?Array|ArrayBuffer|SharedArrayBuffer|DataView)$/;
@@ -70,10 +73,9 @@ function isFast({ seconds, nbytes }: Recorded): boolean {
 }
 
 function packedBuffers({ tasks, intervals, strings }: Trace): number {
-  const packing = ACTIONS.indexOf('serialize');
   const bytes = new Map<number, number>();
   for (let row = 0; row < intervals.length; row++)
-    if (intervals.action[row] === packing && intervals.task[row]! >= 0)
+    if (intervals.action[row] === PACKING && intervals.task[row]! >= 0)
       bytes.set(intervals.task[row]!, intervals.nbytes[row]!);
   let sum = 0;
   for (let row = 0; row < tasks.length; row++) {
@@ -110,19 +112,16 @@ function unseenSeconds({ trace }: Facts, recordedSeconds: number): number {
 /** Returns the prefix with the most packing time, by metrics, or else, in local runs, by intervals. */
 function worstPrefix(facts: Facts): string | undefined {
   const { byPrefix } = metricSeconds(facts.trace, 'serialize');
-  const sums = [...(byPrefix.size > 0 ? byPrefix : packedByPrefix(facts))];
-  return sums.sort(([, a], [, b]) => b - a)[0]?.[0];
+  return largestOf(byPrefix.size > 0 ? byPrefix : packedByPrefix(facts))?.[0];
 }
 
 function packedByPrefix({ trace: { intervals, tasks, strings } }: Facts): Map<string, number> {
-  const packing = ACTIONS.indexOf('serialize');
   const prefixes = new Map(Array.from(tasks.id, (id, row) => [id, tasks.prefix[row]!]));
   const sums = new Map<string, number>();
   for (let row = 0; row < intervals.length; row++) {
     const prefix = prefixes.get(intervals.task[row]!) ?? -1;
-    if (intervals.action[row] !== packing || prefix < 0) continue;
-    const name = strings.get(prefix);
-    sums.set(name, (sums.get(name) ?? 0) + intervals.stop[row]! - intervals.start[row]!);
+    if (intervals.action[row] !== PACKING || prefix < 0) continue;
+    addTo(sums, strings.get(prefix), intervals.stop[row]! - intervals.start[row]!);
   }
   return sums;
 }

@@ -3,8 +3,7 @@ import { percentText, secondsText } from '../../base/words.js';
 import { eachUse } from '../lanes.js';
 import { awaitedObject } from '../leaseWaits.js';
 import { type Span, secondsOf } from '../spans.js';
-import { TimeBins } from '../timeBins.js';
-import { BINS, type Facts, type Rule } from './finding.js';
+import type { Facts, Rule } from './finding.js';
 
 /** What ends a wait for an object of each class. */
 const ENDS: ReadonlyMap<string, string> = new Map([
@@ -45,9 +44,9 @@ export const sharedWait: Rule = (facts) => {
  * waits is not recorded, and mostly they wait then.
  */
 function idleUntil(facts: Facts, waiting: string): (time: number) => number {
-  const { trace, lanes, path } = facts;
+  const { trace, lanes } = facts;
   const { prefix, seceded, resumed } = trace.tasks;
-  const bins = new TimeBins(path.start, path.stop, BINS);
+  const bins = facts.bins();
   for (const row of lanes.spans.rows)
     eachUse(trace, row, (start, stop, share) => {
       const isBetween = start === seceded[row] && stop === resumed[row];

@@ -1,3 +1,4 @@
+import { largestOf } from '../../base/lookUps.js';
 import { secondsText } from '../../base/words.js';
 import { coreUseOf } from '../coreUse.js';
 import { recordsTransfers } from '../programTransfers.js';
@@ -34,6 +35,6 @@ export const slowImports: Rule = (facts) => {
 function importsOf(facts: Facts): { workers: number; seconds: number; worst: string } {
   const { total, byPrefix } = metricSeconds(facts.trace, 'import');
   const workers = new Set(facts.lanes.worker).size;
-  const [[worst] = ['']] = [...byPrefix].sort((a, b) => b[1] - a[1]);
+  const [worst] = largestOf(byPrefix) ?? [''];
   return { workers, seconds: workers > 0 ? total / workers : 0, worst };
 }

@@ -1,7 +1,6 @@
 // Finds the stalls of short tasks on a busy machine. A thread also waits for threads that have no core, e.g. those of V8. Such a
 // wait is no wait for a core, and may happen in any task.
-import { coreUseOf } from '../coreUse.js';
-import { profilerSeconds } from '../profilerStarts.js';
+import { ownSeconds } from '../profilerStarts.js';
 import type { Facts } from './finding.js';
 import { busyCores } from './waitsForOthers.js';
 
@@ -15,13 +14,6 @@ const MOST = 0.5;
 /** Ratio to the median from which a task is long. */
 const LONG = 5;
 
-/** Returns the seconds of a task without waits for a core and without the start of the thread's profiler. */
-export function ownSeconds({ trace }: Facts, row: number): number {
-  const { worker, started, stopped } = trace.tasks;
-  const profiler = profilerSeconds(trace, worker[row]!, started[row]!, stopped[row]!);
-  return Math.max(0, coreUseOf(trace).aloneSeconds(row) - profiler);
-}
-
 /**
  * Returns the seconds of the few tasks that take most of the time, while the others are short; 0 if tasks are not divided like
  * this. If cores were free, only rare and short ones count: threads also wait for one another at the end of a time slice.
@@ -32,7 +24,7 @@ export function stallSeconds(facts: Facts, rows: Int32Array, longest = Number.PO
   const isBusy = busyCores(facts, rows) !== undefined;
   const limit = isBusy ? longest : STALL;
   // map() is several times as fast as Float64Array.from() with a function.
-  const seconds = new Float64Array(rows.length).map((_, at) => ownSeconds(facts, rows[at]!)).sort();
+  const seconds = new Float64Array(rows.length).map((_, at) => ownSeconds(facts.trace, rows[at]!)).sort();
   const usual = seconds[rows.length >> 1] ?? 0;
   const few = seconds.subarray(Math.ceil((1 - (isBusy ? FEW : RARE)) * rows.length));
   const sum = (values: Float64Array): number => values.reduce((all, one) => all + one, 0);

@@ -7,7 +7,6 @@ import { profilerSeconds } from '../profilerStarts.js';
 import { recordsTransfers } from '../programTransfers.js';
 import { merged, type Span } from '../spans.js';
 import { spilledResults } from '../spilledResults.js';
-import { TimeBins } from '../timeBins.js';
 import { haveOwnThreads } from './cpuOversubscription.js';
 import { daskLockShares } from './daskLocks.js';
 import { BINS, type Facts, type Found, type Rule } from './finding.js';
@@ -54,9 +53,7 @@ export const synchronousIo: Rule = (facts) => {
   if (worst === undefined || haveOwnThreads(facts)) return undefined;
   const noncpu = waiting.reduce((sum, row) => sum + row.noncpu, 0);
   const prefixes = new Set(waiting.map(({ prefix }) => prefix));
-  const rows = facts.lanes.spans.rows.filter((row) =>
-    prefixes.has(facts.prefixName(facts.trace.tasks.prefix[row]!)),
-  );
+  const rows = facts.rowsOf(prefixes);
   const cost = delaySeconds(facts, waiting, (row) => row.noncpu);
   if (facts.isDask && turns >= MIN_TURNS) return inTurns(facts, worst, { cores, cost, rows });
   const text = `tasks of '${worst.prefix}' were blocked for ${secondsText(worst.noncpu)}`;
@@ -158,14 +155,14 @@ function inTurns(
  * @param unused seconds of a prefix in which its tasks did not use their thread
  */
 export function delaySeconds(
-  { trace, path, lanes, running, waiting, workers }: Facts,
+  facts: Facts,
   prefixes: readonly PrefixCpu[],
   unused: (row: PrefixCpu) => number,
 ): number {
+  const { trace, lanes, running, waiting, workers, makespan } = facts;
   const { prefix, worker, started, stopped } = trace.tasks;
-  const { start, stop } = path;
   const shares = new Map(prefixes.map((row) => [row.prefix, shareOfTime(row, unused(row))]));
-  const bins = new Map([...shares.keys()].map((name) => [name, new TimeBins(start, stop, BINS)]));
+  const bins = new Map([...shares.keys()].map((name) => [name, facts.bins()]));
   for (const row of lanes.spans.rows) {
     const holding = bins.get(textOf(trace.strings, prefix[row]!));
     if (holding === undefined) continue;
@@ -181,5 +178,5 @@ export function delaySeconds(
       threads += holding * shares.get(name)! * Math.min(1, waiting[bin]!) * full;
     }
   }
-  return (threads / workers) * ((stop - start) / BINS);
+  return (threads / workers) * (makespan / BINS);
 }

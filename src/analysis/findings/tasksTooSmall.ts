@@ -1,6 +1,7 @@
-import { countsOf } from '../../base/lookUps.js';
+import { countsOf, largestOf } from '../../base/lookUps.js';
 import { countText, integerText, percentText, secondsText } from '../../base/words.js';
 import { textOf } from '../../trace/trace.js';
+import { ownSeconds } from '../profilerStarts.js';
 import { medianOverhead } from '../simulation/conditions.js';
 import { merged, secondsOf } from '../spans.js';
 import { pausesOf } from '../workerLives.js';
@@ -10,7 +11,7 @@ import { type Facts, type Found, MIN_COST, type Rule } from './finding.js';
 import { keptShare } from './metricSeconds.js';
 import { coreShare, hasCpuMetrics } from './noncpu.js';
 import { schedulingSeconds } from './schedulerThread.js';
-import { ownSeconds, STALL, stallSeconds } from './stalls.js';
+import { STALL, stallSeconds } from './stalls.js';
 
 const MIN_TASKS = 100;
 /** Ratio of the time between two tasks to the duration of a task, from which tasks are too small. */
@@ -33,7 +34,7 @@ export const tasksTooSmall: Rule = (facts) => {
   const share = coreShare(trace);
   const { rows } = facts.lanes.spans;
   const stalled = stallSeconds(facts, rows, STALL);
-  const mean = (rows.reduce((sum, row) => sum + ownSeconds(facts, row), 0) - stalled) / tasks;
+  const mean = (rows.reduce((sum, row) => sum + ownSeconds(trace, row), 0) - stalled) / tasks;
   // The median leaves out stalls of single tasks. Time to send arguments, to pack results, for disks and in pauses grows with the
   // data, so larger tasks would not reduce it.
   const ofData = argumentSeconds(facts) + resultSeconds(facts);
@@ -44,7 +45,7 @@ export const tasksTooSmall: Rule = (facts) => {
   const each = overhead + (preparing * workers) / tasks;
   if (tasks < MIN_TASKS || each < TOO_SMALL * (mean + meanWait(facts))) return undefined;
   const seconds = Math.min(facts.secondsOfRun(overhead * tasks) + preparing, facts.makespan - work / workers);
-  const copies = unmeasuredCopies(facts, { mean, overhead, seconds });
+  const copies = unmeasuredCopies(facts, mean, overhead, seconds);
   if (copies !== undefined) return copies;
   let most = { prefix: '', count: 0 };
   for (const { prefix, count } of trace.totals.prefixes.values())
@@ -98,18 +99,13 @@ function resultSeconds({ trace, path }: Facts): number {
   return keptShare(trace) * seconds + paused;
 }
 
-/** Mean duration of a task and seconds between two tasks of a thread, and what they cost. */
-interface Between {
-  readonly mean: number;
-  readonly overhead: number;
-  readonly seconds: number;
-}
-
 /**
  * Explains a long time between tasks by their results. Local schedulers do not record the size of a result, nor the time
  * in which it is copied. Returns undefined if that is recorded, or if most results are numbers or strings.
+ *
+ * @param overhead seconds between two tasks of a thread, which cost `seconds` of the run
  */
-function unmeasuredCopies(facts: Facts, { mean, overhead, seconds }: Between): Found | undefined {
+function unmeasuredCopies(facts: Facts, mean: number, overhead: number, seconds: number): Found | undefined {
   const copied = overhead < LONG ? undefined : unmeasuredObjects(facts);
   if (copied === undefined) return undefined;
   return {
@@ -144,6 +140,6 @@ function objects({ trace: { tasks, strings }, lanes }: Facts): { count: number; 
     .map((row) => tasks.resultType[row]!)
     // The types of other values begin with a small letter, e.g. `number`.
     .filter((type) => /^[A-Z]/.test(textOf(strings, type)));
-  const [[most] = [-1]] = [...countsOf(types)].sort((a, b) => b[1] - a[1]);
+  const [most] = largestOf(countsOf(types)) ?? [-1];
   return { count: types.length, type: textOf(strings, most) };
 }

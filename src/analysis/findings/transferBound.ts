@@ -2,11 +2,8 @@ import { sumOf } from '../../base/lookUps.js';
 import { bytesText, percentText, secondsText } from '../../base/words.js';
 import { receivingSpans } from '../programTransfers.js';
 import { overlapSeconds } from '../spans.js';
-import { clientTransfers, keysOf } from './clientTransfers.js';
+import { clientTransfers, keysOf, MIN_BYTES } from './clientTransfers.js';
 import type { Facts, Found, Rule } from './finding.js';
-
-/** Least bytes of results that pass through the program's thread. */
-const MIN_BYTES = 1e6;
 
 /**
  * Tasks on the critical path waited for the transfer of their inputs between workers. Costs this time. Other rules cover the

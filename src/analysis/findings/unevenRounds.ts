@@ -3,6 +3,7 @@ import { countText, secondsText } from '../../base/words.js';
 import { coreUseOf } from '../coreUse.js';
 import { median } from '../statistics.js';
 import type { Facts, Rule } from './finding.js';
+import { dependOnEachOther } from './serialFinding.js';
 
 /** Smallest number of rounds. */
 const MIN_ROUNDS = 3;
@@ -33,7 +34,7 @@ export const unevenRounds: Rule = (facts) => {
     if (round.rows.length === 1 || share % 1 === 0) return [];
     const usual = median(Float64Array.from(round.rows, aloneSeconds));
     const longest = round.rows.reduce((most, row) => Math.max(most, aloneSeconds(row)), 0);
-    const isEqual = longest <= MAX_RATIO * usual && !hasEdges(facts, round);
+    const isEqual = longest <= MAX_RATIO * usual && !dependOnEachOther(facts, round.rows);
     return isEqual ? [{ ...round, lost: (Math.ceil(share) - share) * usual }] : [];
   });
   if (uneven.length < MIN_ROUNDS) return undefined;
@@ -74,16 +75,6 @@ function roundsOf({ trace, lanes }: Facts): Round[] {
     }
   }
   return rounds;
-}
-
-/** Returns true if a task of a round needs another one of it. */
-function hasEdges({ trace: { tasks } }: Facts, { rows }: Round): boolean {
-  const inside = new Set(rows);
-  return rows.some((row) =>
-    tasks.dependencyRows
-      .subarray(tasks.dependencyOffsets[row], tasks.dependencyOffsets[row + 1])
-      .some((needed) => inside.has(needed)),
-  );
 }
 
 /** Returns the seconds in which threads ran no task of a round, from its first start to its last stop. */

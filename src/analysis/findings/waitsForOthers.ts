@@ -127,22 +127,14 @@ export function fullThreadPool(
   };
 }
 
-/** Who computed while tasks waited. */
-interface Computing {
-  readonly seconds: number;
-  readonly name: string;
-  readonly subject: string;
-  readonly what: string;
-  readonly number: 'childSeconds' | 'threadSeconds';
-}
-
 /** Whether threads that run no tasks computed while tasks waited, e.g. those of Node for crypto. */
 export function threadsComputed({ trace }: Facts, waited: number): boolean {
   const short = Math.max(MIN_SHORT_SECONDS, MIN_SHORT_SHARE * waited);
   return otherThreadSeconds(trace) >= Math.max(Math.min(MIN_THREAD_SECONDS, short), MIN_THREADS * waited);
 }
 
-function usedBy(facts: Facts, { children }: BusyCores, waited: number): Computing | undefined {
+/** Returns who computed while tasks waited. */
+function usedBy(facts: Facts, { children }: BusyCores, waited: number) {
   const threads = otherThreadSeconds(facts.trace);
   if (children >= MIN_CHILDREN * waited && !(threads > children))
     return {

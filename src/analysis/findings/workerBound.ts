@@ -1,7 +1,7 @@
 import { countText, percentText, secondsText } from '../../base/words.js';
 import { INLINE_WORKER } from '../../protocol/clusterObserver.js';
 import { coreUseOf } from '../coreUse.js';
-import { Simulator } from '../simulate.js';
+import { simulatorOf } from '../simulate.js';
 import { MAX_SIMULATED, notSimulated, speedups } from '../speedups.js';
 import { isOfPool } from '../workerLives.js';
 import type { Facts, Rule } from './finding.js';
@@ -90,7 +90,7 @@ function isInline({ trace }: Facts): boolean {
 function makespans(facts: Facts, workers: number): [now: number, then: number] {
   if (facts.tasks > MAX_SIMULATED || notSimulated(facts.trace) !== '')
     return [facts.makespan, Math.max(facts.path.floor, facts.makespan - facts.active + facts.work / workers)];
-  const simulator = new Simulator(facts.trace);
+  const simulator = simulatorOf(facts.trace);
   return [
     simulator.simulate().makespan,
     simulator.simulate(Math.ceil(workers / (simulator.threadsPerWorker || 1))).makespan,

@@ -1,4 +1,4 @@
-import { addTo } from '../../base/lookUps.js';
+import { addTo, largestOf } from '../../base/lookUps.js';
 import { percentText, secondsText } from '../../base/words.js';
 import { PLUGIN } from '../../protocol/metrics.js';
 import { coreUseOf } from '../coreUse.js';
@@ -10,13 +10,11 @@ import { metricSeconds } from './metricSeconds.js';
  * is this time, without the share of waits for a core that tasks had.
  */
 export const workerPlugin: Rule = (facts) => {
-  const [worst] = [...pluginSeconds(facts)].sort((a, b) => b[1] - a[1]);
+  const worst = largestOf(pluginSeconds(facts));
   if (worst === undefined) return undefined;
   const [plugin, seconds] = worst;
-  const [prefix = ''] = [...metricSeconds(facts.trace, `${PLUGIN}${plugin}`).byPrefix]
-    .sort((a, b) => b[1] - a[1])
-    .map(([name]) => name);
-  const { trace, lanes } = facts;
+  const { trace } = facts;
+  const [prefix] = largestOf(metricSeconds(trace, `${PLUGIN}${plugin}`).byPrefix) ?? [''];
   return {
     code: 'worker-plugin',
     title: `The worker plugin ${shortName(plugin)} takes ${percentText(Math.min(1, seconds / facts.work))} of the time of tasks`,
@@ -24,9 +22,7 @@ export const workerPlugin: Rule = (facts) => {
     confidence: 'high',
     text: `Its transition() ran before and after tasks, for ${secondsText(seconds)} in total, mostly for tasks of '${prefix}'. The times of these tasks contain it.`,
     numbers: { pluginSeconds: seconds, workers: facts.workers },
-    tasks: facts.keys(
-      lanes.spans.rows.filter((row) => facts.prefixName(trace.tasks.prefix[row]!) === prefix),
-    ),
+    tasks: facts.keys(facts.rowsOf(new Set([prefix]))),
     question: 'time-by-prefix',
     advice:
       'Do less in its transition(): note there what it needs, and write, send or sum it later, e.g. in a timer.',

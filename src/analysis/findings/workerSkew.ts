@@ -6,6 +6,7 @@ import { type Trace, workerName } from '../../trace/trace.js';
 import { lostWorkers, replacedWorkers } from '../lostWork.js';
 import { profilerSeconds } from '../profilerStarts.js';
 import { merged, overlapSeconds, type Span } from '../spans.js';
+import { type UnfinishedRun, unfinishedRuns } from '../unfinishedRuns.js';
 import { coveredSeconds } from '../workerBalance.js';
 import { isOfPool, workerEnds } from '../workerLives.js';
 import { blockedByProgram } from './eventLoopStarvation.js';
@@ -132,12 +133,12 @@ function avoidableWait(facts: Facts, begins: Float64Array): number {
   const gone = threadEnds(facts);
   const unused = Math.max(0, facts.workers - lanes.count);
   // Workers of which no run has times have no lane.
-  const others = new Set(lostRows(facts.trace).map((row) => facts.trace.tasks.worker[row]!));
+  const others = new Set(lostRuns(facts.trace).map(({ row }) => facts.trace.tasks.worker[row]!));
   for (const worker of lanes.worker) others.delete(worker);
   const held = [
     ...Array.from(begins, (_, lane) => heldSpans(facts, lane)),
     ...Array.from(others, (worker) => merged(lostSpans(facts.trace, worker))),
-  ].map((spans) => ({ spans, next: 0 }));
+  ];
   const waits = new Map<number, number>();
   for (const { start, stop, row } of facts.parts('waiting for a worker')) {
     // A task that has left its slot continues only there.
@@ -147,9 +148,10 @@ function avoidableWait(facts: Facts, begins: Float64Array): number {
       const here = begins.filter((begin, lane) => begin <= from && gone[lane]! > from).length;
       // A new worker has threads of its own, so there may be more of them in total than at the same time.
       const there = Math.min(facts.workers, here + unused);
-      const holding = held.reduce((sum, lane) => sum + heldSeconds(lane, from, to), 0) / (to - from);
+      const stretch = [{ start: from, stop: to }];
+      const holding = sumOf(held, (spans) => overlapSeconds(spans, stretch)) / (to - from);
       const idle = 1 - (facts.runningBetween(from, to) + holding) / there;
-      const seconds = to - from - overlapSeconds([{ start: from, stop: to }], blocked);
+      const seconds = to - from - overlapSeconds(stretch, blocked);
       if (idle >= MIN_IDLE) addTo(waits, row, idle * seconds);
     }
   }
@@ -171,31 +173,14 @@ function heldSpans({ trace, lanes }: Facts, lane: number): readonly Span[] {
   return merged(spans);
 }
 
-/** The rows of runs that ended with their worker or thread. */
-const lostRows = oncePer(({ tasks: { state, dispatched } }: Trace): readonly number[] =>
-  [...state.keys()].filter((row) => state[row] === TASK_LOST && dispatched[row]! >= 0),
+/** The runs that ended with their worker or thread. */
+const lostRuns = oncePer((trace: Trace): readonly UnfinishedRun[] =>
+  unfinishedRuns(trace).filter(({ row }) => trace.tasks.state[row] === TASK_LOST),
 );
 
 /** Returns the spans from the sending of these runs to their end. */
 function lostSpans(trace: Trace, worker: number): Span[] {
-  const { tasks } = trace;
-  return lostRows(trace)
-    .filter((row) => tasks.worker[row] === worker)
-    .map((row) => ({ start: tasks.dispatched[row]!, stop: tasks.acknowledged[row]! }));
-}
-
-/** Returns the seconds between two times in the spans of a lane. The times of later calls are not earlier. */
-function heldSeconds(
-  lane: { readonly spans: readonly Span[]; next: number },
-  from: number,
-  to: number,
-): number {
-  const { spans } = lane;
-  while (lane.next < spans.length && spans[lane.next]!.stop <= from) lane.next++;
-  let seconds = 0;
-  for (let at = lane.next; at < spans.length && spans[at]!.start < to; at++)
-    seconds += Math.min(to, spans[at]!.stop) - Math.max(from, spans[at]!.start);
-  return seconds;
+  return lostRuns(trace).filter(({ row }) => trace.tasks.worker[row] === worker);
 }
 
 /** Divides a time span at the given times. */

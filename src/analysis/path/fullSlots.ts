@@ -1,13 +1,12 @@
 // Finds the times in which a worker could start no task because its tasks that await promises filled its slots.
-import { firstWhere, oncePer } from '../../base/lookUps.js';
+import { oncePer } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
 import { lanesOf } from '../lanes.js';
+import { type Span, spansBetween } from '../spans.js';
 import { submissionsOf } from '../submissionTimes.js';
 
 /** A time span in which all slots of a thread were taken, and the row of the task whose end freed a slot. */
-interface FullSpan {
-  readonly start: number;
-  readonly stop: number;
+interface FullSpan extends Span {
   readonly task: number;
 }
 
@@ -16,10 +15,7 @@ interface FullSpan {
  * contain the number of slots (`concurrentTasks`), so the largest number of tasks that overlap is taken for it.
  */
 export function fullSpansBetween(trace: Trace, lane: number, from: number, to: number): FullSpan[] {
-  const spans = fullSlots(trace).get(lane) ?? [];
-  const end = firstWhere(0, spans.length, (at) => spans[at]!.start >= to);
-  const first = firstWhere(0, end, (at) => spans[at]!.stop > from);
-  return spans.slice(first, end).reverse();
+  return spansBetween(fullSlots(trace).get(lane) ?? [], from, to);
 }
 
 /** Returns the spans by lane, in order. Lanes without tasks that overlap have none. Cost: a sort of these lanes' tasks. */

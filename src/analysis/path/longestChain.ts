@@ -4,7 +4,7 @@
 import { reversedEdges } from '../../base/groups.js';
 import type { Trace } from '../../trace/trace.js';
 import type { Span } from '../spans.js';
-import { AwaitedResults, knownAt, repeatedRuns, submissionsOf } from '../submissionTimes.js';
+import { type AwaitedResults, knownAt, repeatedRuns, submissionsOf } from '../submissionTimes.js';
 
 const NONE = -1;
 
@@ -68,8 +68,7 @@ export interface HandOver {
  * Other submissions keep their delay after the previous submission, or after the start of the task that submits.
  */
 export function handOver(trace: Trace, { start, stop }: Span): HandOver {
-  const submissions = submissionsOf(trace);
-  const { submissionOf, time, cause, submitter } = submissions;
+  const { submissionOf, time, cause, submitter, awaited } = submissionsOf(trace);
   const inside = (from: number, to: number): number =>
     Math.max(0, Math.min(to, stop) - Math.max(from, start)) || 0;
   const times = new Float64Array(time.length).fill(Number.NaN);
@@ -103,7 +102,7 @@ export function handOver(trace: Trace, { start, stop }: Span): HandOver {
   return {
     submitter: submitterOf,
     submitted,
-    awaited: new AwaitedResults(trace, submissions),
+    awaited,
     afterWaits: (row) => inside(resumed[row]!, stopped[row]!),
   };
 }

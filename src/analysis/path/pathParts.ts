@@ -1,5 +1,6 @@
 // Collects the parts of a critical path in columns, because a path may have millions of parts.
 import { Float64Column, Int32Column, Uint8Column } from '../../base/columns.js';
+import { addTo } from '../../base/lookUps.js';
 
 /**
  * Kinds of parts of the path.
@@ -87,7 +88,7 @@ export class PathParts {
     const prefix = owner < 0 ? -1 : this.#prefixes[owner]!;
     if (prefix < 0) return;
     const group = prefix * PATH_KINDS.length + KIND_NUMBERS.get(doing)!;
-    this.#charges.set(group, (this.#charges.get(group) ?? 0) + seconds);
+    addTo(this.#charges, group, seconds);
   }
 
   #add(

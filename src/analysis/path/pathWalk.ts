@@ -7,13 +7,7 @@ import { type Trace, textOf } from '../../trace/trace.js';
 import { type Lanes, lanesOf, secededUse, taskBefore } from '../lanes.js';
 import { contendedLock } from '../leaseWaits.js';
 import type { Span } from '../spans.js';
-import {
-  AwaitedResults,
-  knownAt,
-  repeatedRuns,
-  type SubmissionTimes,
-  submissionsOf,
-} from '../submissionTimes.js';
+import { knownAt, repeatedRuns, type SubmissionTimes, submissionsOf } from '../submissionTimes.js';
 import { unfinishedRuns } from '../unfinishedRuns.js';
 import { packedAt } from '../workIntervals.js';
 import { type PathColumns, type PathKind, PathParts } from './pathParts.js';
@@ -101,7 +95,6 @@ class PathWalk {
   readonly #window: Span;
   readonly #lanes: Lanes;
   readonly #submissions: SubmissionTimes;
-  readonly #awaited: AwaitedResults;
   readonly #parts: PathParts;
   readonly #stretches: Stretches;
   /** Rows that are on the path already, to stop at a cycle of a damaged file. */
@@ -114,7 +107,6 @@ class PathWalk {
     this.#window = window;
     this.#lanes = lanesOf(trace);
     this.#submissions = submissionsOf(trace);
-    this.#awaited = new AwaitedResults(trace, this.#submissions);
     this.#parts = new PathParts(window.start, window.stop, trace.tasks.prefix);
     this.#stretches = new Stretches(trace, this.#parts);
     this.#visited = new Uint8Array(trace.tasks.length);
@@ -236,7 +228,7 @@ class PathWalk {
         (use.after * (parts.cursor - resumed[row]!)) / (stopped[row]! - resumed[row]!) || 0,
         'awaiting',
       );
-    const task = this.#awaited.before(row, parts.cursor);
+    const task = this.#submissions.awaited.before(row, parts.cursor);
     const known = task === NONE ? Number.NaN : Math.min(knownAt(this.#trace, task), parts.cursor);
     // A task that waits for the results of its first submission leaves its slot before the scheduler receives it.
     if (known > seceded[row]! && this.#visited[task] === 0) {

@@ -3,13 +3,12 @@
 
 import { countedOffsets } from '../../base/groups.js';
 import { DIRECTIONS, type Trace } from '../../trace/trace.js';
-import { firstFrom, type TimeSpans, timeSpans } from '../lanes.js';
+import { overlapping, type TimeSpans, timeSpans } from '../lanes.js';
+import type { Span } from '../spans.js';
 import { actionOf, type WorkIntervals, workIntervalsOf } from '../workIntervals.js';
 
-export interface SenderWork {
+export interface SenderWork extends Span {
   readonly kind: 'disk' | 'gc';
-  readonly start: number;
-  readonly stop: number;
 }
 
 const INCOMING = DIRECTIONS.indexOf('incoming');
@@ -53,24 +52,6 @@ export class Senders {
       return kind === undefined ? [] : [{ kind, start: begin, stop: end }];
     });
   }
-}
-
-/** Returns the rows of a group that overlap with a time span, last first. */
-function overlapping(
-  spans: TimeSpans,
-  offsets: Int32Array,
-  group: number,
-  { start, stop }: { readonly start: Float64Array; readonly stop: Float64Array },
-  from: number,
-  to: number,
-): number[] {
-  const rows: number[] = [];
-  const first = offsets[group]!;
-  for (let at = firstFrom(spans.rows, start, to, first, offsets[group + 1]!) - 1; at >= first; at--) {
-    if (stop[spans.latest[at]!]! <= from) break;
-    if (stop[spans.rows[at]!]! > from) rows.push(spans.rows[at]!);
-  }
-  return rows;
 }
 
 function withoutOverlaps(sorted: readonly SenderWork[]): SenderWork[] {

@@ -3,7 +3,6 @@ import type { Trace } from '../../trace/trace.js';
 import { firstFrom, type Lanes, lanesOf, taskBefore } from '../lanes.js';
 import { lostWorkers, replacedWorkers, unnoticedLosses } from '../lostWork.js';
 import { receivingSpans } from '../programTransfers.js';
-import type { Span } from '../spans.js';
 import { UnfinishedWalk } from '../unfinishedRuns.js';
 import { firstStart, firstStarts, isRemote, pausesOf, poolStart, restartsOf } from '../workerLives.js';
 import { actionOf, CLOCK, type WorkIntervals, workIntervalsOf } from '../workIntervals.js';
@@ -20,9 +19,6 @@ export class Stretches {
   readonly #parts: PathParts;
   /** First start of a task in the trace. */
   readonly #firstStart: number;
-  /** First start of a task by row of workers; see `firstStarts`. */
-  readonly #firstStarts: Float64Array;
-  readonly #pauses: ReadonlyMap<number, readonly Span[]>;
   readonly #senders: Senders;
   readonly #isDask: boolean;
   /** Rows of tasks that ran again because their result was lost. */
@@ -35,8 +31,6 @@ export class Stretches {
     this.#intervals = workIntervalsOf(trace);
     this.#parts = parts;
     this.#firstStart = firstStart(trace);
-    this.#firstStarts = firstStarts(trace);
-    this.#pauses = pausesOf(trace);
     this.#senders = new Senders(trace);
     this.#isDask = isRemote(trace);
     this.#again = new Set(lostWorkers(trace).flatMap(({ again }) => again));
@@ -335,7 +329,7 @@ export class Stretches {
   /** Calls `add` for the time from `from` to the cursor, and adds pauses of the worker as separate parts. */
   #unlessPaused(from: number, row: number, add: (from: number) => void): void {
     const worker = this.#trace.tasks.worker[row]!;
-    const pauses = this.#pauses.get(worker) ?? [];
+    const pauses = pausesOf(this.#trace).get(worker) ?? [];
     for (let at = pauses.length - 1; at >= 0 && pauses[at]!.stop > from; at--) {
       const { start, stop } = pauses[at]!;
       if (start >= this.#parts.cursor) continue;
@@ -347,7 +341,7 @@ export class Stretches {
 
   /** Returns the time until which the worker may have been starting. */
   #begun(worker: number): number {
-    return worker < 0 ? this.#firstStart : this.#firstStarts[worker]!;
+    return worker < 0 ? this.#firstStart : firstStarts(this.#trace)[worker]!;
   }
 
   #kindOf(interval: number): PathKind {

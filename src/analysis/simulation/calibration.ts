@@ -8,7 +8,7 @@ import { lanesOf } from '../lanes.js';
 import { lostWorkers, unnoticedLosses } from '../lostWork.js';
 import { slowTasks } from '../slowWorkers.js';
 import { overlapSeconds, type Span } from '../spans.js';
-import { pausesOf, workerEnds } from '../workerLives.js';
+import { firstStart, pausesOf, workerEnds } from '../workerLives.js';
 import { type Machine, machineOf, stretchOf, wanted } from './machine.js';
 import { Replay } from './replay.js';
 import type { ReplayConditions, ReplayGraph, ReplayResult } from './replayTypes.js';
@@ -164,10 +164,7 @@ function unusedWorkers(trace: Trace): number {
   const { worker, spans, stop } = lanesOf(trace);
   const { rows } = spans;
   if (rows.length === 0) return 0;
-  const first = rows.reduce(
-    (least, row) => Math.min(least, trace.tasks.started[row]!),
-    Number.POSITIVE_INFINITY,
-  );
+  const first = firstStart(trace);
   const last = rows.reduce((most, row) => Math.max(most, stop[row]!), first);
   const used = new Set(worker);
   const ends = workerEnds(trace);

@@ -1,15 +1,15 @@
 // Estimates the conditions of a recording from its trace: the time between tasks, and the speed of transfers and disks.
 
 import { ACTIONS } from '../../protocol/clusterObserver.js';
-import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../../trace/trace.js';
+import type { Trace } from '../../trace/trace.js';
 import { coreUseOf } from '../coreUse.js';
 import { firstFrom, lanesOf } from '../lanes.js';
 import type { Span } from '../spans.js';
 import { spilledResults } from '../spilledResults.js';
 import { quantile, trimmedMean } from '../statistics.js';
 import { knownAt, repeatedRuns, submissionsOf } from '../submissionTimes.js';
-import { isRemote, threadsTogether } from '../workerLives.js';
-import { workIntervalsOf } from '../workIntervals.js';
+import { isOfPool, isRemote, threadsTogether } from '../workerLives.js';
+import { fetchedRows, workIntervalsOf } from '../workIntervals.js';
 import { machineOf, stretchOf, threadsPerWorker } from './machine.js';
 import type { ReplayConditions } from './replayTypes.js';
 
@@ -210,14 +210,11 @@ function schedulerSeconds(trace: Trace): number {
 }
 
 function transferConditions(trace: Trace): Pick<ReplayConditions, 'bandwidth' | 'transferLatency'> {
-  const { length, direction, what, nbytes, start, stop } = trace.transfers;
-  const incoming = DIRECTIONS.indexOf('incoming');
-  const gather = TRANSFER_KINDS.indexOf('gather-dep');
+  const { nbytes, start, stop } = trace.transfers;
   const large = { bytes: 0, seconds: 0 };
   const small = { bytes: 0, seconds: 0 };
   const latencies: number[] = [];
-  for (let row = 0; row < length; row++) {
-    if (direction[row] !== incoming || what[row] !== gather) continue;
+  for (const row of fetchedRows(trace)) {
     const took = stop[row]! - start[row]!;
     if (!(took >= 0)) continue;
     const sums = nbytes[row]! < SMALL_TRANSFER ? small : large;
@@ -240,8 +237,8 @@ function transferConditions(trace: Trace): Pick<ReplayConditions, 'bandwidth' | 
 }
 
 /** Returns true for a cluster with one worker, so that no transfer between workers was recorded. */
-function isApart({ workers, strings }: Trace): boolean {
-  return workers.length === 1 && workers.address[0]! >= 0 && strings.get(workers.address[0]!) !== '';
+function isApart(trace: Trace): boolean {
+  return trace.workers.length === 1 && !isOfPool(trace, 0);
 }
 
 /** Returns the bytes that each thread may hold in memory. The threads of a worker share its memory limit. */

@@ -3,13 +3,14 @@
 
 import { invalidArgument } from '../../base/errors.js';
 import { reversedEdges } from '../../base/groups.js';
+import { addTo } from '../../base/lookUps.js';
 import { integerText } from '../../base/words.js';
 import { type Adjacency, order } from '../../graph/order.js';
 import type { Trace } from '../../trace/trace.js';
 import { coreUseOf } from '../coreUse.js';
 import { lanesOf, secededUse } from '../lanes.js';
 import type { Span } from '../spans.js';
-import { AwaitedResults, repeatedRuns, submissionsOf } from '../submissionTimes.js';
+import { repeatedRuns, submissionsOf } from '../submissionTimes.js';
 import { computing, memoryStretch } from './machine.js';
 import type { ReplayGraph, Submission } from './replayTypes.js';
 import { takeWarmUp } from './warmUp.js';
@@ -102,7 +103,7 @@ function submissionDelays(trace: Trace): ReadonlyMap<number, number> {
   for (const [submission, row] of submitter.entries()) {
     const before = cause[submission]!;
     if (row < 0 || before === row) continue;
-    delays.set(row, (delays.get(row) ?? 0) + Math.max(0, time[submission]! - stopped[before]!));
+    addTo(delays, row, Math.max(0, time[submission]! - stopped[before]!));
   }
   return delays;
 }
@@ -133,7 +134,7 @@ function nodesOf(trace: Trace, window: Span, split: ReadonlyMap<number, number>)
   }
   if (split.size > 0) checkSize('tasks', size);
   if (split.size > 0) checkSize('dependencies', edgesOf(trace, firsts));
-  const awaited = new AwaitedResults(trace, submissionsOf(trace));
+  const { awaited } = submissionsOf(trace);
   const repeated = repeatedRuns(trace);
   const rowOf = new Int32Array(size);
   const offsets = new Int32Array(size + 1);
