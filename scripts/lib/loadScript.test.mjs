@@ -30,6 +30,17 @@ async function output(program, ...options) {
 }
 const PROGRAM = "console.log(load('./first.cjs').text, load('./first.cjs') === load('./second.cjs').first);";
 const RESULT = 'one-undefined true';
+/** Runs the program. Returns for each script whether V8 rejected what was kept of it. */
+async function rejections() {
+  const watch = `import vm from 'node:vm';
+    const rejected = [];
+    vm.Script = class extends vm.Script {
+      constructor(...args) { super(...args); rejected.push(this.cachedDataRejected); }
+    };
+    process.on('exit', () => console.log(JSON.stringify(rejected.filter((one) => one !== undefined))));`;
+  const printed = await output(PROGRAM, `--import=data:text/javascript,${encodeURIComponent(watch)}`);
+  return JSON.parse(printed.split('\n').at(-1));
+}
 /** Returns what V8 kept. The same text gives other bytes each time. */
 const kept = () => readdirSync(compiled).map((name) => readFileSync(join(compiled, name)));
 
@@ -41,6 +52,29 @@ test('a script is compiled once, and again with other options of V8', async () =
   assert.deepEqual(kept(), first);
   assert.equal(await output(PROGRAM, '--stack-size=900'), RESULT);
   assert.equal(kept().length, 4);
+});
+
+test('a program that changes options of V8 leaves what other programs can use', async () => {
+  const change = "(await import('node:v8')).setFlagsFromString('--stack-size=900');";
+  assert.equal(await output(PROGRAM + change), RESULT);
+  assert.deepEqual(await rejections(), [false, false]);
+});
+
+test('what V8 rejects is replaced', async () => {
+  await output(PROGRAM);
+  // What another program with other options has kept, under the names of this one.
+  const names = readdirSync(compiled);
+  await output(PROGRAM, '--stack-size=900');
+  for (const other of readdirSync(compiled).filter((one) => !names.includes(one)))
+    copyFileSync(
+      join(compiled, other),
+      join(
+        compiled,
+        names.find((one) => one.startsWith(other.split('-')[0])),
+      ),
+    );
+  assert.deepEqual(await rejections(), [true, true]);
+  assert.deepEqual(await rejections(), [false, false]);
 });
 
 test('a second loader in the same folder has the scripts of the first', async () => {

@@ -14,7 +14,8 @@
    * V8 takes only what the same version compiled with the same options, for a processor with the same features. Releases of Node
    * may have the same version of V8 with other internals, which V8 does not check: what 20.19 compiled fails in 20.20.
    */
-  const VERSION = `${process.version}-${process.arch}-${cachedDataVersionTag().toString(36)}`;
+  const TAG = cachedDataVersionTag();
+  const VERSION = `${process.version}-${process.arch}-${TAG.toString(36)}`;
 
   let importer;
 
@@ -82,7 +83,7 @@
     const kept = { file: `${KEPT_FOLDER}/${name}-${VERSION}`, source: [Buffer.from(url), bytes] };
     const cachedData = dataOf(kept);
     const script = new Script(text, { filename: url, cachedData });
-    if (cachedData === undefined) keepTwice(script, kept);
+    if (cachedData === undefined || script.cachedDataRejected) keepTwice(script, kept);
     return script.runInThisContext();
   }
 
@@ -120,8 +121,12 @@
     compiled.push(script);
   }
 
-  /** Writes what V8 compiled, if the folder is writable. Others may do the same, so a file gets its name when it is complete. */
+  /**
+   * Writes what V8 compiled, if the folder is writable. Others may do the same, so a file gets its name when it is complete. After
+   * a change of V8's options, e.g. for `gc()`, V8 would reject it in a program without that change.
+   */
   function keep(script, { file, source }) {
+    if (cachedDataVersionTag() !== TAG) return;
     const part = `${file}.${process.pid}-${Math.random().toString(36).slice(2)}`;
     try {
       fs.mkdirSync(KEPT_FOLDER, { recursive: true });
