@@ -49,6 +49,7 @@ function columns(capacity: number): Columns {
 
 /** Rows for which the columns have room at first. Most programs report few tasks at once. */
 const FIRST_ROWS = 16;
+const NO_ROWS = columns(0);
 const NUMBER_BYTES = 8;
 const SCALAR_BYTES = 4;
 
@@ -78,11 +79,7 @@ export class TaskRecorder {
     now: number,
   ): TaskRuns | undefined {
     const { count } = reported;
-    if (this.#columns.ids.length < count) {
-      this.#columns = columns(2 * count);
-      this.#runs = undefined;
-    }
-    const into = this.#columns;
+    const into = this.#room(count);
     const { dispatchedAt, runs, info } = computation;
     let rows = 0;
     let hasSeceded = false;
@@ -131,7 +128,7 @@ export class TaskRecorder {
     now: number,
     state = TASK_LOST,
   ): void {
-    const into = this.#columns;
+    const into = this.#room(1);
     const dispatched = computation.dispatchedAt[id]!;
     into.ids[0] = id;
     into.states[0] = state;
@@ -148,6 +145,14 @@ export class TaskRecorder {
     this.#send(computation, worker, 1, now);
   }
 
+  #room(count: number): Columns {
+    if (this.#columns.ids.length < count) {
+      this.#columns = columns(2 * count);
+      this.#runs = undefined;
+    }
+    return this.#columns;
+  }
+
   #send(
     computation: RecordedComputation,
     worker: number,
@@ -155,15 +160,20 @@ export class TaskRecorder {
     now: number,
     hasSeceded = false,
   ): TaskRuns {
-    const { seceded, resumed, waited } = this.#columns;
-    this.#runs ??= reusedRuns(computation.info, this.#columns);
-    const reused = this.#runs;
+    const sent = this.#columns;
+    const { seceded, resumed, waited } = sent;
+    const reused = this.#runs ?? reusedRuns(computation.info, sent);
     reused.computation = computation.info;
     reused.worker = worker;
     reused.count = count;
     reused.acknowledged = now;
     const runs: TaskRuns = hasSeceded ? { ...reused, seceded, resumed, waited } : reused;
+    // An observer may cause another record, e.g. when it cancels tasks. That must not change the rows of the observers after it.
+    this.#columns = NO_ROWS;
+    this.#runs = undefined;
     this.#notify((observer) => observer.tasksEnded?.(runs));
+    this.#columns = sent;
+    this.#runs = reused;
     return runs;
   }
 }
