@@ -24,7 +24,9 @@ export interface RecordedComputation {
 type Columns = Required<
   Omit<TaskRuns, 'computation' | 'worker' | 'count' | 'threads' | 'typeNames' | 'acknowledged'>
 >;
-type ReusedRuns = { -readonly [K in keyof TaskRuns]: TaskRuns[K] };
+/** Runs without their computation, which may end and must not be held. */
+type Runs = Omit<TaskRuns, 'computation'>;
+type ReusedRuns = { -readonly [K in keyof Runs]: Runs[K] } & { computation: Computation | undefined };
 
 function columns(capacity: number): Columns {
   return {
@@ -77,7 +79,7 @@ export class TaskRecorder {
     accepted: Uint8Array | null,
     readyAt: Float64Array,
     now: number,
-  ): TaskRuns | undefined {
+  ): Runs | undefined {
     const { count } = reported;
     const into = this.#room(count);
     const { dispatchedAt, runs, info } = computation;
@@ -159,27 +161,29 @@ export class TaskRecorder {
     count: number,
     now: number,
     hasSeceded = false,
-  ): TaskRuns {
+  ): Runs {
     const sent = this.#columns;
     const { seceded, resumed, waited } = sent;
-    const reused = this.#runs ?? reusedRuns(computation.info, sent);
-    reused.computation = computation.info;
+    const reused = this.#runs ?? reusedRuns(sent);
     reused.worker = worker;
     reused.count = count;
     reused.acknowledged = now;
-    const runs: TaskRuns = hasSeceded ? { ...reused, seceded, resumed, waited } : reused;
+    const known = Object.assign(reused, { computation: computation.info });
+    const runs: TaskRuns = hasSeceded ? { ...known, seceded, resumed, waited } : known;
     // An observer may cause another record, e.g. when it cancels tasks. That must not change the rows of the observers after it.
     this.#columns = NO_ROWS;
     this.#runs = undefined;
     this.#notify((observer) => observer.tasksEnded?.(runs));
     this.#columns = sent;
     this.#runs = reused;
+    reused.computation = undefined;
     return runs;
   }
 }
 
-function reusedRuns(computation: Computation, { seceded, resumed, waited, ...columns }: Columns): ReusedRuns {
-  return { ...columns, computation, worker: -1, count: 0, typeNames: RESULT_TYPES, acknowledged: 0 };
+function reusedRuns({ seceded, resumed, waited, ...columns }: Columns): ReusedRuns {
+  const unknown = { computation: undefined, worker: -1, count: 0, acknowledged: 0 };
+  return { ...columns, ...unknown, typeNames: RESULT_TYPES };
 }
 
 function between(time: number, from: number, to: number): number {
