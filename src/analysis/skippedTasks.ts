@@ -63,6 +63,11 @@ export interface SkippedTasks {
 /** Returns the number of tasks that did not run because a task failed, and of tasks that were cancelled before they had a worker. */
 export function skippedTasks(trace: Trace): SkippedTasks {
   checkArgument('skippedTasks(): trace', trace, TRACE);
+  return skippedOf(trace);
+}
+
+/** Computed once per trace; cost: a walk over the tasks if some of a local scheduler failed. */
+const skippedOf = oncePer((trace: Trace): SkippedTasks => {
   const rows = skippedRows(trace);
   const others = droppedTasks(trace, SKIPPED) + skippedLocally(trace);
   return {
@@ -72,7 +77,7 @@ export function skippedTasks(trace: Trace): SkippedTasks {
     others,
     cancelled: droppedTasks(trace, CANCELLED),
   };
-}
+});
 
 /** Returns how many tasks of clusters without a run will not run, for this reason. */
 function droppedTasks({ totals }: Trace, why: string): number {
@@ -85,9 +90,10 @@ function droppedTasks({ totals }: Trace, why: string): number {
 function skippedLocally({ tasks, computations, evicted, totals }: Trace): number {
   let skipped = 0;
   if (evicted.tasks > 0 || totals.states[TASK_ERRED] === 0) return skipped;
+  const local = computations.filter(({ client }) => client === LOCAL_CLIENT);
+  if (local.length === 0) return skipped;
   const states = new Map(Array.from(tasks.id, (id, row) => [id, tasks.state[row]!]));
-  for (const { firstId, size, client } of computations) {
-    if (client !== LOCAL_CLIENT) continue;
+  for (const { firstId, size } of local) {
     const known = Array.from({ length: size }, (_, at) => states.get(firstId + at));
     if (known.includes(TASK_ERRED)) skipped += known.filter((state) => state === undefined).length;
   }

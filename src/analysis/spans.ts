@@ -45,6 +45,8 @@ export function gapsBetween(start: number, stop: number, spans: readonly Span[])
 
 /** Returns the time that the spans cover, in order and without overlaps. */
 export function merged(spans: readonly Span[]): Span[] {
+  // Most calls have one span, and sorting would take several times as long as the rest.
+  if (spans.length < 2) return [...spans];
   const result: Span[] = [];
   for (const span of [...spans].sort((a, b) => a.start - b.start)) {
     const last = result.at(-1);

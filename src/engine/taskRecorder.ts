@@ -24,7 +24,9 @@ export interface RecordedComputation {
 type Columns = Required<
   Omit<TaskRuns, 'computation' | 'worker' | 'count' | 'threads' | 'typeNames' | 'acknowledged'>
 >;
-type ReusedRuns = { -readonly [K in keyof TaskRuns]: TaskRuns[K] };
+/** Runs without their computation, which may end and must not be held. */
+type Runs = Omit<TaskRuns, 'computation'>;
+type ReusedRuns = { -readonly [K in keyof Runs]: Runs[K] } & { computation: Computation | undefined };
 
 function columns(capacity: number): Columns {
   return {
@@ -49,6 +51,7 @@ function columns(capacity: number): Columns {
 
 /** Rows for which the columns have room at first. Most programs report few tasks at once. */
 const FIRST_ROWS = 16;
+const NO_ROWS = columns(0);
 const NUMBER_BYTES = 8;
 const SCALAR_BYTES = 4;
 
@@ -76,13 +79,9 @@ export class TaskRecorder {
     accepted: Uint8Array | null,
     readyAt: Float64Array,
     now: number,
-  ): TaskRuns | undefined {
+  ): Runs | undefined {
     const { count } = reported;
-    if (this.#columns.ids.length < count) {
-      this.#columns = columns(2 * count);
-      this.#runs = undefined;
-    }
-    const into = this.#columns;
+    const into = this.#room(count);
     const { dispatchedAt, runs, info } = computation;
     let rows = 0;
     let hasSeceded = false;
@@ -131,7 +130,7 @@ export class TaskRecorder {
     now: number,
     state = TASK_LOST,
   ): void {
-    const into = this.#columns;
+    const into = this.#room(1);
     const dispatched = computation.dispatchedAt[id]!;
     into.ids[0] = id;
     into.states[0] = state;
@@ -148,28 +147,43 @@ export class TaskRecorder {
     this.#send(computation, worker, 1, now);
   }
 
+  #room(count: number): Columns {
+    if (this.#columns.ids.length < count) {
+      this.#columns = columns(2 * count);
+      this.#runs = undefined;
+    }
+    return this.#columns;
+  }
+
   #send(
     computation: RecordedComputation,
     worker: number,
     count: number,
     now: number,
     hasSeceded = false,
-  ): TaskRuns {
-    const { seceded, resumed, waited } = this.#columns;
-    this.#runs ??= reusedRuns(computation.info, this.#columns);
-    const reused = this.#runs;
-    reused.computation = computation.info;
+  ): Runs {
+    const sent = this.#columns;
+    const { seceded, resumed, waited } = sent;
+    const reused = this.#runs ?? reusedRuns(sent);
     reused.worker = worker;
     reused.count = count;
     reused.acknowledged = now;
-    const runs: TaskRuns = hasSeceded ? { ...reused, seceded, resumed, waited } : reused;
+    const known = Object.assign(reused, { computation: computation.info });
+    const runs: TaskRuns = hasSeceded ? { ...known, seceded, resumed, waited } : known;
+    // An observer may cause another record, e.g. when it cancels tasks. That must not change the rows of the observers after it.
+    this.#columns = NO_ROWS;
+    this.#runs = undefined;
     this.#notify((observer) => observer.tasksEnded?.(runs));
+    this.#columns = sent;
+    this.#runs = reused;
+    reused.computation = undefined;
     return runs;
   }
 }
 
-function reusedRuns(computation: Computation, { seceded, resumed, waited, ...columns }: Columns): ReusedRuns {
-  return { ...columns, computation, worker: -1, count: 0, typeNames: RESULT_TYPES, acknowledged: 0 };
+function reusedRuns({ seceded, resumed, waited, ...columns }: Columns): ReusedRuns {
+  const unknown = { computation: undefined, worker: -1, count: 0, acknowledged: 0 };
+  return { ...columns, ...unknown, typeNames: RESULT_TYPES };
 }
 
 function between(time: number, from: number, to: number): number {

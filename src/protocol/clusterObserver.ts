@@ -69,8 +69,8 @@ export function prefixOf(
 }
 
 /**
- * Runs of tasks that have ended, all of one computation and on one worker. The arrays are reused: copy data that you
- * keep.
+ * Runs of tasks that have ended, all of one computation and on one worker. The object and its arrays are reused: copy
+ * data that you keep.
  */
 export interface TaskRuns {
   readonly computation: Computation;

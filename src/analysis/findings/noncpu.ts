@@ -77,7 +77,7 @@ export const cpuByPrefix = oncePer((trace: Trace): readonly PrefixCpu[] => {
     .sort((a, b) => b.noncpu - a.noncpu);
 });
 
-/** Returns whether it is measured or sampled whether tasks compute. */
+/** Returns whether most of the CPU time of tasks is measured or sampled. Otherwise tasks are assumed to compute. */
 export function isCpuKnown(trace: Trace): boolean {
   return cpuSeconds(trace).isKnown;
 }

@@ -196,8 +196,13 @@ function memoryLimit(option: number | string | undefined, workers: number): numb
 
 /** Options that both kinds of clusters have. */
 const SHARED = [
-  ...(['memory', 'profile', 'workerTtl', 'concurrentTasks'] as const),
-  ...(['allowedFailures', 'record', 'dashboard'] as const),
+  'memory',
+  'profile',
+  'workerTtl',
+  'concurrentTasks',
+  'allowedFailures',
+  'record',
+  'dashboard',
 ] as const;
 type SharedOptions = Pick<LocalClusterOptions, (typeof SHARED)[number]>;
 

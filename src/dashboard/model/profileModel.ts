@@ -101,8 +101,8 @@ export interface ProfileModel {
   readonly failedCount: number;
   /** Runs that failed and were repeated. */
   readonly repeatedCount: number;
-  /** Runs whose rows a live page has received, while many others are still arriving. */
-  readonly receivedCount?: number | undefined;
+  /** Number of runs, and of those whose rows a live page has received, while many others are still arriving. */
+  readonly receiving?: { readonly runs: number; readonly received: number } | undefined;
   /** Returns facts about a task for the tooltip, by row of the page's task table. */
   readonly factsOf?: (task: number) => readonly RunFact[];
   /** Message of a task stream without tasks. Default: how to switch on the Profiler. */

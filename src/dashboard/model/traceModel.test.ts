@@ -189,18 +189,19 @@ test('a run that ends with a task without result is as long in the heading as on
   assert.equal(run.stop, 6);
 });
 
-test('while the rows of a run arrive, the model counts those that the page has', () => {
+test('while the rows of runs arrive, the model counts all runs and those that the page has, and no task without a run', () => {
   const tasks = Array.from({ length: 20 }, (_, i) => ({ key: `a-${i}`, started: i, stopped: i + 1 }));
-  const trace = syntheticTrace({ tasks });
+  const dropped = { context: 'dropped', prefix: 'a', activity: 'cancelled', unit: 'count', value: 100 };
+  const trace = syntheticTrace({ tasks, metrics: [{ time: 1, worker: 'w0', ...dropped }] });
   const states = Float64Array.of(30_000, 0, 0, 0);
   const later = { ...trace, totals: { ...trace.totals, states } };
-  assert.equal(traceModel(later, { title: '' }).receivedCount, 20);
+  assert.deepEqual(traceModel(later, { title: '' }).receiving, { runs: 30_000, received: 20 });
   // Rows that the page has discarded do not arrive any more.
   const evicted = { ...trace.evicted, tasks: 29_980 };
-  assert.equal(traceModel({ ...later, evicted }, { title: '' }).receivedCount, undefined);
-  assert.equal(traceModel(trace, { title: '' }).receivedCount, undefined);
+  assert.equal(traceModel({ ...later, evicted }, { title: '' }).receiving, undefined);
+  assert.equal(traceModel(trace, { title: '' }).receiving, undefined);
   const none = { ...syntheticTrace({}), totals: trace.totals };
-  assert.equal(traceModel(none, { title: '' }).receivedCount, 0);
+  assert.deepEqual(traceModel(none, { title: '' }).receiving, { runs: 20, received: 0 });
 });
 
 test('the time axis ends with the run, also if that ended with a task that has no result', () => {

@@ -136,7 +136,7 @@ class ModelBuilder {
       failedCount: failedTaskCount(this.#trace),
       repeatedCount: repeatedCount(this.#trace),
       connectedCount: this.#options.connected,
-      receivedCount: this.#receivedCount(),
+      receiving: this.#receiving(),
       factsOf: (row) => lifecycleFacts(this.#trace, row),
       prefixOf: (row) => (tasks.state[row] === TASK_ERRED ? this.#nameOf(tasks.prefix[row]!) : undefined),
       emptyStream: emptyText(this.#trace),
@@ -144,13 +144,14 @@ class ModelBuilder {
   }
 
   /** A page that opens late receives the totals at once, and the rows piece by piece. */
-  #receivedCount(): number | undefined {
+  #receiving(): ProfileModel['receiving'] {
     const { tasks, evicted, totals } = this.#trace;
-    const runs = totals.states.reduce((sum, count) => sum + count, 0) - evicted.tasks;
-    const missing = runs - tasks.length;
+    const runs = totals.states.reduce((sum, count) => sum + count, 0);
+    const kept = runs - evicted.tasks;
+    const missing = kept - tasks.length;
     const isEarly =
-      tasks.length === 0 ? missing > 0 : missing > FEW_MISSING && missing > runs * SHARE_MISSING;
-    return isEarly ? tasks.length : undefined;
+      tasks.length === 0 ? missing > 0 : missing > FEW_MISSING && missing > kept * SHARE_MISSING;
+    return isEarly ? { runs, received: tasks.length } : undefined;
   }
 
   #cacheSections(): CacheSection[] {

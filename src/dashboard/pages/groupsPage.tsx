@@ -51,7 +51,7 @@ export function GroupsPage({ state, update }: PageProps) {
 
 /** The table counts the runs whose rows the page has, unlike the heading and the progress of live groups. */
 function groupsNote({ nodes }: GroupGraph, { view }: PageProps['state'], { tasks, evicted }: Trace): string {
-  const isPart = evicted.tasks > 0 || view.model.receivedCount !== undefined;
+  const isPart = evicted.tasks > 0 || view.model.receiving !== undefined;
   return `${countText(nodes.length, 'group')}${isPart ? ` of the ${formatCount(tasks.length)} runs that the page has` : ''}`;
 }
 

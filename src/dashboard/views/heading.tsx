@@ -42,8 +42,11 @@ function facts({ model }: PageState): string[] {
   // A page with only samples has neither tasks nor workers.
   const streams = model.taskCount > 0 || workers > 0;
   // The totals of a live run can arrive before its rows. The times are then unknown, and which failed runs were repeated.
-  if (model.receivedCount !== undefined)
-    return [countText(model.taskCount, 'run'), `${formatCount(model.receivedCount)} received so far`];
+  if (model.receiving !== undefined)
+    return [
+      countText(model.receiving.runs, 'run'),
+      `${formatCount(model.receiving.received)} received so far`,
+    ];
   if (streams) list.push(countText(model.taskCount, 'task'));
   if (streams && model.failedCount > 0) list.push(`${formatCount(model.failedCount)} failed`);
   if (streams && model.repeatedCount > 0)

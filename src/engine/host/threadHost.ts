@@ -92,7 +92,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     if (open === undefined || (batch.isolate ?? this.generation) !== this.generation) return;
     const gather = this.#gathers(open.spec, batch);
     const gatherAll = () => gatherInputs(this.#options, this.events, open.spec, batch.ids, gather);
-    // The open runs keep the program alive.
+    // Isolates with open runs keep the program alive, and so does the engine while tasks can run.
     this.#poll ??= setInterval(() => this.#pollIsolate(), POLL_MS).unref();
     open.gate.admit(batch, gather.length === 0 ? undefined : gatherAll);
   }
