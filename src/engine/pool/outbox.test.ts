@@ -18,25 +18,23 @@ describe('postponed messages', () => {
 
   it('travel with the next one, or at the end of the turn of the event loop', async () => {
     outbox.postLater('a');
-    outbox.postLater('b', true);
+    outbox.postLater('b');
     outbox.post('c');
     await setImmediate();
     assert.deepEqual(sent, [['a', 'b', 'c']]);
-    outbox.postLater('d', true);
+    outbox.postLater('d');
     assert.equal(sent.length, 1);
     await setImmediate();
     assert.deepEqual(sent, [['a', 'b', 'c'], 'd']);
   });
 
-  it('are held, unless all of them may wait for a long task', () => {
-    outbox.postLater('a', true);
-    assert.equal(outbox.isHolding, false);
+  it('are held until they are sent', () => {
+    outbox.postLater('a');
     outbox.postLater('b');
-    outbox.postLater('c', true);
     assert.equal(outbox.isHolding, true);
     outbox.flush();
     assert.equal(outbox.isHolding, false);
-    assert.deepEqual(sent, [['a', 'b', 'c']]);
+    assert.deepEqual(sent, [['a', 'b']]);
   });
 
   it('stay postponed if the next one cannot be copied', () => {

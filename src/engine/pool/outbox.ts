@@ -7,11 +7,14 @@ export class Outbox<M> {
   readonly #send: (message: M | Several<M>) => void;
   readonly #later: M[] = [];
   #isScheduled = false;
-  /** Whether a postponed message should not wait for a long task. */
-  isHolding = false;
 
   constructor(send: (message: M | Several<M>) => void) {
     this.#send = send;
+  }
+
+  /** True if messages are postponed. */
+  get isHolding(): boolean {
+    return this.#later.length > 0;
   }
 
   /** Sends the postponed messages. */
@@ -22,23 +25,18 @@ export class Outbox<M> {
 
   /** Sends a message together with the postponed ones, which stay postponed if the message cannot be copied. */
   post(message: M): void {
-    if (this.#later.length === 0) this.#send(message);
-    else {
-      const messages = [...this.#later, message];
-      this.#send({ type: 'several', messages });
-      this.#later.length = 0;
+    if (this.#later.length === 0) {
+      this.#send(message);
+      return;
     }
-    this.isHolding = false;
+    const messages = [...this.#later, message];
+    this.#send({ type: 'several', messages });
+    this.#later.length = 0;
   }
 
-  /**
-   * Postpones a message until the next one, or until the end of this turn of the event loop.
-   *
-   * @param waits whether it may also wait for a long task
-   */
-  postLater(message: M, waits = false): void {
+  /** Postpones a message until the next one, or until the end of this turn of the event loop. */
+  postLater(message: M): void {
     this.#later.push(message);
-    this.isHolding ||= !waits;
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     setImmediate(() => {

@@ -109,7 +109,7 @@ export class IsolateRuntime {
       const closing = this.#runs.get(run);
       this.#runs.delete(run);
       if (closing !== undefined) this.#async.closed(closing);
-      this.#outbox.postLater({ type: 'closed', run, freeLog: closing?.close() }, true);
+      this.#outbox.postLater({ type: 'closed', run, freeLog: closing?.close() });
     },
   };
 
