@@ -83,6 +83,11 @@ class PythonCalls:
         except OSError:
             connection.close()
             return
+        if head["key"] is None:
+            # A process whose call was not answered asks whether this worker lives.
+            connection.send(b"\n")
+            connection.close()
+            return
         call, process = self.next_call, head["process"]
         self.next_call += 1
         self.waiting[call] = connection, process

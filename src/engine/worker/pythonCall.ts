@@ -10,6 +10,8 @@ import type { TaskCallable } from './evaluator.js';
 import { type MessageHead, readMessages, sendMessage } from './pythonMessages.js';
 import { decodeValue, encodeValues } from './pythonValues.js';
 
+const NOTHING = { tree: null, buffers: [] } as const;
+
 /** Error of Python. `kind` is its cause: the function raised, the import failed, or the result has no counterpart. */
 interface PythonFailure {
   readonly kind: 'raised' | 'import' | 'value';
@@ -74,22 +76,26 @@ export class PythonCall implements PromiseLike<unknown> {
     const { connect } = await import('node:net');
     const socket = connect(path);
     try {
-      sendMessage(socket, { process: Number(process), key }, { tree: null, buffers: [] });
+      sendMessage(socket, { process: Number(process), key }, NOTHING);
       sendMessage(socket, { target: this.#target }, encoded);
-      return await this.#answer(socket);
+      return await this.#answer(socket, async (cause) => {
+        await untilAlive(connect(path));
+        const what = `The Dask worker closed the connection during ${this.#target}.`;
+        throw new LongpoleError('ERR_LONGPOLE_DASK_BRIDGE', `${what} Look into the log of the worker.`, {
+          cause,
+        });
+      });
     } finally {
       socket.destroy();
     }
   }
 
-  async #answer(socket: Socket): Promise<unknown> {
+  async #answer(socket: Socket, lost: (cause?: unknown) => Promise<never>): Promise<unknown> {
     const answers = readMessages<AnswerHead>(socket, (head) => {
       this.#started = performance.now() - head.since * 1000;
     });
-    const { value: answer } = await answers.next().catch((error: unknown) => {
-      throw this.#lost(error);
-    });
-    if (answer === undefined) throw this.#lost(undefined);
+    const { value: answer } = await answers.next().catch(lost);
+    if (answer === undefined) return lost();
     const { head, buffers } = answer;
     contextMeter.digestMetric('thread-cpu', head.cpu, 'seconds');
     contextMeter.digestMetric('deserialize', head.deserialize, 'seconds');
@@ -97,13 +103,18 @@ export class PythonCall implements PromiseLike<unknown> {
     if (head.error !== undefined) throw errorOf(head.error);
     return decodeValue(head.value, buffers);
   }
+}
 
-  #lost(cause: unknown): LongpoleError {
-    return new LongpoleError(
-      'ERR_LONGPOLE_DASK_BRIDGE',
-      `The Dask worker closed the connection during ${this.#target}. Look into the log of the worker.`,
-      { cause },
-    );
+/**
+ * Resolves when the Dask worker answers. If it has ended, it never answers: this process ends as well, and the cluster
+ * runs its tasks again. A task that failed before would not run again.
+ */
+async function untilAlive(socket: Socket): Promise<void> {
+  try {
+    sendMessage(socket, { key: null }, NOTHING);
+    await new Promise((resolve) => socket.once('data', resolve).on('error', () => undefined));
+  } finally {
+    socket.destroy();
   }
 }
 
