@@ -95,3 +95,37 @@ test('the stack of a function that was shipped as text has its name and no file 
     /^RangeError: 3 is out of range\n {4}at fail \(delayed:fail:2:\d+\)$/,
   );
 });
+
+test('the stack of an error of a call begins with the call and the line of the program', async () => {
+  await using client = await connect({ workers: 1, profile: false });
+  const free = Number('1');
+  const uses = (x: number): number => x + free;
+  async function submits(): Promise<void> {
+    client.submit(uses, 1, { retries: -1 });
+  }
+  async function waits(): Promise<void> {
+    await client.submit(uses, 1).result();
+  }
+  async function gathers(): Promise<void> {
+    await client.gather(client.map(uses, [1, 2]));
+  }
+  async function computes(): Promise<void> {
+    await compute(delayed(uses)(1), { scheduler: 'threads' });
+  }
+  async function cycles(): Promise<void> {
+    getSync({ a: [uses, 'b'], b: [uses, 'a'] }, 'a');
+  }
+  const shown: string[] = [];
+  for (const call of [submits, waits, gathers, computes, cycles])
+    await call().catch(({ stack }: Error) => shown.push(...(stack ?? '').split('\n').slice(1, 3)));
+  assert.deepEqual(
+    shown.map((line) => / at (\S+ )\(.*(?:\/bundle\/|(taskErrorStacks))/.exec(line)?.slice(1).join('')),
+    [
+      ['Client.submit ', 'submits taskErrorStacks'],
+      ['Future.result ', 'waits taskErrorStacks'],
+      ['Client.gather ', 'gathers taskErrorStacks'],
+      ['compute ', 'computes taskErrorStacks'],
+      ['getSync ', 'cycles taskErrorStacks'],
+    ].flat(),
+  );
+});

@@ -5,6 +5,9 @@ import { shortened, visibleText } from './visibleText.js';
 /** Longest message in characters. A longer message, e.g. with a key of a megabyte, is shortened in the middle. */
 const LONGEST_MESSAGE = 10_000;
 
+/** Most stack frames of this package between a call of the program and an error of the call. */
+const CALL_DEPTH = 40;
+
 /** One general sentence for each code. The message of an error says what happened to which task. */
 export const ERROR_CODES = {
   ERR_LONGPOLE_ABORTED: 'The computation was cancelled through its AbortSignal.',
@@ -67,20 +70,47 @@ export function isErrorCode(code: unknown): code is ErrorCode {
   return typeof code === 'string' && Object.hasOwn(ERROR_CODES, code);
 }
 
+/** What V8 adds to the constructor of errors: the number of stack frames that an error has. */
+const frames: { readonly prototype: Error; stackTraceLimit?: number | undefined } = Error;
+
 /**
  * Base class of the errors that Longpole throws on purpose. `code` names the kind of error and does not change between
  * versions; docs/errors.md explains each code. `message` is for people and may change. A message of more than 10,000
- * characters is shortened in the middle.
+ * characters is shortened in the middle. The stack begins with the call of Longpole that the program made, if it made one.
  */
 export class LongpoleError extends Error {
   readonly code: ErrorCode;
 
   constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
+    const limit = frames.stackTraceLimit;
+    // The errors of tasks have the stack of the task.
+    const isOfCall = new.target === LongpoleError && limit;
+    if (isOfCall) frames.stackTraceLimit = Math.max(limit, CALL_DEPTH);
     // Messages name keys and files, which may contain any character.
     super(visibleText(shortened(message, LONGEST_MESSAGE)), options);
+    frames.stackTraceLimit = limit;
     this.name = new.target.name;
     this.code = code;
+    if (isOfCall) this.stack = stackFromCall(this, limit);
   }
+}
+
+/** Returns a stack without the frames above the program's call. Errors for reports of bugs keep them. */
+function stackFromCall({ stack = '', message, code }: LongpoleError, limit: number): string {
+  const end = stack.indexOf(message) + message.length;
+  const lines = stack.slice(end).split('\n').slice(1);
+  const folders = lines.map(folderOf);
+  const program = folders.findIndex((folder) => folder !== undefined && folder !== folders[0]);
+  const from = code === 'ERR_LONGPOLE_INTERNAL' ? 0 : Math.max(program - 1, 0);
+  return [stack.slice(0, end), ...lines.slice(from, from + limit)].join('\n');
+}
+
+/** Returns the folder of the code of a stack frame; undefined for code of Node and V8. */
+function folderOf(frame: string): string | undefined {
+  const [, file = ''] = /([^\s(]*):\d+:\d+\)?$/.exec(frame) ?? [];
+  return file === '' || file.startsWith('node:') || file === '<anonymous>'
+    ? undefined
+    : file.replace(/[^/\\]*$/, '');
 }
 
 /** Returns the error for an argument or option with a wrong type or value. */
