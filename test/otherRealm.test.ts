@@ -2,7 +2,7 @@
 // Error class there.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { packageUrl, runProgram, withFolder } from './support/programs.js';
+import { type Ended, packageUrl, runProgram, withFolder } from './support/programs.js';
 
 /** Runs a module and the files that it imports in a new realm. Packages and Node's modules stay outside, as with Jest. */
 const IN_REALM = `
@@ -43,9 +43,14 @@ const IN_REALM = `
   const main = (text) => fileModule(import.meta.url, text).then(evaluated);
 `;
 
+async function inRealm(main: string): Promise<Ended> {
+  const source = `${IN_REALM} await main(${JSON.stringify(main)});`;
+  const nodeArguments = ['--experimental-vm-modules', '--no-warnings'];
+  return await withFolder((folder) => runProgram(folder, source, { nodeArguments }));
+}
+
 test('a program in a separate realm, as under Jest, computes on threads and on a cluster', async () => {
-  await withFolder(async (folder) => {
-    const main = `
+  const { code, stdout, stderr } = await inRealm(`
       import { connect, delayed } from ${JSON.stringify(packageUrl('index'))};
       const inc = (x) => x + 1;
       const fails = () => { throw new RangeError('no'); };
@@ -55,15 +60,28 @@ test('a program in a separate realm, as under Jest, computes on threads and on a
       console.log(await client.submit(inc, 2).result());
       console.log(await client.submit(inc, Symbol('s')).result().catch(({ code }) => code));
       await client.close();
-    `;
-    const { code, stdout, stderr } = await runProgram(
-      folder,
-      `${IN_REALM} await main(${JSON.stringify(main)});`,
-      {
-        nodeArguments: ['--experimental-vm-modules', '--no-warnings'],
-      },
-    );
-    assert.equal(stdout, '2\nERR_LONGPOLE_TASK RangeError: no\n3\nERR_LONGPOLE_NOT_CLONEABLE\n', stderr);
-    assert.equal(code, 0, stderr);
-  });
+  `);
+  assert.equal(stdout, '2\nERR_LONGPOLE_TASK RangeError: no\n3\nERR_LONGPOLE_NOT_CLONEABLE\n', stderr);
+  assert.equal(code, 0, stderr);
+});
+
+test('graphs, options and futures in objects, Maps, Sets and promises of a separate realm have their meaning', async () => {
+  const { code, stdout, stderr } = await inRealm(`
+      import { connect } from ${JSON.stringify(packageUrl('index'))};
+      import { getSync, getThreaded } from ${JSON.stringify(packageUrl('local'))};
+      const inc = (x) => x + 1;
+      const results = ({ plain, map, set }) => [plain.a, map.get('a'), ...set].join();
+      console.log(getSync({ a: 1, b: [inc, 'a'] }, 'b'), await getThreaded(new Map([['a', 1], ['b', [inc, 'a']]]), 'b'));
+      const client = await connect({ workers: 1, profile: false });
+      const future = client.submit(inc, 2, { pure: false });
+      const held = { plain: { a: future }, map: new Map([['a', future]]), set: new Set([future]) };
+      console.log(await client.submit(results, held).result());
+      console.log(results(await client.gather(held)), (await client.gather([Promise.resolve(future)])).join());
+      const content = () => [new Date(5), /a/g, new Map([[1, new Set([2])]]), new Uint8Array([3]).buffer];
+      const [key, same] = [0, 1].map(() => client.submit(String, content(), { pure: true }).key);
+      console.log(key === same, key === client.submit(String, [new Date(6)], { pure: true }).key);
+      await client.close();
+  `);
+  assert.equal(stdout, '2 2\n3,3,3\n3,3,3 3\ntrue false\n', stderr);
+  assert.equal(code, 0, stderr);
 });

@@ -65,6 +65,22 @@ test('a task fails with the error of its module, which runs once', async () => {
   for (const line of [thread, child]) assert.match(line, /^The worker could not load .*\brun 1\b/);
 });
 
+for (const type of ['module', 'commonjs', undefined]) {
+  test(`a task module in TypeScript is imported if only the program's own loader knows it, in a package of type ${type}`, async () => {
+    const files = {
+      'package.json': JSON.stringify({ type }),
+      // Vitest compiles the module for the program, under its URL.
+      'tasks.mjs': `
+        import { tasks } from '${LONGPOLE}';
+        export const { one } = tasks(new URL('typed.ts', import.meta.url).href, { one: () => 0 });`,
+      'typed.ts': tasksWith("import { part } from './part';", '(): string => part'),
+      'part.ts': "export const part: string = 'typed';",
+    };
+    // Node warns of packages without a type.
+    assert.equal(await outputWith(files, '--no-warnings'), 'typed\n'.repeat(2));
+  });
+}
+
 test('hooks that an option of Node registers change a task module', async () => {
   const hooks = `export async function load(url, context, next) {
     const loaded = await next(url, context);

@@ -1,5 +1,6 @@
 // Checks of arguments, with uniform messages. A table lists the name and the kind of every option of a function. One check
 // refuses a value that is no options object, an unknown option, and a value of another kind, so that no option is ignored.
+import { isPlainObject } from './builtIns.js';
 import { invalidArgument, type LongpoleError } from './errors.js';
 
 /** The set of valid values of an option or an argument. */
@@ -148,9 +149,7 @@ function unknownOption(
 
 /** Returns whether a value is an object literal, also of another realm, and not an instance of a class. */
 export function isOptionsObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
+  return typeof value === 'object' && value !== null && isPlainObject(value);
 }
 
 /** Returns the known name that contains the given name, is contained in it, or differs in few letters. */

@@ -1,13 +1,13 @@
 // The view of a run that observers receive: the plan, the scheduler's state under Dask's names, and the caller's
 // results. Nothing is built before it is read.
 import { hostname } from 'node:os';
+import { isPlainObject } from '../base/builtIns.js';
 import { LazyMap, LazySet } from '../base/lazyCollections.js';
 import { getOrMake } from '../base/lookUps.js';
 import { INSPECT, type Inspect, type InspectOptions } from '../base/printed.js';
 import type { AnyFunction } from '../graph/callable.js';
 import type { Plan } from '../graph/compile.js';
 import { functionName } from '../graph/functionName.js';
-import { isPlainObject } from '../graph/nesting.js';
 import { LOCAL_CLIENT } from '../protocol/clientNames.js';
 import type { Computation } from '../protocol/clusterObserver.js';
 import type { Graph } from '../protocol/graph.js';

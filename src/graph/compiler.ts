@@ -2,6 +2,7 @@
 // the order of the walk. Nothing here recurses along dependencies. Recursion follows only the nesting of arguments,
 // whose depth is bounded.
 
+import { isMap, isPlainObject, isSet } from '../base/builtIns.js';
 import { Int32Column } from '../base/columns.js';
 import { LongpoleError } from '../base/errors.js';
 import type { Graph } from '../protocol/graph.js';
@@ -25,7 +26,7 @@ import { External } from './external.js';
 import { type KeyIndex, RankIndex } from './keyIndex.js';
 import { Literal } from './literal.js';
 import { checkCopyable } from './lossyCopies.js';
-import { checkNesting, isPlainObject, partsOf } from './nesting.js';
+import { checkNesting, partsOf } from './nesting.js';
 import { TokenBuffer } from './tokenBuffer.js';
 
 const UNKNOWN = -1;
@@ -82,7 +83,7 @@ export class Compiler {
 
   /** Adds the keys of a graph. Call it before any request. */
   addGraph(graph: Graph): void {
-    if (graph instanceof Map) {
+    if (isMap(graph)) {
       for (const [key, value] of graph) this.#addSlot(this.#checkKey(key), value);
     } else if (typeof graph === 'object' && graph !== null && isPlainObject(graph)) {
       this.#addObject(graph);
@@ -317,9 +318,9 @@ export class Compiler {
 
   /** Maps, Sets and plain objects may contain Delayed; strings in them are data. Any other object is data as a whole. */
   #emitContainer(value: object, depth: number): boolean {
-    if (value instanceof Map) this.tokens.push(OP_MAP, value.size);
-    else if (value instanceof Set) this.tokens.push(OP_SET, value.size);
-    else if (isPlainObject(value)) this.tokens.push(OP_OBJECT, this.#constant(Object.keys(value)));
+    if (isPlainObject(value)) this.tokens.push(OP_OBJECT, this.#constant(Object.keys(value)));
+    else if (isMap(value)) this.tokens.push(OP_MAP, value.size);
+    else if (isSet(value)) this.tokens.push(OP_SET, value.size);
     else {
       if (!this.#byReference)
         checkCopyable(

@@ -1,22 +1,18 @@
 // Rules for nested arguments: arrays, plain objects, Maps and Sets may contain references to other tasks. Every walk
 // over an argument uses these rules. Recursion follows nesting, whose depth is bounded; a deeper value counts as
 // cyclic.
+import { isMap, isPlainObject, isSet } from '../base/builtIns.js';
 import { LongpoleError } from '../base/errors.js';
 
 /** Deepest nesting of an argument. A deeper argument counts as cyclic. */
 const MAX_NESTING = 1000;
 
-/** Returns whether a value is an object literal or an object without a prototype. Other objects are data as a whole. */
-export function isPlainObject(value: object): value is Record<string, unknown> {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
-}
-
 /** Returns the values directly inside a container; for a Map, key, value, key, value, … */
 export function partsOf(value: object): Iterable<unknown> {
-  if (Array.isArray(value) || value instanceof Set) return value;
-  if (value instanceof Map) return [...value].flat();
-  return isPlainObject(value) ? Object.values(value) : [];
+  if (Array.isArray(value)) return value;
+  if (isPlainObject(value)) return Object.values(value);
+  if (isMap(value)) return [...value].flat();
+  return isSet(value) ? value : [];
 }
 
 /**

@@ -1,5 +1,5 @@
 // Estimates the size of a value. Exact for large content (buffers, typed arrays, strings), and cheap for the rest.
-import { isPlainObject } from './nesting.js';
+import { isPlainObject } from '../base/builtIns.js';
 
 const SAMPLE_ABOVE = 1000;
 const SAMPLES = 500;

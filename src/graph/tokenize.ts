@@ -1,6 +1,15 @@
 // Deterministic tokens: equal functions with equal arguments give equal tokens, in every isolate and process. A value
 // that cannot be compared is refused, because a wrong token would silently merge two tasks.
 
+import {
+  isArrayBuffer,
+  isDate,
+  isMap,
+  isPlainObject,
+  isRegExp,
+  isSet,
+  isSharedArrayBuffer,
+} from '../base/builtIns.js';
 import { isError, LongpoleError } from '../base/errors.js';
 import { getOrMake, oncePer } from '../base/lookUps.js';
 import type { FunctionRef } from '../protocol/functionRef.js';
@@ -8,7 +17,7 @@ import { type AnyFunction, isFunction, resolveFunction } from './callable.js';
 import { Delayed } from './delayed.js';
 import { Hasher } from './hash.js';
 import { Literal } from './literal.js';
-import { checkNesting, isPlainObject } from './nesting.js';
+import { checkNesting } from './nesting.js';
 import { functionRef } from './shipFunction.js';
 import { uniqueToken } from './uniqueToken.js';
 
@@ -185,21 +194,21 @@ function addProperties(hasher: Hasher, value: object, depth: number): void {
 
 /** Adds an object whose content is not in its properties. Returns false for any other object. */
 function addBuiltIn(hasher: Hasher, value: object, depth: number): boolean {
-  if (value instanceof Map) {
+  if (isMap(value)) {
     hasher.word(TAG.map);
     hasher.word(value.size);
     for (const [key, part] of value) {
       add(hasher, key, depth + 1);
       add(hasher, part, depth + 1);
     }
-  } else if (value instanceof Set) {
+  } else if (isSet(value)) {
     hasher.word(TAG.set);
     hasher.word(value.size);
     for (const part of value) add(hasher, part, depth + 1);
-  } else if (value instanceof Date) {
+  } else if (isDate(value)) {
     hasher.word(TAG.date);
     addNumber(hasher, value.getTime());
-  } else if (value instanceof RegExp) {
+  } else if (isRegExp(value)) {
     hasher.word(TAG.regexp);
     hasher.text(value.source);
     hasher.text(value.flags);
@@ -207,7 +216,7 @@ function addBuiltIn(hasher: Hasher, value: object, depth: number): boolean {
     hasher.word(TAG.view);
     hasher.text(className(value));
     hasher.bytes(new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
-  } else if (value instanceof ArrayBuffer || value instanceof SharedArrayBuffer) {
+  } else if (isArrayBuffer(value) || isSharedArrayBuffer(value)) {
     hasher.word(TAG.buffer);
     hasher.text(className(value));
     hasher.bytes(new Uint8Array(value));

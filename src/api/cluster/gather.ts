@@ -1,7 +1,9 @@
 // Implements `Client.gather`: replaces futures in nested arrays and plain objects by their results.
+
 import { invalid, type OptionKinds, oneOf } from '../../base/arguments.js';
+import { isMap, isPlainObject, isPromise, isSet } from '../../base/builtIns.js';
 import { Delayed } from '../../graph/delayed.js';
-import { checkNesting, isPlainObject, partsOf } from '../../graph/nesting.js';
+import { checkNesting, partsOf } from '../../graph/nesting.js';
 import { isIterable } from '../argumentChecks.js';
 import { Future, type FutureHandle } from './future.js';
 
@@ -74,7 +76,7 @@ async function collect(value: unknown, found: Found, depth: number): Promise<voi
       value,
       'futures; Client.compute and Client.persist take a Delayed',
     );
-  } else if (value instanceof Promise) {
+  } else if (isPromise(value)) {
     const settled: unknown = await value;
     found.promises.set(value, settled);
     await collect(settled, found, depth + 1);
@@ -95,10 +97,10 @@ function replace(
   const inside = (part: unknown): unknown => replace(part, promises, results);
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Future) return results.get(value);
-  if (value instanceof Promise) return inside(promises.get(value));
+  if (isPromise(value)) return inside(promises.get(value));
   if (Array.isArray(value)) return value.map(inside);
-  if (value instanceof Set) return new Set(Array.from(value, inside));
-  if (value instanceof Map) return new Map(Array.from(value, ([key, part]) => [key, inside(part)]));
+  if (isSet(value)) return new Set(Array.from(value, inside));
+  if (isMap(value)) return new Map(Array.from(value, ([key, part]) => [key, inside(part)]));
   if (!isPlainObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, inside(part)]));
 }

@@ -1,4 +1,5 @@
 // Imports a user's modules inside an isolate, each once, also modules in TypeScript.
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { internalError, isError } from '../../base/errors.js';
@@ -42,7 +43,7 @@ let typeScript: Promise<void> | undefined;
  * program that runs without tsx needs it only for modules that Node cannot run, e.g. with enums.
  */
 async function importTypeScript(url: string): Promise<unknown> {
-  if (typeScript === undefined && nodeRunsTypeScript()) {
+  if (typeScript === undefined && nodeRunsTypeScript() && !isCommonJs(url)) {
     try {
       return await import(url);
     } catch (error) {
@@ -75,8 +76,19 @@ function nodeRunsTypeScript(): boolean {
   );
 }
 
+/** Whether a module belongs to a package of CommonJS. There Node refuses `import`, which compilers accept, and loads no module twice. */
+function isCommonJs(url: string): boolean {
+  const findPackage: unknown = Reflect.get(process.getBuiltinModule('node:module'), 'findPackageJSON');
+  const file: unknown = typeof findPackage === 'function' ? findPackage(url) : undefined;
+  if (typeof file !== 'string') return false;
+  const { type }: { readonly type?: unknown } = JSON.parse(readFileSync(file, 'utf8'));
+  return type === 'commonjs';
+}
+
 async function registerTypeScript(): Promise<void> {
-  const { register } = await import('tsx/esm/api');
+  const [commonJs, { register }] = await Promise.all([import('tsx/cjs/api'), import('tsx/esm/api')]);
+  // tsx loads modules of packages that are not of type "module" as CommonJS.
+  commonJs.register();
   register();
   // The hook for lines is registered last, so it is called first, and receives the output of tsx.
   await registerHooks(new URL('./lineHooks.js', import.meta.url));

@@ -1,8 +1,9 @@
 // Values as messages to Python and back: a tree of JSON, and buffers for the content of typed arrays. Values that JSON
 // lacks are objects with the one property `$`. python/longpole_dask/python_values.py has the counterpart.
+
+import { isPlainObject } from '../../base/builtIns.js';
 import { internalError, LongpoleError } from '../../base/errors.js';
 import { arrowBytes } from '../../graph/arrowTable.js';
-import { isPlainObject } from '../../graph/nesting.js';
 
 /** Deepest nesting of a value. A deeper value counts as cyclic. */
 const MAX_DEPTH = 200;
