@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LongpoleError } from '../base/errors.js';
-import { type Delayed, setComputeRunner } from './delayed.js';
+import type { Delayed } from './delayed.js';
 import { literal } from './literal.js';
 import { delayed } from './taskFunction.js';
 
@@ -20,10 +20,14 @@ function hasCode(code: string, pattern: RegExp) {
 }
 
 test('compute passes the Delayed and the options to the engine, and rejects without an engine', async () => {
-  const one = task('one');
+  // Another copy of the module, because other tests in this process may have set up an engine, or need one.
+  const copy: typeof import('./delayed.js') = await import(
+    new URL('./delayed.js?copy', import.meta.url).href
+  );
+  const one = new copy.Delayed('one', collect, []);
   await assert.rejects(one.compute(), hasCode('ERR_LONGPOLE_INTERNAL', /before an engine was set up/));
   const seen: unknown[] = [];
-  setComputeRunner((node, options) => {
+  copy.setComputeRunner((node, options) => {
     seen.push(node, options);
     return new Promise(() => {});
   });
