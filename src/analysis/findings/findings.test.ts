@@ -29,6 +29,8 @@ import {
   packed,
   packing,
   pausing,
+  printed,
+  printing,
   sending,
   shuffle,
   slowBeforeBig,
@@ -110,6 +112,12 @@ const TABLE: readonly Row[] = [
     provokes: { tasks: waitingForCores(0.5), metrics: cpu({ fit: [20, 20] }) ?? [] },
     // Tasks sleep half of their time.
     comesClose: { tasks: waitingForCores(0.05), metrics: cpu({ fit: [20, 20] }) ?? [] },
+  },
+  { code: 'console-output', provokes: printing(50), comesClose: printing(15) },
+  {
+    code: 'console-output',
+    provokes: { ...late(0.5), events: printed(40 * 100) },
+    comesClose: { ...late(0.5), events: printed(40 * 20) },
   },
   { code: 'lock-contention', provokes: contending(5), comesClose: contending(0.2) },
   { code: 'uneven-rounds', provokes: inRounds(3), comesClose: inRounds(4) },
