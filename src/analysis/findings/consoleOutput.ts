@@ -9,8 +9,8 @@ import { schedulingSeconds } from './schedulerThread.js';
 /** Share of the samples of a prefix from which its tasks count as printing. */
 const MIN_SHARE = 0.2;
 /**
- * Lines per task from which the program's thread, which writes them, is busier with lines than with tasks. A line takes it 10 µs or
- * more, and a task 200 µs at most.
+ * Lines per task from which the program's thread, which writes or records them, is busier with lines than with tasks. A line takes it about
+ * 10 µs, and a task 200 µs at most.
  */
 const MANY_LINES = 100;
 
@@ -36,7 +36,7 @@ export const manyLines = oncePer((facts: Facts): number => {
 
 /**
  * Tasks print very much. The cost is the time in which tasks call `console`, without waits for a core, and that in which the path waits for
- * the scheduler, because its thread writes the lines.
+ * the scheduler, because its thread writes or records the lines.
  */
 export const consoleOutput: Rule = (facts) => {
   const { trace, lanes } = facts;
@@ -54,12 +54,12 @@ export const consoleOutput: Rule = (facts) => {
   const waited = lines > 0 ? schedulingSeconds(facts).usual : 0;
   const name = worst === undefined ? '' : facts.prefixName(worst[0]);
   const onThreads = `According to the samples of their threads, tasks printed for ${secondsText(seconds)}.`;
-  const onScheduler = `The program's thread, which also sends tasks to the workers, wrote ${integerText(lines)} lines or more. The critical path waited ${secondsText(waited)} for it.`;
+  const onScheduler = `The program's thread, which also sends tasks to the workers, wrote or recorded ${integerText(lines)} lines or more. The critical path waited ${secondsText(waited)} for it.`;
   return {
     code: 'console-output',
     title:
       worst === undefined
-        ? `Tasks print ${integerText(lines)} lines or more, which the program's thread writes`
+        ? `Tasks print ${integerText(lines)} lines or more, which the program's thread writes or records`
         : `Tasks of '${name}' print to the console for ${percentText(shares.get(worst[0])!)} of their time`,
     seconds: facts.secondsOfRun(seconds * (1 - coreUseOf(trace).lost)) + waited,
     confidence: 'medium',

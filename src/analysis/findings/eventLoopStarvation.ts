@@ -22,7 +22,7 @@ export const eventLoopStarvation: Rule = (facts) => {
     title: `The scheduler did not answer for up to ${secondsText(worst)}, because its event loop was blocked`,
     seconds,
     confidence: 'high',
-    text: `${lines > 0 ? `Tasks printed ${integerText(lines)} lines or more, which the thread of the program writes. ` : ''}In ${countText(blocked.length, 'sample')} the event loop was at least ${secondsText(minDelay(facts.trace))} late. Tasks on the critical path waited ${secondsText(seconds)} while ${facts.isDask ? 'it was blocked' : "the program computed on the scheduler's thread"}${coreWaitText(seconds, seconds - computed)}.`,
+    text: `${lines > 0 ? `Tasks printed ${integerText(lines)} lines or more, which the thread of the program writes or records. ` : ''}In ${countText(blocked.length, 'sample')} the event loop was at least ${secondsText(minDelay(facts.trace))} late. Tasks on the critical path waited ${secondsText(seconds)} while ${facts.isDask ? 'it was blocked' : "the program computed on the scheduler's thread"}${coreWaitText(seconds, seconds - computed)}.`,
     numbers: { worstDelaySeconds: worst, samples: blocked.length, computedSeconds: computed },
     tasks: facts.keys(new Set(waits.filter(({ starved }) => starved > 0).map(({ row }) => row))),
     question: 'queueing',

@@ -157,6 +157,16 @@ describe('findings', () => {
     });
   }
 
+  it('a blocked event loop is also a result of many lines that tasks print', () => {
+    const starved = (lines: number) => {
+      const found = findings(syntheticTrace({ ...late(0.5, 0.5), events: printed(lines) }));
+      return found.find(({ code }) => code === 'event-loop-starvation');
+    };
+    assert.match(starved(40 * 100)?.evidence.text ?? '', /^Tasks printed 4,000 lines or more/);
+    assert.match(starved(40 * 100)?.advice ?? '', /^Print less in tasks.*Move the program's computations/);
+    assert.match(starved(40 * 20)?.advice ?? '', /^Move the program's computations/);
+  });
+
   it('packing delays only tasks that wait for the packed result, on any worker', () => {
     const codes = (tasks: readonly SyntheticTask[]) =>
       codesOf({
