@@ -70,6 +70,27 @@ describe('the use of cores', () => {
     assert.ok(alone(10) > 1.5 && alone(1) > 1.9, `${alone(10)}, ${alone(1)}`);
   });
 
+  it('a worker that was sampled several times in a time span used what all of these samples say', () => {
+    const four = ['w0', 'w1', 'w2', 'w3'].map((worker, i) => ({
+      ...{ key: `fit-${i}`, worker, started: 0, stopped: 2 },
+    }));
+    const alone = (...cpu: number[]) => {
+      const machine = [0, 2].map((time) => ({ time, figures: { cpu: 200, host_cpu: 200, host_cores: 2 } }));
+      const own = cpu.flatMap((percent, i) =>
+        four.map(({ worker }) => ({ worker, time: (2 * (i + 1)) / cpu.length, figures: { cpu: percent } })),
+      );
+      return coreUseOf(syntheticTrace({ tasks: four, resources: [...machine, ...own] })).aloneSeconds(0);
+    };
+    near(alone(50), 1);
+    for (const parts of [
+      [100, 0],
+      [0, 100],
+      [20, 80, 20, 80],
+      [Number.NaN, 50],
+    ])
+      near(alone(...parts), 1);
+  });
+
   it('is unknown if samples lack a figure, or if there is only one sample', () => {
     const resources = [
       host(0, 10),

@@ -278,17 +278,26 @@ function grantedShares(
   const { resources, workers } = trace;
   const cpu = resources.figures.get('cpu');
   const granted = grantedTogether(trace, samples, busy, overlapping);
+  /** Seconds on cores, and seconds that samples cover, by time span and worker. A worker may have several samples in a span. */
+  const [used, covered] = [new Float64Array(busy.length), new Float64Array(busy.length)];
+  const last = new Float64Array(workers.length).fill(Number.NEGATIVE_INFINITY);
   for (let row = 0; row < resources.length; row++) {
     const worker = resources.worker[row]!;
+    const cores = (cpu?.[row] ?? Number.NaN) / 100;
     if (worker < 0) continue;
     // Samples of one moment have the same time, except for rounding.
-    const at = stretchAt(samples.times, resources.time[row]! - 1e-6);
-    if (at < 1 || at >= samples.times.length) continue;
+    const time = resources.time[row]! - 1e-6;
+    const at = stretchAt(samples.times, time);
+    const seconds = time - Math.max(last[worker]!, samples.times[at - 1] ?? time);
+    last[worker] = time;
+    if (at >= samples.times.length || Number.isNaN(cores) || !(seconds > 0)) continue;
     if (!Number.isNaN(samples.workers[at]!)) continue;
     const cell = at * workers.length + worker;
+    used[cell]! += cores * seconds;
+    covered[cell]! += seconds;
     const running = runningAt(busy, workers.length, at);
-    const cores = (cpu?.[row] ?? Number.NaN) / 100;
-    granted[cell] = grantedShare(samples, at, busy[cell]!, overlapping[cell]!, cores, running);
+    const mean = used[cell]! / covered[cell]!;
+    granted[cell] = grantedShare(samples, at, busy[cell]!, overlapping[cell]!, mean, running);
   }
   return granted;
 }

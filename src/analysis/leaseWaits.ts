@@ -43,6 +43,18 @@ export function awaitedObject(trace: Trace, prefix: string, seconds: number): st
   return most !== undefined && of(most) > 0 && of(most) >= MIN_SHARE * seconds ? most.object : undefined;
 }
 
+/** Returns the event, variable or queue for which tasks of a prefix waited longest, all together; undefined without such waits. */
+export function longestAwaited(
+  trace: Trace,
+): { readonly object: string; readonly prefix: string; readonly seconds: number } | undefined {
+  return sharedWaits(trace)
+    .filter(({ contended, held }) => contended === 0 && held === 0)
+    .flatMap(({ object, byPrefix }) =>
+      Array.from(byPrefix, ([prefix, seconds]) => ({ object, prefix, seconds })),
+    )
+    .sort((a, b) => b.seconds - a.seconds)[0];
+}
+
 /** Returns the object that tasks of a prefix called most, if these calls can be at least half of `seconds`, in which they awaited promises. */
 export function calledObject(
   trace: Trace,

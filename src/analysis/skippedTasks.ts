@@ -5,10 +5,12 @@ import { LOCAL_CLIENT } from '../protocol/clientNames.js';
 import { TASK_CANCELLED, TASK_ERRED, TASK_LOST } from '../protocol/clusterObserver.js';
 import { CANCELLED, DROPPED_CONTEXT, SKIPPED } from '../protocol/metrics.js';
 import { type Trace, textOf } from '../trace/trace.js';
+import { previousRuns } from './submissionTimes.js';
 
 /**
- * Returns the rows of skipped tasks that a worker of a cluster had already. They are recorded as cancelled, because the worker is
- * asked not to run them. Computed once per trace; cost: a walk over the tasks if some were cancelled.
+ * Returns the rows of skipped tasks that a worker of a cluster had already, also of those that a retry ran later. They are recorded
+ * as cancelled, because the worker is asked not to run them. Computed once per trace; cost: a walk over the tasks if some were
+ * cancelled.
  */
 export const skippedRows = oncePer(({ tasks, totals }: Trace): ReadonlySet<number> => {
   const skipped = new Set<number>();
@@ -16,27 +18,25 @@ export const skippedRows = oncePer(({ tasks, totals }: Trace): ReadonlySet<numbe
   const { length, id, state, dependencyIds, dependencyOffsets } = tasks;
   const failed = new Set<number>();
   const dependents = new Map<number, number[]>();
+  // The loop also visits the tasks that it adds.
+  const skipBehind = (tasks: Set<number>): void => {
+    for (const one of tasks)
+      for (const row of dependents.get(one) ?? []) {
+        skipped.add(row);
+        tasks.add(id[row]!);
+      }
+  };
   for (let row = 0; row < length; row++) {
-    // A task that ran again counts by its last run. If that was lost, the task had ended too many workers.
+    // If the last run of a task was lost, the task had ended too many workers.
     if (state[row] === TASK_ERRED || state[row] === TASK_LOST) failed.add(id[row]!);
-    else failed.delete(id[row]!);
+    else if (failed.delete(id[row]!)) skipBehind(new Set([id[row]!]));
     if (state[row] !== TASK_CANCELLED) continue;
     for (let edge = dependencyOffsets[row]!; edge < dependencyOffsets[row + 1]!; edge++)
       pushTo(dependents, dependencyIds[edge]!, row);
   }
-  // The loop also visits the tasks that it adds.
-  for (const one of failed)
-    for (const row of dependents.get(one) ?? []) {
-      skipped.add(row);
-      failed.add(id[row]!);
-    }
+  skipBehind(failed);
   return skipped;
 });
-
-/** Returns the number of rows of `skippedRows` by prefix. */
-export function skippedByPrefix(trace: Trace): ReadonlyMap<string, number> {
-  return countsByPrefix(trace, skippedRows(trace));
-}
 
 /** Returns the number of rows of tasks by prefix. */
 export function countsByPrefix(
@@ -50,9 +50,9 @@ export function countsByPrefix(
 export interface SkippedTasks {
   /** Tasks that did not run because another task failed, and whose runs count as cancelled. */
   readonly recorded: number;
-  /** Rows of `trace.tasks` of these runs. */
+  /** Rows of `trace.tasks` of these runs, and of those that a retry followed. */
   readonly rows: ReadonlySet<number>;
-  /** Number of these runs by prefix. */
+  /** Number of these rows by prefix. */
   readonly byPrefix: ReadonlyMap<string, number>;
   /** Such tasks without a run. */
   readonly others: number;
@@ -71,9 +71,9 @@ const skippedOf = oncePer((trace: Trace): SkippedTasks => {
   const rows = skippedRows(trace);
   const others = droppedTasks(trace, SKIPPED) + skippedLocally(trace);
   return {
-    recorded: rows.size,
+    recorded: rows.size - previousRuns(trace).filter((row) => rows.has(row)).length,
     rows,
-    byPrefix: skippedByPrefix(trace),
+    byPrefix: countsByPrefix(trace, rows),
     others,
     cancelled: droppedTasks(trace, CANCELLED),
   };

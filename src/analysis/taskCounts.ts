@@ -2,7 +2,7 @@
 import { oncePer } from '../base/lookUps.js';
 import type { PrefixTotals } from '../trace/totals.js';
 import type { Trace } from '../trace/trace.js';
-import { countsByPrefix, skippedByPrefix, skippedTasks } from './skippedTasks.js';
+import { countsByPrefix, skippedRows, skippedTasks } from './skippedTasks.js';
 import { previousRuns, repeatedRuns } from './submissionTimes.js';
 import { deadRows } from './taskErrors.js';
 
@@ -32,18 +32,18 @@ interface TaskCounts {
 
 /** Returns a function that counts the tasks of a prefix. */
 export function taskCounts(trace: Trace): (totals: PrefixTotals) => TaskCounts {
-  const skipped = skippedByPrefix(trace);
-  const earlier = countsByPrefix(trace, earlierRuns(trace));
+  const rows = skippedRows(trace);
+  const skipped = countsByPrefix(trace, rows);
+  const others = countsByPrefix(trace, new Set([...rows, ...earlierRuns(trace)]));
   const repeated = countsByPrefix(
     trace,
     repeatedRuns(trace).filter((row) => row >= 0),
   );
   const dead = countsByPrefix(trace, deadRows(trace));
   return ({ prefix, count, erred }) => {
-    const runs = count - (skipped.get(prefix) ?? 0);
     return {
-      runs,
-      tasks: runs - (earlier.get(prefix) ?? 0),
+      runs: count - (skipped.get(prefix) ?? 0),
+      tasks: count - (others.get(prefix) ?? 0),
       failed: erred - (repeated.get(prefix) ?? 0) + (dead.get(prefix) ?? 0),
     };
   };

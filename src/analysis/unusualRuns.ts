@@ -27,7 +27,7 @@ export function unusualRuns(trace: Trace): readonly UnusualRuns[] {
     ? [
         [failedTaskCount(trace), 'failed'],
         [repeated, repeatedWords(repeated)],
-        [cancelled - skipped.recorded + skipped.cancelled, 'cancelled'],
+        [cancelled - skipped.rows.size + skipped.cancelled, 'cancelled'],
         [lostRunCount(trace), 'lost'],
         [skipped.recorded + skipped.others, 'did not run'],
       ]

@@ -29,15 +29,27 @@ describe('the address of a Dask scheduler', () => {
     });
   });
 
-  it('has a host, also in brackets, without a port and before a path', () => {
+  it('has a host, also in brackets, without a scheme or port and before a path', () => {
     const addresses = [
       'tcp://10.0.0.5:8786',
       'tls://node-1.cluster',
       'tcp://[::1]:8786',
       'ws://node:8786/path',
+      '127.0.0.1:8786',
+      '[::1]:8786',
+      'node-1',
       '',
     ];
-    assert.deepEqual(addresses.map(hostOf), ['10.0.0.5', 'node-1.cluster', '::1', 'node', '']);
+    assert.deepEqual(addresses.map(hostOf), [
+      '10.0.0.5',
+      'node-1.cluster',
+      '::1',
+      'node',
+      '127.0.0.1',
+      '::1',
+      'node-1',
+      '',
+    ]);
   });
 
   it('has certificates as files or as text', () => {

@@ -78,9 +78,9 @@ export function schedulerAddress(address: string, security: DaskSecurity = {}): 
   return `${scheme?.toLowerCase() ?? (isSecure ? 'tls' : 'tcp')}://${place}`;
 }
 
-/** Returns the host of an address: `tcp://127.0.0.1:8786` → `127.0.0.1`, `tcp://[::1]:8786` → `::1`. */
+/** Returns the host of an address, also without a scheme: `tcp://127.0.0.1:8786` → `127.0.0.1`, `tcp://[::1]:8786` → `::1`. */
 export function hostOf(address: string): string {
-  const [, bracketed, host = ''] = /^[a-z]+:\/\/(?:\[([^\]]*)\]|([^/:]*))/i.exec(address) ?? [];
+  const [, bracketed, host = ''] = /^(?:[a-z]+:\/\/)?(?:\[([^\]]*)\]|([^/:]*))/i.exec(address) ?? [];
   return bracketed ?? host;
 }
 

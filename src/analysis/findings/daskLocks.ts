@@ -1,8 +1,9 @@
 // Finds tasks of Dask that wait for a lock or semaphore of Dask. The trace has no such waits, but samples of their threads.
 import { addTo, largestOf, oncePer } from '../../base/lookUps.js';
 import { percentText, secondsText } from '../../base/words.js';
-import { type Trace, textOf } from '../../trace/trace.js';
+import type { Trace } from '../../trace/trace.js';
 import type { Facts, Found } from './finding.js';
+import { sampledShares } from './sampledShares.js';
 
 /** Share of the samples of a prefix from which its tasks wait for locks. Two tasks in turn each wait for half of their time. */
 const MIN_SHARE = 0.3;
@@ -10,25 +11,9 @@ const MIN_SHARE = 0.3;
 const FILES = /\bdistributed[/\\](lock|semaphore)\.py$/;
 
 /** Returns the share of samples in which tasks acquire a lock or semaphore of Dask, by prefix, if it is large. Cost: a walk over the samples. */
-export const daskLockShares = oncePer((trace: Trace): ReadonlyMap<number, number> => {
-  const { samples, frames, strings } = trace;
-  const acquires = new Uint8Array(frames.length);
-  // Callers come first.
-  for (let row = 0; row < frames.length; row++)
-    if (
-      acquires[frames.parent[row]!] === 1 ||
-      (textOf(strings, frames.functionName[row]!) === 'acquire' &&
-        FILES.test(textOf(strings, frames.file[row]!)))
-    )
-      acquires[row] = 1;
-  const [all, inLocks] = [new Map<number, number>(), new Map<number, number>()];
-  for (let row = 0; row < samples.length; row++) {
-    addTo(all, samples.prefix[row]!, samples.count[row]!);
-    if (acquires[samples.frame[row]!] === 1) addTo(inLocks, samples.prefix[row]!, samples.count[row]!);
-  }
-  const shares = Array.from(inLocks, ([id, count]): [number, number] => [id, count / all.get(id)!]);
-  return new Map(shares.filter(([id, share]) => id >= 0 && share >= MIN_SHARE));
-});
+export const daskLockShares = oncePer((trace: Trace) =>
+  sampledShares(trace, MIN_SHARE, (name, file) => name === 'acquire' && FILES.test(file)),
+);
 
 /** Returns the finding about the prefix that waits longest for locks of Dask. */
 export function daskLocks(facts: Facts): Found | undefined {

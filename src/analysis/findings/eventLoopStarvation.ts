@@ -1,7 +1,8 @@
 import { firstWhere } from '../../base/lookUps.js';
-import { countText, secondsText } from '../../base/words.js';
+import { countText, integerText, secondsText } from '../../base/words.js';
 import { merged, type Span } from '../spans.js';
 import { coreWaitText, isCause } from './clientBound.js';
+import { manyLines, PRINT_LESS } from './consoleOutput.js';
 import type { Facts, Rule } from './finding.js';
 import { minDelay, schedulerWaits } from './schedulerThread.js';
 
@@ -15,18 +16,19 @@ export const eventLoopStarvation: Rule = (facts) => {
   const { seconds, computed } = starvedSeconds(facts);
   if (!isCause(facts, computed, seconds - computed)) return undefined;
   const worst = longestSilence(facts, blocked);
+  const lines = manyLines(facts);
   return {
     code: 'event-loop-starvation',
     title: `The scheduler did not answer for up to ${secondsText(worst)}, because its event loop was blocked`,
     seconds,
     confidence: 'high',
-    text: `In ${countText(blocked.length, 'sample')} the event loop was at least ${secondsText(minDelay(facts.trace))} late. Tasks on the critical path waited ${secondsText(seconds)} while ${facts.isDask ? 'it was blocked' : "the program computed on the scheduler's thread"}${coreWaitText(seconds, seconds - computed)}.`,
+    text: `${lines > 0 ? `Tasks printed ${integerText(lines)} lines or more, which the thread of the program writes or records. ` : ''}In ${countText(blocked.length, 'sample')} the event loop was at least ${secondsText(minDelay(facts.trace))} late. Tasks on the critical path waited ${secondsText(seconds)} while ${facts.isDask ? 'it was blocked' : "the program computed on the scheduler's thread"}${coreWaitText(seconds, seconds - computed)}.`,
     numbers: { worstDelaySeconds: worst, samples: blocked.length, computedSeconds: computed },
     tasks: facts.keys(new Set(waits.filter(({ starved }) => starved > 0).map(({ row }) => row))),
     question: 'queueing',
     advice: facts.isDask
       ? "Look for large graphs, for plugins of the scheduler and for calls of 'run_on_scheduler', and at the profile of the scheduler on Dask's page '/profile-server'. A stopped scheduler (Ctrl-Z, SIGSTOP) looks the same."
-      : "Move the program's computations (parsing, sorting, synchronous I/O, hooks of plugins) into tasks, or into a worker thread of the program (node:worker_threads).",
+      : `${lines > 0 ? `${PRINT_LESS} ` : ''}Move the program's computations (parsing, sorting, synchronous I/O, hooks of plugins) into tasks, or into a worker thread of the program (node:worker_threads).`,
   };
 };
 

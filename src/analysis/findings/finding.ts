@@ -51,6 +51,7 @@ export const FINDING_CODES = [
   'worker-plugin',
   'nested-graphs',
   'cpu-limit',
+  'console-output',
 ] as const;
 
 export type FindingCode = (typeof FINDING_CODES)[number];

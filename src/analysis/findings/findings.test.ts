@@ -29,6 +29,8 @@ import {
   packed,
   packing,
   pausing,
+  printed,
+  printing,
   sending,
   shuffle,
   slowBeforeBig,
@@ -111,6 +113,12 @@ const TABLE: readonly Row[] = [
     // Tasks sleep half of their time.
     comesClose: { tasks: waitingForCores(0.05), metrics: cpu({ fit: [20, 20] }) ?? [] },
   },
+  { code: 'console-output', provokes: printing(50), comesClose: printing(15) },
+  {
+    code: 'console-output',
+    provokes: { ...late(0.5), events: printed(40 * 100) },
+    comesClose: { ...late(0.5), events: printed(40 * 20) },
+  },
   { code: 'lock-contention', provokes: contending(5), comesClose: contending(0.2) },
   { code: 'uneven-rounds', provokes: inRounds(3), comesClose: inRounds(4) },
   { code: 'slow-worker', provokes: withSlowWorker(3), comesClose: withSlowWorker(1.8) },
@@ -148,6 +156,16 @@ describe('findings', () => {
       assert.ok(!close.includes(code), `false alarm: ${close.join(', ')}`);
     });
   }
+
+  it('a blocked event loop is also a result of many lines that tasks print', () => {
+    const starved = (lines: number) => {
+      const found = findings(syntheticTrace({ ...late(0.5, 0.5), events: printed(lines) }));
+      return found.find(({ code }) => code === 'event-loop-starvation');
+    };
+    assert.match(starved(40 * 100)?.evidence.text ?? '', /^Tasks printed 4,000 lines or more/);
+    assert.match(starved(40 * 100)?.advice ?? '', /^Print less in tasks.*Move the program's computations/);
+    assert.match(starved(40 * 20)?.advice ?? '', /^Move the program's computations/);
+  });
 
   it('packing delays only tasks that wait for the packed result, on any worker', () => {
     const codes = (tasks: readonly SyntheticTask[]) =>

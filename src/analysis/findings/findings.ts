@@ -8,6 +8,7 @@ import { blockedWorkers } from './blockedWorkers.js';
 import { cancelledTasks } from './cancelledTasks.js';
 import { clientBound, outsideComputations } from './clientBound.js';
 import { gatheredResults, oversizedArguments } from './clientTransfers.js';
+import { consoleOutput } from './consoleOutput.js';
 import { cpuLimit } from './cpuLimit.js';
 import { cpuOversubscription, otherPrograms } from './cpuOversubscription.js';
 import { eventLoopStarvation } from './eventLoopStarvation.js';
@@ -74,6 +75,7 @@ const RULES: readonly Rule[] = [
   blockedWorkers,
   workerPlugin,
   nestedGraphs,
+  consoleOutput,
 ];
 
 /** Findings that are left out if one of the listed findings, which explains the same time, was made. */

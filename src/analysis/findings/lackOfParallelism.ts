@@ -3,7 +3,7 @@ import { percentText, secondsText } from '../../base/words.js';
 import { coreUseOf } from '../coreUse.js';
 import { cutOffTexts } from '../cutOff.js';
 import { eachUse } from '../lanes.js';
-import { awaitedObject, lockedSeconds } from '../leaseWaits.js';
+import { awaitedObject, lockedSeconds, longestAwaited } from '../leaseWaits.js';
 import { longestChain } from '../path/longestChain.js';
 import { copiedSeconds } from '../programTransfers.js';
 import { gapsBetween, merged, type Span, secondsOf } from '../spans.js';
@@ -19,6 +19,11 @@ import { cpuByPrefix, shareOfTime } from './noncpu.js';
  * Share of the threads' time spent computing, below which threads count as idle. One busy thread of two is below it.
  */
 const MAX_BUSY = 0.55;
+/**
+ * The same if tasks mostly waited for events, variables or queues. What they compute between these waits keeps threads busy, while others
+ * wait for the chain.
+ */
+const MAX_BUSY_WAITING = 0.75;
 /** Ratio of the longest chain to the time since the first task's start, from which more workers do not help. */
 const MIN_CHAIN = 0.6;
 /** Tasks per thread that must have ended if others were cut off, which may have kept the other threads busy. */
@@ -39,8 +44,10 @@ export const lackOfParallelism: Rule = (facts) => {
   const workers = isAlone ? cores : facts.workers;
   const busy = work / (workers * active);
   const floor = path.floor - beforeSubmission(facts);
-  if (workers < 2 || !(busy < MAX_BUSY) || floor < MIN_CHAIN * active) return undefined;
-  if (busy + unfinishedBusy(facts) / (workers * active) >= MAX_BUSY) return undefined;
+  const awaited = longestAwaited(facts.trace);
+  const most = awaited !== undefined && awaited.seconds >= MIN_CHAIN * active ? MAX_BUSY_WAITING : MAX_BUSY;
+  if (workers < 2 || !(busy < most) || floor < MIN_CHAIN * active) return undefined;
+  if (busy + unfinishedBusy(facts) / (workers * active) >= most) return undefined;
   // Where the program ended before its tasks, the trace does not have those that ran.
   if (cutOffTexts(facts.trace).length > 0 && facts.lanes.spans.rows.length < MIN_ENDED * workers)
     return undefined;
@@ -66,7 +73,7 @@ export const lackOfParallelism: Rule = (facts) => {
     confidence: 'high',
     text: isClient
       ? `The program waits for results${programTime(facts).seconds >= MIN_COST * facts.makespan ? ', or for something else,' : ''} before it submits more tasks, so more workers cannot make the run shorter than ${secondsText(path.floor)}. The longest chain of tasks computes for ${secondsText(chain)}.`
-      : `The longest chain of tasks takes ${secondsText(path.floor)}, ${percentText(path.floor / facts.makespan)} of the run. More workers cannot make the run shorter than this chain.${awaiting === undefined ? '' : ` For ${secondsText(awaiting.seconds)} of it, '${awaiting.name}' waits outside its slot, ${awaitedObject(facts.trace, awaiting.name, awaiting.seconds)?.replace(/^/, 'for ') ?? 'e.g. for a queue or an event'}, and mostly '${name}' runs.`}`,
+      : `The longest chain of tasks takes ${secondsText(path.floor)}, ${percentText(path.floor / facts.makespan)} of the run. More workers cannot make the run shorter than this chain.${awaiting === undefined ? awaitedText(facts, name) : ` For ${secondsText(awaiting.seconds)} of it, '${awaiting.name}' waits outside its slot, ${awaitedObject(facts.trace, awaiting.name, awaiting.seconds)?.replace(/^/, 'for ') ?? 'e.g. for a queue or an event'}, and mostly '${name}' runs.`}`,
     numbers: {
       floorSeconds: path.floor,
       chainSeconds: chain,
@@ -81,6 +88,13 @@ export const lackOfParallelism: Rule = (facts) => {
       : `Shorten the chain, most of which is ${shorterBy(facts, name)}.${enough}`,
   };
 };
+
+/** Returns a sentence about the tasks that waited while the chain ran; empty without such tasks. */
+function awaitedText({ trace, active }: Facts, chain: string): string {
+  const { object, prefix, seconds } = longestAwaited(trace) ?? { object: '', prefix: chain, seconds: 0 };
+  if (prefix === chain || seconds < MIN_CHAIN * active) return '';
+  return ` Meanwhile, tasks of '${prefix}' wait ${secondsText(seconds)} for ${object}.`;
+}
 
 /**
  * Returns the seconds in which workers ran no task that ended, but had runs without result. When these ran is not

@@ -4,6 +4,7 @@ import type { Trace } from '../../trace/trace.js';
 import { recordsTransfers } from '../programTransfers.js';
 import { merged, secondsOf } from '../spans.js';
 import { clientSpans, clientTransfers, MIN_BYTES } from './clientTransfers.js';
+import { manyLines } from './consoleOutput.js';
 import { type Facts, type Found, MIN_COST, type Rule } from './finding.js';
 import { schedulingSeconds } from './schedulerThread.js';
 import { BUFFER_TYPE } from './serializationBound.js';
@@ -24,7 +25,7 @@ export const schedulerBound: Rule = (facts) => {
   const { all, usual: seconds } = schedulingSeconds(facts);
   const copied = facts.conditions.report < LATE_REPORT ? undefined : unmeasuredObjects(facts);
   if (copied !== undefined) return copies(facts, all, copied);
-  if (seconds < MIN_SHARE * facts.makespan) return undefined;
+  if (seconds < MIN_SHARE * facts.makespan || manyLines(facts) > 0) return undefined;
   const { latency, taskOverhead } = facts.conditions;
   return {
     code: 'scheduler-bound',

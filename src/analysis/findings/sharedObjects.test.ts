@@ -36,6 +36,34 @@ test('the chain of tasks that wait for a queue is the task that runs meanwhile',
   );
 });
 
+test('consumers that wait for a slow producer have a finding, also if both threads are busy for more than half of the time', () => {
+  const metric = { prefix: 'take', activity: "wait for Queue 'jobs'", time: 20, worker: 'w1' };
+  const run = (waited: number, others: readonly string[] = [], last = 20) => {
+    const { tasks: [produce, take] = [] } = producerAndConsumers(['w1'], 0.1);
+    const more = others.map((worker) => ({ ...produce!, key: `produce-${worker}`, worker }));
+    return findings(
+      syntheticTrace({
+        tasks: [{ ...produce!, stopped: last }, ...more, { ...take!, waited }],
+        metrics: [{ ...metric, context: 'shared', value: waited }],
+      }),
+    );
+  };
+  for (const waited of [17, 15, 13]) {
+    const [own] = run(waited);
+    assert.equal(own?.code, 'lack-of-parallelism', `${waited}`);
+    assert.match(
+      own.evidence.text,
+      /'take' waits outside its slot, for Queue 'jobs', and mostly 'produce' runs/,
+    );
+  }
+  // The producer ends last, so the path does not wait for the queue.
+  const [own] = run(17, [], 21);
+  assert.equal(own?.code, 'lack-of-parallelism');
+  assert.match(own.evidence.text, /Meanwhile, tasks of 'take' wait 17 s for Queue 'jobs'\./);
+  // A task that collects the results of producers on all threads mostly waits.
+  assert.ok(!run(19, ['w1']).some(({ code }) => code === 'lack-of-parallelism'));
+});
+
 test('a short serial end does not hide that one task ran for most of the time', () => {
   const codes = findings(syntheticTrace(producerAndConsumers(['w1'], 3))).map(({ code }) => code);
   assert.deepEqual(codes, ['lack-of-parallelism', 'serial-tail']);

@@ -37,6 +37,22 @@ export function slowBeforeBig(workers: number): SyntheticSpec {
   return scheduled([...slow, ...big], { workers });
 }
 
+/** The tasks of `balanced`, whose threads were inside `console.log` in this many of 100 samples. */
+export const printing = (samples: number): SyntheticSpec => ({
+  tasks: balanced(),
+  samples: [
+    { ...{ time: 1, prefix: 'fit', count: 100 - samples }, stack: ['fit'] },
+    {
+      ...{ time: 1, prefix: 'fit', count: samples, stack: ['fit', 'log', 'write'] },
+      file: ['program.js', 'node:internal/console/constructor', 'node:stream'],
+    },
+  ],
+});
+
+/** Events of lines that tasks printed. */
+export const printed = (lines: number): NonNullable<SyntheticSpec['events']> =>
+  Array.from({ length: lines }, () => ({ time: 1, worker: 'w0', topic: 'stdout', text: 'line' }));
+
 /** The tasks of `balanced`, each of which waits `coreWait` seconds for a core. */
 export const waitingForCores = (coreWait: number): SyntheticTask[] =>
   balanced().map((task) => ({ ...task, coreWait }));

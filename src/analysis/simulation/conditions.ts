@@ -3,8 +3,8 @@
 import { ACTIONS } from '../../protocol/clusterObserver.js';
 import type { Trace } from '../../trace/trace.js';
 import { coreUseOf } from '../coreUse.js';
-import { firstFrom, lanesOf } from '../lanes.js';
-import type { Span } from '../spans.js';
+import { lanesOf, overlapping } from '../lanes.js';
+import { overlapSeconds, type Span } from '../spans.js';
 import { spilledResults } from '../spilledResults.js';
 import { quantile, trimmedMean } from '../statistics.js';
 import { knownAt, repeatedRuns, submissionsOf } from '../submissionTimes.js';
@@ -154,22 +154,16 @@ const TRANSFER = ACTIONS.indexOf('transfer');
  * Returns the seconds of transfers to the task's worker between `from` and its start, which are modelled separately.
  */
 function fetching(trace: Trace, row: number, from: number): number {
-  const { spans, offsets, start, stop, action } = workIntervalsOf(trace);
+  const work = workIntervalsOf(trace);
   const worker = trace.tasks.worker[row]!;
-  if (worker < 0 || offsets[worker] === offsets[worker + 1]) return 0;
+  if (worker < 0) return 0;
   const until = trace.tasks.started[row]!;
-  let at = firstFrom(spans.rows, start, until, offsets[worker]!, offsets[worker + 1]!) - 1;
-  let seconds = 0;
-  let cursor = until;
-  for (; at >= offsets[worker]! && cursor > from; at--) {
-    if (stop[spans.latest[at]!]! <= from) break;
-    const interval = spans.rows[at]!;
-    if (action[interval] !== TRANSFER) continue;
-    const begin = Math.max(start[interval]!, from);
-    seconds += Math.max(0, Math.min(stop[interval]!, cursor) - begin);
-    cursor = Math.min(cursor, begin);
-  }
-  return seconds;
+  const rows = overlapping(work.spans, work.offsets, worker, work, from, until);
+  const transfers = rows.filter((interval) => work.action[interval] === TRANSFER);
+  return overlapSeconds(
+    [{ start: from, stop: until }],
+    transfers.map((interval) => ({ start: work.start[interval]!, stop: work.stop[interval]! })),
+  );
 }
 
 /** Returns the factor by which waits for a core made tasks longer. */

@@ -153,7 +153,7 @@ export function summarise(trace: Trace): Summary {
     tasks: {
       memory,
       erred,
-      cancelled: cancelled - skipped.recorded + skipped.cancelled,
+      cancelled: cancelled - skipped.rows.size + skipped.cancelled,
       lost: lostRunCount(trace),
       retried: repeatedCount(trace),
       skipped: skipped.recorded + skipped.others,

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { timeByPrefix } from '../../analysis/timeTables.js';
-import { syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
+import { unfinishedRuns } from '../../analysis/unfinishedRuns.js';
+import { unusualRuns } from '../../analysis/unusualRuns.js';
+import { type SyntheticTask, syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
 import { groupGraph } from './groupGraph.js';
 import { recordedProgress } from './recordedProgress.js';
 
@@ -57,4 +59,52 @@ test('tasks count by their last run: a failed run that another one followed does
       ['b', 1],
     ],
   );
+});
+
+test('a task that was skipped and that a retry ran counts only as done', () => {
+  const task = (key: string, more: Partial<SyntheticTask>): SyntheticTask => ({
+    key,
+    started: 0,
+    stopped: 1,
+    ...more,
+  });
+  const never = { started: Number.NaN, stopped: Number.NaN, acknowledged: 1 };
+  const skipped = { ...never, state: 'cancelled' } as const;
+  const run = (key: string, started: number, needs: string[]) =>
+    task(key, { attempt: 2, started, stopped: started + 1, needs });
+  const first = [
+    task('load-1', { state: 'erred' }),
+    task('sum-1', { ...skipped, needs: ['load-1'] }),
+    task('sum-2', { ...skipped, needs: ['sum-1'] }),
+  ];
+  const again = [run('load-1', 2, []), run('sum-1', 3, ['load-1']), run('sum-2', 4, ['sum-1'])];
+  const of = (tasks: SyntheticTask[], needs: number[]) => {
+    const trace = syntheticTrace({ tasks });
+    Object.defineProperty(trace.tasks, 'dependencyIds', { value: Float64Array.from(needs) });
+    const progress = recordedProgress(trace).map(({ prefix, total, finished }) => [prefix, total, finished]);
+    const counts = timeByPrefix(trace).rows.map((row) => [row['Prefix'], row['Tasks']]);
+    return { unusual: unusualRuns(trace), progress, counts, unfinished: unfinishedRuns(trace).length };
+  };
+  assert.deepEqual(of([...first, ...again], [0, 1, 0, 1]), {
+    unusual: [[1, 'failed and was repeated']],
+    progress: [
+      ['load', 1, 1],
+      ['sum', 2, 2],
+    ],
+    counts: [
+      ['load', 1],
+      ['sum', 2],
+    ],
+    unfinished: 0,
+  });
+  // The retry failed, too.
+  const failed = [
+    { ...again[0]!, state: 'erred' } as const,
+    ...first.slice(1).map((one) => ({ ...one, attempt: 2 })),
+  ];
+  assert.deepEqual(of([...first, ...failed], [0, 1, 0, 1]).unusual, [
+    [1, 'failed'],
+    [1, 'failed and was repeated'],
+    [2, 'did not run'],
+  ]);
 });

@@ -1,5 +1,5 @@
 // The progress of the prefixes of a recorded run, for the bars of the page Status.
-import { countsByPrefix, skippedByPrefix } from '../../analysis/skippedTasks.js';
+import { countsByPrefix } from '../../analysis/skippedTasks.js';
 import { earlierRuns, taskCounts } from '../../analysis/taskCounts.js';
 import { failedRows } from '../../analysis/taskErrors.js';
 import { TASK_CANCELLED, TASK_LOST } from '../../protocol/clusterObserver.js';
@@ -19,12 +19,12 @@ export function recordedProgress(trace: Trace) {
     trace,
     rows.filter((row) => !earlier.has(row) && !failed.has(row)),
   );
-  const skipped = skippedByPrefix(trace);
+  const repeated = countsByPrefix(trace, earlier);
   const countsOf = taskCounts(trace);
   return Array.from(totals.prefixes.values(), (row) => {
     const { prefix, seconds } = row;
-    const { tasks: ran, failed: erred } = countsOf(row);
-    const total = ran + (skipped.get(prefix) ?? 0);
+    const { failed: erred } = countsOf(row);
+    const total = row.count - (repeated.get(prefix) ?? 0);
     const cancelled = without.get(prefix) ?? 0;
     return { prefix, total, finished: total - erred - cancelled, erred, cancelled, processing: 0, seconds };
   });
