@@ -1,7 +1,8 @@
 // Events of the inspector interrupt any JavaScript of the main thread.
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { packageUrl, runProgram, withFolder } from './support/programs.js';
+import { type Ended, packageUrl, runProgram, withFolder } from './support/programs.js';
 import { repositoryPath } from './support/repository.js';
 import { runCommand } from './support/runCommand.js';
 
@@ -36,23 +37,40 @@ test('answers of a thread that call nextTick do not stop the queue of ticks', as
   assert.equal(code, 0, stderr);
 });
 
-test('beside --cpu-prof a cluster takes no profile, and only a warning says so', () =>
-  withFolder(async (folder) => {
-    const { code, stderr } = await runProgram(
-      folder,
-      `import { connect, delayed } from '${packageUrl('index')}';
-      const warned = new Int32Array(new SharedArrayBuffer(4));
-      process.on('warning', ({ code }) => code === 'LONGPOLE_NO_PROFILE' && Atomics.store(warned, 0, 1));
-      // A profiler starts when a thread has been busy for a while.
-      const spin = delayed(function spin(warned) {
-        while (Atomics.load(warned, 0) === 0);
-      });
-      const client = await connect({ workers: 1, profile: { interval: 0.001, cycleInterval: 0.05 } });
-      await client.compute(spin(warned));
-      await client.close();`,
-      { nodeArguments: ['--cpu-prof', `--cpu-prof-dir=${folder}`] },
-    );
-    assert.equal(code, 0);
-    assert.match(stderr, /LONGPOLE_NO_PROFILE.*Longpole takes no profile/);
-    assert.doesNotMatch(stderr, /consoleProfile/);
-  }));
+/** Runs a program whose cluster has a profiler. Returns what the program printed as errors. */
+const profiled = (folder: string, nodeArguments: readonly string[]): Promise<Ended> =>
+  runProgram(
+    folder,
+    `import { connect, delayed } from '${packageUrl('index')}';
+    const warned = new Int32Array(new SharedArrayBuffer(4));
+    process.on('warning', ({ code }) => code === 'LONGPOLE_NO_PROFILE' && Atomics.store(warned, 0, 1));
+    // A profiler starts when a thread has been busy for a while.
+    const spin = delayed(function spin(warned) {
+      while (Atomics.load(warned, 0) === 0);
+    });
+    const client = await connect({ workers: 1, profile: { interval: 0.001, cycleInterval: 0.05 } });
+    await client.compute(spin(warned));
+    await client.close();`,
+    { nodeArguments },
+  );
+
+function onlyWarned({ code, stderr }: Ended, other: string): void {
+  assert.equal(code, 0);
+  assert.match(stderr, new RegExp(`LONGPOLE_NO_PROFILE.*Longpole takes no profile.*\`${other}\``));
+  assert.doesNotMatch(stderr, /consoleProfile/);
+}
+
+test('beside --cpu-prof a cluster takes no profile, and only a warning says so', async () => {
+  await withFolder(async (folder) =>
+    onlyWarned(await profiled(folder, ['--cpu-prof', `--cpu-prof-dir=${folder}`]), '--cpu-prof'),
+  );
+});
+
+test('while Node measures coverage, a cluster takes no profile, and only a warning says so', async () => {
+  await withFolder(async (folder) => {
+    process.env['NODE_V8_COVERAGE'] = join(folder, 'coverage');
+    const ended = profiled(folder, []);
+    delete process.env['NODE_V8_COVERAGE'];
+    onlyWarned(await ended, 'NODE_V8_COVERAGE');
+  });
+});

@@ -17,6 +17,7 @@ import { readMemoryLimit, readSetting, type Settings } from '../../base/settings
 import { ACCESS, type DaskAccess } from '../../dask/schedulerAddress.js';
 import type { ClusterEngineOptions } from '../../engine/cluster/clusterEngine.js';
 import type { WorkerSettings } from '../../engine/cluster/workerPlaces.js';
+import { nodeProfile } from '../../engine/profiler/nodeProfile.js';
 import type { ProfileSettings } from '../../protocol/clusterObserver.js';
 import type { MemoryThresholds } from '../../protocol/workerMessages.js';
 import { coreCount, usableMemory } from '../../resources/containerLimits.js';
@@ -163,10 +164,9 @@ function profileSettings(option: LocalClusterOptions['profile']): ProfileSetting
   if (option === false || (option === undefined && !config.get('profile'))) return undefined;
   const where = 'LocalCluster: profile';
   checkOptions(where, option, PROFILE_OPTIONS);
-  if (nodeTakesProfile()) {
-    const text =
-      'Longpole takes no profile, because this program runs with `--cpu-prof`: Node would print every profile. Run it without `--cpu-prof` to have one.';
-    process.emitWarning(text, { type: 'LongpoleWarning', code: 'LONGPOLE_NO_PROFILE' });
+  const other = nodeProfile();
+  if (other !== undefined) {
+    warnOfNoProfile(other);
     return undefined;
   }
   const { interval = config.get('profile-interval'), cycleInterval = config.get('profile-cycle-interval') } =
@@ -177,9 +177,13 @@ function profileSettings(option: LocalClusterOptions['profile']): ProfileSetting
   };
 }
 
-/** Returns whether Node takes a CPU profile of this process. Its inspector receives the messages of all profiles. */
-function nodeTakesProfile(): boolean {
-  return [...process.execArgv, process.env['NODE_OPTIONS'] ?? ''].some((text) => /--cpu-prof\b/.test(text));
+let hasWarned = false;
+
+function warnOfNoProfile(other: string): void {
+  if (hasWarned) return;
+  hasWarned = true;
+  const text = `Longpole takes no profile, because this program runs with \`${other}\`: Node would print every profile. Run it without \`${other}\` to have one.`;
+  process.emitWarning(text, { type: 'LongpoleWarning', code: 'LONGPOLE_NO_PROFILE' });
 }
 
 function memoryLimit(option: number | string | undefined, workers: number): number {

@@ -18,6 +18,7 @@ import { type TaskFunction, TaskPlaces } from '../../profile/taskPlaces.js';
 import type { ProfileCycle, TaskIntervals } from '../../protocol/clusterObserver.js';
 import { within } from '../within.js';
 import { CodeNaming } from './codeNaming.js';
+import { nodeProfile } from './nodeProfile.js';
 import { callsTasks, isNodeFile, isRuntimeFile, runsTasks } from './runtimeScripts.js';
 import { mapExpression, SourcePositions } from './sourcePositions.js';
 import { forgetThread, type InspectorChannel, inspectThisThread, inspectThread } from './threadInspector.js';
@@ -76,7 +77,7 @@ export class ThreadProfiler {
   readonly #loop: EventLoop;
   /** State of the event loop when the thread first had work without being profiled. */
   #before: EventLoopUtilization | undefined;
-  #closed = false;
+  #closed = nodeProfile() !== undefined;
   /** True while a request to rotate is in progress. */
   #rotating = false;
   #rotation: NodeJS.Timeout | undefined;
@@ -227,12 +228,10 @@ export class ThreadProfiler {
 
   /**
    * Makes V8 discard optimised code that may lack names: switching precise coverage on and off does that. If it
-   * happened recently, a later call for a busy thread does it. The method does nothing if other code may be measuring
-   * coverage.
+   * happened recently, a later call for a busy thread does it.
    */
   #nameOptimisedCode(): void {
-    if (this.#options.thread === undefined || process.env['NODE_V8_COVERAGE'] !== undefined) return;
-    if (!this.#naming.discardsAt(performance.now())) return;
+    if (this.#options.thread === undefined || !this.#naming.discardsAt(performance.now())) return;
     this.#channel?.send('Profiler.startPreciseCoverage', { callCount: false, detailed: false });
     this.#channel?.send('Profiler.stopPreciseCoverage', {});
   }
