@@ -32,10 +32,10 @@ import { UnmeasuredTime } from '../metrics/unmeasuredTime.js';
 import { MessageLog } from '../pool/messageLog.js';
 import { Outbox } from '../pool/outbox.js';
 import { PendingCalls } from '../pool/pendingCalls.js';
+import { heartbeatPauses, SilenceWatch } from '../silence.js';
 import { workerStartError } from '../taskFailure.js';
 import { type FetchFailed, failedFetches, unreachableText } from '../transfer/failedFetches.js';
 import type { PeerClient } from '../transfer/peerClient.js';
-import { heartbeatPauses, SilenceWatch } from './silence.js';
 import { vitalsFile } from './vitalsFile.js';
 import type { ChannelEvents, OpenChannel, WorkerChannel } from './workerChannel.js';
 
