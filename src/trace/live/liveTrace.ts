@@ -28,7 +28,7 @@ import { type LiveTotals, TotalSums } from '../totals.js';
 import { NO_ROWS, type TableName, type Trace } from '../trace.js';
 import { addRuns, type LiveComputation, LiveComputations } from './liveComputations.js';
 import { NameLists, runsOf } from './liveRuns.js';
-import { type LiveRows, snapshotOf } from './liveSnapshot.js';
+import { type LiveRows, rowsOf, snapshotOf } from './liveSnapshot.js';
 import { RowWindow } from './rowWindow.js';
 import { TaskWindow } from './taskWindow.js';
 
@@ -159,9 +159,7 @@ export class LiveTrace implements ClusterObserver {
    * keys.
    */
   reportedTransfers(from: number, to: number): readonly Transfer[] {
-    return this.#rows.windows.transfers
-      .pieces(from, to)
-      .flatMap((piece) => piece.chunk.slice(piece.from, piece.to));
+    return rowsOf(this.#rows.windows.transfers.pieces(from, to));
   }
 
   /** Returns the held computations with higher numbers than `number`, ascending. */
