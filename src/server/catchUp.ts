@@ -195,7 +195,7 @@ class Messages {
   #list: Uint8Array[] = [];
 
   readonly sink = (table: RecordedTable, parts: readonly Uint8Array[], rows: number): void => {
-    this.#list.push(encodeTableMessage(table, rows, parts));
+    this.#list.push(encodeTableMessage(table, parts, rows));
   };
 
   take(): readonly (string | Uint8Array)[] {

@@ -25,7 +25,7 @@ import {
   type WorkerReports,
   type WorkerRun,
 } from '../../protocol/workerMessages.js';
-import { threadStates } from '../../resources/threadStates.js';
+import { threadStates } from '../../resources/processTree.js';
 import { type HostEvents, isHostDump, type ProcessDump, type WorkerHost } from '../host/hostTypes.js';
 import { sendBatch } from '../host/sendBatch.js';
 import { UnmeasuredTime } from '../metrics/unmeasuredTime.js';
