@@ -71,8 +71,6 @@ export interface LiveTraceOptions {
   readonly window?: Partial<WindowSizes>;
 }
 
-const BEGINNING: TraceCursor = NO_ROWS;
-
 export class LiveTrace implements ClusterObserver {
   readonly #names = new StringTable();
   readonly #totals = new TotalSums();
@@ -116,7 +114,7 @@ export class LiveTrace implements ClusterObserver {
    */
   snapshot(): Trace {
     if (this.#latest?.changes !== this.#changes) {
-      this.#latest = { changes: this.#changes, trace: snapshotOf(this.#rows, BEGINNING, this.cursor) };
+      this.#latest = { changes: this.#changes, trace: snapshotOf(this.#rows, NO_ROWS, this.cursor) };
     }
     return this.#latest.trace;
   }
@@ -130,7 +128,7 @@ export class LiveTrace implements ClusterObserver {
    * Returns the rows after `cursor`, or all rows that are held. `limits` bounds the rows of a table; the oldest come
    * first.
    */
-  changesSince(cursor: TraceCursor = BEGINNING, limits: Partial<WindowSizes> = {}): TraceChanges {
+  changesSince(cursor: TraceCursor = NO_ROWS, limits: Partial<WindowSizes> = {}): TraceChanges {
     const { windows } = this.#rows;
     const of = (value: (name: TableName) => number): TraceCursor => recordOf(GROWING_TABLES, value);
     const from = of((name) => Math.max(windows[name].first, cursor[name]));
