@@ -146,8 +146,9 @@ function runProcess(files, { cwd, timeout, signal, env }) {
  */
 async function statesOf(group) {
   try {
-    const { listDirectory, procStat, readProc } = await import('../../dist/resources/processTree.js');
-    const { threadStates } = await import('../../dist/resources/threadStates.js');
+    const { listDirectory, procStat, readProc, threadStates } = await import(
+      '../../dist/resources/processTree.js'
+    );
     const commandOf = (pid) =>
       (readProc(`${pid}/cmdline`) ?? '').split('\0').slice(0, 4).join(' ').slice(0, 120);
     return listDirectory('/proc')

@@ -48,8 +48,8 @@ export class AnnotatedTaskGraph extends Table {
   /** Returns the keys of the tasks that needed the result; empty for a key that is not in the graph. */
   dependents(key: string): string[] {
     this.#dependents ??= reversedEdges(this.#graph.offsets, this.#graph.predecessors);
-    const { offsets, sources } = this.#dependents;
-    return this.#neighbours(key, offsets, sources);
+    const { offsets, targets } = this.#dependents;
+    return this.#neighbours(key, offsets, targets);
   }
 
   #neighbours(key: string, offsets: Int32Array, ids: Int32Array): string[] {

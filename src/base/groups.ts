@@ -25,11 +25,14 @@ export function groupedRows(groupOf: ArrayLike<number>, offsets: Int32Array): In
   return rows;
 }
 
-/** Returns the sources of edges by target. `targets[offsets[i] .. offsets[i + 1])` are those of source `i`, -1 for none. */
+/**
+ * Returns edges in the other direction, those of each row in order. `targets[offsets[i] .. offsets[i + 1])` are the
+ * targets of row `i`, -1 for none.
+ */
 export function reversedEdges(
   offsets: Int32Array,
   targets: Int32Array,
-): { readonly offsets: Int32Array; readonly sources: Int32Array } {
+): { readonly offsets: Int32Array; readonly targets: Int32Array } {
   const size = offsets.length - 1;
   const back = countedOffsets(targets, size);
   const next = back.slice(0, size);
@@ -40,7 +43,7 @@ export function reversedEdges(
       if (target >= 0) sources[next[target]!++] = source;
     }
   }
-  return { offsets: back, sources };
+  return { offsets: back, targets: sources };
 }
 
 /** Sorts rows by their values, equal values by row. Rows that are sorted already, like recorded columns, cost one pass. */

@@ -25,7 +25,7 @@ export class DaskBridge {
   readonly ended: Promise<BridgeEnd>;
   readonly #options: BridgeOptions;
   readonly #python: PythonProcess<void>;
-  readonly #reader = new FrameReader();
+  readonly #rows = frameReader();
   #refused: DaskRow<'refused'> | undefined;
   #reason: string | undefined;
   #error: LongpoleError | undefined;
@@ -62,7 +62,7 @@ export class DaskBridge {
   #read(bytes: Uint8Array): void {
     if (this.#error !== undefined) return;
     try {
-      for (const row of this.#reader.push(bytes)) this.#take(row);
+      for (const row of this.#rows(bytes)) this.#take(row);
     } catch (error) {
       this.#error =
         error instanceof LongpoleError
@@ -127,18 +127,15 @@ const HEADER = 4;
 /** Maximum number of bytes in a frame, more than a graph of ten million tasks needs. A longer frame is damaged. */
 const MAX_FRAME = 2 ** 30;
 
-/** Reads the frames of the bridge: a length, and a list of rows in msgpack of that length. */
-export class FrameReader {
-  readonly #frames = new SplitBytes(HEADER);
-
-  /**
-   * Adds bytes, and yields the rows of all complete frames.
-   *
-   * @throws LongpoleError ERR_LONGPOLE_DASK_BRIDGE for damaged frames
-   */
-  *push(bytes: Uint8Array): Generator<DaskRow> {
-    for (const [, frame] of this.#frames.push(bytes, checkLength)) yield* rowsOf(frame);
-  }
+/**
+ * Returns a reader of the bridge's frames: a length, and a list of rows in msgpack of that length. It receives bytes,
+ * yields the rows of all complete frames, and throws ERR_LONGPOLE_DASK_BRIDGE for damaged ones.
+ */
+export function frameReader(): (bytes: Uint8Array) => Generator<DaskRow> {
+  const frames = new SplitBytes(HEADER);
+  return function* (bytes) {
+    for (const [, frame] of frames.push(bytes, checkLength)) yield* rowsOf(frame);
+  };
 }
 
 function checkLength(length: number): void {

@@ -7,7 +7,7 @@ import fc, { runs } from '../base/properties.test.support.js';
 import type { DaskRow } from '../protocol/daskRows.js';
 import { packValue, unpackValue } from '../trace/formats/dasf/msgpack.js';
 import { LiveTrace } from '../trace/live/liveTrace.js';
-import { FrameReader } from './bridgeProcess.js';
+import { frameReader } from './bridgeProcess.js';
 import { ClusterMirror } from './clusterMirror.js';
 
 const recorded = gunzipSync(
@@ -15,9 +15,9 @@ const recorded = gunzipSync(
 );
 
 function rowsOf(bytes: Uint8Array, size = bytes.length): DaskRow[] {
-  const reader = new FrameReader();
+  const read = frameReader();
   const rows: DaskRow[] = [];
-  for (let at = 0; at < bytes.length; at += size) rows.push(...reader.push(bytes.subarray(at, at + size)));
+  for (let at = 0; at < bytes.length; at += size) rows.push(...read(bytes.subarray(at, at + size)));
   return rows;
 }
 
@@ -56,9 +56,9 @@ function* withOtherValues(value: unknown): Generator<unknown> {
 
 /** Reads damaged bytes, which must be valid rows or cause an error with a code. Returns whether the rows were valid. */
 function survives(bytes: Uint8Array, mirror = new ClusterMirror([new LiveTrace()])): boolean {
-  const reader = new FrameReader();
+  const read = frameReader();
   try {
-    for (const row of reader.push(bytes)) mirror.take(row);
+    for (const row of read(bytes)) mirror.take(row);
     return true;
   } catch (error) {
     assert.ok(error instanceof LongpoleError, String(error));

@@ -2,18 +2,15 @@
 import { getOrMake } from '../base/lookUps.js';
 import type { MemorySample, WorkerInfo } from '../protocol/clusterObserver.js';
 import type { DaskRow } from '../protocol/daskRows.js';
+import type { RunningRow } from '../protocol/viewMessages.js';
 import { hostOf } from './schedulerAddress.js';
 import { WorkerClock } from './workerClock.js';
 
 /** Maximum number of distinct threads of a worker, whose pool replaces threads by new ones with other names. */
 const MAX_THREADS = 1024;
 
-export interface RunningTask {
-  readonly id: number;
-  readonly key: string;
-  /** Start on the scheduler's clock. */
-  readonly started: number;
-}
+/** `started` is on the scheduler's clock. */
+export type RunningTask = Pick<RunningRow, 'id' | 'key' | 'started'>;
 
 export class MirrorWorker {
   readonly info: WorkerInfo;

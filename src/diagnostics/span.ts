@@ -1,6 +1,7 @@
 // `span`: names a part of a program, and the tasks that are defined or submitted there.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { invalidArgument } from '../base/errors.js';
+import { sharedByCopies } from '../base/sharedByCopies.js';
 import { definedSpans, type SpanRef } from '../graph/definedWith.js';
 import { spanId } from '../protocol/metrics.js';
 import { callingLine } from './callingLine.js';
@@ -16,16 +17,7 @@ export interface Span {
   readonly [Symbol.dispose]: () => void;
 }
 
-const STORAGE: unique symbol = Symbol.for('longpole.span');
-
-function storage(): AsyncLocalStorage<SpanRef | undefined> {
-  const holder: typeof globalThis & { [STORAGE]?: AsyncLocalStorage<SpanRef | undefined> } = globalThis;
-  holder[STORAGE] ??= new AsyncLocalStorage();
-  return holder[STORAGE];
-}
-
-/** Shared through the global object, because a program may contain two copies of the package. */
-const open = storage();
+const open = sharedByCopies('longpole.span', () => new AsyncLocalStorage<SpanRef | undefined>());
 
 class OpenableSpan implements Span {
   readonly name: string;

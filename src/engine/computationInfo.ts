@@ -53,7 +53,7 @@ export function computationInfo(
     dependencies = targets.map((target) => places.get(target) ?? target);
   }
   const known = typeof prefixes === 'function' ? undefined : prefixes;
-  const info: Described = {
+  const info: { -readonly [K in keyof Computation]: Computation[K] } = {
     number,
     firstId,
     size,
@@ -81,17 +81,11 @@ export function computationInfo(
 const NO_EXTERNALS = new Float64Array(0);
 const NO_PREFIXES = new Int32Array(0);
 
-interface Described extends Computation {
-  given?: Int32Array;
-  called?: number;
-  prepared?: number;
-}
-
 /**
  * Adds getters for prefixes. V8 accesses an object with getters of its own slowly. A separate function, so that the getters' closure does not hold the plan with its
  * arguments.
  */
-function withPrefixes(info: Described, prefixes: () => ComputationPrefixes): Computation {
+function withPrefixes(info: Computation, prefixes: () => ComputationPrefixes): Computation {
   return {
     ...info,
     get prefixOf() {

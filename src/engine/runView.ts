@@ -3,7 +3,7 @@
 import { hostname } from 'node:os';
 import { isPlainObject } from '../base/builtIns.js';
 import { LazyMap, LazySet } from '../base/lazyCollections.js';
-import { getOrMake } from '../base/lookUps.js';
+import { getOrMake, once } from '../base/lookUps.js';
 import { INSPECT, type Inspect, type InspectOptions } from '../base/printed.js';
 import type { AnyFunction } from '../graph/callable.js';
 import type { Plan } from '../graph/compile.js';
@@ -157,7 +157,6 @@ class LazyRunState implements RunState {
   readonly #plan: Plan;
   readonly #scheduler: SchedulerState;
   readonly #running: ReadonlySet<number>;
-  #dataUsers: ReadonlyMap<string, ReadonlySet<string>> | undefined;
 
   constructor(
     plan: Plan,
@@ -244,7 +243,7 @@ class LazyRunState implements RunState {
         // A key without a task is a data key, because `has` accepted it.
         return id === undefined && ofData !== undefined ? ofData(key) : ofTask(id ?? -1);
       },
-      size: () => count(keys.length, includes) + (ofData === undefined ? 0 : data.size),
+      size: () => keys.filter((_key, id) => includes(id)).length + (ofData === undefined ? 0 : data.size),
       *keys() {
         if (ofData !== undefined) yield* data.keys();
         for (let id = 0; id < keys.length; id++) if (includes(id)) yield keys[id]!;
@@ -275,27 +274,19 @@ class LazyRunState implements RunState {
     return new Set(Array.from(others, (other) => this.#plan.keys[other]!));
   }
 
-  #usersOfData(): ReadonlyMap<string, ReadonlySet<string>> {
-    if (this.#dataUsers !== undefined) return this.#dataUsers;
+  readonly #usersOfData = once((): ReadonlyMap<string, ReadonlySet<string>> => {
     const users = new Map<string, Set<string>>();
     for (let id = 0; id < this.#plan.keys.length; id++) {
       for (const key of dataKeysOf(this.#plan, id))
         getOrMake(users, key, () => new Set()).add(this.#plan.keys[id]!);
     }
-    this.#dataUsers = users;
     return users;
-  }
+  });
 
   #unfinishedUsers(key: string): ReadonlySet<string> {
     const users = this.#usersOfData().get(key) ?? new Set<string>();
     return new Set([...users].filter((user) => !this.finished.has(user)));
   }
-}
-
-function count(size: number, includes: (id: number) => boolean): number {
-  let found = 0;
-  for (let id = 0; id < size; id++) if (includes(id)) found++;
-  return found;
 }
 
 /** Returns the data keys in a task's definition. The program has their values instead. */

@@ -193,7 +193,7 @@ function dependencyKeys({ computation, externalKeys }: Known, id: number): strin
 /** Reverses the edges inside a computation. */
 function reversed({ size, dependencies, dependencyOffsets }: Computation) {
   const inside = dependencies.map((id) => (id < size ? id : -1));
-  const { offsets: dependentOffsets, sources: dependents } = reversedEdges(dependencyOffsets, inside);
+  const { offsets: dependentOffsets, targets: dependents } = reversedEdges(dependencyOffsets, inside);
   return { dependentOffsets, dependents };
 }
 

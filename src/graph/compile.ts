@@ -104,12 +104,12 @@ function arrangement(compiler: Compiler, requested: Uint8Array, shared: boolean)
     offsets: compiler.dependencyOffsets.take(),
     targets: compiler.dependencies.take(),
   };
-  const sequence = order(size, unordered, invert(unordered), requested);
+  const sequence = order(size, unordered, reversedEdges(unordered.offsets, unordered.targets), requested);
   if (sequence.length < size) throw cycleError(compiler, unordered);
   const ranks = new Int32Array(size);
   for (let rank = 0; rank < size; rank++) ranks[sequence[rank]!] = rank;
   const dependencies = rankAdjacency(unordered, sequence, ranks, shared);
-  const dependents = invert(dependencies);
+  const dependents = reversedEdges(dependencies.offsets, dependencies.targets);
   return { sequence, ranks, dependencies, dependents, dependentCounts: countDependents(dependents, shared) };
 }
 
@@ -208,12 +208,6 @@ function rankAdjacency(
     offsets[rank + 1] = to;
   }
   return { offsets, targets };
-}
-
-/** Returns dependents for dependencies. The dependents of a task are in ascending order. */
-export function invert(edges: Adjacency): Adjacency {
-  const { offsets, sources } = reversedEdges(edges.offsets, edges.targets);
-  return { offsets, targets: sources };
 }
 
 function countDependents(dependents: Adjacency, shared: boolean): Int32Array {

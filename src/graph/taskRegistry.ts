@@ -1,6 +1,6 @@
-// The functions that tasks() has registered in this isolate. The registry is a property of the global object, not of
-// this module: a task's module may load another copy of the package than the isolate.
+// The functions that tasks() has registered in this isolate.
 import { getOrMake } from '../base/lookUps.js';
+import { sharedByCopies } from '../base/sharedByCopies.js';
 import type { AnyFunction } from './callable.js';
 
 /** The module and the name by which an isolate finds a function. */
@@ -17,20 +17,18 @@ interface Registry {
   readonly listeners: Map<string, Set<() => void>>;
 }
 
-const REGISTRY: unique symbol = Symbol.for('longpole.tasks');
-
-function registry(): Registry {
-  const holder: typeof globalThis & { [REGISTRY]?: Registry } = globalThis;
-  holder[REGISTRY] ??= { modules: new Map(), definitions: new WeakMap(), listeners: new Map() };
-  return holder[REGISTRY];
-}
+const registry = sharedByCopies<Registry>('longpole.tasks', () => ({
+  modules: new Map(),
+  definitions: new WeakMap(),
+  listeners: new Map(),
+}));
 
 /**
  * Adds the functions of a module. A module may register several times. A name that is registered again is replaced,
  * which a reloaded module needs.
  */
 export function registerTasks(url: string, functions: ReadonlyMap<string, AnyFunction>): void {
-  const { modules, definitions, listeners } = registry();
+  const { modules, definitions, listeners } = registry;
   const module = getOrMake(modules, url, () => new Map());
   for (const [name, fn] of functions) {
     module.set(name, fn);
@@ -41,17 +39,17 @@ export function registerTasks(url: string, functions: ReadonlyMap<string, AnyFun
 
 /** Returns the URLs of the modules that have called tasks() in this isolate. */
 export function registeredUrls(): Iterable<string> {
-  return registry().modules.keys();
+  return registry.modules.keys();
 }
 
 /** Returns the functions that a module has registered, by name. Undefined if it has not called tasks() in this isolate. */
 export function registeredTasks(url: string): ReadonlyMap<string, AnyFunction> | undefined {
-  return registry().modules.get(url);
+  return registry.modules.get(url);
 }
 
 /** Returns the module and name of a function. Undefined if tasks() does not know it. */
 export function taskDefinition(fn: AnyFunction): TaskDefinition | undefined {
-  return registry().definitions.get(fn);
+  return registry.definitions.get(fn);
 }
 
 /**
@@ -60,7 +58,7 @@ export function taskDefinition(fn: AnyFunction): TaskDefinition | undefined {
  * for this and for the import at once. Never rejects; may never resolve.
  */
 export function whenRegistered(url: string, name?: string): Promise<ReadonlyMap<string, AnyFunction>> {
-  const { modules, listeners } = registry();
+  const { modules, listeners } = registry;
   const found = (): Map<string, AnyFunction> | undefined => {
     const module = modules.get(url);
     return name === undefined || module?.has(name) ? module : undefined;

@@ -8,7 +8,6 @@ import {
   decodePageMessage,
   decodeViewMessage,
   encodePageMessage,
-  encodeSchemaMessage,
   encodeTableMessage,
   encodeViewMessage,
   livePath,
@@ -63,8 +62,8 @@ const message: fc.Arbitrary<ViewMessage> = fc.oneof(
 );
 
 function encoded(one: ViewMessage): string | Uint8Array {
-  if (one.type === 'schema') return encodeSchemaMessage(one.table, [one.bytes]);
-  return one.type === 'table' ? encodeTableMessage(one.table, one.rows, [one.bytes]) : encodeViewMessage(one);
+  if (one.type === 'schema') return encodeTableMessage(one.table, [one.bytes]);
+  return one.type === 'table' ? encodeTableMessage(one.table, [one.bytes], one.rows) : encodeViewMessage(one);
 }
 
 describe('view messages', () => {
@@ -77,7 +76,7 @@ describe('view messages', () => {
   });
 
   it('align tables to 8 bytes, for any number of parts', () => {
-    const bytes = encodeTableMessage('tasks', 3, [Uint8Array.of(1, 2), Uint8Array.of(), Uint8Array.of(3)]);
+    const bytes = encodeTableMessage('tasks', [Uint8Array.of(1, 2), Uint8Array.of(), Uint8Array.of(3)], 3);
     assert.equal(BINARY_HEAD % 8, 0);
     assert.deepEqual(decodeViewMessage(bytes), {
       type: 'table',

@@ -158,33 +158,16 @@ export function encodeViewMessage(message: ViewTextMessage): string {
   return JSON.stringify(message);
 }
 
-/** Encodes a `schema` message whose bytes are in several parts. */
-export function encodeSchemaMessage(
-  table: RecordedTable,
-  parts: readonly Uint8Array[],
-): Uint8Array<ArrayBuffer> {
-  return encodeTable(SCHEMA, table, 0, parts);
-}
-
-/** Encodes a `table` message whose bytes are in several parts. Each part is copied once. */
+/** Encodes a `table` message, or a `schema` message without `rows`. The bytes are in several parts; each is copied once. */
 export function encodeTableMessage(
   table: RecordedTable,
-  rows: number,
   parts: readonly Uint8Array[],
-): Uint8Array<ArrayBuffer> {
-  return encodeTable(TABLE, table, rows, parts);
-}
-
-function encodeTable(
-  kind: number,
-  table: RecordedTable,
-  rows: number,
-  parts: readonly Uint8Array[],
+  rows?: number,
 ): Uint8Array<ArrayBuffer> {
   const head = new Uint8Array(BINARY_HEAD);
-  head[0] = kind;
+  head[0] = rows === undefined ? SCHEMA : TABLE;
   head[1] = RECORDED_TABLES.indexOf(table);
-  new DataView(head.buffer).setUint32(4, rows, true);
+  new DataView(head.buffer).setUint32(4, rows ?? 0, true);
   return joinedBytes([head, ...parts]);
 }
 

@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { attempt } from '../base/errors.js';
-import { pushTo } from '../base/lookUps.js';
+import { countsOf, pushTo } from '../base/lookUps.js';
 import { epochSeconds } from './clock.js';
 import { processRss } from './processRss.js';
 
@@ -81,6 +81,16 @@ export function procStat(pid: string): ((number: number) => string | undefined) 
 export function threadState(path: string): string {
   const state = procStat(path)?.(3);
   return state === undefined ? '' : `${state} ${readProc(`${path}/wchan`) ?? ''}`.trim();
+}
+
+/**
+ * Returns what the threads of a process wait for, one line per kind of wait, e.g. `7 × S futex_wait_queue`. Empty
+ * without /proc, and for an ended process.
+ */
+export function threadStates(pid: number): string[] {
+  const tasks = listDirectory(`/proc/${pid}/task`);
+  const places = tasks.map((task) => threadState(`${pid}/task/${task}`) || '?');
+  return Array.from(countsOf(places), ([place, count]) => `${count} × ${place}`);
 }
 
 function statOf(pid: string) {

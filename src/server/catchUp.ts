@@ -172,17 +172,13 @@ export function* wholeTrace(trace: Trace): Outgoing {
  * trace throws before anything is sent.
  */
 export function* wholeTable(trace: Trace, table: RecordedTable): Generator<Uint8Array> {
-  let parts: Uint8Array[] = [];
+  const parts: Uint8Array[] = [];
   const encoder = pageEncoder((of, bytes) => {
     if (of === table) parts.push(...bytes.map((part) => part.slice()));
   });
-  const take = function* (): Generator<Uint8Array> {
-    yield* parts;
-    parts = [];
-  };
   encoder.start();
-  for (const _ of encoder.rows(trace, table)) yield* take();
-  yield* take();
+  for (const _ of encoder.rows(trace, table)) yield* parts.splice(0);
+  yield* parts;
 }
 
 /** Returns an encoder for self-contained batches, each of which takes some milliseconds. */
@@ -192,16 +188,14 @@ function pageEncoder(sink: TableSink): TraceEncoder {
 
 /** A list of encoded messages that have not been sent yet. */
 class Messages {
-  #list: Uint8Array[] = [];
+  readonly #list: Uint8Array[] = [];
 
   readonly sink = (table: RecordedTable, parts: readonly Uint8Array[], rows: number): void => {
-    this.#list.push(encodeTableMessage(table, rows, parts));
+    this.#list.push(encodeTableMessage(table, parts, rows));
   };
 
   take(): readonly (string | Uint8Array)[] {
-    const list = this.#list;
-    this.#list = [];
-    return list;
+    return this.#list.splice(0);
   }
 }
 

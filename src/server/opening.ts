@@ -3,7 +3,7 @@
 import type { RecordedTable } from '../protocol/traceSchema.js';
 import {
   type BeginMessage,
-  encodeSchemaMessage,
+  encodeTableMessage,
   encodeViewMessage,
   VIEW_VERSION,
 } from '../protocol/viewMessages.js';
@@ -20,7 +20,7 @@ export function opening(begin: Omit<BeginMessage, 'type' | 'version'>): (string 
 function encodeSchemas(): Uint8Array[] {
   const messages: Uint8Array[] = [];
   const sink = (table: RecordedTable, parts: readonly Uint8Array[]): void => {
-    messages.push(encodeSchemaMessage(table, parts));
+    messages.push(encodeTableMessage(table, parts));
   };
   new TraceEncoder(sink).start();
   return messages;

@@ -108,8 +108,6 @@ export const NO_ROWS: Readonly<Record<TableName, number>> = recordOf(GROWING_TAB
  */
 export type EvictedRows = Readonly<Record<TableName, number>>;
 
-export const NOTHING_EVICTED: EvictedRows = NO_ROWS;
-
 /** What was recorded, for the headings of pages. */
 export interface TraceAbout {
   /** E.g. the program and its arguments; '' if unknown. */

@@ -9,7 +9,7 @@ import { StringTable } from './stringTable.js';
 import { ResourceBuilder, WorkerBuilder } from './tableBuilders.js';
 import { TableBuilder } from './tableRows.js';
 import { RUN_TIMES, type TaskSources, taskRows } from './taskColumns.js';
-import { NOTHING_EVICTED, printable, type Trace, type TraceComputation, type TraceDamage } from './trace.js';
+import { NO_ROWS, printable, type Trace, type TraceComputation, type TraceDamage } from './trace.js';
 
 const TEXTS = ['key', 'recordedName', 'host', 'worker', 'device', 'resultType', 'dtype', 'shape'] as const;
 
@@ -129,7 +129,7 @@ export class TraceBuilder {
       frames: this.frames.build(),
       samples: this.samples.build(),
       events: this.events.build(),
-      evicted: NOTHING_EVICTED,
+      evicted: NO_ROWS,
       eventCount: this.eventCount,
       damage: this.#damage,
     });

@@ -7,7 +7,7 @@ import { after, describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { profileTree, simulate } from 'longpole/analysis';
 import { openTrace, TraceWriter } from 'longpole/trace';
-import { FrameReader } from '#internal/dask/bridgeProcess.js';
+import { frameReader } from '#internal/dask/bridgeProcess.js';
 import { ClusterMirror } from '#internal/dask/clusterMirror.js';
 import { LiveTrace } from '#internal/trace/live/liveTrace.js';
 import { repositoryPath } from '../support/repository.js';
@@ -23,7 +23,7 @@ const frames = gunzipSync(fixture('cluster.frames.gz'));
 const live = new LiveTrace();
 const writer = TraceWriter.create(join(folder, 'dask.trace'));
 const mirror = new ClusterMirror([live, writer]);
-for (const row of new FrameReader().push(frames)) mirror.take(row);
+for (const row of frameReader()(frames)) mirror.take(row);
 writer.close();
 
 describe('a trace from the recorded rows of a bridge to Dask', () => {

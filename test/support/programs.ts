@@ -114,8 +114,8 @@ export async function dumpOf(
   output: { readonly stderr: string },
   hasEnded: () => boolean,
 ): Promise<string> {
-  const { threadStates }: typeof import('../../src/resources/threadStates.js') = await import(
-    new URL('../../../dist/resources/threadStates.js', import.meta.url).href
+  const { threadStates }: typeof import('../../src/resources/processTree.js') = await import(
+    new URL('../../../dist/resources/processTree.js', import.meta.url).href
   );
   const threads = threadStates(pid).join(', ');
   const before = output.stderr.length;

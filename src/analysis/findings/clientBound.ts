@@ -88,7 +88,7 @@ export interface ProgramTime {
  * Returns the time on the critical path in which the run waited for the program itself. Before the first task's start, only
  * the time between calls of submit() counts.
  */
-export function programTime(facts: Facts): ProgramTime {
+export const programTime = oncePer((facts: Facts): ProgramTime => {
   const moving = notOfProgram(facts);
   const { kind, start, stop, row, length } = facts.path.columns;
   const number = facts.kindNumber('client time');
@@ -120,7 +120,7 @@ export function programTime(facts: Facts): ProgramTime {
     ...{ seconds, early, inBursts, coreWait, pauses, rows, spans },
     longpole: Math.min(longpole, seconds - coreWait),
   };
-}
+});
 
 /** Returns the program's own time in each burst of submissions, as a span from its first call, in order. */
 function burstsOf({ computations }: Trace): readonly Span[] {

@@ -124,7 +124,7 @@ function topologicalRows({ tasks }: Trace): Int32Array {
     for (let edge = dependencyOffsets[row]!; edge < dependencyOffsets[row + 1]!; edge++)
       if (dependencyRows[edge]! >= 0) waiting[row]! += 1;
   }
-  const { offsets, sources: dependents } = reversedEdges(dependencyOffsets, dependencyRows);
+  const { offsets, targets: dependents } = reversedEdges(dependencyOffsets, dependencyRows);
   const order = new Int32Array(length);
   let count = 0;
   for (let row = 0; row < length; row++) if (waiting[row] === 0) order[count++] = row;

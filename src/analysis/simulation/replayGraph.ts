@@ -40,12 +40,12 @@ interface Nodes {
  */
 export function replayGraphOf(trace: Trace, window: Span, changes: Changes): ReplayGraph {
   const nodes = nodesOf(trace, window, changes.split);
-  const dependents = reversed(nodes.dependencies);
+  const dependents = reversedEdges(nodes.dependencies.offsets, nodes.dependencies.targets);
   const sequence = order(nodes.size, nodes.dependencies, dependents, new Uint8Array(nodes.size));
   const rank = new Int32Array(nodes.size).fill(-1);
   for (const [position, node] of sequence.entries()) rank[node] = position;
   const dependencies = renumbered(sequence, rank, nodes.dependencies);
-  const back = reversed(dependencies);
+  const back = reversedEdges(dependencies.offsets, dependencies.targets);
   const { prefix, nbytes } = trace.tasks;
   const alone = secondsAlone(trace);
   const delays = submissionDelays(trace);
@@ -183,11 +183,6 @@ function checkSize(what: string, count: number): void {
   throw invalidArgument(
     `The option split makes ${integerText(count)} ${what}: give fewer parts, so that the graph has at most ${integerText(MAX_PARTS)}.`,
   );
-}
-
-function reversed({ offsets, targets }: Adjacency): Adjacency {
-  const { offsets: back, sources } = reversedEdges(offsets, targets);
-  return { offsets: back, targets: sources };
 }
 
 /** Renumbers edges in the order of tasks. Tasks behind a cycle, which only damaged files have, are left out. */

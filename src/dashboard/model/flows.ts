@@ -64,11 +64,11 @@ function endsOf({ lanes, section }: TaskPlot, wanted: ReadonlySet<number>): Map<
 
 /** Returns the rows of the runs that needed the result of `row`, in order. */
 export function dependentsOf(trace: Trace, row: number): number[] {
-  const { offsets, sources } = dependents(trace);
-  return [...sources.subarray(offsets[row]!, offsets[row + 1]!)];
+  const { offsets, targets } = dependents(trace);
+  return [...targets.subarray(offsets[row]!, offsets[row + 1]!)];
 }
 
-/** Returns the dependents of all rows: those of row `i` are `sources[offsets[i] .. offsets[i + 1])`. */
+/** Returns the dependents of all rows: those of row `i` are `targets[offsets[i] .. offsets[i + 1])`. */
 export const dependents = oncePer(({ tasks }: Trace) =>
   reversedEdges(tasks.dependencyOffsets, tasks.dependencyRows),
 );

@@ -217,7 +217,7 @@ function centreOf({ tasks }: Trace, chosen: string | undefined, query: string): 
 
 /** Returns the rows of at most `most` tasks around a task: its dependencies and dependents, breadth first. */
 function neighbourhood(trace: Trace, centre: number, most: number): number[] {
-  const { offsets, sources: rows } = dependents(trace);
+  const { offsets, targets: rows } = dependents(trace);
   const found = new Set([centre]);
   for (const row of found) {
     if (found.size >= most) break;

@@ -3,15 +3,7 @@ import type { ProfileTreeOptions } from '../../analysis/profile.js';
 import { showsEnd, showsStart } from '../model/timeView.js';
 import type { PageState } from '../views/pageState.js';
 
-export interface ProfileChoice {
-  readonly key?: string;
-  /** Span of the tasks, or the first names of a nested span. */
-  readonly span?: readonly string[];
-  /** Id of a single task. */
-  readonly task?: number;
-  /** Whether to show the scheduler's thread instead of workers. */
-  readonly scheduler?: boolean;
-}
+export type ProfileChoice = Pick<ProfileTreeOptions, 'key' | 'span' | 'task' | 'scheduler'>;
 
 /** State of the page that determines the query. */
 export interface ProfileView {

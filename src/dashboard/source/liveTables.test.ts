@@ -2,12 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { profiledPrefixes, profileTree } from '../../analysis/profile.js';
 import type { ProfileCycle } from '../../protocol/clusterObserver.js';
-import {
-  decodeViewMessage,
-  encodeSchemaMessage,
-  encodeTableMessage,
-  type ViewCursor,
-} from '../../protocol/viewMessages.js';
+import { decodeViewMessage, encodeTableMessage, type ViewCursor } from '../../protocol/viewMessages.js';
 import { TraceEncoder } from '../../trace/recording/traceEncoder.js';
 import { NO_ROWS } from '../../trace/trace.js';
 import { LiveTables } from './liveTables.js';
@@ -39,9 +34,7 @@ describe('the live tables of a page', () => {
     const tables = new LiveTables(true);
     const encoder = new TraceEncoder(
       (table, parts, rows) => {
-        const message = decodeViewMessage(
-          rows === 0 ? encodeSchemaMessage(table, parts) : encodeTableMessage(table, rows, parts),
-        );
+        const message = decodeViewMessage(encodeTableMessage(table, parts, rows === 0 ? undefined : rows));
         if (message.type === 'schema') tables.setSchema(table, message.bytes);
         else if (message.type === 'table') tables.add(message);
       },
@@ -77,7 +70,7 @@ describe('the live tables of a page', () => {
     const tables = new LiveTables(true);
     const encoder = new TraceEncoder(
       (table, parts, rows) => {
-        const bytes = rows === 0 ? Buffer.concat(parts) : encodeTableMessage(table, rows, parts);
+        const bytes = rows === 0 ? Buffer.concat(parts) : encodeTableMessage(table, parts, rows);
         if (rows === 0) return tables.setSchema(table, Uint8Array.from(bytes));
         const message = decodeViewMessage(bytes);
         if (message.type === 'table') tables.add(message);

@@ -13,7 +13,7 @@ import { memoryTables, openTables } from '../../trace/recording/openTables.js';
 import { sampleFacts } from '../../trace/samples/sampleRows.js';
 import { SampleSums } from '../../trace/samples/sampleSums.js';
 import type { TraceTotals } from '../../trace/totals.js';
-import { type EvictedRows, NOTHING_EVICTED, type Trace, type TraceDamage } from '../../trace/trace.js';
+import { type EvictedRows, NO_ROWS, type Trace, type TraceDamage } from '../../trace/trace.js';
 import { READ_CODEC } from './fileSource.js';
 
 /** Newest rows of a table that a page keeps of a live run. The sums count all rows. */
@@ -146,8 +146,8 @@ export class LiveTables {
   evicted(): EvictedRows {
     const { cursor } = this;
     // A recorded trace has no cursor. Its sums may count runs whose rows were evicted before the recording.
-    if (cursor === undefined) return { ...NOTHING_EVICTED, tasks: this.#runsWithoutRow() };
-    const result = { ...NOTHING_EVICTED };
+    if (cursor === undefined) return { ...NO_ROWS, tasks: this.#runsWithoutRow() };
+    const result = { ...NO_ROWS };
     for (const table of CURSOR_TABLES)
       if (table !== 'computations' && table !== 'samples')
         result[table] = Math.max(0, cursor[table] - this.#of(table).rows);

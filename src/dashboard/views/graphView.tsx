@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import { layeredLayout, type NodeLayers } from '../../base/graphLayout/layers.js';
 import { visibleName } from '../../base/visibleText.js';
 import { stepInGraph } from '../model/graphSteps.js';
-import { LABEL_GAP, RADIUS, routedLayout } from '../model/routedLayout.js';
+import { LABEL_GAP, RADIUS, type RoutedLayout, routedLayout } from '../model/routedLayout.js';
 
 export interface GraphNode {
   /** Text of the tooltip, and for screen readers. */
@@ -43,14 +43,9 @@ const MAX_ROWS = 64;
 type Edge = readonly [number, number];
 
 /** Positions of nodes and edges, px. */
-interface Drawing {
-  readonly layout: NodeLayers;
-  /** Whether layers stand from top to bottom. */
-  readonly down: boolean;
+interface Drawing extends Pick<RoutedLayout, 'layout' | 'down' | 'width' | 'height'> {
   readonly x: (node: number) => number;
   readonly y: (node: number) => number;
-  readonly width: number;
-  readonly height: number;
   readonly radius: number;
   /** Returns the pieces of an edge's path. Edges can share pieces. */
   readonly pieces: (edge: number) => readonly string[];

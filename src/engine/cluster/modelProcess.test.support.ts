@@ -16,7 +16,7 @@ import {
   type WorkerOrders,
   type WorkerRun,
 } from '../../protocol/workerMessages.js';
-import type { Peers, ProcessDump, WorkerHost } from '../host/hostTypes.js';
+import type { FetchFromPeers, ProcessDump, WorkerHost } from '../host/hostTypes.js';
 import { ThreadHost } from '../host/threadHost.js';
 import { WorkerDigests } from '../metrics/workerDigests.js';
 import type { IsolateThread } from '../pool/isolateThread.js';
@@ -88,9 +88,11 @@ export class ModelThread extends EventEmitter implements IsolateThread {
   unref(): void {}
 }
 
-const NO_PEERS: Peers = {
-  fetch: async (inputs) => ({ results: new Map(), missing: [...inputs], gathered: [] }),
-};
+const NO_PEERS: FetchFromPeers = async (inputs) => ({
+  results: new Map(),
+  missing: [...inputs],
+  gathered: [],
+});
 
 function newStore(name: string): Store {
   return new Store({ file: (file) => file, name, now: () => 0 });
@@ -110,7 +112,7 @@ export class ModelProcess implements WorkerHost {
   isolate = 0;
   isOver = false;
 
-  constructor(index: number, name: string, peers: Peers = NO_PEERS, store: Store = newStore(name)) {
+  constructor(index: number, name: string, fetch: FetchFromPeers = NO_PEERS, store: Store = newStore(name)) {
     this.name = name;
     const facts = { name, address: name, pid: 1, memoryLimit: 0, localDirectory: '', nthreads: 1 };
     const send = (message: FromWorker): void => {
@@ -122,7 +124,7 @@ export class ModelProcess implements WorkerHost {
         index,
         epochOffsetMs: 0,
         store,
-        peers,
+        fetch,
         transferLogs: () => {
           throw new Error('Nothing in the model calls a function on a worker.');
         },

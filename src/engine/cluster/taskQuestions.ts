@@ -115,7 +115,8 @@ export class TaskQuestions {
   /** The worker or its isolate has ended, with all its tasks. */
   lost(worker: number, why: string): void {
     for (const [key, { asker }] of this.#tasks)
-      if (asker.worker.info.index === worker) this.#stop(key, () => lostEnd(why));
+      if (asker.worker.info.index === worker)
+        this.#stop(key, () => ({ how: 'lost', error: new LongpoleError('ERR_LONGPOLE_WORKER_LOST', why) }));
   }
 
   /** Ends all questions with an error. Later questions receive it too. */
@@ -225,8 +226,4 @@ function finishedEnd(name: string): AskerEnd {
 function cancelledEnd(name: string): AskerEnd {
   const message = `${theTask(name)} was cancelled, which also ends its waiting calls. Submit it again if you need its result.`;
   return { how: 'cancelled', error: unusableFuture(message) };
-}
-
-function lostEnd(why: string): AskerEnd {
-  return { how: 'lost', error: new LongpoleError('ERR_LONGPOLE_WORKER_LOST', why) };
 }

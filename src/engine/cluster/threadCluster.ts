@@ -80,7 +80,7 @@ export class ThreadCluster implements ClusterStores {
         index,
         store,
         epochOffsetMs: this.#engine.epochOffsetMs,
-        peers: this.#peers.of(index),
+        fetch: this.#peers.of(index),
         clock: this.#engine.clock,
         thresholds: this.#settings.thresholds,
         digests: logs.digests,

@@ -1,7 +1,7 @@
 // The workers of a cluster. Each place has one live worker: a worker that dies is replaced. Scaling the cluster adds
 // and removes places.
 import { LongpoleError } from '../../base/errors.js';
-import type { ProfileSettings } from '../../protocol/clusterObserver.js';
+import type { ProfileSettings, WorkerInfo } from '../../protocol/clusterObserver.js';
 import type { GatherInput } from '../../protocol/packedResult.js';
 import type { MemoryThresholds } from '../../protocol/workerMessages.js';
 import type { HostEvents, WorkerHost } from '../host/hostTypes.js';
@@ -25,10 +25,7 @@ export interface WorkerSettings {
 }
 
 /** Address and resources of a worker that another cluster places, e.g. on a Dask worker. */
-export interface WorkerSite {
-  readonly address: string;
-  readonly host: string;
-  readonly memoryLimit: number;
+export interface WorkerSite extends Pick<WorkerInfo, 'address' | 'host' | 'memoryLimit'> {
   readonly resources: ReadonlyMap<string, number>;
 }
 

@@ -10,7 +10,7 @@ import type { GatherInput, PackedResult, ResultId } from '../../protocol/packedR
 import { ModelProcess, type ModelThread } from '../cluster/modelProcess.test.support.js';
 import { Store } from '../store/store.js';
 import { packResult } from '../worker/packResult.js';
-import type { Peers } from './hostTypes.js';
+import type { FetchFromPeers } from './hostTypes.js';
 
 /** Key → the keys that the task uses; 'far' if a peer has the result. */
 export type WorkerGraph = Readonly<Record<string, readonly string[] | 'far'>>;
@@ -75,17 +75,12 @@ export class DrivenWorker {
     this.#ids = ids;
     this.#constants = constants;
     this.#keys = keys.toSorted((a, b) => this.#idOf(a) - this.#idOf(b));
-    const peers: Peers = {
-      fetch: async (inputs) => {
-        await new Promise<void>((resolve) => this.#asked.push(resolve));
-        const results = inputs.map(({ result, key }): [ResultId, PackedResult] => [
-          result,
-          packResult([key]),
-        ]);
-        return { results: new Map(results), missing: [], gathered: [] };
-      },
+    const fetch: FetchFromPeers = async (inputs) => {
+      await new Promise<void>((resolve) => this.#asked.push(resolve));
+      const results = inputs.map(({ result, key }): [ResultId, PackedResult] => [result, packResult([key])]);
+      return { results: new Map(results), missing: [], gathered: [] };
     };
-    this.#process = new ModelProcess(0, 'worker-0', peers, this.#store);
+    this.#process = new ModelProcess(0, 'worker-0', fetch, this.#store);
     this.#process.host.open({
       run: 1,
       firstId: 0,

@@ -38,9 +38,9 @@ test('reading the inputs of a task counts for its function and span, and spillin
     from: 0,
     address: '',
   }));
-  const peers = { fetch: async () => assert.fail('no input is on another worker') };
+  const fetch = async () => assert.fail('no input is on another worker');
   const { results, missing } = await gatherInputs(
-    { store, peers, digests, index: 0 },
+    { store, fetch, digests, index: 0 },
     { interval: () => assert.fail('no input was transferred') },
     RUN,
     IDS,
@@ -81,7 +81,7 @@ test('each transfer is an interval of the first task that needs one of its input
   await gatherInputs(
     {
       store,
-      peers: { fetch: async () => ({ results, missing: [], gathered }) },
+      fetch: async () => ({ results, missing: [], gathered }),
       digests: new WorkerDigests(),
       index: 7,
     },
@@ -108,11 +108,9 @@ test('an input that cannot be read back from disk is fetched from another worker
   const { results } = await gatherInputs(
     {
       store,
-      peers: {
-        fetch: async (inputs) => {
-          assert.deepEqual(inputs, [input]);
-          return { results: new Map([[1, found]]), missing: [], gathered: [] };
-        },
+      fetch: async (inputs) => {
+        assert.deepEqual(inputs, [input]);
+        return { results: new Map([[1, found]]), missing: [], gathered: [] };
       },
       digests: new WorkerDigests(),
       index: 0,

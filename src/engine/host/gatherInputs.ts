@@ -21,7 +21,7 @@ interface GatheringRun extends Pick<WorkerRun, 'firstId' | 'kinds'> {
  * other workers are reported to `events`.
  */
 export async function gatherInputs(
-  { store, peers, digests, index }: Pick<ThreadHostOptions, 'store' | 'peers' | 'digests' | 'index'>,
+  { store, fetch, digests, index }: Pick<ThreadHostOptions, 'store' | 'fetch' | 'digests' | 'index'>,
   events: Pick<HostEvents, 'interval'>,
   run: GatheringRun,
   ids: Int32Array,
@@ -42,7 +42,7 @@ export async function gatherInputs(
   }
   const missing: MissingInput[] = [];
   if (remote.length > 0) {
-    const answer = await peers.fetch(remote, 'gather-dep');
+    const answer = await fetch(remote, 'gather-dep');
     for (const input of answer.missing) missing.push(input);
     for (const one of answer.gathered)
       events.interval(transferInterval(index, one, firstDependent(run, ids, one.inputs)));
@@ -56,12 +56,12 @@ export async function gatherInputs(
 
 /** Copies results of other workers into the store. Returns the missing results. */
 export async function takeResults(
-  { store, peers, index }: Pick<ThreadHostOptions, 'store' | 'peers' | 'index'>,
+  { store, fetch, index }: Pick<ThreadHostOptions, 'store' | 'fetch' | 'index'>,
   events: Pick<HostEvents, 'interval'>,
   wanted: readonly GatherInput[],
   what: Transfer['what'],
 ): Promise<ResultId[]> {
-  const { results, missing, gathered } = await peers.fetch(wanted, what);
+  const { results, missing, gathered } = await fetch(wanted, what);
   if (what === 'gather-dep') for (const one of gathered) events.interval(transferInterval(index, one, -1));
   for (const [result, one] of results) store.put(result, one);
   return missing.map(({ result }) => result);

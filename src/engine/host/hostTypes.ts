@@ -159,15 +159,13 @@ export interface Gathered {
 }
 
 /** Fetches results. Never rejects: results of an unreachable peer are missing. */
-export interface Peers {
-  fetch(inputs: readonly GatherInput[], what: Transfer['what']): Promise<PeerAnswer>;
-}
+export type FetchFromPeers = (inputs: readonly GatherInput[], what: Transfer['what']) => Promise<PeerAnswer>;
 
 export interface ThreadHostOptions {
   readonly facts: HostFacts;
   readonly epochOffsetMs: number;
   readonly store: Store;
-  readonly peers: Peers;
+  readonly fetch: FetchFromPeers;
   readonly transferLogs: () => TransferLogs;
   /** Index of the worker in samples. */
   readonly index: number;

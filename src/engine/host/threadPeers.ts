@@ -9,7 +9,7 @@ import {
   type ResultId,
 } from '../../protocol/packedResult.js';
 import type { Store } from '../store/store.js';
-import type { Gathered, Peers } from './hostTypes.js';
+import type { FetchFromPeers, Gathered } from './hostTypes.js';
 
 /** The index of the client in transfers. Its store holds scattered data. */
 export const CLIENT = -1;
@@ -32,41 +32,39 @@ export class ThreadPeers {
     this.#stores.delete(worker);
   }
 
-  /** Returns the peers of one worker. */
-  of(worker: number): Peers {
-    return {
-      fetch: async (inputs, what) => {
-        const results = new Map<ResultId, PackedResult>();
-        const missing: GatherInput[] = [];
-        const gathered: Gathered[] = [];
-        const byPeer = new Map<number, GatherInput[]>();
-        for (const input of inputs) pushTo(byPeer, input.from, input);
-        for (const [peer, wanted] of byPeer) {
-          const store = this.#stores.get(peer);
-          const start = this.#clock();
-          const moved: GatherInput[] = [];
-          let nbytes = 0;
-          for (const input of wanted) {
-            const found = await store?.read(input.result);
-            if (found === undefined) {
-              missing.push(input);
-              continue;
-            }
-            results.set(input.result, found);
-            moved.push(input);
-            nbytes += packedBytes(found);
+  /** Returns the function with which one worker fetches. */
+  of(worker: number): FetchFromPeers {
+    return async (inputs, what) => {
+      const results = new Map<ResultId, PackedResult>();
+      const missing: GatherInput[] = [];
+      const gathered: Gathered[] = [];
+      const byPeer = new Map<number, GatherInput[]>();
+      for (const input of inputs) pushTo(byPeer, input.from, input);
+      for (const [peer, wanted] of byPeer) {
+        const store = this.#stores.get(peer);
+        const start = this.#clock();
+        const moved: GatherInput[] = [];
+        let nbytes = 0;
+        for (const input of wanted) {
+          const found = await store?.read(input.result);
+          if (found === undefined) {
+            missing.push(input);
+            continue;
           }
-          if (moved.length === 0) continue;
-          const keys = moved.map(({ key }) => key);
-          const stop = this.#clock();
-          gathered.push({ inputs: moved, nbytes, start, stop });
-          const common = { keys, nbytes, compressed: nbytes, start, stop };
-          this.#notify({ worker, peer, direction: 'incoming', what, ...common });
-          if (peer !== CLIENT)
-            this.#notify({ worker: peer, peer: worker, direction: 'outgoing', what: 'get-data', ...common });
+          results.set(input.result, found);
+          moved.push(input);
+          nbytes += packedBytes(found);
         }
-        return { results, missing, gathered };
-      },
+        if (moved.length === 0) continue;
+        const keys = moved.map(({ key }) => key);
+        const stop = this.#clock();
+        gathered.push({ inputs: moved, nbytes, start, stop });
+        const common = { keys, nbytes, compressed: nbytes, start, stop };
+        this.#notify({ worker, peer, direction: 'incoming', what, ...common });
+        if (peer !== CLIENT)
+          this.#notify({ worker: peer, peer: worker, direction: 'outgoing', what: 'get-data', ...common });
+      }
+      return { results, missing, gathered };
     };
   }
 }

@@ -7,15 +7,11 @@ const DEFAULT_CAPACITY = 100_000;
 const DEFAULT_LIMIT = 10_000;
 
 /** One metric, to which callers add without another look-up. */
-export interface MetricEntry {
+export type MetricEntry = Readonly<Pick<Entry, 'total' | 'add'>>;
+
+class Entry {
   readonly key: MetricKey;
   /** Sum since the ledger was created. */
-  readonly total: number;
-  add(value: number): void;
-}
-
-class Entry implements MetricEntry {
-  readonly key: MetricKey;
   total = 0;
   /** Sum since the last takeChanges. */
   change = 0;
@@ -39,7 +35,7 @@ class Entry implements MetricEntry {
 
 export class MetricLedger {
   readonly #entries = new Map<string, Entry>();
-  #changed: Entry[] = [];
+  readonly #changed: Entry[] = [];
   readonly #capacity: number;
 
   /**

@@ -15,7 +15,7 @@ const RUNNERS: ReadonlyMap<string, string> = new Map([
 const PROGRAMS = ['examples/', 'cli/'].map((folder) => PACKAGE + folder);
 
 export function isRuntimeFile(url: string): boolean {
-  if (url.startsWith('node:')) return true;
+  if (isNodeFile(url)) return true;
   return url.startsWith(PACKAGE) && !isTest(url) && !PROGRAMS.some((folder) => url.startsWith(folder));
 }
 

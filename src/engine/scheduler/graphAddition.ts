@@ -1,4 +1,5 @@
 // Adds a graph to a running scheduler.
+import { resizedFloat64 } from '../../base/resized.js';
 import type { GraphAdded } from './events.js';
 import { type Failing, place } from './recovery.js';
 import { CALLER } from './schedulerColumns.js';
@@ -31,10 +32,8 @@ function makeRoom(state: SchedulerState, functionCount: number): void {
     worker.followers.reserve(size);
     worker.placed.reserve(size);
   }
-  if (functionCount + 1 <= state.expected.length) return;
-  const expected = new Float64Array(2 * (functionCount + 1));
-  expected.set(state.expected);
-  state.expected = expected;
+  if (functionCount >= state.expected.length)
+    state.expected = resizedFloat64(state.expected, 2 * (functionCount + 1));
 }
 
 function addData(state: SchedulerState, segment: Segment, { holders, nbytes }: GraphAdded): Failing[] {

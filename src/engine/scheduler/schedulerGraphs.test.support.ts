@@ -1,5 +1,5 @@
 // Graphs for the scheduler's tests, the functions of their tasks, and reports of their ends.
-import { invert } from '../../graph/compile.js';
+import { reversedEdges } from '../../base/groups.js';
 import type { TasksFinished } from './events.js';
 import type { SchedulerGraph } from './taskGraph.js';
 
@@ -10,7 +10,7 @@ export function toGraph(edges: Edges, requested: readonly number[]): SchedulerGr
   const offsets = new Int32Array(edges.length + 1);
   for (const [id, list] of edges.entries()) offsets[id + 1] = offsets[id]! + list.length;
   const dependencies = { offsets, targets: Int32Array.from(edges.flat()) };
-  const dependents = invert(dependencies);
+  const dependents = reversedEdges(dependencies.offsets, dependencies.targets);
   const flags = new Uint8Array(edges.length);
   for (const id of requested) flags[id] = 1;
   return {

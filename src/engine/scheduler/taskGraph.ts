@@ -111,7 +111,15 @@ export class TaskGraph implements SchedulerGraph {
   /** Wraps the only graph of a scheduler. Its columns are used without a copy. */
   static of(graph: SchedulerGraph): TaskGraph {
     const only = new TaskGraph();
-    only.#adopt(graph);
+    only.size = graph.size;
+    only.dependencyOffsets = graph.dependencyOffsets;
+    only.dependencies = graph.dependencies;
+    only.dependentOffsets = graph.dependentOffsets;
+    only.dependents = graph.dependents;
+    only.requested = graph.requested;
+    only.functionOf = graph.functionOf;
+    if (graph.priorities !== undefined) only.order = orderByPriority(graph.priorities);
+    only.#edges = graph.dependencies.length;
     only.#addSegment(0, graph, {}, new Set());
     return only;
   }
@@ -232,18 +240,6 @@ export class TaskGraph implements SchedulerGraph {
     this.segments.push(segment);
     this.functionCount = Math.max(this.functionCount, graph.functionCount);
     return segment;
-  }
-
-  #adopt(graph: SchedulerGraph): void {
-    this.size = graph.size;
-    this.dependencyOffsets = graph.dependencyOffsets;
-    this.dependencies = graph.dependencies;
-    this.dependentOffsets = graph.dependentOffsets;
-    this.dependents = graph.dependents;
-    this.requested = graph.requested;
-    this.functionOf = graph.functionOf;
-    if (graph.priorities !== undefined) this.order = orderByPriority(graph.priorities);
-    this.#edges = graph.dependencies.length;
   }
 
   #append(graph: SchedulerGraph): void {

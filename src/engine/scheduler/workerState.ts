@@ -1,4 +1,5 @@
 // The scheduler's data about a worker.
+import { resizedInt32 } from '../../base/resized.js';
 import { NO_REGION, type Taker } from '../../graph/joinedTasks.js';
 import type { WorkerAdded } from './events.js';
 import { PriorityQueue, type TaskOrder } from './priorityQueue.js';
@@ -72,11 +73,7 @@ class Workload {
 
   /** Adds a task. `slot` is the function number + 1. */
   add(slot: number): void {
-    if (slot >= this.#counts.length) {
-      const counts = new Int32Array(2 * (slot + 1));
-      counts.set(this.#counts);
-      this.#counts = counts;
-    }
+    if (slot >= this.#counts.length) this.#counts = resizedInt32(this.#counts, 2 * (slot + 1));
     if (this.#counts[slot]!++ === 0) this.#used.add(slot);
   }
 

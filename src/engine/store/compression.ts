@@ -3,6 +3,7 @@
 // one.
 import { setImmediate } from 'node:timers/promises';
 import { attempt, LongpoleError } from '../../base/errors.js';
+import { sumOf } from '../../base/lookUps.js';
 import { loadPackage } from '../../base/packages.js';
 import type { Bytes } from '../../protocol/packedResult.js';
 
@@ -54,9 +55,14 @@ function hasLz4(): boolean {
 export async function compressParts(bytes: Bytes): Promise<PackedPart[]> {
   const pieces = cut(bytes);
   const parts: PackedPart[] = new Array(pieces.length);
-  await inLanes(pieces.length, async (index) => {
-    parts[index] = await compressPart(pieces[index]!);
-  });
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < pieces.length) {
+      const index = next++;
+      parts[index] = await compressPart(pieces[index]!);
+    }
+  };
+  await Promise.all(Array.from({ length: PARTS_AT_ONCE }, lane));
   return parts;
 }
 
@@ -64,15 +70,6 @@ export async function compressParts(bytes: Bytes): Promise<PackedPart[]> {
 export function cut(bytes: Bytes): Bytes[] {
   const count = Math.ceil(bytes.byteLength / PART_BYTES);
   return Array.from({ length: count }, (_, i) => bytes.subarray(i * PART_BYTES, (i + 1) * PART_BYTES));
-}
-
-/** Calls `work` for 0 .. count, a few at a time. */
-async function inLanes(count: number, work: (index: number) => Promise<void>): Promise<void> {
-  let next = 0;
-  const lane = async (): Promise<void> => {
-    while (next < count) await work(next++);
-  };
-  await Promise.all(Array.from({ length: PARTS_AT_ONCE }, lane));
 }
 
 async function compressPart(original: Bytes): Promise<PackedPart> {
@@ -113,13 +110,13 @@ export async function decompress(part: PackedPart, target: Bytes): Promise<void>
 
 /** Decompresses all parts one after the other into `target`. Throws the errors of `decompress`. */
 export async function decompressParts(parts: readonly PackedPart[], target: Bytes): Promise<void> {
-  const starts = [0];
-  for (const part of parts) starts.push(starts.at(-1)! + part.nbytes);
-  if (starts.pop() !== target.byteLength) throw damaged('parts are missing');
-  await inLanes(parts.length, async (index) => {
-    const part = parts[index]!;
-    await decompress(part, target.subarray(starts[index]!, starts[index]! + part.nbytes));
-  });
+  if (sumOf(parts, ({ nbytes }) => nbytes) !== target.byteLength) throw damaged('parts are missing');
+  let start = 0;
+  for (const part of parts) {
+    const end = start + part.nbytes;
+    await decompress(part, target.subarray(start, end));
+    start = end;
+  }
 }
 
 function bytesOf({ buffer, byteOffset, byteLength }: Uint8Array): Bytes {

@@ -29,8 +29,10 @@ export function ownIdentity(): ProcessIdentity {
  */
 export function stateOf(owner: ProcessIdentity): 'alive' | 'dead' | 'unknown' {
   const own = ownPlace();
-  if (hostOf(owner.place) !== hostOf(own)) return 'unknown';
-  if (owner.place !== own) return bootOf(owner.place) === bootOf(own) ? 'unknown' : 'dead';
+  const [host, boot] = own.split(' ');
+  const [ownerHost, ownerBoot] = owner.place.split(' ');
+  if (ownerHost !== host) return 'unknown';
+  if (owner.place !== own) return ownerBoot === boot ? 'unknown' : 'dead';
   const startTime = startTimeOf(owner.pid);
   if (startTime === undefined) return 'dead';
   return startTime === '' || owner.startTime === '' || startTime === owner.startTime ? 'alive' : 'dead';
@@ -67,12 +69,4 @@ export function ownPlace(): string {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
     return `${hostname()} ${boot} ${readlinkSync('/proc/self/ns/pid')}`;
   }, hostname());
-}
-
-function hostOf(place: string): string {
-  return place.split(' ')[0] ?? '';
-}
-
-function bootOf(place: string): string {
-  return place.split(' ')[1] ?? '';
 }

@@ -1,4 +1,5 @@
 // Splits a stream of bytes into messages, and copies the bytes of results into the arrays that the receiver provides.
+import { resizedUint8 } from '../../base/resized.js';
 import { HEAD_BYTES, MAX_BODY_BYTES, malformed, VERSION } from './transferMessages.js';
 
 /** Destination of the bytes that follow a message. */
@@ -55,11 +56,8 @@ export class MessageReader {
 
   #keep(bytes: Uint8Array): void {
     const length = this.#begunLength + bytes.byteLength;
-    if (length > this.#begun.byteLength) {
-      const larger = new Uint8Array(Math.max(length, 2 * this.#begun.byteLength));
-      larger.set(this.#begun.subarray(0, this.#begunLength));
-      this.#begun = larger;
-    }
+    if (length > this.#begun.byteLength)
+      this.#begun = resizedUint8(this.#begun, Math.max(length, 2 * this.#begun.byteLength));
     this.#begun.set(bytes, this.#begunLength);
     this.#begunLength = length;
   }

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { isError, LongpoleError, messageOf, sentenceOf } from '../../base/errors.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import type { ResultId } from '../../protocol/packedResult.js';
+import { SilenceWatch } from '../silence.js';
 import { MessageReader, type Payload } from './messageReader.js';
 import { isOnNetwork } from './peerAddress.js';
 import { connectToPeer } from './peerSocket.js';
@@ -36,13 +37,13 @@ export interface PeerClientOptions extends PeerOptions {
   readonly connections?: number;
   /** Largest result in bytes. Larger ones are refused. Default: 1 TB. */
   readonly maxResultBytes?: number;
+  /** Seconds without a byte after which the fetches from a peer fail. Default: 30. */
+  readonly timeout?: number;
 }
 
 interface FetchOptions {
   /** Index of the peer. Default: -1, unknown. */
   readonly peer?: number;
-  /** Seconds without a byte after which the fetch fails. Default: 30. */
-  readonly timeout?: number;
   /** Default: `gather-dep`. */
   readonly what?: Transfer['what'];
 }
@@ -70,7 +71,7 @@ export class PeerClient {
     ids: readonly ResultId[],
     options: FetchOptions = {},
   ): Promise<Fetched & { readonly start: number; readonly stop: number }> {
-    const { timeout = 30, peer = -1, what = 'gather-dep' } = options;
+    const { peer = -1, what = 'gather-dep' } = options;
     if (this.#closed) throw closed(address);
     const unique = [...new Set(ids)];
     const start = this.#options.now();
@@ -80,7 +81,7 @@ export class PeerClient {
       const piece = unique.slice(at, at + MAX_IDS);
       const connection = this.#connection(address);
       if (at === 0) ahead = connection.load;
-      pieces.push(connection.request(piece, timeout * 1000));
+      pieces.push(connection.request(piece));
     }
     const fetched = joined(await Promise.all(pieces));
     const stop = this.#options.now();
@@ -164,12 +165,14 @@ const READ_BYTES = 256 * 1024;
 class PeerConnection {
   readonly #address: string;
   readonly #maxResultBytes: number;
+  readonly #timeout: number;
   readonly #onClose: () => void;
   readonly #socket: Socket;
   readonly #reader = new MessageReader((type, body) => this.#message(type, body));
   readonly #pending = new Map<number, PendingFetch>();
+  /** Present while there are unanswered requests. */
+  #silence: SilenceWatch | undefined;
   #requests = 0;
-  #lastByte = performance.now();
   /** Whether the peer has answered, or is on this machine. A proxy accepts connections also if the peer cannot be reached. */
   #isReached: boolean;
   #isAccepted = false;
@@ -178,6 +181,7 @@ class PeerConnection {
   constructor(address: string, options: PeerClientOptions, onClose: () => void) {
     this.#address = address;
     this.#maxResultBytes = options.maxResultBytes ?? MAX_RESULT_BYTES;
+    this.#timeout = options.timeout ?? 30;
     this.#onClose = onClose;
     this.#isReached = !isOnNetwork(address);
     this.#socket = connectToPeer(address, options.token, {
@@ -198,16 +202,14 @@ class PeerConnection {
   }
 
   /**
-   * Rejects with ERR_LONGPOLE_PEER, also after `timeoutMs` without a byte from the peer, or with ERR_LONGPOLE_UNREACHABLE if
+   * Rejects with ERR_LONGPOLE_PEER, also at the time limit without a byte from the peer, or with ERR_LONGPOLE_UNREACHABLE if
    * no byte has ever come over this connection from another machine. `ids` are different from each other, and at most MAX_IDS.
    */
-  request(ids: readonly ResultId[], timeoutMs: number): Promise<Fetched> {
+  request(ids: readonly ResultId[]): Promise<Fetched> {
     if (this.#error !== undefined) return Promise.reject(this.#error);
     this.#requests = (this.#requests + 1) % 2 ** 32;
     const request = this.#requests;
     return new Promise((resolve, reject) => {
-      const sent = performance.now();
-      let timer = setTimeout(checkSilence, timeoutMs);
       const pending = new PendingFetch(ids, (result) => {
         if (this.#pending.get(request) !== pending) return;
         // An error of the peer makes the rest of the stream unusable.
@@ -216,37 +218,25 @@ class PeerConnection {
           return;
         }
         this.#pending.delete(request);
-        clearTimeout(timer);
-        if (this.#pending.size === 0) this.#socket.unref();
+        if (this.#pending.size === 0) {
+          this.#silence?.close();
+          this.#silence = undefined;
+          this.#socket.unref();
+        }
         if (isError(result)) reject(result);
         else resolve(result);
       });
-      const connection = this;
-      function checkSilence(): void {
-        const left = timeLeft();
-        // Timers run before reads. After a pause of this process, the answer may be waiting to be read.
-        if (left > 0) timer = setTimeout(checkSilence, left);
-        else setImmediate(giveUp);
-      }
-      function giveUp(): void {
-        if (connection.#pending.get(request) !== pending) return;
-        const left = timeLeft();
-        if (left > 0) timer = setTimeout(checkSilence, left);
-        else connection.close(`it has sent nothing for ${timeoutMs / 1000} s`);
-      }
-      /** Returns the remaining milliseconds. Less than one counts as 0, because timers may fire a millisecond early. */
-      function timeLeft(): number {
-        const left = timeoutMs - (performance.now() - Math.max(sent, connection.#lastByte));
-        return left <= 1 ? 0 : left;
-      }
       this.#pending.set(request, pending);
+      this.#silence ??= new SilenceWatch(this.#timeout, 0, () =>
+        this.close(`it has sent nothing for ${this.#timeout} s`),
+      );
       this.#socket.ref();
       this.#socket.write(encodeIds(REQUEST, { request, ids }));
     });
   }
 
   #received(bytes: Uint8Array): boolean {
-    this.#lastByte = performance.now();
+    this.#silence?.received();
     this.#isReached = true;
     try {
       this.#reader.push(bytes);

@@ -31,7 +31,6 @@ export interface AsyncTaskParts extends Readonly<Omit<BatchProgress, 'next'>> {
 
 export class AsyncTask {
   readonly parts: AsyncTaskParts;
-  readonly meter: TaskMeter | undefined;
   /** The task if it is a call of Python. */
   readonly #call: PythonCall | undefined;
   readonly #begun: number;
@@ -43,9 +42,8 @@ export class AsyncTask {
   #left = Number.NaN;
 
   constructor(parts: AsyncTaskParts, now: number) {
-    const { meter, promise, run, id } = parts;
+    const { promise, run, id } = parts;
     this.parts = parts;
-    this.meter = meter;
     this.#begun = now;
     this.#cpu = run.metered?.cpuSeconds() ?? 0;
     this.#call = promise instanceof PythonCall ? promise : undefined;
@@ -81,7 +79,9 @@ export class AsyncTask {
   away(stop: number): TaskAway {
     if (!this.isAway) return STAYED;
     // Without a meter it is not known when the task used the thread.
-    return this.meter?.away?.end(stop) ?? { seceded: this.#left, resumed: stop, waited: stop - this.#left };
+    return (
+      this.parts.meter?.away?.end(stop) ?? { seceded: this.#left, resumed: stop, waited: stop - this.#left }
+    );
   }
 
   /** Records that the promise has settled at the time `stop`. Returns the start of the task. */

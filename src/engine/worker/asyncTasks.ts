@@ -34,7 +34,7 @@ export class AsyncTasks {
     await new Promise<void>((resume) => {
       task.onLeft = resume;
       void this.#finish(task).then(resume);
-      const leaves = task.meter?.hasSeceded === true || this.#isRoomBeside(task);
+      const leaves = task.parts.meter?.hasSeceded === true || this.#isRoomBeside(task);
       if (run.concurrentTasks > 1) task.goAway(this.#options.clock());
       if (leaves) this.#leave(task);
     });
@@ -44,7 +44,7 @@ export class AsyncTasks {
   secede(task: MeteredTask): void {
     if (!(task instanceof TaskMeter)) return;
     task.hasSeceded = true;
-    if (this.#inSlot?.meter === task) this.#leave(this.#inSlot);
+    if (this.#inSlot?.parts.meter === task) this.#leave(this.#inSlot);
   }
 
   /** Waits for the end of an asynchronous task, and records it. Never rejects. */

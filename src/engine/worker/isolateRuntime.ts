@@ -141,9 +141,9 @@ export class IsolateRuntime {
       ended: (task, start, stop, outcome) => {
         const { parts } = task;
         const slot = task.isAway ? { ...parts, queued: Number.NaN } : parts;
-        return this.#ended(slot, parts.id, task.meter, start, stop, outcome, task.away(stop));
+        return this.#ended(slot, parts.id, parts.meter, start, stop, outcome, task.away(stop));
       },
-      left: ({ parts: { id, batch }, meter }) => {
+      left: ({ parts: { id, batch, meter } }) => {
         this.#reports.now();
         if (meter === undefined) post({ type: 'seceded', run: batch.run, id, batch: batch.batch });
         // The scheduler's process ends the question with the task, so the answer may be an error.

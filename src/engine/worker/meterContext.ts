@@ -1,6 +1,6 @@
-// The task and the meters of the running code, also after an await. contextMeter reads them. The storage is a property
-// of the global object, because the user's module may load another copy of the package.
+// The task and the meters of the running code, also after an await. contextMeter reads them.
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { sharedByCopies } from '../../base/sharedByCopies.js';
 
 /** The members of a task that contextMeter and askScheduler need. */
 export interface MeteredTask {
@@ -53,12 +53,7 @@ export interface MeterScope {
   readonly before: MeterScope | undefined;
 }
 
-const STORAGE: unique symbol = Symbol.for('longpole.meterContext');
-
-function storage(): AsyncLocalStorage<MeterScope | undefined> {
-  const holder: typeof globalThis & { [STORAGE]?: AsyncLocalStorage<MeterScope | undefined> } = globalThis;
-  holder[STORAGE] ??= new AsyncLocalStorage();
-  return holder[STORAGE];
-}
-
-export const meterContext = storage();
+export const meterContext = sharedByCopies(
+  'longpole.meterContext',
+  () => new AsyncLocalStorage<MeterScope | undefined>(),
+);

@@ -247,12 +247,12 @@ class ResultReader extends DefaultDeserializer {
     let next = 0;
     lengths.forEach((length, index) => {
       const first = table.getFloat64(start + index * MEMORY_BYTES, true);
-      const bytes = length < 0 ? buffers[next++] : ownCopy(header.subarray(inside, inside + length));
+      const bytes = length < 0 ? buffers[next++] : new Uint8Array(header.subarray(inside, inside + length));
       if (bytes === undefined || !(first >= 0) || inside < 0) throw damaged();
       inside += Math.max(0, length);
       this.#memories.push({ bytes: aligned(bytes), first });
       // A task that returned an ArrayBuffer gets one, not a SharedArrayBuffer: the only copy of the reading side.
-      if (length === AS_ARRAY_BUFFER) this.transferArrayBuffer(index, ownCopy(bytes).buffer);
+      if (length === AS_ARRAY_BUFFER) this.transferArrayBuffer(index, new Uint8Array(bytes).buffer);
     });
   }
 }
@@ -291,12 +291,6 @@ function makeView(
 function sharedCopy(bytes: Bytes): Uint8Array<SharedArrayBuffer> {
   const copy = new Uint8Array(new SharedArrayBuffer(bytes.byteLength));
   weigh(copy.buffer);
-  copy.set(bytes);
-  return copy;
-}
-
-function ownCopy(bytes: Bytes): Uint8Array<ArrayBuffer> {
-  const copy = new Uint8Array(bytes.byteLength);
   copy.set(bytes);
   return copy;
 }

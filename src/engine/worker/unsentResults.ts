@@ -1,14 +1,10 @@
 // Results and errors of a run that wait for the next report to the host.
 import type { ErrorInfo } from '../../protocol/errorInfo.js';
-import { NO_PACKED, NO_VALUES, type PackedValues, type Values } from '../../protocol/isolateMessages.js';
+import { type Fetched, NO_PACKED, NO_VALUES } from '../../protocol/isolateMessages.js';
 import type { PackedResult } from '../../protocol/packedResult.js';
 import { packNumbers } from '../../protocol/shortMessages.js';
 
-export interface Unsent {
-  readonly values: Values;
-  readonly packed: PackedValues;
-  readonly errors: readonly { readonly id: number; readonly error: ErrorInfo }[];
-}
+export type Unsent = Pick<Fetched, 'values' | 'packed' | 'errors'>;
 
 export class UnsentResults {
   #ids: number[] = [];

@@ -25,17 +25,17 @@ import {
   type WorkerReports,
   type WorkerRun,
 } from '../../protocol/workerMessages.js';
-import { threadStates } from '../../resources/threadStates.js';
+import { threadStates } from '../../resources/processTree.js';
 import { type HostEvents, isHostDump, type ProcessDump, type WorkerHost } from '../host/hostTypes.js';
 import { sendBatch } from '../host/sendBatch.js';
 import { UnmeasuredTime } from '../metrics/unmeasuredTime.js';
 import { MessageLog } from '../pool/messageLog.js';
 import { Outbox } from '../pool/outbox.js';
 import { PendingCalls } from '../pool/pendingCalls.js';
+import { heartbeatPauses, SilenceWatch } from '../silence.js';
 import { workerStartError } from '../taskFailure.js';
 import { type FetchFailed, failedFetches, unreachableText } from '../transfer/failedFetches.js';
 import type { PeerClient } from '../transfer/peerClient.js';
-import { heartbeatPauses, SilenceWatch } from './silence.js';
 import { vitalsFile } from './vitalsFile.js';
 import type { ChannelEvents, OpenChannel, WorkerChannel } from './workerChannel.js';
 

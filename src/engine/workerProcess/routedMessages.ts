@@ -2,8 +2,8 @@
 // which loses nothing, and a direct connection, which is faster and may break. Numbers keep the order over both routes.
 // Messages that the other side has not confirmed when the connection breaks travel again, through Dask.
 import type { Socket } from 'node:net';
+import { SilenceWatch } from '../silence.js';
 import { encodeMessage, MessageDecoder, type Packet, setNumbers } from './messageCodec.js';
-import { SilenceWatch } from './silence.js';
 
 /** Seconds without a byte after which a connection counts as broken. A heartbeat and its answer travel every half second. */
 const SILENCE_SECONDS = 10;

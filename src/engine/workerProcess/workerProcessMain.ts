@@ -22,7 +22,7 @@ import {
 } from '../../protocol/workerMessages.js';
 import { processRss } from '../../resources/processRss.js';
 import { ClockOffset } from '../clockOffset.js';
-import type { Gathered, HostFacts, Peers } from '../host/hostTypes.js';
+import type { FetchFromPeers, Gathered, HostFacts } from '../host/hostTypes.js';
 import { ThreadHost } from '../host/threadHost.js';
 import { WorkerDigests } from '../metrics/workerDigests.js';
 import { Store } from '../store/store.js';
@@ -139,7 +139,7 @@ class WorkerProcess {
         thresholds,
         digests: this.#digests,
         profile,
-        peers: processPeers(this.#client, this.#incoming),
+        fetch: processPeers(this.#client, this.#incoming),
         processBytes: processRss,
         giveUp: (why) => sendLast(channel, { type: 'giving-up', why }),
         transferLogs: () => this.#transferLogs,
@@ -240,37 +240,35 @@ channel.receive(
 process.on('exit', clean);
 
 /** @param open gauge of the fetches in progress */
-function processPeers(client: PeerClient, open: OpenTransfers): Peers {
+function processPeers(client: PeerClient, open: OpenTransfers): FetchFromPeers {
   const failed = failedFetches((...args) => send({ type: 'event', args }));
-  return {
-    fetch: async (inputs, what) => {
-      const results = new Map<ResultId, PackedResult>();
-      const missing: MissingInput[] = [];
-      const gathered: Gathered[] = [];
-      const byAddress = new Map<string, GatherInput[]>();
-      for (const input of inputs) pushTo(byAddress, input.address, input);
-      await Promise.all(
-        Array.from(byAddress, async ([address, wanted]) => {
-          const peer = wanted[0]!.from;
-          const transfer = open.begin(wanted.reduce((sum, { nbytes }) => sum + nbytes, 0));
-          try {
-            const ids = wanted.map(({ result }) => result);
-            const fetched = await client.fetch(address, ids, { peer, what });
-            for (const [result, one] of fetched.results) results.set(result, one);
-            const inputs = wanted.filter(({ result }) => fetched.results.has(result));
-            for (const input of wanted) if (!fetched.results.has(input.result)) missing.push(input);
-            const { nbytes, start, stop } = fetched;
-            if (inputs.length > 0) gathered.push({ inputs, nbytes, start, stop });
-          } catch (error) {
-            failed(address, wanted.length, error);
-            const unreachable = unreachableText(error);
-            for (const input of wanted) missing.push({ ...input, unreachable });
-          } finally {
-            transfer.end();
-          }
-        }),
-      );
-      return { results, missing, gathered };
-    },
+  return async (inputs, what) => {
+    const results = new Map<ResultId, PackedResult>();
+    const missing: MissingInput[] = [];
+    const gathered: Gathered[] = [];
+    const byAddress = new Map<string, GatherInput[]>();
+    for (const input of inputs) pushTo(byAddress, input.address, input);
+    await Promise.all(
+      Array.from(byAddress, async ([address, wanted]) => {
+        const peer = wanted[0]!.from;
+        const transfer = open.begin(wanted.reduce((sum, { nbytes }) => sum + nbytes, 0));
+        try {
+          const ids = wanted.map(({ result }) => result);
+          const fetched = await client.fetch(address, ids, { peer, what });
+          for (const [result, one] of fetched.results) results.set(result, one);
+          const inputs = wanted.filter(({ result }) => fetched.results.has(result));
+          for (const input of wanted) if (!fetched.results.has(input.result)) missing.push(input);
+          const { nbytes, start, stop } = fetched;
+          if (inputs.length > 0) gathered.push({ inputs, nbytes, start, stop });
+        } catch (error) {
+          failed(address, wanted.length, error);
+          const unreachable = unreachableText(error);
+          for (const input of wanted) missing.push({ ...input, unreachable });
+        } finally {
+          transfer.end();
+        }
+      }),
+    );
+    return { results, missing, gathered };
   };
 }

@@ -101,7 +101,7 @@ export function snapshotOf(
   return printable(trace);
 }
 
-function rowsOf<T>(pieces: readonly Piece<readonly T[]>[]): T[] {
+export function rowsOf<T>(pieces: readonly Piece<readonly T[]>[]): T[] {
   return pieces.flatMap(({ chunk, from, to }) => chunk.slice(from, to));
 }
 

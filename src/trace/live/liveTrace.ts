@@ -28,7 +28,7 @@ import { type LiveTotals, TotalSums } from '../totals.js';
 import { NO_ROWS, type TableName, type Trace } from '../trace.js';
 import { addRuns, type LiveComputation, LiveComputations } from './liveComputations.js';
 import { NameLists, runsOf } from './liveRuns.js';
-import { type LiveRows, snapshotOf } from './liveSnapshot.js';
+import { type LiveRows, rowsOf, snapshotOf } from './liveSnapshot.js';
 import { RowWindow } from './rowWindow.js';
 import { TaskWindow } from './taskWindow.js';
 
@@ -70,8 +70,6 @@ export interface LiveTraceOptions {
   /** Rows per table. Default: DEFAULT_WINDOW, also for tables that are not given. */
   readonly window?: Partial<WindowSizes>;
 }
-
-const BEGINNING: TraceCursor = NO_ROWS;
 
 export class LiveTrace implements ClusterObserver {
   readonly #names = new StringTable();
@@ -116,7 +114,7 @@ export class LiveTrace implements ClusterObserver {
    */
   snapshot(): Trace {
     if (this.#latest?.changes !== this.#changes) {
-      this.#latest = { changes: this.#changes, trace: snapshotOf(this.#rows, BEGINNING, this.cursor) };
+      this.#latest = { changes: this.#changes, trace: snapshotOf(this.#rows, NO_ROWS, this.cursor) };
     }
     return this.#latest.trace;
   }
@@ -130,7 +128,7 @@ export class LiveTrace implements ClusterObserver {
    * Returns the rows after `cursor`, or all rows that are held. `limits` bounds the rows of a table; the oldest come
    * first.
    */
-  changesSince(cursor: TraceCursor = BEGINNING, limits: Partial<WindowSizes> = {}): TraceChanges {
+  changesSince(cursor: TraceCursor = NO_ROWS, limits: Partial<WindowSizes> = {}): TraceChanges {
     const { windows } = this.#rows;
     const of = (value: (name: TableName) => number): TraceCursor => recordOf(GROWING_TABLES, value);
     const from = of((name) => Math.max(windows[name].first, cursor[name]));
@@ -159,9 +157,7 @@ export class LiveTrace implements ClusterObserver {
    * keys.
    */
   reportedTransfers(from: number, to: number): readonly Transfer[] {
-    return this.#rows.windows.transfers
-      .pieces(from, to)
-      .flatMap((piece) => piece.chunk.slice(piece.from, piece.to));
+    return rowsOf(this.#rows.windows.transfers.pieces(from, to));
   }
 
   /** Returns the held computations with higher numbers than `number`, ascending. */

@@ -16,7 +16,7 @@ import type { TraceTotals } from '../totals.js';
 import {
   type EvictedRows,
   type FrameRows,
-  NOTHING_EVICTED,
+  NO_ROWS,
   printable,
   type SampleRows,
   type Trace,
@@ -111,6 +111,8 @@ function checkUnpackedSize(tables: readonly ScannedTable[], maxUnpackedBytes: nu
   }
 }
 
+const NO_DAMAGE = { stretches: 0, bytes: 0, offset: 0 };
+
 class DamageList {
   #damage: TraceDamage | undefined;
 
@@ -127,16 +129,10 @@ class DamageList {
 
   summary({ ended, reason }: Pick<TraceMeta, 'ended' | 'reason'>): TraceDamage | undefined {
     const known = this.#damage;
-    if (ended === 'failed') {
-      return { stretches: 0, bytes: 0, offset: 0, ...known, reason: `the recording failed: ${reason}` };
-    }
+    if (ended === 'failed') return { ...NO_DAMAGE, ...known, reason: `the recording failed: ${reason}` };
     if (ended === 'closed' || (known !== undefined && known.stretches > 0)) return known;
-    return {
-      stretches: 0,
-      bytes: 0,
-      offset: 0,
-      reason: 'the recording was not closed: it is still running, or its process was killed',
-    };
+    const why = 'the recording was not closed: it is still running, or its process was killed';
+    return { ...NO_DAMAGE, reason: why };
   }
 }
 
@@ -170,7 +166,7 @@ export function recordedTrace(streams: Streams, damage: TraceDamage | undefined,
     strings,
     workers,
     tasks: tasks.rows,
-    evicted: known?.evicted ?? NOTHING_EVICTED,
+    evicted: known?.evicted ?? NO_ROWS,
     eventCount: RECORDED_TABLES.reduce((sum, table) => sum + streams[table].length, 0),
     damage,
     ...(known?.about && { about: known.about }),

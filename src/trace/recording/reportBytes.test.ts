@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from '../../base/properties.test.support.js';
 import { plainTables } from '../plainTables.js';
 import { syntheticTrace } from '../syntheticTrace.test.support.js';
-import { NOTHING_EVICTED, type Trace } from '../trace.js';
+import { NO_ROWS, type Trace } from '../trace.js';
 import { packColumns, unpackColumns } from './packedColumns.js';
 import { decodeReport, encodeReport } from './reportBytes.js';
 import { encodeTables } from './traceEncoder.js';
@@ -84,7 +84,7 @@ describe('a report', () => {
 
   it('of an earlier version keeps its counts of evicted rows', () => {
     const [one] = fc.sample(trace, { numRuns: 1, seed: 4 });
-    const evicted = { ...NOTHING_EVICTED, tasks: 7 };
+    const evicted = { ...NO_ROWS, tasks: 7 };
     const bytes = encodeReport({ ...one!, evicted }, { title: '', facts: {} });
     const earlier = Buffer.from(bytes).toString('latin1').replace('"evicted":', '"letGo"  :');
     assert.deepEqual(decodeReport(Buffer.from(earlier, 'latin1')).trace.evicted, evicted);

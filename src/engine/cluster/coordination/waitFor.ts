@@ -1,19 +1,10 @@
 // Lets a caller wait for a state machine. Every wait has an end: the answer, the time limit, or the end of the caller.
 import { MAX_TIMER_SECONDS } from '../../../base/arguments.js';
 import { oncePer } from '../../../base/lookUps.js';
-import type { AskerEnd } from '../taskQuestions.js';
+import type { Asker, AskerEnd } from '../taskQuestions.js';
 
-/** A task or client that uses shared objects. */
-export interface Caller {
-  /** Key of the task, or name of the client. */
-  readonly key: string;
-  /** Prefix of the task; undefined for a client. */
-  readonly prefix?: string;
-  /** Aborts when the caller does not wait any more. The reason is an `AskerEnd`. */
-  readonly ended: AbortSignal;
-  /** Aborts when the caller's code does not run any more, so that its leases are free. */
-  readonly stopped: AbortSignal;
-}
+/** A task or client that uses shared objects. The key of a client is its name, and it has no prefix. */
+export type Caller = Pick<Asker, 'key' | 'ended' | 'stopped'> & Partial<Pick<Asker, 'prefix'>>;
 
 /** Returns a function that makes a collection for each caller. When the caller stops, calls `release` with it. */
 export function perCaller<C>(

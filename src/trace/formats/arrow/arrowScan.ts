@@ -1,5 +1,6 @@
 // Scans the metadata of an Arrow IPC stream: columns, batches, the dictionaries of each batch, and damage.
 
+import type { TraceDamage } from '../../../protocol/traceDamage.js';
 import { damaged } from '../damage.js';
 import {
   type ArrowCodec,
@@ -21,11 +22,7 @@ export interface Field extends SchemaField {
 }
 
 /** A part that could not be read. */
-export interface StreamDamage {
-  readonly offset: number;
-  readonly bytes: number;
-  readonly reason: string;
-}
+export type StreamDamage = Omit<TraceDamage, 'stretches'>;
 
 /**
  * Checks that the buffers of a column can hold its rows, without reading them. Prevents allocations for impossible row

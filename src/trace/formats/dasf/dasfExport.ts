@@ -139,7 +139,7 @@ function dependentKeys({ tasks, keys }: Trace): KeysOf {
       Array.from(dependents.subarray(dependentOffsets[row]!, dependentOffsets[row + 1]!), (id) =>
         keys.get(id),
       );
-  const { offsets, sources } = reversedEdges(tasks.dependencyOffsets, tasks.dependencyRows);
+  const { offsets, targets } = reversedEdges(tasks.dependencyOffsets, tasks.dependencyRows);
   return (row) =>
-    Array.from(sources.subarray(offsets[row]!, offsets[row + 1]!), (dependent) => tasks.keyOf(dependent));
+    Array.from(targets.subarray(offsets[row]!, offsets[row + 1]!), (dependent) => tasks.keyOf(dependent));
 }

@@ -4,7 +4,7 @@ import { heartbeatPauses, SilenceWatch } from './silence.js';
 
 describe('the silence watch of a worker', () => {
   const watched = (ttl: number | false, first: number, act: (watch: SilenceWatch) => void): number => {
-    mock.timers.enable({ apis: ['setInterval'] });
+    mock.timers.enable({ apis: ['setInterval', 'setImmediate'] });
     let silent = 0;
     const watch = new SilenceWatch(ttl, first, () => silent++);
     act(watch);

@@ -1,4 +1,4 @@
-// Detects a worker process that sends or receives nothing. A process that is stopped or has no memory neither ends nor
+// Detects another process that sends or receives nothing. A process that is stopped or has no memory neither ends nor
 // answers, so callers would wait for ever.
 
 /** Polls within the time limit. */
@@ -11,7 +11,7 @@ export class SilenceWatch {
   #left: number;
 
   /**
-   * Counts time in polls, so that a pause of this thread is not mistaken for a silent worker.
+   * Counts time in polls, so that a pause of this thread is not mistaken for a silent process.
    *
    * @param ttl time limit for silence in seconds; false: only the first message has a limit
    * @param first time limit for the first message in seconds, if longer than `ttl`
@@ -25,8 +25,12 @@ export class SilenceWatch {
     this.#timer = setInterval(
       () => {
         if (--this.#left !== 0) return;
-        this.close();
-        silent();
+        // Timers run before reads. After a pause of this thread, a message may be waiting to be read.
+        setImmediate(() => {
+          if (this.#left > 0) return;
+          this.close();
+          silent();
+        });
       },
       (limit * 1000) / POLLS,
     );
@@ -41,6 +45,7 @@ export class SilenceWatch {
 
   close(): void {
     clearInterval(this.#timer);
+    this.#left = POLLS;
   }
 }
 
