@@ -74,3 +74,21 @@ test('while Node measures coverage, a cluster takes no profile, and only a warni
     onlyWarned(await ended, 'NODE_V8_COVERAGE');
   });
 });
+
+test('without the permission to use the inspector, a cluster takes no profile', async () => {
+  const program = `
+    import { connect } from '${packageUrl('index')}';
+    const client = await connect({ workers: 1 });
+    // The profiler of the program's thread starts when it has been busy for a while.
+    while (performance.eventLoopUtilization().active < 300) await client.submit(() => 1).result();
+    console.log((await client.profile()).count);
+    await client.close();`;
+  const flag = process.allowedNodeEnvironmentFlags.has('--permission')
+    ? '--permission'
+    : '--experimental-permission';
+  const nodeArguments = [flag, '--allow-fs-read=*', '--allow-fs-write=*', '--allow-worker', '--no-warnings'];
+  const { code, stdout, stderr } = await withFolder((folder) =>
+    runProgram(folder, program, { nodeArguments }),
+  );
+  assert.deepEqual([code, stdout], [0, '0\n'], stderr);
+});

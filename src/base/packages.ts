@@ -6,7 +6,7 @@ import type * as fflate from 'fflate';
 import type * as koffi from 'koffi';
 import type * as lz4 from 'lz4-napi';
 import type * as yaml from 'yaml';
-import { adviceFor, isError, LongpoleError, messageOf } from './errors.js';
+import { adviceFor, isError, LongpoleError, sentenceOf } from './errors.js';
 
 interface Packages {
   readonly acorn: typeof acorn;
@@ -79,7 +79,7 @@ function checkFileLimit(name: string): void {
   try {
     closeSync(openSync(process.execPath));
   } catch (cause) {
-    const message = `The package '${name}' cannot be loaded: ${messageOf(cause)}. ${adviceFor(cause, 'Correct this.')}`;
+    const message = `The package '${name}' cannot be loaded: ${sentenceOf(cause)} ${adviceFor(cause, 'Correct this.')}`;
     throw new LongpoleError('ERR_LONGPOLE_INSTALLATION', message, { cause });
   }
 }

@@ -86,10 +86,14 @@ class AttachedThread implements InspectorChannel {
   }
 }
 
-/** Returns this thread's own inspector, shared by all callers. */
-export const inspectThisThread = once((): InspectorChannel => {
+/** Returns this thread's own inspector, shared by all callers; undefined if Node's permissions forbid it. */
+export const inspectThisThread = once((): InspectorChannel | undefined => {
   const own = new Session();
-  own.connect();
+  try {
+    own.connect();
+  } catch {
+    return undefined;
+  }
   return {
     send: (method, params, answer) =>
       own.post(method, params, (error, result) => answer?.(error === null ? result : undefined)),

@@ -189,8 +189,8 @@ export class ThreadProfiler {
     }
   }
 
-  #attach(channel: InspectorChannel): void {
-    if (this.#closed) return;
+  #attach(channel: InspectorChannel | undefined): void {
+    if (this.#closed || channel === undefined) return;
     this.#channel = channel;
     this.#release = channel.onProfile((title, profile) => this.#finished(title, profile));
     channel.send('Profiler.enable', {});

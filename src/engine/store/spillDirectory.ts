@@ -6,7 +6,7 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writ
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { adviceFor, attempt, invalidArgument, LongpoleError, messageOf } from '../../base/errors.js';
+import { adviceFor, attempt, invalidArgument, LongpoleError, sentenceOf } from '../../base/errors.js';
 import { hasFields, parsedJson } from '../../base/json.js';
 import { flushAtExit, nothingToFlush } from '../../files/exitFlush.js';
 import { makeFolders } from '../../files/writePieces.js';
@@ -52,7 +52,7 @@ export class SpillDirectory {
     } catch (cause) {
       throw new LongpoleError(
         'ERR_LONGPOLE_LOCAL_DIRECTORY',
-        `Workers cannot keep files in ${parent}: ${messageOf(cause)}. ${adviceFor(cause, 'Pass another localDirectory.')}`,
+        `Workers cannot keep files in ${parent}: ${sentenceOf(cause)} ${adviceFor(cause, 'Pass another localDirectory.')}`,
         { cause },
       );
     }

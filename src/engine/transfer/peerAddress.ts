@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, isIPv6, type ListenOptions } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { invalidArgument, LongpoleError, messageOf } from '../../base/errors.js';
+import { invalidArgument, LongpoleError, sentenceOf } from '../../base/errors.js';
 import type { PeerNetwork } from '../../protocol/workerMessages.js';
 
 const TLS = 'tls://';
@@ -65,7 +65,7 @@ function shortFolder(path: string): string {
     throw new LongpoleError(
       'ERR_LONGPOLE_LOCAL_DIRECTORY',
       `A worker cannot create its socket: the path ${path} is too long for a socket, and the folder for temporary files ` +
-        `cannot be used: ${messageOf(cause)}. Pass a shorter localDirectory, or set TMPDIR to a folder that can be written.`,
+        `cannot be used: ${sentenceOf(cause)} Pass a shorter localDirectory, or set TMPDIR to a folder that can be written.`,
       { cause },
     );
   }

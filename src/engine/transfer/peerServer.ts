@@ -3,7 +3,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import type { Server, Socket } from 'node:net';
-import { adviceFor, LongpoleError, messageOf } from '../../base/errors.js';
+import { adviceFor, LongpoleError, sentenceOf } from '../../base/errors.js';
 import { type PackedResult, packedBytes, type ResultId } from '../../protocol/packedResult.js';
 import type { PeerNetwork } from '../../protocol/workerMessages.js';
 import type { Store } from '../store/store.js';
@@ -76,7 +76,7 @@ export class PeerServer {
       this.#endpoint.remove();
       throw new LongpoleError(
         'ERR_LONGPOLE_LOCAL_DIRECTORY',
-        `A worker cannot listen on ${this.address}: ${messageOf(cause)}. ` +
+        `A worker cannot listen on ${this.address}: ${sentenceOf(cause)} ` +
           (this.#options.network !== undefined
             ? 'This is the address of the Dask worker. Start that worker with --host and an address of its machine.'
             : adviceFor(cause, 'Pass another localDirectory.')),
