@@ -119,7 +119,6 @@ export class Stage {
         theme,
       );
       if (plot.type === 'tasks') {
-        const matches = scene.matches?.lanes[index];
         const path =
           scene.path &&
           getOrMake(pathsOn(plot), scene.path, () => pathLanes(scene.path!, plot, this.#model.origin));
@@ -129,7 +128,7 @@ export class Stage {
           drawStream(renderer, this.#model, plot, part, box, {
             theme,
             emphasis: scene.emphasis,
-            matches,
+            matches: scene.matches?.lanes,
           });
           if (path !== undefined) drawPath(renderer, plot.lanes, path, part, box, theme.ink);
         }

@@ -91,8 +91,8 @@ test('search finds tasks without a run after the others', () => {
     [2, 1, 0],
   );
   assert.deepEqual(findTasks(model, 'add')!.inOrder, [{ task: 3 }]);
-  // The search of a page without a task stream finds no tasks.
-  assert.equal(findTasks({ ...model, plots: [] }, 'add')!.count, 0);
+  // The search of the profile page finds functions.
+  assert.equal(findTasks({ ...model, findsTasks: false }, 'add'), undefined);
 });
 
 test('the pointer hits a wide run, the only narrow run of a pixel, the nearest run, or the sum of many runs', () => {

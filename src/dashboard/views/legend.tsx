@@ -45,7 +45,7 @@ export function Legend({ state }: { readonly state: PageState }) {
   const rows = all.filter(({ runs }) => runs > 0);
   // Prefixes are sorted by their time in the visible range, not in the whole run.
   if (sums !== undefined) rows.sort((a, b) => b.seconds - a.seconds);
-  const streams = model.plots.some(({ type }) => type === 'tasks') && rows.some(({ seconds }) => seconds > 0);
+  const streams = state.showsStream && rows.some(({ seconds }) => seconds > 0);
   const largest = streams ? rows.reduce((most, { seconds }) => Math.max(most, seconds), 0) : 0;
   const tasks = rows.filter(({ prefix }) => !prefix.isActivity);
   const activities = rows.filter(({ prefix }) => prefix.isActivity);

@@ -25,12 +25,6 @@ export interface Hover {
   readonly clientY: number;
 }
 
-/** Selected hit in a task stream. */
-export interface Pinned {
-  readonly plot: number;
-  readonly hit: Hit;
-}
-
 /** Share of the distance to its target by which the window moves in an animation frame at 60 Hz. */
 const EASE = 0.38;
 
@@ -45,7 +39,8 @@ export class PageState {
   readonly hover = signal<Hover | undefined>(undefined);
   /** Range of the selection in progress, px from the left of the plots. */
   readonly selecting = signal<{ readonly from: number; readonly to: number } | undefined>(undefined);
-  readonly pinned = signal<Pinned | undefined>(undefined);
+  /** Selected run or pixel of the task stream. */
+  readonly pinned = signal<Hit | undefined>(undefined);
   readonly pointed = signal<number | undefined>(undefined);
   /** Prefixes that the user clicked in the legend. */
   readonly locked = signal<ReadonlySet<number>>(new Set());
@@ -93,6 +88,10 @@ export class PageState {
 
   get model(): ProfileModel {
     return this.#model.value;
+  }
+
+  get showsStream(): boolean {
+    return this.model.plots.includes(this.model.stream);
   }
 
   /**
@@ -197,8 +196,7 @@ export class PageState {
     const index = this.#nextMatch(matches, direction);
     const match = matches.inOrder[index]!;
     this.matchIndex.value = index;
-    if ('plot' in match && this.model.searched === undefined)
-      this.pin(match.plot, { kind: 'run', position: match.position });
+    if ('position' in match && this.showsStream) this.pin({ kind: 'run', position: match.position });
     else this.showMatch(match.task);
   }
 
@@ -206,8 +204,7 @@ export class PageState {
     const { start, stop } = this.#target;
     const extentAt = (index: number) => {
       const match = inOrder[index]!;
-      if (!('plot' in match)) return undefined;
-      return this.extentOf({ plot: match.plot, hit: { kind: 'run', position: match.position } });
+      return 'position' in match ? this.extentOf({ kind: 'run', position: match.position }) : undefined;
     };
     const last = this.matchIndex.value;
     const before = last < 0 ? undefined : extentAt(last);
@@ -223,37 +220,34 @@ export class PageState {
 
   /** Pins the task before (-1) or after (1) the selected task on its thread, or the last or first visible task. */
   stepRun(direction: 1 | -1): void {
+    if (!this.showsStream) return;
+    const { lanes } = this.model.stream;
     const pinned = this.pinned.value;
-    const plot = pinned?.plot ?? this.model.plots.findIndex(({ type }) => type === 'tasks');
-    const shown = this.model.plots[plot];
-    if (shown?.type !== 'tasks') return;
     const position =
-      pinned?.hit.kind === 'run'
-        ? neighbourRun(shown.lanes, pinned.hit.position, direction)
-        : firstRun(shown.lanes, this.#target, direction);
-    if (position !== undefined) this.pin(plot, { kind: 'run', position });
+      pinned?.kind === 'run'
+        ? neighbourRun(lanes, pinned.position, direction)
+        : firstRun(lanes, this.#target, direction);
+    if (position !== undefined) this.pin({ kind: 'run', position });
   }
 
   /** Zooms to the selected task with a margin. */
   zoomToPinned(): void {
-    const extent = this.pinned.value === undefined ? undefined : this.extentOf(this.pinned.value);
-    if (extent === undefined) return;
+    if (this.pinned.value === undefined) return;
+    const extent = this.extentOf(this.pinned.value);
     const margin = Math.max(spanOf(extent), 1e-6);
     this.moveTo({ start: extent.start - margin, stop: extent.stop + margin }, true);
   }
 
-  pin(plot: number, hit: Hit): void {
-    this.pinned.value = { plot, hit };
-    const extent = this.extentOf({ plot, hit });
-    if (extent !== undefined)
-      this.moveTo(reveal(this.model.limits, this.#target, extent.start, extent.stop), true);
+  pin(hit: Hit): void {
+    this.pinned.value = hit;
+    const { start, stop } = this.extentOf(hit);
+    this.moveTo(reveal(this.model.limits, this.#target, start, stop), true);
   }
 
-  extentOf({ plot, hit }: Pinned): TimeWindow | undefined {
-    if (hit.kind === 'density') return { start: hit.start, stop: hit.stop };
-    const shown = (this.model.searched ?? this.model.plots)[plot];
-    if (shown?.type !== 'tasks') return undefined;
-    return { start: shown.lanes.start[hit.position]!, stop: shown.lanes.stop[hit.position]! };
+  extentOf(hit: Hit): TimeWindow {
+    if (hit.kind === 'density') return hit;
+    const { start, stop } = this.model.stream.lanes;
+    return { start: start[hit.position]!, stop: stop[hit.position]! };
   }
 
   toggleLocked(prefix: number): void {

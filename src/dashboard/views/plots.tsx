@@ -8,14 +8,21 @@ import { laneAt, laneBox } from '../canvas/drawTasks.js';
 import { type GestureHandler, listen } from '../canvas/gestures.js';
 import { axisOf, columnsOf, type Scene, type Stage } from '../canvas/stage.js';
 import { THEMES } from '../canvas/theme.js';
-import { hitLane } from '../model/hitTest.js';
-import { HEADING, LEFT_GUTTER, layoutPlots, OVERVIEW_HEIGHT, RULER_HEIGHT } from '../model/pageLayout.js';
+import { type Hit, hitLane } from '../model/hitTest.js';
+import {
+  HEADING,
+  LEFT_GUTTER,
+  layoutPlots,
+  OVERVIEW_HEIGHT,
+  type PlotBox,
+  RULER_HEIGHT,
+} from '../model/pageLayout.js';
 import { laneOfPosition, totalHeight } from '../model/taskLanes.js';
 import { idleLabel, preciseTime } from '../model/ticks.js';
 import { columnAtTime, partAt, type TimeAxis, timeAtColumn } from '../model/timeAxis.js';
 import { spanOf } from '../model/timeView.js';
 import { IndividualContext } from './individual.js';
-import type { Hover, PageState, Pinned } from './pageState.js';
+import type { Hover, PageState } from './pageState.js';
 import { set } from './parts.js';
 import { PlotHeading, plotSummary } from './plotHeading.js';
 
@@ -76,7 +83,9 @@ export function Plots({ state, stage, animationFrames, streamNote }: Props) {
                   aria-label={plotSummary(state, plot).description}
                 />
                 <EmptyPlot text={plotSummary(state, plot).empty} />
-                <Outlines state={state} plot={index} />
+                {plot === state.model.stream && box !== undefined ? (
+                  <Outlines state={state} box={box} />
+                ) : null}
               </div>
             </section>
           );
@@ -122,8 +131,7 @@ function gestureHandler(state: PageState, surface: HTMLElement): GestureHandler 
     },
     leave: set(state.hover, undefined),
     click: (x, y) => {
-      const hover = hoverAt(state, surface, x, y);
-      state.pinned.value = hover?.hit === undefined ? undefined : { plot: hover.plot, hit: hover.hit };
+      state.pinned.value = hoverAt(state, surface, x, y)?.hit;
     },
     doubleClick: () => state.showAll(),
   };
@@ -159,33 +167,33 @@ function hoverAt(state: PageState, surface: HTMLElement, x: number, y: number): 
   };
 }
 
-function Outlines({ state, plot }: { readonly state: PageState; readonly plot: number }) {
-  const hover = state.hover.value;
+interface OutlinesProps {
+  readonly state: PageState;
+  /** Box of the task stream. */
+  readonly box: PlotBox;
+}
+
+function Outlines({ state, box }: OutlinesProps) {
+  const hovered = state.hover.value?.hit;
   const pinned = state.pinned.value;
   return (
     <>
-      {pinned?.plot === plot ? <Outline state={state} pinned={pinned} kind="pinned" /> : null}
-      {hover?.plot === plot && hover.hit !== undefined ? (
-        <Outline state={state} pinned={{ plot, hit: hover.hit }} kind="hovered" />
-      ) : null}
+      {pinned === undefined ? null : <Outline state={state} box={box} hit={pinned} kind="pinned" />}
+      {hovered === undefined ? null : <Outline state={state} box={box} hit={hovered} kind="hovered" />}
     </>
   );
 }
 
-interface OutlineProps {
-  readonly state: PageState;
-  readonly pinned: Pinned;
+interface OutlineProps extends OutlinesProps {
+  readonly hit: Hit;
   readonly kind: string;
 }
 
-function Outline({ state, pinned, kind }: OutlineProps) {
-  const plot = state.model.plots[pinned.plot];
-  const box = state.boxes.value[pinned.plot];
-  const extent = state.extentOf(pinned);
-  if (plot?.type !== 'tasks' || box === undefined || extent === undefined) return null;
-  const { hit } = pinned;
-  const lane = hit.kind === 'density' ? hit.lane : laneOfPosition(plot.lanes, hit.position);
-  const { top, height } = laneBox(plot.lanes, lane, box.height);
+function Outline({ state, box, hit, kind }: OutlineProps) {
+  const { lanes } = state.model.stream;
+  const extent = state.extentOf(hit);
+  const lane = hit.kind === 'density' ? hit.lane : laneOfPosition(lanes, hit.position);
+  const { top, height } = laneBox(lanes, lane, box.height);
   const axis = shownAxis(state);
   const from = Math.max(0, Math.round(columnAtTime(axis, extent.start)));
   const to = Math.min(axis.columns, Math.round(columnAtTime(axis, extent.stop)));

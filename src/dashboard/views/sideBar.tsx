@@ -61,9 +61,8 @@ function Samples({ state }: { readonly state: PageState }) {
 }
 
 function Details({ state, more }: SideBarProps) {
-  const pinned = state.pinned.value;
-  const plot = pinned === undefined ? undefined : state.model.plots[pinned.plot];
-  if (pinned === undefined || plot?.type !== 'tasks') {
+  const hit = state.pinned.value;
+  if (hit === undefined) {
     return state.model.taskCount > 0 ? (
       <section class="details hint">
         <p>Click a task to see its details here.</p>
@@ -73,7 +72,6 @@ function Details({ state, more }: SideBarProps) {
       </section>
     ) : null;
   }
-  const { hit } = pinned;
   if (hit.kind === 'density') {
     return (
       <Chosen state={state} title={`${formatCount(hit.runs)} runs in one pixel`}>
@@ -89,7 +87,7 @@ function Details({ state, more }: SideBarProps) {
       </Chosen>
     );
   }
-  const run = runDetails(state.model, plot, hit.position);
+  const run = runDetails(state.model, hit.position);
   return (
     <Chosen
       state={state}
