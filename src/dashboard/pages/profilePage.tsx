@@ -17,13 +17,13 @@ import type { PageProps } from './pageProps.js';
 import { profileQuery } from './profileQuery.js';
 
 export function ProfilePage(props: PageProps) {
-  const { state, update, stage, animationFrames } = props;
+  const { state, update } = props;
   if (update.trace.samples.length === 0) return <NoSamples isLive={update.live !== undefined} />;
   return (
     <div class="profile">
       <Filters state={state} trace={update.trace} />
       <Flame {...props} />
-      <Plots state={state.view} stage={stage} animationFrames={animationFrames} />
+      <Plots state={state.view} />
     </div>
   );
 }

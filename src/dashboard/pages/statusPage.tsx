@@ -26,7 +26,7 @@ function momentNote(view: PageProps['state']['view']): string {
   return view.hover.value === undefined ? 'at the end of the window' : 'at the pointer';
 }
 
-export function StatusPage({ state, update, stage, animationFrames }: PageProps) {
+export function StatusPage({ state, update }: PageProps) {
   const { view } = state;
   const { trace, live } = update;
   const scheme = view.scheme.value;
@@ -47,12 +47,7 @@ export function StatusPage({ state, update, stage, animationFrames }: PageProps)
   const workers = [...listed].sort(byName);
   return (
     <div class="split">
-      <Plots
-        state={view}
-        stage={stage}
-        animationFrames={animationFrames}
-        streamNote={<StreamNote state={state} />}
-      />
+      <Plots state={view} streamNote={<StreamNote state={state} />} />
       <Panels four>
         <Panel title="Progress" note={progressNote(update)}>
           <Progress trace={trace} live={live} scheme={scheme} />

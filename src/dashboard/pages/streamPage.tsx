@@ -31,11 +31,11 @@ export function StreamPage(props: PageProps) {
  * in the cache. The side bar has the legend and details of the selected task. Reports of `visualize` and of a
  * MemorySampler open this page first.
  */
-export function RunPage({ state, update, stage, animationFrames }: PageProps) {
+export function RunPage({ state, update }: PageProps) {
   useFlows(state, update.trace);
   return (
     <div class="body">
-      <Plots state={state.view} stage={stage} animationFrames={animationFrames} />
+      <Plots state={state.view} />
       <SideBar state={state.view} more={(row) => <TaskMore state={state} trace={update.trace} row={row} />} />
     </div>
   );

@@ -122,15 +122,12 @@ export function MemoryPage(props: PageProps) {
   );
 }
 
-export function SystemPage(props: PageProps) {
-  return <TimePage {...props}>{null}</TimePage>;
+export function SystemPage({ state }: PageProps) {
+  return <Plots state={state.view} />;
 }
 
 /** A page with plots above and panels below. */
-export function TimePage(props: PageProps & { readonly children: ComponentChildren }) {
-  const { state, stage, animationFrames, children } = props;
-  const plots = <Plots state={state.view} stage={stage} animationFrames={animationFrames} />;
-  if (children === null) return plots;
+export function TimePage({ state, children }: PageProps & { readonly children: ComponentChildren }) {
   // The charts have their least heights, and the page scrolls as a whole.
   const { total } = layoutPlots(
     state.view.model.plots.map(() => 0),
@@ -139,7 +136,7 @@ export function TimePage(props: PageProps & { readonly children: ComponentChildr
   const least = OVERVIEW_HEIGHT + RULER_HEIGHT + total;
   return (
     <div class="split charts" style={{ gridTemplateRows: `minmax(${least}px, 1fr) auto` }}>
-      {plots}
+      <Plots state={state.view} />
       <Panels>{children}</Panels>
     </div>
   );

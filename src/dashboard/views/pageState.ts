@@ -1,8 +1,11 @@
-// The state of the page, as signals. Views and canvases are redrawn if a signal that they read changes. Only `moveTo`
-// moves the window of time.
+// The state of the page, as signals, and the canvases that show it. Views and canvases are redrawn if a signal that they
+// read changes. Only `moveTo` moves the window of time.
 import { computed, signal } from '@preact/signals';
 import type { CriticalPath } from '../../analysis/criticalPath.js';
 import { firstWhere } from '../../base/lookUps.js';
+import { AnimationFrames } from '../canvas/animationFrames.js';
+import { type Scene, Stage } from '../canvas/stage.js';
+import { THEMES } from '../canvas/theme.js';
 import type { Flows } from '../model/flows.js';
 import type { Hit } from '../model/hitTest.js';
 import { firstRun, neighbourRun } from '../model/neighbourRun.js';
@@ -30,6 +33,8 @@ const EASE = 0.38;
 
 export class PageState {
   readonly #model;
+  readonly stage = new Stage();
+  readonly animationFrames = new AnimationFrames((time) => this.#draw(time));
   readonly scheme = signal<Scheme>('light');
   /** Width of the plots with their gutters, px; 0 before the first layout. */
   readonly width = signal(0);
@@ -164,8 +169,31 @@ export class PageState {
     this.#move({ start: start + seconds, stop: stop + seconds }, false);
   }
 
+  /** Content of the next animation frame; undefined before the first layout. */
+  get scene(): Scene | undefined {
+    if (this.width.value === 0) return undefined;
+    return {
+      model: this.model,
+      window: this.window.value,
+      width: this.width.value,
+      boxes: this.boxes.value,
+      theme: THEMES[this.scheme.value],
+      emphasis: this.emphasis.value,
+      path: this.path.value,
+      matches: this.matches.value,
+      flows: this.flows.value,
+    };
+  }
+
+  #draw(time: number): boolean {
+    const isMoving = this.#step(time);
+    const { scene } = this;
+    if (scene !== undefined) this.stage.draw(scene);
+    return isMoving;
+  }
+
   /** Moves the window for one animation frame. Returns whether the motion continues. */
-  step(time: number): boolean {
+  #step(time: number): boolean {
     const { start, stop } = this.window.value;
     const target = this.#target;
     if (start === target.start && stop === target.stop) return false;

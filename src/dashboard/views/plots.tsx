@@ -3,11 +3,9 @@
 import { effect } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useContext, useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import type { AnimationFrames } from '../canvas/animationFrames.js';
 import { laneAt, laneBox } from '../canvas/drawTasks.js';
 import { type GestureHandler, listen } from '../canvas/gestures.js';
-import { axisOf, columnsOf, type Scene, type Stage } from '../canvas/stage.js';
-import { THEMES } from '../canvas/theme.js';
+import { axisOf, columnsOf } from '../canvas/stage.js';
 import { type Hit, hitLane } from '../model/hitTest.js';
 import {
   HEADING,
@@ -28,36 +26,16 @@ import { PlotHeading, plotSummary } from './plotHeading.js';
 
 interface Props {
   readonly state: PageState;
-  readonly stage: Stage;
-  readonly animationFrames: AnimationFrames;
   readonly streamNote?: ComponentChildren;
 }
 
-/** Returns the current scene for the stage; undefined before the first layout. */
-export function sceneOf(state: PageState): Scene | undefined {
-  if (state.width.value === 0) return undefined;
-  return {
-    window: state.window.value,
-    width: state.width.value,
-    boxes: state.boxes.value,
-    theme: THEMES[state.scheme.value],
-    emphasis: state.emphasis.value,
-    path: state.path.value,
-    matches: state.matches.value,
-    flows: state.flows.value,
-  };
-}
-
-export function Plots({ state, stage, animationFrames, streamNote }: Props) {
+export function Plots({ state, streamNote }: Props) {
   const individual = useContext(IndividualContext);
   const scroller = useRef<HTMLElement>(null);
   const surface = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => followSize(state, scroller.current), [state, state.model]);
-  // A change of any signal that `sceneOf` reads requests an animation frame.
-  useEffect(
-    () => effect(() => void (sceneOf(state) === undefined || animationFrames.request())),
-    [state, animationFrames],
-  );
+  // A change of any signal that `scene` reads requests an animation frame.
+  useEffect(() => effect(() => void (state.scene === undefined || state.animationFrames.request())), [state]);
   useEffect(() => {
     const element = surface.current;
     return element === null ? undefined : listen(element, gestureHandler(state, element));
@@ -67,7 +45,7 @@ export function Plots({ state, stage, animationFrames, streamNote }: Props) {
   const boxes = state.boxes.value;
   return (
     <section ref={scroller} class="plots" aria-label="Plots, on one time axis">
-      <OverviewStrip state={state} stage={stage} />
+      <OverviewStrip state={state} />
       <div ref={surface} class="surface">
         {state.model.plots.map((plot, index) => {
           const box = boxes[index];
@@ -77,7 +55,7 @@ export function Plots({ state, stage, animationFrames, streamNote }: Props) {
               <div class="drawing" style={{ height: `${box?.height ?? 0}px` }}>
                 <canvas
                   ref={(canvas) => {
-                    if (canvas !== null) stage.setPlot(index, canvas);
+                    if (canvas !== null) state.stage.setPlot(index, canvas);
                   }}
                   role="img"
                   aria-label={plotSummary(state, plot).description}
@@ -255,14 +233,14 @@ function NothingToShow({ isIndividual }: { readonly isIndividual: boolean }) {
 }
 
 /** The overview of the whole run above the time axis. Dragging selects a window, or moves the window under the pointer. */
-function OverviewStrip({ state, stage }: { readonly state: PageState; readonly stage: Stage }) {
+function OverviewStrip({ state }: { readonly state: PageState }) {
   const overview = useRef<HTMLCanvasElement>(null);
   const ruler = useRef<HTMLCanvasElement>(null);
   useEffect(() => {
     if (overview.current === null || ruler.current === null) return undefined;
-    stage.setStrip(overview.current, ruler.current);
+    state.stage.setStrip(overview.current, ruler.current);
     return brush(state, overview.current);
-  }, [state, stage]);
+  }, [state]);
   return (
     <div class="strip">
       <span class="strip-name">Whole run</span>
