@@ -1,4 +1,4 @@
-// Draws line plots, and the grid of all plots: vertical time lines, horizontal value lines, labels in the gutters.
+// Draws line plots with their horizontal value lines and the labels in the gutters.
 import { mix, slotColor } from '../model/palette.js';
 import type { LinesPlot, PlotLine, ResourcePlot } from '../model/profileModel.js';
 import { columnRanges, isDense, linePoints, type Series } from '../model/series.js';
@@ -22,10 +22,6 @@ const LABEL_SPACING = 34;
 const MAX_LABELS = 6;
 /** Distance from which samples are also drawn as dots, px. */
 const DOT_SPACING = 18;
-
-export function drawTimeLines(renderer: Renderer, area: PlotArea, xs: readonly number[], theme: Theme): void {
-  for (const x of xs) renderer.rect(area.left + x, 0, 1, area.height, theme.grid);
-}
 
 interface Axis {
   readonly ticks: readonly Tick[];

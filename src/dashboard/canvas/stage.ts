@@ -18,7 +18,7 @@ import { type ColumnGrid, livedSeconds, usedSeconds } from '../model/streamDetai
 import { type TaskLanes, totalHeight } from '../model/taskLanes.js';
 import { columnAtTime, type TimeAxis, timeAxis } from '../model/timeAxis.js';
 import { snapToPixels, spanOf, type TimeWindow } from '../model/timeView.js';
-import { drawLines, drawResources, drawTimeLines, type PlotArea } from './drawCharts.js';
+import { drawLines, drawResources, type PlotArea } from './drawCharts.js';
 import { drawFlows, drawPath } from './drawFlows.js';
 import { axisTicks, drawBreaks, drawOverview, drawRuler, overviewShares } from './drawOverview.js';
 import { drawStream } from './drawTasks.js';
@@ -99,12 +99,7 @@ export class Stage {
       const area: PlotArea = { left: LEFT_GUTTER, width: grid.columns, height: box.height };
       renderer.begin(scene.width, box.height);
       if (plot.type === 'tasks') this.#drawLaneGround(renderer, plot, shownOfRun(model, grid), area, theme);
-      drawTimeLines(
-        renderer,
-        area,
-        ticks.map(({ x }) => x),
-        theme,
-      );
+      for (const { x } of ticks) renderer.rect(area.left + x, 0, 1, area.height, theme.grid);
       if (plot.type === 'tasks') {
         const path =
           scene.path &&

@@ -256,12 +256,12 @@ function ShowInStream({ state, trace, row }: ShowProps) {
 function LiveGraph({ state, update: { trace }, filter, rows, open, onChosen }: LiveGraphProps) {
   const scheme = state.view.scheme.value;
   const tasks = currentGraph(trace, rows, open);
-  const parts = GRAPH_STATES.flatMap(({ state: one, name, slot }) => {
+  const states = GRAPH_STATES.map((one) => ({ ...one, color: slotColor(one.slot, scheme) }));
+  const parts = states.flatMap(({ state: one, name, color }) => {
     const count = tasks.filter((task) => task.state === one).length;
-    return count > 0 ? [{ name: `${formatCount(count)} ${name}`, color: slotColor(slot, scheme) }] : [];
+    return count > 0 ? [{ name: `${formatCount(count)} ${name}`, color }] : [];
   });
-  const colors = new Map(GRAPH_STATES.map(({ state: one, slot }) => [one, slotColor(slot, scheme)]));
-  const names = new Map(GRAPH_STATES.map(({ state: one, name }) => [one, name]));
+  const byState = new Map(states.map((one) => [one.state, one]));
   return (
     <>
       {filter}
@@ -273,9 +273,9 @@ function LiveGraph({ state, update: { trace }, filter, rows, open, onChosen }: L
       <div class="graph">
         <GraphView
           nodes={tasks.map((task) => ({
-            name: `${task.key}, ${names.get(task.state)}`,
+            name: `${task.key}, ${byState.get(task.state)?.name}`,
             label: tasks.length > MAX_LABELS ? '' : task.prefix,
-            color: colors.get(task.state) ?? 'transparent',
+            color: byState.get(task.state)?.color ?? 'transparent',
           }))}
           edges={graphEdges(tasks)}
           onNode={(place) => {

@@ -1,7 +1,7 @@
 // Draws a graph from left to right, or from top to bottom if it is long. A node stands after the nodes that it needs.
 // Tab moves the focus to a node, arrow keys move it to other nodes, and Enter acts like a click.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { layeredLayout, type NodeLayers } from '../../base/graphLayout/layers.js';
+import { type Edge, layeredLayout, type NodeLayers } from '../../base/graphLayout/layers.js';
 import { visibleName } from '../../base/visibleText.js';
 import { stepInGraph } from '../model/graphSteps.js';
 import { LABEL_GAP, RADIUS, routedLayout } from '../model/routedLayout.js';
@@ -20,7 +20,7 @@ export interface GraphNode {
 interface Props {
   readonly nodes: readonly GraphNode[];
   /** Pairs of indices into `nodes`. */
-  readonly edges: readonly (readonly [number, number])[];
+  readonly edges: readonly Edge[];
   readonly onNode: (node: number) => void;
   /** Effect of `onNode` for screen readers, e.g. `shows the task in the task stream`. */
   readonly action: string;
@@ -39,8 +39,6 @@ const DENSE_ROW = 10;
 const DENSE_RADIUS = 3;
 /** Nodes without labels in a column. A layer with more nodes has several columns. */
 const MAX_ROWS = 64;
-
-type Edge = readonly [number, number];
 
 /** Positions of nodes and edges, px. */
 interface Drawing {

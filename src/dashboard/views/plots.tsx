@@ -49,8 +49,9 @@ export function Plots({ state, streamNote }: Props) {
       <div ref={surface} class="surface">
         {state.model.plots.map((plot, index) => {
           const box = boxes[index];
+          const { title, description, empty } = plotSummary(state, plot);
           return (
-            <section key={index} class="plot" aria-label={plotSummary(state, plot).title}>
+            <section key={index} class="plot" aria-label={title}>
               <PlotHeading state={state} plot={plot} streamNote={streamNote} />
               <div class="drawing" style={{ height: `${box?.height ?? 0}px` }}>
                 <canvas
@@ -58,9 +59,9 @@ export function Plots({ state, streamNote }: Props) {
                     if (canvas !== null) state.stage.setPlot(index, canvas);
                   }}
                   role="img"
-                  aria-label={plotSummary(state, plot).description}
+                  aria-label={description}
                 />
-                <EmptyPlot text={plotSummary(state, plot).empty} />
+                {empty === undefined ? null : <p class="empty">{empty}</p>}
                 {plot === state.model.stream && box !== undefined ? (
                   <Outlines state={state} box={box} />
                 ) : null}
@@ -208,10 +209,6 @@ function Selection({ state }: { readonly state: PageState }) {
       <span>{preciseTime(seconds, seconds)}</span>
     </div>
   );
-}
-
-function EmptyPlot({ text }: { readonly text: string | undefined }) {
-  return text === undefined ? null : <p class="empty">{text}</p>;
 }
 
 function NothingToShow({ isIndividual }: { readonly isIndividual: boolean }) {

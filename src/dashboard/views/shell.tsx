@@ -78,7 +78,8 @@ export function Shell({ state, register }: Props) {
     if (!state.opened.value) return <Welcome state={state} />;
     if (update === undefined)
       return <p class="loading">{state.status.value === 'lost' ? '' : 'Reading the trace…'}</p>;
-    return <PageContent state={state} update={update} />;
+    const Content = CONTENT[state.page.value];
+    return <Content state={state} update={update} />;
   };
   const isIndividual = state.individual !== undefined;
   return (
@@ -116,7 +117,6 @@ function Bar({ state, searchBox, main }: BarProps) {
       <Heading
         state={state.view}
         searchBox={searchBox}
-        facts={state.update.value === undefined ? [] : undefined}
         searches={state.page.value === 'profile' ? 'functions' : 'keys'}
       />
     </>
@@ -276,11 +276,6 @@ const CONTENT: Readonly<Record<PageName, FunctionComponent<PageProps>>> = {
   errors: ErrorsPage,
   logs: LogsPage,
 };
-
-function PageContent(props: PageProps) {
-  const Content = CONTENT[props.state.page.value];
-  return <Content {...props} />;
-}
 
 /** The dialog that lists keys and gestures. */
 function Help({ state }: { readonly state: PageState }) {

@@ -12,7 +12,7 @@ import { cacheStays, type RunDetails, runDetails } from './runDetails.js';
 interface SideBarProps {
   readonly state: PageState;
   /** Returns more details of the selected task, by row of the page's task table. */
-  readonly more?: (task: number) => ComponentChildren;
+  readonly more: (task: number) => ComponentChildren;
 }
 
 export function SideBar({ state, more }: SideBarProps) {
@@ -20,7 +20,7 @@ export function SideBar({ state, more }: SideBarProps) {
     <aside class="side">
       <Legend state={state} />
       <Samples state={state} />
-      <Details state={state} {...(more === undefined ? {} : { more })} />
+      <Details state={state} more={more} />
     </aside>
   );
 }
@@ -95,7 +95,7 @@ function Details({ state, more }: SideBarProps) {
       action={run.key === '' ? null : <CopyButton text={run.key} label="Copy key" />}
     >
       <RunFacts state={state} run={run} />
-      {more?.(run.task)}
+      {more(run.task)}
     </Chosen>
   );
 }
