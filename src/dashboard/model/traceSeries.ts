@@ -18,8 +18,8 @@ const MAX_LINES = 12;
 export const MEMORY_SLOTS = { managed: 12, unmanaged: 2, spilled: 6 } as const;
 export const MEMORY_PARTS = ['managed', 'unmanaged', 'spilled'] as const;
 
-function seriesOf(time: Float64Array, value: Float64Array, steps: boolean): Series {
-  return { time, value, steps, largest: largestOf(value) };
+function stepsOf(time: Float64Array, value: Float64Array): Series {
+  return { time, value, steps: true, largest: largestOf(value) };
 }
 
 /**
@@ -59,7 +59,7 @@ export function memoryPlot(trace: Trace, origin: number, worker?: number): Lines
   const lines = MEMORY_PARTS.map((name, part) => ({
     name,
     slot: MEMORY_SLOTS[name],
-    series: seriesOf(time, sums[part]!, true),
+    series: stepsOf(time, sums[part]!),
   }));
   const title = worker === undefined ? 'Memory of all workers' : 'Memory';
   return linesPlot(
@@ -157,13 +157,10 @@ export function figurePlot(
   }
   const shown = [...rowsOf].sort(([a], [b]) => a - b).slice(0, MAX_LINES);
   const omitted = rowsOf.size - shown.length;
-  const names = shown.map(([worker]) => {
-    if (worker < 0) return of === 'all' ? 'scheduler' : 'host';
-    return workerName(trace, worker);
-  });
-  const lines = shown.map(([worker, list], i): PlotLine => {
+  const host = of === 'all' ? 'scheduler' : 'host';
+  const lines = shown.map(([worker, list]): PlotLine => {
     const series = seriesOfRows(list, resources.time, values!, origin);
-    return { name: names[i]!, slot: lineSlot(worker), series };
+    return { name: worker < 0 ? host : workerName(trace, worker), slot: lineSlot(worker), series };
   });
   return { ...linesPlot(title, unit, lines, `The trace has no samples for “${title}”.`), omitted };
 }
@@ -193,7 +190,7 @@ export function bandwidthPlot(trace: Trace, origin: number, worker?: number): Li
   const time = kinds[0]!.times().map((at) => at + first - origin);
   const slots = assignColors(TRANSFER_KINDS);
   const lines = TRANSFER_KINDS.flatMap((name, kind) =>
-    sides.has(kind) ? [{ name, slot: slots[kind]!, series: seriesOf(time, kinds[kind]!.means(), true) }] : [],
+    sides.has(kind) ? [{ name, slot: slots[kind]!, series: stepsOf(time, kinds[kind]!.means()) }] : [],
   );
   return { ...linesPlot('Transferred bytes', 'bytes/s', lines, empty), meanOf: kinds[0]!.width };
 }
@@ -209,7 +206,7 @@ export function stackedPlot(
   let below = new Float64Array(time.length);
   const lines = parts.map(({ name, slot, value }) => {
     below = below.map((sum, i) => sum + value[i]!);
-    return { name, slot, series: seriesOf(time, below, true) };
+    return { name, slot, series: stepsOf(time, below) };
   });
   return linesPlot(title, unit, lines, empty, true);
 }

@@ -16,12 +16,11 @@ import { runsText } from '../model/runsText.js';
 import { serverUrl } from '../source/traceSource.js';
 import { GraphView } from '../views/graphView.js';
 import { Button, ColorKey } from '../views/parts.js';
-import type { ShellState } from '../views/shellState.js';
 import { useAnalysis } from '../views/useAnalysis.js';
 import { CRITICAL_PATH, GROUPS, PREFIX_GRAPH } from './analyses.js';
 import { GroupsGraph, MAX_DRAWN } from './groupsPage.js';
 import { NoTasks } from './noTasks.js';
-import type { PageProps } from './pageProps.js';
+import type { PageProps, TaskProps } from './pageProps.js';
 
 /** Largest graph that is drawn as a whole, in tasks. */
 const WHOLE = MAX_OPEN;
@@ -235,13 +234,7 @@ interface LiveGraphProps extends PageProps {
   readonly onChosen: (key: string) => void;
 }
 
-interface ShowProps {
-  readonly state: ShellState;
-  readonly trace: Trace;
-  readonly row: number;
-}
-
-function ShowInStream({ state, trace, row }: ShowProps) {
+function ShowInStream({ state, trace, row }: TaskProps) {
   if (!ran(trace, row)) return null;
   const key = trace.tasks.keyOf(row);
   return (

@@ -14,7 +14,7 @@ import { type ShownWorker, workersAt } from '../model/workersAt.js';
 import { type BarRow, Bars, ColorKey, Empty, Panel, Panels } from '../views/parts.js';
 import { Plots } from '../views/plots.js';
 import { useFlows } from '../views/useAnalysis.js';
-import type { PageProps } from './pageProps.js';
+import type { DrawnProps, PageProps } from './pageProps.js';
 
 /** Workers with a bar each. As in Dask, more workers are shown as a histogram. */
 const MAX_WORKERS = 100;
@@ -113,10 +113,8 @@ function progressNote({ trace, live }: PageProps['update']): string {
     .join(', ');
 }
 
-interface ProgressProps {
-  readonly trace: Trace;
+interface ProgressProps extends DrawnProps {
   readonly live: PageProps['update']['live'];
-  readonly scheme: Scheme;
 }
 
 const MAX_PREFIXES = 60;

@@ -3,16 +3,16 @@
 import type { ComponentChildren } from 'preact';
 import { recordsTransfers } from '../../analysis/programTransfers.js';
 import { addTo, getOrMake } from '../../base/lookUps.js';
-import { type Trace, workerName } from '../../trace/trace.js';
+import { workerName } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDuration, formatPercent, shortNames } from '../model/format.js';
 import { layoutPlots, OVERVIEW_HEIGHT, RULER_HEIGHT } from '../model/pageLayout.js';
-import { kindColor, mix, type Scheme } from '../model/palette.js';
+import { kindColor, mix } from '../model/palette.js';
 import { Bars, ColorKey, Empty, Panel, Panels } from '../views/parts.js';
 import { Plots } from '../views/plots.js';
 import { TableView } from '../views/tables.js';
 import { useAnalysis } from '../views/useAnalysis.js';
 import { TIME_BY_PREFIX, TRANSFERS_BY_PAIR, TRANSFERS_BY_TYPE } from './analyses.js';
-import type { PageProps } from './pageProps.js';
+import type { DrawnProps, PageProps } from './pageProps.js';
 import { PREFIX_SUMS } from './tablePages.js';
 
 export function BandwidthPage(props: PageProps) {
@@ -39,7 +39,7 @@ const TRANSFER_SUMS = ['Transfers', 'Results', 'Size (MB)', 'Compressed (MB)', '
 /** Workers in the matrix, those with the most transferred bytes. */
 const MAX_WORKERS = 24;
 
-function Matrix({ trace, scheme }: { readonly trace: Trace; readonly scheme: Scheme }) {
+function Matrix({ trace, scheme }: DrawnProps) {
   const { totals } = trace;
   if (totals.pairs.length === 0)
     return (
