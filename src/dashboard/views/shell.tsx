@@ -75,7 +75,7 @@ export function Shell({ state, register }: Props) {
   const update = state.update.value;
   const content = (): JSX.Element => {
     if (state.problem.value !== undefined) return <Problem error={state.problem.value} />;
-    if (!state.opened.value) return <Welcome state={state} />;
+    if (state.source.value === undefined) return <Welcome state={state} />;
     if (update === undefined)
       return <p class="loading">{state.status.value === 'lost' ? '' : 'Reading the trace…'}</p>;
     const Content = CONTENT[state.page.value];

@@ -57,8 +57,8 @@ export class ShellState {
   readonly profile = signal<ProfileChoice>({});
   /** Choices of single pages by name. An absent choice has the page's default. */
   readonly choices = signal<Readonly<Record<string, string>>>({});
-  readonly opened = signal(false);
-  #source: TraceSource | undefined;
+  /** Undefined until the user chooses a trace. */
+  readonly source = signal<TraceSource | undefined>(undefined);
   /** Model of the trace's task stream, from which the models of all pages are made. */
   #stream: ProfileModel = EMPTY_MODEL;
   #origin: number | undefined;
@@ -96,10 +96,9 @@ export class ShellState {
   }
 
   open(source: TraceSource): void {
-    this.#source?.close();
-    if (this.opened.value) this.#forget();
-    this.#source = source;
-    this.opened.value = true;
+    this.source.value?.close();
+    if (this.source.value !== undefined) this.#forget();
+    this.source.value = source;
     this.problem.value = undefined;
     this.#origin = undefined;
     source.start({
