@@ -49,6 +49,7 @@ function timeLabel(value: number, step: number, largest: number): string {
 }
 
 function minutesLabel(value: number, step: number): string {
+  if (value < 0) return `-${minutesLabel(-value, step)}`;
   const whole = Math.round(value);
   const hours = Math.floor(whole / 3600);
   const minutes = Math.floor(whole / 60) % 60;
