@@ -90,6 +90,18 @@ test('measurements of a run without tasks are shown at their times', async () =>
   await page.context().close();
 });
 
+test('the task stream says to a screen reader how many tasks and threads it shows, without other activities', async () => {
+  const trace = syntheticTrace({
+    workers: [{ name: 'w0', threads: 2 }],
+    tasks: [{ key: 'load-0', worker: 'w0', started: EPOCH, stopped: EPOCH + 1 }],
+    intervals: [{ worker: 'w0', action: 'gc', start: EPOCH + 1, stop: EPOCH + 2 }],
+  });
+  const { page } = await open('described', trace, '#stream');
+  const description = await page.locator('.drawing canvas').getAttribute('aria-label');
+  assert.match(description ?? '', /^1 task on 2 threads over .*: a row per thread, a rectangle per task/);
+  await page.context().close();
+});
+
 const reaches = (page: Page, what: string, isSo: (view: Awaited<ReturnType<typeof viewOf>>) => boolean) => {
   let last = '';
   return comes(
