@@ -58,7 +58,7 @@ test('the profile of a local run says that its tasks are not sampled, and shows 
     /ran on a local scheduler, which does not sample them\. The option --cluster/,
   );
   await page.selectOption('[aria-label="Samples of"]', 'scheduler');
-  await said(page, 'section.functions', /(^|\s)1 samples/);
+  await said(page, 'section.functions', /(^|\s)1 sample,/);
   await page.context().close();
 });
 

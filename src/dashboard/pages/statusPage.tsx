@@ -273,7 +273,7 @@ function Processing({ workers, scheme }: WorkersProps) {
   const color = slotColor(12, scheme);
   const rows = workers.map(({ name, processing, status }) => ({
     name,
-    parts: [{ name: `${formatCount(processing)} tasks`, value: processing, color }],
+    parts: [{ name: countText(processing, 'task'), value: processing, color }],
     label: `${formatCount(processing)}${status === 'paused' ? ', paused' : ''}`,
   }));
   return <Bars rows={rows} areWorkers none={NO_WORKERS} />;

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { recordsTransfers } from '../../analysis/programTransfers.js';
 import { addTo, getOrMake } from '../../base/lookUps.js';
+import { countText } from '../../base/words.js';
 import { workerName } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDuration, formatPercent, shortNames } from '../model/format.js';
 import { layoutPlots, OVERVIEW_HEIGHT, RULER_HEIGHT } from '../model/pageLayout.js';
@@ -85,7 +86,7 @@ function Matrix({ trace, scheme }: DrawnProps) {
                 const pair = totals.pairs.find((one) => one.from === from && one.to === to);
                 if (pair === undefined) return <td key={to} />;
                 const share = largest > 0 ? 0.06 + 0.5 * (pair.nbytes / largest) : 0;
-                const title = `${formatCount(pair.count)} transfers, ${formatBytes(pair.seconds > 0 ? pair.nbytes / pair.seconds : 0)}/s`;
+                const title = `${countText(pair.count, 'transfer')}, ${formatBytes(pair.seconds > 0 ? pair.nbytes / pair.seconds : 0)}/s`;
                 return (
                   <td key={to} title={title} style={{ background: mix(ink, ground, share) }}>
                     {formatBytes(pair.nbytes)}

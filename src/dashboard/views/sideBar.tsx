@@ -1,6 +1,7 @@
 // The side bar to the right of the plots: the legend, figures of samples, and the selected task.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { countText } from '../../base/words.js';
 import { formatBytes, formatClock, formatCount, formatDuration, formatNumber } from '../model/format.js';
 import { slotColor } from '../model/palette.js';
 import { preciseTime } from '../model/ticks.js';
@@ -45,7 +46,7 @@ function Samples({ state }: { readonly state: PageState }) {
         <tbody>
           {lines.map(({ name, slot, series: { time, value, largest } }) => (
             <tr key={name}>
-              <th scope="row" title={`${name}: ${formatCount(value.length)} samples`}>
+              <th scope="row" title={`${name}: ${countText(value.length, 'sample')}`}>
                 <span class="key" style={{ background: slotColor(slot, state.scheme.value) }} />
                 {name}
               </th>
