@@ -19,6 +19,20 @@ export function partsOf(value: object): Iterable<unknown> {
   return isPlainObject(value) ? Object.values(value) : [];
 }
 
+/** Returns a container with changed parts and, for a Map, changed keys. Returns other data unchanged. */
+export function withParts(
+  value: object,
+  change: (part: unknown) => unknown,
+  changeKey: (key: unknown) => unknown = change,
+): unknown {
+  if (Array.isArray(value)) return value.map((part) => change(part));
+  if (value instanceof Set) return new Set(Array.from(value, (part) => change(part)));
+  if (value instanceof Map)
+    return new Map(Array.from(value, ([key, part]) => [changeKey(key), change(part)]));
+  if (!isPlainObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, change(part)]));
+}
+
 /**
  * Checks the depth of an argument.
  * @throws LongpoleError ERR_LONGPOLE_INVALID_GRAPH if `depth` exceeds the limit

@@ -1,7 +1,7 @@
 // Implements `Client.gather`: replaces futures in nested arrays and plain objects by their results.
 import { invalid, type OptionKinds, oneOf } from '../../base/arguments.js';
 import { Delayed } from '../../graph/delayed.js';
-import { checkNesting, isPlainObject, partsOf } from '../../graph/nesting.js';
+import { checkNesting, partsOf, withParts } from '../../graph/nesting.js';
 import { isIterable } from '../argumentChecks.js';
 import { Future, type FutureHandle } from './future.js';
 
@@ -96,9 +96,5 @@ function replace(
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Future) return results.get(value);
   if (value instanceof Promise) return inside(promises.get(value));
-  if (Array.isArray(value)) return value.map(inside);
-  if (value instanceof Set) return new Set(Array.from(value, inside));
-  if (value instanceof Map) return new Map(Array.from(value, ([key, part]) => [key, inside(part)]));
-  if (!isPlainObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, inside(part)]));
+  return withParts(value, inside, (key) => key);
 }
