@@ -1,7 +1,7 @@
 // Plots of lines over time from a trace: memory, resources, transferred bytes. Times count from the model's origin.
 import { recordsTransfers } from '../../analysis/programTransfers.js';
 import { TimeBins } from '../../analysis/timeBins.js';
-import { sortBy } from '../../base/groups.js';
+import { rowsWhere, sortBy } from '../../base/groups.js';
 import { pushTo, rangeOf } from '../../base/lookUps.js';
 import { sampledLevels } from '../../trace/localMetrics.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace, workerName } from '../../trace/trace.js';
@@ -211,10 +211,8 @@ export function stackedPlot(
   return linesPlot(title, unit, lines, empty, true);
 }
 
-function rowsInTime(time: Float64Array, wanted: (row: number) => boolean): Uint32Array {
-  const rows: number[] = [];
-  for (let row = 0; row < time.length; row++) if (wanted(row) && !Number.isNaN(time[row]!)) rows.push(row);
-  const sorted = Uint32Array.from(rows);
-  sortBy(sorted, time);
-  return sorted;
+function rowsInTime(time: Float64Array, wanted: (row: number) => boolean): Int32Array {
+  const rows = rowsWhere(time.length, (row) => wanted(row) && !Number.isNaN(time[row]!));
+  sortBy(rows, time);
+  return rows;
 }

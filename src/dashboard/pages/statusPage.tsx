@@ -1,6 +1,7 @@
 // The page for a running program: the task stream, and panels for the progress of prefixes and the memory and load of
 // workers. The panels of a finished trace show the time under the pointer, or the end of the window.
 
+import { sumOf } from '../../base/lookUps.js';
 import { countText } from '../../base/words.js';
 import { TASK_CANCELLED, TASK_LOST } from '../../protocol/clusterObserver.js';
 import { type Trace, workerName } from '../../trace/trace.js';
@@ -172,8 +173,7 @@ function Progress({ trace, live, scheme }: ProgressProps) {
 }
 
 function memoryNote(workers: readonly ShownWorker[]): string {
-  const sum = (of: (worker: ShownWorker) => number) =>
-    workers.reduce((total, worker) => total + of(worker), 0);
+  const sum = (of: (worker: ShownWorker) => number) => sumOf(workers, of);
   const limit = sum(({ memoryLimit }) => memoryLimit);
   const used = sum(({ managed, unmanaged }) => managed + unmanaged);
   return `Cluster: ${formatBytes(used)}${limit > 0 ? ` of ${formatBytes(limit)}` : ''}, ${formatBytes(sum(({ spilled }) => spilled))} on disk`;

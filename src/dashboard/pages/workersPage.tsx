@@ -1,6 +1,7 @@
 // The workers: their properties and their work. A chosen worker has its running task and its transfers, too.
 
 import { mostTogether } from '../../analysis/workerLives.js';
+import { rowsWhere } from '../../base/groups.js';
 import { countText } from '../../base/words.js';
 import { STEALING } from '../../protocol/eventTopics.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace, textOf, workerName } from '../../trace/trace.js';
@@ -252,10 +253,8 @@ const MAX_ENTRIES = 200;
 /** Returns the rows of a worker's transfers in one direction, newest first. */
 function transfersOf({ transfers }: Trace, worker: number, direction: (typeof DIRECTIONS)[number]): number[] {
   const side = DIRECTIONS.indexOf(direction);
-  const rows: number[] = [];
-  for (let row = transfers.length - 1; row >= 0; row--)
-    if (transfers.worker[row] === worker && transfers.direction[row] === side) rows.push(row);
-  return rows;
+  const isWanted = (row: number) => transfers.worker[row] === worker && transfers.direction[row] === side;
+  return [...rowsWhere(transfers.length, isWanted)].reverse();
 }
 
 /** Returns the first key of a transfer, and the number of others. */
