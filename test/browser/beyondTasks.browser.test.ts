@@ -29,6 +29,9 @@ test('the last state of a run contains workers that left just after the run', as
   const tasks = [{ key: 'inc-0', worker: 'w0', started: EPOCH, stopped: EPOCH + 10 }];
   const { page, complaints } = await open('left', syntheticTrace({ workers, tasks, memory }), '#status');
   await said(page, panel('Memory per worker'), /w0[\s\S]*9 MB/);
+  // Only a live scheduler knows the occupancy of its workers.
+  const note = page.locator(`${panel('Occupancy and CPU')} header .muted`);
+  assert.equal(await note.textContent(), 'CPU in %, at the end of the window');
   assert.deepEqual(complaints, []);
   await page.context().close();
 });

@@ -71,7 +71,13 @@ export function StatusPage({ state, update }: PageProps) {
         </Panel>
         <Panel
           title="Occupancy and CPU"
-          note={workers.length > MAX_WORKERS ? 'CPU in %' : 'CPU in % · occupancy'}
+          note={
+            live === undefined
+              ? `CPU in %, ${momentNote(view)}`
+              : workers.length > MAX_WORKERS
+                ? 'CPU in %'
+                : 'CPU in % · occupancy'
+          }
         >
           <Load trace={trace} workers={workers} at={at} scheme={scheme} />
         </Panel>

@@ -3,6 +3,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type Edge, layeredLayout, type NodeLayers } from '../../base/graphLayout/layers.js';
 import { visibleName } from '../../base/visibleText.js';
+import { countText } from '../../base/words.js';
 import { stepInGraph } from '../model/graphSteps.js';
 import { LABEL_GAP, RADIUS, routedLayout } from '../model/routedLayout.js';
 
@@ -172,7 +173,7 @@ export function GraphView({ nodes, edges, onNode, action, followsFocus = false }
         width={width}
         height={height}
         role="group"
-        aria-label={`A graph of ${nodes.length} nodes and ${edges.length} edges. Arrow keys move between nodes, Enter ${action}.`}
+        aria-label={`A graph of ${countText(nodes.length, 'node')} and ${countText(edges.length, 'edge')}. Arrow keys move between nodes, Enter ${action}.`}
       >
         <Edges nodes={nodes} edges={edges} pieces={drawing.pieces} />
         {nodes.map((node, i) => (
