@@ -15,6 +15,15 @@ export function partsOf(value: object): Iterable<unknown> {
   return isSet(value) ? value : [];
 }
 
+/** Returns a container with changed parts; for a Map, also with changed keys. Returns other data unchanged. */
+export function withParts(value: object, change: (part: unknown) => unknown): unknown {
+  if (Array.isArray(value)) return value.map((part) => change(part));
+  if (isSet(value)) return new Set(Array.from(value, (part) => change(part)));
+  if (isMap(value)) return new Map(Array.from(value, ([key, part]) => [change(key), change(part)]));
+  if (!isPlainObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, change(part)]));
+}
+
 /**
  * Checks the depth of an argument.
  * @throws LongpoleError ERR_LONGPOLE_INVALID_GRAPH if `depth` exceeds the limit

@@ -1,13 +1,13 @@
 // A pipeline: named steps and the steps whose results they need. Each step runs as soon as its inputs exist. At the end,
 // the Delayed values that the last steps returned are computed.
 
-import { isMap, isPlainObject, isSet } from '../base/builtIns.js';
 import { invalidArgument, LongpoleError, messageOf } from '../base/errors.js';
 import { visibleText } from '../base/visibleText.js';
 import { isFunction } from '../graph/callable.js';
 import { Delayed, findDelayed } from '../graph/delayed.js';
 import { External } from '../graph/external.js';
 import type { Input } from '../graph/input.js';
+import { withParts } from '../graph/nesting.js';
 import { drawBoxes } from './drawing.js';
 import { asOperator, type Operator, type OperatorContext, toOperator } from './operator.js';
 
@@ -296,10 +296,5 @@ function lazyParts(value: unknown): Delayed<unknown>[] {
 function withResults(value: unknown, results: ReadonlyMap<Delayed<unknown>, unknown>): unknown {
   if (value instanceof Delayed) return results.get(value);
   if (typeof value !== 'object' || value === null || results.size === 0) return value;
-  const change = (part: unknown): unknown => withResults(part, results);
-  if (Array.isArray(value)) return value.map(change);
-  if (isSet(value)) return new Set(Array.from(value, change));
-  if (isMap(value)) return new Map(Array.from(value, ([key, part]) => [change(key), change(part)]));
-  if (!isPlainObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, change(part)]));
+  return withParts(value, (part) => withResults(part, results));
 }

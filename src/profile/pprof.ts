@@ -141,8 +141,8 @@ class Locations {
   }
 }
 
-/** Bytes that are written one after the other: what protocol buffers consist of. */
-class ByteWriter {
+/** A protocol buffer under construction. */
+class Message {
   #bytes = new Uint8Array(1024);
   #length = 0;
 
@@ -175,10 +175,7 @@ class ByteWriter {
   finish(): Uint8Array<ArrayBuffer> {
     return this.#bytes.slice(0, this.#length);
   }
-}
 
-/** A protocol buffer under construction. */
-class Message extends ByteWriter {
   /**
    * Writes a whole number. Omits zero, which is the default, and times outside the format's range, e.g. the duration
    * of a profile without an end.
@@ -190,9 +187,9 @@ class Message extends ByteWriter {
   }
 
   packed(field: number, values: readonly number[]): void {
-    const body = new ByteWriter();
+    const body = new Message();
     for (const value of values) body.varint(value);
-    this.#delimited(field, body.finish());
+    this.message(field, body);
   }
 
   text(field: number, text: string): void {

@@ -3,24 +3,17 @@
 
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { hostname } from 'node:os';
 import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
 import { invalidArgument, isError, LongpoleError } from '../base/errors.js';
 import { LIVE_PATH, MAX_PAGE_MESSAGE_BYTES } from '../protocol/viewMessages.js';
-import {
-  type AccessRules,
-  frameRule,
-  isHostAllowed,
-  isLoopback,
-  isOriginAllowed,
-  isTokenRight,
-} from './access.js';
+import { type AccessRules, frameRule, isLoopback, isOriginAllowed } from './access.js';
 import { DEFAULT_LIMITS, type ViewerLimits } from './outlet.js';
 import { type PageFile, readPage } from './pageFiles.js';
-import { Routes } from './routes.js';
+import { Routes, urlOf } from './routes.js';
 import type { DashboardSource } from './source.js';
 import { Stream } from './stream.js';
 
@@ -49,7 +42,6 @@ export interface DashboardServerOptions {
 }
 
 const DEFAULT_PORT = 8787;
-const MAX_URL = 2048;
 const MAX_HEADER_BYTES = 8192;
 const MAX_CONNECTIONS = 256;
 const PAGE = 'dashboard.html';
@@ -97,7 +89,9 @@ export class DashboardServer {
     const limits = { ...DEFAULT_LIMITS, ...options.limits };
     const stream = new Stream(source, limits);
     const routes = new Routes(rules, source, stream, page, limits.stuckMs);
-    return new DashboardServer(server, host, port, rules, stream, routes);
+    const query = token === undefined ? '' : `?token=${token}`;
+    const link = `http://${reachableName(host)}:${port}/${query}`;
+    return new DashboardServer(server, link, port, stream, routes);
   }
 
   /** Checks that a server with these options can start, without answering any request. Throws what `start` throws. */
@@ -108,26 +102,18 @@ export class DashboardServer {
     await new Promise((resolve) => server.close(resolve));
   }
 
-  private constructor(
-    server: Server,
-    host: string,
-    port: number,
-    rules: AccessRules,
-    stream: Stream,
-    routes: Routes,
-  ) {
+  private constructor(server: Server, link: string, port: number, stream: Stream, routes: Routes) {
     this.#server = server;
     this.#stream = stream;
     this.port = port;
-    const query = rules.token === undefined ? '' : `?token=${rules.token}`;
-    this.link = `http://${reachableName(host)}:${port}/${query}`;
+    this.link = link;
     server.on('connection', (socket) => {
       socket.unref();
       this.#open.add(socket);
       socket.on('close', () => this.#open.delete(socket));
     });
-    server.on('request', (request, response) => this.#answer(rules, routes, request, response));
-    server.on('upgrade', (request, socket, head) => this.#upgrade(rules, request, socket, head));
+    server.on('request', (request, response) => routes.answer(request, response));
+    server.on('upgrade', (request, socket, head) => this.#upgrade(routes, request, socket, head));
     server.on('clientError', (_error, socket) => refuse(socket, 400));
     server.unref();
   }
@@ -165,16 +151,10 @@ export class DashboardServer {
     return this.#closed;
   }
 
-  #answer(rules: AccessRules, routes: Routes, request: IncomingMessage, response: ServerResponse): void {
-    const denied = deny(rules, request);
-    if (denied !== undefined) routes.sendText(response, denied.status, denied.text);
-    else routes.answer(request, response, urlOf(request));
-  }
-
-  #upgrade(rules: AccessRules, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  #upgrade(routes: Routes, request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => socket.destroy());
     const { pathname, searchParams } = urlOf(request);
-    const status = deny(rules, request)?.status ?? denySocket(request, pathname);
+    const status = routes.deny(request)?.status ?? denySocket(request, pathname);
     if (status !== undefined) {
       refuse(socket, status);
       return;
@@ -206,36 +186,6 @@ async function webSocketServer(): Promise<WebSocketServer> {
     perMessageDeflate: false,
     clientTracking: false,
   });
-}
-
-/** Returns the status and text with which to refuse a request; undefined if the request is allowed. */
-function deny(
-  rules: AccessRules,
-  request: IncomingMessage,
-): { readonly status: number; readonly text: string } | undefined {
-  const { headers, method, url = '' } = request;
-  if (url.length > MAX_URL) return { status: 414, text: 'The URL is too long.' };
-  if (!isHostAllowed(rules, headers.host))
-    return {
-      status: 403,
-      text: 'The host name in the URL is not a name of this server. Use the IP address, or add the name to { names }.',
-    };
-  if (method !== 'GET' && method !== 'HEAD')
-    return { status: 405, text: 'The dashboard answers only GET and HEAD requests.' };
-  if (!isTokenRight(rules, headers, urlOf(request).searchParams.get('token')))
-    return { status: 401, text: 'A token is required. Open the link that the program printed.' };
-  return undefined;
-}
-
-/** A URL that no request can have, because several slashes at the beginning of its path are replaced by one. */
-const NOWHERE = 'http://dashboard//';
-
-/** Returns the URL of the request, or NOWHERE for an invalid path. */
-function urlOf({ url = '' }: IncomingMessage): URL {
-  // Two slashes, or a whole URL, would replace the host.
-  const path = url.replace(/^\/+/, '/');
-  const isPath = path.startsWith('/') && URL.canParse(path, NOWHERE);
-  return new URL(isPath ? path : NOWHERE, NOWHERE);
 }
 
 function refuse(socket: Duplex, status: number): void {

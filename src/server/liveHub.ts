@@ -99,10 +99,6 @@ export class LiveHub {
     this.#pace = new Pace(limits.intervalMs);
   }
 
-  get viewers(): number {
-    return this.#viewers.size;
-  }
-
   /** Adds a page and starts to send rows to it, from its resume point if that is valid. */
   add(socket: OutletSocket, from: ResumePoint | undefined): ViewerHandle {
     const cursor = resumeCursor(this.#source.trace, this.#epoch, from);

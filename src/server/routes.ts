@@ -1,4 +1,5 @@
-// Answers allowed requests of the dashboard's server. Only the page has a content type that a browser executes.
+// Answers the requests of the dashboard's server, or refuses them. Only the page has a content type that a browser
+// executes.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -7,7 +8,7 @@ import { visibleText } from '../base/visibleText.js';
 import { DASK_PAGES, individualPlotAt, individualPlotPaths } from '../protocol/individualPlots.js';
 import { GRAPH_PATH } from '../protocol/openGraph.js';
 import { RECORDED_TABLES } from '../protocol/traceSchema.js';
-import type { AccessRules } from './access.js';
+import { type AccessRules, isHostAllowed, isTokenRight } from './access.js';
 import { wholeTable } from './catchUp.js';
 import type { PageFile } from './pageFiles.js';
 import type { PrometheusMetrics } from './prometheus/prometheus.js';
@@ -15,6 +16,7 @@ import type { DashboardSource, LiveSource } from './source.js';
 import type { Stream } from './stream.js';
 import { taskDetails } from './taskDetails.js';
 
+const MAX_URL = 2048;
 const NOTHING = "default-src 'none'; frame-ancestors 'none'";
 const JSON_TYPE = 'application/json; charset=utf-8';
 const TEXT_TYPE = 'text/plain; charset=utf-8';
@@ -42,10 +44,31 @@ export class Routes {
     this.#stuckMs = stuckMs;
   }
 
-  answer(request: IncomingMessage, response: ServerResponse, url: URL): void {
+  /** Returns the status and text with which to refuse a request; undefined if the request is allowed. */
+  deny(request: IncomingMessage): { readonly status: number; readonly text: string } | undefined {
+    const { headers, method, url = '' } = request;
+    if (url.length > MAX_URL) return { status: 414, text: 'The URL is too long.' };
+    if (!isHostAllowed(this.#rules, headers.host))
+      return {
+        status: 403,
+        text: 'The host name in the URL is not a name of this server. Use the IP address, or add the name to { names }.',
+      };
+    if (method !== 'GET' && method !== 'HEAD')
+      return { status: 405, text: 'The dashboard answers only GET and HEAD requests.' };
+    if (!isTokenRight(this.#rules, headers, urlOf(request).searchParams.get('token')))
+      return { status: 401, text: 'A token is required. Open the link that the program printed.' };
+    return undefined;
+  }
+
+  answer(request: IncomingMessage, response: ServerResponse): void {
+    const denied = this.deny(request);
+    if (denied !== undefined) {
+      this.#sendText(response, denied.status, denied.text);
+      return;
+    }
     // Discard the body.
     request.resume();
-    this.#route(response, url).catch((error: unknown) => {
+    this.#route(response, urlOf(request)).catch((error: unknown) => {
       if (response.headersSent) response.destroy();
       else this.#sendError(response, error);
     });
@@ -69,7 +92,7 @@ export class Routes {
     if (task !== undefined) return this.#sendTask(response, Number(task));
     const name = TABLE_PATH.exec(pathname)?.[1];
     if (name !== undefined) return this.#sendTable(response, name);
-    this.sendText(response, 404, 'The dashboard has no page at this path.');
+    this.#sendText(response, 404, 'The dashboard has no page at this path.');
   }
 
   #hasToken(query: URLSearchParams): boolean {
@@ -93,7 +116,7 @@ export class Routes {
     // Browsers send no such cookie for a frame in a page of another site. The frame keeps the token in its URL.
     const isFramed = this.#rules.frames.options !== 'DENY';
     if (individualPlotAt(pathname) === undefined)
-      this.sendText(
+      this.#sendText(
         response,
         404,
         'The dashboard has no plot of this name; /individual-plots.json lists its plots.',
@@ -121,7 +144,7 @@ export class Routes {
   async #sendMetrics(response: ServerResponse): Promise<void> {
     const source = this.#source;
     if (source.kind !== 'live')
-      return this.sendText(response, 404, 'A recorded trace has no metrics. Only a running cluster has.');
+      return this.#sendText(response, 404, 'A recorded trace has no metrics. Only a running cluster has.');
     this.#metrics ??= metricsOf(source);
     const metrics = await this.#metrics;
     const text = await metrics.text();
@@ -132,14 +155,14 @@ export class Routes {
   #sendGraph(response: ServerResponse): void {
     const source = this.#source;
     if (source.kind === 'live') this.#sendJson(response, source.trace.openGraph(source.processing()));
-    else this.sendText(response, 404, 'Each task of a recorded trace has a row in its table of tasks.');
+    else this.#sendText(response, 404, 'Each task of a recorded trace has a row in its table of tasks.');
   }
 
   #sendTask(response: ServerResponse, id: number): void {
     const { trace } = this.#source;
     const details = taskDetails('snapshot' in trace ? trace.snapshot() : trace, id);
     if (details === undefined)
-      this.sendText(
+      this.#sendText(
         response,
         404,
         'The trace has no run of this task. The task is still running, or its row was evicted.',
@@ -151,7 +174,7 @@ export class Routes {
     const source = this.#source;
     const table = RECORDED_TABLES.find((one) => one === name);
     if (table === undefined || source.kind === 'live')
-      return this.sendText(response, 404, 'Not a table of a recorded trace.');
+      return this.#sendText(response, 404, 'Not a table of a recorded trace.');
     const pieces = wholeTable(source.trace, table);
     const first = pieces.next();
     this.#head(response, 200, ARROW_TYPE);
@@ -175,7 +198,7 @@ export class Routes {
     response.end(JSON.stringify(value));
   }
 
-  sendText(response: ServerResponse, status: number, text: string): void {
+  #sendText(response: ServerResponse, status: number, text: string): void {
     this.#head(
       response,
       status,
@@ -207,6 +230,17 @@ export class Routes {
     response.writeHead(status);
     response.setTimeout(this.#stuckMs, () => response.destroy());
   }
+}
+
+/** A URL that no request can have, because several slashes at the beginning of its path are replaced by one. */
+const NOWHERE = 'http://dashboard//';
+
+/** Returns the URL of the request, or NOWHERE for an invalid path. */
+export function urlOf({ url = '' }: IncomingMessage): URL {
+  // Two slashes, or a whole URL, would replace the host.
+  const path = url.replace(/^\/+/, '/');
+  const isPath = path.startsWith('/') && URL.canParse(path, NOWHERE);
+  return new URL(isPath ? path : NOWHERE, NOWHERE);
 }
 
 /** Returns the relative URL of the root, because a proxy may have removed a prefix from the path. */

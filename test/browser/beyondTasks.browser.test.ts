@@ -29,6 +29,9 @@ test('the last state of a run contains workers that left just after the run', as
   const tasks = [{ key: 'inc-0', worker: 'w0', started: EPOCH, stopped: EPOCH + 10 }];
   const { page, complaints } = await open('left', syntheticTrace({ workers, tasks, memory }), '#status');
   await said(page, panel('Memory per worker'), /w0[\s\S]*9 MB/);
+  // Only a live scheduler knows the occupancy of its workers.
+  const note = page.locator(`${panel('Occupancy and CPU')} header .muted`);
+  assert.equal(await note.textContent(), 'CPU in %, at the end of the window');
   assert.deepEqual(complaints, []);
   await page.context().close();
 });
@@ -58,7 +61,7 @@ test('the profile of a local run says that its tasks are not sampled, and shows 
     /ran on a local scheduler, which does not sample them\. The option --cluster/,
   );
   await page.selectOption('[aria-label="Samples of"]', 'scheduler');
-  await said(page, 'section.functions', /(^|\s)1 samples/);
+  await said(page, 'section.functions', /(^|\s)1 sample,/);
   await page.context().close();
 });
 
@@ -87,6 +90,18 @@ test('measurements of a run without tasks are shown at their times', async () =>
   const { start, stop } = await viewOf(page);
   assert.ok(Math.abs(start) < 0.1 && Math.abs(stop - 8) < 0.1, `${start} to ${stop}`);
   assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
+test('the task stream says to a screen reader how many tasks and threads it shows, without other activities', async () => {
+  const trace = syntheticTrace({
+    workers: [{ name: 'w0', threads: 2 }],
+    tasks: [{ key: 'load-0', worker: 'w0', started: EPOCH, stopped: EPOCH + 1 }],
+    intervals: [{ worker: 'w0', action: 'gc', start: EPOCH + 1, stop: EPOCH + 2 }],
+  });
+  const { page } = await open('described', trace, '#stream');
+  const description = await page.locator('.drawing canvas').getAttribute('aria-label');
+  assert.match(description ?? '', /^1 task on 2 threads over .*: a row per thread, a rectangle per task/);
   await page.context().close();
 });
 

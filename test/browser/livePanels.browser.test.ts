@@ -61,6 +61,26 @@ test('before the first task, each page about tasks says how to start one', async
   await close();
 });
 
+test('the page of a worker with several threads has all its running tasks', async () => {
+  const trace = new LiveTrace();
+  trace.workerAdded({ ...WORKER, threads: 2, startTime: START });
+  const row = { prefix: 'load', worker: 0, started: START };
+  const running = [
+    { ...row, id: 1, key: 'load-1' },
+    { ...row, id: 2, key: 'load-2' },
+    { ...row, id: 3, key: 'load-3', worker: 1 },
+  ];
+  const workers = [{ ...ROW, threads: 2, processing: 1 }];
+  const { page, close } = await opened(trace, { time: START + 3, workers, running });
+  const bar = page.locator(`${panel('Tasks processing')} .track`);
+  assert.equal(await bar.getAttribute('title'), '1 task');
+  await go(page, 'workers');
+  await page.getByRole('button', { name: 'w0' }).click();
+  const shown = await said(page, panel('Running now'), /load-1 for 3\.00 s.*load-2 for 3\.00 s/s);
+  assert.doesNotMatch(shown, /load-3/);
+  await close();
+});
+
 test('tasks that wait because there is no worker are counted, with the call that starts workers', async () => {
   const { page, close } = await opened(new LiveTrace(), { states: { waiting: 2, queued: 1, forgotten: 4 } });
   await go(page, 'groups');

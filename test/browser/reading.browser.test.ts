@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import { writeReport } from '#internal/diagnostics/performanceReport.js';
 import { type SyntheticTask, syntheticTrace } from '#internal/trace/syntheticTrace.test.support.js';
 import { useBrowser } from '../support/browser.js';
-import { go, panel, said, whole } from '../support/dashboardPage.js';
+import { comes, go, panel, said, viewOf, whole } from '../support/dashboardPage.js';
 import { EPOCH } from '../support/sampleTraces.js';
 
 const browser = useBrowser();
@@ -213,6 +213,28 @@ test('no edge of a graph crosses a label, and a long graph runs down the page', 
   const after = await page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? '');
   assert.ok(/-a:|inc/.test(before) && before !== after, `${before} ${after}`);
   assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
+test('arrow keys scroll a page without a time axis, and do not zoom', async () => {
+  const { page } = await open('#summary');
+  await page.setViewportSize({ width: 1000, height: 400 });
+  const before = await viewOf(page);
+  const scroller = page.locator('.scroll');
+  await scroller.evaluate((element) => {
+    element.tabIndex = -1;
+    element.focus();
+  });
+  await page.keyboard.press('ArrowDown');
+  const top = () => scroller.evaluate(({ scrollTop }) => scrollTop);
+  await comes(
+    page,
+    () => 'the page does not scroll',
+    async () => (await top()) > 0,
+  );
+  await page.keyboard.press('ArrowUp');
+  const { start, stop } = await viewOf(page);
+  assert.deepEqual([start, stop], [before.start, before.stop]);
   await page.context().close();
 });
 

@@ -250,12 +250,16 @@ sharedClusterTest('gather throws the first error, or skips failed futures', asyn
   assert.equal(await client.gather(futures[1]!, { errors: 'skip' }), undefined);
 });
 
-sharedClusterTest('gather accepts futures in nested arrays and objects', async ({ client }) => {
+sharedClusterTest('gather accepts futures in nested arrays, objects, Maps and Sets', async ({ client }) => {
   const [a, b] = [client.submit(t.inc, 1), client.submit(t.inc, 2)];
   const nested: [[number], [number, [number]]] = await client.gather([[a], [b, [a]]]);
   assert.deepEqual(nested, [[2], [3, [2]]]);
   const named: { a: number; more: [number] } = await client.gather({ a, more: [b] });
   assert.deepEqual(named, { a: 2, more: [3] });
+  assert.deepEqual(await client.gather([new Map([[a, [b]]]), new Set([b])]), [
+    new Map([[2, [3]]]),
+    new Set([3]),
+  ]);
 });
 
 sharedClusterTest(

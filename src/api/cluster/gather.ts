@@ -1,9 +1,8 @@
 // Implements `Client.gather`: replaces futures in nested arrays and plain objects by their results.
-
 import { invalid, type OptionKinds, oneOf } from '../../base/arguments.js';
-import { isMap, isPlainObject, isPromise, isSet } from '../../base/builtIns.js';
+import { isPromise } from '../../base/builtIns.js';
 import { Delayed } from '../../graph/delayed.js';
-import { checkNesting, partsOf } from '../../graph/nesting.js';
+import { checkNesting, partsOf, withParts } from '../../graph/nesting.js';
 import { isIterable } from '../argumentChecks.js';
 import { Future, type FutureHandle } from './future.js';
 
@@ -98,9 +97,5 @@ function replace(
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Future) return results.get(value);
   if (isPromise(value)) return inside(promises.get(value));
-  if (Array.isArray(value)) return value.map(inside);
-  if (isSet(value)) return new Set(Array.from(value, inside));
-  if (isMap(value)) return new Map(Array.from(value, ([key, part]) => [key, inside(part)]));
-  if (!isPlainObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, inside(part)]));
+  return withParts(value, inside);
 }

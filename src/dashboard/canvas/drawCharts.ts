@@ -1,4 +1,4 @@
-// Draws line plots, and the grid of all plots: vertical time lines, horizontal value lines, labels in the gutters.
+// Draws line plots with their horizontal value lines and the labels in the gutters.
 import { mix, slotColor } from '../model/palette.js';
 import type { LinesPlot, PlotLine, ResourcePlot } from '../model/profileModel.js';
 import { columnRanges, isDense, linePoints, type Series } from '../model/series.js';
@@ -22,10 +22,6 @@ const LABEL_SPACING = 34;
 const MAX_LABELS = 6;
 /** Distance from which samples are also drawn as dots, px. */
 const DOT_SPACING = 18;
-
-export function drawTimeLines(renderer: Renderer, area: PlotArea, xs: readonly number[], theme: Theme): void {
-  for (const x of xs) renderer.rect(area.left + x, 0, 1, area.height, theme.grid);
-}
 
 interface Axis {
   readonly ticks: readonly Tick[];
@@ -55,10 +51,7 @@ export function drawResources(chart: Chart, plot: ResourcePlot): void {
   const { renderer, area, theme } = chart;
   const cpu = chartAxis(area, plot.cpu.largest, 'percent');
   const memory = onArea(area, alignedAxis(plot.memory.largest, 'bytes', cpu.ticks.length - 1));
-  for (const { value } of cpu.ticks) renderer.rect(area.left, cpu.y(value), area.width, 1, theme.grid);
-  for (const { value, label } of cpu.ticks) {
-    renderer.text(label, area.left - 10, cpu.y(value), theme.cpu, 'right');
-  }
+  drawAxis(chart, cpu, theme.cpu);
   for (const { value, label } of memory.ticks) {
     renderer.text(label, area.left + area.width + 10, memory.y(value), theme.memory, 'left');
   }
@@ -70,20 +63,19 @@ export function drawResources(chart: Chart, plot: ResourcePlot): void {
   renderer.unclip();
 }
 
-function drawAxis({ renderer, area, theme }: Chart, plot: LinesPlot): Axis {
-  const axis = chartAxis(area, plot.largest, plot.unit);
-  for (const { value, label } of axis.ticks) {
-    renderer.rect(area.left, axis.y(value), area.width, 1, theme.grid);
-    renderer.text(label, area.left - 10, axis.y(value), theme.muted, 'right');
+function drawAxis({ renderer, area, theme }: Chart, { ticks, y }: Axis, color: string): void {
+  for (const { value, label } of ticks) {
+    renderer.rect(area.left, y(value), area.width, 1, theme.grid);
+    renderer.text(label, area.left - 10, y(value), color, 'right');
   }
-  return axis;
 }
 
 /** Draws lines from 0, or stacked surfaces. Lines of prefixes outside `emphasis` are faint. */
 export function drawLines(chart: Chart, plot: LinesPlot, emphasis: ReadonlySet<number> | undefined): void {
   if (plot.lines.length === 0) return;
   const { renderer, area, theme } = chart;
-  const axis = drawAxis(chart, plot);
+  const axis = chartAxis(area, plot.largest, plot.unit);
+  drawAxis(chart, axis, theme.muted);
   renderer.clip(area.left, 0, area.width, area.height);
   const isFaint = ({ prefix }: PlotLine) => prefix !== undefined && emphasis?.has(prefix) === false;
   // The highest surface is drawn first, because lower surfaces cover it. Faint lines are drawn below the others.

@@ -15,8 +15,7 @@ import type { Theme } from './theme.js';
  * page without a task stream shows the highest line of its first plot.
  */
 export function overviewShares(model: ProfileModel, grid: ColumnGrid): Float32Array {
-  const streams = model.plots.filter((plot) => plot.type === 'tasks');
-  if (streams.length > 0) return busyShares(streams, grid);
+  if (model.plots.includes(model.stream)) return busyShares(model.stream, grid);
   const plot = model.plots[0];
   const lines =
     plot === undefined || plot.type === 'tasks'
@@ -34,17 +33,15 @@ export function overviewShares(model: ProfileModel, grid: ColumnGrid): Float32Ar
 }
 
 /** Cost: one step per run and row. */
-function busyShares(streams: readonly TaskPlot[], { start, perColumn, columns }: ColumnGrid): Float32Array {
+function busyShares({ lanes }: TaskPlot, { start, perColumn, columns }: ColumnGrid): Float32Array {
   const bins = (): TimeBins => new TimeBins(start, start + columns * perColumn, columns);
   const [used, existing] = [bins(), bins()];
-  for (const { lanes } of streams) {
-    for (const { life, partial } of lanes.rows) {
-      existing.add(life.start, life.stop);
-      for (const use of partial) used.add(use.start, use.stop, use.share);
-    }
-    for (const { isActivity, from, to } of lanes.lanes.flat())
-      for (let at = from; at < to && !isActivity; at++) used.add(lanes.start[at]!, lanes.stop[at]!);
+  for (const { life, partial } of lanes.rows) {
+    existing.add(life.start, life.stop);
+    for (const use of partial) used.add(use.start, use.stop, use.share);
   }
+  for (const { isActivity, from, to } of lanes.lanes.flat())
+    for (let at = from; at < to && !isActivity; at++) used.add(lanes.start[at]!, lanes.stop[at]!);
   const threads = existing.means();
   return Float32Array.from(used.means(), (busy, column) =>
     threads[column]! > 0 ? Math.min(1, busy / threads[column]!) : 0,

@@ -45,7 +45,7 @@ function draw(
 ): { renderer: RecordingRenderer; colorOf: (prefix: string) => string } {
   const { model, plot } = modelOf(runs);
   const renderer = new RecordingRenderer();
-  const matches = style.query === undefined ? undefined : findTasks(model, style.query)?.lanes[0];
+  const matches = style.query === undefined ? undefined : findTasks(model, style.query)?.lanes;
   drawStream(
     renderer,
     model,

@@ -2,7 +2,7 @@
 // compute for every animation frame.
 
 import type { CriticalPath } from '../../analysis/criticalPath.js';
-import { getOrMake, oncePer, sumOf } from '../../base/lookUps.js';
+import { getOrMake, oncePer } from '../../base/lookUps.js';
 import { type Flows, type PathLanes, pathLanes } from '../model/flows.js';
 import { formatPercent, shortNames } from '../model/format.js';
 import {
@@ -18,7 +18,7 @@ import { type ColumnGrid, livedSeconds, usedSeconds } from '../model/streamDetai
 import { type TaskLanes, totalHeight } from '../model/taskLanes.js';
 import { columnAtTime, type TimeAxis, timeAxis } from '../model/timeAxis.js';
 import { snapToPixels, spanOf, type TimeWindow } from '../model/timeView.js';
-import { drawLines, drawResources, drawTimeLines, type PlotArea } from './drawCharts.js';
+import { drawLines, drawResources, type PlotArea } from './drawCharts.js';
 import { drawFlows, drawPath } from './drawFlows.js';
 import { axisTicks, drawBreaks, drawOverview, drawRuler, overviewShares } from './drawOverview.js';
 import { drawStream } from './drawTasks.js';
@@ -27,6 +27,7 @@ import type { Theme } from './theme.js';
 
 /** Content of one animation frame. */
 export interface Scene {
+  readonly model: ProfileModel;
   readonly window: TimeWindow;
   /** Width of the plots with their gutters, px. */
   readonly width: number;
@@ -67,21 +68,13 @@ const namesOf = oncePer(({ rows }: TaskLanes) => shortNames(rows.map(({ name }) 
 const pathsOn = oncePer((_plot: TaskPlot) => new WeakMap<CriticalPath, PathLanes>());
 
 export class Stage {
-  readonly #modelOf: () => ProfileModel;
   #busyModel: ProfileModel | undefined;
   #overview: CanvasRenderer | undefined;
   #ruler: CanvasRenderer | undefined;
   readonly #plots: (CanvasRenderer | undefined)[] = [];
   #busy: Float32Array = new Float32Array(0);
-
-  /** `modelOf` returns the current model, which changes with a live trace. */
-  constructor(modelOf: () => ProfileModel) {
-    this.#modelOf = modelOf;
-  }
-
-  get #model(): ProfileModel {
-    return this.#modelOf();
-  }
+  /** Number of rectangles in the task stream of the last animation frame. */
+  rectangles = 0;
 
   setStrip(overview: HTMLCanvasElement, ruler: HTMLCanvasElement): void {
     this.#overview = new CanvasRenderer(overview);
@@ -92,48 +85,37 @@ export class Stage {
     this.#plots[index] = new CanvasRenderer(canvas);
   }
 
-  /** Number of rectangles in the task streams of the last animation frame. */
-  get rectangles(): number {
-    return sumOf(this.#model.plots.entries(), ([i, plot]) =>
-      plot.type === 'tasks' ? (this.#plots[i]?.rectangles ?? 0) : 0,
-    );
-  }
-
   draw(scene: Scene): void {
-    const { theme } = scene;
+    const { model, theme } = scene;
     const grid = gridOf(scene.window, scene.width);
-    const axis = axisOf(this.#model, scene.window, scene.width);
+    const axis = axisOf(model, scene.window, scene.width);
     const ticks = axisTicks(axis);
     this.#drawStrip(scene, axis, ticks);
-    this.#model.plots.forEach((plot, index) => {
+    this.rectangles = 0;
+    model.plots.forEach((plot, index) => {
       const renderer = this.#plots[index];
       const box = scene.boxes[index];
       if (renderer === undefined || box === undefined) return;
       const area: PlotArea = { left: LEFT_GUTTER, width: grid.columns, height: box.height };
       renderer.begin(scene.width, box.height);
-      if (plot.type === 'tasks') this.#drawLaneGround(renderer, plot, grid, area, theme);
-      drawTimeLines(
-        renderer,
-        area,
-        ticks.map(({ x }) => x),
-        theme,
-      );
+      if (plot.type === 'tasks') this.#drawLaneGround(renderer, plot, shownOfRun(model, grid), area, theme);
+      for (const { x } of ticks) renderer.rect(area.left + x, 0, 1, area.height, theme.grid);
       if (plot.type === 'tasks') {
-        const matches = scene.matches?.lanes[index];
         const path =
           scene.path &&
-          getOrMake(pathsOn(plot), scene.path, () => pathLanes(scene.path!, plot, this.#model.origin));
+          getOrMake(pathsOn(plot), scene.path, () => pathLanes(scene.path!, plot, model.origin));
         drawBreaks(renderer, axis, area, theme);
         for (const part of axis.parts) {
           const box = { left: area.left + part.left, height: area.height };
-          drawStream(renderer, this.#model, plot, part, box, {
+          drawStream(renderer, model, plot, part, box, {
             theme,
             emphasis: scene.emphasis,
-            matches,
+            matches: scene.matches?.lanes,
           });
           if (path !== undefined) drawPath(renderer, plot.lanes, path, part, box, theme.ink);
         }
         if (scene.flows?.plot === plot) drawFlows(renderer, scene.flows, axis, area, theme);
+        this.rectangles += renderer.rectangles;
       } else if (plot.type === 'resources') drawResources({ renderer, grid, area, theme }, plot);
       else drawLines({ renderer, grid, area, theme }, plot, scene.emphasis);
     });
@@ -141,14 +123,14 @@ export class Stage {
 
   #drawStrip(scene: Scene, axis: TimeAxis, ticks: Parameters<typeof drawRuler>[1]): void {
     if (this.#overview === undefined || this.#ruler === undefined) return;
-    const { limits } = this.#model;
+    const { model } = scene;
     const { columns } = axis;
-    const whole = axisOf(this.#model, limits, scene.width);
-    if (this.#busy.length !== columns || this.#busyModel !== this.#model) {
-      this.#busyModel = this.#model;
+    const whole = axisOf(model, model.limits, scene.width);
+    if (this.#busy.length !== columns || this.#busyModel !== model) {
+      this.#busyModel = model;
       this.#busy = new Float32Array(columns);
       for (const part of whole.parts)
-        this.#busy.set(overviewShares(this.#model, part).subarray(0, columns - part.left), part.left);
+        this.#busy.set(overviewShares(model, part).subarray(0, columns - part.left), part.left);
     }
     const fraction = (time: number) => columnAtTime(whole, time) / columns;
     const shown = { start: fraction(scene.window.start), stop: fraction(scene.window.stop) };
@@ -161,11 +143,11 @@ export class Stage {
   }
 
   /** Draws empty lanes, worker names on the left, and the busy share of each worker in this window on the right. */
-  #drawLaneGround(renderer: Renderer, plot: TaskPlot, grid: ColumnGrid, area: PlotArea, theme: Theme): void {
+  #drawLaneGround(renderer: Renderer, plot: TaskPlot, shown: TimeWindow, area: PlotArea, theme: Theme): void {
     const { rows } = plot.lanes;
     const unit = area.height / totalHeight(plot.lanes);
     const { edges } = plot.lanes;
-    const { start: from, stop: to } = shownOfRun(this.#model, grid);
+    const { start: from, stop: to } = shown;
     let labelledTo = Number.NEGATIVE_INFINITY;
     const names = namesOf(plot.lanes);
     for (const [at, row] of rows.entries()) {

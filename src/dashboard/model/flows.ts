@@ -31,21 +31,15 @@ const MAX_FLOWS = 400;
  */
 export function flowsOf(trace: Trace, row: number, plot: TaskPlot): Flows | undefined {
   if (row >= trace.tasks.length) return undefined;
-  const needs = inputRows(trace.tasks, row);
-  const neededBy = dependentsOf(trace, row);
-  const wanted = new Set([row, ...needs.slice(0, MAX_FLOWS), ...neededBy.slice(0, MAX_FLOWS)]);
-  const ends = endsOf(plot, wanted);
+  const needs = inputRows(trace.tasks, row).slice(0, MAX_FLOWS);
+  const neededBy = dependentsOf(trace, row).slice(0, MAX_FLOWS);
+  const ends = endsOf(plot, new Set([row, ...needs, ...neededBy]));
   const task = ends.get(row);
   if (task === undefined) return undefined;
   const found = (rows: Iterable<number>): FlowEnd[] => {
     return Array.from(rows, (one) => ends.get(one)).filter((end) => end !== undefined);
   };
-  return {
-    plot,
-    task,
-    needs: found(needs.slice(0, MAX_FLOWS)),
-    neededBy: found(neededBy.slice(0, MAX_FLOWS)),
-  };
+  return { plot, task, needs: found(needs), neededBy: found(neededBy) };
 }
 
 function endsOf({ lanes, section }: TaskPlot, wanted: ReadonlySet<number>): Map<number, FlowEnd> {

@@ -93,7 +93,7 @@ export function shortNames(names: readonly string[]): readonly string[] {
   const different = [...new Set(names)];
   if (different.length < 2 || different.every(({ length }) => length <= SHORT)) return names;
   const prefix = wholeParts(different.reduce(commonStart));
-  const reversed = different.map((name) => backwards(name.slice(prefix.length)));
+  const reversed = different.map((name) => name.slice(prefix.length).split('').reverse().join(''));
   const suffix = wholeParts(reversed.reduce(commonStart));
   const from = prefix.length >= MIN_CUT ? prefix.length : 0;
   const cut = suffix.length >= MIN_CUT ? suffix.length : 0;
@@ -114,8 +114,4 @@ function wholeParts(text: string): string {
   let at = text.length;
   while (at > 0 && !SEPARATOR.test(text[at - 1]!)) at--;
   return text.slice(0, at);
-}
-
-function backwards(text: string): string {
-  return text.split('').reverse().join('');
 }

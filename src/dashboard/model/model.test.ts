@@ -91,8 +91,8 @@ test('search finds tasks without a run after the others', () => {
     [2, 1, 0],
   );
   assert.deepEqual(findTasks(model, 'add')!.inOrder, [{ task: 3 }]);
-  // The search of a page without a task stream finds no tasks.
-  assert.equal(findTasks({ ...model, plots: [] }, 'add')!.count, 0);
+  // The search of the profile page finds functions.
+  assert.equal(findTasks({ ...model, findsTasks: false }, 'add'), undefined);
 });
 
 test('the pointer hits a wide run, the only narrow run of a pixel, the nearest run, or the sum of many runs', () => {
@@ -215,6 +215,9 @@ test('time ticks are inside the window, spaced, distinct and in one unit', () =>
   assert.deepEqual(labels(0, 0.004), ['0', '1 ms', '2 ms', '3 ms', '4 ms']);
   assert.deepEqual(labels(0, 600), ['0', '2 min', '4 min', '6 min', '8 min', '10 min']);
   assert.deepEqual(labels(300, 360).slice(0, 2), ['5:00', '5:15']);
+  // Samples and messages can be earlier than the first task.
+  assert.deepEqual(labels(-200, -100).slice(0, 3), ['-3:20', '-3:00', '-2:40']);
+  assert.deepEqual(labels(-7200, 3600), ['-2:00 h', '-1:00 h', '0', '1:00 h']);
 });
 
 test('value axes reach the largest value in round steps', () => {

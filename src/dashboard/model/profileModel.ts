@@ -86,9 +86,11 @@ export interface ProfileModel {
   readonly idle: readonly TimeWindow[];
   /** Window that a page follows until the user moves it. Default: `limits`. */
   readonly followed?: TimeWindow | undefined;
+  /** The task stream. A page that shows it has it among its plots. */
+  readonly stream: TaskPlot;
   readonly plots: readonly Plot[];
-  /** Plots in which a search finds tasks if the page has no task stream. Default: `plots`. */
-  readonly searched?: readonly Plot[];
+  /** False on the page whose search finds functions. Default: true. */
+  readonly findsTasks?: boolean;
   /** Prefixes by index. */
   readonly prefixes: readonly PrefixInfo[];
   /** The prefixes that occur in a plot, most time first. */
@@ -118,12 +120,12 @@ export interface RunFact {
 
 /** Returns the model of a page on which no task failed. Its `taskCount` is the number of entries of the stream. */
 export function buildModel(page: SectionPage): ProfileModel {
-  const { stream, caches } = page;
+  const { stream: section, caches } = page;
   const prefixes = countPrefixes(page);
   // Workers without tasks collect garbage, too, also long after the run.
   const isWork = (entry: number): boolean =>
-    prefixes[page.tasks.prefix[stream.task[entry]!]!]?.slot !== ACTIVITY_SLOTS.gc;
-  const work = { ...stream, counts: isWork };
+    prefixes[page.tasks.prefix[section.task[entry]!]!]?.slot !== ACTIVITY_SLOTS.gc;
+  const work = { ...section, counts: isWork };
   const found = extent(
     [work, ...caches.map(({ cacheTime: start, freeTime: stop }) => ({ start, stop }))],
     page.fallback,
@@ -131,10 +133,8 @@ export function buildModel(page: SectionPage): ProfileModel {
   const origin = page.origin ?? found.start;
   // A run may end with a wait that no task stream draws, e.g. for a worker.
   const duration = Math.max(found.stop, page.run?.stop ?? found.stop) - origin;
-  const plots = [
-    taskPlot(page, origin, prefixes),
-    ...caches.map((section) => cachePlot(section, origin, prefixes)),
-  ];
+  const stream = taskPlot(page, origin, prefixes);
+  const plots = [stream, ...caches.map((cache) => cachePlot(cache, origin, prefixes))];
   const legend = prefixes.filter((prefix) => prefix.count > 0);
   legend.sort((a, b) => b.seconds - a.seconds || b.count - a.count || (a.name < b.name ? -1 : 1));
   // A run begins with the program's call. Before it, there are only activities of idle workers.
@@ -147,12 +147,13 @@ export function buildModel(page: SectionPage): ProfileModel {
     origin,
     duration,
     run: { start: run.start - origin, stop: run.stop - origin },
-    idle: idleStretches(stream, origin, { start, stop: duration }, PAUSE, isWork),
+    idle: idleStretches(section, origin, { start, stop: duration }, PAUSE, isWork),
     limits: { start: start - margin, stop: duration + margin },
+    stream,
     plots,
     prefixes,
     legend,
-    taskCount: stream.task.length,
+    taskCount: section.task.length,
     workerCount: page.workers.length,
     failedCount: 0,
     repeatedCount: 0,

@@ -16,19 +16,18 @@ export interface PrefixSum {
 export function rangeSums(model: ProfileModel, { start, stop }: TimeWindow): Map<number, PrefixSum> {
   const sums = new Map<number, { runs: number; seconds: number }>();
   const of = (prefix: number) => getOrMake(sums, prefix, () => ({ runs: 0, seconds: 0 }));
-  for (const plot of model.plots) {
-    if (plot.type !== 'tasks') continue;
-    for (const use of plot.lanes.rows.flatMap(({ partial }) => partial)) {
-      const seconds = partialSeconds(use, start, stop);
-      if (seconds !== 0) of(use.prefix).seconds += seconds;
-    }
-    for (const group of plot.lanes.lanes.flat()) {
-      const runs = visibleRuns(plot.lanes, group, start, stop);
-      if (runs === 0) continue;
-      const sum = of(group.prefix);
-      sum.runs += runs;
-      sum.seconds += busySeconds(plot.lanes, group, start, stop);
-    }
+  const { lanes } = model.stream;
+  if (!model.plots.includes(model.stream)) return sums;
+  for (const use of lanes.rows.flatMap(({ partial }) => partial)) {
+    const seconds = partialSeconds(use, start, stop);
+    if (seconds !== 0) of(use.prefix).seconds += seconds;
+  }
+  for (const group of lanes.lanes.flat()) {
+    const runs = visibleRuns(lanes, group, start, stop);
+    if (runs === 0) continue;
+    const sum = of(group.prefix);
+    sum.runs += runs;
+    sum.seconds += busySeconds(lanes, group, start, stop);
   }
   return sums;
 }

@@ -50,18 +50,12 @@ export function busySeconds(lanes: TaskLanes, group: LaneGroup, start: number, s
   return Math.max(0, lanes.cumulative[to]! - lanes.cumulative[from]! - before - after);
 }
 
-/** Returns the seconds of tasks between two times, without activities. */
-function taskSeconds(lanes: TaskLanes, groups: readonly LaneGroup[], start: number, stop: number): number {
-  let seconds = 0;
-  for (const group of groups) if (!group.isActivity) seconds += busySeconds(lanes, group, start, stop);
-  return seconds;
-}
-
 /** Returns the seconds between two times in which the tasks of a row used its thread. */
 export function usedSeconds(lanes: TaskLanes, row: LaneRow, start: number, stop: number): number {
   let seconds = 0;
   for (let lane = row.firstLane; lane < row.firstLane + row.laneCount; lane++)
-    seconds += taskSeconds(lanes, lanes.lanes[lane]!, start, stop);
+    for (const group of lanes.lanes[lane]!)
+      if (!group.isActivity) seconds += busySeconds(lanes, group, start, stop);
   return row.partial.reduce((sum, use) => sum + partialSeconds(use, start, stop), seconds);
 }
 

@@ -23,10 +23,10 @@ function timeStep(least: number): number {
   return MINUTE_STEPS.find((step) => step >= least) ?? Math.ceil(least / 86400) * 86400;
 }
 
-/** Returns the ticks of a time axis from `start` to `stop` (seconds since the beginning of the run), about `spacing` px apart. */
-export function timeTicks(start: number, stop: number, width: number, spacing = 110): Tick[] {
+/** Returns the ticks of a time axis from `start` to `stop` (seconds since the beginning of the run), about 110 px apart. */
+export function timeTicks(start: number, stop: number, width: number): Tick[] {
   if (!(stop > start) || width <= 0) return [];
-  const step = timeStep(((stop - start) * spacing) / width);
+  const step = timeStep(((stop - start) * 110) / width);
   const ticks: Tick[] = [];
   for (let i = Math.ceil(start / step - 1e-9); i * step <= stop; i++) {
     ticks.push({
@@ -49,6 +49,7 @@ function timeLabel(value: number, step: number, largest: number): string {
 }
 
 function minutesLabel(value: number, step: number): string {
+  if (value < 0) return `-${minutesLabel(-value, step)}`;
   const whole = Math.round(value);
   const hours = Math.floor(whole / 3600);
   const minutes = Math.floor(whole / 60) % 60;

@@ -1,7 +1,7 @@
 // Plots of lines over time from a trace: memory, resources, transferred bytes. Times count from the model's origin.
 import { recordsTransfers } from '../../analysis/programTransfers.js';
 import { TimeBins } from '../../analysis/timeBins.js';
-import { sortBy } from '../../base/groups.js';
+import { rowsWhere, sortBy } from '../../base/groups.js';
 import { pushTo, rangeOf } from '../../base/lookUps.js';
 import { sampledLevels } from '../../trace/localMetrics.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace, workerName } from '../../trace/trace.js';
@@ -18,8 +18,8 @@ const MAX_LINES = 12;
 export const MEMORY_SLOTS = { managed: 12, unmanaged: 2, spilled: 6 } as const;
 export const MEMORY_PARTS = ['managed', 'unmanaged', 'spilled'] as const;
 
-function seriesOf(time: Float64Array, value: Float64Array, steps: boolean): Series {
-  return { time, value, steps, largest: largestOf(value) };
+function stepsOf(time: Float64Array, value: Float64Array): Series {
+  return { time, value, steps: true, largest: largestOf(value) };
 }
 
 /**
@@ -59,7 +59,7 @@ export function memoryPlot(trace: Trace, origin: number, worker?: number): Lines
   const lines = MEMORY_PARTS.map((name, part) => ({
     name,
     slot: MEMORY_SLOTS[name],
-    series: seriesOf(time, sums[part]!, true),
+    series: stepsOf(time, sums[part]!),
   }));
   const title = worker === undefined ? 'Memory of all workers' : 'Memory';
   return linesPlot(
@@ -157,13 +157,10 @@ export function figurePlot(
   }
   const shown = [...rowsOf].sort(([a], [b]) => a - b).slice(0, MAX_LINES);
   const omitted = rowsOf.size - shown.length;
-  const names = shown.map(([worker]) => {
-    if (worker < 0) return of === 'all' ? 'scheduler' : 'host';
-    return workerName(trace, worker);
-  });
-  const lines = shown.map(([worker, list], i): PlotLine => {
+  const host = of === 'all' ? 'scheduler' : 'host';
+  const lines = shown.map(([worker, list]): PlotLine => {
     const series = seriesOfRows(list, resources.time, values!, origin);
-    return { name: names[i]!, slot: lineSlot(worker), series };
+    return { name: worker < 0 ? host : workerName(trace, worker), slot: lineSlot(worker), series };
   });
   return { ...linesPlot(title, unit, lines, `The trace has no samples for “${title}”.`), omitted };
 }
@@ -193,7 +190,7 @@ export function bandwidthPlot(trace: Trace, origin: number, worker?: number): Li
   const time = kinds[0]!.times().map((at) => at + first - origin);
   const slots = assignColors(TRANSFER_KINDS);
   const lines = TRANSFER_KINDS.flatMap((name, kind) =>
-    sides.has(kind) ? [{ name, slot: slots[kind]!, series: seriesOf(time, kinds[kind]!.means(), true) }] : [],
+    sides.has(kind) ? [{ name, slot: slots[kind]!, series: stepsOf(time, kinds[kind]!.means()) }] : [],
   );
   return { ...linesPlot('Transferred bytes', 'bytes/s', lines, empty), meanOf: kinds[0]!.width };
 }
@@ -209,15 +206,13 @@ export function stackedPlot(
   let below = new Float64Array(time.length);
   const lines = parts.map(({ name, slot, value }) => {
     below = below.map((sum, i) => sum + value[i]!);
-    return { name, slot, series: seriesOf(time, below, true) };
+    return { name, slot, series: stepsOf(time, below) };
   });
   return linesPlot(title, unit, lines, empty, true);
 }
 
-function rowsInTime(time: Float64Array, wanted: (row: number) => boolean): Uint32Array {
-  const rows: number[] = [];
-  for (let row = 0; row < time.length; row++) if (wanted(row) && !Number.isNaN(time[row]!)) rows.push(row);
-  const sorted = Uint32Array.from(rows);
-  sortBy(sorted, time);
-  return sorted;
+function rowsInTime(time: Float64Array, wanted: (row: number) => boolean): Int32Array {
+  const rows = rowsWhere(time.length, (row) => wanted(row) && !Number.isNaN(time[row]!));
+  sortBy(rows, time);
+  return rows;
 }

@@ -16,12 +16,11 @@ import { runsText } from '../model/runsText.js';
 import { serverUrl } from '../source/traceSource.js';
 import { GraphView } from '../views/graphView.js';
 import { Button, ColorKey } from '../views/parts.js';
-import type { ShellState } from '../views/shellState.js';
 import { useAnalysis } from '../views/useAnalysis.js';
 import { CRITICAL_PATH, GROUPS, PREFIX_GRAPH } from './analyses.js';
 import { GroupsGraph, MAX_DRAWN } from './groupsPage.js';
 import { NoTasks } from './noTasks.js';
-import type { PageProps } from './pageProps.js';
+import type { PageProps, TaskProps } from './pageProps.js';
 
 /** Largest graph that is drawn as a whole, in tasks. */
 const WHOLE = MAX_OPEN;
@@ -235,13 +234,7 @@ interface LiveGraphProps extends PageProps {
   readonly onChosen: (key: string) => void;
 }
 
-interface ShowProps {
-  readonly state: ShellState;
-  readonly trace: Trace;
-  readonly row: number;
-}
-
-function ShowInStream({ state, trace, row }: ShowProps) {
+function ShowInStream({ state, trace, row }: TaskProps) {
   if (!ran(trace, row)) return null;
   const key = trace.tasks.keyOf(row);
   return (
@@ -256,12 +249,12 @@ function ShowInStream({ state, trace, row }: ShowProps) {
 function LiveGraph({ state, update: { trace }, filter, rows, open, onChosen }: LiveGraphProps) {
   const scheme = state.view.scheme.value;
   const tasks = currentGraph(trace, rows, open);
-  const parts = GRAPH_STATES.flatMap(({ state: one, name, slot }) => {
+  const states = GRAPH_STATES.map((one) => ({ ...one, color: slotColor(one.slot, scheme) }));
+  const parts = states.flatMap(({ state: one, name, color }) => {
     const count = tasks.filter((task) => task.state === one).length;
-    return count > 0 ? [{ name: `${formatCount(count)} ${name}`, color: slotColor(slot, scheme) }] : [];
+    return count > 0 ? [{ name: `${formatCount(count)} ${name}`, color }] : [];
   });
-  const colors = new Map(GRAPH_STATES.map(({ state: one, slot }) => [one, slotColor(slot, scheme)]));
-  const names = new Map(GRAPH_STATES.map(({ state: one, name }) => [one, name]));
+  const byState = new Map(states.map((one) => [one.state, one]));
   return (
     <>
       {filter}
@@ -273,9 +266,9 @@ function LiveGraph({ state, update: { trace }, filter, rows, open, onChosen }: L
       <div class="graph">
         <GraphView
           nodes={tasks.map((task) => ({
-            name: `${task.key}, ${names.get(task.state)}`,
+            name: `${task.key}, ${byState.get(task.state)?.name}`,
             label: tasks.length > MAX_LABELS ? '' : task.prefix,
-            color: colors.get(task.state) ?? 'transparent',
+            color: byState.get(task.state)?.color ?? 'transparent',
           }))}
           edges={graphEdges(tasks)}
           onNode={(place) => {

@@ -57,13 +57,13 @@ function groupsNote({ nodes }: GroupGraph, { view }: PageProps['state'], { tasks
 
 const shortened = (name: string): string => (name.length > 24 ? `${name.slice(0, 23)}…` : name);
 
-type GraphProps = Pick<PageProps, 'state' | 'update'> & {
+interface GraphProps extends PageProps {
   readonly graph: GroupGraph;
   /** Receives the row of the last run of the clicked group. */
   readonly onNode: (row: number) => void;
   /** Effect of `onNode` for screen readers. */
   readonly action: string;
-};
+}
 
 /** Groups or prefixes as a graph, with their progress during a live run. */
 export function GroupsGraph({ graph, state, update: { trace, live }, onNode, action }: GraphProps) {

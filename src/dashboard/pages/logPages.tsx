@@ -11,30 +11,34 @@ import type { PageProps } from './pageProps.js';
 
 const MAX_EVENTS = 1000;
 const NO_EVENTS = 'There are no events. Workers that join or leave, restarts and warnings appear here.';
-export const ERROR_TOPIC = /(?<!std)err|lost|killed|fail/i;
+const ERROR_TOPIC = /(?<!std)err|lost|killed|fail/i;
 /** Topics of output that tasks printed, which is on the Logs page. */
 const OUTPUT_TOPIC = /^std(out|err)$/;
 /** Topics of many events, which are shown if they are chosen. */
 const FREQUENT = new Set<string>([STEALING]);
 
-export interface Line {
+interface Line {
   readonly time: number;
   readonly worker: string;
   readonly topic: string;
   readonly text: string;
 }
 
+/** Name of the process that reported an event. */
+function sourceOf(trace: Trace, worker: number): string {
+  return worker < 0 ? 'scheduler' : workerName(trace, worker);
+}
+
 /** Returns the newest events first, at most 1,000. */
-export function linesOf(trace: Trace, wanted: (topic: string, row: number) => boolean): Line[] {
+function linesOf(trace: Trace, wanted: (topic: string, row: number) => boolean): Line[] {
   const { events, strings } = trace;
   const lines: Line[] = [];
   for (const row of newestEvents(trace)) {
     if (lines.length === MAX_EVENTS) break;
     const topic = textOf(strings, events.topic[row]);
     if (!wanted(topic, row)) continue;
-    const worker = events.worker[row]!;
-    const name = worker < 0 ? 'scheduler' : workerName(trace, worker);
-    lines.push({ time: events.time[row]!, worker: name, topic, text: textOf(strings, events.text[row]) });
+    const worker = sourceOf(trace, events.worker[row]!);
+    lines.push({ time: events.time[row]!, worker, topic, text: textOf(strings, events.text[row]) });
   }
   return lines;
 }
@@ -200,16 +204,13 @@ function Erred({ state, trace, rows, errors }: ErredProps) {
   );
 }
 
-const SCHEDULER = -1;
-
 /** The log of scheduler and workers, oldest entries first. Filters restrict it to one of them, or to problems. */
 export function LogsPage({ state, update: { trace } }: PageProps) {
   const { 'from-worker': source = '', problems = '' } = state.choices.value;
   const onlyProblems = problems !== '';
   const { events, strings } = trace;
   const sources = [...new Set(events.worker)].sort((a, b) => a - b);
-  const nameOf = (worker: number): string => (worker === SCHEDULER ? 'scheduler' : workerName(trace, worker));
-  const from = sources.find((worker) => nameOf(worker) === source);
+  const from = sources.find((worker) => sourceOf(trace, worker) === source);
   const query = state.view.query.value.trim().toLowerCase();
   const isFound = (row: number): boolean =>
     query === '' || (events.text[row]! >= 0 && strings.get(events.text[row]!).toLowerCase().includes(query));
@@ -226,7 +227,10 @@ export function LogsPage({ state, update: { trace } }: PageProps) {
         <Choice
           label="From"
           value={from === undefined ? '' : source}
-          options={withAll('scheduler and workers', sources.map(nameOf))}
+          options={withAll(
+            'scheduler and workers',
+            sources.map((one) => sourceOf(trace, one)),
+          )}
           onChoice={(value) => state.choose('from-worker', value)}
         />
         <label>

@@ -1,7 +1,7 @@
 // Fine performance metrics, as on Dask's page of this name: task execution by function and by activity, and
 // sending of data by activity. Filters choose functions, a span and a unit. Sums are exact over the whole run.
 import { idleThreadSeconds } from '../../analysis/idleThreads.js';
-import { addTo, getOrMake } from '../../base/lookUps.js';
+import { addTo, getOrMake, sumOf } from '../../base/lookUps.js';
 import { DROPPED_CONTEXT, IMPORT_CONTEXT } from '../../protocol/metrics.js';
 import { CACHE_CONTEXT, SAMPLER_CONTEXT } from '../../trace/localMetrics.js';
 import type { MetricTotals } from '../../trace/totals.js';
@@ -44,10 +44,11 @@ export function MetricsPage({ state, update }: PageProps) {
   const spans = [...new Set(metrics.map((metric) => metric.span).filter((one) => one !== ''))].sort();
   const prefixes = [...new Set(metrics.map(({ prefix }) => prefix).filter((one) => one !== ''))].sort();
   const label = (value: number): string => amount(value, unit);
-  const rows = (list: readonly MetricTotals[], rowOf: (metric: MetricTotals) => string) =>
-    barRows(list, rowOf, scheme, label);
-  const total = (list: readonly MetricTotals[]): string =>
-    `total ${label(list.reduce((sum, { value }) => sum + value, 0))}`;
+  const panel = (title: string, list: readonly MetricTotals[], rowOf: (metric: MetricTotals) => string) => (
+    <Panel title={title} note={`total ${label(sumOf(list, ({ value }) => value))}`}>
+      <Bars none={none} rows={barRows(list, rowOf, scheme, label)} />
+    </Panel>
+  );
   const sent = ofUnit.filter(({ context }) => context === SEND);
   const others = ofUnit.filter(({ context }) => context !== SEND && context !== EXECUTE);
   const toggle = (name: string) =>
@@ -92,20 +93,12 @@ export function MetricsPage({ state, update }: PageProps) {
         ) : null}
       </div>
       <Panels>
-        <Panel title="Task execution, by function" note={total(shown)}>
-          <Bars none={none} rows={rows(shown, ({ prefix }) => prefix)} />
-        </Panel>
-        <Panel title="Task execution, by activity" note={total(activities)}>
-          <Bars none={none} rows={rows(activities, ({ activity }) => activity)} />
-        </Panel>
-        <Panel title="Send data, by activity" note={total(sent)}>
-          <Bars none={none} rows={rows(sent, ({ activity }) => activity)} />
-        </Panel>
-        {others.length === 0 ? null : (
-          <Panel title="Other activities" note={total(others)}>
-            <Bars none={none} rows={rows(others, ({ context, activity }) => `${context}: ${activity}`)} />
-          </Panel>
-        )}
+        {panel('Task execution, by function', shown, ({ prefix }) => prefix)}
+        {panel('Task execution, by activity', activities, ({ activity }) => activity)}
+        {panel('Send data, by activity', sent, ({ activity }) => activity)}
+        {others.length > 0
+          ? panel('Other activities', others, ({ context, activity }) => `${context}: ${activity}`)
+          : null}
       </Panels>
     </>
   );
@@ -128,8 +121,7 @@ function barRows(
     const parts = getOrMake(rows, name, () => new Map<string, number>());
     addTo(parts, metric.activity, metric.value);
   }
-  const sum = (parts: ReadonlyMap<string, number>): number =>
-    [...parts.values()].reduce((total, value) => total + value, 0);
+  const sum = (parts: ReadonlyMap<string, number>): number => sumOf(parts.values(), (value) => value);
   return [...rows]
     .sort(([, a], [, b]) => sum(b) - sum(a))
     .map(([name, parts]) => ({

@@ -37,7 +37,7 @@ import { chosenSamples, type ProfileChoice } from './profileQuery.js';
 
 export interface PlotContext {
   readonly trace: Trace;
-  readonly stream: ProfileModel;
+  readonly model: ProfileModel;
   /** Chosen worker; undefined for all. */
   readonly worker: number | undefined;
   readonly profile: ProfileChoice;
@@ -62,12 +62,12 @@ export function followedWindow(
 }
 
 export function plotsOfPage(page: PageName, context: PlotContext): readonly Plot[] {
-  const { trace, stream, worker, profile } = context;
-  const { origin } = stream;
+  const { trace, worker, profile } = context;
+  const { origin, stream } = context.model;
   switch (page) {
     case 'stream':
     case 'status':
-      return stream.plots.filter(({ type }) => type === 'tasks');
+      return [stream];
     case 'run':
       return runPlots(context);
     case 'workers':
@@ -100,13 +100,12 @@ export function plotsOfPage(page: PageName, context: PlotContext): readonly Plot
 }
 
 /** Returns the task stream, CPU and memory, and the results that were held. */
-function runPlots({ trace, stream, shown }: PlotContext): Plot[] {
-  const { origin } = stream;
-  const streams = stream.plots.filter(({ type }) => type === 'tasks');
-  const caches = stream.plots.filter((plot) => plot.type === 'lines');
+function runPlots({ trace, model, shown }: PlotContext): Plot[] {
+  const { origin, stream } = model;
+  const caches = model.plots.filter((plot) => plot.type === 'lines');
   if (shown !== undefined) {
     return shown.flatMap((name): readonly Plot[] => {
-      if (name === 'tasks') return streams;
+      if (name === 'tasks') return [stream];
       if (name === 'resources') return [resourcePlot(trace, origin)];
       if (name === 'memory') return [sampledPlot(trace, origin)];
       const metricName = name.startsWith(CACHE) ? name.slice(CACHE.length) : undefined;
@@ -117,7 +116,7 @@ function runPlots({ trace, stream, shown }: PlotContext): Plot[] {
   const resources = resourcePlot(trace, origin);
   const levels = [heldPlot(trace, origin), sampledPlot(trace, origin)];
   return [
-    ...streams,
+    stream,
     ...(resources.cpu.time.length > 0 ? [resources] : []),
     ...caches,
     ...levels.filter(({ lines }) => lines.length > 0),

@@ -1,15 +1,13 @@
 // The bars of the first page about the critical path: by activity and wait, and by prefix.
 import type { CriticalPath, PathKind } from '../../analysis/criticalPath.js';
 import { awaitedObject, contendedLock } from '../../analysis/leaseWaits.js';
-import type { Trace } from '../../trace/trace.js';
 import { formatDuration, formatPercent } from '../model/format.js';
-import { kindColor, type Scheme } from '../model/palette.js';
+import { kindColor } from '../model/palette.js';
 import { Bars, ColorKey, Empty } from '../views/parts.js';
+import type { DrawnProps } from './pageProps.js';
 
-interface PathProps {
+interface PathProps extends DrawnProps {
   readonly path: CriticalPath;
-  readonly trace: Trace;
-  readonly scheme: Scheme;
 }
 
 interface PathBarProps extends PathProps {

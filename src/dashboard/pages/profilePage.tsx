@@ -2,10 +2,11 @@
 // all workers, one worker or the scheduler, and of all tasks, a prefix or one task.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { profiledPrefixes, profileTree, samplingInterval } from '../../analysis/profile.js';
+import { countText } from '../../base/words.js';
 import { type CallTree, selfCount } from '../../profile/callTree.js';
 import { type Trace, workerName } from '../../trace/trace.js';
 import { type FlameBox, flameLayout, foundSamples, functionSums } from '../model/flameLayout.js';
-import { formatCount, formatDuration, formatPercent } from '../model/format.js';
+import { formatDuration, formatPercent } from '../model/format.js';
 import { Throttle } from '../model/throttle.js';
 import { showsAll } from '../model/timeView.js';
 import { FlameView } from '../views/flameView.js';
@@ -17,13 +18,13 @@ import type { PageProps } from './pageProps.js';
 import { profileQuery } from './profileQuery.js';
 
 export function ProfilePage(props: PageProps) {
-  const { state, update, stage, animationFrames } = props;
+  const { state, update } = props;
   if (update.trace.samples.length === 0) return <NoSamples isLive={update.live !== undefined} />;
   return (
     <div class="profile">
       <Filters state={state} trace={update.trace} />
       <Flame {...props} />
-      <Plots state={state.view} stage={stage} animationFrames={animationFrames} />
+      <Plots state={state.view} />
     </div>
   );
 }
@@ -70,7 +71,7 @@ function Flame({ state, update: { trace } }: PageProps) {
       </section>
       <section class="functions" aria-label="Functions">
         <p class="muted">
-          {formatCount(all)} samples, {formatDuration(all * interval)}
+          {countText(all, 'sample')}, {formatDuration(all * interval)}
           {query.trim() === ''
             ? ''
             : `; “${query.trim()}” is in ${formatPercent((100 * foundSamples(layout, query)) / all)} of the samples`}

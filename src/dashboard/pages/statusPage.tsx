@@ -1,6 +1,7 @@
 // The page for a running program: the task stream, and panels for the progress of prefixes and the memory and load of
 // workers. The panels of a finished trace show the time under the pointer, or the end of the window.
 
+import { sumOf } from '../../base/lookUps.js';
 import { countText } from '../../base/words.js';
 import { TASK_CANCELLED, TASK_LOST } from '../../protocol/clusterObserver.js';
 import { type Trace, workerName } from '../../trace/trace.js';
@@ -14,7 +15,7 @@ import { type ShownWorker, workersAt } from '../model/workersAt.js';
 import { type BarRow, Bars, ColorKey, Empty, Panel, Panels } from '../views/parts.js';
 import { Plots } from '../views/plots.js';
 import { useFlows } from '../views/useAnalysis.js';
-import type { PageProps } from './pageProps.js';
+import type { DrawnProps, PageProps } from './pageProps.js';
 
 /** Workers with a bar each. As in Dask, more workers are shown as a histogram. */
 const MAX_WORKERS = 100;
@@ -26,7 +27,7 @@ function momentNote(view: PageProps['state']['view']): string {
   return view.hover.value === undefined ? 'at the end of the window' : 'at the pointer';
 }
 
-export function StatusPage({ state, update, stage, animationFrames }: PageProps) {
+export function StatusPage({ state, update }: PageProps) {
   const { view } = state;
   const { trace, live } = update;
   const scheme = view.scheme.value;
@@ -47,12 +48,7 @@ export function StatusPage({ state, update, stage, animationFrames }: PageProps)
   const workers = [...listed].sort(byName);
   return (
     <div class="split">
-      <Plots
-        state={view}
-        stage={stage}
-        animationFrames={animationFrames}
-        streamNote={<StreamNote state={state} />}
-      />
+      <Plots state={view} streamNote={<StreamNote state={state} />} />
       <Panels four>
         <Panel title="Progress" note={progressNote(update)}>
           <Progress trace={trace} live={live} scheme={scheme} />
@@ -75,7 +71,13 @@ export function StatusPage({ state, update, stage, animationFrames }: PageProps)
         </Panel>
         <Panel
           title="Occupancy and CPU"
-          note={workers.length > MAX_WORKERS ? 'CPU in %' : 'CPU in % · occupancy'}
+          note={
+            live === undefined
+              ? `CPU in %, ${momentNote(view)}`
+              : workers.length > MAX_WORKERS
+                ? 'CPU in %'
+                : 'CPU in % · occupancy'
+          }
         >
           <Load trace={trace} workers={workers} at={at} scheme={scheme} />
         </Panel>
@@ -118,10 +120,8 @@ function progressNote({ trace, live }: PageProps['update']): string {
     .join(', ');
 }
 
-interface ProgressProps {
-  readonly trace: Trace;
+interface ProgressProps extends DrawnProps {
   readonly live: PageProps['update']['live'];
-  readonly scheme: Scheme;
 }
 
 const MAX_PREFIXES = 60;
@@ -179,8 +179,7 @@ function Progress({ trace, live, scheme }: ProgressProps) {
 }
 
 function memoryNote(workers: readonly ShownWorker[]): string {
-  const sum = (of: (worker: ShownWorker) => number) =>
-    workers.reduce((total, worker) => total + of(worker), 0);
+  const sum = (of: (worker: ShownWorker) => number) => sumOf(workers, of);
   const limit = sum(({ memoryLimit }) => memoryLimit);
   const used = sum(({ managed, unmanaged }) => managed + unmanaged);
   return `Cluster: ${formatBytes(used)}${limit > 0 ? ` of ${formatBytes(limit)}` : ''}, ${formatBytes(sum(({ spilled }) => spilled))} on disk`;
@@ -280,7 +279,7 @@ function Processing({ workers, scheme }: WorkersProps) {
   const color = slotColor(12, scheme);
   const rows = workers.map(({ name, processing, status }) => ({
     name,
-    parts: [{ name: `${formatCount(processing)} tasks`, value: processing, color }],
+    parts: [{ name: countText(processing, 'task'), value: processing, color }],
     label: `${formatCount(processing)}${status === 'paused' ? ', paused' : ''}`,
   }));
   return <Bars rows={rows} areWorkers none={NO_WORKERS} />;

@@ -11,11 +11,10 @@ import { formatBytes, formatClock, formatCount, formatDuration } from '../model/
 import { lifecycleSteps } from '../model/lifecycle.js';
 import { Button } from '../views/parts.js';
 import { Plots } from '../views/plots.js';
-import type { ShellState } from '../views/shellState.js';
 import { Fact, SideBar } from '../views/sideBar.js';
 import { useAnalysis, useFlows } from '../views/useAnalysis.js';
 import { CRITICAL_PATH } from './analyses.js';
-import type { PageProps } from './pageProps.js';
+import type { PageProps, TaskProps } from './pageProps.js';
 
 export function StreamPage(props: PageProps) {
   return (
@@ -31,18 +30,18 @@ export function StreamPage(props: PageProps) {
  * in the cache. The side bar has the legend and details of the selected task. Reports of `visualize` and of a
  * MemorySampler open this page first.
  */
-export function RunPage({ state, update, stage, animationFrames }: PageProps) {
+export function RunPage({ state, update }: PageProps) {
   useFlows(state, update.trace);
   return (
     <div class="body">
-      <Plots state={state.view} stage={stage} animationFrames={animationFrames} />
+      <Plots state={state.view} />
       <SideBar state={state.view} more={(row) => <TaskMore state={state} trace={update.trace} row={row} />} />
     </div>
   );
 }
 
 /** A switch that shows or hides the critical path, and the seconds of computing on the path. */
-function PathSwitch({ state, trace }: { readonly state: ShellState; readonly trace: Trace }) {
+function PathSwitch({ state, trace }: Omit<TaskProps, 'row'>) {
   const [shown, setShown] = useState(true);
   const path = useAnalysis(trace, CRITICAL_PATH);
   useEffect(() => {
@@ -67,16 +66,10 @@ function PathSwitch({ state, trace }: { readonly state: ShellState; readonly tra
   );
 }
 
-interface MoreProps {
-  readonly state: ShellState;
-  readonly trace: Trace;
-  readonly row: number;
-}
-
 /** Entries of a list before "and n more". */
 const MAX_ENTRIES = 12;
 
-function TaskMore({ state, trace, row }: MoreProps) {
+function TaskMore({ state, trace, row }: TaskProps) {
   const { tasks, strings } = trace;
   if (row >= tasks.length) return null;
   const theme = THEMES[state.view.scheme.value];
@@ -133,7 +126,7 @@ function TaskMore({ state, trace, row }: MoreProps) {
   );
 }
 
-function Log({ trace, row }: Omit<MoreProps, 'state'>) {
+function Log({ trace, row }: Omit<TaskProps, 'state'>) {
   const { transferCount, lines } = useMemo(() => taskLog(trace, trace.tasks.keyOf(row)), [trace, row]);
   return (
     <>
@@ -156,7 +149,7 @@ function Log({ trace, row }: Omit<MoreProps, 'state'>) {
   );
 }
 
-function ProfileLink({ state, trace: { tasks, strings, samples }, row }: MoreProps) {
+function ProfileLink({ state, trace: { tasks, strings, samples }, row }: TaskProps) {
   const prefix = tasks.prefix[row]!;
   if (samples.length === 0 || prefix < 0) return null;
   const key = strings.get(prefix);
@@ -175,9 +168,7 @@ function ProfileLink({ state, trace: { tasks, strings, samples }, row }: MorePro
   );
 }
 
-interface ListProps {
-  readonly state: ShellState;
-  readonly trace: Trace;
+interface ListProps extends Omit<TaskProps, 'row'> {
   readonly title: string;
   /** Colour of the flows between the selected task and the listed tasks. */
   readonly color: string;

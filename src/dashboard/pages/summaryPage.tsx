@@ -16,13 +16,13 @@ import { mostTogether, threadSeconds, threadsTogether } from '../../analysis/wor
 import { countText } from '../../base/words.js';
 import { lastRowOf, type Trace } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDate, formatDuration, formatPercent } from '../model/format.js';
-import { prefixColors, type Scheme } from '../model/palette.js';
+import { prefixColors } from '../model/palette.js';
 import { Bars, Button, Empty, Panel, Panels } from '../views/parts.js';
 import { useAnalysis } from '../views/useAnalysis.js';
 import { CRITICAL_PATH, FINDINGS, NOT_SIMULATED, SPEEDUPS } from './analyses.js';
 import { hasNoTasks, NoTasks } from './noTasks.js';
 import { pageOfQuestion } from './pageNames.js';
-import type { PageProps } from './pageProps.js';
+import type { DrawnProps, PageProps, TaskProps } from './pageProps.js';
 import { PathBar, PathPrefixes } from './pathBars.js';
 import { ActionBars } from './tablePages.js';
 
@@ -81,13 +81,7 @@ function PathPanels({ state, update: { trace } }: PageProps) {
         {found === undefined ? (
           <p class="muted">Analysing the trace…</p>
         ) : (
-          <Findings
-            found={found}
-            path={path}
-            faster={faster}
-            trace={trace}
-            onTask={(key) => selectKey(state, trace, key)}
-          />
+          <Findings found={found} path={path} faster={faster} state={state} trace={trace} />
         )}
       </Panel>
       <Panel
@@ -205,15 +199,7 @@ function Figure({ name, value, extra = '' }: FigureProps) {
 }
 
 /** Bars with the seconds that the run would save. */
-function Speedups({
-  found,
-  trace,
-  scheme,
-}: {
-  readonly found: readonly Speedup[];
-  readonly trace: Trace;
-  readonly scheme: Scheme;
-}) {
+function Speedups({ found, trace, scheme }: DrawnProps & { readonly found: readonly Speedup[] }) {
   const colors = prefixColors(trace, scheme);
   const rows = found.map(({ prefix, makespan, gained }) => ({
     name: prefix,
@@ -223,24 +209,16 @@ function Speedups({
   return <Bars rows={rows} />;
 }
 
-function Findings({
-  found,
-  path,
-  faster,
-  trace,
-  onTask,
-}: {
+interface FindingsProps extends Omit<TaskProps, 'row'> {
   readonly found: readonly Finding[];
-  readonly trace: Trace;
   readonly path: CriticalPath | undefined;
-  readonly faster: readonly Speedup[] | undefined;
-  readonly onTask: (key: string) => void;
-}) {
+  readonly faster: readonly Speedup[];
+}
+
+function Findings({ found, path, faster, state, trace }: FindingsProps) {
   if (found.length === 0)
     return (
-      <Empty>
-        {path === undefined ? null : nothingFound(path, faster ?? [], programCoreWait(trace, path))}
-      </Empty>
+      <Empty>{path === undefined ? null : nothingFound(path, faster, programCoreWait(trace, path))}</Empty>
     );
   return (
     <>
@@ -262,7 +240,12 @@ function Findings({
                 {evidence.tasks.map((key, i) => (
                   <>
                     {i > 0 ? ', ' : ''}
-                    <Button text={key} key={key} class="link code" onClick={() => onTask(key)} />
+                    <Button
+                      text={key}
+                      key={key}
+                      class="link code"
+                      onClick={() => selectKey(state, trace, key)}
+                    />
                   </>
                 ))}
               </p>

@@ -1,14 +1,13 @@
 // Pages with one analysis as bars and as a table: compute time by key, time by action.
 import { taskCounts } from '../../analysis/taskCounts.js';
-import type { Trace } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDuration } from '../model/format.js';
-import { kindColor, prefixColors, type Scheme } from '../model/palette.js';
+import { kindColor, prefixColors } from '../model/palette.js';
 import { Bars, Panel, Panels } from '../views/parts.js';
 import { TableView } from '../views/tables.js';
 import { useAnalysis } from '../views/useAnalysis.js';
 import { QUEUEING, TIME_BY_ACTION, TIME_BY_PREFIX } from './analyses.js';
 import { hasNoTasks, NoTasks } from './noTasks.js';
-import type { PageProps } from './pageProps.js';
+import type { DrawnProps, PageProps } from './pageProps.js';
 
 const MAX_BARS = 30;
 /** Columns of the table of prefixes whose sum is meaningful. */
@@ -67,14 +66,8 @@ export function ActionsPage({ state, update }: PageProps) {
   );
 }
 
-interface ActionProps {
-  readonly trace: Trace;
-  readonly scheme: Scheme;
-  readonly none: string;
-}
-
 /** Bars of seconds by action, or the message `none` without actions. */
-export function ActionBars({ trace, scheme, none }: ActionProps) {
+export function ActionBars({ trace, scheme, none }: DrawnProps & { readonly none: string }) {
   const actions = [...trace.totals.actions].sort((a, b) => b.seconds - a.seconds);
   const rows = actions.map(({ action, seconds, nbytes }) => ({
     name: action,

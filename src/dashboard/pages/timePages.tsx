@@ -3,16 +3,17 @@
 import type { ComponentChildren } from 'preact';
 import { recordsTransfers } from '../../analysis/programTransfers.js';
 import { addTo, getOrMake } from '../../base/lookUps.js';
-import { type Trace, workerName } from '../../trace/trace.js';
+import { countText } from '../../base/words.js';
+import { workerName } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDuration, formatPercent, shortNames } from '../model/format.js';
 import { layoutPlots, OVERVIEW_HEIGHT, RULER_HEIGHT } from '../model/pageLayout.js';
-import { kindColor, mix, type Scheme } from '../model/palette.js';
+import { kindColor, mix } from '../model/palette.js';
 import { Bars, ColorKey, Empty, Panel, Panels } from '../views/parts.js';
 import { Plots } from '../views/plots.js';
 import { TableView } from '../views/tables.js';
 import { useAnalysis } from '../views/useAnalysis.js';
 import { TIME_BY_PREFIX, TRANSFERS_BY_PAIR, TRANSFERS_BY_TYPE } from './analyses.js';
-import type { PageProps } from './pageProps.js';
+import type { DrawnProps, PageProps } from './pageProps.js';
 import { PREFIX_SUMS } from './tablePages.js';
 
 export function BandwidthPage(props: PageProps) {
@@ -39,7 +40,7 @@ const TRANSFER_SUMS = ['Transfers', 'Results', 'Size (MB)', 'Compressed (MB)', '
 /** Workers in the matrix, those with the most transferred bytes. */
 const MAX_WORKERS = 24;
 
-function Matrix({ trace, scheme }: { readonly trace: Trace; readonly scheme: Scheme }) {
+function Matrix({ trace, scheme }: DrawnProps) {
   const { totals } = trace;
   if (totals.pairs.length === 0)
     return (
@@ -85,7 +86,7 @@ function Matrix({ trace, scheme }: { readonly trace: Trace; readonly scheme: Sch
                 const pair = totals.pairs.find((one) => one.from === from && one.to === to);
                 if (pair === undefined) return <td key={to} />;
                 const share = largest > 0 ? 0.06 + 0.5 * (pair.nbytes / largest) : 0;
-                const title = `${formatCount(pair.count)} transfers, ${formatBytes(pair.seconds > 0 ? pair.nbytes / pair.seconds : 0)}/s`;
+                const title = `${countText(pair.count, 'transfer')}, ${formatBytes(pair.seconds > 0 ? pair.nbytes / pair.seconds : 0)}/s`;
                 return (
                   <td key={to} title={title} style={{ background: mix(ink, ground, share) }}>
                     {formatBytes(pair.nbytes)}
@@ -122,15 +123,12 @@ export function MemoryPage(props: PageProps) {
   );
 }
 
-export function SystemPage(props: PageProps) {
-  return <TimePage {...props}>{null}</TimePage>;
+export function SystemPage({ state }: PageProps) {
+  return <Plots state={state.view} />;
 }
 
 /** A page with plots above and panels below. */
-export function TimePage(props: PageProps & { readonly children: ComponentChildren }) {
-  const { state, stage, animationFrames, children } = props;
-  const plots = <Plots state={state.view} stage={stage} animationFrames={animationFrames} />;
-  if (children === null) return plots;
+export function TimePage({ state, children }: PageProps & { readonly children: ComponentChildren }) {
   // The charts have their least heights, and the page scrolls as a whole.
   const { total } = layoutPlots(
     state.view.model.plots.map(() => 0),
@@ -139,7 +137,7 @@ export function TimePage(props: PageProps & { readonly children: ComponentChildr
   const least = OVERVIEW_HEIGHT + RULER_HEIGHT + total;
   return (
     <div class="split charts" style={{ gridTemplateRows: `minmax(${least}px, 1fr) auto` }}>
-      {plots}
+      <Plots state={state.view} />
       <Panels>{children}</Panels>
     </div>
   );

@@ -1,6 +1,8 @@
 // The workers: their properties and their work. A chosen worker has its running task and its transfers, too.
 
 import { mostTogether } from '../../analysis/workerLives.js';
+import { rowsWhere } from '../../base/groups.js';
+import { countText } from '../../base/words.js';
 import { STEALING } from '../../protocol/eventTopics.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace, textOf, workerName } from '../../trace/trace.js';
 import { formatBytes, formatClock, formatCount, formatDate, formatDuration } from '../model/format.js';
@@ -159,39 +161,44 @@ interface WorkerProps extends PageProps {
 function OneWorker(props: WorkerProps) {
   return (
     <>
-      {props.update.live === undefined ? null : <RunningNow {...props} />}
+      <RunningNow {...props} />
       <Transfers {...props} direction="incoming" title="Received" />
       <Transfers {...props} direction="outgoing" title="Sent" />
     </>
   );
 }
 
-/** The running task of a worker, and the task's newest sampled call stack. */
+/** The running tasks of a worker, each with its newest sampled call stack. */
 function RunningNow({ update: { trace, live }, worker }: WorkerProps) {
-  const running = live?.running.find((one) => one.worker === worker);
-  const stack = running === undefined ? undefined : callStackOf(trace, worker, running.id);
+  if (live === undefined) return null;
+  const running = live.running.filter((one) => one.worker === worker);
+  const secondsSince = (time: number): string => formatDuration(Math.max(0, live.time - time));
   return (
-    <Panel title="Running now" wide>
-      {running === undefined || live === undefined ? (
-        <Empty>The worker runs no task, or only short tasks.</Empty>
-      ) : (
-        <>
-          <p>
-            <span class="code">{running.key}</span> for{' '}
-            {formatDuration(Math.max(0, live.time - running.started))}
-          </p>
-          {stack === undefined ? (
-            <p class="muted">The profiler has no call stack of this task yet. It reports once per second.</p>
-          ) : (
-            <>
+    <Panel
+      title="Running now"
+      empty={running.length === 0 && 'The worker runs no task, or only short tasks.'}
+      wide
+    >
+      {running.map(({ id, key, started }) => {
+        const stack = callStackOf(trace, worker, id);
+        return (
+          <section key={id}>
+            <p>
+              <span class="code">{key}</span> for {secondsSince(started)}
+            </p>
+            {stack === undefined ? (
               <p class="muted">
-                Call stack {formatDuration(Math.max(0, live.time - stack.time))} ago, innermost first
+                The profiler has no call stack of this task yet. It reports once per second.
               </p>
-              <pre class="stack">{stack.lines.join('\n')}</pre>
-            </>
-          )}
-        </>
-      )}
+            ) : (
+              <>
+                <p class="muted">Call stack {secondsSince(stack.time)} ago, innermost first</p>
+                <pre class="stack">{stack.lines.join('\n')}</pre>
+              </>
+            )}
+          </section>
+        );
+      })}
     </Panel>
   );
 }
@@ -207,7 +214,7 @@ function Transfers({ update: { trace }, worker, direction, title }: TransfersPro
   return (
     <Panel
       title={title}
-      note={rows.length === 0 ? undefined : `${formatCount(rows.length)} transfers, newest first`}
+      note={rows.length === 0 ? undefined : `${countText(rows.length, 'transfer')}, newest first`}
       empty={
         rows.length === 0 && `This worker has ${direction === 'incoming' ? 'received' : 'sent'} no data.`
       }
@@ -246,10 +253,8 @@ const MAX_ENTRIES = 200;
 /** Returns the rows of a worker's transfers in one direction, newest first. */
 function transfersOf({ transfers }: Trace, worker: number, direction: (typeof DIRECTIONS)[number]): number[] {
   const side = DIRECTIONS.indexOf(direction);
-  const rows: number[] = [];
-  for (let row = transfers.length - 1; row >= 0; row--)
-    if (transfers.worker[row] === worker && transfers.direction[row] === side) rows.push(row);
-  return rows;
+  const isWanted = (row: number) => transfers.worker[row] === worker && transfers.direction[row] === side;
+  return [...rowsWhere(transfers.length, isWanted)].reverse();
 }
 
 /** Returns the first key of a transfer, and the number of others. */

@@ -29,8 +29,7 @@ export class LiveSource implements TraceSource {
   #socket: WebSocket | undefined;
   #tables = new LiveTables(true);
   #begin: BeginMessage | undefined;
-  #retry = FIRST_RETRY;
-  /** Connections in a row that the server did not accept. */
+  /** Connections in a row that the server did not accept, on which the pause before the next one depends. */
   #refused = -1;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #pending: ReturnType<typeof setTimeout> | undefined;
@@ -77,8 +76,8 @@ export class LiveSource implements TraceSource {
     if (socket !== this.#socket || this.#whole) return;
     this.#refused++;
     this.#sink?.status('lost', reason === '' ? this.#endedText() : reason);
-    this.#timer = setTimeout(() => this.#connect(), this.#retry);
-    this.#retry = Math.min(LAST_RETRY, this.#retry * 2);
+    const pause = Math.min(LAST_RETRY, FIRST_RETRY * 2 ** this.#refused);
+    this.#timer = setTimeout(() => this.#connect(), pause);
   }
 
   /** A program that is killed sends no last message. */
@@ -105,7 +104,6 @@ export class LiveSource implements TraceSource {
         if (message.resumed) this.#tables.forgetStaged();
         else this.#tables = new LiveTables(message.source === 'live');
         this.#begin = message;
-        this.#retry = FIRST_RETRY;
         this.#refused = -1;
         this.#sink?.status(message.source === 'live' ? 'live' : 'loading');
         return;

@@ -2,6 +2,7 @@
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { DiffPageData, DiffPageRow } from '../../analysis/diff/diffPageData.js';
+import { countText } from '../../base/words.js';
 import type { CallTree } from '../../profile/callTree.js';
 import type { StackDiff } from '../../profile/stackDiff.js';
 import { type FlameBox, flameLayout, foundSamples } from '../model/flameLayout.js';
@@ -166,7 +167,7 @@ function Rows({ rows, more }: { readonly rows: readonly DiffPageRow[]; readonly 
           },
         ]}
       />
-      {more > 0 ? <p class="muted">… and {more} more rows.</p> : null}
+      {more > 0 ? <p class="muted">… and {countText(more, 'more row')}.</p> : null}
     </section>
   );
 }

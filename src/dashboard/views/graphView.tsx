@@ -1,8 +1,9 @@
 // Draws a graph from left to right, or from top to bottom if it is long. A node stands after the nodes that it needs.
 // Tab moves the focus to a node, arrow keys move it to other nodes, and Enter acts like a click.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { layeredLayout, type NodeLayers } from '../../base/graphLayout/layers.js';
+import { type Edge, layeredLayout, type NodeLayers } from '../../base/graphLayout/layers.js';
 import { visibleName } from '../../base/visibleText.js';
+import { countText } from '../../base/words.js';
 import { stepInGraph } from '../model/graphSteps.js';
 import { LABEL_GAP, RADIUS, type RoutedLayout, routedLayout } from '../model/routedLayout.js';
 
@@ -20,7 +21,7 @@ export interface GraphNode {
 interface Props {
   readonly nodes: readonly GraphNode[];
   /** Pairs of indices into `nodes`. */
-  readonly edges: readonly (readonly [number, number])[];
+  readonly edges: readonly Edge[];
   readonly onNode: (node: number) => void;
   /** Effect of `onNode` for screen readers, e.g. `shows the task in the task stream`. */
   readonly action: string;
@@ -39,8 +40,6 @@ const DENSE_ROW = 10;
 const DENSE_RADIUS = 3;
 /** Nodes without labels in a column. A layer with more nodes has several columns. */
 const MAX_ROWS = 64;
-
-type Edge = readonly [number, number];
 
 /** Positions of nodes and edges, px. */
 interface Drawing extends Pick<RoutedLayout, 'layout' | 'down' | 'width' | 'height'> {
@@ -169,7 +168,7 @@ export function GraphView({ nodes, edges, onNode, action, followsFocus = false }
         width={width}
         height={height}
         role="group"
-        aria-label={`A graph of ${nodes.length} nodes and ${edges.length} edges. Arrow keys move between nodes, Enter ${action}.`}
+        aria-label={`A graph of ${countText(nodes.length, 'node')} and ${countText(edges.length, 'edge')}. Arrow keys move between nodes, Enter ${action}.`}
       >
         <Edges nodes={nodes} edges={edges} pieces={drawing.pieces} />
         {nodes.map((node, i) => (

@@ -2,6 +2,7 @@
 import type { RefObject } from 'preact';
 import { countText, repeatedWords } from '../../base/words.js';
 import { formatCount, formatDate, formatDuration } from '../model/format.js';
+import { EMPTY_MODEL } from '../model/profileModel.js';
 import { spanOf } from '../model/timeView.js';
 import type { PageState } from './pageState.js';
 import { Button, set } from './parts.js';
@@ -9,13 +10,11 @@ import { Button, set } from './parts.js';
 interface Props {
   readonly state: PageState;
   readonly searchBox: RefObject<HTMLInputElement | null>;
-  /** Texts behind the title. Default: counts and times of the model. */
-  readonly facts?: readonly string[] | undefined;
-  /** What the search box searches, as a plural. Default: `keys`. */
-  readonly searches?: string;
+  /** What the search box searches. */
+  readonly searches: 'keys' | 'functions';
 }
 
-export function Heading({ state, searchBox, facts: given, searches = 'keys' }: Props) {
+export function Heading({ state, searchBox, searches }: Props) {
   const { model } = state;
   return (
     <header class="bar">
@@ -26,7 +25,7 @@ export function Heading({ state, searchBox, facts: given, searches = 'keys' }: P
       </svg>
       <h1 title={model.page.title}>{model.page.title || 'Longpole'}</h1>
       <ul class="facts">
-        {(given ?? facts(state)).map((fact) => (
+        {facts(state).map((fact) => (
           <li key={fact}>{fact}</li>
         ))}
       </ul>
@@ -37,6 +36,7 @@ export function Heading({ state, searchBox, facts: given, searches = 'keys' }: P
 }
 
 function facts({ model }: PageState): string[] {
+  if (model === EMPTY_MODEL) return [];
   const { workerCount: workers, connectedCount: connected = workers } = model;
   const list: string[] = [];
   // A page with only samples has neither tasks nor workers.
@@ -64,7 +64,7 @@ function workersText(most: number, now: number): string {
     : countText(most, 'worker');
 }
 
-function SearchBox({ state, searchBox, searches = 'keys' }: Props) {
+function SearchBox({ state, searchBox, searches }: Props) {
   const matches = state.matches.value;
   const index = state.matchIndex.value;
   const status =

@@ -45,7 +45,7 @@ export function Legend({ state }: { readonly state: PageState }) {
   const rows = all.filter(({ runs }) => runs > 0);
   // Prefixes are sorted by their time in the visible range, not in the whole run.
   if (sums !== undefined) rows.sort((a, b) => b.seconds - a.seconds);
-  const streams = model.plots.some(({ type }) => type === 'tasks') && rows.some(({ seconds }) => seconds > 0);
+  const streams = state.showsStream && rows.some(({ seconds }) => seconds > 0);
   const largest = streams ? rows.reduce((most, { seconds }) => Math.max(most, seconds), 0) : 0;
   const tasks = rows.filter(({ prefix }) => !prefix.isActivity);
   const activities = rows.filter(({ prefix }) => prefix.isActivity);
@@ -65,7 +65,7 @@ export function Legend({ state }: { readonly state: PageState }) {
       </header>
       <ul>
         {list(tasks)}
-        {streams && tasks.length > 1 ? <TotalRow name="All tasks" rows={tasks} /> : null}
+        {streams && tasks.length > 1 ? <TotalRow rows={tasks} /> : null}
         {activities.length === 0 ? null : (
           <li class="beside">
             <h3>Other activities</h3>
@@ -84,10 +84,10 @@ export function Legend({ state }: { readonly state: PageState }) {
 
 type LegendEntry = PrefixSum & { readonly prefix: PrefixInfo };
 
-function TotalRow({ name, rows }: { readonly name: string; readonly rows: readonly LegendEntry[] }) {
+function TotalRow({ rows }: { readonly rows: readonly LegendEntry[] }) {
   return (
     <li class="entry total">
-      <span class="name">{name}</span>
+      <span class="name">All tasks</span>
       <span class="number">{formatCount(rows.reduce((sum, { runs }) => sum + runs, 0))}</span>
       <span class="number">{formatDuration(rows.reduce((sum, { seconds }) => sum + seconds, 0))}</span>
     </li>

@@ -55,6 +55,8 @@ export function listenToKeys(
     if (isTyping(event.target) || (event.target instanceof HTMLButtonElement && event.key === 'Enter'))
       return;
     if (event.ctrlKey || event.metaKey || event.altKey) return;
+    // Without a time axis, arrow keys scroll the page.
+    if (state.model.plots.length === 0 && event.key.startsWith('Arrow')) return;
     const key = event.key.toLowerCase();
     if (key === '/') searchBox.current?.select();
     else if (Object.hasOwn(ACTIONS, key)) ACTIONS[key]!(state, event);

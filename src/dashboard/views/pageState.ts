@@ -1,8 +1,11 @@
-// The state of the page, as signals. Views and canvases are redrawn if a signal that they read changes. Only `moveTo`
-// moves the window of time.
+// The state of the page, as signals, and the canvases that show it. Views and canvases are redrawn if a signal that they
+// read changes. Only `moveTo` moves the window of time.
 import { computed, signal } from '@preact/signals';
 import type { CriticalPath } from '../../analysis/criticalPath.js';
 import { firstWhere } from '../../base/lookUps.js';
+import { AnimationFrames } from '../canvas/animationFrames.js';
+import { type Scene, Stage } from '../canvas/stage.js';
+import { THEMES } from '../canvas/theme.js';
 import type { Flows } from '../model/flows.js';
 import type { Hit } from '../model/hitTest.js';
 import { firstRun, neighbourRun } from '../model/neighbourRun.js';
@@ -25,17 +28,13 @@ export interface Hover {
   readonly clientY: number;
 }
 
-/** Selected hit in a task stream. */
-export interface Pinned {
-  readonly plot: number;
-  readonly hit: Hit;
-}
-
 /** Share of the distance to its target by which the window moves in an animation frame at 60 Hz. */
 const EASE = 0.38;
 
 export class PageState {
   readonly #model;
+  readonly stage = new Stage();
+  readonly animationFrames = new AnimationFrames((time) => this.#draw(time));
   readonly scheme = signal<Scheme>('light');
   /** Width of the plots with their gutters, px; 0 before the first layout. */
   readonly width = signal(0);
@@ -45,7 +44,8 @@ export class PageState {
   readonly hover = signal<Hover | undefined>(undefined);
   /** Range of the selection in progress, px from the left of the plots. */
   readonly selecting = signal<{ readonly from: number; readonly to: number } | undefined>(undefined);
-  readonly pinned = signal<Pinned | undefined>(undefined);
+  /** Selected run or pixel of the task stream. */
+  readonly pinned = signal<Hit | undefined>(undefined);
   readonly pointed = signal<number | undefined>(undefined);
   /** Prefixes that the user clicked in the legend. */
   readonly locked = signal<ReadonlySet<number>>(new Set());
@@ -93,6 +93,10 @@ export class PageState {
 
   get model(): ProfileModel {
     return this.#model.value;
+  }
+
+  get showsStream(): boolean {
+    return this.model.plots.includes(this.model.stream);
   }
 
   /**
@@ -165,8 +169,31 @@ export class PageState {
     this.#move({ start: start + seconds, stop: stop + seconds }, false);
   }
 
+  /** Content of the next animation frame; undefined before the first layout. */
+  get scene(): Scene | undefined {
+    if (this.width.value === 0) return undefined;
+    return {
+      model: this.model,
+      window: this.window.value,
+      width: this.width.value,
+      boxes: this.boxes.value,
+      theme: THEMES[this.scheme.value],
+      emphasis: this.emphasis.value,
+      path: this.path.value,
+      matches: this.matches.value,
+      flows: this.flows.value,
+    };
+  }
+
+  #draw(time: number): boolean {
+    const isMoving = this.#step(time);
+    const { scene } = this;
+    if (scene !== undefined) this.stage.draw(scene);
+    return isMoving;
+  }
+
   /** Moves the window for one animation frame. Returns whether the motion continues. */
-  step(time: number): boolean {
+  #step(time: number): boolean {
     const { start, stop } = this.window.value;
     const target = this.#target;
     if (start === target.start && stop === target.stop) return false;
@@ -197,8 +224,7 @@ export class PageState {
     const index = this.#nextMatch(matches, direction);
     const match = matches.inOrder[index]!;
     this.matchIndex.value = index;
-    if ('plot' in match && this.model.searched === undefined)
-      this.pin(match.plot, { kind: 'run', position: match.position });
+    if ('position' in match && this.showsStream) this.pin({ kind: 'run', position: match.position });
     else this.showMatch(match.task);
   }
 
@@ -206,8 +232,7 @@ export class PageState {
     const { start, stop } = this.#target;
     const extentAt = (index: number) => {
       const match = inOrder[index]!;
-      if (!('plot' in match)) return undefined;
-      return this.extentOf({ plot: match.plot, hit: { kind: 'run', position: match.position } });
+      return 'position' in match ? this.extentOf({ kind: 'run', position: match.position }) : undefined;
     };
     const last = this.matchIndex.value;
     const before = last < 0 ? undefined : extentAt(last);
@@ -223,37 +248,34 @@ export class PageState {
 
   /** Pins the task before (-1) or after (1) the selected task on its thread, or the last or first visible task. */
   stepRun(direction: 1 | -1): void {
+    if (!this.showsStream) return;
+    const { lanes } = this.model.stream;
     const pinned = this.pinned.value;
-    const plot = pinned?.plot ?? this.model.plots.findIndex(({ type }) => type === 'tasks');
-    const shown = this.model.plots[plot];
-    if (shown?.type !== 'tasks') return;
     const position =
-      pinned?.hit.kind === 'run'
-        ? neighbourRun(shown.lanes, pinned.hit.position, direction)
-        : firstRun(shown.lanes, this.#target, direction);
-    if (position !== undefined) this.pin(plot, { kind: 'run', position });
+      pinned?.kind === 'run'
+        ? neighbourRun(lanes, pinned.position, direction)
+        : firstRun(lanes, this.#target, direction);
+    if (position !== undefined) this.pin({ kind: 'run', position });
   }
 
   /** Zooms to the selected task with a margin. */
   zoomToPinned(): void {
-    const extent = this.pinned.value === undefined ? undefined : this.extentOf(this.pinned.value);
-    if (extent === undefined) return;
+    if (this.pinned.value === undefined) return;
+    const extent = this.extentOf(this.pinned.value);
     const margin = Math.max(spanOf(extent), 1e-6);
     this.moveTo({ start: extent.start - margin, stop: extent.stop + margin }, true);
   }
 
-  pin(plot: number, hit: Hit): void {
-    this.pinned.value = { plot, hit };
-    const extent = this.extentOf({ plot, hit });
-    if (extent !== undefined)
-      this.moveTo(reveal(this.model.limits, this.#target, extent.start, extent.stop), true);
+  pin(hit: Hit): void {
+    this.pinned.value = hit;
+    const { start, stop } = this.extentOf(hit);
+    this.moveTo(reveal(this.model.limits, this.#target, start, stop), true);
   }
 
-  extentOf({ plot, hit }: Pinned): TimeWindow | undefined {
-    if (hit.kind === 'density') return { start: hit.start, stop: hit.stop };
-    const shown = (this.model.searched ?? this.model.plots)[plot];
-    if (shown?.type !== 'tasks') return undefined;
-    return { start: shown.lanes.start[hit.position]!, stop: shown.lanes.stop[hit.position]! };
+  extentOf(hit: Hit): TimeWindow {
+    if (hit.kind === 'density') return hit;
+    const { start, stop } = this.model.stream.lanes;
+    return { start: start[hit.position]!, stop: stop[hit.position]! };
   }
 
   toggleLocked(prefix: number): void {

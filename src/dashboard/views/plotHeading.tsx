@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { sumOf } from '../../base/lookUps.js';
+import { countText } from '../../base/words.js';
 import { columnsOf, gridOf, shownOfRun } from '../canvas/stage.js';
 import { THEMES } from '../canvas/theme.js';
 import { formatBytes, formatCount, formatDuration, formatNumber, formatPercent } from '../model/format.js';
@@ -24,7 +25,7 @@ export function plotSummary(
       const count = plot.section.task.length;
       return {
         title: 'Task stream',
-        description: `${formatCount(count)} tasks on ${formatCount(rows.length)} workers over ${formatDuration(state.model.duration)}: a row per worker, a rectangle per task, a colour per prefix`,
+        description: `${countText(state.model.taskCount, 'task')} on ${countText(rows.length, 'thread')} over ${formatDuration(state.model.duration)}: a row per thread, a rectangle per task, a colour per prefix`,
         empty:
           count > 0
             ? undefined

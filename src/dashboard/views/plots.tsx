@@ -3,54 +3,39 @@
 import { effect } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useContext, useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import type { AnimationFrames } from '../canvas/animationFrames.js';
 import { laneAt, laneBox } from '../canvas/drawTasks.js';
 import { type GestureHandler, listen } from '../canvas/gestures.js';
-import { axisOf, columnsOf, type Scene, type Stage } from '../canvas/stage.js';
-import { THEMES } from '../canvas/theme.js';
-import { hitLane } from '../model/hitTest.js';
-import { HEADING, LEFT_GUTTER, layoutPlots, OVERVIEW_HEIGHT, RULER_HEIGHT } from '../model/pageLayout.js';
+import { axisOf, columnsOf } from '../canvas/stage.js';
+import { type Hit, hitLane } from '../model/hitTest.js';
+import {
+  HEADING,
+  LEFT_GUTTER,
+  layoutPlots,
+  OVERVIEW_HEIGHT,
+  type PlotBox,
+  RULER_HEIGHT,
+} from '../model/pageLayout.js';
 import { laneOfPosition, totalHeight } from '../model/taskLanes.js';
 import { idleLabel, preciseTime } from '../model/ticks.js';
 import { columnAtTime, partAt, type TimeAxis, timeAtColumn } from '../model/timeAxis.js';
 import { spanOf } from '../model/timeView.js';
 import { IndividualContext } from './individual.js';
-import type { Hover, PageState, Pinned } from './pageState.js';
+import type { Hover, PageState } from './pageState.js';
 import { set } from './parts.js';
 import { PlotHeading, plotSummary } from './plotHeading.js';
 
 interface Props {
   readonly state: PageState;
-  readonly stage: Stage;
-  readonly animationFrames: AnimationFrames;
   readonly streamNote?: ComponentChildren;
 }
 
-/** Returns the current scene for the stage; undefined before the first layout. */
-export function sceneOf(state: PageState): Scene | undefined {
-  if (state.width.value === 0) return undefined;
-  return {
-    window: state.window.value,
-    width: state.width.value,
-    boxes: state.boxes.value,
-    theme: THEMES[state.scheme.value],
-    emphasis: state.emphasis.value,
-    path: state.path.value,
-    matches: state.matches.value,
-    flows: state.flows.value,
-  };
-}
-
-export function Plots({ state, stage, animationFrames, streamNote }: Props) {
+export function Plots({ state, streamNote }: Props) {
   const individual = useContext(IndividualContext);
   const scroller = useRef<HTMLElement>(null);
   const surface = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => followSize(state, scroller.current), [state, state.model]);
-  // A change of any signal that `sceneOf` reads requests an animation frame.
-  useEffect(
-    () => effect(() => void (sceneOf(state) === undefined || animationFrames.request())),
-    [state, animationFrames],
-  );
+  // A change of any signal that `scene` reads requests an animation frame.
+  useEffect(() => effect(() => void (state.scene === undefined || state.animationFrames.request())), [state]);
   useEffect(() => {
     const element = surface.current;
     return element === null ? undefined : listen(element, gestureHandler(state, element));
@@ -60,23 +45,26 @@ export function Plots({ state, stage, animationFrames, streamNote }: Props) {
   const boxes = state.boxes.value;
   return (
     <section ref={scroller} class="plots" aria-label="Plots, on one time axis">
-      <OverviewStrip state={state} stage={stage} />
+      <OverviewStrip state={state} />
       <div ref={surface} class="surface">
         {state.model.plots.map((plot, index) => {
           const box = boxes[index];
+          const { title, description, empty } = plotSummary(state, plot);
           return (
-            <section key={index} class="plot" aria-label={plotSummary(state, plot).title}>
+            <section key={index} class="plot" aria-label={title}>
               <PlotHeading state={state} plot={plot} streamNote={streamNote} />
               <div class="drawing" style={{ height: `${box?.height ?? 0}px` }}>
                 <canvas
                   ref={(canvas) => {
-                    if (canvas !== null) stage.setPlot(index, canvas);
+                    if (canvas !== null) state.stage.setPlot(index, canvas);
                   }}
                   role="img"
-                  aria-label={plotSummary(state, plot).description}
+                  aria-label={description}
                 />
-                <EmptyPlot text={plotSummary(state, plot).empty} />
-                <Outlines state={state} plot={index} />
+                {empty === undefined ? null : <p class="empty">{empty}</p>}
+                {plot === state.model.stream && box !== undefined ? (
+                  <Outlines state={state} box={box} />
+                ) : null}
               </div>
             </section>
           );
@@ -122,8 +110,7 @@ function gestureHandler(state: PageState, surface: HTMLElement): GestureHandler 
     },
     leave: set(state.hover, undefined),
     click: (x, y) => {
-      const hover = hoverAt(state, surface, x, y);
-      state.pinned.value = hover?.hit === undefined ? undefined : { plot: hover.plot, hit: hover.hit };
+      state.pinned.value = hoverAt(state, surface, x, y)?.hit;
     },
     doubleClick: () => state.showAll(),
   };
@@ -159,33 +146,33 @@ function hoverAt(state: PageState, surface: HTMLElement, x: number, y: number): 
   };
 }
 
-function Outlines({ state, plot }: { readonly state: PageState; readonly plot: number }) {
-  const hover = state.hover.value;
+interface OutlinesProps {
+  readonly state: PageState;
+  /** Box of the task stream. */
+  readonly box: PlotBox;
+}
+
+function Outlines({ state, box }: OutlinesProps) {
+  const hovered = state.hover.value?.hit;
   const pinned = state.pinned.value;
   return (
     <>
-      {pinned?.plot === plot ? <Outline state={state} pinned={pinned} kind="pinned" /> : null}
-      {hover?.plot === plot && hover.hit !== undefined ? (
-        <Outline state={state} pinned={{ plot, hit: hover.hit }} kind="hovered" />
-      ) : null}
+      {pinned === undefined ? null : <Outline state={state} box={box} hit={pinned} kind="pinned" />}
+      {hovered === undefined ? null : <Outline state={state} box={box} hit={hovered} kind="hovered" />}
     </>
   );
 }
 
-interface OutlineProps {
-  readonly state: PageState;
-  readonly pinned: Pinned;
+interface OutlineProps extends OutlinesProps {
+  readonly hit: Hit;
   readonly kind: string;
 }
 
-function Outline({ state, pinned, kind }: OutlineProps) {
-  const plot = state.model.plots[pinned.plot];
-  const box = state.boxes.value[pinned.plot];
-  const extent = state.extentOf(pinned);
-  if (plot?.type !== 'tasks' || box === undefined || extent === undefined) return null;
-  const { hit } = pinned;
-  const lane = hit.kind === 'density' ? hit.lane : laneOfPosition(plot.lanes, hit.position);
-  const { top, height } = laneBox(plot.lanes, lane, box.height);
+function Outline({ state, box, hit, kind }: OutlineProps) {
+  const { lanes } = state.model.stream;
+  const extent = state.extentOf(hit);
+  const lane = hit.kind === 'density' ? hit.lane : laneOfPosition(lanes, hit.position);
+  const { top, height } = laneBox(lanes, lane, box.height);
   const axis = shownAxis(state);
   const from = Math.max(0, Math.round(columnAtTime(axis, extent.start)));
   const to = Math.min(axis.columns, Math.round(columnAtTime(axis, extent.stop)));
@@ -224,10 +211,6 @@ function Selection({ state }: { readonly state: PageState }) {
   );
 }
 
-function EmptyPlot({ text }: { readonly text: string | undefined }) {
-  return text === undefined ? null : <p class="empty">{text}</p>;
-}
-
 function NothingToShow({ isIndividual }: { readonly isIndividual: boolean }) {
   if (isIndividual)
     return (
@@ -247,14 +230,14 @@ function NothingToShow({ isIndividual }: { readonly isIndividual: boolean }) {
 }
 
 /** The overview of the whole run above the time axis. Dragging selects a window, or moves the window under the pointer. */
-function OverviewStrip({ state, stage }: { readonly state: PageState; readonly stage: Stage }) {
+function OverviewStrip({ state }: { readonly state: PageState }) {
   const overview = useRef<HTMLCanvasElement>(null);
   const ruler = useRef<HTMLCanvasElement>(null);
   useEffect(() => {
     if (overview.current === null || ruler.current === null) return undefined;
-    stage.setStrip(overview.current, ruler.current);
+    state.stage.setStrip(overview.current, ruler.current);
     return brush(state, overview.current);
-  }, [state, stage]);
+  }, [state]);
   return (
     <div class="strip">
       <span class="strip-name">Whole run</span>

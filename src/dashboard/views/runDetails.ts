@@ -1,5 +1,5 @@
 // Properties of one run, read from the columns on demand.
-import type { PrefixInfo, ProfileModel, TaskPlot } from '../model/profileModel.js';
+import type { PrefixInfo, ProfileModel } from '../model/profileModel.js';
 
 export interface RunDetails {
   readonly key: string;
@@ -15,9 +15,10 @@ export interface RunDetails {
   readonly task: number;
 }
 
-export function runDetails(model: ProfileModel, plot: TaskPlot, position: number): RunDetails {
-  const entry = plot.lanes.entry[position]!;
-  const task = plot.section.task[entry]!;
+export function runDetails(model: ProfileModel, position: number): RunDetails {
+  const { section, lanes } = model.stream;
+  const entry = lanes.entry[position]!;
+  const task = section.task[entry]!;
   const { tasks, workers } = model.page;
   const prefix = model.prefixes[tasks.prefix[task]!]!;
   return {
@@ -25,9 +26,9 @@ export function runDetails(model: ProfileModel, plot: TaskPlot, position: number
     text: tasks.texts.at(task) ?? '',
     prefix,
     prefixName: model.prefixOf?.(task) ?? prefix.name,
-    worker: workers[plot.section.worker[entry]!]?.name ?? '',
-    start: plot.lanes.start[position]!,
-    stop: plot.lanes.stop[position]!,
+    worker: workers[section.worker[entry]!]?.name ?? '',
+    start: lanes.start[position]!,
+    stop: lanes.stop[position]!,
     task,
   };
 }

@@ -1,11 +1,10 @@
 // The shell of the dashboard: navigation, heading, banners and the current page. The shell also handles keys, the
 // colour scheme, dropped files, and the hooks for tests.
 import type { FunctionComponent, JSX, RefObject } from 'preact';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { damageText } from '../../protocol/traceDamage.js';
-import { AnimationFrames } from '../canvas/animationFrames.js';
 import { GRAPH_HELP, KEY_HELP, POINTER_HELP } from '../canvas/keys.js';
-import { columnsOf, Stage } from '../canvas/stage.js';
+import { columnsOf } from '../canvas/stage.js';
 import { formatCount } from '../model/format.js';
 import { LEFT_GUTTER } from '../model/pageLayout.js';
 import type { TimeWindow } from '../model/timeView.js';
@@ -28,7 +27,6 @@ import { IndividualContext } from './individual.js';
 import { followScheme, listenToKeys } from './pageInput.js';
 import type { PageState } from './pageState.js';
 import { Button, Problem, set } from './parts.js';
-import { sceneOf } from './plots.js';
 import type { ShellState } from './shellState.js';
 import { Tooltip } from './tooltip.js';
 
@@ -56,11 +54,6 @@ export function Shell({ state, register }: Props) {
   const { view } = state;
   const searchBox = useRef<HTMLInputElement>(null);
   const main = useRef<HTMLElement>(null);
-  const stage = useMemo(() => new Stage(() => view.model), [view]);
-  const animationFrames = useMemo(
-    () => new AnimationFrames((time) => drawAnimationFrame(state, stage, time)),
-    [state, stage],
-  );
   useEffect(() => {
     return followScheme((scheme) => {
       view.scheme.value = scheme;
@@ -70,22 +63,23 @@ export function Shell({ state, register }: Props) {
   useEffect(() => takeDroppedFiles(state), [state]);
   useEffect(() => {
     register({
-      idle: () => animationFrames.idle(),
-      animationFrameTimes: () => animationFrames.takeTimes(),
-      rectangles: () => stage.rectangles,
+      idle: () => view.animationFrames.idle(),
+      animationFrameTimes: () => view.animationFrames.takeTimes(),
+      rectangles: () => view.stage.rectangles,
       view: () => ({ ...view.window.value, left: LEFT_GUTTER, columns: columnsOf(view.width.value) }),
       show: (start, stop) => view.moveTo({ start, stop }, false),
       go: (page) => state.go(page),
       pages: () => PAGES.map(({ name }) => name),
     });
-  }, [state, view, stage, animationFrames, register]);
+  }, [state, view, register]);
   const update = state.update.value;
   const content = (): JSX.Element => {
     if (state.problem.value !== undefined) return <Problem error={state.problem.value} />;
-    if (!state.opened.value) return <Welcome state={state} />;
+    if (state.source.value === undefined) return <Welcome state={state} />;
     if (update === undefined)
       return <p class="loading">{state.status.value === 'lost' ? '' : 'Reading the trace…'}</p>;
-    return <PageContent state={state} update={update} stage={stage} animationFrames={animationFrames} />;
+    const Content = CONTENT[state.page.value];
+    return <Content state={state} update={update} />;
   };
   const isIndividual = state.individual !== undefined;
   return (
@@ -123,18 +117,10 @@ function Bar({ state, searchBox, main }: BarProps) {
       <Heading
         state={state.view}
         searchBox={searchBox}
-        facts={state.update.value === undefined ? [] : undefined}
         searches={state.page.value === 'profile' ? 'functions' : 'keys'}
       />
     </>
   );
-}
-
-function drawAnimationFrame({ view }: ShellState, stage: Stage, time: number): boolean {
-  const moving = view.step(time);
-  const scene = sceneOf(view);
-  if (scene !== undefined) stage.draw(scene);
-  return moving;
 }
 
 function Navigation({ state }: { readonly state: ShellState }) {
@@ -290,11 +276,6 @@ const CONTENT: Readonly<Record<PageName, FunctionComponent<PageProps>>> = {
   errors: ErrorsPage,
   logs: LogsPage,
 };
-
-function PageContent(props: PageProps) {
-  const Content = CONTENT[props.state.page.value];
-  return <Content {...props} />;
-}
 
 /** The dialog that lists keys and gestures. */
 function Help({ state }: { readonly state: PageState }) {

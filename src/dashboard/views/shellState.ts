@@ -5,6 +5,7 @@ import { ran } from '../../analysis/lanes.js';
 import { visibleName } from '../../base/visibleText.js';
 import { lastRowOf, type Trace, workerName } from '../../trace/trace.js';
 import { shortNumber } from '../model/format.js';
+import type { Hit } from '../model/hitTest.js';
 import { EMPTY_MODEL, type ProfileModel } from '../model/profileModel.js';
 import { clip, showsAll, type TimeWindow } from '../model/timeView.js';
 import { runStart, traceModel } from '../model/traceModel.js';
@@ -56,8 +57,8 @@ export class ShellState {
   readonly profile = signal<ProfileChoice>({});
   /** Choices of single pages by name. An absent choice has the page's default. */
   readonly choices = signal<Readonly<Record<string, string>>>({});
-  readonly opened = signal(false);
-  #source: TraceSource | undefined;
+  /** Undefined until the user chooses a trace. */
+  readonly source = signal<TraceSource | undefined>(undefined);
   /** Model of the trace's task stream, from which the models of all pages are made. */
   #stream: ProfileModel = EMPTY_MODEL;
   #origin: number | undefined;
@@ -95,10 +96,9 @@ export class ShellState {
   }
 
   open(source: TraceSource): void {
-    this.#source?.close();
-    if (this.opened.value) this.#forget();
-    this.#source = source;
-    this.opened.value = true;
+    this.source.value?.close();
+    if (this.source.value !== undefined) this.#forget();
+    this.source.value = source;
     this.problem.value = undefined;
     this.#origin = undefined;
     source.start({
@@ -164,10 +164,9 @@ export class ShellState {
   /** Row of `trace.tasks` of the selected task; undefined for no task or several tasks. */
   get selectedRow(): number | undefined {
     const pinned = this.view.pinned.value;
-    if (pinned?.hit.kind !== 'run') return undefined;
-    const plot = this.view.model.plots[pinned.plot];
-    if (plot?.type !== 'tasks') return undefined;
-    const row = plot.section.task[plot.lanes.entry[pinned.hit.position]!]!;
+    if (pinned?.kind !== 'run') return undefined;
+    const { section, lanes } = this.view.model.stream;
+    const row = section.task[lanes.entry[pinned.position]!]!;
     return row < (this.trace?.tasks.length ?? 0) ? row : undefined;
   }
 
@@ -182,22 +181,18 @@ export class ShellState {
   }
 
   #selectRun(row: number): void {
-    if (!this.#hasStream()) this.go('stream', this.trace?.tasks.keyOf(row));
-    const plot = this.view.model.plots.findIndex(({ type }) => type === 'tasks');
-    const position = this.#positionOf(plot, row);
-    if (position !== undefined) this.view.pin(plot, { kind: 'run', position });
+    if (!this.view.showsStream) this.go('stream', this.trace?.tasks.keyOf(row));
+    const run = this.#runOf(row);
+    if (run !== undefined) this.view.pin(run);
   }
 
-  #hasStream(): boolean {
-    return this.view.model.plots.some(({ type }) => type === 'tasks');
-  }
-
-  #positionOf(plot: number, row: number): number | undefined {
-    const stream = this.view.model.plots[plot];
-    if (stream?.type !== 'tasks') return undefined;
-    const entry = stream.section.task.indexOf(row);
-    const position = entry < 0 ? -1 : stream.lanes.entry.indexOf(entry);
-    return position < 0 ? undefined : position;
+  /** Returns the run of a task in the task stream; undefined if the page does not show it. */
+  #runOf(row: number): Hit | undefined {
+    if (!this.view.showsStream) return undefined;
+    const { section, lanes } = this.view.model.stream;
+    const entry = section.task.indexOf(row);
+    const position = entry < 0 ? -1 : lanes.entry.indexOf(entry);
+    return position < 0 ? undefined : { kind: 'run', position };
   }
 
   #onUpdate(update: TraceUpdate): void {
@@ -216,12 +211,7 @@ export class ShellState {
     this.view.pinned.value = undefined;
     if (earlier !== 0) this.view.shift(earlier);
     this.#showPage();
-    if (id !== undefined && this.#hasStream()) {
-      const row = update.trace.tasks.id.indexOf(id);
-      const plot = this.view.model.plots.findIndex(({ type }) => type === 'tasks');
-      const position = row < 0 ? undefined : this.#positionOf(plot, row);
-      if (position !== undefined) this.view.pinned.value = { plot, hit: { kind: 'run', position } };
-    }
+    if (id !== undefined) this.view.pinned.value = this.#runOf(update.trace.tasks.id.indexOf(id));
     if (this.#requested === undefined) this.#applyPending();
     else this.#applyRequested();
   }
@@ -244,20 +234,16 @@ export class ShellState {
     const shown = this.#shownPlots();
     const all = plotsOfPage(this.page.value, {
       trace,
-      stream: this.#stream,
+      model: this.#stream,
       worker: this.worker.value,
       profile: this.profile.value,
       shown,
     });
     const plots = shownPlots(this.individual, all);
-    const stream = plots.findIndex(({ type }) => type === 'tasks');
-    const pinned = this.view.pinned.value;
-    if (pinned !== undefined && pinned.plot !== stream)
-      this.view.pinned.value = stream < 0 ? undefined : { ...pinned, plot: stream };
-    // The search of the profile page finds functions.
-    const searched = stream >= 0 || this.page.value === 'profile' ? {} : { searched: this.#stream.plots };
+    if (!plots.includes(this.#stream.stream)) this.view.pinned.value = undefined;
     const followed = followedWindow(this.page.value, this.update.value, this.#stream.origin);
-    const model = { ...this.#stream, plots, followed, ...searched };
+    const findsTasks = this.page.value !== 'profile';
+    const model = { ...this.#stream, plots, followed, findsTasks };
     this.view.setModel(shown === undefined ? model : profilerPage(model));
   }
 
@@ -316,7 +302,7 @@ export class ShellState {
     if (pending === undefined || trace === undefined) return;
     const { key, range, deadline } = pending;
     const row = key === null ? undefined : lastRowOf(trace.tasks, (one) => one === key);
-    if (row !== undefined && this.#hasStream()) this.#selectRun(row);
+    if (row !== undefined && this.view.showsStream) this.#selectRun(row);
     if (range !== undefined) this.view.moveTo(clip(this.view.model.limits, range), false);
     const missing = {
       key: row === undefined ? key : null,

@@ -1,6 +1,7 @@
 // The side bar to the right of the plots: the legend, figures of samples, and the selected task.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { countText } from '../../base/words.js';
 import { formatBytes, formatClock, formatCount, formatDuration, formatNumber } from '../model/format.js';
 import { slotColor } from '../model/palette.js';
 import { preciseTime } from '../model/ticks.js';
@@ -12,7 +13,7 @@ import { cacheStays, type RunDetails, runDetails } from './runDetails.js';
 interface SideBarProps {
   readonly state: PageState;
   /** Returns more details of the selected task, by row of the page's task table. */
-  readonly more?: (task: number) => ComponentChildren;
+  readonly more: (task: number) => ComponentChildren;
 }
 
 export function SideBar({ state, more }: SideBarProps) {
@@ -20,7 +21,7 @@ export function SideBar({ state, more }: SideBarProps) {
     <aside class="side">
       <Legend state={state} />
       <Samples state={state} />
-      <Details state={state} {...(more === undefined ? {} : { more })} />
+      <Details state={state} more={more} />
     </aside>
   );
 }
@@ -45,7 +46,7 @@ function Samples({ state }: { readonly state: PageState }) {
         <tbody>
           {lines.map(({ name, slot, series: { time, value, largest } }) => (
             <tr key={name}>
-              <th scope="row" title={`${name}: ${formatCount(value.length)} samples`}>
+              <th scope="row" title={`${name}: ${countText(value.length, 'sample')}`}>
                 <span class="key" style={{ background: slotColor(slot, state.scheme.value) }} />
                 {name}
               </th>
@@ -61,9 +62,8 @@ function Samples({ state }: { readonly state: PageState }) {
 }
 
 function Details({ state, more }: SideBarProps) {
-  const pinned = state.pinned.value;
-  const plot = pinned === undefined ? undefined : state.model.plots[pinned.plot];
-  if (pinned === undefined || plot?.type !== 'tasks') {
+  const hit = state.pinned.value;
+  if (hit === undefined) {
     return state.model.taskCount > 0 ? (
       <section class="details hint">
         <p>Click a task to see its details here.</p>
@@ -73,7 +73,6 @@ function Details({ state, more }: SideBarProps) {
       </section>
     ) : null;
   }
-  const { hit } = pinned;
   if (hit.kind === 'density') {
     return (
       <Chosen state={state} title={`${formatCount(hit.runs)} runs in one pixel`}>
@@ -89,7 +88,7 @@ function Details({ state, more }: SideBarProps) {
       </Chosen>
     );
   }
-  const run = runDetails(state.model, plot, hit.position);
+  const run = runDetails(state.model, hit.position);
   return (
     <Chosen
       state={state}
@@ -97,7 +96,7 @@ function Details({ state, more }: SideBarProps) {
       action={run.key === '' ? null : <CopyButton text={run.key} label="Copy key" />}
     >
       <RunFacts state={state} run={run} />
-      {more?.(run.task)}
+      {more(run.task)}
     </Chosen>
   );
 }

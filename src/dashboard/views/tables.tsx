@@ -2,6 +2,7 @@
 import type { ComponentChildren, HTMLAttributes } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Cell, Table } from '../../analysis/table.js';
+import { countText } from '../../base/words.js';
 import { formatBytes, formatCount, formatDuration, formatNumber, formatPercent } from '../model/format.js';
 import { Button, Empty } from './parts.js';
 
@@ -116,7 +117,7 @@ export function TableView({ table, caption, columns, sums = [] }: TableProps) {
       />
       {table.length > shown ? (
         <Button
-          text={`${formatCount(table.length - shown)} more rows`}
+          text={countText(table.length - shown, 'more row')}
           class="more"
           onClick={() => setShown(shown + MORE_ROWS)}
         />

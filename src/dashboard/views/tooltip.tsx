@@ -4,7 +4,7 @@ import { chartAxis } from '../canvas/drawCharts.js';
 import { formatBytes, formatCount, formatDuration, formatPercent } from '../model/format.js';
 import type { DensityHit } from '../model/hitTest.js';
 import { slotColor } from '../model/palette.js';
-import type { LinesPlot, TaskPlot } from '../model/profileModel.js';
+import type { LinesPlot } from '../model/profileModel.js';
 import { lineValue, valueAt } from '../model/series.js';
 import { preciseTime, valueLabel } from '../model/ticks.js';
 import { spanOf } from '../model/timeView.js';
@@ -44,8 +44,8 @@ function contentOf(state: PageState) {
   if (hover === undefined || plot === undefined || hover.y < 0) return null;
   if (plot.type === 'tasks') {
     if (hover.hit === undefined) return null;
-    if (hover.hit.kind === 'run') return <RunTip state={state} plot={plot} position={hover.hit.position} />;
-    return <DensityTip state={state} plot={plot} hit={hover.hit} />;
+    if (hover.hit.kind === 'run') return <RunTip state={state} position={hover.hit.position} />;
+    return <DensityTip state={state} hit={hover.hit} />;
   }
   const time = preciseTime(hover.time, spanOf(state.window.value));
   if (plot.type === 'resources') {
@@ -80,8 +80,8 @@ function Line({ name, value, color, strong }: LineProps) {
   );
 }
 
-function RunTip({ state, plot, position }: { state: PageState; plot: TaskPlot; position: number }) {
-  const run = runDetails(state.model, plot, position);
+function RunTip({ state, position }: { state: PageState; position: number }) {
+  const run = runDetails(state.model, position);
   const span = spanOf(state.window.value);
   return (
     <>
@@ -103,8 +103,8 @@ function RunTip({ state, plot, position }: { state: PageState; plot: TaskPlot; p
   );
 }
 
-function DensityTip({ state, plot, hit }: { state: PageState; plot: TaskPlot; hit: DensityHit }) {
-  const row = plot.lanes.rows[plot.lanes.rowOfLane[hit.lane]!];
+function DensityTip({ state, hit }: { state: PageState; hit: DensityHit }) {
+  const { rows, rowOfLane } = state.model.stream.lanes;
   return (
     <>
       <p class="tip-title">
@@ -123,7 +123,7 @@ function DensityTip({ state, plot, hit }: { state: PageState; plot: TaskPlot; hi
         );
       })}
       <More count={hit.parts.length - MAX_LINES} />
-      <Line name="Worker" value={row?.name ?? ''} />
+      <Line name="Worker" value={rows[rowOfLane[hit.lane]!]?.name ?? ''} />
       <Line name="Busy" value={formatPercent((100 * hit.busy) / (hit.stop - hit.start))} />
     </>
   );

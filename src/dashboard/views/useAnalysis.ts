@@ -39,9 +39,8 @@ export function useFlows(state: ShellState, trace: Trace): void {
   const { model } = view;
   useEffect(() => {
     const row = state.selectedRow;
-    const plot = pinned === undefined ? undefined : model.plots[pinned.plot];
-    if (row === undefined || plot?.type !== 'tasks') return undefined;
-    view.flows.value = flowsOf(trace, row, plot);
+    if (row === undefined) return undefined;
+    view.flows.value = flowsOf(trace, row, model.stream);
     return () => {
       view.flows.value = undefined;
     };
