@@ -65,10 +65,15 @@ test('a task fails with the error of its module, which runs once', async () => {
   for (const line of [thread, child]) assert.match(line, /^The worker could not load .*\brun 1\b/);
 });
 
-for (const type of ['module', 'commonjs', undefined]) {
-  test(`a task module in TypeScript is imported if only the program's own loader knows it, in a package of type ${type}`, async () => {
+for (const [place, manifest] of [
+  ['in a package of type module', { type: 'module' }],
+  ['in a package of type commonjs', { type: 'commonjs' }],
+  ['in a package without a type', {}],
+  ['without a package', undefined],
+] as const) {
+  test(`a task module in TypeScript is imported if only the program's own loader knows it, ${place}`, async () => {
     const files = {
-      'package.json': JSON.stringify({ type }),
+      ...(manifest && { 'package.json': JSON.stringify(manifest) }),
       // Vitest compiles the module for the program, under its URL.
       'tasks.mjs': `
         import { tasks } from '${LONGPOLE}';

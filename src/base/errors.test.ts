@@ -51,3 +51,41 @@ test('a task error names its key, its function and its worker', () => {
   );
   assert.ok(killed instanceof TaskError);
 });
+
+test('an error keeps its code and message whatever the program does to the stacks of errors', () => {
+  const original = Object.getOwnPropertyDescriptors(Error);
+  const made = () => new LongpoleError('ERR_LONGPOLE_CYCLE', 'a -> a');
+  const withError = (properties: PropertyDescriptorMap): LongpoleError => {
+    try {
+      Object.defineProperties(Error, properties);
+      const error = made();
+      assert.deepEqual([error.code, error.message], ['ERR_LONGPOLE_CYCLE', 'a -> a']);
+      return error;
+    } finally {
+      Reflect.deleteProperty(Error, 'prepareStackTrace');
+      Object.defineProperties(Error, original);
+    }
+  };
+  const prepared = (value: unknown): PropertyDescriptorMap => ({
+    prepareStackTrace: { value: () => value, configurable: true },
+  });
+  assert.deepEqual(withError(prepared(['site'])).stack, ['site']);
+  const text = 'first\nsecond\nthird';
+  assert.equal(withError(prepared(text)).stack, text);
+  for (const limit of [0, undefined])
+    assert.doesNotMatch(withError({ stackTraceLimit: { value: limit } }).stack ?? '', / at /);
+  assert.equal(withError({ stackTraceLimit: { value: 3 } }).stack?.split('\n').length, 4);
+  assert.match(
+    withError({ stackTraceLimit: { value: 3, writable: false } }).stack ?? '',
+    /^LongpoleError: a -> a\n {4}at made /,
+  );
+});
+
+test('the stack of an error has its whole message, also an empty one, one of several lines, or a part of its name', () => {
+  for (const message of ['', 'E', 'a\n    at b (c:1:2)\na'])
+    assert.ok(
+      new LongpoleError('ERR_LONGPOLE_CYCLE', message).stack?.startsWith(
+        `LongpoleError${message && `: ${message}`}\n    at `,
+      ),
+    );
+});

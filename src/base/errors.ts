@@ -8,6 +8,9 @@ const LONGEST_MESSAGE = 10_000;
 /** Most stack frames of this package between a call of the program and an error of the call. */
 const CALL_DEPTH = 40;
 
+/** The property of `Error` with which V8 limits the frames of a stack. It may be missing or constant. */
+const LIMIT = 'stackTraceLimit';
+
 /** One general sentence for each code. The message of an error says what happened to which task. */
 export const ERROR_CODES = {
   ERR_LONGPOLE_ABORTED: 'The computation was cancelled through its AbortSignal.',
@@ -70,9 +73,6 @@ export function isErrorCode(code: unknown): code is ErrorCode {
   return typeof code === 'string' && Object.hasOwn(ERROR_CODES, code);
 }
 
-/** What V8 adds to the constructor of errors: the number of stack frames that an error has. */
-const frames: { readonly prototype: Error; stackTraceLimit?: number | undefined } = Error;
-
 /**
  * Base class of the errors that Longpole throws on purpose. `code` names the kind of error and does not change between
  * versions; docs/errors.md explains each code. `message` is for people and may change. A message of more than 10,000
@@ -82,27 +82,30 @@ export class LongpoleError extends Error {
   readonly code: ErrorCode;
 
   constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
-    const limit = frames.stackTraceLimit;
+    const limit: unknown = Reflect.get(Error, LIMIT);
     // The errors of tasks have the stack of the task.
-    const isOfCall = new.target === LongpoleError && limit;
-    if (isOfCall) frames.stackTraceLimit = Math.max(limit, CALL_DEPTH);
+    const isOfCall = new.target === LongpoleError && typeof limit === 'number' && limit > 0;
+    if (isOfCall) Reflect.set(Error, LIMIT, Math.max(limit, CALL_DEPTH));
     // Messages name keys and files, which may contain any character.
     super(visibleText(shortened(message, LONGEST_MESSAGE)), options);
-    frames.stackTraceLimit = limit;
+    if (isOfCall) Reflect.set(Error, LIMIT, limit);
     this.name = new.target.name;
     this.code = code;
-    if (isOfCall) this.stack = stackFromCall(this, limit);
+    if (isOfCall) beginAtCall(this, limit);
   }
 }
 
-/** Returns a stack without the frames above the program's call. Errors for reports of bugs keep them. */
-function stackFromCall({ stack = '', message, code }: LongpoleError, limit: number): string {
-  const end = stack.indexOf(message) + message.length;
-  const lines = stack.slice(end).split('\n').slice(1);
+/** Removes the frames above the program's call from a stack. Errors for reports of bugs keep them. */
+function beginAtCall(error: LongpoleError, limit: number): void {
+  const { stack, code } = error;
+  const head = String(error);
+  // `Error.prepareStackTrace` of the program may return anything.
+  if (typeof stack !== 'string' || !stack.startsWith(head)) return;
+  const lines = stack.slice(head.length).split('\n').slice(1);
   const folders = lines.map(folderOf);
   const program = folders.findIndex((folder) => folder !== undefined && folder !== folders[0]);
   const from = code === 'ERR_LONGPOLE_INTERNAL' ? 0 : Math.max(program - 1, 0);
-  return [stack.slice(0, end), ...lines.slice(from, from + limit)].join('\n');
+  error.stack = [head, ...lines.slice(from, from + limit)].join('\n');
 }
 
 /** Returns the folder of the code of a stack frame; undefined for code of Node and V8. */

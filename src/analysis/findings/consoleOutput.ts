@@ -54,7 +54,7 @@ export const consoleOutput: Rule = (facts) => {
   const waited = lines > 0 ? schedulingSeconds(facts).usual : 0;
   const name = worst === undefined ? '' : facts.prefixName(worst[0]);
   const onThreads = `According to the samples of their threads, tasks printed for ${secondsText(seconds)}.`;
-  const onScheduler = `The program's thread, which also sends tasks to the workers, wrote or recorded ${integerText(lines)} lines or more. The critical path waited ${secondsText(waited)} for it.`;
+  const onScheduler = `The program's thread, which also sends tasks to the workers, wrote or recorded ${integerText(lines)} lines or more.${waited > 0 ? ` The critical path waited ${secondsText(waited)} for it.` : ''}`;
   return {
     code: 'console-output',
     title:

@@ -167,6 +167,12 @@ describe('findings', () => {
     assert.match(starved(40 * 20)?.advice ?? '', /^Move the program's computations/);
   });
 
+  it('the text about printed lines has no wait for the scheduler if the path did not wait for it', () => {
+    const [own] = findings(syntheticTrace({ ...printing(50), events: printed(80 * 100) }));
+    assert.equal(own?.code, 'console-output');
+    assert.match(own.evidence.text, /tasks printed for .*wrote or recorded 8,000 lines or more\.$/);
+  });
+
   it('packing delays only tasks that wait for the packed result, on any worker', () => {
     const codes = (tasks: readonly SyntheticTask[]) =>
       codesOf({

@@ -80,7 +80,8 @@ function nodeRunsTypeScript(): boolean {
 function isCommonJs(url: string): boolean {
   const findPackage: unknown = Reflect.get(process.getBuiltinModule('node:module'), 'findPackageJSON');
   const file: unknown = typeof findPackage === 'function' ? findPackage(url) : undefined;
-  if (typeof file !== 'string') return false;
+  // For a module without a package.json, Node returns the module.
+  if (typeof file !== 'string' || !file.endsWith('package.json')) return false;
   const { type }: { readonly type?: unknown } = JSON.parse(readFileSync(file, 'utf8'));
   return type === 'commonjs';
 }

@@ -15,6 +15,19 @@ interface Head extends MessageHead {
   readonly key: string | null;
 }
 
+it('a call fails if its process cannot connect to the Dask worker, and cannot ask it', async () => {
+  process.env[PYTHON_SOCKET_VARIABLE] = `7:${process.execPath}/python`;
+  try {
+    await assert.rejects(
+      Promise.resolve(new PythonCall('module:function', [])),
+      ({ code, cause }: LongpoleError) =>
+        code === 'ERR_LONGPOLE_DASK_BRIDGE' && /ENOTDIR/.test(String(cause)),
+    );
+  } finally {
+    delete process.env[PYTHON_SOCKET_VARIABLE];
+  }
+});
+
 describe('a call whose connection is closed without an answer', () => {
   const folder = mkdtempSync(join(tmpdir(), 'longpole-test-'));
   const server = createServer();

@@ -12,6 +12,9 @@ import { decodeValue, encodeValues } from './pythonValues.js';
 
 const NOTHING = { tree: null, buffers: [] } as const;
 
+/** Errors of a connection to a process that has ended. Others are those of this process, e.g. too many open files. */
+const ENDED: readonly unknown[] = ['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE'];
+
 /** Error of Python. `kind` is its cause: the function raised, the import failed, or the result has no counterpart. */
 interface PythonFailure {
   readonly kind: 'raised' | 'import' | 'value';
@@ -106,13 +109,17 @@ export class PythonCall implements PromiseLike<unknown> {
 }
 
 /**
- * Resolves when the Dask worker answers. If it has ended, it never answers: this process ends as well, and the cluster
- * runs its tasks again. A task that failed before would not run again.
+ * Resolves when the Dask worker answers, or cannot be asked. If it has ended, it never answers: this process ends as well,
+ * and the cluster runs its tasks again. A task that failed before would not run again.
  */
 async function untilAlive(socket: Socket): Promise<void> {
   try {
     sendMessage(socket, { key: null }, NOTHING);
-    await new Promise((resolve) => socket.once('data', resolve).on('error', () => undefined));
+    await new Promise((resolve) =>
+      socket.once('data', resolve).on('error', (error) => {
+        if (!('code' in error && ENDED.includes(error.code))) resolve(error);
+      }),
+    );
   } finally {
     socket.destroy();
   }
