@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { attempt, isError } from '../../base/errors.js';
-import { procStat } from '../../resources/processTree.js';
+import { procStat, readProc } from '../../resources/processTree.js';
 
 export interface ProcessIdentity {
   readonly pid: number;
@@ -25,14 +25,14 @@ export function ownIdentity(): ProcessIdentity {
 
 /**
  * Returns the state of a process; `unknown` if it was recorded where other process numbers count, e.g. in another
- * container.
+ * container, or if one of the two processes cannot read /proc.
  */
 export function stateOf(owner: ProcessIdentity): 'alive' | 'dead' | 'unknown' {
   const own = ownPlace();
   const [host, boot] = own.split(' ');
   const [ownerHost, ownerBoot] = owner.place.split(' ');
   if (ownerHost !== host) return 'unknown';
-  if (owner.place !== own) return ownerBoot === boot ? 'unknown' : 'dead';
+  if (owner.place !== own) return boot && ownerBoot && ownerBoot !== boot ? 'dead' : 'unknown';
   const startTime = startTimeOf(owner.pid);
   if (startTime === undefined) return 'dead';
   return startTime === '' || owner.startTime === '' || startTime === owner.startTime ? 'alive' : 'dead';
@@ -40,7 +40,8 @@ export function stateOf(owner: ProcessIdentity): 'alive' | 'dead' | 'unknown' {
 
 /** Returns the start time of a process. Undefined if it does not exist; empty if the system does not report its start. */
 function startTimeOf(pid: number): string | undefined {
-  if (process.platform === 'linux') return linuxStartTime(pid);
+  // Without /proc, or the permission to read it, no process has a file.
+  if (process.platform === 'linux' && readProc('self/stat') !== undefined) return linuxStartTime(pid);
   try {
     process.kill(pid, 0);
   } catch (error) {

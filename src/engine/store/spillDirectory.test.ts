@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   existsSync,
@@ -14,6 +14,7 @@ import {
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { LongpoleError } from '../../base/errors.js';
 import { ownIdentity } from './processIdentity.js';
 import { removeStaleDirectories, SpillDirectory } from './spillDirectory.js';
@@ -113,15 +114,51 @@ describe('removeStaleDirectories', () => {
     const gone = { pid: 2 ** 22 + 1, startTime: '1', place: ownIdentity().place };
     const elsewhere = fake('longpole-1-a0', { ...gone, place: 'another-host' });
     const container = fake('longpole-1-a1', { ...gone, place: `${gone.place}-other` });
+    const withoutProc = fake('longpole-1-a4', { ...gone, startTime: '', place: hostname() });
     const strange = fake('longpole-results', gone);
     const young = fake('longpole-1-a2', 'half a fi');
     const here = fake('longpole-1-a3', gone);
     assert.deepEqual(removeStaleDirectories(parent), [here]);
-    for (const path of [elsewhere, container, strange, young]) assert.ok(existsSync(path), path);
+    for (const path of [elsewhere, container, withoutProc, strange, young]) assert.ok(existsSync(path), path);
     const old = new Date(Date.now() - 3_600_000);
     utimesSync(young, old, old);
     assert.deepEqual(removeStaleDirectories(parent), [young]);
     assert.equal(readFileSync(join(elsewhere, 'result'), 'utf8'), 'bytes');
+  });
+
+  it('keeps the directory of a live process if it has no permission to read /proc', () => {
+    const flag = process.allowedNodeEnvironmentFlags.has('--permission')
+      ? '--permission'
+      : '--experimental-permission';
+    const folder = join(parent, 'restricted');
+    const kept = [ownIdentity(), { ...ownIdentity(), startTime: '', place: hostname() }].map(
+      (owner, index) => {
+        const path = join(folder, `longpole-${owner.pid}-${index}`);
+        mkdirSync(path, { recursive: true });
+        writeFileSync(join(path, 'owner.json'), JSON.stringify(owner));
+        return path;
+      },
+    );
+    const module = new URL('./spillDirectory.js', import.meta.url).href;
+    const code = `
+      const { removeStaleDirectories } = await import(${JSON.stringify(module)});
+      console.log(removeStaleDirectories(${JSON.stringify(folder)}).length);`;
+    const { stdout } = spawnSync(
+      process.execPath,
+      [
+        flag,
+        `--allow-fs-read=${fileURLToPath(new URL('../../../', import.meta.url))}`,
+        `--allow-fs-read=${parent}`,
+        `--allow-fs-write=${parent}`,
+        '--no-warnings',
+        '--input-type=module',
+        '-e',
+        code,
+      ],
+      { encoding: 'utf8' },
+    );
+    assert.equal(stdout, '0\n');
+    for (const path of kept) assert.ok(existsSync(path), path);
   });
 
   it('removes directories from before a reboot', { skip: process.platform !== 'linux' }, () => {
