@@ -4,6 +4,7 @@ A Node process connects to a socket, once per call. The event loop reads who cal
 task reads the arguments, calls the function and writes the answer, all on a thread of Dask.
 """
 
+import contextlib
 import importlib
 import json
 import logging
@@ -85,7 +86,8 @@ class PythonCalls:
             return
         if head["key"] is None:
             # A process whose call was not answered asks whether this worker lives.
-            connection.send(b"\n")
+            with contextlib.suppress(OSError):
+                connection.send(b"\n")
             connection.close()
             return
         call, process = self.next_call, head["process"]

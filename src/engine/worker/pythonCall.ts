@@ -12,6 +12,8 @@ import { decodeValue, encodeValues } from './pythonValues.js';
 
 const NOTHING = { tree: null, buffers: [] } as const;
 
+/** Milliseconds in which this process ends after its Dask worker, unless the worker lives and only the file of its socket is gone. */
+const ENDING_MS = 30_000;
 /** Errors of a connection to a process that has ended. Others are those of this process, e.g. too many open files. */
 const ENDED: readonly unknown[] = ['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE'];
 
@@ -115,11 +117,12 @@ export class PythonCall implements PromiseLike<unknown> {
 async function untilAlive(socket: Socket): Promise<void> {
   try {
     sendMessage(socket, { key: null }, NOTHING);
-    await new Promise((resolve) =>
+    await new Promise((resolve) => {
       socket.once('data', resolve).on('error', (error) => {
         if (!('code' in error && ENDED.includes(error.code))) resolve(error);
-      }),
-    );
+      });
+      setTimeout(resolve, ENDING_MS).unref();
+    });
   } finally {
     socket.destroy();
   }
