@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, mock } from 'node:test';
 import { heartbeatPauses, SilenceWatch } from './silence.js';
 
-describe('the silence watch of a worker', () => {
+describe('a silence watch', () => {
   const watched = (ttl: number | false, first: number, act: (watch: SilenceWatch) => void): number => {
     mock.timers.enable({ apis: ['setInterval', 'setImmediate'] });
     let silent = 0;
@@ -29,6 +29,16 @@ describe('the silence watch of a worker', () => {
       }),
       1,
     );
+  });
+
+  it('reports silence at most 5 % early if a message comes just before a poll', () => {
+    const after = (seconds: number) =>
+      watched(8, 0, (watch) => {
+        pass(1.9);
+        watch.received();
+        pass(seconds);
+      });
+    assert.deepEqual([after(7.6), after(8)], [0, 1]);
   });
 
   it('reports nothing while messages arrive', () => {

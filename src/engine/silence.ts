@@ -1,8 +1,8 @@
 // Detects another process that sends or receives nothing. A process that is stopped or has no memory neither ends nor
 // answers, so callers would wait for ever.
 
-/** Polls within the time limit. */
-const POLLS = 4;
+/** Polls within the time limit. The first may follow a message at once, so silence may be reported 5 % early. */
+const POLLS = 20;
 
 export class SilenceWatch {
   readonly #timer: NodeJS.Timeout;

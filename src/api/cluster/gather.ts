@@ -1,4 +1,4 @@
-// Implements `Client.gather`: replaces futures in nested arrays and plain objects by their results.
+// Implements `Client.gather`: replaces futures in nested arrays, plain objects, Maps and Sets by their results.
 import { invalid, type OptionKinds, oneOf } from '../../base/arguments.js';
 import { isPromise } from '../../base/builtIns.js';
 import { Delayed } from '../../graph/delayed.js';
