@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { ERROR_CODES, KilledWorkerError, LongpoleError, TaskError } from './errors.js';
+import { adviceFor, ERROR_CODES, KilledWorkerError, LongpoleError, TaskError } from './errors.js';
 
 const DOCS = new URL('../../docs/errors.md', import.meta.url);
 
@@ -88,4 +88,9 @@ test('the stack of an error has its whole message, also an empty one, one of sev
         `LongpoleError${message && `: ${message}`}\n    at `,
       ),
     );
+});
+
+test('the advice for a call that the permissions of Node forbid is the option that Node names', () => {
+  const cause = new Error('Access to this API has been restricted. Use --allow-net to manage permissions.');
+  assert.equal(adviceFor(cause, 'Pass another localDirectory.'), 'Pass this option to Node.');
 });

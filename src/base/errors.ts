@@ -145,9 +145,12 @@ export function sentenceOf(thrown: unknown): string {
 /** What to do if too many files are open. */
 export const FILES_ADVICE = 'Close files and connections, or raise the limit, e.g. with: ulimit -n 1024.';
 
-/** Returns what to do about a failed call of the system: FILES_ADVICE if its limit of open files is reached, or else `otherwise`. */
+/** Returns what to do about a failed call of the system: `otherwise`, unless too many files are open, or Node's permissions forbid the call. */
 export function adviceFor(cause: unknown, otherwise: string): string {
-  return /\bE[MN]FILE\b/.test(messageOf(cause)) ? FILES_ADVICE : otherwise;
+  const message = messageOf(cause);
+  // Node names the option that gives a permission.
+  if (/\bUse --allow-/.test(message)) return 'Pass this option to Node.';
+  return /\bE[MN]FILE\b/.test(message) ? FILES_ADVICE : otherwise;
 }
 
 /** Returns the error for a value that cannot be copied. `what` is the beginning of its message, `instead` the end. */

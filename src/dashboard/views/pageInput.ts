@@ -30,13 +30,17 @@ const zoom =
   (state) =>
     state.zoomBy(factor, state.hover.value?.time);
 
-/** Actions by key, in lower case. */
-const ACTIONS: Readonly<Record<string, KeyAction>> = {
+/** Actions by key, in lower case, on pages with a time axis. */
+const TIME_ACTIONS: Readonly<Record<string, KeyAction>> = {
   ...recordOf(['a', 'arrowleft'], () => move(-0.15)),
   ...recordOf(['d', 'arrowright'], () => move(0.15)),
   ...recordOf(['w', 'arrowup', '+', '='], () => zoom(1 / 1.4)),
   ...recordOf(['s', 'arrowdown', '-', '_'], () => zoom(1.4)),
   '0': (state) => state.showAll(),
+};
+
+const ACTIONS: Readonly<Record<string, KeyAction>> = {
+  ...TIME_ACTIONS,
   n: (state, { shiftKey }) => state.stepMatch(shiftKey ? -1 : 1),
   '.': (state) => state.stepRun(1),
   ',': (state) => state.stepRun(-1),
@@ -55,9 +59,9 @@ export function listenToKeys(
     if (isTyping(event.target) || (event.target instanceof HTMLButtonElement && event.key === 'Enter'))
       return;
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    // Without a time axis, arrow keys scroll the page.
-    if (state.model.plots.length === 0 && event.key.startsWith('Arrow')) return;
     const key = event.key.toLowerCase();
+    // Without a time axis, arrow keys scroll the page.
+    if (state.model.plots.length === 0 && Object.hasOwn(TIME_ACTIONS, key)) return;
     if (key === '/') searchBox.current?.select();
     else if (Object.hasOwn(ACTIONS, key)) ACTIONS[key]!(state, event);
     else return;
