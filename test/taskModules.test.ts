@@ -78,8 +78,9 @@ for (const [place, manifest] of [
       'tasks.mjs': `
         import { tasks } from '${LONGPOLE}';
         export const { one } = tasks(new URL('typed.ts', import.meta.url).href, { one: () => 0 });`,
-      'typed.ts': tasksWith("import { part } from './part';", '(): string => part'),
-      'part.ts': "export const part: string = 'typed';",
+      'typed.ts': tasksWith("import { part } from './part';", '(): Promise<string> => part()'),
+      'part.ts': "export const part = async (): Promise<string> => (await import('./folder')).name;",
+      'folder/index.ts': "export const name: string = 'typed';",
     };
     // Node warns of packages without a type.
     assert.equal(await outputWith(files, '--no-warnings'), 'typed\n'.repeat(2));

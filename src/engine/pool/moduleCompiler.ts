@@ -10,6 +10,7 @@ import {
   RESOLVED,
 } from '../../protocol/compiledModules.js';
 import { registerHooks } from '../worker/loaderHooks.js';
+import { SPECIFIER, TYPESCRIPT } from '../worker/nativeTypeScript.js';
 
 /** The part of an isolate, to be transferred. */
 export interface OpenCompiler {
@@ -18,10 +19,8 @@ export interface OpenCompiler {
 }
 
 const TSX = /^tsx($|\/)|[\\/]node_modules[\\/]tsx[\\/]dist[\\/]/;
-const TYPESCRIPT = /\.[cm]?tsx?($|\?)/;
 /** Files of this package. */
 const OWN = new URL('../../', import.meta.url).href;
-const SPECIFIER = /\b(?:from|import)\s*\(?\s*(?:"([^"\\\n]+)"|'([^'\\\n]+)')/g;
 /**
  * What needs the compiler when it runs: computed specifiers, functions that load modules, and specifiers with escapes, which the
  * compiler writes for letters outside ASCII.

@@ -1,5 +1,4 @@
 // Imports a user's modules inside an isolate, each once, also modules in TypeScript.
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { internalError, isError } from '../../base/errors.js';
@@ -8,6 +7,7 @@ import type { CompiledModules, RemoteCompiler } from '../../protocol/compiledMod
 import { BUNDLE_FOLDER_VARIABLE } from '../../protocol/remoteProcess.js';
 import { registerHooks } from './loaderHooks.js';
 import { loadLone } from './loneModule.js';
+import { nodeRuns, TYPESCRIPT } from './nativeTypeScript.js';
 import { asModuleCode } from './taskContext.js';
 
 const imports = new Map<string, Promise<unknown>>();
@@ -20,7 +20,7 @@ export function importModule(url: string, bundle?: string): Promise<unknown> {
 function importOnce(url: string, bundle: string | undefined): Promise<unknown> {
   if (bundle !== undefined) return importBundled(url, bundle);
   if (compile !== undefined && url.startsWith('file:')) return importCompiled(url, compile);
-  return /\.[cm]?tsx?($|\?)/.test(url) ? importTypeScript(url) : import(url);
+  return TYPESCRIPT.test(url) ? importTypeScript(url) : import(url);
 }
 
 /** A bundle exports `modules`: URL → what imports the module. */
@@ -43,7 +43,7 @@ let typeScript: Promise<void> | undefined;
  * program that runs without tsx needs it only for modules that Node cannot run, e.g. with enums.
  */
 async function importTypeScript(url: string): Promise<unknown> {
-  if (typeScript === undefined && nodeRunsTypeScript() && !isCommonJs(url)) {
+  if (typeScript === undefined && nodeRuns(url)) {
     try {
       return await import(url);
     } catch (error) {
@@ -65,25 +65,6 @@ function isOfNode(error: unknown): boolean {
   return (
     error instanceof SyntaxError || (isError(error) && 'code' in error && /^ERR_/.test(String(error.code)))
   );
-}
-
-function nodeRunsTypeScript(): boolean {
-  const options = [...process.execArgv, process.env['NODE_OPTIONS'] ?? ''];
-  return (
-    'typescript' in process.features &&
-    process.features.typescript !== false &&
-    !options.some((option) => /\btsx\b/.test(option))
-  );
-}
-
-/** Whether a module belongs to a package of CommonJS. There Node refuses `import`, which compilers accept, and loads no module twice. */
-function isCommonJs(url: string): boolean {
-  const findPackage: unknown = Reflect.get(process.getBuiltinModule('node:module'), 'findPackageJSON');
-  const file: unknown = typeof findPackage === 'function' ? findPackage(url) : undefined;
-  // For a module without a package.json, Node returns the module.
-  if (typeof file !== 'string' || !file.endsWith('package.json')) return false;
-  const { type }: { readonly type?: unknown } = JSON.parse(readFileSync(file, 'utf8'));
-  return type === 'commonjs';
 }
 
 async function registerTypeScript(): Promise<void> {
