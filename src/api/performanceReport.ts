@@ -2,6 +2,7 @@
 
 import { CALLABLE, CLIENT, checkArgument, checkOptions, type OptionKinds, TEXT } from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
+import { thenEnding } from '../base/thenEnding.js';
 import { callingLine } from '../diagnostics/callingLine.js';
 import type { LiveTrace } from '../trace/live/liveTrace.js';
 import type { Client } from './cluster/client.js';
@@ -89,7 +90,7 @@ export class PerformanceReport {
  *
  * @returns a PerformanceReport for `await using`; with a function, a promise of its result
  * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT without a client; (rejects) ERR_LONGPOLE_PAGE_FILE if the page
- *   cannot be written
+ *   cannot be written, unless the function fails, whose error is more important
  * @source Dask's `distributed.performance_report`
  */
 export function performanceReport(options?: PerformanceReportOptions | string): PerformanceReport;
@@ -107,13 +108,5 @@ export function performanceReport(
   if (fn !== undefined) checkArgument('performanceReport(options, fn): fn', fn, CALLABLE);
   checkOptions('performanceReport()', options, OPTIONS);
   const report = new PerformanceReport(options, callingLine(performanceReport));
-  return fn === undefined ? report : reported(report, fn);
-}
-
-async function reported(report: PerformanceReport, fn: () => unknown): Promise<unknown> {
-  try {
-    return await fn();
-  } finally {
-    await report.close();
-  }
+  return fn === undefined ? report : thenEnding(fn, () => report.close());
 }

@@ -295,3 +295,16 @@ test('a shared object uses the most recently connected client, and needs one', a
   assert.equal(await lock.acquire(), true);
   assert.equal(await new Lock('x', { client }).locked(), true);
 });
+
+sharedClusterTest(
+  'withLock throws the error of its function, also if the function has released the lock',
+  async ({ client }) => {
+    const lock = new Lock('released', { client });
+    const error = new Error('of the function');
+    const failed = lock.withLock(async () => {
+      await lock.release();
+      throw error;
+    });
+    assert.equal(await rejection(failed), error);
+  },
+);

@@ -6,6 +6,7 @@ import {
   checkOptions,
   type OptionKinds,
 } from '../../base/arguments.js';
+import { thenEnding } from '../../base/thenEnding.js';
 import { untilClosed } from '../../engine/cluster/endedByClosing.js';
 import type { LeaseKind } from '../../protocol/coordination.js';
 import {
@@ -80,11 +81,7 @@ export abstract class LeasedObject extends SharedObject {
     return untilClosed(async (): Promise<Awaited<R>> => {
       checkArgument(`${where}: fn`, fn, CALLABLE);
       const lease = await this.hold(options);
-      try {
-        return await fn();
-      } finally {
-        await lease.release();
-      }
+      return thenEnding(fn, lease.release);
     });
   }
 
