@@ -15,7 +15,7 @@ import {
   getThreaded,
   terminateSharedPools,
 } from './local.js';
-import { observeProgram } from './observeProgram.js';
+import { observeProgram, watchCluster } from './observeProgram.js';
 
 after(() => terminateSharedPools());
 
@@ -40,6 +40,18 @@ function keysOf({ tasks }: Trace): string[] {
 }
 
 describe('observeProgram', () => {
+  it('releases a cluster that has closed, and ends the observation of an open one', () => {
+    const ended: string[] = [];
+    const clusterOf = (name: string) => ({ observe: () => () => void ended.push(name) });
+    const stop = observeProgram({});
+    const close = watchCluster(clusterOf('closed'));
+    watchCluster(clusterOf('open'));
+    close();
+    assert.deepEqual(ended, ['closed']);
+    stop();
+    assert.deepEqual(ended, ['closed', 'open']);
+  });
+
   for (const [name, get] of [
     ['getSync', async () => getSync(GRAPH, 'add-3')],
     ['getThreaded', () => getThreaded(GRAPH, 'add-3', { numWorkers: 2 })],

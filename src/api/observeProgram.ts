@@ -14,8 +14,8 @@ import { JoinedSources } from '../trace/joinedSources.js';
 interface Watch {
   /** Makes an observer for each cluster. */
   readonly sources: JoinedSources;
-  /** Functions that end the observation of the clusters. */
-  readonly stops: (() => void)[];
+  /** Functions that end the observation of the open clusters. */
+  readonly stops: Set<() => void>;
 }
 
 const OBSERVER = objectWith('an observer, e.g. a TraceWriter');
@@ -44,7 +44,7 @@ export function observeProgramAnd(
   ofLocalRuns: readonly RunObserver[],
 ): () => void {
   const sources = new JoinedSources(observers);
-  const watch: Watch = { sources, stops: [] };
+  const watch: Watch = { sources, stops: new Set() };
   const source = sources.add();
   const samples = observers.some((observer) => observer.profile !== undefined) ? [localSamples(source)] : [];
   const local = new LocalRuns(source, ...ofLocalRuns, ...samples);
@@ -54,13 +54,27 @@ export function observeProgramAnd(
     local.unregister();
     for (const one of samples) one.stop();
     watches.delete(watch);
-    for (const stop of watch.stops.splice(0)) stop();
+    for (const stop of watch.stops) stop();
+    watch.stops.clear();
   };
 }
 
-/** Adds the observers of the program to a cluster that is about to start. */
-export function watchCluster(cluster: Pick<ClusterEngine, 'observe'>): void {
-  for (const { sources, stops } of watches) stops.push(cluster.observe(sources.add()));
+/**
+ * Adds the observers of the program to a cluster that is about to start. Returns a function that removes them when the
+ * cluster has closed, so that an observation of the whole program does not hold it.
+ */
+export function watchCluster(cluster: Pick<ClusterEngine, 'observe'>): () => void {
+  const ends = Array.from(watches, ({ sources, stops }) => {
+    const stop = cluster.observe(sources.add());
+    stops.add(stop);
+    return () => {
+      stop();
+      stops.delete(stop);
+    };
+  });
+  return () => {
+    for (const end of ends) end();
+  };
 }
 
 /** Index of the worker for samples of the scheduler's thread. */

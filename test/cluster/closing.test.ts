@@ -1,11 +1,13 @@
 // Errors of a program remain visible when its client closes.
 import assert from 'node:assert/strict';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { connect, LocalCluster } from 'longpole';
+import { type Client, connect, LocalCluster, performanceReport } from 'longpole';
 import { packageUrl, runProgram, withFolder } from '../support/programs.js';
 import { t } from './clusterTasks.js';
-import { started, until } from './support.js';
+import { codeOf } from './sharedObjects.js';
+import { KINDS, rejection, started, until } from './support.js';
 
 /** A program with one pending call of each kind. */
 const PENDING = `
@@ -166,5 +168,47 @@ test('a TMPDIR that cannot be used is an error with a code and advice, with thre
     );
     assert.match(stderr, new RegExp(`code: '${local}'`));
     assert.doesNotMatch(stderr, /^Error: /m);
+  });
+});
+
+/** Starts a recording that cannot be written. */
+function recordUnwritable(client: Client, folder: string): () => Promise<void> {
+  const directory = join(folder, 'recorded.trace');
+  const stop = client.record(directory);
+  rmSync(directory, { recursive: true });
+  writeFileSync(directory, '');
+  return stop;
+}
+
+for (const kind of KINDS)
+  test(`${kind}: a cluster ends its workers although a recording of it cannot be written`, async () => {
+    await withFolder(async (folder) => {
+      const client = await connect({ workers: 1, processes: kind === 'processes' }, { setAsDefault: false });
+      const ended: string[] = [];
+      client.observe({ workerRemoved: ({ name }) => ended.push(name) });
+      recordUnwritable(client, folder);
+      assert.equal(await client.submit(t.inc, 1), 2);
+      assert.equal(codeOf(await rejection(client.close())), 'ERR_LONGPOLE_TRACE_FILE');
+      assert.deepEqual(ended, ['worker-0']);
+    });
+  });
+
+test('a recording that has ended with an error does not fail the close of its cluster', async () => {
+  await withFolder(async (folder) => {
+    const client = await connect({ workers: 1 }, { setAsDefault: false });
+    const stop = recordUnwritable(client, folder);
+    assert.equal(codeOf(await rejection(stop())), 'ERR_LONGPOLE_TRACE_FILE');
+    await client.close();
+  });
+});
+
+test('performanceReport throws the error of its function, also if the page cannot be written', async () => {
+  await withFolder(async (folder) => {
+    await using client = await connect({ workers: 1 }, { setAsDefault: false });
+    const error = new Error('of the function');
+    const reported = performanceReport({ client, filename: folder }, () => {
+      throw error;
+    });
+    assert.equal(await rejection(reported), error);
   });
 });

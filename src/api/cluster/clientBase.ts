@@ -32,6 +32,7 @@ import type { AnswerOf, QuestionOf } from '../../protocol/questions.js';
 import type { Trace } from '../../trace/trace.js';
 import { clusterProfile, PROFILE_OPTIONS, type ProfileOptions } from './clientMeasures.js';
 import type { ClientTools } from './clientTools.js';
+import { type ClosingStep, ClosingSteps } from './closingSteps.js';
 import type { Cluster } from './cluster.js';
 import { type SchedulerInfo, type SchedulerView, schedulerView } from './schedulerView.js';
 import type { TaskStreamOptions, TaskStreamRow } from './taskStream.js';
@@ -46,7 +47,7 @@ export class ClientBase extends Printed {
   readonly cluster: Cluster;
   /** @internal */
   readonly tools: ClientTools;
-  readonly #closing: (() => Promise<void> | void)[] = [];
+  readonly #closing = new ClosingSteps();
   /** Identifies the client as a caller of shared objects. */
   #caller: ClientCaller | undefined;
   #closed = false;
@@ -100,8 +101,8 @@ export class ClientBase extends Printed {
     if (typeof directory !== 'string' || directory === '')
       throw invalid('record()', directory, 'a directory');
     const stop = this.tools.recordCluster(this.cluster, directory, options);
-    this.cluster.onClose(stop);
-    return stop;
+    const forget = this.cluster.onClose(stop);
+    return () => stop().finally(forget);
   }
 
   /**
@@ -246,7 +247,7 @@ export class ClientBase extends Printed {
   }
 
   /** @internal */
-  protected get isClosed(): boolean {
+  get isClosed(): boolean {
     return this.#closed || this.cluster.isClosed;
   }
 
@@ -263,16 +264,14 @@ export class ClientBase extends Printed {
     return begins;
   }
 
-  /** @internal Registers a function to call when the client closes. */
-  onClose(close: () => Promise<void> | void): void {
-    this.#closing.push(close);
+  /** @internal Registers a function to call when the client closes. Returns a function that removes it. */
+  onClose(step: ClosingStep): () => void {
+    return this.#closing.add(step);
   }
 
   /** @internal */
-  protected async runClosing(): Promise<void> {
-    const { waits } = this.cluster.engine;
-    for (const close of this.#closing.splice(0))
-      await waits.during('Client.close', '', Promise.resolve(close()));
+  protected runClosing(): Promise<void> {
+    return this.#closing.run((work) => this.cluster.engine.waits.during('Client.close', '', work));
   }
 }
 

@@ -190,8 +190,11 @@ export class ClientCalls extends ClientBase {
     checkArgument('Client.subscribeTopic: topic', topic, TEXT);
     checkArgument('Client.subscribeTopic: handler', handler, CALLABLE);
     const end = this.cluster.parts.events.subscribe(topic, handler);
-    this.onClose(end);
-    return end;
+    const forget = this.onClose(end);
+    return () => {
+      end();
+      forget();
+    };
   }
 
   /**

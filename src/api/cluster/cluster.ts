@@ -9,6 +9,7 @@ import { within } from '../../engine/within.js';
 import { reportAtExit } from '../../files/exitFlush.js';
 import { CLUSTER } from '../../protocol/eventTopics.js';
 import type { AdaptOptions } from './adaptive.js';
+import { type ClosingStep, ClosingSteps } from './closingSteps.js';
 import type { Serving } from './clusterOptions.js';
 import type { ClusterParts } from './clusterParts.js';
 
@@ -28,7 +29,7 @@ export abstract class Cluster extends Printed {
   /** @internal Numbers of clients that have connected and closed. */
   readonly clients = { added: 0, removed: 0 };
   #dashboardLink: string | undefined;
-  readonly #closing: (() => Promise<void> | void)[] = [];
+  readonly #closing = new ClosingSteps();
   #closed: Promise<void> | undefined;
   #endDumping: () => void = () => undefined;
   readonly #endReporting: () => void;
@@ -166,12 +167,17 @@ export abstract class Cluster extends Printed {
     throw new LongpoleError('ERR_LONGPOLE_CLOSED', 'The cluster is closed. Start a new one.');
   }
 
-  /** @internal Registers a function to call before the workers end. */
-  onClose(close: () => Promise<void> | void): void {
-    this.#closing.push(close);
+  /** @internal Registers a function to call before the workers end. Returns a function that removes it. */
+  onClose(step: ClosingStep): () => void {
+    return this.#closing.add(step);
   }
 
-  /** Cancels pending computations, ends all workers and removes their files. */
+  /**
+   * Cancels pending computations, ends all workers and removes their files.
+   *
+   * @throws (rejects) LongpoleError ERR_LONGPOLE_TRACE_FILE if a recording could not be written. The cluster is closed then,
+   *   too
+   */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -195,15 +201,19 @@ export abstract class Cluster extends Printed {
     const step = (name: string, work: Promise<void> | void): Promise<void> =>
       this.engine.waits.during(`${this.kind}.close`, name, Promise.resolve(work));
     await step('flush of measures', this.flushProfiles(LAST_FLUSH_MS));
-    for (const close of this.#closing) await step('recordings, the dashboard and observers', close());
-    this.parts.measures.close();
-    this.parts.plugins.close();
-    this.parts.stopResources();
-    await step('end of the workers', this.parts.places.close());
-    this.engine.close();
-    await step('stores of results', this.parts.stores.close());
-    // Last, so that a close that hangs can be dumped.
-    this.#endDumping();
+    try {
+      await this.#closing.run((work) => step('recordings, the dashboard and observers', work));
+    } finally {
+      this.parts.measures.close();
+      this.parts.plugins.close();
+      this.parts.stopResources();
+      await step('end of the workers', this.parts.places.close());
+      this.engine.close();
+      this.parts.stopWatching();
+      await step('stores of results', this.parts.stores.close());
+      // Last, so that a close that hangs can be dumped.
+      this.#endDumping();
+    }
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -37,6 +37,8 @@ export interface ClusterParts {
   readonly plugins: SchedulerPlugins;
   readonly places: WorkerPlaces;
   readonly stores: ClusterStores;
+  /** Ends the observation of the cluster by observers of the program. */
+  readonly stopWatching: () => void;
   /** Ends the sampling of resources. */
   readonly stopResources: () => void;
   readonly measures: Measures;
@@ -62,7 +64,7 @@ export function makeClusterParts(options: PartsOptions): ClusterParts {
   });
   const measured = new LiveTrace();
   engine.observe(record ? measured : measurementsFor(measured));
-  watchCluster(engine);
+  const stopWatching = watchCluster(engine);
   const stores = threads
     ? new ThreadCluster(engine, settings, localDirectory)
     : new ProcessCluster(engine, settings, localDirectory, remote, open);
@@ -77,6 +79,7 @@ export function makeClusterParts(options: PartsOptions): ClusterParts {
     plugins: new SchedulerPlugins(engine),
     places,
     stores,
+    stopWatching,
     stopResources: sampleResources(engine),
     measures,
     memory,

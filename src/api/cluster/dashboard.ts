@@ -17,9 +17,10 @@ import {
   RunningTasks,
   type TaskOf,
 } from '../statusRows.js';
+import type { ClosingStep } from './closingSteps.js';
 import { clusterFigures, type ObservedCluster } from './clusterFigures.js';
 
-type OpenCluster = ObservedCluster & { onClose(close: () => Promise<void> | void): void };
+type OpenCluster = ObservedCluster & { onClose(step: ClosingStep): void };
 
 /**
  * Starts a dashboard that ends with the cluster. Returns its link.
