@@ -157,11 +157,11 @@ test('without the option client, samples the most recently connected client, or 
     await using _ = sampler.sample('process');
   }
   assert.ok((sampler.samples.get('process')?.[0]?.bytes ?? 0) > MIB);
-  setDefaultMemorySource(new FakeCluster());
+  setDefaultMemorySource(() => new FakeCluster());
   {
     await using _ = sampler.sample('spilled', { measure: 'spilled' });
   }
-  setDefaultMemorySource(undefined);
+  setDefaultMemorySource(() => undefined);
   assert.equal(sampler.samples.get('spilled')?.[0]?.bytes, 4 * MIB);
   assert.throws(() => sampler.sample('x', { interval: 0 }), refused);
   assert.throws(() => sampler.sample(''), refused);

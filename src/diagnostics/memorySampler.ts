@@ -95,10 +95,10 @@ const PLOT_OPTIONS: OptionKinds<MemoryPlotOptions> = {
   filename: fileName(['.svg', '.html', '.htm']),
 };
 
-let defaultSource: MemorySource | undefined;
+let defaultSource = (): MemorySource | undefined => undefined;
 
-/** @internal Sets the most recently connected client; undefined if there is none. */
-export function setDefaultMemorySource(source: MemorySource | undefined): void {
+/** @internal @param source returns the most recently connected client; undefined if there is none */
+export function setDefaultMemorySource(source: () => MemorySource | undefined): void {
   defaultSource = source;
 }
 
@@ -136,7 +136,7 @@ export class MemorySampler extends Printed {
     if (label !== undefined) checkArgument('MemorySampler.sample: label', label, TEXT);
     checkOptions('MemorySampler.sample', options, SAMPLE_OPTIONS);
     const { measure = 'process', interval = 0.5, client } = options;
-    const source = client ?? defaultSource;
+    const source = client ?? defaultSource();
     checkSource(measure, source);
     const points: MemoryPoint[] = [];
     this.#samples.set(label ?? this.#freeLabel(), points);

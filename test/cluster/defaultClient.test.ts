@@ -1,7 +1,7 @@
 // Delayed and compute() with the default client, which is the last connected one, and without a client.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compute, connect, Future, LongpoleError } from 'longpole';
+import { compute, connect, Future, getClient, LocalCluster, LongpoleError } from 'longpole';
 import { packageUrl, runProgram, withFolder } from '../support/programs.js';
 import { t } from './clusterTasks.js';
 import { clusterTest, rejection } from './support.js';
@@ -61,4 +61,14 @@ test('compute with options of a cluster starts a cluster if there is no client, 
     assert.equal(stdout, '3\n');
     assert.equal(code, 0);
   });
+});
+
+test('compute and getClient use no client whose cluster is closed', async () => {
+  await using open = await connect({ workers: 1 });
+  const cluster = await LocalCluster.start({ workers: 1 });
+  await using client = await connect(cluster);
+  assert.equal(String(getClient()), String(client));
+  await cluster.close();
+  assert.equal(String(getClient()), String(open));
+  assert.deepEqual(await compute(t.inc(1)), [2]);
 });

@@ -10,7 +10,7 @@ import {
   type LocalClusterOptions,
   sharedOptions,
 } from './clusterOptions.js';
-import { setDefaultClient, unsetDefaultClient } from './defaultClient.js';
+import { setDefaultClient } from './defaultClient.js';
 import { LocalCluster } from './localCluster.js';
 
 export interface ConnectOptions {
@@ -56,10 +56,7 @@ export async function connect(target: unknown = {}, options: DaskConnectOptions 
   const { clients } = client.cluster;
   clients.added++;
   client.onClose(() => void clients.removed++);
-  if (setAsDefault) {
-    setDefaultClient(client);
-    client.onClose(() => unsetDefaultClient(client));
-  }
+  if (setAsDefault) setDefaultClient(client);
   return client;
 }
 

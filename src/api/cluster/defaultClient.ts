@@ -1,20 +1,21 @@
-// The default client of `compute()` and `persist()`: the most recently connected one.
+// The default client of `compute()` and `persist()`: the most recently connected one that is open.
 import { setDefaultMemorySource } from '../../diagnostics/memorySampler.js';
 import type { Client } from './client.js';
 
-const clients: Client[] = [];
+let clients: readonly Client[] = [];
 
+/** Sets the default client until the client or its cluster closes. */
 export function setDefaultClient(client: Client): void {
-  clients.push(client);
-  setDefaultMemorySource(client);
-}
-
-export function unsetDefaultClient(client: Client): void {
-  const at = clients.indexOf(client);
-  if (at >= 0) clients.splice(at, 1);
-  setDefaultMemorySource(clients.at(-1));
+  clients = [...openClients(), client];
 }
 
 export function defaultClient(): Client | undefined {
+  clients = openClients();
   return clients.at(-1);
 }
+
+function openClients(): readonly Client[] {
+  return clients.filter(({ isClosed }) => !isClosed);
+}
+
+setDefaultMemorySource(defaultClient);
