@@ -35,13 +35,33 @@ export function delayedArguments(name: string, args: readonly unknown[]): Delaye
   };
 }
 
-/** Returns the elements of an iterable argument of `map`. */
-export function arrayOf(iterable: unknown): readonly unknown[] {
-  if (isIterable(iterable)) return [...iterable];
-  throw notIterable(textOf(iterable));
+/**
+ * Yields the arguments of each call of `map`: one element of each iterable, up to the end of the shortest. The others may
+ * be endless.
+ *
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for no iterables, or other values
+ */
+export function* argumentsOfCalls(iterables: readonly unknown[]): Generator<readonly unknown[]> {
+  if (iterables.length === 0) throw notIterable('nothing');
+  const iterators = iterables.map((one) => {
+    if (isIterable(one)) return one[Symbol.iterator]();
+    throw notIterable(textOf(one));
+  });
+  for (;;) {
+    const items: unknown[] = [];
+    for (const iterator of iterators) {
+      const { done, value } = iterator.next();
+      if (done === true) {
+        for (const other of iterators) if (other !== iterator) other.return?.();
+        return;
+      }
+      items.push(value);
+    }
+    yield items;
+  }
 }
 
-export function notIterable(what: string): LongpoleError {
+function notIterable(what: string): LongpoleError {
   return invalidArgument(`map() takes iterables after the function, not ${what}.`);
 }
 

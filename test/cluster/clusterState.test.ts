@@ -135,3 +135,28 @@ sharedClusterTest(
     assert.equal(await client.submit(t.inc, 1), 2);
   },
 );
+
+sharedClusterTest(
+  'whoHas has the keys in the order of the futures, also those without a result',
+  async ({ client, folder }) => {
+    const held = client.submit(t.hold, folder, 'whoHas', 1, { key: 'hold-2' });
+    await started(folder, 'whoHas');
+    const small = client.submit(t.inc, 1, { key: 'inc-2' });
+    await small.wait();
+    assert.deepEqual(Object.keys(client.whoHas([held, small])), ['hold-2', 'inc-2']);
+    open(folder, 'whoHas');
+    await held;
+  },
+);
+
+sharedClusterTest('two subscriptions with the same handler are separate', async ({ client }) => {
+  const received: unknown[] = [];
+  const handler = ({ message }: { readonly message: unknown }): void => void received.push(message);
+  const ends = [client.subscribeTopic('twice', handler), client.subscribeTopic('twice', handler)];
+  client.logEvent('twice', 1);
+  ends[0]?.();
+  client.logEvent('twice', 2);
+  ends[1]?.();
+  client.logEvent('twice', 3);
+  assert.deepEqual(received, [1, 1, 2]);
+});

@@ -401,3 +401,20 @@ clusterTest(
     });
   },
 );
+
+sharedClusterTest(
+  'map ends with the shortest iterable, also if another one is endless',
+  async ({ client }) => {
+    let isClosed = false;
+    function* numbers(): Generator<number> {
+      try {
+        for (let next = 0; next < 1000; next++) yield next;
+        throw new Error('More elements were read than there are calls.');
+      } finally {
+        isClosed = true;
+      }
+    }
+    assert.deepEqual(await client.gather(client.map(t.add, [1, 2, 3], numbers())), [1, 3, 5]);
+    assert.ok(isClosed);
+  },
+);

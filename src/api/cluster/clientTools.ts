@@ -91,13 +91,15 @@ function* tasksIn(engine: ClusterEngine, state: number) {
 
 /** Returns the names of the workers that store each result; none for small results, which the scheduler has. */
 function whoHas(engine: ClusterEngine, keys?: ReadonlySet<string>): Record<string, string[]> {
-  const found: [string, string[]][] = [];
+  const found = new Map(Array.from(keys ?? [], (key): [string, string[]] => [key, []]));
   for (const { computation, local, key } of tasksIn(engine, MEMORY)) {
     if (keys !== undefined && !keys.has(key)) continue;
     const holders = [...engine.stored.holders(computation.resultId(local))];
-    found.push([key, holders.flatMap((index) => engine.workers.get(index)?.info.name ?? [])]);
+    found.set(
+      key,
+      holders.flatMap((index) => engine.workers.get(index)?.info.name ?? []),
+    );
   }
-  for (const key of keys ?? []) if (!found.some(([known]) => known === key)) found.push([key, []]);
   return Object.fromEntries(found);
 }
 

@@ -27,7 +27,8 @@ export type EventHandler = (event: LoggedEvent) => void;
 export class EventLog implements ClusterObserver {
   readonly #engine: ClusterEngine;
   readonly #byTopic = new Map<string, LoggedEvent[]>();
-  readonly #handlers = new Map<string, Set<EventHandler>>();
+  /** Subscriptions by topic. Several may have the same handler. */
+  readonly #handlers = new Map<string, Set<{ readonly handler: EventHandler }>>();
   /** The value that `log` is logging, because observers receive only its text. */
   #logged: { readonly message: unknown } | undefined;
 
@@ -54,7 +55,7 @@ export class EventLog implements ClusterObserver {
     events.push(logged);
     if (events.length > MAX_EVENTS) events.splice(0, events.length - MAX_EVENTS / 2);
     const errors: unknown[] = [];
-    for (const handler of this.#handlers.get(topic) ?? []) {
+    for (const { handler } of this.#handlers.get(topic) ?? []) {
       try {
         handler(logged);
       } catch (error) {
@@ -79,8 +80,9 @@ export class EventLog implements ClusterObserver {
   }
 
   subscribe(topic: string, handler: EventHandler): () => void {
-    const handlers = getOrMake(this.#handlers, topic, () => new Set()).add(handler);
-    return () => handlers.delete(handler);
+    const subscription = { handler };
+    const subscriptions = getOrMake(this.#handlers, topic, () => new Set()).add(subscription);
+    return () => subscriptions.delete(subscription);
   }
 }
 

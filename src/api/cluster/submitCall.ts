@@ -7,7 +7,7 @@ import type { External } from '../../graph/external.js';
 import { functionName } from '../../graph/functionName.js';
 import { tokenize } from '../../graph/tokenize.js';
 import { uniqueToken } from '../../graph/uniqueToken.js';
-import { arrayOf, notIterable } from '../argumentChecks.js';
+import { argumentsOfCalls } from '../argumentChecks.js';
 import { isMapOptions, optionsOfSubmit, SUBMIT_OPTIONS, type SubmitOptions } from './clientOptions.js';
 import { Future, type FutureHandle, type FutureOwner } from './future.js';
 import type { PendingSubmissions } from './pendingSubmissions.js';
@@ -44,13 +44,10 @@ export function mapCalls(
   const hasOptions = isMapOptions(last);
   const options: SubmitOptions = (hasOptions ? last : undefined) ?? {};
   checkOptions('Client.map', options, SUBMIT_OPTIONS);
-  const lists = (hasOptions ? args.slice(0, -1) : args).map(arrayOf);
-  if (lists.length === 0) throw notIterable('nothing');
-  const length = Math.min(...lists.map((list) => list.length));
+  const calls = [...argumentsOfCalls(hasOptions ? args.slice(0, -1) : args)];
   const called = calledFunction(fn, options);
   return submitter.submissions.during(() =>
-    Array.from({ length }, (_, index) => {
-      const items = lists.map((list) => list[index]);
+    calls.map((items, index) => {
       const key = options.key === undefined ? undefined : `${options.key}-${index}`;
       return submitOne(submitter, called, items, key, code);
     }),
