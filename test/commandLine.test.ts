@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { parquetReadObjects } from 'hyparquet';
 import { findings, TraceAnalyser } from 'longpole/analysis';
-import { EXPORTERS, exportTrace, openTrace } from 'longpole/trace';
+import { EXPORTERS, exportTrace, openTrace, TraceWriter } from 'longpole/trace';
 import { syntheticTrace } from '#internal/trace/syntheticTrace.test.support.js';
 import { unpackFixture } from './support/dasfSmall.js';
 import { longpoleIn } from './support/longpoleCommands.js';
@@ -303,6 +303,13 @@ describe('longpole export', () => {
       /^packed\.msgpack {2}\d\.\d MB\n$/,
     );
     assert.equal(openTrace(path('packed.msgpack')).tasks.length, 4200);
+  });
+
+  it('names its file after the folder if the trace is the working directory', async () => {
+    const directory = path('here.trace');
+    TraceWriter.create(directory).close();
+    const { stdout } = await longpole(['export', '.', '--to', 'chrome'], { cwd: directory });
+    assert.match(stdout, /^here\.json {2}/);
   });
 
   it('omits tasks from pprof files if their duration does not fit into the format', async () => {

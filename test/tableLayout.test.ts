@@ -21,7 +21,7 @@ test('long titles are wrapped into several lines', () => {
       'Key                                    task (s)  Count',
       'load-0123456789abcdef0123456789abcdef  0.333333      1',
       'sum 1                                         2     22',
-      '… 1 more rows',
+      '… 1 more row',
     ].join('\n'),
   );
 });

@@ -14,7 +14,8 @@ const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
 /** Returns e.g. `80 B` or `1.5 MB`. */
 export function bytesText(bytes: number): string {
   let [value, unit] = [bytes, 0];
-  for (; value >= 1000 && unit < UNITS.length - 1; unit++) value /= 1000;
+  // A value that rounds up to the next unit is printed in that unit.
+  for (; value >= 999.5 && unit < UNITS.length - 1; unit++) value /= 1000;
   return `${short(value)} ${UNITS[unit]}`;
 }
 

@@ -1,6 +1,6 @@
 // `longpole analyze`: prints the analyses of traces as tables, or writes them to files.
 import { existsSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   cutOffTexts,
@@ -253,7 +253,8 @@ function writeAnswers(
   options: AnalyzeOptions,
 ): void {
   for (const [i, trace] of traces.entries()) {
-    const folder = traces.length === 1 ? output : join(output, `${i + 1}-${basename(trace.files[0] ?? '')}`);
+    const folder =
+      traces.length === 1 ? output : join(output, `${i + 1}-${basename(resolve(trace.files[0] ?? ''))}`);
     failingWith(FAILED, () => makeFolder(folder));
     let count = 0;
     for (const { question, table } of answersOf(trace, options)) {

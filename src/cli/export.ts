@@ -125,6 +125,7 @@ function realPath(file: string): string {
 
 /** Returns a name in the working directory: that of the trace with the extension of the format. */
 function defaultOutput(trace: string, { kind, name, extension }: Exporter): string {
-  const own = basename(trace).replace(/(\.trace|\.json|\.msgpack)?(\.gz)?$/, '');
+  // The name of `.` is that of the folder.
+  const own = basename(resolve(trace)).replace(/(\.trace|\.json|\.msgpack)?(\.gz)?$/, '');
   return kind === 'folder' ? `${own}-${name}` : `${own}${extension}`;
 }

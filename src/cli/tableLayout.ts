@@ -2,7 +2,7 @@
 // remaining columns form another block below, which repeats the columns that identify a row.
 import type { Cell, Table } from '../api/analysis.js';
 import { cellText, visibleName } from '../base/visibleText.js';
-import { integerText } from '../base/words.js';
+import { countText } from '../base/words.js';
 
 const GAP = '  ';
 /** Minimum width of a text column. */
@@ -40,27 +40,15 @@ export function* tableLines(
     yield* blockLines(block, rows.length, mark);
   }
   const more = table.length - rows.length;
-  if (more > 0) yield `${ELLIPSIS} ${integerText(more)} more rows`;
+  if (more > 0) yield `${ELLIPSIS} ${countText(more, 'more row')}`;
 }
 
 function layoutColumn(title: string, values: readonly Cell[]): LaidOut {
   const cells = values.map(cellText);
   const numeric = values.some((value) => typeof value === 'number');
   const widest = cells.reduce((most, { length }) => Math.max(most, length), 0);
-  const lines = wrap(visibleName(title), Math.max(widest, 8));
+  const lines = wrapWords(visibleName(title), Math.max(widest, 8), 0, (word) => word);
   return { title: lines, cells, numeric, width: Math.max(widest, ...lines.map((line) => line.length)) };
-}
-
-/** Wraps words to lines of at most `width`. A longer word has a separate line. */
-function wrap(text: string, width: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines[lines.length - 1];
-    if (last !== undefined && last.length + 1 + word.length <= width)
-      lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
-  }
-  return lines;
 }
 
 function totalWidth(columns: readonly LaidOut[]): number {
@@ -132,15 +120,20 @@ const UNIT = /(?<=\d) (?=(?:µs|ms|s|min|[kMGT]?B|%)(?![\w]))/g;
 export function wrapped(text: string, width: number): string[] {
   if (text.length <= width) return [text];
   const indent = /^(?: +|\d+\. )/.exec(text)?.[0].length ?? 0;
-  return wrapWords(text.replace(UNIT, NO_BREAK), width, indent).map((line) => line.replaceAll(NO_BREAK, ' '));
+  const most = width - indent;
+  const cut = (word: string): string => (word.length > most ? `${word.slice(0, most - 1)}${ELLIPSIS}` : word);
+  return wrapWords(text.replace(UNIT, NO_BREAK), width, indent, cut).map((line) =>
+    line.replaceAll(NO_BREAK, ' '),
+  );
 }
 
-function wrapWords(text: string, width: number, indent: number): string[] {
+/** `cut` shortens a word that is too long for a line. */
+function wrapWords(text: string, width: number, indent: number, cut: (word: string) => string): string[] {
   const margin = ' '.repeat(indent);
   const lines: string[] = [];
   let line = text.startsWith(' ') ? margin : '';
   for (const word of text.trimStart().split(' ')) {
-    const part = word.length > width - indent ? `${word.slice(0, width - indent - 1)}…` : word;
+    const part = cut(word);
     const isEmpty = line.trim() === '';
     if (!isEmpty && line.length + 1 + part.length > width) {
       lines.push(line);

@@ -19,10 +19,9 @@ test('sizes and bandwidths may have units, bits are an eighth of a byte, and oth
     1e9,
     1500,
   ]);
-  assert.deepEqual(['10Gbit', '10 Gbit/s', '100Mbps', '125MB/s', '1GB', '2MiB/s'].map(parseBandwidth), [
+  assert.deepEqual(['10Gbit', '10 Gbit/s', '125MB/s', '1GB', '2MiB/s'].map(parseBandwidth), [
     1.25e9,
     1.25e9,
-    100e6,
     125e6,
     1e9,
     2 * 2 ** 20,
@@ -31,4 +30,11 @@ test('sizes and bandwidths may have units, bits are an eighth of a byte, and oth
     assert.throws(() => parseBytes(text), /is not a size\. Write e\.g\. 500MB or 2GiB/, text);
     assert.throws(() => parseBandwidth(text), /is not a bandwidth\. Write e\.g\. 10Gbit or 500MB\/s/, text);
   }
+});
+
+test('a bandwidth in Gbps or Gb/s is in bits, and one in GBps or GB/s is in bytes', () => {
+  assert.deepEqual(
+    ['10Gbps', '10 Gb/s', '100Mbps', '100MBps', '100MB/s', '8e9bps'].map(parseBandwidth),
+    [1.25e9, 1.25e9, 12.5e6, 100e6, 100e6, 1e9],
+  );
 });

@@ -7,11 +7,12 @@ export function parseBytes(text: string): number {
   return known(readBytes(text), `'${text}' is not a size. Write e.g. 500MB or 2GiB.`);
 }
 
-/** Returns bytes per second for `10Gbit`, `125MB/s`, `1GB`. */
+/** Returns bytes per second for `10Gbit`, `10Gbps`, `10Gb/s`, `125MB/s`, `1GB`. In a rate, `b` means bits and `B` bytes. */
 export function parseBandwidth(text: string): number {
-  const [, size, bits] = /^(.*?)(?:(bits?)|b)?(?:\/s|ps)?$/i.exec(text.trim()) ?? [];
+  const [, size, unit = '', rate] = /^(.*?)(bits?|b)?(\/s|ps)?$/i.exec(text.trim()) ?? [];
   const value = known(readBytes(size), `'${text}' is not a bandwidth. Write e.g. 10Gbit or 500MB/s.`);
-  return bits === undefined ? value : value / 8;
+  const isBits = unit.length > 1 || (unit === 'b' && rate !== undefined);
+  return isBits ? value / 8 : value;
 }
 
 function known(value: number | undefined, problem: string): number {

@@ -1,5 +1,5 @@
 // `longpole view`: serves the dashboard of a recorded trace.
-import { basename } from 'node:path';
+import { basename, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { viewTrace } from '../api/viewTrace.js';
 import { openBrowser, type PageOptions, withPageOptions } from './openBrowser.js';
@@ -24,7 +24,7 @@ async function runView(
   { open, maxUnpacked, progress, ...options }: Options,
 ): Promise<void> {
   const opened = openOne(files, { maxUnpacked, progress });
-  const title = opened.files.map((file) => basename(file)).join(' + ');
+  const title = opened.files.map((file) => basename(resolve(file))).join(' + ');
   const server = await failingLater(WRONG_USAGE, viewTrace(opened.trace, { ...options, title }));
   server.keepAlive();
   // The reader of the link may send a signal at once.

@@ -101,6 +101,36 @@ test('a log has a line every ten percent, at least five seconds apart', () => {
   ]);
 });
 
+test('a log continues when a later computation adds tasks', () => {
+  const { shown, written, clock } = progress(undefined);
+  const [first, second] = [computation(10), computation(990)];
+  shown.computationAdded(first);
+  clock.time = 6000;
+  shown.tasksEnded(ended(first, [0, 0, 0, 0, 0, 0, 0, 0, 0]));
+  shown.tasksEnded(ended(first, [0]));
+  shown.computationAdded(second);
+  clock.time = 12_000;
+  shown.tasksEnded(ended(second, new Array(490).fill(0)));
+  assert.deepEqual(written, [
+    'longpole: 90 %, 9 of 10 tasks, 6.0 s\n',
+    'longpole: 50 %, 500 of 1,000 tasks, 12.0 s\n',
+  ]);
+});
+
+test('the line is redrawn while no task ends, also if the results of an earlier computation are kept', ({
+  mock,
+}) => {
+  mock.timers.enable({ apis: ['setInterval'] });
+  const { shown, written, clock } = progress(60);
+  const first = computation(1);
+  shown.computationAdded(first);
+  shown.tasksEnded(ended(first, [0]));
+  shown.computationAdded(computation(3));
+  clock.time = 700;
+  mock.timers.tick(100);
+  assert.match(written.at(-1) ?? '', / 25 %, 1 of 4 tasks, 0\.7 s$/);
+});
+
 test('unfinished tasks count as finished when their computation is forgotten', () => {
   const { shown, written, clock } = progress(60);
   const work = computation(3);
@@ -135,4 +165,16 @@ test('the link of a dashboard at another port than the requested one says why', 
     'longpole: dashboard at http://127.0.0.1:8000/\n',
     'longpole: dashboard at http://127.0.0.1:8001/ (port 8000 is not free)\n',
   ]);
+});
+
+test('the link of a dashboard at port 80, which the URL omits, does not say that the port is not free', () => {
+  const written: string[] = [];
+  const shown = new RunProgress({
+    columns: undefined,
+    port: 80,
+    write: (text) => written.push(text),
+    outputs: [],
+  });
+  shown.event({ topic: 'dashboard', text: 'http://127.0.0.1:80/', worker: -1, time: 0 });
+  assert.deepEqual(written, ['longpole: dashboard at http://127.0.0.1:80/\n']);
 });

@@ -68,9 +68,11 @@ export class RunProgress implements ClusterObserver {
     // that runs them.
     const size = computation.size - (computation.given?.length ?? 0);
     if (computation.functions.length === 0 || size <= 0) return;
-    if (this.#parts.size === 0) this.#begin();
+    this.#begin();
     this.#parts.set(computation, { size, ended: 0 });
     this.#size += size;
+    // More tasks are a smaller share, from which the log continues.
+    this.#loggedPercent = Math.min(this.#loggedPercent, this.#percent);
   }
 
   computationForgotten(computation: Event<'computationForgotten'>): void {
@@ -99,7 +101,9 @@ export class RunProgress implements ClusterObserver {
 
   event({ topic, text }: Event<'event'>): void {
     if (topic === 'dashboard') {
-      const isOther = this.#port !== 0 && Number(new URL(text).port) !== this.#port;
+      // A URL omits the default port of HTTP.
+      const port = Number(new URL(text).port || 80);
+      const isOther = this.#port !== 0 && port !== this.#port;
       this.#note(`dashboard at ${text}${isOther ? ` (port ${this.#port} is not free)` : ''}`);
     }
     if (topic === 'dashboard-failed') this.#note(`no dashboard: ${text}`);
@@ -141,7 +145,7 @@ export class RunProgress implements ClusterObserver {
   }
 
   #log(now: number): void {
-    const percent = (100 * this.#ended) / this.#size;
+    const percent = this.#percent;
     if (percent < this.#loggedPercent + LOG_STEP_PERCENT) return;
     if (now - Math.max(this.#began, this.#drawnAt) < LOG_STEP_MS) return;
     this.#loggedPercent = percent;
@@ -151,10 +155,14 @@ export class RunProgress implements ClusterObserver {
 
   /** Returns e.g. `24 %, 1,234 of 5,000 tasks, 12.1 s, 2 failed`. */
   #text(now: number): string {
-    const percent = Math.floor((100 * this.#ended) / this.#size);
+    const percent = Math.floor(this.#percent);
     const seconds = ((now - this.#began) / 1000).toFixed(1);
     const failed = this.#erred === 0 ? '' : `, ${this.#erred} failed`;
     return `${percent} %, ${integerText(this.#ended)} of ${countText(this.#size, 'task')}, ${seconds} s${failed}`;
+  }
+
+  get #percent(): number {
+    return (100 * this.#ended) / this.#size;
   }
 
   #erase(): void {
