@@ -2,7 +2,8 @@
 import { hostname } from 'node:os';
 import { once } from '../base/lookUps.js';
 import { threadCpuClock } from '../engine/worker/threadCpuClock.js';
-import type { ClusterEvent } from '../protocol/clusterObserver.js';
+import type { ClusterEvent, WorkerInfo } from '../protocol/clusterObserver.js';
+import { WORKER_LOST } from '../protocol/eventTopics.js';
 import type { RunInfo, RunObserver, RunWorker } from '../protocol/runObserver.js';
 import type { RunningRow } from '../protocol/viewMessages.js';
 import { epochSeconds } from '../resources/clock.js';
@@ -23,7 +24,7 @@ export function localDashboard(event: (event: ClusterEvent) => void): readonly R
   return [trace, new LocalDashboard(trace, event)];
 }
 
-class LocalDashboard implements RunObserver {
+export class LocalDashboard implements RunObserver {
   readonly #trace: LiveTrace;
   readonly #event: (event: ClusterEvent) => void;
   readonly #runs = new Set<RunInfo>();
@@ -47,6 +48,15 @@ class LocalDashboard implements RunObserver {
     this.#workers.set(worker.index, worker);
   }
 
+  workerRemoved({ index }: WorkerInfo): void {
+    this.#workers.delete(index);
+  }
+
+  /** A worker that ends by itself is an event only. */
+  event({ topic, worker }: ClusterEvent): void {
+    if (topic === WORKER_LOST) this.#workers.delete(worker);
+  }
+
   runFinished(run: RunInfo): void {
     this.#runs.delete(run);
   }
@@ -65,7 +75,7 @@ class LocalDashboard implements RunObserver {
       clock: epochSeconds,
       cpuClock: once(threadCpuClock),
       status: () => ({
-        ...this.#status(),
+        ...this.state(),
         ...progressOf(this.#trace.totals, Array.from(this.#runningTasks(), prefixOfTask)),
       }),
       processing: () => new Set(Array.from(this.#runningTasks(), idOf)),
@@ -86,7 +96,8 @@ class LocalDashboard implements RunObserver {
     );
   }
 
-  #status(): Omit<ClusterStatus, 'progress' | 'graphStart'> {
+  /** Returns the present workers, and the tasks of the runs in progress. */
+  state(): Omit<ClusterStatus, 'progress' | 'graphStart'> {
     const states: Record<string, number> = {};
     const processing = new Map<number, number>();
     const running: RunningRow[] = [];
