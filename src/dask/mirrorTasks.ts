@@ -32,6 +32,8 @@ export interface FoundTask {
   readonly local: number;
 }
 
+type KnownTask = FoundTask & { readonly known: Known };
+
 export class MirrorTasks {
   /** Computations, ascending by first id. */
   #known: Known[] = [];
@@ -82,15 +84,13 @@ export class MirrorTasks {
     return this.#find(id) ?? damagedRow(`there is no task ${id}`);
   }
 
-  #find(id: number): FoundTask | undefined {
-    const known = this.#knownOf(id);
-    return known === undefined ? undefined : { computation: known.info, local: id - known.info.firstId };
-  }
-
-  #knownOf(id: number): Known | undefined {
+  #find(id: number): KnownTask | undefined {
     const known =
       this.#known[firstWhere(0, this.#known.length, (at) => this.#known[at]!.info.firstId > id) - 1];
-    return known !== undefined && id < known.info.firstId + known.info.size ? known : undefined;
+    if (known === undefined) return undefined;
+    const { info: computation } = known;
+    const local = id - computation.firstId;
+    return local < computation.size ? { known, computation, local } : undefined;
   }
 
   /** Returns the prefix and span of a task; undefined if the task is unknown, or the scheduler has forgotten it. */
@@ -106,15 +106,14 @@ export class MirrorTasks {
 
   ready(id: number, time: number): void {
     this.find(id);
-    this.#open.set(id, { ready: time, dispatched: Number.NaN, worker: -1 });
+    this.#open.set(id, undispatched(time));
   }
 
   sent(id: number, time: number, worker: number): void {
     const { computation, local } = this.find(id);
-    const open = this.#open.get(id) ?? { ready: Number.NaN, dispatched: Number.NaN, worker: -1 };
+    const open = getOrMake(this.#open, id, undispatched);
     open.dispatched = time;
     open.worker = worker;
-    this.#open.set(id, open);
     this.#processing.set(computation.keys[local] ?? '', id);
   }
 
@@ -126,7 +125,7 @@ export class MirrorTasks {
   /** Removes a task whose run has ended, and returns its state. */
   end(id: number): OpenTask {
     const { computation, local } = this.find(id);
-    const open = this.#open.get(id) ?? { ready: Number.NaN, dispatched: Number.NaN, worker: -1 };
+    const open = this.#open.get(id) ?? undispatched();
     this.#open.delete(id);
     this.#processing.delete(computation.keys[local] ?? '');
     return open;
@@ -158,15 +157,15 @@ export class MirrorTasks {
 
   /** Returns the number of the run that ends; see nextAttempt. */
   attempt(id: number): number {
-    const known = this.#knownOf(id);
-    return known === undefined ? 1 : nextAttempt(known.runs, id - known.info.firstId);
+    const found = this.#find(id);
+    return found === undefined ? 1 : nextAttempt(found.known.runs, found.local);
   }
 
   /** Counts a task as dropped. Returns false if it has a run, or is counted already. */
   drop(id: number, why: DropReason): boolean {
-    const known = this.#knownOf(id);
-    if (known === undefined) return false;
-    const local = id - known.info.firstId;
+    const found = this.#find(id);
+    if (found === undefined) return false;
+    const { known, local } = found;
     if (known.runs[local] !== 0 || known.dropped.has(local)) return false;
     known.dropped.set(local, why);
     return true;
@@ -174,17 +173,15 @@ export class MirrorTasks {
 
   /** Returns why a task was counted as dropped that will run after all; undefined if it was not. */
   undrop(id: number): DropReason | undefined {
-    const known = this.#knownOf(id);
-    if (known === undefined || known.dropped.size === 0) return undefined;
-    const local = id - known.info.firstId;
-    const why = known.dropped.get(local);
-    known.dropped.delete(local);
+    const found = this.#find(id);
+    const why = found?.known.dropped.get(found.local);
+    found?.known.dropped.delete(found.local);
     return why;
   }
 
   /** Removes a task. Returns its computation if that was the last task of the computation. */
   forget(id: number): Computation | undefined {
-    const known = this.#knownOf(id);
+    const known = this.#find(id)?.known;
     if (known === undefined || known.left === 0) return undefined;
     if (this.#open.has(id)) this.end(id);
     known.left--;
@@ -197,6 +194,10 @@ export class MirrorTasks {
     }
     return known.info;
   }
+}
+
+function undispatched(ready = Number.NaN): OpenTask {
+  return { ready, dispatched: Number.NaN, worker: -1 };
 }
 
 /** Converts ids of dependencies to local ids; ids of other graphs become `size` plus an index of `externals`. */

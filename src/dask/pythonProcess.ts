@@ -5,9 +5,8 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import type { LongpoleError } from '../base/errors.js';
+import { FILES_ADVICE, LongpoleError } from '../base/errors.js';
 import { killChild } from '../base/killChild.js';
-import { noPythonError, notReadyError, tooManyFilesError } from './bridgeErrors.js';
 import { type DaskSecurity, securityEnvironment } from './schedulerAddress.js';
 
 export interface PythonOptions {
@@ -50,7 +49,11 @@ export async function withPython<T>(
       tried.push(`${python}: ${error.message}`);
     }
   }
-  throw noPythonError(tried);
+  throw new LongpoleError(
+    'ERR_LONGPOLE_PYTHON',
+    `No Python with distributed was found (${tried.join('; ')}). Pass the Python of your cluster as the option python, as ` +
+      '--python, or as LONGPOLE_PYTHON. Or install distributed: python3 -m pip install distributed.',
+  );
 }
 
 /** `Hello` is what a bridge reports when it is attached. */
@@ -106,7 +109,12 @@ export class PythonProcess<Hello> {
     });
     const seconds = START_SECONDS + 3 * timeout;
     this.#timer = setTimeout(() => {
-      onLate(notReadyError(address, seconds));
+      onLate(
+        new LongpoleError(
+          'ERR_LONGPOLE_DASK_CONNECT',
+          `The bridge to ${address} was not ready within ${seconds} s. Try again when the scheduler is idle.`,
+        ),
+      );
       killChild(this.child, 'SIGKILL');
     }, seconds * 1000);
   }
@@ -140,7 +148,10 @@ function checkStreams(child: ChildProcess, address: string): void {
   if (child.stdin) return;
   // Without a listener, the later report would end the program.
   child.on('error', () => {});
-  throw tooManyFilesError(address);
+  throw new LongpoleError(
+    'ERR_LONGPOLE_DASK_BRIDGE',
+    `The bridge to ${address} could not be started, because too many files are open (EMFILE or ENFILE). ${FILES_ADVICE}`,
+  );
 }
 
 /**

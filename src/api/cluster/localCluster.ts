@@ -3,7 +3,6 @@ import { checkCount, checkNoMore, checkOptions } from '../../base/arguments.js';
 import { checkRuntime } from '../../engine/checkRuntime.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import { desiredWorkers } from '../../engine/scheduler/desiredWorkers.js';
-import type { BootingWorkers } from '../../engine/workerProcess/workerChannel.js';
 import type { WorkerInfo } from '../../protocol/clusterObserver.js';
 import { epochSeconds } from '../../resources/clock.js';
 import { isImportedByWorker } from '../runPlan.js';
@@ -178,7 +177,7 @@ function leavingOf({ workers }: ClusterEngine): ReadonlySet<number> {
 }
 
 /** Starts worker processes, which boot while this program loads the code of a cluster. */
-async function bootWorkers(count: number): Promise<BootingWorkers> {
+async function bootWorkers(count: number) {
   const { BootingWorkers } = await import('../../engine/workerProcess/workerChannel.js');
   return new BootingWorkers(count);
 }

@@ -1,6 +1,8 @@
 // Formats numbers for display: three significant digits, a suitable unit, and a no-break space between them. Shortens the
 // names of workers.
 
+export { integerText as formatCount } from '../../base/words.js';
+
 const SPACE = '\u00a0';
 const integers = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 
@@ -16,10 +18,6 @@ export function formatNumber(value: number): string {
 function threeDigits(value: number): string {
   const size = Math.abs(value);
   return value.toFixed(size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
-}
-
-export function formatCount(value: number): string {
-  return integers.format(value);
 }
 
 /** Formats seconds as `870 ns`, `12.3 µs`, `4.56 ms`, `7.89 s`, `3 min 20 s`, `2 h 05 min`. */
