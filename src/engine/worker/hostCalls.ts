@@ -34,8 +34,7 @@ export class HostCalls {
       });
     this.#post({ type: 'call-taken', call });
     // A computation that the function starts counts as started by a task.
-    const { running } = taskContext;
-    taskContext.running = true;
+    taskContext.running++;
     try {
       const loaded = loadFunctions([fn]);
       const [callable] = loaded instanceof Promise ? await loaded : loaded;
@@ -44,7 +43,7 @@ export class HostCalls {
     } catch (error) {
       answer(undefined, error ?? new Error(`${error} was thrown`));
     } finally {
-      taskContext.running = running;
+      taskContext.running--;
     }
   }
 }
