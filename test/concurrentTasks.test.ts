@@ -14,6 +14,7 @@ import {
   measure,
   measureMore,
   meet,
+  nested,
   pause,
   spin,
   strand,
@@ -30,6 +31,11 @@ for (const { name, get } of PARALLEL) {
   test(`${name}: asynchronous tasks overlap on one worker, and their dependents follow`, async () => {
     const met = numbers(8).map((index) => inc(meet(index, 8)));
     assert.equal(await largest(met).compute(options(8)), 8);
+  });
+
+  test(`${name}: overlapping tasks may compute after an await`, async () => {
+    const all = numbers(8).map((index) => nested(index, 8));
+    assert.equal(await largest(all).compute(options(16)), 8);
   });
 
   test(`${name}: as many tasks overlap as the option says, by default one`, async () => {

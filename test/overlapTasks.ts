@@ -1,6 +1,6 @@
 // Tasks that overlap in one isolate.
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { contextMeter, tasks } from 'longpole';
+import { compute, contextMeter, tasks } from 'longpole';
 
 let running = 0;
 let most = 0;
@@ -90,3 +90,14 @@ async function meetAll(count: number): Promise<number> {
   await gate;
   return count;
 }
+
+export const { nested } = tasks(import.meta.url, {
+  /** Computes a graph of its own after `count` such tasks have started in this isolate. */
+  async nested(index: number, count: number) {
+    if (++arrived === count) open();
+    await gate;
+    await new Promise((resolve) => setImmediate(resolve));
+    const [found] = await compute(inc(index), { scheduler: 'sync' });
+    return found;
+  },
+});

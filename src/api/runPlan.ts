@@ -6,7 +6,6 @@ import { callingLine } from '../diagnostics/callingLine.js';
 import { suspended } from '../diagnostics/registry.js';
 import { runInline } from '../engine/inlineRun.js';
 import type { PoolKind } from '../engine/pool/pool.js';
-import { askingTask } from '../engine/worker/askScheduler.js';
 import { isModuleCode, taskContext } from '../engine/worker/taskContext.js';
 import type { Plan } from '../graph/compile.js';
 import type { LocalOptions } from '../graph/computeOptions.js';
@@ -91,5 +90,5 @@ export async function runPlanOnPool(
  */
 export function isImportedByWorker(): boolean {
   if (taskContext.worker === undefined) return false;
-  return isModuleCode() || (!taskContext.running && askingTask() === undefined);
+  return isModuleCode() || taskContext.running === 0;
 }

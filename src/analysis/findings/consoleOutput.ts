@@ -17,13 +17,16 @@ const MANY_LINES = 100;
 export const PRINT_LESS =
   'Print less in tasks: return what the program needs, write the rest to a file, or print a summary of each task.';
 
-/** Returns the share of samples in which tasks print with `console`, by prefix, if it is large. */
+/** Returns the share of samples in which tasks print, by prefix, if it is large. */
 const printingShares = oncePer((trace: Trace) =>
-  // The inspector wraps the functions of `console` in `consoleCall`.
+  // The inspector wraps the functions of `console` in `consoleCall`. Isolates replace `process.stdout.write` by `recordedWrite`.
   sampledShares(
     trace,
     MIN_SHARE,
-    (name, file) => file.startsWith('node:internal/console/') || (name === 'consoleCall' && file === ''),
+    (name, file) =>
+      file.startsWith('node:internal/console/') ||
+      (name === 'consoleCall' && file === '') ||
+      name === 'recordedWrite',
   ),
 );
 

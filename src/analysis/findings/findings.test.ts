@@ -114,6 +114,12 @@ const TABLE: readonly Row[] = [
     comesClose: { tasks: waitingForCores(0.05), metrics: cpu({ fit: [20, 20] }) ?? [] },
   },
   { code: 'console-output', provokes: printing(50), comesClose: printing(15) },
+  // process.stdout.write() of an isolate that records its lines.
+  {
+    code: 'console-output',
+    provokes: printing(50, 'recordedWrite', 'taskOutput.js'),
+    comesClose: printing(50, 'write', 'node:internal/streams/writable'),
+  },
   {
     code: 'console-output',
     provokes: { ...late(0.5), events: printed(40 * 100) },

@@ -37,14 +37,18 @@ export function slowBeforeBig(workers: number): SyntheticSpec {
   return scheduled([...slow, ...big], { workers });
 }
 
-/** The tasks of `balanced`, whose threads were inside `console.log` in this many of 100 samples. */
-export const printing = (samples: number): SyntheticSpec => ({
+/** The tasks of `balanced`, whose threads were inside `console.log` or another function in this many of 100 samples. */
+export const printing = (
+  samples: number,
+  name = 'log',
+  file = 'node:internal/console/constructor',
+): SyntheticSpec => ({
   tasks: balanced(),
   samples: [
     { ...{ time: 1, prefix: 'fit', count: 100 - samples }, stack: ['fit'] },
     {
-      ...{ time: 1, prefix: 'fit', count: samples, stack: ['fit', 'log', 'write'] },
-      file: ['program.js', 'node:internal/console/constructor', 'node:stream'],
+      ...{ time: 1, prefix: 'fit', count: samples, stack: ['fit', name, 'write'] },
+      file: ['program.js', file, 'node:stream'],
     },
   ],
 });

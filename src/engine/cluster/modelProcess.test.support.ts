@@ -139,7 +139,11 @@ export class ModelProcess implements WorkerHost {
           return this.thread;
         },
       },
-      correctedEvents(send, (time) => time),
+      correctedEvents(
+        send,
+        (time) => time,
+        (why) => send({ type: 'giving-up', why }),
+      ),
     );
     send({ type: 'ready', address: name, pid: 1 });
   }

@@ -3,7 +3,7 @@
 
 import { type LongpoleError, notCopyable } from '../../base/errors.js';
 import type { Batch } from '../../protocol/isolateMessages.js';
-import { splitValues } from '../worker/sendValues.js';
+import { splitLists } from '../worker/sendValues.js';
 
 type Copy = (value: unknown) => unknown;
 
@@ -20,22 +20,13 @@ export function sendBatch(batch: Batch, send: (batch: Batch) => void, copy: Copy
 }
 
 function withoutCulprits(batch: Batch, copy: Copy, error: unknown): Batch {
-  let inputs = splitValues(batch.inputs, copy, notCloneable);
-  let constants = splitValues(batch.constants, copy, notCloneable);
-  if (inputs.bad.length + constants.bad.length === 0) {
-    // Every value can be cloned alone but not together, so reject the whole batch.
-    const refuse = (): never => {
-      throw error;
-    };
-    inputs = splitValues(batch.inputs, refuse, notCloneable);
-    constants = splitValues(batch.constants, refuse, notCloneable);
-  }
+  const [inputs, constants] = splitLists([batch.inputs, batch.constants], copy, notCloneable, error);
   return {
     ...batch,
-    inputs: inputs.good,
-    constants: constants.good,
-    uncloneable: [...(batch.uncloneable ?? []), ...constants.bad],
-    uncloneableInputs: [...(batch.uncloneableInputs ?? []), ...inputs.bad],
+    inputs: inputs!.good,
+    constants: constants!.good,
+    uncloneable: [...(batch.uncloneable ?? []), ...constants!.bad],
+    uncloneableInputs: [...(batch.uncloneableInputs ?? []), ...inputs!.bad],
   };
 }
 

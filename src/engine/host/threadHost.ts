@@ -326,7 +326,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     startedIsolates.set(facts.name, earlier + 1);
     const name = earlier === 0 ? facts.name : `${facts.name}-${earlier}`;
     return new ThreadIsolate(name, epochOffsetMs, {
-      gone: (executing) => this.#isolateGone(executing),
+      gone: (executing, end) => this.#isolateGone(executing, end),
       measured: (measures) => this.#measures.take(measures),
       asked: (question) => {
         this.#running.asked(question, this.specOf(question.run)?.timeout);
@@ -342,10 +342,11 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     return thread;
   }
 
-  #isolateGone(executing: ExecutingTask | undefined): void {
+  #isolateGone(executing: ExecutingTask | undefined, end: Error): void {
     if (this.#ended) return;
-    const unknown = executing === undefined ? 'The worker thread ended.' : CANCELLED_TOO_LONG;
-    const cause = this.#cause ?? new Error(unknown);
+    // Without an open run, no run has reported the cause. Then only a task of a closed run can have been running.
+    if (executing === undefined) this.isolateLost(end);
+    const cause = this.#cause ?? new Error(CANCELLED_TOO_LONG);
     this.#cause = undefined;
     // The task of a closed run has no effect on the scheduler.
     const running = executing && this.#runs.get(executing.run)?.isOpen ? executing : undefined;

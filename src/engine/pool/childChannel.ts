@@ -2,6 +2,7 @@
 // ends a process that cannot be reached.
 import { type ChildProcess, fork, type Serializable } from 'node:child_process';
 import { killChild } from '../../base/killChild.js';
+import { awaitCoverage } from '../../resources/coverage.js';
 import { killReason, oomKills } from '../../resources/oomKills.js';
 
 /** Time after the exit of a process within which its last messages arrive, in milliseconds. */
@@ -43,6 +44,7 @@ export function startChild(entry: string, env: NodeJS.ProcessEnv = process.env):
     serialization: 'advanced',
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
+  awaitCoverage(child);
   const ended = new Promise<Error>((resolve) => whenEnded(child, resolve));
   return { child, ended };
 }

@@ -7,7 +7,7 @@ import { NATIVE_CELL } from '../../protocol/mailbox.js';
 import { LOADING } from '../../resources/nativeGuard.js';
 import { threadState } from '../../resources/processTree.js';
 import { inspectThread } from '../profiler/threadInspector.js';
-import { DUMP_EXPRESSION, type IsolateAnswer } from '../worker/dumpHook.js';
+import { DUMP_EXPRESSION, type IsolateAnswer } from '../worker/inspectorHooks.js';
 import type { MessageCount } from './messageLog.js';
 import type { CallDump } from './pendingCalls.js';
 

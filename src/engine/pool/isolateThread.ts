@@ -29,8 +29,8 @@ export interface IsolateThread extends Pick<Worker, 'ref' | 'unref'> {
 export type StartThread = (birth: IsolateBirth) => IsolateThread;
 
 export interface ThreadIsolateOptions {
-  /** Called once, when the thread has ended or is given up. `executing`: the task that ran then. */
-  readonly gone?: ((executing: ExecutingTask | undefined) => void) | undefined;
+  /** Called once, when the thread has ended or is given up. `executing`: the task that ran then. `cause`: why it ended. */
+  readonly gone?: ((executing: ExecutingTask | undefined, cause: Error) => void) | undefined;
   /** Receives the isolate's measurements of its tasks. Default: nothing is measured. */
   readonly measured?: ((measures: IsolateMeasures) => void) | undefined;
   /** Receives the questions of tasks. Default: tasks cannot ask. */

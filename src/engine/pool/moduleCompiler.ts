@@ -8,15 +8,10 @@ import {
   type CompiledModule,
   type CompiledModules,
   RESOLVED,
+  type RemoteCompiler,
 } from '../../protocol/compiledModules.js';
 import { registerHooks } from '../worker/loaderHooks.js';
 import { SPECIFIER, TYPESCRIPT } from '../worker/nativeTypeScript.js';
-
-/** The part of an isolate, to be transferred. */
-export interface OpenCompiler {
-  readonly port: MessagePort;
-  readonly execArgv: readonly string[];
-}
 
 const TSX = /^tsx($|\/)|[\\/]node_modules[\\/]tsx[\\/]dist[\\/]/;
 /** Files of this package. */
@@ -40,7 +35,7 @@ const NEEDS_COMPILER = new RegExp(
  *
  * @param lines whether profiles of the isolate need the lines inside functions, see relined.ts
  */
-export function openCompiler(lines: boolean): OpenCompiler | undefined {
+export function openCompiler(lines: boolean): (RemoteCompiler & { readonly port: MessagePort }) | undefined {
   const execArgv = [...process.execArgv];
   if (!isOnlyTsx(execArgv)) return undefined;
   const { port1, port2 } = new MessageChannel();

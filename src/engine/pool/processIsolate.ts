@@ -86,7 +86,7 @@ export class ProcessIsolate implements Isolate {
   readonly steal = (...args: IsolateOrders['steal']) => this.#channel.send({ type: 'steal', args });
 
   poll(): void {
-    // The process reports by itself every 20 ms, because its main thread is never busy.
+    // The process reports by itself, because its main thread is never busy.
   }
 
   runningOther(run: number): OtherTask | undefined {
@@ -100,6 +100,7 @@ export class ProcessIsolate implements Isolate {
   }
 
   terminate(): void {
+    this.alive = false;
     this.#channel.kill();
   }
 

@@ -2,11 +2,10 @@
 import { NATIVE_CELL } from '../../protocol/mailbox.js';
 import { whenMayEnd } from '../../resources/nativeGuard.js';
 import { inspectThread, whenThreadIsQuiet } from '../profiler/threadInspector.js';
-import { INTERRUPT } from '../worker/interruptHook.js';
+import { INTERRUPT_EXPRESSION } from '../worker/inspectorHooks.js';
 
 /** Time limit for finding the thread, in milliseconds. */
 const PATIENCE_MS = 1000;
-const EXPRESSION = `globalThis[Symbol.for('${INTERRUPT}')]?.()`;
 
 /**
  * Makes the thread with this unique name run its interrupt hook, so that it sends withheld results while a task runs.
@@ -14,7 +13,8 @@ const EXPRESSION = `globalThis[Symbol.for('${INTERRUPT}')]?.()`;
  * first request takes ~8 ms, later ones less than 1 ms. Returns at once and never throws.
  */
 export function interruptThread(name: string): void {
-  inspectThread(name, (thread) => thread.send('Runtime.evaluate', { expression: EXPRESSION }), PATIENCE_MS);
+  const ask = { expression: INTERRUPT_EXPRESSION };
+  inspectThread(name, (thread) => thread.send('Runtime.evaluate', ask), PATIENCE_MS);
 }
 
 /** Time for which a termination waits for an inspector's request in progress, in milliseconds. */

@@ -391,6 +391,6 @@ export class ThreadIsolate implements Isolate {
       this.#runs.delete(state.spec.run);
       state.handler.lost(this, running, why);
     }
-    this.#options.gone?.(executing);
+    this.#options.gone?.(executing, why);
   }
 }

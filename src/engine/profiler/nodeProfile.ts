@@ -1,3 +1,5 @@
+import { isCovered } from '../../resources/coverage.js';
+
 /**
  * Returns the option or variable with which Node profiles this program or measures its coverage; undefined without one. Node then
  * prints each message about another profile, with all its samples.
@@ -5,5 +7,5 @@
 export function nodeProfile(): string | undefined {
   const options = [...process.execArgv, process.env['NODE_OPTIONS'] ?? ''];
   if (options.some((text) => /--cpu-prof\b/.test(text))) return '--cpu-prof';
-  return process.env['NODE_V8_COVERAGE'] ? 'NODE_V8_COVERAGE' : undefined;
+  return isCovered() ? 'NODE_V8_COVERAGE' : undefined;
 }

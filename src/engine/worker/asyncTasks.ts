@@ -3,6 +3,7 @@ import type { TaskRun } from '../../protocol/taskRun.js';
 import type { AsyncTask, AsyncTaskParts } from './asyncTask.js';
 import type { IsolateRun } from './isolateRun.js';
 import type { MeteredTask } from './meterContext.js';
+import { taskContext } from './taskContext.js';
 import { TaskMeter } from './taskMeter.js';
 import type { Outcome } from './taskMetering.js';
 
@@ -58,6 +59,7 @@ export class AsyncTasks {
     } catch (error) {
       thrown = { error };
     }
+    taskContext.running--;
     // From now on it can no longer leave the slot.
     if (this.#inSlot === task) this.#inSlot = undefined;
     const stop = this.#options.clock();

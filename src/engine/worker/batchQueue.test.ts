@@ -68,3 +68,13 @@ test('a batch that cannot run yet goes back with its values', () => {
   queue.putBack(early);
   assert.deepEqual([queue.length, queue.next(), queue.next(), queue.next()], [2, early, late, undefined]);
 });
+
+test('a batch whose values have been taken goes back without them, also before its first task', () => {
+  const queue = new BatchQueue();
+  const taken = batch(1);
+  queue.push(taken);
+  queue.next();
+  queue.putBack(taken, 0);
+  const rest = queue.next();
+  assert.deepEqual([rest?.ids, rest?.inputs], [taken.ids, NO_VALUES]);
+});

@@ -33,9 +33,13 @@ export class BatchQueue {
     else this.isUrgent = true;
   }
 
-  /** Puts the tasks from index `from` of the batch that `next` returned last back. Its values have been taken. */
-  putBack(batch: Batch, from = 0): void {
-    this.waiting.unshift(from === 0 ? batch : { ...batch, ...TAKEN, ids: batch.ids.subarray(from) });
+  /**
+   * Puts back the batch that `next` returned last.
+   *
+   * @param from index of the first remaining task, if the values of the batch have been taken
+   */
+  putBack(batch: Batch, from?: number): void {
+    this.waiting.unshift(from === undefined ? batch : { ...batch, ...TAKEN, ids: batch.ids.subarray(from) });
   }
 
   /** Removes the batch that should run next, and returns it. */

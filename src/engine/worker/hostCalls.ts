@@ -3,6 +3,7 @@ import { toErrorInfo } from '../../protocol/errorInfo.js';
 import type { CallFunction, FromIsolate } from '../../protocol/isolateMessages.js';
 import { isThenable } from './evaluator.js';
 import { loadFunctions } from './loadFunctions.js';
+import { meterContext } from './meterContext.js';
 import { taskContext } from './taskContext.js';
 
 export class HostCalls {
@@ -15,7 +16,8 @@ export class HostCalls {
   }
 
   take(message: CallFunction): void {
-    const answered = this.#answer(message);
+    // A call that arrives during a task does not belong to it.
+    const answered = meterContext.run(undefined, () => this.#answer(message));
     if (!message.tasksWait) return;
     const setUp = Promise.all([this.settingUp, answered]).then(() => {
       if (this.settingUp === setUp) this.settingUp = undefined;
@@ -34,8 +36,7 @@ export class HostCalls {
       });
     this.#post({ type: 'call-taken', call });
     // A computation that the function starts counts as started by a task.
-    const { running } = taskContext;
-    taskContext.running = true;
+    taskContext.running++;
     try {
       const loaded = loadFunctions([fn]);
       const [callable] = loaded instanceof Promise ? await loaded : loaded;
@@ -44,7 +45,7 @@ export class HostCalls {
     } catch (error) {
       answer(undefined, error ?? new Error(`${error} was thrown`));
     } finally {
-      taskContext.running = running;
+      taskContext.running--;
     }
   }
 }

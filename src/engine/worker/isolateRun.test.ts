@@ -192,6 +192,7 @@ test('a local scheduler reports the results that an isolate packs or unpacks for
   complete(run, made);
   assert.equal(reported.length, 0);
 
+  now = 0;
   // Each reading of this clock is a second later.
   const other = openRun({
     timer: slowCopies(

@@ -30,7 +30,7 @@ import { markTasks } from './nvtx.js';
 import { ownResult } from './ownResult.js';
 import { packResult, unpackResult } from './packResult.js';
 import { argumentsOf } from './plainObjectHint.js';
-import { addForProgram, type Publication, recordedBytes } from './publication.js';
+import { addForProgram, keptBeside, type Publication, recordedBytes } from './publication.js';
 import { shapeOf } from './shapeOf.js';
 import { weighShared } from './sharedWeight.js';
 import { UNTIMED, type WorkTimer } from './slowCopies.js';
@@ -283,8 +283,7 @@ export class IsolateRun {
     }
     const packed = this.#timer.beside(id, 'serialize', () => packResult(value), packedBytes);
     this.#unsent.addPacked(id, packed);
-    // Shares the memory of the store instead of keeping a second copy.
-    const kept = needed && packed.buffers.length > 0 ? unpackResult(packed) : value;
+    const kept = needed ? keptBeside(packed, value) : value;
     return { kind: KIND_STORED, kept, bytes: packedBytes(packed) };
   }
 

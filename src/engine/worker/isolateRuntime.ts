@@ -24,9 +24,9 @@ import { AsyncTasks } from './asyncTasks.js';
 import { BatchQueue } from './batchQueue.js';
 import { collectGarbage } from './collectGarbage.js';
 import { coreWaitsOfThread } from './coreWaits.js';
-import { briefBatch, type IsolateStanding } from './dumpHook.js';
 import { isThenable } from './evaluator.js';
 import { HostCalls } from './hostCalls.js';
+import { briefBatch, type IsolateStanding } from './inspectorHooks.js';
 import { isolateClock } from './isolateClock.js';
 import { IsolateMetrics } from './isolateMetrics.js';
 import { type HostPort, IsolateReports } from './isolateReports.js';
@@ -301,7 +301,7 @@ export class IsolateRuntime {
         continue;
       }
       run.log.begin(id, batch.batch, start);
-      taskContext.running = true;
+      taskContext.running++;
       let value: unknown;
       const meter = run.metered?.begin(id, start);
       progress.queued = this.#coreWaits.from(start);
@@ -316,13 +316,13 @@ export class IsolateRuntime {
         taskHook.current?.after(false);
       } catch (error) {
         this.#inTask = false;
-        taskContext.running = false;
+        taskContext.running--;
         taskHook.current?.after(true);
         run.fail(error, this.#ended(progress, id, meter, start, this.#clock(), 'failed'));
         start = this.#clock();
         continue;
       }
-      taskContext.running = false;
+      taskContext.running--;
       const stop = this.#clock();
       run.complete(value, this.#ended(progress, id, meter, start, stop, 'done'));
       // The time for packing a value must not count for the next task.
@@ -349,7 +349,6 @@ export class IsolateRuntime {
     this.#reports.soon(batch.run, run);
     const parts = { batch, run, id, received, queued, start, meter, promise };
     await this.#async.run(new AsyncTask(parts, this.#clock()));
-    taskContext.running = false;
   }
 
   /** Ends the task: fills the record of its run, which is valid until the next task ends. */

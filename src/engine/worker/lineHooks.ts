@@ -1,8 +1,7 @@
 // A hook of Node's module loader behind tsx, which restores the lines of compiled modules, see relined.ts.
 import { after, type Loaded, type Next, textOf } from './loaderHooks.js';
+import { TYPESCRIPT } from './nativeTypeScript.js';
 import { relined } from './relined.js';
-
-const TYPESCRIPT = /\.[cm]?tsx?($|\?)/;
 
 export function load(url: string, context: unknown, next: Next<Loaded>): Loaded | Promise<Loaded> {
   return after(next(url, context), (loaded) => {

@@ -2,12 +2,13 @@
 // with V8's optimised code for them.
 
 import { LongpoleError, sentenceOf } from '../../base/errors.js';
+import { once } from '../../base/lookUps.js';
 import { registeredTasks, whenRegistered } from '../../graph/taskRegistry.js';
 import { type FunctionRef, type ModuleFunctionRef, OWN_TASKS } from '../../protocol/functionRef.js';
 import { isCallable, type TaskCallable } from './evaluator.js';
 import { compilerFor, importModule } from './importModule.js';
 import { pythonCallable } from './pythonCall.js';
-import { taskContext } from './taskContext.js';
+import { isModuleCode } from './taskContext.js';
 
 /** Most functions rebuilt from source that are kept. Beyond it all are discarded and rebuilt on demand. */
 const MAX_REBUILT = 10_000;
@@ -144,7 +145,6 @@ function asCallable(value: unknown): TaskCallable | undefined {
 // Otherwise one isolate after the other would end, and no message would name the module.
 
 let imports = 0;
-let isPatched = false;
 
 /** Makes `process.exit()` throw during an import. Tasks may still end their worker. */
 async function forbidExitDuring(work: () => Promise<unknown>): Promise<void> {
@@ -157,16 +157,14 @@ async function forbidExitDuring(work: () => Promise<unknown>): Promise<void> {
   }
 }
 
-function patch(): void {
-  if (isPatched) return;
-  isPatched = true;
+const patch = once(() => {
   const { exit } = process;
   process.exit = (code) => {
-    if (imports === 0 || taskContext.running) return exit.call(process, code);
+    if (imports === 0 || !isModuleCode()) return exit.call(process, code);
     throw new LongpoleError(
       'ERR_LONGPOLE_MODULE_TASK',
       `process.exit(${code ?? ''}) was called while a worker imported the module of a task. Workers import that module to find ` +
         'the task, and run the code before its first awaited result. Put tasks into a separate module',
     );
   };
-}
+});

@@ -8,7 +8,7 @@ import type { Bytes, PackedResult } from '../../protocol/packedResult.js';
 import { bareBuffers, SHALLOW, THOROUGH } from './bareBuffers.js';
 import { notCloneable } from './notCloneable.js';
 import { ownResult, VIEW_CLASSES } from './ownResult.js';
-import { SHARE_BYTES } from './shareBuffers.js';
+import { SHARE_BYTES, sharedCopy, viewClass } from './shareBuffers.js';
 import { weigh } from './sharedWeight.js';
 
 // A view is written as: kind, place, then either its window or its buffer. The window is the number of the memory,
@@ -265,9 +265,9 @@ function isWindow(view: ArrayBufferView): boolean {
 }
 
 function kindOf(view: ArrayBufferView): number {
-  const name = view instanceof DataView ? 'DataView' : Reflect.get(view, Symbol.toStringTag);
+  const name = viewClass(view);
   const kind = VIEW_CLASSES.indexOf(name);
-  if (kind < 0) throw new DOMException(`#<${String(name)}> could not be cloned.`, 'DataCloneError');
+  if (kind < 0) throw new DOMException(`#<${name}> could not be cloned.`, 'DataCloneError');
   return kind;
 }
 
@@ -288,16 +288,10 @@ function makeView(
   return view;
 }
 
-function sharedCopy(bytes: Bytes): Uint8Array<SharedArrayBuffer> {
-  const copy = new Uint8Array(new SharedArrayBuffer(bytes.byteLength));
-  weigh(copy.buffer);
-  copy.set(bytes);
-  return copy;
-}
-
 /** Returns aligned bytes. Bytes that were cut from other memory may be unaligned. */
 function aligned(bytes: Bytes): Bytes {
-  return bytes.byteOffset % ALIGNMENT === 0 ? bytes : sharedCopy(bytes);
+  if (bytes.byteOffset % ALIGNMENT === 0) return bytes;
+  return bytes.buffer instanceof SharedArrayBuffer ? sharedCopy(bytes) : bytes.slice();
 }
 
 /** Returns the position of the number of a shared buffer in the bytes; -1 if the same bytes occur elsewhere too. */

@@ -1,4 +1,5 @@
 // A child process's side of the channel to the process that started it.
+import { isCovered } from '../../resources/coverage.js';
 
 /** `Received` are the messages to this process, `Sent` those of this process. */
 export interface ParentChannel<Received, Sent> {
@@ -22,12 +23,14 @@ export function ipcChannel<Received, Sent>(): ParentChannel<Received, Sent> {
     receive: (onMessage, onEnd) => {
       process.on('message', onMessage);
       process.on('disconnect', onEnd);
+      if (isCovered()) process.once('SIGTERM', killThisProcess);
     },
   };
 }
 
-/** Ends this process. process.exit() would wait for a thread inside a native call. */
+/** Ends this process. process.exit() would wait for a thread inside a native call, but writes what Node has measured. */
 export function killThisProcess(): void {
+  if (isCovered()) process.exit();
   process.kill(process.pid, 'SIGKILL');
 }
 
@@ -41,7 +44,11 @@ export function sendToParent<Sent>(channel: ParentChannel<unknown, Sent>, messag
 }
 
 /** Ends this process when a message was sent, and with it all earlier messages. */
-export function sendLast<Sent>(channel: ParentChannel<unknown, Sent>, message: Sent): void {
-  if (channel.connected) channel.send(message, killThisProcess);
-  else killThisProcess();
+export function sendLast<Sent>(
+  channel: ParentChannel<unknown, Sent>,
+  message: Sent,
+  end = killThisProcess,
+): void {
+  if (channel.connected) channel.send(message, end);
+  else end();
 }

@@ -2,8 +2,8 @@
 import { roughBytes, sizeOf } from '../../graph/sizeOf.js';
 import { type PackedResult, packedBytes } from '../../protocol/packedResult.js';
 import { KIND_PACKED, KIND_VALUE } from '../../protocol/resultKinds.js';
-import { packResult } from './packResult.js';
-import { shareBuffers } from './shareBuffers.js';
+import { packResult, unpackResult } from './packResult.js';
+import { shareView } from './shareBuffers.js';
 import type { WorkTimer } from './slowCopies.js';
 import type { UnsentResults } from './unsentResults.js';
 
@@ -50,8 +50,9 @@ export function addForProgram(
     return { kind: KIND_VALUE, kept: value, bytes };
   }
   const copy = (): { kept: unknown; packed: PackedResult | undefined } => {
-    const kept = shareBuffers(value);
-    return { kept, packed: kept === value ? packedForOthers(value) : undefined };
+    if (ArrayBuffer.isView(value)) return { kept: shareView(value), packed: undefined };
+    const packed = packedForOthers(value);
+    return { kept: packed === undefined ? value : keptBeside(packed, value), packed };
   };
   const nbytes = ({ packed }: ReturnType<typeof copy>): number =>
     packed === undefined ? bytes : packedBytes(packed);
@@ -67,9 +68,13 @@ function isLarge(value: unknown, bytes: number): boolean {
   return estimate > PACKED_ABOVE || sizeOf(value, PACKED_ABOVE) > PACKED_ABOVE;
 }
 
-/** Returns the packed value; undefined if it is sent as it is, e.g. because it is memory that is shared anyway. */
+/** Returns the value that an isolate keeps beside its packed result: shares the memory instead of keeping a second copy. */
+export function keptBeside(packed: PackedResult, value: unknown): unknown {
+  return packed.buffers.length > 0 ? unpackResult(packed) : value;
+}
+
+/** Returns the packed value; undefined if it is sent as it is. */
 function packedForOthers(value: unknown): PackedResult | undefined {
-  if (ArrayBuffer.isView(value)) return undefined;
   try {
     return packResult(value);
   } catch {

@@ -13,15 +13,9 @@ export function sendValues(values: Values, send: (values: Values, errors: SplitV
   try {
     send(values, []);
   } catch (error) {
-    let { good, bad } = splitValues(values, (value) => deserialize(serialize(value)), notCloneable);
-    if (bad.length === 0) {
-      // Every value can be cloned alone but not together, so reject the whole batch.
-      const refuse = (): never => {
-        throw error;
-      };
-      ({ good, bad } = splitValues(values, refuse, notCloneable));
-    }
-    send(good, bad);
+    const copy = (value: unknown): unknown => deserialize(serialize(value));
+    const [split] = splitLists([values], copy, notCloneable, error);
+    send(split!.good, split!.bad);
   }
 }
 
@@ -40,6 +34,22 @@ export function sendFinished(message: FinishedTasks, send: (message: FinishedTas
 interface SplitValues {
   readonly good: Values;
   readonly bad: readonly { readonly id: number; readonly error: ErrorInfo }[];
+}
+
+/** Splits the values of a message that could not be copied because of `error`. */
+export function splitLists(
+  lists: readonly Values[],
+  copy: (value: unknown) => unknown,
+  explain: (reason: unknown) => LongpoleError,
+  error: unknown,
+): SplitValues[] {
+  const split = lists.map((values) => splitValues(values, copy, explain));
+  if (split.some(({ bad }) => bad.length > 0)) return split;
+  // Every value can be copied alone but not together, so all are refused.
+  const refuse = (): never => {
+    throw error;
+  };
+  return lists.map((values) => splitValues(values, refuse, explain));
 }
 
 /**

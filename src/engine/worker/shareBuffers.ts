@@ -2,57 +2,39 @@
 // none on the way. Below the threshold, a structured clone is cheaper than a new shared buffer.
 
 import type { Bytes } from '../../protocol/packedResult.js';
-import { MAX_DEPTH, MAX_PARTS, weigh } from './sharedWeight.js';
+import { weigh } from './sharedWeight.js';
 
 /** Arrays of at least this many bytes are shared. */
 export const SHARE_BYTES = 64 * 1024;
 
 /** Returns memory for received bytes: shared, unless copying is cheaper than a new shared buffer. */
 export function emptyBuffer(nbytes: number): Bytes {
-  if (nbytes < SHARE_BYTES) return new Uint8Array(nbytes);
+  return nbytes < SHARE_BYTES ? new Uint8Array(nbytes) : sharedBuffer(nbytes);
+}
+
+function sharedBuffer(nbytes: number): Uint8Array<SharedArrayBuffer> {
   const bytes = new Uint8Array(new SharedArrayBuffer(nbytes));
   weigh(bytes.buffer);
   return bytes;
 }
 
-/**
- * Returns the value with its large typed arrays over shared memory; the same value if it has none. Never changes its
- * input.
- */
-export function shareBuffers(value: unknown, depth = 0): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  if (ArrayBuffer.isView(value)) return shareView(value);
-  if (depth === MAX_DEPTH) return value;
-  if (Array.isArray(value)) {
-    if (value.length > MAX_PARTS) return value;
-    let changed = false;
-    const copy = value.map((part) => {
-      const shared = shareBuffers(part, depth + 1);
-      changed ||= shared !== part;
-      return shared;
-    });
-    return changed ? copy : value;
-  }
-  if (Object.getPrototypeOf(value) !== Object.prototype) return value;
-  const entries = Object.entries(value);
-  if (entries.length > MAX_PARTS) return value;
-  const copy = entries.map(([name, part]): [string, unknown] => [name, shareBuffers(part, depth + 1)]);
-  return copy.some(([, part], index) => part !== entries[index]![1]) ? Object.fromEntries(copy) : value;
+export function sharedCopy(bytes: Bytes): Uint8Array<SharedArrayBuffer> {
+  const copy = sharedBuffer(bytes.byteLength);
+  copy.set(bytes);
+  return copy;
 }
 
-function shareView(view: ArrayBufferView): ArrayBufferView {
+/** Returns the view over shared memory; the same view if it is small or shared already. */
+export function shareView(view: ArrayBufferView): ArrayBufferView {
   if (view.byteLength < SHARE_BYTES || view.buffer instanceof SharedArrayBuffer) return view;
-  const bytes = new Uint8Array(new SharedArrayBuffer(view.byteLength));
-  weigh(bytes.buffer);
-  bytes.set(new Uint8Array(view.buffer, view.byteOffset, view.byteLength));
-  return sameKind(view, bytes.buffer);
+  const { buffer } = sharedCopy(new Uint8Array(view.buffer, view.byteOffset, view.byteLength));
+  const copy: unknown = Reflect.construct(Reflect.get(globalThis, viewClass(view)), [buffer]);
+  return ArrayBuffer.isView(copy) ? copy : view;
 }
 
-/** The prototype of all typed arrays. Its tag is the name of an array's class, also for a subclass such as Buffer. */
 const TYPED_ARRAY: object = Object.getPrototypeOf(Uint8Array.prototype);
 
-function sameKind(view: ArrayBufferView, buffer: SharedArrayBuffer): ArrayBufferView {
-  const name: string = Reflect.get(TYPED_ARRAY, Symbol.toStringTag, view) ?? 'DataView';
-  const copy: unknown = Reflect.construct(Reflect.get(globalThis, name), [buffer]);
-  return ArrayBuffer.isView(copy) ? copy : view;
+/** Returns the name of the built-in class of a view, also of one of a subclass such as Buffer. */
+export function viewClass(view: ArrayBufferView): string {
+  return Reflect.get(TYPED_ARRAY, Symbol.toStringTag, view) ?? 'DataView';
 }

@@ -13,7 +13,7 @@ const WEIGHT: unique symbol = Symbol('longpole.weight');
 
 /** Below this size, the isolates' ordinary garbage triggers collections often enough. */
 const MINIMUM_BYTES = 64 * 1024;
-/** Depth and list length up to which shareBuffers shares arrays. */
+/** Depth and list length up to which values are searched for buffers. */
 export const MAX_DEPTH = 3;
 export const MAX_PARTS = 64;
 

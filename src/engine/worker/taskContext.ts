@@ -7,15 +7,15 @@ import type { GraphSize } from '../../protocol/isolateMessages.js';
 export interface TaskContext {
   /** Name of this isolate's worker; undefined on the caller's own thread. */
   worker: string | undefined;
-  /** True while a task runs. */
-  running: boolean;
+  /** Number of tasks, also of those that await, and of calls of the host. */
+  running: number;
   /** Called when code of a task begins to run a graph on workers of its own. Returns a function that is called at the end of this run. */
   graphBegins?: ((graph: GraphSize) => () => void) | undefined;
 }
 
 export const taskContext = sharedByCopies<TaskContext>('longpole.taskContext', () => ({
   worker: undefined,
-  running: false,
+  running: 0,
 }));
 
 const moduleCode = sharedByCopies('longpole.moduleCode', () => new AsyncLocalStorage<boolean>());

@@ -28,23 +28,20 @@ export function addTaskHook(hook: TaskHook): () => void {
 
 function join(): void {
   const all = hooks;
-  const [only] = all;
-  if (all.length < 2) {
-    taskHook.current = only;
-    return;
-  }
-  taskHook.current = {
+  const innermostFirst = all.toReversed();
+  const joined: TaskHook = {
     before: (label) => {
       for (const hook of all) hook.before(label);
     },
     after: (failed) => {
-      for (let index = all.length - 1; index >= 0; index--) all[index]!.after(failed);
+      for (const hook of innermostFirst) hook.after(failed);
     },
     seceded: () => {
-      for (let index = all.length - 1; index >= 0; index--) all[index]!.seceded?.();
+      for (const hook of innermostFirst) hook.seceded?.();
     },
     secededEnded: (label, failed) => {
       for (const hook of all) hook.secededEnded?.(label, failed);
     },
   };
+  taskHook.current = all.length === 0 ? undefined : joined;
 }

@@ -55,14 +55,15 @@ export function printUncaughtErrors(worker: string): void {
 function watchStream(stream: NodeJS.WriteStream, note: (line: string) => void): void {
   const write = stream.write;
   let rest = '';
-  const watched = (...args: Parameters<NodeJS.WriteStream['write']>): boolean => {
+  // The finding `console-output` finds this function in samples.
+  const recordedWrite = (...args: Parameters<NodeJS.WriteStream['write']>): boolean => {
     const [chunk] = args;
     const lines = (rest + (typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString())).split('\n');
     rest = (lines.pop() ?? '').slice(-MOST_CHARACTERS);
     for (const line of lines) note(line);
     return Reflect.apply(write, stream, args);
   };
-  Object.defineProperty(stream, 'write', { value: watched, writable: true, configurable: true });
+  Object.defineProperty(stream, 'write', { value: recordedWrite, writable: true, configurable: true });
 }
 
 function outputOf(topic: IsolateOutput['topic'], text: string): IsolateOutput {

@@ -4,9 +4,8 @@ import { internalError, sentenceOf } from '../../base/errors.js';
 import { type IsolateBirth, NOTHING_MEASURED, type ToIsolate } from '../../protocol/isolateMessages.js';
 import { NATIVE_CELL } from '../../protocol/mailbox.js';
 import { sayEnding, setNativeGuard } from '../../resources/nativeGuard.js';
-import { setDumpHook } from './dumpHook.js';
 import { useCompiler } from './importModule.js';
-import { setInterruptHook } from './interruptHook.js';
+import { setInspectorHooks } from './inspectorHooks.js';
 import { IsolateRuntime } from './isolateRuntime.js';
 import { printUncaughtErrors, watchOutput } from './taskOutput.js';
 
@@ -23,13 +22,15 @@ const runtime = new IsolateRuntime(
   },
   birth,
 );
-setInterruptHook(() => runtime.interrupt());
+setInspectorHooks(
+  () => runtime.interrupt(),
+  () => runtime.standing(),
+);
 printUncaughtErrors(birth.name);
 if (birth.metered)
   watchOutput((output) =>
     port.postMessage({ type: 'measured', measures: { ...NOTHING_MEASURED, output: [output] } }),
   );
-setDumpHook(() => runtime.standing());
 port.on('message', (message: ToIsolate) => runtime.handle(message));
 // The message is lost, and its sender would wait for ever. So the thread ends, and its tasks run elsewhere.
 port.on('messageerror', (error) => {

@@ -63,13 +63,14 @@ interface Installed {
 const installed = new Map<string, Installed>();
 /** Name → the last call that installs it. A plugin can be removed or replaced while its module is imported. */
 const installing = new Map<string, unknown>();
+/** Key of the task in the slot; undefined if it began before there was a hook. */
+let current: string | undefined;
 /** Removes the hook that notifies plugins of tasks; undefined if no plugin needs it. */
 let removeHook: (() => void) | undefined;
 
 /** Creates the plugin and calls its `setup({ worker })`. Throws the exception of either. */
 async function install(context: unknown): Promise<string> {
-  const { worker, plugin } = checked(context);
-  const name = plugin.name ?? `${plugin.url}#${plugin.export ?? 'default'}`;
+  const { worker, plugin, name } = checked(context);
   installing.set(name, context);
   await remove(name, worker);
   const module = await importModule(plugin.url);
@@ -107,8 +108,7 @@ function makePlugin(made: unknown, { url, export: name = 'default', options }: W
 }
 
 async function uninstall(context: unknown): Promise<void> {
-  const { worker, plugin } = checked(context);
-  const name = plugin.name ?? `${plugin.url}#${plugin.export ?? 'default'}`;
+  const { worker, name } = checked(context);
   installing.delete(name);
   await remove(name, worker);
 }
@@ -129,9 +129,12 @@ function listen(): void {
       ? []
       : { transition, worker, meter: contextMeter.meter(`${PLUGIN}${visibleName(name)}`) },
   ).flat();
-  if (listeners.length === 0) return;
-  let key = '';
-  const notify = (start: string, finish: string): void => {
+  if (listeners.length === 0) {
+    current = undefined;
+    return;
+  }
+  const notify = (key: string | undefined, start: string, finish: string): void => {
+    if (key === undefined) return;
     for (const { transition, worker, meter } of listeners) {
       // Times of the task contain the call, because it runs on the task's thread. In the metrics it has its own activity.
       const end = meter[Symbol.dispose];
@@ -144,28 +147,29 @@ function listen(): void {
       }
     }
   };
+  const left = (finish: string): void => {
+    notify(current, 'executing', finish);
+    current = undefined;
+  };
   removeHook = addTaskHook({
     before: (label) => {
-      key = label;
-      notify('ready', 'executing');
+      current = label;
+      notify(label, 'ready', 'executing');
     },
-    after: (failed) => notify('executing', failed ? 'error' : 'memory'),
-    seceded: () => notify('executing', 'long-running'),
-    secededEnded: (label, failed) => {
-      const current = key;
-      key = label;
-      notify('long-running', failed ? 'error' : 'memory');
-      key = current;
-    },
+    after: (failed) => left(failed ? 'error' : 'memory'),
+    seceded: () => left('long-running'),
+    secededEnded: (label, failed) => notify(label, 'long-running', failed ? 'error' : 'memory'),
   });
 }
 
-function checked(context: unknown): { worker: { readonly name: string }; plugin: WorkerPluginSpec } {
+/** Returns the worker, and the plugin with the name that identifies it. */
+function checked(context: unknown) {
   const worker = fieldOf(context, 'worker');
   const plugin = fieldOf(context, 'plugin');
-  if (hasFields(worker, { name: 'string' }) && hasFields(plugin, { url: 'string' }))
-    return { worker, plugin };
-  throw internalError('The message for a worker plugin names no plugin.');
+  if (!hasFields(worker, { name: 'string' }) || !hasFields(plugin, { url: 'string' }))
+    throw internalError('The message for a worker plugin names no plugin.');
+  const spec: WorkerPluginSpec = plugin;
+  return { worker, plugin: spec, name: spec.name ?? `${spec.url}#${spec.export ?? 'default'}` };
 }
 
 registerTasks(

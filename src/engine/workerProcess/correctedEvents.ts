@@ -5,10 +5,14 @@ import type { FromWorker } from '../../protocol/workerMessages.js';
 import type { HostEvents } from '../host/hostTypes.js';
 import { sendFinished, sendValues } from '../worker/sendValues.js';
 
-/** @param correct converts a time of the isolate's clock to the scheduler's clock */
+/**
+ * @param correct converts a time of the isolate's clock to the scheduler's clock
+ * @param giveUp sends the reason and ends this process
+ */
 export function correctedEvents(
   send: (message: FromWorker) => void,
   correct: (time: number) => number,
+  giveUp: (why: string) => void,
 ): HostEvents {
   return {
     fetchFailed: (...args) => send({ type: 'fetchFailed', args }),
@@ -43,9 +47,6 @@ export function correctedEvents(
       const [start, stop] = [correct(cycle.start), correct(cycle.stop)];
       send({ type: 'profile', args: [{ ...cycle, start, stop, times: cycle.times.map(correct) }] });
     },
-    lost: (cause) => {
-      send({ type: 'giving-up', why: cause.message });
-      process.disconnect?.();
-    },
+    lost: (cause) => giveUp(cause.message),
   };
 }

@@ -49,6 +49,8 @@ const channel = openParentChannel();
 
 const send = (message: FromWorker): void => sendToParent(channel, message);
 
+const giveUp = (why: string): void => sendLast(channel, { type: 'giving-up', why }, end);
+
 class WorkerProcess {
   readonly #birth: Birth;
   readonly #offset = new ClockOffset();
@@ -92,7 +94,7 @@ class WorkerProcess {
     const { index, name, epochOffsetMs, memoryLimit, directory, token, thresholds, profile, network } = birth;
     this.#clock = isolateClock(epochOffsetMs);
     const now = (): number => this.#correct(this.#clock());
-    const events = correctedEvents(send, (time) => this.#correct(time));
+    const events = correctedEvents(send, (time) => this.#correct(time), giveUp);
     const file = (part: string): string => join(directory, part);
     const unique = `${name}-${index}`;
     this.#store = new Store({
@@ -141,7 +143,7 @@ class WorkerProcess {
         profile,
         fetch: processPeers(this.#client, this.#incoming),
         processBytes: processRss,
-        giveUp: (why) => sendLast(channel, { type: 'giving-up', why }),
+        giveUp,
         transferLogs: () => this.#transferLogs,
       },
       events,
@@ -226,17 +228,17 @@ function clean(): void {
   }
 }
 
-channel.receive(
-  (message) => {
-    if (message.type === 'birth') worker = new WorkerProcess(message);
-    else worker?.handle(message);
-  },
-  () => {
-    // The parent has ended, so the results are useless.
-    clean();
-    killThisProcess();
-  },
-);
+/** Ends this process. Its results are useless. */
+function end(): void {
+  clean();
+  killThisProcess();
+}
+
+// The end of the channel is that of the parent.
+channel.receive((message) => {
+  if (message.type === 'birth') worker = new WorkerProcess(message);
+  else worker?.handle(message);
+}, end);
 process.on('exit', clean);
 
 /** @param open gauge of the fetches in progress */

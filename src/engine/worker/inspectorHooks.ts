@@ -1,9 +1,11 @@
-// The request of an inspector to an isolate for the dump of a cluster. V8 runs the request between two instructions,
-// so a computing task shows its own stack.
+// The requests of an inspector to an isolate: to read its messages, and for the dump of a cluster. V8 runs a request
+// between two instructions, so a computing task shows its own stack.
 import type { Batch } from '../../protocol/isolateMessages.js';
 
-/** Name of the registered symbol for the hook, a property of the global object. */
+// Names of registered symbols for the hooks, properties of the global object.
+const INTERRUPT = 'longpole.interrupt';
 const DUMP = 'longpole.dump';
+export const INTERRUPT_EXPRESSION = `globalThis[Symbol.for('${INTERRUPT}')]?.()`;
 /** Expression whose value is a JSON text, see IsolateStanding and its stack. */
 export const DUMP_EXPRESSION = `globalThis[Symbol.for('${DUMP}')]?.()`;
 
@@ -31,11 +33,13 @@ export function briefBatch({ run, batch, ids }: Batch): object {
   return { run, batch, tasks: ids.length };
 }
 
-export function setDumpHook(standing: () => IsolateStanding): void {
+/** Sets the functions that an inspector calls. */
+export function setInspectorHooks(interrupt: () => void, standing: () => IsolateStanding): void {
   const dump = (): string => {
     const answer: IsolateAnswer = { ...standing(), stack: stackBelow(dump) };
     return JSON.stringify(answer);
   };
+  Object.defineProperty(globalThis, Symbol.for(INTERRUPT), { value: interrupt, configurable: true });
   Object.defineProperty(globalThis, Symbol.for(DUMP), { value: dump, configurable: true });
 }
 
