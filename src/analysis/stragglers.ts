@@ -6,7 +6,7 @@ import { bytesText, secondsText } from '../base/words.js';
 import { ACTIONS } from '../protocol/clusterObserver.js';
 import { inputRows, type Trace } from '../trace/trace.js';
 import { COLD_SECONDS, firstRuns, slowFirstRows } from './firstCalls.js';
-import { eachUse, lanesOf, overlapping } from './lanes.js';
+import { eachUse, overlapping, ran } from './lanes.js';
 import { profilerSeconds } from './profilerStarts.js';
 import { evenly, type Middle, median, middleOf } from './statistics.js';
 import { rowColumns, Table } from './table.js';
@@ -62,12 +62,11 @@ const MIN_EXCESS = 10e-3;
  */
 export const stragglersOf = oncePer((trace: Trace): readonly Straggler[] => {
   const { prefix, duration } = trace.tasks;
-  const { laneOf } = lanesOf(trace);
   const isFirst = firstRuns(trace);
   const slowFirst = slowFirstRows(trace);
   const groupOf = prefix.slice();
   for (let row = 0; row < groupOf.length; row++)
-    if (laneOf[row]! < 0 || slowFirst.has(row)) groupOf[row] = -1;
+    if (!ran(trace, row) || slowFirst.has(row)) groupOf[row] = -1;
   const offsets = countedOffsets(groupOf, trace.strings.length);
   const rows = groupedRows(groupOf, offsets);
   const slowOf: SlowMembers[] = [];
