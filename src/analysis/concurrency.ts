@@ -29,8 +29,9 @@ export function concurrency(trace: Trace): Table {
     hasReady = true;
     waiting.add(ready[row]!, started[row]!);
   }
-  const workers = threadsTogether(trace);
   const mean = running.means();
+  // Traces of other programs may lack threads. Then at least as many exist as tasks run at the same time.
+  const workers = Math.max(threadsTogether(trace), ...mean);
   return new Table([
     { title: 'Time (s)', numbers: new TimeBins(0, stop - start, BINS).times() },
     { title: 'Running', numbers: mean },

@@ -13,7 +13,7 @@ export interface Lanes {
   readonly worker: Int32Array;
   /** Thread of the worker by lane; -1 if unknown. */
   readonly thread: Int32Array;
-  /** Lane by row of tasks; -1 for runs that did not begin or were lost. */
+  /** Lane by row of tasks; -1 for runs that did not begin or were lost, and for slices inside of others. */
   readonly laneOf: Int32Array;
   /** Time at which each task left its thread to others: when it seceded, or else when it stopped. */
   readonly stop: Float64Array;
@@ -81,18 +81,54 @@ export const lanesOf = oncePer((trace: Trace): Lanes => {
   const laneOf = new Int32Array(length);
   for (let row = 0; row < length; row++)
     laneOf[row] = ran(trace, row) ? pairs.of(thread[row]! + 1, worker[row]! + 1) : -1;
-  const offsets = countedOffsets(laneOf, pairs.length);
   const stop = seceded.map((time, row) => (Number.isNaN(time) ? stopped[row]! : time));
+  const ordered = () => {
+    const offsets = countedOffsets(laneOf, pairs.length);
+    return { offsets, spans: timeSpans(laneOf, offsets, started, stop) };
+  };
+  let order = ordered();
+  const nested = nestedRows(trace, order);
+  for (const row of nested) laneOf[row] = -1;
+  if (nested.length > 0) order = ordered();
   return {
     count: pairs.length,
     worker: pairs.seconds.map((index) => index - 1),
     thread: pairs.firsts.map((index) => index - 1),
     laneOf,
     stop,
-    spans: timeSpans(laneOf, offsets, started, stop),
-    offsets,
+    ...order,
   };
 });
+
+/** Seconds by which the times of a slice and of one inside of it may differ because they are rounded. */
+const ROUNDING = 1e-6;
+
+/**
+ * Returns the slices that are inside of others on their thread, as in Chrome traces of other programs: they are parts of these, and
+ * would count twice. Tasks of recorded runs do not nest, and asynchronous slices overlap in other ways, too.
+ */
+function nestedRows({ tasks }: Trace, { spans, offsets }: Pick<Lanes, 'spans' | 'offsets'>): number[] {
+  const { thread, started, stopped, submitted } = tasks;
+  const insideOf = (rows: Int32Array): number[] => {
+    const inside: number[] = [];
+    let outer = rows[0]!;
+    for (const row of rows.subarray(1)) {
+      const overlaps = started[row]! < stopped[outer]! - ROUNDING;
+      if (overlaps && stopped[row]! <= stopped[outer]! + ROUNDING) inside.push(row);
+      else {
+        if (overlaps && started[row]! > started[outer]! + ROUNDING) return [];
+        if (overlaps) inside.push(outer);
+        outer = row;
+      }
+    }
+    return inside;
+  };
+  return Array.from({ length: offsets.length - 1 }, (_, lane) =>
+    spans.rows.subarray(offsets[lane]!, offsets[lane + 1]!),
+  )
+    .filter(([first = -1]) => thread[first]! >= 0 && Number.isNaN(submitted[first]!))
+    .flatMap(insideOf);
+}
 
 /** Returns the task of a lane that was running at a time, or the last one that stopped before; -1 if there is none. */
 export function taskBefore(trace: Trace, lane: number, time: number): number {

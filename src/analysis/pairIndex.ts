@@ -1,84 +1,62 @@
 // Groups rows by two numbers, e.g. (host, worker) or (worker, key). Every distinct pair has a dense number.
+import { Int32Column } from '../base/columns.js';
+import { getOrMake } from '../base/lookUps.js';
+
 /** Pairs in the order of their first appearance. Pairs with the same `second` are chained, so they should be few. */
 export class PairIndex {
-  #length = 0;
-  #firsts: Int32Array;
-  #seconds: Int32Array;
+  readonly #firsts = new Int32Column();
+  readonly #seconds = new Int32Column();
   /** Latest pair by `second`; -1 if there is none. */
   readonly #latest: Int32Array;
-  /** Previous pair with the same `second`; -1 ends the chain. Undefined until a `second` has two pairs. */
-  #previous: Int32Array | undefined;
+  /** Previous pair with the same `second`; -1 ends the chain. */
+  readonly #previous = new Int32Column();
   readonly #far = new Map<number, number>();
   readonly #range: number;
 
   /**
    * @param range upper limit of `second`, exclusive
-   * @param expected number of pairs that fit without growing
+   * @param expected number of pairs; 0 if unknown
    */
-  constructor(range: number, expected = 256) {
+  constructor(range: number, expected = 0) {
     this.#range = range;
-    this.#firsts = new Int32Array(expected);
-    this.#seconds = new Int32Array(expected);
     this.#latest = new Int32Array(range).fill(-1);
+    for (const column of [this.#firsts, this.#seconds, this.#previous]) column.expected = expected;
   }
 
   get length(): number {
-    return this.#length;
+    return this.#firsts.length;
   }
 
   /** First number of each pair. */
   get firsts(): Int32Array {
-    return this.#firsts.subarray(0, this.#length);
+    return this.#firsts.take();
   }
 
   get seconds(): Int32Array {
-    return this.#seconds.subarray(0, this.#length);
+    return this.#seconds.take();
   }
 
   of(first: number, second: number): number {
     let steps = 0;
     const latest = this.#latest[second]!;
-    for (let pair = latest; pair >= 0; pair = this.#previous?.[pair] ?? -1) {
-      if (this.#firsts[pair] === first) return pair;
+    for (let pair = latest; pair >= 0; pair = this.#previous.values[pair]!) {
+      if (this.#firsts.values[pair] === first) return pair;
       if (++steps === MAX_STEPS) return this.#ofMany(first, second);
     }
-    const pair = this.#add(first, second);
-    if (latest >= 0) {
-      this.#previous ??= new Int32Array(this.#firsts.length).fill(-1);
-      this.#previous[pair] = latest;
-    }
-    this.#latest[second] = pair;
-    return pair;
+    this.#latest[second] = this.#add(first, second, latest);
+    return this.#latest[second]!;
   }
 
-  #add(first: number, second: number): number {
-    const pair = this.#length++;
-    if (pair === this.#firsts.length) this.#grow();
-    this.#firsts[pair] = first;
-    this.#seconds[pair] = second;
-    return pair;
-  }
-
-  #grow(): void {
-    const size = this.#firsts.length * 2;
-    const grown = (array: Int32Array): Int32Array => {
-      const copy = new Int32Array(size).fill(-1, array.length);
-      copy.set(array);
-      return copy;
-    };
-    this.#firsts = grown(this.#firsts);
-    this.#seconds = grown(this.#seconds);
-    if (this.#previous !== undefined) this.#previous = grown(this.#previous);
+  #add(first: number, second: number, previous: number): number {
+    this.#firsts.push(first);
+    this.#seconds.push(second);
+    this.#previous.push(previous);
+    return this.length - 1;
   }
 
   /** Finds a pair in a map, for a `second` with more pairs than the chain may have. */
   #ofMany(first: number, second: number): number {
-    const code = first * this.#range + second;
-    const known = this.#far.get(code);
-    if (known !== undefined) return known;
-    const pair = this.#add(first, second);
-    this.#far.set(code, pair);
-    return pair;
+    return getOrMake(this.#far, first * this.#range + second, () => this.#add(first, second, -1));
   }
 }
 

@@ -51,7 +51,7 @@ const OPTIONS: OptionKinds<SimulateOptions> = {
   stop: NUMBER,
 };
 
-export interface Simulation {
+export interface Simulation extends Pick<ReplayResult, 'busy' | 'held' | 'spilled'> {
   readonly workers: number;
   /** Seconds from the first submission to the last result. */
   readonly makespan: number;
@@ -65,12 +65,6 @@ export interface Simulation {
   readonly low: number;
   /** Upper limit of the estimated band of the makespan, seconds. */
   readonly high: number;
-  /** Share of the workers' time in which tasks compute, 0 to 1. */
-  readonly busy: number;
-  /** Largest number of bytes of results in the memory of a worker. A memory limit of `held / 0.6` avoids spilling. */
-  readonly held: number;
-  /** Bytes written to disk. */
-  readonly spilled: number;
 }
 
 /** A simulation of one number of workers. */

@@ -73,7 +73,9 @@ function slowWorkers(
     if (rest.length < MIN_OTHERS) return [];
     const there = secondsOf(rest);
     const others = median(there);
-    if (!(own >= TIMES * others) || quantile(here, 0.25) < APART * quantile(there, 0.95)) return [];
+    // Tasks that only await promises elsewhere have no time of their own to compare.
+    if (!(others > 0 && own >= TIMES * others) || quantile(here, 0.25) < APART * quantile(there, 0.95))
+      return [];
     const lost = rows.reduce((sum, row) => sum + Math.max(0, ownSeconds(row) - others), 0);
     const ranFewer = rows.length * (all.length - 1) < rest.length;
     return [{ prefix, worker, rows, own, others, elsewhere: rest.length, ranFewer, lost }];

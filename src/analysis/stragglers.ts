@@ -2,11 +2,11 @@
 
 import { countedOffsets, groupedRows } from '../base/groups.js';
 import { oncePer, sumOf } from '../base/lookUps.js';
-import { bytesText, secondsText } from '../base/words.js';
+import { bytesText, integerText, secondsText } from '../base/words.js';
 import { ACTIONS } from '../protocol/clusterObserver.js';
 import { inputRows, type Trace } from '../trace/trace.js';
 import { COLD_SECONDS, firstRuns, slowFirstRows } from './firstCalls.js';
-import { eachUse, lanesOf, overlapping } from './lanes.js';
+import { eachUse, overlapping, ran } from './lanes.js';
 import { profilerSeconds } from './profilerStarts.js';
 import { evenly, type Middle, median, middleOf } from './statistics.js';
 import { rowColumns, Table } from './table.js';
@@ -62,12 +62,11 @@ const MIN_EXCESS = 10e-3;
  */
 export const stragglersOf = oncePer((trace: Trace): readonly Straggler[] => {
   const { prefix, duration } = trace.tasks;
-  const { laneOf } = lanesOf(trace);
   const isFirst = firstRuns(trace);
   const slowFirst = slowFirstRows(trace);
   const groupOf = prefix.slice();
   for (let row = 0; row < groupOf.length; row++)
-    if (laneOf[row]! < 0 || slowFirst.has(row)) groupOf[row] = -1;
+    if (!ran(trace, row) || slowFirst.has(row)) groupOf[row] = -1;
   const offsets = countedOffsets(groupOf, trace.strings.length);
   const rows = groupedRows(groupOf, offsets);
   const slowOf: SlowMembers[] = [];
@@ -237,20 +236,25 @@ function ownWork(trace: Trace, slow: readonly Int32Array[]): Map<number, OwnWork
   return sums;
 }
 
+/** Returns e.g. `0.40` or `3.0`. From 100 on, more digits instead of an exponent. */
+function twoDigits(value: number): string {
+  return value < 99.5 ? value.toPrecision(2) : integerText(value);
+}
+
 /** Returns the causes that explain at least a third of the additional time, or a larger input. */
 function reasonOf(facts: Omit<Straggler, 'why'>): string {
   const { seconds, median, bytesIn, medianBytesIn, gc, disk, transfer, awaited, coreWait } = facts;
   const share = (seconds - median) / 3;
   const reasons: string[] = [];
   if (coreWait >= share) reasons.push(`preempted for ${secondsText(coreWait)}`);
-  if (gc >= share) reasons.push(`${gc.toPrecision(2)} s of garbage collection`);
-  if (disk >= share) reasons.push(`${disk.toPrecision(2)} s of disk`);
-  if (transfer >= share) reasons.push(`${transfer.toPrecision(2)} s of transfers`);
-  if (awaited >= share) reasons.push(`${awaited.toPrecision(2)} s of waiting for its promise`);
+  if (gc >= share) reasons.push(`${twoDigits(gc)} s of garbage collection`);
+  if (disk >= share) reasons.push(`${twoDigits(disk)} s of disk`);
+  if (transfer >= share) reasons.push(`${twoDigits(transfer)} s of transfers`);
+  if (awaited >= share) reasons.push(`${twoDigits(awaited)} s of waiting for its promise`);
   const times = bytesIn / medianBytesIn;
   if (medianBytesIn === 0 && bytesIn > 0)
     reasons.push(`${bytesText(bytesIn)} of input where others have none`);
-  else if (times >= 1.5) reasons.push(`${times.toPrecision(2)} times the input`);
+  else if (times >= 1.5) reasons.push(`${twoDigits(times)} times the input`);
   const isCold = facts.isFirst && (!facts.othersWereFirst || COLD_SECONDS >= share);
   if (reasons.length === 0 && isCold) reasons.push(FIRST_RUN);
   return reasons.join(', ');
@@ -277,7 +281,7 @@ export function stragglers(trace: Trace): Table {
     },
     numbers('Duration (s)', ({ seconds }) => seconds),
     numbers('Median of prefix (s)', ({ median }) => median),
-    numbers('Times the median', ({ seconds, median }) => seconds / median),
+    numbers('Times the median', ({ seconds, median }) => (median > 0 ? seconds / median : Number.NaN)),
     numbers('Input (MB)', ({ bytesIn }) => bytesIn / 1e6),
     numbers('Median input (MB)', ({ medianBytesIn }) => medianBytesIn / 1e6),
     numbers('Transfer (s)', ({ transfer }) => transfer),

@@ -148,10 +148,14 @@ export const existsSince = oncePer((trace: Trace): Float64Array => {
   return trace.workers.started.map((time, row) => Math.min(time, own[row]!));
 });
 
-/** Returns the part of a window in which a worker existed: all of it if the trace does not record its times. */
+/**
+ * Returns the part of a window in which a worker existed: all of it if the trace does not record its times. Its end is on the
+ * scheduler's clock, and its last task may end later on the clock of the worker.
+ */
 export function lifeOf(trace: Trace, row: number, { start, stop }: Span): Span {
   const from = Math.max(start, existsSince(trace)[row] || start);
-  return { start: from, stop: Math.max(from, Math.min(stop, trace.workers.stopped[row] || stop)) };
+  const end = Math.max(trace.workers.stopped[row] || stop, lastEnds(trace)[row] || from);
+  return { start: from, stop: Math.max(from, Math.min(stop, end)) };
 }
 
 /** Returns the sum of the times in which threads existed in a window. */

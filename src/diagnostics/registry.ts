@@ -2,47 +2,36 @@
 // list has each callback once, however often it is activated.
 import { getOrMake } from '../base/lookUps.js';
 
-interface Entry {
-  registered: boolean;
-  /** Number of blocks for which the item is active. */
-  activations: number;
-}
-
-const entries = new Map<object, Entry>();
+/** Why each item is active: a registration, and each block for which it is activated. */
+const entries = new Map<object, Set<object>>();
+const REGISTRATION = {};
 let suspensions = 0;
 
-function entryOf(item: object): Entry {
-  return getOrMake(entries, item, () => ({ registered: false, activations: 0 }));
+function activate(item: object, reason: object): void {
+  getOrMake(entries, item, () => new Set<object>()).add(reason);
 }
 
-function dropIfUnused(item: object, entry: Entry): void {
-  if (!entry.registered && entry.activations === 0) entries.delete(item);
+function deactivate(item: object, reason: object): void {
+  const reasons = entries.get(item);
+  reasons?.delete(reason);
+  if (reasons?.size === 0) entries.delete(item);
 }
 
 /** Activates `item` until `unregisterItem`. A second call has no effect. */
 export function registerItem(item: object): void {
-  entryOf(item).registered = true;
+  activate(item, REGISTRATION);
 }
 
 /** Reverts `registerItem`. An item that is also activated for a block stays active. */
 export function unregisterItem(item: object): void {
-  const entry = entries.get(item);
-  if (entry === undefined) return;
-  entry.registered = false;
-  dropIfUnused(item, entry);
+  deactivate(item, REGISTRATION);
 }
 
 /** Activates `item` until the returned function is called. Further calls of that function have no effect. */
 export function activateItem(item: object): () => void {
-  const entry = entryOf(item);
-  entry.activations++;
-  let active = true;
-  return () => {
-    if (!active) return;
-    active = false;
-    entry.activations--;
-    dropIfUnused(item, entry);
-  };
+  const block = {};
+  activate(item, block);
+  return () => deactivate(item, block);
 }
 
 /** Returns the active items in the order of activation, without duplicates. Returns none during `suspended`. */

@@ -260,7 +260,7 @@ function taskRows(
       kind,
       name,
       ...row,
-      ...(isApart ? { within: () => byStretches(kind, a, b, row.after / row.before).p ?? Number.NaN } : {}),
+      ...(isApart ? { within: () => byStretches(kind, a, b, row.after / row.before).p ?? 1 } : {}),
     };
   });
 }

@@ -5,12 +5,9 @@ import type { StackDiff } from '../../profile/stackDiff.js';
 import type { Diff, DiffRow } from './diff.js';
 
 /** A row of the comparison. Numbers that JSON cannot represent are null, e.g. the ratio of a new row. */
-export interface DiffPageRow {
+export interface DiffPageRow extends Pick<DiffRow, 'name' | 'before' | 'after'> {
   readonly kind: string;
-  readonly name: string;
   readonly verdict: string;
-  readonly before: number;
-  readonly after: number;
   /** Ratio after / before. */
   readonly ratio: number | null;
   readonly p: number | null;

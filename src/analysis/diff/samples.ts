@@ -4,7 +4,7 @@ import { addTo, getOrMake } from '../../base/lookUps.js';
 import { sortedOrder } from '../../base/sortedOrder.js';
 import { IMPORT_CONTEXT, NESTED_CONTEXT } from '../../protocol/metrics.js';
 import type { Trace } from '../../trace/trace.js';
-import { lanesOf } from '../lanes.js';
+import { ran } from '../lanes.js';
 
 /** The tasks of one prefix or span in one run. */
 export interface GroupSamples {
@@ -37,10 +37,9 @@ export function groupSamples(
   secondsOf: (row: number) => number,
 ): Map<string, GroupSamples> {
   const { tasks, strings } = trace;
-  const { laneOf } = lanesOf(trace);
   const column = by === 'all' ? undefined : tasks[by];
   const sums = new Map<number, Stretches>();
-  const counted = (row: number): number => (laneOf[row]! < 0 ? Number.NaN : (column?.[row] ?? -1));
+  const counted = (row: number): number => (ran(trace, row) ? (column?.[row] ?? -1) : Number.NaN);
   for (let row = 0; row < tasks.length; row++) {
     const group = counted(row);
     if (Number.isNaN(group)) continue;

@@ -34,7 +34,7 @@ export type Draft = Omit<DiffRow, 'verdict' | 'ratio' | 'change'> & {
   readonly isSingle: boolean;
   /** Smallest p-value that a test over this number of runs can give. */
   readonly reach: number;
-  /** Returns the p-value of sections inside the runs, NaN if too few. Defined if all runs of one side are slower. */
+  /** Returns the p-value of sections inside the runs, 1 if too few. Defined if all runs of one side are slower. */
   readonly within?: () => number;
 };
 
@@ -61,7 +61,7 @@ export function judged(drafts: readonly Draft[]): DiffRow[] {
   const byStretches =
     beyond.size === 0
       ? byRuns
-      : corrected(drafts, (draft) => (beyond.has(draft) ? orNothing(draft.within?.()) : draft.p));
+      : corrected(drafts, (draft) => (beyond.has(draft) ? (draft.within?.() ?? 1) : draft.p));
   return drafts.map((draft) => {
     const { isSingle, reach, within, ...row } = draft;
     const isClear = (byStretches.get(draft) ?? 1) <= LIMIT;
@@ -79,10 +79,6 @@ function corrected(drafts: readonly Draft[], pOf: (draft: Draft) => number): Map
   const tested = drafts.filter(({ p, kind }) => !Number.isNaN(p) && kind !== 'run');
   const values = adjusted(tested.map(pOf));
   return new Map(tested.map((draft, i) => [draft, values[i] ?? 1]));
-}
-
-function orNothing(p: number | undefined): number {
-  return p === undefined || Number.isNaN(p) ? 1 : p;
 }
 
 function verdictOf(

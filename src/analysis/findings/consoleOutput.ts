@@ -1,9 +1,9 @@
-import { addTo, largestOf, oncePer } from '../../base/lookUps.js';
+import { largestOf, oncePer, sumOf } from '../../base/lookUps.js';
 import { integerText, percentText, secondsText } from '../../base/words.js';
 import { eventsOf, type Trace } from '../../trace/trace.js';
 import { coreUseOf } from '../coreUse.js';
 import type { Facts, Rule } from './finding.js';
-import { sampledShares } from './sampledShares.js';
+import { sampledShares, shareSeconds } from './sampledShares.js';
 import { schedulingSeconds } from './schedulerThread.js';
 
 /** Share of the samples of a prefix from which its tasks count as printing. */
@@ -43,17 +43,13 @@ export const manyLines = oncePer((facts: Facts): number => {
  */
 export const consoleOutput: Rule = (facts) => {
   const { trace, lanes } = facts;
-  const { prefix, duration } = trace.tasks;
+  const { prefix } = trace.tasks;
   const shares = printingShares(trace);
-  const printed = new Map<number, number>();
-  for (const row of lanes.spans.rows) {
-    const share = shares.get(prefix[row]!);
-    if (share !== undefined) addTo(printed, prefix[row]!, share * duration[row]!);
-  }
+  const printed = shareSeconds(facts, shares);
   const lines = manyLines(facts);
   const worst = largestOf(printed);
   if (worst === undefined && lines === 0) return undefined;
-  const seconds = [...printed.values()].reduce((sum, one) => sum + one, 0);
+  const seconds = sumOf(printed.values(), (one) => one);
   const waited = lines > 0 ? schedulingSeconds(facts).usual : 0;
   const name = worst === undefined ? '' : facts.prefixName(worst[0]);
   const onThreads = `According to the samples of their threads, tasks printed for ${secondsText(seconds)}.`;

@@ -67,7 +67,7 @@ function waitsForCores(facts: Facts, ours: boolean): Found | undefined {
       noncpuSeconds: seconds,
       cpuSeconds: sum(({ cpu }) => cpu),
       workers: facts.workers,
-      percentPerThread: percent,
+      ...(Number.isNaN(percent) ? {} : { percentPerThread: percent }),
       ...(isBeside ? { coresBesideTasks: beside } : {}),
     },
     tasks: facts.keys(ownThreads ? facts.lanes.spans.rows : longestWaits(facts)),

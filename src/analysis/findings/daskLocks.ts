@@ -1,9 +1,9 @@
 // Finds tasks of Dask that wait for a lock or semaphore of Dask. The trace has no such waits, but samples of their threads.
-import { addTo, largestOf, oncePer } from '../../base/lookUps.js';
+import { largestOf, oncePer } from '../../base/lookUps.js';
 import { percentText, secondsText } from '../../base/words.js';
 import type { Trace } from '../../trace/trace.js';
 import type { Facts, Found } from './finding.js';
-import { sampledShares } from './sampledShares.js';
+import { sampledShares, shareSeconds } from './sampledShares.js';
 
 /** Share of the samples of a prefix from which its tasks wait for locks. Two tasks in turn each wait for half of their time. */
 const MIN_SHARE = 0.3;
@@ -17,13 +17,8 @@ export const daskLockShares = oncePer((trace: Trace) =>
 
 /** Returns the finding about the prefix that waits longest for locks of Dask. */
 export function daskLocks(facts: Facts): Found | undefined {
-  const { prefix, duration } = facts.trace.tasks;
-  const waited = new Map<number, number>();
-  for (const row of facts.lanes.spans.rows) {
-    const share = daskLockShares(facts.trace).get(prefix[row]!);
-    if (share !== undefined) addTo(waited, prefix[row]!, share * duration[row]!);
-  }
-  const worst = largestOf(waited);
+  const { prefix } = facts.trace.tasks;
+  const worst = largestOf(shareSeconds(facts, daskLockShares(facts.trace)));
   if (worst === undefined) return undefined;
   const [id, seconds] = worst;
   const name = facts.prefixName(id);

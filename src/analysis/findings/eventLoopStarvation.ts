@@ -2,8 +2,8 @@ import { firstWhere } from '../../base/lookUps.js';
 import { countText, integerText, secondsText } from '../../base/words.js';
 import { merged, type Span } from '../spans.js';
 import { coreWaitText, isCause } from './clientBound.js';
-import { manyLines, PRINT_LESS } from './consoleOutput.js';
-import type { Facts, Rule } from './finding.js';
+import { consoleOutput, manyLines, PRINT_LESS } from './consoleOutput.js';
+import { type Facts, MIN_COST, MIN_SECONDS, type Rule } from './finding.js';
 import { minDelay, schedulerWaits } from './schedulerThread.js';
 
 /**
@@ -28,9 +28,17 @@ export const eventLoopStarvation: Rule = (facts) => {
     question: 'queueing',
     advice: facts.isDask
       ? "Look for large graphs, for plugins of the scheduler and for calls of 'run_on_scheduler', and at the profile of the scheduler on Dask's page '/profile-server'. A stopped scheduler (Ctrl-Z, SIGSTOP) looks the same."
-      : `${lines > 0 ? `${PRINT_LESS} ` : ''}Move the program's computations (parsing, sorting, synchronous I/O, hooks of plugins) into tasks, or into a worker thread of the program (node:worker_threads).`,
+      : `${lines > 0 ? printLess(facts) : 'Move'} the program's computations (parsing, sorting, synchronous I/O, hooks of plugins) into tasks, or into a worker thread of the program (node:worker_threads).`,
   };
 };
+
+/** Returns the beginning of the advice if tasks print very much. If that is a finding of its own, it has the advice to print less. */
+function printLess(facts: Facts): string {
+  const costs = consoleOutput(facts)?.seconds ?? 0;
+  return costs >= Math.max(MIN_SECONDS, MIN_COST * facts.makespan)
+    ? 'If it is not enough to print less, move'
+    : `${PRINT_LESS} Move`;
+}
 
 /**
  * Returns the longest time of the run in which the scheduler neither sent a task nor received a report while its event loop was

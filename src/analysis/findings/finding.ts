@@ -90,6 +90,8 @@ export type Rule = (facts: Facts) => Found | undefined;
 
 /** Share of the makespan below which a finding is left out. */
 export const MIN_COST = 0.05;
+/** Seconds below which a finding is left out. */
+export const MIN_SECONDS = 10e-3;
 /** Number of equal time bins into which rules divide a run. */
 export const BINS = 1000;
 const MAX_TASKS = 5;

@@ -13,7 +13,15 @@ import { cpuLimit } from './cpuLimit.js';
 import { cpuOversubscription, otherPrograms } from './cpuOversubscription.js';
 import { eventLoopStarvation } from './eventLoopStarvation.js';
 import { failedAttempts } from './failedAttempts.js';
-import { Facts, type Finding, type FindingCode, type Found, MIN_COST, type Rule } from './finding.js';
+import {
+  Facts,
+  type Finding,
+  type FindingCode,
+  type Found,
+  MIN_COST,
+  MIN_SECONDS,
+  type Rule,
+} from './finding.js';
 import { garbageCollection } from './garbageCollection.js';
 import { lackOfParallelism } from './lackOfParallelism.js';
 import { lockContention } from './lockContention.js';
@@ -126,7 +134,6 @@ const WITHOUT_CORE_WAITS: readonly FindingCode[] = [
 ];
 
 const MAX_FINDINGS = 7;
-const MIN_SECONDS = 10e-3;
 
 /**
  * Returns at most seven problems that made the run slow, those with the highest cost first. If the program ran longer
@@ -144,13 +151,15 @@ export function findings(trace: Trace): readonly Finding[] {
   if (!(facts.makespan > 0) || facts.tasks === 0) {
     // No task ended, but tasks may have died with their workers or been cancelled.
     const causes = unreachable(facts) ?? [lostWork, cancelledTasks].flatMap((rule) => rule(facts) ?? []);
-    return [causes].flat().map(withEvidence);
+    return [causes].flat().map(withEvidence).sort(byCost);
   }
   const outside = outsideComputations(facts);
   return outside === undefined
     ? ofComputations(facts)
     : [withEvidence(outside), ...ofComputations(facts).slice(0, MAX_FINDINGS - 1)];
 }
+
+const byCost = (a: Finding, b: Finding): number => b.seconds - a.seconds;
 
 /** Returns the findings about the time from the first submission to the last result. */
 function ofComputations(facts: Facts): readonly Finding[] {
@@ -167,7 +176,7 @@ function ofComputations(facts: Facts): readonly Finding[] {
   };
   const own = found
     .filter((one) => EXPLAINED_BY[one.code]?.some((other) => explains(other, one)) !== true)
-    .sort((a, b) => b.seconds - a.seconds);
+    .sort(byCost);
   const shown = own.slice(0, MAX_FINDINGS - shared.length);
   const cheapest = shown.at(-1)?.seconds ?? Number.POSITIVE_INFINITY;
   // A finding that comes after a cheaper one says why.

@@ -1,4 +1,4 @@
-import { sumOf } from '../../base/lookUps.js';
+import { rangeOf, sumOf } from '../../base/lookUps.js';
 import { bytesText, countText, secondsText } from '../../base/words.js';
 import { CONNECTION_LOST, EXHAUSTED, NO_ANSWER, NO_MEMORY } from '../../protocol/eventTopics.js';
 import { textOf, workerName } from '../../trace/trace.js';
@@ -40,8 +40,8 @@ function died(facts: Facts): Found | undefined {
   const deaths = first.lost.length;
   const name = facts.prefixName(tasks.prefix[first.row]!);
   const rows = all.flatMap(({ lost }) => lost);
-  const sent = rows.map((row) => tasks.dispatched[row]!).filter((time) => !Number.isNaN(time));
-  const ends = rows.map((row) => tasks.acknowledged[row]!);
+  const { start } = rangeOf(Float64Array.from(rows, (row) => tasks.dispatched[row]!));
+  const { stop } = rangeOf(Float64Array.from(rows, (row) => tasks.acknowledged[row]!));
   const reason = reasonOfLoss(facts.trace, first.row);
   const others =
     all.length === 1 ? '' : ` ${countText(all.length, 'task')} in total ended with their workers.`;
@@ -55,7 +55,7 @@ function died(facts: Facts): Found | undefined {
       ? `The connection to the cluster was lost while workers had ${countText(all.length, 'task')}`
       : `'${name}' died ${deaths === 1 ? 'once' : `${deaths} times`} with its worker and has no result`,
     seconds: Math.max(
-      sent.length === 0 ? 0 : Math.max(...ends) - Math.min(...sent),
+      stop > start ? stop - start : 0,
       workers.length > rows.length ? lostSeconds(facts, workers) : 0,
     ),
     confidence: 'high',

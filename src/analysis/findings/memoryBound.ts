@@ -17,7 +17,7 @@ export const memoryBound: Rule = (facts) => {
   const disk = facts.onPath('disk');
   const pauses = [...pausesOf(facts.trace).values()].flat();
   const { limit, enough, advice } = memoryNeeded(facts);
-  const { spilled } = facts.trace.totals;
+  const spilled = spilledBytes(facts);
   const { count, seconds: restarting } = restartedWhilePaused(facts);
   const restarted =
     count === 0
@@ -69,7 +69,7 @@ function restartedWhilePaused(facts: Facts): { readonly count: number; readonly 
 export const spillBound: Rule = (facts) => {
   const writing = facts.isDask ? spillSeconds(facts.trace) : 0;
   const seconds = Math.max(facts.onPath('disk'), writing / new Set(facts.lanes.worker).size);
-  const spilled = facts.isDask ? spilledResults(facts.trace).nbytes : facts.trace.totals.spilled;
+  const spilled = spilledBytes(facts);
   if (seconds === 0 || spilled === 0) return undefined;
   const { limit, enough, advice } = memoryNeeded(facts);
   return {
@@ -92,6 +92,11 @@ export const spillBound: Rule = (facts) => {
     advice,
   };
 };
+
+/** Returns the bytes that were written to disk. Dask's workers have metrics of them, and no intervals. */
+function spilledBytes({ trace, isDask }: Facts): number {
+  return isDask ? spilledResults(trace).nbytes : trace.totals.spilled;
+}
 
 function diskSeconds({ trace }: Facts): number {
   const { action, start, stop } = trace.intervals;

@@ -6,7 +6,7 @@ import { findings } from './findings.js';
 const ROUND = 3;
 
 /** Four computations run four loads of 2 s, with keys of their own or the same ones, and four other tasks of 1 s, on two workers. */
-const rounds = (keyOf: (round: number) => string, attempt = 1) =>
+const rounds = (keyOf: (round: number) => string, attempt = 1, hasOwnFunctions = false) =>
   findings(
     syntheticTrace({
       tasks: Array.from({ length: 32 }, (_, i) => {
@@ -15,6 +15,7 @@ const rounds = (keyOf: (round: number) => string, attempt = 1) =>
         return {
           key: part < 2 ? `load-${keyOf(round)}${2 * part + worker}` : `score-${i}`,
           worker: `w${worker}`,
+          ...(part < 2 ? { prefix: 'load', functionName: hasOwnFunctions ? `load${round}` : 'load' } : {}),
           computation: round + 1,
           attempt: round === 0 ? 1 : attempt,
           ...{ submitted: 2 * ROUND * round, ready: 2 * ROUND * round },
@@ -38,11 +39,12 @@ test('tasks that several computations repeat cost the time of the later runs', (
   });
 });
 
-test('tasks with keys of their own, keys that the program chose, and results computed again after a loss are not repeated', () => {
+test('tasks with keys of their own, keys that the program chose, results computed again after a loss, and other functions are not repeated', () => {
   for (const others of [
     rounds((round) => `7cab3757fc4d878${round}`),
     rounds(() => 'part-'),
     rounds(() => TOKEN, 2),
+    rounds(() => TOKEN, 1, true),
   ])
     assert.ok(!others.some(({ code }) => code === 'repeated-tasks'));
 });

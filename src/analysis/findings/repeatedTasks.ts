@@ -46,7 +46,7 @@ export const repeatedTasks: Rule = (facts) => {
 /** Returns the rows of the runs of each task that several computations ran, the first one first. */
 function repeatedGroups({ trace, lanes, work }: Facts): number[][] {
   if (trace.computations.length < 2) return [];
-  const { prefix, duration, computation, attempt, state, started } = trace.tasks;
+  const { prefix, duration, computation, attempt, state, started, functionName } = trace.tasks;
   const sums = new Map<number, { seconds: number; tasks: number }>();
   for (const row of lanes.spans.rows) {
     const sum = getOrMake(sums, prefix[row]!, () => ({ seconds: 0, tasks: 0 }));
@@ -60,7 +60,8 @@ function repeatedGroups({ trace, lanes, work }: Facts): number[][] {
     const { seconds, tasks } = sums.get(prefix[row]!)!;
     if (seconds < MIN_SHARE * work || seconds < MIN_SECONDS * tasks) continue;
     const key = trace.tasks.keyOf(row);
-    const before = getOrMake(first, key, () => row);
+    // A key that a program chose, e.g. with the UUID of a customer, may stand for several functions.
+    const before = getOrMake(first, `${functionName[row]} ${key}`, () => row);
     if (computation[row] !== computation[before] && TOKEN.test(key))
       getOrMake(groups, before, () => [before]).push(row);
   }

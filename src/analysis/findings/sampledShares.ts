@@ -1,6 +1,7 @@
 // The share of samples in which tasks were inside certain functions, e.g. those that acquire a lock.
 import { addTo } from '../../base/lookUps.js';
 import { type Trace, textOf } from '../../trace/trace.js';
+import type { Facts } from './finding.js';
 
 /**
  * Returns the share of samples inside of functions that `isOne` recognises, or that these call, by prefix, if it is at least `least`.
@@ -26,4 +27,16 @@ export function sampledShares(
   }
   const shares = Array.from(inside, ([id, count]): [number, number] => [id, count / all.get(id)!]);
   return new Map(shares.filter(([id, share]) => id >= 0 && share >= least));
+}
+
+/** Returns the seconds of tasks for which these shares stand, by prefix. */
+export function shareSeconds(
+  { trace, lanes }: Facts,
+  shares: ReadonlyMap<number, number>,
+): ReadonlyMap<number, number> {
+  const { prefix, duration } = trace.tasks;
+  const seconds = new Map<number, number>();
+  for (const row of lanes.spans.rows)
+    if (shares.has(prefix[row]!)) addTo(seconds, prefix[row]!, shares.get(prefix[row]!)! * duration[row]!);
+  return seconds;
 }

@@ -52,7 +52,9 @@ export const tasksTooSmall: Rule = (facts) => {
     if (count > most.count) most = { prefix, count };
   const turns = [...facts.parts('client time')].filter(({ start }) => start > facts.path.start).length;
   const isLoop = turns >= tasks / (2 * workers);
-  const together = Math.ceil((20 * each) / Math.max(mean, each / 10));
+  const enough = Math.ceil((20 * each) / Math.max(mean, each / 10));
+  // More would leave threads without a task.
+  const together = Math.min(enough, Math.ceil(tasks / workers));
   return {
     code: 'tasks-too-small',
     title: `${countText(tasks, 'task')} of ${secondsText(mean)} are too small: ${secondsText(overhead)} pass between two tasks`,
@@ -64,7 +66,7 @@ export const tasksTooSmall: Rule = (facts) => {
     question: 'time-by-prefix',
     advice: isLoop
       ? 'Do several steps in one task, submit all independent tasks before you await the first result, or pass futures to the next step.'
-      : `Join about ${together} tasks into one, e.g. by larger blocks, to bring the time between tasks below 5 %.`,
+      : `Join about ${together} tasks into one, e.g. by larger blocks${together < enough ? '' : ', to bring the time between tasks below 5 %'}.`,
   };
 };
 

@@ -68,7 +68,7 @@ export interface ReplayResult {
   readonly computed: number;
   /** Share of the workers' time in which tasks computed, 0 to 1. */
   readonly busy: number;
-  /** Largest number of bytes of results in the memory of a worker. */
+  /** Largest number of bytes of results in the memory of a worker. A memory limit of `held / 0.6` avoids spilling. */
   readonly held: number;
   /** Bytes written to disk. */
   readonly spilled: number;

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  type SyntheticSpec,
+  type SyntheticTask,
+  syntheticTrace,
+} from '../trace/syntheticTrace.test.support.js';
+import { concurrency } from './concurrency.js';
+import { criticalPath } from './criticalPath.js';
+import { diff } from './diff/diff.js';
+import { many } from './findings/workloads.test.support.js';
+import { simulate } from './simulate.js';
+import { workerBalance } from './workerBalance.js';
+
+/** Slices on two threads as another program records them: one of 10 s, and inside of it 10 frames, each with a part. */
+function nestedSlices(): SyntheticSpec {
+  const slice = (prefix: string, thread: number, started: number, seconds: number): SyntheticTask => ({
+    key: `('${prefix}', ${thread}.${started})`,
+    prefix,
+    thread,
+    started,
+    stopped: started + seconds,
+    submitted: Number.NaN,
+    ready: Number.NaN,
+    acknowledged: Number.NaN,
+  });
+  const onThread = (thread: number): SyntheticTask[] => [
+    ...Array.from({ length: 10 }, (_, i) => [
+      slice('paint', thread, i + 0.25, 0.5),
+      slice('frame', thread, i, 0.9),
+    ]).flat(),
+    slice('main', thread, 0, 10),
+  ];
+  const tasks = [...onThread(0), ...onThread(1)];
+  return { workers: [{ name: 'w0', threads: 2 }], tasks: tasks.sort((a, b) => a.stopped - b.stopped) };
+}
+
+test('slices inside of others on their thread count once, and comparisons show them all', () => {
+  const trace = syntheticTrace(nestedSlices());
+  assert.ok(concurrency(trace).rows.every((row) => row['Running'] === 2 && row['Busy (%)'] === 100));
+  assert.deepEqual(
+    criticalPath(trace).byPrefix.map(({ prefix, seconds }) => [prefix, seconds]),
+    [['main', 10]],
+  );
+  assert.ok(Math.abs(simulate(trace, { workers: 4 }).makespan - 10) < 0.1, 'nothing is left for others');
+  assert.ok(Math.abs(simulate(trace, { faster: { main: 2 } }).makespan - 5) < 0.1);
+  const compared = diff(trace, trace).rows.filter(({ kind }) => kind === 'prefix');
+  assert.deepEqual(compared.map(({ name }) => name).sort(), ['frame', 'main', 'paint']);
+});
+
+test('slices that overlap without one inside of the other all count', () => {
+  const tasks = [
+    { key: 'get-1', started: 0, stopped: 5 },
+    { key: 'get-2', started: 4, stopped: 10 },
+    { key: 'get-3', started: 6, stopped: 7 },
+  ].map((task) => ({ ...task, thread: 0, submitted: Number.NaN, ready: Number.NaN }));
+  assert.equal(workerBalance(syntheticTrace({ tasks })).cell(0, 'Tasks'), 3);
+});
+
+test('as many threads exist as tasks run at the same time, if the trace does not have their number', () => {
+  const tasks = many(3).map(({ key }, i) => ({ key, started: 0, stopped: 3 + i / 10 }));
+  const busy = concurrency(syntheticTrace({ tasks })).rows.map((row) => Number(row['Busy (%)']));
+  assert.ok(busy.every((share) => share <= 100) && busy.some((share) => share > 99), String(busy));
+});
