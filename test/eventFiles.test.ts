@@ -224,6 +224,66 @@ describe('events that are queued when the process ends', () => {
     });
   }
 
+  it('are written except those whose arguments no file can hold, which are named', async () => {
+    await withFolder(async (folder) => {
+      const file = join(folder, 'a.msgpack');
+      const circular: Record<string, unknown> = {};
+      circular['self'] = circular;
+      const database = new FileDatabase(file);
+      for (const [name, args] of [
+        ['first', {}],
+        ['circular', circular],
+        ['symbol', { symbol: Symbol('x') }],
+        ['last', {}],
+      ] as const)
+        database.record(new InstantEvent(name, 1, { args }));
+      const refused = (name: string) => ({
+        code: 'ERR_LONGPOLE_INVALID_ARGUMENT',
+        message: new RegExp(`The event '${name}' cannot be written to .*a\\.msgpack, and was dropped`),
+      });
+      assert.throws(() => database.commit(), refused('circular'));
+      assert.throws(() => database.close(), refused('symbol'));
+      database.close();
+      assert.deepEqual(
+        Array.from(new FileDatabase(file).getTraces(), ({ name }) => name),
+        ['first', 'last'],
+      );
+    });
+  });
+
+  it('that cannot be written at the end of the program are counted in a warning', async () => {
+    await withFolder(async (folder) => {
+      const file = join(folder, 'removed', 'a.msgpack');
+      const path = program(
+        folder,
+        'unwritable',
+        `new EventProfiler(${JSON.stringify(file)}).recordInstantEvent('x', 1);`,
+      );
+      const { code, stderr } = await runCommand(process.execPath, [path]);
+      assert.equal(code, 0);
+      assert.match(
+        stderr,
+        /^\(node:\d+\) LongpoleWarning: 1 events of .*a\.msgpack are lost: .*folder does not exist/,
+      );
+    });
+  });
+
+  it('are written at the end of the program except those that no file can hold', async () => {
+    await withFolder(async (folder) => {
+      const file = join(folder, 'a.msgpack');
+      const path = program(
+        folder,
+        'refused',
+        `const profiler = new EventProfiler(${JSON.stringify(file)});
+         for (const x of [1, Symbol('x'), 2, Symbol('y')]) profiler.recordInstantEvent('x', 1, { args: { x } });`,
+      );
+      const { code, stderr } = await runCommand(process.execPath, [path]);
+      assert.equal(code, 0);
+      assert.equal(stderr.match(/1 events of .*a\.msgpack are lost/g)?.length, 2, stderr);
+      assert.equal(events(file), 2);
+    });
+  });
+
   it('are written if only their thread ends', async () => {
     await withFolder(async (folder) => {
       const file = join(folder, 'a.msgpack');
@@ -237,6 +297,15 @@ describe('events that are queued when the process ends', () => {
       const { code, stderr } = await runCommand(process.execPath, [path]);
       assert.deepEqual([code, stderr], [0, '']);
       assert.equal(events(file), 1);
+    });
+  });
+});
+
+describe('an old output file', () => {
+  it('is an error with a code if it cannot be removed', async () => {
+    await withFolder(async (folder) => {
+      const code = 'ERR_LONGPOLE_TRACE_FILE';
+      assert.throws(() => new FileDatabase(folder, { removeOldOutputFile: true }), { code });
     });
   });
 });

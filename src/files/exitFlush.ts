@@ -1,6 +1,9 @@
 // Writes or removes data before the process ends: at its exit, and when SIGINT, SIGTERM or SIGHUP end it. Listeners
 // exist only while there is such data, so that a program without recordings and clusters ends as usual.
+import { writeSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
+import { attempt } from '../base/errors.js';
+import { visibleText } from '../base/visibleText.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -67,4 +70,9 @@ export function nothingToFlush(flush: Flush): void {
   if (!pending.delete(flush)) return;
   if (pending.size === 0) stopListening();
   else if (!anyOnSignals()) stopListeningForSignals();
+}
+
+/** Prints a warning at once: Node prints its own warnings in the next turn of the event loop, and there is none at the end. */
+export function warnAtExit(text: string): void {
+  attempt(() => writeSync(2, `(node:${process.pid}) LongpoleWarning: ${visibleText(text)}\n`), undefined);
 }

@@ -23,7 +23,7 @@ import {
   SECONDS,
   TEXT,
 } from '../base/arguments.js';
-import { LongpoleError, notWrittenText } from '../base/errors.js';
+import { LongpoleError, notWrittenError, notWrittenText, sentenceOf } from '../base/errors.js';
 import { fieldOf } from '../base/json.js';
 import { Printed } from '../base/printed.js';
 import { visibleText } from '../base/visibleText.js';
@@ -33,7 +33,7 @@ import { CompleteEvent, type DasfEvent } from '../trace/formats/dasf/dasfEvents.
 import { DasfEventReader, DasfReader } from '../trace/formats/dasf/dasfReader.js';
 import { DasfEncoder } from '../trace/formats/dasf/dasfWriter.js';
 import type { TraceBuilder } from '../trace/traceBuilder.js';
-import { flushAtExit, nothingToFlush } from './exitFlush.js';
+import { flushAtExit, nothingToFlush, warnAtExit } from './exitFlush.js';
 import { readInChunks, readWhole } from './readFile.js';
 
 export interface FileDatabaseOptions {
@@ -73,7 +73,10 @@ export class FileDatabase extends Printed implements EventDatabase {
   readonly #encoder = new DasfEncoder();
   readonly #flushAtExit = (): void => this.#commitAtExit();
 
-  /** Throws ERR_LONGPOLE_INVALID_ARGUMENT for a threshold below 1 or a negative timeout. */
+  /**
+   * Throws ERR_LONGPOLE_INVALID_ARGUMENT for a threshold below 1 or a negative timeout, and ERR_LONGPOLE_TRACE_FILE if
+   * the old file cannot be removed.
+   */
   constructor(file = 'traces.msgpack', options: FileDatabaseOptions = {}) {
     super();
     checkArgument('FileDatabase: file', file, TEXT);
@@ -83,7 +86,7 @@ export class FileDatabase extends Printed implements EventDatabase {
     this.commitOnClose = options.commitOnClose ?? true;
     this.lockTimeout = options.lockTimeout ?? 30;
     this.flush = options.flush ?? true;
-    if (options.removeOldOutputFile === true) rmSync(file, { force: true });
+    if (options.removeOldOutputFile === true) removeFile(file);
   }
 
   /**
@@ -104,14 +107,29 @@ export class FileDatabase extends Printed implements EventDatabase {
   /**
    * Writes the queued events. Throws ERR_LONGPOLE_LOCK_TIMEOUT if other processes hold the lock, and
    * ERR_LONGPOLE_TRACE_FILE if the file cannot be written. The events stay queued then, and the file is unchanged.
+   * Throws ERR_LONGPOLE_INVALID_ARGUMENT for an event whose arguments msgpack cannot hold, e.g. a symbol. Only this event
+   * leaves the queue then.
    */
   commit(): void {
     if (this.#queue.length === 0) return;
     this.#encoder.clear();
-    for (const event of this.#queue) this.#encoder.add(event);
+    for (const event of this.#queue) this.#encode(event);
     appendBytes(this.file, this.#encoder.bytes, this.lockTimeout, this.flush);
     this.#queue = [];
     nothingToFlush(this.#flushAtExit);
+  }
+
+  #encode(event: DasfEvent): void {
+    try {
+      this.#encoder.add(event);
+    } catch (cause) {
+      this.#queue = this.#queue.filter((one) => one !== event);
+      throw new LongpoleError(
+        'ERR_LONGPOLE_INVALID_ARGUMENT',
+        `The event '${event.name}' cannot be written to ${this.file}, and was dropped: ${sentenceOf(cause)} Pass arguments that msgpack can hold. The other events are kept; commit() tries again.`,
+        { cause },
+      );
+    }
   }
 
   /** Writes the queued events, or drops them if `commitOnClose` is false. */
@@ -157,13 +175,23 @@ export class FileDatabase extends Printed implements EventDatabase {
   }
 
   #commitAtExit(): void {
-    try {
-      this.commit();
-    } catch (error) {
-      process.emitWarning(
-        visibleText(`${this.#queue.length} events of ${this.file} are lost: ${String(error)}`),
-      );
+    for (let before = 0; this.#queue.length !== before; ) {
+      before = this.#queue.length;
+      try {
+        this.commit();
+      } catch (error) {
+        const lost = before - this.#queue.length || before;
+        warnAtExit(`${lost} events of ${this.file} are lost: ${String(error)}`);
+      }
     }
+  }
+}
+
+function removeFile(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch (cause) {
+    throw notWrittenError(file, cause);
   }
 }
 

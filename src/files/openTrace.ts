@@ -43,7 +43,8 @@ export function openTrace(source: string | Uint8Array, options: OpenTraceOptions
   const { onProgress, maxUnpackedBytes } = options;
   checkSource(source);
   checkMaxUnpackedBytes(maxUnpackedBytes);
-  if (typeof source === 'string' && isFolder(source)) return openTraceDirectory(source, maxUnpackedBytes);
+  if (typeof source === 'string' && reading(source, () => isFolder(source)))
+    return openTraceDirectory(source, maxUnpackedBytes);
   // A file that cannot be read has no head; the reader below throws the reason.
   if (typeof source === 'string' && looksLikeHtml(headOf(source))) {
     const page = reading(source, () => readFileSync(source));
@@ -102,7 +103,7 @@ function openReport(name: string, page: Uint8Array, maxUnpackedBytes?: number): 
       throw unpackedSizeError(name, packed.length, limit);
     return notAReport(name, 'the data of the report is damaged: the file was cut off or changed');
   }
-  return decodeReport(data).trace;
+  return decodeReport(data, name).trace;
 }
 
 function notAReport(name: string, what: string): never {

@@ -1,6 +1,7 @@
 // Opens several trace files, as given to a command.
 import { statSync } from 'node:fs';
 import { ANY, CALLABLE, checkArgument, checkOptions, kind, type OptionKinds } from '../base/arguments.js';
+import { attempt } from '../base/errors.js';
 import { checkMaxUnpackedBytes } from '../base/unpackLimit.js';
 import { looksLikeDasf } from '../trace/formats/dasf/dasfRecords.js';
 import type { Trace } from '../trace/trace.js';
@@ -78,6 +79,7 @@ function beginsLikeDasf(path: string): boolean {
   return head.length > 0 && looksLikeDasf(head);
 }
 
+/** Returns the bytes of a file, 0 if they are unknown, because opening it will throw the reason. */
 function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  return attempt(() => statSync(path).size, 0);
 }

@@ -3,6 +3,7 @@ import {
   accessSync,
   closeSync,
   constants,
+  fchmodSync,
   lstatSync,
   openSync,
   realpathSync,
@@ -11,7 +12,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { attempt } from '../base/errors.js';
 
 /**
@@ -33,9 +34,10 @@ export function replaceFile(
     }
   };
   const target = checked(() => replaceable(file));
-  const partial = target === undefined ? file : `${target}.${process.pid}.part`;
+  const partial = target === undefined ? file : partialName(target);
   const fd = checked(() => openSync(partial, 'w'));
   try {
+    if (target !== undefined) keepPermissions(fd, target);
     write((bytes) => checked(() => writeFileSync(fd, bytes)));
   } catch (error) {
     closeSync(fd);
@@ -44,6 +46,17 @@ export function replaceFile(
   }
   closeSync(fd);
   if (target !== undefined) checked(() => renameSync(partial, target));
+}
+
+/** Returns a name beside the file. Systems allow 255 bytes, so it has only the beginning of a long name. */
+function partialName(file: string): string {
+  return join(dirname(file), `${basename(file).slice(0, 60)}.${process.pid}.part`);
+}
+
+/** Gives a file the permissions of the file that it replaces. Only its owner can change them. */
+function keepPermissions(fd: number, replaced: string): void {
+  const mode = statSync(replaced, { throwIfNoEntry: false })?.mode;
+  if (mode !== undefined) attempt(() => fchmodSync(fd, mode & 0o777), undefined);
 }
 
 /** Returns the path for a complete file; undefined for a path that has to be opened directly. */

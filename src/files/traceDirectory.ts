@@ -4,6 +4,7 @@
 import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isError, LongpoleError, notWrittenError } from '../base/errors.js';
+import { recordOf, sumOf } from '../base/lookUps.js';
 import { RECORDED_TABLES, type RecordedTable } from '../protocol/traceSchema.js';
 import { type ByteSource, memorySource } from '../trace/formats/arrow/arrowMessages.js';
 import { CHECKED_BYTES, openTables, type TableSource } from '../trace/recording/openTables.js';
@@ -25,17 +26,15 @@ import { tableFile } from './traceWriter.js';
  */
 export function openTraceDirectory(directory: string, maxUnpackedBytes?: number): Trace {
   const meta = readMeta(directory);
-  const sizes = new Map(
-    RECORDED_TABLES.map((table) => [
-      table,
-      statSync(join(directory, tableFile(table)), { throwIfNoEntry: false })?.size,
-    ]),
-  );
-  const total = [...sizes.values()].reduce<number>((sum, size) => sum + (size ?? 0), 0);
+  const sizes = recordOf(RECORDED_TABLES, (table) => {
+    const file = join(directory, tableFile(table));
+    return reading(file, () => statSync(file, { throwIfNoEntry: false })?.size);
+  });
+  const total = sumOf(Object.values(sizes), (size) => size ?? 0);
   const checked = total <= CHECKED_BYTES;
   const tableOf = (table: RecordedTable): TableSource => {
     const name = join(directory, tableFile(table));
-    const size = sizes.get(table);
+    const size = sizes[table];
     if (size === undefined) return { name, bytes: undefined };
     return {
       name,
@@ -43,7 +42,13 @@ export function openTraceDirectory(directory: string, maxUnpackedBytes?: number)
     };
   };
   const known = { about: aboutOf(meta) };
-  return openTables(meta, tableOf, { codec: LZ4_CODEC, checked, known, maxUnpackedBytes });
+  return openTables(meta, tableOf, {
+    name: directory,
+    codec: LZ4_CODEC,
+    checked,
+    known,
+    maxUnpackedBytes,
+  });
 }
 
 /**

@@ -139,8 +139,8 @@ class GunzipReader implements ByteReader {
   #crc = 0;
   #packed = 0;
   #size = 0;
-  /** True if the file consists of several gzip files in a row. No checksum is compared then. */
-  #several = false;
+  /** Unpacked bytes of all members but the last one: a file may be several gzip files in a row. */
+  #earlier = 0;
   /** The last bytes of the file. */
   #tail: Uint8Array = new Uint8Array(0);
   /** The defect, as a clause without a full stop. */
@@ -152,7 +152,8 @@ class GunzipReader implements ByteReader {
     this.#reader = reader;
     this.#maxUnpackedBytes = maxUnpackedBytes;
     this.#gunzip.onmember = () => {
-      this.#several = true;
+      this.#crc = 0;
+      this.#earlier = this.#size;
     };
   }
 
@@ -195,12 +196,12 @@ class GunzipReader implements ByteReader {
     this.#held -= consumed;
   }
 
-  /** Checks the checksum and the size at the end of the file. */
+  /** Checks the checksum and the size at the end of the file, which are those of the last member. */
   #checked(): string | undefined {
-    if (this.#several) return undefined;
     if (this.#tail.length < TRAILER) return 'it is cut off';
     const view = new DataView(this.#tail.buffer, this.#tail.byteOffset, TRAILER);
-    if (view.getUint32(4, true) !== this.#size % 2 ** 32) return 'it is cut off, or its size is damaged';
+    if (view.getUint32(4, true) !== (this.#size - this.#earlier) % 2 ** 32)
+      return 'it is cut off, or its size is damaged';
     return view.getUint32(0, true) === this.#crc ? undefined : 'its checksum is wrong';
   }
 }

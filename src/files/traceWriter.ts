@@ -25,7 +25,6 @@ import {
   TEXT,
 } from '../base/arguments.js';
 import { LongpoleError, notWrittenError } from '../base/errors.js';
-import { visibleText } from '../base/visibleText.js';
 import type { TaskRuns } from '../protocol/clusterObserver.js';
 import { RECORDED_TABLES, type RecordedTable } from '../protocol/traceSchema.js';
 import { TraceEncoder } from '../trace/recording/traceEncoder.js';
@@ -37,7 +36,7 @@ import {
   metaText,
   type TraceEnding,
 } from '../trace/recording/traceMeta.js';
-import { flushAtExit, nothingToFlush } from './exitFlush.js';
+import { flushAtExit, nothingToFlush, warnAtExit } from './exitFlush.js';
 import { LZ4_CODEC } from './lz4Codec.js';
 import { makeFolders } from './writePieces.js';
 
@@ -170,10 +169,7 @@ export class TraceWriter extends TraceEncoder {
     try {
       this.close();
     } catch (error) {
-      process.emitWarning(
-        visibleText(`${this.directory} is not complete: ${String(error)}`),
-        'LongpoleWarning',
-      );
+      warnAtExit(`${this.directory} is not complete: ${String(error)}`);
     }
   }
 }

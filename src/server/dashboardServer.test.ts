@@ -150,6 +150,15 @@ describe('the server of the dashboard', () => {
     assert.equal(await askSocket(server, '/api/other'), 404);
   });
 
+  it('answers a request that offers HTTP/2 as if it offered nothing', async () => {
+    const offer = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AAMAAABk' };
+    const { status, body, headers } = await ask(server, '/health', { headers: offer });
+    assert.deepEqual([status, headers.connection], [200, 'close']);
+    assert.match(body, /"status":"ok"/);
+    const denied = { ...offer, host: 'evil.example' };
+    assert.equal((await ask(server, '/health', { headers: denied })).status, 403);
+  });
+
   it('answers only known paths', async () => {
     for (const path of [
       '/../package.json',
@@ -157,6 +166,7 @@ describe('the server of the dashboard', () => {
       '/%2e%2e/%2e%2e/etc/passwd',
       '/....//....//etc/passwd',
       '//etc/passwd',
+      '/\\evil.example',
       '/api/trace/../../../etc/passwd.arrow',
       '/api/trace/tasks.arrow%00',
       '/api/trace/%2e%2e%2fmeta.json',
@@ -229,7 +239,8 @@ describe('a dashboard that requires a token', () => {
     const server = await started({ token: TOKEN });
     const cookie = `longpole-${server.port}`;
     for (const path of ['/', '/health', '/metrics', '/api/task/1000', '/nothing']) {
-      assert.equal((await ask(server, path)).status, 401, path);
+      const { status, headers: required } = await ask(server, path);
+      assert.deepEqual([status, required['www-authenticate']], [401, 'Bearer'], path);
       for (const wrong of ['', 'a', `${TOKEN}x`, TOKEN.slice(1), encodeURIComponent('ä')])
         assert.equal((await ask(server, `${path}?token=${wrong}`)).status, 401, wrong);
       const headers = { cookie: `${cookie}=wrong; longpole-1=${TOKEN}` };
@@ -245,7 +256,8 @@ describe('a dashboard that requires a token', () => {
     assert.equal(server.link, `http://127.0.0.1:${server.port}/?token=${TOKEN}`);
     const first = await ask(server, `/?token=${TOKEN}`);
     assert.equal(first.status, 303);
-    assert.equal(first.headers.location, '/');
+    // Relative, because a proxy may have removed a prefix from the path.
+    assert.equal(first.headers.location, './');
     const [cookie] = first.headers['set-cookie'] ?? [];
     assert.match(String(cookie), /; HttpOnly; SameSite=Lax; Path=\/$/);
     const headers = { cookie: String(cookie).split(';')[0] ?? '' };

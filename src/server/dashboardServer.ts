@@ -3,8 +3,8 @@
 
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { Socket } from 'node:net';
+import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import { hostname } from 'node:os';
 import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
@@ -153,6 +153,11 @@ export class DashboardServer {
 
   #upgrade(routes: Routes, request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => socket.destroy());
+    // A request that offers another protocol, e.g. HTTP/2, is answered as if it offered none.
+    if (request.headers.upgrade?.toLowerCase() !== 'websocket' && socket instanceof Socket) {
+      answerOnce(routes, request, socket);
+      return;
+    }
     const { pathname, searchParams } = urlOf(request);
     const status = routes.deny(request)?.status ?? denySocket(request, pathname);
     if (status !== undefined) {
@@ -169,6 +174,15 @@ export class DashboardServer {
     this.#sockets ??= webSocketServer();
     void this.#sockets.then(connect, () => refuse(socket, 500));
   }
+}
+
+/** Answers a request for which Node has given up the connection, and ends the connection. */
+function answerOnce(routes: Routes, request: IncomingMessage, socket: Socket): void {
+  const response = new ServerResponse(request);
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket);
+  response.on('finish', () => socket.end());
+  routes.answer(request, response);
 }
 
 /** Returns the HTTP status with which to refuse a WebSocket, beyond the checks of every request. */

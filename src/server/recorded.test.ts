@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, get } from 'node:http';
 import { describe, it } from 'node:test';
+import { WebSocket, WebSocketServer } from 'ws';
 import { RECORDED_TABLES } from '../protocol/traceSchema.js';
 import { expectedTasks, restOf, tasksOf } from '../trace/live/plainRows.test.support.js';
 import { TableBytes } from '../trace/recording/tableBytes.test.support.js';
@@ -109,6 +110,28 @@ function largeSource(): RecordedSource {
 }
 
 describe('a viewer of a recorded trace that reads nothing', () => {
+  it('is disconnected even if the whole trace was sent', async () => {
+    const limits = { ...DEFAULT_LIMITS, maxBuffered: Number.POSITIVE_INFINITY, stuckMs: 50 };
+    const stream = new Stream(largeSource(), limits);
+    const server = new WebSocketServer({ host: '127.0.0.1', port: 0, perMessageDeflate: false });
+    await once(server, 'listening');
+    const ended = new Promise((resolve) => {
+      server.once('connection', (socket, request) => {
+        socket.once('close', resolve);
+        stream.connect(socket, request.socket, new URLSearchParams());
+      });
+    });
+    const address = server.address();
+    assert.ok(address !== null && typeof address === 'object');
+    const client = new WebSocket(`ws://127.0.0.1:${address.port}`);
+    client.on('error', () => undefined);
+    client.on('open', () => client.pause());
+    await ended;
+    assert.equal(stream.viewers, 0);
+    client.terminate();
+    server.close();
+  });
+
   it('is disconnected from the answer with a table', async () => {
     const rules = { names: new Set<string>(), token: undefined, cookie: '', frames: frameRule() };
     const source = largeSource();

@@ -23,6 +23,11 @@ const TEXT_TYPE = 'text/plain; charset=utf-8';
 const ARROW_TYPE = 'application/vnd.apache.arrow.stream';
 /** Status for a valid request if the needed part of the trace is damaged. */
 const UNPROCESSABLE = 422;
+/** Headers that HTTP requires with a status, and the end of a connection with an unread body. */
+const HEADERS: Readonly<Record<number, Readonly<Record<string, string>>>> = {
+  401: { 'WWW-Authenticate': 'Bearer' },
+  405: { Allow: 'GET, HEAD', Connection: 'close' },
+};
 /** Task ids are whole numbers below 2^53. */
 const TASK_PATH = /^\/api\/task\/(\d{1,16})$/;
 const TABLE_PATH = /^\/api\/trace\/([a-z]{1,20})\.arrow$/;
@@ -77,7 +82,7 @@ export class Routes {
   async #route(response: ServerResponse, { pathname, searchParams }: URL): Promise<void> {
     if (pathname === '/' || pathname === '/index.html') {
       // The URL of the page must not hold the token, because others may see it.
-      if (this.#hasToken(searchParams)) return this.#redirect(response, '/', searchParams);
+      if (this.#hasToken(searchParams)) return this.#redirect(response, toRoot(pathname), searchParams);
       return this.#sendPage(response);
     }
     const address = DASK_PAGES.get(pathname.slice(1));
@@ -199,12 +204,7 @@ export class Routes {
   }
 
   #sendText(response: ServerResponse, status: number, text: string): void {
-    this.#head(
-      response,
-      status,
-      TEXT_TYPE,
-      status === 405 ? { Allow: 'GET, HEAD', Connection: 'close' } : {},
-    );
+    this.#head(response, status, TEXT_TYPE, HEADERS[status]);
     response.end(`${text}\n`);
   }
 
@@ -237,8 +237,8 @@ const NOWHERE = 'http://dashboard//';
 
 /** Returns the URL of the request, or NOWHERE for an invalid path. */
 export function urlOf({ url = '' }: IncomingMessage): URL {
-  // Two slashes, or a whole URL, would replace the host.
-  const path = url.replace(/^\/+/, '/');
+  // Two slashes or backslashes, or a whole URL, would replace the host.
+  const path = url.replace(/^\/[/\\]*/, '/');
   const isPath = path.startsWith('/') && URL.canParse(path, NOWHERE);
   return new URL(isPath ? path : NOWHERE, NOWHERE);
 }

@@ -89,11 +89,15 @@ function sendWhole(
   outlet.send(
     ...opening({ source: 'recorded', title, facts, epoch, resumed: false, damage: trace.damage ?? null }),
   );
-  let paused = false;
+  let [paused, isSent] = [false, false];
+  // Continues until the page has read everything, because a page that reads nothing must not keep its place.
   const timer = setInterval(() => {
-    if (!paused && !outlet.dropIfStuck()) outlet.pump();
+    if (isSent && socket.bufferedAmount === 0) clearInterval(timer);
+    else if (!outlet.dropIfStuck() && !paused) outlet.pump();
   }, POLL_MS).unref();
-  outlet.stream(wholeTrace(trace), () => clearInterval(timer));
+  outlet.stream(wholeTrace(trace), () => {
+    isSent = true;
+  });
   return {
     pause: () => {
       paused = true;

@@ -15,7 +15,7 @@ export interface Family {
   readonly name: string;
   readonly help: string;
   readonly labels: readonly string[];
-  /** Reads the samples. Samples with equal labels are added up. NaN means an unknown value, which is left out. */
+  /** Reads the samples. Samples with equal labels are added up. A value that is not finite is unknown and left out. */
   readonly read: Read;
 }
 

@@ -218,3 +218,12 @@ test('a scrape stays small with 10,000 prefixes, and its sums are exact', async 
   assert.equal(sum('longpole_task_duration_seconds_count'), 10_000);
   assert.equal(sum('dask_scheduler_tasks_compute_seconds_total'), (9999 * 10_000) / 2);
 });
+
+test('a sum that is not finite is left out, and the other metrics remain', async () => {
+  const totals = totalsOfRun();
+  const metric = { context: 'execute', span: 'default', prefix: 'inc', unit: 'seconds' };
+  totals.addMetric({ ...metric, activity: 'endless', value: Number.POSITIVE_INFINITY });
+  const text = await new PrometheusMetrics(() => ({ ...FIGURES, totals })).text();
+  assert.ok(!text.includes('endless'));
+  assert.match(text, /longpole_activity_seconds_total\{.*activity="thread-cpu".*\} 1\.5/);
+});

@@ -50,7 +50,7 @@ export class PrometheusMetrics {
         // A metric without labels is 0 after a reset, also if its value is unknown.
         if (labels.length === 0) metric.remove({});
         for (const [values, value] of read(this.#figures))
-          if (!Number.isNaN(value)) metric.inc(shortLabels(values), isCounter ? Math.max(0, value) : value);
+          if (Number.isFinite(value)) metric.inc(shortLabels(values), isCounter ? Math.max(0, value) : value);
       },
     };
     const metric: Counter | Gauge = isCounter ? new Counter(configuration) : new Gauge(configuration);

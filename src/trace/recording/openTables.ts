@@ -1,6 +1,6 @@
 // Opens the tables of a trace from bytes. Trace directories, reports and dashboards use it.
 import { parsedJson } from '../../base/json.js';
-import { addLazy, getOrMake, once, recordOf } from '../../base/lookUps.js';
+import { addLazy, getOrMake, once, recordOf, sumOf } from '../../base/lookUps.js';
 import { unpackedSizeError, unpackLimit } from '../../base/unpackLimit.js';
 import { appearedLater, columnsOf, RECORDED_TABLES, type RecordedTable } from '../../protocol/traceSchema.js';
 import { ArrowStream } from '../formats/arrow/arrowDecoder.js';
@@ -53,6 +53,8 @@ export interface OpenTablesOptions {
   readonly checked: boolean;
   /** Known totals. Default: the totals of the rows in the streams. */
   readonly known?: KnownFacts;
+  /** Name of the trace in errors. */
+  readonly name?: string;
   /** Limit for the unpacked size of all tables. Default: in proportion to their packed size. */
   readonly maxUnpackedBytes?: number | undefined;
 }
@@ -72,16 +74,16 @@ interface ScannedTable {
 export function openTables(
   meta: Pick<TraceMeta, 'ended' | 'reason'>,
   tableOf: (table: RecordedTable) => TableSource,
-  { codec, checked, known, maxUnpackedBytes }: OpenTablesOptions,
+  { codec, checked, known, name = 'The trace directory', maxUnpackedBytes }: OpenTablesOptions,
 ): Trace {
   const scanned = recordOf(RECORDED_TABLES, (table) => scannedTable(tableOf(table)));
-  checkUnpackedSize(Object.values(scanned), maxUnpackedBytes);
+  checkUnpackedSize(name, Object.values(scanned), maxUnpackedBytes);
   const damage = new DamageList();
   const stream = (table: RecordedTable): ArrowStream => {
-    const { name, source, missing, scan } = scanned[table];
-    const short = name.slice(name.lastIndexOf('/') + 1);
+    const { name: file, source, missing, scan } = scanned[table];
+    const short = file.slice(file.lastIndexOf('/') + 1);
     if (missing && !appearedLater(table)) damage.add(short, 0, 0, 'it is missing');
-    const opened = new ArrowStream(name, source, codec, checked, scan);
+    const opened = new ArrowStream(file, source, codec, checked, scan);
     if (!missing) {
       for (const { offset, bytes: lost, reason } of opened.damage) damage.add(short, offset, lost, reason);
     }
@@ -101,13 +103,17 @@ function scannedTable({ name, bytes }: TableSource): ScannedTable {
  * stated size. All tables count, also those whose columns are read on first use: a column that is read is in memory
  * as a whole, and an analysis reads most columns.
  */
-function checkUnpackedSize(tables: readonly ScannedTable[], maxUnpackedBytes: number | undefined): void {
-  const packed = tables.reduce((sum, { source }) => sum + source.length, 0);
+function checkUnpackedSize(
+  name: string,
+  tables: readonly ScannedTable[],
+  maxUnpackedBytes: number | undefined,
+): void {
+  const packed = sumOf(tables, ({ source }) => source.length);
   const limit = maxUnpackedBytes ?? unpackLimit(packed);
   let unpacked = 0;
   for (const { source, scan } of tables) {
     unpacked += unpackedBytes(source, scan);
-    if (unpacked > limit) throw unpackedSizeError('The trace directory', packed, limit);
+    if (unpacked > limit) throw unpackedSizeError(name, packed, limit);
   }
 }
 

@@ -162,7 +162,7 @@ export class RecordedTasks {
     const ranges = Array.from(firstIds, (firstId, i) => ({ firstId, size: Math.max(0, sizes[i] ?? 0) }));
     const dense = new DenseIds(ranges.sort((a, b) => a.firstId - b.firstId));
     if (dense.length > SPARE_IDS + 64 * (tasks.length + dependencies.length))
-      unusableTrace('the sizes of its computations do not match its tasks');
+      unusableTrace(computations.name, 'the sizes of its computations do not match the tasks');
     return dense;
   }
 
@@ -246,5 +246,5 @@ const NO_TEXTS: TextColumn = {
 
 /** Returns a required column. If it is missing, throws unless the table has no rows. */
 function needed<T>(stream: ArrowStream, column: T | undefined, empty: T, what: string): T {
-  return column ?? (stream.length === 0 ? empty : unusableTrace(what));
+  return column ?? (stream.length === 0 ? empty : unusableTrace(stream.name, what));
 }

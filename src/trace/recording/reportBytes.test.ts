@@ -34,7 +34,10 @@ const trace = fc.array(task, { maxLength: 40 }).map((list) => {
   return syntheticTrace({
     tasks: tasks.map(({ duration, ...one }) => ({ ...one, stopped: one.started + duration })),
     memory: tasks.map(({ worker, started, nbytes }) => ({ worker, time: started, managed: nbytes })),
-    resources: tasks.map(({ started }) => ({ time: started, figures: { cpu: 50, own_figure: 3 } })),
+    resources: tasks.map(({ started }) => ({
+      time: started,
+      figures: { cpu: 50, own_figure: 3, time: started },
+    })),
     transfers: tasks.map(({ worker, key, started, nbytes }) => ({
       worker,
       keys: [key, 'first-0'],

@@ -6,6 +6,7 @@ import { recordOf } from '../../base/lookUps.js';
 import { joinedBytes } from '../../base/resized.js';
 import { damageFrom, type TraceDamage } from '../../protocol/traceDamage.js';
 import { GROWING_TABLES, RECORDED_TABLES, type RecordedTable } from '../../protocol/traceSchema.js';
+import { damaged, readUndamaged } from '../formats/damage.js';
 import type { TraceTotals } from '../totals.js';
 import type { EvictedRows, Trace, TraceAbout } from '../trace.js';
 import { memoryTables, openTables } from './openTables.js';
@@ -68,24 +69,28 @@ export function encodeReport(trace: Trace, { title, facts, address = '' }: Repor
 
 /**
  * Returns the trace in the bytes of a report, which are unpacked in place. Throws ERR_LONGPOLE_TRACE_FORMAT if they are
- * damaged, and ERR_LONGPOLE_TRACE_VERSION if a newer Longpole wrote them.
+ * damaged, and ERR_LONGPOLE_TRACE_VERSION if a newer Longpole wrote them. `name` names the report in errors.
  */
-export function decodeReport(bytes: Uint8Array): OpenedReport {
+export function decodeReport(bytes: Uint8Array, name = 'The report'): OpenedReport {
+  return readUndamaged(name, () => decoded(bytes, name));
+}
+
+function decoded(bytes: Uint8Array, name: string): OpenedReport {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (bytes.length < PREFIX || MAGIC.some((byte, i) => bytes[i] !== byte))
-    damagedReport('it has no signature of a report');
+    damaged('it has no signature of a report');
   const version = view.getUint32(8, true);
   if (version > VERSION) {
     throw new LongpoleError(
       'ERR_LONGPOLE_TRACE_VERSION',
-      `The report has version ${version}; this Longpole reads up to version ${VERSION}. Open it with the Longpole that wrote it, or a later one.`,
+      `${name} has version ${version} of the report format; this Longpole reads up to version ${VERSION}. Open it with the Longpole that wrote it, or a later one.`,
     );
   }
   const head = parseHead(bytes.subarray(PREFIX, PREFIX + view.getUint32(12, true)));
   const tables = new Map<RecordedTable, Uint8Array>();
   let at = PREFIX + view.getUint32(12, true);
   for (const { table, size, ways } of head.tables) {
-    if (at + size > bytes.length) damagedReport('it is incomplete');
+    if (at + size > bytes.length) damaged('it is incomplete');
     // A copy is aligned for values of eight bytes.
     const stream = bytes.slice(at, at + size);
     unpackColumns(stream, Uint8Array.from(ways, Number));
@@ -123,7 +128,7 @@ interface Head extends Required<ReportInfo> {
 
 function parseHead(bytes: Uint8Array): Head {
   const value = parsedJson(new TextDecoder().decode(bytes));
-  if (typeof value !== 'object' || value === null) return damagedReport('its head is not JSON');
+  if (typeof value !== 'object' || value === null) return damaged('its head is not JSON');
   const damage = fieldOf(value, 'damage');
   const tables = fieldOf(value, 'tables');
   return {
@@ -134,9 +139,7 @@ function parseHead(bytes: Uint8Array): Head {
     evicted: evictedOf(fieldOf(value, 'evicted') ?? fieldOf(value, 'letGo')),
     damage: damageFrom(damage) ?? earlierDamage(damage),
     totals: totalsFromJson(fieldOf(value, 'totals')),
-    tables: Array.isArray(tables)
-      ? tables.map(tableEntry)
-      : damagedReport('its head has no valid list of tables'),
+    tables: Array.isArray(tables) ? tables.map(tableEntry) : damaged('its head has no valid list of tables'),
   };
 }
 
@@ -154,13 +157,6 @@ function tableEntry(value: unknown): TableEntry {
   const size = numberIn(value, 'size');
   const ways = fieldOf(value, 'ways');
   if (table === undefined || !(size >= 0) || typeof ways !== 'string')
-    return damagedReport('its head contains an invalid table');
+    return damaged('its head contains an invalid table');
   return { table, size, ways };
-}
-
-function damagedReport(what: string): never {
-  throw new LongpoleError(
-    'ERR_LONGPOLE_TRACE_FORMAT',
-    `The report cannot be read: ${what}. Copy the whole file again, or write it again.`,
-  );
 }

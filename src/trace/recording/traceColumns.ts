@@ -239,8 +239,9 @@ function keyLists({ transfers, keys }: Trace): ColumnSource {
 
 /** Returns the figures without a column as a JSON object. */
 function otherFigures({ resources }: Trace): (row: number) => string | null {
-  const columns = new Set(fileColumns('resources').map(({ title }) => title));
-  const others = [...resources.figures].filter(([name]) => !columns.has(name));
+  // Figures of DASF have any name, also that of another column, e.g. `time`.
+  const columns = fileColumns('resources').filter(({ kind }) => kind === 'figure');
+  const others = [...resources.figures].filter(([name]) => !columns.some(({ title }) => title === name));
   return (row) => {
     const there = others.filter(([, values]) => !Number.isNaN(values[row]!));
     if (there.length === 0) return null;

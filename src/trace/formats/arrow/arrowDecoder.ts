@@ -1,11 +1,10 @@
 // Decodes an Arrow IPC stream to columns. Opening reads the metadata of all messages. A column is read, unpacked and
 // checked on use, so memory holds only the columns that are used.
 
-import { LongpoleError } from '../../../base/errors.js';
 import { getOrMake } from '../../../base/lookUps.js';
 import { filledWith } from '../../../base/resized.js';
 import type { StringTable } from '../../stringTable.js';
-import { DamagedBytes, damaged, unusableTrace } from '../damage.js';
+import { DamagedBytes, damaged, readUndamaged, unusableTrace } from '../damage.js';
 import type { TextBatch, TextColumn, TextLists } from '../textColumns.js';
 import {
   type ArrowCodec,
@@ -34,9 +33,9 @@ interface Batch {
 }
 
 export class ArrowStream {
+  readonly name: string;
   readonly length: number;
   readonly damage: readonly StreamDamage[];
-  readonly #name: string;
   readonly #source: ByteSource;
   readonly #codec: ArrowCodec;
   readonly #fields: ReadonlyMap<string, Field>;
@@ -54,7 +53,7 @@ export class ArrowStream {
     checked: boolean,
     scan: Scan = scanStream(source),
   ) {
-    this.#name = name;
+    this.name = name;
     this.#source = source;
     this.#codec = codec;
     this.#fields = scan.fields;
@@ -74,7 +73,7 @@ export class ArrowStream {
     this.length = firstRow;
     this.damage = scan.damage;
     if (firstRow >= 2 ** 31)
-      unusableTrace(`${name} has more rows than Longpole can open`, 'Record a part of the run.');
+      unusableTrace(name, 'it has more rows than Longpole can open', 'Record a part of the run.');
   }
 
   /** Returns a column of doubles, or undefined if the stream lacks it. */
@@ -141,7 +140,7 @@ export class ArrowStream {
       firstRows: Int32Array.from([...batches.map(({ firstRow }) => firstRow), this.length]),
       read: (batch: number, target?: Uint8Array) => {
         const { message } = batches[batch]!;
-        return this.#guarded(() => this.#readTexts(message, buffer + 1, message.rows, target));
+        return readUndamaged(this.name, () => this.#readTexts(message, buffer + 1, message.rows, target));
       },
     }));
   }
@@ -175,21 +174,9 @@ export class ArrowStream {
     });
   }
 
-  #guarded<T>(read: () => T): T {
-    try {
-      return read();
-    } catch (error) {
-      if (!(error instanceof DamagedBytes)) throw error;
-      throw new LongpoleError(
-        'ERR_LONGPOLE_TRACE_FORMAT',
-        `${this.#name} is damaged: ${error.message}. Copy the trace again, or record it again.`,
-      );
-    }
-  }
-
   /** Returns what `read` makes of a column, or undefined if the stream lacks it. */
   #column<T>(name: string, types: readonly ArrowType[], read: (field: Field) => T): T | undefined {
-    return this.#guarded(() => {
+    return readUndamaged(this.name, () => {
       const field = this.#fields.get(name);
       if (field === undefined) return undefined;
       if (!types.includes(field.type)) damaged(`its column '${name}' has an unexpected type`);

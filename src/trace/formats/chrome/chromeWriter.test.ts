@@ -135,6 +135,22 @@ const NANOSECONDS = [
   ['rounds', (microseconds: number) => Math.round(microseconds * 1e3)],
 ] as const;
 
+describe('rows without a time', () => {
+  it('are left out, so that the file stays JSON', () => {
+    const trace = syntheticTrace({
+      tasks: [{ key: 'a-1', started: 1, stopped: 2 }],
+      intervals: [{ worker: 'w0', action: 'gc', start: 1, stop: Number.NaN }],
+      transfers: [{ worker: 'w0', keys: [], nbytes: 1, start: Number.NaN, stop: 2 }],
+      memory: [{ worker: 'w0', time: Number.NaN, managed: 1 }],
+      resources: [{ time: Number.NaN, figures: { cpu: 1 } }],
+    });
+    const text = [...chromeTrace(trace)].join('');
+    assert.ok(typeof JSON.parse(text) === 'object' && !text.includes('"ph":"C"'));
+    assert.equal(text.match(/"ph":"X"/g)?.length, 1);
+    assert.equal(reread(trace).damage, undefined);
+  });
+});
+
 describe('consecutive tasks without gaps', () => {
   for (const [what, t] of CLOCKS) {
     const trace = chain(t);

@@ -28,7 +28,7 @@ const MEMORY_COUNTERS = {
   'results in memory': ['tasks'],
 } as const;
 
-/** Yields the text of the file. Memory: some 20 bytes per row of tasks. */
+/** Yields the text of the file, without rows that have no time. Memory: some 20 bytes per row of tasks. */
 export function* chromeTrace(trace: Trace): Generator<string> {
   const writer = new ChromeWriter(trace);
   yield `{"otherData":{"origin":${writer.origin}},"traceEvents":[\n`;
@@ -207,6 +207,7 @@ class ChromeWriter {
     const { intervals } = this.#trace;
     const { worker, thread, action, start, stop, task, nbytes } = intervals;
     for (let row = 0; row < intervals.length; row++) {
+      if (!(stop[row]! >= start[row]!)) continue;
       const args = new JsonObjectText().number('task', task[row]!).number('nbytes', nbytes[row]!);
       if (thread[row]! >= 0) args.number('thread', thread[row]!);
       const times = this.#clock.slice(start[row]!, stop[row]!, stop[row]! - start[row]!);
@@ -219,6 +220,7 @@ class ChromeWriter {
     const { transfers, keys } = this.#trace;
     const { worker, peer, direction, what, nbytes, compressed, start, stop, keyOffsets } = transfers;
     for (let row = 0; row < transfers.length; row++) {
+      if (!(stop[row]! >= start[row]!)) continue;
       const kind = TRANSFER_KINDS[what[row]!] ?? '';
       const args = new JsonObjectText()
         .string('direction', DIRECTIONS[direction[row]!] ?? '')
@@ -268,7 +270,7 @@ class ChromeWriter {
     device = -1,
   ): Generator<string> {
     const text = args.toString();
-    if (text === '{}') return;
+    if (text === '{}' || !Number.isFinite(table.time[row]!)) return;
     const worker = table.worker[row]!;
     const pid = worker < 0 ? this.#hostPids.get(table.host[row]!) : this.#pid(worker);
     const id = device < 0 ? '' : `"id":${this.#texts.get(device)},`;
