@@ -5,6 +5,7 @@
 import { isMap, isPlainObject, isSet } from '../base/builtIns.js';
 import { Int32Column } from '../base/columns.js';
 import { LongpoleError } from '../base/errors.js';
+import { getOrMake } from '../base/lookUps.js';
 import type { Graph } from '../protocol/graph.js';
 import {
   CALL_BASE,
@@ -223,7 +224,7 @@ export class Compiler {
   #taskOf(slot: number): number {
     const known = this.#slotTask[slot]!;
     if (known !== UNKNOWN) return known;
-    const value = this.#known(this.#slotKeys[slot]!) ?? this.#slotValues[slot];
+    const value = this.#known(this.#slotKeys[slot]!) ?? this.#withoutAlias(slot);
     this.#slotValues[slot] = value;
     if (Array.isArray(value) && value.length > 0 && value[0] === undefined)
       throw noFunctionError(this.#slotKeys[slot]!);
@@ -239,6 +240,16 @@ export class Compiler {
     }
     this.#slotTask[slot] = task;
     return task;
+  }
+
+  /**
+   * Returns the value of a slot. A Delayed that a graph has under another key is one task, also if other tasks use it: the first
+   * slot that the walk reaches computes it, and others are references.
+   */
+  #withoutAlias(slot: number): unknown {
+    const value = this.#slotValues[slot];
+    if (!(value instanceof Delayed) || this.#slotKeys[slot] === value.key) return value;
+    return getOrMake(this.#slots, value.key, () => slot) === slot ? value : value.key;
   }
 
   /** Returns whether a value has to be computed: it is or contains a task, a key (if `refs`) or a Delayed. */

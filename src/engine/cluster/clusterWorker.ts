@@ -114,11 +114,14 @@ export class ClusterWorker implements HostEvents, EngineWorker {
     let from = 0;
     for (const index of failures) {
       this.#finish(computation, columns, from, index);
-      const id = columns.ids[index]!;
-      this.#fail(computation, id, values.get(id), { batch: columns.batches[index]! });
       from = index + 1;
     }
     this.#finish(computation, columns, from, columns.count);
+    // Last, because a failure cancels the tasks that only its dependents need, and those of this report have ended.
+    for (const index of failures) {
+      const id = columns.ids[index]!;
+      this.#fail(computation, id, values.get(id), { batch: columns.batches[index]! });
+    }
     this.#engine.closeIfSettled(computation);
   }
 

@@ -214,7 +214,7 @@ export class Life {
       cluster.scatter(spec.kinds.slice(0, spec.lists.length).map((kind) => places[kind % places.length]!));
       return;
     }
-    const wanted = [...cluster.wanted];
+    const wanted = [...cluster.wanted].filter((name) => !cluster.cancelled.has(cluster.originOf(name)));
     const imports = new Map(
       (wanted.length === 0 ? [] : spec.imports).map((raw, local) => [local, wanted[raw % wanted.length]!]),
     );
@@ -232,8 +232,13 @@ export class Life {
   }
 
   #unwant(detail: number): void {
-    const wanted = [...this.cluster.wanted];
-    if (wanted.length > 0) this.cluster.unwant(wanted[detail % wanted.length]!);
+    const { cluster } = this;
+    const wanted = [...cluster.wanted];
+    const name = wanted[detail % wanted.length];
+    if (name === undefined) return;
+    // Clients hold the original of an import.
+    if (detail % 3 === 0 && cluster.originOf(name) === name) cluster.cancel(name);
+    else cluster.unwant(name);
   }
 
   /** Requests an input of a task that has ended, as `recreateTaskLocally` does. */
@@ -252,7 +257,7 @@ export class Life {
   /** Retries a failed result, also while reports of its cancelled tasks are on their way. */
   #retry(detail: number): void {
     const { cluster } = this;
-    const erred = [...cluster.wanted].filter((name) => cluster.erred.has(name));
+    const erred = [...cluster.wanted].filter((name) => cluster.erred.has(name) && cluster.mayRetry(name));
     if (erred.length > 0) cluster.retry(erred[detail % erred.length]!);
   }
 
@@ -318,7 +323,8 @@ export class Life {
   #evaluate(name: Name): Fate {
     const { cluster } = this;
     const { data, retries } = cluster.segments[Math.floor(name / GRAPH_NAMES)]!;
-    if (data) return { value: dataValue(name), mayFail: cluster.hasLosses, mustFail: false };
+    const isCancelled = cluster.cancelled.has(name);
+    if (data) return { value: dataValue(name), mayFail: cluster.hasLosses || isCancelled, mustFail: false };
     const task = taskOf(cluster, name);
     const inputs = dependenciesOf(cluster, name).map((dependency) => this.#fate(dependency));
     // The report of a failure may be lost with its worker; the task has one more attempt then.
@@ -329,6 +335,7 @@ export class Life {
       task.throws > retries ||
       task.size === 'bound' ||
       cluster.killed.has(name) ||
+      isCancelled ||
       inputs.some((input) => input.mayFail);
     return {
       value: resultOf(

@@ -15,7 +15,9 @@ export function failTask(state: SchedulerState, first: number): Int32Array {
   const stack = [first];
   for (let id = stack.pop(); id !== undefined; id = stack.pop()) {
     const at = state.state[id]!;
-    if (id !== first && isSettled(at)) continue;
+    // An import in memory has no use without its original, which a client has cancelled.
+    const isImported = at === MEMORY && graph.isImport(id);
+    if (id !== first && isSettled(at) && !isImported) continue;
     // Its worker has already finished a held task, so there is nothing to cancel.
     if (!state.held.delete(id)) {
       if (at === PROCESSING && id === first) state.eraseFromBatch(id);

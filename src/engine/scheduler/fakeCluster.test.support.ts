@@ -45,6 +45,8 @@ export class FakeCluster implements FakeWorld {
   /** Results that a client requests. */
   readonly wanted = new Set<Name>();
   readonly erred = new Set<Name>();
+  /** Tasks that a client has cancelled, and their dependents. They are not retried. */
+  readonly cancelled = new Set<Name>();
   /** Tasks that ran while too many workers died, whether or not they caused it. */
   readonly killed = new Set<Name>();
   /** True if results were lost, so that data may be gone for good. */
@@ -150,6 +152,12 @@ export class FakeCluster implements FakeWorld {
     if (id >= 0) this.handle({ type: 'results-unwanted', ids: [id] });
   }
 
+  /** Cancels a result, so that the unfinished tasks that depend on it fail. */
+  cancel(name: Name): void {
+    this.handle({ type: 'tasks-cancelled', ids: [this.idOf(name)] });
+    this.unwant(name);
+  }
+
   want(name: Name): void {
     this.wanted.add(name);
     this.erred.delete(name);
@@ -159,14 +167,18 @@ export class FakeCluster implements FakeWorld {
 
   /** Runs a failed task again, unless scattered data that it needs is gone. */
   retry(failed: Name): void {
-    const { ids, gone } = planRetry(this.scheduler.state, [this.idOf(failed)], (id) =>
-      this.wanted.has(this.nameOf(id)),
-    );
+    const mayRecover = (id: number): boolean => this.mayRetry(this.nameOf(id));
+    const { ids, gone } = planRetry(this.scheduler.state, [this.idOf(failed)], mayRecover);
     if (gone.length > 0) return;
     this.hasRetried = true;
     assert.ok(ids.has(this.idOf(failed)), `task ${failed} is not retried`);
-    for (const id of ids) this.erred.delete(this.nameOf(id));
+    for (const id of ids) for (const ended of [this.erred, this.cancelled]) ended.delete(this.nameOf(id));
     this.handle({ type: 'tasks-retried', ids });
+  }
+
+  /** Whether a client may retry the task if it has failed. */
+  mayRetry(name: Name): boolean {
+    return this.wanted.has(name) && !this.cancelled.has(name);
   }
 
   compact(): void {
@@ -307,7 +319,10 @@ export class FakeCluster implements FakeWorld {
         worker?.cancel(this.#namesOf(instruction.ids));
         break;
       case 'erred':
-        for (const id of instruction.ids) this.erred.add(this.nameOf(id));
+        for (const id of instruction.ids) {
+          this.erred.add(this.nameOf(id));
+          if (instruction.cancelled) this.cancelled.add(this.nameOf(id));
+        }
         break;
       case 'task-killed':
         this.killed.add(this.nameOf(instruction.id));

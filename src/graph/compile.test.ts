@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Graph } from '../protocol/graph.js';
+import { compileGraph } from './compile.js';
+import { delayed } from './taskFunction.js';
+
+/** Returns the keys that each task needs. */
+function needs(graph: Graph, requested: readonly string[]): Record<string, string[]> {
+  const { keys, dependencies } = compileGraph(graph, requested);
+  const { offsets, targets } = dependencies;
+  const needed = keys.map((key, id): [string, string[]] => [
+    key,
+    Array.from(targets.subarray(offsets[id]!, offsets[id + 1]!), (one) => keys[one]!),
+  ]);
+  return Object.fromEntries(needed);
+}
+
+test('a Delayed under a key of a graph is one task, also if other tasks and other keys use it', () => {
+  const load = delayed(() => 1, { name: 'load' })();
+  const pair = (...inputs: unknown[]) => inputs;
+  const keyFirst = { first: load, second: [pair, load, 'first'], again: load };
+  assert.deepEqual(needs(keyFirst, ['first', 'second', 'again']), {
+    first: [],
+    second: ['first'],
+    again: ['first'],
+  });
+  const argumentFirst = { user: [pair, load, 'name'], name: load };
+  assert.deepEqual(needs(argumentFirst, ['user']), {
+    [load.key]: [],
+    name: [load.key],
+    user: [load.key, 'name'],
+  });
+});
