@@ -13,6 +13,7 @@ import {
 } from '../../base/arguments.js';
 import { invalidArgument, LongpoleError } from '../../base/errors.js';
 import { fieldOf } from '../../base/json.js';
+import { once } from '../../base/lookUps.js';
 import { Printed } from '../../base/printed.js';
 import type { ClusterMemory } from '../../diagnostics/memorySampler.js';
 import type { ClusterDump } from '../../engine/cluster/clusterDump.js';
@@ -102,7 +103,7 @@ export class ClientBase extends Printed {
       throw invalid('record()', directory, 'a directory');
     const stop = this.tools.recordCluster(this.cluster, directory, options);
     const forget = this.cluster.onClose(stop);
-    return () => stop().finally(forget);
+    return once(() => stop().finally(forget));
   }
 
   /**

@@ -220,14 +220,15 @@ export class IsolateRuntime {
   }
 
   /**
-   * The modules of a run's functions were imported. While a batch runs, its tasks have the time. The share of waits for a core since
-   * the reading `queued` does not count, if they are measured.
+   * The modules of a run's functions were imported. While a batch runs, its tasks have the time. Waits for a core since the reading
+   * `queued` do not count, if they are measured. As many of them as possible are taken to be in the time that counted before.
    */
   #imported(number: number, { metered }: IsolateRun, since: number, queued: number): void {
     const now = this.#clock();
     const counted = Math.max(since, this.#reports.last, this.#importedUpTo);
-    const waited = this.#coreWaits.until(queued, since, now) / (now - since) || 0;
-    const seconds = this.#current === undefined ? Math.max(0, now - counted) * (1 - waited) : 0;
+    const waited = this.#coreWaits.until(queued, since, now) || 0;
+    const seconds =
+      this.#current === undefined ? Math.max(0, Math.min(now - counted, now - since - waited)) : 0;
     if (metered !== undefined) metered.importSeconds = seconds;
     else if (seconds >= LONG_IMPORT)
       this.#worked({ action: 'import', start: now - seconds, stop: now, run: number, id: -1, nbytes: 0 });
