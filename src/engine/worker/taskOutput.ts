@@ -2,6 +2,7 @@
 // error ends the isolate. The asynchronous context identifies the task that caused it, even after the task has ended.
 
 import { writeSync } from 'node:fs';
+import { StringDecoder } from 'node:string_decoder';
 import { inspect } from 'node:util';
 import { visibleName, visibleText } from '../../base/visibleText.js';
 import type { IsolateOutput } from '../../protocol/isolateMessages.js';
@@ -54,11 +55,13 @@ export function printUncaughtErrors(worker: string): void {
 /** Calls back with each line that is written to the stream. */
 function watchStream(stream: NodeJS.WriteStream, note: (line: string) => void): void {
   const write = stream.write;
+  // A write may end in the middle of a character.
+  const decoder = new StringDecoder();
   let rest = '';
   // The finding `console-output` finds this function in samples.
   const recordedWrite = (...args: Parameters<NodeJS.WriteStream['write']>): boolean => {
     const [chunk] = args;
-    const lines = (rest + (typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString())).split('\n');
+    const lines = (rest + (typeof chunk === 'string' ? chunk : decoder.write(chunk))).split('\n');
     rest = (lines.pop() ?? '').slice(-MOST_CHARACTERS);
     for (const line of lines) note(line);
     return Reflect.apply(write, stream, args);

@@ -38,8 +38,8 @@ export interface WorkerPlugin {
 export type WorkerTaskState = 'ready' | 'executing' | 'long-running' | 'memory' | 'error';
 
 /**
- * Location of a WorkerPlugin: `export` of the module `url` is a plugin, or a class or function that creates one from
- * `options`.
+ * Location of a WorkerPlugin: `export` of the module `url` is a plugin, or a class or function, which may be async, that
+ * creates one from `options`.
  */
 export interface WorkerPluginSpec {
   readonly url: string;
@@ -74,8 +74,8 @@ async function install(context: unknown): Promise<string> {
   installing.set(name, context);
   await remove(name, worker);
   const module = await importModule(plugin.url);
+  const object = await makePlugin(fieldOf(module, plugin.export ?? 'default'), plugin);
   if (installing.get(name) !== context) return name;
-  const object = makePlugin(fieldOf(module, plugin.export ?? 'default'), plugin);
   const hook = (key: string): Hook | undefined => {
     const method = fieldOf(object, key);
     return isCallable(method) ? (...args) => Reflect.apply(method, object, args) : undefined;
@@ -99,9 +99,13 @@ async function install(context: unknown): Promise<string> {
   return name;
 }
 
-function makePlugin(made: unknown, { url, export: name = 'default', options }: WorkerPluginSpec): unknown {
+async function makePlugin(
+  exported: unknown,
+  { url, export: name = 'default', options }: WorkerPluginSpec,
+): Promise<object> {
+  const make = (fn: TaskCallable): unknown => (isClass(fn) ? Reflect.construct(fn, [options]) : fn(options));
+  const made = isCallable(exported) ? await make(exported) : exported;
   if (typeof made === 'object' && made !== null) return made;
-  if (isCallable(made)) return isClass(made) ? Reflect.construct(made, [options]) : made(options);
   throw invalidArgument(
     `The module ${url} exports no '${name}' that is a worker plugin, or a class or function that creates one.`,
   );
