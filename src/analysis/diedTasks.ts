@@ -42,15 +42,22 @@ export function reasonOfLoss(trace: Trace, row: number): string {
   return textOf(strings, workers.reason[worker]);
 }
 
-/** Matches the error of a task that exceeded its timeout: its key, and the timeout in seconds. */
-const MESSAGE = /^Task '(.*)' \(function .*\) was ended after [\d.]+ s: its timeout is ([\d.e+-]+) s\./;
+/** A run that was ended because the task exceeded its timeout. */
+export interface ExceededTimeout {
+  readonly key: string;
+  /** Seconds from its start to its end. */
+  readonly seconds: number;
+  /** Timeout of the task, seconds. */
+  readonly timeout: number;
+}
 
-/** Returns the timeouts in seconds of the tasks that exceeded them, by key. Computed once per trace. */
-export const exceededTimeouts = oncePer((trace: Trace): ReadonlyMap<string, number> => {
-  const timeouts = new Map<string, number>();
-  for (const { text } of eventsOf(trace, TASK_FAILED)) {
-    const [, key, seconds] = MESSAGE.exec(text) ?? [];
-    if (key !== undefined) timeouts.set(key, Number(seconds));
-  }
-  return timeouts;
-});
+/** Matches the error of such a run: its key, its seconds, and the timeout in seconds. */
+const MESSAGE = /^Task '(.*)' \(function .*\) was ended after ([\d.]+) s: its timeout is ([\d.e+-]+) s\./;
+
+/** Returns these runs. Computed once per trace. */
+export const exceededTimeouts = oncePer((trace: Trace): readonly ExceededTimeout[] =>
+  Array.from(eventsOf(trace, TASK_FAILED), ({ text }) => MESSAGE.exec(text) ?? []).flatMap(
+    ([, key, seconds, timeout]) =>
+      key === undefined ? [] : [{ key, seconds: Number(seconds), timeout: Number(timeout) }],
+  ),
+);

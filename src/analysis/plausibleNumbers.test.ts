@@ -1,7 +1,11 @@
 // Numbers of findings and tables that no run can have: shares above 100 %, exponents and infinite ratios.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type SyntheticSpec, syntheticTrace } from '../trace/syntheticTrace.test.support.js';
+import {
+  type SyntheticSpec,
+  type SyntheticTask,
+  syntheticTrace,
+} from '../trace/syntheticTrace.test.support.js';
 import type { Finding, FindingCode } from './findings/finding.js';
 import { findings } from './findings/findings.js';
 import {
@@ -129,4 +133,20 @@ test('the advice to print less is given once', () => {
   const advice = (code: FindingCode) => found.find((one) => one.code === code)?.advice ?? '';
   assert.match(advice('console-output'), /^Print less in tasks/);
   assert.match(advice('event-loop-starvation'), /^If it is not enough to print less, move the program's/);
+});
+
+test('failed attempts that cost more than they took name the waits until they were repeated', () => {
+  const attempt = (number: number, started: number, state: 'erred' | 'memory'): SyntheticTask => ({
+    ...{ key: 'fit-1', attempt: number, state, started, stopped: started + 1 },
+    ...{ submitted: 0, ready: 0, dispatched: started, received: started },
+  });
+  const { seconds, evidence } = foundIn(
+    { tasks: [attempt(1, 0, 'erred'), attempt(2, 5, 'memory')] },
+    'failed-attempts',
+  );
+  assert.equal(seconds, 5);
+  assert.match(
+    evidence.text,
+    /took 1 s, .* With the waits until they were repeated, they took 5 s of the critical/,
+  );
 });

@@ -1,6 +1,7 @@
 // Finds the errors of failed runs in the events of a trace.
 import { checkArgument, TRACE } from '../base/arguments.js';
-import { oncePer } from '../base/lookUps.js';
+import { rowsWhere } from '../base/groups.js';
+import { countsOf, oncePer, sumOf } from '../base/lookUps.js';
 import { TASK_ERRED, TASK_LOST } from '../protocol/clusterObserver.js';
 import { TASK_FAILED } from '../protocol/eventTopics.js';
 import { eventsOf, type Trace, workerName } from '../trace/trace.js';
@@ -57,10 +58,13 @@ export function failedTaskCount(trace: Trace): number {
 /** Returns the number of runs that ended with their worker, without those that ended because the task exceeded its timeout. */
 export function lostRunCount(trace: Trace): number {
   checkArgument('lostRunCount(): trace', trace, TRACE);
-  const lost = trace.totals.states[TASK_LOST] ?? 0;
-  if (lost === 0) return 0;
-  const timeouts = exceededTimeouts(trace);
-  return lost - diedTasks(trace).filter(({ row }) => timeouts.has(trace.tasks.keyOf(row))).length;
+  const { tasks, totals } = trace;
+  const lost = totals.states[TASK_LOST] ?? 0;
+  const exceeded = countsOf(exceededTimeouts(trace).map(({ key }) => key));
+  if (lost === 0 || exceeded.size === 0) return lost;
+  const rows = rowsWhere(tasks.length, (row) => tasks.state[row] === TASK_LOST);
+  const runs = countsOf(Array.from(rows, (row) => tasks.keyOf(row)));
+  return lost - sumOf(exceeded, ([key, count]) => Math.min(count, runs.get(key) ?? 0));
 }
 
 /** Returns the last runs of the tasks that failed because their runs ended with their workers. */

@@ -67,3 +67,17 @@ it('a run that exceeded its timeout is a failed task, and was not lost with its 
   });
   assert.deepEqual(unusualRuns(trace), [[1, 'failed']]);
 });
+
+it('no run that exceeded its timeout was lost, also if the task ran again', () => {
+  const again = { ...NOT_RUN, state: 'lost' as const };
+  const ended = (time: number) => ({
+    time,
+    topic: 'task-erred',
+    text: "Task 'slow-1' (function slow, worker w0) was ended after 1.01 s: its timeout is 1 s. Raise it.",
+  });
+  const trace = syntheticTrace({
+    tasks: [task('slow-1', again), task('slow-1', { ...again, attempt: 2 }), task('load-1', {})],
+    events: [ended(1), ended(2)],
+  });
+  assert.deepEqual(unusualRuns(trace), [[1, 'failed']]);
+});

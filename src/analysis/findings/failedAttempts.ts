@@ -19,15 +19,20 @@ export const failedAttempts: Rule = (facts) => {
   for (const row of failed) addTo(sums, prefix[row]!, duration[row]!);
   const [most] = largestOf(sums) ?? [-1];
   const computed = failed.reduce((sum, row) => sum + duration[row]!, 0);
+  const seconds = secondsOfRuns(facts, new Set(failed), repeated);
+  const withWaits =
+    seconds > computed
+      ? ` With the waits until they were repeated, they took ${secondsText(seconds)} of the critical path.`
+      : '';
   const name = facts.prefixName(most);
   const error = errorOf(trace, failed.findLast((row) => prefix[row] === most) ?? last);
   const whose = sums.size === 1 ? `of '${name}'` : `of ${sums.size} prefixes, mostly '${name}',`;
   return {
     code: 'failed-attempts',
     title: `${countText(failed.length, 'attempt')} ${whose} ${repeatedWords(failed.length)}${error === '' ? '' : `: ${error}`}`,
-    seconds: secondsOfRuns(facts, new Set(failed), repeated),
+    seconds,
     confidence: 'high',
-    text: `The failed attempts took ${secondsText(computed)}, ${percentText(computed / facts.work)} of the time of tasks. Attempts of a task run one after another, so more workers do not shorten them.`,
+    text: `The failed attempts took ${secondsText(computed)}, ${percentText(computed / facts.work)} of the time of tasks.${withWaits} Attempts of a task run one after another, so more workers do not shorten them.`,
     numbers: { attempts: failed.length, failedSeconds: computed, workSeconds: facts.work },
     tasks: facts.keys([...failed].sort((a, b) => duration[b]! - duration[a]!)),
     question: 'time-by-prefix',

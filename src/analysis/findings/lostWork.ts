@@ -2,7 +2,13 @@ import { rangeOf, sumOf } from '../../base/lookUps.js';
 import { bytesText, countText, secondsText } from '../../base/words.js';
 import { CONNECTION_LOST, EXHAUSTED, NO_ANSWER, NO_MEMORY } from '../../protocol/eventTopics.js';
 import { textOf, workerName } from '../../trace/trace.js';
-import { type DiedTask, diedTasks, exceededTimeouts, reasonOfLoss } from '../diedTasks.js';
+import {
+  type DiedTask,
+  diedTasks,
+  type ExceededTimeout,
+  exceededTimeouts,
+  reasonOfLoss,
+} from '../diedTasks.js';
 import { type LostWorker, lostWorkers, replacedWorkers } from '../lostWork.js';
 import { firstStarts } from '../workerLives.js';
 import type { Facts, Found, Rule } from './finding.js';
@@ -32,11 +38,11 @@ export const lostWork: Rule = (facts) => died(facts) ?? repeated(facts);
 function died(facts: Facts): Found | undefined {
   const { tasks } = facts.trace;
   const timeouts = exceededTimeouts(facts.trace);
+  const exceeded = new Set(timeouts.map(({ key }) => key));
   const ended = diedTasks(facts.trace);
-  const all = ended.filter(({ row }) => !timeouts.has(tasks.keyOf(row)));
+  const all = ended.filter(({ row }) => !exceeded.has(tasks.keyOf(row)));
   const [first] = all;
-  if (first === undefined)
-    return ended.length === 0 ? undefined : timedOut(facts, ended, new Set(timeouts.values()));
+  if (first === undefined) return ended.length === 0 ? undefined : timedOut(facts, ended, timeouts);
   const deaths = first.lost.length;
   const name = facts.prefixName(tasks.prefix[first.row]!);
   const rows = all.flatMap(({ lost }) => lost);
@@ -293,11 +299,16 @@ function idleStarts({ trace, lanes }: Facts, { row: worker, cut, time: lost }: L
 }
 
 /** Returns the finding for these tasks. It costs the time for which they held their threads, divided by the number of threads. */
-function timedOut(facts: Facts, died: readonly DiedTask[], timeouts: ReadonlySet<number>): Found {
+function timedOut(facts: Facts, died: readonly DiedTask[], exceeded: readonly ExceededTimeout[]): Found {
   const { tasks } = facts.trace;
   const rows = died.flatMap(({ lost }) => lost);
-  const held = sumOf(rows, (row) => Math.max(0, tasks.acknowledged[row]! - tasks.dispatched[row]!));
+  const ran = new Map(exceeded.map(({ key, seconds }) => [key, seconds]));
+  // After it was sent, a task may have waited for its worker.
+  const held = sumOf(rows, (row) =>
+    Math.max(0, Math.min(tasks.acknowledged[row]! - tasks.dispatched[row]!, ran.get(tasks.keyOf(row)) ?? 0)),
+  );
   const name = facts.prefixName(tasks.prefix[rows[0]!]!);
+  const timeouts = new Set(exceeded.map((one) => one.timeout));
   const [timeout] = timeouts;
   const limit = timeouts.size === 1 && timeout !== undefined ? ` of ${secondsText(timeout)}` : '';
   const isOne = died.length === 1;

@@ -42,3 +42,25 @@ test('tasks that exceeded their timeout are named with it, and cost the time of 
   // The thread that ran these tasks was not idle.
   assert.ok(!others.some(({ code }) => code === 'worker-skew'));
 });
+
+test('tasks that exceeded their timeout held no thread while they waited for their worker', () => {
+  const none = { started: Number.NaN, stopped: Number.NaN, state: 'lost' as const };
+  const found = findings(
+    syntheticTrace({
+      tasks: [
+        { key: 'fit-1', started: 3, stopped: 4, submitted: 0 },
+        { ...none, key: 'load-1', submitted: 0, dispatched: 0, acknowledged: 4 },
+      ],
+      events: [
+        {
+          time: 4,
+          worker: 'w0',
+          topic: 'task-erred',
+          text: "Task 'load-1' (function load, worker w0) was ended after 1.01 s: its timeout is 1 s. Raise it.",
+        },
+      ],
+    }),
+  );
+  const own = found.find(({ code }) => code === 'lost-work');
+  assert.equal(own?.evidence.numbers['heldSeconds'], 1.01);
+});
