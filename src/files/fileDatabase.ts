@@ -159,10 +159,7 @@ export class FileDatabase extends Printed implements EventDatabase {
 
   readInto(builder: TraceBuilder): void {
     if (this.#hasFile()) readWhole(this.file, new DasfReader(builder));
-    for (const event of this.#queue) {
-      addEvent(builder, event);
-      builder.eventCount++;
-    }
+    for (const event of this.#queue) addEvent(builder, event);
   }
 
   /** Returns whether to read the file. A missing file is an error if no events are queued. */

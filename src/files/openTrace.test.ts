@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { deflateSync, gzipSync } from 'node:zlib';
+import { InstantEvent } from '../trace/formats/dasf/dasfEvents.js';
+import { FileDatabase } from './fileDatabase.js';
 import { openTrace } from './openTrace.js';
 import { openTraces } from './openTraces.js';
 
@@ -47,6 +49,21 @@ describe('a file of several gzip members', () => {
     const wrong = Buffer.from(packed);
     wrong[wrong.length - 8]! ^= 1;
     assert.match(openTrace(wrong).damage?.reason ?? '', /its checksum is wrong/);
+  });
+});
+
+describe('several event files of one run', () => {
+  it('name the damaged one', () => {
+    const [whole, cut] = ['whole.msgpack', 'cut.msgpack'].map((name) => join(folder, name));
+    for (const file of [whole, cut]) {
+      const database = new FileDatabase(file);
+      for (const name of ['first', 'second']) database.record(new InstantEvent(name, 1));
+      database.close();
+    }
+    truncateSync(cut!, statSync(cut!).size - 1);
+    const [opened] = openTraces([whole!, cut!]);
+    assert.equal(opened?.trace.eventCount, 3);
+    assert.equal(opened.trace.damage?.reason, 'cut.msgpack: the last record is not complete');
   });
 });
 

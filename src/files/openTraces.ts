@@ -1,5 +1,6 @@
 // Opens several trace files, as given to a command.
 import { statSync } from 'node:fs';
+import { basename } from 'node:path';
 import { ANY, CALLABLE, checkArgument, checkOptions, kind, type OptionKinds } from '../base/arguments.js';
 import { attempt } from '../base/errors.js';
 import { checkMaxUnpackedBytes } from '../base/unpackLimit.js';
@@ -52,6 +53,7 @@ export function openTraces(
     }
     const builder = new TraceBuilder();
     for (const file of files) {
+      builder.file = basename(file);
       for (const bytes of readInChunks(file, new TraceFileReader(file, builder))) report(bytes);
       before += sizeOf(file);
     }

@@ -231,7 +231,7 @@ class TraceFiles {
       if (!this.#provisional) handle.size += bytes.length;
       handle.dirty = true;
     } catch (error) {
-      this.#fail(notWrittenError(handle.file, error));
+      this.failure ??= notWrittenError(handle.file, error);
       try {
         ftruncateSync(handle.fd, handle.size);
       } catch {
@@ -258,7 +258,7 @@ class TraceFiles {
       fsync(handle.fd, (error) => {
         this.#syncing--;
         // If the file was closed before this call ended, `close` has forced it to the disk.
-        if (error !== null && !this.#closed) this.#fail(notWrittenError(handle.file, error));
+        if (error !== null && !this.#closed) this.failure ??= notWrittenError(handle.file, error);
       });
     }
   }
@@ -269,7 +269,7 @@ class TraceFiles {
     try {
       for (const { fd } of this.#handles.values()) fsyncSync(fd);
     } catch (error) {
-      this.#fail(notWrittenError(this.directory, error));
+      this.failure ??= notWrittenError(this.directory, error);
     }
     this.#closeHandles();
     this.#writeEnding();
@@ -279,7 +279,7 @@ class TraceFiles {
     try {
       this.#writeMeta(this.failure === undefined ? 'closed' : 'failed');
     } catch (error) {
-      this.#fail(notWrittenError(join(this.directory, META_FILE), error));
+      this.failure ??= notWrittenError(join(this.directory, META_FILE), error);
       this.#writeFailure();
     }
   }
@@ -297,10 +297,6 @@ class TraceFiles {
 
   #closeHandles(): void {
     for (const { fd } of this.#handles.values()) closeSync(fd);
-  }
-
-  #fail(error: LongpoleError): void {
-    this.failure ??= error;
   }
 
   /** Writes to a second file and renames it, so that a reader always sees a complete version. */

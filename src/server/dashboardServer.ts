@@ -181,7 +181,7 @@ function answerOnce(routes: Routes, request: IncomingMessage, socket: Socket): v
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
   response.assignSocket(socket);
-  response.on('finish', () => socket.end());
+  response.on('finish', () => socket.destroySoon());
   routes.answer(request, response);
 }
 

@@ -52,14 +52,8 @@ export class MultiEventDatabase extends Printed implements EventDatabase {
 }
 
 export function readDatabase(database: EventDatabase, builder: TraceBuilder): void {
-  if (database.readInto !== undefined) {
-    database.readInto(builder);
-    return;
-  }
-  for (const event of database.getTraces()) {
-    addEvent(builder, event);
-    builder.eventCount++;
-  }
+  if (database.readInto !== undefined) database.readInto(builder);
+  else for (const event of database.getTraces()) addEvent(builder, event);
 }
 
 export function traceOf(database: EventDatabase): Trace {

@@ -14,18 +14,13 @@ import {
   type Reported,
   type TableRows,
 } from '../protocol/traceSchema.js';
+import type { TextLists } from './formats/textColumns.js';
 import type { StringTable } from './stringTable.js';
 
 export type ColumnArray = Float64Array | Int32Array | Uint8Array;
 
 export interface MemoryColumn extends Column {
   readonly kind: MemoryKind;
-}
-
-/** One list of ids per row: the ids of row `i` are `ids[offsets[i] .. offsets[i + 1])`. */
-export interface IdLists {
-  readonly offsets: Int32Array;
-  readonly ids: Int32Array;
 }
 
 function inMemory(column: Column): column is MemoryColumn {
@@ -72,13 +67,13 @@ export function rowsFrom<T extends RecordedTable>(
   table: T,
   length: number,
   make: (column: MemoryColumn) => ColumnArray,
-  keys?: () => IdLists,
+  keys?: () => TextLists,
 ): TableRows<T>;
 export function rowsFrom(
   table: RecordedTable,
   length: number,
   make: (column: MemoryColumn) => ColumnArray,
-  keys: () => IdLists = () => ({ offsets: new Int32Array(length + 1), ids: new Int32Array(0) }),
+  keys: () => TextLists = () => ({ offsets: new Int32Array(length + 1), ids: new Int32Array(0) }),
 ): object {
   const rows = { length };
   const lists = once(keys);

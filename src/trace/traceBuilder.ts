@@ -53,6 +53,8 @@ export class TraceBuilder {
   readonly events = new TableBuilder('events');
   readonly computations: TraceComputation[] = [];
   eventCount = 0;
+  /** Name of the file that is read, for damage to one of several files. */
+  file: string | undefined;
 
   readonly #tasks = {
     ...recordOf(INTEGERS, () => new Int32Column()),
@@ -103,8 +105,9 @@ export class TraceBuilder {
     this.dependents.length = dependentOffsets.values[dependentOffsets.length - 1]!;
   }
 
-  addDamage(offset: number, bytes: number, reason: string): void {
+  addDamage(offset: number, bytes: number, what: string): void {
     const known = this.#damage;
+    const reason = this.file === undefined ? what : `${this.file}: ${what}`;
     this.#damage =
       known === undefined
         ? { stretches: 1, bytes, offset, reason }
@@ -115,7 +118,7 @@ export class TraceBuilder {
     const { strings, keys } = this;
     const workers = this.workers.build();
     const tasks = taskRows(this.#tasks.key.length, this.#taskSources(), workers, () => keys);
-    return closedTrace({
+    const trace = {
       strings,
       keys,
       workers,
@@ -132,7 +135,9 @@ export class TraceBuilder {
       evicted: NO_ROWS,
       eventCount: this.eventCount,
       damage: this.#damage,
-    });
+    };
+    addLazy(trace, { totals: () => totalsOfRows(trace) });
+    return printable(trace);
   }
 
   #taskSources(): TaskSources {
@@ -169,13 +174,6 @@ export class TraceBuilder {
       ...recordOf(BYTES, bytes),
     };
   }
-}
-
-/** Returns a trace that holds all its rows. Its totals are computed on first use. */
-function closedTrace(rows: Omit<Trace, 'totals'>): Trace {
-  const trace = { ...rows };
-  addLazy(trace, { totals: () => totalsOfRows(rows) });
-  return printable(trace);
 }
 
 /** Returns the id of the function name for each key. Each distinct key is parsed once. */

@@ -18,6 +18,7 @@ export interface TextColumn {
   read(batch: number, target?: Uint8Array): TextBatch;
 }
 
+/** One list of texts per row. */
 export interface TextLists {
   /** Ids of row `i`: `ids[offsets[i] .. offsets[i + 1])`. */
   readonly offsets: Int32Array;

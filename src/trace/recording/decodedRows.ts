@@ -2,8 +2,9 @@
 
 import { columnsOf, type RecordedTable, type TableRows } from '../../protocol/traceSchema.js';
 import type { ArrowStream } from '../formats/arrow/arrowDecoder.js';
+import type { TextLists } from '../formats/textColumns.js';
 import type { StringTable } from '../stringTable.js';
-import { absentColumn, type ColumnArray, type IdLists, rowsFrom } from '../tableRows.js';
+import { absentColumn, type ColumnArray, rowsFrom } from '../tableRows.js';
 import type { TaskColumn } from '../taskColumns.js';
 
 /** Objects that columns refer to. */
@@ -20,7 +21,7 @@ export function decodedRows<T extends RecordedTable>(
   table: T,
   stream: ArrowStream,
   context: DecodingContext,
-  keys?: () => IdLists,
+  keys?: () => TextLists,
 ): TableRows<T> {
   return rowsFrom(table, stream.length, (column) => decodedColumn(stream, column, context), keys);
 }

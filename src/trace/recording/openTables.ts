@@ -9,9 +9,9 @@ import { type Scan, scanStream, unpackedBytes } from '../formats/arrow/arrowScan
 import { totalsOfRows } from '../rowTotals.js';
 import { FrameBuilder } from '../samples/sampleRows.js';
 import type { SampleSums } from '../samples/sampleSums.js';
-import { joinedSamples, summedSamples } from '../samples/sampleWindow.js';
+import { summedSamples, wholeTable } from '../samples/sampleWindow.js';
 import { StringTable } from '../stringTable.js';
-import { absentColumn, arrayOf, rowsFrom } from '../tableRows.js';
+import { absentColumn, arrayOf, joinRows, rowsFrom } from '../tableRows.js';
 import type { TraceTotals } from '../totals.js';
 import {
   type EvictedRows,
@@ -263,5 +263,5 @@ function profileRows(
     frameRow: (frame) => frames.rowOf(frame),
   });
   const parts = older === undefined ? [samples] : [summedSamples(older, strings, frames), samples];
-  return { frames: frames.build(), samples: joinedSamples(parts) };
+  return { frames: frames.build(), samples: joinRows('samples', parts.map(wholeTable)) };
 }

@@ -81,11 +81,6 @@ export function summedSamples(sums: SampleSums, strings: StringTable, frames: Fr
   return builder.build();
 }
 
-/** Concatenates tables of samples. A single table is not copied. */
-export function joinedSamples(parts: readonly SampleRows[]): SampleRows {
-  return joinRows('samples', parts.map(wholeTable));
-}
-
-function wholeTable(rows: SampleRows): RowPiece<'samples'> {
+export function wholeTable(rows: SampleRows): RowPiece<'samples'> {
   return { rows, from: 0, to: rows.length };
 }

@@ -72,11 +72,6 @@ export class ChromeEvents {
     this.#beside = [INTERVALS, TRANSFERS].map((category) => builder.strings.internString(category));
   }
 
-  /** Whether there was no usable event. */
-  get empty(): boolean {
-    return this.#builder.eventCount === 0;
-  }
-
   event(fields: JsonFields): boolean {
     const phase = fields.letter(EventField.ph);
     if (phase < 0) return false;

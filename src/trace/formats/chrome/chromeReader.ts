@@ -11,11 +11,13 @@ import { ChromeText } from './chromeText.js';
  * @source the Trace Event Format, as chrome://tracing and Perfetto read it
  */
 export class ChromeReader implements ByteReader {
+  readonly #builder: TraceBuilder;
   readonly #text: ChromeText;
   readonly #events: ChromeEvents;
   #over = false;
 
   constructor(builder: TraceBuilder) {
+    this.#builder = builder;
     const sink: { events?: ChromeEvents } = {};
     this.#text = new ChromeText({
       event: (fields) => sink.events?.event(fields) ?? false,
@@ -46,7 +48,7 @@ export class ChromeReader implements ByteReader {
       const names = otherFields.length === 0 ? 'no fields' : `the fields ${otherFields.join(', ')}`;
       return `it is JSON with ${names}, but without traceEvents`;
     }
-    return this.#events.empty && !whole
+    return this.#builder.eventCount === 0 && !whole
       ? 'it is JSON, but holds no event with a phase (ph) and valid times (ts, dur)'
       : undefined;
   }

@@ -16,9 +16,10 @@ const ABSENT = -1;
 /** Fields of `args`, some of which have a column. */
 type KnownArgs = { readonly [K in keyof typeof Field | 'device']?: unknown };
 
-/** Adds the row of a task, of managed memory or of a resource sample. Ignores other events. */
+/** Counts an event, and adds the row of a task, of managed memory or of a resource sample. */
 export function addEvent(builder: TraceBuilder, event: DasfEvent): void {
   const { strings } = builder;
+  builder.eventCount++;
   const text = (value: unknown): number => (typeof value === 'string' ? strings.internString(value) : ABSENT);
   const origin = (value: EventOrigin): number =>
     value === null ? ABSENT : strings.internString(String(value));

@@ -33,12 +33,10 @@ export class DasfReader implements ByteReader {
     this.#scanner = new DasfScanner(builder);
     this.#cutter = new RecordCutter({
       record: (start, end) => {
-        if (!this.#scanner.scan(start, end)) {
-          const event = eventFromRecord(unpackValue(this.#bytes, this.#view, start, end));
-          if (typeof event === 'string') return event;
-          addEvent(builder, event);
-        }
-        builder.eventCount++;
+        if (this.#scanner.scan(start, end)) return undefined;
+        const event = eventFromRecord(unpackValue(this.#bytes, this.#view, start, end));
+        if (typeof event === 'string') return event;
+        addEvent(builder, event);
         return undefined;
       },
       damage: (start, size, reason) => builder.addDamage(this.#offset + start, size, reason),

@@ -52,9 +52,12 @@ export class DasfScanner {
   /** Adds the row of the record `[start .. end)`. Returns false and adds nothing if the record has an unusual form. */
   scan(start: number, end: number): boolean {
     this.#reset();
-    if (this.#fields(start, end, false) === end && this.#add()) return true;
-    this.#builder.dropEdges();
-    return false;
+    if (this.#fields(start, end, false) !== end || !this.#add()) {
+      this.#builder.dropEdges();
+      return false;
+    }
+    this.#builder.eventCount++;
+    return true;
   }
 
   #reset(): void {
