@@ -139,10 +139,7 @@ export class TaskRecorder {
     into.attempts[0] = nextAttempt(computation.runs, id);
     into.ready[0] = Math.max(computation.info.submitted, Math.min(readyAt || dispatched, dispatched));
     into.dispatched[0] = dispatched;
-    into.received[0] = Number.NaN;
-    into.started[0] = Number.NaN;
-    into.stopped[0] = Number.NaN;
-    into.coreWaits[0] = Number.NaN;
+    for (const time of [into.received, into.started, into.stopped, into.coreWaits]) time[0] = Number.NaN;
     into.dimensions[0] = 0;
     this.#send(computation, worker, 1, now);
   }

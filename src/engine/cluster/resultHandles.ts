@@ -74,6 +74,8 @@ export class ResultHandles {
     if (--handle.references > 0) return;
     const { isSettled } = handle;
     handle.set('cancelled', reason);
+    // After a cancellation, another handle may stand for the result, which is computed again.
+    if (handle.computation.handles.get(handle.local) !== handle) return;
     this.#forget(handle);
     // An unfinished task is reported at once, because it might begin a moment later.
     if (!isSettled) {

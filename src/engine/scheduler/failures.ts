@@ -43,7 +43,7 @@ export function failTask(state: SchedulerState, first: number): Int32Array {
 export function cancelTask(state: SchedulerState, id: number): Erred | null {
   const at = state.state[id]!;
   if (at === ERRED || at === FORGOTTEN || state.needs[id]! <= 0) return null;
-  if (at === PROCESSING && !state.held.has(id)) state.onTakenOut?.(id, state.location[id]!);
+  giveUp(state, id);
   return { type: 'erred', ids: failTask(state, id), lost: false, because: id, cancelled: true };
 }
 
