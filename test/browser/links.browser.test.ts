@@ -56,6 +56,22 @@ test('a link restores the page, time range, search and task in a report and on a
   await close();
 });
 
+test('going back to an address without a worker shows all workers', async () => {
+  const { page } = await browser.open(writeReport(trace, browser.path('back.html')), {}, '#workers');
+  await whole(page);
+  const received = page.locator(panel('Received'));
+  await page.evaluate(() => {
+    location.hash = '#workers?worker=w1';
+  });
+  await received.waitFor();
+  await page.goBack();
+  await received.waitFor({ state: 'detached' });
+  assert.equal(await page.evaluate(() => location.hash), '#workers');
+  await page.goForward();
+  await received.waitFor();
+  await page.context().close();
+});
+
 test('a link restores the options of a page, and the address contains changed options', async () => {
   const { pages, close } = await openBoth('#metrics?unit=bytes&functions=fit');
   for (const page of pages) {

@@ -1,15 +1,17 @@
 // Formats numbers for display: three significant digits, a suitable unit, and a no-break space between them. Shortens the
 // names of workers.
+import { integerText as formatCount } from '../../base/words.js';
+
+export { formatCount };
 
 export { integerText as formatCount } from '../../base/words.js';
 
 const SPACE = '\u00a0';
-const integers = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 
 /** Formats a number with three significant digits and without an exponent: 1.23, 12.3, 123, 1,234. */
 export function formatNumber(value: number): string {
   const size = Math.abs(value);
-  if (size >= 100 || value === 0) return integers.format(value);
+  if (size >= 100 || value === 0) return formatCount(value);
   const digits = size >= 10 ? 1 : size >= 1 ? 2 : Math.min(8, 2 - Math.floor(Math.log10(size)));
   return trimZeros(value.toFixed(digits));
 }
@@ -31,7 +33,8 @@ export function formatDuration(seconds: number): string {
   const whole = Math.round(size);
   const sign = seconds < 0 ? '−' : '';
   if (whole < 3600) return `${sign}${Math.floor(whole / 60)}${SPACE}min${SPACE}${pad(whole % 60)}${SPACE}s`;
-  return `${sign}${Math.floor(whole / 3600)}${SPACE}h${SPACE}${pad(Math.floor(whole / 60) % 60)}${SPACE}min`;
+  const minutes = Math.round(size / 60);
+  return `${sign}${Math.floor(minutes / 60)}${SPACE}h${SPACE}${pad(minutes % 60)}${SPACE}min`;
 }
 
 /** Formats bytes in decimal units, like Dask's "memory in MB": 1 MB = 1,000,000 bytes. */
@@ -45,8 +48,14 @@ export function formatBytes(bytes: number): string {
 /** Formats percent: `87 %`, `0.4 %`, and `<0.1 %` for a positive value that would round to 0. */
 export function formatPercent(percent: number): string {
   if (percent > 0 && percent < 0.05) return `<0.1${SPACE}%`;
-  const text = percent >= 10 || percent === 0 ? integers.format(percent) : trimZeros(percent.toFixed(1));
+  const text = percent >= 10 || percent === 0 ? formatCount(percent) : trimZeros(percent.toFixed(1));
   return `${text}${SPACE}%`;
+}
+
+/** Formats a change with its sign, and without one if it rounds to 0. */
+export function formatChange(change: number, digits: number): string {
+  const text = Math.abs(change).toFixed(digits);
+  return `${Number(text) === 0 ? '' : change > 0 ? '+' : '−'}${text}`;
 }
 
 /** Formats an epoch time as the local time of day with milliseconds. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../base/properties.test.support.js';
 import { syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
-import { formatBytes, formatDuration, formatNumber, formatPercent } from './format.js';
+import { formatBytes, formatChange, formatDuration, formatNumber, formatPercent } from './format.js';
 import { hitLane } from './hitTest.js';
 import { HEADING, layoutPlots } from './pageLayout.js';
 import { buildModel, type TaskPlot } from './profileModel.js';
@@ -10,7 +10,7 @@ import { findTasks } from './search.js';
 import { pageOfRuns, type SampleRun } from './sectionPage.test.support.js';
 import type { SectionPage } from './sections.js';
 import type { LaneRow } from './taskLanes.js';
-import { alignedAxis, timeTicks, valueAxis } from './ticks.js';
+import { alignedAxis, preciseTime, timeTicks, valueAxis } from './ticks.js';
 import { clip, pan, reveal, showsAll, showsEnd, snapToPixels, spanOf, within, zoom } from './timeView.js';
 import { traceModel } from './traceModel.js';
 
@@ -262,7 +262,7 @@ test('a second axis has its ticks on the lines of the first', () => {
 });
 
 test('numbers are formatted with three digits and a unit', () => {
-  const durations = [0, 8.7e-8, 1.234e-5, 0.0005, 0.9999, 1.5, 20, 99.96, 125, 3599.6, 7500];
+  const durations = [0, 8.7e-8, 1.234e-5, 0.0005, 0.9999, 1.5, 20, 99.96, 125, 3599.6, 7170, 7500];
   assert.deepEqual(durations.map(formatDuration).map(plain), [
     '0 s',
     '87.0 ns',
@@ -274,6 +274,7 @@ test('numbers are formatted with three digits and a unit', () => {
     '1 min 40 s',
     '2 min 05 s',
     '1 h 00 min',
+    '2 h 00 min',
     '2 h 05 min',
   ]);
   assert.deepEqual([0, 999, 1000, 8e6, 1.33e9, 999.6e6].map(formatBytes).map(plain), [
@@ -298,6 +299,21 @@ test('numbers are formatted with three digits and a unit', () => {
     '12.3',
     '123,456',
   ]);
+});
+
+test('a time late in a long run is as precise as the window', () => {
+  const times = (span: number) => [3, 599.5, 4983.25, -600].map((time) => plain(preciseTime(time, span)));
+  assert.deepEqual(times(1), ['3.000 s', '599.500 s', '1:23:03.250', '−10:00.000']);
+  assert.deepEqual(times(500), ['3.0 s', '599.5 s', '1:23:03.3', '−10:00.0']);
+  assert.deepEqual(times(7200), ['3.00 s', '10 min 00 s', '1:23:03', '−10 min 00 s']);
+  assert.equal(plain(preciseTime(4983.25, 40_000)), '1 h 23 min');
+});
+
+test('a change that rounds to zero has no sign', () => {
+  assert.deepEqual(
+    [0.0004, -0.0004, 0, 0.012, -1.5].map((change) => formatChange(change, 3)),
+    ['0.000', '0.000', '0.000', '+0.012', '−1.500'],
+  );
 });
 
 test('plots fill the height and never overlap', () => {

@@ -2,7 +2,7 @@
 import { PAUSE } from './currentActivity.js';
 import { idleStretches } from './idleStretches.js';
 import { ACTIVITY_SLOTS } from './palette.js';
-import type { CacheSection, SectionPage, TaskSection } from './sections.js';
+import { type CacheSection, isLaterPart, type SectionPage, type TaskSection } from './sections.js';
 import { cacheSeries, type Series } from './series.js';
 import { buildLanes, type LaneGroup, type TaskLanes } from './taskLanes.js';
 import type { AxisUnit } from './ticks.js';
@@ -111,6 +111,21 @@ export interface ProfileModel {
   readonly emptyStream?: string;
   /** Returns the prefix of a failed task, whose colour does not show it; by row of the page's task table. */
   readonly prefixOf?: (task: number) => string | undefined;
+}
+
+/** Returns the prefixes of `chosen`, indices of one model, in a later model of the run. Its prefixes can have other indices. */
+export function samePrefixes(
+  chosen: ReadonlySet<number>,
+  before: Pick<ProfileModel, 'prefixes'>,
+  { prefixes }: Pick<ProfileModel, 'prefixes'>,
+): ReadonlySet<number> {
+  if (chosen.size === 0 || before.prefixes === prefixes) return chosen;
+  const isChosen = (one: PrefixInfo): boolean =>
+    [...chosen].some((index) => {
+      const { name, isActivity } = before.prefixes[index] ?? {};
+      return one.name === name && one.isActivity === isActivity;
+    });
+  return new Set(prefixes.filter(isChosen).map(({ index }) => index));
 }
 
 export interface RunFact {
@@ -234,8 +249,7 @@ function countPrefixes(page: SectionPage): PrefixInfo[] {
   const { task, start, stop } = page.stream;
   for (let i = 0; i < task.length; i++) {
     const prefix = page.tasks.prefix[task[i]!]!;
-    // A seceded task has two entries, before and after its wait.
-    if (i === 0 || task[i] !== task[i - 1]) count[prefix] = count[prefix]! + 1;
+    if (!isLaterPart(page.stream, i)) count[prefix] = count[prefix]! + 1;
     seconds[prefix] = seconds[prefix]! + stop[i]! - start[i]!;
     if (page.isActivity(i)) activities[prefix] = 1;
   }

@@ -1,6 +1,8 @@
 // Sums of runs and seconds per prefix in a range of time, exact even for runs that are too narrow to draw.
-import { getOrMake } from '../../base/lookUps.js';
+import { rowsWhere } from '../../base/groups.js';
+import { getOrMake, oncePer } from '../../base/lookUps.js';
 import type { ProfileModel } from './profileModel.js';
+import { isLaterPart, type TaskSection } from './sections.js';
 import { busySeconds, partialSeconds, visibleRuns } from './streamDetail.js';
 import type { TimeWindow } from './timeView.js';
 
@@ -29,5 +31,18 @@ export function rangeSums(model: ProfileModel, { start, stop }: TimeWindow): Map
     sum.runs += runs;
     sum.seconds += busySeconds(lanes, group, start, stop);
   }
+  const { page, origin, stream } = model;
+  const { section } = stream;
+  const isVisible = (entry: number): boolean => {
+    const [from, to] = [section.start[entry]! - origin, section.stop[entry]! - origin];
+    return from < stop && (to > start || from >= start);
+  };
+  for (const entry of laterParts(section))
+    if (isVisible(entry) && isVisible(entry - 1)) of(page.tasks.prefix[section.task[entry]!]!).runs--;
   return sums;
 }
+
+/** Entries of runs whose earlier entry is counted, too. */
+const laterParts = oncePer((section: TaskSection) =>
+  rowsWhere(section.task.length, (entry) => isLaterPart(section, entry)),
+);

@@ -1,5 +1,6 @@
 // Finds tasks by their keys, as positions that the task stream draws and steps through.
 import type { ProfileModel } from './profileModel.js';
+import { isLaterPart } from './sections.js';
 
 /** Matching runs of one lane, in order of start. */
 export interface LaneMatches {
@@ -38,7 +39,8 @@ export function findTasks(model: ProfileModel, query: string): Matches | undefin
         if (found[section.task[entry[position]!]!] === 1) own.push(position);
     const positions = Uint32Array.from(own).sort((a, b) => start[a]! - start[b]!);
     for (const position of positions)
-      drawn.push({ position, start: start[position]!, task: section.task[entry[position]!]! });
+      if (!isLaterPart(section, entry[position]!))
+        drawn.push({ position, start: start[position]!, task: section.task[entry[position]!]! });
     return { positions, starts: Float64Array.from(positions, (position) => start[position]!) };
   });
   drawn.sort((a, b) => a.start - b.start);

@@ -29,6 +29,11 @@ export interface TaskSection {
   readonly stop: Float64Array;
 }
 
+/** Returns whether an entry is a later part of the run before it. A seceded task has entries before and after its wait. */
+export function isLaterPart({ task }: Pick<TaskSection, 'task'>, entry: number): boolean {
+  return entry > 0 && task[entry] === task[entry - 1];
+}
+
 /** A time span of a seceded task, in which it used its thread for a part of the time. */
 export interface PartialUse {
   /** Index of the thread's row among the workers of the page. */

@@ -111,9 +111,16 @@ export function idleLabel({ start, stop }: { readonly start: number; readonly st
 
 /** Formats a time since the beginning of the run precisely enough for a window of `span` seconds. */
 export function preciseTime(seconds: number, span: number): string {
-  if (span > 600 || Math.abs(seconds) >= 600) return formatDuration(seconds);
+  const size = Math.abs(seconds);
+  // A duration has whole seconds, and from an hour on whole minutes.
+  if (span > (size >= 3600 ? 36_000 : 600)) return formatDuration(seconds);
   const digits = Math.min(9, Math.max(0, 3 - Math.floor(Math.log10(span > 0 ? span : 1))));
-  return `${seconds.toFixed(digits)}\u00a0s`;
+  if (size < 600) return `${seconds.toFixed(digits)}\u00a0s`;
+  // As on the axis, late times have hours, minutes and seconds.
+  const rounded = size.toFixed(digits);
+  const [whole = '', fraction = ''] = rounded.split('.');
+  const clock = minutesLabel(Number(whole), 1);
+  return `${seconds < 0 ? '−' : ''}${clock}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
 /**

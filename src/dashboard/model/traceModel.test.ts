@@ -4,9 +4,12 @@ import { criticalPath } from '../../analysis/criticalPath.js';
 import { workerBalance, workerShares } from '../../analysis/workerBalance.js';
 import { threadSeconds } from '../../analysis/workerLives.js';
 import { syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
+import { samePrefixes } from './profileModel.js';
 import { rangeSums } from './rangeSums.js';
+import { findTasks } from './search.js';
 import { livedSeconds, usedSeconds } from './streamDetail.js';
-import { traceModel } from './traceModel.js';
+import { laterRow, traceModel } from './traceModel.js';
+import { shownTime } from './workersAt.js';
 
 test('a running task is on the thread of its worker that became free before it started', () => {
   const task = (key: string, thread: number, started: number, stopped: number) => ({
@@ -141,6 +144,57 @@ test('the task stream counts the same seconds of seceded tasks as the summary', 
   const sums = rangeSums(model, { start: 1, stop: 5 });
   assert.equal(sums.get(long!)?.seconds, 1);
   assert.equal(sums.get(short!)?.seconds, 3);
+});
+
+test('a seceded task, which is drawn before and after its wait, counts as one task and one match', () => {
+  const trace = syntheticTrace({
+    tasks: [
+      { key: 'long-0', worker: 'w0', waited: 8, started: 0, seceded: 1, resumed: 9, stopped: 10 },
+      { key: 'long-1', worker: 'w0', started: 10, stopped: 12 },
+    ],
+  });
+  const model = traceModel(trace, { title: '' });
+  const runsIn = (start: number, stop: number) => [...rangeSums(model, { start, stop }).values()][0]?.runs;
+  assert.equal(model.stream.lanes.entry.length, 3);
+  assert.deepEqual([model.legend[0]?.count, runsIn(0, 12), runsIn(0, 9.5)], [2, 2, 1]);
+  assert.deepEqual([runsIn(0, 5), runsIn(9.5, 9.7), runsIn(9.5, 11)], [1, 1, 2]);
+  const matches = findTasks(model, 'long-0');
+  assert.equal(matches?.count, 1);
+  assert.equal(matches.lanes[0]?.positions.length, 2, 'both parts are marked');
+});
+
+test('a prefix stays emphasised if new prefixes change its index', () => {
+  const wait = { worker: 'w0', action: 'disk-write' as const, start: 2, stop: 3 };
+  const a = { key: 'a-0', worker: 'w0', started: 0, stopped: 1 };
+  const b = { key: 'b-0', worker: 'w0', started: 1, stopped: 2 };
+  const [before, after] = [[a], [a, b]].map((tasks) =>
+    traceModel(syntheticTrace({ tasks, intervals: [wait] }), { title: '' }),
+  );
+  const indexOf = (model: typeof before, name: string) =>
+    model!.prefixes.findIndex((prefix) => prefix.name === name);
+  assert.notEqual(indexOf(before, 'disk'), indexOf(after, 'disk'));
+  const chosen = samePrefixes(new Set([indexOf(before, 'disk')]), before!, after!);
+  assert.deepEqual([...chosen], [indexOf(after, 'disk')]);
+});
+
+test('the selected run of a repeated task is found again after an update', () => {
+  const run = (attempt: number) => ({ key: 'a', attempt, started: attempt, stopped: attempt + 1 });
+  const lost = { key: 'a', started: Number.NaN, stopped: Number.NaN };
+  const { tasks: before } = syntheticTrace({ tasks: [run(1), run(2), lost] });
+  const { tasks: later } = syntheticTrace({ tasks: [run(1), run(2), lost, run(3)] });
+  assert.deepEqual(
+    [0, 1, 2].map((row) => laterRow(before, row, later)),
+    [0, 1, 2],
+  );
+  assert.equal(laterRow(later, 3, before), -1);
+});
+
+test('the panels of a live page show the workers as they are now, those of a trace the time under the pointer', () => {
+  const model = { origin: 100, run: { start: 0, stop: 10 } };
+  const window = { start: 1, stop: 12 };
+  assert.equal(shownTime(model, window, undefined, false), 110);
+  assert.equal(shownTime(model, window, { time: 3 }, false), 103);
+  assert.equal(shownTime(model, { start: 1, stop: 4 }, { time: 3 }, true), Number.POSITIVE_INFINITY);
 });
 
 test('a task that failed and was repeated counts once', () => {

@@ -12,7 +12,7 @@ import { getOrMake, rangeOf } from '../../base/lookUps.js';
 import { ACTIONS, TASK_ERRED } from '../../protocol/clusterObserver.js';
 import type { RunningRow } from '../../protocol/viewMessages.js';
 import { cacheStaysOf } from '../../trace/localMetrics.js';
-import { TRANSFER_KINDS, type Trace, textOf, workerName } from '../../trace/trace.js';
+import { type TaskRows, TRANSFER_KINDS, type Trace, textOf, workerName } from '../../trace/trace.js';
 import { lifecycleFacts } from './lifecycle.js';
 import { ACTIVITIES, ACTIVITY_SLOTS, prefixSlots, RUNNING } from './palette.js';
 import { buildModel, type ProfileModel } from './profileModel.js';
@@ -340,6 +340,18 @@ const RECENT = 20_000;
 
 function latestIds({ tasks }: Trace): Set<number> {
   return new Set(tasks.id.subarray(Math.max(0, tasks.length - RECENT)));
+}
+
+/** Returns the row of a run in a later trace of the same program; -1 without it. The runs of a repeated task have the same id. */
+export function laterRow(
+  before: Pick<TaskRows, 'id' | 'started'>,
+  row: number,
+  later: typeof before,
+): number {
+  const [id, started] = [before.id[row]!, before.started[row]!];
+  let found = later.id.indexOf(id);
+  while (found >= 0 && !Object.is(later.started[found], started)) found = later.id.indexOf(id, found + 1);
+  return found;
 }
 
 /**

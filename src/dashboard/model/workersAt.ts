@@ -4,6 +4,20 @@ import { addTo, firstWhere, oncePer } from '../../base/lookUps.js';
 import { sortedOrder } from '../../base/sortedOrder.js';
 import type { WorkerRow } from '../../protocol/viewMessages.js';
 import { type Trace, workerName } from '../../trace/trace.js';
+import type { ProfileModel } from './profileModel.js';
+import type { TimeWindow } from './timeView.js';
+
+/** Returns the epoch seconds that panels about workers show. On a live page, they show the workers as they are now. */
+export function shownTime(
+  { origin, run }: Pick<ProfileModel, 'origin' | 'run'>,
+  window: TimeWindow,
+  pointer: { readonly time: number } | undefined,
+  isLive: boolean,
+): number {
+  if (isLive) return Number.POSITIVE_INFINITY;
+  // The window extends a little beyond the run, to a time when its workers may have left.
+  return origin + (pointer?.time ?? Math.min(window.stop, run.stop));
+}
 
 /** The properties that pages show. */
 export type ShownWorker = Omit<WorkerRow, 'address' | 'host' | 'pid' | 'threads' | 'process' | 'started'>;

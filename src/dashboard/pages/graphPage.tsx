@@ -5,6 +5,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { ran } from '../../analysis/lanes.js';
 import { countsOf } from '../../base/lookUps.js';
+import { countText } from '../../base/words.js';
 import { TASK_ERRED } from '../../protocol/clusterObserver.js';
 import { GRAPH_PATH, isOpenGraph, MAX_OPEN, type OpenGraph } from '../../protocol/openGraph.js';
 import { inputRows, lastRowOf, type Trace, textOf } from '../../trace/trace.js';
@@ -259,7 +260,7 @@ function LiveGraph({ state, update: { trace }, filter, rows, open, onChosen }: L
     <>
       {filter}
       <div class="filters">
-        <span class="muted">{formatCount(tasks.length)} tasks; the colour of a task is its state</span>
+        <span class="muted">{countText(tasks.length, 'task')}; the colour of a task is its state</span>
         <ColorKey parts={parts} />
         {rows.length === 0 ? null : <ShowInStream state={state} trace={trace} row={rows.at(-1)!} />}
       </div>

@@ -11,7 +11,7 @@ import { ACTIVITY_SLOTS, mix, prefixColors, type Scheme, slotColor } from '../mo
 import { byName } from '../model/profileModel.js';
 import { recordedProgress } from '../model/recordedProgress.js';
 import { MEMORY_PARTS, MEMORY_SLOTS } from '../model/traceSeries.js';
-import { type ShownWorker, workersAt } from '../model/workersAt.js';
+import { type ShownWorker, shownTime, workersAt } from '../model/workersAt.js';
 import { type BarRow, Bars, ColorKey, Empty, Panel, Panels } from '../views/parts.js';
 import { Plots } from '../views/plots.js';
 import { useFlows } from '../views/useAnalysis.js';
@@ -32,13 +32,7 @@ export function StatusPage({ state, update }: PageProps) {
   const { trace, live } = update;
   const scheme = view.scheme.value;
   useFlows(state, trace);
-  // The window extends a little beyond the run, to a time when its workers may have left.
-  const end = Math.min(
-    view.window.value.stop,
-    live === undefined ? view.model.run.stop : Number.POSITIVE_INFINITY,
-  );
-  const time = view.hover.value?.time ?? end;
-  const at = view.model.origin + time;
+  const at = shownTime(view.model, view.window.value, view.hover.value, live !== undefined);
   const listed =
     live === undefined
       ? workersAt(trace, at)
@@ -111,7 +105,7 @@ function progressNote({ trace, live }: PageProps['update']): string {
   if (live === undefined) {
     const { states } = trace.totals;
     const without = (states[TASK_CANCELLED] ?? 0) + (states[TASK_LOST] ?? 0);
-    const ended = `${formatCount(states.reduce((sum, count) => sum + count, 0))} runs ended`;
+    const ended = `${countText(sumOf(states, Number), 'run')} ended`;
     return without > 0 ? `${ended}, ${formatCount(without)} without result` : ended;
   }
   return Object.entries(live.states)

@@ -103,6 +103,7 @@ export class LiveSource implements TraceSource {
       case 'begin':
         if (message.resumed) this.#tables.forgetStaged();
         else this.#tables = new LiveTables(message.source === 'live');
+        if (this.#begin !== undefined && this.#begin.epoch !== message.epoch) this.#restart();
         this.#begin = message;
         this.#refused = -1;
         this.#sink?.status(message.source === 'live' ? 'live' : 'loading');
@@ -136,6 +137,13 @@ export class LiveSource implements TraceSource {
     }
     // The pieces of a recorded trace are shown only when it is complete.
     if (this.#begin?.source === 'live') this.#pending ??= setTimeout(() => this.#update(), this.#interval);
+  }
+
+  /** Another program answers at the same address. An update of the earlier one, if it is pending, is dropped. */
+  #restart(): void {
+    clearTimeout(this.#pending);
+    this.#pending = undefined;
+    this.#sink?.restart();
   }
 
   #update(): void {

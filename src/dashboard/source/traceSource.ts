@@ -22,6 +22,8 @@ export interface TraceUpdate {
 export interface SourceSink {
   update(update: TraceUpdate): void;
   status(status: SourceStatus, detail?: string): void;
+  /** Reports that the following updates are of another run than the ones before, e.g. of a program that was started again. */
+  restart(): void;
   /** Receives an error after which no trace can be shown. */
   fail(error: unknown): void;
 }

@@ -6,7 +6,7 @@ import { countText } from '../../base/words.js';
 import type { CallTree } from '../../profile/callTree.js';
 import type { StackDiff } from '../../profile/stackDiff.js';
 import { type FlameBox, flameLayout, foundSamples } from '../model/flameLayout.js';
-import { formatDuration, formatPercent } from '../model/format.js';
+import { formatChange, formatDuration, formatPercent } from '../model/format.js';
 import { mix, type Scheme } from '../model/palette.js';
 import { FlameView } from './flameView.js';
 import { followScheme } from './pageInput.js';
@@ -154,7 +154,11 @@ function Rows({ rows, more }: { readonly rows: readonly DiffPageRow[]; readonly 
           { title: 'Verdict', cell: ({ verdict }) => verdict },
           { title: 'Before (s)', class: 'number', cell: ({ before }) => before.toFixed(3) },
           { title: 'After (s)', class: 'number', cell: ({ after }) => after.toFixed(3) },
-          { title: 'Change (s)', class: 'number', cell: ({ before, after }) => signed(after - before) },
+          {
+            title: 'Change (s)',
+            class: 'number',
+            cell: ({ before, after }) => formatChange(after - before, 3),
+          },
           {
             title: 'Change',
             class: 'number',
@@ -172,13 +176,8 @@ function Rows({ rows, more }: { readonly rows: readonly DiffPageRow[]; readonly 
   );
 }
 
-function signed(seconds: number): string {
-  return `${seconds > 0 ? '+' : seconds < 0 ? '−' : ''}${Math.abs(seconds).toFixed(3)}`;
-}
-
 function signedPercent(ratio: number): string {
-  const percent = (ratio - 1) * 100;
-  return `${percent > 0 ? '+' : percent < 0 ? '−' : ''}${Math.abs(percent).toFixed(1)} %`;
+  return `${formatChange((ratio - 1) * 100, 1)} %`;
 }
 
 /**
@@ -227,5 +226,5 @@ function diffColor({ before, after }: StackDiff, scheme: Scheme): string {
 function changeText({ before, after }: StackDiff): string {
   const change = after - before;
   if (Math.abs(change) < 5e-4) return '';
-  return `${change > 0 ? '+' : '−'}${Math.abs(change).toFixed(Math.abs(change) < 0.1 ? 3 : 2)} s`;
+  return `${formatChange(change, Math.abs(change) < 0.1 ? 3 : 2)} s`;
 }

@@ -11,7 +11,7 @@ import type { Hit } from '../model/hitTest.js';
 import { firstRun, neighbourRun } from '../model/neighbourRun.js';
 import type { PlotBox } from '../model/pageLayout.js';
 import type { Scheme } from '../model/palette.js';
-import type { ProfileModel } from '../model/profileModel.js';
+import { type ProfileModel, samePrefixes } from '../model/profileModel.js';
 import { findTasks, type Matches } from '../model/search.js';
 import { pan, reveal, showsAll, showsEnd, spanOf, type TimeWindow, within, zoom } from '../model/timeView.js';
 
@@ -109,6 +109,9 @@ export class PageState {
     const all = showsAll(before.limits, this.#target);
     const end = showsEnd(before.limits, this.#target);
     this.#model.value = model;
+    this.locked.value = samePrefixes(this.locked.peek(), before, model);
+    const pointed = this.pointed.peek();
+    if (pointed !== undefined) [this.pointed.value] = samePrefixes(new Set([pointed]), before, model);
     this.hover.value = undefined;
     if (this.follows.value) this.follow(false);
     else if (all) this.#move(model.limits, false);

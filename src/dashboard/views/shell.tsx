@@ -2,10 +2,10 @@
 // colour scheme, dropped files, and the hooks for tests.
 import type { FunctionComponent, JSX, RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { countText } from '../../base/words.js';
 import { damageText } from '../../protocol/traceDamage.js';
 import { GRAPH_HELP, KEY_HELP, POINTER_HELP } from '../canvas/keys.js';
 import { columnsOf } from '../canvas/stage.js';
-import { formatCount } from '../model/format.js';
 import { LEFT_GUTTER } from '../model/pageLayout.js';
 import type { TimeWindow } from '../model/timeView.js';
 import { GraphPage } from '../pages/graphPage.js';
@@ -206,10 +206,10 @@ function Banners({ state }: { readonly state: ShellState }) {
       ) : null}
       {evictedRuns > 0 && update !== undefined ? (
         <p class="banner" role="status">
-          Totals count all {formatCount(evictedRuns + update.trace.tasks.length)} runs.{' '}
+          Totals count all {countText(evictedRuns + update.trace.tasks.length, 'run')}.{' '}
           {update.trace.tasks.length === 0
             ? 'Their details have not arrived yet.'
-            : `Task stream, graph and lists show the newest ${formatCount(update.trace.tasks.length)} runs.`}
+            : `Task stream, graph and lists show the newest ${countText(update.trace.tasks.length, 'run')}.`}
         </p>
       ) : null}
       {damage === undefined ? null : (

@@ -8,7 +8,7 @@ import { shortNumber } from '../model/format.js';
 import type { Hit } from '../model/hitTest.js';
 import { EMPTY_MODEL, type ProfileModel } from '../model/profileModel.js';
 import { clip, showsAll, type TimeWindow } from '../model/timeView.js';
-import { runStart, traceModel } from '../model/traceModel.js';
+import { laterRow, runStart, traceModel } from '../model/traceModel.js';
 import { PAGES, type PageName } from '../pages/pageNames.js';
 import { extentOfPlots, followedWindow, plotsOfPage } from '../pages/pagePlots.js';
 import type { ProfileChoice } from '../pages/profileQuery.js';
@@ -100,7 +100,6 @@ export class ShellState {
     if (this.source.value !== undefined) this.#forget();
     this.source.value = source;
     this.problem.value = undefined;
-    this.#origin = undefined;
     source.start({
       update: (update) => this.#onUpdate(update),
       status: (status, detail = '') => {
@@ -110,6 +109,7 @@ export class ShellState {
         this.status.value = status;
         this.detail.value = detail;
       },
+      restart: () => this.#forget(),
       fail: (error) => {
         this.problem.value = error;
       },
@@ -120,6 +120,7 @@ export class ShellState {
   #forget(): void {
     this.update.value = undefined;
     this.#stream = EMPTY_MODEL;
+    this.#origin = undefined;
     this.#requested = undefined;
     this.#pending = undefined;
     this.worker.value = undefined;
@@ -196,9 +197,8 @@ export class ShellState {
   }
 
   #onUpdate(update: TraceUpdate): void {
-    const before = this.update.value;
+    const before = this.trace;
     const selected = this.selectedRow;
-    const id = selected === undefined ? undefined : before?.trace.tasks.id[selected];
     this.update.value = update;
     const earlier = this.#findOrigin(update);
     this.#stream = traceModel(update.trace, {
@@ -211,7 +211,8 @@ export class ShellState {
     this.view.pinned.value = undefined;
     if (earlier !== 0) this.view.shift(earlier);
     this.#showPage();
-    if (id !== undefined) this.view.pinned.value = this.#runOf(update.trace.tasks.id.indexOf(id));
+    if (before !== undefined && selected !== undefined)
+      this.view.pinned.value = this.#runOf(laterRow(before.tasks, selected, update.trace.tasks));
     if (this.#requested === undefined) this.#applyPending();
     else this.#applyRequested();
   }
@@ -316,17 +317,20 @@ export class ShellState {
       isComplete || !waits ? undefined : { ...missing, range: missing.key === null ? missing.range : range };
   }
 
+  /** Applies the choices of the pages about workers and samples. An absent choice is the default, as in CHOICES. */
   #applyChoices(requested: URLSearchParams, trace: Trace): void {
-    const [name, of, key] = [requested.get('worker'), requested.get('of'), requested.get('prefix')];
-    for (let row = 0; name !== null && row < trace.workers.length; row++)
-      if (workerName(trace, row) === name) this.worker.value = row;
-    const span = requested.get('span');
-    if (of === 'scheduler') this.profile.value = { scheduler: true };
-    else if (key !== null || span !== null) {
+    const page = this.page.value;
+    if (page !== 'profile' && (page !== 'workers' || this.individual !== undefined)) return;
+    const [name, key, span] = [requested.get('worker'), requested.get('prefix'), requested.get('span')];
+    const names = Array.from({ length: trace.workers.length }, (_, row) => workerName(trace, row));
+    const worker = name === null ? -1 : names.lastIndexOf(name);
+    this.worker.value = worker < 0 ? undefined : worker;
+    if (page === 'profile' && this.individual?.profile === undefined) {
       const ofSpan = span === null ? {} : { span: span.split('/') };
-      this.profile.value = key === null ? ofSpan : { key, ...ofSpan };
+      const ofKey = key === null ? ofSpan : { key, ...ofSpan };
+      this.profile.value = requested.get('of') === 'scheduler' ? { scheduler: true } : ofKey;
     }
-    if (name !== null || of !== null || key !== null || span !== null) this.#showPage();
+    this.#showPage();
   }
 
   #readChoices(requested: URLSearchParams): void {
