@@ -4,8 +4,6 @@ import { integerText as formatCount } from '../../base/words.js';
 
 export { formatCount };
 
-export { integerText as formatCount } from '../../base/words.js';
-
 const SPACE = '\u00a0';
 
 /** Formats a number with three significant digits and without an exponent: 1.23, 12.3, 123, 1,234. */
