@@ -171,6 +171,20 @@ for (const { name, get } of PARALLEL) {
     );
   });
 
+  test(`${name} explains an error once that a program throws again`, async () => {
+    const callTwice = (point: { norm(): number }): string => {
+      const thrown = new TypeError(
+        'point.norm is not a function. An argument of the task is a plain object.',
+      );
+      if (Object.keys(point).length === 0) throw thrown;
+      return thrown.message;
+    };
+    await assert.rejects(
+      get({ a: [callTwice, {}] }, 'a'),
+      (error: Error) => error.message.split('An argument of the task').length === 2,
+    );
+  });
+
   test(`${name} passes a class instance to dependents as a plain copy, on any worker`, async () => {
     const make = (): unknown => {
       class Point {

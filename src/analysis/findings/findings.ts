@@ -155,14 +155,14 @@ export function findings(trace: Trace): readonly Finding[] {
   }
   const outside = outsideComputations(facts);
   return outside === undefined
-    ? ofComputations(facts)
-    : [withEvidence(outside), ...ofComputations(facts).slice(0, MAX_FINDINGS - 1)];
+    ? ofComputations(facts, MAX_FINDINGS)
+    : [withEvidence(outside), ...ofComputations(facts, MAX_FINDINGS - 1)];
 }
 
 const byCost = (a: Finding, b: Finding): number => b.seconds - a.seconds;
 
-/** Returns the findings about the time from the first submission to the last result. */
-function ofComputations(facts: Facts): readonly Finding[] {
+/** Returns at most `max` findings about the time from the first submission to the last result. */
+function ofComputations(facts: Facts, max: number): readonly Finding[] {
   const found = foundBy(RULES, facts);
   const shared = foundBy([otherPrograms], facts);
   if (found.length === 0 && (shared.length === 0 || hasMoreCores(facts)))
@@ -177,7 +177,7 @@ function ofComputations(facts: Facts): readonly Finding[] {
   const own = found
     .filter((one) => EXPLAINED_BY[one.code]?.some((other) => explains(other, one)) !== true)
     .sort(byCost);
-  const shown = own.slice(0, MAX_FINDINGS - shared.length);
+  const shown = own.slice(0, max - shared.length);
   const cheapest = shown.at(-1)?.seconds ?? Number.POSITIVE_INFINITY;
   // A finding that comes after a cheaper one says why.
   const placed = shared.map((one) =>

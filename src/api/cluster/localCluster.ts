@@ -126,7 +126,12 @@ export class LocalCluster extends Cluster {
   /** @internal */
   override async holdWorker(): Promise<() => void> {
     this.#holds++;
-    if (this.#adaptive !== undefined && this.size === 0) await this.parts.places.scale(1);
+    try {
+      if (this.#adaptive !== undefined && this.size === 0) await this.parts.places.scale(1);
+    } catch (error) {
+      this.#holds--;
+      throw error;
+    }
     return () => void this.#holds--;
   }
 

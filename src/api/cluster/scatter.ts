@@ -64,9 +64,9 @@ export async function scatterValues(
     offers.set(result, packed);
     inputs.push({ id: local, result, key: keys[local]!, nbytes: nbytes[local], from: CALLER, address: '' });
   }
-  const address = inputs.length === 0 ? '' : await stores.offer(offers);
   const endHold = await cluster.holdWorker();
   try {
+    const address = inputs.length === 0 ? '' : await stores.offer(offers);
     const offered = inputs.map((input) => ({ ...input, address }));
     const taken = await bring(cluster, offered, options);
     const holders = new Int32Array(size).fill(CALLER);

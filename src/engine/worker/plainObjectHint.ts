@@ -4,6 +4,7 @@ import { OP_CONSTANT, OP_REF, type Program } from '../../protocol/program.js';
 
 const NOT_A_FUNCTION = /([\w$]+) is not a function/;
 const NOT_ITERABLE = /is not iterable/;
+const HINT = 'An argument of the task is a plain object';
 /** Elements of an array that are checked. */
 const MOST_ELEMENTS = 20;
 
@@ -11,13 +12,15 @@ const MOST_ELEMENTS = 20;
 export function withPlainObjectHint(thrown: unknown, argumentsOf: () => readonly unknown[]): unknown {
   if (!(thrown instanceof TypeError)) return thrown;
   const { message } = thrown;
+  // A program may throw one error several times.
+  if (message.includes(HINT)) return thrown;
   const [, name] = NOT_A_FUNCTION.exec(message) ?? [];
   if (name === undefined && !NOT_ITERABLE.test(message)) return thrown;
   const lacks = (value: unknown): boolean => isPlain(value) && (name === undefined || !(name in value));
   const all = argumentsOf().flatMap((one) => (Array.isArray(one) ? one.slice(0, MOST_ELEMENTS) : [one]));
   if (!all.some(lacks)) return thrown;
   const without = name === undefined ? '' : ` without '${name}'`;
-  const hinted = `${message}. An argument of the task is a plain object${without}: instances of classes arrive as plain objects. Pass data, and create the instance inside the task.`;
+  const hinted = `${message}. ${HINT}${without}: instances of classes arrive as plain objects. Pass data, and create the instance inside the task.`;
   const { stack } = thrown;
   thrown.message = hinted;
   if (stack !== undefined) thrown.stack = stack.replace(message, () => hinted);
