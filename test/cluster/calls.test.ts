@@ -165,3 +165,19 @@ sharedClusterTest(
     assert.equal(await held.result(), 1);
   },
 );
+
+sharedClusterTest(
+  'a function of client.run() is called once on a worker that is named twice',
+  async ({ client }) => {
+    const [[name, { address }] = ['', { address: '' }]] = Object.entries(client.schedulerInfo().workers);
+    const calls = await client.run(
+      () => {
+        const counter: typeof globalThis & { callsOfRun?: number } = globalThis;
+        counter.callsOfRun = (counter.callsOfRun ?? 0) + 1;
+        return counter.callsOfRun;
+      },
+      { workers: [name, address, name] },
+    );
+    assert.deepEqual(calls, { [name]: 1 });
+  },
+);

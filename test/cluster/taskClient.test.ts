@@ -100,6 +100,11 @@ sharedClusterTest('wait() and asCompleted() inside a task', async ({ client, fol
   ]);
 });
 
+sharedClusterTest('progress() inside a task counts its futures', async ({ client, folder }) => {
+  const shares = await client.submit(outer.showsProgress, folder);
+  assert.deepEqual([shares.includes('50%'), shares.at(-1)], [true, '100%']);
+});
+
 sharedClusterTest(
   'cancelling a task cancels the tasks for which it waits',
   async ({ client, cluster, folder }) => {

@@ -1,7 +1,7 @@
 // Tasks that use the client of their cluster.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { asCompleted, compute, delayed, Event, getClient, tasks, wait } from 'longpole';
+import { asCompleted, compute, delayed, Event, getClient, progress, tasks, wait } from 'longpole';
 
 async function gate(folder: string, name: string): Promise<void> {
   writeFileSync(join(folder, `${name}.started`), '');
@@ -146,6 +146,19 @@ export const outer = tasks(import.meta.url, {
     return [counts, values.sort()];
   },
   /** Submits a task that waits for the gate, and waits for its result. */
+  /** Returns the shares that a progress bar shows while the second of two tasks has not ended. */
+  async showsProgress(folder: string) {
+    const client = getClient();
+    const futures = [client.submit(inner.echo, ''), client.submit(inner.hold, folder, 'shown')];
+    const shares = new Set<string>();
+    const write = (text: string): boolean => {
+      for (const share of text.match(/\d+%/g) ?? []) shares.add(share);
+      if (shares.has('50%')) writeFileSync(join(folder, 'shown.open'), '');
+      return true;
+    };
+    await progress(futures, { out: { write }, dt: 0.01 });
+    return [...shares];
+  },
   async waitFor(folder: string, name: string) {
     return `${await getClient().submit(inner.hold, folder, name, { workers: 'worker-1' })} again`;
   },

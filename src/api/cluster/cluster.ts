@@ -117,20 +117,21 @@ export abstract class Cluster extends Printed {
   }
 
   /**
-   * @internal Returns the workers with these names or addresses, or all for undefined. Workers that are leaving do not
-   *   count.
+   * @internal Returns the workers with these names or addresses, each once, or all for undefined. Workers that are
+   *   leaving do not count.
    * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for an unknown name
    */
   namedWorkers(wanted: string | readonly string[] | undefined): readonly EngineWorker[] {
     const workers = [...this.engine.workers.values()].filter(({ isLeaving }) => !isLeaving);
     if (wanted === undefined) return workers;
     const names = typeof wanted === 'string' ? [wanted] : wanted;
-    return names.map((name) => {
+    const named = names.map((name) => {
       const found = workers.find((worker) => isCalled(worker, name));
       if (found !== undefined) return found;
       const known = this.workers.join(', ');
       throw invalidArgument(`workers: there is no worker '${name}'. The workers are: ${known}.`);
     });
+    return [...new Set(named)];
   }
 
   /** @internal */

@@ -6,8 +6,8 @@ import { type Future, futureList } from './future.js';
 const DT = 0.1;
 
 /**
- * Shows a progress bar until all given futures have ended. The bar counts all tasks of their computations. If a future
- * fails, the bar keeps its last state.
+ * Shows a progress bar until all given futures have ended. The bar counts all tasks of their computations; inside a task,
+ * it counts the futures. If a future fails, the bar keeps its last state.
  *
  *     await progress(client.map(load, paths));
  *
@@ -49,14 +49,24 @@ export async function progress(
   if (failure !== undefined) throw failure.error;
 }
 
+/** Returns a future as a computation of one task, because only the process of the scheduler knows its computation. */
+function segmentOf(future: Future<unknown>): { readonly size: number; readonly unfinished: number } {
+  return {
+    size: 1,
+    get unfinished() {
+      return future.done ? 0 : 1;
+    },
+  };
+}
+
 /** The computations of some futures. */
 class Computations {
   readonly #segments: readonly { readonly size: number; readonly unfinished: number }[];
   readonly computation: { readonly size: number };
 
   constructor(futures: readonly Future<unknown>[]) {
-    const handles = futures.flatMap(({ handle }) => handle ?? []);
-    this.#segments = [...new Set(handles.map(({ computation }) => computation.segment))];
+    const segments = futures.map((future) => future.handle?.computation.segment ?? segmentOf(future));
+    this.#segments = [...new Set(segments)];
     this.computation = { size: this.#segments.reduce((sum, { size }) => sum + size, 0) };
   }
 
