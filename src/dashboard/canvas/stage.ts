@@ -16,8 +16,8 @@ import type { ProfileModel, TaskPlot } from '../model/profileModel.js';
 import type { Matches } from '../model/search.js';
 import { type ColumnGrid, livedSeconds, usedSeconds } from '../model/streamDetail.js';
 import { type TaskLanes, totalHeight } from '../model/taskLanes.js';
-import { columnAtTime, type TimeAxis, timeAxis } from '../model/timeAxis.js';
-import { snapToPixels, spanOf, type TimeWindow } from '../model/timeView.js';
+import { columnAtTime, gridOf, type TimeAxis, timeAxis } from '../model/timeAxis.js';
+import type { TimeWindow } from '../model/timeView.js';
 import { drawLines, drawResources, type PlotArea } from './drawCharts.js';
 import { drawFlows, drawPath } from './drawFlows.js';
 import { axisTicks, drawBreaks, drawOverview, drawRuler, overviewShares } from './drawOverview.js';
@@ -43,12 +43,6 @@ export interface Scene {
 /** Returns the number of pixel columns between the gutters, at least 1. */
 export function columnsOf(width: number): number {
   return Math.max(1, Math.floor(width - LEFT_GUTTER - RIGHT_GUTTER));
-}
-
-export function gridOf(window: TimeWindow, width: number): ColumnGrid {
-  const columns = columnsOf(width);
-  const { start } = snapToPixels(window, columns);
-  return { start, perColumn: spanOf(window) / columns, columns };
 }
 
 /** Returns the time axis of a window, folded if it shows the whole run. */
@@ -87,7 +81,7 @@ export class Stage {
 
   draw(scene: Scene): void {
     const { model, theme } = scene;
-    const grid = gridOf(scene.window, scene.width);
+    const grid = gridOf(scene.window, columnsOf(scene.width));
     const axis = axisOf(model, scene.window, scene.width);
     const ticks = axisTicks(axis);
     this.#drawStrip(scene, axis, ticks);

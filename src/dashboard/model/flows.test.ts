@@ -54,3 +54,19 @@ test('a flow is a line from the end of one task to the start of another; flows o
   drawFlows(renderer, flows, axisFrom(6.5), box, colors);
   assert.equal(renderer.lines.length, 1);
 });
+
+test('flows arrive at the start of a seceded task and leave from its end, not at its wait', () => {
+  const seceded = syntheticTrace({
+    tasks: [
+      { key: 'a-1', started: 0, stopped: 1, worker: 'w0' },
+      {
+        ...{ key: 'b-1', started: 2, seceded: 3, resumed: 8, stopped: 9, waited: 5 },
+        ...{ worker: 'w0', needs: ['a-1'] },
+      },
+    ],
+  });
+  const [stream] = traceModel(seceded, { title: '', origin: 0 }).plots;
+  assert.ok(stream?.type === 'tasks');
+  assert.equal(stream.lanes.entry.length, 3);
+  assert.deepEqual(flowsOf(seceded, 1, stream)?.task, { lane: 0, start: 2, stop: 9 });
+});

@@ -49,7 +49,11 @@ function endsOf({ lanes, section }: TaskPlot, wanted: ReadonlySet<number>): Map<
       for (let position = from; position < to && !isActivity; position++) {
         const row = section.task[lanes.entry[position]!]!;
         if (!wanted.has(row)) continue;
-        ends.set(row, { lane, start: lanes.start[position]!, stop: lanes.stop[position]! });
+        const part = { lane, start: lanes.start[position]!, stop: lanes.stop[position]! };
+        const other = ends.get(row) ?? part;
+        // A seceded task has several parts. Its lines begin at its end and arrive at its start.
+        const [first, last] = part.start < other.start ? [part, other] : [other, part];
+        ends.set(row, { ...first, stop: last.stop });
       }
     }
   }

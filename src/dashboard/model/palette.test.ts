@@ -5,6 +5,7 @@ import {
   assignColors,
   COLOR_COUNT,
   colorSlot,
+  kindColor,
   lineSlot,
   mix,
   type Scheme,
@@ -142,4 +143,8 @@ test('mixing interpolates between the ground and the colour', () => {
   assert.equal(mix('#ff8000', '#000000', 0), '#000000');
   assert.equal(mix('#ff8000', '#000000', 1), '#ff8000');
   assert.equal(mix('#ff8000', '#010101', 0.5), '#804101');
+});
+
+test('an activity with the name of a property of all objects has a colour', () => {
+  for (const name of ['constructor', 'toString', '__proto__']) assert.match(kindColor(name, 'light'), /^#/);
 });

@@ -140,11 +140,17 @@ const OTHERS: Readonly<Record<string, readonly [light: string, dark: string]>> =
 };
 const FALLBACK_SLOTS = [3, 5, 7, 9, 11, 13, 15, 1] as const;
 
+/** Programs choose names of activities, e.g. `constructor`, which every object inherits. */
+function ownValue<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(record, name) ? record[name] : undefined;
+}
+
 /** Returns `#rrggbb` of an action, an activity or a kind of part of the critical path. */
 export function kindColor(kind: string, scheme: Scheme): string {
-  const [, slot] = ACTIVITIES[ACTION_OF[kind] ?? kind] ?? [];
+  const action = ownValue(ACTION_OF, kind) ?? kind;
+  const [, slot] = ownValue(ACTIVITIES, action) ?? [];
   if (slot !== undefined) return slotColor(slot, scheme);
-  const other = OTHERS[kind];
+  const other = ownValue(OTHERS, kind);
   if (other !== undefined) return other[scheme === 'light' ? 0 : 1];
   let hash = 0;
   for (let i = 0; i < kind.length; i++) hash = (hash * 31 + kind.charCodeAt(i)) >>> 0;

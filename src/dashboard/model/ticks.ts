@@ -7,7 +7,8 @@ export interface Tick {
   readonly label: string;
 }
 
-const MINUTE_STEPS = [60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
+/** Steps of a time axis from 10 s. */
+const LONG_STEPS = [10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
 
 /** Returns the smallest step of 1, 2 or 5 times a power of ten that is at least `least`. */
 function niceStep(least: number): number {
@@ -19,8 +20,7 @@ function niceStep(least: number): number {
 /** Returns the step of a time axis in seconds, at least `least`. */
 function timeStep(least: number): number {
   if (least <= 5) return niceStep(least);
-  if (least <= 60) return [5, 10, 15, 20, 30, 60].find((step) => step >= least) ?? 60;
-  return MINUTE_STEPS.find((step) => step >= least) ?? Math.ceil(least / 86400) * 86400;
+  return LONG_STEPS.find((step) => step >= least) ?? Math.ceil(least / 86400) * 86400;
 }
 
 /** Returns the ticks of a time axis from `start` to `stop` (seconds since the beginning of the run), about 110 px apart. */

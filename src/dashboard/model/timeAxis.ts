@@ -25,6 +25,12 @@ const BREAK = 80;
 /** Width from which a stretch is folded, px. A break of a narrower one would save nearly nothing. */
 const MIN_FOLDED = 1.4 * BREAK;
 
+/** Returns the columns of a window without breaks. */
+export function gridOf(window: TimeWindow, columns: number): ColumnGrid {
+  const { start } = snapToPixels(window, columns);
+  return { start, perColumn: spanOf(window) / columns, columns };
+}
+
 /** Returns the axis of a window. Only plots that are all task streams are folded. */
 export function timeAxis(
   { idle, limits, plots }: Pick<ProfileModel, 'idle' | 'limits' | 'plots'>,
@@ -35,8 +41,7 @@ export function timeAxis(
   const isFolded = showsAll(limits, window) && plots.every(({ type }) => type === 'tasks');
   const folded = isFolded ? idle.filter((stretch) => spanOf(stretch) / perColumn >= MIN_FOLDED) : [];
   if (folded.length === 0) {
-    const { start } = snapToPixels(window, columns);
-    return { columns, parts: [{ start, perColumn, columns, left: 0 }], breaks: [] };
+    return { columns, parts: [{ ...gridOf(window, columns), left: 0 }], breaks: [] };
   }
   return foldedAxis(folded, window, columns);
 }

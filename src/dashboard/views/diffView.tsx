@@ -10,6 +10,7 @@ import { formatChange, formatDuration, formatPercent } from '../model/format.js'
 import { mix, type Scheme } from '../model/palette.js';
 import { FlameView } from './flameView.js';
 import { followScheme } from './pageInput.js';
+import { SearchField } from './parts.js';
 import { BareTable } from './tables.js';
 
 export function DiffView({ data }: { readonly data: DiffPageData }) {
@@ -52,29 +53,9 @@ function Stacks({ root }: { readonly root: StackDiff }) {
       <div class="diff-tools">
         <h2>Call stacks</h2>
         <Legend scheme={scheme} />
-        {/* biome-ignore lint/a11y/useSemanticElements: <search> is not known to all browsers that open the page */}
-        <div class="search" role="search">
-          <input
-            ref={searchBox}
-            type="search"
-            placeholder="Search functions"
-            aria-label="Search for functions"
-            autocomplete="off"
-            spellcheck={false}
-            value={query}
-            onInput={(event) => setQuery(event.currentTarget.value)}
-            onKeyDown={(event) => {
-              if (event.key !== 'Escape') return;
-              setQuery('');
-              event.currentTarget.blur();
-            }}
-          />
-          {found === undefined ? (
-            <kbd>/</kbd>
-          ) : (
-            <span class="found">{formatPercent((100 * found) / all)}</span>
-          )}
-        </div>
+        <SearchField box={searchBox} searches="functions" query={query} onQuery={setQuery}>
+          {found === undefined ? null : <span class="found">{formatPercent((100 * found) / all)}</span>}
+        </SearchField>
       </div>
       <div class="flame">
         <FlameView

@@ -5,7 +5,7 @@ import { formatCount, formatDate, formatDuration } from '../model/format.js';
 import { EMPTY_MODEL } from '../model/profileModel.js';
 import { spanOf } from '../model/timeView.js';
 import type { PageState } from './pageState.js';
-import { Button, set } from './parts.js';
+import { Button, SearchField, set } from './parts.js';
 
 interface Props {
   readonly state: PageState;
@@ -74,26 +74,13 @@ function SearchBox({ state, searchBox, searches }: Props) {
         ? `${formatCount(index + 1)} of ${formatCount(matches.count)}`
         : `${formatCount(matches.count)} found`;
   return (
-    // biome-ignore lint/a11y/useSemanticElements: <search> is not known to all browsers that open the page
-    <div class="search" role="search">
-      <input
-        ref={searchBox}
-        type="search"
-        placeholder={`Search ${searches}`}
-        aria-label={searches === 'keys' ? 'Search for tasks by key' : `Search for ${searches}`}
-        autocomplete="off"
-        spellcheck={false}
-        value={state.query.value}
-        onInput={(event) => state.setQuery(event.currentTarget.value)}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter') state.stepMatch(event.shiftKey ? -1 : 1);
-          else if (event.key === 'Escape') {
-            state.setQuery('');
-            event.currentTarget.blur();
-          }
-        }}
-      />
-      {state.query.value === '' ? <kbd>/</kbd> : null}
+    <SearchField
+      box={searchBox}
+      searches={searches}
+      query={state.query.value}
+      onQuery={(query) => state.setQuery(query)}
+      onEnter={(isBackwards) => state.stepMatch(isBackwards ? -1 : 1)}
+    >
       <output class="found">{status}</output>
       {status === '' || matches?.count === 0 ? null : (
         <span class="steps">
@@ -111,7 +98,7 @@ function SearchBox({ state, searchBox, searches }: Props) {
           />
         </span>
       )}
-    </div>
+    </SearchField>
   );
 }
 

@@ -1,6 +1,6 @@
 // The parts of pages: panels, rows with bars, choices, and messages of empty panels.
 import type { Signal } from '@preact/signals';
-import type { ButtonHTMLAttributes, ComponentChildren } from 'preact';
+import type { ButtonHTMLAttributes, ComponentChildren, RefObject } from 'preact';
 import { useContext } from 'preact/hooks';
 import { LongpoleError, messageOf } from '../../base/errors.js';
 import { shortNames } from '../model/format.js';
@@ -167,6 +167,44 @@ export function ColorKey({ parts }: { readonly parts: readonly Pick<BarPart, 'na
         </span>
       ))}
     </p>
+  );
+}
+
+interface SearchProps {
+  readonly box: RefObject<HTMLInputElement | null>;
+  /** What the box searches. */
+  readonly searches: 'keys' | 'functions';
+  readonly query: string;
+  readonly onQuery: (query: string) => void;
+  readonly onEnter?: (isBackwards: boolean) => void;
+  /** The outcome, beside the box. */
+  readonly children: ComponentChildren;
+}
+
+/** A search box. Escape clears it, and without a query it shows the key that leads to it. */
+export function SearchField({ box, searches, query, onQuery, onEnter, children }: SearchProps) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: <search> is not known to all browsers that open the page
+    <div class="search" role="search">
+      <input
+        ref={box}
+        type="search"
+        placeholder={`Search ${searches}`}
+        aria-label={searches === 'keys' ? 'Search for tasks by key' : `Search for ${searches}`}
+        autocomplete="off"
+        spellcheck={false}
+        value={query}
+        onInput={(event) => onQuery(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') onEnter?.(event.shiftKey);
+          if (event.key !== 'Escape') return;
+          onQuery('');
+          event.currentTarget.blur();
+        }}
+      />
+      {query === '' ? <kbd>/</kbd> : null}
+      {children}
+    </div>
   );
 }
 

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { sumOf } from '../../base/lookUps.js';
 import { countText } from '../../base/words.js';
-import { columnsOf, gridOf, shownOfRun } from '../canvas/stage.js';
+import { columnsOf, shownOfRun } from '../canvas/stage.js';
 import { THEMES } from '../canvas/theme.js';
 import { formatBytes, formatCount, formatDuration, formatNumber, formatPercent } from '../model/format.js';
 import { slotColor } from '../model/palette.js';
@@ -11,6 +11,7 @@ import type { LinesPlot, Plot, ResourcePlot, TaskPlot } from '../model/profileMo
 import { lineValue, peakIn, type Series, valueAt } from '../model/series.js';
 import { livedSeconds, usedSeconds, visibleRuns } from '../model/streamDetail.js';
 import { peakLabel, valueLabel } from '../model/ticks.js';
+import { gridOf } from '../model/timeAxis.js';
 import { showsAll } from '../model/timeView.js';
 import type { PageState } from './pageState.js';
 
@@ -74,7 +75,7 @@ const SHARED = 'tasks per pixel; heights show shares of time';
 
 function StreamValues({ state, plot }: { readonly state: PageState; readonly plot: TaskPlot }) {
   const { lanes, rows } = plot.lanes;
-  const grid = gridOf(state.window.value, state.width.value);
+  const grid = gridOf(state.window.value, columnsOf(state.width.value));
   const { start: from, stop: to } = shownOfRun(state.model, grid);
   const busy = rows.reduce((sum, row) => sum + usedSeconds(plot.lanes, row, from, to), 0);
   const runs = sumOf(lanes.flat(), (group) => visibleRuns(plot.lanes, group, from, to));
