@@ -3,8 +3,8 @@ import type { ChildProcess } from 'node:child_process';
 import { killChild } from '../base/killChild.js';
 import { procStat } from './processTree.js';
 
-/** Time limit for the end of the children, in milliseconds. */
-const LIMIT_MS = 5000;
+/** Time limit for the end of the children, in milliseconds. Many of them write large files at once. */
+const LIMIT_MS = 30_000;
 const POLL_MS = 5;
 
 const children = new Set<ChildProcess>();

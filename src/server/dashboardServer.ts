@@ -181,6 +181,10 @@ function answerOnce(routes: Routes, request: IncomingMessage, socket: Socket): v
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
   response.assignSocket(socket);
+  // Node does not pass these events on any more.
+  socket.on('drain', () => response.emit('drain'));
+  socket.on('timeout', () => response.emit('timeout'));
+  // The client may never end the connection.
   response.on('finish', () => socket.destroySoon());
   routes.answer(request, response);
 }

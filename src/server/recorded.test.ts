@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { createServer, get } from 'node:http';
+import { connect, Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { WebSocket, WebSocketServer } from 'ws';
 import { RECORDED_TABLES } from '../protocol/traceSchema.js';
@@ -8,6 +10,7 @@ import { expectedTasks, restOf, tasksOf } from '../trace/live/plainRows.test.sup
 import { TableBytes } from '../trace/recording/tableBytes.test.support.js';
 import { totalsFromJson } from '../trace/recording/totalsJson.js';
 import { frameRule } from './access.js';
+import { ask } from './askDashboard.test.support.js';
 import { ScriptedCluster, TEST_PAGE, TestPage } from './dashboard.test.support.js';
 import { DashboardServer } from './dashboardServer.js';
 import { DEFAULT_LIMITS } from './outlet.js';
@@ -153,4 +156,47 @@ describe('a viewer of a recorded trace that reads nothing', () => {
     client.destroy();
     server.close();
   });
+});
+
+describe('a request that offers HTTP/2', () => {
+  const path = '/api/trace/events.arrow';
+  const offer = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AAMAAABk' };
+
+  it('receives an answer that is larger than the buffers of the system', async () => {
+    const server = await DashboardServer.start({ source: largeSource(), port: 0, page: TEST_PAGE });
+    const { body } = await ask(server, path, { headers: offer });
+    assert.ok(body.length > 2 ** 25);
+    await server.close();
+  });
+
+  for (const [what, asked, reads] of [
+    ['reads nothing of its answer', path, false],
+    ['does not end its side', '/health', true],
+  ] as const)
+    it(`is disconnected if the client ${what}`, async () => {
+      const source = reads ? new ScriptedCluster(STORY).source() : largeSource();
+      const server = await DashboardServer.start({
+        ...{ source, port: 0, page: TEST_PAGE },
+        limits: reads ? {} : { stuckMs: 50 },
+      });
+      const accepted = new Promise<Socket>((resolve) => {
+        const take = (message: unknown): void => {
+          const socket: unknown = Reflect.get(Object(message), 'socket');
+          assert.ok(socket instanceof Socket);
+          unsubscribe('net.server.socket', take);
+          resolve(socket);
+        };
+        subscribe('net.server.socket', take);
+      });
+      const client = connect({ host: '127.0.0.1', port: server.port, allowHalfOpen: true });
+      client.on('error', () => undefined);
+      if (reads) client.resume();
+      const lines = Object.entries({ host: 'localhost', ...offer }).map(
+        ([name, value]) => `${name}: ${value}`,
+      );
+      client.write(`GET ${asked} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+      await once(await accepted, 'close');
+      client.destroy();
+      await server.close();
+    });
 });

@@ -7,11 +7,19 @@ let clients: readonly Client[] = [];
 /** Sets the default client until the client or its cluster closes. */
 export function setDefaultClient(client: Client): void {
   clients = [...openClients(), client];
+  // Otherwise the list would keep the closed client, and the results of its cluster, until the next use.
+  const release = (): void => {
+    clients = openClients();
+  };
+  const forget = client.cluster.onClose(release);
+  client.onClose(() => {
+    forget();
+    release();
+  });
 }
 
 export function defaultClient(): Client | undefined {
-  clients = openClients();
-  return clients.at(-1);
+  return openClients().at(-1);
 }
 
 function openClients(): readonly Client[] {
