@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { threadId } from 'node:worker_threads';
 import { attempt } from '../base/errors.js';
 
 /**
@@ -48,9 +49,14 @@ export function replaceFile(
   if (target !== undefined) checked(() => renameSync(partial, target));
 }
 
-/** Returns a name beside the file. Systems allow 255 bytes, so it has only the beginning of a long name. */
+let partials = 0;
+
+/**
+ * Returns a name beside the file. Systems allow 255 bytes, so it has only the beginning of a long name, and a number, because files
+ * with the same beginning may be written at the same time, also on other threads.
+ */
 function partialName(file: string): string {
-  return join(dirname(file), `${basename(file).slice(0, 60)}.${process.pid}.part`);
+  return join(dirname(file), `${basename(file).slice(0, 60)}.${process.pid}.${threadId}.${partials++}.part`);
 }
 
 /** Gives a file the permissions of the file that it replaces. Only its owner can change them. */
