@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ChromeReader } from '../trace/formats/chrome/chromeReader.js';
 import {
   type SyntheticSpec,
   type SyntheticTask,
   syntheticTrace,
 } from '../trace/syntheticTrace.test.support.js';
+import { TraceBuilder } from '../trace/traceBuilder.js';
 import { concurrency } from './concurrency.js';
 import { criticalPath } from './criticalPath.js';
 import { diff } from './diff/diff.js';
@@ -48,12 +50,62 @@ test('slices inside of others on their thread count once, and comparisons show t
   assert.deepEqual(compared.map(({ name }) => name).sort(), ['frame', 'main', 'paint']);
 });
 
+test('a task that depends on a slice inside of another one waits for the outermost slice', () => {
+  const slice = (key: string, thread: number, started: number, stopped: number, needs: string[] = []) => ({
+    ...{ key, thread, started, stopped, needs },
+    ...{ submitted: Number.NaN, ready: Number.NaN, acknowledged: Number.NaN },
+  });
+  const trace = syntheticTrace({
+    workers: [{ name: 'w0', threads: 2 }],
+    tasks: [slice('post-1', 0, 3, 3.5), slice('load-1', 0, 0, 4), slice('work-1', 1, 4, 10, ['post-1'])],
+  });
+  const { byPrefix, floor } = criticalPath(trace);
+  assert.deepEqual(byPrefix.map(({ prefix, seconds }) => [prefix, seconds]).sort(), [
+    ['load', 4],
+    ['work', 6],
+  ]);
+  assert.equal(floor, 10);
+  assert.ok(Math.abs(simulate(trace, { workers: 2 }).makespan - 10) < 0.1);
+});
+
+test('asynchronous tasks of a Dask cluster inside of others count, also if their submission was not observed', () => {
+  const tasks = [
+    { key: 'get-1', started: 1, stopped: 2 },
+    { key: 'get-2', started: 0, stopped: 5 },
+  ].map((task) => ({ ...task, thread: 0, submitted: Number.NaN, ready: Number.NaN }));
+  assert.equal(workerBalance(syntheticTrace({ tasks })).cell(0, 'Tasks'), 2);
+});
+
+test('async slices are no parts of the slices around them', () => {
+  const event = (ph: string, ts: number, more: object) => ({ ph, ts, pid: 1, tid: 1, cat: 'net', ...more });
+  const text = JSON.stringify([
+    ...[event('b', 0, { name: 'get', id: 1 }), event('e', 9e6, { name: 'get', id: 1 })],
+    ...[event('b', 1e6, { name: 'get', id: 2 }), event('e', 8e6, { name: 'get', id: 2 })],
+    ...[event('X', 2e6, { name: 'parse', dur: 4e6 }), event('X', 3e6, { name: 'part', dur: 1e6 })],
+  ]);
+  const builder = new TraceBuilder();
+  new ChromeReader(builder).feed(new TextEncoder().encode(text), text.length, true);
+  const balance = workerBalance(builder.build()).rows.map((row) => [row['Thread'], row['Tasks']]);
+  assert.deepEqual(balance, [
+    [null, 2],
+    [0, 1],
+  ]);
+});
+
+test('the ends of slices that were rounded to microseconds may be one microsecond after the end of the outer slice', () => {
+  const tasks = [
+    { key: 'part-1', started: 1000.000004, stopped: 1000.000012 },
+    { key: 'main-1', started: 1000.000001, stopped: 1000.000011 },
+  ].map((task) => ({ ...task, thread: 0, acknowledged: Number.NaN }));
+  assert.equal(workerBalance(syntheticTrace({ tasks })).cell(0, 'Tasks'), 1);
+});
+
 test('slices that overlap without one inside of the other all count', () => {
   const tasks = [
     { key: 'get-1', started: 0, stopped: 5 },
     { key: 'get-2', started: 4, stopped: 10 },
     { key: 'get-3', started: 6, stopped: 7 },
-  ].map((task) => ({ ...task, thread: 0, submitted: Number.NaN, ready: Number.NaN }));
+  ].map((task) => ({ ...task, thread: 0, acknowledged: Number.NaN }));
   assert.equal(workerBalance(syntheticTrace({ tasks })).cell(0, 'Tasks'), 3);
 });
 

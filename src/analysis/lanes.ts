@@ -15,6 +15,8 @@ export interface Lanes {
   readonly thread: Int32Array;
   /** Lane by row of tasks; -1 for runs that did not begin or were lost, and for slices inside of others. */
   readonly laneOf: Int32Array;
+  /** Row of a slice around each slice that is inside of another, -1 for other rows; without rows if no slice is inside of another. */
+  readonly outer: Int32Array;
   /** Time at which each task left its thread to others: when it seceded, or else when it stopped. */
   readonly stop: Float64Array;
   /** Rows of lane `l` in order of start: `spans.rows[offsets[l] .. offsets[l + 1])`. */
@@ -87,47 +89,69 @@ export const lanesOf = oncePer((trace: Trace): Lanes => {
     return { offsets, spans: timeSpans(laneOf, offsets, started, stop) };
   };
   let order = ordered();
-  const nested = nestedRows(trace, order);
-  for (const row of nested) laneOf[row] = -1;
-  if (nested.length > 0) order = ordered();
+  const outer = outerSlices(trace, order);
+  for (let row = 0; row < outer.length; row++) if (outer[row]! >= 0) laneOf[row] = -1;
+  if (outer.length > 0) order = ordered();
   return {
     count: pairs.length,
     worker: pairs.seconds.map((index) => index - 1),
     thread: pairs.firsts.map((index) => index - 1),
     laneOf,
+    outer,
     stop,
     ...order,
   };
 });
 
-/** Seconds by which the times of a slice and of one inside of it may differ because they are rounded. */
-const ROUNDING = 1e-6;
+/** Seconds by which the times of a slice and of one inside of it may differ: many programs round both to whole microseconds. */
+const ROUNDING = 1.5e-6;
 
 /**
- * Returns the slices that are inside of others on their thread, as in Chrome traces of other programs: they are parts of these, and
- * would count twice. Tasks of recorded runs do not nest, and asynchronous slices overlap in other ways, too.
+ * Finds the slices that are inside of others on their thread, as in Chrome traces of other programs: they are parts of these, and
+ * would count twice. Recorded runs have a time of their report. Their tasks do not nest, but asynchronous ones overlap.
  */
-function nestedRows({ tasks }: Trace, { spans, offsets }: Pick<Lanes, 'spans' | 'offsets'>): number[] {
-  const { thread, started, stopped, submitted } = tasks;
-  const insideOf = (rows: Int32Array): number[] => {
-    const inside: number[] = [];
-    let outer = rows[0]!;
-    for (const row of rows.subarray(1)) {
-      const overlaps = started[row]! < stopped[outer]! - ROUNDING;
-      if (overlaps && stopped[row]! <= stopped[outer]! + ROUNDING) inside.push(row);
-      else {
-        if (overlaps && started[row]! > started[outer]! + ROUNDING) return [];
-        if (overlaps) inside.push(outer);
-        outer = row;
-      }
+function outerSlices({ tasks }: Trace, { spans, offsets }: Pick<Lanes, 'spans' | 'offsets'>): Int32Array {
+  const { length, thread, acknowledged } = tasks;
+  let outer = new Int32Array(0);
+  for (let lane = 0; lane + 1 < offsets.length; lane++) {
+    const rows = spans.rows.subarray(offsets[lane]!, offsets[lane + 1]!);
+    const [first = -1] = rows;
+    if (!(thread[first]! >= 0 && Number.isNaN(acknowledged[first]!))) continue;
+    const pairs = nestedPairs(tasks, rows);
+    if (pairs.length > 0 && outer.length === 0) outer = new Int32Array(length).fill(-1);
+    for (let at = 0; at < pairs.length; at += 2) outer[pairs[at]!] = pairs[at + 1]!;
+  }
+  return outer;
+}
+
+/** Returns slices of a thread and a slice around each, in turns; none if slices overlap without one inside of the other. */
+function nestedPairs({ started, stopped }: Trace['tasks'], rows: Int32Array): number[] {
+  const pairs: number[] = [];
+  let outer = rows[0]!;
+  for (const row of rows.subarray(1)) {
+    const overlaps = started[row]! < stopped[outer]! - ROUNDING;
+    if (overlaps && stopped[row]! <= stopped[outer]! + ROUNDING) pairs.push(row, outer);
+    else {
+      if (overlaps && started[row]! > started[outer]! + ROUNDING) return [];
+      if (overlaps) pairs.push(outer, row);
+      outer = row;
     }
-    return inside;
-  };
-  return Array.from({ length: offsets.length - 1 }, (_, lane) =>
-    spans.rows.subarray(offsets[lane]!, offsets[lane + 1]!),
-  )
-    .filter(([first = -1]) => thread[first]! >= 0 && Number.isNaN(submitted[first]!))
-    .flatMap(insideOf);
+  }
+  return pairs;
+}
+
+/** Returns the outermost slice around a slice; the row itself if it is not inside of another. */
+export function outermost({ outer }: Lanes, row: number): number {
+  let out = row;
+  while (outer[out]! >= 0) out = outer[out]!;
+  return out;
+}
+
+/** Returns the task whose end a task awaited for an input: the outermost slice around the input, -1 if this had not ended. */
+export function awaitedInput(trace: Trace, row: number, input: number): number {
+  const { started, stopped } = trace.tasks;
+  const out = outermost(lanesOf(trace), input);
+  return out === input || stopped[out]! <= started[row]! + ROUNDING ? out : -1;
 }
 
 /** Returns the task of a lane that was running at a time, or the last one that stopped before; -1 if there is none. */

@@ -22,3 +22,15 @@ test('a file may have the longest name that the system allows', () => {
     assert.ok(readdirSync(folder).includes(name));
   }
 });
+
+test('files with the same long beginning may be written at the same time', () => {
+  const beginning = join(folder, 'x'.repeat(100));
+  const [first, second] = [`${beginning}a`, `${beginning}b`];
+  function* pieces(): Generator<string> {
+    yield 'one ';
+    writePieces(second, ['other']);
+    yield 'two';
+  }
+  writePieces(first, pieces());
+  assert.deepEqual([readFileSync(first, 'utf8'), readFileSync(second, 'utf8')], ['one two', 'other']);
+});

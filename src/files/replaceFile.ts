@@ -49,12 +49,14 @@ export function replaceFile(
   if (target !== undefined) checked(() => renameSync(partial, target));
 }
 
+let partials = 0;
+
 /**
- * Returns a name beside the file, which no other thread uses. Systems allow 255 bytes, so it has only the beginning of a
- * long name.
+ * Returns a name beside the file. Systems allow 255 bytes, so it has only the beginning of a long name, and a number, because files
+ * with the same beginning may be written at the same time, also on other threads.
  */
 function partialName(file: string): string {
-  return join(dirname(file), `${basename(file).slice(0, 60)}.${process.pid}-${threadId}.part`);
+  return join(dirname(file), `${basename(file).slice(0, 60)}.${process.pid}.${threadId}.${partials++}.part`);
 }
 
 /** Gives a file the permissions of the file that it replaces. Only its owner can change them. */

@@ -96,7 +96,7 @@ export const longTails = oncePer(({ trace, lanes }: Facts): ReadonlyMap<number, 
   const { prefix, duration } = trace.tasks;
   const long = new Map<number, { tasks: number; seconds: number }>();
   for (const { row, seconds, why } of stragglersOf(trace)) {
-    if (why !== '') continue;
+    if (why !== '' || lanes.laneOf[row]! < 0) continue;
     const tail = getOrMake(long, prefix[row]!, () => ({ tasks: 0, seconds: 0 }));
     tail.tasks++;
     tail.seconds += seconds;

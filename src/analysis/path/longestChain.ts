@@ -3,6 +3,7 @@
 
 import { reversedEdges } from '../../base/groups.js';
 import type { Trace } from '../../trace/trace.js';
+import { awaitedInput } from '../lanes.js';
 import type { Span } from '../spans.js';
 import { type AwaitedResults, knownAt, repeatedRuns, submissionsOf } from '../submissionTimes.js';
 
@@ -24,7 +25,7 @@ export function longestChain(trace: Trace, seconds: Float64Array, handedOver?: H
   const begin = (row: number): void => {
     let time = handedOver?.submitted(row, ends, begins) ?? 0;
     for (let edge = dependencyOffsets[row]!; edge < dependencyOffsets[row + 1]!; edge++) {
-      const dependency = dependencyRows[edge]!;
+      const dependency = awaitedInput(trace, row, dependencyRows[edge]!);
       if (dependency >= 0 && ends[dependency]! > time) time = ends[dependency]!;
     }
     begins[row] = repeated[row]! < 0 ? time : Math.max(time, ends[repeated[row]!]!);

@@ -4,7 +4,7 @@
 import { invalidArgument } from '../../base/errors.js';
 import { firstWhere, oncePer, pushTo } from '../../base/lookUps.js';
 import { type Trace, textOf } from '../../trace/trace.js';
-import { type Lanes, lanesOf, secededUse, taskBefore } from '../lanes.js';
+import { type Lanes, lanesOf, outermost, secededUse, taskBefore } from '../lanes.js';
 import { contendedLock } from '../leaseWaits.js';
 import type { Span } from '../spans.js';
 import { knownAt, repeatedRuns, type SubmissionTimes, submissionsOf } from '../submissionTimes.js';
@@ -306,7 +306,7 @@ class PathWalk {
     const { dependencyOffsets, dependencyRows, stopped } = this.#trace.tasks;
     let last = NONE;
     for (let edge = dependencyOffsets[row]!; edge < dependencyOffsets[row + 1]!; edge++) {
-      const dependency = dependencyRows[edge]!;
+      const dependency = outermost(this.#lanes, dependencyRows[edge]!);
       if (dependency < 0 || this.#visited[dependency] === 1 || this.#lanes.laneOf[dependency]! < 0) continue;
       if (last === NONE || stopped[dependency]! > stopped[last]!) last = dependency;
     }

@@ -8,7 +8,7 @@ import { integerText } from '../../base/words.js';
 import { type Adjacency, order } from '../../graph/order.js';
 import type { Trace } from '../../trace/trace.js';
 import { coreUseOf } from '../coreUse.js';
-import { lanesOf, secededUse } from '../lanes.js';
+import { awaitedInput, lanesOf, secededUse } from '../lanes.js';
 import type { Span } from '../spans.js';
 import { repeatedRuns, submissionsOf } from '../submissionTimes.js';
 import { computing, memoryStretch } from './machine.js';
@@ -158,7 +158,7 @@ function nodesOf(trace: Trace, window: Span, split: ReadonlyMap<number, number>)
       } else {
         needs(node, repeated[row]!);
         for (let edge = dependencyOffsets[row]!; edge < dependencyOffsets[row + 1]!; edge++)
-          needs(node, dependencyRows[edge]!);
+          needs(node, awaitedInput(trace, row, dependencyRows[edge]!));
       }
       offsets[node + 1] = targets.length;
     }

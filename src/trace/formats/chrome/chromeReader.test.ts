@@ -121,7 +121,7 @@ describe('events of other programs', () => {
       event('e', { id2: { local: 1 } }, 30),
       event('e', { id: 'unknown' }, 31),
     );
-    assert.deepEqual(tasksOf(trace), ['get 1 0 1 5', 'get 1 0 0 10', 'get 1 0 20 30']);
+    assert.deepEqual(tasksOf(trace), ['get 1 -1 1 5', 'get 1 -1 0 10', 'get 1 -1 20 30']);
   });
 
   it('names of processes may appear at the end and repeatedly', () => {
@@ -177,7 +177,7 @@ describe('events of other programs', () => {
       event('e', first, 10),
       event('e', second, 5),
     ];
-    assert.deepEqual(tasksOf(readText(`[${events.join()}]`).trace), ['get 1 0 1 5', 'get 1 0 0 10']);
+    assert.deepEqual(tasksOf(readText(`[${events.join()}]`).trace), ['get 1 -1 1 5', 'get 1 -1 0 10']);
   });
 
   it('NaN, Infinity and bare tabs, which JSON forbids, do not damage an event', () => {

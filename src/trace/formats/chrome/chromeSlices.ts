@@ -78,7 +78,8 @@ export class ChromeSlices {
       task.duration = slices.duration[row]!;
       builder.addTask(task, {
         functionName: names[row]!,
-        thread: origins.threadOf(lane),
+        // Async slices may be inside of each other, or of other slices, without being a part of them.
+        thread: slices.lane[row]! < 0 ? -1 : origins.threadOf(lane),
         started: slices.start[row]!,
         ...(this.#states.size === 0 ? {} : { state: this.#states.get(row) ?? TASK_MEMORY }),
         ...(this.#prefixes.size === 0 ? {} : { prefix: this.#prefixes.get(row) ?? names[row]! }),
