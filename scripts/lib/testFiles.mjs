@@ -89,7 +89,6 @@ export const CLOSING = [
   'dist/resources/usageSampler.',
   'dist/server/outlet.',
   'dist/server/prometheus/prometheus.',
-  'dist/server/recorded.',
 ];
 /**
  * Tests whose shared clusters are used by the next file, too (test/cluster/support.ts). Starting two kinds of workers takes
