@@ -212,17 +212,19 @@ test('the summary counts the tasks of an aborted local computation as cancelled'
 });
 
 test('the trace of a local computation says how long its workers imported modules', async () => {
-  const live = new LiveTrace();
-  const stop = observeProgram(live);
-  for (const get of [getThreaded, getMultiprocessing])
+  for (const get of [getThreaded, getMultiprocessing]) {
+    const live = new LiveTrace();
+    const stop = observeProgram(live);
     assert.equal(await get({ a: [s.inc, 1] }, 'a', { numWorkers: 1 }), 2);
-  stop();
-  const found = live.snapshot().totals.metrics.filter(({ activity }) => activity === 'import');
-  assert.deepEqual(
-    found.map(({ context, prefix, unit }) => [context, prefix, unit]),
-    [['import', 'a', 'seconds']],
-  );
-  assert.ok(found[0]!.value >= 0.4, `${found[0]!.value} s in two workers`);
+    stop();
+    const found = live.snapshot().totals.metrics.filter(({ activity }) => activity === 'import');
+    assert.deepEqual(
+      found.map(({ context, prefix, unit }) => [context, prefix, unit]),
+      [['import', 'a', 'seconds']],
+    );
+    // How long it took is a matter of src/engine/worker/importTime.test.ts: waits for a core do not count.
+    assert.ok(found[0]!.value > 0);
+  }
 });
 
 test('the trace of a local computation has the number and size of graphs that its tasks ran', async () => {
