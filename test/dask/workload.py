@@ -272,12 +272,13 @@ def dropped(client):
     holders = [client.submit(hold, f"dropped-{w}", "dropped-gate", workers=[w], pure=False) for w in workers]
     for w in workers:
         Event(f"dropped-{w}").wait()
-    waiting = client.map(nap, [0.001] * 8, pure=False)
+    # If a thread is free nevertheless, it has one of these until the gate opens, so each of them is cancelled.
+    waiting = client.map(hold, [f"waiting-{i}" for i in range(8)], ["dropped-gate"] * 8, pure=False)
     known_at_scheduler(client, waiting, True)
     client.cancel(waiting)
     known_at_scheduler(client, waiting, False)
     gate.set()
-    wait(holders)
+    client.gather(holders)
     return {"skipped": 5, "cancelled": len(waiting)}
 
 
