@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../base/properties.test.support.js';
 import { syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
-import { formatBytes, formatChange, formatDuration, formatNumber, formatPercent } from './format.js';
+import {
+  formatBytes,
+  formatChange,
+  formatClock,
+  formatDuration,
+  formatNumber,
+  formatPercent,
+} from './format.js';
 import { hitLane } from './hitTest.js';
 import { HEADING, layoutPlots } from './pageLayout.js';
 import { buildModel, type TaskPlot } from './profileModel.js';
@@ -307,6 +314,12 @@ test('a time late in a long run is as precise as the window', () => {
   assert.deepEqual(times(500), ['3.0 s', '599.5 s', '1:23:03.3', '−10:00.0']);
   assert.deepEqual(times(7200), ['3.00 s', '10 min 00 s', '1:23:03', '−10 min 00 s']);
   assert.equal(plain(preciseTime(4983.25, 40_000)), '1 h 23 min');
+});
+
+test('unknown numbers and times are shown as a dash', () => {
+  for (const format of [formatNumber, formatDuration, formatBytes, formatPercent, formatClock])
+    for (const unknown of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])
+      assert.equal(format(unknown), '–', `${format.name}(${unknown})`);
 });
 
 test('a change that rounds to zero has no sign', () => {
