@@ -13,7 +13,7 @@ import {
 import { hitLane } from './hitTest.js';
 import { HEADING, layoutPlots } from './pageLayout.js';
 import { buildModel, type TaskPlot } from './profileModel.js';
-import { findTasks } from './search.js';
+import { findTasks, laterMatch } from './search.js';
 import { pageOfRuns, type SampleRun } from './sectionPage.test.support.js';
 import type { SectionPage } from './sections.js';
 import type { LaneRow } from './taskLanes.js';
@@ -81,6 +81,17 @@ test('search ignores case and finds runs in order of time', () => {
   assert.equal(findTasks(model, '-1')!.inOrder.length, 2);
   assert.equal(findTasks(model, '   '), undefined);
   assert.equal(findTasks(model, 'nothing')!.count, 0);
+});
+
+test('a match of the search is found in a later model in which earlier rows were evicted, unless it was evicted itself', () => {
+  const task = (i: number, started: number) => ({ key: `load-${i % 3}`, started, stopped: started + 1 });
+  const modelOf = (...numbers: number[]) =>
+    traceModel(syntheticTrace({ tasks: numbers.map((i) => task(i, i)) }), { title: '', origin: 0 });
+  const [before, later] = [modelOf(1, 2, 3, 4, 5), modelOf(3, 4, 5, 6)];
+  const indices = findTasks(before, 'load')!.inOrder.map((match) =>
+    laterMatch(before, match, later, findTasks(later, 'load')),
+  );
+  assert.deepEqual(indices, [-1, -1, 0, 1, 2]);
 });
 
 test('search finds tasks without a run after the others', () => {
