@@ -12,6 +12,7 @@ const WHOLE_PACKAGE = 'dist-test/';
  */
 export const COMPUTING = [
   'dist/analysis/',
+  'dist/api/argumentChecks.',
   'dist/base/',
   'dist/cli/',
   'dist/dashboard/',

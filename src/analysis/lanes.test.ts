@@ -12,6 +12,7 @@ import { criticalPath } from './criticalPath.js';
 import { diff } from './diff/diff.js';
 import { many } from './findings/workloads.test.support.js';
 import { simulate } from './simulate.js';
+import { stragglersOf } from './stragglers.js';
 import { workerBalance } from './workerBalance.js';
 
 /** Slices on two threads as another program records them: one of 10 s, and inside of it 10 frames, each with a part. */
@@ -46,8 +47,22 @@ test('slices inside of others on their thread count once, and comparisons show t
   );
   assert.ok(Math.abs(simulate(trace, { workers: 4 }).makespan - 10) < 0.1, 'nothing is left for others');
   assert.ok(Math.abs(simulate(trace, { faster: { main: 2 } }).makespan - 5) < 0.1);
-  const compared = diff(trace, trace).rows.filter(({ kind }) => kind === 'prefix');
+  const { rows } = diff(trace, trace);
+  const compared = rows.filter(({ kind }) => kind === 'prefix');
   assert.deepEqual(compared.map(({ name }) => name).sort(), ['frame', 'main', 'paint']);
+  assert.equal(rows.find(({ name }) => name === 'all tasks')?.before, 20);
+});
+
+test('a slow slice inside of a slow one is no straggler of its own', () => {
+  const { tasks = [], ...spec } = nestedSlices();
+  const own = tasks.filter(({ prefix, thread }) => prefix !== 'main' && thread === 0);
+  // The last frame and its part take 5 s longer.
+  const slow = own.map((task) => (task.started < 9 ? task : { ...task, stopped: task.stopped + 5 }));
+  const trace = syntheticTrace({ ...spec, tasks: slow });
+  assert.deepEqual(
+    stragglersOf(trace).map(({ row }) => trace.tasks.keyOf(row)),
+    ["('frame', 0.9)"],
+  );
 });
 
 test('a task that depends on a slice inside of another one waits for the outermost slice', () => {

@@ -6,7 +6,7 @@ import { bytesText, integerText, secondsText } from '../base/words.js';
 import { ACTIONS } from '../protocol/clusterObserver.js';
 import { inputRows, type Trace } from '../trace/trace.js';
 import { COLD_SECONDS, firstRuns, slowFirstRows } from './firstCalls.js';
-import { eachUse, overlapping, ran } from './lanes.js';
+import { eachUse, lanesOf, overlapping, ran } from './lanes.js';
 import { profilerSeconds } from './profilerStarts.js';
 import { evenly, type Middle, median, middleOf } from './statistics.js';
 import { rowColumns, Table } from './table.js';
@@ -64,9 +64,11 @@ export const stragglersOf = oncePer((trace: Trace): readonly Straggler[] => {
   const { prefix, duration } = trace.tasks;
   const isFirst = firstRuns(trace);
   const slowFirst = slowFirstRows(trace);
+  const { outer } = lanesOf(trace);
   const groupOf = prefix.slice();
+  // A slice inside of another one is a part of it.
   for (let row = 0; row < groupOf.length; row++)
-    if (!ran(trace, row) || slowFirst.has(row)) groupOf[row] = -1;
+    if (!ran(trace, row) || slowFirst.has(row) || outer[row]! >= 0) groupOf[row] = -1;
   const offsets = countedOffsets(groupOf, trace.strings.length);
   const rows = groupedRows(groupOf, offsets);
   const slowOf: SlowMembers[] = [];

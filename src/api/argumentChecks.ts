@@ -47,17 +47,22 @@ export function* argumentsOfCalls(iterables: readonly unknown[]): Generator<read
     if (isIterable(one)) return one[Symbol.iterator]();
     throw notIterable(textOf(one));
   });
-  for (;;) {
-    const items: unknown[] = [];
-    for (const iterator of iterators) {
-      const { done, value } = iterator.next();
-      if (done === true) {
-        for (const other of iterators) if (other !== iterator) other.return?.();
-        return;
+  const open = new Set(iterators);
+  try {
+    for (;;) {
+      const items: unknown[] = [];
+      for (const iterator of iterators) {
+        // An iterator that ends or throws has closed itself.
+        open.delete(iterator);
+        const { done, value } = iterator.next();
+        if (done === true) return;
+        open.add(iterator);
+        items.push(value);
       }
-      items.push(value);
+      yield items;
     }
-    yield items;
+  } finally {
+    for (const iterator of open) iterator.return?.();
   }
 }
 

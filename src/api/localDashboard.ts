@@ -1,5 +1,6 @@
 // The dashboard of the local schedulers of a program, with the same pages as for a cluster.
 import { hostname } from 'node:os';
+import { fieldOf } from '../base/json.js';
 import { once } from '../base/lookUps.js';
 import { threadCpuClock } from '../engine/worker/threadCpuClock.js';
 import type { ClusterEvent, WorkerInfo } from '../protocol/clusterObserver.js';
@@ -109,14 +110,22 @@ export class LocalDashboard implements RunObserver {
       for (const [worker, id] of standing.running)
         running.push(this.#running.row(worker, { info: computation, local: id }));
     }
-    const workers = Array.from(this.#workers.values(), (worker) =>
-      workerRow(worker, { processing: processing.get(worker.index) }),
-    );
+    // A process that dies while no computation runs has no event.
+    const present = [...this.#workers.values()].filter(({ pid }) => exists(pid));
+    const workers = present.map((worker) => workerRow(worker, { processing: processing.get(worker.index) }));
     return { time: epochSeconds(), states, workers, running };
   }
 
   *#runningTasks(): Generator<TaskOf> {
     for (const { standing, computation: info } of this.#runs)
       for (const local of standing.running.values()) yield { info, local };
+  }
+}
+
+function exists(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return fieldOf(error, 'code') !== 'ESRCH';
   }
 }

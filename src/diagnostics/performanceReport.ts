@@ -3,6 +3,7 @@
 import { availableParallelism, hostname } from 'node:os';
 import { deflateSync } from 'node:zlib';
 import { ANY, checkArgument, checkOptions, type OptionKinds, TEXT, TRACE } from '../base/arguments.js';
+import { countText } from '../base/words.js';
 import { encodeReport, type ReportInfo } from '../trace/recording/reportBytes.js';
 import type { Trace } from '../trace/trace.js';
 import { fillTemplate, writePage } from './htmlPage.js';
@@ -29,7 +30,7 @@ export function hostFacts(version: string): Readonly<Record<string, string>> {
     Longpole: version,
     Node: process.version,
     Platform: `${process.platform} ${process.arch}`,
-    Host: `${hostname()}, ${availableParallelism()} cores`,
+    Host: `${hostname()}, ${countText(availableParallelism(), 'core')}`,
   };
 }
 

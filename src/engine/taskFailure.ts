@@ -112,7 +112,7 @@ export function idleDeathsError(worker: string, cause: Error): LongpoleError {
 export function abortedError(reason: unknown, finished: number, size: number): LongpoleError {
   const error = new LongpoleError(
     'ERR_LONGPOLE_ABORTED',
-    `The computation was cancelled after ${finished} of ${size} tasks.`,
+    `The computation was cancelled after ${finished} of ${countText(size, 'task')}.`,
     { cause: reason },
   );
   // Node's functions report a cancellation under this name, so one check handles all.

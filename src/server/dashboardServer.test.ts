@@ -186,6 +186,17 @@ describe('the server of the dashboard', () => {
     }
   });
 
+  it('says what is wrong with a path that it cannot answer', async () => {
+    for (const id of ['', 'NaN', '-1', '1e3', '1.5', '99999999999999999999', '12/34']) {
+      const { status, body } = await ask(server, `/api/task/${id}`);
+      assert.deepEqual([status, body.split(' is ')[0]], [400, 'The id of a task'], id);
+    }
+    assert.match((await ask(server, '/api/task/9007199254740991')).body, /no run of this task/);
+    assert.match((await ask(server, '/api/trace/nothing.arrow')).body, /have tables: .*tasks,/);
+    const live = await ask(server, '/api/live');
+    assert.deepEqual([live.status, live.headers.upgrade], [426, 'websocket']);
+  });
+
   it('refuses every method but GET and HEAD', async () => {
     for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE'])
       assert.equal((await ask(server, '/', { method })).status, 405, method);
@@ -194,7 +205,7 @@ describe('the server of the dashboard', () => {
 
   it('refuses long URLs and large headers', async () => {
     assert.equal((await ask(server, `/?${'a'.repeat(3000)}`)).status, 414);
-    assert.equal((await ask(server, '/', { headers: { 'x-large': 'a'.repeat(20_000) } })).status, 400);
+    assert.equal((await ask(server, '/', { headers: { 'x-large': 'a'.repeat(20_000) } })).status, 431);
   });
 
   it('disconnects a page that sends a long or unknown message', async () => {

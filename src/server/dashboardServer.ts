@@ -9,6 +9,7 @@ import { hostname } from 'node:os';
 import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
 import { invalidArgument, isError, LongpoleError } from '../base/errors.js';
+import { fieldOf } from '../base/json.js';
 import { LIVE_PATH, MAX_PAGE_MESSAGE_BYTES } from '../protocol/viewMessages.js';
 import { type AccessRules, frameRule, isLoopback, isOriginAllowed } from './access.js';
 import { DEFAULT_LIMITS, type ViewerLimits } from './outlet.js';
@@ -114,7 +115,9 @@ export class DashboardServer {
     });
     server.on('request', (request, response) => routes.answer(request, response));
     server.on('upgrade', (request, socket, head) => this.#upgrade(routes, request, socket, head));
-    server.on('clientError', (_error, socket) => refuse(socket, 400));
+    server.on('clientError', (error, socket) =>
+      refuse(socket, fieldOf(error, 'code') === 'HPE_HEADER_OVERFLOW' ? 431 : 400),
+    );
     server.unref();
   }
 

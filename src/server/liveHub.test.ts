@@ -145,6 +145,31 @@ describe('sums and totals', () => {
     }
   });
 
+  it('reach pages that were paused or slow at the end of a run that stays available, and a stuck page is disconnected', () => {
+    const [paused, slow, stuck] = [new Page(), new Page(), new Page()];
+    const handle = hub.add(paused, undefined);
+    for (const page of [slow, stuck]) hub.add(page, undefined);
+    pass(ALL_SENT);
+    handle.pause();
+    for (const page of [slow, stuck]) {
+      page.isStuck = true;
+      page.bufferedAmount = DEFAULT_LIMITS.maxBuffered + 1;
+    }
+    cluster.play();
+    hub.end('The scheduler is gone.');
+    pass(ALL_SENT);
+    handle.resume();
+    slow.isStuck = false;
+    slow.bufferedAmount = 0;
+    pass(DEFAULT_LIMITS.stuckMs + ALL_SENT);
+    for (const page of [paused, slow]) {
+      assert.deepEqual(page.figures, all);
+      const last = decodeViewMessage(page.sent.findLast((one) => typeof one === 'string') ?? '');
+      assert.deepEqual(last, { type: 'closed', reason: 'The scheduler is gone.', complete: true });
+    }
+    assert.equal(stuck.ended, 'terminated');
+  });
+
   it('are sent only after a change', () => {
     const page = new Page();
     hub.add(page, undefined);

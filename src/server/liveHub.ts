@@ -115,7 +115,6 @@ export class LiveHub {
     this.#timer ??= setInterval(() => this.#probe(), this.#limits.intervalMs).unref();
     return {
       pause: () => {
-        if (this.#over !== undefined) return;
         viewer.outlet.stop();
         viewer.state = 'paused';
       },
@@ -148,10 +147,14 @@ export class LiveHub {
     this.#sleep();
   }
 
-  /** Does the same, and later sends all rows and the reason to each page that is added. The trace must not change any more. */
+  /**
+   * Sends all rows and the reason to each page, now, when it has read what was sent or resumes, or when it is added. The trace must
+   * not change any more.
+   */
   end(reason: string): void {
-    this.close(reason);
+    this.#flush(() => true, cursorOf(this.#source.trace));
     this.#over = reason;
+    for (const viewer of this.#viewers) if (viewer.state === 'live') this.#goLive(viewer);
   }
 
   /** Sends the remaining rows to a page that was catching up when the run ended. */

@@ -8,6 +8,7 @@ import { visibleText } from '../base/visibleText.js';
 import { DASK_PAGES, individualPlotAt, individualPlotPaths } from '../protocol/individualPlots.js';
 import { GRAPH_PATH } from '../protocol/openGraph.js';
 import { RECORDED_TABLES } from '../protocol/traceSchema.js';
+import { LIVE_PATH } from '../protocol/viewMessages.js';
 import { type AccessRules, isHostAllowed, isTokenRight } from './access.js';
 import { wholeTable } from './catchUp.js';
 import type { PageFile } from './pageFiles.js';
@@ -27,10 +28,10 @@ const UNPROCESSABLE = 422;
 const HEADERS: Readonly<Record<number, Readonly<Record<string, string>>>> = {
   401: { 'WWW-Authenticate': 'Bearer' },
   405: { Allow: 'GET, HEAD', Connection: 'close' },
+  426: { Upgrade: 'websocket', Connection: 'Upgrade' },
 };
-/** Task ids are whole numbers below 2^53. */
-const TASK_PATH = /^\/api\/task\/(\d{1,16})$/;
-const TABLE_PATH = /^\/api\/trace\/([a-z]{1,20})\.arrow$/;
+const TASK_PATH = '/api/task/';
+const TABLE_PATH = /^\/api\/trace\/(.+)\.arrow$/;
 
 export class Routes {
   readonly #rules: AccessRules;
@@ -93,8 +94,9 @@ export class Routes {
     if (pathname === '/health') return this.#sendHealth(response);
     if (pathname === '/metrics') return this.#sendMetrics(response);
     if (pathname === `/${GRAPH_PATH}`) return this.#sendGraph(response);
-    const task = TASK_PATH.exec(pathname)?.[1];
-    if (task !== undefined) return this.#sendTask(response, Number(task));
+    if (pathname.startsWith(TASK_PATH)) return this.#sendTask(response, pathname.slice(TASK_PATH.length));
+    if (pathname === `/${LIVE_PATH}`)
+      return this.#sendText(response, 426, 'This path answers only WebSockets of the page.');
     const name = TABLE_PATH.exec(pathname)?.[1];
     if (name !== undefined) return this.#sendTable(response, name);
     this.#sendText(response, 404, 'The dashboard has no page at this path.');
@@ -163,23 +165,30 @@ export class Routes {
     else this.#sendText(response, 404, 'Each task of a recorded trace has a row in its table of tasks.');
   }
 
-  #sendTask(response: ServerResponse, id: number): void {
+  #sendTask(response: ServerResponse, text: string): void {
+    const id = /^\d+$/.test(text) ? Number(text) : Number.NaN;
     const { trace } = this.#source;
-    const details = taskDetails('snapshot' in trace ? trace.snapshot() : trace, id);
-    if (details === undefined)
+    const isId = Number.isSafeInteger(id);
+    const details = isId ? taskDetails('snapshot' in trace ? trace.snapshot() : trace, id) : undefined;
+    if (details !== undefined) this.#sendJson(response, details);
+    else if (isId)
       this.#sendText(
         response,
         404,
         'The trace has no run of this task. The task is still running, or its row was evicted.',
       );
-    else this.#sendJson(response, details);
+    else this.#sendText(response, 400, 'The id of a task is a whole number from 0 to 2^53 - 1.');
   }
 
   async #sendTable(response: ServerResponse, name: string): Promise<void> {
     const source = this.#source;
     const table = RECORDED_TABLES.find((one) => one === name);
     if (table === undefined || source.kind === 'live')
-      return this.#sendText(response, 404, 'Not a table of a recorded trace.');
+      return this.#sendText(
+        response,
+        404,
+        `Only recorded traces have tables: ${RECORDED_TABLES.join(', ')}.`,
+      );
     const pieces = wholeTable(source.trace, table);
     const first = pieces.next();
     this.#head(response, 200, ARROW_TYPE);

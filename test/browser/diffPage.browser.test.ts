@@ -47,6 +47,21 @@ describe('the page of a diff', () => {
     });
   });
 
+  it('is sharp also after the window has moved to a screen with smaller pixels', async () => {
+    const { page } = await browser.open(slower);
+    await page.locator(FLAME).waitFor();
+    const { width = 0, height = 0 } = page.viewportSize() ?? {};
+    const devtools = await page.context().newCDPSession(page);
+    // Without a change of the size, Chromium does not evaluate media queries again.
+    const screen = { width, height: height + 1, deviceScaleFactor: 2, mobile: false };
+    await devtools.send('Emulation.setDeviceMetricsOverride', screen);
+    await page.waitForFunction((flame) => {
+      const canvas = document.querySelector<HTMLCanvasElement>(flame);
+      return canvas?.width === 2 * (canvas?.clientWidth ?? 0);
+    }, FLAME);
+    await page.context().close();
+  });
+
   for (const colorScheme of ['light', 'dark'] as const) {
     it(`draws slower functions orange, faster ones blue and others grey in ${colorScheme} colours`, async () => {
       const { page, complaints } = await browser.open(slower, { colorScheme });

@@ -4,7 +4,7 @@ import { addTo, getOrMake } from '../../base/lookUps.js';
 import { sortedOrder } from '../../base/sortedOrder.js';
 import { IMPORT_CONTEXT, NESTED_CONTEXT } from '../../protocol/metrics.js';
 import type { Trace } from '../../trace/trace.js';
-import { ran } from '../lanes.js';
+import { lanesOf, ran } from '../lanes.js';
 
 /** The tasks of one prefix or span in one run. */
 export interface GroupSamples {
@@ -39,7 +39,10 @@ export function groupSamples(
   const { tasks, strings } = trace;
   const column = by === 'all' ? undefined : tasks[by];
   const sums = new Map<number, Stretches>();
-  const counted = (row: number): number => (ran(trace, row) ? (column?.[row] ?? -1) : Number.NaN);
+  const { outer } = lanesOf(trace);
+  // Slices inside of others are rows of their own prefixes, and count in all tasks with the outer ones.
+  const counted = (row: number): number =>
+    !ran(trace, row) || (by === 'all' && outer[row]! >= 0) ? Number.NaN : (column?.[row] ?? -1);
   for (let row = 0; row < tasks.length; row++) {
     const group = counted(row);
     if (Number.isNaN(group)) continue;

@@ -83,3 +83,15 @@ it('cost the time in which a local scheduler compiles their graph, and not a clu
   assert.match(found.evidence.text, / Longpole took 4 s to prepare the tasks before it submitted them\.$/);
   assert.equal(foundIn('client'), undefined);
 });
+
+it('the advice for as many small tasks as threads is not to join one task', () => {
+  // Ten of 100 threads run ten tasks of 1 ms each, with 10 ms between them.
+  const tasks = Array.from({ length: 100 }, (_, i): SyntheticTask => {
+    const started = 0.011 * Math.floor(i / 10);
+    const times = { submitted: 0, ready: 0, dispatched: 0, started, stopped: started + 0.001 };
+    return { key: `fit-${i}`, thread: i % 10, ...times };
+  });
+  const found = findings(syntheticTrace({ tasks, workers: [{ name: 'w0', threads: 100 }] }));
+  const advice = found.find(({ code }) => code === 'tasks-too-small')?.advice;
+  assert.match(advice ?? '', /^Join about 2 tasks into one/);
+});

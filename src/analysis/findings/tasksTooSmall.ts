@@ -54,7 +54,7 @@ export const tasksTooSmall: Rule = (facts) => {
   const isLoop = turns >= tasks / (2 * workers);
   const enough = Math.ceil((20 * each) / Math.max(mean, each / 10));
   // More would leave threads without a task.
-  const together = Math.min(enough, Math.ceil(tasks / workers));
+  const together = Math.min(enough, Math.max(2, Math.ceil(tasks / workers)));
   return {
     code: 'tasks-too-small',
     title: `${countText(tasks, 'task')} of ${secondsText(mean)} are too small: ${secondsText(overhead)} pass between two tasks`,

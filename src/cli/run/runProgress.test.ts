@@ -29,6 +29,7 @@ function computation(size: number, functions: readonly string[] = ['work']): Com
 function ended(
   of: Computation,
   states: readonly number[],
+  firstId = 0,
 ): Parameters<NonNullable<ClusterObserver['tasksEnded']>>[0] {
   const count = states.length;
   const times = new Float64Array(count);
@@ -36,7 +37,7 @@ function ended(
     computation: of,
     worker: 0,
     count,
-    ids: new Int32Array(count),
+    ids: Int32Array.from(states, (_, i) => firstId + i),
     states: Uint8Array.from(states),
     types: new Uint16Array(count),
     typeNames: [''],
@@ -71,9 +72,9 @@ test('on a terminal, a line is redrawn, and erased when all tasks are finished',
   shown.computationAdded(work);
   shown.tasksEnded(ended(work, [0]));
   clock.time = 600;
-  shown.tasksEnded(ended(work, [1]));
+  shown.tasksEnded(ended(work, [1], 1));
   clock.time = 650;
-  shown.tasksEnded(ended(work, [0]));
+  shown.tasksEnded(ended(work, [0], 2));
   clock.time = 800;
   shown.tasksEnded(ended(work, []));
   shown.tasksEnded(ended(work, [0, 3]));
@@ -139,6 +140,20 @@ test('unfinished tasks count as finished when their computation is forgotten', (
   shown.tasksEnded(ended(work, [1]));
   shown.computationForgotten(work);
   assert.equal(written.at(-1), '\r\u001b[K');
+});
+
+test('a task that fails and is retried counts once, and not any more when a retry succeeds', () => {
+  const { shown, written, clock } = progress(60);
+  const work = computation(3);
+  shown.computationAdded(work);
+  for (const states of [[1, 1], [1], [0]]) {
+    clock.time += 600;
+    shown.tasksEnded(ended(work, states));
+  }
+  assert.deepEqual(
+    written.map((line) => line.split(' s, ')[1]),
+    ['2 failed', '2 failed', '1 failed'],
+  );
 });
 
 test('results that a computation takes from an earlier one count once', () => {

@@ -34,6 +34,8 @@ export interface RunProgressOptions {
 interface Part {
   readonly size: number;
   ended: number;
+  /** Tasks whose latest run failed. A retry replaces it. */
+  readonly erred: Set<number>;
 }
 
 export class RunProgress implements ClusterObserver {
@@ -69,7 +71,7 @@ export class RunProgress implements ClusterObserver {
     const size = computation.size - (computation.given?.length ?? 0);
     if (computation.functions.length === 0 || size <= 0) return;
     this.#begin();
-    this.#parts.set(computation, { size, ended: 0 });
+    this.#parts.set(computation, { size, ended: 0, erred: new Set() });
     this.#size += size;
     // More tasks are a smaller share, from which the log continues.
     this.#loggedPercent = Math.min(this.#loggedPercent, this.#percent);
@@ -84,14 +86,18 @@ export class RunProgress implements ClusterObserver {
     this.#show();
   }
 
-  tasksEnded({ computation, count, states }: Event<'tasksEnded'>): void {
+  tasksEnded({ computation, count, ids, states }: Event<'tasksEnded'>): void {
     const part = this.#parts.get(computation);
+    if (part === undefined) return;
+    const { erred } = part;
     let ended = 0;
+    this.#erred -= erred.size;
     for (let i = 0; i < count; i++) {
       if (states[i] === 0) ended++;
-      if (states[i] === 1) this.#erred++;
+      if (states[i] === 1) erred.add(ids[i]!);
+      else erred.delete(ids[i]!);
     }
-    if (part === undefined) return;
+    this.#erred += erred.size;
     // A lost result is computed again, but counts once.
     const more = Math.min(ended, part.size - part.ended);
     part.ended += more;

@@ -5,9 +5,12 @@ import { integerText as formatCount } from '../../base/words.js';
 export { formatCount };
 
 const SPACE = '\u00a0';
+/** Text for a number that is unknown. */
+const UNKNOWN = '–';
 
 /** Formats a number with three significant digits and without an exponent: 1.23, 12.3, 123, 1,234. */
 export function formatNumber(value: number): string {
+  if (!Number.isFinite(value)) return UNKNOWN;
   const size = Math.abs(value);
   if (size >= 100 || value === 0) return formatCount(value);
   const digits = size >= 10 ? 1 : size >= 1 ? 2 : Math.min(8, 2 - Math.floor(Math.log10(size)));
@@ -22,6 +25,7 @@ function threeDigits(value: number): string {
 
 /** Formats seconds as `870 ns`, `12.3 µs`, `4.56 ms`, `7.89 s`, `3 min 20 s`, `2 h 05 min`. */
 export function formatDuration(seconds: number): string {
+  if (!Number.isFinite(seconds)) return UNKNOWN;
   const size = Math.abs(seconds);
   if (size === 0) return `0${SPACE}s`;
   if (size < 0.9995e-6) return `${threeDigits(seconds * 1e9)}${SPACE}ns`;
@@ -37,6 +41,7 @@ export function formatDuration(seconds: number): string {
 
 /** Formats bytes in decimal units, like Dask's "memory in MB": 1 MB = 1,000,000 bytes. */
 export function formatBytes(bytes: number): string {
+  if (!Number.isFinite(bytes)) return UNKNOWN;
   const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
   let power = 0;
   while (power < units.length - 1 && Math.abs(bytes) >= 999.5 * 1000 ** power) power++;
@@ -45,6 +50,7 @@ export function formatBytes(bytes: number): string {
 
 /** Formats percent: `87 %`, `0.4 %`, and `<0.1 %` for a positive value that would round to 0. */
 export function formatPercent(percent: number): string {
+  if (!Number.isFinite(percent)) return UNKNOWN;
   if (percent > 0 && percent < 0.05) return `<0.1${SPACE}%`;
   const text = percent >= 10 || percent === 0 ? formatCount(percent) : trimZeros(percent.toFixed(1));
   return `${text}${SPACE}%`;
@@ -58,6 +64,7 @@ export function formatChange(change: number, digits: number): string {
 
 /** Formats an epoch time as the local time of day with milliseconds. */
 export function formatClock(epochSeconds: number): string {
+  if (!Number.isFinite(epochSeconds)) return UNKNOWN;
   const date = new Date(epochSeconds * 1000);
   const clock = [date.getHours(), date.getMinutes(), date.getSeconds()].map((part) => pad(part)).join(':');
   return `${clock}.${pad(date.getMilliseconds(), 3)}`;

@@ -2,11 +2,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../base/properties.test.support.js';
 import { syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
-import { formatBytes, formatChange, formatDuration, formatNumber, formatPercent } from './format.js';
+import {
+  formatBytes,
+  formatChange,
+  formatClock,
+  formatDuration,
+  formatNumber,
+  formatPercent,
+} from './format.js';
 import { hitLane } from './hitTest.js';
 import { HEADING, layoutPlots } from './pageLayout.js';
 import { buildModel, type TaskPlot } from './profileModel.js';
-import { findTasks } from './search.js';
+import { findTasks, laterMatch } from './search.js';
 import { pageOfRuns, type SampleRun } from './sectionPage.test.support.js';
 import type { SectionPage } from './sections.js';
 import type { LaneRow } from './taskLanes.js';
@@ -74,6 +81,17 @@ test('search ignores case and finds runs in order of time', () => {
   assert.equal(findTasks(model, '-1')!.inOrder.length, 2);
   assert.equal(findTasks(model, '   '), undefined);
   assert.equal(findTasks(model, 'nothing')!.count, 0);
+});
+
+test('a match of the search is found in a later model in which earlier rows were evicted, unless it was evicted itself', () => {
+  const task = (i: number, started: number) => ({ key: `load-${i % 3}`, started, stopped: started + 1 });
+  const modelOf = (...numbers: number[]) =>
+    traceModel(syntheticTrace({ tasks: numbers.map((i) => task(i, i)) }), { title: '', origin: 0 });
+  const [before, later] = [modelOf(1, 2, 3, 4, 5), modelOf(3, 4, 5, 6)];
+  const indices = findTasks(before, 'load')!.inOrder.map((match) =>
+    laterMatch(before, match, later, findTasks(later, 'load')),
+  );
+  assert.deepEqual(indices, [-1, -1, 0, 1, 2]);
 });
 
 test('search finds tasks without a run after the others', () => {
@@ -307,6 +325,12 @@ test('a time late in a long run is as precise as the window', () => {
   assert.deepEqual(times(500), ['3.0 s', '599.5 s', '1:23:03.3', '−10:00.0']);
   assert.deepEqual(times(7200), ['3.00 s', '10 min 00 s', '1:23:03', '−10 min 00 s']);
   assert.equal(plain(preciseTime(4983.25, 40_000)), '1 h 23 min');
+});
+
+test('unknown numbers and times are shown as a dash', () => {
+  for (const format of [formatNumber, formatDuration, formatBytes, formatPercent, formatClock])
+    for (const unknown of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])
+      assert.equal(format(unknown), '–', `${format.name}(${unknown})`);
 });
 
 test('a change that rounds to zero has no sign', () => {

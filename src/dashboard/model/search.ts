@@ -55,3 +55,19 @@ function withoutRun(found: Uint8Array, drawn: readonly { readonly task: number }
   for (let task = found.indexOf(1); task >= 0; task = found.indexOf(1, task + 1)) matches.push({ task });
   return matches;
 }
+
+/** Returns the index of a match in the matches of a later model; -1 if the row of its task was evicted. */
+export function laterMatch(
+  before: ProfileModel,
+  match: Match,
+  later: ProfileModel,
+  matches: Matches | undefined,
+): number {
+  const startOf = ({ stream }: ProfileModel, one: Match) =>
+    'position' in one ? stream.lanes.start[one.position] : undefined;
+  const keyOf = ({ page }: ProfileModel, { task }: Match) => page.tasks.keys.at(task);
+  const [start, key] = [startOf(before, match), keyOf(before, match)];
+  return (
+    matches?.inOrder.findIndex((one) => startOf(later, one) === start && keyOf(later, one) === key) ?? -1
+  );
+}

@@ -99,7 +99,7 @@ function ByGroup({ state, update, filter, onTask }: ByGroupProps) {
       {filter}
       <div class="filters">
         <span class="muted">
-          {formatCount(trace.tasks.length)} tasks, by {byPrefix ? 'prefix' : 'group'}. Click a node to see the
+          {countText(trace.tasks.length, 'task')}, by {byPrefix ? 'prefix' : 'group'}. Click a node to see the
           tasks around its last task, or search for a key.
         </span>
       </div>

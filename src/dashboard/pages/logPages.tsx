@@ -121,7 +121,7 @@ export function ErrorsPage({ state, update: { trace } }: PageProps) {
     <Panels>
       <Panel
         title="Failed tasks"
-        note={`${countText(failedTaskCount(trace), 'task')}, ${formatCount(failed)} of ${formatCount(runs)} runs`}
+        note={`${countText(failedTaskCount(trace), 'task')}, ${formatCount(failed)} of ${countText(runs, 'run')}`}
         empty={rows.length === 0 && 'No task has failed.'}
         wide
       >

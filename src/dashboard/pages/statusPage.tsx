@@ -248,7 +248,7 @@ function WorkerHistogram({ values, color, name, what }: HistogramProps) {
     <>
       <Bars rows={rows} />
       <p class="muted">
-        the number of workers with {what}, of {formatCount(values.length)} workers
+        the number of workers with {what}, of {countText(values.length, 'worker')}
       </p>
     </>
   );

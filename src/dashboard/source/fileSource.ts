@@ -1,6 +1,7 @@
 // Reads files that the user dropped on the page or chose: a trace directory, a report, an event file of DASF, a Chrome
 // trace. The browser sends the files nowhere.
 import { LongpoleError } from '../../base/errors.js';
+import { countText } from '../../base/words.js';
 import { memorySource } from '../../trace/formats/arrow/arrowMessages.js';
 import { unpackLz4Frame } from '../../trace/formats/arrow/lz4Frame.js';
 import { ChromeReader } from '../../trace/formats/chrome/chromeReader.js';
@@ -50,7 +51,11 @@ async function openDirectory(metaFile: File, files: readonly File[], name: strin
     { codec: READ_CODEC, checked: size <= CHECKED_BYTES },
   );
   const [folder = ''] = metaFile.webkitRelativePath.split('/');
-  const facts = { Recorder: meta.tool, Platform: meta.platform, Host: `${meta.host}, ${meta.cores} cores` };
+  const facts = {
+    Recorder: meta.tool,
+    Platform: meta.platform,
+    Host: `${meta.host}, ${countText(meta.cores, 'core')}`,
+  };
   return { trace, title: folder || name || 'Trace', facts, live: undefined };
 }
 

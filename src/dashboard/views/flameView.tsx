@@ -15,6 +15,7 @@ import {
 } from '../model/flameLayout.js';
 import type { Scheme } from '../model/palette.js';
 import { useWidth } from './graphView.js';
+import { followPixelRatio } from './pageInput.js';
 import { Button } from './parts.js';
 
 interface Props {
@@ -35,7 +36,9 @@ export function FlameView({ layout, path, onPath, query, scheme, details, paint 
   const width = useWidth(scroller);
   const [hovered, setHovered] = useState<FlameBox | undefined>(undefined);
   const focus = boxOfPath(layout, path);
+  const [, setRatio] = useState(0);
   useEffect(() => setHovered(undefined), [layout]);
+  useEffect(() => followPixelRatio(() => setRatio(devicePixelRatio)), []);
   useLayoutEffect(() => {
     if (canvas.current === null || width === 0) return;
     renderer.current ??= new CanvasRenderer(canvas.current);

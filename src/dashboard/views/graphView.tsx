@@ -134,7 +134,7 @@ export function GraphView({ nodes, edges, onNode, action, followsFocus = false }
       labels.some((label) => label !== '')
         ? labelled(labels, edges, available)
         : unlabelled(layeredLayout(nodes.length, edges), edges, available),
-    [nodes.length, edges.length, nodes[0]?.name, nodes.at(-1)?.name, widths, available],
+    [nodes.length, edges.join(), nodes[0]?.name, nodes.at(-1)?.name, widths, available],
   );
   const { layout, x, y, width, height, radius } = drawing;
   const active = focused < nodes.length ? focused : 0;

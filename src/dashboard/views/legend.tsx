@@ -48,6 +48,7 @@ export function Legend({ state }: { readonly state: PageState }) {
   const streams = state.showsStream && rows.some(({ seconds }) => seconds > 0);
   const largest = streams ? rows.reduce((most, { seconds }) => Math.max(most, seconds), 0) : 0;
   const tasks = rows.filter(({ prefix }) => !prefix.isActivity);
+  const absent = all.length - rows.length;
   const activities = rows.filter(({ prefix }) => prefix.isActivity);
   const list = (some: readonly LegendEntry[]) =>
     some.map((row) => <LegendRow key={row.prefix.index} state={state} row={row} largest={largest} />);
@@ -74,8 +75,10 @@ export function Legend({ state }: { readonly state: PageState }) {
           </li>
         )}
         {list(activities)}
-        {rows.length === all.length ? null : (
-          <li class="absent">{formatCount(all.length - rows.length)} more are not in this range</li>
+        {absent === 0 ? null : (
+          <li class="absent">
+            {formatCount(absent)} more {absent === 1 ? 'is' : 'are'} not in this range
+          </li>
         )}
       </ul>
     </section>

@@ -13,6 +13,22 @@ export function followScheme(set: (scheme: Scheme) => void): () => void {
   return () => dark.removeEventListener('change', apply);
 }
 
+/** Calls back when the device pixels per CSS pixel change, e.g. on another screen. Returns a function that stops. */
+export function followPixelRatio(changed: () => void): () => void {
+  let query: MediaQueryList | undefined;
+  const apply = (): void => {
+    changed();
+    follow();
+  };
+  // A query can only say that the present ratio has changed.
+  const follow = (): void => {
+    query = matchMedia(`(resolution: ${devicePixelRatio}dppx)`);
+    query.addEventListener('change', apply, { once: true });
+  };
+  follow();
+  return () => query?.removeEventListener('change', apply);
+}
+
 /** Returns whether an element takes keys as text or as a selection. A checkbox does not. */
 function isTyping(target: EventTarget | null): boolean {
   if (target instanceof HTMLInputElement) return target.type !== 'checkbox';

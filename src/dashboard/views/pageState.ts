@@ -12,7 +12,7 @@ import { firstRun, neighbourRun } from '../model/neighbourRun.js';
 import type { PlotBox } from '../model/pageLayout.js';
 import type { Scheme } from '../model/palette.js';
 import { type ProfileModel, samePrefixes } from '../model/profileModel.js';
-import { findTasks, type Matches } from '../model/search.js';
+import { findTasks, laterMatch, type Matches } from '../model/search.js';
 import { pan, reveal, showsAll, showsEnd, spanOf, type TimeWindow, within, zoom } from '../model/timeView.js';
 
 /** Position of the pointer over the plots. */
@@ -108,7 +108,9 @@ export class PageState {
     const { start, stop } = this.#target;
     const all = showsAll(before.limits, this.#target);
     const end = showsEnd(before.limits, this.#target);
+    const match = this.matches.peek()?.inOrder[this.matchIndex.peek()];
     this.#model.value = model;
+    if (match !== undefined) this.matchIndex.value = laterMatch(before, match, model, this.matches.peek());
     this.locked.value = samePrefixes(this.locked.peek(), before, model);
     const pointed = this.pointed.peek();
     if (pointed !== undefined) [this.pointed.value] = samePrefixes(new Set([pointed]), before, model);

@@ -127,7 +127,7 @@ export function Bars({ rows, largest, areWorkers = false, none }: BarsProps) {
   return (
     <ul class="bars">
       {rows.map(({ name, parts, label, largest: own, limit, onClick }, i) => (
-        <li key={name}>
+        <li key={i}>
           {onClick === undefined ? (
             <span class="name" title={name}>
               {shown[i]}

@@ -20,6 +20,7 @@ import { idleLabel, preciseTime } from '../model/ticks.js';
 import { columnAtTime, partAt, type TimeAxis, timeAtColumn } from '../model/timeAxis.js';
 import { spanOf } from '../model/timeView.js';
 import { IndividualContext } from './individual.js';
+import { followPixelRatio } from './pageInput.js';
 import type { Hover, PageState } from './pageState.js';
 import { set } from './parts.js';
 import { PlotHeading, plotSummary } from './plotHeading.js';
@@ -36,6 +37,7 @@ export function Plots({ state, streamNote }: Props) {
   useLayoutEffect(() => followSize(state, scroller.current), [state, state.model]);
   // A change of any signal that `scene` reads requests an animation frame.
   useEffect(() => effect(() => void (state.scene === undefined || state.animationFrames.request())), [state]);
+  useEffect(() => followPixelRatio(() => state.animationFrames.request()), [state]);
   useEffect(() => {
     const element = surface.current;
     return element === null ? undefined : listen(element, gestureHandler(state, element));

@@ -79,6 +79,8 @@ export function BareTable<Row>({ rows, columns, caption, keyOf, attributes }: Pr
 /** Rows that a table shows at first, and rows that the button adds. */
 const FIRST_ROWS = 50;
 const MORE_ROWS = 500;
+/** Unit at the end of a title. A column with a unit has numbers, or none is known. */
+const UNIT = / \((s|MB|MB\/s|%)\)$/;
 
 interface TableProps {
   /** Undefined before there is a result. */
@@ -108,8 +110,9 @@ export function TableView({ table, caption, columns, sums = [] }: TableProps) {
         rows={head}
         columns={(columns ?? table.columns).map(
           (title): Column<(typeof head)[number]> => ({
-            title: title.replace(/ \((s|MB|MB\/s|%)\)$/, ''),
-            class: head.some((row) => typeof row[title] === 'number') ? 'number' : undefined,
+            title: title.replace(UNIT, ''),
+            class:
+              UNIT.test(title) || head.some((row) => typeof row[title] === 'number') ? 'number' : undefined,
             cell: (row) => cellText(title, row[title] ?? null),
             ...(hasSums && sums.includes(title) ? { all: cellText(title, sumOf(title)) } : {}),
           }),

@@ -4,6 +4,7 @@
 import { LongpoleError, TaskError } from '../../base/errors.js';
 import { pushTo } from '../../base/lookUps.js';
 import { visibleText } from '../../base/visibleText.js';
+import { countText } from '../../base/words.js';
 import { taskFunctionName } from '../runView.js';
 import type { ComputationState } from './computationState.js';
 import type { EngineParts } from './engineParts.js';
@@ -60,7 +61,7 @@ export class FullWorkers {
     const first = locals[0]!;
     const { info } = computation;
     const where = { key: info.keys[first]!, function: taskFunctionName(info, first), worker };
-    const others = locals.length > 1 ? ` and ${locals.length - 1} others` : '';
+    const others = locals.length > 1 ? ` and ${countText(locals.length - 1, 'other')}` : '';
     const message =
       `Task '${where.key}' (function ${where.function})${others} cannot run: the memory of every worker that may run it is full. ` +
       why.message;

@@ -2,7 +2,7 @@
 // would kill the process when memory runs out.
 import { getHeapStatistics } from 'node:v8';
 import { LongpoleError, releaseStack } from '../../base/errors.js';
-import { megabytes } from '../../base/words.js';
+import { countText, megabytes } from '../../base/words.js';
 import type { GatherInput, PackedResult } from '../../protocol/packedResult.js';
 import { collectGarbage } from '../worker/collectGarbage.js';
 import { unpackResult } from '../worker/packResult.js';
@@ -45,7 +45,7 @@ export class GatherRoom {
     const largest = wanted.reduce((most, one) => (one.nbytes > most.nbytes ? one : most));
     throw new LongpoleError(
       'ERR_LONGPOLE_MEMORY_LIMIT',
-      `${wanted.length} results of ${megabytes(nbytes)} cannot be gathered, because only ${megabytes(free)} of memory are free. ` +
+      `${countText(wanted.length, 'result')} of ${megabytes(nbytes)} cannot be gathered, because only ${megabytes(free)} of memory are free. ` +
         `The largest is '${largest.key}' with ${megabytes(largest.nbytes)}. ${ADVICE}`,
     );
   }

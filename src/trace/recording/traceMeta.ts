@@ -2,6 +2,7 @@
 import { LongpoleError } from '../../base/errors.js';
 import { fieldOf, numberIn, parsedJson, textIn, textsIn } from '../../base/json.js';
 import { recordOf } from '../../base/lookUps.js';
+import { countText } from '../../base/words.js';
 import { FILE_TYPES } from '../../protocol/schemaTypes.js';
 import { fileColumns, type RecordedTable } from '../../protocol/traceSchema.js';
 import type { ArrowField } from '../formats/arrow/arrowMessages.js';
@@ -75,7 +76,12 @@ export function parseMeta(name: string, text: string): TraceMeta {
 
 /** Returns what a page says about a recording. */
 export function aboutOf({ tool, platform, host, cores, about }: TraceMeta): TraceAbout {
-  const facts = { Longpole: tool, Platform: platform, Host: `${host}, ${cores} cores`, ...about?.facts };
+  const facts = {
+    Longpole: tool,
+    Platform: platform,
+    Host: `${host}, ${countText(cores, 'core')}`,
+    ...about?.facts,
+  };
   return { title: about?.title ?? '', facts };
 }
 
