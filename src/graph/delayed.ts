@@ -129,10 +129,11 @@ export function nodesOf(roots: readonly Delayed<unknown>[]): ReadonlyMap<string,
   return done;
 }
 
-/** Returns the Delayed in the arguments of a task. A Delayed may occur several times. */
+/** Returns the Delayed in the arguments of a task. A Delayed may occur several times. A shared container is searched once. */
 export function dependenciesOf(node: Delayed<unknown>): Delayed<unknown>[] {
   const dependencies: Delayed<unknown>[] = [];
-  for (const arg of node.args) findDelayed(arg, dependencies, 0);
+  const seen = new Set<object>();
+  for (const arg of node.args) findDelayed(arg, dependencies, seen);
   return dependencies;
 }
 
@@ -144,15 +145,22 @@ function cycleError(open: readonly string[], key: string): LongpoleError {
   );
 }
 
-/** Adds every Delayed in `value` to `found`, as often as it occurs. */
-export function findDelayed(value: unknown, found: Delayed<unknown>[], depth: number): void {
+/** Adds every Delayed in `value` to `found`, but searches no container in `seen`, to which it adds those that it has searched. */
+export function findDelayed(
+  value: unknown,
+  found: Delayed<unknown>[],
+  seen = new Set<object>(),
+  depth = 0,
+): void {
   if (typeof value !== 'object' || value === null) return;
   if (value instanceof Delayed) {
     found.push(value);
     return;
   }
+  if (seen.has(value)) return;
   checkNesting(depth);
-  for (const part of partsOf(value)) findDelayed(part, found, depth + 1);
+  for (const part of partsOf(value)) findDelayed(part, found, seen, depth + 1);
+  seen.add(value);
 }
 
 /** Returns an argument in graph form. `keys` are the keys of the graph; without them nothing becomes a literal. */
@@ -162,7 +170,7 @@ function toArgument(value: unknown, keys: ReadonlyMap<string, unknown> | undefin
   if (!Array.isArray(value)) return value;
   checkNesting(depth);
   const found: Delayed<unknown>[] = [];
-  findDelayed(value, found, depth);
+  findDelayed(value, found);
   if (found.length === 0) return keys !== undefined && hasMeaning(value, keys) ? literal(value) : value;
   return value.map((part, index) =>
     keys !== undefined && index === 0 && typeof part === 'function'
