@@ -4,6 +4,8 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, it } from 'node:test';
+import { InstantEvent } from '../trace/formats/dasf/dasfEvents.js';
+import { FileDatabase } from './fileDatabase.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'longpole-database-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -38,4 +40,20 @@ it('a command flock that is killed keeps the events, and the next write calls it
   });
   assert.match(stdout, /^ERR_LONGPOLE_TRACE_FILE .*flock was ended by SIGKILL.*\n1\n$/, stderr);
   assert.equal(readFileSync(calls, 'utf8'), 'call\ncall\n');
+});
+
+it('an event whose arguments readers would drop, because they are nested too deeply, is refused', () => {
+  const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)]);
+  const database = new FileDatabase(join(folder, 'nested.msgpack'));
+  database.record(new InstantEvent('deep', 1, { args: { value: nested(100) } }));
+  database.record(new InstantEvent('flat', 2, { args: { value: nested(10) } }));
+  assert.throws(() => database.commit(), {
+    code: 'ERR_LONGPOLE_INVALID_ARGUMENT',
+    message: /'deep'.*nested deeper/,
+  });
+  database.close();
+  assert.deepEqual(
+    [...database.getTraces()].map(({ name }) => name),
+    ['flat'],
+  );
 });

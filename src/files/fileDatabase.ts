@@ -107,7 +107,7 @@ export class FileDatabase extends Printed implements EventDatabase {
   /**
    * Writes the queued events. Throws ERR_LONGPOLE_LOCK_TIMEOUT if other processes hold the lock, and
    * ERR_LONGPOLE_TRACE_FILE if the file cannot be written. The events stay queued then, and the file is unchanged.
-   * Throws ERR_LONGPOLE_INVALID_ARGUMENT for an event whose arguments msgpack cannot hold, e.g. a symbol. Only this event
+   * Throws ERR_LONGPOLE_INVALID_ARGUMENT for an event whose arguments msgpack cannot hold, e.g. a symbol, or readers drop. Only this event
    * leaves the queue then.
    */
   commit(): void {
