@@ -42,7 +42,6 @@ const TOKENS_PER_TASK = 3;
 /** Returns the existing result of a key; undefined if the key must be computed. */
 export type KnownResults = (key: string) => External | undefined;
 
-const NO_DATA: ReadonlyMap<string, unknown> = new Map();
 const NOTHING_KNOWN: KnownResults = () => undefined;
 
 export class Compiler {
@@ -52,7 +51,7 @@ export class Compiler {
   readonly dependencyOffsets = new Int32Column();
   readonly functionOf = new Int32Column();
   readonly constants: unknown[] = [];
-  #data: Map<string, unknown> | undefined;
+  readonly data = new Map<string, unknown>();
   /** True if any result comes from outside the graph. */
   hasExternals = false;
 
@@ -74,15 +73,13 @@ export class Compiler {
   /** Containers inside the current slot that are no tasks. */
   readonly #inert = new SeenParts();
   #current = 0;
+  /** Number of keys of the graph. Slots from here on are those of other Delayed. */
+  #named = 0;
 
   /** With `byReference`, the tasks run in this isolate, so that arguments that contain functions need no rebuilding. */
   constructor(byReference = false, known: KnownResults = NOTHING_KNOWN) {
     this.#byReference = byReference;
     this.#known = known;
-  }
-
-  get data(): ReadonlyMap<string, unknown> {
-    return this.#data ?? NO_DATA;
   }
 
   get functions(): readonly AnyFunction[] {
@@ -105,10 +102,11 @@ export class Compiler {
     } else {
       throw noGraphError(graph);
     }
+    this.#named = this.#slotKeys.length;
   }
 
   request(key: string): void {
-    const slot = this.#slots.get(key);
+    const slot = this.#namedSlot(key);
     if (slot === undefined) throw unknownKeyError(key, this.#slotKeys);
     this.#requestSlot(slot);
   }
@@ -219,6 +217,12 @@ export class Compiler {
     if (task >= 0) this.#requestedTasks.push(task);
   }
 
+  /** Returns the slot of a key of the graph; undefined for the key of a Delayed that the graph has under another key. */
+  #namedSlot(key: string): number | undefined {
+    const slot = this.#slots.get(key);
+    return slot !== undefined && slot < this.#named && this.#slotKeys[slot] === key ? slot : undefined;
+  }
+
   #delayedSlot(delayed: Delayed<unknown> | External): number {
     return this.#slots.get(delayed.key) ?? this.#addSlot(delayed.key, delayed);
   }
@@ -228,19 +232,19 @@ export class Compiler {
     const known = this.#slotTask[slot]!;
     if (known !== UNKNOWN) return known;
     const value = this.#known(this.#slotKeys[slot]!) ?? this.#withoutAlias(slot);
+    const isAlias = typeof value === 'string' && value !== this.#slotValues[slot];
     this.#slotValues[slot] = value;
     if (Array.isArray(value) && value.length > 0 && value[0] === undefined)
       throw noFunctionError(this.#slotKeys[slot]!);
     let task: number;
     this.#inert.clear();
-    if (this.#isDynamic(value, true, 0)) {
+    if (isAlias || this.#isDynamic(value, true, 0)) {
       task = this.#taskSlots.length;
       this.#taskSlots.push(slot);
       this.#lastDependent.push(-1);
     } else {
       task = DATA;
-      this.#data ??= new Map();
-      this.#data.set(this.#slotKeys[slot]!, value instanceof Literal ? value.value : value);
+      this.data.set(this.#slotKeys[slot]!, value instanceof Literal ? value.value : value);
     }
     this.#slotTask[slot] = task;
     return task;
@@ -258,7 +262,7 @@ export class Compiler {
 
   /** Returns whether a value has to be computed: it is or contains a task, a key (if `refs`) or a Delayed. */
   #isDynamic(value: unknown, refs: boolean, depth: number): boolean {
-    if (typeof value === 'string') return refs && this.#slots.has(value);
+    if (typeof value === 'string') return refs && this.#namedSlot(value) !== undefined;
     if (typeof value !== 'object' || value === null) return false;
     checkNesting(depth);
     if (value instanceof Literal) return depth > 0;
@@ -274,6 +278,7 @@ export class Compiler {
   #emitTask(value: unknown): void {
     this.#emitted.clear();
     if (value instanceof Delayed) this.#emitCall(value.fn, value.args, 0, false, 0);
+    else if (typeof value === 'string') this.#emitSlot(this.#slots.get(value)!);
     else this.#emit(value, true, 0);
   }
 
@@ -289,7 +294,7 @@ export class Compiler {
       return false;
     }
     if (typeof value === 'string') {
-      const slot = refs ? this.#slots.get(value) : undefined;
+      const slot = refs ? this.#namedSlot(value) : undefined;
       return slot === undefined ? this.#emitConstant(value) : this.#emitSlot(slot);
     }
     if (isFunction(value)) {
