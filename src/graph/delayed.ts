@@ -2,6 +2,7 @@
 // Delayed. Nothing here runs a task. A chain may have a million links, so nothing recurses along dependencies.
 
 import { internalError, invalidArgument, LongpoleError } from '../base/errors.js';
+import { getOrMake } from '../base/lookUps.js';
 import { INSPECT } from '../base/printed.js';
 import { visibleName } from '../base/visibleText.js';
 import type { Graph } from '../protocol/graph.js';
@@ -77,7 +78,7 @@ export class Delayed<T> {
 
   /** Returns the task in Dask's form, `[fn, …args]`. A Delayed in it, also in nested arrays, becomes its key. */
   toTask(): readonly unknown[] {
-    return [this.fn, ...this.args.map((arg) => toArgument(arg, undefined, 0))];
+    return [this.fn, ...this.args.map((arg) => toArgument(arg, undefined))];
   }
 
   /**
@@ -97,7 +98,7 @@ export function graphOf(roots: readonly Delayed<unknown>[]): Graph {
   const nodes = nodesOf(roots);
   const graph = new Map<string, readonly unknown[]>();
   for (const node of nodes.values()) {
-    const task = [node.fn, ...node.args.map((arg) => toArgument(arg, nodes, 0))];
+    const task = [node.fn, ...node.args.map((arg) => toArgument(arg, nodes))];
     definedAnnotations.copy(node, task);
     graph.set(node.key, task);
   }
@@ -163,26 +164,42 @@ export function findDelayed(
   seen.add(value);
 }
 
-/** Returns an argument in graph form. `keys` are the keys of the graph; without them nothing becomes a literal. */
-function toArgument(value: unknown, keys: ReadonlyMap<string, unknown> | undefined, depth: number): unknown {
+/**
+ * Returns an argument in graph form. `keys` are the keys of the graph; without them nothing becomes a literal. `made` has the
+ * arrays that the argument may hold again.
+ */
+function toArgument(
+  value: unknown,
+  keys: ReadonlyMap<string, unknown> | undefined,
+  depth = 0,
+  made = new Map<object, unknown>(),
+): unknown {
   if (value instanceof Delayed) return value.key;
   if (typeof value === 'string') return keys?.has(value) ? literal(value) : value;
   if (!Array.isArray(value)) return value;
   checkNesting(depth);
-  const found: Delayed<unknown>[] = [];
-  findDelayed(value, found);
-  if (found.length === 0) return keys !== undefined && hasMeaning(value, keys) ? literal(value) : value;
-  return value.map((part, index) =>
-    keys !== undefined && index === 0 && typeof part === 'function'
-      ? literal(part)
-      : toArgument(part, keys, depth + 1),
-  );
+  return getOrMake(made, value, () => {
+    const found: Delayed<unknown>[] = [];
+    findDelayed(value, found);
+    if (found.length === 0) return keys !== undefined && hasMeaning(value, keys) ? literal(value) : value;
+    return value.map((part, index) =>
+      keys !== undefined && index === 0 && typeof part === 'function'
+        ? literal(part)
+        : toArgument(part, keys, depth + 1, made),
+    );
+  });
 }
 
 /** Returns whether a graph would read an element of this array as a task or a key. */
-function hasMeaning(value: readonly unknown[], keys: ReadonlyMap<string, unknown>): boolean {
+function hasMeaning(
+  value: readonly unknown[],
+  keys: ReadonlyMap<string, unknown>,
+  seen = new Set<object>(),
+): boolean {
+  if (seen.has(value)) return false;
+  seen.add(value);
   if (typeof value[0] === 'function') return true;
   return value.some((part) =>
-    Array.isArray(part) ? hasMeaning(part, keys) : typeof part === 'string' && keys.has(part),
+    Array.isArray(part) ? hasMeaning(part, keys, seen) : typeof part === 'string' && keys.has(part),
   );
 }
