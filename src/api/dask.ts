@@ -1,6 +1,7 @@
 // Observes a Dask cluster that runs Python tasks, with the same trace, dashboard and report as for a cluster of
 // Longpole.
 import { CALLABLE, checkOptions, type OptionKinds, TEXT } from '../base/arguments.js';
+import { LongpoleError } from '../base/errors.js';
 import { type BridgeEnd, DaskBridge } from '../dask/bridgeProcess.js';
 import { ClusterMirror } from '../dask/clusterMirror.js';
 import type { MirrorWorker } from '../dask/mirrorWorkers.js';
@@ -38,6 +39,7 @@ export class DaskObservation {
   readonly #live: LiveTrace;
   readonly #servers: DashboardServer[] = [];
   #hasEnded = false;
+  #isClosed = false;
   /** Why the observation ended by itself; undefined before. */
   #reason: string | undefined;
 
@@ -80,11 +82,17 @@ export class DaskObservation {
    *
    * @returns (resolves) the link to open in a browser
    * @throws (rejects) LongpoleError ERR_LONGPOLE_DASHBOARD if the server cannot listen at the host and the port,
-   *   ERR_LONGPOLE_INVALID_ARGUMENT, ERR_LONGPOLE_PAGE_FILE if the files of the pages are missing
+   *   ERR_LONGPOLE_INVALID_ARGUMENT, ERR_LONGPOLE_PAGE_FILE if the files of the pages are missing, ERR_LONGPOLE_CLOSED
+   *   after `close()`
    */
   async dashboard(options: DashboardOptions = {}): Promise<string> {
     checkOptions('DaskObservation.dashboard', options, DASHBOARD_OPTIONS);
     const { DashboardServer: Server } = await import('../server/dashboardServer.js');
+    if (this.#isClosed)
+      throw new LongpoleError(
+        'ERR_LONGPOLE_CLOSED',
+        'The observation is closed. Call dashboard() before close(), or write a page with report().',
+      );
     const source = daskSource(this.address, this.#mirror, this.#live);
     const server = await Server.start({ ...options, source });
     server.keepAlive();
@@ -115,6 +123,7 @@ export class DaskObservation {
    * @throws (rejects) LongpoleError ERR_LONGPOLE_DASK_BRIDGE if the bridge has failed; the trace ends at the failure
    */
   async close(): Promise<string> {
+    this.#isClosed = true;
     const end = await this.#bridge.close();
     this.#endTrace();
     await Promise.all(this.#servers.splice(0).map((server) => server.close('The observation has ended.')));

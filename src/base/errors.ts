@@ -16,7 +16,7 @@ export const ERROR_CODES = {
   ERR_LONGPOLE_ABORTED: 'The computation was cancelled through its AbortSignal.',
   ERR_LONGPOLE_ASYNC_IN_SYNC: 'A task returned a promise under getSync, which cannot wait.',
   ERR_LONGPOLE_BUNDLE: 'The modules of tasks could not be bundled for the workers of a Dask cluster.',
-  ERR_LONGPOLE_CLOSED: 'The client or its cluster is closed.',
+  ERR_LONGPOLE_CLOSED: 'The client, its cluster or the observation of a Dask cluster is closed.',
   ERR_LONGPOLE_CONFIG: 'A setting does not exist or cannot have its value.',
   ERR_LONGPOLE_CYCLE: 'The graph has a cycle.',
   ERR_LONGPOLE_DASHBOARD: 'The dashboard cannot listen at its address.',

@@ -1,5 +1,5 @@
 // The errors of both bridges to Dask: the one that watches a cluster and the one that runs tasks on it.
-import { LongpoleError } from '../base/errors.js';
+import { LongpoleError, sentenceOf } from '../base/errors.js';
 
 /** Advice for failures whose cause is in the bridge. */
 export const REPORT = 'Connect again. If this happens again, please report it with this message.';
@@ -20,6 +20,16 @@ export function bridgeEndedError(address: string, code: number | null, stderr: s
   return new LongpoleError(
     'ERR_LONGPOLE_DASK_BRIDGE',
     `The bridge to ${address} ${how}${last === '' ? '' : `; its last line was: ${last}`}. ${REPORT}`,
+  );
+}
+
+/** @param cause the exception during the processing of the bridge's output */
+export function bridgeOutputError(address: string, cause: unknown): LongpoleError {
+  if (cause instanceof LongpoleError) return cause;
+  return new LongpoleError(
+    'ERR_LONGPOLE_DASK_BRIDGE',
+    `The output of the bridge to ${address} could not be processed: ${sentenceOf(cause)} ${REPORT}`,
+    { cause },
   );
 }
 

@@ -1,11 +1,11 @@
 // The process of the bridge that observes a Dask cluster: its start, its rows, and its end. The process ends with its
 // input, and therefore with this process. The cluster removes the plugins of the bridge when its connection closes.
-import { LongpoleError, sentenceOf } from '../base/errors.js';
+import { LongpoleError } from '../base/errors.js';
 import { SplitBytes } from '../base/splitBytes.js';
 import { damagedRow } from '../protocol/daskCells.js';
 import { type DaskRow, parseDaskRow } from '../protocol/daskRows.js';
 import { unpackValue } from '../trace/formats/dasf/msgpack.js';
-import { bridgeEndedError, REPORT, versionsError } from './bridgeErrors.js';
+import { bridgeEndedError, bridgeOutputError, versionsError } from './bridgeErrors.js';
 import { type PythonOptions, PythonProcess, UnsuitedPython, withPython } from './pythonProcess.js';
 
 export interface BridgeOptions extends PythonOptions {
@@ -64,14 +64,7 @@ export class DaskBridge {
     try {
       for (const row of this.#rows(bytes)) this.#take(row);
     } catch (error) {
-      this.#error =
-        error instanceof LongpoleError
-          ? error
-          : new LongpoleError(
-              'ERR_LONGPOLE_DASK_BRIDGE',
-              `The output of the bridge to ${this.#options.address} could not be processed: ${sentenceOf(error)} ${REPORT}`,
-              { cause: error },
-            );
+      this.#error = bridgeOutputError(this.#options.address, error);
       // Closes the input of the bridge. The bridge then removes its plugins from the Dask cluster and ends.
       void this.close();
     }

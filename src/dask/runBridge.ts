@@ -6,7 +6,7 @@ import { fieldOf } from '../base/json.js';
 import { SplitBytes } from '../base/splitBytes.js';
 import { CONNECTION_LOST } from '../protocol/eventTopics.js';
 import type { RemoteProcess, RemoteProcessEvents } from '../protocol/remoteProcess.js';
-import { bridgeEndedError, lastLine, REPORT, versionsError } from './bridgeErrors.js';
+import { bridgeEndedError, bridgeOutputError, lastLine, REPORT, versionsError } from './bridgeErrors.js';
 import { type PythonOptions, PythonProcess, UnsuitedPython, withPython } from './pythonProcess.js';
 import type { WorkerFile } from './workerFiles.js';
 
@@ -60,8 +60,14 @@ export class RunBridge {
     });
     const frames = new SplitBytes(HEAD_BYTES);
     this.#python.child.stdout.on('data', (bytes: Buffer) => {
-      for (const [head, payload] of frames.push(bytes))
-        this.#take(head.getUint8(4), head.getUint32(5), payload);
+      try {
+        for (const [head, payload] of frames.push(bytes))
+          this.#take(head.getUint8(4), head.getUint32(5), payload);
+      } catch (error) {
+        // The bridge cleans up on the cluster and ends.
+        this.#reason ??= bridgeOutputError(options.address, error);
+        this.#python.end();
+      }
     });
     this.#closed = this.#python.closed.then((code) => this.#ended(code));
   }

@@ -107,7 +107,7 @@ export class FileDatabase extends Printed implements EventDatabase {
   /**
    * Writes the queued events. Throws ERR_LONGPOLE_LOCK_TIMEOUT if other processes hold the lock, and
    * ERR_LONGPOLE_TRACE_FILE if the file cannot be written. The events stay queued then, and the file is unchanged.
-   * Throws ERR_LONGPOLE_INVALID_ARGUMENT for an event whose arguments msgpack cannot hold, e.g. a symbol. Only this event
+   * Throws ERR_LONGPOLE_INVALID_ARGUMENT for an event whose arguments msgpack cannot hold, e.g. a symbol, or readers drop. Only this event
    * leaves the queue then.
    */
   commit(): void {
@@ -250,12 +250,19 @@ function withAppendLock(file: string, fd: number, timeout: number, write: () => 
   }
 }
 
-/** Locks by the command. Returns false if the system has no such command. */
+/**
+ * Locks by the command. Returns false if the system has no such command, or it cannot lock this file.
+ *
+ * @throws the error of a command that did not start or end, e.g. because the system has no process left: a second file as
+ *   the lock would not exclude processes that use the command
+ */
 function lockByCommand(file: string, fd: number, timeout: number): boolean {
   const wait = ['-x', '-w', String(Math.max(0, timeout)), '-E', String(TIMED_OUT), '3'];
-  const { status, error } = spawnSync('flock', wait, { stdio: ['ignore', 'ignore', 'ignore', fd] });
+  const { status, signal, error } = spawnSync('flock', wait, { stdio: ['ignore', 'ignore', 'ignore', fd] });
   if (status === TIMED_OUT) throw timeoutError(file, timeout, '');
-  flockWorks = error === undefined && status === 0;
+  const isMissing = ['ENOENT', 'EACCES'].includes(String(fieldOf(error, 'code')));
+  if (status === null && !isMissing) throw error ?? new Error(`The command flock was ended by ${signal}`);
+  flockWorks = status === 0;
   return flockWorks;
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -42,4 +43,29 @@ test('a recording whose end cannot be written in a second file has its failure i
   const { damage, tasks } = openTrace(directory);
   assert.ok(tasks.length >= 40);
   assert.match(damage?.reason ?? '', /meta\.json cannot be written/);
+});
+
+test('a recording that cannot open all its files leaves none, so that the next one may have its name', {
+  skip: process.platform !== 'linux' && 'limits the number of files with the ulimit of Linux',
+}, () => {
+  const directory = join(folder, 'limited.trace');
+  const program = `
+    import { closeSync, openSync } from 'node:fs';
+    import { TraceWriter } from ${JSON.stringify(new URL('./traceWriter.js', import.meta.url).href)};
+    const files = [];
+    try {
+      for (;;) files.push(openSync('/dev/null'));
+    } catch {}
+    // Room for meta.json and the first tables.
+    for (const file of files.splice(-3)) closeSync(file);
+    try {
+      TraceWriter.create(${JSON.stringify(directory)});
+    } catch ({ code }) {
+      console.log(code);
+    }
+  `;
+  const limited = ['-c', 'ulimit -n 64; exec "$0" --input-type=module -e "$1"', process.execPath, program];
+  const { stdout, stderr } = spawnSync('sh', limited, { encoding: 'utf8' });
+  assert.equal(stdout, 'ERR_LONGPOLE_TRACE_FILE\n', stderr);
+  assert.deepEqual(readdirSync(directory), []);
 });

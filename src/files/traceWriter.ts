@@ -215,6 +215,8 @@ class TraceFiles {
       }
     } catch (error) {
       this.#closeHandles();
+      // The next attempt would find a trace.
+      for (const name of names) rmSync(join(directory, name), { force: true });
       throw notWrittenError(directory, error);
     }
   }

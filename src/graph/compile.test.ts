@@ -31,3 +31,23 @@ test('a Delayed under a key of a graph is one task, also if other tasks and othe
     user: [load.key, 'name'],
   });
 });
+
+test('a text that equals the key of a Delayed, which the graph has under another key, is a text', () => {
+  const load = delayed(() => 1, { name: 'load' })();
+  const pair = (...inputs: unknown[]) => inputs;
+  const graph = {
+    first: load,
+    second: [pair, 'first', load.key],
+    third: [pair, load, load.key],
+    text: load.key,
+  };
+  assert.deepEqual(needs(graph, ['first', 'second', 'third', 'text']), {
+    first: [],
+    second: ['first'],
+    third: ['first'],
+  });
+  const { constants, data } = compileGraph(graph, ['second', 'text']);
+  assert.deepEqual(constants, [load.key]);
+  assert.equal(data.get('text'), load.key);
+  assert.throws(() => compileGraph(graph, ['first', load.key]), { code: 'ERR_LONGPOLE_UNKNOWN_KEY' });
+});

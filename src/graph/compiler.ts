@@ -4,11 +4,11 @@
 
 import { isMap, isPlainObject, isSet } from '../base/builtIns.js';
 import { Int32Column } from '../base/columns.js';
-import { LongpoleError } from '../base/errors.js';
 import { getOrMake } from '../base/lookUps.js';
 import type { Graph } from '../protocol/graph.js';
 import {
   CALL_BASE,
+  OP_AGAIN,
   OP_ARRAY,
   OP_CALL,
   OP_CONSTANT,
@@ -18,27 +18,30 @@ import {
   OP_OBJECT,
   OP_REF,
   OP_SET,
+  OP_SHARED,
 } from '../protocol/program.js';
 import { type AnyFunction, isFunction, resolveFunction } from './callable.js';
-import { describe, noFunctionError, tooManyFunctionsError, unknownKeyError } from './compileErrors.js';
+import { noFunctionError, noGraphError, noKeyError, unknownKeyError } from './compileErrors.js';
 import { definedAnnotations, definedSpans, type SpanRef } from './definedWith.js';
 import { Delayed } from './delayed.js';
 import { External } from './external.js';
+import { FunctionTable } from './functionTable.js';
 import { type KeyIndex, RankIndex } from './keyIndex.js';
 import { Literal } from './literal.js';
 import { checkCopyable } from './lossyCopies.js';
-import { checkNesting, partsOf } from './nesting.js';
+import { checkNesting, partsOf, SeenParts } from './nesting.js';
 import { TokenBuffer } from './tokenBuffer.js';
 
 const UNKNOWN = -1;
 const DATA = -2;
+/** Label of a container without tasks, which is a constant. */
+const PLAIN = -1;
 /** Expected tokens per task: a call and two arguments. */
 const TOKENS_PER_TASK = 3;
 
 /** Returns the existing result of a key; undefined if the key must be computed. */
 export type KnownResults = (key: string) => External | undefined;
 
-const NO_DATA: ReadonlyMap<string, unknown> = new Map();
 const NOTHING_KNOWN: KnownResults = () => undefined;
 
 export class Compiler {
@@ -47,9 +50,8 @@ export class Compiler {
   readonly dependencies = new Int32Column();
   readonly dependencyOffsets = new Int32Column();
   readonly functionOf = new Int32Column();
-  readonly functions: AnyFunction[] = [];
   readonly constants: unknown[] = [];
-  #data: Map<string, unknown> | undefined;
+  readonly data = new Map<string, unknown>();
   /** True if any result comes from outside the graph. */
   hasExternals = false;
 
@@ -62,11 +64,17 @@ export class Compiler {
   readonly #taskSlots = new Int32Column();
   /** Task number → its last recorded dependent, so that each edge is recorded once. */
   readonly #lastDependent = new Int32Column();
-  readonly #functionIndex = new Map<AnyFunction, number>();
+  readonly #functions = new FunctionTable();
   readonly #requestedTasks: number[] = [];
   readonly #byReference: boolean;
   readonly #known: KnownResults;
+  /** Containers inside the arguments of the current task, with their labels in the tokens. */
+  readonly #emitted = new SeenParts();
+  /** Containers inside the current slot that are no tasks. */
+  readonly #inert = new SeenParts();
   #current = 0;
+  /** Number of keys of the graph. Slots from here on are those of other Delayed. */
+  #named = 0;
 
   /** With `byReference`, the tasks run in this isolate, so that arguments that contain functions need no rebuilding. */
   constructor(byReference = false, known: KnownResults = NOTHING_KNOWN) {
@@ -74,8 +82,8 @@ export class Compiler {
     this.#known = known;
   }
 
-  get data(): ReadonlyMap<string, unknown> {
-    return this.#data ?? NO_DATA;
+  get functions(): readonly AnyFunction[] {
+    return this.#functions.functions;
   }
 
   get taskCount(): number {
@@ -85,19 +93,20 @@ export class Compiler {
   /** Adds the keys of a graph. Call it before any request. */
   addGraph(graph: Graph): void {
     if (isMap(graph)) {
-      for (const [key, value] of graph) this.#addSlot(this.#checkKey(key), value);
+      for (const [key, value] of graph) {
+        if (typeof key !== 'string') throw noKeyError(key);
+        this.#addSlot(key, value);
+      }
     } else if (typeof graph === 'object' && graph !== null && isPlainObject(graph)) {
       this.#addObject(graph);
     } else {
-      throw new LongpoleError(
-        'ERR_LONGPOLE_INVALID_GRAPH',
-        `A graph is a plain object or a Map of keys, not ${describe(graph)}. Pass e.g. { total: [add, 1, 2] }.`,
-      );
+      throw noGraphError(graph);
     }
+    this.#named = this.#slotKeys.length;
   }
 
   request(key: string): void {
-    const slot = this.#slots.get(key);
+    const slot = this.#namedSlot(key);
     if (slot === undefined) throw unknownKeyError(key, this.#slotKeys);
     this.#requestSlot(slot);
   }
@@ -203,17 +212,15 @@ export class Compiler {
     return slot;
   }
 
-  #checkKey(key: unknown): string {
-    if (typeof key === 'string') return key;
-    throw new LongpoleError(
-      'ERR_LONGPOLE_INVALID_GRAPH',
-      `The keys of a graph are strings, not ${describe(key)}. key('x', 0) spells a tuple key as a string.`,
-    );
-  }
-
   #requestSlot(slot: number): void {
     const task = this.#taskOf(slot);
     if (task >= 0) this.#requestedTasks.push(task);
+  }
+
+  /** Returns the slot of a key of the graph; undefined for the key of a Delayed that the graph has under another key. */
+  #namedSlot(key: string): number | undefined {
+    const slot = this.#slots.get(key);
+    return slot !== undefined && slot < this.#named && this.#slotKeys[slot] === key ? slot : undefined;
   }
 
   #delayedSlot(delayed: Delayed<unknown> | External): number {
@@ -225,18 +232,19 @@ export class Compiler {
     const known = this.#slotTask[slot]!;
     if (known !== UNKNOWN) return known;
     const value = this.#known(this.#slotKeys[slot]!) ?? this.#withoutAlias(slot);
+    const isAlias = typeof value === 'string' && value !== this.#slotValues[slot];
     this.#slotValues[slot] = value;
     if (Array.isArray(value) && value.length > 0 && value[0] === undefined)
       throw noFunctionError(this.#slotKeys[slot]!);
     let task: number;
-    if (this.#isDynamic(value, true, 0)) {
+    this.#inert.clear();
+    if (isAlias || this.#isDynamic(value, true, 0)) {
       task = this.#taskSlots.length;
       this.#taskSlots.push(slot);
       this.#lastDependent.push(-1);
     } else {
       task = DATA;
-      this.#data ??= new Map();
-      this.#data.set(this.#slotKeys[slot]!, value instanceof Literal ? value.value : value);
+      this.data.set(this.#slotKeys[slot]!, value instanceof Literal ? value.value : value);
     }
     this.#slotTask[slot] = task;
     return task;
@@ -254,27 +262,28 @@ export class Compiler {
 
   /** Returns whether a value has to be computed: it is or contains a task, a key (if `refs`) or a Delayed. */
   #isDynamic(value: unknown, refs: boolean, depth: number): boolean {
-    if (typeof value === 'string') return refs && this.#slots.has(value);
+    if (typeof value === 'string') return refs && this.#namedSlot(value) !== undefined;
     if (typeof value !== 'object' || value === null) return false;
     checkNesting(depth);
     if (value instanceof Literal) return depth > 0;
-    if (Array.isArray(value)) {
-      if (refs && typeof value[0] === 'function') return true;
-      for (const element of value) if (this.#isDynamic(element, refs, depth + 1)) return true;
-      return false;
-    }
     if (value instanceof Delayed || value instanceof External) return true;
-    for (const part of partsOf(value)) if (this.#isDynamic(part, false, depth + 1)) return true;
+    const inList = refs && Array.isArray(value);
+    if (inList && typeof value[0] === 'function') return true;
+    if (this.#inert.labelOf(value, refs, depth) === PLAIN) return false;
+    for (const part of partsOf(value)) if (this.#isDynamic(part, inList, depth + 1)) return true;
+    this.#inert.add(value, refs, depth, PLAIN);
     return false;
   }
 
   #emitTask(value: unknown): void {
+    this.#emitted.clear();
     if (value instanceof Delayed) this.#emitCall(value.fn, value.args, 0, false, 0);
+    else if (typeof value === 'string') this.#emitSlot(this.#slots.get(value)!);
     else this.#emit(value, true, 0);
   }
 
   #emitCall(fn: AnyFunction, list: readonly unknown[], from: number, refs: boolean, depth: number): void {
-    this.tokens.push(OP_CALL, (list.length - from) * CALL_BASE + this.#functionNumber(fn));
+    this.tokens.push(OP_CALL, (list.length - from) * CALL_BASE + this.#functions.numberOf(fn));
     for (let index = from; index < list.length; index++) this.#emit(list[index], refs, depth + 1);
   }
 
@@ -285,12 +294,12 @@ export class Compiler {
       return false;
     }
     if (typeof value === 'string') {
-      const slot = refs ? this.#slots.get(value) : undefined;
+      const slot = refs ? this.#namedSlot(value) : undefined;
       return slot === undefined ? this.#emitConstant(value) : this.#emitSlot(slot);
     }
     if (isFunction(value)) {
       if (this.#byReference) return this.#emitConstant(resolveFunction(value));
-      this.tokens.push(OP_FUNCTION, this.#functionNumber(value));
+      this.tokens.push(OP_FUNCTION, this.#functions.numberOf(value));
       return true;
     }
     if (typeof value === 'object' && value !== null) return this.#emitObject(value, refs, depth);
@@ -306,21 +315,34 @@ export class Compiler {
       this.#emit(value.value, false, depth + 1);
       return true;
     }
+    const first: unknown = Array.isArray(value) && refs ? value[0] : undefined;
+    if (Array.isArray(value) && isFunction(first)) {
+      this.#emitCall(first, value, 1, refs, depth);
+      return true;
+    }
+    const label = this.#emitted.labelOf(value, refs, depth);
+    if (label === PLAIN) return this.#emitConstant(value);
+    if (label !== undefined) {
+      this.tokens.push(OP_AGAIN, label);
+      return true;
+    }
+    return this.#emitParts(value, refs, depth);
+  }
+
+  /** In graph form, a part may contain calls, of which each is made: only plain data is shared there. */
+  #emitParts(value: object, refs: boolean, depth: number): boolean {
     const start = this.tokens.length;
     const constants = this.constants.length;
+    if (depth > 1 && !refs) this.tokens.push(OP_SHARED, start);
     let dynamic = false;
     if (Array.isArray(value)) {
-      const first: unknown = value[0];
-      if (refs && isFunction(first)) {
-        this.#emitCall(first, value, 1, refs, depth);
-        return true;
-      }
       this.tokens.push(OP_ARRAY, value.length);
       for (let index = 0; index < value.length; index++)
         if (this.#emit(value[index], refs, depth + 1)) dynamic = true;
     } else {
       dynamic = this.#emitContainer(value, depth);
     }
+    if (!dynamic || !refs) this.#emitted.add(value, refs, depth, dynamic ? start : PLAIN);
     if (dynamic) return true;
     this.tokens.length = start;
     this.constants.length = constants;
@@ -361,7 +383,7 @@ export class Compiler {
 
   #emitData(value: unknown): void {
     if (typeof value === 'number') this.tokens.push(OP_NUMBER, value);
-    else if (isFunction(value)) this.tokens.push(OP_FUNCTION, this.#functionNumber(value));
+    else if (isFunction(value)) this.tokens.push(OP_FUNCTION, this.#functions.numberOf(value));
     else this.#emitConstant(value);
   }
 
@@ -373,21 +395,5 @@ export class Compiler {
   #constant(value: unknown): number {
     this.constants.push(value);
     return this.constants.length - 1;
-  }
-
-  /** Returns the number of a function or TaskFunction. Both are cached, because most graphs have few functions. */
-  #functionNumber(value: AnyFunction): number {
-    const known = this.#functionIndex.get(value);
-    if (known !== undefined) return known;
-    const fn = resolveFunction(value);
-    let index = this.#functionIndex.get(fn);
-    if (index === undefined) {
-      index = this.functions.length;
-      if (index === CALL_BASE) throw tooManyFunctionsError();
-      this.functions.push(fn);
-      this.#functionIndex.set(fn, index);
-    }
-    this.#functionIndex.set(value, index);
-    return index;
   }
 }

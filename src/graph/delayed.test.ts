@@ -86,6 +86,20 @@ test('a value that the graph would read as a key or a task is a literal', () => 
   assert.deepEqual(task('own', 'own').toGraph(), new Map([['own', [collect, literal('own')]]]));
 });
 
+test('an array that an argument holds twice is converted once', () => {
+  const doubled = (value: unknown): unknown => {
+    let list = [value];
+    for (let level = 0; level < 60; level++) list = [list, list];
+    return list;
+  };
+  const innermost = (list: unknown): unknown => (Array.isArray(list) ? innermost(list[0]) : list);
+  const graph = task('y', doubled(task('x')), doubled(1)).toGraph();
+  assert.ok(graph instanceof Map);
+  const made: unknown = graph.get('y');
+  assert.ok(Array.isArray(made));
+  assert.deepEqual(made.slice(1).map(innermost), ['x', 1]);
+});
+
 test('toTask returns the task with keys instead of Delayed', () => {
   assert.deepEqual(task('y', task('x'), [task('x')], 'x').toTask(), [collect, 'x', ['x'], 'x']);
 });

@@ -2,6 +2,7 @@
 // Delayed. Nothing here runs a task. A chain may have a million links, so nothing recurses along dependencies.
 
 import { internalError, invalidArgument, LongpoleError } from '../base/errors.js';
+import { getOrMake } from '../base/lookUps.js';
 import { INSPECT } from '../base/printed.js';
 import { visibleName } from '../base/visibleText.js';
 import type { Graph } from '../protocol/graph.js';
@@ -77,7 +78,7 @@ export class Delayed<T> {
 
   /** Returns the task in Dask's form, `[fn, …args]`. A Delayed in it, also in nested arrays, becomes its key. */
   toTask(): readonly unknown[] {
-    return [this.fn, ...this.args.map((arg) => toArgument(arg, undefined, 0))];
+    return [this.fn, ...this.args.map((arg) => toArgument(arg, undefined))];
   }
 
   /**
@@ -97,7 +98,7 @@ export function graphOf(roots: readonly Delayed<unknown>[]): Graph {
   const nodes = nodesOf(roots);
   const graph = new Map<string, readonly unknown[]>();
   for (const node of nodes.values()) {
-    const task = [node.fn, ...node.args.map((arg) => toArgument(arg, nodes, 0))];
+    const task = [node.fn, ...node.args.map((arg) => toArgument(arg, nodes))];
     definedAnnotations.copy(node, task);
     graph.set(node.key, task);
   }
@@ -129,10 +130,11 @@ export function nodesOf(roots: readonly Delayed<unknown>[]): ReadonlyMap<string,
   return done;
 }
 
-/** Returns the Delayed in the arguments of a task. A Delayed may occur several times. */
+/** Returns the Delayed in the arguments of a task. A Delayed may occur several times. A shared container is searched once. */
 export function dependenciesOf(node: Delayed<unknown>): Delayed<unknown>[] {
   const dependencies: Delayed<unknown>[] = [];
-  for (const arg of node.args) findDelayed(arg, dependencies, 0);
+  const seen = new Set<object>();
+  for (const arg of node.args) findDelayed(arg, dependencies, seen);
   return dependencies;
 }
 
@@ -144,37 +146,60 @@ function cycleError(open: readonly string[], key: string): LongpoleError {
   );
 }
 
-/** Adds every Delayed in `value` to `found`, as often as it occurs. */
-export function findDelayed(value: unknown, found: Delayed<unknown>[], depth: number): void {
+/** Adds every Delayed in `value` to `found`, but searches no container in `seen`, to which it adds those that it has searched. */
+export function findDelayed(
+  value: unknown,
+  found: Delayed<unknown>[],
+  seen = new Set<object>(),
+  depth = 0,
+): void {
   if (typeof value !== 'object' || value === null) return;
   if (value instanceof Delayed) {
     found.push(value);
     return;
   }
+  if (seen.has(value)) return;
   checkNesting(depth);
-  for (const part of partsOf(value)) findDelayed(part, found, depth + 1);
+  for (const part of partsOf(value)) findDelayed(part, found, seen, depth + 1);
+  seen.add(value);
 }
 
-/** Returns an argument in graph form. `keys` are the keys of the graph; without them nothing becomes a literal. */
-function toArgument(value: unknown, keys: ReadonlyMap<string, unknown> | undefined, depth: number): unknown {
+/**
+ * Returns an argument in graph form. `keys` are the keys of the graph; without them nothing becomes a literal. `made` has the
+ * arrays that the argument may hold again.
+ */
+function toArgument(
+  value: unknown,
+  keys: ReadonlyMap<string, unknown> | undefined,
+  depth = 0,
+  made = new Map<object, unknown>(),
+): unknown {
   if (value instanceof Delayed) return value.key;
   if (typeof value === 'string') return keys?.has(value) ? literal(value) : value;
   if (!Array.isArray(value)) return value;
   checkNesting(depth);
-  const found: Delayed<unknown>[] = [];
-  findDelayed(value, found, depth);
-  if (found.length === 0) return keys !== undefined && hasMeaning(value, keys) ? literal(value) : value;
-  return value.map((part, index) =>
-    keys !== undefined && index === 0 && typeof part === 'function'
-      ? literal(part)
-      : toArgument(part, keys, depth + 1),
-  );
+  return getOrMake(made, value, () => {
+    const found: Delayed<unknown>[] = [];
+    findDelayed(value, found);
+    if (found.length === 0) return keys !== undefined && hasMeaning(value, keys) ? literal(value) : value;
+    return value.map((part, index) =>
+      keys !== undefined && index === 0 && typeof part === 'function'
+        ? literal(part)
+        : toArgument(part, keys, depth + 1, made),
+    );
+  });
 }
 
 /** Returns whether a graph would read an element of this array as a task or a key. */
-function hasMeaning(value: readonly unknown[], keys: ReadonlyMap<string, unknown>): boolean {
+function hasMeaning(
+  value: readonly unknown[],
+  keys: ReadonlyMap<string, unknown>,
+  seen = new Set<object>(),
+): boolean {
+  if (seen.has(value)) return false;
+  seen.add(value);
   if (typeof value[0] === 'function') return true;
   return value.some((part) =>
-    Array.isArray(part) ? hasMeaning(part, keys) : typeof part === 'string' && keys.has(part),
+    Array.isArray(part) ? hasMeaning(part, keys, seen) : typeof part === 'string' && keys.has(part),
   );
 }

@@ -25,6 +25,28 @@ export function withParts(value: object, change: (part: unknown) => unknown): un
 }
 
 /**
+ * Containers that a walk has left, with a label. A container that occurs twice is walked once, because n containers that
+ * each hold the next one twice have 2^n parts. Containers that are no part of another one in an argument are not recorded,
+ * because they are rarely shared within one task.
+ */
+export class SeenParts {
+  /** Container → label. Graph form (`refs`) and data have separate labels, because a string is a key in one only. */
+  readonly #labels = [new Map<object, number>(), new Map<object, number>()] as const;
+
+  labelOf(value: object, refs: boolean, depth: number): number | undefined {
+    return depth > 1 ? this.#labels[refs ? 1 : 0].get(value) : undefined;
+  }
+
+  add(value: object, refs: boolean, depth: number, label: number): void {
+    if (depth > 1) this.#labels[refs ? 1 : 0].set(value, label);
+  }
+
+  clear(): void {
+    for (const labels of this.#labels) if (labels.size > 0) labels.clear();
+  }
+}
+
+/**
  * Checks the depth of an argument.
  * @throws LongpoleError ERR_LONGPOLE_INVALID_GRAPH if `depth` exceeds the limit
  */

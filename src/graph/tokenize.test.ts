@@ -161,3 +161,15 @@ test('a value that contains itself is refused', () => {
     (error) => error instanceof LongpoleError && error.code === 'ERR_LONGPOLE_INVALID_GRAPH',
   );
 });
+
+test('an array that a value holds twice is tokenized once, and equal values have equal tokens', () => {
+  const doubled = (levels: number, value: number): unknown => {
+    let list: unknown = [value];
+    for (let level = 0; level < levels; level++) list = [list, list];
+    return list;
+  };
+  assert.equal(tokenize(doubled(60, 1)), tokenize(doubled(60, 1)));
+  assert.notEqual(tokenize(doubled(60, 1)), tokenize(doubled(60, 2)));
+  const copied: unknown = JSON.parse(JSON.stringify(doubled(17, 1)));
+  assert.equal(tokenize(doubled(17, 1)), tokenize(copied));
+});

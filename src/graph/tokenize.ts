@@ -47,7 +47,25 @@ const TAG = {
   boxed: 22,
   literal: 23,
   instance: 24,
+  part: 25,
 } as const;
+
+/**
+ * Containers of a value that are added word by word. Each further one is added as its own token, which is computed once:
+ * n containers that each hold the next one twice have 2^n parts.
+ */
+const MOST_FLAT = 100_000;
+
+class TokenHasher extends Hasher {
+  readonly tokens: Map<object, string>;
+  flatLeft: number;
+
+  constructor(tokens: Map<object, string>, flatLeft: number) {
+    super();
+    this.tokens = tokens;
+    this.flatLeft = flatLeft;
+  }
+}
 
 /**
  * Returns a token of 32 hexadecimal digits for values. The order of an object's properties does not matter. The order
@@ -60,7 +78,7 @@ const TAG = {
  * @source `dask.base.tokenize`
  */
 export function tokenize(...values: readonly unknown[]): string {
-  const hasher = new Hasher();
+  const hasher = new TokenHasher(new Map(), MOST_FLAT);
   for (const value of values) add(hasher, value, 0);
   return hasher.digest();
 }
@@ -68,7 +86,7 @@ export function tokenize(...values: readonly unknown[]): string {
 const float = new Float64Array(1);
 const floatWords = new Int32Array(float.buffer);
 
-function add(hasher: Hasher, value: unknown, depth: number): void {
+function add(hasher: TokenHasher, value: unknown, depth: number): void {
   switch (typeof value) {
     case 'number':
       addNumber(hasher, value);
@@ -154,12 +172,27 @@ const refToken = oncePer((ref: FunctionRef): string | undefined => {
   }
 });
 
-function addObject(hasher: Hasher, value: object, depth: number): void {
+function addObject(hasher: TokenHasher, value: object, depth: number): void {
   checkNesting(depth);
   if (value instanceof Delayed) {
     hasher.word(TAG.delayed);
     hasher.text(value.key);
-  } else if (Array.isArray(value)) {
+  } else if (hasher.flatLeft-- > 0) {
+    addContent(hasher, value, depth);
+  } else {
+    hasher.word(TAG.part);
+    hasher.text(getOrMake(hasher.tokens, value, () => partToken(hasher.tokens, value, depth)));
+  }
+}
+
+function partToken(tokens: Map<object, string>, value: object, depth: number): string {
+  const hasher = new TokenHasher(tokens, 0);
+  addContent(hasher, value, depth);
+  return hasher.digest();
+}
+
+function addContent(hasher: TokenHasher, value: object, depth: number): void {
+  if (Array.isArray(value)) {
     addArray(hasher, value, depth);
   } else if (isPlainObject(value)) {
     hasher.word(TAG.object);
@@ -172,7 +205,7 @@ function addObject(hasher: Hasher, value: object, depth: number): void {
   }
 }
 
-function addArray(hasher: Hasher, value: readonly unknown[], depth: number): void {
+function addArray(hasher: TokenHasher, value: readonly unknown[], depth: number): void {
   hasher.word(TAG.array);
   hasher.word(value.length);
   for (let index = 0; index < value.length; index++) {
@@ -182,7 +215,7 @@ function addArray(hasher: Hasher, value: readonly unknown[], depth: number): voi
   }
 }
 
-function addProperties(hasher: Hasher, value: object, depth: number): void {
+function addProperties(hasher: TokenHasher, value: object, depth: number): void {
   const names = Object.keys(value);
   if (names.length > 1) names.sort();
   hasher.word(names.length);
@@ -193,7 +226,7 @@ function addProperties(hasher: Hasher, value: object, depth: number): void {
 }
 
 /** Adds an object whose content is not in its properties. Returns false for any other object. */
-function addBuiltIn(hasher: Hasher, value: object, depth: number): boolean {
+function addBuiltIn(hasher: TokenHasher, value: object, depth: number): boolean {
   if (isMap(value)) {
     hasher.word(TAG.map);
     hasher.word(value.size);
@@ -226,7 +259,7 @@ function addBuiltIn(hasher: Hasher, value: object, depth: number): boolean {
   return true;
 }
 
-function addInstance(hasher: Hasher, value: object, depth: number): void {
+function addInstance(hasher: TokenHasher, value: object, depth: number): void {
   if (isError(value)) {
     hasher.word(TAG.error);
     hasher.text(String(value.name));

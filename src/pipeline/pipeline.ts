@@ -288,7 +288,7 @@ function partOf(value: unknown, index: number): unknown {
 /** Returns every Delayed in `value`, each once. */
 function lazyParts(value: unknown): Delayed<unknown>[] {
   const found: Delayed<unknown>[] = [];
-  findDelayed(value, found, 0);
+  findDelayed(value, found);
   return [...new Set(found)];
 }
 

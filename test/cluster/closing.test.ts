@@ -193,6 +193,15 @@ for (const kind of KINDS)
     });
   });
 
+test('a client whose closing step fails still ends its cluster', async () => {
+  const client = await connect({ workers: 1 }, { setAsDefault: false });
+  const ended: string[] = [];
+  client.observe({ workerRemoved: ({ name }) => ended.push(name) });
+  client.onClose(() => assert.fail('The step fails.'));
+  await assert.rejects(client.close(), /The step fails/);
+  assert.deepEqual(ended, ['worker-0']);
+});
+
 test('a recording that has ended with an error does not fail the close of its cluster', async () => {
   await withFolder(async (folder) => {
     const client = await connect({ workers: 1 }, { setAsDefault: false });

@@ -67,6 +67,7 @@ describe('the end while a process of a Dask cluster is stopped', {
         await dask.close(),
         `a worker did not answer at the end (${address}), so the last transfers, metrics and samples there may be missing`,
       );
+      await assert.rejects(dask.dashboard({ port: 0 }), { code: 'ERR_LONGPOLE_CLOSED' });
     } finally {
       process.kill(worker, 'SIGCONT');
     }

@@ -336,13 +336,16 @@ export class Client extends ClientCalls implements AsyncDisposable {
   async close(...more: readonly unknown[]): Promise<void> {
     checkNoMore('Client.close', more, 'It returns a promise that resolves when the client is closed.');
     if (!this.beginClosing()) return;
-    await this.runClosing();
-    const closed = new LongpoleError(
-      'ERR_LONGPOLE_CLOSED',
-      'The client was closed, which releases its futures. Wait for their results before you close it.',
-    );
-    cuttingOff(this.#engine, 'client', false, () => this.#held.releaseAll(closed));
-    if (this.#ownsCluster) await this.cluster.close();
+    try {
+      await this.runClosing();
+    } finally {
+      const closed = new LongpoleError(
+        'ERR_LONGPOLE_CLOSED',
+        'The client was closed, which releases its futures. Wait for their results before you close it.',
+      );
+      cuttingOff(this.#engine, 'client', false, () => this.#held.releaseAll(closed));
+      if (this.#ownsCluster) await this.cluster.close();
+    }
   }
 
   /** Returns a text such as `<Client 'client-1': 4 threads, 8 GB, http://127.0.0.1:8787/>`. */

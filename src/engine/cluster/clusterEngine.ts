@@ -3,6 +3,7 @@
 
 import { hostname } from 'node:os';
 import { internalError, isError, releaseStack } from '../../base/errors.js';
+import { once } from '../../base/lookUps.js';
 import type { ClusterObserver, Computation } from '../../protocol/clusterObserver.js';
 import { TASK_FAILED } from '../../protocol/eventTopics.js';
 import type { GatherInput, ResultId } from '../../protocol/packedResult.js';
@@ -74,7 +75,8 @@ export class ClusterEngine {
   marksTasks = false;
   /** Called when an observer is added or removed. */
   onObservers: () => void = () => undefined;
-  readonly #observers = new Set<ClusterObserver>();
+  /** Observers, each with the number of calls of `observe` that have not ended. */
+  readonly #observers = new Map<ClusterObserver, number>();
   readonly #computations = new Map<number, ComputationState>();
   readonly #bySegment = new Map<Segment, ComputationState>();
   readonly #warnIfNoWorker = noWorkerWarning(this);
@@ -104,7 +106,7 @@ export class ClusterEngine {
   }
 
   get wantsResources(): boolean {
-    return [...this.#observers].some(({ resources }) => resources !== undefined);
+    return [...this.#observers.keys()].some(({ resources }) => resources !== undefined);
   }
 
   get hasObservers(): boolean {
@@ -113,26 +115,31 @@ export class ClusterEngine {
 
   observe(observer: ClusterObserver): () => void {
     this.#announce();
-    this.#observers.add(observer);
-    for (const computation of this.#computations.values()) observer.computationAdded?.(computation.info);
-    for (const worker of this.workers.values()) observer.workerAdded?.(worker.info);
+    const count = (by: number): number => (this.#observers.get(observer) ?? 0) + by;
+    const isFirst = count(0) === 0;
+    this.#observers.set(observer, count(1));
+    if (isFirst) {
+      for (const computation of this.#computations.values()) observer.computationAdded?.(computation.info);
+      for (const worker of this.workers.values()) observer.workerAdded?.(worker.info);
+    }
     this.onObservers();
-    return () => {
-      this.#observers.delete(observer);
+    return once(() => {
+      if (count(-1) > 0) this.#observers.set(observer, count(-1));
+      else this.#observers.delete(observer);
       this.onObservers();
-    };
+    });
   }
 
   /** Calls every observer. If an observer throws, the others are still called and receive the error as an event. */
   notify(call: (observer: ClusterObserver) => void): void {
     this.#announce();
-    for (const observer of this.#observers) {
+    for (const observer of this.#observers.keys()) {
       try {
         call(observer);
       } catch (error) {
         const text = isError(error) ? (error.stack ?? error.message) : String(error);
         if (observer.event !== undefined && this.#observers.size > 0)
-          for (const other of this.#observers)
+          for (const other of this.#observers.keys())
             if (other !== observer)
               other.event?.({ time: this.clock(), worker: -1, topic: 'observer-error', text });
       }

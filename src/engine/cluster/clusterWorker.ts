@@ -91,8 +91,9 @@ export class ClusterWorker implements HostEvents, EngineWorker {
 
   #reportPaused(): void {
     const full = this.full !== undefined;
-    const paused = this.isPaused || this.isLeaving || full;
-    this.#engine.handleEvent({ type: 'worker-paused', worker: this.info.index, paused, full });
+    const leaving = this.isLeaving;
+    const paused = this.isPaused || leaving || full;
+    this.#engine.handleEvent({ type: 'worker-paused', worker: this.info.index, paused, full, leaving });
   }
 
   finished(run: number, columns: CompletionColumns, values: ReadonlyMap<number, unknown>): void {

@@ -74,6 +74,8 @@ export class WorkerPlaces {
 
   /**
    * Starts or retires workers until there are `size`. Retired workers finish their tasks and hand over their results.
+   *
+   * @throws (rejects) LongpoleError ERR_LONGPOLE_WORKER_START if a place is given up, after repeated failed starts
    */
   async scale(size: number): Promise<void> {
     while (this.#places.length < size) {
@@ -82,7 +84,7 @@ export class WorkerPlaces {
     }
     const leaving = this.#places.splice(size);
     await Promise.all([
-      ...this.#places.map(({ worker }) => worker.started),
+      ...this.#places.map((place) => this.#up(place)),
       ...leaving.map(({ worker }) => this.#retire(worker)),
       ...leaving.map(({ before }) => before && this.#retire(before)),
     ]);

@@ -62,7 +62,7 @@ export class ProcessIsolate implements Isolate {
   }
 
   get isFree(): boolean {
-    return this.#runs.size === 0;
+    return this.#runs.size === 0 && this.executing === undefined;
   }
 
   open(

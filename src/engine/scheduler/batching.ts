@@ -142,7 +142,7 @@ function travelsAlone(state: SchedulerState, id: number, { targetSeconds }: Batc
  * and the task must not hang.
  */
 function chooseWhilePaused(state: SchedulerState, worker: WorkerState, number: number): number[] {
-  if (worker.batches.length > 0) return [];
+  if (worker.batches.length > 0 || (worker.leaving && worker.seceded.size === 0)) return [];
   const others = [...state.workers.values()].filter((other) => !other.paused);
   const candidates = {
     root: others.length === 0 ? state.queued.min() : -1,

@@ -107,6 +107,8 @@ export interface WorkerPaused {
   readonly paused: boolean;
   /** Results that cannot be spilled fill the memory: the worker does not accept even single tasks. Default false. */
   readonly full?: boolean;
+  /** The worker ends soon: it gets no task, unless tasks of its own that have seceded may wait for it. Default: as before. */
+  readonly leaving?: boolean;
 }
 
 export type SchedulerEvent =

@@ -101,3 +101,15 @@ test('when all workers are paused, each takes one task at a time', () => {
   assert.deepEqual(sent(finish(1, base + 1)), [[1, base + 2]]);
   assert.deepEqual(sent(handle({ type: 'worker-paused', worker: 0, paused: false })), [[0, base + 3]]);
 });
+
+test('a worker that leaves gets no further task, unless its seceded task may wait for it', () => {
+  addWorkers('a');
+  const { base } = add([[], [], []]).segment;
+  const leaving = handle({ type: 'worker-paused', worker: 0, paused: true, leaving: true });
+  for (const { ids } of only(leaving, 'steal'))
+    assert.deepEqual(sent(handle({ type: 'tasks-stolen', worker: 0, ids: [...ids] })), []);
+  const batch = scheduler.state.batchOf[base]!;
+  assert.deepEqual(sent(handle({ type: 'task-seceded', worker: 0, id: base, batch })), [[0, base + 1]]);
+  assert.deepEqual(sent(finish(0, base)), []);
+  assert.deepEqual(sent(finish(0, base + 1)), []);
+});

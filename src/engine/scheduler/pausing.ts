@@ -5,10 +5,12 @@ import type { SchedulerState } from './schedulerState.js';
 
 export function pauseWorker(
   state: SchedulerState,
-  { worker: index, paused, full = false }: WorkerPaused,
+  { worker: index, paused, full = false, leaving }: WorkerPaused,
 ): void {
   const worker = state.workers.get(index);
-  if (worker === undefined || (worker.paused === paused && worker.full === full)) return;
+  if (worker === undefined) return;
+  worker.leaving = leaving ?? worker.leaving;
+  if (worker.paused === paused && worker.full === full) return;
   const hasRoom = (worker.paused && !paused) || (worker.full && !full);
   worker.paused = paused;
   worker.full = full;

@@ -238,9 +238,9 @@ export class Scheduler {
     const suspects = suspectsOf(state, worker, blame);
     const losses = forgetWorker(state, index, restarted);
     if (restarted) {
-      const { name, resources, paused, full, storeCopies, unusedCopies } = worker;
+      const { name, resources, paused, full, leaving, storeCopies, unusedCopies } = worker;
       const reborn = this.#addWorker({ type: 'worker-added', worker: index, name, resources });
-      Object.assign(reborn, { paused, full, storeCopies, unusedCopies });
+      Object.assign(reborn, { paused, full, leaving, storeCopies, unusedCopies });
     }
     const killed: number[] = [];
     for (const id of suspects) {

@@ -45,6 +45,8 @@ export interface WorkerState extends Taker {
   paused: boolean;
   /** True if results that cannot be spilled fill the memory. The worker is paused as well. */
   full: boolean;
+  /** True if the worker ends soon. It is paused as well. */
+  leaving: boolean;
   /**
    * State of steals: none, one in progress, or the last one came back empty. After an empty one, the scheduler waits
    * for a report.
@@ -124,6 +126,7 @@ export function newWorker(
     unusedCopies: new Set(),
     quarantined: false,
     paused: false,
+    leaving: false,
     full: false,
     stealState: 'idle',
   };

@@ -279,3 +279,15 @@ test(
     assert.ok(gc > 0);
   },
 );
+
+test('a metered function returns an instance of its subclass of Promise', async () => {
+  class Query extends Promise<number> {}
+  const fixture = bench();
+  const metered = contextMeter.meter('I/O', () => Query.resolve(2));
+  await fixture.runAsync(fixture.metering.kind('task'), async () => {
+    const query = metered();
+    assert.ok(query instanceof Query);
+    assert.equal(await query, 2);
+  });
+  assert.ok('I/O' in fixture.sums('task'));
+});

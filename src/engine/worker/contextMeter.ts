@@ -118,7 +118,8 @@ function wrap<F extends AnyFunction>(label: string, fn: F): F {
       }
       // The caller's block is known by this mark when it ends: the call was made there.
       if (inside.meter?.isDisputed) meterContext.enterWith({ ...inside, isInside: false, before: scope });
-      return Promise.resolve(value).finally(close);
+      // Subclasses of Promise return their own class from `finally`.
+      return (value instanceof Promise ? value : Promise.resolve(value)).finally(close);
     },
   });
 }

@@ -56,7 +56,8 @@ const HELPERS =
 const evaluate: (code: string) => unknown = globalThis.eval;
 
 function rebuild(expression: string, name: string): TaskCallable {
-  const known = rebuilt.get(`${name} ${expression}`);
+  const key = JSON.stringify([name, expression]);
+  const known = rebuilt.get(key);
   if (known !== undefined) return known;
   if (rebuilt.size >= MAX_REBUILT) rebuilt.clear();
   let fn: TaskCallable;
@@ -68,7 +69,7 @@ function rebuild(expression: string, name: string): TaskCallable {
   } catch (error) {
     fn = failing({ name }, error);
   }
-  rebuilt.set(`${name} ${expression}`, fn);
+  rebuilt.set(key, fn);
   return fn;
 }
 

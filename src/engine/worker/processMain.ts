@@ -52,6 +52,10 @@ function begin(...[name, epochOffsetMs]: IsolateOrders['birth']): Methods<Omit<I
     const { executing } = isolate;
     if (!isSameRun(executing, reported)) send({ type: 'running', args: [executing] });
     reported = executing;
+    // A task of a closed run may still run.
+    if (runs.size > 0 || executing !== undefined) return;
+    clearInterval(timer);
+    timer = undefined;
   };
   send({ type: 'ready', args: [isolateClock(epochOffsetMs)()] });
   return {
@@ -67,9 +71,6 @@ function begin(...[name, epochOffsetMs]: IsolateOrders['birth']): Methods<Omit<I
     close: (run) => {
       runs.delete(run);
       isolate.close(run);
-      if (runs.size > 0) return;
-      clearInterval(timer);
-      timer = undefined;
     },
   };
 }

@@ -60,13 +60,21 @@ function watchStream(stream: NodeJS.WriteStream, note: (line: string) => void): 
   let rest = '';
   // The finding `console-output` finds this function in samples.
   const recordedWrite = (...args: Parameters<NodeJS.WriteStream['write']>): boolean => {
-    const [chunk] = args;
-    const lines = (rest + (typeof chunk === 'string' ? chunk : decoder.write(chunk))).split('\n');
+    const [chunk, encoding] = args;
+    const isText = typeof chunk === 'string' && typeof encoding !== 'string';
+    const text = isText ? chunk : decoder.write(bytesOf(chunk, encoding));
+    const lines = (rest + text).split('\n');
     rest = (lines.pop() ?? '').slice(-MOST_CHARACTERS);
     for (const line of lines) note(line);
     return Reflect.apply(write, stream, args);
   };
   Object.defineProperty(stream, 'write', { value: recordedWrite, writable: true, configurable: true });
+}
+
+/** Returns the bytes of a chunk, which may be a text of any encoding, e.g. hexadecimal digits. */
+function bytesOf(chunk: string | Uint8Array, encoding: unknown): Uint8Array {
+  if (typeof chunk !== 'string') return chunk;
+  return Buffer.from(chunk, typeof encoding === 'string' && Buffer.isEncoding(encoding) ? encoding : 'utf8');
 }
 
 function outputOf(topic: IsolateOutput['topic'], text: string): IsolateOutput {

@@ -2,7 +2,7 @@
 // dataclasses. Times are always floats, as in Python. The msgpack codec writes the arguments.
 import { resizedUint8 } from '../../../base/resized.js';
 import { CompleteEvent, type DasfEvent, type EventOrigin, InstantEvent } from './dasfEvents.js';
-import { exactIntegers, floatNames, packValue } from './msgpack.js';
+import { exactIntegers, floatNames, MAX_DEPTH, packValue, skipValue } from './msgpack.js';
 
 const LENGTH = 8;
 
@@ -22,6 +22,7 @@ export class DasfEncoder {
     this.#length = 0;
   }
 
+  /** @throws RangeError for arguments that readers drop, because they are nested too deeply; errors of the codec */
   add(event: DasfEvent): void {
     const start = this.#length;
     this.#reserve(LENGTH + 1);
@@ -48,6 +49,12 @@ export class DasfEncoder {
     this.#origin(event.threadId);
     this.#text('args');
     this.#args(event);
+    const begin = start + LENGTH;
+    if (
+      Object.values(event.args).some((value) => typeof value === 'object') &&
+      skipValue(this.#bytes, this.#view, begin, this.#length) !== this.#length
+    )
+      throw new RangeError(`Readers drop arguments that are nested deeper than ${MAX_DEPTH - 1} levels.`);
     this.#view.setUint32(start, 0);
     this.#view.setUint32(start + 4, this.#length - start - LENGTH);
   }

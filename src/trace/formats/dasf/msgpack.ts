@@ -6,7 +6,7 @@ import { attempt } from '../../../base/errors.js';
 import { type EventArgs, RESOURCE_EVENT } from './dasfEvents.js';
 
 /** Limit for nesting. Decoders and later code recurse, so deeper values are rejected. */
-const MAX_DEPTH = 64;
+export const MAX_DEPTH = 64;
 
 // Made by the first use, because the library takes a command 15 ms of CPU.
 let packr: Packr | undefined;
