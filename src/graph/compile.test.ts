@@ -31,3 +31,23 @@ test('a Delayed under a key of a graph is one task, also if other tasks and othe
     user: [load.key, 'name'],
   });
 });
+
+test('an array that an argument or a value holds twice is walked once', () => {
+  const doubled = (value: unknown): unknown => {
+    let list = [value];
+    for (let level = 0; level < 60; level++) list = [list, list];
+    return list;
+  };
+  const [list, argument] = [doubled('key'), doubled(5)];
+  const graph = {
+    list,
+    task: delayed((all: unknown) => all)(argument),
+    call: [(all: unknown) => all, argument],
+  };
+  const { data, constants } = compileGraph(graph, ['list', 'task', 'call']);
+  assert.equal(data.get('list'), list);
+  assert.deepEqual(
+    constants.map((constant) => constant === argument),
+    [true, true],
+  );
+});
