@@ -51,3 +51,31 @@ test('a text that equals the key of a Delayed, which the graph has under another
   assert.equal(data.get('text'), load.key);
   assert.throws(() => compileGraph(graph, ['first', load.key]), { code: 'ERR_LONGPOLE_UNKNOWN_KEY' });
 });
+
+test('an array that an argument or a value holds twice is walked once', () => {
+  const doubled = (value: unknown): unknown => {
+    let list = [value];
+    for (let level = 0; level < 60; level++) list = [list, list];
+    return list;
+  };
+  const [list, argument] = [doubled('key'), doubled(5)];
+  const graph = {
+    list,
+    task: delayed((all: unknown) => all)(argument),
+    call: [(all: unknown) => all, argument],
+  };
+  const { data, constants } = compileGraph(graph, ['list', 'task', 'call']);
+  assert.equal(data.get('list'), list);
+  assert.deepEqual(
+    constants.map((constant) => constant === argument),
+    [true, true],
+  );
+});
+
+test('an array of functions that is data under one key is an argument of the task of another', () => {
+  const shared = [[() => 1]];
+  const graph = { data: shared, task: [(...all: unknown[]) => all, 'data', [shared]] };
+  const { functions, constants } = compileGraph(graph, ['task']);
+  assert.equal(functions.length, 2);
+  assert.ok(!constants.includes(shared));
+});

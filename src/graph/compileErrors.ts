@@ -2,23 +2,9 @@
 import { LongpoleError } from '../base/errors.js';
 import { CALL_BASE } from '../protocol/program.js';
 
-function describe(value: unknown): string {
+export function describe(value: unknown): string {
   if (value === null || typeof value !== 'object') return `${String(value)} (${typeof value})`;
   return Array.isArray(value) ? 'an array' : `an object of class ${value.constructor?.name ?? 'unknown'}`;
-}
-
-export function noGraphError(graph: unknown): LongpoleError {
-  return new LongpoleError(
-    'ERR_LONGPOLE_INVALID_GRAPH',
-    `A graph is a plain object or a Map of keys, not ${describe(graph)}. Pass e.g. { total: [add, 1, 2] }.`,
-  );
-}
-
-export function noKeyError(key: unknown): LongpoleError {
-  return new LongpoleError(
-    'ERR_LONGPOLE_INVALID_GRAPH',
-    `The keys of a graph are strings, not ${describe(key)}. key('x', 0) spells a tuple key as a string.`,
-  );
 }
 
 export function noFunctionError(key: string): LongpoleError {

@@ -4,11 +4,11 @@
 
 import { isMap, isPlainObject, isSet } from '../base/builtIns.js';
 import { Int32Column } from '../base/columns.js';
+import { LongpoleError } from '../base/errors.js';
 import { getOrMake } from '../base/lookUps.js';
 import type { Graph } from '../protocol/graph.js';
 import {
   CALL_BASE,
-  OP_AGAIN,
   OP_ARRAY,
   OP_CALL,
   OP_CONSTANT,
@@ -18,10 +18,9 @@ import {
   OP_OBJECT,
   OP_REF,
   OP_SET,
-  OP_SHARED,
 } from '../protocol/program.js';
 import { type AnyFunction, isFunction, resolveFunction } from './callable.js';
-import { noFunctionError, noGraphError, noKeyError, unknownKeyError } from './compileErrors.js';
+import { describe, noFunctionError, unknownKeyError } from './compileErrors.js';
 import { definedAnnotations, definedSpans, type SpanRef } from './definedWith.js';
 import { Delayed } from './delayed.js';
 import { External } from './external.js';
@@ -29,13 +28,11 @@ import { FunctionTable } from './functionTable.js';
 import { type KeyIndex, RankIndex } from './keyIndex.js';
 import { Literal } from './literal.js';
 import { checkCopyable } from './lossyCopies.js';
-import { checkNesting, partsOf, SeenParts } from './nesting.js';
+import { checkNesting, PlainContainers, partsOf } from './nesting.js';
 import { TokenBuffer } from './tokenBuffer.js';
 
 const UNKNOWN = -1;
 const DATA = -2;
-/** Label of a container without tasks, which is a constant. */
-const PLAIN = -1;
 /** Expected tokens per task: a call and two arguments. */
 const TOKENS_PER_TASK = 3;
 
@@ -68,10 +65,10 @@ export class Compiler {
   readonly #requestedTasks: number[] = [];
   readonly #byReference: boolean;
   readonly #known: KnownResults;
-  /** Containers inside the arguments of the current task, with their labels in the tokens. */
-  readonly #emitted = new SeenParts();
-  /** Containers inside the current slot that are no tasks. */
-  readonly #inert = new SeenParts();
+  /** Those in the current slot. They may hold functions, which are data there. */
+  readonly #inert = new PlainContainers();
+  /** Those in the arguments of the current task. */
+  readonly #plain = new PlainContainers();
   #current = 0;
   /** Number of keys of the graph. Slots from here on are those of other Delayed. */
   #named = 0;
@@ -93,14 +90,14 @@ export class Compiler {
   /** Adds the keys of a graph. Call it before any request. */
   addGraph(graph: Graph): void {
     if (isMap(graph)) {
-      for (const [key, value] of graph) {
-        if (typeof key !== 'string') throw noKeyError(key);
-        this.#addSlot(key, value);
-      }
+      for (const [key, value] of graph) this.#addSlot(this.#checkKey(key), value);
     } else if (typeof graph === 'object' && graph !== null && isPlainObject(graph)) {
       this.#addObject(graph);
     } else {
-      throw noGraphError(graph);
+      throw new LongpoleError(
+        'ERR_LONGPOLE_INVALID_GRAPH',
+        `A graph is a plain object or a Map of keys, not ${describe(graph)}. Pass e.g. { total: [add, 1, 2] }.`,
+      );
     }
     this.#named = this.#slotKeys.length;
   }
@@ -212,6 +209,14 @@ export class Compiler {
     return slot;
   }
 
+  #checkKey(key: unknown): string {
+    if (typeof key === 'string') return key;
+    throw new LongpoleError(
+      'ERR_LONGPOLE_INVALID_GRAPH',
+      `The keys of a graph are strings, not ${describe(key)}. key('x', 0) spells a tuple key as a string.`,
+    );
+  }
+
   #requestSlot(slot: number): void {
     const task = this.#taskOf(slot);
     if (task >= 0) this.#requestedTasks.push(task);
@@ -269,14 +274,14 @@ export class Compiler {
     if (value instanceof Delayed || value instanceof External) return true;
     const inList = refs && Array.isArray(value);
     if (inList && typeof value[0] === 'function') return true;
-    if (this.#inert.labelOf(value, refs, depth) === PLAIN) return false;
+    if (this.#inert.has(value, refs)) return false;
     for (const part of partsOf(value)) if (this.#isDynamic(part, inList, depth + 1)) return true;
-    this.#inert.add(value, refs, depth, PLAIN);
+    this.#inert.add(value, refs);
     return false;
   }
 
   #emitTask(value: unknown): void {
-    this.#emitted.clear();
+    this.#plain.clear();
     if (value instanceof Delayed) this.#emitCall(value.fn, value.args, 0, false, 0);
     else if (typeof value === 'string') this.#emitSlot(this.#slots.get(value)!);
     else this.#emit(value, true, 0);
@@ -315,35 +320,24 @@ export class Compiler {
       this.#emit(value.value, false, depth + 1);
       return true;
     }
-    const first: unknown = Array.isArray(value) && refs ? value[0] : undefined;
-    if (Array.isArray(value) && isFunction(first)) {
-      this.#emitCall(first, value, 1, refs, depth);
-      return true;
-    }
-    const label = this.#emitted.labelOf(value, refs, depth);
-    if (label === PLAIN) return this.#emitConstant(value);
-    if (label !== undefined) {
-      this.tokens.push(OP_AGAIN, label);
-      return true;
-    }
-    return this.#emitParts(value, refs, depth);
-  }
-
-  /** In graph form, a part may contain calls, of which each is made: only plain data is shared there. */
-  #emitParts(value: object, refs: boolean, depth: number): boolean {
+    if (this.#plain.has(value, refs)) return this.#emitConstant(value);
     const start = this.tokens.length;
     const constants = this.constants.length;
-    if (depth > 1 && !refs) this.tokens.push(OP_SHARED, start);
     let dynamic = false;
     if (Array.isArray(value)) {
+      const first: unknown = value[0];
+      if (refs && isFunction(first)) {
+        this.#emitCall(first, value, 1, refs, depth);
+        return true;
+      }
       this.tokens.push(OP_ARRAY, value.length);
       for (let index = 0; index < value.length; index++)
         if (this.#emit(value[index], refs, depth + 1)) dynamic = true;
     } else {
       dynamic = this.#emitContainer(value, depth);
     }
-    if (!dynamic || !refs) this.#emitted.add(value, refs, depth, dynamic ? start : PLAIN);
     if (dynamic) return true;
+    this.#plain.add(value, refs);
     this.tokens.length = start;
     this.constants.length = constants;
     return this.#emitConstant(value);

@@ -15,6 +15,12 @@ export function partsOf(value: object): Iterable<unknown> {
   return isSet(value) ? value : [];
 }
 
+/** Whether a container directly holds objects, e.g. other containers. */
+export function holdsObjects(value: object): boolean {
+  for (const part of partsOf(value)) if (typeof part === 'object' && part !== null) return true;
+  return false;
+}
+
 /** Returns a container with changed parts; for a Map, also with changed keys. Returns other data unchanged. */
 export function withParts(value: object, change: (part: unknown) => unknown): unknown {
   if (Array.isArray(value)) return value.map((part) => change(part));
@@ -25,24 +31,23 @@ export function withParts(value: object, change: (part: unknown) => unknown): un
 }
 
 /**
- * Containers that a walk has left, with a label. A container that occurs twice is walked once, because n containers that
- * each hold the next one twice have 2^n parts. Containers that are no part of another one in an argument are not recorded,
- * because they are rarely shared within one task.
+ * Containers that hold no task, as data or in graph form (`refs`), where strings may be keys. A walk enters each once:
+ * n containers that each hold the next one twice have 2^n parts.
  */
-export class SeenParts {
-  /** Container → label. Graph form (`refs`) and data have separate labels, because a string is a key in one only. */
-  readonly #labels = [new Map<object, number>(), new Map<object, number>()] as const;
+export class PlainContainers {
+  readonly #found = [new Set<object>(), new Set<object>()] as const;
 
-  labelOf(value: object, refs: boolean, depth: number): number | undefined {
-    return depth > 1 ? this.#labels[refs ? 1 : 0].get(value) : undefined;
+  has(value: object, refs: boolean): boolean {
+    return this.#found[refs ? 1 : 0].has(value);
   }
 
-  add(value: object, refs: boolean, depth: number, label: number): void {
-    if (depth > 1) this.#labels[refs ? 1 : 0].set(value, label);
+  /** Adds a container that holds objects: walking one with scalars alone costs less than finding it here. */
+  add(value: object, refs: boolean): void {
+    if (holdsObjects(value)) this.#found[refs ? 1 : 0].add(value);
   }
 
   clear(): void {
-    for (const labels of this.#labels) if (labels.size > 0) labels.clear();
+    for (const found of this.#found) if (found.size > 0) found.clear();
   }
 }
 

@@ -17,7 +17,7 @@ import { type AnyFunction, isFunction, resolveFunction } from './callable.js';
 import { Delayed } from './delayed.js';
 import { Hasher } from './hash.js';
 import { Literal } from './literal.js';
-import { checkNesting } from './nesting.js';
+import { checkNesting, holdsObjects } from './nesting.js';
 import { functionRef } from './shipFunction.js';
 import { uniqueToken } from './uniqueToken.js';
 
@@ -51,10 +51,11 @@ const TAG = {
 } as const;
 
 /**
- * Containers of a value that are added word by word. Each further one is added as its own token, which is computed once:
- * n containers that each hold the next one twice have 2^n parts.
+ * Containers of a value that are added word by word, in a quarter of a second. Each further one that holds objects is added as
+ * its own token, which takes thirty times as long, but is computed once: n containers that each hold the next one twice
+ * have 2^n parts.
  */
-const MOST_FLAT = 100_000;
+const MOST_FLAT = 1_000_000;
 
 class TokenHasher extends Hasher {
   readonly tokens: Map<object, string>;
@@ -177,7 +178,7 @@ function addObject(hasher: TokenHasher, value: object, depth: number): void {
   if (value instanceof Delayed) {
     hasher.word(TAG.delayed);
     hasher.text(value.key);
-  } else if (hasher.flatLeft-- > 0) {
+  } else if (hasher.flatLeft-- > 0 || !holdsObjects(value)) {
     addContent(hasher, value, depth);
   } else {
     hasher.word(TAG.part);

@@ -13,8 +13,6 @@
 // | OBJECT | index into the constants, which holds the array of property names | the property values |
 // | MAP | count of entries | key, value, key, value, … |
 // | SET | count | the members |
-// | SHARED | a label, unique in the graph | the value, which may stand again later in the task |
-// | AGAIN | the label of a SHARED earlier in the task | |
 
 export const OP_NUMBER = 0;
 export const OP_REF = 1;
@@ -25,8 +23,6 @@ export const OP_ARRAY = 5;
 export const OP_OBJECT = 6;
 export const OP_MAP = 7;
 export const OP_SET = 8;
-export const OP_SHARED = 9;
-export const OP_AGAIN = 10;
 
 /** Limit of distinct functions in one graph. */
 export const CALL_BASE = 2 ** 24;

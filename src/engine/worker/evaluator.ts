@@ -2,7 +2,6 @@
 import { internalError } from '../../base/errors.js';
 import {
   CALL_BASE,
-  OP_AGAIN,
   OP_ARRAY,
   OP_CALL,
   OP_CONSTANT,
@@ -12,7 +11,6 @@ import {
   OP_OBJECT,
   OP_REF,
   OP_SET,
-  OP_SHARED,
   type Program,
 } from '../../protocol/program.js';
 
@@ -50,8 +48,6 @@ export class Evaluator {
   readonly #results: readonly unknown[];
   readonly #functions: readonly TaskCallable[];
   readonly #constants: readonly unknown[];
-  /** Label → shared value of the running task. */
-  readonly #shared = new Map<number, unknown>();
   #at = 0;
 
   /** `results` by task id; `functions` and `constants` by their numbers in the program. All three may be filled later. */
@@ -72,9 +68,7 @@ export class Evaluator {
   /** Runs one task, whose dependencies must be among the results. Throws the task's exception. */
   run(id: number): unknown {
     this.#at = this.#tokenOffsets[id]!;
-    const value = this.#next();
-    if (this.#shared.size > 0) this.#shared.clear();
-    return value;
+    return this.#next();
   }
 
   #next(): unknown {
@@ -99,10 +93,6 @@ export class Evaluator {
         return this.#map(operand);
       case OP_SET:
         return new Set(this.#list(operand));
-      case OP_SHARED:
-        return this.#keep(operand, this.#next());
-      case OP_AGAIN:
-        return this.#shared.get(operand);
       default:
         throw internalError(`A program contains the unknown operation ${this.#operations[at]}.`);
     }
@@ -124,11 +114,6 @@ export class Evaluator {
       default:
         return fn(...this.#list(count));
     }
-  }
-
-  #keep(label: number, value: unknown): unknown {
-    this.#shared.set(label, value);
-    return value;
   }
 
   #constant(index: number): unknown {
