@@ -24,7 +24,7 @@ import {
   type OptionKinds,
   TEXT,
 } from '../base/arguments.js';
-import { LongpoleError, notWrittenError } from '../base/errors.js';
+import { attempt, LongpoleError, notWrittenError } from '../base/errors.js';
 import type { TaskRuns } from '../protocol/clusterObserver.js';
 import { RECORDED_TABLES, type RecordedTable } from '../protocol/traceSchema.js';
 import { TraceEncoder } from '../trace/recording/traceEncoder.js';
@@ -216,7 +216,7 @@ class TraceFiles {
     } catch (error) {
       this.#closeHandles();
       // The next attempt would find a trace.
-      for (const name of names) rmSync(join(directory, name), { force: true });
+      for (const name of names) attempt(() => rmSync(join(directory, name), { force: true }), undefined);
       throw notWrittenError(directory, error);
     }
   }
