@@ -119,7 +119,7 @@ test('a live page opens on Status and shows the tasks since the last pause, and 
   await page.getByRole('button', { name: 'Now' }).click();
   await shows(60, 63);
   // The legend says that a prefix is not in this range. The names of the others stay beside their colours.
-  await said(page, '.legend', /1 more are not in this range/);
+  await said(page, '.legend', /1 more is not in this range/);
   const leftOf = (selector: string) =>
     page.evaluate((one) => document.querySelector(one)?.getBoundingClientRect().left ?? 0, selector);
   assert.ok((await leftOf('.legend .entry .name')) - (await leftOf('.legend .entry .swatch')) < 30);

@@ -115,7 +115,7 @@ test('a run that was lost with its worker is no failed task while the task waits
   const { page, close } = await opened(trace, { states: { waiting: 1 } });
   await go(page, 'errors');
   await said(page, '.bar .facts', /0 workers now, 1 at most/);
-  await said(page, panel('Failed tasks'), /0 tasks, 0 of 1 runs.*No task has failed/s);
+  await said(page, panel('Failed tasks'), /0 tasks, 0 of 1 run\n.*No task has failed/s);
   // The search finds the task, although no task stream shows it, and leads to the graph.
   await page.getByRole('searchbox').fill('load-1');
   await said(page, '.search .found', /1 found/);
