@@ -14,7 +14,7 @@ export interface DesireOptions {
   readonly target?: number;
   /** Number of a function → seconds for which a task of it runs already, so that others may take as long. */
   readonly running?: ReadonlyMap<number, number>;
-  /** Workers that finish their tasks and leave, which do not count. */
+  /** Workers that finish their tasks and leave. Only the tasks that wait for them count, because others have to run them. */
   readonly leaving?: ReadonlySet<number>;
 }
 
@@ -35,7 +35,11 @@ export function desiredWorkers(
   let tasks = state.queued.size + state.parked.size;
   let busy = 0;
   for (const [index, worker] of state.workers) {
-    if (leaving?.has(index)) continue;
+    if (leaving?.has(index)) {
+      seconds += sampledSum(worker.placed, worker.placed.size, secondsOf);
+      tasks += worker.placed.size;
+      continue;
+    }
     const own = worker.outstanding + worker.seceded.size + worker.placed.size;
     seconds += sampledSum(unfinishedTasks(worker), own, secondsOf);
     tasks += own;

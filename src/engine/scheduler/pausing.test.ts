@@ -13,6 +13,7 @@ import {
   scheduler,
   sent,
 } from './clusterPolicies.test.support.js';
+import { desiredWorkers } from './desiredWorkers.js';
 
 test('a paused worker is sent nothing, and the tasks that waited for it go to other workers', () => {
   addWorkers('a', 'b');
@@ -100,6 +101,28 @@ test('when all workers are paused, each takes one task at a time', () => {
   ]);
   assert.deepEqual(sent(finish(1, base + 1)), [[1, base + 2]]);
   assert.deepEqual(sent(handle({ type: 'worker-paused', worker: 0, paused: false })), [[0, base + 3]]);
+});
+
+test('tasks that wait for a worker that leaves go to another one, even if both are paused', () => {
+  addWorkers('a', 'b');
+  const data = scatter(1, 1e9);
+  add([[]], { workers: new Set(['b']) });
+  for (const worker of [0, 1]) handle({ type: 'worker-paused', worker, paused: true });
+  const waiting = addUser(data);
+  assert.deepEqual(sent(waiting.instructions), []);
+  assert.deepEqual(sent(handle({ type: 'worker-paused', worker: 1, paused: true, leaving: true })), [
+    [0, waiting.segment.base + 1],
+  ]);
+  const { base } = addUser(data).segment;
+  assert.deepEqual(sent(finish(0, waiting.segment.base + 1)), [[0, base + 1]]);
+});
+
+test('a task that waits for a worker that leaves counts as work for another worker', () => {
+  addWorkers('a');
+  const data = scatter(0, 1e9);
+  handle({ type: 'worker-paused', worker: 0, paused: true, leaving: true });
+  assert.deepEqual(sent(addUser(data).instructions), []);
+  assert.equal(desiredWorkers(scheduler.state, { leaving: new Set([0]) }), 1);
 });
 
 test('a worker that leaves gets no further task, unless its seceded task may wait for it', () => {

@@ -9,8 +9,10 @@ export function pauseWorker(
 ): void {
   const worker = state.workers.get(index);
   if (worker === undefined) return;
+  // It no longer takes the tasks that waited for it, even if it was paused before.
+  const beginsToLeave = leaving === true && !worker.leaving;
   worker.leaving = leaving ?? worker.leaving;
-  if (worker.paused === paused && worker.full === full) return;
+  if (worker.paused === paused && worker.full === full && !beginsToLeave) return;
   const hasRoom = (worker.paused && !paused) || (worker.full && !full);
   worker.paused = paused;
   worker.full = full;

@@ -71,12 +71,12 @@ export function overdueSeconds(state: PlacementState, { batches, since }: Worker
 }
 
 /**
- * Returns the expected seconds until the task could start there. A paused worker is worse than any other, and a full
- * one is worse than a paused one.
+ * Returns the expected seconds until the task could start there. A paused worker is worse than any other, one that
+ * leaves takes no task, and a full one may take none for long.
  */
 function startCost(state: PlacementState, worker: WorkerState, bytes: InputBytes): number {
   const missing = bytes.total - (bytes.at.get(worker.index) ?? 0);
-  const penalty = worker.full ? 1e12 : worker.paused ? 1e9 : 0;
+  const penalty = worker.full ? 1e12 : worker.leaving ? 1e10 : worker.paused ? 1e9 : 0;
   return occupancyOf(state, worker) + missing / DEFAULT_BANDWIDTH + penalty;
 }
 
