@@ -5,6 +5,8 @@ import { CompleteEvent, type DasfEvent, type EventOrigin, InstantEvent } from '.
 import { exactIntegers, floatNames, MAX_DEPTH, packValue, skipValue } from './msgpack.js';
 
 const LENGTH = 8;
+/** Most levels of an argument. The record, the event and its arguments are three more. */
+const MOST_LEVELS = MAX_DEPTH - 3;
 
 /** Encodes events as records, about 1.5 µs each. */
 export class DasfEncoder {
@@ -54,7 +56,7 @@ export class DasfEncoder {
       Object.values(event.args).some((value) => typeof value === 'object') &&
       skipValue(this.#bytes, this.#view, begin, this.#length) !== this.#length
     )
-      throw new RangeError(`Readers drop arguments that are nested deeper than ${MAX_DEPTH - 1} levels.`);
+      throw new RangeError(`Readers drop arguments that are nested deeper than ${MOST_LEVELS} levels.`);
     this.#view.setUint32(start, 0);
     this.#view.setUint32(start + 4, this.#length - start - LENGTH);
   }
