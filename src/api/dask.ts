@@ -88,13 +88,11 @@ export class DaskObservation {
   async dashboard(options: DashboardOptions = {}): Promise<string> {
     checkOptions('DaskObservation.dashboard', options, DASHBOARD_OPTIONS);
     const { DashboardServer: Server } = await import('../server/dashboardServer.js');
-    if (this.#isClosed)
-      throw new LongpoleError(
-        'ERR_LONGPOLE_CLOSED',
-        'The observation is closed. Call dashboard() before close(), or write a page with report().',
-      );
+    this.#checkOpen();
     const source = daskSource(this.address, this.#mirror, this.#live);
     const server = await Server.start({ ...options, source });
+    if (this.#isClosed) await server.close('The observation has ended.');
+    this.#checkOpen();
     server.keepAlive();
     this.#servers.push(server);
     if (this.#reason !== undefined) server.over(this.#reason);
@@ -128,6 +126,14 @@ export class DaskObservation {
     this.#endTrace();
     await Promise.all(this.#servers.splice(0).map((server) => server.close('The observation has ended.')));
     return reasonOf(end);
+  }
+
+  #checkOpen(): void {
+    if (!this.#isClosed) return;
+    throw new LongpoleError(
+      'ERR_LONGPOLE_CLOSED',
+      'The observation is closed. Call dashboard() before close(), or write a page with report().',
+    );
   }
 
   /** Reports the tasks that have not ended, once. */
