@@ -10,7 +10,7 @@ import type { AnyFunction } from './callable.js';
 import type { ComputeOptions } from './computeOptions.js';
 import { definedAnnotations, definedSpans } from './definedWith.js';
 import { literal } from './literal.js';
-import { checkNesting, partsOf } from './nesting.js';
+import { checkNesting, holdsObjects, partsOf } from './nesting.js';
 
 export type ComputeRunner = (delayed: Delayed<unknown>, options: ComputeOptions) => Promise<unknown>;
 
@@ -161,7 +161,8 @@ export function findDelayed(
   if (seen.has(value)) return;
   checkNesting(depth);
   for (const part of partsOf(value)) findDelayed(part, found, seen, depth + 1);
-  seen.add(value);
+  // One with scalars alone is searched faster than found here.
+  if (holdsObjects(value)) seen.add(value);
 }
 
 /**
