@@ -56,7 +56,7 @@ it('a process that still runs a task of a closed run is not free', {
       constants: batchConstants({ constants, program }, ids),
       gather: [],
     });
-    while (isolate.executing === undefined) await pass(10);
+    while (isolate.alive && isolate.executing === undefined) await pass(10);
     isolate.close(1);
     assert.ok(!isolate.isFree);
     writeFileSync(pipe, 'done');
