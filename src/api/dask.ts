@@ -88,13 +88,14 @@ export class DaskObservation {
   async dashboard(options: DashboardOptions = {}): Promise<string> {
     checkOptions('DaskObservation.dashboard', options, DASHBOARD_OPTIONS);
     const { DashboardServer: Server } = await import('../server/dashboardServer.js');
-    if (this.#isClosed)
-      throw new LongpoleError(
-        'ERR_LONGPOLE_CLOSED',
-        'The observation is closed. Call dashboard() before close(), or write a page with report().',
-      );
+    if (this.#isClosed) throw observationClosed();
     const source = daskSource(this.address, this.#mirror, this.#live);
     const server = await Server.start({ ...options, source });
+    // `close()` does not know a server that is about to start.
+    if (this.#isClosed) {
+      await server.close();
+      throw observationClosed();
+    }
     server.keepAlive();
     this.#servers.push(server);
     if (this.#reason !== undefined) server.over(this.#reason);
@@ -150,6 +151,13 @@ export async function checkDashboard(options: DashboardOptions): Promise<void> {
   checkOptions('DaskObservation.dashboard', options, DASHBOARD_OPTIONS);
   const { DashboardServer: Server } = await import('../server/dashboardServer.js');
   await Server.check(options);
+}
+
+function observationClosed(): LongpoleError {
+  return new LongpoleError(
+    'ERR_LONGPOLE_CLOSED',
+    'The observation is closed. Call dashboard() before close(), or write a page with report().',
+  );
 }
 
 function reasonOf({ reason, error }: BridgeEnd): string {
