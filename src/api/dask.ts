@@ -34,7 +34,7 @@ const MAX_TASKS = 2_000_000;
 export class DaskObservation {
   /** Address of the scheduler. */
   readonly address: string;
-  readonly #bridge: DaskBridge;
+  readonly #bridge: Pick<DaskBridge, 'ended' | 'close'>;
   readonly #mirror: ClusterMirror;
   readonly #live: LiveTrace;
   readonly #servers: DashboardServer[] = [];
@@ -44,7 +44,12 @@ export class DaskObservation {
   #reason: string | undefined;
 
   /** @internal */
-  constructor(address: string, bridge: DaskBridge, mirror: ClusterMirror, live: LiveTrace) {
+  constructor(
+    address: string,
+    bridge: Pick<DaskBridge, 'ended' | 'close'>,
+    mirror: ClusterMirror,
+    live: LiveTrace,
+  ) {
     this.address = address;
     this.#bridge = bridge;
     this.#mirror = mirror;
@@ -91,6 +96,7 @@ export class DaskObservation {
     this.#checkOpen();
     const source = daskSource(this.address, this.#mirror, this.#live);
     const server = await Server.start({ ...options, source });
+    // `close()` does not know a server that is about to start.
     if (this.#isClosed) await server.close('The observation has ended.');
     this.#checkOpen();
     server.keepAlive();

@@ -192,7 +192,10 @@ describe('the server of the dashboard', () => {
       assert.deepEqual([status, body.split(' is ')[0]], [400, 'The id of a task'], id);
     }
     assert.match((await ask(server, '/api/task/9007199254740991')).body, /no run of this task/);
-    assert.match((await ask(server, '/api/trace/nothing.arrow')).body, /have tables: .*tasks,/);
+    assert.match(
+      (await ask(server, '/api/trace/nothing.arrow')).body,
+      /recorded trace .* has these: .*tasks,/,
+    );
     const live = await ask(server, '/api/live');
     assert.deepEqual([live.status, live.headers.upgrade], [426, 'websocket']);
   });

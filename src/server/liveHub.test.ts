@@ -170,6 +170,18 @@ describe('sums and totals', () => {
     assert.equal(stuck.ended, 'terminated');
   });
 
+  it('are not sent again to a page that is hidden and shown after it received the end of the run', () => {
+    const page = new Page();
+    const handle = hub.add(page, undefined);
+    cluster.play();
+    hub.end('The scheduler is gone.');
+    const { length } = page.sent;
+    handle.pause();
+    handle.resume();
+    pass(ALL_SENT);
+    assert.equal(page.sent.length, length);
+  });
+
   it('are sent only after a change', () => {
     const page = new Page();
     hub.add(page, undefined);

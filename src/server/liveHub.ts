@@ -115,6 +115,8 @@ export class LiveHub {
     this.#timer ??= setInterval(() => this.#probe(), this.#limits.intervalMs).unref();
     return {
       pause: () => {
+        // A page that received everything stays connected, and must not begin again when it resumes.
+        if (!this.#viewers.has(viewer)) return;
         viewer.outlet.stop();
         viewer.state = 'paused';
       },

@@ -187,7 +187,7 @@ export class Routes {
       return this.#sendText(
         response,
         404,
-        `Only recorded traces have tables: ${RECORDED_TABLES.join(', ')}.`,
+        `Only a recorded trace has tables, and it has these: ${RECORDED_TABLES.join(', ')}.`,
       );
     const pieces = wholeTable(source.trace, table);
     const first = pieces.next();

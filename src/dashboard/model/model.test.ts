@@ -85,9 +85,10 @@ test('search ignores case and finds runs in order of time', () => {
 
 test('a match of the search is found in a later model in which earlier rows were evicted, unless it was evicted itself', () => {
   const task = (i: number, started: number) => ({ key: `load-${i % 3}`, started, stopped: started + 1 });
-  const modelOf = (...numbers: number[]) =>
-    traceModel(syntheticTrace({ tasks: numbers.map((i) => task(i, i)) }), { title: '', origin: 0 });
-  const [before, later] = [modelOf(1, 2, 3, 4, 5), modelOf(3, 4, 5, 6)];
+  const modelOf = (origin: number, ...numbers: number[]) =>
+    traceModel(syntheticTrace({ tasks: numbers.map((i) => task(i, i)) }), { title: '', origin });
+  // A task that began before the others moves time 0.
+  const [before, later] = [modelOf(0, 1, 2, 3, 4, 5), modelOf(-0.3, 3, 4, 5, 6)];
   const indices = findTasks(before, 'load')!.inOrder.map((match) =>
     laterMatch(before, match, later, findTasks(later, 'load')),
   );

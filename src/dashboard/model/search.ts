@@ -63,8 +63,9 @@ export function laterMatch(
   later: ProfileModel,
   matches: Matches | undefined,
 ): number {
-  const startOf = ({ stream }: ProfileModel, one: Match) =>
-    'position' in one ? stream.lanes.start[one.position] : undefined;
+  // Time 0 may have moved between the models, so epoch times are compared.
+  const startOf = ({ stream: { lanes, section } }: ProfileModel, one: Match) =>
+    'position' in one ? section.start[lanes.entry[one.position]!] : undefined;
   const keyOf = ({ page }: ProfileModel, { task }: Match) => page.tasks.keys.at(task);
   const [start, key] = [startOf(before, match), keyOf(before, match)];
   return (
